@@ -1,0 +1,68 @@
+# The front door; CMake does the work behind it (CMakeLists.txt). `make help` lists what there is.
+#   DEPS=no      do not look for missing packages
+#   BUILD=DIR    build there (default: build); CXX=clang++ with a BUILD of its own uses another compiler
+#   JOBS=N       parallel compiles (default: one a core)
+#   CMAKE=...    further arguments for CMake's configuration, e.g. CMAKE=-DRONDO_CUDA=ON
+BUILD ?= build
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+DEPS ?= yes
+CMAKE ?=
+
+, := ,
+MAKEFLAGS += --no-print-directory
+SANITIZED := $(BUILD)-sanitize
+SOURCES = git ls-files --cached --others --exclude-standard -- '*.h' '*.cpp' '*.cc' '*.cu'
+CLANG_FORMAT = $(shell command -v clang-format-14 || (clang-format --version 2>/dev/null | grep -q 'version 14\.' && echo clang-format))
+
+configure = cmake -S . -B $(1) $(CMAKE) $(2) --log-level=NOTICE
+compile = cmake --build $(1) --parallel $(JOBS) --target $(2)
+run_tests = ctest --test-dir $(1) --output-on-failure --no-tests=error
+
+.PHONY: all help deps run test bench check check-format check-cuda check-sanitize format clean
+
+all: deps  ## build the program: build/bin/lm
+	@$(call configure,$(BUILD))
+	@$(call compile,$(BUILD),lm)
+
+run: all  ## train the demo on Rondo's own sources, then sample from it: about a minute
+	$(BUILD)/bin/lm train --recipe demo
+
+test: deps  ## build everything and run all tests
+	@$(call configure,$(BUILD))
+	@$(call compile,$(BUILD),all)
+	@$(call run_tests,$(BUILD)) --output-junit tests.xml
+
+bench: deps  ## measure speed, where the time goes, and memory
+	@$(call configure,$(BUILD))
+	@$(call compile,$(BUILD),bench)
+	$(BUILD)/bin/bench
+
+check: check-format check-cuda check-sanitize  ## format; the CUDA pass; all tests, include directions too, under sanitizers
+
+check-format:
+	@[ "$(DEPS)" = no ] || .ci/dependencies --check
+	@if [ -z "$(CLANG_FORMAT)" ]; then echo 'format: skipped, needs clang-format 14 (others differ)'; \
+	 else $(SOURCES) | xargs -r $(CLANG_FORMAT) --dry-run -Werror && echo 'format: clean'; fi
+
+check-cuda: deps
+	@$(call configure,$(BUILD))
+	@$(call compile,$(BUILD),rondo_cuda)
+
+check-sanitize: deps
+	@$(call configure,$(SANITIZED),-DRONDO_SANITIZE=address$(,)undefined)
+	@$(call compile,$(SANITIZED),all)
+	@$(call run_tests,$(SANITIZED))
+
+format:  ## rewrite the sources as clang-format 14 has them
+	@[ -n "$(CLANG_FORMAT)" ] || { echo 'format: needs clang-format 14' >&2; exit 1; }
+	@$(SOURCES) | xargs -r $(CLANG_FORMAT) -i
+
+deps:  ## install what packages are missing (DEPS=no skips it)
+	@[ "$(DEPS)" = no ] || .ci/dependencies
+
+clean:  ## remove what was built
+	rm -rf $(BUILD) $(SANITIZED)
+
+help:  ## list these
+	@echo 'make [target] [DEPS=no] [BUILD=DIR] [JOBS=N] [CXX=compiler]'
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' Makefile

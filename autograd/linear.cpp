@@ -1,0 +1,76 @@
+// Matrix products with history.
+#include "autograd/linear.h"
+
+#include "tensor/gemm.h"
+
+namespace rondo {
+namespace {
+
+void check_linear(const Variable& x, const Variable& weight) {
+  check(weight.shape().dimensions() == 2 && x.shape().columns() == weight.shape().columns(),
+        "[linear] x [.., I] and W [O, I] need one I: got {} and {}", x.shape(), weight.shape());
+}
+
+/// dx += dz W. The first contribution that covers x whole is written where it will stay.
+void add_input_gradient(const InputGradient& dx, const Tensor& dz, const Tensor& weight) {
+  if (!dx.wanted()) return;
+  const Sink::Destination to = dx.destination();
+  gemm(dz, Transpose::no, weight, Transpose::no, to.accumulate ? 1 : 0, to.tensor);
+}
+
+}  // namespace
+
+Variable linear(const Variable& x, const Variable& weight, const std::vector<Variable>& biases) {
+  check_linear(x, weight);
+  const int64_t outputs = weight.shape()[0];
+  const Tensor y(x.shape().with_columns(outputs), x.value().device());
+  for (size_t i = 0; i < biases.size(); ++i) {
+    check(biases[i].value().size() == outputs, "[linear] a bias for W {} is [{}], got {}", weight.shape(), outputs,
+          biases[i].shape());
+    broadcast_rows(biases[i].value(), y, i > 0);
+  }
+  gemm(x.value(), Transpose::no, weight.value(), Transpose::yes, biases.empty() ? 0 : 1, y);
+  std::vector<Variable> inputs = {x, weight};
+  inputs.insert(inputs.end(), biases.begin(), biases.end());
+  return record("linear", y, inputs,
+                [x = Saved(x.value()), weight = Saved(weight.value())](const std::vector<Tensor>& gradients,
+                                                                       const Inputs& in) {
+                  const Tensor& dy = gradients[0];
+                  add_input_gradient(in[0], dy, weight.get("linear"));
+                  in[1].add_product(dy, x.get("linear"));
+                  for (size_t i = 2; i < in.size(); ++i) in[i].add_column_sums(dy);
+                });
+}
+
+Variable add_linear(const Variable& z, const Variable& x, const Variable& weight) {
+  check_linear(x, weight);
+  check(z.value().rows() == x.value().rows() && z.shape().columns() == weight.shape()[0],
+        "[add_linear] z {} does not fit x {} times W^T {}", z.shape(), x.shape(), weight.shape());
+  const Tensor y = clone(z.value());
+  gemm(x.value(), Transpose::no, weight.value(), Transpose::yes, 1, y);
+  return record("add_linear", y, {z, x, weight},
+                [x = Saved(x.value()), weight = Saved(weight.value())](const std::vector<Tensor>& gradients,
+                                                                       const Inputs& in) {
+                  const Tensor& dy = gradients[0];
+                  in[0].add(dy);
+                  add_input_gradient(in[1], dy, weight.get("add_linear"));
+                  in[2].add_product(dy, x.get("add_linear"));
+                });
+}
+
+Variable matmul(const Variable& a, const Variable& b) {
+  check(a.shape().dimensions() == 2 && b.shape().dimensions() == 2 && a.shape()[1] == b.shape()[0],
+        "[matmul] a [M, K] and b [K, N] need one K: got {} and {}", a.shape(), b.shape());
+  const Tensor y({a.shape()[0], b.shape()[1]}, a.value().device());
+  gemm(a.value(), Transpose::no, b.value(), Transpose::no, 0, y);
+  return record("matmul", y, {a, b},
+                [a = Saved(a.value()), b = Saved(b.value())](const std::vector<Tensor>& gradients, const Inputs& in) {
+                  if (in[0].wanted()) {
+                    const Sink::Destination to = in[0].destination();
+                    gemm(gradients[0], Transpose::no, b.get("matmul"), Transpose::yes, to.accumulate ? 1 : 0, to.tensor);
+                  }
+                  in[1].add_product(a.get("matmul"), gradients[0]);
+                });
+}
+
+}  // namespace rondo

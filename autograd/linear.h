@@ -1,0 +1,19 @@
+// Matrix products with history. The weight gradient of a weight that is used at every time step is one product over all
+// steps: backward hands (dz, x) to the weight's sink, which multiplies later (autograd/sink.h).
+// It deliberately knows no modules: those are nn/linear.h and nn/cells/.
+#pragma once
+
+#include <vector>
+
+#include "autograd/variable.h"
+
+namespace rondo {
+
+/// y = x W^T + the sum of the biases. x [.., I], W [O, I] as PyTorch lays it out, biases [O]; y [.., O].
+Variable linear(const Variable& x, const Variable& weight, const std::vector<Variable>& biases = {});
+/// y = z + x W^T, as one accumulating product. z [.., O].
+Variable add_linear(const Variable& z, const Variable& x, const Variable& weight);
+/// y = a b. a [M, K], b [K, N].
+Variable matmul(const Variable& a, const Variable& b);
+
+}  // namespace rondo

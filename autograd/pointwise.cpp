@@ -1,0 +1,127 @@
+// Recording pointwise operators: shapes, broadcasting and where gradients go.
+#include "autograd/pointwise.h"
+
+#include <array>
+#include <deque>
+
+namespace rondo {
+
+namespace cpu {
+std::vector<PointwiseOperator> rondo_operators();  // autograd/operators.cc
+}
+
+namespace {
+
+/// Callers keep references to entries, so a container that never moves them.
+std::deque<PointwiseOperator>& registry() {
+  static auto* known = [] {
+    const auto own = cpu::rondo_operators();
+    return new std::deque<PointwiseOperator>(own.begin(), own.end());
+  }();
+  return *known;
+}
+
+const PointwiseLaunchers& launchers(const PointwiseOperator& op, Device device) {
+  const PointwiseLaunchers& chosen = device == Device::cpu ? op.cpu : op.cuda;
+  check(chosen.forward != nullptr, "[{}] was not built for this device", op.name);
+  return chosen;
+}
+
+/// What backward needs: the operator's bytes and its inputs.
+struct Recorded {
+  const PointwiseOperator* op;
+  std::vector<std::byte> bytes;
+  std::vector<Saved> inputs;
+  Extent extent;
+
+  void operator()(const std::vector<Tensor>& output_gradients, const Inputs& gradients) const {
+    std::array<Operand, most_pointwise_inputs> x, dx;
+    std::array<Operand, most_pointwise_outputs> dy;
+    std::array<bool, most_pointwise_inputs> accumulates{};
+    std::vector<std::pair<size_t, Tensor>> temporaries;  // gradients that cannot be written in place
+    std::vector<Tensor> kept;
+    Device device = Device::cpu;
+    for (size_t j = 0; j < inputs.size(); ++j) {
+      const Tensor& input = inputs[j].get(op->name.c_str());
+      device = input.device();
+      const bool repeated = is_repeated(input);
+      x[j] = {input.read_operand().data, repeated ? 0 : input.row_stride()};
+      if (!gradients[j].wanted()) continue;
+      bool own_place = repeated;
+      for (size_t i = 0; i < j; ++i) own_place |= gradients[j].partly_overlaps(gradients[i]);
+      if (own_place) {
+        temporaries.emplace_back(j, Tensor({extent.rows, extent.columns}, device));
+        dx[j] = temporaries.back().second.write_operand();
+      } else {
+        const Sink::Destination to = gradients[j].destination();
+        dx[j] = to.tensor.write_operand();
+        accumulates[j] = to.accumulate;
+        kept.push_back(to.tensor);
+      }
+    }
+    for (size_t k = 0; k < output_gradients.size(); ++k)
+      if (output_gradients[k].defined()) dy[k] = output_gradients[k].read_operand();
+    launchers(*op, device)
+        .backward(bytes.data(), extent, x.data(), dy.data(), dx.data(), accumulates.data());
+    for (const auto& [j, temporary] : temporaries) {
+      if (is_repeated(inputs[j].get(op->name.c_str())))
+        gradients[j].add_column_sums(temporary);
+      else
+        gradients[j].add(temporary);
+    }
+  }
+  bool is_repeated(const Tensor& input) const { return input.rows() == 1 && extent.rows > 1; }
+};
+
+}  // namespace
+
+std::vector<PointwiseOperator> pointwise_operators() { return {registry().begin(), registry().end()}; }
+
+void add_pointwise_operators(std::vector<PointwiseOperator> operators) {
+  for (PointwiseOperator& op : operators) {
+    for (const PointwiseOperator& known : registry())
+      check(known.name != op.name, "[{}] an operator of this name is known already", op.name);
+    registry().push_back(std::move(op));
+  }
+}
+
+const PointwiseOperator& detail::find_operator(const char* name) {
+  for (const PointwiseOperator& op : registry())
+    if (op.name == name) return op;
+  throw Error(fmt::format("[{}] is on no list of operators; add it to the list that its program launches", name));
+}
+
+std::vector<Variable> apply(const PointwiseOperator& op, const void* bytes, const std::vector<Variable>& inputs) {
+  check(static_cast<int>(inputs.size()) == op.inputs, "[{}] takes {} inputs, got {}", op.name, op.inputs, inputs.size());
+  size_t widest = 0;
+  for (size_t j = 0; j < inputs.size(); ++j) {
+    check(inputs[j].defined(), "[{}] input {} is undefined", op.name, j);
+    if (inputs[j].value().rows() > inputs[widest].value().rows()) widest = j;
+  }
+  const Shape& shape = inputs[widest].shape();
+  const Device device = inputs[widest].value().device();
+  Recorded recorded{&op, {}, {}, {shape.rows(), shape.columns()}};
+  std::array<Operand, most_pointwise_inputs> x;
+  std::array<Operand, most_pointwise_outputs> y;
+  for (size_t j = 0; j < inputs.size(); ++j) {
+    const Tensor& input = inputs[j].value();
+    check(input.columns() == shape.columns() && (input.rows() == shape.rows() || input.rows() == 1),
+          "[{}] needs equal shapes, or a vector [{}] for all rows: input {} is {} beside {}", op.name, shape.columns(), j,
+          input.shape(), shape);
+    x[j] = {input.read_operand().data, recorded.is_repeated(input) ? 0 : input.row_stride()};
+  }
+  std::vector<Tensor> results;
+  for (int k = 0; k < op.outputs; ++k) {
+    results.emplace_back(shape, device);
+    y[k] = results.back().write_operand();
+  }
+  launchers(op, device).forward(bytes, recorded.extent, x.data(), y.data());
+  if (recording()) {
+    const auto* first = static_cast<const std::byte*>(bytes);
+    recorded.bytes.assign(first, first + op.example.size());
+    for (const Variable& input : inputs) recorded.inputs.emplace_back(input.value());
+  }
+  return record(op.name.c_str(), std::move(results), inputs, std::move(recorded));
+}
+
+}  // namespace rondo

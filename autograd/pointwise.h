@@ -1,0 +1,38 @@
+// From an operator struct to a function on Variables: y = pointwise(Tanh{}, x). The loops are in
+// tensor/pointwise_kernels.h, the operators in autograd/operators.h.
+#pragma once
+
+#include <cstring>
+#include <vector>
+
+#include "autograd/variable.h"
+#include "tensor/pointwise.h"
+
+namespace rondo {
+
+/// All operators that can be launched: Rondo's and those added.
+std::vector<PointwiseOperator> pointwise_operators();
+/// Makes another program's list known, as its .cc pass made it (`cpu::operator_entries(OperatorList<...>{})`).
+void add_pointwise_operators(std::vector<PointwiseOperator> operators);
+
+/// y = op(x...) for an operator of the list, whose bytes lie at `op`. The inputs are matrices of one shape; a vector
+/// [columns] is repeated for all rows. Throws Error on other shapes.
+std::vector<Variable> apply(const PointwiseOperator& op, const void* bytes, const std::vector<Variable>& inputs);
+
+namespace detail {
+const PointwiseOperator& find_operator(const char* name);
+}
+
+/// The same for an operator struct; all its outputs.
+template <class Op, class... V>
+std::vector<Variable> pointwise_outputs(const Op& op, const V&... inputs) {
+  static const PointwiseOperator& entry = detail::find_operator(Op::name);
+  return apply(entry, &op, {inputs...});
+}
+/// The first output.
+template <class Op, class... V>
+Variable pointwise(const Op& op, const V&... inputs) {
+  return pointwise_outputs(op, inputs...)[0];
+}
+
+}  // namespace rondo

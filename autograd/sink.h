@@ -1,0 +1,84 @@
+// Sink: where the gradient of one value is collected during backward. It takes whole tensors, regions (slices write
+// straight into their parent's sink), rows by index (embeddings), and products: the pair (dz, h) of a weight used at
+// every time step is kept and multiplied once, dW += dZ^T H over all steps, when the sink is flushed.
+// It deliberately knows no graph: that is autograd/variable.h. Next: autograd/engine.cpp.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace rondo {
+
+/// A block of a matrix: rows [row, row + rows), columns [column, column + columns).
+struct Region {
+  int64_t row = 0, rows = 0, column = 0, columns = 0;
+
+  int64_t size() const { return rows * columns; }
+  bool overlaps(const Region& other) const {
+    return row < other.row + other.rows && other.row < row + rows && column < other.column + other.columns &&
+           other.column < column + columns;
+  }
+  bool contains(const Region& other) const {
+    return row <= other.row && other.row + other.rows <= row + rows && column <= other.column &&
+           other.column + other.columns <= column + columns;
+  }
+  friend bool operator==(const Region&, const Region&) = default;
+};
+
+/// Token ids, shared between the graph and its caller.
+using Tokens = std::shared_ptr<const std::vector<int32_t>>;
+
+class Sink {
+ public:
+  Sink() = default;
+  /// The sink of a value of this shape.
+  Sink(Shape shape, Device device) : shape_(shape), device_(device) {}
+  /// The sink of a parameter: contributions are added to `gradient`, which lives on.
+  explicit Sink(Tensor gradient)
+      : shape_(gradient.shape()), device_(gradient.device()), gradient_(gradient), owned_(true), bound_(true) {
+    written_ = {whole()};
+  }
+
+  Region whole() const { return {0, shape_.rows(), 0, shape_.columns()}; }
+  const Shape& shape() const { return shape_; }
+  Device device() const { return device_; }
+
+  /// Where to write the gradient of a region, and whether to add to what is there.
+  struct Destination {
+    Tensor tensor;
+    bool accumulate;
+  };
+  Destination destination(const Region& region);
+  /// Adds g [region.rows, region.columns]. The first tensor that covers the whole value is kept as it is.
+  void add(const Tensor& g, const Region& region);
+  /// Adds left^T right, now if it is large, else when flushed, together with its neighbours.
+  void add_product(const Tensor& left, const Tensor& right, const Region& region);
+  /// Adds g[i] to row rows[i] for every i, in order.
+  void add_rows(const Tokens& rows, const Tensor& g);
+
+  /// The gradient, complete; undefined if there was no contribution. Leaves an unbound sink empty.
+  Tensor flush();
+
+ private:
+  struct Product {
+    Tensor left, right;  // [n, region.rows], [n, region.columns]
+    Region region;
+  };
+  void own();
+  void fill_gaps();
+  void multiply_products();
+  void multiply(const Region& region, const Tensor& left, const Tensor& right);
+
+  Shape shape_;
+  Device device_ = Device::cpu;
+  Tensor gradient_;              // undefined until the first contribution
+  std::vector<Region> written_;  // what of it holds values; no two overlap
+  std::vector<Product> products_;
+  int64_t product_elements_ = 0;
+  bool owned_ = false;  // whether gradient_ may be written; else it is a tensor that others may hold
+  bool bound_ = false;  // whether gradient_ outlives flush()
+};
+
+}  // namespace rondo

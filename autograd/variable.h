@@ -1,0 +1,135 @@
+// Variable: a Tensor with history, and what the history is made of. All user-facing mathematics takes and returns
+// Variables; a Tensor converts to one without history. A slice is a Variable whose edge points into its parent: its
+// gradient is written straight into the parent's sink.
+// It deliberately holds no operators. Next: autograd/engine.cpp, then autograd/operators.h and autograd/functions.h.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "autograd/sink.h"
+#include "tensor/tensor.h"
+
+namespace rondo {
+
+struct Node;
+
+/// From a user to the value it used: an output of a node, and the region of it.
+struct Edge {
+  std::shared_ptr<Node> node;  // null: needs no gradient
+  int output = 0;
+  Region region;
+};
+
+class Variable {
+ public:
+  Variable() = default;
+  /// A constant.
+  Variable(Tensor value) : value_(std::move(value)) {}
+  Variable(Tensor value, Edge edge) : value_(std::move(value)), edge_(std::move(edge)) {}
+  /// A leaf: backward adds its gradient to `gradient`, a tensor of the same shape.
+  static Variable leaf(Tensor value, Tensor gradient);
+
+  bool defined() const { return value_.defined(); }
+  const Tensor& value() const { return value_; }
+  const Shape& shape() const { return value_.shape(); }
+  bool needs_gradient() const { return edge_.node != nullptr; }
+  const Edge& edge() const { return edge_; }
+  /// The same value without history.
+  Variable detached() const { return Variable(value_); }
+
+  /// Views; their gradients go straight into this variable's. Errors as for Tensor.
+  Variable slice(int64_t begin, int64_t end) const;
+  Variable operator[](int64_t i) const;
+  Variable column_block(int64_t begin, int64_t end) const;
+
+  /// Adds d(this)/d(leaf) to the gradient of every leaf. This must be a single number. Uses the graph up.
+  void backward() const;
+
+ private:
+  Variable view(Tensor value, int64_t row, int64_t column) const;
+
+  Tensor value_;
+  Edge edge_;
+};
+
+/// A tensor that backward will need. Refuses one that was overwritten in between.
+class Saved {
+ public:
+  Saved() = default;
+  Saved(Tensor tensor) : tensor_(std::move(tensor)), version_(tensor_.defined() ? tensor_.version() : 0) {}
+  /// Throws Error, naming the operator, if the tensor has changed since it was saved.
+  const Tensor& get(const char* name) const {
+    check(!tensor_.defined() || tensor_.version() == version_,
+          "[{}] backward needs a tensor {} that was overwritten after it was used; run backward before updating it", name,
+          tensor_.shape());
+    return tensor_;
+  }
+  /// The tensor, to overwrite: only where nobody else holds it.
+  Tensor& tensor() { return tensor_; }
+
+ private:
+  Tensor tensor_;
+  uint64_t version_ = 0;
+};
+
+/// Where a backward function leaves the gradient of one input.
+class InputGradient {
+ public:
+  explicit InputGradient(const Edge& edge) : edge_(edge) {}
+  bool wanted() const { return edge_.node != nullptr; }
+  Sink::Destination destination() const;
+  void add(const Tensor& g) const;
+  void add_product(const Tensor& left, const Tensor& right) const;
+  void add_rows(const Tokens& rows, const Tensor& g) const;
+  /// A vector's gradient: the column sums of g.
+  void add_column_sums(const Tensor& g) const;
+  /// Whether this input and another are different, overlapping parts of one value.
+  bool partly_overlaps(const InputGradient& other) const;
+
+ private:
+  Sink& sink() const;
+  const Edge& edge_;
+};
+
+using Inputs = std::vector<InputGradient>;
+/// Gradients of the outputs (undefined where none arrived) and where those of the inputs go. The captures of the
+/// function are the saved tensors.
+using Backward = std::function<void(const std::vector<Tensor>& output_gradients, const Inputs& inputs)>;
+
+/// One operator in the history. Nodes run by descending id, which is an order in which all users come first.
+struct Node {
+  Node(const char* name, std::vector<Edge> inputs, Backward backward);
+  ~Node();
+
+  uint64_t id;
+  const char* name;
+  std::vector<Edge> inputs;
+  std::vector<Sink> outputs;
+  Backward backward;  // empty for a leaf
+  bool leaf = false;
+  bool queued = false;
+  bool used = false;
+};
+
+/// Makes Variables of an operator's results: with a node if recording is on and an input needs a gradient.
+std::vector<Variable> record(const char* name, std::vector<Tensor> results, const std::vector<Variable>& inputs,
+                             Backward backward);
+Variable record(const char* name, Tensor result, const std::vector<Variable>& inputs, Backward backward);
+
+/// Whether operators record history: on, unless a NoGradient is alive in this thread.
+bool recording();
+class NoGradient {
+ public:
+  NoGradient();
+  ~NoGradient();
+  NoGradient(const NoGradient&) = delete;
+  NoGradient& operator=(const NoGradient&) = delete;
+
+ private:
+  bool before_;
+};
+
+}  // namespace rondo

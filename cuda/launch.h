@@ -1,0 +1,59 @@
+// What a kernel of tensor/launch.h needs on a GPU: thread indices, sums over a block, launches on the default stream.
+// It deliberately knows no Tensor. Only the nvcc pass includes it.
+#pragma once
+
+#include <cstdint>
+
+namespace rondo::cuda {
+
+constexpr int block_threads = 256;
+
+__device__ inline int64_t thread() { return threadIdx.x; }
+__device__ inline int64_t threads() { return blockDim.x; }
+
+/// Combines one value per thread, in an order fixed by the block's size; every thread gets the result.
+template <class Real, class Combine>
+__device__ Real block_reduce(Real value, Combine combine) {
+  __shared__ Real partial[block_threads];
+  partial[threadIdx.x] = value;
+  __syncthreads();
+  for (int width = block_threads / 2; width > 0; width /= 2) {
+    if (threadIdx.x < width) partial[threadIdx.x] = combine(partial[threadIdx.x], partial[threadIdx.x + width]);
+    __syncthreads();
+  }
+  const Real result = partial[0];
+  __syncthreads();
+  return result;
+}
+template <class Real>
+__device__ Real block_sum(Real value) {
+  return block_reduce(value, [](Real a, Real b) { return a + b; });
+}
+template <class Real>
+__device__ Real block_maximum(Real value) {
+  return block_reduce(value, [](Real a, Real b) { return a >= b ? a : b; });
+}
+
+template <class Kernel>
+__global__ void per_block(Kernel kernel) {
+  kernel(static_cast<int64_t>(blockIdx.x));
+}
+template <class Kernel>
+__global__ void per_thread(int64_t count, Kernel kernel) {
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < count) kernel(i);
+}
+
+/// kernel(b) for every block of threads b < count.
+template <class Kernel>
+void launch_blocks(int64_t count, Kernel kernel) {
+  if (count > 0) per_block<<<static_cast<unsigned>(count), block_threads>>>(kernel);
+}
+/// kernel(i) for every thread i < count.
+template <class Kernel>
+void launch_threads(int64_t count, Kernel kernel) {
+  const int64_t blocks = (count + block_threads - 1) / block_threads;
+  if (count > 0) per_thread<<<static_cast<unsigned>(blocks), block_threads>>>(count, kernel);
+}
+
+}  // namespace rondo::cuda

@@ -1,0 +1,24 @@
+// Unigram and bigram models: what a recurrent model must beat before its number means anything. Deliberately
+// the simplest smoothing, not a Kneser-Ney baseline. Read next: lm/, the program.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace rondo {
+
+/// Cross-entropy in nats a symbol.
+struct NgramEntropy {
+  double unigram = 0, bigram = 0;
+};
+
+/// Of the validation ids under counts from the training ids, each smoothed by 0.1 (Lidstone): with N training
+/// symbols,
+///   unigram p(y) = (count(y) + 0.1) / (N + 0.1 V),   bigram p(y | x) = (count(x y) + 0.1) / (count(x .) +
+///   0.1 V).
+/// The first validation symbol is context only, so that what is scored is what a model scores.
+/// Ids are in [0, V); Error otherwise, or for fewer than two ids of either text.
+NgramEntropy ngram_entropy(std::span<const std::int32_t> train, std::span<const std::int32_t> valid,
+                           std::int64_t vocabulary_size);
+
+}  // namespace rondo

@@ -1,0 +1,55 @@
+// Streams: ids side by side for truncated back-propagation through time, in chunks [T, B]. It deliberately
+// shuffles nothing: the hidden state is carried from chunk to chunk. For score, which starts every line anew,
+// see lm/. Read next: data/ngram.h, the baseline.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace rondo {
+
+/// T steps of B streams; element [t, b] is at t * B + b.
+struct Chunk {
+  static constexpr std::int32_t not_scored = -1;
+
+  std::int64_t steps = 0, streams = 0;  // T, B
+  std::int64_t scored = 0;              // targets that are not not_scored
+  std::vector<std::int32_t> inputs;     // [T, B]
+  std::vector<std::int32_t>
+      targets;  // [T, B]: the symbol after each input, or not_scored (then the input is 0)
+};
+
+/// Cuts n symbols into B runs, read in step. Every symbol but the first is a target: the first is context
+/// only. Holds a view of the ids, which must outlive it.
+class Streams {
+ public:
+  /// B runs of equal length floor((n - 1) / B); the tail of less than B targets is dropped.
+  static Streams for_training(std::span<const std::int32_t> ids, std::int64_t streams);
+
+  /// Runs that differ by at most one in length, nothing dropped: every target occurs exactly once. Where a
+  /// run is over, targets are not_scored. More streams than targets are allowed: some then score nothing.
+  static Streams for_evaluation(std::span<const std::int32_t> ids, std::int64_t streams);
+
+  /// The next chunk: `steps` steps (1 or more), fewer at the end. False, and no chunk, if all is read.
+  bool next(std::int64_t steps, Chunk& chunk);
+
+  std::int64_t streams() const { return streams_; }                   // B
+  std::int64_t length() const { return base_ + (longer_ > 0); }       // steps from begin to end
+  std::int64_t scored() const { return base_ * streams_ + longer_; }  // targets from begin to end
+
+  /// Steps read so far; seek(0) rewinds, seek(position()) resumes. Error outside of [0, length()].
+  std::int64_t position() const { return position_; }
+  void seek(std::int64_t position);
+
+ private:
+  Streams(std::span<const std::int32_t> ids, std::int64_t streams, bool drop_tail);
+
+  std::span<const std::int32_t> ids_;
+  std::int64_t streams_;
+  std::int64_t base_;    // the length of a run,
+  std::int64_t longer_;  // but one more for the first so many
+  std::int64_t position_ = 0;
+};
+
+}  // namespace rondo

@@ -1,0 +1,99 @@
+// Text to symbols and back; see data/symbols.h.
+#include "data/symbols.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "data/text.h"
+#include "tensor/error.h"
+
+namespace rondo {
+
+namespace {
+constexpr std::array<std::pair<Unit, std::string_view>, 3> unit_names = {
+    {{Unit::words, "words"}, {Unit::characters, "characters"}, {Unit::bytes, "bytes"}}};
+}
+
+std::string_view to_string(Unit unit) {
+  return std::find_if(unit_names.begin(), unit_names.end(), [&](auto& entry) { return entry.first == unit; })
+      ->second;
+}
+
+Unit unit_from_string(std::string_view name) {
+  for (const auto& [unit, text] : unit_names)
+    if (text == name) return unit;
+  throw InputError(fmt::format("'{}' is no unit of text: choose words, characters or bytes", name));
+}
+
+std::string_view line_end_symbol(Unit unit) {
+  return unit == Unit::words ? eos_symbol : std::string_view("\n");
+}
+
+Text clean_text(std::string raw, std::string name, Unit unit) {
+  Text text{.name = std::move(name), .content = {}, .sha256 = sha256_hex(raw), .notes = {}};
+  // Checked before normalising, so that the offset in the message is the file's.
+  if (unit == Unit::characters) check_utf8(raw, text.name);
+  text.content = unit == Unit::bytes ? std::move(raw) : normalise_text(std::move(raw), text.name, text.notes);
+  check_input(!text.content.empty(), "{}: empty; it must hold text", text.name);
+  return text;
+}
+
+Text read_text(const std::filesystem::path& path, Unit unit) {
+  return clean_text(read_file(path), path.string(), unit);
+}
+
+SymbolReader::SymbolReader(std::string_view text, Tokenization tokenization, std::string name, LastLine last)
+    : text_(text), tokenization_(tokenization), name_(std::move(name)), last_(last) {}
+
+void SymbolReader::open_line() {
+  in_line_ = true;
+  ++line_;
+  newline_ = content_end_ = std::min(text_.find('\n', at_), text_.size());
+  if (!tokenization_.strip_lines) return;
+  while (at_ < content_end_ && is_space(text_[at_])) ++at_;
+  const bool goes_on = newline_ == text_.size() && last_ == LastLine::goes_on;
+  while (!goes_on && content_end_ > at_ && is_space(text_[content_end_ - 1])) --content_end_;
+}
+
+std::size_t SymbolReader::symbol_length() const {
+  if (tokenization_.unit == Unit::bytes) return 1;
+  if (tokenization_.unit == Unit::characters) {
+    const std::size_t length = utf8_length(text_, at_);
+    if (length == 0) throw_not_utf8(text_, at_, name_);
+    return length;
+  }
+  std::size_t end = at_;
+  while (end < content_end_ && !is_space(text_[end])) ++end;
+  return end - at_;
+}
+
+std::optional<std::string_view> SymbolReader::next() {
+  const bool words = tokenization_.unit == Unit::words;
+  if (!in_line_) {
+    if (at_ == text_.size()) return std::nullopt;
+    open_line();
+  }
+  while (words && at_ < content_end_ && is_space(text_[at_])) ++at_;
+  if (at_ < content_end_) {
+    const std::string_view symbol = text_.substr(at_, symbol_length());
+    at_ += symbol.size();
+    return symbol;
+  }
+
+  in_line_ = false;
+  const bool has_newline = newline_ < text_.size();
+  at_ = has_newline ? newline_ + 1 : text_.size();
+  const bool ends_by_itself = (words || tokenization_.strip_lines) && last_ == LastLine::ends;
+  if (has_newline || ends_by_itself) return line_end_symbol(tokenization_.unit);
+  return std::nullopt;
+}
+
+std::string SymbolWriter::next(std::string_view symbol) {
+  if (unit_ != Unit::words) return std::string(symbol);
+  const bool space = !std::exchange(line_start_, symbol == eos_symbol);
+  if (symbol == eos_symbol) return "\n";
+  return (space ? " " : "") + std::string(symbol);
+}
+
+}  // namespace rondo

@@ -1,0 +1,96 @@
+// Text to symbols and back. A symbol is a string: a word, the UTF-8 of one code point, or one byte; which of
+// them is the Unit. It deliberately knows no ids (data/vocabulary.h) and changes no case. Read next:
+// data/vocabulary.h.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rondo {
+
+enum class Unit {
+  words,       // separated by ASCII white space; every line ends in `<eos>`, an empty one too
+  characters,  // Unicode code points; the newline is one of them
+  bytes        // as they are in the file
+};
+
+std::string_view to_string(Unit unit);
+Unit unit_from_string(std::string_view name);  // InputError names the choices
+
+inline constexpr std::string_view eos_symbol = "<eos>";
+inline constexpr std::string_view unknown_symbol = "<unk>";
+
+/// How text becomes symbols.
+struct Tokenization {
+  Unit unit = Unit::words;
+  /// Characters and bytes: drop the white space around each line, and end the last line in a newline as well
+  /// (the Penn Treebank character experiments, Mikolov et al. 2012). Words are like that anyway.
+  bool strip_lines = false;
+};
+
+/// The symbol that ends a line: `<eos>`, or the newline.
+std::string_view line_end_symbol(Unit unit);
+
+/// Text that is ready to be cut into symbols.
+struct Text {
+  std::string name;                // for messages
+  std::string content;             // normalised, unless the unit is bytes: there every byte counts
+  std::string sha256;              // of the bytes as they came
+  std::vector<std::string> notes;  // what was normalised
+};
+
+/// Normalises `raw` (byte-order mark, CRLF). InputError if it is empty, or for characters if it is not UTF-8.
+Text clean_text(std::string raw, std::string name, Unit unit);
+
+/// read_file, then clean_text.
+Text read_text(const std::filesystem::path& path, Unit unit);
+
+/// Whether a last line without a newline is a line like any other, or goes on (the prompt of a generation):
+/// then it gets no end-of-line symbol, and keeps its trailing spaces.
+enum class LastLine { ends, goes_on };
+
+/// Reads a text symbol by symbol. The text must outlive the reader and what it returned.
+class SymbolReader {
+ public:
+  SymbolReader(std::string_view text, Tokenization tokenization, std::string name,
+               LastLine last = LastLine::ends);
+
+  /// The next symbol, or nothing at the end. InputError if the unit is characters and the text is not UTF-8.
+  std::optional<std::string_view> next();
+
+  /// The line of the last symbol, from 1.
+  std::int64_t line() const { return line_; }
+
+ private:
+  void open_line();
+  std::size_t symbol_length() const;
+
+  std::string_view text_;
+  Tokenization tokenization_;
+  std::string name_;
+  LastLine last_;
+  std::size_t at_ = 0;
+  bool in_line_ = false;
+  std::size_t content_end_ = 0;  // of the line that is open: after its last byte that counts
+  std::size_t newline_ = 0;      // of the line that is open: its newline, or text_.size()
+  std::int64_t line_ = 0;
+};
+
+/// The way back, one symbol at a time: words are joined by spaces, `<eos>` becomes a newline.
+class SymbolWriter {
+ public:
+  explicit SymbolWriter(Unit unit) : unit_(unit) {}
+
+  /// What to print for this symbol, given those before it.
+  std::string next(std::string_view symbol);
+
+ private:
+  Unit unit_;
+  bool line_start_ = true;
+};
+
+}  // namespace rondo

@@ -1,0 +1,103 @@
+// Files and text; see data/text.h.
+#include "data/text.h"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "tensor/error.h"
+
+namespace rondo {
+
+std::string read_file(const std::filesystem::path& path) {
+  const std::string name = path.string();
+  std::error_code ignored;
+  check_input(!std::filesystem::is_directory(path, ignored), "{}: a folder, where a file is expected", name);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(name.c_str(), "rb"), &std::fclose);
+  if (!file) throw InputError(fmt::format("{}: cannot be opened: {}", name, std::strerror(errno)));
+
+  std::string bytes;
+  std::array<char, 1 << 16> buffer;
+  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), file.get()))
+    bytes.append(buffer.data(), count);
+  if (std::ferror(file.get()))
+    throw InputError(fmt::format("{}: cannot be read: {}", name, std::strerror(errno)));
+  return bytes;
+}
+
+std::string sha256_hex(std::string_view bytes) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
+  unsigned int length = 0;
+  check(EVP_Digest(bytes.data(), bytes.size(), digest.data(), &length, EVP_sha256(), nullptr) == 1,
+        "[sha256] libcrypto refused to compute a digest");
+  std::string hex;
+  for (unsigned int i = 0; i < length; ++i) hex += fmt::format("{:02x}", digest[i]);
+  return hex;
+}
+
+std::string normalise_text(std::string text, const std::string& name, std::vector<std::string>& notes) {
+  constexpr std::string_view mark = "\xef\xbb\xbf";
+  if (text.starts_with(mark)) {
+    text.erase(0, mark.size());
+    notes.push_back(fmt::format("{}: a byte-order mark was removed", name));
+  }
+
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool before_newline = text[i] == '\r' && i + 1 < text.size() && text[i + 1] == '\n';
+    if (!before_newline) text[kept++] = text[i];
+  }
+  if (const std::size_t dropped = text.size() - kept; dropped > 0)
+    notes.push_back(fmt::format("{}: {} line ends CRLF were read as LF", name, dropped));
+  text.resize(kept);
+  return text;
+}
+
+std::size_t utf8_length(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return 1;
+  const std::size_t length = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+  if (length == 0 || text.size() - at < length) return 0;
+
+  // Only the second byte has a range of its own: it keeps out overlong forms, surrogates and > U+10FFFF.
+  const unsigned char low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+  const unsigned char high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+  if (byte(1) < low || byte(1) > high) return 0;
+  for (std::size_t i = 2; i < length; ++i)
+    if (byte(i) < 0x80 || byte(i) > 0xbf) return 0;
+  return length;
+}
+
+void check_utf8(std::string_view text, const std::string& name) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(text, at);
+    if (length == 0) throw_not_utf8(text, at, name);
+    at += length;
+  }
+}
+
+void throw_not_utf8(std::string_view text, std::size_t at, const std::string& name) {
+  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+  const bool utf16 = text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
+  throw InputError(
+      fmt::format("{}: not UTF-8 at byte {} (line {}): 0x{:02x}{}; convert it to UTF-8 or use bytes", name,
+                  at, line, static_cast<unsigned char>(text[at]), utf16 ? ", looks like UTF-16" : ""));
+}
+
+std::vector<std::string_view> split_lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+}  // namespace rondo

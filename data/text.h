@@ -1,0 +1,40 @@
+// Files and text: reading a file whole, SHA-256, line ends and byte-order marks, strict UTF-8.
+// It deliberately knows nothing of symbols or splits, and prints nothing: what was changed comes back as
+// notes. Read next: data/symbols.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rondo {
+
+/// The bytes of a file (or pipe), unchanged; may be empty. InputError if it is missing, unreadable or a
+/// folder.
+std::string read_file(const std::filesystem::path& path);
+
+/// SHA-256 in lower-case hexadecimal (FIPS 180-4).
+std::string sha256_hex(std::string_view bytes);
+
+/// Removes a UTF-8 byte-order mark and turns CRLF into LF (a lone CR stays). Adds to `notes` one sentence,
+/// which opens with `name`, for each of the two that happened.
+std::string normalise_text(std::string text, const std::string& name, std::vector<std::string>& notes);
+
+/// Bytes of the UTF-8 sequence that begins at `at` (1 to 4), or 0 if none does. Strict (Unicode 15, table
+/// 3-7): no overlong form, no surrogate, nothing above U+10FFFF, nothing cut short. Needs at < text.size().
+std::size_t utf8_length(std::string_view text, std::size_t at);
+
+/// InputError that names the byte offset (from 0) and the line (from 1) of what is not UTF-8.
+void check_utf8(std::string_view text, const std::string& name);
+[[noreturn]] void throw_not_utf8(std::string_view text, std::size_t at, const std::string& name);
+
+/// The lines of a text without their newlines; a last line need not end in one.
+std::vector<std::string_view> split_lines(std::string_view text);
+
+/// ASCII white space inside a line or at its end: space, \t, \n, \r, \f, \v, whatever the locale.
+constexpr bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+}  // namespace rondo

@@ -1,0 +1,203 @@
+// The vocabulary; see data/vocabulary.h.
+#include "data/vocabulary.h"
+
+#include <algorithm>
+#include <charconv>
+#include <unordered_set>
+#include <utility>
+
+#include "data/text.h"
+#include "tensor/error.h"
+
+namespace rondo {
+
+namespace {
+
+struct Type {
+  std::string symbol;
+  std::int64_t count = 0;
+  bool kept = true;
+};
+
+/// Marks what the limits drop among types in order of first occurrence; `unknown` is whether `<unk>` needs a
+/// row. Returns whether anything was dropped.
+bool apply_limits(std::vector<Type>& types, const VocabularyLimits& limits, std::string_view line_end,
+                  bool unknown) {
+  std::vector<Type*> kept;
+  for (Type& type : types) {
+    type.kept = type.count >= limits.min_count || type.symbol == line_end;
+    if (type.kept) kept.push_back(&type);
+  }
+  const bool rare = kept.size() < types.size();
+
+  const auto most = static_cast<std::size_t>(limits.max_size);
+  if (most == 0 || kept.size() + (unknown || rare ? 1 : 0) <= most) return rare;
+  std::stable_sort(kept.begin(), kept.end(), [&](const Type* a, const Type* b) {
+    const bool a_ends = a->symbol == line_end, b_ends = b->symbol == line_end;
+    return a_ends != b_ends ? a_ends : a->count > b->count;
+  });
+  for (std::size_t i = most - 1; i < kept.size(); ++i) kept[i]->kept = false;
+  return true;
+}
+
+std::string escape(std::string_view symbol) {
+  std::string line;
+  for (std::size_t at = 0; at < symbol.size();) {
+    const auto byte = static_cast<unsigned char>(symbol[at]);
+    const std::size_t length = utf8_length(symbol, at);
+    if (byte == '\\') {
+      line += "\\\\";
+    } else if (byte == '\n') {
+      line += "\\n";
+    } else if (byte == '\t') {
+      line += "\\t";
+    } else if (length == 0 || byte <= ' ' || byte == 0x7f) {
+      line += fmt::format("\\x{:02x}", byte);
+    } else {
+      line += symbol.substr(at, length);
+    }
+    at += std::max<std::size_t>(length, 1);
+  }
+  return line;
+}
+
+/// The symbol of a line of vocab.txt, or nothing if an escape is none of ours.
+std::optional<std::string> unescape(std::string_view line) {
+  std::string symbol;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    if (line[at] != '\\') {
+      symbol += line[at];
+      continue;
+    }
+    const std::string_view rest = line.substr(at + 1);
+    if (rest.starts_with('\\') || rest.starts_with('n') || rest.starts_with('t')) {
+      symbol += rest[0] == 'n' ? '\n' : rest[0] == 't' ? '\t' : '\\';
+      at += 1;
+    } else {
+      unsigned char byte = 0;
+      if (!rest.starts_with('x') || rest.size() < 3) return std::nullopt;
+      if (std::from_chars(&rest[1], &rest[1] + 2, byte, 16).ptr != &rest[1] + 2) return std::nullopt;
+      symbol += static_cast<char>(byte);
+      at += 3;
+    }
+  }
+  return symbol;
+}
+
+/// Whether text of this unit can hold the symbol.
+bool is_of_unit(std::string_view symbol, Unit unit) {
+  if (symbol == unknown_symbol) return true;
+  if (unit == Unit::words) return std::none_of(symbol.begin(), symbol.end(), is_space);
+  return symbol.size() == (unit == Unit::bytes ? 1 : utf8_length(symbol, 0));
+}
+
+}  // namespace
+
+Vocabulary::Vocabulary(const Text& train, Tokenization tokenization, const VocabularyLimits& limits)
+    : tokenization_(tokenization) {
+  check_input(limits.min_count >= 1, "min_count is {}: it must be 1 or more", limits.min_count);
+  check_input(limits.max_size == 0 || limits.max_size >= 2,
+              "max_size is {}: it must be 2 or more, or 0 for no limit", limits.max_size);
+
+  std::vector<Type> types;
+  bool trained = false;  // whether the training text maps anything to <unk>
+  std::unordered_map<std::string_view, std::size_t> index;
+  SymbolReader reader(train.content, tokenization, train.name);
+  while (const auto symbol = reader.next()) {
+    if (*symbol == unknown_symbol) {
+      trained = true;
+      continue;
+    }
+    const auto [entry, is_new] = index.try_emplace(*symbol, types.size());
+    if (is_new) types.push_back({.symbol = std::string(*symbol)});
+    ++types[entry->second].count;
+  }
+  if (apply_limits(types, limits, line_end_symbol(tokenization.unit), trained || limits.reserve_unknown))
+    trained = true;
+
+  if (trained) add(std::string(unknown_symbol));
+  for (Type& type : types)
+    if (type.kept) add(std::move(type.symbol));
+  if (!trained && limits.reserve_unknown) add(std::string(unknown_symbol));
+}
+
+bool Vocabulary::add(std::string symbol) {
+  const bool is_new = ids_.try_emplace(symbol, static_cast<std::int32_t>(symbols_.size())).second;
+  if (is_new) symbols_.push_back(std::move(symbol));
+  return is_new;
+}
+
+Vocabulary Vocabulary::load(const std::filesystem::path& path, Tokenization tokenization) {
+  const std::string text = read_file(path), name = path.string();
+  check_input(!text.empty(), "{}: empty; a vocabulary holds a symbol a line", name);
+
+  Vocabulary vocabulary(tokenization);
+  std::int64_t number = 0;
+  for (const std::string_view line : split_lines(text)) {
+    ++number;
+    const auto symbol = unescape(line);
+    if (!symbol)
+      throw InputError(
+          fmt::format("{}: line {}: bad escape in '{}': use \\\\, \\n, \\t or \\xNN", name, number, line));
+    if (symbol->empty())
+      throw InputError(fmt::format("{}: line {}: empty; every line is a symbol", name, number));
+    if (!is_of_unit(*symbol, tokenization.unit))
+      throw InputError(fmt::format("{}: line {}: '{}' cannot come from text read as {}", name, number,
+                                   escape(*symbol), to_string(tokenization.unit)));
+    if (!vocabulary.add(*symbol))
+      throw InputError(fmt::format("{}: line {}: '{}' is already on line {}", name, number, line,
+                                   *vocabulary.id(*symbol) + 1));
+  }
+  check_input(tokenization.unit != Unit::words || vocabulary.line_end_id().has_value(),
+              "{}: no {}; is it the vocabulary of a model of words?", name, eos_symbol);
+  return vocabulary;
+}
+
+std::string Vocabulary::to_text() const {
+  std::string text;
+  for (const std::string& symbol : symbols_) text += escape(symbol) + '\n';
+  return text;
+}
+
+std::int64_t Vocabulary::types() const { return size() - (unknown_id() && !unknown_is_trained() ? 1 : 0); }
+
+const std::string& Vocabulary::symbol(std::int32_t id) const {
+  check(id >= 0 && id < size(), "[vocabulary] an id from 0 to {} was expected: {}", size() - 1, id);
+  return symbols_[static_cast<std::size_t>(id)];
+}
+
+std::optional<std::int32_t> Vocabulary::id(std::string_view symbol) const {
+  const auto entry = ids_.find(symbol);
+  return entry == ids_.end() ? std::nullopt : std::optional(entry->second);
+}
+
+bool Vocabulary::unknown_is_trained() const {
+  const auto unknown = unknown_id();
+  return unknown && (*unknown == 0 || *unknown + 1 < size());
+}
+
+Encoded Vocabulary::encode(std::string_view text, const std::string& name, LastLine last) const {
+  const auto unknown = unknown_id();
+  Encoded encoded;
+  std::unordered_set<std::string_view> missing;
+  SymbolReader reader(text, tokenization_, name, last);
+  while (const auto symbol = reader.next()) {
+    const auto known = id(*symbol);
+    if (!known && !unknown)
+      throw InputError(fmt::format("{}: line {}: '{}' is not in the vocabulary, which has no {} for it", name,
+                                   reader.line(), escape(*symbol), unknown_symbol));
+    if (!known && missing.insert(*symbol).second) encoded.missing.emplace_back(*symbol);
+    encoded.ids.push_back(known ? *known : *unknown);
+    if (unknown && encoded.ids.back() == *unknown) ++encoded.unknowns;
+  }
+  return encoded;
+}
+
+std::string Vocabulary::decode(std::span<const std::int32_t> ids) const {
+  SymbolWriter writer(tokenization_.unit);
+  std::string text;
+  for (const std::int32_t id : ids) text += writer.next(symbol(id));
+  return text;
+}
+
+}  // namespace rondo

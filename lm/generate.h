@@ -1,0 +1,26 @@
+// `lm generate`: text sampled from a run.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace rondo {
+
+struct GenerateOptions {
+  std::string run;
+  std::string prompt;
+  std::int64_t symbols = 300;
+  double temperature = 1;  // 0: always the most probable symbol
+  std::int64_t top_k = 0;  // 0: all
+  double top_p = 1;
+  std::optional<std::uint64_t> seed;  // none: one is drawn and printed on stderr
+  bool allow_unknown = false;
+  std::optional<int> threads;
+  std::string device = "cpu";
+};
+
+/// Streams the sampled text, and nothing else, on stdout. Returns 0.
+int generate(const GenerateOptions& options);
+
+}  // namespace rondo

@@ -1,0 +1,27 @@
+// `lm info`: what a run or a recipe would build, and what the library and the recipes know.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lm/settings.h"
+
+namespace rondo {
+
+struct InfoOptions {
+  // Exactly one of these four is asked for.
+  std::string run;
+  std::string recipe;
+  bool operators = false;
+  bool keys = false;
+
+  std::vector<Setting> settings;     // on top of recipe
+  std::int64_t vocabulary_size = 0;  // with recipe; 0: not given
+  bool json = false;
+};
+
+/// Prints on stdout. Returns 0.
+int info(const InfoOptions& options);
+
+}  // namespace rondo

@@ -1,0 +1,39 @@
+// The program `lm`: reads the command line, runs one command, turns exceptions into one line and an exit status.
+// Everything else is in the files of the commands. Read on in train.h.
+#include <cstdio>
+#include <variant>
+
+#include "lm/command_line.h"
+#include "tensor/error.h"
+
+namespace {
+
+using namespace rondo;
+
+struct Run {
+  int operator()(const Help& help) const {
+    std::fputs(help.text.c_str(), stdout);
+    return 0;
+  }
+  int operator()(const TrainOptions& options) const { return train(options); }
+  int operator()(const EvaluateOptions& options) const { return evaluate(options); }
+  int operator()(const ScoreOptions& options) const { return score(options); }
+  int operator()(const GenerateOptions& options) const { return generate(options); }
+  int operator()(const InfoOptions& options) const { return info(options); }
+  int operator()(const RecipesOptions& options) const { return list_recipes(options); }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const int status = std::visit(Run{}, parse_command_line(argc, argv));
+    check(std::fflush(stdout) == 0 && !std::ferror(stdout), "cannot write to standard output: is the disk full?");
+    return status;
+  } catch (...) {
+    const Failure failure = current_failure();
+    std::fflush(stdout);
+    std::fprintf(stderr, "%s\n", failure.line.c_str());
+    return failure.exit_status;
+  }
+}

@@ -1,0 +1,135 @@
+// The table of all settings, and what must hold between them: see recipe.h.
+#include "lm/recipe.h"
+
+#include "tensor/error.h"
+
+namespace rondo {
+
+std::vector<Key> keys_of(Recipe& recipe) {
+  auto& [name, description, paper, published, data, model, train, report] = recipe;
+  const Limits any{};
+  // Far beyond any use, but small enough that their products do not overflow.
+  const Limits width = between(1, 1'000'000), count = between(1, 1'000'000'000);
+  const std::vector<std::string> initialisers = {"pytorch", "uniform", "normal", "orthogonal"};
+  return {
+      {"recipe.name", &name, any, "", "the name of the recipe; runs are called runs/NAME-N"},
+      {"recipe.description", &description, any, "", "one line for `lm recipes`"},
+      {"recipe.paper", &paper, any, "", "where the settings come from: paper, table, row"},
+
+      {"published.valid", &published.valid, at_least(0), "", "the paper's figure on valid.txt; 0: none"},
+      {"published.test", &published.test, at_least(0), "", "the paper's figure on test.txt; 0: none"},
+      {"published.unit", &published.unit, one_of({"perplexity", "bits", "nats"}), "",
+       "the unit of the published figures; bits and nats are per symbol"},
+
+      {"data.unit", &data.unit, one_of({"words", "characters", "bytes"}), "", "what a symbol is"},
+      {"data.min_count", &data.min_count, at_least(1), "occurrences", "rarer symbols of train.txt become <unk>"},
+      {"data.max_size", &data.max_size, at_least(0), "symbols", "keep the most frequent only; 0: keep all"},
+      {"data.strip_lines", &data.strip_lines, any, "", "remove spaces at both ends of each line"},
+      {"data.files", &data.files, any, "",
+       "train on the files of the data folder that match these patterns, in place of train.txt and valid.txt"},
+      {"data.block_lines", &data.block_lines, at_least(1), "lines",
+       "with data.files: every tenth block of so many lines is held out for validation"},
+
+      {"model.cell", &model.cell, one_of({"rnn", "lstm", "gru", "gru_reset_after"}), "",
+       "the recurrent cell; gru_reset_after is the form of PyTorch and cuDNN"},
+      {"model.layers", &model.layers, between(1, 1000), "layers", "recurrent layers on top of each other"},
+      {"model.embedding", &model.embedding, width, "units", "width of a symbol's vector"},
+      {"model.hidden", &model.hidden, width, "units", "width of each recurrent layer"},
+      {"model.biases", &model.biases, between(1, 2), "",
+       "biases of each gate: 1, or 2 as in PyTorch (input and recurrent)"},
+      {"model.output_activation", &model.output_activation, one_of({"tanh", "sigmoid"}), "",
+       "what an LSTM applies to its cell state on the way out"},
+      {"model.output_layers", &model.output_layers, width, "units",
+       "widths of tanh layers between the last recurrent layer and the output"},
+      {"model.tied", &model.tied, any, "", "the output layer uses the embedding's weights"},
+      {"model.dropout", &model.dropout, from_to_below(0, 1), "share of units",
+       "dropped from the embedding, between layers and before the output; never along time"},
+      {"model.input_init", &model.input_init, one_of(initialisers), "",
+       "how input weights start; pytorch: U(-1/sqrt(hidden), 1/sqrt(hidden)), biases too"},
+      {"model.input_range", &model.input_range, at_least(0), "",
+       "half width of the uniform, or deviation of the normal, input_init"},
+      {"model.recurrent_init", &model.recurrent_init, one_of(initialisers), "", "how recurrent weights start"},
+      {"model.recurrent_range", &model.recurrent_range, at_least(0), "",
+       "half width of the uniform, or deviation of the normal, recurrent_init"},
+      {"model.embedding_range", &model.embedding_range, at_least(0), "", "half width of the uniform initial embedding"},
+      {"model.init_all", &model.init_all, at_least(0), "",
+       "half width of one uniform distribution for every parameter, biases included; 0: off"},
+      {"model.forget_bias", &model.forget_bias, any, "", "added to the initial bias of an LSTM's forget gate"},
+
+      {"train.seed", &train.seed, at_least(0), "", "of the initial weights and of dropout"},
+      {"train.epochs", &train.epochs, count, "epochs", "times to read the training text"},
+      {"train.batch", &train.batch, width, "streams", "pieces of the text that are read side by side"},
+      {"train.length", &train.length, width, "symbols", "steps of truncated back-propagation"},
+      {"train.micro_batch", &train.micro_batch, at_least(0), "streams",
+       "computed at once, a divisor of the batch: less memory, same result; 0: the whole batch"},
+      {"train.loss", &train.loss, one_of({"mean", "sum_over_time"}), "",
+       "mean over all symbols, or sum over time and mean over the batch: scales gradients, hence clip"},
+      {"train.optimizer", &train.optimizer, one_of({"sgd", "adam", "adamw", "rmsprop"}), "", "how weights are updated"},
+      {"train.learning_rate", &train.learning_rate, at_least(0), "", "0: the optimizer's own default"},
+      {"train.momentum", &train.momentum, from_to_below(0, 1), "", "of sgd"},
+      {"train.weight_decay", &train.weight_decay, at_least(0), "", "L2 penalty; adamw: decoupled"},
+      {"train.clip", &train.clip, at_least(0), "", "largest norm of all gradients together; 0: no clipping"},
+      {"train.schedule", &train.schedule, one_of({"constant", "step", "decay_after", "plateau"}), "",
+       "when the learning rate is multiplied by decay: never, every decay_every epochs, each epoch after the "
+       "decay_after-th, or when validation stops improving"},
+      {"train.decay", &train.decay, between(0, 1), "", "factor of the learning rate"},
+      {"train.decay_after", &train.decay_after, at_least(0), "epochs", "trained before decay_after begins"},
+      {"train.decay_every", &train.decay_every, at_least(1), "epochs", "between decays of step"},
+      {"train.patience", &train.patience, at_least(0), "evaluations",
+       "without improvement that plateau lets pass before it decays"},
+      {"train.early_stopping", &train.early_stopping, at_least(0), "evaluations",
+       "without improvement that end the training; 0: never"},
+      {"train.eval_every", &train.eval_every, at_least(0), "steps",
+       "between evaluations, besides the one after each epoch; 0: only that one"},
+      {"train.eval_streams", &train.eval_streams, width, "streams",
+       "pieces an evaluation reads side by side: more is faster, 1 is exact"},
+      {"train.log_every", &train.log_every, count, "steps", "between lines of log.jsonl"},
+      {"train.save_every", &train.save_every, at_least(0), "minutes",
+       "between saved states, besides the one after each evaluation; 0: only that one"},
+
+      {"report.ngrams", &report.ngrams, any, "",
+       "after training, print the unigram's and bigram's cross-entropy (add 0.1) beside the model's"},
+      {"report.sample", &report.sample, at_least(0), "symbols", "after training, print so many sampled symbols"},
+  };
+}
+
+std::vector<Key> keys_of(MadeBy& made_by) {
+  return {
+      {"made_by.version", &made_by.version, {}, "", "of the program"},
+      {"made_by.command", &made_by.command, {}, "", "what was typed"},
+      {"made_by.device", &made_by.device, one_of({"cpu", "cuda"}), "", "where it was computed"},
+      {"made_by.threads", &made_by.threads, at_least(0), "threads", "that computed"},
+      {"made_by.data", &made_by.data, {}, "", "where the text is; a resumed run reads it again"},
+      {"made_by.sha256", &made_by.sha256, {}, "", "of each file of the text, as sha256sum prints"},
+  };
+}
+
+void validate(const Recipe& recipe, const std::string& where) {
+  const auto& [name, description, paper, published, data, model, train, report] = recipe;
+  check_input(!data.strip_lines || data.unit != "words",
+              "{}: data.strip_lines = true changes nothing for data.unit = \"words\": leave it out", where);
+  check_input(data.max_size != 1, "{}: data.max_size = 1 keeps one symbol: nothing to predict; 0 keeps all", where);
+  const std::int64_t last = model.output_layers.empty() ? model.hidden : model.output_layers.back();
+  check_input(!model.tied || model.embedding == last,
+              "{}: model.tied = true needs model.embedding ({}) as wide as the layer before the output ({}, from {}): set "
+              "model.embedding = {} or model.tied = false",
+              where, model.embedding, last, model.output_layers.empty() ? "model.hidden" : "model.output_layers", last);
+  check_input(model.output_activation == "tanh" || model.cell == "lstm",
+              "{}: model.output_activation = \"sigmoid\" is for model.cell = \"lstm\", not \"{}\": leave it out", where,
+              model.cell);
+  check_input(model.forget_bias == 0 || model.cell == "lstm",
+              "{}: model.forget_bias = {} is for model.cell = \"lstm\", not \"{}\": set it to 0", where,
+              model.forget_bias, model.cell);
+  check_input(model.init_all == 0 || (model.input_init == "pytorch" && model.recurrent_init == "pytorch"),
+              "{}: model.init_all = {} sets every parameter: leave out model.input_init and model.recurrent_init, or set "
+              "model.init_all = 0",
+              where, model.init_all);
+  check_input(train.micro_batch == 0 || train.batch % train.micro_batch == 0,
+              "{}: train.micro_batch = {} does not divide train.batch = {}: set train.micro_batch to a divisor, or to 0",
+              where, train.micro_batch, train.batch);
+  check_input(train.momentum == 0 || train.optimizer == "sgd",
+              "{}: train.momentum = {} is for train.optimizer = \"sgd\", not \"{}\": set it to 0", where,
+              train.momentum, train.optimizer);
+}
+
+}  // namespace rondo

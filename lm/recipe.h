@@ -1,0 +1,76 @@
+// A recipe: every setting of a training, with its default, in plain structs; and the one table of their names, limits
+// and documentation (recipe.cpp), from which reading, writing and checking follow (settings.h).
+// Deliberately without tensors: what the settings mean is built in model.h and train.h. Where recipes come from:
+// recipes.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lm/settings.h"
+
+namespace rondo {
+
+struct Recipe {
+  std::string name, description, paper;
+
+  /// What the paper reports, 0 where it reports nothing.
+  struct Published {
+    double valid = 0, test = 0;
+    std::string unit = "perplexity";
+  } published;
+
+  struct Data {
+    std::string unit = "words";
+    std::int64_t min_count = 1, max_size = 0;
+    bool strip_lines = false;
+    std::vector<std::string> files;
+    std::int64_t block_lines = 100;
+  } data;
+
+  struct Model {
+    std::string cell = "lstm";
+    std::int64_t layers = 1, embedding = 200, hidden = 200, biases = 2;
+    std::string output_activation = "tanh";
+    std::vector<std::int64_t> output_layers;
+    bool tied = false;
+    double dropout = 0;
+    std::string input_init = "pytorch", recurrent_init = "pytorch";
+    double input_range = 0.1, recurrent_range = 0.1, embedding_range = 0.1, init_all = 0, forget_bias = 0;
+  } model;
+
+  struct Train {
+    std::int64_t seed = 1, epochs = 10, batch = 20, length = 35, micro_batch = 0;
+    std::string loss = "mean", optimizer = "adam";
+    double learning_rate = 0, momentum = 0, weight_decay = 0, clip = 0;
+    std::string schedule = "constant";
+    double decay = 0.5;
+    std::int64_t decay_after = 0, decay_every = 1, patience = 0, early_stopping = 0;
+    std::int64_t eval_every = 0, eval_streams = 1, log_every = 100;
+    double save_every = 5;
+  } train;
+
+  struct Report {
+    bool ngrams = false;
+    std::int64_t sample = 0;
+  } report;
+};
+
+/// What made a run. Kept beside the recipe in the run's config.toml.
+struct MadeBy {
+  std::string version, command, device = "cpu", data;
+  std::int64_t threads = 0;
+  std::vector<std::string> sha256;  // "HEX  FILE", as sha256sum prints
+};
+
+/// The table: every key of a recipe, bound to the members of `recipe`.
+std::vector<Key> keys_of(Recipe& recipe);
+/// The same for section [made_by].
+std::vector<Key> keys_of(MadeBy& made_by);
+
+/// InputError if settings contradict each other; `where` (a recipe's name or file) begins the text, which names the keys
+/// and what would mend it.
+void validate(const Recipe& recipe, const std::string& where);
+
+}  // namespace rondo

@@ -1,0 +1,115 @@
+// Built-in recipes and the way from a name to a checked Recipe: see recipes.h.
+// The files of lm/recipes are included in the program by the assembler (.incbin), so that it needs no files when it
+// runs, no generated source, and a recipe stays a plain TOML file. A new recipe is one file and one line below.
+#include "lm/recipes.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "lm/files.h"
+#include "lm/nearest.h"
+#include "tensor/error.h"
+
+// A row of zero-ended strings: name, text, name, text, ..., and an empty name at the end.
+asm(".pushsection .rodata.rondo_recipes, \"a\", @progbits\n"
+    ".macro recipe name\n"
+    ".asciz \"\\name\"\n"
+    ".incbin \"" RONDO_SOURCE_DIR "/lm/recipes/\\name\\().toml\"\n"
+    ".byte 0\n"
+    ".endm\n"
+    ".global rondo_recipes\n"
+    ".hidden rondo_recipes\n"
+    "rondo_recipes:\n"
+    "recipe demo\n"
+    "recipe char-lstm\n"
+    "recipe zaremba-small\n"
+    "recipe zaremba-medium\n"
+    "recipe zaremba-large\n"
+    "recipe luchetta-lstm\n"
+    "recipe luchetta-gru\n"
+    "recipe luchetta-lstm-fc\n"
+    ".byte 0\n"
+    ".purgem recipe\n"
+    ".popsection\n");
+extern "C" const char rondo_recipes[];
+
+namespace rondo {
+namespace {
+
+constexpr std::uintmax_t largest_recipe_file = 1 << 20;
+
+/// Reads a recipe's text; `where` names it in errors. [made_by] is allowed, so that a run's config.toml is a recipe too.
+Recipe read_recipe(const std::string& text, const std::string& where) {
+  Recipe recipe;
+  MadeBy ignored;
+  std::vector<Key> keys = keys_of(recipe);
+  for (Key& key : keys_of(ignored)) keys.push_back(std::move(key));
+  read_toml(text, where, keys);
+  return recipe;
+}
+
+}  // namespace
+
+std::vector<BuiltInRecipe> built_in_recipes() {
+  std::vector<BuiltInRecipe> recipes;
+  for (const char* at = rondo_recipes; *at != '\0';) {
+    const std::string_view name = at, text = at + name.size() + 1;
+    recipes.push_back({name, text});
+    at = text.data() + text.size() + 1;
+  }
+  return recipes;
+}
+
+Recipe load_recipe(const std::string& name_or_file) {
+  std::vector<std::string> names;
+  for (const auto& [name, text] : built_in_recipes()) {
+    if (name == name_or_file) return read_recipe(std::string(text), fmt::format("recipe {}", name));
+    names.emplace_back(name);
+  }
+  const std::filesystem::path path = name_or_file;
+  const bool is_file = path.has_parent_path() || path.extension() == ".toml";
+  check_input(is_file, "no recipe named '{}'{} (a file needs a '/' or the ending .toml)", name_or_file,
+              did_you_mean(name_or_file, names));
+  Recipe recipe = read_recipe(read_file(path, "recipe", largest_recipe_file), name_or_file);
+  if (recipe.name.empty()) recipe.name = path.stem().string();
+  return recipe;
+}
+
+Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting>& settings) {
+  Recipe recipe = load_recipe(name_or_file);
+  for (const Setting& setting : settings) apply_setting(setting, keys_of(recipe));
+  check_input(!recipe.name.empty() && recipe.name.find('/') == std::string::npos,
+              "{}: recipe.name = '{}': expected a name without '/'", name_or_file, recipe.name);
+  validate(recipe, name_or_file);
+  return recipe;
+}
+
+int list_recipes(const RecipesOptions& options) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const auto& [name, text] : built_in_recipes()) {
+    const Recipe recipe = read_recipe(std::string(text), std::string(name));
+    const auto& published = recipe.published;
+    if (options.json) {
+      list.push_back({{"name", recipe.name}, {"description", recipe.description}, {"paper", recipe.paper}});
+      // A figure that the paper does not print is null.
+      list.back()["published"] = {{"valid", nullptr}, {"test", nullptr}, {"unit", nullptr}};
+      if (published.valid > 0) list.back()["published"]["valid"] = published.valid;
+      if (published.test > 0) list.back()["published"]["test"] = published.test;
+      if (published.valid > 0 || published.test > 0) list.back()["published"]["unit"] = published.unit;
+    } else {
+      const auto figure = [](double value) { return value > 0 ? fmt::format("{}", value) : std::string("-"); };
+      fmt::print("{:<17} {}\n", recipe.name, recipe.description);
+      if (!recipe.paper.empty()) fmt::print("{:<17} {}\n", "", recipe.paper);
+      if (published.valid > 0 || published.test > 0)
+        fmt::print("{:<17} published {}: valid {}, test {}\n", "", published.unit, figure(published.valid),
+                   figure(published.test));
+    }
+  }
+  if (options.json) fmt::print("{}\n", nlohmann::ordered_json{{"recipes", list}}.dump(2));
+  return 0;
+}
+
+}  // namespace rondo

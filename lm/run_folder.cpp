@@ -1,0 +1,107 @@
+// The folder of a run: see run_folder.h.
+#include "lm/run_folder.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <system_error>
+
+#include "lm/files.h"
+#include "tensor/error.h"
+
+namespace rondo {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uintmax_t largest_config_file = 1 << 20;
+
+std::vector<Key> keys_of(RunConfig& config) {
+  std::vector<Key> keys = keys_of(config.recipe);
+  for (Key& key : keys_of(config.made_by)) keys.push_back(std::move(key));
+  return keys;
+}
+
+}  // namespace
+
+void check_new_run_folder(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) return;
+  check_input(status.type() != fs::file_type::none, "--out {}: {}", path.string(), error.message());
+  check_input(fs::is_directory(status), "--out {}: there is a file of that name; give a new folder", path.string());
+  check_input(!fs::exists(RunFolder{path}.config(), error),
+              "--out {}: holds a run already; give a new folder, or continue that run with: lm train --out {} --resume",
+              path.string(), path.string());
+  const bool empty = fs::is_empty(path, error);
+  check_input(!error, "--out {}: {}", path.string(), error.message());
+  check_input(empty, "--out {}: the folder is not empty; give a new one", path.string());
+}
+
+RunFolder make_run_folder(const fs::path& path, const std::string& recipe_name) {
+  std::error_code error;
+  if (!path.empty()) {
+    check_new_run_folder(path);
+    fs::create_directories(path, error);
+    check(!error, "cannot make the folder {}: {}", path.string(), error.message());
+    return {path};
+  }
+  fs::create_directories("runs", error);
+  for (int n = 1; !error; ++n) {
+    const fs::path candidate = fs::path("runs") / fmt::format("{}-{}", recipe_name, n);
+    // Making it is what claims the number: two programs that start together get two folders.
+    if (fs::create_directory(candidate, error)) return {candidate};
+    // An existing file of that name is an error for create_directory, but only a taken number here.
+    if (error == std::errc::file_exists) error.clear();
+  }
+  throw Error(fmt::format("cannot make a folder in runs: {}", error.message()));
+}
+
+RunFolder open_run_folder(const fs::path& path) {
+  std::error_code error;
+  check_input(fs::exists(path, error), "no run at {}: no such folder", path.string());
+  check_input(fs::is_directory(path, error), "no run at {}: it is a file; give the folder that holds it",
+              path.string());
+  check_input(fs::exists(RunFolder{path}.config(), error), "no run at {}: it holds no config.toml", path.string());
+  return {path};
+}
+
+void write_config(const RunFolder& run, const RunConfig& config) {
+  RunConfig copy = config;
+  write_atomically(run.config(), write_toml(keys_of(copy)));
+}
+
+RunConfig read_config(const RunFolder& run) {
+  RunConfig config;
+  const std::string file = run.config().string();
+  read_toml(read_file(run.config(), "config", largest_config_file), file, keys_of(config));
+  validate(config.recipe, file);
+  return config;
+}
+
+std::vector<std::string> sha256_lines(const std::vector<fs::path>& files) {
+  std::vector<std::string> lines;
+  for (const fs::path& file : files) lines.push_back(fmt::format("{}  {}", sha256_of_file(file), file.string()));
+  return lines;
+}
+
+std::string shell_command(int argc, const char* const* argv) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:@%+";
+  std::string command;
+  for (int i = 0; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (i > 0) command += ' ';
+    if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) {
+      command += word;
+      continue;
+    }
+    command += '\'';
+    for (const char letter : word) command += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+    command += '\'';
+  }
+  return command;
+}
+
+}  // namespace rondo

@@ -1,0 +1,20 @@
+// `lm score`: the probability of each line of standard input.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace rondo {
+
+struct ScoreOptions {
+  std::string run;
+  bool stateful = false;    // the state goes on from line to line
+  bool per_symbol = false;  // a row for each symbol
+  std::optional<int> threads;
+  std::string device = "cpu";
+};
+
+/// Prints tab-separated rows on stdout. Returns 0.
+int score(const ScoreOptions& options);
+
+}  // namespace rondo

@@ -1,0 +1,26 @@
+// `lm train`: from a recipe and a text to a run folder; and the continuation of a run.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lm/settings.h"
+
+namespace rondo {
+
+struct TrainOptions {
+  std::string recipe;             // a name or a file; empty only with resume
+  std::vector<Setting> settings;  // in order of precedence: every --set, then the named flags
+  std::string data;               // a folder with train.txt, or one text file
+  std::string out;                // the run folder; empty: runs/RECIPE-N
+  std::optional<int> threads;     // none: one per core
+  std::string device = "cpu";
+  bool resume = false;
+  std::string command;            // what was typed, for config.toml
+};
+
+/// Trains. Returns 0, or 130 or 143 after a signal, once the state is saved.
+int train(const TrainOptions& options);
+
+}  // namespace rondo

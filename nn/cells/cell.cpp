@@ -1,0 +1,106 @@
+// Cells: projections, recurrent weights, and the list of names.
+#include "nn/cells/cell.h"
+
+#include <cmath>
+
+#include "nn/cells/gru.h"
+#include "nn/cells/lstm.h"
+#include "nn/cells/rnn.h"
+
+namespace rondo {
+
+namespace {
+/// Gates are stacked i f g o: the forget gate is the second block of rows.
+Initializer biased(const CellOptions& options, double forget_bias) {
+  Initializer initializer = options.biases;
+  initializer.offset = forget_bias;
+  initializer.offset_from = options.hidden_size;
+  initializer.offset_to = 2 * options.hidden_size;
+  return initializer;
+}
+}  // namespace
+
+CellOptions pytorch_cell(int64_t input_size, int64_t hidden_size) {
+  const Initializer uniform = uniform_values(1 / std::sqrt(hidden_size));
+  return {input_size, hidden_size, uniform, uniform, uniform, 0, 2};
+}
+
+Projection::Projection(Cell& cell, const std::string& weight_name, int64_t width, const CellOptions& options,
+                       std::vector<const Parameter*> biases)
+    : index_(static_cast<int64_t>(cell.projections_.size())),
+      weight_(cell, weight_name, {width, options.input_size}, options.input_weights),
+      biases_(std::move(biases)) {
+  cell.projections_.push_back(this);
+}
+
+Variable Projection::operator()(const Variable& x) const {
+  std::vector<Variable> biases;
+  for (const Parameter* bias : biases_) biases.push_back(*bias);
+  return linear(x, weight_, biases);
+}
+
+Recurrent::Recurrent(Cell& cell, const std::string& name, Shape shape, Initializer initializer)
+    : weight(cell, name, shape, initializer) {
+  cell.recurrents_.push_back(this);
+}
+
+State Cell::initial_state(int64_t batch) const { return {Variable(Tensor::zeros({batch, hidden()})), {}}; }
+
+void Cell::begin_chunk() {
+  for (Recurrent* recurrent : recurrents_) recurrent->begin_chunk();
+}
+
+std::vector<Variable> Cell::project(const Variable& x) const {
+  std::vector<Variable> projected;
+  for (const Projection* projection : projections_) projected.push_back((*projection)(x));
+  return projected;
+}
+
+GateBiases::GateBiases(Cell& cell, int64_t gates, const CellOptions& options, double forget_bias)
+    : input(cell, "bias_ih", {gates * options.hidden_size}, biased(options, forget_bias)) {
+  check(options.bias_count == 1 || options.bias_count == 2, "[cell] one bias per gate or two, got {}", options.bias_count);
+  if (options.bias_count == 2)
+    recurrent = std::make_unique<Parameter>(cell, "bias_hh", Shape{gates * options.hidden_size}, options.biases);
+}
+
+std::vector<const Parameter*> GateBiases::all() const {
+  if (recurrent) return {&input, recurrent.get()};
+  return {&input};
+}
+
+namespace {
+
+template <class Made>
+std::unique_ptr<Cell> make(Module& parent, const std::string& suffix, const CellOptions& options) {
+  return std::make_unique<Made>(parent, suffix, options);
+}
+
+/// The catalogue: a cell of any recipe is one line here.
+constexpr struct {
+  const char* name;
+  std::unique_ptr<Cell> (*make)(Module&, const std::string&, const CellOptions&);
+} catalogue[] = {
+    {"rnn", make<Rnn>},
+    {"lstm", make<Lstm>},
+    {"lstm_sigmoid", make<LstmSigmoid>},
+    {"gru", make<Gru>},
+    {"gru_reset_after", make<GruWithResetAfter>},
+};
+
+}  // namespace
+
+std::unique_ptr<Cell> make_cell(const std::string& name, Module& parent, const std::string& suffix,
+                                const CellOptions& options) {
+  for (const auto& entry : catalogue)
+    if (name == entry.name) return entry.make(parent, suffix, options);
+  check_input(false, "there is no cell '{}'; the cells are {}", name, fmt::join(cell_names(), ", "));
+  return nullptr;
+}
+
+std::vector<std::string> cell_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : catalogue) names.emplace_back(entry.name);
+  return names;
+}
+
+}  // namespace rondo

@@ -1,0 +1,130 @@
+// What a recurrent cell is: input projections, recurrent weights, and a step. The layer (nn/recurrent.h) does the rest:
+// it computes the projections of all time steps as one product before the loop, runs the loop, carries the state.
+// Next: nn/cells/lstm.h.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "autograd/linear.h"
+#include "autograd/operators.h"
+#include "nn/module.h"
+
+namespace rondo {
+
+/// What a cell carries from step to step: h [B, H], and the cell's memory c [B, H] where it has one.
+struct State {
+  Variable h, c;
+};
+
+/// Sizes and settings that cells share. Initialisers of inputs, recurrences and biases are separate settings.
+struct CellOptions {
+  int64_t input_size = 0;
+  int64_t hidden_size = 0;
+  Initializer input_weights = constant_values(0);
+  Initializer recurrent_weights = constant_values(0);
+  Initializer biases = constant_values(0);
+  double forget_bias = 0;  // added to the initial bias of an LSTM's forget gate
+  int bias_count = 2;      // vectors per gate: PyTorch has 2, the papers mostly 1
+};
+
+/// The settings of nn.LSTM and its kin: everything U(-1/sqrt(H), 1/sqrt(H)).
+CellOptions pytorch_cell(int64_t input_size, int64_t hidden_size);
+
+class Cell;
+
+/// An input projection W x + b of a cell: declared here, computed by the layer for all steps at once.
+class Projection {
+ public:
+  /// `biases` are the vectors that are added once per step whatever the state.
+  Projection(Cell& cell, const std::string& weight_name, int64_t width, const CellOptions& options,
+             std::vector<const Parameter*> biases = {});
+  Projection(const Projection&) = delete;
+  Projection& operator=(const Projection&) = delete;
+
+  int64_t index() const { return index_; }
+  /// [N, I] to [N, width].
+  Variable operator()(const Variable& x) const;
+
+ private:
+  int64_t index_;
+  Parameter weight_;
+  std::vector<const Parameter*> biases_;
+};
+
+/// A weight that every step uses. Its value in force is made once per chunk, so that weight drop or a slice acts from
+/// outside the step.
+class Recurrent {
+ public:
+  Recurrent(Cell& cell, const std::string& name, Shape shape, Initializer initializer);
+  Recurrent(const Recurrent&) = delete;
+  Recurrent& operator=(const Recurrent&) = delete;
+
+  operator const Variable&() const { return in_force_; }
+  /// Rows [begin, end) of the value in force: one gate of a stacked weight. Its gradient joins the whole weight's.
+  Variable rows(int64_t begin, int64_t end) const { return in_force_.slice(begin, end); }
+  void begin_chunk() { in_force_ = transform ? transform(weight) : weight.variable(); }
+
+  Parameter weight;
+  /// From the trained weight to its value in force; empty: the weight itself.
+  std::function<Variable(const Variable&)> transform;
+
+ private:
+  Variable in_force_;
+};
+
+/// The projections of one time step.
+class StepInputs {
+ public:
+  StepInputs(const std::vector<Variable>& projected, int64_t step) : projected_(projected), step_(step) {}
+  Variable operator[](const Projection& projection) const { return projected_[projection.index()][step_]; }
+
+ private:
+  const std::vector<Variable>& projected_;  // each [T, B, width]
+  int64_t step_;
+};
+
+class Cell : public Module {
+ public:
+  Cell(Module& parent, const std::string& suffix, const CellOptions& cell_options)
+      : Module(parent, "", suffix), options(cell_options) {}
+
+  virtual State step(const StepInputs& x, const State& previous) = 0;
+  /// Zeros, [B, H].
+  virtual State initial_state(int64_t batch) const;
+  /// Makes the recurrent weights' values in force. Once per chunk, before its steps.
+  void begin_chunk();
+  /// All projections of x [T, B, I].
+  std::vector<Variable> project(const Variable& x) const;
+
+  const CellOptions options;
+
+ protected:
+  int64_t hidden() const { return options.hidden_size; }
+
+ private:
+  friend class Projection;
+  friend class Recurrent;
+  std::vector<const Projection*> projections_;
+  std::vector<Recurrent*> recurrents_;
+};
+
+/// The biases of stacked gates [G H]: bias_ih, and bias_hh where the options ask for two.
+struct GateBiases {
+  /// `forget_bias` is added to the second gate's initial bias; leave it 0 where there is no forget gate.
+  GateBiases(Cell& cell, int64_t gates, const CellOptions& options, double forget_bias = 0);
+  std::vector<const Parameter*> all() const;
+
+  Parameter input;
+  std::unique_ptr<Parameter> recurrent;  // null with one bias per gate
+};
+
+/// Makes a cell by its recipe name; the parameters' names get the suffix. Throws InputError on an unknown name.
+std::unique_ptr<Cell> make_cell(const std::string& name, Module& parent, const std::string& suffix,
+                                const CellOptions& options);
+/// All names that make_cell knows.
+std::vector<std::string> cell_names();
+
+}  // namespace rondo

@@ -1,0 +1,37 @@
+// Gated recurrent unit, reset before and after the product.
+#include "nn/cells/gru.h"
+
+namespace rondo {
+
+Gru::Gru(Module& parent, const std::string& suffix, const CellOptions& cell_options)
+    : Cell(parent, suffix, cell_options),
+      biases(*this, 3, options),
+      x_gates(*this, "weight_ih", 3 * hidden(), options, biases.all()),
+      U(*this, "weight_hh", {3 * hidden(), hidden()}, options.recurrent_weights) {}
+
+State Gru::step(const StepInputs& x, const State& previous) {
+  const int64_t H = hidden();
+  const Variable from_x = x[x_gates], &h = previous.h;
+  const Variable r_and_z = add_linear(from_x.column_block(0, 2 * H), h, U.rows(0, 2 * H));
+  const Variable reset = pointwise(GruReset{}, r_and_z.column_block(0, H), h);
+  const Variable n = add_linear(from_x.column_block(2 * H, 3 * H), reset, U.rows(2 * H, 3 * H));
+  return {pointwise(GruUpdate{}, r_and_z.column_block(H, 2 * H), n, h), {}};
+}
+
+GruWithResetAfter::GruWithResetAfter(Module& parent, const std::string& suffix, const CellOptions& cell_options)
+    : Cell(parent, suffix, cell_options),
+      input_bias(*this, "bias_ih", {3 * hidden()}, options.biases),
+      recurrent_bias(*this, "bias_hh", {3 * hidden()}, options.biases),
+      x_gates(*this, "weight_ih", 3 * hidden(), options, {&input_bias}),
+      U(*this, "weight_hh", {3 * hidden(), hidden()}, options.recurrent_weights) {}
+
+State GruWithResetAfter::step(const StepInputs& x, const State& previous) {
+  const int64_t H = hidden();
+  const Variable from_x = x[x_gates], from_h = linear(previous.h, U, {recurrent_bias});
+  const auto gate = [H](const Variable& gates, int64_t k) { return gates.column_block(k * H, (k + 1) * H); };
+  return {pointwise(GruResetAfter{}, gate(from_x, 0), gate(from_x, 1), gate(from_x, 2), gate(from_h, 0), gate(from_h, 1),
+                    gate(from_h, 2), previous.h),
+          {}};
+}
+
+}  // namespace rondo

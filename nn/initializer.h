@@ -1,0 +1,31 @@
+// Initial values of parameters: a small value, written into a recipe or beside a parameter.
+#pragma once
+
+#include <string>
+
+#include "tensor/random.h"
+#include "tensor/tensor.h"
+
+namespace rondo {
+
+/// Draws the initial values of one parameter. A parameter of stacked gates is filled gate by gate where it matters.
+struct Initializer {
+  enum class Kind { constant, uniform, normal, orthogonal };
+  Kind kind = Kind::constant;
+  double size = 0;  // the constant, the bound of the uniform, the deviation of the normal, the gain of the orthogonal
+  /// For orthogonal: how many square blocks are stacked in the rows (4 for an LSTM's weight_hh).
+  int blocks = 1;
+  /// Then this is added to rows [from, to): an LSTM's forget bias.
+  double offset = 0;
+  int64_t offset_from = 0, offset_to = 0;
+
+  void fill(const Tensor& to, RandomKey key) const;
+};
+
+inline Initializer constant_values(double value) { return {Initializer::Kind::constant, value}; }
+inline Initializer uniform_values(double bound) { return {Initializer::Kind::uniform, bound}; }
+inline Initializer normal_values(double deviation) { return {Initializer::Kind::normal, deviation}; }
+/// Saxe et al. 2014: rows (or columns, of a tall matrix) are orthonormal within each block.
+inline Initializer orthogonal_values(int blocks = 1) { return {Initializer::Kind::orthogonal, 1, blocks}; }
+
+}  // namespace rondo

@@ -1,0 +1,99 @@
+// The recurrent language model.
+#include "nn/language_model.h"
+
+#include <cmath>
+
+namespace rondo {
+namespace {
+
+using Initial = LanguageModelOptions::Initial;
+
+Initializer initializer(Initial kind, double size, double pytorch_bound, int blocks) {
+  switch (kind) {
+    case Initial::uniform: return uniform_values(size);
+    case Initial::normal: return normal_values(size);
+    case Initial::orthogonal: return orthogonal_values(blocks);
+    case Initial::pytorch: break;
+  }
+  return uniform_values(pytorch_bound);
+}
+
+/// How many gates of H rows a cell's stacked weights hold.
+int gates_of(const std::string& cell) { return cell.starts_with("lstm") ? 4 : cell.starts_with("gru") ? 3 : 1; }
+
+std::vector<CellOptions> cell_options(const LanguageModelOptions& options) {
+  std::vector<CellOptions> layers;
+  int64_t input = options.embedding;
+  for (int64_t H : options.hidden) {
+    CellOptions layer = pytorch_cell(input, H);
+    const double bound = 1 / std::sqrt(H);
+    const int gates = gates_of(options.cell);
+    layer.input_weights = initializer(options.input_initial, options.initial_size, bound, gates);
+    layer.recurrent_weights = initializer(options.recurrent_initial, options.initial_size, bound, gates);
+    layer.forget_bias = options.forget_bias;
+    layer.bias_count = options.bias_count;
+    layers.push_back(layer);
+    input = H;
+  }
+  return layers;
+}
+
+/// What the output layer sees.
+int64_t last_width(const LanguageModelOptions& options) {
+  return options.output_layers.empty() ? options.hidden.back() : options.output_layers.back();
+}
+
+const LanguageModelOptions& checked(const LanguageModelOptions& options) {
+  check_input(!options.hidden.empty(), "a model needs at least one recurrent layer");
+  check_input(!options.tied || last_width(options) == options.embedding,
+              "tied input and output vectors need one size: the embedding is {}, the last layer {}", options.embedding,
+              last_width(options));
+  return options;
+}
+
+Variable as_rows(const Variable& x) { return reshape(x, {x.shape().rows(), x.shape().columns()}); }
+
+}  // namespace
+
+LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabulary_size, uint64_t seed)
+    : options_(checked(options)),
+      vocabulary_size_(vocabulary_size),
+      embedding_(*this, "embedding", vocabulary_size, options.embedding,
+                 options.tied ? uniform_values(0.1) : normal_values(1)),
+      input_dropout_(*this, "input_dropout", options.dropout),
+      recurrent_(*this, "rnn", options.cell, cell_options(options), options.dropout),
+      output_dropout_(*this, "output_dropout", options.dropout) {
+  int64_t width = options.hidden.back();
+  for (size_t i = 0; i < options.output_layers.size(); ++i) {
+    const int64_t next = options.output_layers[i];
+    output_layers_.push_back(std::make_unique<Linear>(*this, fmt::format("output_layer_{}", i), width, next));
+    width = next;
+  }
+  decoder_ = options.tied ? std::make_unique<Linear>(*this, "decoder", embedding_.weight, constant_values(0))
+                          : std::make_unique<Linear>(*this, "decoder", width, vocabulary_size);
+  const Initializer everywhere = uniform_values(options.initial_size);
+  finalize(seed, options.initial_everywhere ? &everywhere : nullptr);
+}
+
+LanguageModel::Result LanguageModel::forward(const Input& input, const std::vector<State>& states) {
+  const Variable vectors = embedding_(input.ids);
+  const Variable x = reshape(vectors, {input.steps, input.streams, options_.embedding});
+  auto [output, next] = recurrent_(input_dropout_(x), states);
+  Variable rows = as_rows(output_dropout_(output));
+  for (const auto& layer : output_layers_) rows = tanh((*layer)(rows));
+  return {rows, next};
+}
+
+Variable LanguageModel::logits(const Variable& output) const { return (*decoder_)(output); }
+
+Variable LanguageModel::losses(const Variable& output, const Tokens& targets) const {
+  return negative_log_likelihood(logits(output), targets);
+}
+
+std::vector<State> detached(const std::vector<State>& states) {
+  std::vector<State> result;
+  for (const State& state : states) result.push_back({state.h.detached(), state.c.detached()});
+  return result;
+}
+
+}  // namespace rondo

@@ -1,0 +1,69 @@
+// The recurrent language model: symbols to vectors, a recurrent stack, vectors to a distribution over the next symbol.
+// It deliberately knows no text (data/), no update (optim/) and no recipe file (lm/).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "nn/recurrent.h"
+
+namespace rondo {
+
+struct LanguageModelOptions {
+  std::string cell = "lstm";          // a name that make_cell knows
+  int64_t embedding = 200;            // E
+  std::vector<int64_t> hidden = {200};  // H of each layer
+  std::vector<int64_t> output_layers;   // widths of tanh layers between the last recurrent layer and the output
+  double dropout = 0;                   // on every connection that is not recurrent (Zaremba et al. 2014)
+  bool tied = false;                    // output weights are the embedding's; the last width must be E
+  int bias_count = 2;                   // of each gate
+  double forget_bias = 0;
+
+  // Initial values: kinds as in Initializer. "pytorch" is what torch.nn draws.
+  enum class Initial { pytorch, uniform, normal, orthogonal };
+  Initial input_initial = Initial::pytorch;      // the cells' input weights
+  Initial recurrent_initial = Initial::pytorch;  // the cells' recurrent weights
+  double initial_size = 0.1;                     // bound of the uniform, deviation of the normal
+  bool initial_everywhere = false;               // all parameters uniform in +-initial_size
+};
+
+class LanguageModel : public Module {
+ public:
+  /// Lays the parameters out and draws them. Throws InputError if the options contradict each other.
+  LanguageModel(const LanguageModelOptions& options, int64_t vocabulary_size, uint64_t seed = 1);
+
+  /// Consecutive symbols of B streams, step by step: ids[t * B + b].
+  struct Input {
+    Tokens ids;
+    int64_t steps = 0, streams = 0;  // T, B
+  };
+  struct Result {
+    Variable output;  // what the output layer sees, [T * B, width]
+    std::vector<State> states;
+  };
+  Result forward(const Input& input, const std::vector<State>& states);
+  /// Scores of all symbols, [N, V].
+  Variable logits(const Variable& output) const;
+  /// -log p(target) of each row in nats, [N]. Target -1: not scored.
+  Variable losses(const Variable& output, const Tokens& targets) const;
+  std::vector<State> initial_states(int64_t batch) const { return recurrent_.initial_states(batch); }
+
+  const LanguageModelOptions& options() const { return options_; }
+  int64_t vocabulary_size() const { return vocabulary_size_; }
+
+ private:
+  LanguageModelOptions options_;
+  int64_t vocabulary_size_;
+  Embedding embedding_;
+  Dropout input_dropout_;
+  RecurrentStack recurrent_;
+  Dropout output_dropout_;
+  std::vector<std::unique_ptr<Linear>> output_layers_;
+  std::unique_ptr<Linear> decoder_;
+};
+
+/// States without their history: where back-propagation through time is cut.
+std::vector<State> detached(const std::vector<State>& states);
+
+}  // namespace rondo

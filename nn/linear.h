@@ -1,0 +1,50 @@
+// Linear, Embedding and Dropout as modules. The mathematics is autograd/linear.h and autograd/functions.h.
+#pragma once
+
+#include <cmath>
+#include <memory>
+
+#include "autograd/functions.h"
+#include "autograd/linear.h"
+#include "nn/module.h"
+
+namespace rondo {
+
+/// y = x W^T + b. x [.., in], W [out, in], b [out].
+struct Linear : Module {
+  Linear(Module& parent, std::string name, int64_t in, int64_t out, Initializer weights, Initializer biases)
+      : Module(parent, std::move(name)), weight(*this, "weight", {out, in}, weights), bias(*this, "bias", {out}, biases) {}
+  /// With PyTorch's initial values, U(-1/sqrt(in), 1/sqrt(in)).
+  Linear(Module& parent, std::string name, int64_t in, int64_t out)
+      : Linear(parent, std::move(name), in, out, uniform_values(1 / std::sqrt(in)), uniform_values(1 / std::sqrt(in))) {}
+  /// With a weight that another module holds: tying of input and output embedding (Press & Wolf 2017).
+  Linear(Module& parent, std::string name, Parameter& tied, Initializer biases)
+      : Module(parent, std::move(name)), weight(*this, "weight", tied), bias(*this, "bias", {tied.shape()[0]}, biases) {}
+
+  Variable operator()(const Variable& x) const { return linear(x, weight, {bias}); }
+
+  Parameter weight, bias;
+};
+
+/// A table of vectors [V, E]; ids [N] give [N, E].
+struct Embedding : Module {
+  Embedding(Module& parent, std::string name, int64_t vocabulary_size, int64_t size, Initializer weights)
+      : Module(parent, std::move(name)), weight(*this, "weight", {vocabulary_size, size}, weights) {}
+
+  Variable operator()(const Tokens& ids) const { return embedding(weight, ids); }
+
+  Parameter weight;
+};
+
+/// Zeroes elements with a probability while training, with a fresh mask at each call.
+struct Dropout : Module {
+  Dropout(Module& parent, std::string name, double p) : Module(parent, std::move(name)), probability(p) {}
+
+  Variable operator()(const Variable& x) {
+    return training() ? dropout(x, probability, next_key(), random_state().slice) : x;
+  }
+
+  double probability;
+};
+
+}  // namespace rondo

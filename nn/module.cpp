@@ -1,0 +1,97 @@
+// Module and Parameter.
+#include "nn/module.h"
+
+namespace rondo {
+namespace {
+constexpr int64_t segment_alignment = 16;  // elements: every parameter starts on a cache line
+}
+
+Module::Module(Module& parent, std::string name, std::string suffix)
+    : parent_(&parent), name_(std::move(name)), suffix_(std::move(suffix)) {}
+
+std::string Module::full_name(const std::string& leaf) const {
+  std::string name = leaf + suffix_;
+  for (const Module* module = this; module; module = module->parent_)
+    if (!module->name_.empty()) name = module->name_ + "." + name;
+  return name;
+}
+
+void Module::finalize(uint64_t seed, const Initializer* every, Device device) {
+  check(parent_ == nullptr, "[finalize] '{}' is a part; finalize the whole model", name_);
+  check(!values_.defined(), "[finalize] this model is laid out already");
+  int64_t size = 0;
+  for (Parameter* parameter : parameters_) {
+    if (parameter->tied_) continue;
+    segments_.push_back({parameter->name_, {}, parameter->shape_, size});
+    size += (parameter->shape_.size() + segment_alignment - 1) / segment_alignment * segment_alignment;
+  }
+  values_ = Tensor::zeros({size}, device);
+  gradients_ = Tensor::zeros({size}, device);
+  auto segment = segments_.begin();
+  for (Parameter* parameter : parameters_) {
+    if (parameter->tied_) continue;
+    Tensor initial(parameter->shape_);
+    const RandomKey key{.seed = seed, .name = hash_of(parameter->name_)};
+    (every ? *every : parameter->initializer_).fill(initial, key);
+    const Tensor value = view(values_, *segment);
+    copy(initial, value);
+    parameter->variable_ = Variable::leaf(value, view(gradients_, *segment));
+    ++segment;
+  }
+  for (Parameter* parameter : parameters_) {
+    if (!parameter->tied_) continue;
+    parameter->variable_ = parameter->tied_->variable_;
+    for (Segment& it : segments_)
+      if (it.name == parameter->tied_->name_) it.aliases.push_back(parameter->name_);
+  }
+}
+
+const Tensor& Module::values() const {
+  check(values_.defined(), "[model] call finalize() first");
+  return values_;
+}
+const Tensor& Module::gradients() const {
+  check(gradients_.defined(), "[model] call finalize() first");
+  return gradients_;
+}
+const std::vector<Segment>& Module::segments() const { return segments_; }
+
+Tensor Module::view(const Tensor& buffer, const Segment& segment) {
+  return buffer.slice(segment.offset, segment.offset + segment.shape.size()).reshaped(segment.shape);
+}
+
+int64_t Module::parameter_count() const {
+  int64_t count = 0;
+  for (const Parameter* parameter : root().parameters_)
+    if (!parameter->tied_) count += parameter->shape_.size();
+  return count;
+}
+
+void Module::begin_update(const RandomState& state) {
+  root().random_state_ = state;
+  ++root().draw_generation_;
+}
+
+RandomKey Module::next_key() {
+  const Module& top = root();
+  if (drawn_update_ != top.draw_generation_) {
+    drawn_update_ = top.draw_generation_;
+    draws_ = 0;
+  }
+  return {top.random_state_.seed, hash_of(full_name("")), draws_++, top.random_state_.update};
+}
+
+Parameter::Parameter(Module& owner, const std::string& name, Shape shape, Initializer initializer)
+    : name_(owner.full_name(name)), shape_(shape), initializer_(initializer) {
+  check(!owner.root().values_.defined(), "[{}] a parameter made after finalize() would not be trained", name_);
+  for (const Parameter* other : owner.root().parameters_)
+    check(other->name_ != name_, "[{}] two parameters of this name", name_);
+  owner.root().parameters_.push_back(this);
+}
+
+Parameter::Parameter(Module& owner, const std::string& name, Parameter& tied)
+    : Parameter(owner, name, tied.shape_, tied.initializer_) {
+  tied_ = tied.tied_ ? tied.tied_ : &tied;
+}
+
+}  // namespace rondo

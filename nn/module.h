@@ -1,0 +1,118 @@
+// Module and Parameter: construction registers, finalize() lays all parameters out in one buffer and all gradients in
+// another. Clipping, optimizers, averages and checkpoints are one call over a flat buffer; names are views into it.
+// It deliberately knows no particular layer. Next: nn/linear.h, nn/cells/cell.h, nn/language_model.h.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "autograd/variable.h"
+#include "nn/initializer.h"
+#include "tensor/random.h"
+
+namespace rondo {
+
+class Parameter;
+
+/// Where a parameter lies in the flat buffers.
+struct Segment {
+  std::string name;                  // full name, as in files
+  std::vector<std::string> aliases;  // other names of the same values: tied parameters
+  Shape shape;
+  int64_t offset = 0;  // in elements
+};
+
+/// What random numbers of a training step depend on besides the module's name.
+struct RandomState {
+  uint64_t seed = 1;
+  uint64_t update = 0;
+  BatchSlice slice;  // which streams of the batch this micro-batch holds
+};
+
+/// Modules neither copy nor move: parameters register their address.
+class Module {
+ public:
+  /// The root of a tree.
+  Module() = default;
+  /// A part of `parent`. The full name of what it holds is parent.name.NAME; an empty name adds nothing. `suffix` is
+  /// put behind the names of its own parameters, as PyTorch does for layers (weight_ih_l0).
+  Module(Module& parent, std::string name, std::string suffix = "");
+  virtual ~Module() = default;
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  /// Root only, once: allocates values and gradients and draws the initial values. With `every` all parameters are
+  /// drawn from it, whatever they asked for. Throws Error if called twice or on a part.
+  void finalize(uint64_t seed, const Initializer* every = nullptr, Device device = Device::cpu);
+
+  /// Root only, after finalize(). The pads between segments are zero in both buffers.
+  const Tensor& values() const;
+  const Tensor& gradients() const;
+  const std::vector<Segment>& segments() const;
+  /// A segment of a buffer that is laid out like values(): values, gradients, an optimizer's state.
+  static Tensor view(const Tensor& buffer, const Segment& segment);
+  /// Trained numbers: tied ones once, pads not at all. Known before finalize().
+  int64_t parameter_count() const;
+
+  /// Training mode switches dropout; it is independent of recording.
+  bool training() const { return root().training_; }
+  void set_training(bool on) { root().training_ = on; }
+  /// Starts the draws of an update, or of one micro-batch of it.
+  void begin_update(const RandomState& state);
+
+  const std::string& name() const { return name_; }
+  std::string full_name(const std::string& leaf) const;
+
+ protected:
+  /// A fresh key for a random draw of this module: the same for the same update, whatever the device and threads.
+  RandomKey next_key();
+  const RandomState& random_state() const { return root().random_state_; }
+
+ private:
+  friend class Parameter;
+  const Module& root() const { return parent_ ? parent_->root() : *this; }
+  Module& root() { return parent_ ? parent_->root() : *this; }
+
+  Module* parent_ = nullptr;
+  std::string name_, suffix_;
+  uint32_t draws_ = 0;
+  uint64_t drawn_update_ = ~uint64_t{0};
+
+  // Of the root:
+  std::vector<Parameter*> parameters_;
+  std::vector<Segment> segments_;
+  Tensor values_, gradients_;
+  RandomState random_state_;
+  uint64_t draw_generation_ = 0;
+  bool training_ = false;
+};
+
+/// A trained tensor: a name, a shape, an initialiser; after finalize() a Variable.
+class Parameter {
+ public:
+  Parameter(Module& owner, const std::string& name, Shape shape, Initializer initializer);
+  /// The values of another parameter under one more name.
+  Parameter(Module& owner, const std::string& name, Parameter& tied);
+  Parameter(const Parameter&) = delete;
+  Parameter& operator=(const Parameter&) = delete;
+
+  const Shape& shape() const { return shape_; }
+  const std::string& name() const { return name_; }
+  /// Throws Error before finalize().
+  const Variable& variable() const {
+    check(variable_.defined(), "[{}] call finalize() on the model before using it", name_);
+    return variable_;
+  }
+  operator const Variable&() const { return variable(); }
+
+ private:
+  friend class Module;
+  std::string name_;
+  Shape shape_;
+  Initializer initializer_;
+  Parameter* tied_ = nullptr;
+  Variable variable_;
+};
+
+}  // namespace rondo

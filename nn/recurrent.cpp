@@ -1,0 +1,41 @@
+// The recurrent stack.
+#include "nn/recurrent.h"
+
+namespace rondo {
+
+RecurrentStack::RecurrentStack(Module& parent, std::string stack_name, const std::string& cell,
+                               const std::vector<CellOptions>& layers, double dropout_between)
+    : Module(parent, std::move(stack_name)), between_(*this, "dropout", dropout_between) {
+  for (size_t i = 0; i < layers.size(); ++i)
+    layers_.push_back(make_cell(cell, *this, fmt::format("_l{}", i), layers[i]));
+}
+
+RecurrentStack::Result RecurrentStack::operator()(const Variable& x, const std::vector<State>& states) {
+  check(x.shape().dimensions() == 3, "[recurrent] x is [T, B, I], got {}", x.shape());
+  check(states.size() == layers_.size(), "[recurrent] {} layers need {} states, got {}", layers_.size(), layers_.size(),
+        states.size());
+  Result result{x, {}};
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    Cell& cell = *layers_[i];
+    if (i > 0) result.output = between_(result.output);
+    cell.begin_chunk();
+    const std::vector<Variable> projected = cell.project(result.output);
+    State state = states[i];
+    std::vector<Variable> outputs;
+    for (int64_t t = 0; t < x.shape()[0]; ++t) {
+      state = cell.step(StepInputs(projected, t), state);
+      outputs.push_back(state.h);
+    }
+    result.output = stack(outputs);
+    result.states.push_back(state);
+  }
+  return result;
+}
+
+std::vector<State> RecurrentStack::initial_states(int64_t batch) const {
+  std::vector<State> states;
+  for (const auto& layer : layers_) states.push_back(layer->initial_state(batch));
+  return states;
+}
+
+}  // namespace rondo

@@ -1,0 +1,80 @@
+// The caching allocator. A size class is a power of two or one of three steps between two of them, so at most a quarter
+// of a block is unused.
+#include "tensor/allocator.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "tensor/error.h"
+
+namespace rondo {
+namespace {
+
+constexpr size_t alignment = 64;
+
+struct Pool {
+  std::mutex mutex;
+  std::map<size_t, std::vector<void*>> free_blocks;
+  MemoryStatistics statistics;
+};
+
+/// Never destroyed: tensors in static storage may outlive any other static object.
+Pool& pool_of(Device device) {
+  static Pool* cpu = new Pool;
+  check(device == Device::cpu, "[allocate] this build has no CUDA; use --device cpu");
+  return *cpu;
+}
+
+size_t size_class(size_t bytes) {
+  if (bytes <= 4 * alignment) return (bytes + alignment - 1) / alignment * alignment;
+  const size_t step = std::bit_floor(bytes - 1) / 4;
+  return (bytes + step - 1) / step * step;
+}
+
+}  // namespace
+
+void* allocate(Device device, size_t bytes) {
+  Pool& pool = pool_of(device);
+  const size_t block_bytes = size_class(bytes ? bytes : 1);
+  const std::lock_guard lock(pool.mutex);
+  std::vector<void*>& blocks = pool.free_blocks[block_bytes];
+  void* block = nullptr;
+  if (!blocks.empty()) {
+    block = blocks.back();
+    blocks.pop_back();
+  } else {
+    block = std::aligned_alloc(alignment, block_bytes);
+    check(block != nullptr, "[allocate] no memory for {} bytes beside the {} in use; use a smaller batch or length",
+          block_bytes, pool.statistics.bytes_in_use);
+    ++pool.statistics.system_allocations;
+  }
+  pool.statistics.bytes_in_use += block_bytes;
+  pool.statistics.peak_bytes = std::max(pool.statistics.peak_bytes, pool.statistics.bytes_in_use);
+  return block;
+}
+
+void release(Device device, void* block, size_t bytes) {
+  Pool& pool = pool_of(device);
+  const size_t block_bytes = size_class(bytes ? bytes : 1);
+  const std::lock_guard lock(pool.mutex);
+  pool.free_blocks[block_bytes].push_back(block);
+  pool.statistics.bytes_in_use -= block_bytes;
+}
+
+MemoryStatistics memory_statistics(Device device) {
+  Pool& pool = pool_of(device);
+  const std::lock_guard lock(pool.mutex);
+  return pool.statistics;
+}
+
+void reset_peak_bytes(Device device) {
+  Pool& pool = pool_of(device);
+  const std::lock_guard lock(pool.mutex);
+  pool.statistics.peak_bytes = pool.statistics.bytes_in_use;
+}
+
+}  // namespace rondo

@@ -1,0 +1,45 @@
+// Errors: what Rondo throws, and the two functions that throw it. The only header that every folder may include.
+// It deliberately holds no logging and no exit: the library throws, a program decides what to print and return.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace rondo {
+
+/// Something went wrong while running. `lm` prints the text on one line and returns 1.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// What the user gave cannot be used: a file, a flag, a setting. `lm` prints the text on one line and returns 2.
+class InputError : public Error {
+ public:
+  using Error::Error;
+};
+
+namespace detail {
+/// Out of line: a check costs its caller a comparison and a call that is never made.
+template <class Kind>
+[[noreturn]] __attribute__((cold, noinline)) void raise(fmt::string_view text, fmt::format_args arguments) {
+  throw Kind(fmt::vformat(text, arguments));
+}
+}  // namespace detail
+
+/// Throws Error unless `ok`. Text: "[operator] what was expected: the actual shapes", and the remedy when known.
+template <class... Arguments>
+void check(bool ok, fmt::format_string<Arguments...> text, Arguments&&... arguments) {
+  if (!ok) detail::raise<Error>(text, fmt::make_format_args(arguments...));
+}
+
+/// Throws InputError unless `ok`. Text: what is wrong, where, and what to do.
+template <class... Arguments>
+void check_input(bool ok, fmt::format_string<Arguments...> text, Arguments&&... arguments) {
+  if (!ok) detail::raise<InputError>(text, fmt::make_format_args(arguments...));
+}
+
+}  // namespace rondo

@@ -1,0 +1,232 @@
+// Compiled twice: by g++ for the CPU and by nvcc for CUDA.
+// Kernels along rows and down columns: copies, sums, softmax and its loss, embedding rows, dropout masks. Each is one
+// struct for both backends; the table at the end is this pass's. Next: tensor/launch.h.
+#include "tensor/kernels.h"
+
+#include "tensor/launch.h"
+
+namespace rondo {
+namespace BACKEND {
+namespace {
+
+HD real* row_of(Operand x, int64_t r) { return x.data + r * x.row_stride; }
+
+struct Fill {
+  Operand to;
+  real value;
+  HD void operator()(Row row, int64_t r) const {
+    const Lanes repeated(value);
+    row.map(row_of(to, r), [=](auto) { return repeated; }, row_of(to, r));
+  }
+};
+
+struct Copy {
+  Operand from, to;
+  HD void operator()(Row row, int64_t r) const {
+    row.map(row_of(to, r), [](auto x) { return x; }, row_of(from, r));
+  }
+};
+
+struct Accumulate {
+  Operand x, to;
+  real factor;
+  HD void operator()(Row row, int64_t r) const {
+    const Lanes f(factor);
+    row.map(row_of(to, r), [=](auto a, auto b) { return a + f * b; }, row_of(to, r), row_of(x, r));
+  }
+};
+
+struct ColumnSums {
+  Operand x;
+  int64_t rows;
+  real* to;
+  HD void operator()(Row row, int64_t begin) const {
+    for (int64_t r = 0; r < rows; ++r)
+      row.map(to + begin, [](auto a, auto b) { return a + b; }, to + begin, row_of(x, r) + begin);
+  }
+};
+
+struct PartialSums {
+  const real* x;
+  int64_t count, block;
+  bool squares;
+  real* sums;
+  HD void operator()(Row, int64_t b) const {
+    const int64_t begin = b * block;
+    const Row row{count - begin < block ? count - begin : block};
+    const real total = squares ? row.sum([](auto v) { return v * v; }, x + begin)
+                               : row.sum([](auto v) { return v; }, x + begin);
+    if (Row::first()) sums[b] = total;
+  }
+};
+
+/// log(sum(exp(x))) of a row, shifted by its maximum so that nothing overflows.
+HD real log_sum_exp_of(Row row, const real* x) {
+  const real largest = row.maximum(x);
+  const Lanes shift(largest);
+  return largest + log(Scalar(row.sum([=](auto v) { return exp(v - shift); }, x))).value;
+}
+
+struct Softmax {
+  Operand x, y;
+  bool logarithm;
+  HD void operator()(Row row, int64_t r) const {
+    const Lanes shift(log_sum_exp_of(row, row_of(x, r)));
+    if (logarithm)
+      row.map(row_of(y, r), [=](auto v) { return v - shift; }, row_of(x, r));
+    else
+      row.map(row_of(y, r), [=](auto v) { return exp(v - shift); }, row_of(x, r));
+  }
+};
+
+struct SoftmaxBackward {
+  Operand y, dy, dx;
+  HD void operator()(Row row, int64_t r) const {
+    const Lanes inner(row.sum([](auto a, auto b) { return a * b; }, row_of(y, r), row_of(dy, r)));
+    row.map(row_of(dx, r), [=](auto v, auto dv) { return v * (dv - inner); }, row_of(y, r), row_of(dy, r));
+  }
+};
+
+struct LogSoftmaxBackward {
+  Operand y, dy, dx;
+  HD void operator()(Row row, int64_t r) const {
+    const Lanes total(row.sum([](auto dv) { return dv; }, row_of(dy, r)));
+    row.map(row_of(dx, r), [=](auto v, auto dv) { return dv - exp(v) * total; }, row_of(y, r), row_of(dy, r));
+  }
+};
+
+struct NegativeLogLikelihood {
+  Operand x;
+  const int32_t* targets;
+  real *log_sum_exp, *loss;
+  HD void operator()(Row row, int64_t r) const {
+    const real total = targets[r] < 0 ? real(0) : log_sum_exp_of(row, row_of(x, r));
+    if (!Row::first()) return;
+    log_sum_exp[r] = total;
+    loss[r] = targets[r] < 0 ? real(0) : total - row_of(x, r)[targets[r]];
+  }
+};
+
+struct NegativeLogLikelihoodBackward {
+  Operand x;
+  const int32_t* targets;
+  const real *log_sum_exp, *dloss;
+  Operand dx;
+  HD void operator()(Row row, int64_t r) const {
+    const Lanes shift(log_sum_exp[r]), factor(targets[r] < 0 ? real(0) : dloss[r]);
+    if (targets[r] < 0)
+      row.map(row_of(dx, r), [=](auto) { return factor; }, row_of(x, r));
+    else
+      row.map(row_of(dx, r), [=](auto v) { return factor * exp(v - shift); }, row_of(x, r));
+    if (targets[r] >= 0 && Row::owns(targets[r])) row_of(dx, r)[targets[r]] -= dloss[r];
+  }
+};
+
+struct GatherRows {
+  Operand table;
+  const int32_t* rows;
+  Operand to;
+  HD void operator()(Row row, int64_t i) const {
+    row.map(row_of(to, i), [](auto v) { return v; }, row_of(table, rows[i]));
+  }
+};
+
+struct AccumulateRows {
+  Operand x;
+  const int32_t* rows;
+  int64_t count;
+  Operand table;
+  HD void operator()(Row row, int64_t begin) const {
+    for (int64_t i = 0; i < count; ++i) {
+      real* to = row_of(table, rows[i]) + begin;
+      row.map(to, [](auto a, auto b) { return a + b; }, to, row_of(x, i) + begin);
+    }
+  }
+};
+
+struct DropoutMask {
+  Extent extent;
+  RandomKey key;
+  uint32_t threshold;  // drop where the random word is below
+  real kept;
+  BatchSlice slice;
+  real* mask;
+
+  /// Element `index` of the tensor is element `logical` of the whole batch.
+  HD void operator()(Row row, int64_t r) const {
+    const uint64_t logical_row = r / slice.batch * slice.whole + slice.first + r % slice.batch;
+    const uint64_t begin = logical_row * extent.columns, end = begin + extent.columns;
+    real* to = mask + r * extent.columns;
+#ifdef __CUDA_ARCH__
+    for (int64_t j = cuda::thread(); j < row.columns; j += cuda::threads())
+      to[j] = key.bits(begin + j) < threshold ? real(0) : kept;
+#else
+    (void)row;
+    for (uint64_t block = begin / 4; block * 4 < end; ++block) {
+      const PhiloxBlock words = key.block(block);
+      for (uint64_t i = block * 4 < begin ? begin : block * 4; i < block * 4 + 4 && i < end; ++i)
+        to[i - begin] = words.word[i & 3] < threshold ? real(0) : kept;
+    }
+#endif
+  }
+};
+
+void fill(Extent extent, Operand to, real value) { rows(extent.rows, extent.columns, Fill{to, value}); }
+void copy(Extent extent, Operand from, Operand to) { rows(extent.rows, extent.columns, Copy{from, to}); }
+void accumulate(Extent extent, Operand x, Operand to, real factor) {
+  rows(extent.rows, extent.columns, Accumulate{x, to, factor});
+}
+void column_sums(Extent extent, Operand x, real* to) {
+  columns(extent.columns, extent.rows * extent.columns, ColumnSums{x, extent.rows, to});
+}
+void partial_sums(int64_t count, const real* x, int64_t block, bool squares, real* sums) {
+  rows((count + block - 1) / block, block, PartialSums{x, count, block, squares, sums});
+}
+void softmax(Extent extent, Operand x, Operand y) { rows(extent.rows, extent.columns, Softmax{x, y, false}); }
+void softmax_backward(Extent extent, Operand y, Operand dy, Operand dx) {
+  rows(extent.rows, extent.columns, SoftmaxBackward{y, dy, dx});
+}
+void log_softmax(Extent extent, Operand x, Operand y) { rows(extent.rows, extent.columns, Softmax{x, y, true}); }
+void log_softmax_backward(Extent extent, Operand y, Operand dy, Operand dx) {
+  rows(extent.rows, extent.columns, LogSoftmaxBackward{y, dy, dx});
+}
+void negative_log_likelihood(Extent extent, Operand x, const int32_t* targets, real* log_sum_exp, real* loss) {
+  rows(extent.rows, extent.columns, NegativeLogLikelihood{x, targets, log_sum_exp, loss});
+}
+void negative_log_likelihood_backward(Extent extent, Operand x, const int32_t* targets, const real* log_sum_exp,
+                                      const real* dloss, Operand dx) {
+  rows(extent.rows, extent.columns, NegativeLogLikelihoodBackward{x, targets, log_sum_exp, dloss, dx});
+}
+void gather_rows(Extent extent, Operand table, const int32_t* row_indices, Operand to) {
+  rows(extent.rows, extent.columns, GatherRows{table, row_indices, to});
+}
+void accumulate_rows(Extent extent, Operand x, const int32_t* row_indices, Operand table) {
+  columns(extent.columns, extent.rows * extent.columns, AccumulateRows{x, row_indices, extent.rows, table});
+}
+void dropout_mask(Extent extent, RandomKey key, double probability, BatchSlice slice, real* mask) {
+  const auto threshold = static_cast<uint32_t>(probability * 4294967296.0);
+  rows(extent.rows, extent.columns,
+       DropoutMask{extent, key, threshold, static_cast<real>(1 / (1 - probability)), slice, mask});
+}
+
+}  // namespace
+
+const Kernels kernels = {
+    .fill = fill,
+    .copy = copy,
+    .accumulate = accumulate,
+    .column_sums = column_sums,
+    .partial_sums = partial_sums,
+    .softmax = softmax,
+    .softmax_backward = softmax_backward,
+    .log_softmax = log_softmax,
+    .log_softmax_backward = log_softmax_backward,
+    .negative_log_likelihood = negative_log_likelihood,
+    .negative_log_likelihood_backward = negative_log_likelihood_backward,
+    .gather_rows = gather_rows,
+    .accumulate_rows = accumulate_rows,
+    .dropout_mask = dropout_mask,
+};
+
+}  // namespace BACKEND
+}  // namespace rondo

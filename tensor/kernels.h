@@ -1,0 +1,42 @@
+// The kernels of a backend that are not pointwise operators, as one table per backend: the single place where a device
+// is chosen. tensor/kernels.cc fills it, once per pass. Callers check shapes; kernels do not.
+#pragma once
+
+#include "tensor/backend.h"
+#include "tensor/random.h"
+
+namespace rondo {
+
+struct Kernels {
+  void (*fill)(Extent, Operand to, real value);
+  void (*copy)(Extent, Operand from, Operand to);
+  void (*accumulate)(Extent, Operand x, Operand to, real factor);  // to += factor * x
+  void (*column_sums)(Extent, Operand x, real* to);                // to[j] += sum_r x[r, j]
+  void (*partial_sums)(int64_t count, const real* x, int64_t block, bool squares, real* sums);
+
+  void (*softmax)(Extent, Operand x, Operand y);
+  void (*softmax_backward)(Extent, Operand y, Operand dy, Operand dx);      // dx = y * (dy - sum(dy * y))
+  void (*log_softmax)(Extent, Operand x, Operand y);
+  void (*log_softmax_backward)(Extent, Operand y, Operand dy, Operand dx);  // dx = dy - exp(y) * sum(dy)
+  // loss[r] = log_sum_exp[r] - x[r, target[r]]; a target below 0 gives loss 0 and no gradient.
+  void (*negative_log_likelihood)(Extent, Operand x, const int32_t* targets, real* log_sum_exp, real* loss);
+  // dx[r] = dloss[r] * (exp(x[r] - log_sum_exp[r]) - onehot(target[r])); dx may be x itself.
+  void (*negative_log_likelihood_backward)(Extent, Operand x, const int32_t* targets, const real* log_sum_exp,
+                                           const real* dloss, Operand dx);
+
+  void (*gather_rows)(Extent, Operand table, const int32_t* rows, Operand to);      // to[i] = table[rows[i]]
+  void (*accumulate_rows)(Extent, Operand x, const int32_t* rows, Operand table);  // table[rows[i]] += x[i], in order
+  void (*dropout_mask)(Extent, RandomKey, double probability, BatchSlice, real* mask);
+};
+
+namespace cpu {
+extern const Kernels kernels;
+}
+namespace cuda {
+extern const Kernels kernels;
+}
+
+/// The table of a device. Throws Error for CUDA in a build without it.
+const Kernels& kernels(Device device);
+
+}  // namespace rondo

@@ -1,0 +1,151 @@
+// Launchers for kernels that are written once: rows() for work along rows, columns() for work down columns, each() for
+// independent items. Only .cc files include it. A kernel is a struct of pointers with `operator()`, HD.
+// All sums run in an order that depends on the shape alone, so that a run can be repeated bit for bit.
+// It deliberately knows no Tensor. Next: tensor/kernels.cc, tensor/pointwise_kernels.h.
+#pragma once
+
+#include <cstdint>
+
+#include "tensor/backend.h"
+#include "tensor/scalar.h"
+#ifdef __CUDACC__
+#include "cuda/launch.h"
+#else
+#include "tensor/vec.h"
+#endif
+
+namespace rondo {
+namespace BACKEND {
+
+/// Fewer elements than this are not worth waking a second thread for.
+constexpr int64_t parallel_elements = 16384;
+
+#ifdef __CUDACC__
+
+using Lanes = Scalar;
+
+/// A run of `columns` elements on which one block of threads works together.
+struct Row {
+  int64_t columns;
+
+  HD static bool first() { return cuda::thread() == 0; }
+  /// Whether this thread is the one that map() has write column j.
+  HD static bool owns(int64_t j) { return j % cuda::threads() == cuda::thread(); }
+
+  /// to[j] = f(from[j]...) for every column j.
+  template <class F, class... From>
+  HD void map(real* to, F f, const From*... from) const {
+    for (int64_t j = cuda::thread(); j < columns; j += cuda::threads()) to[j] = f(Scalar(from[j])...).value;
+  }
+  template <class F, class... From>
+  HD real sum(F f, const From*... from) const {
+    real total = 0;
+    for (int64_t j = cuda::thread(); j < columns; j += cuda::threads()) total += f(Scalar(from[j])...).value;
+    return cuda::block_sum(total);
+  }
+  HD real maximum(const real* from) const {
+    real largest = -INFINITY;
+    for (int64_t j = cuda::thread(); j < columns; j += cuda::threads()) largest = max(Scalar(from[j]), largest).value;
+    return cuda::block_maximum(largest);
+  }
+};
+
+template <class Kernel>
+struct OnRow {
+  Kernel kernel;
+  int64_t columns;
+  HD void operator()(int64_t r) const { kernel(Row{columns}, r); }
+};
+template <class Kernel>
+void rows(int64_t count, int64_t columns, Kernel kernel) {
+  cuda::launch_blocks(count, OnRow<Kernel>{kernel, columns});
+}
+
+#else
+
+using Lanes = Vec;
+
+/// A run of `columns` elements on which one thread works, a register at a time.
+struct Row {
+  int64_t columns;
+
+  static bool first() { return true; }
+  static bool owns(int64_t) { return true; }
+
+  /// to[j] = f(from[j]...) for every column j.
+  template <class F, class... From>
+  void map(real* to, F f, const From*... from) const {
+    int64_t j = 0;
+    for (; j + Vec::size <= columns; j += Vec::size) f(Vec::load(from + j)...).store(to + j);
+    if (j < columns) f(Vec::load(from + j, columns - j)...).store(to + j, columns - j);
+  }
+  /// The sum of f(from[j]...) over the columns.
+  template <class F, class... From>
+  real sum(F f, const From*... from) const {
+    Vec total(0);
+    int64_t j = 0;
+    for (; j + Vec::size <= columns; j += Vec::size) total = total + f(Vec::load(from + j)...);
+    real result = 0;
+    for (int i = 0; i < Vec::size; ++i) result += total.lanes[i];
+    if (j < columns) {
+      const Vec tail = f(Vec::load(from + j, columns - j)...);
+      for (int64_t i = 0; i < columns - j; ++i) result += tail.lanes[i];
+    }
+    return result;
+  }
+  real maximum(const real* from) const {
+    Vec largest(-INFINITY);
+    int64_t j = 0;
+    for (; j + Vec::size <= columns; j += Vec::size) largest = max(Vec::load(from + j), largest);
+    real result = -INFINITY;
+    for (int i = 0; i < Vec::size; ++i) result = largest.lanes[i] >= result ? largest.lanes[i] : result;
+    for (; j < columns; ++j) result = from[j] >= result ? from[j] : result;
+    return result;
+  }
+};
+
+/// kernel(Row{columns}, r) for every row r < count.
+template <class Kernel>
+void rows(int64_t count, int64_t columns, Kernel kernel) {
+#pragma omp parallel for schedule(static) if (count > 1 && count * columns >= parallel_elements)
+  for (int64_t r = 0; r < count; ++r) kernel(Row{columns}, r);
+}
+
+#endif
+
+template <class Kernel>
+struct OnColumns {
+  static constexpr int64_t width = 256;
+  Kernel kernel;
+  int64_t count;
+  HD void operator()(int64_t block) const {
+    const int64_t begin = block * width;
+    kernel(Row{count - begin < width ? count - begin : width}, begin);
+  }
+};
+/// kernel(Row{width}, begin) for blocks of columns [begin, begin + width); `work` is the number of elements in all.
+template <class Kernel>
+void columns(int64_t count, [[maybe_unused]] int64_t work, Kernel kernel) {
+  const OnColumns<Kernel> block_kernel{kernel, count};
+  const int64_t blocks = (count + OnColumns<Kernel>::width - 1) / OnColumns<Kernel>::width;
+#ifdef __CUDACC__
+  cuda::launch_blocks(blocks, block_kernel);
+#else
+#pragma omp parallel for schedule(static) if (blocks > 1 && work >= parallel_elements)
+  for (int64_t b = 0; b < blocks; ++b) block_kernel(b);
+#endif
+}
+
+/// kernel(i) for every i < count.
+template <class Kernel>
+void each(int64_t count, Kernel kernel) {
+#ifdef __CUDACC__
+  cuda::launch_threads(count, kernel);
+#else
+#pragma omp parallel for schedule(static) if (count >= parallel_elements)
+  for (int64_t i = 0; i < count; ++i) kernel(i);
+#endif
+}
+
+}  // namespace BACKEND
+}  // namespace rondo

@@ -1,0 +1,71 @@
+// Pointwise operators as the rest of the library sees them: a name, a domain and two launchers per backend.
+// It deliberately holds neither formulas (autograd/operators.h, optim/updates.h) nor loops (tensor/pointwise_kernels.h).
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tensor/backend.h"
+
+namespace rondo {
+
+/// Several results of one operator: `return outputs(h, c);`.
+template <class First, class... Rest>
+struct Outputs {
+  First first;
+  Outputs<Rest...> rest;
+};
+template <class First>
+struct Outputs<First> {
+  First first;
+};
+template <class First>
+HD Outputs<First> outputs(First first) {
+  return {first};
+}
+template <class First, class Second, class... Rest>
+HD Outputs<First, Second, Rest...> outputs(First first, Second second, Rest... rest) {
+  return {first, outputs(second, rest...)};
+}
+
+/// Where an operator may be sampled for tests; an operator that is not smooth everywhere says so here.
+struct Domain {
+  double low = -2;
+  double high = 2;
+};
+
+constexpr int most_pointwise_inputs = 9;
+constexpr int most_pointwise_outputs = 4;
+
+/// y = op(x...) element by element.
+using PointwiseForward = void (*)(const void* op, Extent extent, const Operand* inputs, const Operand* outputs);
+
+/// input_gradients[j] (+)= sum over k of output_gradients[k] * dy_k/dx_j. A null output gradient is zero, a null input
+/// gradient is not wanted; accumulate[j] says whether to add to what is there.
+using PointwiseBackward = void (*)(const void* op, Extent extent, const Operand* inputs,
+                                   const Operand* output_gradients, const Operand* input_gradients,
+                                   const bool* accumulate);
+
+struct PointwiseLaunchers {
+  PointwiseForward forward = nullptr;
+  PointwiseBackward backward = nullptr;
+};
+
+/// One entry of a list of operators.
+struct PointwiseOperator {
+  std::string name;
+  int inputs = 0;
+  int outputs = 0;
+  Domain domain;
+  std::string equation;           // its documentation row; empty when the operator states none
+  std::vector<std::byte> example;  // a default-constructed operator, for the tests
+  PointwiseLaunchers cpu, cuda;
+};
+
+/// A list of operator types. autograd/operators.h ends with Rondo's; another program may have one of its own.
+template <class... Ops>
+struct OperatorList {};
+
+}  // namespace rondo

@@ -1,0 +1,236 @@
+// The loops under pointwise operators, forward and backward, for every operator struct alike. Only .cc files include it.
+// The forward loop runs an operator's body on Lanes (Vec on the CPU, Scalar on CUDA); the backward loop runs the same
+// body on Duals and contracts the partials with the incoming gradients, in one pass over memory.
+// It deliberately allocates nothing. Next: tensor/launch.h.
+#pragma once
+
+#include <cstring>
+#include <type_traits>
+
+#include "tensor/dual.h"
+#include "tensor/launch.h"
+#include "tensor/pointwise.h"
+
+namespace rondo {
+namespace BACKEND {
+namespace detail {
+
+template <class Op, class Sequence>
+struct CallableWith;
+template <class Op, size_t... J>
+struct CallableWith<Op, std::index_sequence<J...>> {
+  template <size_t>
+  using Input = Scalar;
+  static constexpr bool value = std::is_invocable_v<const Op&, Input<J>...>;
+};
+
+/// How many inputs the body takes: its parameters are all `auto`, so one count fits.
+template <class Op, int N = 1>
+constexpr int input_count() {
+  static_assert(N <= most_pointwise_inputs, "an operator takes 1 to 9 inputs");
+  if constexpr (CallableWith<Op, std::make_index_sequence<N>>::value)
+    return N;
+  else
+    return input_count<Op, N + 1>();
+}
+
+template <class Y>
+struct OutputCount {
+  static constexpr int value = 1;
+};
+template <class... Y>
+struct OutputCount<Outputs<Y...>> {
+  static constexpr int value = sizeof...(Y);
+};
+
+template <int K, class Y>
+HD auto output(const Y& y) {
+  if constexpr (requires { y.rest; }) {
+    if constexpr (K == 0)
+      return y.first;
+    else
+      return output<K - 1>(y.rest);
+  } else if constexpr (requires { y.first; }) {
+    return y.first;
+  } else {
+    return y;
+  }
+}
+
+template <class Op, size_t... J>
+HD auto call(const Op& op, const Lanes* x, std::index_sequence<J...>) {
+  return op(x[J]...);
+}
+template <class Op, size_t... J>
+HD auto call_on_duals(const Op& op, const Lanes* x, std::index_sequence<J...>) {
+  return op(dual_input<J>(x[J])...);
+}
+
+template <class Op>
+constexpr int inputs_of = input_count<Op>();
+template <class Op>
+using InputSequence = std::make_index_sequence<inputs_of<Op>>;
+template <class Op>
+constexpr int outputs_of =
+    OutputCount<decltype(call(std::declval<const Op&>(), std::declval<const Lanes*>(), InputSequence<Op>{}))>::value;
+
+/// Where one register of elements lies: from `column` of `row`, all of it or `count` elements.
+struct Place {
+  int64_t row, column, count;
+
+  HD real* pointer(const Operand& x) const { return x.data + row * x.row_stride + column; }
+#ifdef __CUDACC__
+  HD Scalar load(const Operand& x) const { return *pointer(x); }
+  HD void store(const Operand& x, Scalar value) const { *pointer(x) = value.value; }
+#else
+  HD Vec load(const Operand& x) const {
+    return count == Vec::size ? Vec::load(pointer(x)) : Vec::load(pointer(x), count);
+  }
+  HD void store(const Operand& x, Vec value) const {
+    count == Vec::size ? value.store(pointer(x)) : value.store(pointer(x), count);
+  }
+#endif
+};
+
+template <class Op>
+struct Forward {
+  static constexpr int N = inputs_of<Op>, M = outputs_of<Op>;
+  Op op;
+  Operand inputs[N], outputs[M];
+
+  HD void operator()(Place place) const {
+    Lanes x[N];
+    for (int j = 0; j < N; ++j) x[j] = place.load(inputs[j]);
+    store(place, call(op, x, InputSequence<Op>{}), std::make_integer_sequence<int, M>{});
+  }
+  template <class Y, int... K>
+  HD void store(Place place, const Y& y, std::integer_sequence<int, K...>) const {
+    (place.store(outputs[K], output<K>(y)), ...);
+  }
+};
+
+template <class Op>
+struct Backward {
+  static constexpr int N = inputs_of<Op>, M = outputs_of<Op>;
+  Op op;
+  Operand inputs[N], output_gradients[M], input_gradients[N];
+  bool accumulate[N];
+
+  HD void operator()(Place place) const {
+    Lanes x[N], dy[M];
+    for (int j = 0; j < N; ++j) x[j] = place.load(inputs[j]);
+    for (int k = 0; k < M; ++k) dy[k] = output_gradients[k].data ? place.load(output_gradients[k]) : Lanes(real(0));
+    contract(place, call_on_duals(op, x, InputSequence<Op>{}), dy, std::make_integer_sequence<int, N>{});
+  }
+  template <class Y, int... J>
+  HD void contract(Place place, const Y& y, const Lanes* dy, std::integer_sequence<int, J...>) const {
+    (contract_one<J>(place, y, dy, std::make_integer_sequence<int, M>{}), ...);
+  }
+  template <int J, class Y, int... K>
+  HD void contract_one(Place place, const Y& y, const Lanes* dy, std::integer_sequence<int, K...>) const {
+    if (input_gradients[J].data == nullptr) return;
+    Lanes gradient = accumulate[J] ? place.load(input_gradients[J]) : Lanes(real(0));
+    ((gradient = add<J>(gradient, dy[K], output<K>(y))), ...);
+    place.store(input_gradients[J], gradient);
+  }
+  /// Partials that the type rules out cost nothing.
+  template <int J, class D>
+  HD static Lanes add(Lanes gradient, Lanes dy, const D& y) {
+    if constexpr ((D::mask >> J) & 1)
+      return gradient + dy * partial<J>(y);
+    else
+      return gradient;
+  }
+};
+
+#ifdef __CUDACC__
+template <class Kernel>
+struct OnElement {
+  Kernel kernel;
+  int64_t columns;
+  HD void operator()(int64_t i) const { kernel(Place{i / columns, i % columns, 1}); }
+};
+#endif
+
+/// Runs kernel(Place) over all elements; rows that lie behind one another are one long row.
+template <class Kernel>
+void run(Extent extent, bool contiguous, Kernel kernel) {
+  if (contiguous) extent = {1, extent.rows * extent.columns};
+  if (extent.rows == 0 || extent.columns == 0) return;
+#ifdef __CUDACC__
+  cuda::launch_threads(extent.rows * extent.columns, OnElement<Kernel>{kernel, extent.columns});
+#else
+  constexpr int64_t width = 64 * Vec::size;
+  const int64_t blocks = (extent.columns + width - 1) / width, tasks = extent.rows * blocks;
+#pragma omp parallel for schedule(static) if (extent.rows * extent.columns >= parallel_elements)
+  for (int64_t task = 0; task < tasks; ++task) {
+    const int64_t row = task / blocks, begin = task % blocks * width;
+    const int64_t end = begin + width < extent.columns ? begin + width : extent.columns;
+    int64_t column = begin;
+    for (; column + Vec::size <= end; column += Vec::size) kernel(Place{row, column, Vec::size});
+    if (column < end) kernel(Place{row, column, end - column});
+  }
+#endif
+}
+
+inline bool contiguous(Extent extent, const Operand* operands, int count) {
+  for (int j = 0; j < count; ++j)
+    if (operands[j].data && operands[j].row_stride != extent.columns) return false;
+  return true;
+}
+
+}  // namespace detail
+
+template <class Op>
+void pointwise_forward(const void* op, Extent extent, const Operand* inputs, const Operand* outputs) {
+  using Kernel = detail::Forward<Op>;
+  Kernel kernel;
+  std::memcpy(static_cast<void*>(&kernel.op), op, sizeof(Op));
+  for (int j = 0; j < Kernel::N; ++j) kernel.inputs[j] = inputs[j];
+  for (int k = 0; k < Kernel::M; ++k) kernel.outputs[k] = outputs[k];
+  detail::run(extent,
+              extent.rows == 1 || (detail::contiguous(extent, inputs, Kernel::N) &&
+                                   detail::contiguous(extent, outputs, Kernel::M)),
+              kernel);
+}
+
+template <class Op>
+void pointwise_backward(const void* op, Extent extent, const Operand* inputs, const Operand* output_gradients,
+                        const Operand* input_gradients, const bool* accumulate) {
+  using Kernel = detail::Backward<Op>;
+  Kernel kernel;
+  std::memcpy(static_cast<void*>(&kernel.op), op, sizeof(Op));
+  for (int j = 0; j < Kernel::N; ++j) {
+    kernel.inputs[j] = inputs[j];
+    kernel.input_gradients[j] = input_gradients[j];
+    kernel.accumulate[j] = accumulate[j];
+  }
+  for (int k = 0; k < Kernel::M; ++k) kernel.output_gradients[k] = output_gradients[k];
+  detail::run(extent,
+              extent.rows == 1 || (detail::contiguous(extent, inputs, Kernel::N) &&
+                                   detail::contiguous(extent, output_gradients, Kernel::M) &&
+                                   detail::contiguous(extent, input_gradients, Kernel::N)),
+              kernel);
+}
+
+/// The entries of a list, with this pass's launchers filled in.
+template <class... Ops>
+std::vector<PointwiseOperator> operator_entries(OperatorList<Ops...>) {
+  auto entry = []<class Op>([[maybe_unused]] Op op) {
+    static_assert(std::is_trivially_copyable_v<Op>, "an operator is a small struct of numbers");
+    PointwiseOperator it;
+    it.name = Op::name;
+    it.inputs = detail::inputs_of<Op>;
+    it.outputs = detail::outputs_of<Op>;
+    if constexpr (requires { Op::domain; }) it.domain = Op::domain;
+    it.equation = Op::equation;
+    it.example.resize(sizeof(Op));
+    if constexpr (!std::is_empty_v<Op>) std::memcpy(it.example.data(), &op, sizeof(Op));
+    it.BACKEND = {pointwise_forward<Op>, pointwise_backward<Op>};
+    return it;
+  };
+  return {entry(Ops{})...};
+}
+
+}  // namespace BACKEND
+}  // namespace rondo

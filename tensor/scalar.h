@@ -1,0 +1,42 @@
+// Scalar: one real with the vocabulary of Vec, so that an operator's body means the same on CUDA and in tests.
+// It deliberately has no conversion back to real: a body cannot slip into built-in arithmetic. Next: tensor/vec.h.
+#pragma once
+
+#include <cmath>
+
+#include "tensor/backend.h"
+
+namespace rondo {
+
+class Scalar {
+ public:
+  Scalar() = default;
+  HD Scalar(real x) : value(x) {}
+
+  HD friend Scalar operator+(Scalar a, Scalar b) { return a.value + b.value; }
+  HD friend Scalar operator-(Scalar a, Scalar b) { return a.value - b.value; }
+  HD friend Scalar operator*(Scalar a, Scalar b) { return a.value * b.value; }
+  HD friend Scalar operator/(Scalar a, Scalar b) { return a.value / b.value; }
+  HD friend Scalar operator-(Scalar a) { return -a.value; }
+  HD friend bool operator<(Scalar a, Scalar b) { return a.value < b.value; }
+  HD friend bool operator<=(Scalar a, Scalar b) { return a.value <= b.value; }
+  HD friend bool operator>(Scalar a, Scalar b) { return a.value > b.value; }
+  HD friend bool operator>=(Scalar a, Scalar b) { return a.value >= b.value; }
+  HD friend bool operator==(Scalar a, Scalar b) { return a.value == b.value; }
+
+  real value;
+};
+
+HD Scalar select(bool condition, Scalar a, Scalar b) { return condition ? a : b; }
+HD Scalar max(Scalar a, Scalar b) { return select(a >= b, a, b); }
+HD Scalar min(Scalar a, Scalar b) { return select(a <= b, a, b); }
+HD Scalar abs(Scalar x) { return std::fabs(x.value); }
+HD Scalar sqrt(Scalar x) { return std::sqrt(x.value); }
+HD Scalar exp(Scalar x) { return std::exp(x.value); }
+HD Scalar expm1(Scalar x) { return std::expm1(x.value); }
+HD Scalar log(Scalar x) { return std::log(x.value); }
+HD Scalar log1p(Scalar x) { return std::log1p(x.value); }
+HD Scalar tanh(Scalar x) { return std::tanh(x.value); }
+HD Scalar sigmoid(Scalar x) { return Scalar(1) / (Scalar(1) + exp(-x)); }
+
+}  // namespace rondo

@@ -1,0 +1,81 @@
+// Shape: up to four extents, outermost first. A shape is seen as a matrix by most functions: columns are the last
+// extent, rows the product of the others.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+#include "tensor/error.h"
+
+namespace rondo {
+
+class Shape {
+ public:
+  static constexpr int most_dimensions = 4;
+
+  Shape() = default;
+  Shape(std::initializer_list<int64_t> extents) {
+    check(extents.size() <= most_dimensions, "[shape] at most {} dimensions, got {}", most_dimensions, extents.size());
+    for (int64_t extent : extents) {
+      check(extent >= 0, "[shape] extents are not negative, got {}", extent);
+      extents_[dimensions_++] = extent;
+    }
+  }
+
+  int dimensions() const { return dimensions_; }
+  int64_t operator[](int i) const { return extents_[i]; }
+  int64_t rows() const {
+    int64_t product = 1;
+    for (int i = 0; i + 1 < dimensions_; ++i) product *= extents_[i];
+    return product;
+  }
+  int64_t columns() const { return dimensions_ > 0 ? extents_[dimensions_ - 1] : 1; }
+  int64_t size() const { return rows() * columns(); }
+
+  /// The same shape with the first extent replaced, without it, or with the last one replaced.
+  Shape with_first(int64_t extent) const {
+    Shape shape = *this;
+    shape.extents_[0] = extent;
+    return shape;
+  }
+  Shape without_first() const {
+    Shape shape;
+    for (int i = 1; i < dimensions_; ++i) shape.extents_[shape.dimensions_++] = extents_[i];
+    return shape;
+  }
+  Shape with_columns(int64_t extent) const {
+    Shape shape = *this;
+    shape.extents_[dimensions_ - 1] = extent;
+    return shape;
+  }
+
+  friend bool operator==(const Shape& a, const Shape& b) {
+    if (a.dimensions_ != b.dimensions_) return false;
+    for (int i = 0; i < a.dimensions_; ++i)
+      if (a.extents_[i] != b.extents_[i]) return false;
+    return true;
+  }
+
+  std::string to_string() const {
+    std::string text = "[";
+    for (int i = 0; i < dimensions_; ++i) text += (i ? ", " : "") + std::to_string(extents_[i]);
+    return text + "]";
+  }
+
+ private:
+  int dimensions_ = 0;
+  std::array<int64_t, most_dimensions> extents_{};
+};
+
+}  // namespace rondo
+
+template <>
+struct fmt::formatter<rondo::Shape> : fmt::formatter<std::string> {
+  auto format(const rondo::Shape& shape, fmt::format_context& context) const {
+    return fmt::formatter<std::string>::format(shape.to_string(), context);
+  }
+};

@@ -1,0 +1,177 @@
+// Tensor: memory, views and plain arithmetic. The loops are in tensor/kernels.cc.
+#include "tensor/tensor.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tensor/allocator.h"
+#include "tensor/kernels.h"
+
+namespace rondo {
+
+const Kernels& kernels(Device device) {
+  check(device == Device::cpu, "[device] this build has no CUDA; use --device cpu");
+  return cpu::kernels;
+}
+
+Storage::Storage(Device where, int64_t count)
+    : device(where), size(count), data(static_cast<real*>(allocate(where, count * sizeof(real)))) {}
+Storage::~Storage() { release(device, data, size * sizeof(real)); }
+
+Tensor::Tensor(Shape shape, Device device)
+    : storage_(std::make_shared<Storage>(device, shape.size())), shape_(shape), row_stride_(shape.columns()) {}
+
+Tensor Tensor::filled(Shape shape, real value, Device device) {
+  Tensor tensor(shape, device);
+  fill(tensor, value);
+  return tensor;
+}
+
+Tensor Tensor::from(const std::vector<real>& values, Shape shape) {
+  check(static_cast<int64_t>(values.size()) == shape.size(), "[tensor] {} values do not fill {}", values.size(), shape);
+  Tensor tensor(shape);
+  std::copy(values.begin(), values.end(), tensor.write());
+  return tensor;
+}
+
+Tensor Tensor::slice(int64_t begin, int64_t end) const {
+  check(shape_.dimensions() >= 1 && 0 <= begin && begin <= end && end <= shape_[0],
+        "[slice] [{}, {}) does not lie within {}", begin, end, shape_);
+  Tensor view = *this;
+  view.shape_ = shape_.with_first(end - begin);
+  const int64_t inner_rows = shape_.dimensions() > 1 ? shape_.without_first().rows() : 0;
+  view.offset_ += shape_.dimensions() > 1 ? begin * inner_rows * row_stride_ : begin;
+  if (shape_.dimensions() == 1) view.row_stride_ = end - begin;
+  return view;
+}
+
+Tensor Tensor::operator[](int64_t i) const {
+  check(shape_.dimensions() >= 2, "[index] needs two dimensions or more, got {}", shape_);
+  Tensor view = slice(i, i + 1);
+  view.shape_ = shape_.without_first();
+  return view;
+}
+
+Tensor Tensor::row_range(int64_t begin, int64_t end) const {
+  check(0 <= begin && begin <= end && end <= rows(), "[row_range] [{}, {}) does not lie within the {} rows of {}", begin,
+        end, rows(), shape_);
+  Tensor view = *this;
+  view.shape_ = {end - begin, columns()};
+  view.offset_ += begin * row_stride_;
+  return view;
+}
+
+Tensor Tensor::extended_rows(int64_t rows) const {
+  check(offset_ + (rows - 1) * row_stride_ + columns() <= storage_->size, "[extended_rows] {} rows leave the storage",
+        rows);
+  Tensor view = *this;
+  view.shape_ = {rows, columns()};
+  return view;
+}
+
+Tensor Tensor::column_block(int64_t begin, int64_t end) const {
+  check(0 <= begin && begin <= end && end <= columns(), "[column_block] [{}, {}) does not lie within the columns of {}",
+        begin, end, shape_);
+  Tensor view = *this;
+  view.shape_ = shape_.with_columns(end - begin);
+  view.offset_ += begin;
+  return view;
+}
+
+Tensor Tensor::reshaped(Shape shape) const {
+  check(shape.size() == size(), "[reshape] {} elements do not fill {}", shape_, shape);
+  check(shape.columns() == columns() || contiguous(), "[reshape] {} with rows {} apart cannot become {}; copy it first",
+        shape_, row_stride_, shape);
+  Tensor view = *this;
+  view.shape_ = shape;
+  if (shape.columns() != columns()) view.row_stride_ = shape.columns();
+  return view;
+}
+
+real Tensor::item() const {
+  check(size() == 1, "[item] needs exactly one element, got {}", shape_);
+  return *data();
+}
+
+std::vector<real> Tensor::to_vector() const {
+  const Tensor flat = rondo::contiguous(*this);
+  return {flat.data(), flat.data() + flat.size()};
+}
+
+namespace {
+void check_same(const char* name, const Tensor& a, const Tensor& b) {
+  check(a.rows() == b.rows() && a.columns() == b.columns(), "[{}] needs equal matrices, got {} and {}", name, a.shape(),
+        b.shape());
+}
+}  // namespace
+
+void fill(const Tensor& to, real value) { kernels(to.device()).fill(to.extent(), to.write_operand(), value); }
+
+void copy(const Tensor& from, const Tensor& to) {
+  check_same("copy", from, to);
+  kernels(to.device()).copy(to.extent(), from.read_operand(), to.write_operand());
+}
+
+Tensor clone(const Tensor& x) {
+  Tensor y(x.shape(), x.device());
+  copy(x, y);
+  return y;
+}
+
+Tensor contiguous(const Tensor& x) { return x.contiguous() ? x : clone(x); }
+
+void accumulate(const Tensor& x, const Tensor& to, real factor) {
+  check_same("accumulate", x, to);
+  kernels(to.device()).accumulate(to.extent(), x.read_operand(), to.write_operand(), factor);
+}
+
+void scale(const Tensor& to, real factor) {
+  kernels(to.device()).accumulate(to.extent(), to.read_operand(), to.write_operand(), factor - 1);
+}
+
+void broadcast_rows(const Tensor& x, const Tensor& to, bool add) {
+  check(x.rows() == 1 && x.columns() == to.columns(), "[broadcast_rows] needs a vector [{}], got {}", to.columns(),
+        x.shape());
+  const Operand row{x.read_operand().data, 0};
+  if (add)
+    kernels(to.device()).accumulate(to.extent(), row, to.write_operand(), 1);
+  else
+    kernels(to.device()).copy(to.extent(), row, to.write_operand());
+}
+
+void accumulate_column_sums(const Tensor& x, const Tensor& to) {
+  check(to.size() == x.columns() && to.rows() == 1, "[column_sums] needs a vector [{}], got {}", x.columns(), to.shape());
+  kernels(to.device()).column_sums(x.extent(), x.read_operand(), to.write());
+}
+
+void gather_rows(const Tensor& table, const std::vector<int32_t>& rows, const Tensor& to) {
+  kernels(to.device()).gather_rows(to.extent(), table.read_operand(), rows.data(), to.write_operand());
+}
+
+void accumulate_rows(const Tensor& x, const std::vector<int32_t>& rows, const Tensor& table) {
+  kernels(table.device()).accumulate_rows(x.extent(), x.read_operand(), rows.data(), table.write_operand());
+}
+
+namespace {
+double blocked_sum(const Tensor& x, bool squares) {
+  const Tensor flat = contiguous(x);
+  constexpr int64_t block = 4096;  // float sums stay short, the rest is added up in double
+  const int64_t count = (flat.size() + block - 1) / block;
+  const Tensor sums({count}, x.device());
+  kernels(x.device()).partial_sums(flat.size(), flat.data(), block, squares, sums.write());
+  double total = 0;
+  for (real partial : sums.to_vector()) total += partial;
+  return total;
+}
+}  // namespace
+
+double sum(const Tensor& x) { return blocked_sum(x, false); }
+double sum_of_squares(const Tensor& x) { return blocked_sum(x, true); }
+
+bool all_finite(const Tensor& x) {
+  for (real value : x.to_vector())
+    if (!std::isfinite(value)) return false;
+  return true;
+}
+
+}  // namespace rondo

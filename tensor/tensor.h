@@ -1,0 +1,111 @@
+// Tensor: memory on a device with a shape, an offset and a row stride. Views are ranges of the leading dimension and
+// blocks of columns; everything else copies. It deliberately knows no gradients: that is autograd/variable.h.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "tensor/backend.h"
+#include "tensor/shape.h"
+
+namespace rondo {
+
+/// The memory behind tensors. `version` grows with every write, so that a saved tensor can tell that it has changed.
+struct Storage {
+  Storage(Device where, int64_t count);
+  ~Storage();
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
+
+  Device device;
+  int64_t size;
+  real* data;
+  uint64_t version = 0;
+};
+
+class Tensor {
+ public:
+  /// Undefined: no memory, `defined()` is false.
+  Tensor() = default;
+  /// Not initialised.
+  explicit Tensor(Shape shape, Device device = Device::cpu);
+  static Tensor filled(Shape shape, real value, Device device = Device::cpu);
+  static Tensor zeros(Shape shape, Device device = Device::cpu) { return filled(shape, 0, device); }
+  static Tensor from(const std::vector<real>& values, Shape shape);
+
+  bool defined() const { return storage_ != nullptr; }
+  const Shape& shape() const { return shape_; }
+  int64_t rows() const { return shape_.rows(); }
+  int64_t columns() const { return shape_.columns(); }
+  int64_t size() const { return shape_.size(); }
+  int64_t row_stride() const { return row_stride_; }
+  bool contiguous() const { return row_stride_ == columns() || rows() <= 1; }
+  Extent extent() const { return {rows(), columns()}; }
+  Device device() const { return storage_->device; }
+
+  const real* data() const { return storage_->data + offset_; }
+  /// For writing: bumps the version. On the CPU every write goes through here.
+  real* write() const {
+    ++storage_->version;
+    return storage_->data + offset_;
+  }
+  uint64_t version() const { return storage_->version; }
+  /// How many tensors share the memory: a buffer is reused in place only if this is 1.
+  int64_t holders() const { return storage_.use_count(); }
+  bool shares_storage(const Tensor& other) const { return storage_ == other.storage_; }
+  int64_t offset() const { return offset_; }
+
+  /// For a kernel: reading, writing, or reading with one row repeated.
+  Operand read_operand() const { return {storage_->data + offset_, row_stride_}; }
+  Operand write_operand() const { return {write(), row_stride_}; }
+
+  /// Elements [begin, end) of the leading dimension, as a view.
+  Tensor slice(int64_t begin, int64_t end) const;
+  /// Element i of the leading dimension, without that dimension, as a view.
+  Tensor operator[](int64_t i) const;
+  /// Rows [begin, end) of the matrix, as a view [end - begin, columns].
+  Tensor row_range(int64_t begin, int64_t end) const;
+  /// A view [rows, columns] from the first row on, past the end of this view: for tensors known to lie in sequence.
+  Tensor extended_rows(int64_t rows) const;
+  /// Columns [begin, end), as a view.
+  Tensor column_block(int64_t begin, int64_t end) const;
+  /// The same elements in another shape: a view. Needs contiguous rows unless the columns stay.
+  Tensor reshaped(Shape shape) const;
+
+  /// The only element of a tensor of size 1.
+  real item() const;
+  /// All elements in order.
+  std::vector<real> to_vector() const;
+
+ private:
+  std::shared_ptr<Storage> storage_;
+  Shape shape_;
+  int64_t offset_ = 0;
+  int64_t row_stride_ = 0;
+};
+
+// Plain arithmetic on tensors, without gradients. Shapes must agree as matrices.
+
+void fill(const Tensor& to, real value);
+void copy(const Tensor& from, const Tensor& to);
+/// A contiguous copy.
+Tensor clone(const Tensor& x);
+/// x itself where it is contiguous, else a copy.
+Tensor contiguous(const Tensor& x);
+/// to += factor * x.
+void accumulate(const Tensor& x, const Tensor& to, real factor = 1);
+/// to *= factor.
+void scale(const Tensor& to, real factor);
+/// Each row of `to` becomes the vector x [columns]; with `add`, x is added to each row.
+void broadcast_rows(const Tensor& x, const Tensor& to, bool add = false);
+/// to[j] += sum over rows of x[r, j], in the order of the rows.
+void accumulate_column_sums(const Tensor& x, const Tensor& to);
+/// to[i] = table[rows[i]], and table[rows[i]] += x[i] in the order of i. Row indices are checked by the caller.
+void gather_rows(const Tensor& table, const std::vector<int32_t>& rows, const Tensor& to);
+void accumulate_rows(const Tensor& x, const std::vector<int32_t>& rows, const Tensor& table);
+/// The sum of all elements, and of their squares, in double, in an order fixed by the shape.
+double sum(const Tensor& x);
+double sum_of_squares(const Tensor& x);
+bool all_finite(const Tensor& x);
+
+}  // namespace rondo

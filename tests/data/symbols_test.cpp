@@ -1,0 +1,135 @@
+// Text to symbols and back: data/symbols.h.
+#include "data/symbols.h"
+
+#include <gtest/gtest.h>
+
+#include "data/text.h"
+#include "tests/data/files.h"
+
+namespace rondo {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+constexpr Tokenization words{Unit::words}, characters{Unit::characters}, bytes{Unit::bytes};
+constexpr Tokenization stripped{Unit::characters, true};
+
+Strings symbols(std::string_view text, Tokenization tokenization, LastLine last = LastLine::ends) {
+  SymbolReader reader(text, tokenization, "text", last);
+  Strings result;
+  while (const auto symbol = reader.next()) result.emplace_back(*symbol);
+  EXPECT_FALSE(reader.next());  // the end stays the end
+  return result;
+}
+
+std::string join(const Strings& symbols, Unit unit) {
+  SymbolWriter writer(unit);
+  std::string text;
+  for (const auto& symbol : symbols) text += writer.next(symbol);
+  return text;
+}
+
+TEST(Unit, Names) {
+  for (const Unit unit : {Unit::words, Unit::characters, Unit::bytes})
+    EXPECT_EQ(unit_from_string(to_string(unit)), unit);
+  expect_input_error([] { unit_from_string("chars"); }, "'chars'", "words, characters or bytes");
+}
+
+TEST(Words, EosEndsEveryLine) {
+  EXPECT_EQ(symbols("the Cat\nsat\n", words), (Strings{"the", "Cat", "<eos>", "sat", "<eos>"}));
+  EXPECT_EQ(symbols("a\n\nb\n", words), (Strings{"a", "<eos>", "<eos>", "b", "<eos>"}));
+  EXPECT_EQ(symbols("a b", words), (Strings{"a", "b", "<eos>"}));
+  EXPECT_EQ(symbols("a\n  ", words), (Strings{"a", "<eos>", "<eos>"}));
+  EXPECT_EQ(symbols("\n", words), Strings{"<eos>"});
+  EXPECT_EQ(symbols("", words), Strings{});
+}
+
+TEST(Words, AnyAsciiSpaceSeparates) {
+  EXPECT_EQ(symbols(" a \t b\rc\fd\ve \n", words), (Strings{"a", "b", "c", "d", "e", "<eos>"}));
+  EXPECT_EQ(symbols("a\xc2\xa0"
+                    "b",
+                    words),
+            (Strings{"a\xc2\xa0"
+                     "b",
+                     "<eos>"}));                                               // a no-break space is no space
+  EXPECT_EQ(symbols("caf\xe9 x", words), (Strings{"caf\xe9", "x", "<eos>"}));  // need not be UTF-8
+}
+
+TEST(Characters, AreCodePoints) {
+  EXPECT_EQ(symbols("a \xc3\xa9\n\xe2\x82\xac\xf0\x9f\x98\x80", characters),
+            (Strings{"a", " ", "\xc3\xa9", "\n", "\xe2\x82\xac", "\xf0\x9f\x98\x80"}));
+  EXPECT_EQ(symbols("\n\na", characters), (Strings{"\n", "\n", "a"}));
+  expect_input_error([] { symbols("ab\ncd\xff", characters); }, "text: not UTF-8 at byte 5 (line 2)");
+}
+
+TEST(Characters, StrippedLines) {
+  EXPECT_EQ(symbols(" a b \n\t\n c", stripped), (Strings{"a", " ", "b", "\n", "\n", "c", "\n"}));
+  EXPECT_EQ(symbols("  \n", stripped), Strings{"\n"});
+}
+
+TEST(Bytes, AreRaw) {
+  EXPECT_EQ(symbols("\xc3\xa9\r\n\xff", bytes), (Strings{"\xc3", "\xa9", "\r", "\n", "\xff"}));
+  EXPECT_EQ(symbols(std::string("\0a", 2), bytes), (Strings{std::string("\0", 1), "a"}));
+}
+
+TEST(LastLine, OfAPromptGoesOn) {
+  EXPECT_EQ(symbols("a\nb c ", words, LastLine::goes_on), (Strings{"a", "<eos>", "b", "c"}));
+  EXPECT_EQ(symbols("a\n", words, LastLine::goes_on), (Strings{"a", "<eos>"}));
+  EXPECT_EQ(symbols(" a \n b ", stripped, LastLine::goes_on), (Strings{"a", "\n", "b", " "}));
+}
+
+TEST(SymbolReader, KnowsTheLine) {
+  SymbolReader reader("a b\n\nc", words, "text");
+  std::vector<std::int64_t> lines;
+  while (reader.next()) lines.push_back(reader.line());
+  EXPECT_EQ(lines, (std::vector<std::int64_t>{1, 1, 1, 2, 3, 3}));
+}
+
+TEST(SymbolWriter, JoinsWordsWithSpaces) {
+  EXPECT_EQ(join({"the", "cat", "<eos>", "<eos>", "<unk>", "sat"}, Unit::words), "the cat\n\n<unk> sat");
+  EXPECT_EQ(join({"a", " ", "\xc3\xa9", "\n"}, Unit::characters), "a \xc3\xa9\n");
+}
+
+TEST(SymbolWriter, InvertsTheReader) {
+  const std::string text =
+      "one two\n\nthr\xc3\xa9"
+      "e\n";
+  for (const Unit unit : {Unit::words, Unit::characters, Unit::bytes})
+    EXPECT_EQ(join(symbols(text, {unit}), unit), text);
+}
+
+TEST(CleanText, NormalisesAllButBytes) {
+  const std::string raw =
+      "\xef\xbb\xbf"
+      "a\r\n";
+  for (const Unit unit : {Unit::words, Unit::characters}) {
+    const Text text = clean_text(raw, "f", unit);
+    EXPECT_EQ(text.content, "a\n");
+    EXPECT_EQ(text.notes.size(), 2u);
+    EXPECT_EQ(text.sha256, sha256_hex(raw));
+  }
+  const Text text = clean_text(raw, "f", Unit::bytes);
+  EXPECT_EQ(text.content, raw);
+  EXPECT_TRUE(text.notes.empty());
+}
+
+TEST(CleanText, BadInput) {
+  expect_input_error([] { clean_text("", "f.txt", Unit::words); }, "f.txt: empty");
+  expect_input_error([] { clean_text("\xef\xbb\xbf", "f.txt", Unit::words); }, "f.txt: empty");
+  // The offset is that of the file, though the mark and the carriage return go.
+  expect_input_error(
+      [] {
+        clean_text(
+            "\xef\xbb\xbf"
+            "a\r\n\xff",
+            "f.txt", Unit::characters);
+      },
+      "byte 6 (line 2)");
+  EXPECT_NO_THROW(clean_text("\xff", "f.txt", Unit::words));
+  EXPECT_NO_THROW(clean_text("\xff", "f.txt", Unit::bytes));
+  const TestFolder folder;
+  expect_input_error([&] { read_text(folder.write("void.txt", ""), Unit::bytes); }, "void.txt: empty");
+}
+
+}  // namespace
+}  // namespace rondo

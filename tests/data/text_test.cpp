@@ -1,0 +1,125 @@
+// Files, line ends, SHA-256 and UTF-8: data/text.h.
+#include "data/text.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/data/files.h"
+
+namespace rondo {
+namespace {
+
+using Strings = std::vector<std::string>;
+using Views = std::vector<std::string_view>;
+
+TEST(ReadFile, ReturnsEveryByte) {
+  const TestFolder folder;
+  const std::string bytes("a\0\r\n\xff", 5), large(300'000, 'x');
+  EXPECT_EQ(read_file(folder.write("bytes", bytes)), bytes);
+  EXPECT_EQ(read_file(folder.write("large", large)), large);
+  EXPECT_EQ(read_file(folder.write("empty", "")), "");
+}
+
+TEST(ReadFile, SaysWhatIsWrong) {
+  const TestFolder folder;
+  expect_input_error([&] { read_file(folder / "absent.txt"); }, "absent.txt", "No such file");
+  expect_input_error([&] { read_file(folder.path()); }, folder.path().string(), "a folder");
+}
+
+TEST(ReadFile, UnreadableFile) {
+  if (geteuid() == 0) GTEST_SKIP() << "root reads everything";
+  const TestFolder folder;
+  const auto file = folder.write("secret.txt", "x");
+  std::filesystem::permissions(file, std::filesystem::perms::none);
+  expect_input_error([&] { read_file(file); }, "secret.txt", "Permission denied");
+}
+
+TEST(Sha256, KnownDigests) {  // FIPS 180-4, examples
+  EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256_hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+}
+
+TEST(NormaliseText, RemovesMarkAndCarriageReturnsAndSaysSo) {
+  Strings notes;
+  EXPECT_EQ(normalise_text("\xef\xbb\xbf"
+                           "a\r\nb\r\n",
+                           "f.txt", notes),
+            "a\nb\n");
+  EXPECT_EQ(notes,
+            (Strings{"f.txt: a byte-order mark was removed", "f.txt: 2 line ends CRLF were read as LF"}));
+}
+
+TEST(NormaliseText, LeavesEverythingElse) {
+  Strings notes;
+  const std::string text =
+      "a\rb\n\n\xef\xbb\xbf"
+      "c\r\r";
+  EXPECT_EQ(normalise_text(text, "f.txt", notes), text);
+  EXPECT_TRUE(notes.empty());
+  EXPECT_EQ(normalise_text("a\r\r\n", "f.txt", notes), "a\r\n");  // one line end, one lone CR
+}
+
+TEST(Utf8, LengthsAtTheLimitsOfEachRange) {
+  for (const std::string& text : Strings{std::string("\0", 1), std::string("\x7f")})
+    EXPECT_EQ(utf8_length(text, 0), 1u);
+  for (const std::string& text : Strings{"\xc2\x80", "\xdf\xbf"}) EXPECT_EQ(utf8_length(text, 0), 2u);
+  for (const std::string& text : Strings{"\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80", "\xef\xbf\xbf"})
+    EXPECT_EQ(utf8_length(text, 0), 3u);
+  for (const std::string& text : Strings{"\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"})
+    EXPECT_EQ(utf8_length(text, 0), 4u);
+  EXPECT_EQ(utf8_length("a\xc3\xa9", 1), 2u);
+}
+
+TEST(Utf8, RefusesWhatIsNot) {
+  const Strings invalid = {
+      "\x80",
+      "\xbf",
+      "\xff",
+      "\xfe",  // no lead byte
+      "\xc0\x80",
+      "\xc1\xbf",
+      "\xe0\x9f\xbf",
+      "\xf0\x8f\xbf\xbf",  // overlong
+      "\xed\xa0\x80",
+      "\xed\xbf\xbf",  // surrogates
+      "\xf4\x90\x80\x80",
+      "\xf5\x80\x80\x80",  // above U+10FFFF
+      "\xc3",
+      "\xe2\x82",
+      "\xf0\x9f\x98",  // cut short by the end
+      "\xc3"
+      "a",
+      "\xe2\x82"
+      "a",
+      "\xf0\x9f\x98"
+      "a",          // cut short by another character
+      "\xe9t\xe9",  // Latin-1
+  };
+  for (const std::string& text : invalid) {
+    EXPECT_EQ(utf8_length(text, 0), 0u) << testing::PrintToString(text);
+    expect_input_error([&] { check_utf8(text, "f"); }, "f: not UTF-8 at byte 0 (line 1)");
+  }
+}
+
+TEST(Utf8, ErrorNamesFileByteAndLine) {
+  expect_input_error([] { check_utf8("ab\n\xc3\xa9\n\xe9t", "notes.txt"); }, "notes.txt", "byte 6", "line 3",
+                     "0xe9");
+  expect_input_error(
+      [] {
+        check_utf8(std::string("\xff\xfe"
+                               "a\0",
+                               4),
+                   "f");
+      },
+      "UTF-16");
+  EXPECT_NO_THROW(check_utf8("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80", "f"));
+}
+
+TEST(SplitLines, NewlinesEndLines) {
+  EXPECT_EQ(split_lines(""), Views{});
+  EXPECT_EQ(split_lines("a\n\nb"), (Views{"a", "", "b"}));
+  EXPECT_EQ(split_lines("a\n"), Views{"a"});
+  EXPECT_EQ(split_lines("\n"), Views{""});
+}
+
+}  // namespace
+}  // namespace rondo

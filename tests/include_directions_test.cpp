@@ -1,0 +1,122 @@
+// Includes point down only: lm -> data, optim, nn -> autograd -> tensor -> cuda. This reads the sources and
+// fails on an arrow that runs up, on SIMD types in headers that users include, and on a .cc that does not say
+// it is compiled twice. It deliberately knows no more of C++ than #include "..." lines.
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+using Names = std::set<std::string>;
+
+/// What each folder may include besides itself; tests and benchmarks may include everything.
+const std::map<std::string, Names> allowed = {
+    {"lm", {"data", "optim", "nn", "autograd", "tensor", "cuda"}},
+    {"data", {}},
+    {"optim", {"autograd", "tensor", "cuda"}},
+    {"nn", {"autograd", "tensor", "cuda"}},
+    {"autograd", {"tensor", "cuda"}},
+    {"tensor", {"cuda"}},
+    {"cuda", {}},
+};
+/// The one header that every folder may include.
+const std::string for_all = "tensor/error.h";
+/// Their types' width follows the compiler's flags, so only what Rondo itself compiles may see them.
+const Names kernel_headers = {"tensor/vec.h", "tensor/pointwise_kernels.h"};
+
+std::string folder_of(const std::string& path) { return path.substr(0, path.find('/')); }
+
+/// The lines of `text` without any spaces and tabs, so that layout does not matter.
+std::vector<std::string> bare_lines(const std::string& text) {
+  std::istringstream lines(text);
+  std::vector<std::string> result;
+  for (std::string line; std::getline(lines, line); result.push_back(line)) {
+    std::erase_if(line, [](unsigned char c) { return std::isspace(c); });
+  }
+  return result;
+}
+
+/// Whether the comment that `text` opens with says "compiled twice".
+bool says_compiled_twice(const std::string& text) {
+  std::string comment;
+  for (const std::string& line : bare_lines(text)) {
+    if (!line.starts_with("//")) break;
+    comment += line.substr(2);
+  }
+  return comment.find("ompiledtwice") != std::string::npos;
+}
+
+/// What is wrong with the file `path`, counted from the top of the sources, whose content is `text`.
+std::vector<std::string> complaints(const std::string& path, const std::string& text) {
+  const std::string from = folder_of(path);
+  const auto rule = allowed.find(from);
+  const bool is_kernel =
+      path.ends_with(".cc") || path.ends_with(".cu") || from == "tests" || kernel_headers.contains(path);
+
+  std::vector<std::string> result;
+  const std::string include = "#include\"";
+  for (const std::string& line : bare_lines(text)) {
+    if (!line.starts_with(include)) continue;
+    const std::string name = line.substr(include.size(), line.find('"', include.size()) - include.size());
+    if (!fs::exists(fs::path(RONDO_SOURCE_DIR) / name)) {
+      result.push_back(path + ": \"" + name + "\" is not a path from the top of the sources");
+    }
+    if (rule == allowed.end()) continue;
+    const std::string to = folder_of(name);
+    if (to != from && name != for_all && !rule->second.contains(to)) {
+      result.push_back(path + ": " + from + "/ may not include \"" + name + "\"");
+    }
+    if (kernel_headers.contains(name) && !is_kernel) {
+      result.push_back(path + ": only .cc files may include \"" + name + "\"");
+    }
+  }
+  if (path.ends_with(".cc") && !says_compiled_twice(text)) {
+    result.push_back(path + ": its opening comment does not say that it is compiled twice");
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST(IncludeDirections, HoldInAllSources) {
+  int files = 0;
+  for (const char* top : {"lm", "data", "optim", "nn", "autograd", "tensor", "cuda", "tests", "bench"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(RONDO_SOURCE_DIR) / top)) {
+      if (!Names{".h", ".cpp", ".cc", ".cu"}.contains(entry.path().extension())) continue;
+      std::ostringstream text;
+      text << std::ifstream(entry.path()).rdbuf();
+      for (const auto& complaint :
+           complaints(fs::relative(entry.path(), RONDO_SOURCE_DIR).generic_string(), text.str())) {
+        ADD_FAILURE() << complaint;
+      }
+      ++files;
+    }
+  }
+  EXPECT_GT(files, 10) << "too few sources under " << RONDO_SOURCE_DIR;
+}
+
+TEST(IncludeDirections, ComplainsOfArrowsThatRunUp) {
+  const std::string error = "#include \"tensor/error.h\"\n";
+  const std::string vec = "#include \"tensor/vec.h\"\n";
+  const std::string self = "  #  include \"tests/include_directions_test.cpp\"\n";
+  const auto count = [](const char* path, const std::string& text) { return complaints(path, text).size(); };
+  for (const auto& rule : allowed) EXPECT_EQ(count((rule.first + "/a.h").c_str(), error), 0u) << rule.first;
+  EXPECT_EQ(count("tensor/a.h", error + self), 1u);
+  EXPECT_EQ(count("tests/a.h", self), 0u);
+  EXPECT_EQ(count("data/a.h", "#include \"tensor/no_such_header.h\"\n"), 2u);
+  EXPECT_EQ(count("tests/a.h", "#include \"include_directions_test.cpp\"\n"), 1u);
+  EXPECT_EQ(count("tensor/a.cc", "// Compiled twice.\n" + error), 0u);
+  EXPECT_EQ(count("tensor/a.cc", "// Compiled\n// twice, by g++ and by nvcc.\n"), 0u);
+  EXPECT_EQ(count("tensor/a.cc", error + "// Compiled twice.\n"), 1u);
+  EXPECT_EQ(count("tensor/a.h", vec), 1u);
+  EXPECT_EQ(count("nn/a.cpp", vec), 1u);
+  EXPECT_EQ(count("tests/a.cpp", vec), 0u);
+}

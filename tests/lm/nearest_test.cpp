@@ -1,0 +1,31 @@
+#include "lm/nearest.h"
+
+#include <gtest/gtest.h>
+
+namespace rondo {
+namespace {
+
+TEST(Nearest, EditDistance) {
+  EXPECT_EQ(edit_distance("", ""), 0u);
+  EXPECT_EQ(edit_distance("", "abc"), 3u);
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
+  EXPECT_EQ(edit_distance("trian", "train"), 1u);  // neighbours swapped
+  EXPECT_EQ(edit_distance("train", "train"), 0u);
+  EXPECT_EQ(edit_distance("ca", "abc"), 3u);  // restricted form: no edit inside a swap
+}
+
+TEST(Nearest, NamesTheNearest) {
+  const std::vector<std::string> known = {"model.hidden", "model.dropout", "train.batch"};
+  EXPECT_EQ(nearest("model.hiden", known), "model.hidden");
+  EXPECT_EQ(nearest("dropout", known), "model.dropout");
+  EXPECT_EQ(nearest("model.batch", known), "train.batch");
+  EXPECT_EQ(nearest("zzzzzz", known), "");
+}
+
+TEST(Nearest, EndOfAnErrorText) {
+  EXPECT_EQ(did_you_mean("lstn", {"lstm", "gru"}), "; did you mean 'lstm'?");
+  EXPECT_EQ(did_you_mean("convolution", {"lstm", "gru"}), "; known: lstm, gru");
+}
+
+}  // namespace
+}  // namespace rondo

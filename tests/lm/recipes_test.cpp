@@ -1,0 +1,131 @@
+#include "lm/recipes.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/lm/temporary_folder.h"
+
+namespace rondo {
+namespace {
+
+Setting setting(const std::string& text) { return parse_setting(text); }
+
+TEST(Recipe, TheTableNamesEachKeyOnceAndDefaultsAreWithinLimits) {
+  Recipe recipe;
+  std::set<std::string> names;
+  std::set<const void*> members;
+  for (const Key& key : keys_of(recipe)) {
+    EXPECT_TRUE(names.insert(key.name).second) << key.name;
+    std::visit([&](const auto* member) { EXPECT_TRUE(members.insert(member).second) << key.name; }, key.member);
+    EXPECT_FALSE(key.doc.empty()) << key.name;
+    EXPECT_EQ(key.doc.find('\n'), std::string::npos) << key.name;
+  }
+  Recipe back;
+  read_toml(write_toml(keys_of(recipe)), "defaults", keys_of(back));
+  EXPECT_NO_THROW(validate(recipe, "defaults"));
+}
+
+TEST(Recipes, EveryFileIsBuiltIn) {
+  std::set<std::string> files, built_in;
+  const std::filesystem::path folder = RONDO_SOURCE_DIR "/lm/recipes";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) files.insert(entry.path().stem());
+  for (const auto& [name, text] : built_in_recipes()) {
+    EXPECT_TRUE(built_in.emplace(name).second) << name;
+    EXPECT_EQ(text, bytes_of_file(folder / (std::string(name) + ".toml"))) << name << ": the build is stale";
+  }
+  EXPECT_EQ(files, built_in);
+}
+
+TEST(Recipes, AllAreValidAndOpenWithAComment) {
+  for (const auto& [name, text] : built_in_recipes()) {
+    const Recipe recipe = resolve_recipe(std::string(name), {});
+    EXPECT_EQ(recipe.name, name);
+    EXPECT_FALSE(recipe.description.empty()) << name;
+    EXPECT_EQ(text.substr(0, 2), "# ") << name;
+  }
+}
+
+TEST(Recipes, PublishedFigures) {
+  const auto published = [](const char* name) { return load_recipe(name).published; };
+  EXPECT_EQ(published("zaremba-small").valid, 120.7);
+  EXPECT_EQ(published("zaremba-small").test, 114.5);
+  EXPECT_EQ(published("zaremba-large").test, 78.4);
+  EXPECT_EQ(published("luchetta-lstm-fc").test, 73.23);
+  EXPECT_EQ(published("luchetta-gru").valid, 0);
+}
+
+TEST(Recipes, ZarembaSmall) {
+  const Recipe recipe = load_recipe("zaremba-small");
+  EXPECT_EQ(recipe.model.cell, "lstm");
+  EXPECT_EQ(recipe.model.layers, 2);
+  EXPECT_EQ(recipe.model.hidden, 200);
+  EXPECT_EQ(recipe.model.init_all, 0.1);
+  EXPECT_EQ(recipe.train.loss, "sum_over_time");
+  EXPECT_EQ(recipe.train.decay_after, 4);
+  EXPECT_EQ(recipe.train.epochs, 13);
+}
+
+TEST(Recipes, LaterSettingsWin) {
+  const Recipe recipe = resolve_recipe(
+      "zaremba-small", {setting("train.epochs=3"), {"--epochs 5", "train.epochs", "5"}, setting("train.batch=10")});
+  EXPECT_EQ(recipe.train.epochs, 5);
+  EXPECT_EQ(recipe.train.batch, 10);
+  EXPECT_EQ(recipe.train.length, 20) << "the recipe's";
+}
+
+TEST(Recipes, UnknownNamesTheNearest) {
+  expect_contains(error_of([] { load_recipe("zaremba-smal"); }), "did you mean 'zaremba-small'?");
+  expect_contains(error_of([] { load_recipe(""); }), "no recipe named ''");
+}
+
+TEST(Recipes, Files) {
+  const TemporaryFolder folder;
+  const auto path = folder / "mine.toml";
+  write_bytes(path, "[model]\nhidden = 7\n");
+  EXPECT_EQ(resolve_recipe(path, {}).model.hidden, 7);
+  EXPECT_EQ(resolve_recipe(path, {}).name, "mine");
+  write_bytes(path, "[model]\nhidden = 7\n[made_by]\nthreads = 2\n");
+  EXPECT_EQ(load_recipe(path).model.hidden, 7) << "a run's config.toml is a recipe, too";
+  write_bytes(path, "[model]\nhidden = 0\n");
+  expect_contains(error_of([&] { load_recipe(path); }), path.string() + ":2: model.hidden = 0");
+  write_bytes(path, std::string(2 << 20, '#'));
+  expect_contains(error_of([&] { load_recipe(path); }), "more than");
+  expect_contains(error_of([&] { load_recipe(folder / "none.toml"); }), "No such file");
+  expect_contains(error_of([&] { load_recipe(folder.path()); }), "folder");
+}
+
+TEST(Recipes, ContradictionsNameTheRemedy) {
+  const auto error = [](std::vector<std::string> texts) {
+    std::vector<Setting> settings;
+    for (const std::string& text : texts) settings.push_back(setting(text));
+    return error_of([&] { resolve_recipe("zaremba-small", settings); });
+  };
+  expect_contains(error({"model.tied=true", "model.embedding=100"}), "set model.embedding = 200 or model.tied = false");
+  expect_contains(error({"model.tied=true", "model.output_layers=[50]"}), "50, from model.output_layers");
+  expect_contains(error({"train.micro_batch=3"}), "train.micro_batch = 3 does not divide train.batch = 20");
+  expect_contains(error({"model.cell=gru", "model.output_activation=sigmoid"}), "model.output_activation");
+  expect_contains(error({"model.cell=gru", "model.forget_bias=1"}), "model.forget_bias = 1");
+  expect_contains(error({"model.input_init=orthogonal"}), "model.init_all = 0.1");
+  expect_contains(error({"train.optimizer=adam", "train.momentum=0.9"}), "train.momentum = 0.9");
+  expect_contains(error({"data.strip_lines=true"}), "data.strip_lines");
+  expect_contains(error({"data.max_size=1"}), "data.max_size");
+  expect_contains(error({"recipe.name=a/b"}), "without '/'");
+  EXPECT_NO_THROW(resolve_recipe("zaremba-small", {setting("model.tied=true"), setting("train.micro_batch=5")}));
+}
+
+TEST(Recipes, Listing) {
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(list_recipes({.json = false}), 0);
+  const std::string text = testing::internal::GetCapturedStdout();
+  for (const auto& [name, ignored] : built_in_recipes()) expect_contains(text, std::string(name));
+  expect_contains(text, "published perplexity: valid 85.6, test -");
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(list_recipes({.json = true}), 0);
+  const std::string json = testing::internal::GetCapturedStdout();
+  expect_contains(json, "\"valid\": 120.7");
+  EXPECT_EQ(json.front(), '{');
+}
+
+}  // namespace
+}  // namespace rondo

@@ -1,0 +1,103 @@
+#include "lm/run_folder.h"
+
+#include <gtest/gtest.h>
+
+#include "lm/recipes.h"
+#include "tests/lm/temporary_folder.h"
+
+namespace rondo {
+namespace {
+
+/// Makes a folder the current one while it lives.
+class InFolder {
+ public:
+  explicit InFolder(const std::filesystem::path& path) : before_(std::filesystem::current_path()) {
+    std::filesystem::current_path(path);
+  }
+  ~InFolder() { std::filesystem::current_path(before_); }
+
+ private:
+  std::filesystem::path before_;
+};
+
+TEST(RunFolder, TakesTheFirstFreeNumber) {
+  const TemporaryFolder folder;
+  const InFolder inside(folder.path());
+  EXPECT_EQ(make_run_folder("", "demo").path, "runs/demo-1");
+  EXPECT_EQ(make_run_folder("", "demo").path, "runs/demo-2");
+  EXPECT_EQ(make_run_folder("", "other").path, "runs/other-1");
+  write_bytes("runs/demo-3", "a file in the way");
+  EXPECT_EQ(make_run_folder("", "demo").path, "runs/demo-4");
+  EXPECT_TRUE(std::filesystem::is_directory("runs/demo-4"));
+}
+
+TEST(RunFolder, RunsThatCannotBeMade) {
+  const TemporaryFolder folder;
+  const InFolder inside(folder.path());
+  write_bytes("runs", "a file");
+  expect_contains(error_of<Error>([] { make_run_folder("", "demo"); }), "runs");
+  expect_contains(error_of<Error>([] { make_run_folder("runs/x", "demo"); }), "runs/x");
+}
+
+TEST(RunFolder, RefusesWhatIsThere) {
+  const TemporaryFolder folder;
+  const auto run = folder / "run";
+  EXPECT_NO_THROW(check_new_run_folder(run));
+  EXPECT_FALSE(std::filesystem::exists(run)) << "checking makes nothing";
+  std::filesystem::create_directory(run);
+  EXPECT_NO_THROW(check_new_run_folder(run)) << "empty";
+  write_bytes(run / "letter.txt", "dear");
+  expect_contains(error_of([&] { make_run_folder(run, "demo"); }), "not empty");
+  write_bytes(run / "config.toml", "");
+  expect_contains(error_of([&] { make_run_folder(run, "demo"); }), "holds a run already");
+  write_bytes(folder / "file", "");
+  expect_contains(error_of([&] { check_new_run_folder(folder / "file"); }), "a file of that name");
+  EXPECT_EQ(make_run_folder(folder / "deep" / "er", "demo").path, folder / "deep" / "er");
+}
+
+TEST(RunFolder, OpensOnlyRuns) {
+  const TemporaryFolder folder;
+  expect_contains(error_of([&] { open_run_folder(folder / "none"); }), "no such folder");
+  expect_contains(error_of([&] { open_run_folder(folder.path()); }), "no config.toml");
+  write_bytes(folder / "config.toml", "");
+  EXPECT_EQ(open_run_folder(folder.path()).path, folder.path());
+  expect_contains(error_of([&] { open_run_folder(folder / "config.toml"); }), "it is a file");
+}
+
+TEST(RunFolder, ConfigReadsBack) {
+  const TemporaryFolder folder;
+  const RunFolder run{folder.path()};
+  RunConfig config;
+  config.recipe = resolve_recipe("zaremba-medium", {parse_setting("model.output_layers=[3, 4]")});
+  config.made_by = {"1.2", "lm train 'a b'", "cuda", "/data/ptb", 3, {"00ff  train.txt", "01ff  valid.txt"}};
+  write_config(run, config);
+  RunConfig back = read_config(run);
+  EXPECT_EQ(write_toml(keys_of(back.recipe)), write_toml(keys_of(config.recipe)));
+  EXPECT_EQ(write_toml(keys_of(back.made_by)), write_toml(keys_of(config.made_by)));
+  EXPECT_EQ(back.made_by.data, "/data/ptb");
+  EXPECT_EQ(back.made_by.sha256.at(1), "01ff  valid.txt");
+}
+
+TEST(RunFolder, ConfigErrors) {
+  const TemporaryFolder folder;
+  const RunFolder run{folder.path()};
+  write_bytes(run.config(), "[train]\nbatch = 3\nmicro_batch = 2\n");
+  expect_contains(error_of([&] { read_config(run); }), "config.toml: train.micro_batch");
+  write_bytes(run.config(), "[made_by]\nthreads = -1\n");
+  expect_contains(error_of([&] { read_config(run); }), "config.toml:2: made_by.threads = -1");
+}
+
+TEST(RunFolder, Sha256Lines) {
+  const TemporaryFolder folder;
+  write_bytes(folder / "abc", "abc");
+  EXPECT_EQ(sha256_lines({folder / "abc"}).at(0),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  " + (folder / "abc").string());
+}
+
+TEST(RunFolder, ShellCommand) {
+  const char* words[] = {"lm", "train", "--data", "my text", "it's", ""};
+  EXPECT_EQ(shell_command(6, words), "lm train --data 'my text' 'it'\\''s' ''");
+}
+
+}  // namespace
+}  // namespace rondo

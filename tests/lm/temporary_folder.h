@@ -1,0 +1,66 @@
+// A folder that lasts as long as a test, and the text of the error that a piece of code throws.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <typeinfo>
+
+#include "tensor/error.h"
+
+namespace rondo {
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "rondo-test-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) throw Error("cannot make a temporary folder");
+    path_ = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline void write_bytes(const std::filesystem::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+inline std::string bytes_of_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The text of the `Expected` that `code` throws; a failed test, and "", if it throws nothing or another type.
+template <class Expected = InputError, class Code>
+std::string error_of(Code&& code) {
+  try {
+    code();
+  } catch (const std::exception& error) {
+    EXPECT_TRUE(typeid(error) == typeid(Expected)) << "another type: " << error.what();
+    return error.what();
+  }
+  ADD_FAILURE() << "threw nothing";
+  return "";
+}
+
+/// EXPECT that `text` contains `part`.
+inline void expect_contains(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << "no '" << part << "' in: " << text;
+}
+
+}  // namespace rondo
