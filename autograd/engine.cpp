@@ -11,12 +11,13 @@ namespace {
 thread_local bool recording_on = true;
 std::atomic<uint64_t> last_id = 0;
 
-/// Nodes that wait for backward, latest first, each once.
+/// Nodes that wait for backward, latest first, each once. Any left were kept from running by an error: their sinks are
+/// emptied, so that a later backward does not meet half of this one.
 class Queue {
  public:
   ~Queue() {
-    while (take()) {
-    }
+    while (const std::shared_ptr<Node> node = take())
+      for (Sink& output : node->outputs) output.discard();
   }
   void add(const std::shared_ptr<Node>& node) {
     if (!node || node->queued) return;
@@ -168,8 +169,8 @@ void Variable::backward() const {
       Inputs inputs;
       inputs.reserve(node->inputs.size());
       for (const Edge& edge : node->inputs) inputs.emplace_back(edge);
-      node->backward(gradients, inputs);
       for (const Edge& edge : node->inputs) queue.add(edge.node);
+      node->backward(gradients, inputs);
     }
     node->used = true;
     node->backward = nullptr;  // the saved tensors go here

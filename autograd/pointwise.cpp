@@ -2,7 +2,6 @@
 #include "autograd/pointwise.h"
 
 #include <array>
-#include <deque>
 
 namespace rondo {
 
@@ -75,7 +74,7 @@ struct Recorded {
 
 }  // namespace
 
-std::vector<PointwiseOperator> pointwise_operators() { return {registry().begin(), registry().end()}; }
+const std::deque<PointwiseOperator>& pointwise_operators() { return registry(); }
 
 void add_pointwise_operators(std::vector<PointwiseOperator> operators) {
   for (PointwiseOperator& op : operators) {

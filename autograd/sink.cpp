@@ -142,12 +142,18 @@ Tensor Sink::flush() {
   multiply_products();
   if (!gradient_.defined()) return {};
   fill_gaps();
-  if (bound_) return gradient_;
   Tensor result = gradient_;
+  discard();
+  return result;
+}
+
+void Sink::discard() {
+  products_.clear();
+  product_elements_ = 0;
+  if (bound_) return;
   gradient_ = {};
   owned_ = false;
   written_.clear();
-  return result;
 }
 
 }  // namespace rondo

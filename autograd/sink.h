@@ -60,6 +60,8 @@ class Sink {
 
   /// The gradient, complete; undefined if there was no contribution. Leaves an unbound sink empty.
   Tensor flush();
+  /// Forgets what was contributed since the last flush, except what is in a bound gradient already.
+  void discard();
 
  private:
   struct Product {

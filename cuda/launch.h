@@ -8,12 +8,26 @@ namespace rondo::cuda {
 
 constexpr int block_threads = 256;
 
-__device__ inline int64_t thread() { return threadIdx.x; }
-__device__ inline int64_t threads() { return blockDim.x; }
+// Kernels are HD, so what they call has a host side as well: there a block is one thread.
+__host__ __device__ inline int64_t thread() {
+#ifdef __CUDA_ARCH__
+  return threadIdx.x;
+#else
+  return 0;
+#endif
+}
+__host__ __device__ inline int64_t threads() {
+#ifdef __CUDA_ARCH__
+  return blockDim.x;
+#else
+  return 1;
+#endif
+}
 
 /// Combines one value per thread, in an order fixed by the block's size; every thread gets the result.
 template <class Real, class Combine>
-__device__ Real block_reduce(Real value, Combine combine) {
+__host__ __device__ Real block_reduce(Real value, [[maybe_unused]] Combine combine) {
+#ifdef __CUDA_ARCH__
   __shared__ Real partial[block_threads];
   partial[threadIdx.x] = value;
   __syncthreads();
@@ -21,16 +35,17 @@ __device__ Real block_reduce(Real value, Combine combine) {
     if (threadIdx.x < width) partial[threadIdx.x] = combine(partial[threadIdx.x], partial[threadIdx.x + width]);
     __syncthreads();
   }
-  const Real result = partial[0];
+  value = partial[0];
   __syncthreads();
-  return result;
+#endif
+  return value;
 }
 template <class Real>
-__device__ Real block_sum(Real value) {
+__host__ __device__ Real block_sum(Real value) {
   return block_reduce(value, [](Real a, Real b) { return a + b; });
 }
 template <class Real>
-__device__ Real block_maximum(Real value) {
+__host__ __device__ Real block_maximum(Real value) {
   return block_reduce(value, [](Real a, Real b) { return a >= b ? a : b; });
 }
 

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <limits>
 #include <new>
 #include <sstream>
@@ -54,7 +55,8 @@ CLI::Validator integer(std::int64_t least, std::int64_t most) {
   return in_range(least, most, fmt::format("an integer, {} to {}", least, most));
 }
 CLI::Validator integer(std::int64_t least) {
-  return in_range(least, std::numeric_limits<std::int64_t>::max(), fmt::format("an integer, at least {}", least));
+  return in_range(least, std::numeric_limits<std::int64_t>::max(),
+                  fmt::format("an integer, at least {}", least));
 }
 
 CLI::App& Parser::command(const std::string& name, const std::string& what, const std::string& example) {
@@ -78,22 +80,29 @@ void Parser::add_device(CLI::App& to, Options& options) {
 Parser::Parser() {
   app.require_subcommand(0, 1);
   app.set_version_flag("--version", "lm (Rondo) " RONDO_VERSION);
-  app.footer("lm COMMAND --help tells more. Exit status: 0 done, 1 failed while running, 2 bad input or usage,\n"
-             "130 or 143 stopped by Ctrl-C or SIGTERM with the state saved.");
+  app.footer(
+      "lm COMMAND --help tells more. Exit status: 0 done, 1 failed while running, 2 bad input or usage,\n"
+      "130 or 143 stopped by Ctrl-C or SIGTERM with the state saved.");
 
-  CLI::App& train_command = command("train", "train a model", "lm train --recipe char-lstm --data book.txt --epochs 5");
-  train_command.add_option("--recipe", train.recipe, "a name from `lm recipes`, or a TOML file")->type_name("NAME|FILE");
+  CLI::App& train_command =
+      command("train", "train a model", "lm train --recipe char-lstm --data book.txt --epochs 5");
+  train_command.add_option("--recipe", train.recipe, "a name from `lm recipes`, or a TOML file")
+      ->type_name("NAME|FILE");
   train_command
       .add_option("--data", train.data,
-                  "a folder with train.txt, valid.txt and perhaps test.txt; or one text file, whose last two twentieths "
+                  "a folder with train.txt, valid.txt and perhaps test.txt; or one text file, whose last two "
+                  "twentieths "
                   "become valid and test")
       ->type_name("DIR|FILE");
-  train_command.add_option("--out", train.out, "the run folder to make (default: runs/RECIPE-N)")->type_name("RUN");
+  train_command.add_option("--out", train.out, "the run folder to make (default: runs/RECIPE-N)")
+      ->type_name("RUN");
   train_command.add_option("--epochs", epochs, "times to read the training text (default: the recipe's)")
       ->type_name("N");
-  train_command.add_option("--seed", seed, "of weights and dropout (default: the recipe's, else 1)")->type_name("N");
+  train_command.add_option("--seed", seed, "of weights and dropout (default: the recipe's, else 1)")
+      ->type_name("N");
   train_command
-      .add_option("--set", train_sets, "any setting of the recipe, again and again; `lm info --keys` lists them")
+      .add_option("--set", train_sets,
+                  "any setting of the recipe, again and again; `lm info --keys` lists them")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->take_all();
@@ -104,33 +113,36 @@ Parser::Parser() {
   CLI::App& eval_command = command("eval", "measure how well a model predicts a text: nats, bits, perplexity",
                                    "lm eval runs/char-lstm-1 --split test --json");
   eval_command.add_option("run", evaluate.run, "the run folder")->type_name("RUN");
-  CLI::Option* split = eval_command.add_option("--split", evaluate.split, "train, valid or test of the run's data")
-                           ->check(CLI::IsMember({"train", "valid", "test"}))
-                           ->type_name("NAME")
-                           ->capture_default_str();
+  CLI::Option* split =
+      eval_command.add_option("--split", evaluate.split, "train, valid or test of the run's data")
+          ->check(CLI::IsMember({"train", "valid", "test"}))
+          ->type_name("NAME")
+          ->capture_default_str();
   eval_command.add_option("--text", evaluate.text, "a text file, in place of a split")
       ->type_name("FILE")
       ->excludes(split);
   eval_command
-      .add_option("--streams", evaluate.streams,
-                  "pieces read side by side: more is faster, 1 is exact (default: the recipe's train.eval_streams)")
+      .add_option(
+          "--streams", evaluate.streams,
+          "pieces read side by side: more is faster, 1 is exact (default: the recipe's train.eval_streams)")
       ->check(integer(1, 1000000))
       ->type_name("N");
   add_device(eval_command, evaluate);
   eval_command.add_flag("--json", evaluate.json, "print one JSON object");
 
-  CLI::App& score_command =
-      command("score",
-              "print, for each line of standard input, its natural-log probability, its symbols and how many of them are "
-              "unknown, separated by tabs",
-              "lm score runs/char-lstm-1 < lines.txt");
+  CLI::App& score_command = command("score",
+                                    "print, for each line of standard input, its natural-log probability, "
+                                    "its symbols and how many of them are "
+                                    "unknown, separated by tabs",
+                                    "lm score runs/char-lstm-1 < lines.txt");
   score_command.add_option("run", score.run, "the run folder")->type_name("RUN");
   score_command.add_flag("--stateful", score.stateful, "carry the state from line to line");
   score_command.add_flag("--per-symbol", score.per_symbol, "a row for each symbol");
   add_device(score_command, score);
 
-  CLI::App& generate_command = command("generate", "sample text from a model",
-                                       "lm generate runs/char-lstm-1 --prompt 'The ' -n 500 --temperature 0.8");
+  CLI::App& generate_command =
+      command("generate", "sample text from a model",
+              "lm generate runs/char-lstm-1 --prompt 'The ' -n 500 --temperature 0.8");
   generate_command.add_option("run", generate.run, "the run folder")->type_name("RUN");
   generate_command.add_option("--prompt", generate.prompt, "text to go on from")->type_name("TEXT");
   generate_command.add_option("-n", generate.symbols, "symbols to sample (words, characters or bytes)")
@@ -138,20 +150,24 @@ Parser::Parser() {
       ->type_name("N")
       ->capture_default_str();
   generate_command
-      .add_option("--temperature", generate.temperature, "below 1 safer, above 1 bolder; 0: always the most probable")
+      .add_option("--temperature", generate.temperature,
+                  "below 1 safer, above 1 bolder; 0: always the most probable")
       ->check(in_range(0.0, std::numeric_limits<double>::max(), "a number, at least 0"))
       ->type_name("T")
       ->capture_default_str();
-  generate_command.add_option("--top-k", generate.top_k, "sample from the K most probable symbols only; 0: from all")
+  generate_command
+      .add_option("--top-k", generate.top_k, "sample from the K most probable symbols only; 0: from all")
       ->check(integer(0))
       ->type_name("K")
       ->capture_default_str();
   generate_command
-      .add_option("--top-p", generate.top_p, "sample from the most probable symbols that make up this share, above 0 to 1")
+      .add_option("--top-p", generate.top_p,
+                  "sample from the most probable symbols that make up this share, above 0 to 1")
       ->check(in_range(std::numeric_limits<double>::min(), 1.0, "a number above 0, up to 1"))
       ->type_name("P")
       ->capture_default_str();
-  generate_command.add_option("--seed", generate.seed, "of the sampling (default: drawn, and printed on stderr)")
+  generate_command
+      .add_option("--seed", generate.seed, "of the sampling (default: drawn, and printed on stderr)")
       ->check(integer(0))
       ->type_name("N");
   generate_command.add_flag("--allow-unk", generate.allow_unknown, "let <unk> be sampled");
@@ -161,7 +177,8 @@ Parser::Parser() {
       command("info", "show layers, shapes, parameters and memory of a run or a recipe; or what Rondo knows",
               "lm info --recipe zaremba-small --vocab-size 10000");
   info_command.add_option("run", info.run, "a run folder")->type_name("RUN");
-  info_command.add_option("--recipe", info.recipe, "a name from `lm recipes`, or a TOML file")->type_name("NAME|FILE");
+  info_command.add_option("--recipe", info.recipe, "a name from `lm recipes`, or a TOML file")
+      ->type_name("NAME|FILE");
   info_command.add_option("--vocab-size", info.vocabulary_size, "symbols, with --recipe")
       ->check(integer(1, 2000000000))
       ->type_name("N");
@@ -215,20 +232,25 @@ std::vector<Setting> parse_settings(const std::vector<std::string>& texts) {
 Command train_command(Parser& parser, int argc, const char* const* argv) {
   TrainOptions& train = parser.train;
   train.settings = parse_settings(parser.train_sets);
-  if (!parser.epochs.empty()) train.settings.push_back({"--epochs " + parser.epochs, "train.epochs", parser.epochs});
+  if (!parser.epochs.empty())
+    train.settings.push_back({"--epochs " + parser.epochs, "train.epochs", parser.epochs});
   if (!parser.seed.empty()) train.settings.push_back({"--seed " + parser.seed, "train.seed", parser.seed});
   train.command = shell_command(argc, argv);
   if (!train.resume) {
-    check_input(!train.recipe.empty(), "train: no recipe given; `lm recipes` lists them, as in --recipe char-lstm");
+    check_input(!train.recipe.empty(),
+                "train: no recipe given; `lm recipes` lists them, as in --recipe char-lstm");
     check_input(!train.data.empty(), "train: no text given; as in --data book.txt");
     return train;
   }
-  check_input(!train.out.empty(), "train --resume: which run? As in: lm train --out runs/char-lstm-1 --resume");
+  check_input(!train.out.empty(),
+              "train --resume: which run? As in: lm train --out runs/char-lstm-1 --resume");
   check_input(train.recipe.empty() && train.data.empty(),
-              "train --resume: leave out {}; the run knows its own", train.recipe.empty() ? "--data" : "--recipe");
+              "train --resume: leave out {}; the run knows its own",
+              train.recipe.empty() ? "--data" : "--recipe");
   for (const Setting& setting : train.settings)
     check_input(setting.key == "train.epochs",
-                "{}: cannot change in a resumed run; only --epochs, --device and --threads may", setting.where);
+                "{}: cannot change in a resumed run; only --epochs, --device and --threads may",
+                setting.where);
   return train;
 }
 
@@ -253,8 +275,8 @@ Command parse_command_line(int argc, const char* const* argv) {
   const bool is_command = std::find(commands.begin(), commands.end(), first) != commands.end();
   check_input(is_command || is_flag(first), "unknown command '{}'{}", first, did_you_mean(first, commands));
   const auto flags = flags_of(parser.app);
-  check_input(is_command || first == "-h" || first == "--help" || first == "--version", "unknown flag {}{}", first,
-              did_you_mean(first, flags));
+  check_input(is_command || first == "-h" || first == "--help" || first == "--version", "unknown flag {}{}",
+              first, did_you_mean(first, flags));
   try {
     parser.app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -286,9 +308,12 @@ Failure current_failure() {
     std::string line = "lm: ";
     for (const char letter : text) {
       const auto byte = static_cast<unsigned char>(letter);
-      if (letter == '\n') line += ' ';
-      else if (byte < 0x20 || byte == 0x7f) line += fmt::format("\\x{:02x}", byte);
-      else line += letter;
+      if (letter == '\n')
+        line += ' ';
+      else if (byte < 0x20 || byte == 0x7f)
+        line += fmt::format("\\x{:02x}", byte);
+      else
+        line += letter;
     }
     return Failure{line, exit_status};
   };
@@ -297,7 +322,8 @@ Failure current_failure() {
   } catch (const InputError& error) {
     return failure(error.what(), 2);
   } catch (const std::bad_alloc&) {
-    return failure("not enough memory: use a smaller model, train.batch or train.length, or set train.micro_batch", 1);
+    return failure(
+        "not enough memory: use a smaller model, train.batch or train.length, or set train.micro_batch", 1);
   } catch (const std::exception& error) {
     return failure(error.what(), 1);
   } catch (...) {

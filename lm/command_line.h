@@ -1,5 +1,6 @@
-// The command line of `lm`: from words to the options of one command, and from an exception to an exit status.
-// Deliberately does nothing that a command does: train.h, evaluate.h, score.h, generate.h, info.h, recipes.h.
+// The command line of `lm`: from words to the options of one command, and from an exception to an exit
+// status. Deliberately does nothing that a command does: train.h, evaluate.h, score.h, generate.h, info.h,
+// recipes.h.
 #pragma once
 
 #include <string>
@@ -25,8 +26,8 @@ using Command = std::variant<Help, TrainOptions, EvaluateOptions, ScoreOptions, 
 /// InputError for what cannot be understood or lacks something; the text names the nearest command or flag.
 Command parse_command_line(int argc, const char* const* argv);
 
-/// What to say about the exception now being handled, on one line without control characters, and what to return: 2 for
-/// InputError, 1 for everything else.
+/// What to say about the exception now being handled, on one line without control characters, and what to
+/// return: 2 for InputError, 1 for everything else.
 struct Failure {
   std::string line;
   int exit_status;

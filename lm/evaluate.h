@@ -9,8 +9,8 @@ namespace rondo {
 
 struct EvaluateOptions {
   std::string run;
-  std::string split = "valid";  // train, valid or test of the run's data; ignored when text is given
-  std::string text;             // a file
+  std::string split = "valid";          // train, valid or test of the run's data; ignored when text is given
+  std::string text;                     // a file
   std::optional<std::int64_t> streams;  // none: the recipe's eval_streams
   bool json = false;
   std::optional<int> threads;

@@ -1,15 +1,14 @@
-// Reading, atomic writing, hashing and appending: see files.h. POSIX calls, since the standard library has no fsync.
+// Atomic writing and appending: see files.h. POSIX calls, since the standard library has no
+// fsync.
 #include "lm/files.h"
 
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
-#include <memory>
+#include <string>
 #include <utility>
 
 #include "tensor/error.h"
@@ -47,42 +46,7 @@ bool write_all(int file, std::string_view bytes) {
   return true;
 }
 
-/// Reads up to `size` bytes; fewer only at the end of the file.
-std::size_t read_some(int file, char* to, std::size_t size, const std::filesystem::path& path) {
-  std::size_t got = 0;
-  while (got < size) {
-    const ssize_t read_now = read(file, to + got, size - got);
-    if (read_now < 0 && errno == EINTR) continue;
-    check_input(read_now >= 0, "cannot read {}: {}", path.string(), std::strerror(errno));
-    if (read_now == 0) break;
-    got += static_cast<std::size_t>(read_now);
-  }
-  return got;
-}
-
-/// InputError unless `file` is an open regular file.
-void check_readable(const File& file, const std::filesystem::path& path, std::string_view what) {
-  check_input(file.is_open(), "cannot read {} {}: {}", what, path.string(), std::strerror(errno));
-  struct stat status {};
-  check_input(fstat(file, &status) == 0, "cannot read {} {}: {}", what, path.string(), std::strerror(errno));
-  check_input(S_ISREG(status.st_mode), "cannot read {} {}: it is {}; give a file", what, path.string(),
-              S_ISDIR(status.st_mode) ? "a folder" : "not a regular file");
-}
-
 }  // namespace
-
-std::string read_file(const std::filesystem::path& path, std::string_view what, std::uintmax_t limit) {
-  const File file(path, O_RDONLY | O_NONBLOCK);  // a pipe must not block before it is refused
-  check_readable(file, path, what);
-  struct stat status {};
-  fstat(file, &status);
-  const auto size = static_cast<std::size_t>(status.st_size);
-  check_input(size <= limit, "{} {} has {} bytes, more than the {} that such a file may have", what, path.string(),
-              size, limit);
-  std::string bytes(size, '\0');
-  bytes.resize(read_some(file, bytes.data(), size, path));
-  return bytes;
-}
 
 void write_atomically(const std::filesystem::path& path, std::span<const std::string_view> pieces) {
   const std::filesystem::path partial = path.string() + ".partial";
@@ -112,21 +76,6 @@ void write_atomically(const std::filesystem::path& path, std::string_view bytes)
   write_atomically(path, std::span(&bytes, 1));
 }
 
-std::string sha256_of_file(const std::filesystem::path& path) {
-  const File file(path, O_RDONLY | O_NONBLOCK);
-  check_readable(file, path, "file");
-  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
-  check(context && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1, "[sha256] cannot start");
-  std::string block(1 << 20, '\0');
-  while (const std::size_t got = read_some(file, block.data(), block.size(), path))
-    check(EVP_DigestUpdate(context.get(), block.data(), got) == 1, "[sha256] cannot go on");
-  std::array<unsigned char, 32> digest{};
-  check(EVP_DigestFinal_ex(context.get(), digest.data(), nullptr) == 1, "[sha256] cannot finish");
-  std::string hexadecimal;
-  for (const unsigned char byte : digest) hexadecimal += fmt::format("{:02x}", byte);
-  return hexadecimal;
-}
-
 LineFile::LineFile(const std::filesystem::path& path, std::int64_t position)
     : path_(path), file_(-1), position_(position) {
   File file(path, O_WRONLY | O_APPEND | (position == 0 ? O_CREAT : 0));
@@ -134,8 +83,8 @@ LineFile::LineFile(const std::filesystem::path& path, std::int64_t position)
   struct stat status {};
   check(fstat(file, &status) == 0, "cannot write {}: {}", path.string(), std::strerror(errno));
   check_input(status.st_size >= position,
-              "{} has {} bytes, but {} had been written when the state was saved: bring the file back", path.string(),
-              status.st_size, position);
+              "{} has {} bytes, but {} had been written when the state was saved: bring the file back",
+              path.string(), status.st_size, position);
   check(ftruncate(file, position) == 0, "cannot cut {} to {} bytes: {}", path.string(), position,
         std::strerror(errno));
   file_ = file.release();

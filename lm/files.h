@@ -1,33 +1,26 @@
-// Files as `lm` handles them: read whole, written so that a killed run never leaves a broken one, and named by a hash.
-// Deliberately without formats: safetensors.h, settings.h and run_folder.h have those.
+// Files as `lm` writes them: replaced so that a killed run never leaves a broken one, or grown by whole
+// lines. Deliberately without formats: safetensors.h, settings.h and run_folder.h have those; data/text.h
+// reads files.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <span>
-#include <string>
 #include <string_view>
 
 namespace rondo {
 
-/// The bytes of a regular file. InputError if it is missing, unreadable or a folder; `what` names it in the text
-/// ("recipe", "model file"). At most `limit` bytes: a longer file is an InputError before anything is read.
-std::string read_file(const std::filesystem::path& path, std::string_view what,
-                      std::uintmax_t limit = UINTMAX_MAX);
-
-/// Replaces a file by `pieces`, one after the other: writes FILE.partial beside it, fsyncs, renames, fsyncs the folder.
-/// Error naming the file and the reason (disk full, no permission); what the file held before is then intact.
+/// Replaces a file by `pieces`, one after the other: writes FILE.partial beside it, fsyncs, renames, fsyncs
+/// the folder. Error naming the file and the reason (disk full, no permission); what the file held before is
+/// then intact.
 void write_atomically(const std::filesystem::path& path, std::span<const std::string_view> pieces);
 void write_atomically(const std::filesystem::path& path, std::string_view bytes);
-
-/// SHA-256 of a file in hexadecimal. Errors as read_file.
-std::string sha256_of_file(const std::filesystem::path& path);
 
 /// A file that only grows, a whole line at a time (log.jsonl).
 class LineFile {
  public:
-  /// Opens for appending; creates the file, or cuts it to `position` bytes. InputError if it is shorter than that.
+  /// Opens for appending; creates the file, or cuts it to `position` bytes. InputError if it
+  /// is shorter than that.
   LineFile(const std::filesystem::path& path, std::int64_t position);
   ~LineFile();
   LineFile(const LineFile&) = delete;

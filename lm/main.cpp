@@ -1,5 +1,5 @@
-// The program `lm`: reads the command line, runs one command, turns exceptions into one line and an exit status.
-// Everything else is in the files of the commands. Read on in train.h.
+// The program `lm`: reads the command line, runs one command, turns exceptions into one line and an exit
+// status. Everything else is in the files of the commands. Read on in train.h.
 #include <cstdio>
 #include <variant>
 
@@ -28,7 +28,8 @@ struct Run {
 int main(int argc, char** argv) {
   try {
     const int status = std::visit(Run{}, parse_command_line(argc, argv));
-    check(std::fflush(stdout) == 0 && !std::ferror(stdout), "cannot write to standard output: is the disk full?");
+    check(std::fflush(stdout) == 0 && !std::ferror(stdout),
+          "cannot write to standard output: is the disk full?");
     return status;
   } catch (...) {
     const Failure failure = current_failure();

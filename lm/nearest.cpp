@@ -50,7 +50,8 @@ std::string nearest(std::string_view name, const std::vector<std::string>& known
 
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& known) {
   const std::string near = nearest(name, known);
-  return near.empty() ? fmt::format("; known: {}", fmt::join(known, ", ")) : fmt::format("; did you mean '{}'?", near);
+  return near.empty() ? fmt::format("; known: {}", fmt::join(known, ", "))
+                      : fmt::format("; did you mean '{}'?", near);
 }
 
 }  // namespace rondo

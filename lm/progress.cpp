@@ -36,7 +36,11 @@ Progress::Progress(std::FILE* file)
                isatty(fileno(file)) == 1 ? 100ms : 10000ms) {}
 
 Progress::Progress(std::FILE* file, bool terminal, int columns, std::chrono::milliseconds interval)
-    : file_(file), terminal_(terminal), columns_(columns), interval_(interval), last_(Clock::now() - interval) {}
+    : file_(file),
+      terminal_(terminal),
+      columns_(columns),
+      interval_(interval),
+      last_(Clock::now() - interval) {}
 
 Progress::~Progress() { erase(); }
 

@@ -1,5 +1,5 @@
-// What a long computation shows: on a terminal one line that is written over, elsewhere plain lines, fewer of them.
-// Deliberately knows nothing of training: callers compose the text.
+// What a long computation shows: on a terminal one line that is written over, elsewhere plain lines, fewer of
+// them. Deliberately knows nothing of training: callers compose the text.
 #pragma once
 
 #include <chrono>

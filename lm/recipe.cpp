@@ -22,11 +22,13 @@ std::vector<Key> keys_of(Recipe& recipe) {
        "the unit of the published figures; bits and nats are per symbol"},
 
       {"data.unit", &data.unit, one_of({"words", "characters", "bytes"}), "", "what a symbol is"},
-      {"data.min_count", &data.min_count, at_least(1), "occurrences", "rarer symbols of train.txt become <unk>"},
+      {"data.min_count", &data.min_count, at_least(1), "occurrences",
+       "rarer symbols of train.txt become <unk>"},
       {"data.max_size", &data.max_size, at_least(0), "symbols", "keep the most frequent only; 0: keep all"},
       {"data.strip_lines", &data.strip_lines, any, "", "remove spaces at both ends of each line"},
       {"data.files", &data.files, any, "",
-       "train on the files of the data folder that match these patterns, in place of train.txt and valid.txt"},
+       "train on the files of the data folder that match these patterns, in place of train.txt and "
+       "valid.txt"},
       {"data.block_lines", &data.block_lines, at_least(1), "lines",
        "with data.files: every tenth block of so many lines is held out for validation"},
 
@@ -48,13 +50,16 @@ std::vector<Key> keys_of(Recipe& recipe) {
        "how input weights start; pytorch: U(-1/sqrt(hidden), 1/sqrt(hidden)), biases too"},
       {"model.input_range", &model.input_range, at_least(0), "",
        "half width of the uniform, or deviation of the normal, input_init"},
-      {"model.recurrent_init", &model.recurrent_init, one_of(initialisers), "", "how recurrent weights start"},
+      {"model.recurrent_init", &model.recurrent_init, one_of(initialisers), "",
+       "how recurrent weights start"},
       {"model.recurrent_range", &model.recurrent_range, at_least(0), "",
        "half width of the uniform, or deviation of the normal, recurrent_init"},
-      {"model.embedding_range", &model.embedding_range, at_least(0), "", "half width of the uniform initial embedding"},
+      {"model.embedding_range", &model.embedding_range, at_least(0), "",
+       "half width of the uniform initial embedding"},
       {"model.init_all", &model.init_all, at_least(0), "",
        "half width of one uniform distribution for every parameter, biases included; 0: off"},
-      {"model.forget_bias", &model.forget_bias, any, "", "added to the initial bias of an LSTM's forget gate"},
+      {"model.forget_bias", &model.forget_bias, any, "",
+       "added to the initial bias of an LSTM's forget gate"},
 
       {"train.seed", &train.seed, at_least(0), "", "of the initial weights and of dropout"},
       {"train.epochs", &train.epochs, count, "epochs", "times to read the training text"},
@@ -64,7 +69,8 @@ std::vector<Key> keys_of(Recipe& recipe) {
        "computed at once, a divisor of the batch: less memory, same result; 0: the whole batch"},
       {"train.loss", &train.loss, one_of({"mean", "sum_over_time"}), "",
        "mean over all symbols, or sum over time and mean over the batch: scales gradients, hence clip"},
-      {"train.optimizer", &train.optimizer, one_of({"sgd", "adam", "adamw", "rmsprop"}), "", "how weights are updated"},
+      {"train.optimizer", &train.optimizer, one_of({"sgd", "adam", "adamw", "rmsprop"}), "",
+       "how weights are updated"},
       {"train.learning_rate", &train.learning_rate, at_least(0), "", "0: the optimizer's own default"},
       {"train.momentum", &train.momentum, from_to_below(0, 1), "", "of sgd"},
       {"train.weight_decay", &train.weight_decay, at_least(0), "", "L2 penalty; adamw: decoupled"},
@@ -89,7 +95,8 @@ std::vector<Key> keys_of(Recipe& recipe) {
 
       {"report.ngrams", &report.ngrams, any, "",
        "after training, print the unigram's and bigram's cross-entropy (add 0.1) beside the model's"},
-      {"report.sample", &report.sample, at_least(0), "symbols", "after training, print so many sampled symbols"},
+      {"report.sample", &report.sample, at_least(0), "symbols",
+       "after training, print so many sampled symbols"},
   };
 }
 
@@ -108,24 +115,28 @@ void validate(const Recipe& recipe, const std::string& where) {
   const auto& [name, description, paper, published, data, model, train, report] = recipe;
   check_input(!data.strip_lines || data.unit != "words",
               "{}: data.strip_lines = true changes nothing for data.unit = \"words\": leave it out", where);
-  check_input(data.max_size != 1, "{}: data.max_size = 1 keeps one symbol: nothing to predict; 0 keeps all", where);
+  check_input(data.max_size != 1, "{}: data.max_size = 1 keeps one symbol: nothing to predict; 0 keeps all",
+              where);
   const std::int64_t last = model.output_layers.empty() ? model.hidden : model.output_layers.back();
   check_input(!model.tied || model.embedding == last,
-              "{}: model.tied = true needs model.embedding ({}) as wide as the layer before the output ({}, from {}): set "
-              "model.embedding = {} or model.tied = false",
-              where, model.embedding, last, model.output_layers.empty() ? "model.hidden" : "model.output_layers", last);
-  check_input(model.output_activation == "tanh" || model.cell == "lstm",
-              "{}: model.output_activation = \"sigmoid\" is for model.cell = \"lstm\", not \"{}\": leave it out", where,
-              model.cell);
+              "{}: model.tied = true needs model.embedding ({}) as wide as the layer before the output ({}, "
+              "from {}): set model.embedding = {} or model.tied = false",
+              where, model.embedding, last,
+              model.output_layers.empty() ? "model.hidden" : "model.output_layers", last);
+  check_input(
+      model.output_activation == "tanh" || model.cell == "lstm",
+      "{}: model.output_activation = \"sigmoid\" is for model.cell = \"lstm\", not \"{}\": leave it out",
+      where, model.cell);
   check_input(model.forget_bias == 0 || model.cell == "lstm",
-              "{}: model.forget_bias = {} is for model.cell = \"lstm\", not \"{}\": set it to 0", where,
+              "{}: model.forget_bias = {} is for an LSTM, not model.cell = \"{}\": set it to 0", where,
               model.forget_bias, model.cell);
   check_input(model.init_all == 0 || (model.input_init == "pytorch" && model.recurrent_init == "pytorch"),
-              "{}: model.init_all = {} sets every parameter: leave out model.input_init and model.recurrent_init, or set "
-              "model.init_all = 0",
+              "{}: model.init_all = {} sets every parameter: leave out model.input_init and "
+              "model.recurrent_init, or set model.init_all = 0",
               where, model.init_all);
   check_input(train.micro_batch == 0 || train.batch % train.micro_batch == 0,
-              "{}: train.micro_batch = {} does not divide train.batch = {}: set train.micro_batch to a divisor, or to 0",
+              "{}: train.micro_batch = {} does not divide train.batch = {}: set train.micro_batch to a "
+              "divisor, or to 0",
               where, train.micro_batch, train.batch);
   check_input(train.momentum == 0 || train.optimizer == "sgd",
               "{}: train.momentum = {} is for train.optimizer = \"sgd\", not \"{}\": set it to 0", where,

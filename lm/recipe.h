@@ -1,7 +1,7 @@
-// A recipe: every setting of a training, with its default, in plain structs; and the one table of their names, limits
-// and documentation (recipe.cpp), from which reading, writing and checking follow (settings.h).
-// Deliberately without tensors: what the settings mean is built in model.h and train.h. Where recipes come from:
-// recipes.h.
+// A recipe: every setting of a training, with its default, in plain structs; and the one table of their
+// names, limits and documentation (recipe.cpp), from which reading, writing and checking follow (settings.h).
+// Deliberately without tensors: what the settings mean is built in model.h and train.h. Where recipes come
+// from: recipes.h.
 #pragma once
 
 #include <cstdint>
@@ -69,8 +69,8 @@ std::vector<Key> keys_of(Recipe& recipe);
 /// The same for section [made_by].
 std::vector<Key> keys_of(MadeBy& made_by);
 
-/// InputError if settings contradict each other; `where` (a recipe's name or file) begins the text, which names the keys
-/// and what would mend it.
+/// InputError if settings contradict each other; `where` (a recipe's name or file) begins the text, which
+/// names the keys and what would mend it.
 void validate(const Recipe& recipe, const std::string& where);
 
 }  // namespace rondo

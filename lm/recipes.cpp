@@ -1,6 +1,7 @@
 // Built-in recipes and the way from a name to a checked Recipe: see recipes.h.
-// The files of lm/recipes are included in the program by the assembler (.incbin), so that it needs no files when it
-// runs, no generated source, and a recipe stays a plain TOML file. A new recipe is one file and one line below.
+// The files of lm/recipes are included in the program by the assembler (.incbin), so that it needs no files
+// when it runs, no generated source, and a recipe stays a plain TOML file. A new recipe is one file and one
+// line below.
 #include "lm/recipes.h"
 
 #include <fmt/format.h>
@@ -9,7 +10,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "lm/files.h"
+#include "data/text.h"
 #include "lm/nearest.h"
 #include "tensor/error.h"
 
@@ -17,7 +18,8 @@
 asm(".pushsection .rodata.rondo_recipes, \"a\", @progbits\n"
     ".macro recipe name\n"
     ".asciz \"\\name\"\n"
-    ".incbin \"" RONDO_SOURCE_DIR "/lm/recipes/\\name\\().toml\"\n"
+    ".incbin \"" RONDO_SOURCE_DIR
+    "/lm/recipes/\\name\\().toml\"\n"
     ".byte 0\n"
     ".endm\n"
     ".global rondo_recipes\n"
@@ -39,9 +41,8 @@ extern "C" const char rondo_recipes[];
 namespace rondo {
 namespace {
 
-constexpr std::uintmax_t largest_recipe_file = 1 << 20;
-
-/// Reads a recipe's text; `where` names it in errors. [made_by] is allowed, so that a run's config.toml is a recipe too.
+/// Reads a recipe's text; `where` names it in errors. [made_by] is allowed, so that a run's config.toml is a
+/// recipe too.
 Recipe read_recipe(const std::string& text, const std::string& where) {
   Recipe recipe;
   MadeBy ignored;
@@ -73,7 +74,7 @@ Recipe load_recipe(const std::string& name_or_file) {
   const bool is_file = path.has_parent_path() || path.extension() == ".toml";
   check_input(is_file, "no recipe named '{}'{} (a file needs a '/' or the ending .toml)", name_or_file,
               did_you_mean(name_or_file, names));
-  Recipe recipe = read_recipe(read_file(path, "recipe", largest_recipe_file), name_or_file);
+  Recipe recipe = read_recipe(read_file(path), name_or_file);
   if (recipe.name.empty()) recipe.name = path.stem().string();
   return recipe;
 }
@@ -100,7 +101,9 @@ int list_recipes(const RecipesOptions& options) {
       if (published.test > 0) list.back()["published"]["test"] = published.test;
       if (published.valid > 0 || published.test > 0) list.back()["published"]["unit"] = published.unit;
     } else {
-      const auto figure = [](double value) { return value > 0 ? fmt::format("{}", value) : std::string("-"); };
+      const auto figure = [](double value) {
+        return value > 0 ? fmt::format("{}", value) : std::string("-");
+      };
       fmt::print("{:<17} {}\n", recipe.name, recipe.description);
       if (!recipe.paper.empty()) fmt::print("{:<17} {}\n", "", recipe.paper);
       if (published.valid > 0 || published.test > 0)

@@ -16,8 +16,9 @@ struct BuiltInRecipe {
 };
 std::vector<BuiltInRecipe> built_in_recipes();
 
-/// The recipe that `name_or_file` names: a built-in one, or a TOML file (also a run's config.toml). A file without
-/// recipe.name is called as its stem. InputErrors: no such recipe (naming the nearest), bad file, bad value.
+/// The recipe that `name_or_file` names: a built-in one, or a TOML file (also a run's config.toml). A file
+/// without recipe.name is called as its stem. InputErrors: no such recipe (naming the nearest), bad file, bad
+/// value.
 Recipe load_recipe(const std::string& name_or_file);
 
 /// What a run trains: the recipe, then `settings` in order, so that the last one wins, then validate().

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "data/text.h"
 #include "lm/files.h"
 #include "tensor/error.h"
 
@@ -14,8 +15,6 @@ namespace rondo {
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr std::uintmax_t largest_config_file = 1 << 20;
 
 std::vector<Key> keys_of(RunConfig& config) {
   std::vector<Key> keys = keys_of(config.recipe);
@@ -30,9 +29,11 @@ void check_new_run_folder(const fs::path& path) {
   const fs::file_status status = fs::status(path, error);
   if (status.type() == fs::file_type::not_found) return;
   check_input(status.type() != fs::file_type::none, "--out {}: {}", path.string(), error.message());
-  check_input(fs::is_directory(status), "--out {}: there is a file of that name; give a new folder", path.string());
+  check_input(fs::is_directory(status), "--out {}: there is a file of that name; give a new folder",
+              path.string());
   check_input(!fs::exists(RunFolder{path}.config(), error),
-              "--out {}: holds a run already; give a new folder, or continue that run with: lm train --out {} --resume",
+              "--out {}: holds a run already; give a new folder, or continue that run with: lm train --out "
+              "{} --resume",
               path.string(), path.string());
   const bool empty = fs::is_empty(path, error);
   check_input(!error, "--out {}: {}", path.string(), error.message());
@@ -63,7 +64,8 @@ RunFolder open_run_folder(const fs::path& path) {
   check_input(fs::exists(path, error), "no run at {}: no such folder", path.string());
   check_input(fs::is_directory(path, error), "no run at {}: it is a file; give the folder that holds it",
               path.string());
-  check_input(fs::exists(RunFolder{path}.config(), error), "no run at {}: it holds no config.toml", path.string());
+  check_input(fs::exists(RunFolder{path}.config(), error), "no run at {}: it holds no config.toml",
+              path.string());
   return {path};
 }
 
@@ -75,15 +77,9 @@ void write_config(const RunFolder& run, const RunConfig& config) {
 RunConfig read_config(const RunFolder& run) {
   RunConfig config;
   const std::string file = run.config().string();
-  read_toml(read_file(run.config(), "config", largest_config_file), file, keys_of(config));
+  read_toml(read_file(run.config()), file, keys_of(config));
   validate(config.recipe, file);
   return config;
-}
-
-std::vector<std::string> sha256_lines(const std::vector<fs::path>& files) {
-  std::vector<std::string> lines;
-  for (const fs::path& file : files) lines.push_back(fmt::format("{}  {}", sha256_of_file(file), file.string()));
-  return lines;
 }
 
 std::string shell_command(int argc, const char* const* argv) {

@@ -9,7 +9,6 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "lm/recipe.h"
 
@@ -35,8 +34,9 @@ struct RunConfig {
 /// InputError unless a new run can be made at `path`: it must be absent or an empty folder. Makes nothing.
 void check_new_run_folder(const std::filesystem::path& path);
 
-/// Makes the folder of a new run: `path`, or the first free runs/NAME-N (N = 1, 2, ...) when `path` is empty. Call it
-/// when everything else is known to be good. InputErrors of check_new_run_folder; Error when it cannot be made.
+/// Makes the folder of a new run: `path`, or the first free runs/NAME-N (N = 1, 2, ...) when `path` is empty.
+/// Call it when everything else is known to be good. InputErrors of check_new_run_folder; Error when it
+/// cannot be made.
 RunFolder make_run_folder(const std::filesystem::path& path, const std::string& recipe_name);
 
 /// The folder of an existing run. InputError if `path` is missing, is no folder, or holds no config.toml.
@@ -45,9 +45,6 @@ RunFolder open_run_folder(const std::filesystem::path& path);
 void write_config(const RunFolder& run, const RunConfig& config);
 /// InputErrors name the file and the line.
 RunConfig read_config(const RunFolder& run);
-
-/// The lines of MadeBy::sha256: "HEX  FILE" of each file, in the order given.
-std::vector<std::string> sha256_lines(const std::vector<std::filesystem::path>& files);
 
 /// The command line as a shell would take it again.
 std::string shell_command(int argc, const char* const* argv);

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "data/text.h"
 #include "lm/files.h"
 #include "tensor/error.h"
 
@@ -41,7 +42,8 @@ std::optional<std::uint64_t> size_of_dtype(std::string_view dtype) {
 std::optional<std::uint64_t> bytes_of(std::string_view dtype, const std::vector<std::int64_t>& shape) {
   std::optional<std::uint64_t> bytes = size_of_dtype(dtype);
   for (const std::int64_t dimension : shape)
-    if (!bytes || dimension < 0 || __builtin_mul_overflow(*bytes, static_cast<std::uint64_t>(dimension), &*bytes))
+    if (!bytes || dimension < 0 ||
+        __builtin_mul_overflow(*bytes, static_cast<std::uint64_t>(dimension), &*bytes))
       return std::nullopt;
   return bytes;
 }
@@ -49,13 +51,13 @@ std::optional<std::uint64_t> bytes_of(std::string_view dtype, const std::vector<
 /// Parses the header, refusing what nlohmann-json would take: names twice, and deep nesting.
 ordered_json parse_header(std::string_view text, const std::string& file) {
   std::vector<std::set<std::string>> names(deepest_json + 1);  // seen so far in the open object of each depth
-  const auto watch = [&](int depth, ordered_json::parse_event_t event, ordered_json& parsed) {
-    using enum ordered_json::parse_event_t;
-    if (event == object_start || event == array_start) {
+  using Event = ordered_json::parse_event_t;
+  const auto watch = [&](int depth, Event event, ordered_json& parsed) {
+    if (event == Event::object_start || event == Event::array_start) {
       check_input(depth < deepest_json, "{}: corrupt: its header is nested too deep", file);
       names[static_cast<std::size_t>(depth) + 1].clear();
     }
-    if (event == key) {
+    if (event == Event::key) {
       const auto name = parsed.get<std::string>();
       check_input(names[static_cast<std::size_t>(depth)].insert(name).second,
                   "{}: corrupt: its header names '{}' twice", file, name);
@@ -83,27 +85,30 @@ std::optional<std::vector<std::int64_t>> integers(const ordered_json& list) {
 /// One entry of the header, judged but for its place among the others.
 TensorBytes read_entry(const std::string& name, const ordered_json& entry, std::span<const std::byte> values,
                        const std::string& file) {
-  const auto good = entry.is_object() && entry.size() == 3 && entry.contains("dtype") && entry["dtype"].is_string() &&
-                    entry.contains("shape") && entry.contains("data_offsets");
+  const auto good = entry.is_object() && entry.size() == 3 && entry.contains("dtype") &&
+                    entry["dtype"].is_string() && entry.contains("shape") && entry.contains("data_offsets");
   check_input(good, "{}: corrupt: '{}' needs dtype, shape and data_offsets, and no more", file, name);
   const auto dtype = entry["dtype"].get<std::string>();
-  check_input(size_of_dtype(dtype).has_value(), "{}: '{}' is of type {}; rondo reads F32, F64, I64, I32 and U8", file,
-              name, dtype);
+  check_input(size_of_dtype(dtype).has_value(),
+              "{}: '{}' is of type {}; rondo reads F32, F64, I64, I32 and U8", file, name, dtype);
   const auto shape = integers(entry["shape"]), offsets = integers(entry["data_offsets"]);
-  check_input(shape && offsets && offsets->size() == 2, "{}: corrupt: shape or data_offsets of '{}'", file, name);
-  const auto begin = static_cast<std::uint64_t>((*offsets)[0]), end = static_cast<std::uint64_t>((*offsets)[1]);
+  check_input(shape && offsets && offsets->size() == 2, "{}: corrupt: shape or data_offsets of '{}'", file,
+              name);
+  const auto begin = static_cast<std::uint64_t>((*offsets)[0]),
+             end = static_cast<std::uint64_t>((*offsets)[1]);
   check_input(begin <= end && end <= values.size(),
-              "{}: truncated or corrupt: '{}' is at bytes {} to {}, but the file has {} bytes of values", file, name,
-              begin, end, values.size());
+              "{}: truncated or corrupt: '{}' is at bytes {} to {}, but the file has {} bytes of values",
+              file, name, begin, end, values.size());
   const auto bytes = bytes_of(dtype, *shape);
-  check_input(bytes == end - begin, "{}: corrupt: '{}' has {} bytes, which do not fit its shape and type", file, name,
-              end - begin);
+  check_input(bytes == end - begin, "{}: corrupt: '{}' has {} bytes, which do not fit its shape and type",
+              file, name, end - begin);
   return {name, dtype, *shape, values.subspan(begin, end - begin)};
 }
 
 }  // namespace
 
-void write_safetensors(const std::filesystem::path& path, std::vector<TensorBytes> tensors, const Metadata& metadata) {
+void write_safetensors(const std::filesystem::path& path, std::vector<TensorBytes> tensors,
+                       const Metadata& metadata) {
   for (const TensorBytes& tensor : tensors)
     check(bytes_of(tensor.dtype, tensor.shape) == tensor.bytes.size(),
           "[safetensors] '{}' needs a known dtype and bytes that fit its shape: {}, {} bytes", tensor.name,
@@ -116,8 +121,8 @@ void write_safetensors(const std::filesystem::path& path, std::vector<TensorByte
   if (!metadata.empty()) header[std::string(metadata_name)] = metadata;
   std::uint64_t offset = 0;
   for (const TensorBytes& tensor : tensors) {
-    check(!header.contains(tensor.name) && tensor.name != metadata_name, "[safetensors] two tensors named '{}'",
-          tensor.name);
+    check(!header.contains(tensor.name) && tensor.name != metadata_name,
+          "[safetensors] two tensors named '{}'", tensor.name);
     const std::uint64_t end = offset + tensor.bytes.size();
     header[tensor.name] = {{"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}};
     offset = end;
@@ -137,16 +142,16 @@ Safetensors Safetensors::read(const std::filesystem::path& path) {
   const std::string file = path.string();
   Safetensors result;
   result.path_ = path;
-  result.file_ = std::make_shared<const std::string>(read_file(path, "model file"));
+  result.file_ = std::make_shared<const std::string>(read_file(path));
   const std::string_view bytes = *result.file_;
   std::uint64_t length = 0;
-  check_input(bytes.size() >= sizeof length, "{}: truncated: {} bytes are too few for a safetensors file", file,
-              bytes.size());
+  check_input(bytes.size() >= sizeof length, "{}: truncated: {} bytes are too few for a safetensors file",
+              file, bytes.size());
   std::memcpy(&length, bytes.data(), sizeof length);
-  check_input(length <= largest_header, "{}: corrupt, or no safetensors file: its header would have {} bytes", file,
-              length);
-  check_input(length <= bytes.size() - sizeof length, "{}: truncated: its header has {} bytes, the file {}", file,
-              length, bytes.size());
+  check_input(length <= largest_header, "{}: corrupt, or no safetensors file: its header would have {} bytes",
+              file, length);
+  check_input(length <= bytes.size() - sizeof length, "{}: truncated: its header has {} bytes, the file {}",
+              file, length, bytes.size());
   const ordered_json header = parse_header(bytes.substr(sizeof length, length), file);
   check_input(header.is_object(), "{}: corrupt: its header is not a JSON object", file);
   const std::string_view values = bytes.substr(sizeof length + length);
@@ -165,22 +170,24 @@ Safetensors Safetensors::read(const std::filesystem::path& path) {
   const auto begin_of = [&](const TensorBytes& tensor) {
     return static_cast<std::size_t>(reinterpret_cast<const char*>(tensor.bytes.data()) - values.data());
   };
-  std::stable_sort(result.tensors_.begin(), result.tensors_.end(), [&](const TensorBytes& a, const TensorBytes& b) {
-    return std::tuple(begin_of(a), a.bytes.size()) < std::tuple(begin_of(b), b.bytes.size());
-  });
+  std::stable_sort(result.tensors_.begin(), result.tensors_.end(),
+                   [&](const TensorBytes& a, const TensorBytes& b) {
+                     return std::tuple(begin_of(a), a.bytes.size()) < std::tuple(begin_of(b), b.bytes.size());
+                   });
   std::size_t covered = 0;
   for (const TensorBytes& tensor : result.tensors_) {
-    check_input(begin_of(tensor) == covered, "{}: corrupt: '{}' overlaps another tensor or leaves a gap", file,
-                tensor.name);
+    check_input(begin_of(tensor) == covered, "{}: corrupt: '{}' overlaps another tensor or leaves a gap",
+                file, tensor.name);
     covered += tensor.bytes.size();
   }
-  check_input(covered == values.size(), "{}: corrupt: {} bytes behind the last tensor", file, values.size() - covered);
+  check_input(covered == values.size(), "{}: corrupt: {} bytes behind the last tensor", file,
+              values.size() - covered);
   return result;
 }
 
 const TensorBytes* Safetensors::find(const std::string& name) const {
-  const auto found =
-      std::find_if(tensors_.begin(), tensors_.end(), [&](const TensorBytes& tensor) { return tensor.name == name; });
+  const auto found = std::find_if(tensors_.begin(), tensors_.end(),
+                                  [&](const TensorBytes& tensor) { return tensor.name == name; });
   return found == tensors_.end() ? nullptr : &*found;
 }
 

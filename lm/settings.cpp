@@ -56,7 +56,8 @@ bool within(const Limits& limits, const std::string& value) {
 }
 template <class Element>
 bool within(const Limits& limits, const std::vector<Element>& values) {
-  return std::all_of(values.begin(), values.end(), [&](const Element& value) { return within(limits, value); });
+  return std::all_of(values.begin(), values.end(),
+                     [&](const Element& value) { return within(limits, value); });
 }
 
 /// A TOML value as `Value`, or nothing when the types do not fit. Integers serve as doubles, not the reverse.
@@ -115,7 +116,8 @@ void assign(const Key& key, const toml::node& node, const std::string& where, co
   std::visit(
       [&]<class Value>(Value* member) {
         auto value = convert<Value>(node);
-        if (!value || !within(key.limits, *value)) throw unexpected(where, key, value ? text_of(*value) : given);
+        if (!value || !within(key.limits, *value))
+          throw unexpected(where, key, value ? text_of(*value) : given);
         *member = *std::move(value);
       },
       key.member);
@@ -123,13 +125,20 @@ void assign(const Key& key, const toml::node& node, const std::string& where, co
 
 std::string type_text(const toml::node& node) {
   switch (node.type()) {
-    case toml::node_type::string: return fmt::format("\"{}\"", node.as_string()->get());
-    case toml::node_type::integer: return text_of(node.as_integer()->get());
-    case toml::node_type::floating_point: return number_text(node.as_floating_point()->get());
-    case toml::node_type::boolean: return text_of(node.as_boolean()->get());
-    case toml::node_type::array: return "this list";
-    case toml::node_type::table: return "this table";
-    default: return "this date or time";
+    case toml::node_type::string:
+      return fmt::format("\"{}\"", node.as_string()->get());
+    case toml::node_type::integer:
+      return text_of(node.as_integer()->get());
+    case toml::node_type::floating_point:
+      return number_text(node.as_floating_point()->get());
+    case toml::node_type::boolean:
+      return text_of(node.as_boolean()->get());
+    case toml::node_type::array:
+      return "this list";
+    case toml::node_type::table:
+      return "this table";
+    default:
+      return "this date or time";
   }
 }
 
@@ -137,7 +146,8 @@ toml::table parse(const std::string& text, const std::string& file) {
   try {
     return toml::parse(std::string_view(text));
   } catch (const toml::parse_error& error) {
-    throw InputError(fmt::format("{}:{}: not valid TOML: {}", file, error.source().begin.line, error.description()));
+    throw InputError(
+        fmt::format("{}:{}: not valid TOML: {}", file, error.source().begin.line, error.description()));
   }
 }
 
@@ -145,7 +155,9 @@ toml::table parse(const std::string& text, const std::string& file) {
 
 void read_toml(const std::string& text, const std::string& file, const std::vector<Key>& keys) {
   const toml::table document = parse(text, file);
-  const auto line_of = [&](const toml::node& node) { return fmt::format("{}:{}", file, node.source().begin.line); };
+  const auto line_of = [&](const toml::node& node) {
+    return fmt::format("{}:{}", file, node.source().begin.line);
+  };
   std::vector<std::string> sections;
   for (const Key& key : keys)
     if (sections.empty() || sections.back() != section_of(key)) sections.push_back(section_of(key));
@@ -154,9 +166,10 @@ void read_toml(const std::string& text, const std::string& file, const std::vect
     const toml::table* table = section_node.as_table();
     const bool known = std::find(sections.begin(), sections.end(), section) != sections.end();
     if (!known && !table) find_key(section, line_of(section_node), keys);  // a key outside of its section
-    check_input(known, "{}: unknown section [{}]{}", line_of(section_node), section, did_you_mean(section, sections));
-    check_input(table != nullptr, "{}: '{}' is a section: write [{}] and its keys below", line_of(section_node),
-                section, section);
+    check_input(known, "{}: unknown section [{}]{}", line_of(section_node), section,
+                did_you_mean(section, sections));
+    check_input(table != nullptr, "{}: '{}' is a section: write [{}] and its keys below",
+                line_of(section_node), section, section);
     for (const auto& [key, node] : *table) {
       const std::string name = fmt::format("{}.{}", section, key.str());
       assign(find_key(name, line_of(node), keys), node, line_of(node), type_text(node));
@@ -166,8 +179,8 @@ void read_toml(const std::string& text, const std::string& file, const std::vect
 
 Setting parse_setting(const std::string& text) {
   const std::size_t equals = text.find('=');
-  check_input(equals != std::string::npos && equals > 0, "--set {}: expected key=value, as in --set model.layers=2",
-              text);
+  check_input(equals != std::string::npos && equals > 0,
+              "--set {}: expected key=value, as in --set model.layers=2", text);
   const auto trimmed = [](std::string part) {
     part.erase(0, std::min(part.find_first_not_of(' '), part.size()));
     part.erase(part.find_last_not_of(' ') + 1);
@@ -182,7 +195,8 @@ void apply_setting(const Setting& setting, const std::vector<Key>& keys) {
   const bool bare_string = std::holds_alternative<std::string*>(key.member) && !quoted;
   const std::string value = bare_string ? string_text(setting.value) : setting.value;
   // A newline would end the value and begin another key.
-  if (value.empty() || value.find('\n') != std::string::npos) throw unexpected(setting.where, key, setting.value);
+  if (value.empty() || value.find('\n') != std::string::npos)
+    throw unexpected(setting.where, key, setting.value);
   try {
     const toml::table table = toml::parse("value = " + value);
     assign(key, *table.get("value"), setting.where, setting.value);
@@ -199,12 +213,12 @@ std::string accepted_text(const Key& key) {
   const Limits& limits = key.limits;
   std::string range;
   if (std::isfinite(limits.least) && std::isfinite(limits.most))
-    range = fmt::format(", {:.15g} to {:.15g}{}", limits.least, limits.most, limits.most_included ? "" : " (excluded)");
+    range = fmt::format(", {:.15g} to {:.15g}{}", limits.least, limits.most,
+                        limits.most_included ? "" : " (excluded)");
   else if (std::isfinite(limits.least))
     range = fmt::format(", at least {:.15g}", limits.least);
-  const std::string choices = limits.choices.empty()
-                                  ? "a string"
-                                  : fmt::format("one of: {}", fmt::join(limits.choices, ", "));
+  const std::string choices =
+      limits.choices.empty() ? "a string" : fmt::format("one of: {}", fmt::join(limits.choices, ", "));
   return std::visit(
       [&]<class Value>(const Value*) -> std::string {
         if constexpr (std::is_same_v<Value, bool>) return "true or false";

@@ -1,5 +1,5 @@
-// Settings: a table of keys bound to plain structs, and what follows from such a table: reading TOML, `--set`, writing
-// TOML with the documentation as comments, error texts, the listing of `lm info --keys`.
+// Settings: a table of keys bound to plain structs, and what follows from such a table: reading TOML,
+// `--set`, writing TOML with the documentation as comments, error texts, the listing of `lm info --keys`.
 // Deliberately without any key of its own: recipe.h has those. Go on there.
 #pragma once
 
@@ -45,8 +45,9 @@ struct Setting {
 /// "KEY=VALUE" as given to `--set`. InputError if there is no "=".
 Setting parse_setting(const std::string& text);
 
-/// Assigns from the text of a TOML file. InputError "FILE:LINE: ..." for bad syntax, an unknown section or key (naming
-/// the nearest), a wrong type and a value out of its limits; nothing is assigned to keys that the text leaves out.
+/// Assigns from the text of a TOML file. InputError "FILE:LINE: ..." for bad syntax, an unknown section or
+/// key (naming the nearest), a wrong type and a value out of its limits; nothing is assigned to keys that the
+/// text leaves out.
 void read_toml(const std::string& text, const std::string& file, const std::vector<Key>& keys);
 
 /// Assigns one value, written as in TOML; strings need no quotes. InputErrors as read_toml, naming `where`.

@@ -1,12 +1,13 @@
-// Ctrl-C and SIGTERM: the first one asks the program to finish its step and save, a second one stops it at once.
+// Ctrl-C and SIGTERM: the first one asks the program to finish its step and save, a second one stops it at
+// once.
 #pragma once
 
 #include <csignal>
 
 namespace rondo {
 
-/// While one of these lives, the first SIGINT or SIGTERM is only noted, and puts the default action back for a second.
-/// Only one at a time.
+/// While one of these lives, the first SIGINT or SIGTERM is only noted, and puts the default action back for
+/// a second. Only one at a time.
 class StopSignals {
  public:
   StopSignals();

@@ -17,7 +17,7 @@ struct TrainOptions {
   std::optional<int> threads;     // none: one per core
   std::string device = "cpu";
   bool resume = false;
-  std::string command;            // what was typed, for config.toml
+  std::string command;  // what was typed, for config.toml
 };
 
 /// Trains. Returns 0, or 130 or 143 after a signal, once the state is saved.

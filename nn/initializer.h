@@ -20,12 +20,18 @@ struct Initializer {
   int64_t offset_from = 0, offset_to = 0;
 
   void fill(const Tensor& to, RandomKey key) const;
+  /// For a weight whose rows are the stacked gates of a cell: orthogonal gate by gate.
+  Initializer per_gate(int gates) const {
+    Initializer result = *this;
+    result.blocks = gates;
+    return result;
+  }
 };
 
 inline Initializer constant_values(double value) { return {Initializer::Kind::constant, value}; }
 inline Initializer uniform_values(double bound) { return {Initializer::Kind::uniform, bound}; }
 inline Initializer normal_values(double deviation) { return {Initializer::Kind::normal, deviation}; }
-/// Saxe et al. 2014: rows (or columns, of a tall matrix) are orthonormal within each block.
-inline Initializer orthogonal_values(int blocks = 1) { return {Initializer::Kind::orthogonal, 1, blocks}; }
+/// Saxe et al. 2014: the rows of each block are orthonormal, or its columns where it is tall.
+inline Initializer orthogonal_values() { return {Initializer::Kind::orthogonal, 1}; }
 
 }  // namespace rondo

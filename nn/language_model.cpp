@@ -6,30 +6,13 @@
 namespace rondo {
 namespace {
 
-using Initial = LanguageModelOptions::Initial;
-
-Initializer initializer(Initial kind, double size, double pytorch_bound, int blocks) {
-  switch (kind) {
-    case Initial::uniform: return uniform_values(size);
-    case Initial::normal: return normal_values(size);
-    case Initial::orthogonal: return orthogonal_values(blocks);
-    case Initial::pytorch: break;
-  }
-  return uniform_values(pytorch_bound);
-}
-
-/// How many gates of H rows a cell's stacked weights hold.
-int gates_of(const std::string& cell) { return cell.starts_with("lstm") ? 4 : cell.starts_with("gru") ? 3 : 1; }
-
 std::vector<CellOptions> cell_options(const LanguageModelOptions& options) {
   std::vector<CellOptions> layers;
   int64_t input = options.embedding;
   for (int64_t H : options.hidden) {
     CellOptions layer = pytorch_cell(input, H);
-    const double bound = 1 / std::sqrt(H);
-    const int gates = gates_of(options.cell);
-    layer.input_weights = initializer(options.input_initial, options.initial_size, bound, gates);
-    layer.recurrent_weights = initializer(options.recurrent_initial, options.initial_size, bound, gates);
+    layer.input_weights = options.input_weights.value_or(layer.input_weights);
+    layer.recurrent_weights = options.recurrent_weights.value_or(layer.recurrent_weights);
     layer.forget_bias = options.forget_bias;
     layer.bias_count = options.bias_count;
     layers.push_back(layer);
@@ -58,8 +41,7 @@ Variable as_rows(const Variable& x) { return reshape(x, {x.shape().rows(), x.sha
 LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabulary_size, uint64_t seed)
     : options_(checked(options)),
       vocabulary_size_(vocabulary_size),
-      embedding_(*this, "embedding", vocabulary_size, options.embedding,
-                 options.tied ? uniform_values(0.1) : normal_values(1)),
+      embedding_(*this, "embedding", vocabulary_size, options.embedding, options.embedding_weights),
       input_dropout_(*this, "input_dropout", options.dropout),
       recurrent_(*this, "rnn", options.cell, cell_options(options), options.dropout),
       output_dropout_(*this, "output_dropout", options.dropout) {
@@ -71,8 +53,7 @@ LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabu
   }
   decoder_ = options.tied ? std::make_unique<Linear>(*this, "decoder", embedding_.weight, constant_values(0))
                           : std::make_unique<Linear>(*this, "decoder", width, vocabulary_size);
-  const Initializer everywhere = uniform_values(options.initial_size);
-  finalize(seed, options.initial_everywhere ? &everywhere : nullptr);
+  finalize(seed, options.every ? &*options.every : nullptr);
 }
 
 LanguageModel::Result LanguageModel::forward(const Input& input, const std::vector<State>& states) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,12 +21,11 @@ struct LanguageModelOptions {
   int bias_count = 2;                   // of each gate
   double forget_bias = 0;
 
-  // Initial values: kinds as in Initializer. "pytorch" is what torch.nn draws.
-  enum class Initial { pytorch, uniform, normal, orthogonal };
-  Initial input_initial = Initial::pytorch;      // the cells' input weights
-  Initial recurrent_initial = Initial::pytorch;  // the cells' recurrent weights
-  double initial_size = 0.1;                     // bound of the uniform, deviation of the normal
-  bool initial_everywhere = false;               // all parameters uniform in +-initial_size
+  // Initial values. Where nothing is given, what torch.nn draws for a layer of this size.
+  Initializer embedding_weights = uniform_values(0.1);
+  std::optional<Initializer> input_weights;      // of the cells
+  std::optional<Initializer> recurrent_weights;  // of the cells
+  std::optional<Initializer> every;              // all parameters, biases included, whatever is said above
 };
 
 class LanguageModel : public Module {

@@ -4,6 +4,7 @@
 #include <cblas.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <map>
@@ -51,7 +52,7 @@ void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose tra
 #else
   const auto product = cblas_sgemm;
 #endif
-  const auto stride = [](const Tensor& x) { return static_cast<int>(std::max(x.row_stride(), x.columns())); };
+  const auto stride = [](const Tensor& x) { return static_cast<int>(std::max({x.row_stride(), x.columns(), int64_t{1}})); };
   product(CblasRowMajor, blas(transpose_a), blas(transpose_b), static_cast<int>(m), static_cast<int>(n),
           static_cast<int>(k), 1, a.data(), stride(a), b.data(), stride(b), beta, c.write(), stride(c));
   if (recording) {

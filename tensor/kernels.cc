@@ -36,6 +36,15 @@ struct Accumulate {
   }
 };
 
+struct Scale {
+  Operand to;
+  real factor;
+  HD void operator()(Row row, int64_t r) const {
+    const Lanes f(factor);
+    row.map(row_of(to, r), [=](auto a) { return a * f; }, row_of(to, r));
+  }
+};
+
 struct ColumnSums {
   Operand x;
   int64_t rows;
@@ -155,13 +164,13 @@ struct DropoutMask {
   /// Element `index` of the tensor is element `logical` of the whole batch.
   HD void operator()(Row row, int64_t r) const {
     const uint64_t logical_row = r / slice.batch * slice.whole + slice.first + r % slice.batch;
-    const uint64_t begin = logical_row * extent.columns, end = begin + extent.columns;
+    const uint64_t begin = logical_row * extent.columns;
     real* to = mask + r * extent.columns;
 #ifdef __CUDA_ARCH__
     for (int64_t j = cuda::thread(); j < row.columns; j += cuda::threads())
       to[j] = key.bits(begin + j) < threshold ? real(0) : kept;
 #else
-    (void)row;
+    const uint64_t end = begin + row.columns;
     for (uint64_t block = begin / 4; block * 4 < end; ++block) {
       const PhiloxBlock words = key.block(block);
       for (uint64_t i = block * 4 < begin ? begin : block * 4; i < block * 4 + 4 && i < end; ++i)
@@ -176,6 +185,7 @@ void copy(Extent extent, Operand from, Operand to) { rows(extent.rows, extent.co
 void accumulate(Extent extent, Operand x, Operand to, real factor) {
   rows(extent.rows, extent.columns, Accumulate{x, to, factor});
 }
+void scale(Extent extent, Operand to, real factor) { rows(extent.rows, extent.columns, Scale{to, factor}); }
 void column_sums(Extent extent, Operand x, real* to) {
   columns(extent.columns, extent.rows * extent.columns, ColumnSums{x, extent.rows, to});
 }
@@ -215,6 +225,7 @@ const Kernels kernels = {
     .fill = fill,
     .copy = copy,
     .accumulate = accumulate,
+    .scale = scale,
     .column_sums = column_sums,
     .partial_sums = partial_sums,
     .softmax = softmax,

@@ -59,7 +59,7 @@ struct PointwiseOperator {
   int inputs = 0;
   int outputs = 0;
   Domain domain;
-  std::string equation;           // its documentation row; empty when the operator states none
+  std::string equation;           // its documentation row
   std::vector<std::byte> example;  // a default-constructed operator, for the tests
   PointwiseLaunchers cpu, cuda;
 };

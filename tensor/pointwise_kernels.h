@@ -15,20 +15,16 @@ namespace rondo {
 namespace BACKEND {
 namespace detail {
 
-template <class Op, class Sequence>
-struct CallableWith;
 template <class Op, size_t... J>
-struct CallableWith<Op, std::index_sequence<J...>> {
-  template <size_t>
-  using Input = Scalar;
-  static constexpr bool value = std::is_invocable_v<const Op&, Input<J>...>;
-};
+constexpr bool callable_with(std::index_sequence<J...>) {
+  return requires(const Op& op, const Scalar* x) { op(x[J]...); };
+}
 
 /// How many inputs the body takes: its parameters are all `auto`, so one count fits.
 template <class Op, int N = 1>
 constexpr int input_count() {
   static_assert(N <= most_pointwise_inputs, "an operator takes 1 to 9 inputs");
-  if constexpr (CallableWith<Op, std::make_index_sequence<N>>::value)
+  if constexpr (callable_with<Op>(std::make_index_sequence<N>{}))
     return N;
   else
     return input_count<Op, N + 1>();

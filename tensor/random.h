@@ -34,19 +34,16 @@ struct RandomKey {
   uint32_t draw = 0;
   uint64_t update = 0;
 
-  /// Word `index` of the family, uniform over 32 bits.
-  HD uint32_t bits(uint64_t index) const {
-    // The counter holds what varies fast; name and draw fold into the key, update shares the counter's upper half.
-    const PhiloxBlock counter{{static_cast<uint32_t>(index >> 2), static_cast<uint32_t>(index >> 34) ^ (draw << 16),
-                               static_cast<uint32_t>(update), static_cast<uint32_t>(update >> 32) ^ name}};
-    return philox(counter, static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)).word[index & 3];
-  }
   /// The four words 4 * block .. 4 * block + 3 at the cost of one.
   HD PhiloxBlock block(uint64_t block) const {
-    const PhiloxBlock counter{{static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32) ^ (draw << 16),
-                               static_cast<uint32_t>(update), static_cast<uint32_t>(update >> 32) ^ name}};
-    return philox(counter, static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32));
+    // No two fields share bits while index < 2^50 and update < 2^48; the name joins the seed, of which a run has one.
+    const PhiloxBlock counter{{static_cast<uint32_t>(block),
+                               static_cast<uint32_t>(block >> 32) ^ static_cast<uint32_t>(update >> 32) << 16,
+                               static_cast<uint32_t>(update), draw}};
+    return philox(counter, static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32) ^ name);
   }
+  /// Word `index` of the family, uniform over 32 bits.
+  HD uint32_t bits(uint64_t index) const { return block(index >> 2).word[index & 3]; }
 };
 
 /// A number in (0, 1) from 32 random bits.

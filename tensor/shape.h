@@ -74,8 +74,9 @@ class Shape {
 }  // namespace rondo
 
 template <>
-struct fmt::formatter<rondo::Shape> : fmt::formatter<std::string> {
-  auto format(const rondo::Shape& shape, fmt::format_context& context) const {
-    return fmt::formatter<std::string>::format(shape.to_string(), context);
+struct fmt::formatter<rondo::Shape> {
+  constexpr auto parse(format_parse_context& context) { return context.begin(); }
+  auto format(const rondo::Shape& shape, format_context& context) const {
+    return fmt::format_to(context.out(), "{}", shape.to_string());
   }
 };

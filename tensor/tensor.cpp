@@ -125,9 +125,7 @@ void accumulate(const Tensor& x, const Tensor& to, real factor) {
   kernels(to.device()).accumulate(to.extent(), x.read_operand(), to.write_operand(), factor);
 }
 
-void scale(const Tensor& to, real factor) {
-  kernels(to.device()).accumulate(to.extent(), to.read_operand(), to.write_operand(), factor - 1);
-}
+void scale(const Tensor& to, real factor) { kernels(to.device()).scale(to.extent(), to.write_operand(), factor); }
 
 void broadcast_rows(const Tensor& x, const Tensor& to, bool add) {
   check(x.rows() == 1 && x.columns() == to.columns(), "[broadcast_rows] needs a vector [{}], got {}", to.columns(),

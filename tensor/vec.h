@@ -174,10 +174,10 @@ HD Vec expm1(Vec x) {
   return select(u == Vec(1.0f), x, select(abs(x) > Vec(1.0f), u - 1.0f, y));
 }
 
-/// log(1 + x) without cancellation near 0 (Kahan: log(u) x / (u - 1), u = 1 + x).
+/// log(1 + x) without cancellation near 0 (Kahan: log(u) x / (u - 1), u = 1 + x; the quotient first, as log(u) x may overflow).
 HD Vec log1p(Vec x) {
   const Vec u = 1.0f + x;
-  return select(u == Vec(1.0f), x, select(x == Vec(INFINITY), x, log(u) * x / (u - 1.0f)));
+  return select(u == Vec(1.0f), x, select(x == Vec(INFINITY), x, log(u) * (x / (u - 1.0f))));
 }
 
 #endif

@@ -28,7 +28,8 @@ CellOptions pytorch_cell(int64_t input_size, int64_t hidden_size) {
 Projection::Projection(Cell& cell, const std::string& weight_name, int64_t width, const CellOptions& options,
                        std::vector<const Parameter*> biases)
     : index_(static_cast<int64_t>(cell.projections_.size())),
-      weight_(cell, weight_name, {width, options.input_size}, options.input_weights),
+      weight_(cell, weight_name, {width, options.input_size},
+              options.input_weights.per_gate(static_cast<int>(width / options.hidden_size))),
       biases_(std::move(biases)) {
   cell.projections_.push_back(this);
 }
@@ -93,8 +94,9 @@ std::unique_ptr<Cell> make_cell(const std::string& name, Module& parent, const s
                                 const CellOptions& options) {
   for (const auto& entry : catalogue)
     if (name == entry.name) return entry.make(parent, suffix, options);
-  check_input(false, "there is no cell '{}'; the cells are {}", name, fmt::join(cell_names(), ", "));
-  return nullptr;
+  std::string known;
+  for (const auto& entry : catalogue) known += (known.empty() ? "" : ", ") + std::string(entry.name);
+  throw InputError(fmt::format("there is no cell '{}'; the cells are {}", name, known));
 }
 
 std::vector<std::string> cell_names() {

@@ -7,7 +7,7 @@ Gru::Gru(Module& parent, const std::string& suffix, const CellOptions& cell_opti
     : Cell(parent, suffix, cell_options),
       biases(*this, 3, options),
       x_gates(*this, "weight_ih", 3 * hidden(), options, biases.all()),
-      U(*this, "weight_hh", {3 * hidden(), hidden()}, options.recurrent_weights) {}
+      U(*this, "weight_hh", {3 * hidden(), hidden()}, options.recurrent_weights.per_gate(3)) {}
 
 State Gru::step(const StepInputs& x, const State& previous) {
   const int64_t H = hidden();
@@ -23,7 +23,7 @@ GruWithResetAfter::GruWithResetAfter(Module& parent, const std::string& suffix, 
       input_bias(*this, "bias_ih", {3 * hidden()}, options.biases),
       recurrent_bias(*this, "bias_hh", {3 * hidden()}, options.biases),
       x_gates(*this, "weight_ih", 3 * hidden(), options, {&input_bias}),
-      U(*this, "weight_hh", {3 * hidden(), hidden()}, options.recurrent_weights) {}
+      U(*this, "weight_hh", {3 * hidden(), hidden()}, options.recurrent_weights.per_gate(3)) {}
 
 State GruWithResetAfter::step(const StepInputs& x, const State& previous) {
   const int64_t H = hidden();

@@ -7,7 +7,7 @@ LstmBase::LstmBase(Module& parent, const std::string& suffix, const CellOptions&
     : Cell(parent, suffix, cell_options),
       biases(*this, 4, options, options.forget_bias),
       z(*this, "weight_ih", 4 * hidden(), options, biases.all()),
-      U(*this, "weight_hh", {4 * hidden(), hidden()}, options.recurrent_weights) {}
+      U(*this, "weight_hh", {4 * hidden(), hidden()}, options.recurrent_weights.per_gate(4)) {}
 
 State LstmBase::initial_state(int64_t batch) const {
   const Tensor zeros = Tensor::zeros({batch, hidden()});

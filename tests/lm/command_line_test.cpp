@@ -23,8 +23,9 @@ std::string usage_error(const std::vector<const char*>& words) {
 }
 
 TEST(CommandLine, Train) {
-  const auto options = parse_as<TrainOptions>({"train", "--epochs", "5", "--recipe", "demo", "--data", "a b", "--set",
-                                               "model.layers=2", "--set", "train.epochs=9", "--seed=7", "--threads", "3"});
+  const auto options =
+      parse_as<TrainOptions>({"train", "--epochs", "5", "--recipe", "demo", "--data", "a b", "--set",
+                              "model.layers=2", "--set", "train.epochs=9", "--seed=7", "--threads", "3"});
   EXPECT_EQ(options.recipe, "demo");
   EXPECT_EQ(options.data, "a b");
   EXPECT_EQ(options.out, "");
@@ -32,7 +33,8 @@ TEST(CommandLine, Train) {
   EXPECT_EQ(options.threads, 3);
   EXPECT_FALSE(options.resume);
   EXPECT_EQ(options.command,
-            "lm train --epochs 5 --recipe demo --data 'a b' --set model.layers=2 --set train.epochs=9 --seed=7 --threads 3");
+            "lm train --epochs 5 --recipe demo --data 'a b' --set model.layers=2 --set train.epochs=9 "
+            "--seed=7 --threads 3");
   const Recipe recipe = resolve_recipe(options.recipe, options.settings);
   EXPECT_EQ(recipe.model.layers, 2);
   EXPECT_EQ(recipe.train.epochs, 5) << "a named flag wins over --set wherever it stands";
@@ -48,7 +50,8 @@ TEST(CommandLine, Resume) {
   expect_contains(usage_error({"train", "--out", "a", "--resume", "--recipe", "demo"}), "leave out --recipe");
   expect_contains(usage_error({"train", "--out", "a", "--resume", "--data", "x"}), "leave out --data");
   expect_contains(usage_error({"train", "--out", "a", "--resume", "--seed", "2"}), "--seed 2: cannot change");
-  expect_contains(usage_error({"train", "--out", "a", "--resume", "--set", "train.batch=2"}), "cannot change");
+  expect_contains(usage_error({"train", "--out", "a", "--resume", "--set", "train.batch=2"}),
+                  "cannot change");
 }
 
 TEST(CommandLine, Defaults) {
@@ -69,16 +72,17 @@ TEST(CommandLine, Defaults) {
 }
 
 TEST(CommandLine, EveryFlagOfTheOthers) {
-  const auto evaluate = parse_as<EvaluateOptions>({"eval", "r", "--split", "test", "--streams", "4", "--json"});
+  const auto evaluate =
+      parse_as<EvaluateOptions>({"eval", "r", "--split", "test", "--streams", "4", "--json"});
   EXPECT_EQ(evaluate.split, "test");
   EXPECT_EQ(evaluate.streams, 4);
   EXPECT_TRUE(evaluate.json);
   EXPECT_EQ(parse_as<EvaluateOptions>({"eval", "r", "--text", "f"}).text, "f");
   const auto score = parse_as<ScoreOptions>({"score", "--stateful", "r", "--per-symbol"});
   EXPECT_TRUE(score.stateful && score.per_symbol);
-  const auto generate =
-      parse_as<GenerateOptions>({"generate", "r", "--prompt", "--The", "-n", "5", "--temperature", "0", "--top-k", "9",
-                                 "--top-p", "0.5", "--seed", "18", "--allow-unk", "--device", "cuda"});
+  const auto generate = parse_as<GenerateOptions>({"generate", "r", "--prompt", "--The", "-n", "5",
+                                                   "--temperature", "0", "--top-k", "9", "--top-p", "0.5",
+                                                   "--seed", "18", "--allow-unk", "--device", "cuda"});
   EXPECT_EQ(generate.prompt, "--The");
   EXPECT_EQ(generate.symbols, 5);
   EXPECT_EQ(generate.temperature, 0);
@@ -87,7 +91,8 @@ TEST(CommandLine, EveryFlagOfTheOthers) {
   EXPECT_EQ(generate.seed, 18u);
   EXPECT_TRUE(generate.allow_unknown);
   EXPECT_EQ(generate.device, "cuda");
-  const auto info = parse_as<InfoOptions>({"info", "--recipe", "demo", "--vocab-size", "50", "--set", "model.layers=2"});
+  const auto info =
+      parse_as<InfoOptions>({"info", "--recipe", "demo", "--vocab-size", "50", "--set", "model.layers=2"});
   EXPECT_EQ(info.vocabulary_size, 50);
   EXPECT_EQ(info.settings.at(0).key, "model.layers");
   EXPECT_TRUE(parse_as<InfoOptions>({"info", "--keys"}).keys);
@@ -98,7 +103,8 @@ TEST(CommandLine, UsageErrors) {
   expect_contains(usage_error({""}), "no command given");
   EXPECT_EQ(usage_error({"trian"}), "unknown command 'trian'; did you mean 'train'?");
   EXPECT_EQ(usage_error({"--versoin"}), "unknown flag --versoin; did you mean '--version'?");
-  EXPECT_EQ(usage_error({"train", "--recpie", "demo"}), "train: unknown flag --recpie; did you mean '--recipe'?");
+  EXPECT_EQ(usage_error({"train", "--recpie", "demo"}),
+            "train: unknown flag --recpie; did you mean '--recipe'?");
   EXPECT_EQ(usage_error({"train", "--epoch=3"}), "train: unknown flag --epoch; did you mean '--epochs'?");
   expect_contains(usage_error({"train"}), "no recipe given");
   expect_contains(usage_error({"train", "--recipe", "demo"}), "no text given");

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include <csignal>
 
@@ -57,36 +56,6 @@ TEST(Files, FullDiskLeavesTheOldFileIntact) {
 TEST(Files, WritingIntoNoFolderFails) {
   const TemporaryFolder folder;
   expect_contains(error_of<Error>([&] { write_atomically(folder / "none" / "a", "x"); }), "No such file");
-}
-
-TEST(Files, ReadsOnlyRegularFiles) {
-  const TemporaryFolder folder;
-  write_bytes(folder / "a", "text");
-  EXPECT_EQ(read_file(folder / "a", "recipe"), "text");
-  expect_contains(error_of([&] { read_file(folder / "b", "recipe"); }), "cannot read recipe " + (folder / "b").string());
-  expect_contains(error_of([&] { read_file(folder.path(), "recipe"); }), "it is a folder");
-  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
-  expect_contains(error_of([&] { read_file(folder / "pipe", "recipe"); }), "not a regular file");
-  expect_contains(error_of([&] { read_file(folder / "a", "recipe", 3); }), "4 bytes, more than the 3");
-}
-
-TEST(Files, UnreadableFile) {
-  if (geteuid() == 0) GTEST_SKIP() << "root may read everything";
-  const TemporaryFolder folder;
-  write_bytes(folder / "a", "text");
-  std::filesystem::permissions(folder / "a", std::filesystem::perms::none);
-  expect_contains(error_of([&] { read_file(folder / "a", "recipe"); }), "Permission denied");
-}
-
-TEST(Files, Sha256) {
-  // FIPS 180-2, appendix B: one block, and a million times 'a'.
-  const TemporaryFolder folder;
-  write_bytes(folder / "abc", "abc");
-  EXPECT_EQ(sha256_of_file(folder / "abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  write_bytes(folder / "million", std::string(1'000'000, 'a'));
-  EXPECT_EQ(sha256_of_file(folder / "million"), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
-  write_bytes(folder / "more", std::string((1 << 20) + 1, 'a'));  // more than one read
-  EXPECT_NE(sha256_of_file(folder / "more"), sha256_of_file(folder / "million"));
 }
 
 TEST(LineFile, AppendsAndGoesOnFromAPosition) {

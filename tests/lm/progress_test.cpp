@@ -35,7 +35,8 @@ TEST(Progress, ATerminalLineIsWrittenOverAndRemoved) {
 }
 
 TEST(Progress, IsCutToTheTerminal) {
-  EXPECT_EQ(shown(true, 5, 0ms, [](Progress& progress) { progress.status("1234567"); }), "\r1234\x1b[K\r\x1b[K");
+  EXPECT_EQ(shown(true, 5, 0ms, [](Progress& progress) { progress.status("1234567"); }),
+            "\r1234\x1b[K\r\x1b[K");
   EXPECT_EQ(shown(true, 3, 0ms, [](Progress& progress) { progress.status("\xc3\xa9\xc3\xa8\xc3\xa0"); }),
             "\r\xc3\xa9\xc3\xa8\x1b[K\r\x1b[K");
 }

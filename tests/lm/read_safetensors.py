@@ -1,4 +1,4 @@
-"""Prints a safetensors file with nothing but Python's standard library: the reader that safetensors_test.cpp trusts."""
+"""Prints a safetensors file with Python's standard library alone: what safetensors_test.cpp compares with."""
 
 import json
 import struct

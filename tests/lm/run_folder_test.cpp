@@ -87,13 +87,6 @@ TEST(RunFolder, ConfigErrors) {
   expect_contains(error_of([&] { read_config(run); }), "config.toml:2: made_by.threads = -1");
 }
 
-TEST(RunFolder, Sha256Lines) {
-  const TemporaryFolder folder;
-  write_bytes(folder / "abc", "abc");
-  EXPECT_EQ(sha256_lines({folder / "abc"}).at(0),
-            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  " + (folder / "abc").string());
-}
-
 TEST(RunFolder, ShellCommand) {
   const char* words[] = {"lm", "train", "--data", "my text", "it's", ""};
   EXPECT_EQ(shell_command(6, words), "lm train --data 'my text' 'it'\\''s' ''");

@@ -32,9 +32,10 @@ TEST(Safetensors, WritesExactlyTheseBytes) {
   const std::vector<float> weight = {1, 2};
   const std::vector<std::uint8_t> mark = {7};
   const std::vector<std::int64_t> step = {-1};
-  write_safetensors(folder / "a",
-                    {view("mark", "U8", {1, 1}, mark), view("weight", "F32", {2}, weight), view("step", "I64", {}, step)},
-                    {{"epoch", "3"}});
+  write_safetensors(
+      folder / "a",
+      {view("mark", "U8", {1, 1}, mark), view("weight", "F32", {2}, weight), view("step", "I64", {}, step)},
+      {{"epoch", "3"}});
   const std::string header =
       R"({"__metadata__":{"epoch":"3"},"step":{"dtype":"I64","shape":[],"data_offsets":[0,8]},)"
       R"("weight":{"dtype":"F32","shape":[2],"data_offsets":[8,16]},)"
@@ -49,8 +50,10 @@ TEST(Safetensors, ReadsBack) {
   const std::vector<float> a = {1.5F, -2, 3, 4, 5, 6};
   const std::vector<double> b = {0.1};
   const std::vector<float> none;
-  write_safetensors(folder / "a", {view("a", "F32", {2, 3}, a), view("b", "F64", {1}, b), view("none", "F32", {0, 4}, none)},
-                    {{"key", "line\n\"quoted\""}});
+  write_safetensors(
+      folder / "a",
+      {view("a", "F32", {2, 3}, a), view("b", "F64", {1}, b), view("none", "F32", {0, 4}, none)},
+      {{"key", "line\n\"quoted\""}});
   const Safetensors file = Safetensors::read(folder / "a");
   ASSERT_EQ(file.tensors().size(), 3u);
   EXPECT_EQ(file.get("a").shape, (std::vector<std::int64_t>{2, 3}));
@@ -65,7 +68,8 @@ TEST(Safetensors, ReadsBack) {
 
 TEST(Safetensors, MovedFilesKeepTheirBytes) {
   const TemporaryFolder folder;
-  const std::vector<std::uint8_t> small = {1, 2, 3};  // a file so short that a string might hold it inside itself
+  const std::vector<std::uint8_t> small = {1, 2,
+                                           3};  // a file so short that a string might hold it inside itself
   write_safetensors(folder / "a", {view("a", "U8", {3}, small)}, {});
   Safetensors first = Safetensors::read(folder / "a");
   const Safetensors second = std::move(first);
@@ -98,10 +102,11 @@ TEST(Safetensors, AnIndependentReaderAgrees) {
   const std::vector<float> a = {1.5F, -2};
   const std::vector<double> b = {0.25};
   const std::vector<std::int32_t> c = {-7, 8, 9};
-  write_safetensors(folder / "a", {view("a", "F32", {2, 1}, a), view("b", "F64", {1}, b), view("c", "I32", {3}, c)},
+  write_safetensors(folder / "a",
+                    {view("a", "F32", {2, 1}, a), view("b", "F64", {1}, b), view("c", "I32", {3}, c)},
                     {{"epoch", "3"}});
-  const std::string command = "python3 " RONDO_SOURCE_DIR "/tests/lm/read_safetensors.py " + (folder / "a").string() +
-                              " > " + (folder / "out").string();
+  const std::string command = "python3 " RONDO_SOURCE_DIR "/tests/lm/read_safetensors.py " +
+                              (folder / "a").string() + " > " + (folder / "out").string();
   ASSERT_EQ(std::system(command.c_str()), 0);
   EXPECT_EQ(bytes_of_file(folder / "out"),
             "__metadata__ epoch=3\na F32 [2, 1] (1.5, -2.0)\nb F64 [1] (0.25,)\nc I32 [3] (-7, 8, 9)\n");
@@ -117,7 +122,8 @@ struct BadFile {
 
 std::string entry(const std::string& name, const std::string& dtype, const std::string& shape,
                   const std::string& offsets) {
-  return "\"" + name + "\":{\"dtype\":\"" + dtype + "\",\"shape\":" + shape + ",\"data_offsets\":" + offsets + "}";
+  return "\"" + name + "\":{\"dtype\":\"" + dtype + "\",\"shape\":" + shape + ",\"data_offsets\":" + offsets +
+         "}";
 }
 
 TEST(Safetensors, BadFilesAreOneClearError) {
@@ -125,7 +131,8 @@ TEST(Safetensors, BadFilesAreOneClearError) {
   const std::vector<BadFile> files = {
       {"empty", "", "truncated"},
       {"seven bytes", "1234567", "truncated"},
-      {"2^60 bytes of header", file_of("{}", "", std::uint64_t{1} << 60), "its header would have 1152921504606846976"},
+      {"2^60 bytes of header", file_of("{}", "", std::uint64_t{1} << 60),
+       "its header would have 1152921504606846976"},
       {"all ones", file_of("{}", "", ~std::uint64_t{0}), "its header would have"},
       {"header beyond the file", file_of("{}", "", 3), "truncated"},
       {"not JSON", file_of("{", ""), "not JSON"},
@@ -135,30 +142,42 @@ TEST(Safetensors, BadFilesAreOneClearError) {
       {"a list", file_of("[]", ""), "not a JSON object"},
       {"deep", file_of(std::string(1'000'000, '['), ""), "nested too deep"},
       {"deep objects", file_of("{\"a\":{\"b\":{\"c\":{}}}}", ""), "nested too deep"},
-      {"a name twice", file_of("{" + entry("a", "F32", "[1]", "[0,4]") + "," + entry("a", "F32", "[1]", "[4,8]") + "}", eight),
+      {"a name twice",
+       file_of("{" + entry("a", "F32", "[1]", "[0,4]") + "," + entry("a", "F32", "[1]", "[4,8]") + "}",
+               eight),
        "names 'a' twice"},
-      {"dtype twice", file_of(R"({"a":{"dtype":"F32","dtype":"F32","shape":[1],"data_offsets":[0,4]}})", four),
+      {"dtype twice",
+       file_of(R"({"a":{"dtype":"F32","dtype":"F32","shape":[1],"data_offsets":[0,4]}})", four),
        "names 'dtype' twice"},
       {"no dtype", file_of(R"({"a":{"shape":[1],"data_offsets":[0,4]}})", four), "needs dtype"},
-      {"a number as dtype", file_of(R"({"a":{"dtype":4,"shape":[1],"data_offsets":[0,4]}})", four), "needs dtype"},
+      {"a number as dtype", file_of(R"({"a":{"dtype":4,"shape":[1],"data_offsets":[0,4]}})", four),
+       "needs dtype"},
       {"one field too many", file_of(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4],"x":1}})", four),
        "and no more"},
       {"not an object", file_of(R"({"a":[1,2,3]})", four), "needs dtype"},
       {"unknown dtype", file_of("{" + entry("a", "BF16", "[2]", "[0,4]") + "}", four), "type BF16"},
       {"shape no list", file_of("{" + entry("a", "F32", "1", "[0,4]") + "}", four), "shape or data_offsets"},
-      {"negative shape", file_of("{" + entry("a", "F32", "[-1]", "[0,4]") + "}", four), "shape or data_offsets"},
+      {"negative shape", file_of("{" + entry("a", "F32", "[-1]", "[0,4]") + "}", four),
+       "shape or data_offsets"},
       {"fraction", file_of("{" + entry("a", "F32", "[1.0]", "[0,4]") + "}", four), "shape or data_offsets"},
-      {"beyond int64", file_of("{" + entry("a", "F32", "[18446744073709551615]", "[0,4]") + "}", four), "shape or data_offsets"},
-      {"three offsets", file_of("{" + entry("a", "F32", "[1]", "[0,4,4]") + "}", four), "shape or data_offsets"},
+      {"beyond int64", file_of("{" + entry("a", "F32", "[18446744073709551615]", "[0,4]") + "}", four),
+       "shape or data_offsets"},
+      {"three offsets", file_of("{" + entry("a", "F32", "[1]", "[0,4,4]") + "}", four),
+       "shape or data_offsets"},
       {"offsets reversed", file_of("{" + entry("a", "F32", "[1]", "[4,0]") + "}", four), "bytes 4 to 0"},
-      {"offsets beyond the file", file_of("{" + entry("a", "F32", "[2]", "[0,8]") + "}", four), "truncated or corrupt"},
-      {"huge offsets", file_of("{" + entry("a", "F32", "[1]", "[9223372036854775800,9223372036854775804]") + "}", four),
+      {"offsets beyond the file", file_of("{" + entry("a", "F32", "[2]", "[0,8]") + "}", four),
        "truncated or corrupt"},
-      {"shape too small", file_of("{" + entry("a", "F32", "[1]", "[0,8]") + "}", eight), "do not fit its shape"},
-      {"another dtype", file_of("{" + entry("a", "F64", "[1]", "[0,4]") + "}", four), "do not fit its shape"},
-      {"product that wraps to 4", file_of("{" + entry("a", "F32", "[4294967296,4294967296,1]", "[0,0]") + "}", ""),
+      {"huge offsets",
+       file_of("{" + entry("a", "F32", "[1]", "[9223372036854775800,9223372036854775804]") + "}", four),
+       "truncated or corrupt"},
+      {"shape too small", file_of("{" + entry("a", "F32", "[1]", "[0,8]") + "}", eight),
        "do not fit its shape"},
-      {"overlap", file_of("{" + entry("a", "F32", "[1]", "[0,4]") + "," + entry("b", "F32", "[1]", "[0,4]") + "}", four),
+      {"another dtype", file_of("{" + entry("a", "F64", "[1]", "[0,4]") + "}", four), "do not fit its shape"},
+      {"product that wraps to 4",
+       file_of("{" + entry("a", "F32", "[4294967296,4294967296,1]", "[0,0]") + "}", ""),
+       "do not fit its shape"},
+      {"overlap",
+       file_of("{" + entry("a", "F32", "[1]", "[0,4]") + "," + entry("b", "F32", "[1]", "[0,4]") + "}", four),
        "overlaps"},
       {"gap", file_of("{" + entry("a", "F32", "[1]", "[4,8]") + "}", eight), "leaves a gap"},
       {"bytes behind", file_of("{" + entry("a", "F32", "[1]", "[0,4]") + "}", eight), "4 bytes behind"},

@@ -32,7 +32,8 @@ struct Example {
 TEST(Settings, ReadsEveryType) {
   Example example;
   example.read(
-      "[look]\nshape = 'square'\n[size]\ncount = 7\nshare = 0.25\nloud = true\nwidths = [3]\nnames = ['a', 'b']\n");
+      "[look]\nshape = 'square'\n[size]\ncount = 7\nshare = 0.25\nloud = true\nwidths = [3]\nnames = ['a', "
+      "'b']\n");
   EXPECT_EQ(example.shape, "square");
   EXPECT_EQ(example.count, 7);
   EXPECT_EQ(example.share, 0.25);
@@ -49,17 +50,22 @@ TEST(Settings, ReadsEveryType) {
 TEST(Settings, ErrorsNameFileLineKeyValueAndLimits) {
   Example example;
   const auto error = [&](const std::string& text) { return error_of([&] { example.read(text); }); };
-  EXPECT_EQ(error("[size]\n\ncount = 0"), "f.toml:3: size.count = 0: expected an integer, at least 1 (pieces)");
+  EXPECT_EQ(error("[size]\n\ncount = 0"),
+            "f.toml:3: size.count = 0: expected an integer, at least 1 (pieces)");
   EXPECT_EQ(error("[size]\nshare = 1.0"), "f.toml:2: size.share = 1.0: expected a number, 0 to 1 (excluded)");
   EXPECT_EQ(error("[size]\nshare = nan"), "f.toml:2: size.share = nan: expected a number, 0 to 1 (excluded)");
   EXPECT_EQ(error("[size]\nloud = 1"), "f.toml:2: size.loud = 1: expected true or false");
-  EXPECT_EQ(error("[size]\ncount = 2.5"), "f.toml:2: size.count = 2.5: expected an integer, at least 1 (pieces)");
-  EXPECT_EQ(error("[size]\ncount = '2'"), "f.toml:2: size.count = \"2\": expected an integer, at least 1 (pieces)");
-  EXPECT_EQ(error("[look]\nshape = 'triangle'"), "f.toml:2: look.shape = \"triangle\": expected one of: round, square");
+  EXPECT_EQ(error("[size]\ncount = 2.5"),
+            "f.toml:2: size.count = 2.5: expected an integer, at least 1 (pieces)");
+  EXPECT_EQ(error("[size]\ncount = '2'"),
+            "f.toml:2: size.count = \"2\": expected an integer, at least 1 (pieces)");
+  EXPECT_EQ(error("[look]\nshape = 'triangle'"),
+            "f.toml:2: look.shape = \"triangle\": expected one of: round, square");
   EXPECT_EQ(error("[size]\nwidths = [1, 10]"),
             "f.toml:2: size.widths = [1, 10]: expected a list of integers, 1 to 9, as in [650, 650] (units)");
-  EXPECT_EQ(error("[size]\nwidths = [1, 'x']"),
-            "f.toml:2: size.widths = this list: expected a list of integers, 1 to 9, as in [650, 650] (units)");
+  EXPECT_EQ(
+      error("[size]\nwidths = [1, 'x']"),
+      "f.toml:2: size.widths = this list: expected a list of integers, 1 to 9, as in [650, 650] (units)");
   EXPECT_EQ(error("[size]\n\n\ncuont = 2"), "f.toml:4: unknown key 'size.cuont'; did you mean 'size.count'?");
   EXPECT_EQ(error("[sise]\ncount = 2"), "f.toml:1: unknown section [sise]; did you mean 'size'?");
   EXPECT_EQ(error("count = 2"), "f.toml:1: unknown key 'count'; did you mean 'size.count'?");
@@ -97,7 +103,8 @@ TEST(Settings, SetErrors) {
   EXPECT_EQ(error("size.count"), "--set size.count: expected key=value, as in --set model.layers=2");
   EXPECT_EQ(error("size.count=many"),
             "--set size.count=many: size.count = many: expected an integer, at least 1 (pieces)");
-  EXPECT_EQ(error("size.count=0"), "--set size.count=0: size.count = 0: expected an integer, at least 1 (pieces)");
+  EXPECT_EQ(error("size.count=0"),
+            "--set size.count=0: size.count = 0: expected an integer, at least 1 (pieces)");
   EXPECT_EQ(error("count=2"), "--set count=2: unknown key 'count'; did you mean 'size.count'?");
   for (const char* bad : {"=2", "size.count=", "size.count=1\nx=2", "size.count=99999999999999999999",
                           "size.share=inf", "look.shape=\"round"})

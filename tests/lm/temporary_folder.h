@@ -45,7 +45,8 @@ inline std::string bytes_of_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The text of the `Expected` that `code` throws; a failed test, and "", if it throws nothing or another type.
+/// The text of the `Expected` that `code` throws; a failed test, and "", if it throws nothing or another
+/// type.
 template <class Expected = InputError, class Code>
 std::string error_of(Code&& code) {
   try {

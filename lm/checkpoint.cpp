@@ -1,0 +1,84 @@
+// Model and training state in files.
+#include "lm/checkpoint.h"
+
+#include <charconv>
+#include <cstring>
+
+namespace rondo {
+namespace {
+
+constexpr const char* real_name = sizeof(real) == 4 ? "F32" : "F64";
+
+std::vector<int64_t> extents(const Shape& shape) {
+  std::vector<int64_t> result;
+  for (int i = 0; i < shape.dimensions(); ++i) result.push_back(shape[i]);
+  return result;
+}
+
+/// The tensor must be contiguous and outlive the bytes.
+TensorBytes as_bytes(const std::string& name, const Tensor& tensor) {
+  check(tensor.contiguous(), "[save] {} is not contiguous", name);
+  return {name, real_name, extents(tensor.shape()),
+          std::as_bytes(std::span(tensor.data(), static_cast<size_t>(tensor.size())))};
+}
+
+void read_into(const Safetensors& file, const std::filesystem::path& path, const std::string& name,
+               const Tensor& to) {
+  const TensorBytes& from = file.get(name);
+  check_input(
+      from.dtype == real_name && from.shape == extents(to.shape()),
+      "{}: {} is {} [{}] where this model has {} {}; the file belongs to another recipe or vocabulary",
+      path.string(), name, from.dtype, fmt::join(from.shape, ", "), real_name, to.shape());
+  std::memcpy(to.write(), from.bytes.data(), from.bytes.size());
+}
+
+double parse_number(const std::filesystem::path& path, const std::string& name, const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  check_input(error == std::errc() && end == text.data() + text.size(), "{}: {} is no number: '{}'",
+              path.string(), name, text);
+  return number;
+}
+
+}  // namespace
+
+void save_model(const std::filesystem::path& path, const Module& model) {
+  std::vector<TensorBytes> tensors;
+  for (const Segment& segment : model.segments())
+    tensors.push_back(as_bytes(segment.name, Module::view(model.values(), segment)));
+  write_safetensors(path, std::move(tensors), {{"format", "pt"}});
+}
+
+void load_model(const std::filesystem::path& path, const Module& model) {
+  const Safetensors file = Safetensors::read(path);
+  check_input(file.tensors().size() == model.segments().size(),
+              "{}: holds {} tensors where this model has {}; the file belongs to another recipe",
+              path.string(), file.tensors().size(), model.segments().size());
+  for (const Segment& segment : model.segments())
+    read_into(file, path, segment.name, Module::view(model.values(), segment));
+}
+
+void StateWriter::add(const std::string& name, const Tensor& tensor) {
+  tensors_.emplace_back(name, contiguous(tensor));
+}
+// Seventeen digits give a double back exactly.
+void StateWriter::add(const std::string& name, double number) {
+  numbers_[name] = fmt::format("{:.17g}", number);
+}
+void StateWriter::add(const std::string& name, int64_t number) { numbers_[name] = fmt::format("{}", number); }
+
+void StateWriter::write(const std::filesystem::path& path) const {
+  std::vector<TensorBytes> tensors;
+  for (const auto& [name, tensor] : tensors_) tensors.push_back(as_bytes(name, tensor));
+  write_safetensors(path, std::move(tensors), numbers_);
+}
+
+void StateReader::read(const std::string& name, const Tensor& to) const { read_into(file_, path_, name, to); }
+void StateReader::read(const std::string& name, double& number) const {
+  number = parse_number(path_, name, file_.metadata(name));
+}
+void StateReader::read(const std::string& name, int64_t& number) const {
+  number = static_cast<int64_t>(parse_number(path_, name, file_.metadata(name)));
+}
+
+}  // namespace rondo

@@ -1,0 +1,35 @@
+// How well a model predicts ids: the one function behind training's evaluations, `lm eval` and the final report.
+// It deliberately reads no files and prints nothing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+
+#include "nn/language_model.h"
+
+namespace rondo {
+
+/// Sums over scored symbols, in nats, and what follows from them.
+struct Evaluation {
+  double nats_sum = 0;
+  int64_t symbols = 0;
+  double unknown_nats_sum = 0;  // the part of it that unknown symbols cost
+  int64_t unknowns = 0;
+  double seconds = 0;
+
+  double nats() const { return nats_sum / static_cast<double>(symbols); }
+  double bits() const;
+  double perplexity() const;
+  /// Over the symbols that are not unknown.
+  double perplexity_without_unknowns() const;
+};
+
+/// Reads ids in `streams` runs side by side with the state carried along; every symbol but the first is scored once.
+/// Dropout is off. `progress` is told the symbols done, now and then; returning false stops early.
+Evaluation evaluate_ids(LanguageModel& model, std::span<const int32_t> ids, int64_t streams,
+                        std::optional<int32_t> unknown_id = {},
+                        const std::function<bool(int64_t)>& progress = [](int64_t) { return true; });
+
+}  // namespace rondo

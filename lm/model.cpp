@@ -1,0 +1,62 @@
+// From a recipe to the objects that it names.
+#include "lm/model.h"
+
+#include "tensor/gemm.h"
+
+namespace rondo {
+namespace {
+
+/// "pytorch" is nothing given: the layers' own default.
+std::optional<Initializer> initializer(const std::string& kind, double size) {
+  if (kind == "uniform") return uniform_values(size);
+  if (kind == "normal") return normal_values(size);
+  if (kind == "orthogonal") return orthogonal_values();
+  return std::nullopt;
+}
+
+}  // namespace
+
+LanguageModelOptions model_options(const Recipe& recipe) {
+  const Recipe::Model& model = recipe.model;
+  LanguageModelOptions options;
+  options.cell = model.output_activation == "sigmoid" ? model.cell + "_sigmoid" : model.cell;
+  options.embedding = model.embedding;
+  options.hidden.assign(static_cast<size_t>(model.layers), model.hidden);
+  options.output_layers = model.output_layers;
+  options.dropout = model.dropout;
+  options.tied = model.tied;
+  options.bias_count = static_cast<int>(model.biases);
+  options.forget_bias = model.forget_bias;
+  options.embedding_weights = uniform_values(model.embedding_range);
+  options.input_weights = initializer(model.input_init, model.input_range);
+  options.recurrent_weights = initializer(model.recurrent_init, model.recurrent_range);
+  if (model.init_all > 0) options.every = uniform_values(model.init_all);
+  return options;
+}
+
+OptimizerOptions optimizer_options(const Recipe& recipe) {
+  OptimizerOptions options;
+  options.name = recipe.train.optimizer;
+  if (recipe.train.learning_rate > 0) options.learning_rate = recipe.train.learning_rate;
+  options.momentum = recipe.train.momentum;
+  options.weight_decay = recipe.train.weight_decay;
+  return options;
+}
+
+ScheduleOptions schedule_options(const Recipe& recipe) {
+  ScheduleOptions options;
+  options.name = recipe.train.schedule;
+  options.decay = recipe.train.decay;
+  options.decay_every = recipe.train.decay_every;
+  options.decay_after = recipe.train.decay_after;
+  options.patience = recipe.train.patience;
+  return options;
+}
+
+int choose_device(const std::string& device, std::optional<int> wanted_threads) {
+  check_input(device == "cpu", "--device {}: this program was built without CUDA; use --device cpu", device);
+  if (wanted_threads) set_threads(*wanted_threads);
+  return threads();
+}
+
+}  // namespace rondo

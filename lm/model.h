@@ -1,0 +1,22 @@
+// From a recipe to the objects that it names: the model, the optimizer, the schedule.
+// It deliberately reads no files: that is lm/recipes.h and lm/checkpoint.h. Next: lm/train.h.
+#pragma once
+
+#include <cstdint>
+
+#include "lm/recipe.h"
+#include "nn/language_model.h"
+#include "optim/optimizer.h"
+#include "optim/schedule.h"
+
+namespace rondo {
+
+LanguageModelOptions model_options(const Recipe& recipe);
+OptimizerOptions optimizer_options(const Recipe& recipe);
+ScheduleOptions schedule_options(const Recipe& recipe);
+
+/// Sets the number of threads (none: one per core) and checks that this build has the device. Returns the
+/// threads. InputError for CUDA in a build without it.
+int choose_device(const std::string& device, std::optional<int> threads);
+
+}  // namespace rondo

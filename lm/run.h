@@ -1,0 +1,35 @@
+// The text of a recipe, and a finished or interrupted run opened for use: what `eval`, `score`, `generate` and `info`
+// start from. It deliberately changes nothing in the run's folder.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "data/corpus.h"
+#include "data/vocabulary.h"
+#include "lm/recipe.h"
+#include "lm/run_folder.h"
+#include "nn/language_model.h"
+
+namespace rondo {
+
+Tokenization tokenization_of(const Recipe& recipe);
+
+/// The texts that `data` names: a folder or one file; with data.files the matching files of the folder, by default the
+/// current one. InputError if data is missing or does not hold what the recipe needs.
+CorpusText open_text(const Recipe& recipe, const std::string& data);
+
+/// "HEX  FILE" of each file of a text, as sha256sum prints.
+std::vector<std::string> sha256_lines(const CorpusText& text);
+
+struct OpenRun {
+  RunFolder folder;
+  RunConfig config;
+  Vocabulary vocabulary;
+  std::unique_ptr<LanguageModel> model;  // with the best weights; dropout off
+};
+/// InputError naming the file for anything missing, broken or contradicting the rest of the run.
+OpenRun open_run(const std::string& path);
+
+}  // namespace rondo

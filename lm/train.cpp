@@ -1,0 +1,224 @@
+// `lm train`. The loop is run_training(), on one screen; around it stand the set-up, the reports and the final figures.
+#include "lm/train.h"
+
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <numbers>
+
+#include "data/ngram.h"
+#include "lm/evaluation.h"
+#include "lm/files.h"
+#include "lm/model.h"
+#include "lm/progress.h"
+#include "lm/recipes.h"
+#include "lm/run.h"
+#include "lm/sampling.h"
+#include "lm/signals.h"
+#include "lm/training.h"
+#include "tensor/allocator.h"
+#include "tensor/gemm.h"
+
+namespace rondo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// The figure that a reader of this unit expects: perplexity for words, bits for the rest.
+std::string figure_text(const Recipe& recipe, double nats) {
+  return recipe.data.unit == "words" ? fmt::format("perplexity {:.2f}", std::exp(nats))
+                                     : fmt::format("{:.4f} bits", nats / std::numbers::ln2);
+}
+
+/// What a training shows and logs.
+class Report {
+ public:
+  Report(const Recipe& recipe, const RunFolder& run, int64_t log_position)
+      : recipe_(recipe), log_(run.log(), log_position), progress_(stdout) {}
+
+  void line(const std::string& text) { progress_.line(text); }
+  int64_t sync() { return log_.sync(); }
+
+  /// After each update: the progress line, and every log_every steps a line of log.jsonl.
+  void update(const Training& training, const Training::Update& update) {
+    nats_ += update.nats;
+    symbols_ += update.symbols;
+    epoch_symbols_ += update.symbols;
+    if (progress_.due()) show(training);
+    if (training.step() % recipe_.train.log_every != 0) return;
+    const double seconds = seconds_since(window_start_);
+    log_.append(Json{{"step", training.step()},
+                     {"epoch", training.epoch()},
+                     {"nats", nats_ / static_cast<double>(symbols_)},
+                     {"learning_rate", training.learning_rate()},
+                     {"gradient_norm", update.gradient_norm},
+                     {"symbols_per_second", static_cast<double>(symbols_) / seconds}}
+                    .dump());
+    last_nats_ = nats_ / static_cast<double>(symbols_);
+    begin_window();
+  }
+
+  void evaluation(const Training& training, const std::string& split, const Evaluation& it, bool best) {
+    line(fmt::format("epoch {:<3} {:<5} {:.4f} nats  {:.4f} bits  perplexity {:.2f}  {} symbols  {}{}", training.epoch(),
+                     split, it.nats(), it.bits(), it.perplexity(), it.symbols, duration_text(it.seconds),
+                     best ? "  best" : ""));
+    log_.append(Json{{"step", training.step()},
+                     {"epoch", training.epoch()},
+                     {"split", split},
+                     {"nats", it.nats()},
+                     {"bits", it.bits()},
+                     {"perplexity", it.perplexity()},
+                     {"symbols", it.symbols},
+                     {"best", best},
+                     {"seconds", it.seconds},
+                     {"peak_bytes", memory_statistics(Device::cpu).peak_bytes}}
+                    .dump());
+    begin_window();
+  }
+
+  std::function<bool(int64_t)> evaluation_progress(const std::string& split, size_t symbols) {
+    return [this, split, symbols](int64_t done) {
+      progress_.status(fmt::format("evaluating {}  {:.0f}%", split, 100.0 * done / symbols));
+      return true;
+    };
+  }
+
+ private:
+  void show(const Training& training) {
+    const double rate = static_cast<double>(epoch_symbols_) / seconds_since(start_);
+    const double nats = symbols_ > 0 ? nats_ / static_cast<double>(symbols_) : last_nats_;
+    const int64_t updates = training.updates_per_epoch();
+    const int64_t left = (recipe_.train.epochs - training.epoch() + 1) * updates - training.updates_this_epoch();
+    progress_.status(fmt::format("epoch {}/{}  {:.0f}%  loss {:.4f} nats  {}  {} symbols/s  {} left", training.epoch(),
+                                 recipe_.train.epochs, 100.0 * training.updates_this_epoch() / updates, nats,
+                                 figure_text(recipe_, nats), short_number(rate),
+                                 duration_text(left * recipe_.train.batch * recipe_.train.length / rate)));
+  }
+  void begin_window() {
+    nats_ = 0;
+    symbols_ = 0;
+    window_start_ = Clock::now();
+  }
+
+  const Recipe& recipe_;
+  LineFile log_;
+  Progress progress_;
+  double nats_ = 0, last_nats_ = 0;
+  int64_t symbols_ = 0, epoch_symbols_ = 0;
+  Clock::time_point start_ = Clock::now(), window_start_ = start_;
+};
+
+/// Evaluates, keeps the weights if they are the best so far, and saves the state.
+void evaluate_and_save(Training& training, const Recipe& recipe, const Corpus& corpus, const RunFolder& run,
+                       Report& report) {
+  const Evaluation valid = evaluate_ids(training.model(), corpus.valid.ids, recipe.train.eval_streams, {},
+                                        report.evaluation_progress("valid", corpus.valid.ids.size()));
+  const bool best = training.validated(valid.nats());
+  if (best) save_model(run.model(), training.model());
+  report.evaluation(training, "valid", valid, best);
+}
+
+/// The training loop. Returns 0, or the exit status of a signal.
+int run_training(Training& training, const Recipe& recipe, const Corpus& corpus, const RunFolder& run, Report& report) {
+  const StopSignals signals;
+  auto save = [&] { training.save(run.state(), report.sync()); };
+  auto saved = Clock::now();
+  Chunk chunk;
+  while (!training.done()) {
+    while (training.next_chunk(chunk)) {
+      report.update(training, training.update(chunk));
+      if (signals.received()) {
+        save();
+        report.line(fmt::format("stopped at step {}; to go on: lm train --out {} --resume", training.step(),
+                                run.path.string()));
+        return signals.exit_status();
+      }
+      if (recipe.train.eval_every > 0 && training.step() % recipe.train.eval_every == 0) {
+        evaluate_and_save(training, recipe, corpus, run, report);
+        save();
+      } else if (recipe.train.save_every > 0 && seconds_since(saved) > 60 * recipe.train.save_every) {
+        save();
+        saved = Clock::now();
+      }
+    }
+    evaluate_and_save(training, recipe, corpus, run, report);
+    training.begin_next_epoch();
+    save();
+  }
+  return 0;
+}
+
+/// What a finished training says: the test figure of the best model, baselines, a sample.
+void final_report(Training& training, const Recipe& recipe, const Vocabulary& vocabulary, const Corpus& corpus,
+                  const RunFolder& run, Report& report) {
+  load_model(run.model(), training.model());
+  report.line(fmt::format("best on valid: {}", figure_text(recipe, training.best())));
+  if (corpus.test) {
+    const Evaluation test = evaluate_ids(training.model(), corpus.test->ids, recipe.train.eval_streams, {},
+                                         report.evaluation_progress("test", corpus.test->ids.size()));
+    report.evaluation(training, "test", test, false);
+  }
+  if (recipe.report.ngrams) {
+    const NgramEntropy ngram = ngram_entropy(corpus.train.ids, corpus.valid.ids, vocabulary.size());
+    report.line(fmt::format("on valid: model {:.3f}, bigram {:.3f}, unigram {:.3f} bits per symbol",
+                            training.best() / std::numbers::ln2, ngram.bigram / std::numbers::ln2,
+                            ngram.unigram / std::numbers::ln2));
+  }
+  if (recipe.report.sample > 0) {
+    report.line(fmt::format("a sample of {} symbols:", recipe.report.sample));
+    Sampler sampler(training.model(), vocabulary, {.seed = static_cast<uint64_t>(recipe.train.seed)});
+    for (int64_t i = 0; i < recipe.report.sample; ++i) fmt::print("{}", sampler.next());
+    fmt::print("\n");
+  }
+  report.line(fmt::format("the run is {}; to sample from it: lm generate {}", run.path.string(), run.path.string()));
+}
+
+}  // namespace
+
+int train(const TrainOptions& options) {
+  RunConfig config;
+  if (options.resume) {
+    config = read_config(open_run_folder(options.out));
+    for (const Setting& setting : options.settings) apply_setting(setting, keys_of(config.recipe));
+  } else {
+    config.recipe = resolve_recipe(options.recipe, options.settings);
+    check_new_run_folder(options.out);
+  }
+  const Recipe& recipe = config.recipe;
+  const int threads = choose_device(options.device, options.threads);
+  const CorpusText text = open_text(recipe, options.resume ? config.made_by.data : options.data);
+  const Vocabulary vocabulary(text.train, tokenization_of(recipe), {recipe.data.min_count, recipe.data.max_size});
+  const Corpus corpus = encode_corpus(text, vocabulary);
+  Training training(recipe, vocabulary.size(), corpus.train.ids);
+
+  RunFolder run;
+  int64_t log_position = 0;
+  if (options.resume) {
+    run = open_run_folder(options.out);
+    check_input(config.made_by.sha256 == sha256_lines(text),
+                "{}: the text has changed since this run was made; resuming would mix two texts", config.made_by.data);
+    log_position = training.load(run.state());
+  } else {
+    config.made_by = {RONDO_VERSION, options.command, options.device, options.data, threads, sha256_lines(text)};
+    run = make_run_folder(options.out, recipe.name);
+    write_atomically(run.vocabulary(), vocabulary.to_text());
+  }
+  write_config(run, config);
+  Report report(recipe, run, log_position);
+  for (const std::string& note : text.notes) report.line(note);
+  report.line(fmt::format("{}: {} parameters, {} symbols of {} types, {} threads, {} kernels; the run is {}", recipe.name,
+                          training.model().parameter_count(), corpus.train.ids.size(), vocabulary.types(), threads,
+                          blas_kernel(), run.path.string()));
+  if (options.resume && config.made_by.threads != threads)
+    report.line(fmt::format("this run was made with {} threads, now there are {}: the last bits may differ",
+                            config.made_by.threads, threads));
+  const int status = run_training(training, recipe, corpus, run, report);
+  if (status == 0) final_report(training, recipe, vocabulary, corpus, run, report);
+  return status;
+}
+
+}  // namespace rondo

@@ -1,0 +1,169 @@
+// One training as an object.
+#include "lm/training.h"
+
+#include <cmath>
+#include <map>
+
+#include "autograd/functions.h"
+#include "autograd/operators.h"
+#include "lm/model.h"
+#include "optim/clipping.h"
+
+namespace rondo {
+namespace {
+
+/// Streams [first, first + count) of a chunk's ids.
+Tokens streams_of(const std::vector<int32_t>& ids, int64_t steps, int64_t streams, int64_t first, int64_t count) {
+  std::vector<int32_t> part;
+  part.reserve(static_cast<size_t>(steps * count));
+  for (int64_t t = 0; t < steps; ++t) {
+    const auto row = ids.begin() + t * streams + first;
+    part.insert(part.end(), row, row + count);
+  }
+  return tokens(std::move(part));
+}
+
+std::vector<State> streams_of(const std::vector<State>& states, int64_t first, int64_t count) {
+  auto part = [&](const Variable& x) { return x.defined() ? x.slice(first, first + count) : Variable(); };
+  std::vector<State> result;
+  for (const State& state : states) result.push_back({part(state.h), part(state.c)});
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, Tensor>> named_tensors(const std::vector<State>& states) {
+  std::vector<std::pair<std::string, Tensor>> named;
+  for (size_t layer = 0; layer < states.size(); ++layer) {
+    named.emplace_back(fmt::format("state.{}.h", layer), states[layer].h.value());
+    if (states[layer].c.defined()) named.emplace_back(fmt::format("state.{}.c", layer), states[layer].c.value());
+  }
+  return named;
+}
+
+Training::Training(const Recipe& recipe, int64_t vocabulary_size, std::span<const int32_t> train_ids)
+    : recipe_(recipe),
+      streams_(Streams::for_training(train_ids, recipe.train.batch)),
+      model_(model_options(recipe), vocabulary_size, static_cast<uint64_t>(recipe.train.seed)),
+      optimizer_(make_optimizer(optimizer_options(recipe), model_.values(), model_.gradients())),
+      schedule_(schedule_options(recipe), optimizer_->learning_rate()),
+      early_stopping_(recipe.train.early_stopping),
+      states_(model_.initial_states(recipe.train.batch)) {
+  check_input(streams_.length() >= 1,
+              "train.batch = {} is too large for a training text of {} symbols; set train.batch to {} or less",
+              recipe.train.batch, train_ids.size(), std::max<int64_t>(1, static_cast<int64_t>(train_ids.size()) - 1));
+}
+
+Training::Update Training::update(const Chunk& chunk) {
+  const int64_t T = chunk.steps, B = chunk.streams;
+  const int64_t micro_batch = recipe_.train.micro_batch > 0 ? recipe_.train.micro_batch : B;
+  const bool sum_over_time = recipe_.train.loss == "sum_over_time";
+  const real scale = real(1) / static_cast<real>(sum_over_time ? B : T * B);
+  model_.set_training(true);
+  optimizer_->zero_gradients();
+  Update result;
+  std::vector<State> next;
+  for (const State& state : states_)
+    next.push_back({Tensor(state.h.shape()), state.c.defined() ? Tensor(state.c.shape()) : Tensor()});
+  for (int64_t first = 0; first < B; first += micro_batch) {
+    model_.begin_update({static_cast<uint64_t>(recipe_.train.seed), static_cast<uint64_t>(step_), {micro_batch, first, B}});
+    auto [output, states] = model_.forward({streams_of(chunk.inputs, T, B, first, micro_batch), T, micro_batch},
+                                           streams_of(states_, first, micro_batch));
+    const Variable loss = sum(model_.losses(output, streams_of(chunk.targets, T, B, first, micro_batch)));
+    output = {};  // so that backward may overwrite what nobody else holds
+    (loss * scale).backward();
+    result.nats += loss.value().item();
+    for (size_t layer = 0; layer < states.size(); ++layer) {
+      copy(states[layer].h.value(), next[layer].h.value().slice(first, first + micro_batch));
+      if (states[layer].c.defined())
+        copy(states[layer].c.value(), next[layer].c.value().slice(first, first + micro_batch));
+    }
+  }
+  result.symbols = chunk.scored;
+  result.gradient_norm = clip_gradient_norm(model_.gradients(), recipe_.train.clip);
+  ++step_;
+  check_finite(result.nats, result.gradient_norm);
+  optimizer_->step(learning_rate());
+  states_ = std::move(next);
+  return result;
+}
+
+void Training::check_finite(double loss, double norm) const {
+  if (std::isfinite(loss) && std::isfinite(norm)) return;
+  std::string culprit = "no parameter, so it is the loss itself";
+  for (const Segment& segment : model_.segments()) {
+    const bool value = all_finite(Module::view(model_.values(), segment));
+    if (value && all_finite(Module::view(model_.gradients(), segment))) continue;
+    culprit = (value ? "the gradient of " : "") + segment.name;
+    break;
+  }
+  throw Error(fmt::format("step {}: the loss is {:.4g} and the gradient's norm {:.4g}; the first that is not finite: {}. "
+                          "Training stops and the best model stays; try a lower train.learning_rate or train.clip",
+                          step_, loss, norm, culprit));
+}
+
+bool Training::validated(double nats_per_symbol) {
+  schedule_.evaluated(nats_per_symbol);
+  return early_stopping_.evaluated(nats_per_symbol);
+}
+
+void Training::begin_next_epoch() {
+  ++epoch_;
+  streams_.seek(0);
+  states_ = model_.initial_states(recipe_.train.batch);
+}
+
+bool Training::done() const { return epoch_ > recipe_.train.epochs || early_stopping_.should_stop(); }
+
+int64_t Training::updates_per_epoch() const {
+  return (streams_.length() + recipe_.train.length - 1) / recipe_.train.length;
+}
+int64_t Training::updates_this_epoch() const {
+  return (streams_.position() + recipe_.train.length - 1) / recipe_.train.length;
+}
+
+void Training::save(const std::filesystem::path& path, int64_t log_position) const {
+  StateWriter file;
+  file.add("values", model_.values());
+  for (const NamedTensor& it : optimizer_->state_tensors()) file.add("optimizer." + it.name, it.tensor);
+  for (const auto& [name, number] : optimizer_->state_scalars()) file.add("optimizer." + name, number);
+  for (const auto& [name, tensor] : named_tensors(states_)) file.add(name, tensor);
+  file.add("schedule.best", schedule_.state().best.loss);
+  file.add("schedule.evaluations_since", schedule_.state().best.evaluations_since);
+  file.add("schedule.decays", schedule_.state().decays);
+  file.add("validation.best", early_stopping_.state().loss);
+  file.add("validation.evaluations_since", early_stopping_.state().evaluations_since);
+  file.add("step", step_);
+  file.add("epoch", epoch_);
+  file.add("position", streams_.position());
+  file.add("log_position", log_position);
+  file.write(path);
+}
+
+int64_t Training::load(const std::filesystem::path& path) {
+  const StateReader file(path);
+  file.read("values", model_.values());
+  for (const NamedTensor& it : optimizer_->state_tensors()) file.read("optimizer." + it.name, it.tensor);
+  std::map<std::string, double> scalars = optimizer_->state_scalars();
+  for (auto& [name, number] : scalars) file.read("optimizer." + name, number);
+  optimizer_->restore_scalars(scalars);
+  for (const auto& [name, tensor] : named_tensors(states_)) file.read(name, tensor);
+  Schedule::State schedule;
+  file.read("schedule.best", schedule.best.loss);
+  file.read("schedule.evaluations_since", schedule.best.evaluations_since);
+  file.read("schedule.decays", schedule.decays);
+  schedule_.restore(schedule);
+  BestLoss best;
+  file.read("validation.best", best.loss);
+  file.read("validation.evaluations_since", best.evaluations_since);
+  early_stopping_.restore(best);
+  int64_t position = 0, log_position = 0;
+  file.read("step", step_);
+  file.read("epoch", epoch_);
+  file.read("position", position);
+  file.read("log_position", log_position);
+  streams_.seek(position);
+  return log_position;
+}
+
+}  // namespace rondo

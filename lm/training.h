@@ -1,0 +1,74 @@
+// One training as an object: model, optimizer, schedule and position in the text; one update; saving and resuming.
+// It deliberately prints nothing and decides nothing: the loop is lm/train.cpp.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "data/streams.h"
+#include "lm/checkpoint.h"
+#include "lm/recipe.h"
+#include "nn/language_model.h"
+#include "optim/early_stopping.h"
+#include "optim/optimizer.h"
+#include "optim/schedule.h"
+
+namespace rondo {
+
+class Training {
+ public:
+  /// `train_ids` must outlive the training.
+  Training(const Recipe& recipe, int64_t vocabulary_size, std::span<const int32_t> train_ids);
+
+  /// The next chunk of the epoch; false at its end.
+  bool next_chunk(Chunk& chunk) { return streams_.next(recipe_.train.length, chunk); }
+
+  struct Update {
+    double nats = 0;           // summed over the symbols
+    int64_t symbols = 0;
+    double gradient_norm = 0;  // before clipping
+  };
+  /// Forward, backward, clip, update; micro-batch by micro-batch. Throws Error, naming the step and the first parameter
+  /// that is not finite, before a loss or a gradient that is not finite reaches the weights.
+  Update update(const Chunk& chunk);
+
+  /// Tells the schedule and early stopping a validation loss; returns whether it is the best so far.
+  bool validated(double nats_per_symbol);
+  /// Rewinds the text and the state, and raises the epoch.
+  void begin_next_epoch();
+  /// Whether all epochs are trained, or early stopping has had enough.
+  bool done() const;
+
+  void save(const std::filesystem::path& path, int64_t log_position) const;
+  /// Returns the log's position at the time of saving.
+  int64_t load(const std::filesystem::path& path);
+
+  LanguageModel& model() { return model_; }
+  int64_t step() const { return step_; }
+  int64_t epoch() const { return epoch_; }  // from 1
+  double learning_rate() const { return schedule_.rate(epoch_); }
+  /// The lowest validation loss so far, in nats per symbol.
+  double best() const { return early_stopping_.state().loss; }
+  /// Updates of an epoch, and those of it that are done.
+  int64_t updates_per_epoch() const;
+  int64_t updates_this_epoch() const;
+
+ private:
+  void check_finite(double loss, double norm) const;
+
+  Recipe recipe_;
+  Streams streams_;
+  LanguageModel model_;
+  std::unique_ptr<Optimizer> optimizer_;
+  Schedule schedule_;
+  EarlyStopping early_stopping_;
+  std::vector<State> states_;  // [batch, H] of each layer
+  int64_t step_ = 0, epoch_ = 1;
+};
+
+/// Everything in `state` that is defined, for files: "state.0.h", "state.0.c", ...
+std::vector<std::pair<std::string, Tensor>> named_tensors(const std::vector<State>& states);
+
+}  // namespace rondo

@@ -1,0 +1,24 @@
+// The lowest loss so far, and how long ago that was: what a plateau, early stopping and the best model have
+// in common. It deliberately decides nothing. Next: optim/schedule.h, optim/early_stopping.h.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+namespace rondo {
+
+/// Plain numbers: save them, and put them back.
+struct BestLoss {
+  double loss = std::numeric_limits<double>::max();  // finite, so that every format can hold it
+  int64_t evaluations_since = 0;
+
+  /// Takes the next loss; whether it is lower than all before. NaN never is.
+  bool improves(double next) {
+    const bool better = next < loss;
+    if (better) loss = next;
+    evaluations_since = better ? 0 : evaluations_since + 1;
+    return better;
+  }
+};
+
+}  // namespace rondo

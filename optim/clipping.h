@@ -1,0 +1,14 @@
+// Clipping of gradients by their global norm. It deliberately keeps no state. Next: optim/optimizer.h.
+#pragma once
+
+#include "tensor/tensor.h"
+
+namespace rondo {
+
+/// Scales all gradients by min(1, max_norm / (norm + 1e-6)), as PyTorch does (Pascanu et al. 2013, algorithm
+/// 1), and returns their Euclidean norm before. max_norm 0: only the norm. If the returned norm is not finite
+/// (a gradient is not, or its square overflows), nothing was scaled and the caller must not update:
+/// std::isfinite tells. Throws Error for a negative max_norm.
+double clip_gradient_norm(const Tensor& gradients, double max_norm);
+
+}  // namespace rondo

@@ -1,0 +1,32 @@
+// Early stopping: the end of a training whose validation loss has stopped falling. Prechelt 1998, criterion
+// UP without its strips: N evaluations in a row without a new lowest loss. It deliberately keeps no weights:
+// the caller saves the best ones when it sees them.
+#pragma once
+
+#include "optim/best_loss.h"
+#include "tensor/error.h"
+
+namespace rondo {
+
+class EarlyStopping {
+ public:
+  /// Stops after `patience` evaluations without improvement; 0: never. Throws InputError if it is negative.
+  explicit EarlyStopping(int64_t patience) : patience_(patience) {
+    check_input(patience >= 0, "early stopping after {} evaluations: give a number from 0 (never) on",
+                patience);
+  }
+
+  /// Takes the loss of an evaluation; whether it is the lowest so far.
+  bool evaluated(double validation_loss) { return state_.improves(validation_loss); }
+  bool should_stop() const { return patience_ > 0 && state_.evaluations_since >= patience_; }
+
+  /// All that changes, to be saved and put back.
+  const BestLoss& state() const { return state_; }
+  void restore(const BestLoss& state) { state_ = state; }
+
+ private:
+  int64_t patience_;
+  BestLoss state_;
+};
+
+}  // namespace rondo

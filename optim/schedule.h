@@ -1,0 +1,59 @@
+// Learning-rate schedules: the rate of each epoch, counted from 1. A small value with a plain state.
+// They deliberately know no optimizer: the training loop hands it the rate. Next: optim/early_stopping.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "optim/best_loss.h"
+
+namespace rondo {
+
+struct ScheduleOptions {
+  std::string name = "constant";  // one of schedule_names()
+  double decay = 0.5;             // what the rate is multiplied by, [0, 1]
+  int64_t decay_every = 1;        // step: epochs between decays
+  int64_t decay_after = 0;        // decay_after: epochs before the first decay
+  int64_t patience = 0;           // plateau: evaluations without improvement that are let pass
+};
+
+/// constant     rate(e) = rate
+/// step         rate(e) = rate * decay^floor((e - 1) / decay_every)         PyTorch's StepLR
+/// decay_after  rate(e) = rate * decay^max(0, e - decay_after)              Zaremba et al. 2014, section 4.1
+/// plateau      rate(e) = rate * decay^n, where n grows by one each time that more than `patience`
+/// evaluations in a row
+///              have brought no new lowest loss; the count then starts anew    PyTorch's ReduceLROnPlateau,
+///              threshold 0
+class Schedule {
+ public:
+  /// All that changes, to be saved and put back.
+  struct State {
+    BestLoss best{};
+    int64_t decays = 0;
+  };
+
+  /// Throws InputError for an unknown name, naming the known ones, and for settings out of range.
+  Schedule(const ScheduleOptions& options, double learning_rate);
+
+  /// The rate in an epoch, from 1 on. Throws Error for an epoch before the first.
+  double rate(int64_t epoch) const;
+  /// Tells the loss of an evaluation. Only a plateau listens.
+  void evaluated(double validation_loss);
+
+  const State& state() const { return state_; }
+  void restore(const State& state) { state_ = state; }
+
+ private:
+  enum class Kind { constant, step, decay_after, plateau };
+  static Kind kind_of(const std::string& name);
+
+  ScheduleOptions options_;
+  Kind kind_;
+  double learning_rate_;
+  State state_;
+};
+
+std::vector<std::string> schedule_names();
+
+}  // namespace rondo

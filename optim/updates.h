@@ -1,0 +1,96 @@
+// The updates of the optimizers: each a struct whose body is one element's formula, and the list at the end.
+// An update runs over the flat buffers of all parameters at once: inputs are the values p, the gradients g
+// and the optimizer's state; outputs are the new values and the new state, written over the old ones. To add
+// an optimizer, write its update here, put it on the list and write its class in optim/optimizer.cpp. It
+// deliberately holds no loops (tensor/pointwise_kernels.h) and no history of steps (optim/optimizer.h). The
+// flat buffers have pads of zeros between parameters: an update of zeros must give zeros.
+#pragma once
+
+#include "tensor/backend.h"
+#include "tensor/dual.h"
+#include "tensor/pointwise.h"
+#include "tensor/scalar.h"
+
+namespace rondo {
+
+/// Stochastic gradient descent with an L2 penalty. Robbins & Monro 1951.
+struct SgdUpdate {
+  static constexpr auto name = "sgd_update";
+  static constexpr auto equation = "p' = p - rate (g + decay p)";
+  real learning_rate = 1, weight_decay = 0;
+  HD auto operator()(auto p, auto g) const { return p - learning_rate * (g + weight_decay * p); }
+};
+
+/// The heavy ball of Polyak 1964 in PyTorch's convention: the rate multiplies the whole momentum, so that a
+/// change of the rate acts at once. The first step from m = 0 is plain SGD.
+struct MomentumUpdate {
+  static constexpr auto name = "momentum_update";
+  static constexpr auto equation = "m' = mu m + g + decay p; p' = p - rate m'";
+  real learning_rate = 1, momentum = 0.9, weight_decay = 0;
+  HD auto operator()(auto p, auto g, auto m) const {
+    auto next = momentum * m + (g + weight_decay * p);
+    return outputs(p - learning_rate * next, next);
+  }
+};
+
+/// Kingma & Ba 2015, algorithm 1, with an L2 penalty; epsilon is added to the corrected root, as in PyTorch.
+/// What is the same for all elements comes ready from the host, in double: 1 - beta keeps its digits there.
+struct AdamUpdate {
+  static constexpr auto name = "adam_update";
+  static constexpr auto equation =
+      "d = g + decay p; m' = b1 m + (1 - b1) d; v' = b2 v + (1 - b2) d d; "
+      "p' = p - rate / (1 - b1^t) m' / (sqrt(v') / sqrt(1 - b2^t) + epsilon)";
+  static constexpr Domain domain{0.1, 2};  // v is not negative
+  real step_size = 1;                      // rate / (1 - b1^t)
+  real root_of_correction = 1;             // sqrt(1 - b2^t)
+  real first_rate = 0.1;                   // 1 - b1
+  real second_rate = 0.001;                // 1 - b2
+  real epsilon = 1e-8, weight_decay = 0;
+  HD auto operator()(auto p, auto g, auto m, auto v) const {
+    auto d = g + weight_decay * p;
+    auto next_m = m + first_rate * (d - m);
+    auto next_v = v + second_rate * (d * d - v);
+    return outputs(p - step_size * next_m / (sqrt(next_v) / root_of_correction + epsilon), next_m, next_v);
+  }
+};
+
+/// Loshchilov & Hutter 2019, algorithm 2: the decay acts on the values alone and never enters m and v.
+struct AdamWUpdate {
+  static constexpr auto name = "adamw_update";
+  static constexpr auto equation = "adam_update of p (1 - rate decay), g, m, v, without an L2 penalty";
+  static constexpr Domain domain = AdamUpdate::domain;
+  real kept = 1;  // 1 - rate * decay
+  AdamUpdate adam;
+  HD auto operator()(auto p, auto g, auto m, auto v) const { return adam(kept * p, g, m, v); }
+};
+
+/// Tieleman & Hinton 2012 (Coursera, lecture 6e), with an L2 penalty; epsilon stands outside of the root, as
+/// in PyTorch.
+struct RmspropUpdate {
+  static constexpr auto name = "rmsprop_update";
+  static constexpr auto equation =
+      "d = g + decay p; v' = alpha v + (1 - alpha) d d; p' = p - rate d / (sqrt(v') + epsilon)";
+  static constexpr Domain domain{0.1, 2};  // v is not negative
+  real learning_rate = 1;
+  real square_rate = 0.01;  // 1 - alpha
+  real epsilon = 1e-8, weight_decay = 0;
+  HD auto operator()(auto p, auto g, auto v) const {
+    auto d = g + weight_decay * p;
+    auto next_v = v + square_rate * (d * d - v);
+    return outputs(p - learning_rate * d / (sqrt(next_v) + epsilon), next_v);
+  }
+};
+
+/// What clipping does to the gradients (optim/clipping.h).
+struct ScaleUpdate {
+  static constexpr auto name = "scale_update";
+  static constexpr auto equation = "g' = factor g";
+  real factor = 1;
+  HD auto operator()(auto g) const { return factor * g; }
+};
+
+/// The list. It is launched by optim/apply_update.h alone, and is none of autograd's: nothing here is
+/// recorded.
+using Updates = OperatorList<SgdUpdate, MomentumUpdate, AdamUpdate, AdamWUpdate, RmspropUpdate, ScaleUpdate>;
+
+}  // namespace rondo

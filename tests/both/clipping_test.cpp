@@ -1,0 +1,86 @@
+// Clipping by the global norm: against PyTorch, and at its edges.
+#include "optim/clipping.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/golden/golden.h"
+
+namespace rondo {
+namespace {
+
+const double tolerance = sizeof(real) == 4 ? 1e-6 : 1e-14;
+
+Tensor flat(const std::vector<double>& numbers) {
+  return Tensor::from({numbers.begin(), numbers.end()}, {static_cast<int64_t>(numbers.size())});
+}
+/// Both parameters of a case, behind one another.
+std::vector<double> both(const std::string& name) {
+  std::vector<double> numbers = Golden::file().values(name + ".first");
+  for (double number : Golden::file().values(name + ".second")) numbers.push_back(number);
+  return numbers;
+}
+
+TEST(Clipping, FollowsPyTorch) {
+  for (const std::string name : {"clip_norm", "clip_norm_idle"}) {
+    const Tensor gradients = flat(both(name + ".gradient"));
+    const double norm = clip_gradient_norm(gradients, Golden::file().setting(name + ".max_norm"));
+    EXPECT_NEAR(norm, Golden::file().values(name + ".norm")[0], tolerance * 10) << name;
+    const std::vector<double> expected = both(name + ".clipped");
+    ASSERT_EQ(gradients.size(), static_cast<int64_t>(expected.size()));
+    for (size_t i = 0; i < expected.size(); ++i)
+      EXPECT_NEAR(gradients.to_vector()[i], expected[i], tolerance) << name << " [" << i << "]";
+  }
+}
+
+TEST(Clipping, ByHand) {
+  Tensor gradients = flat({3, 0, -4});
+  EXPECT_NEAR(clip_gradient_norm(gradients, 10), 5, tolerance);
+  EXPECT_EQ(gradients.to_vector(), (std::vector<real>{3, 0, -4}));  // not touched
+  EXPECT_NEAR(clip_gradient_norm(gradients, 1), 5, tolerance);
+  EXPECT_NEAR(gradients.to_vector()[0], 0.6, 1e-6);
+  EXPECT_EQ(gradients.to_vector()[1], 0);
+  EXPECT_NEAR(gradients.to_vector()[2], -0.8, 1e-6);
+
+  // PyTorch's guard of 1e-6 halves a gradient that is as small as itself.
+  gradients = flat({1e-6});
+  clip_gradient_norm(gradients, 1e-6);
+  EXPECT_NEAR(gradients.to_vector()[0], 0.5e-6, 1e-12);
+}
+
+TEST(Clipping, IsExactForExplodedGradients) {  // a factor far below 1
+  const Tensor gradients = flat({3e9, 4e9});
+  EXPECT_NEAR(clip_gradient_norm(gradients, 1), 5e9, 5e9 * tolerance);
+  EXPECT_NEAR(gradients.to_vector()[0], 0.6, 1e-6);
+  EXPECT_NEAR(gradients.to_vector()[1], 0.8, 1e-6);
+}
+
+TEST(Clipping, ZeroMeansOnlyTheNorm) {
+  const Tensor gradients = flat({3, 4});
+  EXPECT_NEAR(clip_gradient_norm(gradients, 0), 5, tolerance);
+  EXPECT_EQ(gradients.to_vector(), (std::vector<real>{3, 4}));
+  const Tensor zeros = Tensor::zeros({3});
+  EXPECT_EQ(clip_gradient_norm(zeros, 1), 0);
+  EXPECT_EQ(zeros.to_vector(), (std::vector<real>{0, 0, 0}));
+}
+
+TEST(Clipping, ScalesNothingIfTheNormIsNotFinite) {
+  const real most = std::numeric_limits<real>::max(), infinity = std::numeric_limits<real>::infinity();
+  for (real bad : {infinity, -infinity, std::numeric_limits<real>::quiet_NaN(), most}) {
+    const Tensor gradients = Tensor::from({3, bad, 4}, {3});
+    EXPECT_FALSE(std::isfinite(clip_gradient_norm(gradients, 1))) << bad;
+    EXPECT_EQ(gradients.to_vector()[0], 3) << bad;
+    EXPECT_EQ(gradients.to_vector()[2], 4) << bad;
+  }
+}
+
+TEST(Clipping, RefusesANegativeNorm) {
+  const Tensor gradients = flat({3, 4});
+  EXPECT_THROW(clip_gradient_norm(gradients, -1), Error);
+  EXPECT_THROW(clip_gradient_norm(gradients, NAN), Error);
+}
+
+}  // namespace
+}  // namespace rondo

@@ -1,0 +1,116 @@
+// Learning-rate schedules against tables worked out by hand, and the continuation from a saved state.
+#include "optim/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tensor/error.h"
+
+namespace rondo {
+namespace {
+
+std::vector<double> rates(const Schedule& schedule, int64_t epochs) {
+  std::vector<double> all;
+  for (int64_t epoch = 1; epoch <= epochs; ++epoch) all.push_back(schedule.rate(epoch));
+  return all;
+}
+
+TEST(Schedule, Constant) {
+  Schedule schedule({}, 0.25);
+  schedule.evaluated(1);
+  schedule.evaluated(2);
+  EXPECT_EQ(rates(schedule, 3), (std::vector<double>{0.25, 0.25, 0.25}));
+}
+
+TEST(Schedule, StepDecaysEverySoManyEpochs) {
+  EXPECT_EQ(rates(Schedule({.name = "step", .decay = 0.5, .decay_every = 3}, 8), 8),
+            (std::vector<double>{8, 8, 8, 4, 4, 4, 2, 2}));
+  EXPECT_EQ(rates(Schedule({.name = "step", .decay = 0.1}, 1), 2), (std::vector<double>{1, 0.1}));
+}
+
+TEST(Schedule, DecayAfterAsZarembaPrintsIt) {
+  // Small: "after 4 epochs we decrease it by a factor of 2 after each epoch".
+  EXPECT_EQ(rates(Schedule({.name = "decay_after", .decay = 0.5, .decay_after = 4}, 1), 8),
+            (std::vector<double>{1, 1, 1, 1, 0.5, 0.25, 0.125, 0.0625}));
+  EXPECT_DOUBLE_EQ(Schedule({.name = "decay_after", .decay = 0.5, .decay_after = 4}, 1).rate(13),
+                   std::pow(2, -9));
+  // Large: 1 / 1.15 after the 14th.
+  const Schedule large({.name = "decay_after", .decay = 1 / 1.15, .decay_after = 14}, 1);
+  EXPECT_DOUBLE_EQ(large.rate(14), 1);
+  EXPECT_DOUBLE_EQ(large.rate(16), 1 / 1.3225);
+  // From the first epoch on.
+  EXPECT_EQ(Schedule({.name = "decay_after", .decay = 0.5, .decay_after = 0}, 1).rate(1), 0.5);
+}
+
+/// The rate after each of these evaluations.
+std::vector<double> after_each(Schedule& schedule, const std::vector<double>& losses) {
+  std::vector<double> all;
+  for (double loss : losses) {
+    schedule.evaluated(loss);
+    all.push_back(schedule.rate(1));
+  }
+  return all;
+}
+
+TEST(Schedule, PlateauHalvesWhenValidationStopsImproving) {
+  Schedule schedule({.name = "plateau"}, 8);
+  EXPECT_EQ(schedule.rate(1), 8);
+  //                                     best, equal is no improvement, better, worse, NaN
+  EXPECT_EQ(after_each(schedule, {5, 4, 4, 4.5, 3, 3.5, NAN}), (std::vector<double>{8, 8, 4, 2, 2, 1, 0.5}));
+  EXPECT_EQ(schedule.rate(100), 0.5);  // the epoch plays no part
+}
+
+TEST(Schedule, PlateauIsPatient) {
+  Schedule schedule({.name = "plateau", .patience = 2}, 1);
+  // Two evaluations without improvement pass, the third decays; then the count starts anew. Better than the
+  // best so far counts, better than the last does not.
+  EXPECT_EQ(after_each(schedule, {5, 6, 5.9, 5.8, 5.7, 5.6, 5.5, 4, 5, 5, 5}),
+            (std::vector<double>{1, 1, 1, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.25, 0.125}));
+  EXPECT_EQ(schedule.state().best.loss, 4);
+  EXPECT_EQ(schedule.state().decays, 3);
+}
+
+TEST(Schedule, ContinuesExactlyFromItsState) {
+  const std::vector<double> losses{5, 6, 4, 7, 7, 3, 8, 8, 8, 8, 2, 9, 9};
+  const ScheduleOptions options{.name = "plateau", .decay = 0.7, .patience = 1};
+  Schedule whole(options, 0.3);
+  const std::vector<double> expected = after_each(whole, losses);
+  for (size_t saved = 0; saved <= losses.size(); ++saved) {
+    Schedule first(options, 0.3), second(options, 0.3);
+    const auto middle = losses.begin() + static_cast<std::ptrdiff_t>(saved);
+    std::vector<double> actual = after_each(first, {losses.begin(), middle});
+    second.restore(first.state());
+    for (double rate : after_each(second, {middle, losses.end()})) actual.push_back(rate);
+    EXPECT_EQ(actual, expected) << "saved after " << saved;
+  }
+}
+
+std::string refusal(const ScheduleOptions& options, double rate = 1) {
+  try {
+    Schedule schedule(options, rate);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Schedule, RefusesBadOptions) {
+  const auto expect_refused = [](const ScheduleOptions& options, double rate, const std::string& part) {
+    EXPECT_NE(refusal(options, rate).find(part), std::string::npos) << refusal(options, rate);
+  };
+  EXPECT_EQ(refusal({.name = "stepp"}),
+            "unknown schedule 'stepp': choose one of constant, step, decay_after, plateau");
+  for (const std::string& name : schedule_names()) EXPECT_EQ(refusal({.name = name}), "");
+  expect_refused({.decay = 1.5}, 1, "decay = 1.5");
+  expect_refused({.decay = -0.5}, 1, "decay = -0.5");
+  expect_refused({.decay_every = 0}, 1, "decay_every = 0");
+  expect_refused({.decay_after = -1}, 1, "decay_after = -1");
+  expect_refused({.patience = -1}, 1, "patience = -1");
+  expect_refused({}, NAN, "learning rate of nan");
+  expect_refused({}, -1, "learning rate of -1");
+  EXPECT_THROW(Schedule({}, 1).rate(0), Error);
+}
+
+}  // namespace
+}  // namespace rondo
