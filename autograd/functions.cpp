@@ -3,6 +3,7 @@
 
 #include "autograd/operators.h"
 #include "tensor/kernels.h"
+#include "tensor/profile.h"
 
 namespace rondo {
 
@@ -10,7 +11,8 @@ Variable embedding(const Variable& table, const Tokens& ids) {
   check(table.shape().dimensions() == 2, "[embedding] the table is [V, E], got {}", table.shape());
   const int64_t V = table.shape()[0];
   for (size_t i = 0; i < ids->size(); ++i)
-    check(0 <= (*ids)[i] && (*ids)[i] < V, "[embedding] token id {} at {} is not in [0, {})", (*ids)[i], i, V);
+    check(0 <= (*ids)[i] && (*ids)[i] < V, "[embedding] token id {} at {} is not in [0, {})", (*ids)[i], i,
+          V);
   const Tensor y({static_cast<int64_t>(ids->size()), table.shape()[1]}, table.value().device());
   gather_rows(table.value(), *ids, y);
   return record("embedding", y, {table}, [ids](const std::vector<Tensor>& gradients, const Inputs& in) {
@@ -22,8 +24,8 @@ Variable concat(const std::vector<Variable>& parts) {
   check(!parts.empty(), "[concat] needs at least one part");
   int64_t columns = 0;
   for (const Variable& part : parts) {
-    check(part.value().rows() == parts[0].value().rows(), "[concat] the rows must agree: {} beside {}", part.shape(),
-          parts[0].shape());
+    check(part.value().rows() == parts[0].value().rows(), "[concat] the rows must agree: {} beside {}",
+          part.shape(), parts[0].shape());
     columns += part.shape().columns();
   }
   const Tensor y(parts[0].shape().with_columns(columns), parts[0].value().device());
@@ -47,16 +49,10 @@ Variable stack(const std::vector<Variable>& parts) {
   check(!parts.empty(), "[stack] needs at least one part");
   const Shape& part_shape = parts[0].shape();
   const auto count = static_cast<int64_t>(parts.size());
-  Shape shape;
-  switch (part_shape.dimensions()) {
-    case 1: shape = {count, part_shape[0]}; break;
-    case 2: shape = {count, part_shape[0], part_shape[1]}; break;
-    case 3: shape = {count, part_shape[0], part_shape[1], part_shape[2]}; break;
-    default: check(false, "[stack] parts have one to three dimensions, got {}", part_shape);
-  }
-  const Tensor y(shape, parts[0].value().device());
+  const Tensor y(part_shape.with_leading(count), parts[0].value().device());
   for (int64_t i = 0; i < count; ++i) {
-    check(parts[i].shape() == part_shape, "[stack] the shapes must agree: {} behind {}", parts[i].shape(), part_shape);
+    check(parts[i].shape() == part_shape, "[stack] the shapes must agree: {} behind {}", parts[i].shape(),
+          part_shape);
     copy(parts[i].value(), y.slice(i, i + 1));
   }
   return record("stack", y, parts, [](const std::vector<Tensor>& gradients, const Inputs& in) {
@@ -65,10 +61,12 @@ Variable stack(const std::vector<Variable>& parts) {
 }
 
 Variable reshape(const Variable& x, Shape shape) {
-  const Tensor y = (shape.columns() == x.shape().columns() ? x.value() : contiguous(x.value())).reshaped(shape);
-  return record("reshape", y, {x}, [from = x.shape()](const std::vector<Tensor>& gradients, const Inputs& in) {
-    in[0].add(contiguous(gradients[0]).reshaped(from));
-  });
+  const Tensor y =
+      (shape.columns() == x.shape().columns() ? x.value() : contiguous(x.value())).reshaped(shape);
+  return record("reshape", y, {x},
+                [from = x.shape()](const std::vector<Tensor>& gradients, const Inputs& in) {
+                  in[0].add(contiguous(gradients[0]).reshaped(from));
+                });
 }
 
 Variable sum(const Variable& x) {
@@ -86,7 +84,8 @@ Variable softmax(const Variable& x) {
   return record("softmax", y, {x}, [y = Saved(y)](const std::vector<Tensor>& gradients, const Inputs& in) {
     const Tensor dx(gradients[0].shape(), gradients[0].device());
     kernels(dx.device())
-        .softmax_backward(dx.extent(), y.get("softmax").read_operand(), gradients[0].read_operand(), dx.write_operand());
+        .softmax_backward(dx.extent(), y.get("softmax").read_operand(), gradients[0].read_operand(),
+                          dx.write_operand());
     in[0].add(dx);
   });
 }
@@ -94,35 +93,40 @@ Variable softmax(const Variable& x) {
 Variable log_softmax(const Variable& x) {
   const Tensor y(x.shape(), x.value().device());
   kernels(y.device()).log_softmax(y.extent(), x.value().read_operand(), y.write_operand());
-  return record("log_softmax", y, {x}, [y = Saved(y)](const std::vector<Tensor>& gradients, const Inputs& in) {
-    const Tensor dx(gradients[0].shape(), gradients[0].device());
-    kernels(dx.device())
-        .log_softmax_backward(dx.extent(), y.get("log_softmax").read_operand(), gradients[0].read_operand(),
-                              dx.write_operand());
-    in[0].add(dx);
-  });
+  return record("log_softmax", y, {x},
+                [y = Saved(y)](const std::vector<Tensor>& gradients, const Inputs& in) {
+                  const Tensor dx(gradients[0].shape(), gradients[0].device());
+                  kernels(dx.device())
+                      .log_softmax_backward(dx.extent(), y.get("log_softmax").read_operand(),
+                                            gradients[0].read_operand(), dx.write_operand());
+                  in[0].add(dx);
+                });
 }
 
 Variable negative_log_likelihood(const Variable& logits, const Tokens& targets) {
   const int64_t N = logits.value().rows(), V = logits.shape().columns();
-  check(static_cast<int64_t>(targets->size()) == N, "[negative_log_likelihood] logits {} need {} targets, got {}",
-        logits.shape(), N, targets->size());
+  check(static_cast<int64_t>(targets->size()) == N,
+        "[negative_log_likelihood] logits {} need {} targets, got {}", logits.shape(), N, targets->size());
   for (size_t i = 0; i < targets->size(); ++i)
-    check(-1 <= (*targets)[i] && (*targets)[i] < V, "[negative_log_likelihood] target {} at {} is not in [-1, {})",
-          (*targets)[i], i, V);
+    check(-1 <= (*targets)[i] && (*targets)[i] < V,
+          "[negative_log_likelihood] target {} at {} is not in [-1, {})", (*targets)[i], i, V);
   const Device device = logits.value().device();
   const Tensor log_sum_exp({N}, device), loss({N}, device);
-  kernels(device).negative_log_likelihood(logits.value().extent(), logits.value().read_operand(), targets->data(),
-                                          log_sum_exp.write(), loss.write());
+  {
+    const Timed timed("softmax", [] { return std::string("negative_log_likelihood"); });
+    kernels(device).negative_log_likelihood(logits.value().extent(), logits.value().read_operand(),
+                                            targets->data(), log_sum_exp.write(), loss.write());
+  }
   auto backward = [logits = Saved(logits.value()), targets, log_sum_exp](const std::vector<Tensor>& gradients,
                                                                          const Inputs& in) mutable {
     const Tensor& x = logits.get("negative_log_likelihood");
     const bool in_place = x.holders() == 1;
     const Tensor dx = in_place ? x : Tensor(x.shape(), x.device());
     const Tensor dloss = contiguous(gradients[0]);
+    const Timed timed("softmax", [] { return std::string("negative_log_likelihood backward"); });
     kernels(x.device())
-        .negative_log_likelihood_backward(x.extent(), x.read_operand(), targets->data(), log_sum_exp.data(), dloss.data(),
-                                          dx.write_operand());
+        .negative_log_likelihood_backward(x.extent(), x.read_operand(), targets->data(), log_sum_exp.data(),
+                                          dloss.data(), dx.write_operand());
     logits.tensor() = {};
     in[0].add(dx);
   };

@@ -2,6 +2,9 @@
 #include "autograd/pointwise.h"
 
 #include <array>
+#include <deque>
+
+#include "tensor/profile.h"
 
 namespace rondo {
 
@@ -60,8 +63,11 @@ struct Recorded {
     }
     for (size_t k = 0; k < output_gradients.size(); ++k)
       if (output_gradients[k].defined()) dy[k] = output_gradients[k].read_operand();
-    launchers(*op, device)
-        .backward(bytes.data(), extent, x.data(), dy.data(), dx.data(), accumulates.data());
+    {
+      const Timed timed("pointwise", [&] { return op->name + " backward"; });
+      launchers(*op, device)
+          .backward(bytes.data(), extent, x.data(), dy.data(), dx.data(), accumulates.data());
+    }
     for (const auto& [j, temporary] : temporaries) {
       if (is_repeated(inputs[j].get(op->name.c_str())))
         gradients[j].add_column_sums(temporary);
@@ -87,11 +93,14 @@ void add_pointwise_operators(std::vector<PointwiseOperator> operators) {
 const PointwiseOperator& detail::find_operator(const char* name) {
   for (const PointwiseOperator& op : registry())
     if (op.name == name) return op;
-  throw Error(fmt::format("[{}] is on no list of operators; add it to the list that its program launches", name));
+  throw Error(
+      fmt::format("[{}] is on no list of operators; add it to the list that its program launches", name));
 }
 
-std::vector<Variable> apply(const PointwiseOperator& op, const void* bytes, const std::vector<Variable>& inputs) {
-  check(static_cast<int>(inputs.size()) == op.inputs, "[{}] takes {} inputs, got {}", op.name, op.inputs, inputs.size());
+std::vector<Variable> apply(const PointwiseOperator& op, const void* bytes,
+                            const std::vector<Variable>& inputs) {
+  check(static_cast<int>(inputs.size()) == op.inputs, "[{}] takes {} inputs, got {}", op.name, op.inputs,
+        inputs.size());
   size_t widest = 0;
   for (size_t j = 0; j < inputs.size(); ++j) {
     check(inputs[j].defined(), "[{}] input {} is undefined", op.name, j);
@@ -105,8 +114,8 @@ std::vector<Variable> apply(const PointwiseOperator& op, const void* bytes, cons
   for (size_t j = 0; j < inputs.size(); ++j) {
     const Tensor& input = inputs[j].value();
     check(input.columns() == shape.columns() && (input.rows() == shape.rows() || input.rows() == 1),
-          "[{}] needs equal shapes, or a vector [{}] for all rows: input {} is {} beside {}", op.name, shape.columns(), j,
-          input.shape(), shape);
+          "[{}] needs equal shapes, or a vector [{}] for all rows: input {} is {} beside {}", op.name,
+          shape.columns(), j, input.shape(), shape);
     x[j] = {input.read_operand().data, recorded.is_repeated(input) ? 0 : input.row_stride()};
   }
   std::vector<Tensor> results;
@@ -114,7 +123,10 @@ std::vector<Variable> apply(const PointwiseOperator& op, const void* bytes, cons
     results.emplace_back(shape, device);
     y[k] = results.back().write_operand();
   }
-  launchers(op, device).forward(bytes, recorded.extent, x.data(), y.data());
+  {
+    const Timed timed("pointwise", [&] { return op.name; });
+    launchers(op, device).forward(bytes, recorded.extent, x.data(), y.data());
+  }
   if (recording()) {
     const auto* first = static_cast<const std::byte*>(bytes);
     recorded.bytes.assign(first, first + op.example.size());

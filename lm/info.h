@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "lm/settings.h"
+#include "lm/recipe.h"
+#include "nn/module.h"
 
 namespace rondo {
 
@@ -17,9 +18,13 @@ struct InfoOptions {
   bool keys = false;
 
   std::vector<Setting> settings;     // on top of recipe
-  std::int64_t vocabulary_size = 0;  // with recipe; 0: not given
+  std::int64_t vocabulary_size = 0;  // with recipe; 0: the recipe's data.max_size
   bool json = false;
 };
+
+/// Bytes of the tensors of a training at their peak, estimated; the formula is in info.cpp. Text and program come on
+/// top of it.
+std::int64_t training_bytes(const Recipe& recipe, const Module& model);
 
 /// Prints on stdout. Returns 0.
 int info(const InfoOptions& options);

@@ -38,13 +38,19 @@ Sampler::Sampler(LanguageModel& model, const Vocabulary& vocabulary, const Sampl
       states_(model.initial_states(1)),
       writer_(vocabulary.tokenization().unit) {
   model_.set_training(false);
+  if (const auto line_end = vocabulary.line_end_id()) unread_ = {*line_end};
 }
 
-void Sampler::read(const std::vector<int32_t>& ids) { unread_.insert(unread_.end(), ids.begin(), ids.end()); }
+std::string Sampler::read(const std::vector<int32_t>& ids) {
+  unread_.insert(unread_.end(), ids.begin(), ids.end());
+  std::string text;
+  for (int32_t id : ids) text += writer_.next(vocabulary_.symbol(id));
+  return text;
+}
 
 std::string Sampler::next() {
   const NoGradient guard;
-  if (unread_.empty()) unread_ = {vocabulary_.line_end_id().value_or(0)};
+  if (unread_.empty()) unread_ = {0};  // a text without line ends: any symbol will do
   const auto count = static_cast<int64_t>(unread_.size());
   const auto [output, states] = model_.forward({tokens(unread_), count, 1}, states_);
   states_ = states;

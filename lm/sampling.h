@@ -28,8 +28,8 @@ class Sampler {
  public:
   Sampler(LanguageModel& model, const Vocabulary& vocabulary, const SamplingOptions& options);
 
-  /// Reads symbols that are given. Without any the first symbol is sampled as what follows a line's end.
-  void read(const std::vector<int32_t>& ids);
+  /// Reads symbols that are given, and returns their text. The first one that is read or sampled follows a line's end.
+  std::string read(const std::vector<int32_t>& ids);
   /// The text of the next symbol, as it follows what was written before.
   std::string next();
 
@@ -38,7 +38,7 @@ class Sampler {
   const Vocabulary& vocabulary_;
   SamplingOptions options_;
   std::vector<State> states_;
-  std::vector<int32_t> unread_;  // what the model has not seen yet; never empty once sampling began
+  std::vector<int32_t> unread_;  // what the model has not seen yet
   SymbolWriter writer_;
   uint64_t drawn_ = 0;
 };

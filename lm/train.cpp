@@ -1,6 +1,7 @@
 // `lm train`. The loop is run_training(), on one screen; around it stand the set-up, the reports and the final figures.
 #include "lm/train.h"
 
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <functional>
@@ -62,23 +63,11 @@ class Report {
     begin_window();
   }
 
-  void evaluation(const Training& training, const std::string& split, const Evaluation& it, bool best) {
-    line(fmt::format("epoch {:<3} {:<5} {:.4f} nats  {:.4f} bits  perplexity {:.2f}  {} symbols  {}{}", training.epoch(),
-                     split, it.nats(), it.bits(), it.perplexity(), it.symbols, duration_text(it.seconds),
-                     best ? "  best" : ""));
-    log_.append(Json{{"step", training.step()},
-                     {"epoch", training.epoch()},
-                     {"split", split},
-                     {"nats", it.nats()},
-                     {"bits", it.bits()},
-                     {"perplexity", it.perplexity()},
-                     {"symbols", it.symbols},
-                     {"best", best},
-                     {"seconds", it.seconds},
-                     {"peak_bytes", memory_statistics(Device::cpu).peak_bytes}}
-                    .dump());
-    begin_window();
+  void validation(const Training& training, const Evaluation& it, bool best) {
+    evaluation(fmt::format("epoch {:<4}", training.epoch()), {{"step", training.step()}, {"epoch", training.epoch()}},
+               "valid", it, best);
   }
+  void test(const Evaluation& it) { evaluation("best model", {}, "test", it, true); }
 
   std::function<bool(int64_t)> evaluation_progress(const std::string& split, size_t symbols) {
     return [this, split, symbols](int64_t done) {
@@ -98,6 +87,21 @@ class Report {
                                  figure_text(recipe_, nats), short_number(rate),
                                  duration_text(left * recipe_.train.batch * recipe_.train.length / rate)));
   }
+  void evaluation(const std::string& model, Json entry, const std::string& split, const Evaluation& it, bool best) {
+    line(fmt::format("{} {:<5} {:.4f} nats  {:.4f} bits  perplexity {:.2f}  {} symbols  {}{}", model, split, it.nats(),
+                     it.bits(), it.perplexity(), it.symbols, duration_text(it.seconds),
+                     best && split == "valid" ? "  best" : ""));
+    entry.update({{"split", split},
+                  {"nats", it.nats()},
+                  {"bits", it.bits()},
+                  {"perplexity", it.perplexity()},
+                  {"symbols", it.symbols},
+                  {"best", best},
+                  {"seconds", it.seconds},
+                  {"peak_bytes", memory_statistics(Device::cpu).peak_bytes}});
+    log_.append(entry.dump());
+    begin_window();
+  }
   void begin_window() {
     nats_ = 0;
     symbols_ = 0;
@@ -112,42 +116,52 @@ class Report {
   Clock::time_point start_ = Clock::now(), window_start_ = start_;
 };
 
-/// Evaluates, keeps the weights if they are the best so far, and saves the state.
-void evaluate_and_save(Training& training, const Recipe& recipe, const Corpus& corpus, const RunFolder& run,
+/// Evaluates, and keeps the weights if they are the best so far.
+void evaluate_and_keep(Training& training, const Recipe& recipe, const Corpus& corpus, const RunFolder& run,
                        Report& report) {
   const Evaluation valid = evaluate_ids(training.model(), corpus.valid.ids, recipe.train.eval_streams, {},
                                         report.evaluation_progress("valid", corpus.valid.ids.size()));
   const bool best = training.validated(valid.nats());
   if (best) save_model(run.model(), training.model());
-  report.evaluation(training, "valid", valid, best);
+  report.validation(training, valid, best);
+}
+
+/// Saves after a signal and says how to go on. Returns the exit status.
+int stop(const StopSignals& signals, const Training& training, const RunFolder& run, Report& report) {
+  training.save(run.state(), report.sync());
+  const std::string folder = run.path.string();
+  const std::array resume = {"lm", "train", "--out", folder.c_str(), "--resume"};
+  report.line(fmt::format("stopped at step {}; to go on: {}", training.step(),
+                          shell_command(resume.size(), resume.data())));
+  return signals.exit_status();
 }
 
 /// The training loop. Returns 0, or the exit status of a signal.
 int run_training(Training& training, const Recipe& recipe, const Corpus& corpus, const RunFolder& run, Report& report) {
   const StopSignals signals;
-  auto save = [&] { training.save(run.state(), report.sync()); };
   auto saved = Clock::now();
+  auto save = [&] {
+    training.save(run.state(), report.sync());
+    saved = Clock::now();
+  };
+  save();  // a run that is killed from now on can go on
   Chunk chunk;
   while (!training.done()) {
     while (training.next_chunk(chunk)) {
       report.update(training, training.update(chunk));
-      if (signals.received()) {
-        save();
-        report.line(fmt::format("stopped at step {}; to go on: lm train --out {} --resume", training.step(),
-                                run.path.string()));
-        return signals.exit_status();
-      }
       if (recipe.train.eval_every > 0 && training.step() % recipe.train.eval_every == 0) {
-        evaluate_and_save(training, recipe, corpus, run, report);
+        evaluate_and_keep(training, recipe, corpus, run, report);
         save();
+        if (training.done()) return 0;
       } else if (recipe.train.save_every > 0 && seconds_since(saved) > 60 * recipe.train.save_every) {
         save();
-        saved = Clock::now();
       }
+      if (signals.received()) return stop(signals, training, run, report);
     }
-    evaluate_and_save(training, recipe, corpus, run, report);
+    evaluate_and_keep(training, recipe, corpus, run, report);
     training.begin_next_epoch();
     save();
+    if (signals.received()) return stop(signals, training, run, report);
   }
   return 0;
 }
@@ -160,7 +174,7 @@ void final_report(Training& training, const Recipe& recipe, const Vocabulary& vo
   if (corpus.test) {
     const Evaluation test = evaluate_ids(training.model(), corpus.test->ids, recipe.train.eval_streams, {},
                                          report.evaluation_progress("test", corpus.test->ids.size()));
-    report.evaluation(training, "test", test, false);
+    report.test(test);
   }
   if (recipe.report.ngrams) {
     const NgramEntropy ngram = ngram_entropy(corpus.train.ids, corpus.valid.ids, vocabulary.size());
@@ -201,13 +215,15 @@ int train(const TrainOptions& options) {
     run = open_run_folder(options.out);
     check_input(config.made_by.sha256 == sha256_lines(text),
                 "{}: the text has changed since this run was made; resuming would mix two texts", config.made_by.data);
-    log_position = training.load(run.state());
+    // Killed before its first state, a run has no model either, and starts anew.
+    if (std::filesystem::exists(run.state()) || std::filesystem::exists(run.model()))
+      log_position = training.load(run.state());
   } else {
     config.made_by = {RONDO_VERSION, options.command, options.device, options.data, threads, sha256_lines(text)};
     run = make_run_folder(options.out, recipe.name);
-    write_atomically(run.vocabulary(), vocabulary.to_text());
   }
   write_config(run, config);
+  write_atomically(run.vocabulary(), vocabulary.to_text());
   Report report(recipe, run, log_position);
   for (const std::string& note : text.notes) report.line(note);
   report.line(fmt::format("{}: {} parameters, {} symbols of {} types, {} threads, {} kernels; the run is {}", recipe.name,

@@ -48,11 +48,7 @@ Training::Training(const Recipe& recipe, int64_t vocabulary_size, std::span<cons
       optimizer_(make_optimizer(optimizer_options(recipe), model_.values(), model_.gradients())),
       schedule_(schedule_options(recipe), optimizer_->learning_rate()),
       early_stopping_(recipe.train.early_stopping),
-      states_(model_.initial_states(recipe.train.batch)) {
-  check_input(streams_.length() >= 1,
-              "train.batch = {} is too large for a training text of {} symbols; set train.batch to {} or less",
-              recipe.train.batch, train_ids.size(), std::max<int64_t>(1, static_cast<int64_t>(train_ids.size()) - 1));
-}
+      states_(model_.initial_states(recipe.train.batch)) {}
 
 Training::Update Training::update(const Chunk& chunk) {
   const int64_t T = chunk.steps, B = chunk.streams;
@@ -103,6 +99,7 @@ void Training::check_finite(double loss, double norm) const {
 }
 
 bool Training::validated(double nats_per_symbol) {
+  check_finite(nats_per_symbol, 0);
   schedule_.evaluated(nats_per_symbol);
   return early_stopping_.evaluated(nats_per_symbol);
 }
@@ -162,6 +159,9 @@ int64_t Training::load(const std::filesystem::path& path) {
   file.read("epoch", epoch_);
   file.read("position", position);
   file.read("log_position", log_position);
+  check_input(position >= 0 && position <= streams_.length() && log_position >= 0,
+              "{}: position {} of {} in the text, {} in the log: the file belongs to another run", path.string(), position,
+              streams_.length(), log_position);
   streams_.seek(position);
   return log_position;
 }

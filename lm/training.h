@@ -34,7 +34,8 @@ class Training {
   /// that is not finite, before a loss or a gradient that is not finite reaches the weights.
   Update update(const Chunk& chunk);
 
-  /// Tells the schedule and early stopping a validation loss; returns whether it is the best so far.
+  /// Tells the schedule and early stopping a validation loss; returns whether it is the best so far. Throws Error if it is
+  /// not finite.
   bool validated(double nats_per_symbol);
   /// Rewinds the text and the state, and raises the epoch.
   void begin_next_epoch();

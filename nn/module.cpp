@@ -32,7 +32,9 @@ void Module::finalize(uint64_t seed, const Initializer* every, Device device) {
     if (parameter->tied_) continue;
     Tensor initial(parameter->shape_);
     const RandomKey key{.seed = seed, .name = hash_of(parameter->name_)};
-    (every ? *every : parameter->initializer_).fill(initial, key);
+    Initializer initializer = parameter->initializer_;
+    if (every) initializer.kind = every->kind, initializer.size = every->size;  // an offset, the forget bias, remains
+    initializer.fill(initial, key);
     const Tensor value = view(values_, *segment);
     copy(initial, value);
     parameter->variable_ = Variable::leaf(value, view(gradients_, *segment));

@@ -43,7 +43,7 @@ class Module {
   Module& operator=(const Module&) = delete;
 
   /// Root only, once: allocates values and gradients and draws the initial values. With `every` all parameters are
-  /// drawn from it, whatever they asked for. Throws Error if called twice or on a part.
+  /// drawn from it instead of what they asked for; a forget bias is still added. Throws Error if called twice or on a part.
   void finalize(uint64_t seed, const Initializer* every = nullptr, Device device = Device::cpu);
 
   /// Root only, after finalize(). The pads between segments are zero in both buffers.

@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "tensor/profile.h"
+
 namespace rondo {
 
 namespace cpu {
@@ -48,6 +50,7 @@ void detail::apply_update(const char* name, const void* update, const std::vecto
   }
   const PointwiseLaunchers& launchers = first.device() == Device::cpu ? entry.cpu : entry.cuda;
   check(launchers.forward != nullptr, "[{}] was not built for this device", name);
+  const Timed timed("optimizer", [&] { return entry.name; });
   launchers.forward(update, first.extent(), x.data(), y.data());
 }
 

@@ -5,61 +5,58 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
-#include <map>
-#include <tuple>
+
+#include "tensor/profile.h"
 
 namespace rondo {
 namespace {
 
-/// OpenBLAS before 0.3.24 does not know recent Intel CPUs and falls back to SSE3 kernels, five times slower (OpenBLAS
-/// #4267). It chooses when it initialises, so we speak before that: priority 101 runs before its own constructor, which
-/// is why it is linked statically. A value that the user has set wins.
+/// OpenBLAS before 0.3.24 does not know recent Intel CPUs and falls back to SSE3 kernels, five times slower
+/// (OpenBLAS #4267). It chooses when it initialises, so we speak before that: priority 101 runs before its
+/// own constructor, which is why it is linked statically. A value that the user has set wins.
 __attribute__((constructor(101))) void choose_blas_kernel() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl"))
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
     setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
   else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     setenv("OPENBLAS_CORETYPE", "Haswell", 0);
 #endif
 }
 
-bool recording = false;
-std::map<std::tuple<int64_t, int64_t, int64_t, Transpose, Transpose>, std::pair<int64_t, double>> records;
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 CBLAS_TRANSPOSE blas(Transpose transpose) { return transpose == Transpose::yes ? CblasTrans : CblasNoTrans; }
 
 }  // namespace
 
-void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, real beta, const Tensor& c) {
+void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, real beta,
+          const Tensor& c) {
   const int64_t m = transpose_a == Transpose::yes ? a.columns() : a.rows();
   const int64_t k = transpose_a == Transpose::yes ? a.rows() : a.columns();
   const int64_t k_of_b = transpose_b == Transpose::yes ? b.columns() : b.rows();
   const int64_t n = transpose_b == Transpose::yes ? b.rows() : b.columns();
-  check(k == k_of_b && m == c.rows() && n == c.columns(), "[gemm] {}{} times {}{} does not give {}", a.shape(),
-        transpose_a == Transpose::yes ? "^T" : "", b.shape(), transpose_b == Transpose::yes ? "^T" : "", c.shape());
+  check(k == k_of_b && m == c.rows() && n == c.columns(), "[gemm] {}{} times {}{} does not give {}",
+        a.shape(), transpose_a == Transpose::yes ? "^T" : "", b.shape(),
+        transpose_b == Transpose::yes ? "^T" : "", c.shape());
   if (m == 0 || n == 0) return;
-  const double start = recording ? now() : 0;
+  const Timed timed(
+      "gemm",
+      [&] {
+        const auto letter = [](Transpose transpose) { return transpose == Transpose::yes ? 'T' : 'N'; };
+        return fmt::format("{}x{}x{} {}{}", m, n, k, letter(transpose_a), letter(transpose_b));
+      },
+      2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k));
 #ifdef RONDO_DOUBLE
   const auto product = cblas_dgemm;
 #else
   const auto product = cblas_sgemm;
 #endif
-  const auto stride = [](const Tensor& x) { return static_cast<int>(std::max({x.row_stride(), x.columns(), int64_t{1}})); };
+  const auto stride = [](const Tensor& x) {
+    return static_cast<int>(std::max({x.row_stride(), x.columns(), int64_t{1}}));
+  };
   product(CblasRowMajor, blas(transpose_a), blas(transpose_b), static_cast<int>(m), static_cast<int>(n),
           static_cast<int>(k), 1, a.data(), stride(a), b.data(), stride(b), beta, c.write(), stride(c));
-  if (recording) {
-    auto& [calls, seconds] = records[{m, n, k, transpose_a, transpose_b}];
-    ++calls;
-    seconds += now() - start;
-  }
 }
 
 std::string blas_kernel() { return openblas_get_corename(); }
@@ -71,19 +68,5 @@ void set_threads(int count) {
 }
 
 int threads() { return omp_get_max_threads(); }
-
-void record_gemms(bool on) {
-  recording = on;
-  if (on) records.clear();
-}
-
-std::vector<GemmRecord> gemm_records() {
-  std::vector<GemmRecord> result;
-  for (const auto& [shape, record] : records) {
-    const auto& [m, n, k, transpose_a, transpose_b] = shape;
-    result.push_back({m, n, k, transpose_a, transpose_b, record.first, record.second});
-  }
-  return result;
-}
 
 }  // namespace rondo

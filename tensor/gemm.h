@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "tensor/tensor.h"
 
@@ -11,23 +10,15 @@ namespace rondo {
 
 enum class Transpose { no, yes };
 
-/// c = op(a) op(b) + beta c, as matrices; op transposes or not. Throws Error when the inner or outer sizes differ.
-void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, real beta, const Tensor& c);
+/// c = op(a) op(b) + beta c, as matrices; op transposes or not. Throws Error when the inner or outer sizes
+/// differ.
+void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, real beta,
+          const Tensor& c);
 
 /// The name of the kernels in use, as OpenBLAS gives it ("SkylakeX", "Zen", ...).
 std::string blas_kernel();
 /// Threads of the products and of our own loops alike; at least 1.
 void set_threads(int count);
 int threads();
-
-/// Time in matrix products by shape, for `make bench`. Nothing is measured until it is switched on.
-struct GemmRecord {
-  int64_t m, n, k;
-  Transpose transpose_a, transpose_b;
-  int64_t calls;
-  double seconds;
-};
-void record_gemms(bool on);
-std::vector<GemmRecord> gemm_records();
 
 }  // namespace rondo

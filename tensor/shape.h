@@ -36,10 +36,17 @@ class Shape {
   int64_t columns() const { return dimensions_ > 0 ? extents_[dimensions_ - 1] : 1; }
   int64_t size() const { return rows() * columns(); }
 
-  /// The same shape with the first extent replaced, without it, or with the last one replaced.
+  /// The same shape with the first extent replaced, with one more before it, without it, or with the last one
+  /// replaced.
   Shape with_first(int64_t extent) const {
     Shape shape = *this;
     shape.extents_[0] = extent;
+    return shape;
+  }
+  Shape with_leading(int64_t extent) const {
+    check(dimensions_ < most_dimensions, "[shape] {} has no room for one more dimension", to_string());
+    Shape shape{extent};
+    for (int i = 0; i < dimensions_; ++i) shape.extents_[shape.dimensions_++] = extents_[i];
     return shape;
   }
   Shape without_first() const {

@@ -47,7 +47,7 @@ OptimizerOptions full_options(const std::string& name) {
 
 class OfEachOptimizer : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Optimizer, OfEachOptimizer, testing::ValuesIn(optimizer_names()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& instance) { return instance.param; });
 
 struct GoldenCase {
   std::string name;
@@ -161,9 +161,9 @@ TEST_P(OfEachOptimizer, FollowsThePlainLoop) {
 
 /// A model whose parameters leave pads between them.
 struct OddModel : Module {
-  Parameter first{*this, "first", {3, 5}, uniform(1)};
-  Parameter second{*this, "second", {7}, uniform(1)};
-  Parameter third{*this, "third", {1}, uniform(1)};
+  Parameter first{*this, "first", {3, 5}, uniform_values(1)};
+  Parameter second{*this, "second", {7}, uniform_values(1)};
+  Parameter third{*this, "third", {1}, uniform_values(1)};
 };
 
 /// Whether every element of `buffer` that belongs to no parameter is zero; there must be some.
@@ -316,15 +316,16 @@ TEST(Updates, KeepZerosZeroAndAreWellListed) {
   EXPECT_EQ(names.size(), 6u);
 }
 
+struct Unlisted {
+  static constexpr auto name = "unlisted";
+};
+
 TEST(Updates, RefuseWhatDoesNotFit) {
   const Tensor four = Tensor::zeros({4}), five = Tensor::zeros({5});
   EXPECT_THROW(apply_update(SgdUpdate{}, {four}, {four}), Error);
   EXPECT_THROW(apply_update(SgdUpdate{}, {four, five}, {four}), Error);
   EXPECT_THROW(apply_update(SgdUpdate{}, {four, four}, {five}), Error);
   EXPECT_THROW(apply_update(SgdUpdate{}, {Tensor(), four}, {four}), Error);
-  struct Unlisted {
-    static constexpr auto name = "unlisted";
-  };
   EXPECT_THROW(apply_update(Unlisted{}, {four}, {four}), Error);
 }
 

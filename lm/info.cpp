@@ -1,0 +1,179 @@
+// `lm info`: a model taken apart, and the two lists that Rondo keeps of itself (operators, settings of
+// recipes). It deliberately trains and measures nothing: memory is an estimate.
+#include "lm/info.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "autograd/pointwise.h"
+#include "lm/model.h"
+#include "lm/progress.h"
+#include "lm/recipes.h"
+#include "lm/run.h"
+#include "nn/language_model.h"
+#include "tensor/gemm.h"
+
+namespace rondo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Subject {
+  Recipe recipe;
+  std::int64_t vocabulary_size = 0;
+  std::string run;  // empty: a recipe
+  MadeBy made_by;   // of a run
+};
+
+Subject subject_of(const InfoOptions& options) {
+  if (!options.run.empty()) {
+    const OpenRun run = open_run(options.run);
+    return {run.config.recipe, run.vocabulary.size(), options.run, run.config.made_by};
+  }
+  const Recipe recipe = resolve_recipe(options.recipe, options.settings);
+  const std::int64_t size = options.vocabulary_size > 0 ? options.vocabulary_size : recipe.data.max_size;
+  check_input(size > 0, "info --recipe {}: how many symbols? As in --vocab-size 10000", options.recipe);
+  return {recipe, size, "", {}};
+}
+
+/// The module that holds a parameter: what stands before the last dot of its name.
+std::string module_of(const std::string& name) { return name.substr(0, name.rfind('.')); }
+
+/// Parameters per module, in the order of the model.
+std::vector<std::pair<std::string, std::int64_t>> counts_by_module(const Module& model) {
+  std::vector<std::pair<std::string, std::int64_t>> counts;
+  for (const Segment& segment : model.segments()) {
+    const std::string module = module_of(segment.name);
+    if (counts.empty() || counts.back().first != module) counts.emplace_back(module, 0);
+    counts.back().second += segment.shape.size();
+  }
+  return counts;
+}
+
+void print_model(const Subject& subject, const Module& model) {
+  const Recipe& recipe = subject.recipe;
+  if (!subject.run.empty())
+    fmt::print("run         {}, of {} by version {} with {} threads\n", subject.run, subject.made_by.data,
+               subject.made_by.version, subject.made_by.threads);
+  fmt::print("recipe      {}: {}\n", recipe.name, recipe.description);
+  if (!recipe.paper.empty()) fmt::print("paper       {}\n", recipe.paper);
+  fmt::print("symbols     {} {}\n\n", subject.vocabulary_size, recipe.data.unit);
+  for (const auto& [module, count] : counts_by_module(model)) {
+    fmt::print("{:<42} {:>14} parameters\n", module, count);
+    for (const Segment& segment : model.segments()) {
+      if (module_of(segment.name) != module) continue;
+      fmt::print("  {:<24} {:<15} {:>14}", segment.name.substr(module.size() + 1), segment.shape.to_string(),
+                 segment.shape.size());
+      for (const std::string& alias : segment.aliases) fmt::print("  also {}", alias);
+      fmt::print("\n");
+    }
+  }
+  fmt::print("{:<42} {:>14} parameters\n\n", "in all", model.parameter_count());
+  fmt::print("training    about {}B in tensors\n",
+             short_number(static_cast<double>(training_bytes(recipe, model))));
+  fmt::print("computes    on cpu, {} threads, {} kernels (OpenBLAS)\n", threads(), blas_kernel());
+}
+
+void print_json(const Json& json) {
+  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+Json model_json(const Subject& subject, const Module& model) {
+  Json json;
+  if (!subject.run.empty()) json["run"] = subject.run;
+  json["recipe"] = subject.recipe.name;
+  json["unit"] = subject.recipe.data.unit;
+  json["vocabulary_size"] = subject.vocabulary_size;
+  json["parameters"] = model.parameter_count();
+  for (const auto& [module, count] : counts_by_module(model)) json["modules"][module] = count;
+  for (const Segment& segment : model.segments()) {
+    Json shape = Json::array();
+    for (int i = 0; i < segment.shape.dimensions(); ++i) shape.push_back(segment.shape[i]);
+    json["tensors"].push_back({{"name", segment.name}, {"shape", shape}, {"aliases", segment.aliases}});
+  }
+  json["training_bytes"] = training_bytes(subject.recipe, model);
+  json["device"] = "cpu";
+  json["threads"] = threads();
+  json["blas_kernel"] = blas_kernel();
+  return json;
+}
+
+void print_operators(bool as_json) {
+  Json list = Json::array();
+  for (const PointwiseOperator& it : pointwise_operators()) {
+    if (as_json)
+      list.push_back(
+          {{"name", it.name}, {"inputs", it.inputs}, {"outputs", it.outputs}, {"equation", it.equation}});
+    else
+      fmt::print("{:<22} {} in, {} out  {}\n", it.name, it.inputs, it.outputs, it.equation);
+  }
+  if (as_json) print_json({{"operators", list}});
+}
+
+void print_keys(bool as_json) {
+  Recipe recipe;
+  const std::vector<Key> keys = keys_of(recipe);
+  if (!as_json) {
+    fmt::print("{}", list_keys(keys));
+    return;
+  }
+  Json list = Json::array();
+  for (const Key& key : keys)
+    list.push_back({{"name", key.name},
+                    {"default", value_text(key)},
+                    {"accepts", accepted_text(key)},
+                    {"unit", key.unit},
+                    {"documentation", key.doc}});
+  print_json({{"keys", list}});
+}
+
+}  // namespace
+
+/// 9/8 x 4 bytes x (P (2 + S) + N (E + L (G + 3 H) + W + 2 D + max(V, G))), with
+///   P parameters: values, gradients and S vectors of optimizer state;
+///   N = streams at once x length, the rows of a chunk. Forward leaves for backward in each row the embedding
+///   E; in each of L layers the gates G and the state three times (h, c or its like, and h among the layer's
+///   outputs); the output layers' widths W; and where there is dropout, a mask and a result of the width D of
+///   what it acts on. On top of that lie the logits V, which turn into their own gradient, and later the
+///   gradient of one layer's gates.
+/// Or, if that is more, the 512 rows of logits of an evaluation. The allocator rounds blocks up, by an eighth
+/// on average. Measured peaks are within a quarter of it.
+std::int64_t training_bytes(const Recipe& recipe, const Module& model) {
+  const Tensor nothing = Tensor::zeros({1});
+  const auto S = static_cast<std::int64_t>(
+      make_optimizer(optimizer_options(recipe), nothing, nothing)->state_tensors().size());
+  const std::int64_t P = model.parameter_count(), E = recipe.model.embedding, H = recipe.model.hidden,
+                     L = recipe.model.layers;
+  const std::int64_t streams = recipe.train.micro_batch > 0 ? recipe.train.micro_batch : recipe.train.batch;
+  const std::int64_t N = streams * recipe.train.length;
+  const auto& widths = recipe.model.output_layers;
+  const std::int64_t W = std::accumulate(widths.begin(), widths.end(), std::int64_t{0});
+  const std::int64_t D = recipe.model.dropout > 0 ? E + L * H : 0;
+  std::int64_t V = 0, G = 0;
+  for (const Segment& segment : model.segments()) {
+    if (segment.shape.dimensions() != 2) continue;
+    if (segment.name == "embedding.weight") V = segment.shape.rows();
+    if (segment.name.starts_with("rnn.")) G = std::max(G, segment.shape.rows());
+  }
+  const std::int64_t chunk = N * (E + L * (G + 3 * H) + W + 2 * D + std::max(V, G)), evaluation = 512 * V;
+  return static_cast<std::int64_t>(sizeof(real)) * (P * (2 + S) + std::max(chunk, evaluation)) * 9 / 8;
+}
+
+int info(const InfoOptions& options) {
+  if (options.operators) {
+    print_operators(options.json);
+  } else if (options.keys) {
+    print_keys(options.json);
+  } else {
+    const Subject subject = subject_of(options);
+    const LanguageModel model(model_options(subject.recipe), subject.vocabulary_size);
+    if (options.json)
+      print_json(model_json(subject, model));
+    else
+      print_model(subject, model);
+  }
+  return 0;
+}
+
+}  // namespace rondo

@@ -1,0 +1,50 @@
+// Where the time of a computation goes: by kind of work, and within a kind by operator or shape. Off until
+// switched on; then every timed piece adds up under its name. It deliberately measures only what runs on the
+// calling thread's watch: on the CPU that is everything. For `make bench`.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rondo {
+
+struct ProfileEntry {
+  std::string kind;  // "gemm", "pointwise", "softmax", "optimizer"
+  std::string name;
+  int64_t calls = 0;
+  double seconds = 0;
+  double operations = 0;  // floating-point operations, where they are counted
+};
+
+/// Switches measuring on, from zero, or off.
+void set_profiling(bool on);
+bool profiling();
+/// What was measured since it was switched on, the most time first.
+std::vector<ProfileEntry> profile();
+
+/// Adds the time of its life to an entry. Costs one comparison while measuring is off.
+class Timed {
+ public:
+  /// `name()` makes the entry's name; it is called only while measuring.
+  template <class Name>
+  Timed(const char* kind, Name name, double operations = 0) : on_(profiling()) {
+    if (on_) begin(kind, name(), operations);
+  }
+  ~Timed() {
+    if (on_) end();
+  }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  void begin(const char* kind, std::string name, double operations);
+  void end();
+
+  bool on_;
+  ProfileEntry entry_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+}  // namespace rondo

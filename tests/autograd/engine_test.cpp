@@ -1,0 +1,253 @@
+// The engine: what backward refuses, what it accumulates, long chains, and errors on the way.
+#include <gtest/gtest.h>
+
+#include "autograd/functions.h"
+#include "autograd/linear.h"
+#include "autograd/operators.h"
+#include "tensor/allocator.h"
+#include "tests/autograd/cube.h"
+#include "tests/tensor/errors.h"
+
+namespace rondo {
+namespace {
+
+using Numbers = std::vector<real>;
+
+struct Leaf {
+  explicit Leaf(const Tensor& start) : value(start), gradient(Tensor::zeros(start.shape())) {}
+  Variable variable() const { return Variable::leaf(value, gradient); }
+  Tensor value, gradient;
+};
+
+TEST(Engine, StartsFromASingleNumberWithHistory) {
+  const Leaf x(Tensor::filled({2, 3}, 1));
+  EXPECT_EQ(error_of([&] { (x.variable() * real(2)).backward(); }),
+            "[backward] starts from a single number, not [2, 3]; sum() or mean() it first");
+  EXPECT_EQ(error_of([&] { sum(Variable(x.value)).backward(); }),
+            "[backward] this value depends on no parameter, or was computed under NoGradient; there is nothing to do");
+  EXPECT_EQ(error_of([&] { Variable::leaf(x.value, Tensor({3, 2})); }),
+            "[leaf] a gradient [3, 2] does not fit a value [2, 3]");
+}
+
+TEST(Engine, RefusesASecondBackwardAndSaysWhatToDo) {
+  const Leaf x(Tensor::filled({2}, 3));
+  const Variable loss = sum(square(x.variable()));
+  loss.backward();
+  EXPECT_EQ(error_of([&] { loss.backward(); }),
+            "[sum] backward has already run through this graph and used it up; compute the loss again before a second "
+            "backward");
+  EXPECT_EQ(x.gradient.to_vector(), (Numbers{6, 6}));
+}
+
+TEST(Engine, RefusesASecondLossOverAGraphThatIsUsedUp) {
+  const Leaf x(Tensor::filled({2}, 3));
+  const Variable shared = square(x.variable()), first = sum(shared), second = mean(shared);
+  first.backward();
+  EXPECT_NE(error_of([&] { second.backward(); }).find("[square] backward has already run"), std::string::npos);
+}
+
+TEST(Engine, ALossMayBeUsedByTwoLosses) {
+  const Leaf x(Tensor::filled({2}, 3));
+  const Variable loss = sum(square(x.variable()));
+  (loss * loss + loss * real(0.5)).backward();
+  EXPECT_EQ(x.gradient.to_vector(), (Numbers{(2 * 18 + real(0.5)) * 6, (2 * 18 + real(0.5)) * 6}));
+}
+
+TEST(Engine, GradientsAccumulateOverBackwards) {
+  const Leaf w(Tensor::filled({2, 2}, 1));
+  const Variable weight = w.variable(), x(Tensor::from({1, 2, 3, 4}, {2, 2}));
+  for (int pass = 1; pass <= 2; ++pass) {
+    sum(linear(x, weight)).backward();
+    EXPECT_EQ(w.gradient.to_vector(), (Numbers{real(4 * pass), real(6 * pass), real(4 * pass), real(6 * pass)}));
+  }
+}
+
+TEST(Engine, RefusesSavedTensorsThatWereOverwritten) {
+  const Leaf w(Tensor::filled({3, 2}, 1));
+  const Variable loss = sum(linear(Variable(Tensor::filled({4, 2}, 1)), w.variable()));
+  fill(w.value, 2);
+  EXPECT_EQ(error_of([&] { loss.backward(); }),
+            "[linear] backward needs a tensor [3, 2] that was overwritten after it was used; run backward before "
+            "updating it");
+  const Leaf x(Tensor::filled({3}, 2));
+  const Variable squares = sum(square(x.variable()));
+  x.value.slice(1, 2).write()[0] = 5;
+  EXPECT_NE(error_of([&] { squares.backward(); }).find("[square] backward needs a tensor [3]"), std::string::npos);
+}
+
+TEST(Engine, RecordsNothingUnderNoGradient) {
+  const Leaf x(Tensor::filled({2}, 3));
+  {
+    const NoGradient outer;
+    EXPECT_FALSE(recording());
+    { const NoGradient inner; }
+    EXPECT_FALSE(recording());
+    EXPECT_FALSE(square(x.variable()).needs_gradient());
+    EXPECT_FALSE(negative_log_likelihood(x.variable(), tokens({0})).needs_gradient());
+  }
+  EXPECT_TRUE(recording());
+  EXPECT_TRUE(square(x.variable()).needs_gradient());
+  EXPECT_FALSE(square(x.variable().detached()).needs_gradient());
+  EXPECT_FALSE(square(Variable(x.value)).needs_gradient());
+}
+
+TEST(Engine, RunsAndDestroysChainsOfAnyLength) {
+  const int length = 50000;
+  const Leaf x(Tensor::filled({2}, 1));
+  const auto chain = [&] {
+    Variable y = x.variable();
+    for (int i = 0; i < length; ++i) y = i % 2 ? -y : y + real(1);
+    return y;
+  };
+  sum(chain()).backward();
+  EXPECT_EQ(x.gradient.to_vector(), (Numbers{1, 1}));
+  { const Variable never_used = chain(); }
+  // A chain that forks and joins at each step.
+  Variable y = x.variable();
+  for (int i = 0; i < length / 5; ++i) y = (y + y) * real(0.5);
+  sum(y).backward();
+  EXPECT_EQ(x.gradient.to_vector(), (Numbers{2, 2}));
+}
+
+TEST(Engine, AnErrorInBackwardLeavesItUsable) {
+  const Leaf w(Tensor::filled({2, 2}, 1)), bad(Tensor::filled({2}, 1));
+  const Variable weight = w.variable(), x(Tensor::from({1, 2}, {1, 2}));
+  {
+    // The product for the weight is handed over before the other branch fails.
+    const Variable broken = square(bad.variable());
+    const Variable loss = sum(linear(x + broken, weight));
+    fill(bad.value, 3);
+    EXPECT_NE(error_of([&] { loss.backward(); }).find("[square]"), std::string::npos);
+  }
+  fill(w.gradient, 0);
+  sum(linear(x, weight)).backward();
+  EXPECT_EQ(w.gradient.to_vector(), (Numbers{1, 2, 1, 2}));
+}
+
+TEST(Engine, GivesAllMemoryBack) {
+  const Leaf w(Tensor::filled({16, 16}, real(0.1)));
+  const size_t before = memory_statistics(Device::cpu).bytes_in_use;
+  {
+    Variable h(Tensor::filled({4, 16}, 1));
+    for (int t = 0; t < 20; ++t) h = tanh(add_linear(h, h, w.variable()));
+    const Variable loss = sum(h);
+    loss.backward();
+    const Variable unused = square(h);
+  }
+  EXPECT_EQ(memory_statistics(Device::cpu).bytes_in_use, before);
+}
+
+// ---- The loss of a language model.
+
+TEST(NegativeLogLikelihood, TurnsLogitsIntoTheirGradientInPlace) {
+  const int64_t N = 256, V = 1024;
+  const size_t bytes = N * V * sizeof(real);
+  const Leaf x(Tensor::zeros({N, 4})), w(Tensor::zeros({V, 4}));
+  const auto peak_over_start = [&](bool hold) {
+    const size_t before = memory_statistics(Device::cpu).bytes_in_use;
+    reset_peak_bytes(Device::cpu);
+    Variable logits = linear(x.variable(), w.variable());
+    const Variable loss = sum(negative_log_likelihood(logits, tokens(std::vector<int32_t>(N, 5))));
+    if (!hold) logits = {};
+    loss.backward();
+    return memory_statistics(Device::cpu).peak_bytes - before;
+  };
+  EXPECT_LT(peak_over_start(false), bytes + bytes / 4);
+  EXPECT_GE(peak_over_start(true), 2 * bytes);  // held by the caller: not ours to overwrite
+}
+
+TEST(NegativeLogLikelihood, LeavesLogitsThatOthersHoldAsTheyAre) {
+  const Leaf x(Tensor::from({1, 2, 3, 4}, {2, 2}));
+  const Variable logits = x.variable() * real(2), view = logits.slice(0, 1);
+  const Numbers before = logits.value().to_vector();
+  sum(negative_log_likelihood(logits, tokens({0, 1}))).backward();
+  EXPECT_EQ(logits.value().to_vector(), before);
+}
+
+TEST(NegativeLogLikelihood, MinusOneIsNotScored) {
+  const Leaf x(Tensor::from({0, 0, 7, 9}, {2, 2}));
+  const Variable loss = negative_log_likelihood(x.variable(), tokens({0, -1}));
+  EXPECT_NEAR(loss.value().to_vector()[0], 0.6931472, 1e-6);
+  EXPECT_EQ(loss.value().to_vector()[1], 0);
+  sum(loss).backward();
+  const Numbers expected = {-0.5f, 0.5f, 0, 0};
+  for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(x.gradient.to_vector()[i], expected[i], 1e-6);
+}
+
+TEST(NegativeLogLikelihood, DoesNotOverflow) {
+  const Leaf x(Tensor::from({1000, -1000, -1e30f, -3e38f}, {2, 2}));
+  const Variable loss = negative_log_likelihood(x.variable(), tokens({1, 0}));
+  EXPECT_EQ(loss.value().to_vector(), (Numbers{2000, 0}));
+  sum(loss).backward();
+  EXPECT_EQ(x.gradient.to_vector(), (Numbers{1, -1, 0, 0}));
+}
+
+// ---- Errors of operators.
+
+TEST(Operators, ErrorsNameOperatorAndShapes) {
+  const Variable a(Tensor::zeros({2, 3})), b(Tensor::zeros({3, 2})), v(Tensor::zeros({2}));
+  EXPECT_EQ(error_of([&] { a + b; }),
+            "[add] needs equal shapes, or a vector [2] for all rows: input 0 is [2, 3] beside [3, 2]");
+  EXPECT_EQ(error_of([&] { a * v; }),
+            "[multiply] needs equal shapes, or a vector [3] for all rows: input 1 is [2] beside [2, 3]");
+  EXPECT_EQ(error_of([&] { a * Variable(); }), "[multiply] input 1 is undefined");
+  EXPECT_EQ(error_of([&] { pointwise(Add{}, a); }), "[add] takes 2 inputs, got 1");
+  EXPECT_EQ(error_of([&] { linear(a, b); }), "[linear] x [.., I] and W [O, I] need one I: got [2, 3] and [3, 2]");
+  EXPECT_EQ(error_of([&] { linear(a, a, {Variable(Tensor({3}))}); }), "[linear] a bias for W [2, 3] is [2], got [3]");
+  EXPECT_EQ(error_of([&] { add_linear(a, a, a); }), "[add_linear] z [2, 3] does not fit x [2, 3] times W^T [2, 3]");
+  EXPECT_EQ(error_of([&] { matmul(a, a); }), "[matmul] a [M, K] and b [K, N] need one K: got [2, 3] and [2, 3]");
+  EXPECT_EQ(error_of([&] { concat({a, b}); }), "[concat] the rows must agree: [3, 2] beside [2, 3]");
+  EXPECT_EQ(error_of([] { concat({}); }), "[concat] needs at least one part");
+  EXPECT_EQ(error_of([&] { stack({a, b}); }), "[stack] the shapes must agree: [3, 2] behind [2, 3]");
+  EXPECT_EQ(error_of([] { stack({}); }), "[stack] needs at least one part");
+  EXPECT_EQ(error_of([&] { stack({Variable(Tensor({1, 1, 1, 1}))}); }),
+            "[stack] parts have one to three dimensions, got [1, 1, 1, 1]");
+  EXPECT_EQ(error_of([&] { reshape(a, {7}); }), "[reshape] [2, 3] elements do not fill [7]");
+  EXPECT_EQ(error_of([&] { negative_log_likelihood(a, tokens({0})); }),
+            "[negative_log_likelihood] logits [2, 3] need 2 targets, got 1");
+  EXPECT_EQ(error_of([&] { negative_log_likelihood(a, tokens({0, 3})); }),
+            "[negative_log_likelihood] target 3 at 1 is not in [-1, 3)");
+  EXPECT_EQ(error_of([&] { negative_log_likelihood(a, tokens({-2, 0})); }),
+            "[negative_log_likelihood] target -2 at 0 is not in [-1, 3)");
+}
+
+TEST(Operators, EmbeddingChecksIds) {
+  const Variable table(Tensor::zeros({3, 2}));
+  EXPECT_EQ(error_of([&] { embedding(table, tokens({0, 3})); }), "[embedding] token id 3 at 1 is not in [0, 3)");
+  EXPECT_EQ(error_of([&] { embedding(table, tokens({-1})); }), "[embedding] token id -1 at 0 is not in [0, 3)");
+  const Leaf x(Tensor::zeros({4, 2}));
+  const Variable part = x.variable().slice(0, 2);
+  const Variable loss = sum(embedding(part, tokens({1})));
+  EXPECT_EQ(error_of([&] { loss.backward(); }), "[backward] rows by index need the whole table, not a slice of it");
+}
+
+TEST(Operators, AnotherProgramAddsItsOwn) {
+  const Variable none(Tensor::filled({1}, 1));
+  EXPECT_EQ(error_of([&] { pointwise(CubeAndScaled{}, none, none); }),
+            "[test_cube_and_scaled] is on no list of operators; add it to the list that its program launches");
+  add_pointwise_operators(cube_operators());
+  const Leaf x(Tensor::from({1, 2, 3}, {3})), y(Tensor::from({4, 5, 6}, {3}));
+  const auto results = pointwise_outputs(CubeAndScaled{10}, x.variable(), y.variable());
+  EXPECT_EQ(results[0].value().to_vector(), (Numbers{1, 8, 27}));
+  EXPECT_EQ(results[1].value().to_vector(), (Numbers{40, 100, 180}));
+  (sum(results[0]) + sum(results[1])).backward();
+  EXPECT_EQ(x.gradient.to_vector(), (Numbers{43, 62, 87}));
+  EXPECT_EQ(y.gradient.to_vector(), (Numbers{10, 20, 30}));
+  EXPECT_EQ(error_of([] { add_pointwise_operators(cube_operators()); }),
+            "[test_cube_and_scaled] an operator of this name is known already");
+}
+
+TEST(Operators, ValuesDoNotDependOnThePlaceInARow) {
+  // The same number at every place of rows of many lengths: bodies and tails of loops must agree.
+  for (int64_t columns = 1; columns < 70; ++columns) {
+    const Variable x(Tensor::filled({3, columns}, real(0.7315)));
+    for (const Variable& y : {tanh(x), sigmoid(x), exp(x), log(x), log_sigmoid(x), expm1(x), log1p(x)}) {
+      const Numbers values = y.value().to_vector();
+      for (real value : values) ASSERT_EQ(value, values[0]) << columns;
+    }
+    ASSERT_EQ(tanh(x).value().to_vector()[0], tanh(Variable(Tensor::filled({1}, real(0.7315)))).value().item());
+  }
+}
+
+}  // namespace
+}  // namespace rondo

@@ -1,0 +1,139 @@
+// Rondo against numbers that PyTorch computed (tests/golden/make_golden.py): results, losses and all gradients.
+#include "tests/golden/golden.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "autograd/functions.h"
+#include "nn/language_model.h"
+#include "tests/nn/parameters.h"
+
+namespace rondo {
+namespace {
+
+constexpr double tolerance = sizeof(real) == 4 ? 1e-5 : 1e-10;
+
+std::vector<real> numbers(const std::string& name) {
+  const std::vector<double> values = Golden::file().values(name);
+  return {values.begin(), values.end()};
+}
+
+Tensor tensor(const std::string& name) {
+  const std::vector<int64_t> extents = Golden::file().shape(name);
+  Shape shape;
+  switch (extents.size()) {
+    case 1: shape = {extents[0]}; break;
+    case 2: shape = {extents[0], extents[1]}; break;
+    case 3: shape = {extents[0], extents[1], extents[2]}; break;
+    default: throw std::runtime_error(name + " has an unexpected shape");
+  }
+  return Tensor::from(numbers(name), shape);
+}
+
+Tokens ids(const std::string& name) {
+  const std::vector<double> values = Golden::file().values(name);
+  return tokens({values.begin(), values.end()});
+}
+
+void expect_equal(const Tensor& actual, const std::string& name) {
+  const std::vector<double> expected = Golden::file().values(name);
+  const std::vector<real> values = actual.to_vector();
+  ASSERT_EQ(values.size(), expected.size()) << name;
+  for (size_t i = 0; i < expected.size(); ++i)
+    ASSERT_NEAR(values[i], expected[i], tolerance * std::max(1.0, std::abs(expected[i]))) << name << " element " << i;
+}
+
+/// A leaf with a gradient of its own.
+struct Leaf {
+  explicit Leaf(const std::string& name) : Leaf(tensor(name)) {}
+  explicit Leaf(const Tensor& value) : gradient(Tensor::zeros(value.shape())), variable(Variable::leaf(value, gradient)) {}
+  Tensor gradient;
+  Variable variable;
+};
+
+struct Recurrence : Module {
+  Recurrence(const std::string& cell, int64_t input, int64_t hidden)
+      : stack(*this, "", cell, {pytorch_cell(input, hidden), pytorch_cell(hidden, hidden)}, 0) {
+    finalize(1);
+  }
+  RecurrentStack stack;
+};
+
+void check_recurrent(const std::string& name, const std::string& cell, bool has_memory) {
+  const std::string prefix = name + ".";
+  Recurrence model(cell, 4, 5);
+  EXPECT_EQ(model.segments().size(), 8u);
+  for (const Segment& segment : model.segments()) {
+    EXPECT_EQ(tensor(prefix + segment.name).shape(), segment.shape) << segment.name;
+    copy(tensor(prefix + segment.name), value_of(model, segment.name));
+  }
+  const Leaf x(prefix + "input"), h0(prefix + "h0");
+  const Leaf c0 = has_memory ? Leaf(prefix + "c0") : Leaf(Tensor::zeros({1}));
+  std::vector<State> states;
+  for (int64_t layer = 0; layer < 2; ++layer)
+    states.push_back({h0.variable[layer], has_memory ? c0.variable[layer] : Variable()});
+
+  const auto result = model.stack(x.variable, states);
+  const Variable h_n = stack({result.states[0].h, result.states[1].h});
+  expect_equal(result.output.value(), prefix + "output");
+  expect_equal(h_n.value(), prefix + "h_n");
+  Variable loss = sum(result.output * Variable(tensor(prefix + "loss_weight.output"))) +
+                  sum(h_n * Variable(tensor(prefix + "loss_weight.h_n")));
+  if (has_memory) {
+    const Variable c_n = stack({result.states[0].c, result.states[1].c});
+    expect_equal(c_n.value(), prefix + "c_n");
+    loss = loss + sum(c_n * Variable(tensor(prefix + "loss_weight.c_n")));
+  }
+  expect_equal(loss.value(), prefix + "loss");
+  loss.backward();
+  expect_equal(x.gradient, prefix + "gradient.input");
+  expect_equal(h0.gradient, prefix + "gradient.h0");
+  if (has_memory) expect_equal(c0.gradient, prefix + "gradient.c0");
+  for (const Segment& segment : model.segments())
+    expect_equal(gradient_of(model, segment.name), prefix + "gradient." + segment.name);
+}
+
+TEST(Golden, Rnn) { check_recurrent("rnn", "rnn", false); }
+TEST(Golden, Lstm) { check_recurrent("lstm", "lstm", true); }
+TEST(Golden, GruWithResetAfter) { check_recurrent("gru", "gru_reset_after", false); }
+
+TEST(Golden, LogSoftmax) {
+  const Leaf x("log_softmax.input");
+  const Variable y = log_softmax(x.variable);
+  expect_equal(y.value(), "log_softmax.output");
+  const Variable loss = sum(y * Variable(tensor("log_softmax.loss_weight.output")));
+  expect_equal(loss.value(), "log_softmax.loss");
+  loss.backward();
+  expect_equal(x.gradient, "log_softmax.gradient.input");
+}
+
+TEST(Golden, LanguageModel) {
+  LanguageModelOptions options;
+  options.cell = "lstm";
+  options.embedding = 4;
+  options.hidden = {5};
+  LanguageModel model(options, 11);
+  const auto golden_name = [](std::string name) {
+    if (name.starts_with("rnn.")) name = "lstm." + name.substr(4);
+    return name;
+  };
+  EXPECT_EQ(model.segments().size(), 7u);
+  for (const Segment& segment : model.segments())
+    copy(tensor("language_model." + golden_name(segment.name)), value_of(model, segment.name));
+  const LanguageModel::Input input{ids("language_model.tokens"), 4, 3};
+  const Tokens targets = ids("language_model.targets");
+
+  const Variable output = model.forward(input, model.initial_states(3)).output;
+  expect_equal(model.logits(output).value(), "language_model.logits");
+  expect_equal(log_softmax(model.logits(output)).value(), "language_model.log_probabilities");
+  const Variable loss = mean(model.losses(output, targets));
+  expect_equal(loss.value(), "language_model.loss");
+  loss.backward();
+  for (const Segment& segment : model.segments())
+    expect_equal(gradient_of(model, segment.name), "language_model.gradient." + golden_name(segment.name));
+}
+
+}  // namespace
+}  // namespace rondo

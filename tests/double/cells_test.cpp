@@ -1,0 +1,226 @@
+// Every cell: its gradients in a stack of two layers, and its values against plain loops written from the equations.
+#include <cmath>
+
+#include "autograd/functions.h"
+#include "nn/language_model.h"
+#include "tests/double/samples.h"
+#include "tests/nn/parameters.h"
+
+namespace rondo {
+namespace {
+
+constexpr int64_t T = 5, B = 3, I = 4, H = 5, layers = 2;
+
+/// Central differences for every parameter of a model, whose loss must be deterministic.
+void expect_parameter_gradients(Module& model, const std::function<Variable()>& loss) {
+  fill(model.gradients(), 0);
+  loss().backward();
+  const NoGradient guard;
+  for (const Segment& segment : model.segments()) {
+    const Tensor value = value_of(model, segment.name), gradient = gradient_of(model, segment.name);
+    for (int64_t i = 0; i < value.size(); ++i) {
+      constexpr double h = 1e-5;
+      const double kept = value.data()[i];
+      value.write()[i] = kept + h;
+      const double above = loss().value().item();
+      value.write()[i] = kept - h;
+      const double below = loss().value().item();
+      value.write()[i] = kept;
+      const double numeric = (above - below) / (2 * h), analytic = gradient.data()[i];
+      ASSERT_NEAR(analytic, numeric, 1e-6 * std::max({1.0, std::abs(analytic), std::abs(numeric)}))
+          << segment.name << " element " << i;
+    }
+  }
+}
+
+CellOptions options_of(int64_t input, int64_t hidden, int bias_count) {
+  CellOptions options = pytorch_cell(input, hidden);
+  options.bias_count = bias_count;
+  return options;
+}
+
+/// A stack whose input and initial states are parameters too.
+struct Model : Module {
+  Model(const std::string& cell, int bias_count)
+      : stack(*this, "rnn", cell, {options_of(I, H, bias_count), options_of(H, H - 1, bias_count)}, 0),
+        x(*this, "x", {T, B, I}, uniform_values(1)),
+        h0(*this, "h0", {B, H}, uniform_values(1)),
+        c0(*this, "c0", {B, H}, uniform_values(1)),
+        h1(*this, "h1", {B, H - 1}, uniform_values(1)),
+        c1(*this, "c1", {B, H - 1}, uniform_values(1)) {
+    finalize(3);
+  }
+  bool has_memory() const { return stack.layers()[0]->initial_state(1).c.defined(); }
+  RecurrentStack::Result run() {
+    const auto memory = [&](const Parameter& c) { return has_memory() ? c.variable() : Variable(); };
+    return stack(x, {{h0, memory(c0)}, {h1, memory(c1)}});
+  }
+
+  RecurrentStack stack;
+  Parameter x, h0, c0, h1, c1;
+};
+
+class CellTest : public testing::TestWithParam<std::string> {};
+std::string name_of(const testing::TestParamInfo<std::string>& instance) { return instance.param; }
+
+TEST_P(CellTest, HasRightGradients) {
+  for (int bias_count : {1, 2}) {
+    Model model(GetParam(), bias_count);
+    const std::vector<Tensor> weights = samples({{T, B, H - 1}, {B, H}, {B, H - 1}});
+    expect_parameter_gradients(model, [&] {
+      const auto result = model.run();
+      Variable loss = sum(result.output * Variable(weights[0]));
+      if (!model.has_memory()) return loss + sum(result.states[0].h * Variable(weights[1]));
+      return loss + sum(result.states[0].c * Variable(weights[1])) + sum(result.states[1].c * Variable(weights[2]));
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cells, CellTest, testing::ValuesIn(cell_names()), name_of);
+
+// ---- Plain loops.
+
+using Vector = std::vector<double>;
+
+double s(double x) { return 1 / (1 + std::exp(-x)); }
+
+/// The parameters of one layer, as numbers.
+struct Layer {
+  int64_t input, hidden;
+  Vector W, U, b, b2;  // weight_ih, weight_hh, bias_ih, bias_hh
+
+  double Wx(int64_t gate, int64_t j, const Vector& x) const {
+    double total = b[gate * hidden + j];
+    for (int64_t i = 0; i < input; ++i) total += W[(gate * hidden + j) * input + i] * x[i];
+    return total;
+  }
+  double Uh(int64_t gate, int64_t j, const Vector& h) const {
+    double total = b2[gate * hidden + j];
+    for (int64_t i = 0; i < hidden; ++i) total += U[(gate * hidden + j) * hidden + i] * h[i];
+    return total;
+  }
+};
+
+/// One step of one stream: the new h and c.
+using Reference = std::function<std::pair<Vector, Vector>(const Layer&, const Vector& x, const Vector& h, const Vector& c)>;
+
+std::pair<Vector, Vector> rnn(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
+  Vector next(layer.hidden);
+  for (int64_t j = 0; j < layer.hidden; ++j) next[j] = std::tanh(layer.Wx(0, j, x) + layer.Uh(0, j, h));
+  return {next, {}};
+}
+
+template <bool sigmoid_output>
+std::pair<Vector, Vector> lstm(const Layer& layer, const Vector& x, const Vector& h, const Vector& c) {
+  Vector next_h(layer.hidden), next_c(layer.hidden);
+  for (int64_t j = 0; j < layer.hidden; ++j) {
+    const double i = s(layer.Wx(0, j, x) + layer.Uh(0, j, h)), f = s(layer.Wx(1, j, x) + layer.Uh(1, j, h));
+    const double g = std::tanh(layer.Wx(2, j, x) + layer.Uh(2, j, h)), o = s(layer.Wx(3, j, x) + layer.Uh(3, j, h));
+    next_c[j] = f * c[j] + i * g;
+    next_h[j] = o * (sigmoid_output ? s(next_c[j]) : std::tanh(next_c[j]));
+  }
+  return {next_h, next_c};
+}
+
+std::pair<Vector, Vector> gru(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
+  Vector reset(layer.hidden), next(layer.hidden);
+  for (int64_t j = 0; j < layer.hidden; ++j) reset[j] = s(layer.Wx(0, j, x) + layer.Uh(0, j, h)) * h[j];
+  for (int64_t j = 0; j < layer.hidden; ++j) {
+    const double z = s(layer.Wx(1, j, x) + layer.Uh(1, j, h));
+    const double n = std::tanh(layer.Wx(2, j, x) + layer.Uh(2, j, reset));
+    next[j] = z * h[j] + (1 - z) * n;
+  }
+  return {next, {}};
+}
+
+std::pair<Vector, Vector> gru_reset_after(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
+  Vector next(layer.hidden);
+  for (int64_t j = 0; j < layer.hidden; ++j) {
+    const double r = s(layer.Wx(0, j, x) + layer.Uh(0, j, h)), z = s(layer.Wx(1, j, x) + layer.Uh(1, j, h));
+    const double n = std::tanh(layer.Wx(2, j, x) + r * layer.Uh(2, j, h));
+    next[j] = (1 - z) * n + z * h[j];
+  }
+  return {next, {}};
+}
+
+const std::vector<std::pair<std::string, Reference>> references = {
+    {"rnn", rnn}, {"lstm", lstm<false>}, {"lstm_sigmoid", lstm<true>}, {"gru", gru}, {"gru_reset_after", gru_reset_after}};
+
+Layer layer_of(const Module& model, int64_t layer, int64_t input, int64_t hidden) {
+  const auto numbers = [&](const std::string& name) {
+    return value_of(model, "rnn." + name + "_l" + std::to_string(layer)).to_vector();
+  };
+  const Vector bias = numbers("bias_ih");
+  const bool two = has_parameter(model, "rnn.bias_hh_l" + std::to_string(layer));
+  return {input, hidden, numbers("weight_ih"), numbers("weight_hh"), bias, two ? numbers("bias_hh") : Vector(bias.size())};
+}
+
+Vector stream_of(const Tensor& matrix, int64_t b) { return matrix.row_range(b, b + 1).to_vector(); }
+
+class CellValues : public testing::TestWithParam<size_t> {};
+
+TEST_P(CellValues, EqualThoseOfPlainLoops) {
+  const auto& [cell, reference] = references[GetParam()];
+  for (int bias_count : {1, 2}) {
+    Model model(cell, bias_count);
+    const auto result = model.run();
+    const Layer first = layer_of(model, 0, I, H), second = layer_of(model, 1, H, H - 1);
+    for (int64_t b = 0; b < B; ++b) {
+      std::pair<Vector, Vector> state0 = {stream_of(model.h0.variable().value(), b), stream_of(model.c0.variable().value(), b)};
+      std::pair<Vector, Vector> state1 = {stream_of(model.h1.variable().value(), b), stream_of(model.c1.variable().value(), b)};
+      for (int64_t t = 0; t < T; ++t) {
+        state0 = reference(first, stream_of(model.x.variable().value()[t], b), state0.first, state0.second);
+        state1 = reference(second, state0.first, state1.first, state1.second);
+        const Vector actual = stream_of(result.output.value()[t], b);
+        for (int64_t j = 0; j < H - 1; ++j) ASSERT_NEAR(actual[j], state1.first[j], 1e-12) << "step " << t;
+      }
+      const Vector last = stream_of(result.states[0].h.value(), b);
+      for (int64_t j = 0; j < H; ++j) ASSERT_NEAR(last[j], state0.first[j], 1e-12);
+      ASSERT_EQ(model.has_memory(), !state0.second.empty());
+      if (!model.has_memory()) continue;
+      const Vector memory = stream_of(result.states[0].c.value(), b);
+      for (int64_t j = 0; j < H; ++j) ASSERT_NEAR(memory[j], state0.second[j], 1e-12);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cells, CellValues, testing::Range(size_t{0}, references.size()),
+                         [](const auto& instance) { return references[instance.param].first; });
+
+TEST(CellValues, AreHeldToALoopForEveryCell) {
+  std::vector<std::string> names;
+  for (const auto& [name, reference] : references) names.push_back(name);
+  EXPECT_EQ(names, cell_names());
+}
+
+// ---- The whole model.
+
+class LanguageModelGradient : public testing::TestWithParam<std::string> {};
+
+TEST_P(LanguageModelGradient, OfTheLoss) {
+  const auto check = [&](const std::function<void(LanguageModelOptions&)>& change) {
+    LanguageModelOptions options;
+    options.cell = GetParam();
+    options.embedding = 3;
+    options.hidden = {4, 3};
+    options.dropout = 0.3;
+    change(options);
+    LanguageModel model(options, 7, 11);
+    model.set_training(true);
+    const LanguageModel::Input input{tokens({0, 3, 6, 3, 3, 1, 2, 6}), 4, 2};
+    const Tokens targets = tokens({3, 6, 3, 3, -1, 2, 6, 0});
+    expect_parameter_gradients(model, [&] {
+      model.begin_update({.seed = 2, .update = 5, .slice = {2, 0, 2}});
+      return mean(model.losses(model.forward(input, model.initial_states(2)).output, targets));
+    });
+  };
+  check([](LanguageModelOptions&) {});
+  check([](LanguageModelOptions& options) { options.tied = true; });
+  check([](LanguageModelOptions& options) { options.output_layers = {5, 6}; });
+  check([](LanguageModelOptions& options) { options.output_layers = {5, 3}, options.tied = true; });
+}
+
+INSTANTIATE_TEST_SUITE_P(Cells, LanguageModelGradient, testing::ValuesIn(cell_names()), name_of);
+
+}  // namespace
+}  // namespace rondo

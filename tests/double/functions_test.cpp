@@ -1,0 +1,189 @@
+// The gradient check of the functions that mix elements, of products, slices, and of weights that are used many times.
+#include "autograd/functions.h"
+
+#include "autograd/linear.h"
+#include "autograd/operators.h"
+#include "tests/double/samples.h"
+
+namespace rondo {
+namespace {
+
+using Variables = std::vector<Variable>;
+
+TEST(Gradient, OfEmbeddingWithRepeatedIds) {
+  expect_gradients([](const Variables& x) { return embedding(x[0], tokens({3, 0, 3, 3, 1})); }, samples({{5, 4}}));
+}
+
+TEST(Gradient, OfEmbeddingUsedTwiceAndAsOutputWeight) {
+  expect_gradients(
+      [](const Variables& x) {
+        const Variable first = embedding(x[0], tokens({1, 2, 2})), second = embedding(x[0], tokens({0, 2, 1}));
+        return linear(tanh(first * second), x[0]);
+      },
+      samples({{5, 4}}));
+}
+
+TEST(Gradient, OfConcat) {
+  expect_gradients([](const Variables& x) { return square(concat({x[0], x[1], x[0]})); }, samples({{3, 2}, {3, 4}}));
+  expect_gradients([](const Variables& x) { return square(concat({x[0], x[1]})); }, samples({{2, 3, 2}, {2, 3, 1}}));
+}
+
+TEST(Gradient, OfStack) {
+  expect_gradients([](const Variables& x) { return square(stack({x[0], x[1], x[0]})); }, samples({{4}, {4}}));
+  expect_gradients([](const Variables& x) { return square(stack({x[0], x[1]})); }, samples({{3, 4}, {3, 4}}));
+  expect_gradients([](const Variables& x) { return square(stack({x[0], x[1]})); }, samples({{2, 3, 4}, {2, 3, 4}}));
+}
+
+TEST(Gradient, OfReshape) {
+  expect_gradients([](const Variables& x) { return square(reshape(x[0], {2, 3, 2})) * x[1]; }, samples({{3, 4}, {2}}));
+  expect_gradients([](const Variables& x) { return square(reshape(x[0], {2, 3, 4})); }, samples({{6, 4}}));
+  expect_gradients([](const Variables& x) { return square(reshape(x[0].column_block(1, 3), {6})); }, samples({{3, 4}}));
+}
+
+TEST(Gradient, OfSumAndMean) {
+  expect_gradients([](const Variables& x) { return square(sum(x[0])); }, samples({{3, 4}}));
+  expect_gradients([](const Variables& x) { return square(mean(x[0] * x[0])); }, samples({{3, 4}}));
+  expect_gradients([](const Variables& x) { return sum(x[0].column_block(1, 3)); }, samples({{3, 4}}));
+}
+
+TEST(Gradient, OfSoftmax) {
+  expect_gradients([](const Variables& x) { return softmax(x[0]); }, samples({{3, 21}}));
+  expect_gradients([](const Variables& x) { return softmax(x[0].column_block(1, 4)); }, samples({{3, 5}}));
+  expect_gradients([](const Variables& x) { return softmax(x[0]); }, samples({{2, 2, 3}}));
+}
+
+TEST(Gradient, OfLogSoftmax) {
+  expect_gradients([](const Variables& x) { return log_softmax(x[0]); }, samples({{3, 21}}));
+  expect_gradients([](const Variables& x) { return log_softmax(x[0].column_block(1, 4)); }, samples({{3, 5}}));
+}
+
+TEST(Gradient, OfNegativeLogLikelihood) {
+  const auto targets = tokens({4, -1, 0, 4});
+  expect_gradients([&](const Variables& x) { return negative_log_likelihood(x[0], targets); }, samples({{4, 21}}));
+  // Logits that nobody else holds: their memory becomes the gradient.
+  expect_gradients([&](const Variables& x) { return negative_log_likelihood(x[0] * x[1], targets); },
+                   samples({{4, 21}, {21}}));
+  // Logits that the loss reads twice.
+  expect_gradients(
+      [&](const Variables& x) {
+        const Variable logits = x[0] * real(2);
+        const Variable once_more = negative_log_likelihood(logits, tokens({1, 2, 3, 4}));
+        return sum(negative_log_likelihood(logits, targets)) + sum(once_more) + sum(tanh(logits));
+      },
+      samples({{4, 21}}));
+}
+
+TEST(Gradient, OfDropout) {
+  for (double probability : {0.0, 0.5})
+    expect_gradients(
+        [&](const Variables& x) { return dropout(square(x[0]), probability, {.seed = 3}, {.batch = 4, .whole = 4}); },
+        samples({{4, 5}}));
+}
+
+TEST(Gradient, OfLinear) {
+  expect_gradients([](const Variables& x) { return linear(x[0], x[1]); }, samples({{3, 4}, {5, 4}}));
+  expect_gradients([](const Variables& x) { return linear(x[0], x[1], {x[2]}); }, samples({{2, 3, 4}, {5, 4}, {5}}));
+  expect_gradients([](const Variables& x) { return linear(x[0], x[1], {x[2], x[3], x[2]}); },
+                   samples({{3, 4}, {5, 4}, {5}, {5}}));
+  expect_gradients([](const Variables& x) { return linear(x[0], x[0]); }, samples({{3, 4}}));
+}
+
+TEST(Gradient, OfAddLinear) {
+  expect_gradients([](const Variables& x) { return add_linear(x[0], x[1], x[2]); }, samples({{3, 5}, {3, 4}, {5, 4}}));
+  expect_gradients([](const Variables& x) { return add_linear(x[0], x[0], x[1]); }, samples({{3, 4}, {4, 4}}));
+  expect_gradients(
+      [](const Variables& x) {
+        return add_linear(x[0].column_block(1, 6), x[1].column_block(1, 5), x[2].column_block(2, 6));
+      },
+      samples({{3, 7}, {3, 6}, {5, 6}}));
+}
+
+TEST(Gradient, OfMatmul) {
+  expect_gradients([](const Variables& x) { return matmul(x[0], x[1]); }, samples({{3, 4}, {4, 5}}));
+  expect_gradients([](const Variables& x) { return matmul(x[0], x[0]); }, samples({{4, 4}}));
+}
+
+TEST(Gradient, OfSlicesOfSlices) {
+  expect_gradients(
+      [](const Variables& x) {
+        const Variable inner = x[0].slice(1, 4).column_block(1, 5).slice(1, 3).column_block(1, 3);
+        return square(inner) + inner[0] + x[0][2].slice(1, 5).slice(1, 3);
+      },
+      samples({{5, 6}}));
+  expect_gradients([](const Variables& x) { return square(x[0][1].slice(1, 3)[1]) * x[0][0][0]; }, samples({{2, 3, 4}}));
+}
+
+TEST(Gradient, OfOverlappingSlicesOfOneParent) {
+  expect_gradients([](const Variables& x) { return x[0].slice(0, 3) * x[0].slice(1, 4); }, samples({{4, 3}}));
+  expect_gradients([](const Variables& x) { return x[0].slice(0, 3) * x[0].slice(0, 3) * x[0].slice(1, 4); },
+                   samples({{4, 3}}));
+  // Different sizes: row 1 is repeated over rows that hold it.
+  expect_gradients([](const Variables& x) { return x[0] * x[0][1]; }, samples({{4, 3}}));
+  // Regions that cover the parent only in part, in an order in which the second cuts the first.
+  expect_gradients(
+      [](const Variables& x) {
+        const Variable y = x[0] * x[0];
+        return y.slice(1, 3) * y.slice(2, 4) + tanh(y.slice(0, 2)) + exp(y.slice(2, 4)) * y.slice(1, 3);
+      },
+      samples({{5, 3}}));
+  expect_gradients(
+      [](const Variables& x) {
+        const Variable y = x[0] * x[0];
+        const Variable corners = y.slice(0, 2).column_block(0, 2) * y.slice(3, 5).column_block(4, 6);
+        return corners + y.slice(1, 3).column_block(1, 3) * y.slice(2, 4).column_block(2, 4);
+      },
+      samples({{5, 6}}));
+}
+
+TEST(Gradient, OfRowSlicesOfAWeight) {
+  expect_gradients(
+      [](const Variables& x) {
+        const Variable first = linear(x[0], x[1].slice(0, 2)), second = linear(tanh(x[0]), x[1].slice(2, 5));
+        return concat({first, second, linear(x[0] * x[0], x[1])});
+      },
+      samples({{3, 4}, {5, 4}}));
+}
+
+/// A recurrence of `steps` steps over x[0] [B, H] with weight W of step t given by `weight(t)`.
+Variable recurrence(Variable h, int steps, const std::function<Variable(int)>& weight) {
+  for (int t = 0; t < steps; ++t) h = tanh(add_linear(h * real(0.5), h, weight(t)));
+  return h;
+}
+
+TEST(Gradient, OfAWeightUsedAtEveryStep) {
+  expect_gradients([](const Variables& x) { return recurrence(x[0], 6, [&](int) { return x[1]; }); },
+                   samples({{3, 4}, {4, 4}}));
+  // Too many rows to wait for the end: some pairs are multiplied at once, others later.
+  const std::vector<Tensor> inputs = samples({{300, 2}, {2, 2}}, {-0.5, 0.5});
+  expect_gradients(
+      [](const Variables& x) {
+        const Variable tall = concat({x[0], x[0]});  // [300, 4]
+        const Variable both = reshape(tall, {600, 2});
+        return mean(tanh(linear(both, x[1]))) + mean(tanh(linear(x[0], x[1])));
+      },
+      inputs);
+}
+
+TEST(Gradient, OfAReusedWeightIsTheSumOfThoseOfSeparateOnes) {
+  const int T = 7;
+  const std::vector<Tensor> start = samples({{3, 4}, {4, 4}});
+  const Tensor shared = Tensor::zeros({4, 4});
+  const Variable weight = Variable::leaf(start[1], shared);
+  sum(recurrence(Variable(start[0]), T, [&](int) { return weight; })).backward();
+
+  std::vector<Tensor> gradients;
+  std::vector<Variable> weights;
+  for (int t = 0; t < T; ++t) {
+    gradients.push_back(Tensor::zeros({4, 4}));
+    weights.push_back(Variable::leaf(clone(start[1]), gradients.back()));
+  }
+  sum(recurrence(Variable(start[0]), T, [&](int t) { return weights[t]; })).backward();
+  for (int64_t i = 0; i < 16; ++i) {
+    double expected = 0;
+    for (const Tensor& gradient : gradients) expected += gradient.data()[i];
+    EXPECT_NEAR(shared.data()[i], expected, 1e-12);
+  }
+}
+
+}  // namespace
+}  // namespace rondo

@@ -1,0 +1,54 @@
+// The README's pointwise operator: a formula, the function that users call, and a list of its own, as a
+// program beside Rondo would have it. Inside of Rondo one edits autograd/operators.h and nothing else. Next:
+// tests/examples/other_operator_test.cpp.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "autograd/functions.h"
+#include "autograd/operators.h"
+#include "tensor/pointwise_kernels.h"
+
+using namespace rondo;
+
+namespace {
+
+/// Like tanh, with slower tails. Glorot & Bengio 2010.
+struct Softsign {
+  static constexpr auto name = "softsign";
+  static constexpr auto equation = "x / (1 + |x|)";
+  HD auto operator()(auto x) const { return x / (1 + abs(x)); }
+};
+inline Variable softsign(const Variable& x) { return pointwise(Softsign{}, x); }
+
+void know_own_operators() { add_pointwise_operators(cpu::operator_entries(OperatorList<Softsign>{})); }
+
+// Before main(), when GoogleTest has not yet asked for the list: the gradient check of all operators
+// (tests/double/) then finds this one too. A static library must not do so, a program may.
+const bool known = (know_own_operators(), true);
+
+TEST(ReadmePointwiseOperator, HasItsValueAndItsDerivative) {
+  ASSERT_TRUE(known);
+  const std::vector<real> points = {-3, -0.5, 0.25, 1, 7};  // fewer than a register holds, or just more
+  const Tensor gradient = Tensor::zeros({5});
+  const Variable x = Variable::leaf(Tensor::from(points, {5}), gradient);
+  const Variable y = softsign(x);
+  sum(y).backward();
+  for (int i = 0; i < 5; ++i) {
+    const double divisor = 1 + std::abs(points[i]);
+    EXPECT_NEAR(y.value().data()[i], points[i] / divisor, 1e-6);
+    EXPECT_NEAR(gradient.data()[i], 1 / (divisor * divisor), 1e-6);
+  }
+}
+
+TEST(ReadmePointwiseOperator, IsOnTheListWithItsEquation) {
+  ASSERT_TRUE(known);
+  const PointwiseOperator& last = pointwise_operators().back();
+  EXPECT_EQ(last.name, "softsign");
+  EXPECT_EQ(last.equation, "x / (1 + |x|)");
+  EXPECT_EQ(last.inputs, 1);
+}
+
+TEST(ReadmePointwiseOperator, IsRefusedASecondTime) { EXPECT_THROW(know_own_operators(), Error); }
+
+}  // namespace

@@ -1,0 +1,49 @@
+// The README shows code that is compiled and tested: every block of C++ in it stands, character for
+// character, in a file of tests/examples/. This says so when one of the two changes alone. It deliberately
+// runs none of the README's commands.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "data/text.h"
+
+namespace {
+
+const std::filesystem::path source_folder = RONDO_SOURCE_DIR;
+
+/// The contents of the ```cpp blocks of a page.
+std::vector<std::string> cpp_blocks(const std::string& page) {
+  const std::string open = "\n```cpp\n", close = "\n```\n";
+  std::vector<std::string> blocks;
+  for (std::size_t at = page.find(open); at != std::string::npos; at = page.find(open, at)) {
+    at += open.size();
+    const std::size_t end = page.find(close, at);
+    if (end == std::string::npos) throw std::runtime_error("a block of C++ does not end");
+    blocks.push_back(page.substr(at, end + 1 - at));
+    at = end;
+  }
+  return blocks;
+}
+
+TEST(Readme, ShowsOnlyCodeThatIsTested) {
+  std::vector<std::string> sources;
+  for (const auto& entry : std::filesystem::directory_iterator(source_folder / "tests" / "examples"))
+    if (entry.path().extension() == ".cpp") sources.push_back(rondo::read_file(entry.path()));
+  const auto blocks = cpp_blocks(rondo::read_file(source_folder / "README.md"));
+  EXPECT_GE(blocks.size(), 4u) << "the model and the two operators are gone from README.md";
+  for (const std::string& block : blocks) {
+    bool found = false;
+    for (const std::string& source : sources) found |= source.find(block) != std::string::npos;
+    EXPECT_TRUE(found) << "no file of tests/examples/ holds this block of README.md:\n" << block;
+  }
+}
+
+TEST(Readme, BlocksAreFoundWhole) {
+  const std::string page = "a\n```cpp\nint a;\n```\n```sh\nls\n```\n\n```cpp\nint b;\nint c;\n```\n";
+  EXPECT_EQ(cpp_blocks(page), (std::vector<std::string>{"int a;\n", "int b;\nint c;\n"}));
+  EXPECT_THROW(cpp_blocks("\n```cpp\nint a;"), std::runtime_error);
+}
+
+}  // namespace

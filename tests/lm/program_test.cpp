@@ -1,0 +1,319 @@
+// The program from end to end: train, evaluate, score, sample, describe. What it refuses: refusals_test.cpp. Runs that
+// are interrupted: resume_test.cpp.
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <sstream>
+
+#include "tests/lm/program.h"
+
+namespace rondo {
+namespace {
+
+using Json = nlohmann::json;
+
+/// One run that the tests of this file read.
+class ProgramTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    data = new SmallData;
+    data->trained("run");
+  }
+  static void TearDownTestSuite() { delete data; }
+
+  static std::string run() { return data->path("run"); }
+  static Json json_of(std::vector<std::string> words) {
+    words.push_back("--json");
+    return Json::parse(output_of_lm(words));  // of all of stdout: nothing else may be there
+  }
+  /// Rows of tab-separated cells.
+  static std::vector<std::vector<std::string>> rows_of(const std::string& text) {
+    std::vector<std::vector<std::string>> rows;
+    std::istringstream lines(text);
+    for (std::string line, cell; std::getline(lines, line);) {
+      std::istringstream cells(line);
+      for (rows.emplace_back(); std::getline(cells, cell, '\t');) rows.back().push_back(cell);
+    }
+    return rows;
+  }
+  static std::vector<std::vector<std::string>> score(const std::string& text, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"score", run()});
+    return rows_of(output_of_lm(more, text));
+  }
+
+  static SmallData* data;
+};
+SmallData* ProgramTest::data = nullptr;
+
+TEST_F(ProgramTest, LearnsAndLogs) {
+  std::istringstream lines(bytes_of_file(*data / "run/log.jsonl"));
+  std::vector<Json> updates, valid, test;
+  for (std::string line; std::getline(lines, line);) {
+    const Json entry = Json::parse(line);
+    (entry.contains("learning_rate") ? updates : entry.at("split") == "valid" ? valid : test).push_back(entry);
+  }
+  ASSERT_EQ(test.size(), 1u);
+  const auto steps = updates.size();
+  EXPECT_EQ(steps, 12u * 15u) << "(150 x 8 - 1) / 8 symbols a stream, 10 a step";
+  EXPECT_EQ(updates.back().at("step"), steps);
+  EXPECT_EQ(valid.size(), steps / 5 + 12);
+  for (const char* key : {"step", "epoch", "nats", "gradient_norm", "symbols_per_second"})
+    EXPECT_TRUE(updates[0].at(key).is_number()) << key;
+  for (const char* key : {"nats", "bits", "perplexity", "symbols", "seconds", "peak_bytes"})
+    EXPECT_TRUE(test[0].at(key).is_number()) << key;
+  EXPECT_EQ(test[0].at("symbols"), 20 * 8 - 1);
+  // Three equally likely words: log 3 a word, and nothing for 1 line end in 8.
+  const double entropy = 7.0 / 8 * std::log(3);
+  EXPECT_GT(test[0].at("nats"), 0.9 * entropy);
+  EXPECT_LT(test[0].at("nats"), 0.5 * std::log(13)) << "half of what knowing nothing costs";
+}
+
+TEST_F(ProgramTest, EvaluatesWhatTrainingReported) {
+  std::istringstream lines(bytes_of_file(*data / "run/log.jsonl"));
+  double best = 1e9, test = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const Json entry = Json::parse(line);
+    if (!entry.contains("split")) continue;
+    if (entry.at("split") == "valid") best = std::min(best, entry.at("nats").get<double>());
+    if (entry.at("split") == "test") test = entry.at("nats");
+  }
+  const Json on_valid = json_of({"eval", run(), "--threads", "1"});
+  EXPECT_EQ(on_valid.at("nats"), best);
+  EXPECT_EQ(on_valid.at("symbols"), 20 * 8 - 1) << "the first symbol is context";
+  EXPECT_EQ(on_valid.at("unknowns"), 0);
+  EXPECT_NEAR(on_valid.at("bits"), best / std::log(2), 1e-12);
+  EXPECT_NEAR(on_valid.at("perplexity"), std::exp(best), 1e-9);
+  EXPECT_EQ(json_of({"eval", run(), "--split", "test", "--threads", "1"}).at("nats"), test);
+  EXPECT_EQ(json_of({"eval", run(), "--text", data->path("data/valid.txt"), "--threads", "1"}).at("nats"), best);
+  const Json wide = json_of({"eval", run(), "--streams", "7"});
+  EXPECT_EQ(wide.at("symbols"), 20 * 8 - 1);
+  EXPECT_NE(wide.at("nats"), best);
+  expect_contains(output_of_lm({"eval", run()}), "159 symbols scored");
+}
+
+TEST_F(ProgramTest, SaysWhatUnknownSymbolsCost) {
+  write_bytes(*data / "zebra.txt", "the cat\nthe zebra\n");
+  const Result result = run_lm({"eval", run(), "--text", data->path("zebra.txt")});
+  EXPECT_EQ(result.status, 0);
+  expect_contains(result.err, "untrained");
+  expect_contains(result.out, "5 symbols scored, 1 of them unknown (20.00%)");
+  const Json json = json_of({"eval", run(), "--text", data->path("zebra.txt")});
+  EXPECT_EQ(json.at("unknowns"), 1);
+  // The rows of `score` give the same figures: an empty first line is the context that `score` gives by itself.
+  write_bytes(*data / "zebra2.txt", "\nthe cat\nthe zebra\n");
+  const Json with_context = json_of({"eval", run(), "--text", data->path("zebra2.txt")});
+  double all = 0, unknown = 0;
+  for (const auto& row : score("the cat\nthe zebra\n", {"--stateful", "--per-symbol"})) {
+    all -= std::stod(row.at(2));
+    if (row.at(1) == "<unk>") unknown -= std::stod(row.at(2));
+  }
+  EXPECT_GT(unknown, 0);
+  EXPECT_NEAR(with_context.at("nats"), all / 6, 1e-5);
+  EXPECT_NEAR(with_context.at("perplexity_without_unknowns"), std::exp((all - unknown) / 5), 1e-3);
+}
+
+TEST_F(ProgramTest, WarnsThatTheTextHasChanged) {
+  SmallData other;
+  other.trained("run", {"--epochs", "1"});
+  EXPECT_EQ(run_lm({"eval", other.path("run")}).err, "");
+  write_bytes(other / "data/valid.txt", "the cat sat\n");
+  const Result result = run_lm({"eval", other.path("run")});
+  EXPECT_EQ(result.status, 0);
+  expect_contains(result.err, "changed");
+}
+
+TEST_F(ProgramTest, ScoresLines) {
+  const auto rows = score("the cat sat\n\nthe cat sat");  // the last line has no newline
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].at(1), "4") << "the line end is scored too";
+  EXPECT_EQ(rows[1].at(1), "1");
+  EXPECT_EQ(rows[2], rows[0]) << "each line from zero state";
+  EXPECT_EQ(rows[0].at(2), "0");
+  EXPECT_EQ(score("the cat sat\r\n"), score("the cat sat\n"));
+  EXPECT_EQ(output_of_lm({"score", run()}), "");
+
+  const auto symbols = score("the zebra\nsat\n", {"--per-symbol"});
+  ASSERT_EQ(symbols.size(), 5u);
+  const std::vector<std::pair<std::string, std::string>> expected{
+      {"1", "the"}, {"1", "<unk>"}, {"1", "<eos>"}, {"2", "sat"}, {"2", "<eos>"}};
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(std::pair(symbols[i].at(0), symbols[i].at(1)), expected[i]);
+  const double sum = std::stod(symbols[0].at(2)) + std::stod(symbols[1].at(2)) + std::stod(symbols[2].at(2));
+  EXPECT_NEAR(std::stod(score("the zebra\n")[0].at(0)), sum, 1e-5);
+  EXPECT_EQ(score("the zebra\n")[0].at(2), "1");
+  EXPECT_NE(score("the cat\nthe cat\n", {"--stateful"})[0], score("the cat\nthe cat\n", {"--stateful"})[1]);
+}
+
+// All lines of three symbols, <eos> included or cut off: probabilities of what can follow add up to one.
+TEST_F(ProgramTest, ScoresAreProbabilities) {
+  std::istringstream vocabulary(bytes_of_file(*data / "run/vocab.txt"));
+  std::string text, symbol;
+  while (std::getline(vocabulary, symbol))
+    if (symbol != "<eos>") text += "the " + symbol + "\n";
+  text += "the\n";
+  double total = 0;
+  std::string before;
+  for (const auto& row : score(text, {"--per-symbol"})) {
+    const bool second = before == "the" && row.at(1) != "the" ? true : before == "the";
+    if (second) total += std::exp(std::stod(row.at(2)));
+    before = before == "the" ? "done" : row.at(1) == "the" && before != "done" ? "the" : before;
+    if (row.at(1) == "<eos>") before.clear();
+  }
+  EXPECT_NEAR(total, 1, 1e-4);
+}
+
+TEST_F(ProgramTest, LongLinesAreReadInPieces) {
+  SmallData fresh;
+  std::string line = fresh.text(200);
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  write_bytes(*data / "long.txt", "\n" + line + "\n");
+  const auto rows = score(line + "\n");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].at(1), "1401");
+  const Json json = json_of({"eval", run(), "--text", data->path("long.txt")});
+  EXPECT_EQ(json.at("symbols"), 1401);
+  EXPECT_NEAR(json.at("nats").get<double>() * 1401, -std::stod(rows[0].at(0)), 1e-2);
+}
+
+TEST_F(ProgramTest, Generates) {
+  const auto generated = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"generate", run(), "--threads", "1"});
+    return run_lm(more);
+  };
+  const Result once = generated({"--seed", "5", "-n", "30"});
+  EXPECT_EQ(once.status, 0);
+  EXPECT_EQ(once.err, "");
+  EXPECT_TRUE(once.out.ends_with('\n') && !once.out.ends_with("\n\n")) << once.out;
+  EXPECT_EQ(once.out.find("<unk>"), std::string::npos);
+  EXPECT_EQ(generated({"--seed", "5", "-n", "30"}).out, once.out);
+  EXPECT_NE(generated({"--seed", "6", "-n", "30"}).out, once.out);
+  EXPECT_EQ(generated({"--seed", "1", "-n", "30", "--temperature", "0"}).out,
+            generated({"--seed", "2", "-n", "30", "--temperature", "0"}).out);
+  EXPECT_EQ(generated({"--seed", "1", "-n", "30", "--top-k", "1"}).out,
+            generated({"--seed", "2", "-n", "30", "--temperature", "0"}).out);
+
+  const Result drawn = generated({"-n", "30"});
+  ASSERT_TRUE(drawn.err.starts_with("lm: --seed ")) << drawn.err;
+  const std::string seed = drawn.err.substr(11, drawn.err.size() - 12);
+  EXPECT_EQ(generated({"--seed", seed, "-n", "30"}).out, drawn.out);
+
+  EXPECT_EQ(generated({"--seed", "1", "--prompt", " the  cat ", "-n", "0"}).out, "the cat\n");
+  EXPECT_TRUE(generated({"--seed", "1", "--prompt", "the cat", "-n", "3"}).out.starts_with("the cat"));
+  EXPECT_EQ(generated({"--seed", "1", "--prompt", "the\n", "-n", "0"}).out, "the\n");
+  const Result unknown = generated({"--seed", "1", "--prompt", "the zebra", "-n", "3"});
+  EXPECT_TRUE(unknown.out.starts_with("the <unk>"));
+  expect_contains(unknown.err, "zebra");
+}
+
+TEST_F(ProgramTest, DescribesARun) {
+  const Json info = json_of({"info", run()});
+  EXPECT_EQ(info.at("vocabulary_size"), 14);
+  // The weights, read with nothing but the format's definition.
+  const std::string bytes = data->model_bytes("run");
+  std::uint64_t header_size = 0;
+  std::memcpy(&header_size, bytes.data(), 8);
+  Json header = Json::parse(bytes.substr(8, header_size));
+  header.erase("__metadata__");
+  EXPECT_EQ(header.size(), info.at("tensors").size());
+  std::int64_t count = 0;
+  for (const Json& tensor : info.at("tensors")) {
+    const Json& stored = header.at(tensor.at("name"));
+    EXPECT_EQ(stored.at("shape"), tensor.at("shape"));
+    EXPECT_EQ(stored.at("dtype"), "F32");
+    std::int64_t size = 1;
+    for (const Json& extent : stored.at("shape")) size *= extent.get<std::int64_t>();
+    const std::uint64_t begin = stored.at("data_offsets")[0], end = stored.at("data_offsets")[1];
+    ASSERT_EQ(end - begin, 4 * size);
+    ASSERT_LE(8 + header_size + end, bytes.size());
+    count += size;
+    for (std::uint64_t at = begin; at < end; at += 4) {
+      float value;
+      std::memcpy(&value, bytes.data() + 8 + header_size + at, 4);
+      ASSERT_TRUE(std::isfinite(value) && std::abs(value) < 100) << tensor.at("name");
+    }
+  }
+  EXPECT_EQ(8 + header_size + 4 * count, bytes.size());
+  EXPECT_EQ(info.at("parameters"), count);
+  const std::string text = output_of_lm({"info", run()});
+  for (const std::string part : {"weight_hh_l1", "[128, 32]", fmt::format("{}", count).c_str(), "SkylakeX"})
+    if (part != "SkylakeX") expect_contains(text, part);
+  expect_contains(text, info.at("blas_kernel"));
+}
+
+TEST_F(ProgramTest, DescribesARecipe) {
+  const Json info = json_of({"info", "--recipe", "zaremba-small", "--vocab-size", "10000"});
+  EXPECT_EQ(info.at("parameters"), 10000 * 200 + 2 * (800 * 400 + 800) + 10000 * 201);
+  EXPECT_EQ(json_of({"info", "--recipe", "zaremba-small", "--set", "data.max_size=10000"}).at("parameters"),
+            info.at("parameters"));
+  EXPECT_EQ(info.at("modules").at("decoder"), 10000 * 201);
+}
+
+TEST_F(ProgramTest, EstimatesMemory) {
+  SmallData other;
+  int number = 0;
+  const std::vector<std::vector<std::string>> cases{
+      {"model.dropout=0", "train.micro_batch=0"},
+      {"model.cell=gru_reset_after", "train.micro_batch=0", "train.optimizer=adam", "train.momentum=0"},
+      {"model.hidden=200", "model.layers=1", "train.length=100"}};
+  for (const auto& settings : cases) {
+    std::vector<std::string> words;
+    for (const std::string& setting : settings) words.insert(words.end(), {"--set", setting});
+    words.insert(words.end(), {"--set", "train.eval_every=0", "--set", "train.learning_rate=0.01"});
+    const std::string name = fmt::format("run{}", ++number);
+    std::vector<std::string> once = words;
+    once.insert(once.end(), {"--epochs", "1"});
+    other.trained(name, once);
+    const std::string log = bytes_of_file(other / name / "log.jsonl");
+    const double measured = Json::parse(log.substr(log.rfind("\n{") + 1)).at("peak_bytes");
+    words.insert(words.begin(), {"info", "--recipe", other.path("small.toml"), "--vocab-size", "14"});
+    const double estimated = json_of(words).at("training_bytes");
+    EXPECT_GT(measured / estimated, 0.75) << name;
+    EXPECT_LT(measured / estimated, 1.25) << name;
+  }
+}
+
+TEST_F(ProgramTest, ListsOperatorsAndKeys) {
+  const Json operators = json_of({"info", "--operators"}).at("operators");
+  const auto lstm = std::find_if(operators.begin(), operators.end(), [](auto& it) { return it.at("name") == "lstm_gates"; });
+  ASSERT_NE(lstm, operators.end());
+  EXPECT_EQ(lstm->at("inputs"), 5);
+  EXPECT_EQ(lstm->at("outputs"), 2);
+  expect_contains(output_of_lm({"info", "--operators"}), lstm->at("equation"));
+  const Json keys = json_of({"info", "--keys"}).at("keys");
+  const auto hidden = std::find_if(keys.begin(), keys.end(), [](auto& it) { return it.at("name") == "model.hidden"; });
+  ASSERT_NE(hidden, keys.end());
+  EXPECT_EQ(hidden->at("default"), "200");
+  expect_contains(output_of_lm({"info", "--keys"}), "model.hidden = 200");
+}
+
+// Characters and bytes, and a text without any line end.
+TEST_F(ProgramTest, OtherUnits) {
+  SmallData other;
+  write_bytes(other / "one.txt", [] {
+    std::string text;
+    for (int i = 0; i < 700; ++i) text += i % 3 == 0 ? "\xc3\xa4" : i % 3 == 1 ? "b" : "c";
+    return text;
+  }());
+  const std::vector<std::string> brief{"train", "--recipe", other.path("small.toml"), "--data", other.path("one.txt"),
+                                       "--threads", "1", "--epochs", "2", "--set", "train.batch=4", "--out"};
+  for (const std::string unit : {"characters", "bytes"}) {
+    std::vector<std::string> words = brief;
+    words.insert(words.end(), {other.path(unit), "--set", "data.unit=" + unit});
+    output_of_lm(words);
+    const auto rows = rows_of(output_of_lm({"score", other.path(unit), "--per-symbol"}, "\xc3\xa4" "bc\n"));
+    ASSERT_EQ(rows.size(), unit == "bytes" ? 3u : 2u) << "the first symbol is context, and no line end is known";
+    EXPECT_EQ(rows[0].at(1), unit == "bytes" ? "\\xa4" : "b");
+    const std::string text = output_of_lm({"generate", other.path(unit), "--prompt", "\xc3\xa4", "-n", "4", "--seed", "1",
+                                           "--temperature", "0"});
+    EXPECT_TRUE(text.starts_with("\xc3\xa4") && text.ends_with('\n')) << text;
+  }
+}
+
+TEST_F(ProgramTest, HelpAndVersion) {
+  for (const std::string command : {"train", "eval", "score", "generate", "info", "recipes"})
+    expect_contains(output_of_lm({command, "--help"}), "Example");
+  expect_contains(output_of_lm({"--version"}), RONDO_VERSION);
+}
+
+}  // namespace
+}  // namespace rondo

@@ -1,0 +1,29 @@
+// Reaching a model's parameters by name, for tests.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "nn/module.h"
+
+namespace rondo {
+
+inline const Segment& segment_of(const Module& model, const std::string& name) {
+  for (const Segment& segment : model.segments())
+    if (segment.name == name) return segment;
+  throw std::runtime_error("no parameter " + name);
+}
+inline Tensor value_of(const Module& model, const std::string& name) {
+  return Module::view(model.values(), segment_of(model, name));
+}
+inline Tensor gradient_of(const Module& model, const std::string& name) {
+  return Module::view(model.gradients(), segment_of(model, name));
+}
+inline bool has_parameter(const Module& model, const std::string& name) {
+  for (const Segment& segment : model.segments())
+    if (segment.name == name) return true;
+  return false;
+}
+
+}  // namespace rondo

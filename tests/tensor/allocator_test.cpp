@@ -1,0 +1,74 @@
+// The caching allocator: reuse, peaks, errors.
+#include "tensor/allocator.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "autograd/functions.h"
+#include "autograd/linear.h"
+#include "autograd/operators.h"
+#include "tests/tensor/errors.h"
+
+namespace rondo {
+namespace {
+
+TEST(Allocator, HandsOutAlignedBlocksThatDoNotOverlap) {
+  std::vector<std::pair<char*, size_t>> blocks;
+  for (size_t bytes : {0, 1, 63, 64, 65, 257, 320, 321, 1000, 4097, 100000}) {
+    auto* block = static_cast<char*>(allocate(Device::cpu, bytes));
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(block) % 64, 0u);
+    std::fill(block, block + bytes, static_cast<char>(blocks.size()));
+    blocks.emplace_back(block, bytes);
+  }
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    for (size_t j = 0; j < blocks[i].second; ++j) ASSERT_EQ(blocks[i].first[j], static_cast<char>(i));
+    release(Device::cpu, blocks[i].first, blocks[i].second);
+  }
+}
+
+TEST(Allocator, WastesAtMostAQuarter) {
+  for (size_t bytes : {257, 300, 513, 1025, 5000, 65537, 1000000}) {
+    const size_t before = memory_statistics(Device::cpu).bytes_in_use;
+    void* block = allocate(Device::cpu, bytes);
+    const size_t taken = memory_statistics(Device::cpu).bytes_in_use - before;
+    EXPECT_GE(taken, bytes);
+    EXPECT_LE(taken, bytes + bytes / 4) << bytes;
+    release(Device::cpu, block, bytes);
+    EXPECT_EQ(memory_statistics(Device::cpu).bytes_in_use, before);
+  }
+}
+
+TEST(Allocator, CountsTheMostThatWasInUse) {
+  const size_t before = memory_statistics(Device::cpu).bytes_in_use;
+  reset_peak_bytes(Device::cpu);
+  EXPECT_EQ(memory_statistics(Device::cpu).peak_bytes, before);
+  {
+    const Tensor first({1024}), second({2048});
+  }
+  const Tensor third({1024});
+  EXPECT_EQ(memory_statistics(Device::cpu).peak_bytes, before + 3072 * sizeof(real));
+  EXPECT_EQ(memory_statistics(Device::cpu).bytes_in_use, before + 1024 * sizeof(real));
+}
+
+TEST(Allocator, ASteadyTrainingLoopAsksTheSystemForNothing) {
+  const Tensor value = Tensor::filled({32, 32}, real(0.01)), gradient = Tensor::zeros({32, 32});
+  const auto step = [&] {
+    const Variable weight = Variable::leaf(value, gradient);
+    Variable h(Tensor::filled({8, 32}, 1));
+    for (int t = 0; t < 10; ++t) h = tanh(add_linear(h, h, weight));
+    mean(negative_log_likelihood(h, tokens(std::vector<int32_t>(8, 3)))).backward();
+  };
+  for (int i = 0; i < 2; ++i) step();
+  const size_t before = memory_statistics(Device::cpu).system_allocations;
+  for (int i = 0; i < 5; ++i) step();
+  EXPECT_EQ(memory_statistics(Device::cpu).system_allocations, before);
+}
+
+TEST(Allocator, RefusesWhatTheSystemDoesNotHave) {
+  const auto too_much = [] { allocate(Device::cpu, size_t{1} << 60); };
+  EXPECT_NE(error_of(too_much).find("[allocate] no memory for 1152921504606846976 bytes"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace rondo

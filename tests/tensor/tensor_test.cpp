@@ -1,0 +1,210 @@
+// Tensors: views, strides, plain arithmetic, and the texts of errors.
+#include "tensor/tensor.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "tensor/gemm.h"
+#include "tests/tensor/errors.h"
+
+namespace rondo {
+namespace {
+
+using Numbers = std::vector<real>;
+
+/// 0, 1, 2, ...
+Tensor counting(Shape shape) {
+  Numbers values(shape.size());
+  std::iota(values.begin(), values.end(), real(0));
+  return Tensor::from(values, shape);
+}
+
+TEST(Shape, RowsAndColumns) {
+  const Shape shape{2, 3, 4};
+  EXPECT_EQ(shape.rows(), 6);
+  EXPECT_EQ(shape.columns(), 4);
+  EXPECT_EQ(shape.size(), 24);
+  EXPECT_EQ(shape.to_string(), "[2, 3, 4]");
+  EXPECT_EQ(Shape{}.size(), 1);
+  EXPECT_EQ((Shape{5}).rows(), 1);
+  EXPECT_EQ(shape.with_first(7), (Shape{7, 3, 4}));
+  EXPECT_EQ(shape.without_first(), (Shape{3, 4}));
+  EXPECT_EQ(shape.with_columns(7), (Shape{2, 3, 7}));
+  EXPECT_FALSE((Shape{2, 3}) == (Shape{2, 3, 1}));
+  EXPECT_EQ(error_of([] { Shape{1, 2, 3, 4, 5}; }), "[shape] at most 4 dimensions, got 5");
+  EXPECT_EQ(error_of([] { Shape{1, -2}; }), "[shape] extents are not negative, got -2");
+}
+
+TEST(Tensor, SlicesAndBlocksAreViews) {
+  const Tensor x = counting({4, 3, 5});
+  const Tensor middle = x.slice(1, 3);
+  EXPECT_EQ(middle.shape(), (Shape{2, 3, 5}));
+  EXPECT_TRUE(middle.shares_storage(x));
+  EXPECT_EQ(middle.data(), x.data() + 15);
+  EXPECT_EQ(x[2].shape(), (Shape{3, 5}));
+  EXPECT_EQ(x[2][1].to_vector(), (Numbers{35, 36, 37, 38, 39}));
+  EXPECT_EQ(x[2][1].slice(1, 3).to_vector(), (Numbers{36, 37}));
+
+  const Tensor block = x.column_block(1, 3);
+  EXPECT_EQ(block.shape(), (Shape{4, 3, 2}));
+  EXPECT_EQ(block.row_stride(), 5);
+  EXPECT_FALSE(block.contiguous());
+  EXPECT_EQ(block[3].row_range(1, 3).to_vector(), (Numbers{51, 52, 56, 57}));
+  EXPECT_EQ(block.slice(1, 2)[0][2].to_vector(), (Numbers{26, 27}));
+  EXPECT_EQ(block.column_block(1, 2).row_range(0, 2).to_vector(), (Numbers{2, 7}));
+  EXPECT_EQ(x.row_range(2, 3).extended_rows(2).to_vector(), x.row_range(2, 4).to_vector());
+
+  fill(block, -1);
+  EXPECT_EQ(x[0][0].to_vector(), (Numbers{0, -1, -1, 3, 4}));
+  EXPECT_EQ(x.slice(2, 2).size(), 0);
+}
+
+TEST(Tensor, Reshapes) {
+  const Tensor x = counting({2, 3, 4});
+  EXPECT_EQ(x.reshaped({6, 4})[4].to_vector(), (Numbers{16, 17, 18, 19}));
+  EXPECT_EQ(x.reshaped({3, 8})[2].to_vector(), (Numbers{16, 17, 18, 19, 20, 21, 22, 23}));
+  EXPECT_TRUE(x.reshaped({24}).shares_storage(x));
+  const Tensor block = x.column_block(1, 3);
+  EXPECT_EQ(block.reshaped({6, 2})[5].to_vector(), (Numbers{21, 22}));
+  EXPECT_EQ(block[1].row_range(2, 3).reshaped({2, 1}).to_vector(), (Numbers{21, 22}));
+  EXPECT_EQ(error_of([&] { (void)block.reshaped({12}); }),
+            "[reshape] [2, 3, 2] with rows 4 apart cannot become [12]; copy it first");
+}
+
+TEST(Tensor, ErrorsSayWhatWasExpected) {
+  const Tensor x = counting({4, 3});
+  EXPECT_EQ(error_of([&] { (void)x.slice(2, 5); }), "[slice] [2, 5) does not lie within [4, 3]");
+  EXPECT_EQ(error_of([&] { (void)x.slice(-1, 2); }), "[slice] [-1, 2) does not lie within [4, 3]");
+  EXPECT_EQ(error_of([&] { (void)x[4]; }), "[slice] [4, 5) does not lie within [4, 3]");
+  EXPECT_EQ(error_of([&] { (void)x[0][0]; }), "[index] needs two dimensions or more, got [3]");
+  EXPECT_EQ(error_of([&] { (void)x.column_block(1, 4); }),
+            "[column_block] [1, 4) does not lie within the columns of [4, 3]");
+  EXPECT_EQ(error_of([&] { (void)x.row_range(3, 2); }), "[row_range] [3, 2) does not lie within the 4 rows of [4, 3]");
+  EXPECT_EQ(error_of([&] { (void)x.extended_rows(5); }), "[extended_rows] 5 rows leave the storage");
+  EXPECT_EQ(error_of([&] { (void)x.reshaped({5, 3}); }), "[reshape] [4, 3] elements do not fill [5, 3]");
+  EXPECT_EQ(error_of([&] { (void)x.item(); }), "[item] needs exactly one element, got [4, 3]");
+  EXPECT_EQ(error_of([] { Tensor::from({1, 2, 3}, {2}); }), "[tensor] 3 values do not fill [2]");
+  EXPECT_EQ(error_of([&] { copy(x, Tensor({3, 4})); }), "[copy] needs equal matrices, got [4, 3] and [3, 4]");
+  EXPECT_EQ(error_of([&] { accumulate(x, Tensor({3, 4})); }), "[accumulate] needs equal matrices, got [4, 3] and [3, 4]");
+  EXPECT_EQ(error_of([&] { broadcast_rows(Tensor({4}), x); }), "[broadcast_rows] needs a vector [3], got [4]");
+  EXPECT_EQ(error_of([&] { accumulate_column_sums(x, Tensor({4})); }), "[column_sums] needs a vector [3], got [4]");
+  EXPECT_EQ(error_of([] { Tensor({2}, Device::cuda); }), "[allocate] this build has no CUDA; use --device cpu");
+}
+
+TEST(Tensor, EveryWriteBumpsTheVersionOfTheStorage) {
+  const Tensor x = Tensor::zeros({4, 3}), part = x.slice(1, 2);
+  const auto bumps = [&](auto write) {
+    const uint64_t before = x.version();
+    write();
+    return x.version() > before;
+  };
+  EXPECT_TRUE(bumps([&] { fill(part, 1); }));
+  EXPECT_TRUE(bumps([&] { copy(Tensor::zeros({1, 3}), part); }));
+  EXPECT_TRUE(bumps([&] { accumulate(Tensor::zeros({1, 3}), part); }));
+  EXPECT_TRUE(bumps([&] { scale(part, 2); }));
+  EXPECT_TRUE(bumps([&] { broadcast_rows(Tensor::zeros({3}), x); }));
+  EXPECT_TRUE(bumps([&] { accumulate_column_sums(Tensor::zeros({2, 3}), part); }));
+  EXPECT_TRUE(bumps([&] { accumulate_rows(Tensor::zeros({1, 3}), {2}, x); }));
+  EXPECT_TRUE(bumps([&] { gather_rows(Tensor::zeros({1, 3}), {0}, part); }));
+  EXPECT_TRUE(bumps([&] { gemm(Tensor::zeros({4, 2}), Transpose::no, Tensor::zeros({2, 3}), Transpose::no, 0, x); }));
+  EXPECT_FALSE(bumps([&] { (void)(clone(x).size() + part.to_vector().size() + static_cast<size_t>(sum(x))); }));
+}
+
+/// Sizes around the width of a register, and one above the threshold for threads.
+const std::vector<Shape> sizes = {{1, 1}, {3, 7}, {2, 16}, {5, 17}, {4, 33}, {3, 64}, {70, 301}};
+
+TEST(Arithmetic, WorksOnStridedBlocks) {
+  for (const Shape& size : sizes) {
+    const int64_t R = size[0], C = size[1];
+    const Tensor wide = counting({R, C + 5}), x = wide.column_block(2, 2 + C);
+    const auto at = [&](int64_t r, int64_t c) { return static_cast<real>(r * (C + 5) + c + 2); };
+    const Tensor frame = Tensor::filled({R, C + 3}, 1), y = frame.column_block(1, 1 + C);
+    copy(x, y);
+    accumulate(x, y, real(0.5));
+    scale(y, 2);
+    for (int64_t r = 0; r < R; ++r) {
+      for (int64_t c = 0; c < C; ++c) ASSERT_EQ(y.data()[r * (C + 3) + c], 3 * at(r, c)) << size.to_string();
+      ASSERT_EQ(frame.data()[r * (C + 3)], 1);
+      ASSERT_EQ(frame.data()[r * (C + 3) + C + 1], 1);
+      ASSERT_EQ(frame.data()[r * (C + 3) + C + 2], 1);
+    }
+    const Tensor sums = Tensor::filled({C}, 7), vector = counting({C});
+    accumulate_column_sums(x, sums);
+    broadcast_rows(vector, y);
+    broadcast_rows(vector, y, true);
+    for (int64_t c = 0; c < C; ++c) {
+      real expected = 7;
+      for (int64_t r = 0; r < R; ++r) expected += at(r, c);
+      ASSERT_EQ(sums.data()[c], expected);
+      for (int64_t r = 0; r < R; ++r) ASSERT_EQ(y.data()[r * (C + 3) + c], 2 * c);
+    }
+    EXPECT_TRUE(contiguous(wide).shares_storage(wide));
+    EXPECT_EQ(contiguous(x).to_vector(), x.to_vector());
+  }
+}
+
+TEST(Arithmetic, ScaleKeepsAllBitsOfASmallFactor) {
+  const Tensor x = Tensor::from({3, -5, 1e20f}, {3});
+  scale(x, real(1e-9));
+  EXPECT_EQ(x.to_vector(), (Numbers{real(3) * real(1e-9), real(-5) * real(1e-9), real(1e20f) * real(1e-9)}));
+}
+
+TEST(Arithmetic, SumsInDouble) {
+  // In float, adding 1 to 2^24 changes nothing.
+  const int64_t count = (1 << 24) + 4096 * 3 + 5;
+  EXPECT_EQ(sum(Tensor::filled({count}, 1)), static_cast<double>(count));
+  EXPECT_EQ(sum_of_squares(Tensor::filled({count / 4}, 2)), static_cast<double>(count / 4 * 4));
+  const Tensor x = counting({3, 5});
+  EXPECT_EQ(sum(x.column_block(1, 3)), 1 + 2 + 6 + 7 + 11 + 12);
+  EXPECT_EQ(sum_of_squares(x.column_block(1, 2)), 1 + 36 + 121);
+  EXPECT_EQ(sum(Tensor({0})), 0);
+}
+
+TEST(Arithmetic, GathersAndAddsRowsInOrder) {
+  const Tensor table = counting({4, 3});
+  const Tensor y({5, 3});
+  gather_rows(table, {3, 0, 3, 1, 3}, y);
+  EXPECT_EQ(y[2].to_vector(), (Numbers{9, 10, 11}));
+  EXPECT_EQ(y[3].to_vector(), (Numbers{3, 4, 5}));
+  const Tensor sums = Tensor::zeros({4, 3});
+  accumulate_rows(y, {1, 0, 1, 2, 1}, sums);
+  EXPECT_EQ(sums.to_vector(), (Numbers{0, 1, 2, 27, 30, 33, 3, 4, 5, 0, 0, 0}));
+}
+
+TEST(Arithmetic, FindsWhatIsNotFinite) {
+  const Tensor x = Tensor::zeros({3, 40});
+  EXPECT_TRUE(all_finite(x));
+  x.write()[77] = std::numeric_limits<real>::infinity();
+  EXPECT_FALSE(all_finite(x));
+  x.write()[77] = std::numeric_limits<real>::quiet_NaN();
+  EXPECT_FALSE(all_finite(x));
+  EXPECT_TRUE(all_finite(x.slice(2, 3)));
+}
+
+TEST(Arithmetic, DoesNotDependOnThreads) {
+  const int before = threads();
+  const Tensor x({700, 131});
+  for (int64_t i = 0; i < x.size(); ++i) x.write()[i] = std::sin(static_cast<real>(i));
+  std::vector<double> sums;
+  std::vector<Numbers> columns;
+  for (int count : {1, 2, 3}) {
+    set_threads(count);
+    EXPECT_EQ(threads(), count);
+    sums.push_back(sum_of_squares(x));
+    const Tensor to = Tensor::zeros({131});
+    accumulate_column_sums(x, to);
+    columns.push_back(to.to_vector());
+  }
+  set_threads(before);
+  EXPECT_EQ(sums[0], sums[1]);
+  EXPECT_EQ(sums[0], sums[2]);
+  EXPECT_EQ(columns[0], columns[1]);
+  EXPECT_EQ(columns[0], columns[2]);
+  EXPECT_EQ(error_of([] { set_threads(0); }), "[threads] at least 1, got 0");
+}
+
+}  // namespace
+}  // namespace rondo
