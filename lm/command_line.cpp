@@ -239,7 +239,6 @@ Command train_command(Parser& parser, int argc, const char* const* argv) {
   if (!train.resume) {
     check_input(!train.recipe.empty(),
                 "train: no recipe given; `lm recipes` lists them, as in --recipe char-lstm");
-    check_input(!train.data.empty(), "train: no text given; as in --data book.txt");
     return train;
   }
   check_input(!train.out.empty(),

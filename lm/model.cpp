@@ -19,7 +19,7 @@ std::optional<Initializer> initializer(const std::string& kind, double size) {
 LanguageModelOptions model_options(const Recipe& recipe) {
   const Recipe::Model& model = recipe.model;
   LanguageModelOptions options;
-  options.cell = model.output_activation == "sigmoid" ? model.cell + "_sigmoid" : model.cell;
+  options.cell = model.cell;
   options.embedding = model.embedding;
   options.hidden.assign(static_cast<size_t>(model.layers), model.hidden);
   options.output_layers = model.output_layers;

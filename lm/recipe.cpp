@@ -1,6 +1,7 @@
 // The table of all settings, and what must hold between them: see recipe.h.
 #include "lm/recipe.h"
 
+#include "nn/cells/cell.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -32,15 +33,14 @@ std::vector<Key> keys_of(Recipe& recipe) {
       {"data.block_lines", &data.block_lines, at_least(1), "lines",
        "with data.files: every tenth block of so many lines is held out for validation"},
 
-      {"model.cell", &model.cell, one_of({"rnn", "lstm", "gru", "gru_reset_after"}), "",
-       "the recurrent cell; gru_reset_after is the form of PyTorch and cuDNN"},
+      {"model.cell", &model.cell, one_of(cell_names()), "",
+       "the recurrent cell; lstm_sigmoid has a sigmoid as output activation, gru_reset_after is the form of "
+       "PyTorch and cuDNN"},
       {"model.layers", &model.layers, between(1, 1000), "layers", "recurrent layers on top of each other"},
       {"model.embedding", &model.embedding, width, "units", "width of a symbol's vector"},
       {"model.hidden", &model.hidden, width, "units", "width of each recurrent layer"},
       {"model.biases", &model.biases, between(1, 2), "",
        "biases of each gate: 1, or 2 as in PyTorch (input and recurrent)"},
-      {"model.output_activation", &model.output_activation, one_of({"tanh", "sigmoid"}), "",
-       "what an LSTM applies to its cell state on the way out"},
       {"model.output_layers", &model.output_layers, width, "units",
        "widths of tanh layers between the last recurrent layer and the output"},
       {"model.tied", &model.tied, any, "", "the output layer uses the embedding's weights"},
@@ -123,12 +123,8 @@ void validate(const Recipe& recipe, const std::string& where) {
               "from {}): set model.embedding = {} or model.tied = false",
               where, model.embedding, last,
               model.output_layers.empty() ? "model.hidden" : "model.output_layers", last);
-  check_input(
-      model.output_activation == "tanh" || model.cell == "lstm",
-      "{}: model.output_activation = \"sigmoid\" is for model.cell = \"lstm\", not \"{}\": leave it out",
-      where, model.cell);
-  check_input(model.forget_bias == 0 || model.cell == "lstm",
-              "{}: model.forget_bias = {} is for an LSTM, not model.cell = \"{}\": set it to 0", where,
+  check_input(model.forget_bias == 0 || model.cell.starts_with("lstm"),
+              "{}: model.forget_bias = {} is for an LSTM, not for model.cell = \"{}\": set it to 0", where,
               model.forget_bias, model.cell);
   check_input(model.init_all == 0 || (model.input_init == "pytorch" && model.recurrent_init == "pytorch"),
               "{}: model.init_all = {} sets every parameter: leave out model.input_init and "

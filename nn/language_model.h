@@ -15,7 +15,7 @@ struct LanguageModelOptions {
   std::string cell = "lstm";          // a name that make_cell knows
   int64_t embedding = 200;            // E
   std::vector<int64_t> hidden = {200};  // H of each layer
-  std::vector<int64_t> output_layers;   // widths of tanh layers between the last recurrent layer and the output
+  std::vector<int64_t> output_layers{};   // widths of tanh layers between the last recurrent layer and the output
   double dropout = 0;                   // on every connection that is not recurrent (Zaremba et al. 2014)
   bool tied = false;                    // output weights are the embedding's; the last width must be E
   int bias_count = 2;                   // of each gate
@@ -23,9 +23,9 @@ struct LanguageModelOptions {
 
   // Initial values. Where nothing is given, what torch.nn draws for a layer of this size.
   Initializer embedding_weights = uniform_values(0.1);
-  std::optional<Initializer> input_weights;      // of the cells
-  std::optional<Initializer> recurrent_weights;  // of the cells
-  std::optional<Initializer> every;              // all parameters, biases included, whatever is said above
+  std::optional<Initializer> input_weights{};      // of the cells
+  std::optional<Initializer> recurrent_weights{};  // of the cells
+  std::optional<Initializer> every{};              // all parameters, biases included, whatever is said above
 };
 
 class LanguageModel : public Module {

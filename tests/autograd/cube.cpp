@@ -5,6 +5,8 @@
 
 namespace rondo {
 
-std::vector<PointwiseOperator> cube_operators() { return cpu::operator_entries(OperatorList<CubeAndScaled>{}); }
+std::vector<PointwiseOperator> cube_operators() {
+  return cpu::operator_entries(OperatorList<CubeAndScaled>{});
+}
 
 }  // namespace rondo

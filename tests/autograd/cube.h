@@ -1,4 +1,5 @@
-// An operator of another program: this test's. Its launchers are made in cube.cpp, as a program's .cc would make them.
+// An operator of another program: this test's. Its launchers are made in cube.cpp, as a program's .cc would
+// make them.
 #pragma once
 
 #include <vector>

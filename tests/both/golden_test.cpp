@@ -1,4 +1,5 @@
-// Rondo against numbers that PyTorch computed (tests/golden/make_golden.py): results, losses and all gradients.
+// Rondo against numbers that PyTorch computed (tests/golden/make_golden.py): results, losses and all
+// gradients.
 #include "tests/golden/golden.h"
 
 #include <gtest/gtest.h>
@@ -24,10 +25,17 @@ Tensor tensor(const std::string& name) {
   const std::vector<int64_t> extents = Golden::file().shape(name);
   Shape shape;
   switch (extents.size()) {
-    case 1: shape = {extents[0]}; break;
-    case 2: shape = {extents[0], extents[1]}; break;
-    case 3: shape = {extents[0], extents[1], extents[2]}; break;
-    default: throw std::runtime_error(name + " has an unexpected shape");
+    case 1:
+      shape = {extents[0]};
+      break;
+    case 2:
+      shape = {extents[0], extents[1]};
+      break;
+    case 3:
+      shape = {extents[0], extents[1], extents[2]};
+      break;
+    default:
+      throw std::runtime_error(name + " has an unexpected shape");
   }
   return Tensor::from(numbers(name), shape);
 }
@@ -42,13 +50,15 @@ void expect_equal(const Tensor& actual, const std::string& name) {
   const std::vector<real> values = actual.to_vector();
   ASSERT_EQ(values.size(), expected.size()) << name;
   for (size_t i = 0; i < expected.size(); ++i)
-    ASSERT_NEAR(values[i], expected[i], tolerance * std::max(1.0, std::abs(expected[i]))) << name << " element " << i;
+    ASSERT_NEAR(values[i], expected[i], tolerance * std::max(1.0, std::abs(expected[i])))
+        << name << " element " << i;
 }
 
 /// A leaf with a gradient of its own.
 struct Leaf {
   explicit Leaf(const std::string& name) : Leaf(tensor(name)) {}
-  explicit Leaf(const Tensor& value) : gradient(Tensor::zeros(value.shape())), variable(Variable::leaf(value, gradient)) {}
+  explicit Leaf(const Tensor& value)
+      : gradient(Tensor::zeros(value.shape())), variable(Variable::leaf(value, gradient)) {}
   Tensor gradient;
   Variable variable;
 };

@@ -1,4 +1,5 @@
-// Every cell: its gradients in a stack of two layers, and its values against plain loops written from the equations.
+// Every cell: its gradients in a stack of two layers, and its values against plain loops written from the
+// equations.
 #include <cmath>
 
 #include "autograd/functions.h"
@@ -71,7 +72,8 @@ TEST_P(CellTest, HasRightGradients) {
       const auto result = model.run();
       Variable loss = sum(result.output * Variable(weights[0]));
       if (!model.has_memory()) return loss + sum(result.states[0].h * Variable(weights[1]));
-      return loss + sum(result.states[0].c * Variable(weights[1])) + sum(result.states[1].c * Variable(weights[2]));
+      return loss + sum(result.states[0].c * Variable(weights[1])) +
+             sum(result.states[1].c * Variable(weights[2]));
     });
   }
 }
@@ -102,7 +104,8 @@ struct Layer {
 };
 
 /// One step of one stream: the new h and c.
-using Reference = std::function<std::pair<Vector, Vector>(const Layer&, const Vector& x, const Vector& h, const Vector& c)>;
+using Reference =
+    std::function<std::pair<Vector, Vector>(const Layer&, const Vector& x, const Vector& h, const Vector& c)>;
 
 std::pair<Vector, Vector> rnn(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
   Vector next(layer.hidden);
@@ -115,7 +118,8 @@ std::pair<Vector, Vector> lstm(const Layer& layer, const Vector& x, const Vector
   Vector next_h(layer.hidden), next_c(layer.hidden);
   for (int64_t j = 0; j < layer.hidden; ++j) {
     const double i = s(layer.Wx(0, j, x) + layer.Uh(0, j, h)), f = s(layer.Wx(1, j, x) + layer.Uh(1, j, h));
-    const double g = std::tanh(layer.Wx(2, j, x) + layer.Uh(2, j, h)), o = s(layer.Wx(3, j, x) + layer.Uh(3, j, h));
+    const double g = std::tanh(layer.Wx(2, j, x) + layer.Uh(2, j, h)),
+                 o = s(layer.Wx(3, j, x) + layer.Uh(3, j, h));
     next_c[j] = f * c[j] + i * g;
     next_h[j] = o * (sigmoid_output ? s(next_c[j]) : std::tanh(next_c[j]));
   }
@@ -133,7 +137,8 @@ std::pair<Vector, Vector> gru(const Layer& layer, const Vector& x, const Vector&
   return {next, {}};
 }
 
-std::pair<Vector, Vector> gru_reset_after(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
+std::pair<Vector, Vector> gru_reset_after(const Layer& layer, const Vector& x, const Vector& h,
+                                          const Vector&) {
   Vector next(layer.hidden);
   for (int64_t j = 0; j < layer.hidden; ++j) {
     const double r = s(layer.Wx(0, j, x) + layer.Uh(0, j, h)), z = s(layer.Wx(1, j, x) + layer.Uh(1, j, h));
@@ -143,8 +148,11 @@ std::pair<Vector, Vector> gru_reset_after(const Layer& layer, const Vector& x, c
   return {next, {}};
 }
 
-const std::vector<std::pair<std::string, Reference>> references = {
-    {"rnn", rnn}, {"lstm", lstm<false>}, {"lstm_sigmoid", lstm<true>}, {"gru", gru}, {"gru_reset_after", gru_reset_after}};
+const std::vector<std::pair<std::string, Reference>> references = {{"rnn", rnn},
+                                                                   {"lstm", lstm<false>},
+                                                                   {"lstm_sigmoid", lstm<true>},
+                                                                   {"gru", gru},
+                                                                   {"gru_reset_after", gru_reset_after}};
 
 Layer layer_of(const Module& model, int64_t layer, int64_t input, int64_t hidden) {
   const auto numbers = [&](const std::string& name) {
@@ -152,7 +160,12 @@ Layer layer_of(const Module& model, int64_t layer, int64_t input, int64_t hidden
   };
   const Vector bias = numbers("bias_ih");
   const bool two = has_parameter(model, "rnn.bias_hh_l" + std::to_string(layer));
-  return {input, hidden, numbers("weight_ih"), numbers("weight_hh"), bias, two ? numbers("bias_hh") : Vector(bias.size())};
+  return {input,
+          hidden,
+          numbers("weight_ih"),
+          numbers("weight_hh"),
+          bias,
+          two ? numbers("bias_hh") : Vector(bias.size())};
 }
 
 Vector stream_of(const Tensor& matrix, int64_t b) { return matrix.row_range(b, b + 1).to_vector(); }
@@ -166,8 +179,10 @@ TEST_P(CellValues, EqualThoseOfPlainLoops) {
     const auto result = model.run();
     const Layer first = layer_of(model, 0, I, H), second = layer_of(model, 1, H, H - 1);
     for (int64_t b = 0; b < B; ++b) {
-      std::pair<Vector, Vector> state0 = {stream_of(model.h0.variable().value(), b), stream_of(model.c0.variable().value(), b)};
-      std::pair<Vector, Vector> state1 = {stream_of(model.h1.variable().value(), b), stream_of(model.c1.variable().value(), b)};
+      std::pair<Vector, Vector> state0 = {stream_of(model.h0.variable().value(), b),
+                                          stream_of(model.c0.variable().value(), b)};
+      std::pair<Vector, Vector> state1 = {stream_of(model.h1.variable().value(), b),
+                                          stream_of(model.c1.variable().value(), b)};
       for (int64_t t = 0; t < T; ++t) {
         state0 = reference(first, stream_of(model.x.variable().value()[t], b), state0.first, state0.second);
         state1 = reference(second, state0.first, state1.first, state1.second);

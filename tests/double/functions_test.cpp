@@ -1,4 +1,5 @@
-// The gradient check of the functions that mix elements, of products, slices, and of weights that are used many times.
+// The gradient check of the functions that mix elements, of products, slices, and of weights that are used
+// many times.
 #include "autograd/functions.h"
 
 #include "autograd/linear.h"
@@ -11,33 +12,55 @@ namespace {
 using Variables = std::vector<Variable>;
 
 TEST(Gradient, OfEmbeddingWithRepeatedIds) {
-  expect_gradients([](const Variables& x) { return embedding(x[0], tokens({3, 0, 3, 3, 1})); }, samples({{5, 4}}));
+  expect_gradients(
+      [](const Variables& x) {
+        return embedding(x[0], tokens({3, 0, 3, 3, 1}));
+      },
+      samples({{5, 4}}));
 }
 
 TEST(Gradient, OfEmbeddingUsedTwiceAndAsOutputWeight) {
   expect_gradients(
       [](const Variables& x) {
-        const Variable first = embedding(x[0], tokens({1, 2, 2})), second = embedding(x[0], tokens({0, 2, 1}));
+        const Variable first = embedding(x[0], tokens({1, 2, 2})),
+                       second = embedding(x[0], tokens({0, 2, 1}));
         return linear(tanh(first * second), x[0]);
       },
       samples({{5, 4}}));
 }
 
 TEST(Gradient, OfConcat) {
-  expect_gradients([](const Variables& x) { return square(concat({x[0], x[1], x[0]})); }, samples({{3, 2}, {3, 4}}));
-  expect_gradients([](const Variables& x) { return square(concat({x[0], x[1]})); }, samples({{2, 3, 2}, {2, 3, 1}}));
+  expect_gradients(
+      [](const Variables& x) {
+        return square(concat({x[0], x[1], x[0]}));
+      },
+      samples({{3, 2}, {3, 4}}));
+  expect_gradients(
+      [](const Variables& x) {
+        return square(concat({x[0], x[1]}));
+      },
+      samples({{2, 3, 2}, {2, 3, 1}}));
 }
 
 TEST(Gradient, OfStack) {
   expect_gradients([](const Variables& x) { return square(stack({x[0], x[1], x[0]})); }, samples({{4}, {4}}));
   expect_gradients([](const Variables& x) { return square(stack({x[0], x[1]})); }, samples({{3, 4}, {3, 4}}));
-  expect_gradients([](const Variables& x) { return square(stack({x[0], x[1]})); }, samples({{2, 3, 4}, {2, 3, 4}}));
+  expect_gradients(
+      [](const Variables& x) {
+        return square(stack({x[0], x[1]}));
+      },
+      samples({{2, 3, 4}, {2, 3, 4}}));
 }
 
 TEST(Gradient, OfReshape) {
-  expect_gradients([](const Variables& x) { return square(reshape(x[0], {2, 3, 2})) * x[1]; }, samples({{3, 4}, {2}}));
+  expect_gradients(
+      [](const Variables& x) {
+        return square(reshape(x[0], {2, 3, 2})) * x[1];
+      },
+      samples({{3, 4}, {2}}));
   expect_gradients([](const Variables& x) { return square(reshape(x[0], {2, 3, 4})); }, samples({{6, 4}}));
-  expect_gradients([](const Variables& x) { return square(reshape(x[0].column_block(1, 3), {6})); }, samples({{3, 4}}));
+  expect_gradients([](const Variables& x) { return square(reshape(x[0].column_block(1, 3), {6})); },
+                   samples({{3, 4}}));
 }
 
 TEST(Gradient, OfSumAndMean) {
@@ -54,12 +77,14 @@ TEST(Gradient, OfSoftmax) {
 
 TEST(Gradient, OfLogSoftmax) {
   expect_gradients([](const Variables& x) { return log_softmax(x[0]); }, samples({{3, 21}}));
-  expect_gradients([](const Variables& x) { return log_softmax(x[0].column_block(1, 4)); }, samples({{3, 5}}));
+  expect_gradients([](const Variables& x) { return log_softmax(x[0].column_block(1, 4)); },
+                   samples({{3, 5}}));
 }
 
 TEST(Gradient, OfNegativeLogLikelihood) {
   const auto targets = tokens({4, -1, 0, 4});
-  expect_gradients([&](const Variables& x) { return negative_log_likelihood(x[0], targets); }, samples({{4, 21}}));
+  expect_gradients([&](const Variables& x) { return negative_log_likelihood(x[0], targets); },
+                   samples({{4, 21}}));
   // Logits that nobody else holds: their memory becomes the gradient.
   expect_gradients([&](const Variables& x) { return negative_log_likelihood(x[0] * x[1], targets); },
                    samples({{4, 21}, {21}}));
@@ -76,21 +101,29 @@ TEST(Gradient, OfNegativeLogLikelihood) {
 TEST(Gradient, OfDropout) {
   for (double probability : {0.0, 0.5})
     expect_gradients(
-        [&](const Variables& x) { return dropout(square(x[0]), probability, {.seed = 3}, {.batch = 4, .whole = 4}); },
+        [&](const Variables& x) {
+          return dropout(square(x[0]), probability, {.seed = 3}, {.batch = 4, .whole = 4});
+        },
         samples({{4, 5}}));
 }
 
 TEST(Gradient, OfLinear) {
   expect_gradients([](const Variables& x) { return linear(x[0], x[1]); }, samples({{3, 4}, {5, 4}}));
-  expect_gradients([](const Variables& x) { return linear(x[0], x[1], {x[2]}); }, samples({{2, 3, 4}, {5, 4}, {5}}));
-  expect_gradients([](const Variables& x) { return linear(x[0], x[1], {x[2], x[3], x[2]}); },
-                   samples({{3, 4}, {5, 4}, {5}, {5}}));
+  expect_gradients([](const Variables& x) { return linear(x[0], x[1], {x[2]}); },
+                   samples({{2, 3, 4}, {5, 4}, {5}}));
+  expect_gradients(
+      [](const Variables& x) {
+        return linear(x[0], x[1], {x[2], x[3], x[2]});
+      },
+      samples({{3, 4}, {5, 4}, {5}, {5}}));
   expect_gradients([](const Variables& x) { return linear(x[0], x[0]); }, samples({{3, 4}}));
 }
 
 TEST(Gradient, OfAddLinear) {
-  expect_gradients([](const Variables& x) { return add_linear(x[0], x[1], x[2]); }, samples({{3, 5}, {3, 4}, {5, 4}}));
-  expect_gradients([](const Variables& x) { return add_linear(x[0], x[0], x[1]); }, samples({{3, 4}, {4, 4}}));
+  expect_gradients([](const Variables& x) { return add_linear(x[0], x[1], x[2]); },
+                   samples({{3, 5}, {3, 4}, {5, 4}}));
+  expect_gradients([](const Variables& x) { return add_linear(x[0], x[0], x[1]); },
+                   samples({{3, 4}, {4, 4}}));
   expect_gradients(
       [](const Variables& x) {
         return add_linear(x[0].column_block(1, 6), x[1].column_block(1, 5), x[2].column_block(2, 6));
@@ -110,7 +143,8 @@ TEST(Gradient, OfSlicesOfSlices) {
         return square(inner) + inner[0] + x[0][2].slice(1, 5).slice(1, 3);
       },
       samples({{5, 6}}));
-  expect_gradients([](const Variables& x) { return square(x[0][1].slice(1, 3)[1]) * x[0][0][0]; }, samples({{2, 3, 4}}));
+  expect_gradients([](const Variables& x) { return square(x[0][1].slice(1, 3)[1]) * x[0][0][0]; },
+                   samples({{2, 3, 4}}));
 }
 
 TEST(Gradient, OfOverlappingSlicesOfOneParent) {

@@ -1,8 +1,9 @@
 // The gradient check of every pointwise operator on the list. A new operator is checked without an edit here.
+#include "autograd/operators.h"
+
 #include <functional>
 
 #include "autograd/functions.h"
-#include "autograd/operators.h"
 #include "tests/double/samples.h"
 
 namespace rondo {
@@ -13,9 +14,13 @@ class PointwiseGradient : public testing::TestWithParam<const PointwiseOperator*
   static constexpr int64_t rows = 3, columns = 5;
 
   const PointwiseOperator& op() const { return *GetParam(); }
-  Variable output(int k, const std::vector<Variable>& inputs) const { return apply(op(), op().example.data(), inputs)[k]; }
+  Variable output(int k, const std::vector<Variable>& inputs) const {
+    return apply(op(), op().example.data(), inputs)[k];
+  }
   /// All outputs side by side.
-  Variable outputs(const std::vector<Variable>& inputs) const { return concat(apply(op(), op().example.data(), inputs)); }
+  Variable outputs(const std::vector<Variable>& inputs) const {
+    return concat(apply(op(), op().example.data(), inputs));
+  }
   std::vector<Tensor> matrices() const {
     return samples(std::vector<Shape>(op().inputs, {rows, columns}), op().domain);
   }
@@ -37,7 +42,8 @@ TEST_P(PointwiseGradientOfSeveral, WithEachInputRepeatedForAllRows) {
   for (int j = 0; j < op().inputs; ++j) {
     std::vector<Shape> shapes(op().inputs, {rows, columns});
     shapes[j] = {columns};
-    expect_gradients([&](const std::vector<Variable>& x) { return outputs(x); }, samples(shapes, op().domain));
+    expect_gradients([&](const std::vector<Variable>& x) { return outputs(x); },
+                     samples(shapes, op().domain));
   }
 }
 
@@ -45,7 +51,8 @@ TEST_P(PointwiseGradient, OfColumnBlocks) {
   expect_gradients(
       [&](const std::vector<Variable>& wide) {
         std::vector<Variable> x;
-        for (int j = 0; j < op().inputs; ++j) x.push_back(wide[0].column_block(j * columns, (j + 1) * columns));
+        for (int j = 0; j < op().inputs; ++j)
+          x.push_back(wide[0].column_block(j * columns, (j + 1) * columns));
         return outputs(x);
       },
       samples({{rows, op().inputs * columns}}, op().domain));
@@ -96,7 +103,9 @@ std::vector<const PointwiseOperator*> operators(int least_inputs) {
     if (op.inputs >= least_inputs) some.push_back(&op);
   return some;
 }
-std::string name_of(const testing::TestParamInfo<const PointwiseOperator*>& instance) { return instance.param->name; }
+std::string name_of(const testing::TestParamInfo<const PointwiseOperator*>& instance) {
+  return instance.param->name;
+}
 
 INSTANTIATE_TEST_SUITE_P(Operators, PointwiseGradient, testing::ValuesIn(operators(1)), name_of);
 INSTANTIATE_TEST_SUITE_P(Operators, PointwiseGradientOfSeveral, testing::ValuesIn(operators(2)), name_of);

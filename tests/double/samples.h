@@ -12,8 +12,9 @@
 
 namespace rondo {
 
-/// Tensors of the given shapes whose elements are all different: the shuffled middles of equal parts of the domain, in
-/// number a multiple of 8. So no two elements tie, and none lies on a kink at the domain's middle or quarters.
+/// Tensors of the given shapes whose elements are all different: the shuffled middles of equal parts of the
+/// domain, in number a multiple of 8. So no two elements tie, and none lies on a kink at the domain's middle
+/// or quarters.
 inline std::vector<Tensor> samples(const std::vector<Shape>& shapes, Domain domain = {}) {
   int64_t count = 0;
   for (const Shape& shape : shapes) count += shape.size();

@@ -107,7 +107,6 @@ TEST(CommandLine, UsageErrors) {
             "train: unknown flag --recpie; did you mean '--recipe'?");
   EXPECT_EQ(usage_error({"train", "--epoch=3"}), "train: unknown flag --epoch; did you mean '--epochs'?");
   expect_contains(usage_error({"train"}), "no recipe given");
-  expect_contains(usage_error({"train", "--recipe", "demo"}), "no text given");
   expect_contains(usage_error({"train", "--recipe", "demo", "--data", "x", "--set", "layers"}), "key=value");
   expect_contains(usage_error({"train", "--set"}), "--set");
   expect_contains(usage_error({"eval"}), "no run given");

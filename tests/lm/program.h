@@ -1,5 +1,5 @@
-// The built program `lm`, started as a user starts it. For tests that need no process of their own, call the functions
-// of lm/*.h.
+// The built program `lm`, started as a user starts it. For tests that need no process of their own, call the
+// functions of lm/*.h.
 #pragma once
 
 #include <fcntl.h>
@@ -28,8 +28,8 @@ struct Result {
 class Program {
  public:
   struct Surroundings {
-    std::string input{};                           // on stdin
-    std::string stdout_file{};                     // instead of Result::out
+    std::string input{};                        // on stdin
+    std::string stdout_file{};                  // instead of Result::out
     std::optional<rlim_t> most_bytes_a_file{};  // as on a disk that is full
   };
 
@@ -98,7 +98,8 @@ inline std::string output_of_lm(const std::vector<std::string>& words, const std
   return result.out;
 }
 
-/// EXPECT that `result` is a refusal: this status, one line on stderr that contains `part`, nothing on stdout.
+/// EXPECT that `result` is a refusal: this status, one line on stderr that contains `part`, nothing on
+/// stdout.
 inline void expect_refused(const Result& result, const std::string& part, int status = 2) {
   EXPECT_EQ(result.status, status) << result.err;
   EXPECT_TRUE(result.err.starts_with("lm: ") && result.err.find('\n') == result.err.size() - 1) << result.err;
@@ -127,8 +128,8 @@ class SmallData {
 
   /// `lm train` of small.toml to the run `name`, with further words.
   std::vector<std::string> train(const std::string& name, const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> words{"train",        "--recipe",     path("small.toml"), "--data", path("data"),
-                                   "--out",        path(name),     "--threads",        "1"};
+    std::vector<std::string> words{"train", "--recipe", path("small.toml"), "--data", path("data"),
+                                   "--out", path(name), "--threads",        "1"};
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
@@ -141,11 +142,14 @@ class SmallData {
   void trained(const std::string& name, const std::vector<std::string>& more = {}) const {
     output_of_lm(train(name, more));
   }
-  std::string model_bytes(const std::string& name) const { return bytes_of_file(folder_ / name / "model.safetensors"); }
+  std::string model_bytes(const std::string& name) const {
+    return bytes_of_file(folder_ / name / "model.safetensors");
+  }
 
   /// Lines of a walk through twelve words: after each come only three others, so there is something to learn.
   std::string text(int lines) {
-    const std::vector<std::string> words{"the", "cat", "sat", "on", "a", "mat", "and", "saw", "one", "dog", "run", "up"};
+    const std::vector<std::string> words{"the", "cat", "sat", "on",  "a",   "mat",
+                                         "and", "saw", "one", "dog", "run", "up"};
     std::string written;
     for (int line = 0; line < lines; ++line) {
       for (int i = 0; i < 7; ++i) {

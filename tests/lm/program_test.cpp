@@ -1,12 +1,12 @@
-// The program from end to end: train, evaluate, score, sample, describe. What it refuses: refusals_test.cpp. Runs that
-// are interrupted: resume_test.cpp.
+// The program from end to end: train, evaluate, score, sample, describe. What it refuses: refusals_test.cpp.
+// Runs that are interrupted: resume_test.cpp.
+#include "tests/lm/program.h"
+
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <sstream>
-
-#include "tests/lm/program.h"
 
 namespace rondo {
 namespace {
@@ -37,7 +37,8 @@ class ProgramTest : public testing::Test {
     }
     return rows;
   }
-  static std::vector<std::vector<std::string>> score(const std::string& text, std::vector<std::string> more = {}) {
+  static std::vector<std::vector<std::string>> score(const std::string& text,
+                                                     std::vector<std::string> more = {}) {
     more.insert(more.begin(), {"score", run()});
     return rows_of(output_of_lm(more, text));
   }
@@ -51,7 +52,10 @@ TEST_F(ProgramTest, LearnsAndLogs) {
   std::vector<Json> updates, valid, test;
   for (std::string line; std::getline(lines, line);) {
     const Json entry = Json::parse(line);
-    (entry.contains("learning_rate") ? updates : entry.at("split") == "valid" ? valid : test).push_back(entry);
+    (entry.contains("learning_rate") ? updates
+     : entry.at("split") == "valid"  ? valid
+                                     : test)
+        .push_back(entry);
   }
   ASSERT_EQ(test.size(), 1u);
   const auto steps = updates.size();
@@ -85,7 +89,8 @@ TEST_F(ProgramTest, EvaluatesWhatTrainingReported) {
   EXPECT_NEAR(on_valid.at("bits"), best / std::log(2), 1e-12);
   EXPECT_NEAR(on_valid.at("perplexity"), std::exp(best), 1e-9);
   EXPECT_EQ(json_of({"eval", run(), "--split", "test", "--threads", "1"}).at("nats"), test);
-  EXPECT_EQ(json_of({"eval", run(), "--text", data->path("data/valid.txt"), "--threads", "1"}).at("nats"), best);
+  EXPECT_EQ(json_of({"eval", run(), "--text", data->path("data/valid.txt"), "--threads", "1"}).at("nats"),
+            best);
   const Json wide = json_of({"eval", run(), "--streams", "7"});
   EXPECT_EQ(wide.at("symbols"), 20 * 8 - 1);
   EXPECT_NE(wide.at("nats"), best);
@@ -100,7 +105,8 @@ TEST_F(ProgramTest, SaysWhatUnknownSymbolsCost) {
   expect_contains(result.out, "5 symbols scored, 1 of them unknown (20.00%)");
   const Json json = json_of({"eval", run(), "--text", data->path("zebra.txt")});
   EXPECT_EQ(json.at("unknowns"), 1);
-  // The rows of `score` give the same figures: an empty first line is the context that `score` gives by itself.
+  // The rows of `score` give the same figures: an empty first line is the context that `score` gives by
+  // itself.
   write_bytes(*data / "zebra2.txt", "\nthe cat\nthe zebra\n");
   const Json with_context = json_of({"eval", run(), "--text", data->path("zebra2.txt")});
   double all = 0, unknown = 0;
@@ -274,13 +280,15 @@ TEST_F(ProgramTest, EstimatesMemory) {
 
 TEST_F(ProgramTest, ListsOperatorsAndKeys) {
   const Json operators = json_of({"info", "--operators"}).at("operators");
-  const auto lstm = std::find_if(operators.begin(), operators.end(), [](auto& it) { return it.at("name") == "lstm_gates"; });
+  const auto lstm = std::find_if(operators.begin(), operators.end(),
+                                 [](auto& it) { return it.at("name") == "lstm_gates"; });
   ASSERT_NE(lstm, operators.end());
   EXPECT_EQ(lstm->at("inputs"), 5);
   EXPECT_EQ(lstm->at("outputs"), 2);
   expect_contains(output_of_lm({"info", "--operators"}), lstm->at("equation"));
   const Json keys = json_of({"info", "--keys"}).at("keys");
-  const auto hidden = std::find_if(keys.begin(), keys.end(), [](auto& it) { return it.at("name") == "model.hidden"; });
+  const auto hidden =
+      std::find_if(keys.begin(), keys.end(), [](auto& it) { return it.at("name") == "model.hidden"; });
   ASSERT_NE(hidden, keys.end());
   EXPECT_EQ(hidden->at("default"), "200");
   expect_contains(output_of_lm({"info", "--keys"}), "model.hidden = 200");
@@ -294,17 +302,30 @@ TEST_F(ProgramTest, OtherUnits) {
     for (int i = 0; i < 700; ++i) text += i % 3 == 0 ? "\xc3\xa4" : i % 3 == 1 ? "b" : "c";
     return text;
   }());
-  const std::vector<std::string> brief{"train", "--recipe", other.path("small.toml"), "--data", other.path("one.txt"),
-                                       "--threads", "1", "--epochs", "2", "--set", "train.batch=4", "--out"};
+  const std::vector<std::string> brief{"train",
+                                       "--recipe",
+                                       other.path("small.toml"),
+                                       "--data",
+                                       other.path("one.txt"),
+                                       "--threads",
+                                       "1",
+                                       "--epochs",
+                                       "2",
+                                       "--set",
+                                       "train.batch=4",
+                                       "--out"};
   for (const std::string unit : {"characters", "bytes"}) {
     std::vector<std::string> words = brief;
     words.insert(words.end(), {other.path(unit), "--set", "data.unit=" + unit});
     output_of_lm(words);
-    const auto rows = rows_of(output_of_lm({"score", other.path(unit), "--per-symbol"}, "\xc3\xa4" "bc\n"));
-    ASSERT_EQ(rows.size(), unit == "bytes" ? 3u : 2u) << "the first symbol is context, and no line end is known";
+    const auto rows = rows_of(output_of_lm({"score", other.path(unit), "--per-symbol"},
+                                           "\xc3\xa4"
+                                           "bc\n"));
+    ASSERT_EQ(rows.size(), unit == "bytes" ? 3u : 2u)
+        << "the first symbol is context, and no line end is known";
     EXPECT_EQ(rows[0].at(1), unit == "bytes" ? "\\xa4" : "b");
-    const std::string text = output_of_lm({"generate", other.path(unit), "--prompt", "\xc3\xa4", "-n", "4", "--seed", "1",
-                                           "--temperature", "0"});
+    const std::string text = output_of_lm({"generate", other.path(unit), "--prompt", "\xc3\xa4", "-n", "4",
+                                           "--seed", "1", "--temperature", "0"});
     EXPECT_TRUE(text.starts_with("\xc3\xa4") && text.ends_with('\n')) << text;
   }
 }

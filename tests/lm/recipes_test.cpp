@@ -105,7 +105,6 @@ TEST(Recipes, ContradictionsNameTheRemedy) {
                   "set model.embedding = 200 or model.tied = false");
   expect_contains(error({"model.tied=true", "model.output_layers=[50]"}), "50, from model.output_layers");
   expect_contains(error({"train.micro_batch=3"}), "train.micro_batch = 3 does not divide train.batch = 20");
-  expect_contains(error({"model.cell=gru", "model.output_activation=sigmoid"}), "model.output_activation");
   expect_contains(error({"model.cell=gru", "model.forget_bias=1"}), "model.forget_bias = 1");
   expect_contains(error({"model.input_init=orthogonal"}), "model.init_all = 0.1");
   expect_contains(error({"train.optimizer=adam", "train.momentum=0.9"}), "train.momentum = 0.9");

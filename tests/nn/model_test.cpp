@@ -1,4 +1,5 @@
-// Modules: names, counts, layout, initial values, dropout's keys, and state that is carried from chunk to chunk.
+// Modules: names, counts, layout, initial values, dropout's keys, and state that is carried from chunk to
+// chunk.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -104,7 +105,8 @@ TEST(Module, LaysParametersOutOnceAndInTwoBuffers) {
   EXPECT_EQ(error_of([&] { model.first.weight.variable(); }),
             "[first.weight] call finalize() on the model before using it");
   EXPECT_EQ(error_of([&] { (void)model.values(); }), "[model] call finalize() first");
-  EXPECT_EQ(error_of([&] { model.first.finalize(1); }), "[finalize] 'first' is a part; finalize the whole model");
+  EXPECT_EQ(error_of([&] { model.first.finalize(1); }),
+            "[finalize] 'first' is a part; finalize the whole model");
   model.finalize(1);
   EXPECT_EQ(error_of([&] { model.finalize(1); }), "[finalize] this model is laid out already");
   EXPECT_EQ(error_of([&] { Parameter late(model, "late", {3}, constant_values(0)); }),
@@ -177,7 +179,8 @@ TEST(Initializer, OrthogonalWithinEachBlock) {
         for (int64_t b = 0; b <= a; ++b) {
           double inner = 0;
           for (int64_t i = 0; i < std::max(rows, columns); ++i)
-            inner += tall ? at[i * columns + a] * at[i * columns + b] : at[a * columns + i] * at[b * columns + i];
+            inner +=
+                tall ? at[i * columns + a] * at[i * columns + b] : at[a * columns + i] * at[b * columns + i];
           ASSERT_NEAR(inner, a == b ? 1 : 0, 1e-5) << rows << "x" << columns << " block " << block;
         }
     }
@@ -188,7 +191,9 @@ TEST(Initializer, OrthogonalWithinEachBlock) {
   check(8, 8, 4);
   check(5, 9, 3);
   check(9, 5, 1);
-  EXPECT_EQ(error_of([] { Initial({5, 4}, orthogonal_values().per_gate(2)); }),
+  EXPECT_EQ(error_of([] {
+              Initial({5, 4}, orthogonal_values().per_gate(2));
+            }),
             "[orthogonal] [5, 4] does not split into 2 blocks of rows");
 }
 
@@ -249,7 +254,8 @@ struct Dropped : Module {
 
 TEST(Dropout, DependsOnUpdateNameAndDrawOnly) {
   const Variable x(Tensor::filled({4, 50}, 1));
-  const RandomState third{.seed = 7, .update = 3, .slice = {4, 0, 4}}, fourth{.seed = 7, .update = 4, .slice = {4, 0, 4}};
+  const RandomState third{.seed = 7, .update = 3, .slice = {4, 0, 4}},
+      fourth{.seed = 7, .update = 4, .slice = {4, 0, 4}};
   Dropped model;
   model.begin_update(third);
   EXPECT_EQ(model.first(x).value().to_vector(), x.value().to_vector());  // not training
@@ -274,7 +280,8 @@ TEST(Dropout, DependsOnUpdateNameAndDrawOnly) {
 TEST(Dropout, MicroBatchesGiveTheWholeBatchsGradient) {
   LanguageModelOptions options = small();
   options.dropout = 0.5;
-  const std::vector<int32_t> ids = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0, 1}, targets = {5, 6, 7, 8, 9, 10, 0, 1, 2, 3, 4, 5};
+  const std::vector<int32_t> ids = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0, 1},
+                             targets = {5, 6, 7, 8, 9, 10, 0, 1, 2, 3, 4, 5};
   const int64_t T = 3, B = 4;
   const auto gradient = [&](int64_t micro) {
     LanguageModel model(options, 11);
@@ -318,7 +325,8 @@ TEST_P(CarriedState, TwoChunksGiveWhatOneGives) {
   for (size_t i = 0; i < both.size(); ++i) ASSERT_NEAR(both[i], expected[i], 1e-6);
   for (size_t layer = 0; layer < 2; ++layer) {
     EXPECT_FALSE(detached(second.states)[layer].h.needs_gradient());
-    const Numbers a = second.states[layer].h.value().to_vector(), b = whole.states[layer].h.value().to_vector();
+    const Numbers a = second.states[layer].h.value().to_vector(),
+                  b = whole.states[layer].h.value().to_vector();
     for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-6);
   }
 }
@@ -328,7 +336,10 @@ INSTANTIATE_TEST_SUITE_P(Cells, CarriedState, testing::ValuesIn(cell_names()),
 
 TEST(RecurrentStack, ErrorsSayWhatWasExpected) {
   LanguageModel model(small(), 11);
-  EXPECT_EQ(error_of([&] { model.forward({tokens({1, 2}), 1, 2}, {}); }), "[recurrent] 2 layers need 2 states, got 0");
+  EXPECT_EQ(error_of([&] {
+              model.forward({tokens({1, 2}), 1, 2}, {});
+            }),
+            "[recurrent] 2 layers need 2 states, got 0");
 }
 
 }  // namespace

@@ -43,9 +43,7 @@ TEST(Allocator, CountsTheMostThatWasInUse) {
   const size_t before = memory_statistics(Device::cpu).bytes_in_use;
   reset_peak_bytes(Device::cpu);
   EXPECT_EQ(memory_statistics(Device::cpu).peak_bytes, before);
-  {
-    const Tensor first({1024}), second({2048});
-  }
+  { const Tensor first({1024}), second({2048}); }
   const Tensor third({1024});
   EXPECT_EQ(memory_statistics(Device::cpu).peak_bytes, before + 3072 * sizeof(real));
   EXPECT_EQ(memory_statistics(Device::cpu).bytes_in_use, before + 1024 * sizeof(real));

@@ -37,7 +37,8 @@ TEST(Gemm, AgreesWithAPlainLoop) {
               for (int64_t j = 0; j < n; ++j) {
                 double expected = static_cast<double>(beta) * before.data()[i * n + j];
                 for (int64_t l = 0; l < k; ++l)
-                  expected += static_cast<double>(ta ? a.data()[l * a.row_stride() + i] : a.data()[i * a.row_stride() + l]) *
+                  expected += static_cast<double>(ta ? a.data()[l * a.row_stride() + i]
+                                                     : a.data()[i * a.row_stride() + l]) *
                               (tb ? b.data()[j * b.row_stride() + l] : b.data()[l * b.row_stride() + j]);
                 ASSERT_NEAR(c.data()[i * c.row_stride() + j], expected, 1e-5) << m << " " << n << " " << k;
               }
@@ -57,16 +58,21 @@ TEST(Gemm, OverwritesNaNWhenBetaIsZero) {
 }
 
 TEST(Gemm, ErrorsNameTheShapes) {
-  EXPECT_EQ(error_of([] { gemm(Tensor({2, 3}), Transpose::yes, Tensor({3, 4}), Transpose::no, 0, Tensor({3, 4})); }),
+  EXPECT_EQ(error_of([] {
+              gemm(Tensor({2, 3}), Transpose::yes, Tensor({3, 4}), Transpose::no, 0, Tensor({3, 4}));
+            }),
             "[gemm] [2, 3]^T times [3, 4] does not give [3, 4]");
-  EXPECT_EQ(error_of([] { gemm(Tensor({2, 3}), Transpose::no, Tensor({4, 3}), Transpose::yes, 0, Tensor({4, 2})); }),
+  EXPECT_EQ(error_of([] {
+              gemm(Tensor({2, 3}), Transpose::no, Tensor({4, 3}), Transpose::yes, 0, Tensor({4, 2}));
+            }),
             "[gemm] [2, 3] times [4, 3]^T does not give [4, 2]");
 }
 
 TEST(Blas, UsesTheKernelsOfThisProcessor) {
 #if defined(__x86_64__)
   if (!__builtin_cpu_supports("avx2")) GTEST_SKIP() << "this CPU has no AVX2";
-  for (const char* slow : {"Prescott", "Generic", "generic", "Core2", "Nehalem", "Penryn", "Dunnington", "Katmai"})
+  for (const char* slow :
+       {"Prescott", "Generic", "generic", "Core2", "Nehalem", "Penryn", "Dunnington", "Katmai"})
     EXPECT_NE(blas_kernel(), slow) << "the choice of kernels came too late; see tensor/gemm.cpp";
 #else
   EXPECT_FALSE(blas_kernel().empty());

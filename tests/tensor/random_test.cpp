@@ -113,7 +113,8 @@ TEST(DropoutMask, OfMicroBatchesIsThatOfTheWholeBatch) {
   const Tensor whole = mask({T, B, C}, key, 0.4, {B, 0, B});
   for (int64_t first = 0; first < B; first += 2) {
     const Tensor part = mask({T, 2, C}, key, 0.4, {2, first, B});
-    for (int64_t t = 0; t < T; ++t) EXPECT_EQ(part[t].to_vector(), whole[t].slice(first, first + 2).to_vector());
+    for (int64_t t = 0; t < T; ++t)
+      EXPECT_EQ(part[t].to_vector(), whole[t].slice(first, first + 2).to_vector());
   }
 }
 

@@ -82,16 +82,23 @@ TEST(Tensor, ErrorsSayWhatWasExpected) {
   EXPECT_EQ(error_of([&] { (void)x[0][0]; }), "[index] needs two dimensions or more, got [3]");
   EXPECT_EQ(error_of([&] { (void)x.column_block(1, 4); }),
             "[column_block] [1, 4) does not lie within the columns of [4, 3]");
-  EXPECT_EQ(error_of([&] { (void)x.row_range(3, 2); }), "[row_range] [3, 2) does not lie within the 4 rows of [4, 3]");
+  EXPECT_EQ(error_of([&] { (void)x.row_range(3, 2); }),
+            "[row_range] [3, 2) does not lie within the 4 rows of [4, 3]");
   EXPECT_EQ(error_of([&] { (void)x.extended_rows(5); }), "[extended_rows] 5 rows leave the storage");
   EXPECT_EQ(error_of([&] { (void)x.reshaped({5, 3}); }), "[reshape] [4, 3] elements do not fill [5, 3]");
   EXPECT_EQ(error_of([&] { (void)x.item(); }), "[item] needs exactly one element, got [4, 3]");
   EXPECT_EQ(error_of([] { Tensor::from({1, 2, 3}, {2}); }), "[tensor] 3 values do not fill [2]");
   EXPECT_EQ(error_of([&] { copy(x, Tensor({3, 4})); }), "[copy] needs equal matrices, got [4, 3] and [3, 4]");
-  EXPECT_EQ(error_of([&] { accumulate(x, Tensor({3, 4})); }), "[accumulate] needs equal matrices, got [4, 3] and [3, 4]");
-  EXPECT_EQ(error_of([&] { broadcast_rows(Tensor({4}), x); }), "[broadcast_rows] needs a vector [3], got [4]");
-  EXPECT_EQ(error_of([&] { accumulate_column_sums(x, Tensor({4})); }), "[column_sums] needs a vector [3], got [4]");
-  EXPECT_EQ(error_of([] { Tensor({2}, Device::cuda); }), "[allocate] this build has no CUDA; use --device cpu");
+  EXPECT_EQ(error_of([&] {
+              accumulate(x, Tensor({3, 4}));
+            }),
+            "[accumulate] needs equal matrices, got [4, 3] and [3, 4]");
+  EXPECT_EQ(error_of([&] { broadcast_rows(Tensor({4}), x); }),
+            "[broadcast_rows] needs a vector [3], got [4]");
+  EXPECT_EQ(error_of([&] { accumulate_column_sums(x, Tensor({4})); }),
+            "[column_sums] needs a vector [3], got [4]");
+  EXPECT_EQ(error_of([] { Tensor({2}, Device::cuda); }),
+            "[allocate] this build has no CUDA; use --device cpu");
 }
 
 TEST(Tensor, EveryWriteBumpsTheVersionOfTheStorage) {
@@ -109,8 +116,11 @@ TEST(Tensor, EveryWriteBumpsTheVersionOfTheStorage) {
   EXPECT_TRUE(bumps([&] { accumulate_column_sums(Tensor::zeros({2, 3}), part); }));
   EXPECT_TRUE(bumps([&] { accumulate_rows(Tensor::zeros({1, 3}), {2}, x); }));
   EXPECT_TRUE(bumps([&] { gather_rows(Tensor::zeros({1, 3}), {0}, part); }));
-  EXPECT_TRUE(bumps([&] { gemm(Tensor::zeros({4, 2}), Transpose::no, Tensor::zeros({2, 3}), Transpose::no, 0, x); }));
-  EXPECT_FALSE(bumps([&] { (void)(clone(x).size() + part.to_vector().size() + static_cast<size_t>(sum(x))); }));
+  EXPECT_TRUE(bumps([&] {
+    gemm(Tensor::zeros({4, 2}), Transpose::no, Tensor::zeros({2, 3}), Transpose::no, 0, x);
+  }));
+  EXPECT_FALSE(
+      bumps([&] { (void)(clone(x).size() + part.to_vector().size() + static_cast<size_t>(sum(x))); }));
 }
 
 /// Sizes around the width of a register, and one above the threshold for threads.

@@ -1,5 +1,6 @@
-// Our exp, log, tanh, sigmoid, expm1 and log1p against the C library in double: the largest errors that tensor/vec.h
-// documents, and that a value depends neither on its place in an array nor on the array's length.
+// Our exp, log, tanh, sigmoid, expm1 and log1p against the C library in double: the largest errors that
+// tensor/vec.h documents, and that a value depends neither on its place in an array nor on the array's
+// length.
 #include "tensor/vec.h"
 
 #include <gtest/gtest.h>
@@ -21,8 +22,8 @@ struct Case {
   const char* name;
   Vec (*function)(Vec);
   double (*exact)(double);
-  double most_ulp;       // as documented
-  double smallest = 0;   // results below it may become 0
+  double most_ulp;      // as documented
+  double smallest = 0;  // results below it may become 0
 };
 
 double exact_sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
@@ -86,8 +87,9 @@ TEST_P(VecFunction, ErrorIsAtMostWhatIsDocumented) {
 
 TEST_P(VecFunction, EdgesAreThoseOfTheCLibrary) {
   const Case& it = GetParam();
-  for (float x : {0.0f, -0.0f, 1.0f, -1.0f, infinity, -infinity, NAN, 3.4e38f, -3.4e38f, 1e37f, 1e-45f, -1e-45f, 1e-38f,
-                  -2.0f, 88.72f, 88.73f, 89.5f, 200.0f, -87.0f, -103.9f, -104.5f, -200.0f}) {
+  for (float x :
+       {0.0f,    -0.0f,  1.0f,  -1.0f,  infinity, -infinity, NAN,    3.4e38f, -3.4e38f, 1e37f,   1e-45f,
+        -1e-45f, 1e-38f, -2.0f, 88.72f, 88.73f,   89.5f,     200.0f, -87.0f,  -103.9f,  -104.5f, -200.0f}) {
     const float y = it.function(Vec(x)).lanes[0];
     const double exact = it.exact(static_cast<double>(x));
     if (std::abs(exact) < it.smallest) {

@@ -1,0 +1,161 @@
+// Runs that are interrupted: killed, stopped by a signal, out of disk. Each goes on to the same bytes of
+// model.safetensors as one that never was.
+#include <nlohmann/json.hpp>
+
+#include "tests/lm/program.h"
+
+namespace rondo {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Waits until the run's log has so many lines (0: until its folder is there); the run must still be going on
+/// then.
+void wait_for_log(Program& program, const fs::path& run, std::size_t lines) {
+  const bool runs =
+      program.wait_until([&] { return lines == 0 ? fs::exists(run) : lines_of(run / "log.jsonl") >= lines; });
+  ASSERT_TRUE(runs) << "ended before it could be interrupted";
+}
+
+class ResumeTest : public testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(ResumeTest, KilledAtAnyMoment) {
+  const SmallData data;
+  std::vector<std::string> settings;
+  for (const std::string& setting : GetParam()) settings.insert(settings.end(), {"--set", setting});
+  data.trained("whole", settings);
+  data.trained("again", settings);
+  ASSERT_EQ(data.model_bytes("again"), data.model_bytes("whole"));
+
+  std::vector<std::string> words = data.train("killed", settings);
+  for (const std::size_t lines : {0, 1, 4, 33, 34, 60, 110}) {
+    Program program(words);
+    wait_for_log(program, data / "killed", lines);
+    ASSERT_EQ(program.end(SIGKILL).status, 128 + SIGKILL);
+    if (fs::exists(data / "killed" / "config.toml"))
+      words = data.resume("killed");
+    else
+      fs::remove_all(data / "killed");  // killed so early that there is nothing to resume
+  }
+  output_of_lm(words);
+  EXPECT_EQ(data.model_bytes("killed"), data.model_bytes("whole"));
+  EXPECT_EQ(bytes_of_file(data / "killed/vocab.txt"), bytes_of_file(data / "whole/vocab.txt"));
+  EXPECT_EQ(lines_of(data / "killed/log.jsonl"), lines_of(data / "whole/log.jsonl"))
+      << "each step is logged once";
+}
+
+INSTANTIATE_TEST_SUITE_P(Optimizers, ResumeTest,
+                         testing::Values(std::vector<std::string>{},
+                                         std::vector<std::string>{"train.optimizer=adam", "train.momentum=0",
+                                                                  "train.learning_rate=0.005",
+                                                                  "model.cell=gru", "train.micro_batch=0",
+                                                                  "train.early_stopping=4"}));
+
+TEST(Resume, StartsAnewWithoutAState) {
+  const SmallData data;
+  data.trained("run", {"--epochs", "2"});
+  const std::string model = data.model_bytes("run");
+  for (const char* file : {"vocab.txt", "model.safetensors", "state.safetensors", "log.jsonl"})
+    fs::remove(data / "run" / file);
+  output_of_lm(data.resume("run"));
+  EXPECT_EQ(data.model_bytes("run"), model);
+  // A model without its state is not thrown away.
+  fs::remove(data / "run/state.safetensors");
+  expect_refused(run_lm(data.resume("run")), "state.safetensors");
+  EXPECT_EQ(data.model_bytes("run"), model);
+}
+
+TEST(Resume, SignalsSaveAndSayHowToGoOn) {
+  const SmallData data;
+  data.trained("whole");
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const std::string name = fmt::format("stopped by {}", signal);  // a name that a shell must quote
+    Program program(data.train(name));
+    wait_for_log(program, data / name, 20);
+    const Result result = program.end(signal);
+    EXPECT_EQ(result.status, 128 + signal);
+    expect_contains(result.out, fmt::format("lm train --out '{}' --resume", data.path(name)));
+    EXPECT_LT(lines_of(data / name / "log.jsonl"), lines_of(data / "whole/log.jsonl"));
+    output_of_lm(data.resume(name));
+    EXPECT_EQ(data.model_bytes(name), data.model_bytes("whole"));
+  }
+}
+
+TEST(Resume, MoreEpochs) {
+  const SmallData data;
+  data.trained("whole", {"--epochs", "4"});
+  data.trained("run", {"--epochs", "1"});
+  const std::string after_one = data.model_bytes("run");
+  output_of_lm(data.resume("run"));
+  EXPECT_EQ(data.model_bytes("run"), after_one) << "nothing is left to train";
+  output_of_lm(data.resume("run", {"--epochs", "4"}));
+  EXPECT_EQ(data.model_bytes("run"), data.model_bytes("whole"));
+}
+
+TEST(Resume, RefusesWhatDoesNotFit) {
+  const SmallData data;
+  data.trained("run", {"--epochs", "1"});
+  const std::string state = bytes_of_file(data / "run/state.safetensors"), model = data.model_bytes("run");
+  expect_refused(run_lm(data.resume("none")), "no run at");
+  expect_refused(run_lm(data.resume("run", {"--seed", "2"})), "cannot change in a resumed run");
+  expect_refused(run_lm(data.resume("run", {"--set", "train.batch=2"})), "cannot change in a resumed run");
+  expect_refused(run_lm(data.resume("run", {"--data", data.path("data")})), "leave out --data");
+  expect_refused(run_lm(data.resume("run", {"--recipe", "demo"})), "leave out --recipe");
+
+  write_bytes(data / "run/state.safetensors", state.substr(0, state.size() / 2));
+  expect_refused(run_lm(data.resume("run")), "state.safetensors");
+  write_bytes(data / "run/state.safetensors", "");
+  expect_refused(run_lm(data.resume("run")), "state.safetensors");
+  write_bytes(data / "run/state.safetensors", model);
+  expect_refused(run_lm(data.resume("run")), "state.safetensors");
+  write_bytes(data / "run/state.safetensors", state);
+
+  const std::string log = bytes_of_file(data / "run/log.jsonl");
+  write_bytes(data / "run/log.jsonl", log.substr(0, 10));
+  expect_refused(run_lm(data.resume("run")), "log.jsonl");
+  write_bytes(data / "run/log.jsonl", log);
+
+  write_bytes(data / "data/valid.txt", "the cat sat\n");
+  expect_refused(run_lm(data.resume("run")), "the text has changed");
+  EXPECT_EQ(data.model_bytes("run"), model);
+  EXPECT_EQ(bytes_of_file(data / "run/state.safetensors"), state);
+}
+
+TEST(Resume, FullDisk) {
+  const SmallData data;
+  data.trained("whole", {"--epochs", "2"});
+  data.trained("run", {"--epochs", "1"});
+  const std::string state = bytes_of_file(data / "run/state.safetensors"), model = data.model_bytes("run");
+  const Result result =
+      run_lm(data.resume("run", {"--epochs", "2"}), {.most_bytes_a_file = state.size() - 1000});
+  EXPECT_EQ(result.status, 1);
+  expect_contains(result.err, "cannot write");
+  EXPECT_EQ(bytes_of_file(data / "run/state.safetensors"), state);
+  EXPECT_EQ(data.model_bytes("run"), model);
+  for (const auto& file : fs::directory_iterator(data / "run"))
+    EXPECT_NE(file.path().extension(), ".partial");
+  output_of_lm(data.resume("run", {"--epochs", "2"}));
+  EXPECT_EQ(data.model_bytes("run"), data.model_bytes("whole"));
+}
+
+// A loss that is not a number. The rate is raised in the run's config.toml, so that there is a best model to
+// lose.
+TEST(Resume, NotFinite) {
+  const SmallData data;
+  data.trained("run", {"--epochs", "1", "--set", "train.clip=0"});
+  const std::string model = data.model_bytes("run");
+  std::string config = bytes_of_file(data / "run/config.toml");
+  const std::string rate = "\nlearning_rate = 0.5";
+  ASSERT_NE(config.find(rate), std::string::npos);
+  write_bytes(data / "run/config.toml",
+              config.replace(config.find(rate), rate.size(), "\nlearning_rate = 1e38"));
+  const Result result = run_lm(data.resume("run", {"--epochs", "3"}));
+  EXPECT_EQ(result.status, 1);
+  expect_contains(result.err, "step 1");
+  expect_contains(result.err, "not finite: ");
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  EXPECT_EQ(data.model_bytes("run"), model);
+}
+
+}  // namespace
+}  // namespace rondo
