@@ -1,5 +1,5 @@
-// The engine: recording, backward by descending id, and destruction, all without recursion, so that a chain of any
-// length works.
+// The engine: recording, backward by descending id, and destruction, all without recursion, so that a chain
+// of any length works.
 #include <atomic>
 #include <queue>
 
@@ -11,8 +11,8 @@ namespace {
 thread_local bool recording_on = true;
 std::atomic<uint64_t> last_id = 0;
 
-/// Nodes that wait for backward, latest first, each once. Any left were kept from running by an error: their sinks are
-/// emptied, so that a later backward does not meet half of this one.
+/// Nodes that wait for backward, latest first, each once. Any left were kept from running by an error: their
+/// sinks are emptied, so that a later backward does not meet half of this one.
 class Queue {
  public:
   ~Queue() {
@@ -34,7 +34,9 @@ class Queue {
 
  private:
   struct Earlier {
-    bool operator()(const std::shared_ptr<Node>& a, const std::shared_ptr<Node>& b) const { return a->id < b->id; }
+    bool operator()(const std::shared_ptr<Node>& a, const std::shared_ptr<Node>& b) const {
+      return a->id < b->id;
+    }
   };
   std::priority_queue<std::shared_ptr<Node>, std::vector<std::shared_ptr<Node>>, Earlier> nodes_;
 };
@@ -91,7 +93,9 @@ Variable Variable::slice(int64_t begin, int64_t end) const {
   if (shape().dimensions() == 1) return view(value_.slice(begin, end), 0, begin);
   return view(value_.slice(begin, end), begin * shape().without_first().rows(), 0);
 }
-Variable Variable::operator[](int64_t i) const { return view(value_[i], i * shape().without_first().rows(), 0); }
+Variable Variable::operator[](int64_t i) const {
+  return view(value_[i], i * shape().without_first().rows(), 0);
+}
 Variable Variable::column_block(int64_t begin, int64_t end) const {
   return view(value_.column_block(begin, end), 0, begin);
 }
@@ -120,8 +124,8 @@ bool InputGradient::partly_overlaps(const InputGradient& other) const {
          edge_.region.overlaps(other.edge_.region) && edge_.region != other.edge_.region;
 }
 
-std::vector<Variable> record(const char* name, std::vector<Tensor> results, const std::vector<Variable>& inputs,
-                             Backward backward) {
+std::vector<Variable> record(const char* name, std::vector<Tensor> results,
+                             const std::vector<Variable>& inputs, Backward backward) {
   bool needed = false;
   for (const Variable& input : inputs) needed |= input.needs_gradient();
   std::vector<Variable> variables;
@@ -146,16 +150,18 @@ Variable record(const char* name, Tensor result, const std::vector<Variable>& in
 }
 
 void Variable::backward() const {
-  check(value_.defined() && value_.size() == 1, "[backward] starts from a single number, not {}; sum() or mean() it first",
-        shape());
+  check(value_.defined() && value_.size() == 1,
+        "[backward] starts from a single number, not {}; sum() or mean() it first", shape());
   check(needs_gradient(),
-        "[backward] this value depends on no parameter, or was computed under NoGradient; there is nothing to do");
+        "[backward] this value depends on no parameter, or was computed under NoGradient; there is nothing "
+        "to do");
   Queue queue;
   edge_.node->outputs[edge_.output].add(Tensor::filled(shape(), 1, value_.device()), edge_.region);
   queue.add(edge_.node);
   while (const std::shared_ptr<Node> node = queue.take()) {
     check(!node->used,
-          "[{}] backward has already run through this graph and used it up; compute the loss again before a second "
+          "[{}] backward has already run through this graph and used it up; compute the loss again before a "
+          "second "
           "backward",
           node->name);
     std::vector<Tensor> gradients;

@@ -1,6 +1,6 @@
 // Operators that mix elements: embedding, joining, reshaping, sums, softmax and its loss, dropout.
-// It deliberately holds nothing pointwise (autograd/operators.h) and no products (autograd/linear.h). Slices are methods
-// of Variable.
+// It deliberately holds nothing pointwise (autograd/operators.h) and no products (autograd/linear.h). Slices
+// are methods of Variable.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,9 @@
 namespace rondo {
 
 /// Shares token ids with the graph.
-inline Tokens tokens(std::vector<int32_t> ids) { return std::make_shared<const std::vector<int32_t>>(std::move(ids)); }
+inline Tokens tokens(std::vector<int32_t> ids) {
+  return std::make_shared<const std::vector<int32_t>>(std::move(ids));
+}
 
 /// Rows of a table [V, E] by token id: [count, E]. Throws Error if an id is not in [0, V).
 Variable embedding(const Variable& table, const Tokens& ids);
@@ -30,8 +32,9 @@ Variable mean(const Variable& x);
 /// Over the last dimension of x.
 Variable softmax(const Variable& x);
 Variable log_softmax(const Variable& x);
-/// -log softmax(x)[target] for each row, in nats: x [N, V], N targets; [N]. A target of -1 gives loss 0 and no gradient.
-/// Backward turns the logits into their gradient in place when nobody else holds them: no second [N, V].
+/// -log softmax(x)[target] for each row, in nats: x [N, V], N targets; [N]. A target of -1 gives loss 0 and
+/// no gradient. Backward turns the logits into their gradient in place when nobody else holds them: no second
+/// [N, V].
 Variable negative_log_likelihood(const Variable& logits, const Tokens& targets);
 
 /// x times a mask of 0 and 1 / (1 - probability), element by element. Probability 0 gives x itself.

@@ -40,10 +40,12 @@ GradientCheck check_gradients(const std::function<Variable(const std::vector<Var
       const double below = weighted().value().item();
       value.write()[j] = kept;
       const double numeric = (above - below) / (2 * h), analytic = gradients[i].data()[j];
-      const double error = std::abs(analytic - numeric) / std::max({1.0, std::abs(analytic), std::abs(numeric)});
+      const double error =
+          std::abs(analytic - numeric) / std::max({1.0, std::abs(analytic), std::abs(numeric)});
       if (error <= result.largest_error && std::isfinite(error)) continue;
       result.largest_error = error;
-      result.worst = fmt::format("input {} element {}: backward {} and difference {}", i, j, analytic, numeric);
+      result.worst =
+          fmt::format("input {} element {}: backward {} and difference {}", i, j, analytic, numeric);
       result.passed &= error <= tolerance;  // false for NaN, too
     }
   }

@@ -15,8 +15,9 @@ struct GradientCheck {
   std::string worst;         // which element, with both values
 };
 
-/// Compares the gradients of f(inputs) by every element of every input: f must be deterministic; its result is weighted
-/// with fixed pseudo-random numbers and summed. Tolerance: |a - n| <= tolerance * max(1, |a|, |n|), step h = 1e-5.
+/// Compares the gradients of f(inputs) by every element of every input: f must be deterministic; its result
+/// is weighted with fixed pseudo-random numbers and summed. Tolerance: |a - n| <= tolerance * max(1, |a|,
+/// |n|), step h = 1e-5.
 GradientCheck check_gradients(const std::function<Variable(const std::vector<Variable>&)>& f,
                               const std::vector<Tensor>& inputs, double tolerance = 1e-6);
 

@@ -25,8 +25,8 @@ Variable linear(const Variable& x, const Variable& weight, const std::vector<Var
   const int64_t outputs = weight.shape()[0];
   const Tensor y(x.shape().with_columns(outputs), x.value().device());
   for (size_t i = 0; i < biases.size(); ++i) {
-    check(biases[i].value().size() == outputs, "[linear] a bias for W {} is [{}], got {}", weight.shape(), outputs,
-          biases[i].shape());
+    check(biases[i].value().size() == outputs, "[linear] a bias for W {} is [{}], got {}", weight.shape(),
+          outputs, biases[i].shape());
     broadcast_rows(biases[i].value(), y, i > 0);
   }
   gemm(x.value(), Transpose::no, weight.value(), Transpose::yes, biases.empty() ? 0 : 1, y);
@@ -63,14 +63,16 @@ Variable matmul(const Variable& a, const Variable& b) {
         "[matmul] a [M, K] and b [K, N] need one K: got {} and {}", a.shape(), b.shape());
   const Tensor y({a.shape()[0], b.shape()[1]}, a.value().device());
   gemm(a.value(), Transpose::no, b.value(), Transpose::no, 0, y);
-  return record("matmul", y, {a, b},
-                [a = Saved(a.value()), b = Saved(b.value())](const std::vector<Tensor>& gradients, const Inputs& in) {
-                  if (in[0].wanted()) {
-                    const Sink::Destination to = in[0].destination();
-                    gemm(gradients[0], Transpose::no, b.get("matmul"), Transpose::yes, to.accumulate ? 1 : 0, to.tensor);
-                  }
-                  in[1].add_product(a.get("matmul"), gradients[0]);
-                });
+  return record(
+      "matmul", y, {a, b},
+      [a = Saved(a.value()), b = Saved(b.value())](const std::vector<Tensor>& gradients, const Inputs& in) {
+        if (in[0].wanted()) {
+          const Sink::Destination to = in[0].destination();
+          gemm(gradients[0], Transpose::no, b.get("matmul"), Transpose::yes, to.accumulate ? 1 : 0,
+               to.tensor);
+        }
+        in[1].add_product(a.get("matmul"), gradients[0]);
+      });
 }
 
 }  // namespace rondo

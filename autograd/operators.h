@@ -1,8 +1,8 @@
-// The pointwise operators: each a struct whose body is its formula, the function that users call beside it, and the list
-// at the end. To add one, write both and put it on the list: its derivative, SIMD loop, CUDA kernel, gradient check and
-// documentation row follow from that.
-// It deliberately holds no loops (tensor/pointwise_kernels.h) and nothing that mixes elements (autograd/functions.h).
-// A body uses + - * /, sqrt exp expm1 log log1p tanh sigmoid abs, max min and select; numbers mean `real`.
+// The pointwise operators: each a struct whose body is its formula, the function that users call beside it,
+// and the list at the end. To add one, write both and put it on the list: its derivative, SIMD loop, CUDA
+// kernel, gradient check and documentation row follow from that. It deliberately holds no loops
+// (tensor/pointwise_kernels.h) and nothing that mixes elements (autograd/functions.h). A body uses + - * /,
+// sqrt exp expm1 log log1p tanh sigmoid abs, max min and select; numbers mean `real`.
 #pragma once
 
 #include "autograd/pointwise.h"
@@ -216,8 +216,8 @@ struct GruResetAfter {
 // ---- The list. It feeds the launchers of both backends, the tests and `lm info --operators`.
 
 using Operators =
-    OperatorList<Add, Subtract, Multiply, Divide, Maximum, Minimum, Affine, Clamp, Absolute, Square, SquareRoot,
-                 Exponential, ExponentialMinusOne, Logarithm, LogarithmOfOnePlus, Tanh, Sigmoid, Relu, LogSigmoid,
-                 LstmGates, LstmGatesSigmoid, GruReset, GruUpdate, GruResetAfter>;
+    OperatorList<Add, Subtract, Multiply, Divide, Maximum, Minimum, Affine, Clamp, Absolute, Square,
+                 SquareRoot, Exponential, ExponentialMinusOne, Logarithm, LogarithmOfOnePlus, Tanh, Sigmoid,
+                 Relu, LogSigmoid, LstmGates, LstmGatesSigmoid, GruReset, GruUpdate, GruResetAfter>;
 
 }  // namespace rondo

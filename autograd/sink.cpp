@@ -8,7 +8,7 @@
 namespace rondo {
 namespace {
 
-constexpr int64_t large_rows = 512;                       // a product this tall gains nothing from waiting
+constexpr int64_t large_rows = 512;                          // a product this tall gains nothing from waiting
 constexpr int64_t most_product_elements = int64_t{1} << 24;  // what waits is bounded: 64 MiB of floats
 
 Tensor part(const Tensor& whole, const Region& region) {
@@ -56,7 +56,8 @@ void Sink::fill_gaps() {
   for (const Region& region : written_) edges.insert(edges.end(), {region.row, region.row + region.rows});
   std::sort(edges.begin(), edges.end());
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-  std::sort(written_.begin(), written_.end(), [](const Region& a, const Region& b) { return a.column < b.column; });
+  std::sort(written_.begin(), written_.end(),
+            [](const Region& a, const Region& b) { return a.column < b.column; });
   for (size_t i = 0; i + 1 < edges.size(); ++i) {
     const int64_t row = edges[i], rows = edges[i + 1] - row;
     int64_t column = 0;
@@ -87,8 +88,8 @@ Sink::Destination Sink::destination(const Region& region) {
 }
 
 void Sink::add(const Tensor& g, const Region& region) {
-  check(g.rows() == region.rows && g.columns() == region.columns, "[backward] a gradient {} does not fit [{}, {}]",
-        g.shape(), region.rows, region.columns);
+  check(g.rows() == region.rows && g.columns() == region.columns,
+        "[backward] a gradient {} does not fit [{}, {}]", g.shape(), region.rows, region.columns);
   if (!gradient_.defined() && region == whole()) {
     gradient_ = g.reshaped(shape_);
     written_ = {whole()};

@@ -1,7 +1,7 @@
-// Sink: where the gradient of one value is collected during backward. It takes whole tensors, regions (slices write
-// straight into their parent's sink), rows by index (embeddings), and products: the pair (dz, h) of a weight used at
-// every time step is kept and multiplied once, dW += dZ^T H over all steps, when the sink is flushed.
-// It deliberately knows no graph: that is autograd/variable.h. Next: autograd/engine.cpp.
+// Sink: where the gradient of one value is collected during backward. It takes whole tensors, regions (slices
+// write straight into their parent's sink), rows by index (embeddings), and products: the pair (dz, h) of a
+// weight used at every time step is kept and multiplied once, dW += dZ^T H over all steps, when the sink is
+// flushed. It deliberately knows no graph: that is autograd/variable.h. Next: autograd/engine.cpp.
 #pragma once
 
 #include <memory>
@@ -37,7 +37,11 @@ class Sink {
   Sink(Shape shape, Device device) : shape_(shape), device_(device) {}
   /// The sink of a parameter: contributions are added to `gradient`, which lives on.
   explicit Sink(Tensor gradient)
-      : shape_(gradient.shape()), device_(gradient.device()), gradient_(gradient), owned_(true), bound_(true) {
+      : shape_(gradient.shape()),
+        device_(gradient.device()),
+        gradient_(gradient),
+        owned_(true),
+        bound_(true) {
     written_ = {whole()};
   }
 

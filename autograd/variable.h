@@ -1,7 +1,7 @@
-// Variable: a Tensor with history, and what the history is made of. All user-facing mathematics takes and returns
-// Variables; a Tensor converts to one without history. A slice is a Variable whose edge points into its parent: its
-// gradient is written straight into the parent's sink.
-// It deliberately holds no operators. Next: autograd/engine.cpp, then autograd/operators.h and autograd/functions.h.
+// Variable: a Tensor with history, and what the history is made of. All user-facing mathematics takes and
+// returns Variables; a Tensor converts to one without history. A slice is a Variable whose edge points into
+// its parent: its gradient is written straight into the parent's sink. It deliberately holds no operators.
+// Next: autograd/engine.cpp, then autograd/operators.h and autograd/functions.h.
 #pragma once
 
 #include <cstdint>
@@ -63,8 +63,9 @@ class Saved {
   /// Throws Error, naming the operator, if the tensor has changed since it was saved.
   const Tensor& get(const char* name) const {
     check(!tensor_.defined() || tensor_.version() == version_,
-          "[{}] backward needs a tensor {} that was overwritten after it was used; run backward before updating it", name,
-          tensor_.shape());
+          "[{}] backward needs a tensor {} that was overwritten after it was used; run backward before "
+          "updating it",
+          name, tensor_.shape());
     return tensor_;
   }
   /// The tensor, to overwrite: only where nobody else holds it.
@@ -95,8 +96,8 @@ class InputGradient {
 };
 
 using Inputs = std::vector<InputGradient>;
-/// Gradients of the outputs (undefined where none arrived) and where those of the inputs go. The captures of the
-/// function are the saved tensors.
+/// Gradients of the outputs (undefined where none arrived) and where those of the inputs go. The captures of
+/// the function are the saved tensors.
 using Backward = std::function<void(const std::vector<Tensor>& output_gradients, const Inputs& inputs)>;
 
 /// One operator in the history. Nodes run by descending id, which is an order in which all users come first.
@@ -115,8 +116,8 @@ struct Node {
 };
 
 /// Makes Variables of an operator's results: with a node if recording is on and an input needs a gradient.
-std::vector<Variable> record(const char* name, std::vector<Tensor> results, const std::vector<Variable>& inputs,
-                             Backward backward);
+std::vector<Variable> record(const char* name, std::vector<Tensor> results,
+                             const std::vector<Variable>& inputs, Backward backward);
 Variable record(const char* name, Tensor result, const std::vector<Variable>& inputs, Backward backward);
 
 /// Whether operators record history: on, unless a NoGradient is alive in this thread.

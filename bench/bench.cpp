@@ -1,5 +1,6 @@
-// `make bench`: speed, where the time goes, and memory, for the recipes of bench/ on random symbols. It trains with the
-// code that `lm train` runs. It reports and judges nothing: machines differ and drift, so compare figures of one run.
+// `make bench`: speed, where the time goes, and memory, for the recipes of bench/ on random symbols. It
+// trains with the code that `lm train` runs. It reports and judges nothing: machines differ and drift, so
+// compare figures of one run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +23,9 @@ using namespace rondo;
 constexpr int rounds = 5, warm_up_updates = 3;
 constexpr double seconds_per_round = 1.5;
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 /// Updates for at least `seconds`; returns symbols and the time they took.
 std::pair<int64_t, double> train_for(Training& training, double seconds) {
@@ -62,9 +65,10 @@ void bench(const std::filesystem::path& file) {
   fmt::print("\n{}: {} of {} units, {} parameters, V {}, B {}, T {}\n", recipe.name, recipe.model.cell,
              recipe.model.hidden, training.model().parameter_count(), vocabulary_size, recipe.train.batch,
              recipe.train.length);
-  fmt::print("  {:.0f} symbols/s (median of {} rounds, {:.0f} to {:.0f}), peak {:.1f} MB, {} system allocations\n",
-             rates[rounds / 2], rounds, rates.front(), rates.back(), static_cast<double>(memory.peak_bytes) / 1e6,
-             memory.system_allocations - allocations);
+  fmt::print(
+      "  {:.0f} symbols/s (median of {} rounds, {:.0f} to {:.0f}), peak {:.1f} MB, {} system allocations\n",
+      rates[rounds / 2], rounds, rates.front(), rates.back(), static_cast<double>(memory.peak_bytes) / 1e6,
+      memory.system_allocations - allocations);
 
   set_profiling(true);
   const auto [symbols, seconds] = train_for(training, seconds_per_round);
@@ -87,8 +91,8 @@ void bench(const std::filesystem::path& file) {
   }
   for (const ProfileEntry& entry : entries) {
     if (entry.operations == 0)
-      fmt::print("  {:<9} {:<32} {:5.1f}%  {:7.1f} us a call\n", entry.kind, entry.name, 100 * entry.seconds / seconds,
-                 1e6 * entry.seconds / static_cast<double>(entry.calls));
+      fmt::print("  {:<9} {:<32} {:5.1f}%  {:7.1f} us a call\n", entry.kind, entry.name,
+                 100 * entry.seconds / seconds, 1e6 * entry.seconds / static_cast<double>(entry.calls));
   }
   std::fflush(stdout);
 }

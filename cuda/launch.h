@@ -1,5 +1,5 @@
-// What a kernel of tensor/launch.h needs on a GPU: thread indices, sums over a block, launches on the default stream.
-// It deliberately knows no Tensor. Only the nvcc pass includes it.
+// What a kernel of tensor/launch.h needs on a GPU: thread indices, sums over a block, launches on the default
+// stream. It deliberately knows no Tensor. Only the nvcc pass includes it.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,8 @@ __host__ __device__ Real block_reduce(Real value, [[maybe_unused]] Combine combi
   partial[threadIdx.x] = value;
   __syncthreads();
   for (int width = block_threads / 2; width > 0; width /= 2) {
-    if (threadIdx.x < width) partial[threadIdx.x] = combine(partial[threadIdx.x], partial[threadIdx.x + width]);
+    if (threadIdx.x < width)
+      partial[threadIdx.x] = combine(partial[threadIdx.x], partial[threadIdx.x + width]);
     __syncthreads();
   }
   value = partial[0];

@@ -1,5 +1,5 @@
-// How well a model predicts ids: the one function behind training's evaluations, `lm eval` and the final report.
-// It deliberately reads no files and prints nothing.
+// How well a model predicts ids: the one function behind training's evaluations, `lm eval` and the final
+// report. It deliberately reads no files and prints nothing.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,12 @@ struct Evaluation {
   double perplexity_without_unknowns() const;
 };
 
-/// Reads ids in `streams` runs side by side with the state carried along; every symbol but the first is scored once.
-/// Dropout is off. `progress` is told the symbols done, now and then; returning false stops early.
-Evaluation evaluate_ids(LanguageModel& model, std::span<const int32_t> ids, int64_t streams,
-                        std::optional<int32_t> unknown_id = {},
-                        const std::function<bool(int64_t)>& progress = [](int64_t) { return true; });
+/// Reads ids in `streams` runs side by side with the state carried along; every symbol but the first is
+/// scored once. Dropout is off. `progress` is told the symbols done, now and then; returning false stops
+/// early.
+Evaluation evaluate_ids(
+    LanguageModel& model, std::span<const int32_t> ids, int64_t streams,
+    std::optional<int32_t> unknown_id = {},
+    const std::function<bool(int64_t)>& progress = [](int64_t) { return true; });
 
 }  // namespace rondo

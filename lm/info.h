@@ -22,8 +22,8 @@ struct InfoOptions {
   bool json = false;
 };
 
-/// Bytes of the tensors of a training at their peak, estimated; the formula is in info.cpp. Text and program come on
-/// top of it.
+/// Bytes of the tensors of a training at their peak, estimated; the formula is in info.cpp. Text and program
+/// come on top of it.
 std::int64_t training_bytes(const Recipe& recipe, const Module& model);
 
 /// Prints on stdout. Returns 0.

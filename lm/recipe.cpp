@@ -2,6 +2,8 @@
 #include "lm/recipe.h"
 
 #include "nn/cells/cell.h"
+#include "optim/optimizer.h"
+#include "optim/schedule.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -69,13 +71,12 @@ std::vector<Key> keys_of(Recipe& recipe) {
        "computed at once, a divisor of the batch: less memory, same result; 0: the whole batch"},
       {"train.loss", &train.loss, one_of({"mean", "sum_over_time"}), "",
        "mean over all symbols, or sum over time and mean over the batch: scales gradients, hence clip"},
-      {"train.optimizer", &train.optimizer, one_of({"sgd", "adam", "adamw", "rmsprop"}), "",
-       "how weights are updated"},
+      {"train.optimizer", &train.optimizer, one_of(optimizer_names()), "", "how weights are updated"},
       {"train.learning_rate", &train.learning_rate, at_least(0), "", "0: the optimizer's own default"},
       {"train.momentum", &train.momentum, from_to_below(0, 1), "", "of sgd"},
       {"train.weight_decay", &train.weight_decay, at_least(0), "", "L2 penalty; adamw: decoupled"},
       {"train.clip", &train.clip, at_least(0), "", "largest norm of all gradients together; 0: no clipping"},
-      {"train.schedule", &train.schedule, one_of({"constant", "step", "decay_after", "plateau"}), "",
+      {"train.schedule", &train.schedule, one_of(schedule_names()), "",
        "when the learning rate is multiplied by decay: never, every decay_every epochs, each epoch after the "
        "decay_after-th, or when validation stops improving"},
       {"train.decay", &train.decay, between(0, 1), "", "factor of the learning rate"},

@@ -13,7 +13,8 @@ namespace {
 std::vector<std::filesystem::path> matches(const std::filesystem::path& folder, const std::string& pattern) {
   glob_t found;
   std::vector<std::filesystem::path> paths;
-  if (glob((folder / pattern).c_str(), 0, nullptr, &found) == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  if (glob((folder / pattern).c_str(), 0, nullptr, &found) == 0)
+    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   globfree(&found);
   return paths;
 }
@@ -27,7 +28,8 @@ Tokenization tokenization_of(const Recipe& recipe) {
 CorpusText open_text(const Recipe& recipe, const std::string& data) {
   const Unit unit = unit_from_string(recipe.data.unit);
   if (recipe.data.files.empty()) {
-    check_input(!data.empty(), "which text? give --data a folder with train.txt and valid.txt, or one text file");
+    check_input(!data.empty(),
+                "which text? give --data a folder with train.txt and valid.txt, or one text file");
     return open_corpus(data, unit);
   }
   const std::filesystem::path folder = data.empty() ? "." : data;
@@ -36,7 +38,8 @@ CorpusText open_text(const Recipe& recipe, const std::string& data) {
     const auto found = matches(folder, pattern);
     paths.insert(paths.end(), found.begin(), found.end());
   }
-  check_input(!paths.empty(), "no file of {} matches the patterns of data.files ({}); give the right folder with --data",
+  check_input(!paths.empty(),
+              "no file of {} matches the patterns of data.files ({}); give the right folder with --data",
               folder.string(), fmt::join(recipe.data.files, ", "));
   return corpus_of_files(std::move(paths), recipe.data.block_lines, unit);
 }
@@ -53,7 +56,8 @@ OpenRun open_run(const std::string& path) {
   Vocabulary vocabulary = Vocabulary::load(folder.vocabulary(), tokenization_of(config.recipe));
   auto model = std::make_unique<LanguageModel>(model_options(config.recipe), vocabulary.size());
   check_input(std::filesystem::exists(folder.model()),
-              "{} holds no model yet; it is written by the first evaluation of its training", folder.path.string());
+              "{} holds no model yet; it is written by the first evaluation of its training",
+              folder.path.string());
   load_model(folder.model(), *model);
   return {std::move(folder), std::move(config), std::move(vocabulary), std::move(model)};
 }

@@ -1,5 +1,5 @@
-// The text of a recipe, and a finished or interrupted run opened for use: what `eval`, `score`, `generate` and `info`
-// start from. It deliberately changes nothing in the run's folder.
+// The text of a recipe, and a finished or interrupted run opened for use: what `eval`, `score`, `generate`
+// and `info` start from. It deliberately changes nothing in the run's folder.
 #pragma once
 
 #include <filesystem>
@@ -16,8 +16,8 @@ namespace rondo {
 
 Tokenization tokenization_of(const Recipe& recipe);
 
-/// The texts that `data` names: a folder or one file; with data.files the matching files of the folder, by default the
-/// current one. InputError if data is missing or does not hold what the recipe needs.
+/// The texts that `data` names: a folder or one file; with data.files the matching files of the folder, by
+/// default the current one. InputError if data is missing or does not hold what the recipe needs.
 CorpusText open_text(const Recipe& recipe, const std::string& data);
 
 /// "HEX  FILE" of each file of a text, as sha256sum prints.

@@ -7,7 +7,8 @@
 
 namespace rondo {
 
-int32_t sample_symbol(const std::vector<real>& logits, const SamplingOptions& options, double number, int32_t banned) {
+int32_t sample_symbol(const std::vector<real>& logits, const SamplingOptions& options, double number,
+                      int32_t banned) {
   std::vector<int32_t> order(logits.size());
   std::iota(order.begin(), order.end(), 0);
   if (banned >= 0) order.erase(order.begin() + banned);
@@ -17,7 +18,8 @@ int32_t sample_symbol(const std::vector<real>& logits, const SamplingOptions& op
   std::vector<double> weights;
   double total = 0;
   for (int32_t id : order) {
-    weights.push_back(std::exp((static_cast<double>(logits[id]) - logits[order.front()]) / options.temperature));
+    weights.push_back(
+        std::exp((static_cast<double>(logits[id]) - logits[order.front()]) / options.temperature));
     total += weights.back();
   }
   double kept = 0;

@@ -1,5 +1,5 @@
-// Sampling: the next symbol from a model's distribution, again and again. It deliberately prints nothing: `lm generate`
-// and the report of a training do. The numbers are Philox's, so a seed always gives the same text.
+// Sampling: the next symbol from a model's distribution, again and again. It deliberately prints nothing: `lm
+// generate` and the report of a training do. The numbers are Philox's, so a seed always gives the same text.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,17 @@ struct SamplingOptions {
   bool allow_unknown = false;
 };
 
-/// Chooses from logits: index of the sampled symbol. `number` in (0, 1) is the randomness; banned symbols (-1: none) are
-/// never chosen. Separate from the model so that it can be tested.
-int32_t sample_symbol(const std::vector<real>& logits, const SamplingOptions& options, double number, int32_t banned);
+/// Chooses from logits: index of the sampled symbol. `number` in (0, 1) is the randomness; banned symbols
+/// (-1: none) are never chosen. Separate from the model so that it can be tested.
+int32_t sample_symbol(const std::vector<real>& logits, const SamplingOptions& options, double number,
+                      int32_t banned);
 
 class Sampler {
  public:
   Sampler(LanguageModel& model, const Vocabulary& vocabulary, const SamplingOptions& options);
 
-  /// Reads symbols that are given, and returns their text. The first one that is read or sampled follows a line's end.
+  /// Reads symbols that are given, and returns their text. The first one that is read or sampled follows a
+  /// line's end.
   std::string read(const std::vector<int32_t>& ids);
   /// The text of the next symbol, as it follows what was written before.
   std::string next();

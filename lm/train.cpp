@@ -1,4 +1,5 @@
-// `lm train`. The loop is run_training(), on one screen; around it stand the set-up, the reports and the final figures.
+// `lm train`. The loop is run_training(), on one screen; around it stand the set-up, the reports and the
+// final figures.
 #include "lm/train.h"
 
 #include <array>
@@ -27,7 +28,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 /// The figure that a reader of this unit expects: perplexity for words, bits for the rest.
 std::string figure_text(const Recipe& recipe, double nats) {
@@ -64,8 +67,8 @@ class Report {
   }
 
   void validation(const Training& training, const Evaluation& it, bool best) {
-    evaluation(fmt::format("epoch {:<4}", training.epoch()), {{"step", training.step()}, {"epoch", training.epoch()}},
-               "valid", it, best);
+    evaluation(fmt::format("epoch {:<4}", training.epoch()),
+               {{"step", training.step()}, {"epoch", training.epoch()}}, "valid", it, best);
   }
   void test(const Evaluation& it) { evaluation("best model", {}, "test", it, true); }
 
@@ -81,15 +84,18 @@ class Report {
     const double rate = static_cast<double>(epoch_symbols_) / seconds_since(start_);
     const double nats = symbols_ > 0 ? nats_ / static_cast<double>(symbols_) : last_nats_;
     const int64_t updates = training.updates_per_epoch();
-    const int64_t left = (recipe_.train.epochs - training.epoch() + 1) * updates - training.updates_this_epoch();
-    progress_.status(fmt::format("epoch {}/{}  {:.0f}%  loss {:.4f} nats  {}  {} symbols/s  {} left", training.epoch(),
-                                 recipe_.train.epochs, 100.0 * training.updates_this_epoch() / updates, nats,
+    const int64_t left =
+        (recipe_.train.epochs - training.epoch() + 1) * updates - training.updates_this_epoch();
+    progress_.status(fmt::format("epoch {}/{}  {:.0f}%  loss {:.4f} nats  {}  {} symbols/s  {} left",
+                                 training.epoch(), recipe_.train.epochs,
+                                 100.0 * training.updates_this_epoch() / updates, nats,
                                  figure_text(recipe_, nats), short_number(rate),
                                  duration_text(left * recipe_.train.batch * recipe_.train.length / rate)));
   }
-  void evaluation(const std::string& model, Json entry, const std::string& split, const Evaluation& it, bool best) {
-    line(fmt::format("{} {:<5} {:.4f} nats  {:.4f} bits  perplexity {:.2f}  {} symbols  {}{}", model, split, it.nats(),
-                     it.bits(), it.perplexity(), it.symbols, duration_text(it.seconds),
+  void evaluation(const std::string& model, Json entry, const std::string& split, const Evaluation& it,
+                  bool best) {
+    line(fmt::format("{} {:<5} {:.4f} nats  {:.4f} bits  perplexity {:.2f}  {} symbols  {}{}", model, split,
+                     it.nats(), it.bits(), it.perplexity(), it.symbols, duration_text(it.seconds),
                      best && split == "valid" ? "  best" : ""));
     entry.update({{"split", split},
                   {"nats", it.nats()},
@@ -137,7 +143,8 @@ int stop(const StopSignals& signals, const Training& training, const RunFolder& 
 }
 
 /// The training loop. Returns 0, or the exit status of a signal.
-int run_training(Training& training, const Recipe& recipe, const Corpus& corpus, const RunFolder& run, Report& report) {
+int run_training(Training& training, const Recipe& recipe, const Corpus& corpus, const RunFolder& run,
+                 Report& report) {
   const StopSignals signals;
   auto saved = Clock::now();
   auto save = [&] {
@@ -167,8 +174,8 @@ int run_training(Training& training, const Recipe& recipe, const Corpus& corpus,
 }
 
 /// What a finished training says: the test figure of the best model, baselines, a sample.
-void final_report(Training& training, const Recipe& recipe, const Vocabulary& vocabulary, const Corpus& corpus,
-                  const RunFolder& run, Report& report) {
+void final_report(Training& training, const Recipe& recipe, const Vocabulary& vocabulary,
+                  const Corpus& corpus, const RunFolder& run, Report& report) {
   load_model(run.model(), training.model());
   report.line(fmt::format("best on valid: {}", figure_text(recipe, training.best())));
   if (corpus.test) {
@@ -188,7 +195,8 @@ void final_report(Training& training, const Recipe& recipe, const Vocabulary& vo
     for (int64_t i = 0; i < recipe.report.sample; ++i) fmt::print("{}", sampler.next());
     fmt::print("\n");
   }
-  report.line(fmt::format("the run is {}; to sample from it: lm generate {}", run.path.string(), run.path.string()));
+  report.line(
+      fmt::format("the run is {}; to sample from it: lm generate {}", run.path.string(), run.path.string()));
 }
 
 }  // namespace
@@ -205,7 +213,8 @@ int train(const TrainOptions& options) {
   const Recipe& recipe = config.recipe;
   const int threads = choose_device(options.device, options.threads);
   const CorpusText text = open_text(recipe, options.resume ? config.made_by.data : options.data);
-  const Vocabulary vocabulary(text.train, tokenization_of(recipe), {recipe.data.min_count, recipe.data.max_size});
+  const Vocabulary vocabulary(text.train, tokenization_of(recipe),
+                              {recipe.data.min_count, recipe.data.max_size});
   const Corpus corpus = encode_corpus(text, vocabulary);
   Training training(recipe, vocabulary.size(), corpus.train.ids);
 
@@ -214,21 +223,23 @@ int train(const TrainOptions& options) {
   if (options.resume) {
     run = open_run_folder(options.out);
     check_input(config.made_by.sha256 == sha256_lines(text),
-                "{}: the text has changed since this run was made; resuming would mix two texts", config.made_by.data);
+                "{}: the text has changed since this run was made; resuming would mix two texts",
+                config.made_by.data);
     // Killed before its first state, a run has no model either, and starts anew.
     if (std::filesystem::exists(run.state()) || std::filesystem::exists(run.model()))
       log_position = training.load(run.state());
   } else {
-    config.made_by = {RONDO_VERSION, options.command, options.device, options.data, threads, sha256_lines(text)};
+    config.made_by = {RONDO_VERSION, options.command, options.device,
+                      options.data,  threads,         sha256_lines(text)};
     run = make_run_folder(options.out, recipe.name);
   }
   write_config(run, config);
   write_atomically(run.vocabulary(), vocabulary.to_text());
   Report report(recipe, run, log_position);
   for (const std::string& note : text.notes) report.line(note);
-  report.line(fmt::format("{}: {} parameters, {} symbols of {} types, {} threads, {} kernels; the run is {}", recipe.name,
-                          training.model().parameter_count(), corpus.train.ids.size(), vocabulary.types(), threads,
-                          blas_kernel(), run.path.string()));
+  report.line(fmt::format("{}: {} parameters, {} symbols of {} types, {} threads, {} kernels; the run is {}",
+                          recipe.name, training.model().parameter_count(), corpus.train.ids.size(),
+                          vocabulary.types(), threads, blas_kernel(), run.path.string()));
   if (options.resume && config.made_by.threads != threads)
     report.line(fmt::format("this run was made with {} threads, now there are {}: the last bits may differ",
                             config.made_by.threads, threads));

@@ -13,7 +13,8 @@ namespace rondo {
 namespace {
 
 /// Streams [first, first + count) of a chunk's ids.
-Tokens streams_of(const std::vector<int32_t>& ids, int64_t steps, int64_t streams, int64_t first, int64_t count) {
+Tokens streams_of(const std::vector<int32_t>& ids, int64_t steps, int64_t streams, int64_t first,
+                  int64_t count) {
   std::vector<int32_t> part;
   part.reserve(static_cast<size_t>(steps * count));
   for (int64_t t = 0; t < steps; ++t) {
@@ -36,7 +37,8 @@ std::vector<std::pair<std::string, Tensor>> named_tensors(const std::vector<Stat
   std::vector<std::pair<std::string, Tensor>> named;
   for (size_t layer = 0; layer < states.size(); ++layer) {
     named.emplace_back(fmt::format("state.{}.h", layer), states[layer].h.value());
-    if (states[layer].c.defined()) named.emplace_back(fmt::format("state.{}.c", layer), states[layer].c.value());
+    if (states[layer].c.defined())
+      named.emplace_back(fmt::format("state.{}.c", layer), states[layer].c.value());
   }
   return named;
 }
@@ -62,9 +64,11 @@ Training::Update Training::update(const Chunk& chunk) {
   for (const State& state : states_)
     next.push_back({Tensor(state.h.shape()), state.c.defined() ? Tensor(state.c.shape()) : Tensor()});
   for (int64_t first = 0; first < B; first += micro_batch) {
-    model_.begin_update({static_cast<uint64_t>(recipe_.train.seed), static_cast<uint64_t>(step_), {micro_batch, first, B}});
-    auto [output, states] = model_.forward({streams_of(chunk.inputs, T, B, first, micro_batch), T, micro_batch},
-                                           streams_of(states_, first, micro_batch));
+    model_.begin_update(
+        {static_cast<uint64_t>(recipe_.train.seed), static_cast<uint64_t>(step_), {micro_batch, first, B}});
+    auto [output, states] =
+        model_.forward({streams_of(chunk.inputs, T, B, first, micro_batch), T, micro_batch},
+                       streams_of(states_, first, micro_batch));
     const Variable loss = sum(model_.losses(output, streams_of(chunk.targets, T, B, first, micro_batch)));
     output = {};  // so that backward may overwrite what nobody else holds
     (loss * scale).backward();
@@ -93,9 +97,10 @@ void Training::check_finite(double loss, double norm) const {
     culprit = (value ? "the gradient of " : "") + segment.name;
     break;
   }
-  throw Error(fmt::format("step {}: the loss is {:.4g} and the gradient's norm {:.4g}; the first that is not finite: {}. "
-                          "Training stops and the best model stays; try a lower train.learning_rate or train.clip",
-                          step_, loss, norm, culprit));
+  throw Error(fmt::format(
+      "step {}: the loss is {:.4g} and the gradient's norm {:.4g}; the first that is not finite: {}. "
+      "Training stops and the best model stays; try a lower train.learning_rate or train.clip",
+      step_, loss, norm, culprit));
 }
 
 bool Training::validated(double nats_per_symbol) {
@@ -160,8 +165,8 @@ int64_t Training::load(const std::filesystem::path& path) {
   file.read("position", position);
   file.read("log_position", log_position);
   check_input(position >= 0 && position <= streams_.length() && log_position >= 0,
-              "{}: position {} of {} in the text, {} in the log: the file belongs to another run", path.string(), position,
-              streams_.length(), log_position);
+              "{}: position {} of {} in the text, {} in the log: the file belongs to another run",
+              path.string(), position, streams_.length(), log_position);
   streams_.seek(position);
   return log_position;
 }

@@ -1,5 +1,5 @@
-// One training as an object: model, optimizer, schedule and position in the text; one update; saving and resuming.
-// It deliberately prints nothing and decides nothing: the loop is lm/train.cpp.
+// One training as an object: model, optimizer, schedule and position in the text; one update; saving and
+// resuming. It deliberately prints nothing and decides nothing: the loop is lm/train.cpp.
 #pragma once
 
 #include <filesystem>
@@ -26,16 +26,16 @@ class Training {
   bool next_chunk(Chunk& chunk) { return streams_.next(recipe_.train.length, chunk); }
 
   struct Update {
-    double nats = 0;           // summed over the symbols
+    double nats = 0;  // summed over the symbols
     int64_t symbols = 0;
     double gradient_norm = 0;  // before clipping
   };
-  /// Forward, backward, clip, update; micro-batch by micro-batch. Throws Error, naming the step and the first parameter
-  /// that is not finite, before a loss or a gradient that is not finite reaches the weights.
+  /// Forward, backward, clip, update; micro-batch by micro-batch. Throws Error, naming the step and the first
+  /// parameter that is not finite, before a loss or a gradient that is not finite reaches the weights.
   Update update(const Chunk& chunk);
 
-  /// Tells the schedule and early stopping a validation loss; returns whether it is the best so far. Throws Error if it is
-  /// not finite.
+  /// Tells the schedule and early stopping a validation loss; returns whether it is the best so far. Throws
+  /// Error if it is not finite.
   bool validated(double nats_per_symbol);
   /// Rewinds the text and the state, and raises the epoch.
   void begin_next_epoch();

@@ -36,11 +36,18 @@ void orthogonalise(real* block, int64_t rows, int64_t columns, double gain) {
 
 void Initializer::fill(const Tensor& to, RandomKey key) const {
   switch (kind) {
-    case Kind::constant: rondo::fill(to, static_cast<real>(size)); break;
-    case Kind::uniform: fill_uniform(to, key, static_cast<real>(-size), static_cast<real>(size)); break;
-    case Kind::normal: fill_normal(to, key, static_cast<real>(size)); break;
+    case Kind::constant:
+      rondo::fill(to, static_cast<real>(size));
+      break;
+    case Kind::uniform:
+      fill_uniform(to, key, static_cast<real>(-size), static_cast<real>(size));
+      break;
+    case Kind::normal:
+      fill_normal(to, key, static_cast<real>(size));
+      break;
     case Kind::orthogonal: {
-      check(to.rows() % blocks == 0, "[orthogonal] {} does not split into {} blocks of rows", to.shape(), blocks);
+      check(to.rows() % blocks == 0, "[orthogonal] {} does not split into {} blocks of rows", to.shape(),
+            blocks);
       fill_normal(to, key, 1);
       const int64_t rows = to.rows() / blocks;
       for (int block = 0; block < blocks; ++block)

@@ -8,11 +8,13 @@
 
 namespace rondo {
 
-/// Draws the initial values of one parameter. A parameter of stacked gates is filled gate by gate where it matters.
+/// Draws the initial values of one parameter. A parameter of stacked gates is filled gate by gate where it
+/// matters.
 struct Initializer {
   enum class Kind { constant, uniform, normal, orthogonal };
   Kind kind = Kind::constant;
-  double size = 0;  // the constant, the bound of the uniform, the deviation of the normal, the gain of the orthogonal
+  double size =
+      0;  // the constant, the bound of the uniform, the deviation of the normal, the gain of the orthogonal
   /// For orthogonal: how many square blocks are stacked in the rows (4 for an LSTM's weight_hh).
   int blocks = 1;
   /// Then this is added to rows [from, to): an LSTM's forget bias.

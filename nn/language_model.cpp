@@ -29,8 +29,8 @@ int64_t last_width(const LanguageModelOptions& options) {
 const LanguageModelOptions& checked(const LanguageModelOptions& options) {
   check_input(!options.hidden.empty(), "a model needs at least one recurrent layer");
   check_input(!options.tied || last_width(options) == options.embedding,
-              "tied input and output vectors need one size: the embedding is {}, the last layer {}", options.embedding,
-              last_width(options));
+              "tied input and output vectors need one size: the embedding is {}, the last layer {}",
+              options.embedding, last_width(options));
   return options;
 }
 

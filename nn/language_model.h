@@ -1,5 +1,5 @@
-// The recurrent language model: symbols to vectors, a recurrent stack, vectors to a distribution over the next symbol.
-// It deliberately knows no text (data/), no update (optim/) and no recipe file (lm/).
+// The recurrent language model: symbols to vectors, a recurrent stack, vectors to a distribution over the
+// next symbol. It deliberately knows no text (data/), no update (optim/) and no recipe file (lm/).
 #pragma once
 
 #include <memory>
@@ -12,13 +12,14 @@
 namespace rondo {
 
 struct LanguageModelOptions {
-  std::string cell = "lstm";          // a name that make_cell knows
-  int64_t embedding = 200;            // E
+  std::string cell = "lstm";            // a name that make_cell knows
+  int64_t embedding = 200;              // E
   std::vector<int64_t> hidden = {200};  // H of each layer
-  std::vector<int64_t> output_layers{};   // widths of tanh layers between the last recurrent layer and the output
-  double dropout = 0;                   // on every connection that is not recurrent (Zaremba et al. 2014)
-  bool tied = false;                    // output weights are the embedding's; the last width must be E
-  int bias_count = 2;                   // of each gate
+  std::vector<int64_t>
+      output_layers{};  // widths of tanh layers between the last recurrent layer and the output
+  double dropout = 0;   // on every connection that is not recurrent (Zaremba et al. 2014)
+  bool tied = false;    // output weights are the embedding's; the last width must be E
+  int bias_count = 2;   // of each gate
   double forget_bias = 0;
 
   // Initial values. Where nothing is given, what torch.nn draws for a layer of this size.

@@ -13,13 +13,18 @@ namespace rondo {
 /// y = x W^T + b. x [.., in], W [out, in], b [out].
 struct Linear : Module {
   Linear(Module& parent, std::string name, int64_t in, int64_t out, Initializer weights, Initializer biases)
-      : Module(parent, std::move(name)), weight(*this, "weight", {out, in}, weights), bias(*this, "bias", {out}, biases) {}
+      : Module(parent, std::move(name)),
+        weight(*this, "weight", {out, in}, weights),
+        bias(*this, "bias", {out}, biases) {}
   /// With PyTorch's initial values, U(-1/sqrt(in), 1/sqrt(in)).
   Linear(Module& parent, std::string name, int64_t in, int64_t out)
-      : Linear(parent, std::move(name), in, out, uniform_values(1 / std::sqrt(in)), uniform_values(1 / std::sqrt(in))) {}
+      : Linear(parent, std::move(name), in, out, uniform_values(1 / std::sqrt(in)),
+               uniform_values(1 / std::sqrt(in))) {}
   /// With a weight that another module holds: tying of input and output embedding (Press & Wolf 2017).
   Linear(Module& parent, std::string name, Parameter& tied, Initializer biases)
-      : Module(parent, std::move(name)), weight(*this, "weight", tied), bias(*this, "bias", {tied.shape()[0]}, biases) {}
+      : Module(parent, std::move(name)),
+        weight(*this, "weight", tied),
+        bias(*this, "bias", {tied.shape()[0]}, biases) {}
 
   Variable operator()(const Variable& x) const { return linear(x, weight, {bias}); }
 

@@ -33,7 +33,8 @@ void Module::finalize(uint64_t seed, const Initializer* every, Device device) {
     Tensor initial(parameter->shape_);
     const RandomKey key{.seed = seed, .name = hash_of(parameter->name_)};
     Initializer initializer = parameter->initializer_;
-    if (every) initializer.kind = every->kind, initializer.size = every->size;  // an offset, the forget bias, remains
+    if (every)
+      initializer.kind = every->kind, initializer.size = every->size;  // an offset, the forget bias, remains
     initializer.fill(initial, key);
     const Tensor value = view(values_, *segment);
     copy(initial, value);
@@ -85,7 +86,8 @@ RandomKey Module::next_key() {
 
 Parameter::Parameter(Module& owner, const std::string& name, Shape shape, Initializer initializer)
     : name_(owner.full_name(name)), shape_(shape), initializer_(initializer) {
-  check(!owner.root().values_.defined(), "[{}] a parameter made after finalize() would not be trained", name_);
+  check(!owner.root().values_.defined(), "[{}] a parameter made after finalize() would not be trained",
+        name_);
   for (const Parameter* other : owner.root().parameters_)
     check(other->name_ != name_, "[{}] two parameters of this name", name_);
   owner.root().parameters_.push_back(this);

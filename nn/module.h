@@ -1,6 +1,7 @@
-// Module and Parameter: construction registers, finalize() lays all parameters out in one buffer and all gradients in
-// another. Clipping, optimizers, averages and checkpoints are one call over a flat buffer; names are views into it.
-// It deliberately knows no particular layer. Next: nn/linear.h, nn/cells/cell.h, nn/language_model.h.
+// Module and Parameter: construction registers, finalize() lays all parameters out in one buffer and all
+// gradients in another. Clipping, optimizers, averages and checkpoints are one call over a flat buffer; names
+// are views into it. It deliberately knows no particular layer. Next: nn/linear.h, nn/cells/cell.h,
+// nn/language_model.h.
 #pragma once
 
 #include <memory>
@@ -35,15 +36,16 @@ class Module {
  public:
   /// The root of a tree.
   Module() = default;
-  /// A part of `parent`. The full name of what it holds is parent.name.NAME; an empty name adds nothing. `suffix` is
-  /// put behind the names of its own parameters, as PyTorch does for layers (weight_ih_l0).
+  /// A part of `parent`. The full name of what it holds is parent.name.NAME; an empty name adds nothing.
+  /// `suffix` is put behind the names of its own parameters, as PyTorch does for layers (weight_ih_l0).
   Module(Module& parent, std::string name, std::string suffix = "");
   virtual ~Module() = default;
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
-  /// Root only, once: allocates values and gradients and draws the initial values. With `every` all parameters are
-  /// drawn from it instead of what they asked for; a forget bias is still added. Throws Error if called twice or on a part.
+  /// Root only, once: allocates values and gradients and draws the initial values. With `every` all
+  /// parameters are drawn from it instead of what they asked for; a forget bias is still added. Throws Error
+  /// if called twice or on a part.
   void finalize(uint64_t seed, const Initializer* every = nullptr, Device device = Device::cpu);
 
   /// Root only, after finalize(). The pads between segments are zero in both buffers.
@@ -65,7 +67,8 @@ class Module {
   std::string full_name(const std::string& leaf) const;
 
  protected:
-  /// A fresh key for a random draw of this module: the same for the same update, whatever the device and threads.
+  /// A fresh key for a random draw of this module: the same for the same update, whatever the device and
+  /// threads.
   RandomKey next_key();
   const RandomState& random_state() const { return root().random_state_; }
 

@@ -12,8 +12,8 @@ RecurrentStack::RecurrentStack(Module& parent, std::string stack_name, const std
 
 RecurrentStack::Result RecurrentStack::operator()(const Variable& x, const std::vector<State>& states) {
   check(x.shape().dimensions() == 3, "[recurrent] x is [T, B, I], got {}", x.shape());
-  check(states.size() == layers_.size(), "[recurrent] {} layers need {} states, got {}", layers_.size(), layers_.size(),
-        states.size());
+  check(states.size() == layers_.size(), "[recurrent] {} layers need {} states, got {}", layers_.size(),
+        layers_.size(), states.size());
   Result result{x, {}};
   for (size_t i = 0; i < layers_.size(); ++i) {
     Cell& cell = *layers_[i];

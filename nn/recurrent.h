@@ -1,6 +1,6 @@
-// The recurrent stack: layers of one kind of cell over a sequence. Per layer it computes the input projections of all
-// time steps as one product, runs the loop over time, and stacks the outputs; dropout lies between layers.
-// It deliberately knows no cell's equations: those are in nn/cells/.
+// The recurrent stack: layers of one kind of cell over a sequence. Per layer it computes the input
+// projections of all time steps as one product, runs the loop over time, and stacks the outputs; dropout lies
+// between layers. It deliberately knows no cell's equations: those are in nn/cells/.
 #pragma once
 
 #include <memory>
@@ -14,10 +14,10 @@ namespace rondo {
 
 class RecurrentStack : public Module {
  public:
-  /// Layers as given, each layer's input size the hidden size of the one before. Parameters are named like PyTorch's:
-  /// NAME.weight_ih_l0 and so on.
-  RecurrentStack(Module& parent, std::string name, const std::string& cell, const std::vector<CellOptions>& layers,
-                 double dropout_between);
+  /// Layers as given, each layer's input size the hidden size of the one before. Parameters are named like
+  /// PyTorch's: NAME.weight_ih_l0 and so on.
+  RecurrentStack(Module& parent, std::string name, const std::string& cell,
+                 const std::vector<CellOptions>& layers, double dropout_between);
 
   struct Result {
     Variable output;            // [T, B, H of the last layer]

@@ -3,9 +3,6 @@
 
 #include <cmath>
 
-#include "optim/apply_update.h"
-#include "optim/updates.h"
-
 namespace rondo {
 
 double clip_gradient_norm(const Tensor& gradients, double max_norm) {
@@ -14,7 +11,7 @@ double clip_gradient_norm(const Tensor& gradients, double max_norm) {
   const double norm = std::sqrt(sum_of_squares(gradients));
   if (max_norm == 0 || !std::isfinite(norm)) return norm;
   const double factor = max_norm / (norm + guard);
-  if (factor < 1) apply_update(ScaleUpdate{.factor = static_cast<real>(factor)}, {gradients}, {gradients});
+  if (factor < 1) scale(gradients, static_cast<real>(factor));
   return norm;
 }
 

@@ -81,16 +81,8 @@ struct RmspropUpdate {
   }
 };
 
-/// What clipping does to the gradients (optim/clipping.h).
-struct ScaleUpdate {
-  static constexpr auto name = "scale_update";
-  static constexpr auto equation = "g' = factor g";
-  real factor = 1;
-  HD auto operator()(auto g) const { return factor * g; }
-};
-
 /// The list. It is launched by optim/apply_update.h alone, and is none of autograd's: nothing here is
 /// recorded.
-using Updates = OperatorList<SgdUpdate, MomentumUpdate, AdamUpdate, AdamWUpdate, RmspropUpdate, ScaleUpdate>;
+using Updates = OperatorList<SgdUpdate, MomentumUpdate, AdamUpdate, AdamWUpdate, RmspropUpdate>;
 
 }  // namespace rondo

@@ -1,5 +1,5 @@
-// The caching allocator. A size class is a power of two or one of three steps between two of them, so at most a quarter
-// of a block is unused.
+// The caching allocator. A size class is a power of two or one of three steps between two of them, so at most
+// a quarter of a block is unused.
 #include "tensor/allocator.h"
 
 #include <algorithm>
@@ -48,7 +48,8 @@ void* allocate(Device device, size_t bytes) {
     blocks.pop_back();
   } else {
     block = std::aligned_alloc(alignment, block_bytes);
-    check(block != nullptr, "[allocate] no memory for {} bytes beside the {} in use; use a smaller batch or length",
+    check(block != nullptr,
+          "[allocate] no memory for {} bytes beside the {} in use; use a smaller batch or length",
           block_bytes, pool.statistics.bytes_in_use);
     ++pool.statistics.system_allocations;
   }

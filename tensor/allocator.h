@@ -1,5 +1,5 @@
-// Memory for tensors: blocks are kept in free lists by size class and handed out again, so that a steady training loop
-// asks the system for nothing. Blocks are aligned to 64 bytes and not initialised.
+// Memory for tensors: blocks are kept in free lists by size class and handed out again, so that a steady
+// training loop asks the system for nothing. Blocks are aligned to 64 bytes and not initialised.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ void release(Device device, void* block, size_t bytes);
 
 struct MemoryStatistics {
   size_t bytes_in_use = 0;
-  size_t peak_bytes = 0;           // the most that was in use at once since the last reset
+  size_t peak_bytes = 0;          // the most that was in use at once since the last reset
   size_t system_allocations = 0;  // how often the system was asked
 };
 MemoryStatistics memory_statistics(Device device);

@@ -1,6 +1,7 @@
 // Dual: a value with only those partial derivatives that are alive; which ones is part of its type.
-// An operator's body, run on duals, differentiates itself in forward mode (DESIGN idea: forward mode inside an operator,
-// reverse mode between operators). It deliberately knows no memory. Next: tensor/pointwise_kernels.h.
+// An operator's body, run on duals, differentiates itself in forward mode (DESIGN idea: forward mode inside
+// an operator, reverse mode between operators). It deliberately knows no memory. Next:
+// tensor/pointwise_kernels.h.
 #pragma once
 
 #include <utility>
@@ -15,7 +16,7 @@ struct Dual {
   static constexpr unsigned mask = Mask;
   static constexpr int count = __builtin_popcount(Mask);
   template <int J>
-  static constexpr int slot = __builtin_popcount(Mask & ((1u << J) - 1));
+  static constexpr int slot = __builtin_popcount(Mask&((1u << J) - 1));
 
   S value;
   S partials[count > 0 ? count : 1];
@@ -40,8 +41,8 @@ HD void merge(Dual<S, A | B>& y, const Dual<S, A>& a, const Dual<S, B>& b, Left 
         constexpr bool in_a = (A >> J) & 1, in_b = (B >> J) & 1;
         constexpr int to = Dual<S, A | B>::template slot<J>;
         if constexpr (in_a && in_b)
-          y.partials[to] =
-              left(a.partials[Dual<S, A>::template slot<J>]) + right(b.partials[Dual<S, B>::template slot<J>]);
+          y.partials[to] = left(a.partials[Dual<S, A>::template slot<J>]) +
+                           right(b.partials[Dual<S, B>::template slot<J>]);
         else if constexpr (in_a)
           y.partials[to] = left(a.partials[Dual<S, A>::template slot<J>]);
         else if constexpr (in_b)
@@ -86,17 +87,20 @@ HD auto operator+(const Dual<S, A>& a, const Dual<S, B>& b) {
 }
 template <class S, unsigned A, unsigned B>
 HD auto operator-(const Dual<S, A>& a, const Dual<S, B>& b) {
-  return combine(a.value - b.value, a, b, [](S d) { return d; }, [](S d) { return -d; });
+  return combine(
+      a.value - b.value, a, b, [](S d) { return d; }, [](S d) { return -d; });
 }
 template <class S, unsigned A, unsigned B>
 HD auto operator*(const Dual<S, A>& a, const Dual<S, B>& b) {
-  return combine(a.value * b.value, a, b, [&](S d) { return d * b.value; }, [&](S d) { return a.value * d; });
+  return combine(
+      a.value * b.value, a, b, [&](S d) { return d * b.value; }, [&](S d) { return a.value * d; });
 }
 template <class S, unsigned A, unsigned B>
 HD auto operator/(const Dual<S, A>& a, const Dual<S, B>& b) {
   const S inverse = S(1) / b.value;
   const S quotient = a.value / b.value;
-  return combine(quotient, a, b, [&](S d) { return d * inverse; }, [&](S d) { return -(d * quotient * inverse); });
+  return combine(
+      quotient, a, b, [&](S d) { return d * inverse; }, [&](S d) { return -(d * quotient * inverse); });
 }
 template <class S, unsigned A>
 HD auto operator-(const Dual<S, A>& a) {
@@ -142,17 +146,41 @@ template <class S, unsigned A, unsigned B>
 HD auto operator<(const Dual<S, A>& a, const Dual<S, B>& b) {
   return a.value < b.value;
 }
+template <class S, unsigned A>
+HD auto operator<(const Dual<S, A>& a, real b) {
+  return a.value < S(b);
+}
+template <class S, unsigned A, unsigned B>
+HD auto operator<=(const Dual<S, A>& a, const Dual<S, B>& b) {
+  return a.value <= b.value;
+}
+template <class S, unsigned A>
+HD auto operator<=(const Dual<S, A>& a, real b) {
+  return a.value <= S(b);
+}
 template <class S, unsigned A, unsigned B>
 HD auto operator>(const Dual<S, A>& a, const Dual<S, B>& b) {
   return a.value > b.value;
 }
 template <class S, unsigned A>
-HD auto operator<(const Dual<S, A>& a, real b) {
-  return a.value < S(b);
-}
-template <class S, unsigned A>
 HD auto operator>(const Dual<S, A>& a, real b) {
   return a.value > S(b);
+}
+template <class S, unsigned A, unsigned B>
+HD auto operator>=(const Dual<S, A>& a, const Dual<S, B>& b) {
+  return a.value >= b.value;
+}
+template <class S, unsigned A>
+HD auto operator>=(const Dual<S, A>& a, real b) {
+  return a.value >= S(b);
+}
+template <class S, unsigned A, unsigned B>
+HD auto operator==(const Dual<S, A>& a, const Dual<S, B>& b) {
+  return a.value == b.value;
+}
+template <class S, unsigned A>
+HD auto operator==(const Dual<S, A>& a, real b) {
+  return a.value == S(b);
 }
 template <class M, class S, unsigned A, unsigned B>
 HD auto select(const M& condition, const Dual<S, A>& a, const Dual<S, B>& b) {

@@ -1,5 +1,6 @@
-// Errors: what Rondo throws, and the two functions that throw it. The only header that every folder may include.
-// It deliberately holds no logging and no exit: the library throws, a program decides what to print and return.
+// Errors: what Rondo throws, and the two functions that throw it. The only header that every folder may
+// include. It deliberately holds no logging and no exit: the library throws, a program decides what to print
+// and return.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,7 +17,8 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What the user gave cannot be used: a file, a flag, a setting. `lm` prints the text on one line and returns 2.
+/// What the user gave cannot be used: a file, a flag, a setting. `lm` prints the text on one line and
+/// returns 2.
 class InputError : public Error {
  public:
   using Error::Error;
@@ -30,7 +32,8 @@ template <class Kind>
 }
 }  // namespace detail
 
-/// Throws Error unless `ok`. Text: "[operator] what was expected: the actual shapes", and the remedy when known.
+/// Throws Error unless `ok`. Text: "[operator] what was expected: the actual shapes", and the remedy when
+/// known.
 template <class... Arguments>
 void check(bool ok, fmt::format_string<Arguments...> text, Arguments&&... arguments) {
   if (!ok) detail::raise<Error>(text, fmt::make_format_args(arguments...));

@@ -1,6 +1,6 @@
 // Compiled twice: by g++ for the CPU and by nvcc for CUDA.
-// Kernels along rows and down columns: copies, sums, softmax and its loss, embedding rows, dropout masks. Each is one
-// struct for both backends; the table at the end is this pass's. Next: tensor/launch.h.
+// Kernels along rows and down columns: copies, sums, softmax and its loss, embedding rows, dropout masks.
+// Each is one struct for both backends; the table at the end is this pass's. Next: tensor/launch.h.
 #include "tensor/kernels.h"
 
 #include "tensor/launch.h"
@@ -16,14 +16,16 @@ struct Fill {
   real value;
   HD void operator()(Row row, int64_t r) const {
     const Lanes repeated(value);
-    row.map(row_of(to, r), [=](auto) { return repeated; }, row_of(to, r));
+    row.map(
+        row_of(to, r), [=](auto) { return repeated; }, row_of(to, r));
   }
 };
 
 struct Copy {
   Operand from, to;
   HD void operator()(Row row, int64_t r) const {
-    row.map(row_of(to, r), [](auto x) { return x; }, row_of(from, r));
+    row.map(
+        row_of(to, r), [](auto x) { return x; }, row_of(from, r));
   }
 };
 
@@ -32,7 +34,8 @@ struct Accumulate {
   real factor;
   HD void operator()(Row row, int64_t r) const {
     const Lanes f(factor);
-    row.map(row_of(to, r), [=](auto a, auto b) { return a + f * b; }, row_of(to, r), row_of(x, r));
+    row.map(
+        row_of(to, r), [=](auto a, auto b) { return a + f * b; }, row_of(to, r), row_of(x, r));
   }
 };
 
@@ -41,7 +44,8 @@ struct Scale {
   real factor;
   HD void operator()(Row row, int64_t r) const {
     const Lanes f(factor);
-    row.map(row_of(to, r), [=](auto a) { return a * f; }, row_of(to, r));
+    row.map(
+        row_of(to, r), [=](auto a) { return a * f; }, row_of(to, r));
   }
 };
 
@@ -51,7 +55,8 @@ struct ColumnSums {
   real* to;
   HD void operator()(Row row, int64_t begin) const {
     for (int64_t r = 0; r < rows; ++r)
-      row.map(to + begin, [](auto a, auto b) { return a + b; }, to + begin, row_of(x, r) + begin);
+      row.map(
+          to + begin, [](auto a, auto b) { return a + b; }, to + begin, row_of(x, r) + begin);
   }
 };
 
@@ -82,9 +87,11 @@ struct Softmax {
   HD void operator()(Row row, int64_t r) const {
     const Lanes shift(log_sum_exp_of(row, row_of(x, r)));
     if (logarithm)
-      row.map(row_of(y, r), [=](auto v) { return v - shift; }, row_of(x, r));
+      row.map(
+          row_of(y, r), [=](auto v) { return v - shift; }, row_of(x, r));
     else
-      row.map(row_of(y, r), [=](auto v) { return exp(v - shift); }, row_of(x, r));
+      row.map(
+          row_of(y, r), [=](auto v) { return exp(v - shift); }, row_of(x, r));
   }
 };
 
@@ -92,7 +99,8 @@ struct SoftmaxBackward {
   Operand y, dy, dx;
   HD void operator()(Row row, int64_t r) const {
     const Lanes inner(row.sum([](auto a, auto b) { return a * b; }, row_of(y, r), row_of(dy, r)));
-    row.map(row_of(dx, r), [=](auto v, auto dv) { return v * (dv - inner); }, row_of(y, r), row_of(dy, r));
+    row.map(
+        row_of(dx, r), [=](auto v, auto dv) { return v * (dv - inner); }, row_of(y, r), row_of(dy, r));
   }
 };
 
@@ -100,7 +108,8 @@ struct LogSoftmaxBackward {
   Operand y, dy, dx;
   HD void operator()(Row row, int64_t r) const {
     const Lanes total(row.sum([](auto dv) { return dv; }, row_of(dy, r)));
-    row.map(row_of(dx, r), [=](auto v, auto dv) { return dv - exp(v) * total; }, row_of(y, r), row_of(dy, r));
+    row.map(
+        row_of(dx, r), [=](auto v, auto dv) { return dv - exp(v) * total; }, row_of(y, r), row_of(dy, r));
   }
 };
 
@@ -124,9 +133,11 @@ struct NegativeLogLikelihoodBackward {
   HD void operator()(Row row, int64_t r) const {
     const Lanes shift(log_sum_exp[r]), factor(targets[r] < 0 ? real(0) : dloss[r]);
     if (targets[r] < 0)
-      row.map(row_of(dx, r), [=](auto) { return factor; }, row_of(x, r));
+      row.map(
+          row_of(dx, r), [=](auto) { return factor; }, row_of(x, r));
     else
-      row.map(row_of(dx, r), [=](auto v) { return factor * exp(v - shift); }, row_of(x, r));
+      row.map(
+          row_of(dx, r), [=](auto v) { return factor * exp(v - shift); }, row_of(x, r));
     if (targets[r] >= 0 && Row::owns(targets[r])) row_of(dx, r)[targets[r]] -= dloss[r];
   }
 };
@@ -136,7 +147,8 @@ struct GatherRows {
   const int32_t* rows;
   Operand to;
   HD void operator()(Row row, int64_t i) const {
-    row.map(row_of(to, i), [](auto v) { return v; }, row_of(table, rows[i]));
+    row.map(
+        row_of(to, i), [](auto v) { return v; }, row_of(table, rows[i]));
   }
 };
 
@@ -148,7 +160,8 @@ struct AccumulateRows {
   HD void operator()(Row row, int64_t begin) const {
     for (int64_t i = 0; i < count; ++i) {
       real* to = row_of(table, rows[i]) + begin;
-      row.map(to, [](auto a, auto b) { return a + b; }, to, row_of(x, i) + begin);
+      row.map(
+          to, [](auto a, auto b) { return a + b; }, to, row_of(x, i) + begin);
     }
   }
 };
@@ -196,15 +209,18 @@ void softmax(Extent extent, Operand x, Operand y) { rows(extent.rows, extent.col
 void softmax_backward(Extent extent, Operand y, Operand dy, Operand dx) {
   rows(extent.rows, extent.columns, SoftmaxBackward{y, dy, dx});
 }
-void log_softmax(Extent extent, Operand x, Operand y) { rows(extent.rows, extent.columns, Softmax{x, y, true}); }
+void log_softmax(Extent extent, Operand x, Operand y) {
+  rows(extent.rows, extent.columns, Softmax{x, y, true});
+}
 void log_softmax_backward(Extent extent, Operand y, Operand dy, Operand dx) {
   rows(extent.rows, extent.columns, LogSoftmaxBackward{y, dy, dx});
 }
-void negative_log_likelihood(Extent extent, Operand x, const int32_t* targets, real* log_sum_exp, real* loss) {
+void negative_log_likelihood(Extent extent, Operand x, const int32_t* targets, real* log_sum_exp,
+                             real* loss) {
   rows(extent.rows, extent.columns, NegativeLogLikelihood{x, targets, log_sum_exp, loss});
 }
-void negative_log_likelihood_backward(Extent extent, Operand x, const int32_t* targets, const real* log_sum_exp,
-                                      const real* dloss, Operand dx) {
+void negative_log_likelihood_backward(Extent extent, Operand x, const int32_t* targets,
+                                      const real* log_sum_exp, const real* dloss, Operand dx) {
   rows(extent.rows, extent.columns, NegativeLogLikelihoodBackward{x, targets, log_sum_exp, dloss, dx});
 }
 void gather_rows(Extent extent, Operand table, const int32_t* row_indices, Operand to) {

@@ -1,5 +1,5 @@
-// The kernels of a backend that are not pointwise operators, as one table per backend: the single place where a device
-// is chosen. tensor/kernels.cc fills it, once per pass. Callers check shapes; kernels do not.
+// The kernels of a backend that are not pointwise operators, as one table per backend: the single place where
+// a device is chosen. tensor/kernels.cc fills it, once per pass. Callers check shapes; kernels do not.
 #pragma once
 
 #include "tensor/backend.h"
@@ -16,7 +16,7 @@ struct Kernels {
   void (*partial_sums)(int64_t count, const real* x, int64_t block, bool squares, real* sums);
 
   void (*softmax)(Extent, Operand x, Operand y);
-  void (*softmax_backward)(Extent, Operand y, Operand dy, Operand dx);      // dx = y * (dy - sum(dy * y))
+  void (*softmax_backward)(Extent, Operand y, Operand dy, Operand dx);  // dx = y * (dy - sum(dy * y))
   void (*log_softmax)(Extent, Operand x, Operand y);
   void (*log_softmax_backward)(Extent, Operand y, Operand dy, Operand dx);  // dx = dy - exp(y) * sum(dy)
   // loss[r] = log_sum_exp[r] - x[r, target[r]]; a target below 0 gives loss 0 and no gradient.
@@ -25,8 +25,9 @@ struct Kernels {
   void (*negative_log_likelihood_backward)(Extent, Operand x, const int32_t* targets, const real* log_sum_exp,
                                            const real* dloss, Operand dx);
 
-  void (*gather_rows)(Extent, Operand table, const int32_t* rows, Operand to);      // to[i] = table[rows[i]]
-  void (*accumulate_rows)(Extent, Operand x, const int32_t* rows, Operand table);  // table[rows[i]] += x[i], in order
+  void (*gather_rows)(Extent, Operand table, const int32_t* rows, Operand to);  // to[i] = table[rows[i]]
+  void (*accumulate_rows)(Extent, Operand x, const int32_t* rows,
+                          Operand table);  // table[rows[i]] += x[i], in order
   void (*dropout_mask)(Extent, RandomKey, double probability, BatchSlice, real* mask);
 };
 

@@ -1,7 +1,7 @@
-// Launchers for kernels that are written once: rows() for work along rows, columns() for work down columns, each() for
-// independent items. Only .cc files include it. A kernel is a struct of pointers with `operator()`, HD.
-// All sums run in an order that depends on the shape alone, so that a run can be repeated bit for bit.
-// It deliberately knows no Tensor. Next: tensor/kernels.cc, tensor/pointwise_kernels.h.
+// Launchers for kernels that are written once: rows() for work along rows, columns() for work down columns,
+// each() for independent items. Only .cc files include it. A kernel is a struct of pointers with
+// `operator()`, HD. All sums run in an order that depends on the shape alone, so that a run can be repeated
+// bit for bit. It deliberately knows no Tensor. Next: tensor/kernels.cc, tensor/pointwise_kernels.h.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,8 @@ struct Row {
   }
   HD real maximum(const real* from) const {
     real largest = -INFINITY;
-    for (int64_t j = cuda::thread(); j < columns; j += cuda::threads()) largest = max(Scalar(from[j]), largest).value;
+    for (int64_t j = cuda::thread(); j < columns; j += cuda::threads())
+      largest = max(Scalar(from[j]), largest).value;
     return cuda::block_maximum(largest);
   }
 };
@@ -123,7 +124,8 @@ struct OnColumns {
     kernel(Row{count - begin < width ? count - begin : width}, begin);
   }
 };
-/// kernel(Row{width}, begin) for blocks of columns [begin, begin + width); `work` is the number of elements in all.
+/// kernel(Row{width}, begin) for blocks of columns [begin, begin + width); `work` is the number of elements
+/// in all.
 template <class Kernel>
 void columns(int64_t count, [[maybe_unused]] int64_t work, Kernel kernel) {
   const OnColumns<Kernel> block_kernel{kernel, count};

@@ -1,5 +1,6 @@
 // Pointwise operators as the rest of the library sees them: a name, a domain and two launchers per backend.
-// It deliberately holds neither formulas (autograd/operators.h, optim/updates.h) nor loops (tensor/pointwise_kernels.h).
+// It deliberately holds neither formulas (autograd/operators.h, optim/updates.h) nor loops
+// (tensor/pointwise_kernels.h).
 #pragma once
 
 #include <cstddef>
@@ -40,10 +41,11 @@ constexpr int most_pointwise_inputs = 9;
 constexpr int most_pointwise_outputs = 4;
 
 /// y = op(x...) element by element.
-using PointwiseForward = void (*)(const void* op, Extent extent, const Operand* inputs, const Operand* outputs);
+using PointwiseForward = void (*)(const void* op, Extent extent, const Operand* inputs,
+                                  const Operand* outputs);
 
-/// input_gradients[j] (+)= sum over k of output_gradients[k] * dy_k/dx_j. A null output gradient is zero, a null input
-/// gradient is not wanted; accumulate[j] says whether to add to what is there.
+/// input_gradients[j] (+)= sum over k of output_gradients[k] * dy_k/dx_j. A null output gradient is zero, a
+/// null input gradient is not wanted; accumulate[j] says whether to add to what is there.
 using PointwiseBackward = void (*)(const void* op, Extent extent, const Operand* inputs,
                                    const Operand* output_gradients, const Operand* input_gradients,
                                    const bool* accumulate);
@@ -59,7 +61,7 @@ struct PointwiseOperator {
   int inputs = 0;
   int outputs = 0;
   Domain domain;
-  std::string equation;           // its documentation row
+  std::string equation;            // its documentation row
   std::vector<std::byte> example;  // a default-constructed operator, for the tests
   PointwiseLaunchers cpu, cuda;
 };

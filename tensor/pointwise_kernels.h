@@ -1,7 +1,7 @@
-// The loops under pointwise operators, forward and backward, for every operator struct alike. Only .cc files include it.
-// The forward loop runs an operator's body on Lanes (Vec on the CPU, Scalar on CUDA); the backward loop runs the same
-// body on Duals and contracts the partials with the incoming gradients, in one pass over memory.
-// It deliberately allocates nothing. Next: tensor/launch.h.
+// The loops under pointwise operators, forward and backward, for every operator struct alike. Only .cc files
+// include it. The forward loop runs an operator's body on Lanes (Vec on the CPU, Scalar on CUDA); the
+// backward loop runs the same body on Duals and contracts the partials with the incoming gradients, in one
+// pass over memory. It deliberately allocates nothing. Next: tensor/launch.h.
 #pragma once
 
 #include <cstring>
@@ -67,8 +67,8 @@ constexpr int inputs_of = input_count<Op>();
 template <class Op>
 using InputSequence = std::make_index_sequence<inputs_of<Op>>;
 template <class Op>
-constexpr int outputs_of =
-    OutputCount<decltype(call(std::declval<const Op&>(), std::declval<const Lanes*>(), InputSequence<Op>{}))>::value;
+constexpr int outputs_of = OutputCount<decltype(call(std::declval<const Op&>(), std::declval<const Lanes*>(),
+                                                     InputSequence<Op>{}))>::value;
 
 /// Where one register of elements lies: from `column` of `row`, all of it or `count` elements.
 struct Place {
@@ -115,7 +115,8 @@ struct Backward {
   HD void operator()(Place place) const {
     Lanes x[N], dy[M];
     for (int j = 0; j < N; ++j) x[j] = place.load(inputs[j]);
-    for (int k = 0; k < M; ++k) dy[k] = output_gradients[k].data ? place.load(output_gradients[k]) : Lanes(real(0));
+    for (int k = 0; k < M; ++k)
+      dy[k] = output_gradients[k].data ? place.load(output_gradients[k]) : Lanes(real(0));
     contract(place, call_on_duals(op, x, InputSequence<Op>{}), dy, std::make_integer_sequence<int, N>{});
   }
   template <class Y, int... J>

@@ -21,8 +21,8 @@ void fill_normal(const Tensor& to, RandomKey key, real standard_deviation) {
   real* values = to.write();
   for (int64_t i = 0; i < to.size(); ++i) {
     const double radius = std::sqrt(-2 * std::log(uniform_from(key.bits(2 * i))));
-    values[i] =
-        static_cast<real>(standard_deviation * radius * std::cos(2 * std::numbers::pi * uniform_from(key.bits(2 * i + 1))));
+    values[i] = static_cast<real>(standard_deviation * radius *
+                                  std::cos(2 * std::numbers::pi * uniform_from(key.bits(2 * i + 1))));
   }
 }
 

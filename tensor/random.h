@@ -19,8 +19,9 @@ HD PhiloxBlock philox(PhiloxBlock counter, uint32_t key0, uint32_t key1) {
   for (int round = 0; round < 10; ++round) {
     const uint64_t product0 = uint64_t{0xD2511F53u} * counter.word[0];
     const uint64_t product1 = uint64_t{0xCD9E8D57u} * counter.word[2];
-    counter = {{static_cast<uint32_t>(product1 >> 32) ^ counter.word[1] ^ key0, static_cast<uint32_t>(product1),
-                static_cast<uint32_t>(product0 >> 32) ^ counter.word[3] ^ key1, static_cast<uint32_t>(product0)}};
+    counter = {
+        {static_cast<uint32_t>(product1 >> 32) ^ counter.word[1] ^ key0, static_cast<uint32_t>(product1),
+         static_cast<uint32_t>(product0 >> 32) ^ counter.word[3] ^ key1, static_cast<uint32_t>(product0)}};
     key0 += 0x9E3779B9u;
     key1 += 0xBB67AE85u;
   }
@@ -36,7 +37,8 @@ struct RandomKey {
 
   /// The four words 4 * block .. 4 * block + 3 at the cost of one.
   HD PhiloxBlock block(uint64_t block) const {
-    // No two fields share bits while index < 2^50 and update < 2^48; the name joins the seed, of which a run has one.
+    // No two fields share bits while index < 2^50 and update < 2^48; the name joins the seed, of which a run
+    // has one.
     const PhiloxBlock counter{{static_cast<uint32_t>(block),
                                static_cast<uint32_t>(block >> 32) ^ static_cast<uint32_t>(update >> 32) << 16,
                                static_cast<uint32_t>(update), draw}};
@@ -57,19 +59,20 @@ constexpr uint32_t hash_of(std::string_view name) {
 }
 
 class Tensor;
-/// Uniform in (low, high), and normal with mean 0 (Box-Muller); element i of the tensor is number i of the key.
+/// Uniform in (low, high), and normal with mean 0 (Box-Muller); element i of the tensor is number i of the
+/// key.
 void fill_uniform(const Tensor& to, RandomKey key, real low, real high);
 void fill_normal(const Tensor& to, RandomKey key, real standard_deviation);
 
-/// Which rows of the whole batch a tensor of masks holds. Rows are [steps, batch]; a micro-batch has only the streams
-/// [first, first + batch) of `whole` and must draw what the whole batch would.
+/// Which rows of the whole batch a tensor of masks holds. Rows are [steps, batch]; a micro-batch has only the
+/// streams [first, first + batch) of `whole` and must draw what the whole batch would.
 struct BatchSlice {
   int64_t batch = 1;
   int64_t first = 0;
   int64_t whole = 1;
 };
-/// Each element is 0 with the given probability and else 1 / (1 - probability). Compares integers, so that CPU and CUDA
-/// agree bit for bit. Throws Error unless 0 <= probability < 1.
+/// Each element is 0 with the given probability and else 1 / (1 - probability). Compares integers, so that
+/// CPU and CUDA agree bit for bit. Throws Error unless 0 <= probability < 1.
 void fill_dropout_mask(const Tensor& to, RandomKey key, double probability, BatchSlice slice);
 
 }  // namespace rondo

@@ -1,5 +1,5 @@
-// Shape: up to four extents, outermost first. A shape is seen as a matrix by most functions: columns are the last
-// extent, rows the product of the others.
+// Shape: up to four extents, outermost first. A shape is seen as a matrix by most functions: columns are the
+// last extent, rows the product of the others.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,7 +19,8 @@ class Shape {
 
   Shape() = default;
   Shape(std::initializer_list<int64_t> extents) {
-    check(extents.size() <= most_dimensions, "[shape] at most {} dimensions, got {}", most_dimensions, extents.size());
+    check(extents.size() <= most_dimensions, "[shape] at most {} dimensions, got {}", most_dimensions,
+          extents.size());
     for (int64_t extent : extents) {
       check(extent >= 0, "[shape] extents are not negative, got {}", extent);
       extents_[dimensions_++] = extent;

@@ -19,7 +19,9 @@ Storage::Storage(Device where, int64_t count)
 Storage::~Storage() { release(device, data, size * sizeof(real)); }
 
 Tensor::Tensor(Shape shape, Device device)
-    : storage_(std::make_shared<Storage>(device, shape.size())), shape_(shape), row_stride_(shape.columns()) {}
+    : storage_(std::make_shared<Storage>(device, shape.size())),
+      shape_(shape),
+      row_stride_(shape.columns()) {}
 
 Tensor Tensor::filled(Shape shape, real value, Device device) {
   Tensor tensor(shape, device);
@@ -28,7 +30,8 @@ Tensor Tensor::filled(Shape shape, real value, Device device) {
 }
 
 Tensor Tensor::from(const std::vector<real>& values, Shape shape) {
-  check(static_cast<int64_t>(values.size()) == shape.size(), "[tensor] {} values do not fill {}", values.size(), shape);
+  check(static_cast<int64_t>(values.size()) == shape.size(), "[tensor] {} values do not fill {}",
+        values.size(), shape);
   Tensor tensor(shape);
   std::copy(values.begin(), values.end(), tensor.write());
   return tensor;
@@ -53,8 +56,8 @@ Tensor Tensor::operator[](int64_t i) const {
 }
 
 Tensor Tensor::row_range(int64_t begin, int64_t end) const {
-  check(0 <= begin && begin <= end && end <= rows(), "[row_range] [{}, {}) does not lie within the {} rows of {}", begin,
-        end, rows(), shape_);
+  check(0 <= begin && begin <= end && end <= rows(),
+        "[row_range] [{}, {}) does not lie within the {} rows of {}", begin, end, rows(), shape_);
   Tensor view = *this;
   view.shape_ = {end - begin, columns()};
   view.offset_ += begin * row_stride_;
@@ -62,16 +65,16 @@ Tensor Tensor::row_range(int64_t begin, int64_t end) const {
 }
 
 Tensor Tensor::extended_rows(int64_t rows) const {
-  check(offset_ + (rows - 1) * row_stride_ + columns() <= storage_->size, "[extended_rows] {} rows leave the storage",
-        rows);
+  check(offset_ + (rows - 1) * row_stride_ + columns() <= storage_->size,
+        "[extended_rows] {} rows leave the storage", rows);
   Tensor view = *this;
   view.shape_ = {rows, columns()};
   return view;
 }
 
 Tensor Tensor::column_block(int64_t begin, int64_t end) const {
-  check(0 <= begin && begin <= end && end <= columns(), "[column_block] [{}, {}) does not lie within the columns of {}",
-        begin, end, shape_);
+  check(0 <= begin && begin <= end && end <= columns(),
+        "[column_block] [{}, {}) does not lie within the columns of {}", begin, end, shape_);
   Tensor view = *this;
   view.shape_ = shape_.with_columns(end - begin);
   view.offset_ += begin;
@@ -80,8 +83,8 @@ Tensor Tensor::column_block(int64_t begin, int64_t end) const {
 
 Tensor Tensor::reshaped(Shape shape) const {
   check(shape.size() == size(), "[reshape] {} elements do not fill {}", shape_, shape);
-  check(shape.columns() == columns() || contiguous(), "[reshape] {} with rows {} apart cannot become {}; copy it first",
-        shape_, row_stride_, shape);
+  check(shape.columns() == columns() || contiguous(),
+        "[reshape] {} with rows {} apart cannot become {}; copy it first", shape_, row_stride_, shape);
   Tensor view = *this;
   view.shape_ = shape;
   if (shape.columns() != columns()) view.row_stride_ = shape.columns();
@@ -100,8 +103,8 @@ std::vector<real> Tensor::to_vector() const {
 
 namespace {
 void check_same(const char* name, const Tensor& a, const Tensor& b) {
-  check(a.rows() == b.rows() && a.columns() == b.columns(), "[{}] needs equal matrices, got {} and {}", name, a.shape(),
-        b.shape());
+  check(a.rows() == b.rows() && a.columns() == b.columns(), "[{}] needs equal matrices, got {} and {}", name,
+        a.shape(), b.shape());
 }
 }  // namespace
 
@@ -125,11 +128,13 @@ void accumulate(const Tensor& x, const Tensor& to, real factor) {
   kernels(to.device()).accumulate(to.extent(), x.read_operand(), to.write_operand(), factor);
 }
 
-void scale(const Tensor& to, real factor) { kernels(to.device()).scale(to.extent(), to.write_operand(), factor); }
+void scale(const Tensor& to, real factor) {
+  kernels(to.device()).scale(to.extent(), to.write_operand(), factor);
+}
 
 void broadcast_rows(const Tensor& x, const Tensor& to, bool add) {
-  check(x.rows() == 1 && x.columns() == to.columns(), "[broadcast_rows] needs a vector [{}], got {}", to.columns(),
-        x.shape());
+  check(x.rows() == 1 && x.columns() == to.columns(), "[broadcast_rows] needs a vector [{}], got {}",
+        to.columns(), x.shape());
   const Operand row{x.read_operand().data, 0};
   if (add)
     kernels(to.device()).accumulate(to.extent(), row, to.write_operand(), 1);
@@ -138,7 +143,8 @@ void broadcast_rows(const Tensor& x, const Tensor& to, bool add) {
 }
 
 void accumulate_column_sums(const Tensor& x, const Tensor& to) {
-  check(to.size() == x.columns() && to.rows() == 1, "[column_sums] needs a vector [{}], got {}", x.columns(), to.shape());
+  check(to.size() == x.columns() && to.rows() == 1, "[column_sums] needs a vector [{}], got {}", x.columns(),
+        to.shape());
   kernels(to.device()).column_sums(x.extent(), x.read_operand(), to.write());
 }
 

@@ -1,5 +1,6 @@
-// Tensor: memory on a device with a shape, an offset and a row stride. Views are ranges of the leading dimension and
-// blocks of columns; everything else copies. It deliberately knows no gradients: that is autograd/variable.h.
+// Tensor: memory on a device with a shape, an offset and a row stride. Views are ranges of the leading
+// dimension and blocks of columns; everything else copies. It deliberately knows no gradients: that is
+// autograd/variable.h.
 #pragma once
 
 #include <memory>
@@ -10,7 +11,8 @@
 
 namespace rondo {
 
-/// The memory behind tensors. `version` grows with every write, so that a saved tensor can tell that it has changed.
+/// The memory behind tensors. `version` grows with every write, so that a saved tensor can tell that it has
+/// changed.
 struct Storage {
   Storage(Device where, int64_t count);
   ~Storage();
@@ -65,7 +67,8 @@ class Tensor {
   Tensor operator[](int64_t i) const;
   /// Rows [begin, end) of the matrix, as a view [end - begin, columns].
   Tensor row_range(int64_t begin, int64_t end) const;
-  /// A view [rows, columns] from the first row on, past the end of this view: for tensors known to lie in sequence.
+  /// A view [rows, columns] from the first row on, past the end of this view: for tensors known to lie in
+  /// sequence.
   Tensor extended_rows(int64_t rows) const;
   /// Columns [begin, end), as a view.
   Tensor column_block(int64_t begin, int64_t end) const;
@@ -100,7 +103,8 @@ void scale(const Tensor& to, real factor);
 void broadcast_rows(const Tensor& x, const Tensor& to, bool add = false);
 /// to[j] += sum over rows of x[r, j], in the order of the rows.
 void accumulate_column_sums(const Tensor& x, const Tensor& to);
-/// to[i] = table[rows[i]], and table[rows[i]] += x[i] in the order of i. Row indices are checked by the caller.
+/// to[i] = table[rows[i]], and table[rows[i]] += x[i] in the order of i. Row indices are checked by the
+/// caller.
 void gather_rows(const Tensor& table, const std::vector<int32_t>& rows, const Tensor& to);
 void accumulate_rows(const Tensor& x, const std::vector<int32_t>& rows, const Tensor& table);
 /// The sum of all elements, and of their squares, in double, in an order fixed by the shape.

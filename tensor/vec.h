@@ -1,11 +1,11 @@
 // Vec: as many reals as a SIMD register holds, with our own exp, log, tanh and sigmoid.
-// Only .cc files and kernel headers include it (its width depends on the compiler's flags), and only their g++ pass:
-// nvcc cannot compile vector types. Next: tensor/dual.h, then tensor/pointwise_kernels.h.
+// Only .cc files and kernel headers include it (its width depends on the compiler's flags), and only their
+// g++ pass: nvcc cannot compile vector types. Next: tensor/dual.h, then tensor/pointwise_kernels.h.
 //
 // Largest errors in ulp of the float functions, with and without FMA, over floats of all sizes
-// (tests/tensor/vec_test.cpp): exp 1, log 1, tanh 1.5, sigmoid, expm1 and log1p 2.5; a sigmoid below the smallest normal
-// number may become 0. In double the functions call the C library, lane by lane: the double build exists for the tests,
-// where a finite difference needs its accuracy more than speed.
+// (tests/tensor/vec_test.cpp): exp 1, log 1, tanh 1.5, sigmoid, expm1 and log1p 2.5; a sigmoid below the
+// smallest normal number may become 0. In double the functions call the C library, lane by lane: the double
+// build exists for the tests, where a finite difference needs its accuracy more than speed.
 #pragma once
 
 #include <cmath>
@@ -43,8 +43,8 @@ class Vec {
     return x;
   }
   HD void store(real* to) const { std::memcpy(to, &lanes, bytes); }
-  /// The last `count` < size elements of a row. The other lanes compute on zeros and are thrown away, so that a value
-  /// never depends on the length of its array.
+  /// The last `count` < size elements of a row. The other lanes compute on zeros and are thrown away, so that
+  /// a value never depends on the length of its array.
   HD static Vec load(const real* from, int64_t count) {
     Vec x(real(0));
     for (int64_t i = 0; i < count; ++i) x.lanes[i] = from[i];
@@ -69,7 +69,8 @@ class Vec {
 };
 
 HD Vec select(Vec::Mask condition, Vec a, Vec b) {
-  auto bits_a = reinterpret_cast<Vec::IntegerLanes>(a.lanes), bits_b = reinterpret_cast<Vec::IntegerLanes>(b.lanes);
+  auto bits_a = reinterpret_cast<Vec::IntegerLanes>(a.lanes),
+       bits_b = reinterpret_cast<Vec::IntegerLanes>(b.lanes);
   return reinterpret_cast<Vec::Lanes>((condition.lanes & bits_a) | (~condition.lanes & bits_b));
 }
 HD Vec max(Vec a, Vec b) { return select(a >= b, a, b); }
@@ -108,8 +109,8 @@ HD Vec log1p(Vec x) {
 HD Vec::IntegerLanes bits(Vec x) { return reinterpret_cast<Vec::IntegerLanes>(x.lanes); }
 HD Vec from_bits(Vec::IntegerLanes x) { return reinterpret_cast<Vec::Lanes>(x); }
 
-/// exp(x) = 2^n exp(r), |r| <= ln(2)/2, with a polynomial of degree 6 (Cephes' expf). Overflows to infinity, underflows
-/// through the subnormals to 0.
+/// exp(x) = 2^n exp(r), |r| <= ln(2)/2, with a polynomial of degree 6 (Cephes' expf). Overflows to infinity,
+/// underflows through the subnormals to 0.
 HD Vec exp(Vec x) {
   const Vec clamped = select(x > Vec(89.0f), Vec(89.0f), select(x < Vec(-104.0f), Vec(-104.0f), x));
   const Vec shift(12582912.0f);  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
@@ -175,7 +176,8 @@ HD Vec expm1(Vec x) {
   return select(u == Vec(1.0f), x, select(abs(x) > Vec(1.0f), u - 1.0f, y));
 }
 
-/// log(1 + x) without cancellation near 0 (Kahan: log(u) x / (u - 1), u = 1 + x; the quotient first, as log(u) x may overflow).
+/// log(1 + x) without cancellation near 0 (Kahan: log(u) x / (u - 1), u = 1 + x; the quotient first, as
+/// log(u) x may overflow).
 HD Vec log1p(Vec x) {
   const Vec u = 1.0f + x;
   return select(u == Vec(1.0f), x, select(x == Vec(INFINITY), x, log(u) * (x / (u - 1.0f))));

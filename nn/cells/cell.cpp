@@ -59,9 +59,11 @@ std::vector<Variable> Cell::project(const Variable& x) const {
 
 GateBiases::GateBiases(Cell& cell, int64_t gates, const CellOptions& options, double forget_bias)
     : input(cell, "bias_ih", {gates * options.hidden_size}, biased(options, forget_bias)) {
-  check(options.bias_count == 1 || options.bias_count == 2, "[cell] one bias per gate or two, got {}", options.bias_count);
+  check(options.bias_count == 1 || options.bias_count == 2, "[cell] one bias per gate or two, got {}",
+        options.bias_count);
   if (options.bias_count == 2)
-    recurrent = std::make_unique<Parameter>(cell, "bias_hh", Shape{gates * options.hidden_size}, options.biases);
+    recurrent =
+        std::make_unique<Parameter>(cell, "bias_hh", Shape{gates * options.hidden_size}, options.biases);
 }
 
 std::vector<const Parameter*> GateBiases::all() const {

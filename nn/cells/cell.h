@@ -1,6 +1,6 @@
-// What a recurrent cell is: input projections, recurrent weights, and a step. The layer (nn/recurrent.h) does the rest:
-// it computes the projections of all time steps as one product before the loop, runs the loop, carries the state.
-// Next: nn/cells/lstm.h.
+// What a recurrent cell is: input projections, recurrent weights, and a step. The layer (nn/recurrent.h) does
+// the rest: it computes the projections of all time steps as one product before the loop, runs the loop,
+// carries the state. Next: nn/cells/lstm.h.
 #pragma once
 
 #include <functional>
@@ -54,8 +54,8 @@ class Projection {
   std::vector<const Parameter*> biases_;
 };
 
-/// A weight that every step uses. Its value in force is made once per chunk, so that weight drop or a slice acts from
-/// outside the step.
+/// A weight that every step uses. Its value in force is made once per chunk, so that weight drop or a slice
+/// acts from outside the step.
 class Recurrent {
  public:
   Recurrent(Cell& cell, const std::string& name, Shape shape, Initializer initializer);
@@ -63,7 +63,8 @@ class Recurrent {
   Recurrent& operator=(const Recurrent&) = delete;
 
   operator const Variable&() const { return in_force_; }
-  /// Rows [begin, end) of the value in force: one gate of a stacked weight. Its gradient joins the whole weight's.
+  /// Rows [begin, end) of the value in force: one gate of a stacked weight. Its gradient joins the whole
+  /// weight's.
   Variable rows(int64_t begin, int64_t end) const { return in_force_.slice(begin, end); }
   void begin_chunk() { in_force_ = transform ? transform(weight) : weight.variable(); }
 
@@ -121,7 +122,8 @@ struct GateBiases {
   std::unique_ptr<Parameter> recurrent;  // null with one bias per gate
 };
 
-/// Makes a cell by its recipe name; the parameters' names get the suffix. Throws InputError on an unknown name.
+/// Makes a cell by its recipe name; the parameters' names get the suffix. Throws InputError on an unknown
+/// name.
 std::unique_ptr<Cell> make_cell(const std::string& name, Module& parent, const std::string& suffix,
                                 const CellOptions& options);
 /// All names that make_cell knows.

@@ -18,7 +18,8 @@ State Gru::step(const StepInputs& x, const State& previous) {
   return {pointwise(GruUpdate{}, r_and_z.column_block(H, 2 * H), n, h), {}};
 }
 
-GruWithResetAfter::GruWithResetAfter(Module& parent, const std::string& suffix, const CellOptions& cell_options)
+GruWithResetAfter::GruWithResetAfter(Module& parent, const std::string& suffix,
+                                     const CellOptions& cell_options)
     : Cell(parent, suffix, cell_options),
       input_bias(*this, "bias_ih", {3 * hidden()}, options.biases),
       recurrent_bias(*this, "bias_hh", {3 * hidden()}, options.biases),
@@ -29,8 +30,8 @@ State GruWithResetAfter::step(const StepInputs& x, const State& previous) {
   const int64_t H = hidden();
   const Variable from_x = x[x_gates], from_h = linear(previous.h, U, {recurrent_bias});
   const auto gate = [H](const Variable& gates, int64_t k) { return gates.column_block(k * H, (k + 1) * H); };
-  return {pointwise(GruResetAfter{}, gate(from_x, 0), gate(from_x, 1), gate(from_x, 2), gate(from_h, 0), gate(from_h, 1),
-                    gate(from_h, 2), previous.h),
+  return {pointwise(GruResetAfter{}, gate(from_x, 0), gate(from_x, 1), gate(from_x, 2), gate(from_h, 0),
+                    gate(from_h, 1), gate(from_h, 2), previous.h),
           {}};
 }
 

@@ -9,6 +9,8 @@ Rnn::Rnn(Module& parent, const std::string& suffix, const CellOptions& cell_opti
       z(*this, "weight_ih", hidden(), options, biases.all()),
       U(*this, "weight_hh", {hidden(), hidden()}, options.recurrent_weights) {}
 
-State Rnn::step(const StepInputs& x, const State& previous) { return {tanh(add_linear(x[z], previous.h, U)), {}}; }
+State Rnn::step(const StepInputs& x, const State& previous) {
+  return {tanh(add_linear(x[z], previous.h, U)), {}};
+}
 
 }  // namespace rondo

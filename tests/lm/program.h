@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -16,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "data/text.h"
 #include "tests/lm/temporary_folder.h"
 
 namespace rondo {
@@ -145,6 +147,9 @@ class SmallData {
   std::string model_bytes(const std::string& name) const {
     return bytes_of_file(folder_ / name / "model.safetensors");
   }
+
+  /// Instead of the bytes, where they are compared: a failure prints both sides.
+  std::string model_digest(const std::string& name) const { return sha256_hex(model_bytes(name)); }
 
   /// Lines of a walk through twelve words: after each come only three others, so there is something to learn.
   std::string text(int lines) {

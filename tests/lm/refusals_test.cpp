@@ -140,9 +140,9 @@ TEST_F(RefusalsTest, Texts) {
 }
 
 TEST_F(RefusalsTest, OutputFolders) {
-  const std::string before = data->model_bytes("run");
+  const std::string before = data->model_digest("run");
   expect_refused(run_lm(data->train("run")), "holds a run already");
-  EXPECT_EQ(data->model_bytes("run"), before);
+  EXPECT_EQ(data->model_digest("run"), before);
   expect_refused(run_lm(data->train("data")), "not empty");
   expect_refused(run_lm(data->train("empty.txt")), "a file of that name");
 }
