@@ -31,6 +31,14 @@ std::vector<State> streams_of(const std::vector<State>& states, int64_t first, i
   return result;
 }
 
+/// States of the same shapes, each with memory of its own, not initialised.
+std::vector<State> new_states(const std::vector<State>& states) {
+  auto like = [](const Variable& x) { return x.defined() ? Variable(Tensor(x.shape())) : Variable(); };
+  std::vector<State> result;
+  for (const State& state : states) result.push_back({like(state.h), like(state.c)});
+  return result;
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, Tensor>> named_tensors(const std::vector<State>& states) {
@@ -60,9 +68,7 @@ Training::Update Training::update(const Chunk& chunk) {
   model_.set_training(true);
   optimizer_->zero_gradients();
   Update result;
-  std::vector<State> next;
-  for (const State& state : states_)
-    next.push_back({Tensor(state.h.shape()), state.c.defined() ? Tensor(state.c.shape()) : Tensor()});
+  std::vector<State> next = new_states(states_);
   for (int64_t first = 0; first < B; first += micro_batch) {
     model_.begin_update(
         {static_cast<uint64_t>(recipe_.train.seed), static_cast<uint64_t>(step_), {micro_batch, first, B}});
@@ -149,6 +155,7 @@ int64_t Training::load(const std::filesystem::path& path) {
   std::map<std::string, double> scalars = optimizer_->state_scalars();
   for (auto& [name, number] : scalars) file.read("optimizer." + name, number);
   optimizer_->restore_scalars(scalars);
+  states_ = new_states(states_);  // initial states may share their zeros
   for (const auto& [name, tensor] : named_tensors(states_)) file.read(name, tensor);
   Schedule::State schedule;
   file.read("schedule.best", schedule.best.loss);

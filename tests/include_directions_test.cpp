@@ -30,7 +30,7 @@ const std::map<std::string, Names> allowed = {
 /// The one header that every folder may include.
 const std::string for_all = "tensor/error.h";
 /// Their types' width follows the compiler's flags, so only what Rondo itself compiles may see them.
-const Names kernel_headers = {"tensor/vec.h", "tensor/pointwise_kernels.h"};
+const Names kernel_headers = {"tensor/vec.h", "tensor/launch.h", "tensor/pointwise_kernels.h"};
 
 std::string folder_of(const std::string& path) { return path.substr(0, path.find('/')); }
 

@@ -108,7 +108,7 @@ TEST_F(RefusalsTest, Texts) {
                       {"--set", "train.batch=5000", "--set", "train.micro_batch=0"});
 
   fs::create_directories(*data / "partial/train.txt");
-  write_bytes(*data / "partial/valid.txt", "a\n");
+  write_bytes(*data / "partial/valid.txt", "a");
   expect_data_refused(data->path("partial"), "a folder, where a file is expected");
   fs::remove(*data / "partial/train.txt");
   write_bytes(*data / "partial/train.txt", "");
@@ -184,7 +184,7 @@ TEST_F(RefusalsTest, BrokenRuns) {
   std::string config = bytes_of_file(*data / "run/config.toml");
   const std::string hidden = "\nhidden = 32";
   ASSERT_NE(config.find(hidden), std::string::npos);
-  expect_broken("run", "config.toml", "", "vocab");
+  expect_broken("run", "config.toml", "", "another recipe");
   expect_broken("run", "config.toml", config.replace(config.find(hidden), hidden.size(), "\nhidden = 33"),
                 "another recipe");
   expect_broken("run", "config.toml", "[model]\nhidden = -1\n", "config.toml:2");

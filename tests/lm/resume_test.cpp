@@ -46,10 +46,10 @@ TEST_P(ResumeTest, KilledAtAnyMoment) {
 
 INSTANTIATE_TEST_SUITE_P(Optimizers, ResumeTest,
                          testing::Values(std::vector<std::string>{},
-                                         std::vector<std::string>{"train.optimizer=adam", "train.momentum=0",
-                                                                  "train.learning_rate=0.005",
-                                                                  "model.cell=gru", "train.micro_batch=0",
-                                                                  "train.early_stopping=4"}));
+                                         std::vector<std::string>{"train.optimizer=sgd", "train.momentum=0.5",
+                                                                  "train.learning_rate=1", "model.cell=gru",
+                                                                  "train.micro_batch=0",
+                                                                  "train.early_stopping=12"}));
 
 TEST(Resume, StartsAnewWithoutAState) {
   const SmallData data;
@@ -145,7 +145,7 @@ TEST(Resume, NotFinite) {
   data.trained("run", {"--epochs", "1", "--set", "train.clip=0"});
   const std::string model = data.model_digest("run");
   std::string config = bytes_of_file(data / "run/config.toml");
-  const std::string rate = "\nlearning_rate = 0.5";
+  const std::string rate = "\nlearning_rate = 0.01";
   ASSERT_NE(config.find(rate), std::string::npos);
   write_bytes(data / "run/config.toml",
               config.replace(config.find(rate), rate.size(), "\nlearning_rate = 1e38"));
