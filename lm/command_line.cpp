@@ -130,21 +130,25 @@ Parser::Parser() {
   add_device(eval_command, evaluate);
   eval_command.add_flag("--json", evaluate.json, "print one JSON object");
 
-  CLI::App& score_command = command("score",
-                                    "print, for each line of standard input, its natural-log probability, "
-                                    "its symbols and how many of them are "
-                                    "unknown, separated by tabs",
+  CLI::App& score_command = command("score", "print the probability of each line of standard input",
                                     "lm score runs/char-lstm-1 < lines.txt");
+  score_command.footer(
+      "A row a line, separated by tabs: natural-log probability, symbols, how many of them are unknown.\n"
+      "A line starts from zero state, after the end of a line: all its symbols are scored, its own end "
+      "too.\n" +
+      score_command.get_footer());
   score_command.add_option("run", score.run, "the run folder")->type_name("RUN");
   score_command.add_flag("--stateful", score.stateful, "carry the state from line to line");
-  score_command.add_flag("--per-symbol", score.per_symbol, "a row for each symbol");
+  score_command.add_flag("--per-symbol", score.per_symbol,
+                         "a row for each symbol: line, symbol as in vocab.txt, natural-log probability");
   add_device(score_command, score);
 
   CLI::App& generate_command =
       command("generate", "sample text from a model",
               "lm generate runs/char-lstm-1 --prompt 'The ' -n 500 --temperature 0.8");
   generate_command.add_option("run", generate.run, "the run folder")->type_name("RUN");
-  generate_command.add_option("--prompt", generate.prompt, "text to go on from")->type_name("TEXT");
+  generate_command.add_option("--prompt", generate.prompt, "text to go on from; it is printed first")
+      ->type_name("TEXT");
   generate_command.add_option("-n", generate.symbols, "symbols to sample (words, characters or bytes)")
       ->check(integer(0))
       ->type_name("N")
@@ -179,7 +183,9 @@ Parser::Parser() {
   info_command.add_option("run", info.run, "a run folder")->type_name("RUN");
   info_command.add_option("--recipe", info.recipe, "a name from `lm recipes`, or a TOML file")
       ->type_name("NAME|FILE");
-  info_command.add_option("--vocab-size", info.vocabulary_size, "symbols, with --recipe")
+  info_command
+      .add_option("--vocab-size", info.vocabulary_size,
+                  "symbols, with --recipe (default: the recipe's data.max_size)")
       ->check(integer(1, 2000000000))
       ->type_name("N");
   info_command.add_option("--set", info_sets, "a setting on top of --recipe, again and again")

@@ -32,7 +32,7 @@ CorpusText open_text(const Recipe& recipe, const std::string& data) {
                 "which text? give --data a folder with train.txt and valid.txt, or one text file");
     return open_corpus(data, unit);
   }
-  const std::filesystem::path folder = data.empty() ? "." : data;
+  const std::filesystem::path folder = data;
   std::vector<std::filesystem::path> paths;
   for (const std::string& pattern : recipe.data.files) {
     const auto found = matches(folder, pattern);

@@ -16,8 +16,8 @@ namespace rondo {
 
 Tokenization tokenization_of(const Recipe& recipe);
 
-/// The texts that `data` names: a folder or one file; with data.files the matching files of the folder, by
-/// default the current one. InputError if data is missing or does not hold what the recipe needs.
+/// The texts that `data` names: a folder or one file; with data.files the matching files of the folder.
+/// InputError if data is missing or does not hold what the recipe needs.
 CorpusText open_text(const Recipe& recipe, const std::string& data);
 
 /// "HEX  FILE" of each file of a text, as sha256sum prints.

@@ -35,7 +35,10 @@ void check_new_run_folder(const fs::path& path) {
               "--out {}: holds a run already; give a new folder, or continue that run with: lm train --out "
               "{} --resume",
               path.string(), path.string());
-  const bool empty = fs::is_empty(path, error);
+  bool empty = true;  // but for what a run left that was killed before it had written its first file
+  for (auto entry = fs::directory_iterator(path, error); !error && entry != fs::directory_iterator();
+       entry.increment(error))
+    empty &= entry->path().extension() == ".partial";
   check_input(!error, "--out {}: {}", path.string(), error.message());
   check_input(empty, "--out {}: the folder is not empty; give a new one", path.string());
 }

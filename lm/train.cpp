@@ -199,6 +199,13 @@ void final_report(Training& training, const Recipe& recipe, const Vocabulary& vo
       fmt::format("the run is {}; to sample from it: lm generate {}", run.path.string(), run.path.string()));
 }
 
+/// Where the text is, so that a later command finds it from any folder. With data.files it is this folder by
+/// default.
+std::string place_of(const std::string& data, const Recipe& recipe) {
+  if (data.empty() && recipe.data.files.empty()) return data;
+  return std::filesystem::absolute(data.empty() ? "." : data).lexically_normal().string();
+}
+
 }  // namespace
 
 int train(const TrainOptions& options) {
@@ -212,7 +219,8 @@ int train(const TrainOptions& options) {
   }
   const Recipe& recipe = config.recipe;
   const int threads = choose_device(options.device, options.threads);
-  const CorpusText text = open_text(recipe, options.resume ? config.made_by.data : options.data);
+  if (!options.resume) config.made_by.data = place_of(options.data, recipe);
+  const CorpusText text = open_text(recipe, config.made_by.data);
   const Vocabulary vocabulary(text.train, tokenization_of(recipe),
                               {recipe.data.min_count, recipe.data.max_size});
   const Corpus corpus = encode_corpus(text, vocabulary);
@@ -229,8 +237,8 @@ int train(const TrainOptions& options) {
     if (std::filesystem::exists(run.state()) || std::filesystem::exists(run.model()))
       log_position = training.load(run.state());
   } else {
-    config.made_by = {RONDO_VERSION, options.command, options.device,
-                      options.data,  threads,         sha256_lines(text)};
+    config.made_by = {RONDO_VERSION,       options.command, options.device,
+                      config.made_by.data, threads,         sha256_lines(text)};
     run = make_run_folder(options.out, recipe.name);
   }
   write_config(run, config);

@@ -155,7 +155,6 @@ int64_t Training::load(const std::filesystem::path& path) {
   std::map<std::string, double> scalars = optimizer_->state_scalars();
   for (auto& [name, number] : scalars) file.read("optimizer." + name, number);
   optimizer_->restore_scalars(scalars);
-  states_ = new_states(states_);  // initial states may share their zeros
   for (const auto& [name, tensor] : named_tensors(states_)) file.read(name, tensor);
   Schedule::State schedule;
   file.read("schedule.best", schedule.best.loss);

@@ -10,8 +10,8 @@ LstmBase::LstmBase(Module& parent, const std::string& suffix, const CellOptions&
       U(*this, "weight_hh", {4 * hidden(), hidden()}, options.recurrent_weights.per_gate(4)) {}
 
 State LstmBase::initial_state(int64_t batch) const {
-  const Tensor zeros = Tensor::zeros({batch, hidden()});
-  return {Variable(zeros), Variable(zeros)};
+  const Shape shape{batch, hidden()};
+  return {Variable(Tensor::zeros(shape)), Variable(Tensor::zeros(shape))};
 }
 
 template <class Gates>
