@@ -18,6 +18,9 @@ std::string read_file(const std::filesystem::path& path) {
   const std::string name = path.string();
   std::error_code ignored;
   check_input(!std::filesystem::is_directory(path, ignored), "{}: a folder, where a file is expected", name);
+  const bool endless =
+      std::filesystem::is_character_file(path, ignored) || std::filesystem::is_block_file(path, ignored);
+  check_input(!endless, "{}: a device, where a file is expected", name);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(name.c_str(), "rb"), &std::fclose);
   if (!file) throw InputError(fmt::format("{}: cannot be opened: {}", name, std::strerror(errno)));
 

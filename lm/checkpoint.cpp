@@ -32,11 +32,12 @@ void read_into(const Safetensors& file, const std::filesystem::path& path, const
   std::memcpy(to.write(), from.bytes.data(), from.bytes.size());
 }
 
-double parse_number(const std::filesystem::path& path, const std::string& name, const std::string& text) {
-  double number = 0;
+template <class Number>
+Number parse_number(const std::filesystem::path& path, const std::string& name, const std::string& text) {
+  Number number{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  check_input(error == std::errc() && end == text.data() + text.size(), "{}: {} is no number: '{}'",
-              path.string(), name, text);
+  check_input(error == std::errc() && end == text.data() + text.size(),
+              "{}: {} is no number of its kind: '{}'", path.string(), name, text);
   return number;
 }
 
@@ -54,8 +55,11 @@ void load_model(const std::filesystem::path& path, const Module& model) {
   check_input(file.tensors().size() == model.segments().size(),
               "{}: holds {} tensors where this model has {}; the file belongs to another recipe",
               path.string(), file.tensors().size(), model.segments().size());
-  for (const Segment& segment : model.segments())
-    read_into(file, path, segment.name, Module::view(model.values(), segment));
+  for (const Segment& segment : model.segments()) {
+    const Tensor to = Module::view(model.values(), segment);
+    read_into(file, path, segment.name, to);
+    check_input(all_finite(to), "{}: {} holds numbers that are not finite", path.string(), segment.name);
+  }
 }
 
 void StateWriter::add(const std::string& name, const Tensor& tensor) {
@@ -75,10 +79,10 @@ void StateWriter::write(const std::filesystem::path& path) const {
 
 void StateReader::read(const std::string& name, const Tensor& to) const { read_into(file_, path_, name, to); }
 void StateReader::read(const std::string& name, double& number) const {
-  number = parse_number(path_, name, file_.metadata(name));
+  number = parse_number<double>(path_, name, file_.metadata(name));
 }
 void StateReader::read(const std::string& name, int64_t& number) const {
-  number = static_cast<int64_t>(parse_number(path_, name, file_.metadata(name)));
+  number = parse_number<int64_t>(path_, name, file_.metadata(name));
 }
 
 }  // namespace rondo

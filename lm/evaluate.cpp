@@ -47,7 +47,8 @@ void print_json(const EvaluateOptions& options, const std::string& name, std::in
   json["bits"] = it.bits();
   json["perplexity"] = it.perplexity();
   json["unknowns"] = it.unknowns;
-  if (it.unknowns > 0) json["perplexity_without_unknowns"] = it.perplexity_without_unknowns();
+  if (it.unknowns > 0 && it.unknowns < it.symbols)
+    json["perplexity_without_unknowns"] = it.perplexity_without_unknowns();
   json["seconds"] = it.seconds;
   fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
@@ -57,7 +58,8 @@ void print_text(const std::string& name, const Evaluation& it) {
              100.0 * static_cast<double>(it.unknowns) / static_cast<double>(it.symbols));
   fmt::print("nats        {:.4f}\nbits        {:.4f}\nperplexity  {:.2f}", it.nats(), it.bits(),
              it.perplexity());
-  if (it.unknowns > 0) fmt::print(" with unknowns, {:.2f} without", it.perplexity_without_unknowns());
+  if (it.unknowns > 0 && it.unknowns < it.symbols)
+    fmt::print(" with unknowns, {:.2f} without", it.perplexity_without_unknowns());
   fmt::print("\n");
 }
 

@@ -16,7 +16,11 @@ double Evaluation::perplexity_without_unknowns() const {
 }
 
 Evaluation evaluate_ids(LanguageModel& model, std::span<const int32_t> ids, int64_t stream_count,
-                        std::optional<int32_t> unknown_id, const std::function<bool(int64_t)>& progress) {
+                        std::optional<int32_t> unknown_id, const std::function<void(int64_t)>& progress) {
+  check_input(
+      stream_count < std::max<int64_t>(2, std::ssize(ids)),
+      "{} evaluation streams are too many for {} symbols; use fewer (--streams, or train.eval_streams)",
+      stream_count, ids.size());
   constexpr int64_t rows_at_once = 512;  // enough for a product at full speed, little memory
   const auto start = std::chrono::steady_clock::now();
   const NoGradient guard;
@@ -39,7 +43,7 @@ Evaluation evaluate_ids(LanguageModel& model, std::span<const int32_t> ids, int6
       result.unknown_nats_sum += nats;
       ++result.unknowns;
     }
-    if (!progress(result.symbols)) break;
+    progress(result.symbols);
   }
   model.set_training(was_training);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

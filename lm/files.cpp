@@ -3,6 +3,7 @@
 #include "lm/files.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -75,6 +76,16 @@ void write_atomically(const std::filesystem::path& path, std::span<const std::st
 void write_atomically(const std::filesystem::path& path, std::string_view bytes) {
   write_atomically(path, std::span(&bytes, 1));
 }
+
+FolderLock::FolderLock(const std::filesystem::path& folder)
+    : file_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  check(file_ >= 0, "cannot open {}: {}", folder.string(), std::strerror(errno));
+  if (flock(file_, LOCK_EX | LOCK_NB) == 0) return;
+  close(file_);
+  throw InputError(
+      fmt::format("{}: another process trains this run; wait for it, or stop it", folder.string()));
+}
+FolderLock::~FolderLock() { close(file_); }
 
 LineFile::LineFile(const std::filesystem::path& path, std::int64_t position)
     : path_(path), file_(-1), position_(position) {

@@ -16,6 +16,20 @@ namespace rondo {
 void write_atomically(const std::filesystem::path& path, std::span<const std::string_view> pieces);
 void write_atomically(const std::filesystem::path& path, std::string_view bytes);
 
+/// Held while a process writes into a folder, so that no second one does. Ends with the process, however it
+/// ends.
+class FolderLock {
+ public:
+  /// InputError if another process holds it.
+  explicit FolderLock(const std::filesystem::path& folder);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int file_;
+};
+
 /// A file that only grows, a whole line at a time (log.jsonl).
 class LineFile {
  public:

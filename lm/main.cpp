@@ -1,5 +1,8 @@
 // The program `lm`: reads the command line, runs one command, turns exceptions into one line and an exit
 // status. Everything else is in the files of the commands. Read on in train.h.
+#include <fcntl.h>
+
+#include <csignal>
 #include <cstdio>
 #include <variant>
 
@@ -23,9 +26,18 @@ struct Run {
   int operator()(const RecipesOptions& options) const { return list_recipes(options); }
 };
 
+/// A closed standard stream must not become the first file that the program opens; a full quota must be an
+/// error that can be reported, not a signal that kills.
+void prepare_process() {
+  for (int stream = 0; stream <= 2; ++stream)
+    if (fcntl(stream, F_GETFD) < 0) open("/dev/null", O_RDWR);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  prepare_process();
   try {
     const int status = std::visit(Run{}, parse_command_line(argc, argv));
     check(std::fflush(stdout) == 0 && !std::ferror(stdout),

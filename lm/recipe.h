@@ -1,6 +1,6 @@
 // A recipe: every setting of a training, with its default, in plain structs; and the one table of their
 // names, limits and documentation (recipe.cpp), from which reading, writing and checking follow (settings.h).
-// Deliberately without tensors: what the settings mean is built in model.h and train.h. Where recipes come
+// Deliberately without tensors: what the settings mean is built in model.h and training.h. Where recipes come
 // from: recipes.h.
 #pragma once
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -45,7 +46,8 @@ const Key& find_key(const std::string& name, const std::string& where, const std
 }
 
 bool within(const Limits& limits, double value) {
-  return std::isfinite(value) && value >= limits.least &&
+  // What is beyond a float would be infinite in a tensor.
+  return std::abs(value) <= std::numeric_limits<float>::max() && value >= limits.least &&
          (limits.most_included ? value <= limits.most : value < limits.most);
 }
 bool within(const Limits&, bool) { return true; }

@@ -8,6 +8,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <numbers>
+#include <optional>
 
 #include "data/ngram.h"
 #include "lm/evaluation.h"
@@ -51,7 +52,6 @@ class Report {
   void update(const Training& training, const Training::Update& update) {
     nats_ += update.nats;
     symbols_ += update.symbols;
-    epoch_symbols_ += update.symbols;
     if (progress_.due()) show(training);
     if (training.step() % recipe_.train.log_every != 0) return;
     const double seconds = seconds_since(window_start_);
@@ -62,7 +62,6 @@ class Report {
                      {"gradient_norm", update.gradient_norm},
                      {"symbols_per_second", static_cast<double>(symbols_) / seconds}}
                     .dump());
-    last_nats_ = nats_ / static_cast<double>(symbols_);
     begin_window();
   }
 
@@ -72,17 +71,16 @@ class Report {
   }
   void test(const Evaluation& it) { evaluation("best model", {}, "test", it, true); }
 
-  std::function<bool(int64_t)> evaluation_progress(const std::string& split, size_t symbols) {
+  std::function<void(int64_t)> evaluation_progress(const std::string& split, size_t symbols) {
     return [this, split, symbols](int64_t done) {
       progress_.status(fmt::format("evaluating {}  {:.0f}%", split, 100.0 * done / symbols));
-      return true;
     };
   }
 
  private:
   void show(const Training& training) {
-    const double rate = static_cast<double>(epoch_symbols_) / seconds_since(start_);
-    const double nats = symbols_ > 0 ? nats_ / static_cast<double>(symbols_) : last_nats_;
+    const double rate = static_cast<double>(symbols_) / seconds_since(window_start_);
+    const double nats = nats_ / static_cast<double>(symbols_);
     const int64_t updates = training.updates_per_epoch();
     const int64_t left =
         (recipe_.train.epochs - training.epoch() + 1) * updates - training.updates_this_epoch();
@@ -117,9 +115,10 @@ class Report {
   const Recipe& recipe_;
   LineFile log_;
   Progress progress_;
-  double nats_ = 0, last_nats_ = 0;
-  int64_t symbols_ = 0, epoch_symbols_ = 0;
-  Clock::time_point start_ = Clock::now(), window_start_ = start_;
+  // Since the last line of the log:
+  double nats_ = 0;
+  int64_t symbols_ = 0;
+  Clock::time_point window_start_ = Clock::now();
 };
 
 /// Evaluates, and keeps the weights if they are the best so far.
@@ -165,7 +164,7 @@ int run_training(Training& training, const Recipe& recipe, const Corpus& corpus,
       }
       if (signals.received()) return stop(signals, training, run, report);
     }
-    evaluate_and_keep(training, recipe, corpus, run, report);
+    if (!training.is_validated()) evaluate_and_keep(training, recipe, corpus, run, report);
     training.begin_next_epoch();
     save();
     if (signals.received()) return stop(signals, training, run, report);
@@ -210,36 +209,47 @@ std::string place_of(const std::string& data, const Recipe& recipe) {
 
 int train(const TrainOptions& options) {
   RunConfig config;
+  RunFolder run;
+  std::optional<FolderLock> lock;
   if (options.resume) {
-    config = read_config(open_run_folder(options.out));
+    run = open_run_folder(options.out);
+    lock.emplace(run.path);
+    config = read_config(run);
     for (const Setting& setting : options.settings) apply_setting(setting, keys_of(config.recipe));
   } else {
     config.recipe = resolve_recipe(options.recipe, options.settings);
     check_new_run_folder(options.out);
   }
   const Recipe& recipe = config.recipe;
-  const int threads = choose_device(options.device, options.threads);
+  // A resumed run keeps its threads, so that it ends with the same bits.
+  const int threads =
+      choose_device(options.device, options.resume && !options.threads
+                                        ? std::optional(static_cast<int>(config.made_by.threads))
+                                        : options.threads);
   if (!options.resume) config.made_by.data = place_of(options.data, recipe);
   const CorpusText text = open_text(recipe, config.made_by.data);
   const Vocabulary vocabulary(text.train, tokenization_of(recipe),
                               {recipe.data.min_count, recipe.data.max_size});
+  check_input(vocabulary.types() >= 2, "{}: one symbol only, nothing to predict", text.train.name);
   const Corpus corpus = encode_corpus(text, vocabulary);
   Training training(recipe, vocabulary.size(), corpus.train.ids);
 
-  RunFolder run;
   int64_t log_position = 0;
   if (options.resume) {
-    run = open_run_folder(options.out);
     check_input(config.made_by.sha256 == sha256_lines(text),
                 "{}: the text has changed since this run was made; resuming would mix two texts",
                 config.made_by.data);
     // Killed before its first state, a run has no model either, and starts anew.
     if (std::filesystem::exists(run.state()) || std::filesystem::exists(run.model()))
       log_position = training.load(run.state());
+    check_input(training.epoch() <= recipe.train.epochs + 1,
+                "--epochs {}: this run has trained {} epochs already; give that many or more",
+                recipe.train.epochs, training.epoch() - 1);
   } else {
     config.made_by = {RONDO_VERSION,       options.command, options.device,
                       config.made_by.data, threads,         sha256_lines(text)};
     run = make_run_folder(options.out, recipe.name);
+    lock.emplace(run.path);
   }
   write_config(run, config);
   write_atomically(run.vocabulary(), vocabulary.to_text());

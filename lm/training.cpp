@@ -111,6 +111,7 @@ void Training::check_finite(double loss, double norm) const {
 
 bool Training::validated(double nats_per_symbol) {
   check_finite(nats_per_symbol, 0);
+  validated_step_ = step_;
   schedule_.evaluated(nats_per_symbol);
   return early_stopping_.evaluated(nats_per_symbol);
 }
@@ -143,6 +144,7 @@ void Training::save(const std::filesystem::path& path, int64_t log_position) con
   file.add("validation.evaluations_since", early_stopping_.state().evaluations_since);
   file.add("step", step_);
   file.add("epoch", epoch_);
+  file.add("validated_step", validated_step_);
   file.add("position", streams_.position());
   file.add("log_position", log_position);
   file.write(path);
@@ -160,19 +162,25 @@ int64_t Training::load(const std::filesystem::path& path) {
   file.read("schedule.best", schedule.best.loss);
   file.read("schedule.evaluations_since", schedule.best.evaluations_since);
   file.read("schedule.decays", schedule.decays);
-  schedule_.restore(schedule);
   BestLoss best;
   file.read("validation.best", best.loss);
   file.read("validation.evaluations_since", best.evaluations_since);
-  early_stopping_.restore(best);
   int64_t position = 0, log_position = 0;
   file.read("step", step_);
   file.read("epoch", epoch_);
+  file.read("validated_step", validated_step_);
   file.read("position", position);
   file.read("log_position", log_position);
+  check_input(step_ >= 0 && epoch_ >= 1 && schedule.decays >= 0 && schedule.best.evaluations_since >= 0 &&
+                  best.evaluations_since >= 0 && std::isfinite(best.loss) &&
+                  std::isfinite(schedule.best.loss),
+              "{}: numbers that no training has: step {}, epoch {}, best loss {}", path.string(), step_,
+              epoch_, best.loss);
   check_input(position >= 0 && position <= streams_.length() && log_position >= 0,
               "{}: position {} of {} in the text, {} in the log: the file belongs to another run",
               path.string(), position, streams_.length(), log_position);
+  schedule_.restore(schedule);
+  early_stopping_.restore(best);
   streams_.seek(position);
   return log_position;
 }

@@ -37,6 +37,8 @@ class Training {
   /// Tells the schedule and early stopping a validation loss; returns whether it is the best so far. Throws
   /// Error if it is not finite.
   bool validated(double nats_per_symbol);
+  /// Whether the weights as they are now have been validated.
+  bool is_validated() const { return validated_step_ == step_; }
   /// Rewinds the text and the state, and raises the epoch.
   void begin_next_epoch();
   /// Whether all epochs are trained, or early stopping has had enough.
@@ -66,7 +68,7 @@ class Training {
   Schedule schedule_;
   EarlyStopping early_stopping_;
   std::vector<State> states_;  // [batch, H] of each layer
-  int64_t step_ = 0, epoch_ = 1;
+  int64_t step_ = 0, epoch_ = 1, validated_step_ = -1;
 };
 
 /// Everything in `state` that is defined, for files: "state.0.h", "state.0.c", ...

@@ -13,7 +13,7 @@ struct BestLoss {
   int64_t evaluations_since = 0;
 
   /// Takes the next loss; whether it is lower than all before. NaN never is.
-  bool improves(double next) {
+  bool take(double next) {
     const bool better = next < loss;
     if (better) loss = next;
     evaluations_since = better ? 0 : evaluations_since + 1;

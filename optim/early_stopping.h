@@ -17,7 +17,7 @@ class EarlyStopping {
   }
 
   /// Takes the loss of an evaluation; whether it is the lowest so far.
-  bool evaluated(double validation_loss) { return state_.improves(validation_loss); }
+  bool evaluated(double validation_loss) { return state_.take(validation_loss); }
   bool should_stop() const { return patience_ > 0 && state_.evaluations_since >= patience_; }
 
   /// All that changes, to be saved and put back.

@@ -55,7 +55,7 @@ double Schedule::rate(int64_t epoch) const {
 }
 
 void Schedule::evaluated(double validation_loss) {
-  if (kind_ != Kind::plateau || state_.best.improves(validation_loss)) return;
+  if (kind_ != Kind::plateau || state_.best.take(validation_loss)) return;
   if (state_.best.evaluations_since > options_.patience) {
     ++state_.decays;
     state_.best.evaluations_since = 0;

@@ -48,8 +48,15 @@ void* allocate(Device device, size_t bytes) {
     blocks.pop_back();
   } else {
     block = std::aligned_alloc(alignment, block_bytes);
+    if (block == nullptr) {  // what lies free in other sizes may be enough for the system
+      for (auto& [size, free_blocks] : pool.free_blocks) {
+        for (void* free_block : free_blocks) std::free(free_block);
+        free_blocks.clear();
+      }
+      block = std::aligned_alloc(alignment, block_bytes);
+    }
     check(block != nullptr,
-          "[allocate] no memory for {} bytes beside the {} in use; use a smaller batch or length",
+          "[allocate] no memory for {} bytes beside the {} in use; use a smaller model, batch or length",
           block_bytes, pool.statistics.bytes_in_use);
     ++pool.statistics.system_allocations;
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 
 #include "tensor/profile.h"
 
@@ -40,6 +41,9 @@ void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose tra
         a.shape(), transpose_a == Transpose::yes ? "^T" : "", b.shape(),
         transpose_b == Transpose::yes ? "^T" : "", c.shape());
   if (m == 0 || n == 0) return;
+  constexpr int64_t most = std::numeric_limits<int>::max();  // BLAS counts in int
+  check(std::max({m, n, k, a.row_stride(), b.row_stride(), c.row_stride()}) <= most,
+        "[gemm] {} times {}: an extent is beyond {}", a.shape(), b.shape(), most);
   const Timed timed(
       "gemm",
       [&] {

@@ -1,5 +1,5 @@
-// Launchers for kernels that are written once: rows() for work along rows, columns() for work down columns,
-// each() for independent items. Only .cc files include it. A kernel is a struct of pointers with
+// Launchers for kernels that are written once: rows() for work along rows, columns() for work down columns.
+// Only .cc files include it. A kernel is a struct of pointers with
 // `operator()`, HD. All sums run in an order that depends on the shape alone, so that a run can be repeated
 // bit for bit. It deliberately knows no Tensor. Next: tensor/kernels.cc, tensor/pointwise_kernels.h.
 #pragma once
@@ -135,17 +135,6 @@ void columns(int64_t count, [[maybe_unused]] int64_t work, Kernel kernel) {
 #else
 #pragma omp parallel for schedule(static) if (blocks > 1 && work >= parallel_elements)
   for (int64_t b = 0; b < blocks; ++b) block_kernel(b);
-#endif
-}
-
-/// kernel(i) for every i < count.
-template <class Kernel>
-void each(int64_t count, Kernel kernel) {
-#ifdef __CUDACC__
-  cuda::launch_threads(count, kernel);
-#else
-#pragma omp parallel for schedule(static) if (count >= parallel_elements)
-  for (int64_t i = 0; i < count; ++i) kernel(i);
 #endif
 }
 

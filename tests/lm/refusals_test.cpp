@@ -107,6 +107,10 @@ TEST_F(RefusalsTest, Texts) {
   expect_data_refused(data->path("latin.txt"), "batch",
                       {"--set", "train.batch=5000", "--set", "train.micro_batch=0"});
 
+  write_bytes(*data / "one_symbol.txt", std::string(300, 'a'));
+  expect_data_refused(data->path("one_symbol.txt"), "one symbol only", {"--set", "data.unit=bytes"});
+  expect_data_refused("/dev/zero", "a device, where a file is expected");
+
   fs::create_directories(*data / "partial/train.txt");
   write_bytes(*data / "partial/valid.txt", "a");
   expect_data_refused(data->path("partial"), "a folder, where a file is expected");

@@ -2,6 +2,7 @@
 // model.safetensors as one that never was.
 #include <nlohmann/json.hpp>
 
+#include "lm/files.h"
 #include "tests/lm/program.h"
 
 namespace rondo {
@@ -90,6 +91,7 @@ TEST(Resume, MoreEpochs) {
   EXPECT_EQ(data.model_digest("run"), after_one) << "nothing is left to train";
   output_of_lm(data.resume("run", {"--epochs", "4"}));
   EXPECT_EQ(data.model_digest("run"), data.model_digest("whole"));
+  expect_refused(run_lm(data.resume("run", {"--epochs", "3"})), "has trained 4 epochs already");
 }
 
 TEST(Resume, RefusesWhatDoesNotFit) {
@@ -101,6 +103,10 @@ TEST(Resume, RefusesWhatDoesNotFit) {
   expect_refused(run_lm(data.resume("run", {"--set", "train.batch=2"})), "cannot change in a resumed run");
   expect_refused(run_lm(data.resume("run", {"--data", data.path("data")})), "leave out --data");
   expect_refused(run_lm(data.resume("run", {"--recipe", "demo"})), "leave out --recipe");
+  {
+    const FolderLock other_process(data / "run");
+    expect_refused(run_lm(data.resume("run")), "another process");
+  }
 
   write_bytes(data / "run/state.safetensors", state.substr(0, state.size() / 2));
   expect_refused(run_lm(data.resume("run")), "state.safetensors");

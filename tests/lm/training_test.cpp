@@ -1,0 +1,112 @@
+// A training as an object: saving in the middle of an epoch and going on ends with the same bytes, for every
+// cell.
+#include "lm/training.h"
+
+#include <gtest/gtest.h>
+
+#include "nn/cells/cell.h"
+#include "tests/lm/temporary_folder.h"
+
+namespace rondo {
+namespace {
+
+std::vector<int32_t> some_ids() {
+  std::vector<int32_t> ids(400);
+  for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int32_t>((i * i + i / 3) % 11);
+  return ids;
+}
+
+Recipe small_recipe(const std::string& cell) {
+  Recipe recipe;
+  recipe.model.cell = cell;
+  recipe.model.layers = 2;
+  recipe.model.embedding = recipe.model.hidden = 6;
+  recipe.model.dropout = 0.3;
+  recipe.train.batch = 4;
+  recipe.train.micro_batch = 2;
+  recipe.train.length = 7;
+  recipe.train.optimizer = "adam";
+  recipe.train.schedule = "plateau";
+  recipe.train.early_stopping = 3;
+  return recipe;
+}
+
+void updates(Training& training, int count) {
+  Chunk chunk;
+  for (int i = 0; i < count; ++i) {
+    ASSERT_TRUE(training.next_chunk(chunk));
+    training.update(chunk);
+  }
+}
+
+class TrainingTest : public testing::TestWithParam<std::string> {};
+
+TEST_P(TrainingTest, GoesOnFromASavedStateWithTheSameBits) {
+  const TemporaryFolder folder;
+  const std::vector<int32_t> ids = some_ids();
+  const Recipe recipe = small_recipe(GetParam());
+  Training whole(recipe, 11, ids), resumed(recipe, 11, ids);
+  updates(whole, 3);
+  EXPECT_TRUE(whole.validated(2.5));
+  EXPECT_FALSE(whole.validated(2.75));
+  whole.save(folder / "state", 42);
+  EXPECT_EQ(resumed.load(folder / "state"), 42);
+  EXPECT_EQ(resumed.step(), 3);
+  EXPECT_EQ(resumed.best(), 2.5);
+  EXPECT_EQ(resumed.learning_rate(), whole.learning_rate());
+  EXPECT_TRUE(resumed.is_validated());
+  updates(whole, 4);
+  updates(resumed, 4);
+  EXPECT_FALSE(resumed.is_validated());
+  EXPECT_EQ(resumed.model().values().to_vector(), whole.model().values().to_vector());
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryCell, TrainingTest, testing::ValuesIn(cell_names()),
+                         [](const auto& instance) { return instance.param; });
+
+TEST(Training, MicroBatchesTrainAsTheWholeBatchDoes) {
+  const std::vector<int32_t> ids = some_ids();
+  Recipe recipe = small_recipe("lstm");
+  Training parts(recipe, 11, ids);
+  recipe.train.micro_batch = 0;
+  Training whole(recipe, 11, ids);
+  updates(parts, 3);
+  updates(whole, 3);
+  const std::vector<real> a = parts.model().values().to_vector(), b = whole.model().values().to_vector();
+  // Sums in another order; Adam divides by small numbers.
+  for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 2e-5) << i;
+}
+
+TEST(Training, RefusesNumbersThatNoTrainingHas) {
+  const TemporaryFolder folder;
+  const std::vector<int32_t> ids = some_ids();
+  Training training(small_recipe("gru"), 11, ids);
+  training.save(folder / "state", 0);
+  const Safetensors good = Safetensors::read(folder / "state");
+  for (const auto& [name, value] :
+       std::vector<std::pair<std::string, std::string>>{{"step", "-5"},
+                                                        {"step", "nan"},
+                                                        {"step", "1.5"},
+                                                        {"epoch", "0"},
+                                                        {"position", "1000000"},
+                                                        {"validation.best", "nan"},
+                                                        {"schedule.decays", "-1"}}) {
+    Metadata numbers = good.metadata();
+    numbers[name] = value;
+    write_safetensors(folder / "bad", good.tensors(), numbers);
+    EXPECT_NE(error_of([&] { training.load(folder / "bad"); }).find("bad: "), std::string::npos) << name;
+  }
+}
+
+TEST(LoadModel, RefusesWeightsThatAreNotFinite) {
+  const TemporaryFolder folder;
+  const std::vector<int32_t> ids = some_ids();
+  Training training(small_recipe("rnn"), 11, ids);
+  training.model().values().write()[0] = NAN;
+  save_model(folder / "model", training.model());
+  EXPECT_NE(error_of([&] { load_model(folder / "model", training.model()); }).find("not finite"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace rondo
