@@ -157,6 +157,13 @@ struct Relu {
 };
 inline Variable relu(const Variable& x) { return pointwise(Relu{}, x); }
 
+struct Softplus {
+  static constexpr auto name = "softplus";
+  static constexpr auto equation = "log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|))";
+  HD auto operator()(auto x) const { return max(x, 0) + log1p(exp(-abs(x))); }
+};
+inline Variable softplus(const Variable& x) { return pointwise(Softplus{}, x); }
+
 struct LogSigmoid {
   static constexpr auto name = "log_sigmoid";
   static constexpr auto equation = "log(1 / (1 + exp(-x))) = min(x, 0) - log1p(exp(-|x|))";
@@ -218,6 +225,6 @@ struct GruResetAfter {
 using Operators =
     OperatorList<Add, Subtract, Multiply, Divide, Maximum, Minimum, Affine, Clamp, Absolute, Square,
                  SquareRoot, Exponential, ExponentialMinusOne, Logarithm, LogarithmOfOnePlus, Tanh, Sigmoid,
-                 Relu, LogSigmoid, LstmGates, LstmGatesSigmoid, GruReset, GruUpdate, GruResetAfter>;
+                 Relu, Softplus, LogSigmoid, LstmGates, LstmGatesSigmoid, GruReset, GruUpdate, GruResetAfter>;
 
 }  // namespace rondo
