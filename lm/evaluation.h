@@ -27,7 +27,8 @@ struct Evaluation {
 };
 
 /// Reads ids in `streams` runs side by side with the state carried along; every symbol but the first is
-/// scored once. Dropout is off. `progress` is told the symbols done, now and then.
+/// scored once. Dropout is off. `progress` is told the symbols done, now and then. InputError if there
+/// are more streams than symbols to score.
 Evaluation evaluate_ids(
     LanguageModel& model, std::span<const int32_t> ids, int64_t streams,
     std::optional<int32_t> unknown_id = {}, const std::function<void(int64_t)>& progress = [](int64_t) {});

@@ -45,7 +45,8 @@ class Training {
   bool done() const;
 
   void save(const std::filesystem::path& path, int64_t log_position) const;
-  /// Returns the log's position at the time of saving.
+  /// Returns the log's position at the time of saving. InputError, naming the file, for a state of another
+  /// run or one that no training can have.
   int64_t load(const std::filesystem::path& path);
 
   LanguageModel& model() { return model_; }

@@ -26,7 +26,7 @@ struct LanguageModelOptions {
   Initializer embedding_weights = uniform_values(0.1);
   std::optional<Initializer> input_weights{};      // of the cells
   std::optional<Initializer> recurrent_weights{};  // of the cells
-  std::optional<Initializer> every{};              // all parameters, biases included, whatever is said above
+  std::optional<Initializer> every{};  // all parameters, biases included, instead; forget_bias is still added
 };
 
 class LanguageModel : public Module {
