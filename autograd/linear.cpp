@@ -15,7 +15,24 @@ void check_linear(const Variable& x, const Variable& weight) {
 void add_input_gradient(const InputGradient& dx, const Tensor& dz, const Tensor& weight) {
   if (!dx.wanted()) return;
   const Sink::Destination to = dx.destination();
-  gemm(dz, Transpose::no, weight, Transpose::no, to.accumulate ? 1 : 0, to.tensor);
+  weight_gemm(dz, weight, Transpose::no, to.accumulate ? to.tensor : Tensor(), to.tensor);
+}
+
+/// The sum of the biases, a vector [outputs]; undefined if there are none.
+Tensor sum_of_biases(const std::vector<Variable>& biases, const Variable& weight) {
+  const int64_t outputs = weight.shape()[0];
+  Tensor total;
+  for (const Variable& bias : biases) {
+    check(bias.value().size() == outputs, "[linear] a bias for W {} is [{}], got {}", weight.shape(), outputs,
+          bias.shape());
+    if (!total.defined()) {
+      total = bias.value();
+      continue;
+    }
+    if (total.shares_storage(biases[0].value())) total = clone(total);
+    accumulate(bias.value(), total);
+  }
+  return total;
 }
 
 }  // namespace
@@ -24,12 +41,7 @@ Variable linear(const Variable& x, const Variable& weight, const std::vector<Var
   check_linear(x, weight);
   const int64_t outputs = weight.shape()[0];
   const Tensor y(x.shape().with_columns(outputs), x.value().device());
-  for (size_t i = 0; i < biases.size(); ++i) {
-    check(biases[i].value().size() == outputs, "[linear] a bias for W {} is [{}], got {}", weight.shape(),
-          outputs, biases[i].shape());
-    broadcast_rows(biases[i].value(), y, i > 0);
-  }
-  gemm(x.value(), Transpose::no, weight.value(), Transpose::yes, biases.empty() ? 0 : 1, y);
+  weight_gemm(x.value(), weight.value(), Transpose::yes, sum_of_biases(biases, weight), y);
   std::vector<Variable> inputs = {x, weight};
   inputs.insert(inputs.end(), biases.begin(), biases.end());
   return record("linear", y, inputs,
@@ -46,8 +58,8 @@ Variable add_linear(const Variable& z, const Variable& x, const Variable& weight
   check_linear(x, weight);
   check(z.value().rows() == x.value().rows() && z.shape().columns() == weight.shape()[0],
         "[add_linear] z {} does not fit x {} times W^T {}", z.shape(), x.shape(), weight.shape());
-  const Tensor y = clone(z.value());
-  gemm(x.value(), Transpose::no, weight.value(), Transpose::yes, 1, y);
+  const Tensor y(z.shape(), z.value().device());
+  weight_gemm(x.value(), weight.value(), Transpose::yes, z.value(), y);
   return record("add_linear", y, {z, x, weight},
                 [x = Saved(x.value()), weight = Saved(weight.value())](const std::vector<Tensor>& gradients,
                                                                        const Inputs& in) {

@@ -2,6 +2,10 @@
 // a quarter of a block is unused.
 #include "tensor/allocator.h"
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -35,6 +39,19 @@ size_t size_class(size_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
+/// Large blocks ask for huge pages, where the system has them: fewer misses of the address cache, and one
+/// page fault in 2 MiB.
+void* system_block(size_t bytes) {
+  constexpr size_t huge_page = size_t{2} << 20;
+  if (bytes < 2 * huge_page) return std::aligned_alloc(alignment, bytes);
+  const size_t whole_pages = (bytes + huge_page - 1) / huge_page * huge_page;
+  void* block = std::aligned_alloc(huge_page, whole_pages);
+#ifdef __linux__
+  if (block) madvise(block, whole_pages, MADV_HUGEPAGE);  // only advice: without it, small pages
+#endif
+  return block;
+}
+
 }  // namespace
 
 void* allocate(Device device, size_t bytes) {
@@ -47,13 +64,13 @@ void* allocate(Device device, size_t bytes) {
     block = blocks.back();
     blocks.pop_back();
   } else {
-    block = std::aligned_alloc(alignment, block_bytes);
+    block = system_block(block_bytes);
     if (block == nullptr) {  // what lies free in other sizes may be enough for the system
       for (auto& [size, free_blocks] : pool.free_blocks) {
         for (void* free_block : free_blocks) std::free(free_block);
         free_blocks.clear();
       }
-      block = std::aligned_alloc(alignment, block_bytes);
+      block = system_block(block_bytes);
     }
     check(block != nullptr,
           "[allocate] no memory for {} bytes beside the {} in use; use a smaller model, batch or length",

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "tensor/packed_gemm.h"
 #include "tensor/profile.h"
 
 namespace rondo {
@@ -29,10 +30,13 @@ __attribute__((constructor(101))) void choose_blas_kernel() {
 
 CBLAS_TRANSPOSE blas(Transpose transpose) { return transpose == Transpose::yes ? CblasTrans : CblasNoTrans; }
 
-}  // namespace
+struct Extents {
+  int64_t m, n, k;
+};
 
-void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, real beta,
-          const Tensor& c) {
+/// The extents of op(a) op(b), which fit c and BLAS.
+Extents checked(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
+                const Tensor& c) {
   const int64_t m = transpose_a == Transpose::yes ? a.columns() : a.rows();
   const int64_t k = transpose_a == Transpose::yes ? a.rows() : a.columns();
   const int64_t k_of_b = transpose_b == Transpose::yes ? b.columns() : b.rows();
@@ -40,17 +44,31 @@ void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose tra
   check(k == k_of_b && m == c.rows() && n == c.columns(), "[gemm] {}{} times {}{} does not give {}",
         a.shape(), transpose_a == Transpose::yes ? "^T" : "", b.shape(),
         transpose_b == Transpose::yes ? "^T" : "", c.shape());
-  if (m == 0 || n == 0) return;
   constexpr int64_t most = std::numeric_limits<int>::max();  // BLAS counts in int
   check(std::max({m, n, k, a.row_stride(), b.row_stride(), c.row_stride()}) <= most,
         "[gemm] {} times {}: an extent is beyond {}", a.shape(), b.shape(), most);
-  const Timed timed(
-      "gemm",
-      [&] {
-        const auto letter = [](Transpose transpose) { return transpose == Transpose::yes ? 'T' : 'N'; };
-        return fmt::format("{}x{}x{} {}{}", m, n, k, letter(transpose_a), letter(transpose_b));
-      },
-      2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k));
+  return {m, n, k};
+}
+
+const char* letters(Transpose a, Transpose b) {
+  if (a == Transpose::no) return b == Transpose::no ? "NN" : "NT";
+  return b == Transpose::no ? "TN" : "TT";
+}
+
+/// Measures a product under its extents and how it runs.
+Timed timing(const Extents& it, const char* how) {
+  return Timed(
+      "gemm", [&] { return fmt::format("{}x{}x{} {}", it.m, it.n, it.k, how); },
+      2.0 * static_cast<double>(it.m) * static_cast<double>(it.n) * static_cast<double>(it.k));
+}
+
+}  // namespace
+
+void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, real beta,
+          const Tensor& c) {
+  const auto [m, n, k] = checked(a, transpose_a, b, transpose_b, c);
+  if (m == 0 || n == 0) return;
+  const Timed timed = timing({m, n, k}, letters(transpose_a, transpose_b));
 #ifdef RONDO_DOUBLE
   const auto product = cblas_dgemm;
 #else
@@ -61,6 +79,25 @@ void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose tra
   };
   product(CblasRowMajor, blas(transpose_a), blas(transpose_b), static_cast<int>(m), static_cast<int>(n),
           static_cast<int>(k), 1, a.data(), stride(a), b.data(), stride(b), beta, c.write(), stride(c));
+}
+
+void weight_gemm(const Tensor& x, const Tensor& weight, Transpose transpose, const Tensor& start,
+                 const Tensor& c) {
+  const Extents extents = checked(x, Transpose::no, weight, transpose, c);
+  if (extents.m == 0 || extents.n == 0) return;
+  const bool row = start.defined() && start.rows() == 1;
+  check(!start.defined() || (start.columns() == c.columns() && (row || start.rows() == c.rows())),
+        "[gemm] a start {} does not fit {}", start.shape(), c.shape());
+  if (packing_pays(extents.m)) {
+    const Timed timed = timing(extents, "packed");
+    const Operand from = start.defined() ? start.read_operand() : Operand{};
+    return packed_gemm(x, weight, transpose, {from.data, row ? 0 : from.row_stride}, c);
+  }
+  if (row && c.rows() > 1)
+    broadcast_rows(start, c);
+  else if (start.defined() && start.data() != c.data())
+    copy(start, c);
+  gemm(x, Transpose::no, weight, transpose, start.defined() ? 1 : 0, c);
 }
 
 std::string blas_kernel() { return openblas_get_corename(); }

@@ -15,6 +15,13 @@ enum class Transpose { no, yes };
 void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, real beta,
           const Tensor& c);
 
+/// c = start + x op(W), for a weight W that is used again before it changes: few rows run over a packed copy
+/// of it (tensor/packed_gemm.h), which its storage keeps until W is written. `start` is undefined (zero),
+/// shaped like c (or c itself), or a vector [columns] that is repeated for all rows. Throws Error as gemm()
+/// does.
+void weight_gemm(const Tensor& x, const Tensor& weight, Transpose transpose, const Tensor& start,
+                 const Tensor& c);
+
 /// The name of the kernels in use, as OpenBLAS gives it ("SkylakeX", "Zen", ...).
 std::string blas_kernel();
 /// Threads of the products and of our own loops alike; at least 1.

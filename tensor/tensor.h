@@ -11,6 +11,8 @@
 
 namespace rondo {
 
+struct Pack;  // tensor/packed_gemm.cpp
+
 /// The memory behind tensors. `version` grows with every write, so that a saved tensor can tell that it has
 /// changed.
 struct Storage {
@@ -23,6 +25,7 @@ struct Storage {
   int64_t size;
   real* data;
   uint64_t version = 0;
+  std::vector<std::shared_ptr<Pack>> packs;  // of the weights that lie here
 };
 
 class Tensor {
@@ -56,6 +59,7 @@ class Tensor {
   int64_t holders() const { return storage_.use_count(); }
   bool shares_storage(const Tensor& other) const { return storage_ == other.storage_; }
   int64_t offset() const { return offset_; }
+  Storage& storage() const { return *storage_; }
 
   /// For a kernel: reading, writing, or reading with one row repeated.
   Operand read_operand() const { return {storage_->data + offset_, row_stride_}; }

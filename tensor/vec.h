@@ -1,6 +1,7 @@
 // Vec: as many reals as a SIMD register holds, with our own exp, log, tanh and sigmoid.
-// Only .cc files and kernel headers include it (its width depends on the compiler's flags), and only their
-// g++ pass: nvcc cannot compile vector types. Next: tensor/dual.h, then tensor/pointwise_kernels.h.
+// Only kernels include it, never a header that users include (its width depends on the compiler's flags), and
+// only g++'s pass of them: nvcc cannot compile vector types. Next: tensor/dual.h, then
+// tensor/pointwise_kernels.h.
 //
 // Largest errors in ulp of the float functions, with and without FMA, over floats of all sizes
 // (tests/tensor/vec_test.cpp): exp 1, log 1, tanh 1.5, sigmoid, expm1 and log1p 2.5; a sigmoid below the

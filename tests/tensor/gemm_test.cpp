@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "tensor/random.h"
@@ -55,6 +56,86 @@ TEST(Gemm, OverwritesNaNWhenBetaIsZero) {
   const Tensor c = Tensor::filled({2, 3}, std::numeric_limits<real>::quiet_NaN());
   gemm(Tensor::filled({2, 4}, 1), Transpose::no, Tensor::filled({4, 3}, 1), Transpose::no, 0, c);
   EXPECT_EQ(c.to_vector(), std::vector<real>(6, 4));
+}
+
+/// weight_gemm() by BLAS alone: its oracle.
+Tensor by_blas(const Tensor& x, const Tensor& weight, Transpose transpose, const Tensor& start,
+               const Tensor& like) {
+  const Tensor c = Tensor::zeros({like.rows(), like.columns()});
+  if (start.defined() && start.rows() == 1)
+    broadcast_rows(start, c);
+  else if (start.defined())
+    copy(start, c);
+  gemm(x, Transpose::no, weight, transpose, 1, c);
+  return c;
+}
+
+double largest_difference(const Tensor& a, const Tensor& b) {
+  const std::vector<real> x = a.to_vector(), y = b.to_vector();
+  double largest = 0;
+  for (size_t i = 0; i < x.size(); ++i) largest = std::max(largest, std::abs(double(x[i]) - double(y[i])));
+  return x.size() == y.size() ? largest : INFINITY;
+}
+
+// Every height and width of a tile, blocks of inner terms that are full and not, rows that lie apart.
+TEST(WeightGemm, AgreesWithBlas) {
+  for (int64_t rows : {1, 2, 5, 6, 7, 13, 14, 15, 29, 127, 128, 129})
+    for (int64_t columns : {1, 15, 16, 17, 31, 32, 33, 100})
+      for (int64_t inner : {1, 40, 256, 600})
+        for (Transpose transpose : {Transpose::no, Transpose::yes}) {
+          const bool t = transpose == Transpose::yes;
+          const Tensor x = random_block(rows, inner, 3, 1), c = random_block(rows, columns, 2, 4);
+          const Tensor weight = t ? random_block(columns, inner, 5, 2) : random_block(inner, columns, 5, 2);
+          const Tensor whole = random_block(rows, columns, 1, 3), row = whole.row_range(0, 1);
+          for (const Tensor& start : {Tensor(), whole, row, c}) {
+            const Tensor expected = by_blas(x, weight, transpose, start, c);
+            weight_gemm(x, weight, transpose, start, c);
+            // Two orders of summing `inner` products of size 1 differ by rounding alone.
+            ASSERT_LE(largest_difference(c, expected), 3e-7 * static_cast<double>(inner) + 1e-6)
+                << rows << "x" << columns << "x" << inner << (t ? " T" : " N");
+          }
+        }
+}
+
+TEST(WeightGemm, SeesAWeightThatWasWritten) {
+  const Tensor x = random_block(3, 20, 0, 1), weight = random_block(20, 30, 0, 2), c({3, 30});
+  for (int round = 0; round < 2; ++round) {
+    for (Transpose transpose : {Transpose::no, Transpose::yes}) {
+      const Tensor w = transpose == Transpose::no ? weight : weight.reshaped({30, 20});
+      weight_gemm(x, w, transpose, {}, c);
+      EXPECT_LE(largest_difference(c, by_blas(x, w, transpose, {}, c)), 1e-5);
+    }
+    scale(weight, -3);
+  }
+}
+
+TEST(WeightGemm, TellsSlicesOfOneStorageApart) {
+  const Tensor all = random_block(60, 8, 0, 2), x = random_block(3, 8, 0, 1), c({3, 20});
+  for (int64_t begin : {0, 20, 40, 0}) {
+    const Tensor part = all.row_range(begin, begin + 20);
+    weight_gemm(x, part, Transpose::yes, {}, c);
+    EXPECT_LE(largest_difference(c, by_blas(x, part, Transpose::yes, {}, c)), 1e-5);
+  }
+}
+
+TEST(WeightGemm, ValuesDependNeitherOnThreadsNorOnTheOtherRows) {
+  const Tensor x = random_block(40, 300, 0, 1), weight = random_block(700, 300, 0, 2), one({40, 700}),
+               two({40, 700}), row({1, 700});
+  const int before = threads();
+  set_threads(1);
+  weight_gemm(x, weight, Transpose::yes, {}, one);
+  set_threads(3);
+  weight_gemm(x, weight, Transpose::yes, {}, two);
+  weight_gemm(x.row_range(17, 18), weight, Transpose::yes, {}, row);
+  set_threads(before);
+  EXPECT_EQ(one.to_vector(), two.to_vector());
+  EXPECT_EQ(one.row_range(17, 18).to_vector(), row.to_vector());
+}
+
+TEST(WeightGemm, RefusesAStartThatDoesNotFit) {
+  EXPECT_THROW(weight_gemm(Tensor({2, 3}), Tensor({4, 3}), Transpose::yes, Tensor({3, 4}), Tensor({2, 4})),
+               Error);
+  EXPECT_THROW(weight_gemm(Tensor({2, 3}), Tensor({4, 3}), Transpose::no, {}, Tensor({2, 4})), Error);
 }
 
 TEST(Gemm, ErrorsNameTheShapes) {
