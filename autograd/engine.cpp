@@ -102,6 +102,7 @@ Variable Variable::column_block(int64_t begin, int64_t end) const {
 
 Sink& InputGradient::sink() const { return edge_.node->outputs[edge_.output]; }
 Sink::Destination InputGradient::destination() const { return sink().destination(edge_.region); }
+Sink::Sum InputGradient::sum() const { return sink().sum(edge_.region); }
 void InputGradient::add(const Tensor& g) const {
   if (wanted()) sink().add(g, edge_.region);
 }
@@ -119,9 +120,9 @@ void InputGradient::add_column_sums(const Tensor& g) const {
   if (!to.accumulate) fill(to.tensor, 0);
   accumulate_column_sums(g, to.tensor);
 }
-bool InputGradient::partly_overlaps(const InputGradient& other) const {
+bool InputGradient::overlaps(const InputGradient& other) const {
   return wanted() && other.wanted() && edge_.node == other.edge_.node && edge_.output == other.edge_.output &&
-         edge_.region.overlaps(other.edge_.region) && edge_.region != other.edge_.region;
+         edge_.region.overlaps(other.edge_.region);
 }
 
 std::vector<Variable> record(const char* name, std::vector<Tensor> results,

@@ -48,13 +48,14 @@ Variable concat(const std::vector<Variable>& parts) {
 Variable stack(const std::vector<Variable>& parts) {
   check(!parts.empty(), "[stack] needs at least one part");
   const Shape& part_shape = parts[0].shape();
-  const auto count = static_cast<int64_t>(parts.size());
-  const Tensor y(part_shape.with_leading(count), parts[0].value().device());
-  for (int64_t i = 0; i < count; ++i) {
-    check(parts[i].shape() == part_shape, "[stack] the shapes must agree: {} behind {}", parts[i].shape(),
+  std::vector<Tensor> values;
+  for (const Variable& part : parts) {
+    check(part.shape() == part_shape, "[stack] the shapes must agree: {} behind {}", part.shape(),
           part_shape);
-    copy(parts[i].value(), y.slice(i, i + 1));
+    values.push_back(part.value());
   }
+  const auto count = static_cast<int64_t>(parts.size());
+  const Tensor y = stacked_rows(values).reshaped(part_shape.with_leading(count));
   return record("stack", y, parts, [](const std::vector<Tensor>& gradients, const Inputs& in) {
     for (size_t i = 0; i < in.size(); ++i) in[i].add(gradients[0].slice(i, i + 1));
   });

@@ -14,8 +14,8 @@ void check_linear(const Variable& x, const Variable& weight) {
 /// dx += dz W. The first contribution that covers x whole is written where it will stay.
 void add_input_gradient(const InputGradient& dx, const Tensor& dz, const Tensor& weight) {
   if (!dx.wanted()) return;
-  const Sink::Destination to = dx.destination();
-  weight_gemm(dz, weight, Transpose::no, to.accumulate ? to.tensor : Tensor(), to.tensor);
+  const Sink::Sum sum = dx.sum();
+  weight_gemm(dz, weight, Transpose::no, sum.before, sum.after);
 }
 
 /// The sum of the biases, a vector [outputs]; undefined if there are none.
@@ -29,7 +29,7 @@ Tensor sum_of_biases(const std::vector<Variable>& biases, const Variable& weight
       total = bias.value();
       continue;
     }
-    if (total.shares_storage(biases[0].value())) total = clone(total);
+    if (total.shares_memory(biases[0].value())) total = clone(total);
     accumulate(bias.value(), total);
   }
   return total;
@@ -54,11 +54,11 @@ Variable linear(const Variable& x, const Variable& weight, const std::vector<Var
                 });
 }
 
-Variable add_linear(const Variable& z, const Variable& x, const Variable& weight) {
+namespace {
+Variable add_linear_into(const Tensor& y, const Variable& z, const Variable& x, const Variable& weight) {
   check_linear(x, weight);
   check(z.value().rows() == x.value().rows() && z.shape().columns() == weight.shape()[0],
         "[add_linear] z {} does not fit x {} times W^T {}", z.shape(), x.shape(), weight.shape());
-  const Tensor y(z.shape(), z.value().device());
   weight_gemm(x.value(), weight.value(), Transpose::yes, z.value(), y);
   return record("add_linear", y, {z, x, weight},
                 [x = Saved(x.value()), weight = Saved(weight.value())](const std::vector<Tensor>& gradients,
@@ -68,6 +68,16 @@ Variable add_linear(const Variable& z, const Variable& x, const Variable& weight
                   add_input_gradient(in[1], dy, weight.get("add_linear"));
                   in[2].add_product(dy, x.get("add_linear"));
                 });
+}
+}  // namespace
+
+Variable add_linear(const Variable& z, const Variable& x, const Variable& weight) {
+  return add_linear_into(Tensor(z.shape(), z.value().device()), z, x, weight);
+}
+
+Variable add_linear(Variable&& z, const Variable& x, const Variable& weight) {
+  const bool in_place = z.value().holders() == 1 && !z.value().shares_memory(x.value());
+  return add_linear_into(in_place ? z.value() : Tensor(z.shape(), z.value().device()), z, x, weight);
 }
 
 Variable matmul(const Variable& a, const Variable& b) {

@@ -13,6 +13,8 @@ namespace rondo {
 Variable linear(const Variable& x, const Variable& weight, const std::vector<Variable>& biases = {});
 /// y = z + x W^T, as one accumulating product. z [.., O].
 Variable add_linear(const Variable& z, const Variable& x, const Variable& weight);
+/// The same in the memory of z, where nobody else holds it.
+Variable add_linear(Variable&& z, const Variable& x, const Variable& weight);
 /// y = a b. a [M, K], b [K, N].
 Variable matmul(const Variable& a, const Variable& b);
 

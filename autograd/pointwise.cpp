@@ -2,6 +2,7 @@
 #include "autograd/pointwise.h"
 
 #include <array>
+#include <cstdlib>
 #include <deque>
 
 #include "tensor/profile.h"
@@ -40,6 +41,7 @@ struct Recorded {
     std::array<Operand, most_pointwise_inputs> x, dx;
     std::array<Operand, most_pointwise_outputs> dy;
     std::array<bool, most_pointwise_inputs> accumulates{};
+    std::vector<size_t> reused;                          // inputs that their gradients overwrite
     std::vector<std::pair<size_t, Tensor>> temporaries;  // gradients that cannot be written in place
     std::vector<Tensor> kept;
     Device device = Device::cpu;
@@ -49,15 +51,25 @@ struct Recorded {
       const bool repeated = is_repeated(input);
       x[j] = {input.read_operand().data, repeated ? 0 : input.row_stride()};
       if (!gradients[j].wanted()) continue;
-      bool own_place = repeated;
-      for (size_t i = 0; i < j; ++i) own_place |= gradients[j].partly_overlaps(gradients[i]);
+      if (reusable(j, gradients)) {
+        dx[j] = x[j];
+        reused.push_back(j);
+        continue;
+      }
+      bool own_place = false;
+      for (size_t i = 0; i < j; ++i)
+        own_place |= gradients[j].overlaps(gradients[i]) && (repeated || !gradients[j].same_as(gradients[i]));
       if (own_place) {
-        temporaries.emplace_back(j, Tensor({extent.rows, extent.columns}, device));
-        dx[j] = temporaries.back().second.write_operand();
+        const Tensor temporary(input.shape(), device);
+        if (repeated) fill(temporary, 0);
+        temporaries.emplace_back(j, temporary);
+        dx[j] = {temporary.write(), repeated ? 0 : temporary.row_stride()};
+        accumulates[j] = repeated;
       } else {
         const Sink::Destination to = gradients[j].destination();
-        dx[j] = to.tensor.write_operand();
-        accumulates[j] = to.accumulate;
+        if (repeated && !to.accumulate) fill(to.tensor, 0);
+        dx[j] = {to.tensor.write(), repeated ? 0 : to.tensor.row_stride()};
+        accumulates[j] = repeated || to.accumulate;
         kept.push_back(to.tensor);
       }
     }
@@ -68,12 +80,29 @@ struct Recorded {
       launchers(*op, device)
           .backward(bytes.data(), extent, x.data(), dy.data(), dx.data(), accumulates.data());
     }
-    for (const auto& [j, temporary] : temporaries) {
-      if (is_repeated(inputs[j].get(op->name.c_str())))
-        gradients[j].add_column_sums(temporary);
-      else
-        gradients[j].add(temporary);
+    for (size_t j : reused) gradients[j].add(inputs[j].get(op->name.c_str()));
+    for (const auto& [j, gradient] : temporaries) gradients[j].add(gradient);
+  }
+  /// Whether the gradient of input j may overwrite the input: nobody but this operator holds it, no other
+  /// input lies across it, and its sink keeps the gradient where it is.
+  bool reusable(size_t j, const Inputs& gradients) const {
+    const Tensor& input = inputs[j].get(op->name.c_str());
+    if (is_repeated(input) || !gradients[j].keeps(input)) return false;
+    int64_t ours = 0;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const Tensor& other = inputs[i].get(op->name.c_str());
+      if (i != j && gradients[j].overlaps(gradients[i])) return false;
+      if (!input.shares_memory(other)) continue;
+      ++ours;
+      if (i != j && !side_by_side(input, other)) return false;
     }
+    return input.holders() == ours;
+  }
+  /// Whether two views of one memory are blocks of columns of the same rows that do not overlap.
+  static bool side_by_side(const Tensor& a, const Tensor& b) {
+    const int64_t distance = std::abs(a.data() - b.data());
+    return a.row_stride() == b.row_stride() && a.rows() == b.rows() && distance >= a.columns() &&
+           distance + a.columns() <= a.row_stride();
   }
   bool is_repeated(const Tensor& input) const { return input.rows() == 1 && extent.rows > 1; }
 };

@@ -16,35 +16,32 @@ Tensor part(const Tensor& whole, const Region& region) {
       .column_block(region.column, region.column + region.columns);
 }
 
-/// Tensors as one: a view where they lie behind one another in memory, else a copy.
-Tensor stacked(const std::vector<Tensor>& parts) {
-  int64_t rows = 0;
-  bool adjacent = true;
-  for (const Tensor& x : parts) {
-    adjacent &= x.shares_storage(parts[0]) && x.row_stride() == parts[0].row_stride() &&
-                x.offset() == parts[0].offset() + rows * x.row_stride();
-    rows += x.rows();
-  }
-  if (adjacent) return parts[0].extended_rows(rows);
-  const Tensor all({rows, parts[0].columns()}, parts[0].device());
-  int64_t row = 0;
-  for (const Tensor& x : parts) {
-    copy(x, all.row_range(row, row + x.rows()));
-    row += x.rows();
-  }
-  return all;
-}
-
 }  // namespace
 
-/// Makes the gradient ours to write: allocated, or copied from a tensor that others hold.
+/// Makes the gradient ours to write: allocated, with the pieces that came so far.
 void Sink::own() {
-  if (owned_) return;
-  if (!gradient_.defined())
+  if (gradient_.defined()) return;
+  if (pieces_.size() == 1 && pieces_cover_whole() && pieces_[0].tensor.holders() == 1) {
+    gradient_ = whole_of_pieces();
+  } else {
     gradient_ = Tensor(shape_, device_);
-  else if (gradient_.holders() > 1)
-    gradient_ = clone(gradient_);
-  owned_ = true;  // from now on more holders are those of destinations that we gave out
+    for (const Piece& piece : pieces_) copy(piece.tensor, part(gradient_, piece.region));
+  }
+  for (const Piece& piece : pieces_) written_.push_back(piece.region);
+  pieces_.clear();
+}
+
+bool Sink::pieces_cover_whole() const {
+  int64_t covered = 0;
+  for (const Piece& piece : pieces_) covered += piece.region.size();
+  return covered == shape_.size();
+}
+
+/// The view that the pieces make up together.
+Tensor Sink::whole_of_pieces() const {
+  const Piece& first = pieces_[0];
+  if (pieces_.size() == 1) return first.tensor.reshaped(shape_);
+  return first.tensor.enclosing(shape_, first.region.row, first.region.column);
 }
 
 /// Zeroes what no contribution has written, band of rows by band of rows.
@@ -87,12 +84,29 @@ Sink::Destination Sink::destination(const Region& region) {
   return {part(gradient_, region), accumulate};
 }
 
+Sink::Sum Sink::sum(const Region& region) {
+  if (region == whole() && pieces_.size() == 1 && pieces_cover_whole() && pieces_[0].tensor.holders() > 1) {
+    const Tensor before = pieces_[0].tensor;  // not copied only to be overwritten
+    pieces_.clear();
+    return {before, destination(region).tensor};
+  }
+  const Destination to = destination(region);
+  return {to.accumulate ? to.tensor : Tensor(), to.tensor};
+}
+
+bool Sink::keeps(const Tensor& g, const Region& region) const {
+  if (gradient_.defined()) return false;
+  for (const Piece& piece : pieces_)
+    if (piece.region.overlaps(region)) return false;
+  return pieces_.empty() || lie_apart(pieces_[0].tensor, g, region.row - pieces_[0].region.row,
+                                      region.column - pieces_[0].region.column);
+}
+
 void Sink::add(const Tensor& g, const Region& region) {
   check(g.rows() == region.rows && g.columns() == region.columns,
         "[backward] a gradient {} does not fit [{}, {}]", g.shape(), region.rows, region.columns);
-  if (!gradient_.defined() && region == whole()) {
-    gradient_ = g.reshaped(shape_);
-    written_ = {whole()};
+  if (keeps(g, region)) {
+    pieces_.push_back({g, region});
     return;
   }
   const Destination to = destination(region);
@@ -129,7 +143,7 @@ void Sink::multiply_products() {
       right.push_back(product.right);
     }
     std::erase_if(products, [&](const Product& product) { return product.region == region; });
-    multiply(region, stacked(left), stacked(right));
+    multiply(region, stacked_rows(left), stacked_rows(right));
   }
 }
 
@@ -141,9 +155,15 @@ void Sink::add_rows(const Tokens& rows, const Tensor& g) {
 
 Tensor Sink::flush() {
   multiply_products();
-  if (!gradient_.defined()) return {};
-  fill_gaps();
-  Tensor result = gradient_;
+  Tensor result;
+  if (!gradient_.defined() && !pieces_.empty() && pieces_cover_whole()) {
+    result = whole_of_pieces();
+  } else {
+    if (!gradient_.defined() && pieces_.empty()) return {};
+    own();
+    fill_gaps();
+    result = gradient_;
+  }
   discard();
   return result;
 }
@@ -151,9 +171,9 @@ Tensor Sink::flush() {
 void Sink::discard() {
   products_.clear();
   product_elements_ = 0;
+  pieces_.clear();
   if (bound_) return;
   gradient_ = {};
-  owned_ = false;
   written_.clear();
 }
 

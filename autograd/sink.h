@@ -37,11 +37,7 @@ class Sink {
   Sink(Shape shape, Device device) : shape_(shape), device_(device) {}
   /// The sink of a parameter: contributions are added to `gradient`, which lives on.
   explicit Sink(Tensor gradient)
-      : shape_(gradient.shape()),
-        device_(gradient.device()),
-        gradient_(gradient),
-        owned_(true),
-        bound_(true) {
+      : shape_(gradient.shape()), device_(gradient.device()), gradient_(gradient), bound_(true) {
     written_ = {whole()};
   }
 
@@ -55,8 +51,16 @@ class Sink {
     bool accumulate;
   };
   Destination destination(const Region& region);
-  /// Adds g [region.rows, region.columns]. The first tensor that covers the whole value is kept as it is.
+  /// For `after = before + contribution`; `before` undefined means zero, and it may be `after` itself.
+  struct Sum {
+    Tensor before, after;
+  };
+  Sum sum(const Region& region);
+  /// Adds g [region.rows, region.columns].
   void add(const Tensor& g, const Region& region);
+  /// Whether add() keeps g as it is, as the first or as a further piece of what it found side by side in one
+  /// memory.
+  bool keeps(const Tensor& g, const Region& region) const;
   /// Adds left^T right, now if it is large, else when flushed, together with its neighbours.
   void add_product(const Tensor& left, const Tensor& right, const Region& region);
   /// Adds g[i] to row rows[i] for every i, in order.
@@ -68,22 +72,28 @@ class Sink {
   void discard();
 
  private:
+  struct Piece {
+    Tensor tensor;
+    Region region;
+  };
   struct Product {
     Tensor left, right;  // [n, region.rows], [n, region.columns]
     Region region;
   };
   void own();
   void fill_gaps();
+  bool pieces_cover_whole() const;
+  Tensor whole_of_pieces() const;
   void multiply_products();
   void multiply(const Region& region, const Tensor& left, const Tensor& right);
 
   Shape shape_;
   Device device_ = Device::cpu;
-  Tensor gradient_;              // undefined until the first contribution
+  std::vector<Piece> pieces_;    // contributions that others may hold too; no two overlap
+  Tensor gradient_;              // ours to write; undefined while the pieces are all there is
   std::vector<Region> written_;  // what of it holds values; no two overlap
   std::vector<Product> products_;
   int64_t product_elements_ = 0;
-  bool owned_ = false;  // whether gradient_ may be written; else it is a tensor that others may hold
   bool bound_ = false;  // whether gradient_ outlives flush()
 };
 

@@ -82,13 +82,18 @@ class InputGradient {
   explicit InputGradient(const Edge& edge) : edge_(edge) {}
   bool wanted() const { return edge_.node != nullptr; }
   Sink::Destination destination() const;
+  Sink::Sum sum() const;
   void add(const Tensor& g) const;
+  bool keeps(const Tensor& g) const { return wanted() && sink().keeps(g, edge_.region); }
   void add_product(const Tensor& left, const Tensor& right) const;
   void add_rows(const Tokens& rows, const Tensor& g) const;
   /// A vector's gradient: the column sums of g.
   void add_column_sums(const Tensor& g) const;
-  /// Whether this input and another are different, overlapping parts of one value.
-  bool partly_overlaps(const InputGradient& other) const;
+  /// Whether this input and another are overlapping parts of one value.
+  bool overlaps(const InputGradient& other) const;
+  bool same_as(const InputGradient& other) const {
+    return overlaps(other) && edge_.region == other.edge_.region;
+  }
 
  private:
   Sink& sink() const;

@@ -2,6 +2,16 @@
 #include "nn/recurrent.h"
 
 namespace rondo {
+namespace {
+
+/// The same value, read from `memory` from now on: the outputs of all steps lie in sequence, so that neither
+/// stack() nor the recurrent weight's gradient has to copy them.
+Variable moved(const Variable& x, const Tensor& memory) {
+  copy(x.value(), memory);
+  return Variable(memory, x.edge());
+}
+
+}  // namespace
 
 RecurrentStack::RecurrentStack(Module& parent, std::string stack_name, const std::string& cell,
                                const std::vector<CellOptions>& layers, double dropout_between)
@@ -19,11 +29,13 @@ RecurrentStack::Result RecurrentStack::operator()(const Variable& x, const std::
     Cell& cell = *layers_[i];
     if (i > 0) result.output = between_(result.output);
     cell.begin_chunk();
-    const std::vector<Variable> projected = cell.project(result.output);
+    const std::vector<StepInputs> inputs = cell.project(result.output);
     State state = states[i];
+    const Tensor sequence(x.shape().with_columns(cell.options.hidden_size), x.value().device());
     std::vector<Variable> outputs;
     for (int64_t t = 0; t < x.shape()[0]; ++t) {
-      state = cell.step(StepInputs(projected, t), state);
+      state = cell.step(inputs[t], state);
+      state.h = moved(state.h, sequence[t].as_part());
       outputs.push_back(state.h);
     }
     result.output = stack(outputs);

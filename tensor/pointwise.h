@@ -45,7 +45,8 @@ using PointwiseForward = void (*)(const void* op, Extent extent, const Operand* 
                                   const Operand* outputs);
 
 /// input_gradients[j] (+)= sum over k of output_gradients[k] * dy_k/dx_j. A null output gradient is zero, a
-/// null input gradient is not wanted; accumulate[j] says whether to add to what is there.
+/// null input gradient is not wanted; accumulate[j] says whether to add to what is there. With row stride 0
+/// it must be true, and the rows are added up in their order. An input gradient may lie where its input does.
 using PointwiseBackward = void (*)(const void* op, Extent extent, const Operand* inputs,
                                    const Operand* output_gradients, const Operand* input_gradients,
                                    const bool* accumulate);

@@ -147,25 +147,48 @@ struct OnElement {
   int64_t columns;
   HD void operator()(int64_t i) const { kernel(Place{i / columns, i % columns, 1}); }
 };
+template <class Kernel>
+struct OnColumn {
+  Kernel kernel;
+  int64_t rows;
+  HD void operator()(int64_t column) const {
+    for (int64_t row = 0; row < rows; ++row) kernel(Place{row, column, 1});
+  }
+};
+#else
+/// Columns [begin, end) of a row, a register at a time.
+template <class Kernel>
+void run_row(const Kernel& kernel, int64_t row, int64_t begin, int64_t end) {
+  int64_t column = begin;
+  for (; column + Vec::size <= end; column += Vec::size) kernel(Place{row, column, Vec::size});
+  if (column < end) kernel(Place{row, column, end - column});
+}
 #endif
 
-/// Runs kernel(Place) over all elements; rows that lie behind one another are one long row.
+/// How a launch goes over its elements: in any order, as one long row where all rows lie behind one another;
+/// or down the columns, each column in the order of the rows by one thread, so that it may add up.
+enum class Order { any, long_row, down_columns };
+
+/// Runs kernel(Place) over all elements. `moved` operands of this extent are read or written.
 template <class Kernel>
-void run(Extent extent, bool contiguous, Kernel kernel) {
-  if (contiguous) extent = {1, extent.rows * extent.columns};
+void run(Extent extent, Order order, [[maybe_unused]] int moved, Kernel kernel) {
+  if (order == Order::long_row) extent = {1, extent.rows * extent.columns};
   if (extent.rows == 0 || extent.columns == 0) return;
 #ifdef __CUDACC__
-  cuda::launch_threads(extent.rows * extent.columns, OnElement<Kernel>{kernel, extent.columns});
+  if (order == Order::down_columns)
+    cuda::launch_threads(extent.columns, OnColumn<Kernel>{kernel, extent.rows});
+  else
+    cuda::launch_threads(extent.rows * extent.columns, OnElement<Kernel>{kernel, extent.columns});
 #else
-  constexpr int64_t width = 64 * Vec::size;
-  const int64_t blocks = (extent.columns + width - 1) / width, tasks = extent.rows * blocks;
-#pragma omp parallel for schedule(static) if (extent.rows * extent.columns >= parallel_elements)
+  const bool down = order == Order::down_columns;
+  const int64_t width = (down ? 8 : 64) * Vec::size;
+  const int64_t blocks = (extent.columns + width - 1) / width, tasks = down ? blocks : extent.rows * blocks;
+  const int64_t rows = down ? extent.rows : 1;  // of one task
+#pragma omp parallel for schedule(static) if (extent.rows * extent.columns * moved >= parallel_elements)
   for (int64_t task = 0; task < tasks; ++task) {
-    const int64_t row = task / blocks, begin = task % blocks * width;
+    const int64_t first = task / blocks, begin = task % blocks * width;
     const int64_t end = begin + width < extent.columns ? begin + width : extent.columns;
-    int64_t column = begin;
-    for (; column + Vec::size <= end; column += Vec::size) kernel(Place{row, column, Vec::size});
-    if (column < end) kernel(Place{row, column, end - column});
+    for (int64_t row = first; row < first + rows; ++row) run_row(kernel, row, begin, end);
   }
 #endif
 }
@@ -185,10 +208,9 @@ void pointwise_forward(const void* op, Extent extent, const Operand* inputs, con
   std::memcpy(static_cast<void*>(&kernel.op), op, sizeof(Op));
   for (int j = 0; j < Kernel::N; ++j) kernel.inputs[j] = inputs[j];
   for (int k = 0; k < Kernel::M; ++k) kernel.outputs[k] = outputs[k];
-  detail::run(extent,
-              extent.rows == 1 || (detail::contiguous(extent, inputs, Kernel::N) &&
-                                   detail::contiguous(extent, outputs, Kernel::M)),
-              kernel);
+  const bool long_row = extent.rows == 1 || (detail::contiguous(extent, inputs, Kernel::N) &&
+                                             detail::contiguous(extent, outputs, Kernel::M));
+  detail::run(extent, long_row ? detail::Order::long_row : detail::Order::any, Kernel::N + Kernel::M, kernel);
 }
 
 template <class Op>
@@ -203,11 +225,16 @@ void pointwise_backward(const void* op, Extent extent, const Operand* inputs, co
     kernel.accumulate[j] = accumulate[j];
   }
   for (int k = 0; k < Kernel::M; ++k) kernel.output_gradients[k] = output_gradients[k];
-  detail::run(extent,
-              extent.rows == 1 || (detail::contiguous(extent, inputs, Kernel::N) &&
-                                   detail::contiguous(extent, output_gradients, Kernel::M) &&
-                                   detail::contiguous(extent, input_gradients, Kernel::N)),
-              kernel);
+  bool adds_up = false;  // the gradient of a row that is repeated
+  for (int j = 0; j < Kernel::N; ++j)
+    adds_up |= extent.rows > 1 && input_gradients[j].data && input_gradients[j].row_stride == 0;
+  const bool long_row = extent.rows == 1 || (detail::contiguous(extent, inputs, Kernel::N) &&
+                                             detail::contiguous(extent, output_gradients, Kernel::M) &&
+                                             detail::contiguous(extent, input_gradients, Kernel::N));
+  const detail::Order order = adds_up    ? detail::Order::down_columns
+                              : long_row ? detail::Order::long_row
+                                         : detail::Order::any;
+  detail::run(extent, order, 2 * Kernel::N + Kernel::M, kernel);
 }
 
 /// The entries of a list, with this pass's launchers filled in.

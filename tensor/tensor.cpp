@@ -16,7 +16,16 @@ const Kernels& kernels(Device device) {
 
 Storage::Storage(Device where, int64_t count)
     : device(where), size(count), data(static_cast<real*>(allocate(where, count * sizeof(real)))) {}
-Storage::~Storage() { release(device, data, size * sizeof(real)); }
+Storage::Storage(std::shared_ptr<Storage> of, real* first, int64_t count)
+    : device(of->device), size(count), data(first), whole(std::move(of)) {
+  ++whole->parts;
+}
+Storage::~Storage() {
+  if (whole)
+    --whole->parts;
+  else
+    release(device, data, size * sizeof(real));
+}
 
 Tensor::Tensor(Shape shape, Device device)
     : storage_(std::make_shared<Storage>(device, shape.size())),
@@ -64,12 +73,26 @@ Tensor Tensor::row_range(int64_t begin, int64_t end) const {
   return view;
 }
 
-Tensor Tensor::extended_rows(int64_t rows) const {
-  check(offset_ + (rows - 1) * row_stride_ + columns() <= storage_->size,
-        "[extended_rows] {} rows leave the storage", rows);
+Tensor Tensor::enclosing(Shape shape, int64_t rows, int64_t columns) const {
   Tensor view = *this;
-  view.shape_ = {rows, columns()};
+  view.shape_ = shape;
+  view.offset_ -= rows * row_stride_ + columns;
+  const int64_t extent = (shape.rows() - 1) * row_stride_ + shape.columns();
+  const auto fits = [&] { return view.offset_ >= 0 && view.offset_ + extent <= view.storage_->size; };
+  if (!fits() && storage_->whole) {  // further than this part
+    view.offset_ += storage_->data - storage_->whole->data;
+    view.storage_ = storage_->whole;
+  }
+  check(fits(), "[enclosing] {} leaves the memory around {}", shape, shape_);
   return view;
+}
+
+Tensor Tensor::as_part() const {
+  Tensor part = *this;
+  const int64_t count = size() == 0 ? 0 : (rows() - 1) * row_stride_ + columns();
+  part.storage_ = std::make_shared<Storage>(memory(), storage_->data + offset_, count);
+  part.offset_ = 0;
+  return part;
 }
 
 Tensor Tensor::column_block(int64_t begin, int64_t end) const {
@@ -99,6 +122,29 @@ real Tensor::item() const {
 std::vector<real> Tensor::to_vector() const {
   const Tensor flat = rondo::contiguous(*this);
   return {flat.data(), flat.data() + flat.size()};
+}
+
+bool lie_apart(const Tensor& a, const Tensor& b, int64_t rows, int64_t columns) {
+  return a.shares_memory(b) && a.row_stride() == b.row_stride() &&
+         b.data() - a.data() == rows * a.row_stride() + columns;
+}
+
+Tensor stacked_rows(const std::vector<Tensor>& parts) {
+  int64_t rows = 0;
+  bool in_sequence = true;
+  for (const Tensor& x : parts) {
+    in_sequence &= lie_apart(parts[0], x, rows, 0);
+    rows += x.rows();
+  }
+  const Shape shape{rows, parts[0].columns()};
+  if (in_sequence) return parts[0].enclosing(shape);
+  const Tensor all(shape, parts[0].device());
+  int64_t row = 0;
+  for (const Tensor& x : parts) {
+    copy(x, all.row_range(row, row + x.rows()));
+    row += x.rows();
+  }
+  return all;
 }
 
 namespace {

@@ -17,6 +17,8 @@ struct Pack;  // tensor/packed_gemm.cpp
 /// changed.
 struct Storage {
   Storage(Device where, int64_t count);
+  /// `count` elements from `first` on of another's memory, with a version and holders of their own.
+  Storage(std::shared_ptr<Storage> of, real* first, int64_t count);
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
@@ -26,6 +28,8 @@ struct Storage {
   real* data;
   uint64_t version = 0;
   std::vector<std::shared_ptr<Pack>> packs;  // of the weights that lie here
+  std::shared_ptr<Storage> whole;            // whose memory this is a part of; null: it is our own
+  int64_t parts = 0;                         // storages whose whole this is
 };
 
 class Tensor {
@@ -56,8 +60,11 @@ class Tensor {
   }
   uint64_t version() const { return storage_->version; }
   /// How many tensors share the memory: a buffer is reused in place only if this is 1.
-  int64_t holders() const { return storage_.use_count(); }
-  bool shares_storage(const Tensor& other) const { return storage_ == other.storage_; }
+  int64_t holders() const {
+    const auto& whole = storage_->whole;
+    return storage_.use_count() + (whole ? whole.use_count() - whole->parts : 0);
+  }
+  bool shares_memory(const Tensor& other) const { return memory() == other.memory(); }
   int64_t offset() const { return offset_; }
   Storage& storage() const { return *storage_; }
 
@@ -71,9 +78,12 @@ class Tensor {
   Tensor operator[](int64_t i) const;
   /// Rows [begin, end) of the matrix, as a view [end - begin, columns].
   Tensor row_range(int64_t begin, int64_t end) const;
-  /// A view [rows, columns] from the first row on, past the end of this view: for tensors known to lie in
-  /// sequence.
-  Tensor extended_rows(int64_t rows) const;
+  /// A view of this shape whose matrix begins `rows` rows and `columns` columns before this one's: for parts
+  /// that are known to lie side by side in one memory.
+  Tensor enclosing(Shape shape, int64_t rows = 0, int64_t columns = 0) const;
+  /// The same view with a version and holders of its own: a part of a buffer, such as one time step, that is
+  /// written and let go apart from the others. Parts of one buffer must not overlap.
+  Tensor as_part() const;
   /// Columns [begin, end), as a view.
   Tensor column_block(int64_t begin, int64_t end) const;
   /// The same elements in another shape: a view. Needs contiguous rows unless the columns stay.
@@ -85,11 +95,19 @@ class Tensor {
   std::vector<real> to_vector() const;
 
  private:
+  const std::shared_ptr<Storage>& memory() const { return storage_->whole ? storage_->whole : storage_; }
+
   std::shared_ptr<Storage> storage_;
   Shape shape_;
   int64_t offset_ = 0;
   int64_t row_stride_ = 0;
 };
+
+/// Whether b begins `rows` rows and `columns` columns behind a, in one memory and with one row stride.
+bool lie_apart(const Tensor& a, const Tensor& b, int64_t rows, int64_t columns);
+/// Matrices of one width as one, [sum of rows, columns]: a view where they lie behind one another in memory,
+/// else a copy.
+Tensor stacked_rows(const std::vector<Tensor>& parts);
 
 // Plain arithmetic on tensors, without gradients. Shapes must agree as matrices.
 

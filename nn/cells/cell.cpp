@@ -45,16 +45,46 @@ Recurrent::Recurrent(Cell& cell, const std::string& name, Shape shape, Initializ
   cell.recurrents_.push_back(this);
 }
 
+const Variable& StepInputs::operator[](const Projection& projection) const {
+  check(!taken_.contains(projection.index()),
+        "[cell] this step has taken the projection already; take() is for its last use");
+  return projected_[projection.index()];
+}
+
+Variable StepInputs::take(const Projection& projection) const {
+  Variable it = (*this)[projection];
+  taken_[projection.index()] = it.shape().columns();
+  projected_[projection.index()] = {};
+  return it;
+}
+
+Variable StepInputs::take(const Projection& projection, int64_t begin, int64_t end) const {
+  const Variable& whole = projected_[projection.index()];
+  int64_t& taken = taken_[projection.index()];
+  check(whole.defined() && begin >= taken, "[cell] columns [{}, {}) of a projection are taken already", begin,
+        end);
+  taken = end;
+  const Variable block = whole.column_block(begin, end);
+  const bool free = whole.value().holders() == 2;  // by `whole` and by `block`
+  return free ? Variable(block.value().as_part(), block.edge()) : block;
+}
+
 State Cell::initial_state(int64_t batch) const { return {Variable(Tensor::zeros({batch, hidden()})), {}}; }
 
 void Cell::begin_chunk() {
   for (Recurrent* recurrent : recurrents_) recurrent->begin_chunk();
 }
 
-std::vector<Variable> Cell::project(const Variable& x) const {
+std::vector<StepInputs> Cell::project(const Variable& x) const {
   std::vector<Variable> projected;
   for (const Projection* projection : projections_) projected.push_back((*projection)(x));
-  return projected;
+  std::vector<StepInputs> steps;
+  for (int64_t t = 0; t < x.shape()[0]; ++t) {
+    std::vector<Variable> parts;  // of one buffer, each let go apart from the others
+    for (const Variable& all : projected) parts.emplace_back(all[t].value().as_part(), all[t].edge());
+    steps.emplace_back(std::move(parts));
+  }
+  return steps;
 }
 
 GateBiases::GateBiases(Cell& cell, int64_t gates, const CellOptions& options, double forget_bias)

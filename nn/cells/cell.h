@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -79,12 +80,17 @@ class Recurrent {
 /// The projections of one time step.
 class StepInputs {
  public:
-  StepInputs(const std::vector<Variable>& projected, int64_t step) : projected_(projected), step_(step) {}
-  Variable operator[](const Projection& projection) const { return projected_[projection.index()][step_]; }
+  explicit StepInputs(std::vector<Variable> projected) : projected_(std::move(projected)) {}
+  const Variable& operator[](const Projection& projection) const;
+  /// The same, or columns [begin, end) of it, for its last use, which may then work in its memory:
+  /// add_linear(x.take(z), h, U) needs no second buffer for the sum. Blocks are taken from left to right;
+  /// what is taken cannot be asked for again.
+  Variable take(const Projection& projection) const;
+  Variable take(const Projection& projection, int64_t begin, int64_t end) const;
 
  private:
-  const std::vector<Variable>& projected_;  // each [T, B, width]
-  int64_t step_;
+  mutable std::vector<Variable> projected_;     // each [B, width]
+  mutable std::map<int64_t, int64_t> taken_{};  // columns by projection
 };
 
 class Cell : public Module {
@@ -97,8 +103,8 @@ class Cell : public Module {
   virtual State initial_state(int64_t batch) const;
   /// Makes the recurrent weights' values in force. Once per chunk, before its steps.
   void begin_chunk();
-  /// All projections of x [T, B, I].
-  std::vector<Variable> project(const Variable& x) const;
+  /// The projections of x [T, B, I], one product for all steps; T entries.
+  std::vector<StepInputs> project(const Variable& x) const;
 
   const CellOptions options;
 

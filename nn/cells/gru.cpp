@@ -11,10 +11,10 @@ Gru::Gru(Module& parent, const std::string& suffix, const CellOptions& cell_opti
 
 State Gru::step(const StepInputs& x, const State& previous) {
   const int64_t H = hidden();
-  const Variable from_x = x[x_gates], &h = previous.h;
-  const Variable r_and_z = add_linear(from_x.column_block(0, 2 * H), h, U.rows(0, 2 * H));
+  const Variable& h = previous.h;
+  const Variable r_and_z = add_linear(x.take(x_gates, 0, 2 * H), h, U.rows(0, 2 * H));
   const Variable reset = pointwise(GruReset{}, r_and_z.column_block(0, H), h);
-  const Variable n = add_linear(from_x.column_block(2 * H, 3 * H), reset, U.rows(2 * H, 3 * H));
+  const Variable n = add_linear(x.take(x_gates, 2 * H, 3 * H), reset, U.rows(2 * H, 3 * H));
   return {pointwise(GruUpdate{}, r_and_z.column_block(H, 2 * H), n, h), {}};
 }
 
@@ -28,7 +28,7 @@ GruWithResetAfter::GruWithResetAfter(Module& parent, const std::string& suffix,
 
 State GruWithResetAfter::step(const StepInputs& x, const State& previous) {
   const int64_t H = hidden();
-  const Variable from_x = x[x_gates], from_h = linear(previous.h, U, {recurrent_bias});
+  const Variable from_x = x.take(x_gates), from_h = linear(previous.h, U, {recurrent_bias});
   const auto gate = [H](const Variable& gates, int64_t k) { return gates.column_block(k * H, (k + 1) * H); };
   return {pointwise(GruResetAfter{}, gate(from_x, 0), gate(from_x, 1), gate(from_x, 2), gate(from_h, 0),
                     gate(from_h, 1), gate(from_h, 2), previous.h),

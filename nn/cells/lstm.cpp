@@ -16,7 +16,7 @@ State LstmBase::initial_state(int64_t batch) const {
 
 template <class Gates>
 State LstmBase::gated_step(const StepInputs& x, const State& previous) {
-  const Variable gates = add_linear(x[z], previous.h, U);
+  const Variable gates = add_linear(x.take(z), previous.h, U);
   const auto gate = [&](int64_t k) { return gates.column_block(k * hidden(), (k + 1) * hidden()); };
   const auto next = pointwise_outputs(Gates{}, gate(0), gate(1), gate(2), gate(3), previous.c);
   return {next[0], next[1]};

@@ -10,7 +10,7 @@ Rnn::Rnn(Module& parent, const std::string& suffix, const CellOptions& cell_opti
       U(*this, "weight_hh", {hidden(), hidden()}, options.recurrent_weights) {}
 
 State Rnn::step(const StepInputs& x, const State& previous) {
-  return {tanh(add_linear(x[z], previous.h, U)), {}};
+  return {tanh(add_linear(x.take(z), previous.h, U)), {}};
 }
 
 }  // namespace rondo

@@ -44,18 +44,18 @@ struct OneUnit : Module {
   /// The state after each of three steps.
   std::vector<Variable> run(const Variable& x) {
     cell.begin_chunk();
-    const std::vector<Variable> projected = cell.project(x);
+    const std::vector<StepInputs> inputs = cell.project(x);
     std::vector<Variable> states;
     State state = cell.initial_state(1);
     for (int64_t t = 0; t < 3; ++t) {
-      state = cell.step(StepInputs(projected, t), state);
+      state = cell.step(inputs[t], state);
       states.push_back(state.h);
     }
     return states;
   }
 };
 
-const std::vector<real> inputs = {0.5, -1, 2};
+const std::vector<real> numbers = {0.5, -1, 2};
 
 TEST(ReadmeCell, ComputesItsEquations) {
   OneUnit model;
@@ -68,11 +68,11 @@ TEST(ReadmeCell, ComputesItsEquations) {
     if (segment.name == "weight_hh_l0") U = values;
   }
   ASSERT_EQ(b_ih.size() + b_hh.size() + W.size() + U.size(), 8u);
-  const auto states = model.run(Tensor::from(inputs, {3, 1, 1}));
+  const auto states = model.run(Tensor::from(numbers, {3, 1, 1}));
   double h = 0;
   for (std::size_t t = 0; t < 3; ++t) {
-    const double f = 1 / (1 + std::exp(-(W[0] * inputs[t] + b_ih[0] + b_hh[0] + U[0] * h)));
-    const double n = std::tanh(W[1] * inputs[t] + b_ih[1] + b_hh[1] + U[1] * f * h);
+    const double f = 1 / (1 + std::exp(-(W[0] * numbers[t] + b_ih[0] + b_hh[0] + U[0] * h)));
+    const double n = std::tanh(W[1] * numbers[t] + b_ih[1] + b_hh[1] + U[1] * f * h);
     h = (1 - f) * h + f * n;
     EXPECT_NEAR(states[t].value().item(), h, 1e-6) << "step " << t;
   }
@@ -82,7 +82,7 @@ TEST(ReadmeCell, ComputesItsEquations) {
 TEST(ReadmeCell, PassesTheGradientCheck) {
   OneUnit model;
   const GradientCheck result = check_gradients([&](const auto& x) { return concat(model.run(x[0])); },
-                                               {Tensor::from(inputs, {3, 1, 1})});
+                                               {Tensor::from(numbers, {3, 1, 1})});
   EXPECT_TRUE(result.passed) << result.worst;
 }
 #endif

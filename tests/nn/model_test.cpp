@@ -7,7 +7,10 @@
 #include <map>
 
 #include "autograd/functions.h"
+#include "autograd/operators.h"
+#include "nn/cells/gru.h"
 #include "nn/language_model.h"
+#include "tensor/allocator.h"
 #include "tests/nn/parameters.h"
 #include "tests/tensor/errors.h"
 
@@ -119,7 +122,7 @@ TEST(Module, LaysParametersOutOnceAndInTwoBuffers) {
     end = segment.offset + segment.shape.size();
   }
   EXPECT_LE(end, model.values().size());
-  EXPECT_TRUE(model.first.weight.variable().value().shares_storage(model.values()));
+  EXPECT_TRUE(model.first.weight.variable().value().shares_memory(model.values()));
 }
 
 TEST(Module, RefusesTwoParametersOfOneName) {
@@ -340,6 +343,62 @@ TEST(RecurrentStack, ErrorsSayWhatWasExpected) {
               model.forward({tokens({1, 2}), 1, 2}, {});
             }),
             "[recurrent] 2 layers need 2 states, got 0");
+}
+
+// ---- Memory that is used again.
+
+TEST(Memory, BackwardOverwritesNothingThatSomeoneHolds) {
+  for (const std::string& cell : cell_names()) {
+    LanguageModel model(small(cell), 11);
+    const int64_t T = 4, B = 3;
+    const LanguageModel::Input input{tokens({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0, 1}), T, B};
+    const LanguageModel::Result result = model.forward(input, model.initial_states(B));
+    const Numbers output = result.output.value().to_vector(), h = result.states[0].h.value().to_vector();
+    sum(square(result.output)).backward();
+    EXPECT_EQ(result.output.value().to_vector(), output) << cell;
+    EXPECT_EQ(result.states[0].h.value().to_vector(), h) << cell;
+  }
+}
+
+TEST(Memory, OneLayersGatesAndTheirGradientsShareABuffer) {
+  struct Layer : Module {
+    Layer() { finalize(1); }
+    RecurrentStack stack{*this, "rnn", "lstm", {pytorch_cell(8, 64)}, 0};
+  } layer;
+  const int64_t T = 100, B = 32, H = 64;
+  const Tensor x = Tensor::filled({T, B, 8}, real(0.1));
+  const auto train = [&] {
+    const auto result = layer.stack(Variable(x), layer.stack.initial_states(B));
+    sum(result.output).backward();
+  };
+  train();  // the weight's packs
+  const size_t before = memory_statistics(Device::cpu).bytes_in_use;
+  reset_peak_bytes(Device::cpu);
+  train();
+  const double units = static_cast<double>(T * B * H * static_cast<int64_t>(sizeof(real)));
+  const double peak = static_cast<double>(memory_statistics(Device::cpu).peak_bytes - before) / units;
+  EXPECT_GE(peak, 6);  // 4 gates, c, h
+  EXPECT_LE(peak, 8);  // and the gradient of h; with a second buffer for gates it would be 11
+}
+
+TEST(StepInputs, HandOutWhatIsTakenOnce) {
+  struct OneCell : Module {
+    OneCell() { finalize(1); }
+    Gru cell{*this, "", pytorch_cell(2, 3)};
+  } model;
+  const Variable x(Tensor::zeros({2, 1, 2}));
+  const auto steps = model.cell.project(x);
+  ASSERT_EQ(steps.size(), 2u);
+  const Projection& gates = model.cell.x_gates;
+  EXPECT_EQ(steps[0][gates].shape(), (Shape{1, 9}));
+  EXPECT_EQ(steps[0].take(gates).shape(), (Shape{1, 9}));
+  EXPECT_EQ(error_of([&] { (void)steps[0][gates]; }),
+            "[cell] this step has taken the projection already; take() is for its last use");
+  EXPECT_THROW(steps[0].take(gates), Error);
+  EXPECT_EQ(steps[1].take(gates, 0, 6).shape(), (Shape{1, 6}));
+  EXPECT_EQ(error_of([&] { steps[1].take(gates, 3, 9); }),
+            "[cell] columns [3, 9) of a projection are taken already");
+  EXPECT_EQ(steps[1].take(gates, 6, 9).shape(), (Shape{1, 3}));
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ TEST(Tensor, SlicesAndBlocksAreViews) {
   const Tensor x = counting({4, 3, 5});
   const Tensor middle = x.slice(1, 3);
   EXPECT_EQ(middle.shape(), (Shape{2, 3, 5}));
-  EXPECT_TRUE(middle.shares_storage(x));
+  EXPECT_TRUE(middle.shares_memory(x));
   EXPECT_EQ(middle.data(), x.data() + 15);
   EXPECT_EQ(x[2].shape(), (Shape{3, 5}));
   EXPECT_EQ(x[2][1].to_vector(), (Numbers{35, 36, 37, 38, 39}));
@@ -55,7 +55,7 @@ TEST(Tensor, SlicesAndBlocksAreViews) {
   EXPECT_EQ(block[3].row_range(1, 3).to_vector(), (Numbers{51, 52, 56, 57}));
   EXPECT_EQ(block.slice(1, 2)[0][2].to_vector(), (Numbers{26, 27}));
   EXPECT_EQ(block.column_block(1, 2).row_range(0, 2).to_vector(), (Numbers{2, 7}));
-  EXPECT_EQ(x.row_range(2, 3).extended_rows(2).to_vector(), x.row_range(2, 4).to_vector());
+  EXPECT_EQ(x.row_range(3, 4).enclosing({2, x.columns()}, 1).to_vector(), x.row_range(2, 4).to_vector());
 
   fill(block, -1);
   EXPECT_EQ(x[0][0].to_vector(), (Numbers{0, -1, -1, 3, 4}));
@@ -66,7 +66,7 @@ TEST(Tensor, Reshapes) {
   const Tensor x = counting({2, 3, 4});
   EXPECT_EQ(x.reshaped({6, 4})[4].to_vector(), (Numbers{16, 17, 18, 19}));
   EXPECT_EQ(x.reshaped({3, 8})[2].to_vector(), (Numbers{16, 17, 18, 19, 20, 21, 22, 23}));
-  EXPECT_TRUE(x.reshaped({24}).shares_storage(x));
+  EXPECT_TRUE(x.reshaped({24}).shares_memory(x));
   const Tensor block = x.column_block(1, 3);
   EXPECT_EQ(block.reshaped({6, 2})[5].to_vector(), (Numbers{21, 22}));
   EXPECT_EQ(block[1].row_range(2, 3).reshaped({2, 1}).to_vector(), (Numbers{21, 22}));
@@ -84,7 +84,10 @@ TEST(Tensor, ErrorsSayWhatWasExpected) {
             "[column_block] [1, 4) does not lie within the columns of [4, 3]");
   EXPECT_EQ(error_of([&] { (void)x.row_range(3, 2); }),
             "[row_range] [3, 2) does not lie within the 4 rows of [4, 3]");
-  EXPECT_EQ(error_of([&] { (void)x.extended_rows(5); }), "[extended_rows] 5 rows leave the storage");
+  EXPECT_EQ(error_of([&] {
+              (void)x.enclosing({5, 3});
+            }),
+            "[enclosing] [5, 3] leaves the memory around [4, 3]");
   EXPECT_EQ(error_of([&] { (void)x.reshaped({5, 3}); }), "[reshape] [4, 3] elements do not fill [5, 3]");
   EXPECT_EQ(error_of([&] { (void)x.item(); }), "[item] needs exactly one element, got [4, 3]");
   EXPECT_EQ(error_of([] { Tensor::from({1, 2, 3}, {2}); }), "[tensor] 3 values do not fill [2]");
@@ -151,7 +154,7 @@ TEST(Arithmetic, WorksOnStridedBlocks) {
       ASSERT_EQ(sums.data()[c], expected);
       for (int64_t r = 0; r < R; ++r) ASSERT_EQ(y.data()[r * (C + 3) + c], 2 * c);
     }
-    EXPECT_TRUE(contiguous(wide).shares_storage(wide));
+    EXPECT_TRUE(contiguous(wide).shares_memory(wide));
     EXPECT_EQ(contiguous(x).to_vector(), x.to_vector());
   }
 }
@@ -214,6 +217,32 @@ TEST(Arithmetic, DoesNotDependOnThreads) {
   EXPECT_EQ(columns[0], columns[1]);
   EXPECT_EQ(columns[0], columns[2]);
   EXPECT_EQ(error_of([] { set_threads(0); }), "[threads] at least 1, got 0");
+}
+
+TEST(Tensor, APartHasAVersionAndHoldersOfItsOwn) {
+  Tensor whole = Tensor::zeros({4, 3});
+  {
+    const Tensor first = whole.row_range(0, 2).as_part(), second = whole.row_range(2, 4).as_part();
+    EXPECT_TRUE(first.shares_memory(second) && first.shares_memory(whole));
+    EXPECT_EQ(first.holders(), 2);  // first, and whole
+    const uint64_t version = first.version();
+    fill(second, 7);
+    EXPECT_EQ(first.version(), version);
+    EXPECT_EQ(whole.to_vector(), (std::vector<real>{0, 0, 0, 0, 0, 0, 7, 7, 7, 7, 7, 7}));
+    EXPECT_EQ(whole.holders(), 3);
+    whole = {};
+    EXPECT_EQ(first.holders(), 1);
+    const Tensor same = second;
+    EXPECT_EQ(first.holders(), 1);
+    EXPECT_EQ(second.holders(), 2);
+    EXPECT_TRUE(lie_apart(first, second, 2, 0));
+    EXPECT_TRUE(lie_apart(first.column_block(1, 2), second.column_block(2, 3), 2, 1));
+    whole = stacked_rows({first, second});
+    EXPECT_TRUE(whole.shares_memory(first));
+    EXPECT_EQ(whole.to_vector(), (std::vector<real>{0, 0, 0, 0, 0, 0, 7, 7, 7, 7, 7, 7}));
+    EXPECT_FALSE(stacked_rows({second, first}).shares_memory(first));
+  }
+  EXPECT_EQ(whole.holders(), 1);
 }
 
 }  // namespace
