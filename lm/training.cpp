@@ -86,10 +86,10 @@ Training::Update Training::update(const Chunk& chunk) {
     }
   }
   result.symbols = chunk.scored;
-  result.gradient_norm = clip_gradient_norm(model_.gradients(), recipe_.train.clip);
+  result.gradient_norm = gradient_norm(model_.gradients());
   ++step_;
   check_finite(result.nats, result.gradient_norm);
-  optimizer_->step(learning_rate());
+  optimizer_->step(learning_rate(), clipping_factor(result.gradient_norm, recipe_.train.clip));
   states_ = std::move(next);
   return result;
 }

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "optim/updates.h"
 #include "tensor/pointwise.h"
 #include "tensor/tensor.h"
 
@@ -17,13 +18,14 @@ void apply_update(const char* name, const void* update, const std::vector<Tensor
                   const std::vector<Tensor>& outputs);
 }
 
-/// outputs = update(inputs), element by element; an output may be an input. All are vectors of one size [N]
-/// on one device. Throws Error if they are not, if their number does not fit the update, or if it is on no
-/// list.
+/// outputs = update(inputs), element by element, with the second input, the gradient, times
+/// `gradient_factor`; an output may be an input. All are vectors of one size [N] on one device. Throws Error
+/// if they are not, if their number does not fit the update, or if it is on no list.
 template <class Update>
-void apply_update(const Update& update, const std::vector<Tensor>& inputs,
-                  const std::vector<Tensor>& outputs) {
-  detail::apply_update(Update::name, &update, inputs, outputs);
+void apply_update(const Update& update, const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs,
+                  double gradient_factor = 1) {
+  const Clipped<Update> clipped{update, static_cast<real>(gradient_factor)};
+  detail::apply_update(Update::name, &clipped, inputs, outputs);
 }
 
 }  // namespace rondo

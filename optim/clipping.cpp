@@ -1,16 +1,22 @@
 // Clipping: one norm, one multiplication.
 #include "optim/clipping.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace rondo {
 
-double clip_gradient_norm(const Tensor& gradients, double max_norm) {
+double gradient_norm(const Tensor& gradients) { return std::sqrt(sum_of_squares(gradients)); }
+
+double clipping_factor(double norm, double max_norm) {
   check(max_norm >= 0, "[clipping] the largest norm must not be negative: {}", max_norm);
   constexpr double guard = 1e-6;  // PyTorch's, against a norm of zero
-  const double norm = std::sqrt(sum_of_squares(gradients));
-  if (max_norm == 0 || !std::isfinite(norm)) return norm;
-  const double factor = max_norm / (norm + guard);
+  if (max_norm == 0 || !std::isfinite(norm)) return 1;
+  return std::min(1.0, max_norm / (norm + guard));
+}
+
+double clip_gradient_norm(const Tensor& gradients, double max_norm) {
+  const double norm = gradient_norm(gradients), factor = clipping_factor(norm, max_norm);
   if (factor < 1) scale(gradients, static_cast<real>(factor));
   return norm;
 }

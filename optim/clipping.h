@@ -11,4 +11,9 @@ namespace rondo {
 /// std::isfinite tells. Throws Error for a negative max_norm.
 double clip_gradient_norm(const Tensor& gradients, double max_norm);
 
+/// The same in two steps, for an optimizer that scales as it goes: the norm, and what to multiply gradients
+/// of this norm by (1 where nothing is to be clipped, or the norm is not finite).
+double gradient_norm(const Tensor& gradients);
+double clipping_factor(double norm, double max_norm);
+
 }  // namespace rondo

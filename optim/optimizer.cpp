@@ -17,7 +17,7 @@ void Optimizer::apply(const Update& update) {
     inputs.push_back(state.tensor);
     outputs.push_back(state.tensor);
   }
-  apply_update(update, inputs, outputs);
+  apply_update(update, inputs, outputs, gradient_factor_);
 }
 
 namespace {
@@ -150,10 +150,11 @@ Optimizer::Optimizer(const OptimizerOptions& options, const Tensor& values, cons
     state_.push_back({state, Tensor::zeros(values.shape(), values.device())});
 }
 
-void Optimizer::step(double learning_rate) {
+void Optimizer::step(double learning_rate, double gradient_factor) {
   check(std::isfinite(learning_rate) && learning_rate >= 0, "[{}] a learning rate of {} is not one", name(),
         learning_rate);
   ++steps_;
+  gradient_factor_ = gradient_factor;
   update(learning_rate);
 }
 

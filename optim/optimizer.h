@@ -38,9 +38,9 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// One update of all values from their gradients, in place; the gradients stay. Throws Error unless the
-  /// rate is finite and not negative.
-  void step(double learning_rate);
+  /// One update of all values from their gradients times `gradient_factor` (optim/clipping.h), in place; the
+  /// gradients stay. Throws Error unless the rate is finite and not negative.
+  void step(double learning_rate, double gradient_factor = 1);
   void zero_gradients();
 
   const std::string& name() const { return options_.name; }
@@ -73,6 +73,7 @@ class Optimizer {
   Tensor values_, gradients_;
   std::vector<NamedTensor> state_;
   int64_t steps_ = 0;
+  double gradient_factor_ = 1;  // of this step
 };
 
 /// An optimizer over flat buffers of one size; its state starts at zero. Throws InputError for an unknown

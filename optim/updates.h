@@ -81,8 +81,26 @@ struct RmspropUpdate {
   }
 };
 
+/// An update of the gradients times a factor: clipping by the global norm without a pass of its own.
+template <class Update>
+struct Clipped {
+  static constexpr auto name = Update::name;
+  static constexpr auto equation = Update::equation;
+  static constexpr Domain domain = [] {
+    if constexpr (requires { Update::domain; })
+      return Update::domain;
+    else
+      return Domain{};
+  }();
+  Update update{};
+  real factor = 1;
+  HD auto operator()(auto p, auto g, auto... state) const requires requires { update(p, g, state...); }
+  { return update(p, factor * g, state...); }
+};
+
 /// The list. It is launched by optim/apply_update.h alone, and is none of autograd's: nothing here is
 /// recorded.
-using Updates = OperatorList<SgdUpdate, MomentumUpdate, AdamUpdate, AdamWUpdate, RmspropUpdate>;
+using Updates = OperatorList<Clipped<SgdUpdate>, Clipped<MomentumUpdate>, Clipped<AdamUpdate>,
+                             Clipped<AdamWUpdate>, Clipped<RmspropUpdate>>;
 
 }  // namespace rondo

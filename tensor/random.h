@@ -10,18 +10,25 @@
 
 namespace rondo {
 
-struct PhiloxBlock {
-  uint32_t word[4];
+/// Four words of random bits. On the CPU a Word may be several at once (tensor/kernels.cc).
+template <class Word>
+struct PhiloxBlockOf {
+  Word word[4];
 };
+using PhiloxBlock = PhiloxBlockOf<uint32_t>;
+
+/// The upper 32 bits of a product.
+HD uint32_t high_product(uint32_t a, uint32_t b) {
+  return static_cast<uint32_t>(static_cast<uint64_t>(a) * b >> 32);
+}
 
 /// Ten rounds of Philox 4x32 of a 128-bit counter under a 64-bit key.
-HD PhiloxBlock philox(PhiloxBlock counter, uint32_t key0, uint32_t key1) {
+template <class Word>
+HD PhiloxBlockOf<Word> philox(PhiloxBlockOf<Word> counter, uint32_t key0, uint32_t key1) {
+  constexpr uint32_t factor0 = 0xD2511F53u, factor1 = 0xCD9E8D57u;
   for (int round = 0; round < 10; ++round) {
-    const uint64_t product0 = uint64_t{0xD2511F53u} * counter.word[0];
-    const uint64_t product1 = uint64_t{0xCD9E8D57u} * counter.word[2];
-    counter = {
-        {static_cast<uint32_t>(product1 >> 32) ^ counter.word[1] ^ key0, static_cast<uint32_t>(product1),
-         static_cast<uint32_t>(product0 >> 32) ^ counter.word[3] ^ key1, static_cast<uint32_t>(product0)}};
+    counter = {high_product(counter.word[2], factor1) ^ counter.word[1] ^ key0, counter.word[2] * factor1,
+               high_product(counter.word[0], factor0) ^ counter.word[3] ^ key1, counter.word[0] * factor0};
     key0 += 0x9E3779B9u;
     key1 += 0xBB67AE85u;
   }
@@ -35,14 +42,18 @@ struct RandomKey {
   uint32_t draw = 0;
   uint64_t update = 0;
 
-  /// The four words 4 * block .. 4 * block + 3 at the cost of one.
-  HD PhiloxBlock block(uint64_t block) const {
+  /// The four words 4 * block .. 4 * block + 3 at the cost of one, for every block whose lower and upper half
+  /// are given.
+  template <class Word>
+  HD PhiloxBlockOf<Word> blocks(Word low, Word high) const {
     // No two fields share bits while index < 2^50 and update < 2^48; the name joins the seed, of which a run
     // has one.
-    const PhiloxBlock counter{{static_cast<uint32_t>(block),
-                               static_cast<uint32_t>(block >> 32) ^ static_cast<uint32_t>(update >> 32) << 16,
-                               static_cast<uint32_t>(update), draw}};
+    const PhiloxBlockOf<Word> counter{{low, high ^ static_cast<uint32_t>(update >> 32) << 16,
+                                       Word(static_cast<uint32_t>(update)), Word(draw)}};
     return philox(counter, static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32) ^ name);
+  }
+  HD PhiloxBlock block(uint64_t block) const {
+    return blocks(static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32));
   }
   /// Word `index` of the family, uniform over 32 bits.
   HD uint32_t bits(uint64_t index) const { return block(index >> 2).word[index & 3]; }

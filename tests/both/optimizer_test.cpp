@@ -317,7 +317,7 @@ TEST(Updates, KeepZerosZeroAndAreWellListed) {
 }
 
 struct Unlisted {
-  static constexpr auto name = "unlisted";
+  static constexpr auto name = "unlisted", equation = "";
 };
 
 TEST(Updates, RefuseWhatDoesNotFit) {
@@ -327,6 +327,29 @@ TEST(Updates, RefuseWhatDoesNotFit) {
   EXPECT_THROW(apply_update(SgdUpdate{}, {four, four}, {five}), Error);
   EXPECT_THROW(apply_update(SgdUpdate{}, {Tensor(), four}, {four}), Error);
   EXPECT_THROW(apply_update(Unlisted{}, {four}, {four}), Error);
+}
+
+TEST(Optimizer, AFactorOfTheGradientsIsClippingThemFirst) {
+  for (const std::string& name : optimizer_names()) {
+    OptimizerOptions options;
+    options.name = name;
+    options.weight_decay = 0.1;
+    const auto trained = [&](bool factor) {
+      const Tensor values = Tensor::from({1, -2, 3}, {3}), gradients({3});
+      const auto optimizer = make_optimizer(options, values, gradients);
+      for (int t = 0; t < 3; ++t) {
+        fill(gradients, real(t - 1.5));
+        if (factor) {
+          optimizer->step(0.1, 0.25);
+        } else {
+          scale(gradients, 0.25);
+          optimizer->step(0.1);
+        }
+      }
+      return values.to_vector();
+    };
+    EXPECT_EQ(trained(true), trained(false)) << name;
+  }
 }
 
 }  // namespace
