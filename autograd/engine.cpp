@@ -105,6 +105,9 @@ Sink::Destination InputGradient::destination() const { return sink().destination
 void InputGradient::add(const Tensor& g) const {
   if (wanted()) sink().add(g, edge_.region);
 }
+void InputGradient::add_scaled(Tensor g, real factor) const {
+  if (wanted()) sink().add_scaled(std::move(g), factor, edge_.region);
+}
 void InputGradient::add_product(const Tensor& left, const Tensor& right) const {
   if (wanted()) sink().add_product(left, right, edge_.region);
 }

@@ -57,6 +57,8 @@ class Sink {
   Destination destination(const Region& region);
   /// Adds g [region.rows, region.columns]. The first tensor that covers the whole value is kept as it is.
   void add(const Tensor& g, const Region& region);
+  /// Adds factor * g, a parameter's in one pass. Overwrites a g that is given away: that nobody else holds.
+  void add_scaled(Tensor g, real factor, const Region& region);
   /// Adds left^T right, now if it is large, else when flushed, together with its neighbours.
   void add_product(const Tensor& left, const Tensor& right, const Region& region);
   /// Adds g[i] to row rows[i] for every i, in order.

@@ -83,6 +83,8 @@ class InputGradient {
   bool wanted() const { return edge_.node != nullptr; }
   Sink::Destination destination() const;
   void add(const Tensor& g) const;
+  /// Adds factor * g; g may be overwritten if nobody else holds it.
+  void add_scaled(Tensor g, real factor) const;
   void add_product(const Tensor& left, const Tensor& right) const;
   void add_rows(const Tokens& rows, const Tensor& g) const;
   /// A vector's gradient: the column sums of g.
