@@ -106,6 +106,9 @@ Sink::Sum InputGradient::sum() const { return sink().sum(edge_.region); }
 void InputGradient::add(const Tensor& g) const {
   if (wanted()) sink().add(g, edge_.region);
 }
+void InputGradient::add_scaled(Tensor g, real factor) const {
+  if (wanted()) sink().add_scaled(std::move(g), factor, edge_.region);
+}
 void InputGradient::add_product(const Tensor& left, const Tensor& right) const {
   if (wanted()) sink().add_product(left, right, edge_.region);
 }

@@ -34,7 +34,7 @@ Variable softmax(const Variable& x);
 Variable log_softmax(const Variable& x);
 /// -log softmax(x)[target] for each row, in nats: x [N, V], N targets; [N]. A target of -1 gives loss 0 and
 /// no gradient. Backward turns the logits into their gradient in place when nobody else holds them: no second
-/// [N, V].
+/// [N, V]. With the output layer before it, in less memory: linear_cross_entropy().
 Variable negative_log_likelihood(const Variable& logits, const Tokens& targets);
 
 /// x times a mask of 0 and 1 / (1 - probability), element by element. Probability 0 gives x itself.

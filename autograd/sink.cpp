@@ -116,6 +116,15 @@ void Sink::add(const Tensor& g, const Region& region) {
     copy(g, to.tensor);
 }
 
+void Sink::add_scaled(Tensor g, real factor, const Region& region) {
+  if (bound_) return rondo::accumulate(g, part(gradient_, region), factor);
+  if (factor != 1) {
+    if (g.holders() > 1) g = clone(g);
+    scale(g, factor);
+  }
+  add(g, region);
+}
+
 void Sink::multiply(const Region& region, const Tensor& left, const Tensor& right) {
   const Destination to = destination(region);
   gemm(left, Transpose::yes, right, Transpose::no, to.accumulate ? 1 : 0, to.tensor);

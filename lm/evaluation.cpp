@@ -33,7 +33,7 @@ Evaluation evaluate_ids(LanguageModel& model, std::span<const int32_t> ids, int6
   while (streams.next(std::max<int64_t>(1, rows_at_once / stream_count), chunk)) {
     const auto [output, next] = model.forward({tokens(chunk.inputs), chunk.steps, chunk.streams}, states);
     states = next;
-    const Tensor losses = model.losses(output, tokens(chunk.targets)).value();
+    const Tensor losses = model.cross_entropy(output, tokens(chunk.targets)).each;
     for (int64_t i = 0; i < losses.size(); ++i) {
       const double nats = losses.data()[i];
       if (chunk.targets[i] == Chunk::not_scored) continue;

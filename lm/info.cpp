@@ -131,15 +131,15 @@ void print_keys(bool as_json) {
 
 }  // namespace
 
-/// 9/8 x 4 bytes x (P (2 + S) + N (E + L (G + 3 H) + W + 2 D + max(V, G))), with
+/// 9/8 x 4 bytes x (P (2 + S) + 2 R + N (E + L (G + 3 H) + W + 2 D) + max(B V + (N + V) F, N G)), with
 ///   P parameters: values, gradients and S vectors of optimizer state;
+///   R recurrent and output weights, packed for forward and for backward;
 ///   N = streams at once x length, the rows of a chunk. Forward leaves for backward in each row the embedding
 ///   E; in each of L layers the gates G and the state three times (h, c or its like, and h among the layer's
 ///   outputs); the output layers' widths W; and where there is dropout, a mask and a result of the width D of
-///   what it acts on. On top of that lie the logits V, which turn into their own gradient, and later the
-///   gradient of one layer's gates.
-/// Or, if that is more, the 512 rows of logits of an evaluation. The allocator rounds blocks up, by an eighth
-/// on average. Measured peaks are within a quarter of it.
+///   what it acts on. On top of that lies what the loss takes: a block of B rows of logits V, and the
+///   gradients of its input, F wide, and of its weight; and later the gradient of one layer's gates.
+/// The allocator rounds blocks up, by an eighth on average. Measured peaks are within a quarter of it.
 std::int64_t training_bytes(const Recipe& recipe, const Module& model) {
   const Tensor nothing = Tensor::zeros({1});
   const auto S = static_cast<std::int64_t>(
@@ -151,14 +151,16 @@ std::int64_t training_bytes(const Recipe& recipe, const Module& model) {
   const auto& widths = recipe.model.output_layers;
   const std::int64_t W = std::accumulate(widths.begin(), widths.end(), std::int64_t{0});
   const std::int64_t D = recipe.model.dropout > 0 ? E + L * H : 0;
-  std::int64_t V = 0, G = 0;
+  std::int64_t V = 0, G = 0, R = 0;
   for (const Segment& segment : model.segments()) {
     if (segment.shape.dimensions() != 2) continue;
     if (segment.name == "embedding.weight") V = segment.shape.rows();
     if (segment.name.starts_with("rnn.")) G = std::max(G, segment.shape.rows());
+    if (segment.name.starts_with("rnn.weight_hh")) R += segment.shape.size();
   }
-  const std::int64_t chunk = N * (E + L * (G + 3 * H) + W + 2 * D + std::max(V, G)), evaluation = 512 * V;
-  return static_cast<std::int64_t>(sizeof(real)) * (P * (2 + S) + std::max(chunk, evaluation)) * 9 / 8;
+  const std::int64_t F = widths.empty() ? H : widths.back(), B = std::min<std::int64_t>(N, 128);
+  const std::int64_t chunk = N * (E + L * (G + 3 * H) + W + 2 * D) + std::max(B * V + (N + V) * F, N * G);
+  return static_cast<std::int64_t>(sizeof(real)) * (P * (2 + S) + 2 * (R + V * F) + chunk) * 9 / 8;
 }
 
 int info(const InfoOptions& options) {

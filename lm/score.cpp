@@ -45,7 +45,8 @@ std::vector<double> read_line(LanguageModel& model, std::vector<State>& states,
     const Tokens read = part(inputs);
     auto [output, next] = model.forward({read, static_cast<std::int64_t>(read->size()), 1}, states);
     states = std::move(next);
-    for (const real nats : model.losses(output, part(targets)).value().to_vector()) losses.push_back(nats);
+    for (const real nats : model.cross_entropy(output, part(targets)).each.to_vector())
+      losses.push_back(nats);
   }
   return losses;
 }

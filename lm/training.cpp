@@ -72,13 +72,13 @@ Training::Update Training::update(const Chunk& chunk) {
   for (int64_t first = 0; first < B; first += micro_batch) {
     model_.begin_update(
         {static_cast<uint64_t>(recipe_.train.seed), static_cast<uint64_t>(step_), {micro_batch, first, B}});
-    auto [output, states] =
+    const auto [output, states] =
         model_.forward({streams_of(chunk.inputs, T, B, first, micro_batch), T, micro_batch},
                        streams_of(states_, first, micro_batch));
-    const Variable loss = sum(model_.losses(output, streams_of(chunk.targets, T, B, first, micro_batch)));
-    output = {};  // so that backward may overwrite what nobody else holds
-    (loss * scale).backward();
-    result.nats += loss.value().item();
+    const CrossEntropy loss =
+        model_.cross_entropy(output, streams_of(chunk.targets, T, B, first, micro_batch));
+    (loss.total * scale).backward();
+    for (const real nats : loss.each.to_vector()) result.nats += nats;
     for (size_t layer = 0; layer < states.size(); ++layer) {
       copy(states[layer].h.value(), next[layer].h.value().slice(first, first + micro_batch));
       if (states[layer].c.defined())

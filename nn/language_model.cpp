@@ -67,8 +67,8 @@ LanguageModel::Result LanguageModel::forward(const Input& input, const std::vect
 
 Variable LanguageModel::logits(const Variable& output) const { return (*decoder_)(output); }
 
-Variable LanguageModel::losses(const Variable& output, const Tokens& targets) const {
-  return negative_log_likelihood(logits(output), targets);
+CrossEntropy LanguageModel::cross_entropy(const Variable& output, const Tokens& targets) const {
+  return linear_cross_entropy(output, decoder_->weight, decoder_->bias, targets);
 }
 
 std::vector<State> detached(const std::vector<State>& states) {

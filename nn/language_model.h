@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "autograd/cross_entropy.h"
 #include "nn/recurrent.h"
 
 namespace rondo {
@@ -46,8 +47,8 @@ class LanguageModel : public Module {
   Result forward(const Input& input, const std::vector<State>& states);
   /// Scores of all symbols, [N, V].
   Variable logits(const Variable& output) const;
-  /// -log p(target) of each row in nats, [N]. Target -1: not scored.
-  Variable losses(const Variable& output, const Tokens& targets) const;
+  /// -log p(target) in nats: the sum, and of each row, without the [N, V] of logits(). Target -1: not scored.
+  CrossEntropy cross_entropy(const Variable& output, const Tokens& targets) const;
   std::vector<State> initial_states(int64_t batch) const { return recurrent_.initial_states(batch); }
 
   const LanguageModelOptions& options() const { return options_; }

@@ -142,6 +142,27 @@ struct NegativeLogLikelihoodBackward {
   }
 };
 
+struct CrossEntropy {
+  Operand x;
+  const int32_t* targets;
+  const real* weights;
+  real* loss;
+  HD void operator()(Row row, int64_t r) const {
+    real* to = row_of(x, r);
+    const real at_target = to[targets[r]];  // read before any thread writes: maximum() waits for all
+    const real largest = row.maximum(to);
+    const Lanes shift(largest);
+    const auto shifted_exp = [=](auto v) { return exp(v - shift); };
+    const real total = weights ? row.map_and_sum(to, shifted_exp, to) : row.sum(shifted_exp, to);
+    if (Row::first()) loss[r] = log(Scalar(total)).value + (largest - at_target);
+    if (!weights) return;
+    const Lanes factor(weights[r] / total);
+    row.map(
+        to, [=](auto v) { return v * factor; }, to);
+    if (Row::owns(targets[r])) to[targets[r]] -= weights[r];
+  }
+};
+
 struct GatherRows {
   Operand table;
   const int32_t* rows;
@@ -269,6 +290,9 @@ void negative_log_likelihood_backward(Extent extent, Operand x, const int32_t* t
                                       const real* log_sum_exp, const real* dloss, Operand dx) {
   rows(extent.rows, extent.columns, NegativeLogLikelihoodBackward{x, targets, log_sum_exp, dloss, dx});
 }
+void cross_entropy(Extent extent, Operand x, const int32_t* targets, const real* weights, real* loss) {
+  rows(extent.rows, extent.columns, CrossEntropy{x, targets, weights, loss});
+}
 void gather_rows(Extent extent, Operand table, const int32_t* row_indices, Operand to) {
   rows(extent.rows, extent.columns, GatherRows{table, row_indices, to});
 }
@@ -296,6 +320,7 @@ const Kernels kernels = {
     .log_softmax_backward = log_softmax_backward,
     .negative_log_likelihood = negative_log_likelihood,
     .negative_log_likelihood_backward = negative_log_likelihood_backward,
+    .cross_entropy = cross_entropy,
     .gather_rows = gather_rows,
     .accumulate_rows = accumulate_rows,
     .dropout_mask = dropout_mask,

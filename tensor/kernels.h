@@ -24,6 +24,9 @@ struct Kernels {
   // dx[r] = dloss[r] * (exp(x[r] - log_sum_exp[r]) - onehot(target[r])); dx may be x itself.
   void (*negative_log_likelihood_backward)(Extent, Operand x, const int32_t* targets, const real* log_sum_exp,
                                            const real* dloss, Operand dx);
+  // loss[r] = log_sum_exp(x[r]) - x[r, target[r]], for targets of 0 and above. With weights, x becomes its
+  // gradient: x[r] = weights[r] * (softmax(x[r]) - onehot(target[r])); without (null), it is as it was.
+  void (*cross_entropy)(Extent, Operand x, const int32_t* targets, const real* weights, real* loss);
 
   void (*gather_rows)(Extent, Operand table, const int32_t* rows, Operand to);  // to[i] = table[rows[i]]
   void (*accumulate_rows)(Extent, Operand x, const int32_t* rows,

@@ -43,6 +43,14 @@ struct Row {
     for (int64_t j = cuda::thread(); j < columns; j += cuda::threads()) total += f(Scalar(from[j])...).value;
     return cuda::block_sum(total);
   }
+  /// map(), and the sum of what it wrote.
+  template <class F, class... From>
+  HD real map_and_sum(real* to, F f, const From*... from) const {
+    real total = 0;
+    for (int64_t j = cuda::thread(); j < columns; j += cuda::threads())
+      total += to[j] = f(Scalar(from[j])...).value;
+    return cuda::block_sum(total);
+  }
   HD real maximum(const real* from) const {
     real largest = -INFINITY;
     for (int64_t j = cuda::thread(); j < columns; j += cuda::threads())
@@ -83,16 +91,16 @@ struct Row {
   /// The sum of f(from[j]...) over the columns.
   template <class F, class... From>
   real sum(F f, const From*... from) const {
-    Vec total(0);
-    int64_t j = 0;
-    for (; j + Vec::size <= columns; j += Vec::size) total = total + f(Vec::load(from + j)...);
-    real result = 0;
-    for (int i = 0; i < Vec::size; ++i) result += total.lanes[i];
-    if (j < columns) {
-      const Vec tail = f(Vec::load(from + j, columns - j)...);
-      for (int64_t i = 0; i < columns - j; ++i) result += tail.lanes[i];
-    }
-    return result;
+    return sum_of([=](int64_t j, auto... count) { return f(Vec::load(from + j, count...)...); });
+  }
+  /// map(), and the sum of what it wrote.
+  template <class F, class... From>
+  real map_and_sum(real* to, F f, const From*... from) const {
+    return sum_of([=](int64_t j, auto... count) {
+      const Vec y = f(Vec::load(from + j, count...)...);
+      y.store(to + j, count...);
+      return y;
+    });
   }
   real maximum(const real* from) const {
     Vec largest(-INFINITY);
@@ -101,6 +109,22 @@ struct Row {
     real result = -INFINITY;
     for (int i = 0; i < Vec::size; ++i) result = largest.lanes[i] >= result ? largest.lanes[i] : result;
     for (; j < columns; ++j) result = from[j] >= result ? from[j] : result;
+    return result;
+  }
+
+ private:
+  /// The sum over the columns of the registers at(j), and of the last one's elements, at(j, count).
+  template <class At>
+  real sum_of(At at) const {
+    Vec total(0);
+    int64_t j = 0;
+    for (; j + Vec::size <= columns; j += Vec::size) total = total + at(j);
+    real result = 0;
+    for (int i = 0; i < Vec::size; ++i) result += total.lanes[i];
+    if (j < columns) {
+      const Vec tail = at(j, columns - j);
+      for (int64_t i = 0; i < columns - j; ++i) result += tail.lanes[i];
+    }
     return result;
   }
 };

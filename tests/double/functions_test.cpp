@@ -2,6 +2,7 @@
 // many times.
 #include "autograd/functions.h"
 
+#include "autograd/cross_entropy.h"
 #include "autograd/linear.h"
 #include "autograd/operators.h"
 #include "tests/double/samples.h"
@@ -96,6 +97,60 @@ TEST(Gradient, OfNegativeLogLikelihood) {
         return sum(negative_log_likelihood(logits, targets)) + sum(once_more) + sum(tanh(logits));
       },
       samples({{4, 21}}));
+}
+
+TEST(Gradient, OfLinearCrossEntropy) {
+  const auto targets = tokens({4, -1, 0, 4});
+  expect_gradients([&](const Variables& x) { return linear_cross_entropy(x[0], x[1], {}, targets).total; },
+                   samples({{4, 3}, {21, 3}}));
+  expect_gradients(
+      [&](const Variables& x) { return square(linear_cross_entropy(x[0], x[1], x[2], targets, x[3]).total); },
+      samples({{4, 3}, {21, 3}, {21}, {4}}));
+  // Inputs that are computed, of three dimensions, views, and used twice.
+  expect_gradients(
+      [&](const Variables& x) {
+        const Variable weight = x[1].slice(1, 9).column_block(1, 4), rows = tanh(x[0]);
+        return linear_cross_entropy(rows, weight, x[2].slice(1, 9), targets).total * mean(weight) +
+               linear_cross_entropy(rows * rows, tanh(weight), {}, targets, exp(x[3])).total + mean(rows);
+      },
+      samples({{2, 2, 3}, {9, 5}, {9}, {4}}));
+}
+
+TEST(LinearCrossEntropy, IsTheLossOfALinearLayer) {
+  const int64_t N = 300, V = 10007, H = 3;  // three blocks of 100 rows
+  const std::vector<Tensor> inputs = samples({{N, H}, {V, H}, {V}, {N}}, {-2, 2});
+  std::vector<int32_t> ids;
+  for (int64_t r = 0; r < N; ++r) ids.push_back(static_cast<int32_t>(r % 7 == 3 ? -1 : r * 7919 % V));
+  const auto evaluated = [&](const std::function<Variable(const Variables&)>& loss) {
+    std::vector<Tensor> results;
+    Variables leaves;
+    for (const Tensor& input : inputs) {
+      results.push_back(Tensor::zeros(input.shape()));
+      leaves.push_back(Variable::leaf(input, results.back()));
+    }
+    const Variable value = loss(leaves);
+    value.backward();
+    results.push_back(value.value());
+    return results;
+  };
+  Tensor each, expected_each;
+  const std::vector<Tensor> actual = evaluated([&](const Variables& x) {
+    const CrossEntropy loss = linear_cross_entropy(x[0], x[1], x[2], tokens(ids), x[3]);
+    each = loss.each;
+    return loss.total;
+  });
+  const std::vector<Tensor> expected = evaluated([&](const Variables& x) {
+    const Variable losses = negative_log_likelihood(linear(x[0], x[1], {x[2]}), tokens(ids));
+    expected_each = losses.value();
+    return sum(losses * x[3]);
+  });
+  const auto expect_equal = [](const Tensor& a, const Tensor& b) {
+    for (int64_t i = 0; i < a.size(); ++i)
+      ASSERT_NEAR(a.data()[i], b.data()[i], 1e-12 * std::max(1.0, std::abs(b.data()[i])))
+          << fmt::format("{}", a.shape());
+  };
+  expect_equal(each, expected_each);
+  for (size_t i = 0; i < actual.size(); ++i) expect_equal(actual[i], expected[i]);
 }
 
 TEST(Gradient, OfDropout) {

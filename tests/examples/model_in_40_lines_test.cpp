@@ -33,7 +33,7 @@ std::string read_then_write(const std::string& book, int epochs, int length) {
     while (streams.next(32, chunk)) {
       const auto [output, next] = model.forward({tokens(chunk.inputs), chunk.steps, chunk.streams}, states);
       adam->zero_gradients();
-      mean(model.losses(output, tokens(chunk.targets))).backward();
+      (model.cross_entropy(output, tokens(chunk.targets)).total / chunk.scored).backward();
       clip_gradient_norm(model.gradients(), 1);
       adam->step(adam->learning_rate());
       states = detached(next);  // the state goes on, its history ends here
