@@ -1,8 +1,8 @@
 """The models of bench/*.toml in PyTorch, trained as `make bench` trains them in Rondo.
 
-    peers.py MODEL VARIANT THREADS
+    peers.py [MODEL VARIANT THREADS]
 
-MODEL is a JSON object with the settings of a recipe. Answers each line of input, a number of seconds, by training
+Without arguments it says what it is and waits for the end of its input. MODEL is a JSON object with the settings of a recipe. Answers each line of input, a number of seconds, by training
 for at least so long and printing a JSON object with symbols and seconds; the first line printed says what runs. It
 waits for input without using the CPU. Next: bench/bench.cpp, which asks.
 
@@ -15,9 +15,12 @@ import json
 import sys
 import time
 
-import torch
-from torch import nn
-from torch.nn import functional as F
+try:
+    import torch
+    from torch import nn
+    from torch.nn import functional as F
+except ImportError as error:
+    sys.exit(f"{sys.executable}: {error}")
 
 
 class LSTM(nn.Module):
@@ -283,15 +286,19 @@ def kernels():
 
 
 def main():
+    introduction = {"what": f"torch {torch.__version__}", "kernels": kernels()}
+    if len(sys.argv) == 1:
+        print(json.dumps(introduction), flush=True)
+        return sys.stdin.read()
     model, variant, threads = json.loads(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     torch.manual_seed(1)
     torch.set_num_threads(threads)
     training = Training(model, variant == "hoisted")
     for _ in range(model["warm_up_updates"]):
         training.update()
-    print(json.dumps({"what": f"torch {torch.__version__}", "kernels": kernels(), "threads": torch.get_num_threads(),
-                      "optimizer": training.implementation,
-                      "parameters": sum(it.numel() for it in training.parameters)}), flush=True)
+    introduction.update(threads=torch.get_num_threads(), optimizer=training.implementation,
+                        parameters=sum(it.numel() for it in training.parameters))
+    print(json.dumps(introduction), flush=True)
     for line in sys.stdin:
         print(json.dumps(training.train(float(line))), flush=True)
 
