@@ -184,7 +184,7 @@ int main(int argc, char** argv) {
     }
     const std::vector<fs::path> files = recipe_files(options.recipes);
     fmt::print("{}, {} threads, OpenBLAS kernels {}\n", cpu_model(), threads(), blas_kernel());
-    wait_for_idle_machine();
+    if (!wait_for_idle_machine()) fmt::print("  The machine is not idle: all figures are in doubt.\n");
     fmt::print("  FMA peak {:.0f} GFLOP/s with one thread, {:.0f} with {}\n", measured_peak(1),
                measured_peak(options.threads), options.threads);
     options.peers = usable_peers(options);

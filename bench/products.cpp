@@ -64,7 +64,9 @@ void print_products() {
       "     H  rows   taken       forward                    backward\n",
       turns);
   std::map<int64_t, std::array<std::vector<double>, 2>> ratios;  // by rows: forward, backward
-  for (const int64_t H : {650, 700, 1024, 1150, 1500})
+  int64_t busy = 0;
+  for (const int64_t H : {650, 700, 1024, 1150, 1500}) {
+    busy += !wait_for_idle_machine();
     for (const int64_t rows : {1, 20, 32, 64, 80, 128, 256}) {
       const Speeds forward = measure(H, rows, true), backward = measure(H, rows, false);
       fmt::print("  {:>4}  {:>4}  {:>6}  {:7.1f} {:7.1f}  {:5.2f}x    {:7.1f} {:7.1f}  {:5.2f}x\n", H, rows,
@@ -74,6 +76,8 @@ void print_products() {
       ratios[rows][0].push_back(forward.ratio);
       ratios[rows][1].push_back(backward.ratio);
     }
+  }
+  if (busy > 0) fmt::print("  The machine was not idle at {} of 5 widths.\n", busy);
   for (const auto& [rows, both] : ratios)
     fmt::print("  median over H, {:>3} rows: forward {:.2f}x, backward {:.2f}x\n", rows, median(both[0]),
                median(both[1]));
