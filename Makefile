@@ -2,6 +2,7 @@
 #   DEPS=no      do not look for missing packages
 #   BUILD=DIR    build there (default: build); CXX=clang++ with a BUILD of its own uses another compiler
 #   JOBS=N       parallel compiles (default: one a core)
+#   THREADS=N PEERS="PYTHON ..." ONLY="RECIPE ..."   of `make bench`: see README.md, tests and checks
 #   CMAKE=...    further arguments for CMake's configuration, e.g. CMAKE=-DRONDO_CUDA=ON
 BUILD ?= build
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
@@ -32,10 +33,10 @@ test: deps  ## build everything and run all tests
 	@$(call compile,$(BUILD),all)
 	@$(call run_tests,$(BUILD)) --output-junit tests.xml
 
-bench: deps  ## measure speed, where the time goes, and memory
+bench: deps  ## measure speed, where the time goes, and memory, beside PyTorch
 	@$(call configure,$(BUILD))
 	@$(call compile,$(BUILD),bench)
-	$(BUILD)/bin/bench
+	$(BUILD)/bin/bench $(if $(THREADS),--threads $(THREADS)) $(PEERS:%=--peer %) $(ONLY)
 
 check: check-format check-cuda check-sanitize  ## format; the CUDA pass; all tests, include directions too, under sanitizers
 

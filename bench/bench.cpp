@@ -1,116 +1,199 @@
-// `make bench`: speed, where the time goes, and memory, for the recipes of bench/ on random symbols. It
-// trains with the code that `lm train` runs. It reports and judges nothing: machines differ and drift, so
-// compare figures of one run.
+// `make bench`: lm and PyTorch train the recipes of bench/ on random symbols, in turns on the same threads;
+// then where lm's time goes. It reports and judges nothing: machines differ and drift, so compare figures of
+// one run, ratios round by round best of all. Next: bench/worker.h (lm's side), bench/peers.py (PyTorch's).
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
-#include <map>
-#include <random>
-#include <vector>
+#include <memory>
 
+#include "bench/cells.h"
+#include "bench/machine.h"
+#include "bench/peer.h"
+#include "bench/products.h"
+#include "bench/report.h"
+#include "bench/worker.h"
+#include "lm/model.h"
 #include "lm/recipes.h"
-#include "lm/training.h"
-#include "tensor/allocator.h"
 #include "tensor/gemm.h"
-#include "tensor/profile.h"
 
 namespace {
 
 using namespace rondo;
+namespace fs = std::filesystem;
+using Json = Peer::Json;
 
-constexpr int rounds = 5, warm_up_updates = 3;
-constexpr double seconds_per_round = 1.5;
+const std::string folder = RONDO_SOURCE_DIR "/bench/";
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+struct Options {
+  int threads = rondo::threads(), rounds = 5;
+  double seconds = 2;
+  bool no_products = false;
+  std::vector<std::string> peers, recipes;
+  std::string train;
+};
+
+/// PyTorch as it is fastest on a CPU: OpenBLAS with the kernels and the threads that lm uses (the kernels'
+/// name is in our environment already), and memory that stays with the process instead of being mapped anew
+/// for each large tensor.
+Peer::Environment peer_environment(int threads) {
+  const char* path = std::getenv("LD_LIBRARY_PATH");
+  const std::string huge = std::to_string(int64_t{1} << 32);
+  return {{"OMP_NUM_THREADS", std::to_string(threads)},
+          {"LD_LIBRARY_PATH", RONDO_OPENBLAS_FOLDER + (path ? ":" + std::string(path) : "")},
+          {"MALLOC_MMAP_THRESHOLD_", huge},
+          {"MALLOC_TRIM_THRESHOLD_", huge},
+          {"MALLOC_TOP_PAD_", std::to_string(1 << 26)}};
 }
 
-/// Updates for at least `seconds`; returns symbols and the time they took.
-std::pair<int64_t, double> train_for(Training& training, double seconds) {
-  int64_t symbols = 0;
-  const double start = now();
-  Chunk chunk;
-  while (now() - start < seconds) {
-    if (!training.next_chunk(chunk)) {
-      training.begin_next_epoch();
-      continue;
+/// What bench/peers.py needs to know of a recipe.
+Json model_of(const Recipe& recipe) {
+  const LanguageModelOptions options = model_options(recipe);
+  return {{"cell", options.cell},
+          {"embedding", options.embedding},
+          {"hidden", options.hidden},
+          {"tied", options.tied},
+          {"dropout", options.dropout},
+          {"biases", options.bias_count},
+          {"vocabulary", vocabulary_size(recipe)},
+          {"batch", recipe.train.batch},
+          {"length", recipe.train.length},
+          {"optimizer", recipe.train.optimizer},
+          {"learning_rate", recipe.train.learning_rate},
+          {"clip", recipe.train.clip},
+          {"warm_up_updates", warm_up_updates}};
+}
+
+/// Starts one who trains the recipe; null, with a line that says so, if that fails.
+std::unique_ptr<Contestant> contestant(const std::vector<std::string>& command,
+                                       const Peer::Environment& environment, const std::string& variant) {
+  try {
+    auto it = std::make_unique<Contestant>(command, environment);
+    it->introduction = it->process.read();
+    it->name = it->introduction.at("what");
+    if (it->introduction.contains("optimizer"))
+      it->name += ", " + it->introduction["optimizer"].get<std::string>() + " optimizer";
+    if (!variant.empty()) it->name += ", " + variant;
+    return it;
+  } catch (const std::exception& error) {
+    fmt::print("  left out: {}\n", error.what());
+    return nullptr;
+  }
+}
+
+std::vector<std::unique_ptr<Contestant>> contestants(const Options& options, const fs::path& file,
+                                                     const Recipe& recipe) {
+  const std::string threads = std::to_string(options.threads);
+  std::vector<std::unique_ptr<Contestant>> result;
+  result.push_back(contestant({"/proc/self/exe", "--train", file.string(), "--threads", threads},
+                              {{"OMP_NUM_THREADS", threads}}, ""));
+  check(result[0] != nullptr, "{} does not train", file.string());
+  const bool in_torch_nn = recipe.model.cell == "lstm" || recipe.model.cell == "lstm_weight_drop";
+  for (const std::string& python : options.peers)
+    for (const std::string variant : {"common", "hoisted"}) {
+      if (in_torch_nn && variant == "hoisted") continue;
+      auto peer = contestant({python, folder + "peers.py", model_of(recipe).dump(), variant, threads},
+                             peer_environment(options.threads), in_torch_nn ? "" : variant);
+      if (peer) result.push_back(std::move(peer));
     }
-    symbols += training.update(chunk).symbols;
-  }
-  return {symbols, now() - start};
+  return result;
 }
 
-void bench(const std::filesystem::path& file) {
+void bench(const Options& options, const fs::path& file) {
   const Recipe recipe = load_recipe(file.string());
-  const int64_t vocabulary_size = recipe.data.unit == "words" ? 10000 : 50;
-  std::mt19937 random(1);
-  std::uniform_int_distribution<int32_t> any_symbol(0, static_cast<int32_t>(vocabulary_size) - 1);
-  std::vector<int32_t> ids(static_cast<size_t>(recipe.train.batch * recipe.train.length * 50 + 1));
-  std::generate(ids.begin(), ids.end(), [&] { return any_symbol(random); });
-
-  Training training(recipe, vocabulary_size, ids);
-  Chunk chunk;
-  for (int i = 0; i < warm_up_updates && training.next_chunk(chunk); ++i) training.update(chunk);
-  reset_peak_bytes(Device::cpu);
-  const size_t allocations = memory_statistics(Device::cpu).system_allocations;
-  std::vector<double> rates;
-  for (int round = 0; round < rounds; ++round) {
-    const auto [symbols, seconds] = train_for(training, seconds_per_round);
-    rates.push_back(static_cast<double>(symbols) / seconds);
-  }
-  std::sort(rates.begin(), rates.end());
-  const MemoryStatistics memory = memory_statistics(Device::cpu);
-  fmt::print("\n{}: {} of {} units, {} parameters, V {}, B {}, T {}\n", recipe.name, recipe.model.cell,
-             recipe.model.hidden, training.model().parameter_count(), vocabulary_size, recipe.train.batch,
-             recipe.train.length);
-  fmt::print(
-      "  {:.0f} symbols/s (median of {} rounds, {:.0f} to {:.0f}), peak {:.1f} MB, {} system allocations\n",
-      rates[rounds / 2], rounds, rates.front(), rates.back(), static_cast<double>(memory.peak_bytes) / 1e6,
-      memory.system_allocations - allocations);
-
-  set_profiling(true);
-  const auto [symbols, seconds] = train_for(training, seconds_per_round);
-  const std::vector<ProfileEntry> entries = profile();
-  set_profiling(false);
-  std::map<std::string, double> share;
-  double rest = 1;
-  for (const ProfileEntry& entry : entries) {
-    share[entry.kind] += entry.seconds / seconds;
-    rest -= entry.seconds / seconds;
-  }
-  fmt::print("  time:");
-  for (const auto& [kind, part] : share) fmt::print(" {} {:.1f}%,", kind, 100 * part);
-  fmt::print(" everything else {:.1f}%\n", 100 * rest);
-  for (const ProfileEntry& entry : entries) {
-    if (entry.operations > 0)
-      fmt::print("  {:<5} {:<24} {:5.1f}%  {:7.1f} us a call  {:6.1f} GFLOP/s\n", entry.kind, entry.name,
-                 100 * entry.seconds / seconds, 1e6 * entry.seconds / static_cast<double>(entry.calls),
-                 entry.operations / entry.seconds / 1e9);
-  }
-  for (const ProfileEntry& entry : entries) {
-    if (entry.operations == 0)
-      fmt::print("  {:<9} {:<32} {:5.1f}%  {:7.1f} us a call\n", entry.kind, entry.name,
-                 100 * entry.seconds / seconds, 1e6 * entry.seconds / static_cast<double>(entry.calls));
-  }
+  const LanguageModelOptions model = model_options(recipe);
+  fmt::print("\n{}: {} of {} units, embedding {}, V {}, B {}, T {}, {}\n", recipe.name, recipe.model.cell,
+             fmt::join(model.hidden, ", "), recipe.model.embedding, vocabulary_size(recipe),
+             recipe.train.batch, recipe.train.length, recipe.train.optimizer);
+  const auto all = contestants(options, file, recipe);
+  Idleness idleness;
+  std::vector<double> peaks;
+  for (int round = 0; round < options.rounds; ++round)
+    for (const auto& it : all) {
+      idleness.wait();
+      if (it == all.front()) peaks.push_back(measured_peak(options.threads));
+      idleness.begin_turn(it->process.pid());
+      const Json answer = it->process.ask(fmt::format("{}", options.seconds));
+      idleness.end_turn(it->process.pid());
+      it->rates.push_back(answer.at("symbols").get<double>() / answer.at("seconds").get<double>());
+      it->system_allocations += answer.value("system_allocations", int64_t{0});
+      it->peak_bytes = peak_resident_bytes(it->process.pid());
+    }
+  report_speeds(all);
+  idleness.report();
+  report_profile(*all.front(), all.front()->process.ask(fmt::format("profile {}", options.seconds)), peaks);
   std::fflush(stdout);
+}
+
+/// The interpreters that can be peers, after a line on each.
+std::vector<std::string> usable_peers(const Options& options) {
+  std::vector<std::string> usable;
+  for (const std::string& python :
+       options.peers.empty() ? std::vector<std::string>{"/usr/bin/python3"} : options.peers)
+    try {
+      Peer peer({python, folder + "peers.py"}, peer_environment(options.threads));
+      const Json it = peer.read();
+      fmt::print("  {}: {}, {}; {:.0f} MB before it has a model\n", python, it.at("what").get<std::string>(),
+                 it.at("kernels").get<std::string>(), peak_resident_bytes(peer.pid()) / 1e6);
+      usable.push_back(python);
+    } catch (const std::exception& error) {
+      fmt::print("  no peer: {}\n", error.what());
+    }
+  if (usable.empty())
+    fmt::print(
+        "  To compare with PyTorch: apt-get install python3-torch, or PEERS=\"PYTHON ...\" for interpreters "
+        "that "
+        "have it.\n");
+  return usable;
+}
+
+std::vector<fs::path> recipe_files(const std::vector<std::string>& names) {
+  std::vector<fs::path> files;
+  for (const std::string& name : names)
+    files.emplace_back(name.ends_with(".toml") ? name : folder + name + ".toml");
+  if (!files.empty()) return files;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".toml") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  Options options;
+  CLI::App app{"Speed, where the time goes, and memory of lm, beside PyTorch.", "bench"};
+  app.add_option("--threads", options.threads, "of lm and of its peers (default: one per core)")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--rounds", options.rounds, "in each of which all train in turn")->capture_default_str();
+  app.add_option("--seconds", options.seconds, "of a turn, at least")->capture_default_str();
+  app.add_flag("--no-products", options.no_products, "leave out the table of matrix products");
+  app.add_option("--peer", options.peers, "a Python interpreter with PyTorch; may be given again")
+      ->allow_extra_args(false);
+  app.add_option("--train", options.train)->group("");  // the process that trains one recipe
+  app.add_option("recipe", options.recipes, "names of files in bench/ (default: all)");
+  CLI11_PARSE(app, argc, argv);
   try {
-    std::vector<std::filesystem::path> files(argv + 1, argv + argc);
-    if (files.empty()) {
-      for (const auto& entry : std::filesystem::directory_iterator(RONDO_SOURCE_DIR "/bench"))
-        if (entry.path().extension() == ".toml") files.push_back(entry.path());
-      std::sort(files.begin(), files.end());
+    add_bench_cells();
+    set_threads(options.threads);
+    if (!options.train.empty()) {
+      train_on_request(options.train);
+      return 0;
     }
-    fmt::print("{} threads, OpenBLAS kernels {}\n", threads(), blas_kernel());
-    for (const auto& file : files) bench(file);
+    const std::vector<fs::path> files = recipe_files(options.recipes);
+    fmt::print("{}, {} threads, OpenBLAS kernels {}\n", cpu_model(), threads(), blas_kernel());
+    if (!wait_for_idle_machine()) fmt::print("  The machine is not idle: all figures are in doubt.\n");
+    fmt::print("  FMA peak {:.0f} GFLOP/s with one thread, {:.0f} with {}\n", measured_peak(1),
+               measured_peak(options.threads), options.threads);
+    options.peers = usable_peers(options);
+    std::fflush(stdout);
+    if (!options.no_products) print_products();
+    for (const fs::path& file : files) bench(options, file);
     return 0;
   } catch (const std::exception& error) {
+    std::fflush(stdout);
     fmt::print(stderr, "{}\n", error.what());
     return 1;
   }

@@ -58,7 +58,9 @@ void print_model(const Subject& subject, const Module& model) {
                subject.made_by.version, subject.made_by.threads);
   fmt::print("recipe      {}: {}\n", recipe.name, recipe.description);
   if (!recipe.paper.empty()) fmt::print("paper       {}\n", recipe.paper);
-  fmt::print("model       {} x {} {}\n", recipe.model.layers, recipe.model.hidden, recipe.model.cell);
+  fmt::print("model       {} x {} {}", recipe.model.layers, recipe.model.hidden, recipe.model.cell);
+  if (recipe.model.last_hidden > 0) fmt::print(", the last {}", recipe.model.last_hidden);
+  fmt::print("\n");
   fmt::print("symbols     {} {}\n\n", subject.vocabulary_size, recipe.data.unit);
   for (const auto& [module, count] : counts_by_module(model)) {
     fmt::print("{:<42} {:>14} parameters\n", module, count);
@@ -131,26 +133,30 @@ void print_keys(bool as_json) {
 
 }  // namespace
 
-/// 9/8 x 4 bytes x (P (2 + S) + 2 R + N (E + L (G + 3 H) + W + 2 D) + max(B V + (N + V) F, N G)), with
+/// 9/8 x 4 bytes x (P (2 + S) + 2 R + N (E + H (G / widest + 3) + W + 2 D) + max(B V + (N + V) F, N widest)),
+/// with
 ///   P parameters: values, gradients and S vectors of optimizer state;
 ///   R recurrent and output weights, packed for forward and for backward;
 ///   N = streams at once x length, the rows of a chunk. Forward leaves for backward in each row the embedding
-///   E; in each of L layers the gates G and the state three times (h, c or its like, and h among the layer's
-///   outputs); the output layers' widths W; and where there is dropout, a mask and a result of the width D of
-///   what it acts on. On top of that lies what the loss takes: a block of B rows of logits V, and the
-///   gradients of its input, F wide, and of its weight; and later the gradient of one layer's gates.
+///   E; of each of the H units of all layers its gates, G in the widest layer, and its state (h, c or its
+///   like, and what a cell computes on the way); the output layers' widths W; and where there is dropout, a
+///   mask and a result of the width D of what it acts on. On top of that lies what the loss takes: a block of
+///   B rows of logits V, and the gradients of its input, F wide, and of its weight; and later the gradient of
+///   h. Those of the gates overwrite them.
 /// The allocator rounds blocks up, by an eighth on average. Measured peaks are within a quarter of it.
 std::int64_t training_bytes(const Recipe& recipe, const Module& model) {
   const Tensor nothing = Tensor::zeros({1});
   const auto S = static_cast<std::int64_t>(
       make_optimizer(optimizer_options(recipe), nothing, nothing)->state_tensors().size());
-  const std::int64_t P = model.parameter_count(), E = recipe.model.embedding, H = recipe.model.hidden,
-                     L = recipe.model.layers;
+  const std::int64_t P = model.parameter_count(), E = recipe.model.embedding;
+  const std::vector<std::int64_t> hidden = model_options(recipe).hidden;
+  const std::int64_t H = std::accumulate(hidden.begin(), hidden.end(), std::int64_t{0});
+  const std::int64_t widest = *std::max_element(hidden.begin(), hidden.end());
   const std::int64_t streams = recipe.train.micro_batch > 0 ? recipe.train.micro_batch : recipe.train.batch;
   const std::int64_t N = streams * recipe.train.length;
   const auto& widths = recipe.model.output_layers;
   const std::int64_t W = std::accumulate(widths.begin(), widths.end(), std::int64_t{0});
-  const std::int64_t D = recipe.model.dropout > 0 ? E + L * H : 0;
+  const std::int64_t D = recipe.model.dropout > 0 ? E + H : 0;
   std::int64_t V = 0, G = 0, R = 0;
   for (const Segment& segment : model.segments()) {
     if (segment.shape.dimensions() != 2) continue;
@@ -158,8 +164,9 @@ std::int64_t training_bytes(const Recipe& recipe, const Module& model) {
     if (segment.name.starts_with("rnn.")) G = std::max(G, segment.shape.rows());
     if (segment.name.starts_with("rnn.weight_hh")) R += segment.shape.size();
   }
-  const std::int64_t F = widths.empty() ? H : widths.back(), B = std::min<std::int64_t>(N, 128);
-  const std::int64_t chunk = N * (E + L * (G + 3 * H) + W + 2 * D) + std::max(B * V + (N + V) * F, N * G);
+  const std::int64_t F = widths.empty() ? hidden.back() : widths.back(), B = std::min<std::int64_t>(N, 256);
+  const std::int64_t chunk =
+      N * (E + H * (G / widest + 3) + W + 2 * D) + std::max(B * V + (N + V) * F, N * widest);
   return static_cast<std::int64_t>(sizeof(real)) * (P * (2 + S) + 2 * (R + V * F) + chunk) * 9 / 8;
 }
 

@@ -22,6 +22,7 @@ LanguageModelOptions model_options(const Recipe& recipe) {
   options.cell = model.cell;
   options.embedding = model.embedding;
   options.hidden.assign(static_cast<size_t>(model.layers), model.hidden);
+  if (model.last_hidden > 0) options.hidden.back() = model.last_hidden;
   options.output_layers = model.output_layers;
   options.dropout = model.dropout;
   options.tied = model.tied;

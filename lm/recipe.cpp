@@ -41,6 +41,8 @@ std::vector<Key> keys_of(Recipe& recipe) {
       {"model.layers", &model.layers, between(1, 1000), "layers", "recurrent layers on top of each other"},
       {"model.embedding", &model.embedding, width, "units", "width of a symbol's vector"},
       {"model.hidden", &model.hidden, width, "units", "width of each recurrent layer"},
+      {"model.last_hidden", &model.last_hidden, between(0, 1'000'000), "units",
+       "width of the last recurrent layer; 0: as the others"},
       {"model.biases", &model.biases, between(1, 2), "",
        "biases of each gate: 1, or 2 as in PyTorch (input and recurrent)"},
       {"model.output_layers", &model.output_layers, width, "units",
@@ -118,12 +120,16 @@ void validate(const Recipe& recipe, const std::string& where) {
               "{}: data.strip_lines = true changes nothing for data.unit = \"words\": leave it out", where);
   check_input(data.max_size != 1, "{}: data.max_size = 1 keeps one symbol: nothing to predict; 0 keeps all",
               where);
-  const std::int64_t last = model.output_layers.empty() ? model.hidden : model.output_layers.back();
+  const std::int64_t last_hidden = model.last_hidden > 0 ? model.last_hidden : model.hidden;
+  const std::int64_t last = model.output_layers.empty() ? last_hidden : model.output_layers.back();
   check_input(!model.tied || model.embedding == last,
               "{}: model.tied = true needs model.embedding ({}) as wide as the layer before the output ({}, "
               "from {}): set model.embedding = {} or model.tied = false",
               where, model.embedding, last,
-              model.output_layers.empty() ? "model.hidden" : "model.output_layers", last);
+              !model.output_layers.empty() ? "model.output_layers"
+              : model.last_hidden > 0      ? "model.last_hidden"
+                                           : "model.hidden",
+              last);
   check_input(model.forget_bias == 0 || model.cell.starts_with("lstm"),
               "{}: model.forget_bias = {} is for an LSTM, not for model.cell = \"{}\": set it to 0", where,
               model.forget_bias, model.cell);

@@ -31,7 +31,7 @@ struct Recipe {
 
   struct Model {
     std::string cell = "lstm";
-    std::int64_t layers = 1, embedding = 200, hidden = 200, biases = 2;
+    std::int64_t layers = 1, embedding = 200, hidden = 200, last_hidden = 0, biases = 2;
     std::vector<std::int64_t> output_layers;
     bool tied = false;
     double dropout = 0;

@@ -37,7 +37,7 @@ constexpr int tile_rows = 6;
 /// Inner terms at a time: this much of a panel is read by all tiles of rows before the next.
 constexpr int64_t block_inner = 256;
 /// Above this many rows BLAS is as fast.
-constexpr int64_t most_packed_rows = 128;
+constexpr int64_t most_packed_rows = 256;
 /// Fewer multiplications than this are not worth waking a second thread for.
 constexpr int64_t parallel_work = 1 << 17;
 
@@ -89,6 +89,19 @@ const real* packed(const Tensor& weight, Transpose transpose) {
 #pragma omp parallel for schedule(static) if (inner * columns >= parallel_work)
   for (int64_t p = 0; p < panels; ++p) pack_panel(weight, transpose, p, to + p * inner * width);
   return to;
+}
+
+/// Whether the rows of x lie a large power of two apart: a tile then reads lines that all want the same few
+/// places of the first cache.
+bool clashes(const Tensor& x) { return x.row_stride() * static_cast<int64_t>(sizeof(real)) % 2048 == 0; }
+constexpr int64_t few_rows = 8;  // one row of places holds as many lines
+
+/// A copy whose rows lie a cache line further apart.
+Tensor spread(const Tensor& x) {
+  const Tensor wide({x.rows(), x.columns() + 64 / static_cast<int64_t>(sizeof(real))});
+  const Tensor copied = wide.column_block(0, x.columns());
+  copy(x, copied);
+  return copied;
 }
 
 /// One tile: rows x registers of c, over `inner` terms. `columns` of the last register may be fewer.
@@ -149,7 +162,9 @@ constexpr std::array<RunTile, tile_rows> tiles[panel_registers] = {
 
 bool packing_pays(int64_t rows) { return rows <= most_packed_rows; }
 
-void packed_gemm(const Tensor& x, const Tensor& weight, Transpose transpose, Operand start, const Tensor& c) {
+void packed_gemm(const Tensor& left, const Tensor& weight, Transpose transpose, Operand start,
+                 const Tensor& c) {
+  const Tensor x = left.rows() > few_rows && clashes(left) ? spread(left) : left;
   const real* panels = packed(weight, transpose);
   const int64_t rows = x.rows(), inner = x.columns(), columns = c.columns();
   const Operand to = c.write_operand();

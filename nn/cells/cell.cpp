@@ -1,6 +1,8 @@
 // Cells: projections, recurrent weights, and the list of names.
 #include "nn/cells/cell.h"
 
+#include <fmt/ranges.h>
+
 #include <cmath>
 
 #include "nn/cells/gru.h"
@@ -108,33 +110,43 @@ std::unique_ptr<Cell> make(Module& parent, const std::string& suffix, const Cell
   return std::make_unique<Made>(parent, suffix, options);
 }
 
-/// The catalogue: a cell of any recipe is one line here.
-constexpr struct {
-  const char* name;
-  std::unique_ptr<Cell> (*make)(Module&, const std::string&, const CellOptions&);
-} catalogue[] = {
-    {"rnn", make<Rnn>},
-    {"lstm", make<Lstm>},
-    {"lstm_sigmoid", make<LstmSigmoid>},
-    {"gru", make<Gru>},
-    {"gru_reset_after", make<GruWithResetAfter>},
+struct NamedCell {
+  std::string name;
+  CellMaker make;
 };
+
+/// The catalogue: a cell of any recipe is one line here, or was added.
+std::vector<NamedCell>& catalogue() {
+  static std::vector<NamedCell> cells = {
+      {"rnn", make<Rnn>},
+      {"lstm", make<Lstm>},
+      {"lstm_sigmoid", make<LstmSigmoid>},
+      {"gru", make<Gru>},
+      {"gru_reset_after", make<GruWithResetAfter>},
+  };
+  return cells;
+}
 
 }  // namespace
 
 std::unique_ptr<Cell> make_cell(const std::string& name, Module& parent, const std::string& suffix,
                                 const CellOptions& options) {
-  for (const auto& entry : catalogue)
-    if (name == entry.name) return entry.make(parent, suffix, options);
-  std::string known;
-  for (const auto& entry : catalogue) known += (known.empty() ? "" : ", ") + std::string(entry.name);
-  throw InputError(fmt::format("there is no cell '{}'; the cells are {}", name, known));
+  for (const NamedCell& cell : catalogue())
+    if (name == cell.name) return cell.make(parent, suffix, options);
+  throw InputError(
+      fmt::format("there is no cell '{}'; the cells are {}", name, fmt::join(cell_names(), ", ")));
 }
 
 std::vector<std::string> cell_names() {
   std::vector<std::string> names;
-  for (const auto& entry : catalogue) names.emplace_back(entry.name);
+  for (const NamedCell& cell : catalogue()) names.push_back(cell.name);
   return names;
+}
+
+void add_cell(const std::string& name, CellMaker maker) {
+  for (const NamedCell& cell : catalogue())
+    check(name != cell.name, "[add_cell] '{}' is known already", name);
+  catalogue().push_back({name, std::move(maker)});
 }
 
 }  // namespace rondo

@@ -132,7 +132,18 @@ struct GateBiases {
 /// name.
 std::unique_ptr<Cell> make_cell(const std::string& name, Module& parent, const std::string& suffix,
                                 const CellOptions& options);
-/// All names that make_cell knows.
+/// All names that make_cell knows: Rondo's cells, then those added.
 std::vector<std::string> cell_names();
+
+using CellMaker = std::function<std::unique_ptr<Cell>(Module& parent, const std::string& suffix,
+                                                      const CellOptions& options)>;
+/// Makes another program's cell known to make_cell and to recipes. Throws Error if the name is taken.
+void add_cell(const std::string& name, CellMaker maker);
+template <class Made>
+void add_cell(const std::string& name) {
+  add_cell(name, [](Module& parent, const std::string& suffix, const CellOptions& options) {
+    return std::make_unique<Made>(parent, suffix, options);
+  });
+}
 
 }  // namespace rondo

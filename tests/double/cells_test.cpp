@@ -1,6 +1,10 @@
 // Every cell: its gradients in a stack of two layers, and its values against plain loops written from the
 // equations.
+#include "bench/cells.h"
+
 #include <cmath>
+#include <map>
+#include <numeric>
 
 #include "autograd/functions.h"
 #include "nn/language_model.h"
@@ -9,6 +13,9 @@
 
 namespace rondo {
 namespace {
+
+// Before main(), when GoogleTest has not yet asked for the names of all cells.
+const bool known = (add_bench_cells(), true);
 
 constexpr int64_t T = 5, B = 3, I = 4, H = 5, layers = 2;
 
@@ -89,7 +96,8 @@ double s(double x) { return 1 / (1 + std::exp(-x)); }
 /// The parameters of one layer, as numbers.
 struct Layer {
   int64_t input, hidden;
-  Vector W, U, b, b2;  // weight_ih, weight_hh, bias_ih, bias_hh
+  Vector W, U, b, b2;                    // weight_ih, weight_hh, bias_ih, bias_hh
+  std::map<std::string, Vector> others;  // by their own names
 
   double Wx(int64_t gate, int64_t j, const Vector& x) const {
     double total = b[gate * hidden + j];
@@ -113,28 +121,69 @@ std::pair<Vector, Vector> rnn(const Layer& layer, const Vector& x, const Vector&
   return {next, {}};
 }
 
+/// From the pre-activations z(gate, j).
 template <bool sigmoid_output>
-std::pair<Vector, Vector> lstm(const Layer& layer, const Vector& x, const Vector& h, const Vector& c) {
-  Vector next_h(layer.hidden), next_c(layer.hidden);
-  for (int64_t j = 0; j < layer.hidden; ++j) {
-    const double i = s(layer.Wx(0, j, x) + layer.Uh(0, j, h)), f = s(layer.Wx(1, j, x) + layer.Uh(1, j, h));
-    const double g = std::tanh(layer.Wx(2, j, x) + layer.Uh(2, j, h)),
-                 o = s(layer.Wx(3, j, x) + layer.Uh(3, j, h));
+std::pair<Vector, Vector> lstm_of(const std::function<double(int64_t, int64_t)>& z, const Vector& c) {
+  const int64_t hidden = std::ssize(c);
+  Vector next_h(hidden), next_c(hidden);
+  for (int64_t j = 0; j < hidden; ++j) {
+    const double i = s(z(0, j)), f = s(z(1, j)), g = std::tanh(z(2, j)), o = s(z(3, j));
     next_c[j] = f * c[j] + i * g;
     next_h[j] = o * (sigmoid_output ? s(next_c[j]) : std::tanh(next_c[j]));
   }
   return {next_h, next_c};
 }
 
-std::pair<Vector, Vector> gru(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
+template <bool sigmoid_output>
+std::pair<Vector, Vector> lstm(const Layer& layer, const Vector& x, const Vector& h, const Vector& c) {
+  return lstm_of<sigmoid_output>(
+      [&](int64_t gate, int64_t j) { return layer.Wx(gate, j, x) + layer.Uh(gate, j, h); }, c);
+}
+
+std::pair<Vector, Vector> mi_lstm(const Layer& layer, const Vector& x, const Vector& h, const Vector& c) {
+  const Vector &alpha = layer.others.at("alpha"), &beta1 = layer.others.at("beta1"),
+               &beta2 = layer.others.at("beta2");
+  return lstm_of<false>(
+      [&](int64_t gate, int64_t j) {
+        const int64_t k = gate * layer.hidden + j;
+        const double Wx = layer.Wx(gate, j, x) - layer.b[k], Uh = layer.Uh(gate, j, h);
+        return alpha[k] * Wx * Uh + beta1[k] * Uh + beta2[k] * Wx + layer.b[k];
+      },
+      c);
+}
+
+/// m = (W_mx x) (W_mh h).
+Vector intermediate_state(const Layer& layer, const Vector& x, const Vector& h) {
+  const Vector &W_mx = layer.others.at("weight_mx"), &W_mh = layer.others.at("weight_mh");
+  Vector m(layer.hidden);
+  for (int64_t j = 0; j < layer.hidden; ++j)
+    m[j] = std::inner_product(x.begin(), x.end(), W_mx.begin() + j * layer.input, 0.0) *
+           std::inner_product(h.begin(), h.end(), W_mh.begin() + j * layer.hidden, 0.0);
+  return m;
+}
+
+std::pair<Vector, Vector> mlstm(const Layer& layer, const Vector& x, const Vector& h, const Vector& c) {
+  return lstm<false>(layer, x, intermediate_state(layer, x, h), c);
+}
+
+/// `m` is what the gates and the candidate see of the past.
+Vector gru_of(const Layer& layer, const Vector& x, const Vector& m, const Vector& h) {
   Vector reset(layer.hidden), next(layer.hidden);
-  for (int64_t j = 0; j < layer.hidden; ++j) reset[j] = s(layer.Wx(0, j, x) + layer.Uh(0, j, h)) * h[j];
+  for (int64_t j = 0; j < layer.hidden; ++j) reset[j] = s(layer.Wx(0, j, x) + layer.Uh(0, j, m)) * m[j];
   for (int64_t j = 0; j < layer.hidden; ++j) {
-    const double z = s(layer.Wx(1, j, x) + layer.Uh(1, j, h));
+    const double z = s(layer.Wx(1, j, x) + layer.Uh(1, j, m));
     const double n = std::tanh(layer.Wx(2, j, x) + layer.Uh(2, j, reset));
     next[j] = z * h[j] + (1 - z) * n;
   }
-  return {next, {}};
+  return next;
+}
+
+std::pair<Vector, Vector> gru(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
+  return {gru_of(layer, x, h, h), {}};
+}
+
+std::pair<Vector, Vector> mgru(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
+  return {gru_of(layer, x, intermediate_state(layer, x, h), h), {}};
 }
 
 std::pair<Vector, Vector> gru_reset_after(const Layer& layer, const Vector& x, const Vector& h,
@@ -148,24 +197,30 @@ std::pair<Vector, Vector> gru_reset_after(const Layer& layer, const Vector& x, c
   return {next, {}};
 }
 
-const std::vector<std::pair<std::string, Reference>> references = {{"rnn", rnn},
-                                                                   {"lstm", lstm<false>},
-                                                                   {"lstm_sigmoid", lstm<true>},
-                                                                   {"gru", gru},
-                                                                   {"gru_reset_after", gru_reset_after}};
+const std::vector<std::pair<std::string, Reference>> references = {
+    {"rnn", rnn},
+    {"lstm", lstm<false>},
+    {"lstm_sigmoid", lstm<true>},
+    {"gru", gru},
+    {"gru_reset_after", gru_reset_after},
+    {"mlstm", mlstm},
+    {"mi_lstm", mi_lstm},
+    {"mgru", mgru},
+    {"lstm_weight_drop", lstm<false>},  // drops while training only
+};
 
 Layer layer_of(const Module& model, int64_t layer, int64_t input, int64_t hidden) {
-  const auto numbers = [&](const std::string& name) {
-    return value_of(model, "rnn." + name + "_l" + std::to_string(layer)).to_vector();
-  };
-  const Vector bias = numbers("bias_ih");
-  const bool two = has_parameter(model, "rnn.bias_hh_l" + std::to_string(layer));
-  return {input,
-          hidden,
-          numbers("weight_ih"),
-          numbers("weight_hh"),
-          bias,
-          two ? numbers("bias_hh") : Vector(bias.size())};
+  const std::string prefix = "rnn.", suffix = "_l" + std::to_string(layer);
+  std::map<std::string, Vector> numbers;
+  for (const Segment& segment : model.segments())
+    if (segment.name.starts_with(prefix) && segment.name.ends_with(suffix))
+      numbers[segment.name.substr(prefix.size(), segment.name.size() - prefix.size() - suffix.size())] =
+          value_of(model, segment.name).to_vector();
+  const auto take = [&](const std::string& name) { return std::move(numbers.extract(name).mapped()); };
+  Layer result{input, hidden, take("weight_ih"), take("weight_hh"), take("bias_ih"), {}, {}};
+  result.b2 = numbers.contains("bias_hh") ? take("bias_hh") : Vector(result.b.size());
+  result.others = std::move(numbers);
+  return result;
 }
 
 Vector stream_of(const Tensor& matrix, int64_t b) { return matrix.row_range(b, b + 1).to_vector(); }
@@ -203,6 +258,7 @@ INSTANTIATE_TEST_SUITE_P(Cells, CellValues, testing::Range(size_t{0}, references
                          [](const auto& instance) { return references[instance.param].first; });
 
 TEST(CellValues, AreHeldToALoopForEveryCell) {
+  ASSERT_TRUE(known);
   std::vector<std::string> names;
   for (const auto& [name, reference] : references) names.push_back(name);
   EXPECT_EQ(names, cell_names());
@@ -233,6 +289,28 @@ TEST_P(LanguageModelGradient, OfTheLoss) {
   check([](LanguageModelOptions& options) { options.tied = true; });
   check([](LanguageModelOptions& options) { options.output_layers = {5, 6}; });
   check([](LanguageModelOptions& options) { options.output_layers = {5, 3}, options.tied = true; });
+}
+
+TEST(WeightDrop, ZeroesAboutHalfOfTheRecurrentWeightsAndDoublesTheRest) {
+  Model model("lstm_weight_drop", 1);
+  auto& cell = dynamic_cast<LstmWeightDrop&>(*model.stack.layers()[0]);
+  const auto in_force = [&](uint64_t update) {
+    model.set_training(true);
+    model.begin_update({.seed = 1, .update = update, .slice = {}});
+    cell.begin_chunk();
+    return static_cast<const Variable&>(cell.U).value().to_vector();
+  };
+  const Vector trained = cell.U.weight.variable().value().to_vector(), first = in_force(0);
+  int64_t zeros = 0;
+  for (size_t i = 0; i < trained.size(); ++i) {
+    if (first[i] == 0)
+      ++zeros;
+    else
+      EXPECT_EQ(first[i], 2 * trained[i]);
+  }
+  EXPECT_NEAR(static_cast<double>(zeros), 0.5 * static_cast<double>(trained.size()), 20);  // of 100
+  EXPECT_EQ(in_force(0), first);
+  EXPECT_NE(in_force(1), first);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cells, LanguageModelGradient, testing::ValuesIn(cell_names()), name_of);

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "lm/model.h"
 #include "tests/lm/temporary_folder.h"
 
 namespace rondo {
@@ -104,6 +105,7 @@ TEST(Recipes, ContradictionsNameTheRemedy) {
   expect_contains(error({"model.tied=true", "model.embedding=100"}),
                   "set model.embedding = 200 or model.tied = false");
   expect_contains(error({"model.tied=true", "model.output_layers=[50]"}), "50, from model.output_layers");
+  expect_contains(error({"model.tied=true", "model.last_hidden=50"}), "50, from model.last_hidden");
   expect_contains(error({"train.micro_batch=3"}), "train.micro_batch = 3 does not divide train.batch = 20");
   expect_contains(error({"model.cell=gru", "model.forget_bias=1"}), "model.forget_bias = 1");
   expect_contains(error({"model.input_init=orthogonal"}), "model.init_all = 0.1");
@@ -113,6 +115,14 @@ TEST(Recipes, ContradictionsNameTheRemedy) {
   expect_contains(error({"recipe.name=a/b"}), "without '/'");
   EXPECT_NO_THROW(
       resolve_recipe("zaremba-small", {setting("model.tied=true"), setting("train.micro_batch=5")}));
+}
+
+TEST(Recipes, TheLastLayerMayHaveAWidthOfItsOwn) {
+  const Recipe recipe = resolve_recipe(
+      "zaremba-small",
+      {setting("model.last_hidden=50"), setting("model.tied=true"), setting("model.embedding=50")});
+  EXPECT_EQ(model_options(recipe).hidden, (std::vector<int64_t>{200, 50}));
+  EXPECT_EQ(model_options(resolve_recipe("zaremba-small", {})).hidden, (std::vector<int64_t>{200, 200}));
 }
 
 TEST(Recipes, Listing) {

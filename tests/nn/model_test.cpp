@@ -9,6 +9,7 @@
 #include "autograd/functions.h"
 #include "autograd/operators.h"
 #include "nn/cells/gru.h"
+#include "nn/cells/rnn.h"
 #include "nn/language_model.h"
 #include "tensor/allocator.h"
 #include "tests/nn/parameters.h"
@@ -93,6 +94,22 @@ TEST(LanguageModel, RefusesWhatItCannotBe) {
   LanguageModelOptions options = small();
   options.hidden = {};
   EXPECT_THROW(LanguageModel(options, 11), InputError);
+}
+
+TEST(AddCell, MakesACellKnownOnce) {
+  struct Mine : Rnn {
+    using Rnn::Rnn;
+    State step(const StepInputs&, const State& previous) override { return previous; }
+  };
+  const std::vector<std::string> before = cell_names();
+  EXPECT_EQ(error_of([] { add_cell<Mine>("lstm"); }), "[add_cell] 'lstm' is known already");
+  EXPECT_EQ(cell_names(), before);
+  add_cell<Mine>("mine");
+  EXPECT_EQ(cell_names().back(), "mine");
+  EXPECT_THROW(add_cell<Mine>("mine"), Error);
+  LanguageModel model(small("mine"), 11);
+  const auto result = model.forward({tokens({1, 2}), 2, 1}, model.initial_states(1));
+  EXPECT_EQ(result.output.value().to_vector(), Numbers(12, 0)) << "the step of Mine, which keeps zero";
 }
 
 // ---- Layout.

@@ -79,12 +79,13 @@ double largest_difference(const Tensor& a, const Tensor& b) {
 
 // Every height and width of a tile, blocks of inner terms that are full and not, rows that lie apart.
 TEST(WeightGemm, AgreesWithBlas) {
-  for (int64_t rows : {1, 2, 5, 6, 7, 13, 14, 15, 29, 127, 128, 129})
+  for (int64_t rows : {1, 2, 5, 6, 7, 13, 14, 15, 29, 255, 256, 257})
     for (int64_t columns : {1, 15, 16, 17, 31, 32, 33, 100})
-      for (int64_t inner : {1, 40, 256, 600})
+      for (int64_t inner : {1, 40, 256, 512, 600})
         for (Transpose transpose : {Transpose::no, Transpose::yes}) {
           const bool t = transpose == Transpose::yes;
-          const Tensor x = random_block(rows, inner, 3, 1), c = random_block(rows, columns, 2, 4);
+          const Tensor x = random_block(rows, inner, inner == 512 ? 0 : 3, 1),
+                       c = random_block(rows, columns, 2, 4);
           const Tensor weight = t ? random_block(columns, inner, 5, 2) : random_block(inner, columns, 5, 2);
           const Tensor whole = random_block(rows, columns, 1, 3), row = whole.row_range(0, 1);
           for (const Tensor& start : {Tensor(), whole, row, c}) {

@@ -1,0 +1,121 @@
+// The machine, as Linux's /proc tells of it.
+#include "bench/machine.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "tensor/vec.h"
+
+namespace rondo {
+namespace {
+
+/// What follows `key` in the lines "KEY : VALUE" of a file; empty if it is not there.
+std::string line_of(const std::string& file, const std::string& key) {
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with(key)) continue;
+    const size_t value = line.find_first_not_of(" \t", line.find(':') + 1);
+    return value == std::string::npos ? "" : line.substr(value);
+  }
+  return "";
+}
+
+double ticks_per_second() { return static_cast<double>(sysconf(_SC_CLK_TCK)); }
+
+/// Enough independent sums to hide the latency of two multiply-add units; all in registers.
+constexpr int sums = 12;
+
+/// Runs so many rounds of multiply-adds, and returns something that depends on all of them.
+real multiply_add(int64_t rounds, real factor) {
+  Vec sum[sums];
+  for (int i = 0; i < sums; ++i) sum[i] = Vec(static_cast<real>(i));
+  const Vec f(factor);
+  for (int64_t round = 0; round < rounds; ++round)
+#pragma GCC unroll 12
+    for (int i = 0; i < sums; ++i) sum[i] = sum[i] * f + f;
+  Vec total(real(0));
+  for (int i = 0; i < sums; ++i) total = total + sum[i];
+  return total.lanes[0];
+}
+
+}  // namespace
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+std::string cpu_model() {
+  const std::string name = line_of("/proc/cpuinfo", "model name");
+  return name.empty() ? "CPU of unknown model" : name;
+}
+
+double measured_peak(int threads) {
+  constexpr int64_t rounds = 4'000'000;
+  constexpr double operations = 2.0 * rounds * sums * Vec::size;
+  volatile real factor = real(0.5), result = 0;
+  double best = 0;
+  for (int repetition = 0; repetition < 5; ++repetition) {
+    real any = 0;
+    const double start = now();
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : any)
+    for (int thread = 0; thread < threads; ++thread) any += multiply_add(rounds, factor);
+    best = std::max(best, threads * operations / (now() - start) / 1e9);
+    result = any;
+  }
+  (void)result;
+  return best;
+}
+
+double machine_cpu_seconds() {
+  std::ifstream in("/proc/stat");
+  std::string cpu;
+  double user = 0, nice = 0, system = 0, idle = 0, waiting = 0, irq = 0, softirq = 0, stolen = 0;
+  in >> cpu >> user >> nice >> system >> idle >> waiting >> irq >> softirq >> stolen;
+  return (user + nice + system + irq + softirq + stolen) / ticks_per_second();
+}
+
+double cpu_seconds(int pid) {
+  std::ifstream in(fmt::format("/proc/{}/stat", pid > 0 ? std::to_string(pid) : "self"));
+  std::string line;
+  std::getline(in, line);
+  const size_t name_end = line.rfind(')');
+  if (name_end == std::string::npos) return 0;
+  std::istringstream fields(line.substr(name_end + 1));
+  std::string skipped;
+  for (int field = 3; field < 14; ++field) fields >> skipped;
+  double user = 0, system = 0;
+  fields >> user >> system;
+  return (user + system) / ticks_per_second();
+}
+
+double peak_resident_bytes(int pid) {
+  double kilobytes = 0;
+  std::istringstream(line_of(fmt::format("/proc/{}/status", pid), "VmHWM")) >> kilobytes;
+  return 1024 * kilobytes;
+}
+
+bool wait_for_idle_machine() {
+  constexpr double look = 0.4, at_most = 60;
+  const auto used_by_others = [] { return machine_cpu_seconds() - cpu_seconds(); };
+  for (const double begin = now();;) {
+    const double used = used_by_others(), start = now();
+    std::this_thread::sleep_for(std::chrono::duration<double>(look));
+    if ((used_by_others() - used) / (now() - start) < busy_share) return true;
+    if (now() - begin > at_most) return false;
+  }
+}
+
+}  // namespace rondo

@@ -1,0 +1,307 @@
+"""The models of bench/*.toml in PyTorch, trained as `make bench` trains them in Rondo.
+
+    peers.py [MODEL VARIANT THREADS]
+
+Without arguments it says what it is and waits for the end of its input. MODEL is a JSON object with the settings of a recipe. Answers each line of input, a number of seconds, by training
+for at least so long and printing a JSON object with symbols and seconds; the first line printed says what runs. It
+waits for input without using the CPU. Next: bench/bench.cpp, which asks.
+
+VARIANT is how a cell without a module in torch.nn is written: `common`, with all of a step inside the step, or
+`hoisted`, with the input projections of all steps before the loop. It says nothing for an LSTM, which is nn.LSTM.
+"""
+
+import ctypes
+import json
+import sys
+import time
+
+try:
+    import torch
+    from torch import nn
+    from torch.nn import functional as F
+except ImportError as error:
+    sys.exit(f"{sys.executable}: {error}")
+
+
+class LSTM(nn.Module):
+    """nn.LSTM, with half of the recurrent weights dropped per chunk where asked for (Merity et al. 2018)."""
+
+    def __init__(self, model, sizes):
+        super().__init__()
+        self.weight_drop = model["cell"] == "lstm_weight_drop"
+        # Layers of one size are one module, which has dropout between them.
+        if len(set(sizes)) == 1:
+            self.modules_of_layers = nn.ModuleList(
+                [nn.LSTM(sizes[0], sizes[1], len(sizes) - 1, dropout=model["dropout"])])
+        else:
+            self.modules_of_layers = nn.ModuleList([nn.LSTM(i, h) for i, h in zip(sizes, sizes[1:])])
+        self.dropout_between = nn.Dropout(model["dropout"])
+        if model["biases"] == 1:  # nn.LSTM has two or none
+            for name, bias in self.named_parameters():
+                if "bias_hh" in name:
+                    nn.init.zeros_(bias)
+                    bias.requires_grad_(False)
+
+    def initial_state(self, batch):
+        def zeros(module):
+            return torch.zeros(module.num_layers, batch, module.hidden_size)
+        return [(zeros(module), zeros(module)) for module in self.modules_of_layers]
+
+    def forward(self, x, states):
+        next_states = []
+        for i, (module, state) in enumerate(zip(self.modules_of_layers, states)):
+            if i > 0:
+                x = self.dropout_between(x)
+            if self.weight_drop:
+                weights = [F.dropout(weight, 0.5, self.training) if "weight_hh" in name else weight
+                           for name, weight in module.named_parameters()]
+                x, *state = torch.lstm(x, state, weights, True, module.num_layers, module.dropout, self.training,
+                                       False, False)
+            else:
+                x, state = module(x, state)
+            next_states.append(tuple(state))
+        return x, next_states
+
+
+def linear(inputs, outputs, bias=False):
+    return nn.Linear(inputs, outputs, bias=bias)
+
+
+class Cell(nn.Module):
+    """A hand-written layer: the projections of an input, and a step from them."""
+
+    def __init__(self, inputs, hidden, hoisted):
+        super().__init__()
+        self.inputs, self.hidden, self.hoisted = inputs, hidden, hoisted
+
+    def initial_state(self, batch):
+        return tuple(torch.zeros(batch, self.hidden) for _ in range(self.state_count))
+
+    def forward(self, x, state):
+        outputs = []
+        if self.hoisted:
+            # unbind, because the backward of e[t] fills a gradient of all steps with zeros.
+            for step in zip(*(projected.unbind(0) for projected in self.project(x))):
+                state = self.step(step, state)
+                outputs.append(state[0])
+        else:
+            for t in range(x.size(0)):
+                state = self.step(self.project(x[t]), state)
+                outputs.append(state[0])
+        return torch.stack(outputs), state
+
+
+def lstm_gates(z, c):
+    i, f, g, o = z.chunk(4, 1)
+    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+    return torch.sigmoid(o) * torch.tanh(c), c
+
+
+class MLSTM(Cell):
+    """Krause et al. 2016."""
+    state_count = 2
+
+    def __init__(self, inputs, hidden, hoisted):
+        super().__init__(inputs, hidden, hoisted)
+        self.W, self.U = linear(inputs, 4 * hidden, bias=True), linear(hidden, 4 * hidden)
+        self.W_mx, self.W_mh = linear(inputs, hidden), linear(hidden, hidden)
+
+    def project(self, x):
+        return self.W(x), self.W_mx(x)
+
+    def step(self, x, state):
+        Wx, W_mx_x = x
+        h, c = state
+        return lstm_gates(Wx + self.U(W_mx_x * self.W_mh(h)), c)
+
+
+class MILSTM(Cell):
+    """Wu et al. 2016."""
+    state_count = 2
+
+    def __init__(self, inputs, hidden, hoisted):
+        super().__init__(inputs, hidden, hoisted)
+        self.W, self.U = linear(inputs, 4 * hidden), linear(hidden, 4 * hidden)
+        self.alpha = nn.Parameter(torch.ones(4 * hidden))
+        self.beta1 = nn.Parameter(torch.full((4 * hidden,), 0.5))
+        self.beta2 = nn.Parameter(torch.full((4 * hidden,), 0.5))
+        self.b = nn.Parameter(torch.zeros(4 * hidden))
+
+    def project(self, x):
+        Wx = self.W(x)
+        if not self.hoisted:
+            return (Wx,)
+        # (alpha Wx + beta1) Uh + (beta2 Wx + b): all that needs no h.
+        return torch.addcmul(self.beta1, self.alpha, Wx), torch.addcmul(self.b, self.beta2, Wx)
+
+    def step(self, x, state):
+        h, c = state
+        Uh = self.U(h)
+        if self.hoisted:
+            factor, rest = x
+            return lstm_gates(torch.addcmul(rest, factor, Uh), c)
+        return lstm_gates(self.alpha * x[0] * Uh + self.beta1 * Uh + self.beta2 * x[0] + self.b, c)
+
+
+class GRU(Cell):
+    """Cho et al. 2014; nn.GRU has its reset after the product instead."""
+    state_count = 1
+
+    def __init__(self, inputs, hidden, hoisted, biases=1):
+        super().__init__(inputs, hidden, hoisted)
+        self.W = linear(inputs, 3 * hidden, bias=True)
+        self.U, self.U_n = (linear(hidden, width, bias=biases == 2) for width in (2 * hidden, hidden))
+
+    def project(self, x):
+        return (self.W(x),)
+
+    def update(self, Wx, m, h):
+        r_and_z, n = Wx.split((2 * self.hidden, self.hidden), 1)
+        r, z = torch.sigmoid(r_and_z + self.U(m)).chunk(2, 1)
+        n = torch.tanh(n + self.U_n(r * m))
+        return (n + z * (h - n),)
+
+    def step(self, x, state):
+        return self.update(x[0], state[0], state[0])
+
+
+class MGRU(GRU):
+    """Maupome & Meurs, with a shared intermediate state."""
+
+    def __init__(self, inputs, hidden, hoisted, biases=1):
+        super().__init__(inputs, hidden, hoisted, biases)
+        self.W_mx, self.W_mh = linear(inputs, hidden), linear(hidden, hidden)
+
+    def project(self, x):
+        return self.W(x), self.W_mx(x)
+
+    def step(self, x, state):
+        Wx, W_mx_x = x
+        return self.update(Wx, W_mx_x * self.W_mh(state[0]), state[0])
+
+
+class Stack(nn.Module):
+    """Layers of a hand-written cell."""
+
+    def __init__(self, layers, dropout):
+        super().__init__()
+        self.layers, self.between = nn.ModuleList(layers), nn.Dropout(dropout)
+
+    def initial_state(self, batch):
+        return [layer.initial_state(batch) for layer in self.layers]
+
+    def forward(self, x, states):
+        next_states = []
+        for i, (layer, state) in enumerate(zip(self.layers, states)):
+            x, state = layer(x if i == 0 else self.between(x), state)
+            next_states.append(state)
+        return x, next_states
+
+
+def recurrent_layers(model, hoisted):
+    sizes = [model["embedding"], *model["hidden"]]
+    if model["cell"] in ("lstm", "lstm_weight_drop"):
+        return LSTM(model, sizes)
+    of = {"mlstm": lambda i, h: MLSTM(i, h, hoisted), "mi_lstm": lambda i, h: MILSTM(i, h, hoisted),
+          "gru": lambda i, h: GRU(i, h, hoisted, model["biases"]),
+          "mgru": lambda i, h: MGRU(i, h, hoisted, model["biases"])}
+    return Stack([of[model["cell"]](i, h) for i, h in zip(sizes, sizes[1:])], model["dropout"])
+
+
+class LanguageModel(nn.Module):
+    def __init__(self, model, hoisted):
+        super().__init__()
+        self.embedding = nn.Embedding(model["vocabulary"], model["embedding"])
+        nn.init.uniform_(self.embedding.weight, -0.1, 0.1)
+        self.recurrent = recurrent_layers(model, hoisted)
+        self.decoder = nn.Linear(model["hidden"][-1], model["vocabulary"])
+        if model["tied"]:
+            self.decoder.weight = self.embedding.weight
+        self.dropout = nn.Dropout(model["dropout"])
+
+    def forward(self, ids, states):
+        output, states = self.recurrent(self.dropout(self.embedding(ids)), states)
+        return self.decoder(self.dropout(output).flatten(0, 1)), states
+
+
+def make_optimizer(model, parameters):
+    """The optimizer in the fastest implementation that this version has for the CPU, and which one that is."""
+    made = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[model["optimizer"]]
+    for implementation in ("fused", "foreach"):
+        try:
+            return made(parameters, lr=model["learning_rate"], **{implementation: True}), implementation
+        except (RuntimeError, TypeError):
+            pass
+    return made(parameters, lr=model["learning_rate"]), "plain"
+
+
+class Training:
+    chunks = 50
+
+    def __init__(self, model, hoisted):
+        self.batch, self.length, self.clip = model["batch"], model["length"], model["clip"]
+        self.model = LanguageModel(model, hoisted)
+        self.parameters = [it for it in self.model.parameters() if it.requires_grad]
+        self.optimizer, self.implementation = make_optimizer(model, self.parameters)
+        self.ids = torch.randint(model["vocabulary"], (self.length * self.chunks + 1, self.batch))
+        self.chunk, self.nats = 0, 0.0
+        self.states = self.model.recurrent.initial_state(self.batch)
+
+    def update(self):
+        begin = self.chunk * self.length
+        self.chunk = (self.chunk + 1) % self.chunks
+        inputs, targets = self.ids[begin:begin + self.length], self.ids[begin + 1:begin + self.length + 1]
+        self.optimizer.zero_grad(set_to_none=True)
+        logits, states = self.model(inputs, self.states)
+        self.states = [tuple(it.detach() for it in state) for state in states]
+        loss = F.cross_entropy(logits, targets.flatten())
+        del logits
+        loss.backward()
+        if self.clip > 0:
+            nn.utils.clip_grad_norm_(self.parameters, self.clip)
+        self.optimizer.step()
+        self.nats = loss.item()
+        return inputs.numel()
+
+    def train(self, seconds):
+        start, symbols = time.perf_counter(), 0
+        while time.perf_counter() - start < seconds:
+            symbols += self.update()
+        return {"symbols": symbols, "seconds": time.perf_counter() - start, "nats": self.nats}
+
+
+def kernels():
+    """The libraries behind the matrix products, and the kernels that they chose where they tell."""
+    if torch.backends.mkl.is_available():
+        lines = torch.__config__.show().splitlines()
+        version = next((line.split("Version")[1].split("-")[0].strip() for line in lines if "Math Kernel" in line), "")
+        capability = next((line.split(":")[1].strip() for line in lines if "CPU capability" in line), "")
+        return f"MKL {version}, oneDNN, {capability}"
+    try:
+        blas = ctypes.CDLL("libopenblas.so.0")
+        blas.openblas_get_corename.restype = ctypes.c_char_p
+        return "OpenBLAS " + blas.openblas_get_corename().decode()
+    except (OSError, AttributeError):
+        return "BLAS of unknown make"
+
+
+def main():
+    introduction = {"what": f"torch {torch.__version__}", "kernels": kernels()}
+    if len(sys.argv) == 1:
+        print(json.dumps(introduction), flush=True)
+        return sys.stdin.read()
+    model, variant, threads = json.loads(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    torch.manual_seed(1)
+    torch.set_num_threads(threads)
+    training = Training(model, variant == "hoisted")
+    for _ in range(model["warm_up_updates"]):
+        training.update()
+    introduction.update(threads=torch.get_num_threads(), optimizer=training.implementation,
+                        parameters=sum(it.numel() for it in training.parameters))
+    print(json.dumps(introduction), flush=True)
+    for line in sys.stdin:
+        print(json.dumps(training.train(float(line))), flush=True)
+
+
+if __name__ == "__main__":
+    main()

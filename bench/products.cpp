@@ -1,0 +1,86 @@
+// The products of recurrent weights. Packed and BLAS take turns, so that both see the same machine.
+#include "bench/products.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+
+#include "bench/machine.h"
+#include "tensor/gemm.h"
+#include "tensor/packed_gemm.h"
+#include "tensor/random.h"
+
+namespace rondo {
+namespace {
+
+constexpr int turns = 5;
+constexpr double seconds_per_turn = 0.008;
+
+Tensor random(int64_t rows, int64_t columns, uint64_t seed) {
+  const Tensor x({rows, columns});
+  fill_uniform(x, {.seed = seed}, real(-0.1), real(0.1));
+  return x;
+}
+
+template <class Product>
+double seconds_a_call(const Product& product) {
+  product();  // packs, and warms the cache
+  int64_t calls = 0;
+  const double start = now();
+  double end = start;
+  for (; end - start < seconds_per_turn; end = now(), ++calls) product();
+  return (end - start) / static_cast<double>(calls);
+}
+
+struct Speeds {
+  double packed, blas, ratio;  // GFLOP/s, and the median ratio of the turns
+};
+
+/// c += x op(W), where W [4H, H] as the cells have it; forward x [rows, H] W^T, backward x [rows, 4H] W.
+Speeds measure(int64_t H, int64_t rows, bool forward) {
+  const Transpose as_it_lies = forward ? Transpose::yes : Transpose::no;
+  const Transpose other = forward ? Transpose::no : Transpose::yes;
+  const Tensor W = random(4 * H, H, 1), transposed = random(H, 4 * H, 2);
+  const Tensor x = random(rows, forward ? H : 4 * H, 3), c = random(rows, forward ? 4 * H : H, 4);
+  std::vector<double> packed, blas, ratio;
+  for (int turn = 0; turn < turns; ++turn) {
+    packed.push_back(seconds_a_call([&] { packed_gemm(x, W, as_it_lies, c.read_operand(), c); }));
+    blas.push_back(std::min(seconds_a_call([&] { gemm(x, Transpose::no, W, as_it_lies, 1, c); }),
+                            seconds_a_call([&] { gemm(x, Transpose::no, transposed, other, 1, c); })));
+    ratio.push_back(blas.back() / packed.back());
+  }
+  const double operations = 8.0 * static_cast<double>(rows * H * H);
+  return {operations / median(packed) / 1e9, operations / median(blas) / 1e9, median(ratio)};
+}
+
+}  // namespace
+
+void print_products() {
+  fmt::print(
+      "\nA step's product with a recurrent weight [4H, H], GFLOP/s: packed; BLAS, the weight transposed or "
+      "not, "
+      "whichever is faster; median ratio of {} turns\n"
+      "     H  rows   taken       forward                    backward\n",
+      turns);
+  std::map<int64_t, std::array<std::vector<double>, 2>> ratios;  // by rows: forward, backward
+  int64_t busy = 0;
+  for (const int64_t H : {650, 700, 1024, 1150, 1500}) {
+    busy += !wait_for_idle_machine();
+    for (const int64_t rows : {1, 20, 32, 64, 80, 128, 256}) {
+      const Speeds forward = measure(H, rows, true), backward = measure(H, rows, false);
+      fmt::print("  {:>4}  {:>4}  {:>6}  {:7.1f} {:7.1f}  {:5.2f}x    {:7.1f} {:7.1f}  {:5.2f}x\n", H, rows,
+                 packing_pays(rows) ? "packed" : "BLAS", forward.packed, forward.blas, forward.ratio,
+                 backward.packed, backward.blas, backward.ratio);
+      std::fflush(stdout);
+      ratios[rows][0].push_back(forward.ratio);
+      ratios[rows][1].push_back(backward.ratio);
+    }
+  }
+  if (busy > 0) fmt::print("  The machine was not idle at {} of 5 widths.\n", busy);
+  for (const auto& [rows, both] : ratios)
+    fmt::print("  median over H, {:>3} rows: forward {:.2f}x, backward {:.2f}x\n", rows, median(both[0]),
+               median(both[1]));
+}
+
+}  // namespace rondo

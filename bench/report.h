@@ -1,0 +1,47 @@
+// What the benchmark of one recipe found, and how it is printed.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/peer.h"
+
+namespace rondo {
+
+/// One who trains the recipe, and what was measured of it.
+struct Contestant {
+  Contestant(const std::vector<std::string>& command, const Peer::Environment& environment)
+      : process(command, environment) {}
+
+  Peer process;
+  Peer::Json introduction;
+  std::string name;
+  std::vector<double> rates;  // symbols a second, round by round
+  double peak_bytes = 0;
+  int64_t system_allocations = 0;
+};
+
+/// Whether the machine was ours: before each turn, and while it ran.
+class Idleness {
+ public:
+  void wait();
+  void begin_turn(int pid);
+  void end_turn(int pid);
+  /// Prints a line if it was not.
+  void report() const;
+
+ private:
+  double used_by_others(int pid) const;
+  double start_ = 0, used_ = 0, most_ = 0;
+  int64_t turns_ = 0, disturbed_ = 0, started_busy_ = 0;
+};
+
+/// Symbols a second and peak memory of each, the first of them lm, and lm's ratio to the others.
+void report_speeds(const std::vector<std::unique_ptr<Contestant>>& all);
+
+/// lm's time by kind of work and by entry, from its answer to "profile"; and its GFLOP/s beside `peaks`, the
+/// machine's in each round.
+void report_profile(const Contestant& lm, const Peer::Json& profile, const std::vector<double>& peaks);
+
+}  // namespace rondo
