@@ -14,7 +14,8 @@ namespace rondo {
 namespace {
 
 /// Measured at V = 10000, H = 200 to 650: blocks of 256 rows, whose products still run over packed weights
-/// (tensor/packed_gemm.cpp), are as fast as one product over all rows; of 128 rows 3 % slower, over BLAS 15 %.
+/// (tensor/packed_gemm.cpp), are as fast as one product over all rows; of 128 rows 3 % slower, over BLAS 15
+/// %.
 constexpr int64_t block_rows = 256;
 /// Where the vocabulary is small, blocks are higher: as long as they stay in cache.
 constexpr int64_t block_bytes = int64_t{1} << 20;

@@ -214,7 +214,7 @@ TEST(LinearCrossEntropy, TakesTheMemoryOfOneBlockHoweverManyRows) {
     return memory_statistics(Device::cpu).peak_bytes - before;
   };
   const size_t few = peak(512), many = peak(4096);
-  EXPECT_LT(few, 300 * V * sizeof(real));  // of 512 rows
+  EXPECT_LT(few, 300 * V * sizeof(real));          // of 512 rows
   EXPECT_LT(many, few + 4096 * 4 * sizeof(real));  // a gradient, loss and weight of each row; not V logits
 }
 
