@@ -1,4 +1,5 @@
-// GEMM over OpenBLAS, and the choice of its kernels.
+// Who computes a product, OpenBLAS or our kernel over packed operands, and the choice of the former's
+// kernels.
 #include "tensor/gemm.h"
 
 #include <cblas.h>
@@ -34,6 +35,15 @@ struct Extents {
   int64_t m, n, k;
 };
 
+/// Where the product over packed operands (tensor/packed_gemm.h) is faster than BLAS, as measured; `make
+/// bench` prints which of them each product took. With a packed copy that is kept: up to these rows.
+bool packed_copy_pays(const Extents& it) { return it.m <= 256; }
+/// With a copy for this product alone: never for few rows. Narrow products are where BLAS loses most (half of
+/// its speed at 50 columns); of wide ones it is ahead (5 %) when b must be transposed as it is packed.
+bool packing_pays(const Extents& it, Transpose transpose_b) {
+  return it.m >= 256 && it.k >= 128 && (it.n <= 128 || transpose_b == Transpose::no);
+}
+
 /// The extents of op(a) op(b), which fit c and BLAS.
 Extents checked(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
                 const Tensor& c) {
@@ -55,10 +65,10 @@ const char* letters(Transpose a, Transpose b) {
   return b == Transpose::no ? "TN" : "TT";
 }
 
-/// Measures a product under its extents and how it runs.
-Timed timing(const Extents& it, const char* how) {
+/// Measures a product under its extents and who computes it.
+Timed timing(const Extents& it, const char* transposes, const char* by) {
   return Timed(
-      "gemm", [&] { return fmt::format("{}x{}x{} {}", it.m, it.n, it.k, how); },
+      "gemm", [&] { return fmt::format("{}x{}x{} {} {}", it.m, it.n, it.k, transposes, by); },
       2.0 * static_cast<double>(it.m) * static_cast<double>(it.n) * static_cast<double>(it.k));
 }
 
@@ -68,7 +78,11 @@ void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose tra
           const Tensor& c) {
   const auto [m, n, k] = checked(a, transpose_a, b, transpose_b, c);
   if (m == 0 || n == 0) return;
-  const Timed timed = timing({m, n, k}, letters(transpose_a, transpose_b));
+  const bool ours = (beta == 0 || beta == 1) && packing_pays({m, n, k}, transpose_b);
+  const Timed timed = timing({m, n, k}, letters(transpose_a, transpose_b), ours ? "packed" : "BLAS");
+  if (ours)
+    return packed_gemm(a, transpose_a, b, transpose_b, Packing::once,
+                       beta == 1 ? c.read_operand() : Operand{}, c);
 #ifdef RONDO_DOUBLE
   const auto product = cblas_dgemm;
 #else
@@ -88,10 +102,11 @@ void weight_gemm(const Tensor& x, const Tensor& weight, Transpose transpose, con
   const bool row = start.defined() && start.rows() == 1;
   check(!start.defined() || (start.columns() == c.columns() && (row || start.rows() == c.rows())),
         "[gemm] a start {} does not fit {}", start.shape(), c.shape());
-  if (packing_pays(extents.m)) {
-    const Timed timed = timing(extents, "packed");
+  if (packed_copy_pays(extents)) {
+    const Timed timed = timing(extents, letters(Transpose::no, transpose), "packed");
     const Operand from = start.defined() ? start.read_operand() : Operand{};
-    return packed_gemm(x, weight, transpose, {from.data, row ? 0 : from.row_stride}, c);
+    return packed_gemm(x, Transpose::no, weight, transpose, Packing::kept,
+                       {from.data, row ? 0 : from.row_stride}, c);
   }
   if (row && c.rows() > 1)
     broadcast_rows(start, c);

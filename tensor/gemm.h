@@ -1,5 +1,5 @@
-// Matrix products over OpenBLAS. Views with a row stride need no copy.
-// It deliberately knows no gradients: that is autograd/linear.h.
+// Matrix products, by OpenBLAS or, where it is faster, by our own kernel over packed operands. Views with a
+// row stride need no copy. It deliberately knows no gradients: that is autograd/linear.h.
 #pragma once
 
 #include <string>

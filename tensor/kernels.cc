@@ -232,7 +232,7 @@ struct DropoutMask {
     const uint64_t logical_row = r / slice.batch * slice.whole + slice.first + r % slice.batch;
     const uint64_t begin = logical_row * extent.columns;
     real* to = mask + r * extent.columns;
-#ifdef __CUDA_ARCH__
+#ifdef __CUDACC__
     for (int64_t j = cuda::thread(); j < row.columns; j += cuda::threads())
       to[j] = key.bits(begin + j) < threshold ? real(0) : kept;
 #else

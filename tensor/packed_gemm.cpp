@@ -1,10 +1,12 @@
-// The packed product: the order of a packed weight, the kernel over it, and the packs that storages keep.
+// The packed product: the order of a packed matrix, the kernel over it, and the packs that storages keep.
 //
-// op(W) [inner, columns] is cut into panels of two registers' width, each stored [inner][width], so that the
-// kernel reads it front to back. A tile of c, as many rows as the registers hold, stays in registers while a
-// block of the panel streams by; x is read as it lies (Goto & van de Geijn 2008, without packing the left
-// side).
+// op(b) [inner, columns] is cut into blocks of inner terms, and each block into panels of two registers'
+// width, stored [terms][width] behind one another: in the order in which the kernel reads them. A tile of c,
+// as many rows as the registers hold, stays in registers while a panel streams by (Goto & van de Geijn 2008).
+// The left side is read as it lies.
 #include "tensor/packed_gemm.h"
+
+#include <omp.h>
 
 #include <algorithm>
 #include <array>
@@ -15,12 +17,12 @@
 
 namespace rondo {
 
-/// A packed weight and what it was made from.
+/// A packed matrix and what it was made from.
 struct Pack {
-  int64_t offset, rows, columns, row_stride;  // of the weight
+  int64_t offset, rows, columns, row_stride;
   Transpose transpose;
   uint64_t version;
-  Tensor panels;  // [panel count, inner * width]
+  Tensor panels;
 };
 
 namespace {
@@ -34,85 +36,92 @@ constexpr int tile_rows = 14;
 #else
 constexpr int tile_rows = 6;
 #endif
-/// Inner terms at a time: this much of a panel is read by all tiles of rows before the next.
-constexpr int64_t block_inner = 256;
-/// Above this many rows BLAS is as fast.
-constexpr int64_t most_packed_rows = 256;
+/// Terms at a time: so much of a panel and of a tile's rows stays in the first cache.
+constexpr int64_t block_terms = 384;
+/// Rows at a time, by one thread: so many of them and of c's stay in the second cache. Up to `few_rows` are
+/// one block for all threads, which then share out its columns.
+constexpr int64_t block_rows = 8 * tile_rows, few_rows = 256;
 /// Fewer multiplications than this are not worth waking a second thread for.
 constexpr int64_t parallel_work = 1 << 17;
 
-int64_t panels_of(int64_t columns) { return (columns + width - 1) / width; }
+/// Where the parts of op(b) [inner, columns] lie once it is packed.
+struct Order {
+  int64_t inner, columns;
 
-/// Columns [p * width, ...) of op(W) as a panel; the last one is filled up with zeros.
-void pack_panel(const Tensor& weight, Transpose transpose, int64_t p, real* to) {
-  const real* from = weight.data();
-  const int64_t stride = weight.row_stride(), begin = p * width;
+  Order(const Tensor& b, Transpose transpose)
+      : inner(transpose == Transpose::yes ? b.columns() : b.rows()),
+        columns(transpose == Transpose::yes ? b.rows() : b.columns()) {}
+
+  int64_t blocks() const { return (inner + block_terms - 1) / block_terms; }
+  int64_t panels() const { return (columns + width - 1) / width; }
+  int64_t size() const { return panels() * inner * width; }
+  int64_t terms(int64_t block) const { return std::min(block_terms, inner - block * block_terms); }
+  int64_t place(int64_t block, int64_t panel) const {
+    return (block * block_terms * panels() + panel * terms(block)) * width;
+  }
+};
+
+/// Terms [k, k + terms) of columns [p * width, ...) of op(b); the last panel is filled up with zeros.
+void pack_panel(const Tensor& b, Transpose transpose, int64_t k, int64_t terms, int64_t p, real* to) {
+  const int64_t stride = b.row_stride(), begin = p * width;
   if (transpose == Transpose::no) {
-    const int64_t inner = weight.rows(), count = std::min(width, weight.columns() - begin);
-    for (int64_t k = 0; k < inner; ++k, to += width) {
-      std::copy_n(from + k * stride + begin, count, to);
+    const real* from = b.data() + k * stride + begin;
+    const int64_t count = std::min(width, b.columns() - begin);
+    for (int64_t i = 0; i < terms; ++i, to += width, from += stride) {
+      std::copy_n(from, count, to);
       std::fill(to + count, to + width, real(0));
     }
     return;
   }
-  const int64_t inner = weight.columns(), count = std::min(width, weight.rows() - begin);
-  if (count < width) std::fill(to, to + inner * width, real(0));
+  const int64_t count = std::min(width, b.rows() - begin);
+  if (count < width) std::fill(to, to + terms * width, real(0));
   constexpr int64_t line = 64 / sizeof(real);  // a cache line of each row at a time
-  for (int64_t k0 = 0; k0 < inner; k0 += line)
+  for (int64_t first = 0; first < terms; first += line)
     for (int64_t j = 0; j < count; ++j) {
-      const real* row = from + (begin + j) * stride;
-      for (int64_t k = k0; k < std::min(k0 + line, inner); ++k) to[k * width + j] = row[k];
+      const real* row = b.data() + (begin + j) * stride + k;
+      for (int64_t i = first; i < std::min(first + line, terms); ++i) to[i * width + j] = row[i];
     }
 }
 
-/// The storage's pack of this weight, made or renewed if it was written since.
-const real* packed(const Tensor& weight, Transpose transpose) {
+void pack(const Tensor& b, Transpose transpose, const Tensor& to) {
+  const Order order(b, transpose);
+  real* first = to.write();
+#pragma omp parallel for schedule(static) if (order.size() >= parallel_work)
+  for (int64_t i = 0; i < order.blocks() * order.panels(); ++i) {
+    const int64_t block = i / order.panels(), panel = i % order.panels();
+    pack_panel(b, transpose, block * block_terms, order.terms(block), panel,
+               first + order.place(block, panel));
+  }
+}
+
+/// The panels that the storage of b keeps, made or renewed if b was written since.
+Tensor kept_panels(const Tensor& b, Transpose transpose) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  auto& packs = weight.storage().packs;
-  const int64_t inner = transpose == Transpose::yes ? weight.columns() : weight.rows();
-  const int64_t columns = transpose == Transpose::yes ? weight.rows() : weight.columns();
-  auto pack = std::find_if(packs.begin(), packs.end(), [&](const std::shared_ptr<Pack>& it) {
-    return it->offset == weight.offset() && it->rows == weight.rows() && it->columns == weight.columns() &&
-           it->row_stride == weight.row_stride() && it->transpose == transpose;
+  auto& packs = b.storage().packs;
+  auto it = std::find_if(packs.begin(), packs.end(), [&](const std::shared_ptr<Pack>& pack) {
+    return pack->offset == b.offset() && pack->rows == b.rows() && pack->columns == b.columns() &&
+           pack->row_stride == b.row_stride() && pack->transpose == transpose;
   });
-  const uint64_t version = weight.version();
-  if (pack != packs.end() && (*pack)->version == version) return (*pack)->panels.data();
-  const int64_t panels = panels_of(columns);
-  if (pack == packs.end())
-    pack = packs.insert(
-        packs.end(),
-        std::make_shared<Pack>(Pack{weight.offset(), weight.rows(), weight.columns(), weight.row_stride(),
-                                    transpose, version, Tensor({panels, inner * width})}));
-  (*pack)->version = version;
-  real* to = (*pack)->panels.write();
-#pragma omp parallel for schedule(static) if (inner * columns >= parallel_work)
-  for (int64_t p = 0; p < panels; ++p) pack_panel(weight, transpose, p, to + p * inner * width);
-  return to;
+  const bool made = it != packs.end();
+  if (!made)
+    it = packs.insert(it, std::make_shared<Pack>(Pack{b.offset(), b.rows(), b.columns(), b.row_stride(),
+                                                      transpose, 0, Tensor({Order(b, transpose).size()})}));
+  Pack& kept = **it;
+  if (!made || kept.version != b.version()) pack(b, transpose, kept.panels);
+  kept.version = b.version();
+  return kept.panels;
 }
 
-/// Whether the rows of x lie a large power of two apart: a tile then reads lines that all want the same few
-/// places of the first cache.
-bool clashes(const Tensor& x) { return x.row_stride() * static_cast<int64_t>(sizeof(real)) % 2048 == 0; }
-constexpr int64_t few_rows = 8;  // one row of places holds as many lines
-
-/// A copy whose rows lie a cache line further apart.
-Tensor spread(const Tensor& x) {
-  const Tensor wide({x.rows(), x.columns() + 64 / static_cast<int64_t>(sizeof(real))});
-  const Tensor copied = wide.column_block(0, x.columns());
-  copy(x, copied);
-  return copied;
-}
-
-/// One tile: rows x registers of c, over `inner` terms. `columns` of the last register may be fewer.
+/// One tile of c over a block of terms. The last of its `columns` may fill a register in part.
 struct Tile {
-  int64_t inner, columns;
-  const real* x;
-  int64_t x_stride;
+  int64_t terms, columns;
+  const real* a;
+  int64_t a_stride;
   const real* panel;
   Operand start, c;
 
-  template <int rows, int registers>
+  template <int rows, int registers, bool transposed>
   void run() const {
     Vec sums[rows][registers];
     const auto count = [&](int v) { return std::min<int64_t>(Vec::size, columns - v * Vec::size); };
@@ -124,9 +133,9 @@ struct Tile {
 #pragma GCC unroll 2
       for (int v = 0; v < registers; ++v)
         sums[i][v] = start.data ? load(start.data + i * start.row_stride + v * Vec::size, v) : Vec(real(0));
-    const real* factors = x;
+    const real* factors = a;
     const real* weights = panel;
-    for (int64_t k = 0; k < inner; ++k, ++factors, weights += width) {
+    for (int64_t k = 0; k < terms; ++k, factors += transposed ? a_stride : 1, weights += width) {
       Vec w[registers];
 #pragma GCC unroll 2
       for (int v = 0; v < registers; ++v) {
@@ -136,7 +145,8 @@ struct Tile {
 #pragma GCC unroll 16
       for (int i = 0; i < rows; ++i)
 #pragma GCC unroll 2
-        for (int v = 0; v < registers; ++v) sums[i][v] = sums[i][v] + Vec(factors[i * x_stride]) * w[v];
+        for (int v = 0; v < registers; ++v)
+          sums[i][v] = sums[i][v] + Vec(factors[transposed ? i : i * a_stride]) * w[v];
     }
 #pragma GCC unroll 16
     for (int i = 0; i < rows; ++i)
@@ -149,57 +159,108 @@ struct Tile {
 };
 
 using RunTile = void (*)(const Tile&);
-template <int registers, int... rows>
+template <int registers, bool transposed, int... rows>
 constexpr std::array<RunTile, sizeof...(rows)> tiles_of(std::integer_sequence<int, rows...>) {
-  return {[](const Tile& tile) { tile.run<rows + 1, registers>(); }...};
+  return {[](const Tile& tile) { tile.run<rows + 1, registers, transposed>(); }...};
 }
-/// tiles[registers - 1][rows - 1]
-constexpr std::array<RunTile, tile_rows> tiles[panel_registers] = {
-    tiles_of<1>(std::make_integer_sequence<int, tile_rows>()),
-    tiles_of<2>(std::make_integer_sequence<int, tile_rows>())};
+/// The kernel for a tile of so many rows and columns.
+RunTile kernel(int64_t rows, int64_t columns, bool transposed) {
+  constexpr std::make_integer_sequence<int, tile_rows> heights;
+  static constexpr std::array<RunTile, tile_rows> kernels[2][panel_registers] = {
+      {tiles_of<1, false>(heights), tiles_of<2, false>(heights)},
+      {tiles_of<1, true>(heights), tiles_of<2, true>(heights)}};
+  return kernels[transposed][columns > Vec::size][rows - 1];
+}
+
+/// Whether the rows of x lie a large power of two apart: a tile then reads lines that all want the same few
+/// places of the first cache, each of which holds `lines_of_a_place`.
+bool clashes(const Tensor& x) { return x.row_stride() * static_cast<int64_t>(sizeof(real)) % 2048 == 0; }
+constexpr int64_t lines_of_a_place = 8;
+/// Such rows are copied, a block of terms at a time, to lie a cache line further apart.
+constexpr int64_t spread_stride = block_terms + 64 / static_cast<int64_t>(sizeof(real));
+
+struct Product {
+  Operand a;
+  bool transpose_a, spread;
+  Order order;
+  const real* panels;
+  Operand start, c;
+
+  Product rows_from(int64_t row) const {
+    const auto at = [&](Operand x) { return Operand{x.data + row * x.row_stride, x.row_stride}; };
+    const Operand rows_of_a = transpose_a ? Operand{a.data + row, a.row_stride} : at(a);
+    return {rows_of_a, transpose_a, spread, order, panels, start.data ? at(start) : start, at(c)};
+  }
+};
+
+/// Rows [row, row + rows) of a, as they lie for this block of terms, times panel p.
+void run_tile(const Product& it, Operand a, int64_t row, int64_t rows, int64_t block, int64_t p) {
+  const int64_t column = p * width, columns = std::min(width, it.order.columns - column);
+  const auto at = [&](Operand x) { return Operand{x.data + row * x.row_stride + column, x.row_stride}; };
+  const Operand sum = at(it.c), start = block > 0 ? sum : it.start.data ? at(it.start) : Operand{};
+  kernel(rows, columns,
+         it.transpose_a)({it.order.terms(block), columns, a.data + row * (it.transpose_a ? 1 : a.row_stride),
+                          a.row_stride, it.panels + it.order.place(block, p), start, sum});
+}
+
+/// `rows` rows, cut into tiles of nearly one height: part `part` of `parts` of all panels times tiles, panel
+/// by panel. `room` is for rows * spread_stride numbers where rows are spread.
+void run_rows(const Product& it, int64_t rows, int64_t part, int64_t parts, real* room) {
+  const int64_t tiles = (rows + tile_rows - 1) / tile_rows, height = (rows + tiles - 1) / tiles;
+  const int64_t all = it.order.panels() * tiles;
+  for (int64_t block = 0; block < std::max<int64_t>(it.order.blocks(), 1); ++block) {
+    const int64_t k = block * block_terms;
+    Operand a{it.a.data + k * (it.transpose_a ? it.a.row_stride : 1), it.a.row_stride};
+    if (it.spread) {
+      for (int64_t i = 0; i < rows; ++i)
+        std::copy_n(a.data + i * a.row_stride, it.order.terms(block), room + i * spread_stride);
+      a = {room, spread_stride};
+    }
+    for (int64_t i = all * part / parts; i < all * (part + 1) / parts; ++i) {
+      const int64_t row = i % tiles * height;
+      if (row < rows) run_tile(it, a, row, std::min(height, rows - row), block, i / tiles);
+    }
+  }
+}
+
+void multiply(const Product& it, int64_t rows) {
+  const bool alone = rows * it.order.inner * it.order.columns < parallel_work;
+  const int64_t parts = alone ? 1 : threads();
+  const bool share_columns = alone || rows <= few_rows;
+  // As many blocks of rows for each thread, of nearly one height.
+  const int64_t blocks =
+      share_columns ? 1 : ((rows + block_rows - 1) / block_rows + parts - 1) / parts * parts;
+  const int64_t height = (rows + blocks - 1) / blocks, room_each = height * spread_stride;
+  const Tensor room = it.spread ? Tensor({parts, room_each}) : Tensor();
+  real* const first = it.spread ? room.write() : nullptr;
+  const auto own_room = [&] { return first ? first + omp_get_thread_num() * room_each : nullptr; };
+  if (alone) {
+    run_rows(it, rows, 0, 1, own_room());
+  } else if (share_columns) {
+#pragma omp parallel for schedule(static)
+    for (int64_t part = 0; part < parts; ++part) run_rows(it, rows, part, parts, own_room());
+  } else {
+#pragma omp parallel for schedule(static)
+    for (int64_t row = 0; row < rows; row += height)
+      run_rows(it.rows_from(row), std::min(height, rows - row), 0, 1, own_room());
+  }
+}
 
 }  // namespace
 
-bool packing_pays(int64_t rows) { return rows <= most_packed_rows; }
-
-void packed_gemm(const Tensor& left, const Tensor& weight, Transpose transpose, Operand start,
-                 const Tensor& c) {
-  const Tensor x = left.rows() > few_rows && clashes(left) ? spread(left) : left;
-  const real* panels = packed(weight, transpose);
-  const int64_t rows = x.rows(), inner = x.columns(), columns = c.columns();
-  const Operand to = c.write_operand();
-  const int64_t row_tiles = (rows + tile_rows - 1) / tile_rows;
-  const int64_t rows_each = (rows + row_tiles - 1) / row_tiles;  // tiles of one height
-  const int64_t tasks = panels_of(columns) * row_tiles;
-
-  /// Tiles [begin, end), panel by panel: neighbours share the panel, a thread owns its part of c.
-  const auto run = [&](int64_t begin, int64_t end) {
-    while (begin < end) {
-      const int64_t p = begin / row_tiles, first = begin % row_tiles;
-      const int64_t last = std::min(row_tiles, first + end - begin), column = p * width;
-      const int64_t tile_columns = std::min(width, columns - column);
-      const auto& kernels = tiles[tile_columns > Vec::size ? 1 : 0];
-      for (int64_t k = 0; k < std::max<int64_t>(inner, 1); k += block_inner) {
-        for (int64_t i = first; i < last; ++i) {
-          const int64_t row = i * rows_each, count = std::min(rows_each, rows - row);
-          if (count <= 0) continue;
-          const Operand sum = {to.data + row * to.row_stride + column, to.row_stride};
-          const Operand before = k > 0 ? sum
-                                 : start.data
-                                     ? Operand{start.data + row * start.row_stride + column, start.row_stride}
-                                     : Operand{};
-          kernels[count - 1]({std::min(block_inner, inner - k), tile_columns,
-                              x.data() + row * x.row_stride() + k, x.row_stride(),
-                              panels + p * inner * width + k * width, before, sum});
-        }
-      }
-      begin += last - first;
-    }
-  };
-  if (rows * inner * columns < parallel_work) return run(0, tasks);
-  const int64_t parts = threads();
-#pragma omp parallel for schedule(static)
-  for (int64_t part = 0; part < parts; ++part) run(tasks * part / parts, tasks * (part + 1) / parts);
+void packed_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
+                 Packing packing, Operand start, const Tensor& c) {
+  const bool transposed = transpose_a == Transpose::yes;
+  const Order order(b, transpose_b);
+  Tensor panels;
+  if (packing == Packing::kept) {
+    panels = kept_panels(b, transpose_b);
+  } else {
+    panels = Tensor({order.size()});
+    pack(b, transpose_b, panels);
+  }
+  const bool spread = !transposed && a.rows() > lines_of_a_place && clashes(a);
+  multiply({a.read_operand(), transposed, spread, order, panels.data(), start, c.write_operand()}, c.rows());
 }
 
 }  // namespace rondo
