@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "bench/cells.h"
+#include "bench/functions.h"
 #include "bench/machine.h"
 #include "bench/peer.h"
 #include "bench/products.h"
@@ -187,6 +188,7 @@ int main(int argc, char** argv) {
     if (!wait_for_idle_machine()) fmt::print("  The machine is not idle: all figures are in doubt.\n");
     fmt::print("  FMA peak {:.0f} GFLOP/s with one thread, {:.0f} with {}\n", measured_peak(1),
                measured_peak(options.threads), options.threads);
+    print_functions();
     options.peers = usable_peers(options);
     std::fflush(stdout);
     if (!options.no_products) print_products();

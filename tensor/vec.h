@@ -4,7 +4,7 @@
 // tensor/pointwise_kernels.h.
 //
 // Largest errors in ulp of the float functions, with and without FMA, over floats of all sizes
-// (tests/tensor/vec_test.cpp): exp 1, log 1, tanh 1.5, sigmoid, expm1 and log1p 2.5; a sigmoid below the
+// (tests/tensor/vec_test.cpp): exp 1, log 1, expm1 2, tanh, sigmoid and log1p 2.5; a sigmoid below the
 // smallest normal number may become 0. In double the functions call the C library, lane by lane: the double
 // build exists for the tests, where a finite difference needs its accuracy more than speed.
 #pragma once
@@ -110,24 +110,45 @@ HD Vec log1p(Vec x) {
 HD Vec::IntegerLanes bits(Vec x) { return reinterpret_cast<Vec::IntegerLanes>(x.lanes); }
 HD Vec from_bits(Vec::IntegerLanes x) { return reinterpret_cast<Vec::Lanes>(x); }
 
-/// exp(x) = 2^n exp(r), |r| <= ln(2)/2, with a polynomial of degree 6 (Cephes' expf). Overflows to infinity,
-/// underflows through the subnormals to 0.
+/// x = n ln(2) + r with whole n and |r| <= ln(2)/2, for |x| < 2^22.
+struct Reduced {
+  Vec::IntegerLanes n;
+  Vec exp_r_minus_1;  // polynomial of degree 6 (Cephes' expf)
+
+  HD explicit Reduced(Vec x) {
+    const Vec shift(12582912.0f);  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
+    const Vec shifted = x * 1.44269504088896341f + shift;
+    const Vec whole = shifted - shift;
+    const Vec r = (x - whole * 0.693359375f) + whole * 2.12194440e-4f;
+    n = bits(shifted) - bits(shift);
+    Vec p(1.9875691500e-4f);
+    p = p * r + 1.3981999507e-3f;
+    p = p * r + 8.3334519073e-3f;
+    p = p * r + 4.1665795894e-2f;
+    p = p * r + 1.6666665459e-1f;
+    p = p * r + 5.0000001201e-1f;
+    exp_r_minus_1 = p * (r * r) + r;
+  }
+};
+/// 2^n for -127 < n < 128.
+HD Vec power_of_2(Vec::IntegerLanes n) { return from_bits((n + 127) << 23); }
+
+/// 2^n exp(r). Overflows to infinity, underflows through the subnormals to 0.
 HD Vec exp(Vec x) {
-  const Vec clamped = select(x > Vec(89.0f), Vec(89.0f), select(x < Vec(-104.0f), Vec(-104.0f), x));
-  const Vec shift(12582912.0f);  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
-  const Vec shifted = clamped * 1.44269504088896341f + shift;
-  const Vec n = shifted - shift;
-  const Vec r = (clamped - n * 0.693359375f) + n * 2.12194440e-4f;
-  Vec p(1.9875691500e-4f);
-  p = p * r + 1.3981999507e-3f;
-  p = p * r + 8.3334519073e-3f;
-  p = p * r + 4.1665795894e-2f;
-  p = p * r + 1.6666665459e-1f;
-  p = p * r + 5.0000001201e-1f;
-  p = p * (r * r) + r + 1.0f;
-  const auto exponent = bits(shifted) - bits(shift);
-  const auto half = exponent >> 1;  // 2^n in two factors: n runs from -150 to 128
-  return p * from_bits((half + 127) << 23) * from_bits((exponent - half + 127) << 23);
+  const Reduced it(select(x > Vec(89.0f), Vec(89.0f), select(x < Vec(-104.0f), Vec(-104.0f), x)));
+  const auto half = it.n >> 1;  // 2^n in two factors: n runs from -150 to 128
+  return (it.exp_r_minus_1 + 1.0f) * power_of_2(half) * power_of_2(it.n - half);
+}
+
+/// exp(x) - 1 without cancellation, 2^n (exp(r) - 1) + (2^n - 1), for -80 <= x <= 88.
+HD Vec expm1_within(Vec x) {
+  const Reduced it(x);
+  const Vec power = power_of_2(it.n);
+  return power * it.exp_r_minus_1 + (power - 1.0f);
+}
+/// Below -20 it is -1; above 80 the 1 is lost.
+HD Vec expm1(Vec x) {
+  return select(x > Vec(80.0f), exp(x), expm1_within(select(x < Vec(-20.0f), Vec(-20.0f), x)));
 }
 
 /// log(x) = n ln(2) + log(m), m in [sqrt(1/2), sqrt(2)), with a polynomial of degree 8 (Cephes' logf).
@@ -157,24 +178,12 @@ HD Vec log(Vec x) {
   return select(x >= Vec(0.0f), y, Vec(NAN));
 }
 
-/// Below 0.625 an odd polynomial (Cephes' tanhf), above it 1 - 2 / (exp(2|x|) + 1).
+/// m / (m + 2), m = exp(2|x|) - 1, with the sign of x; from 10 on it is 1.
 HD Vec tanh(Vec x) {
-  const Vec z = x * x;
-  Vec p(-5.70498872745e-3f);
-  p = p * z + 2.06390887954e-2f;
-  p = p * z + -5.37397155531e-2f;
-  p = p * z + 1.33314422036e-1f;
-  p = p * z + -3.33332819422e-1f;
   const Vec size = abs(x);
-  const Vec large = 1.0f - 2.0f / (exp(size + size) + 1.0f);
-  return select(size < Vec(0.625f), x + x * z * p, select(x < Vec(0.0f), -large, large));
-}
-
-/// exp(x) - 1 without cancellation near 0 (Kahan: (u - 1) x / log(u), u = exp(x)).
-HD Vec expm1(Vec x) {
-  const Vec u = exp(x);
-  const Vec y = (u - 1.0f) * x / log(u);
-  return select(u == Vec(1.0f), x, select(abs(x) > Vec(1.0f), u - 1.0f, y));
+  const Vec m = expm1_within(select(size > Vec(10.0f), Vec(20.0f), size + size));
+  const auto sign = bits(x) & bits(Vec(-0.0f));
+  return from_bits(bits(m / (m + 2.0f)) | sign);
 }
 
 /// log(1 + x) without cancellation near 0 (Kahan: log(u) x / (u - 1), u = 1 + x; the quotient first, as
