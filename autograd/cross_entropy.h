@@ -21,4 +21,7 @@ struct CrossEntropy {
 CrossEntropy linear_cross_entropy(const Variable& x, const Variable& weight, const Variable& bias,
                                   const Tokens& targets, const Variable& row_weights = {});
 
+/// The height of its blocks of logits [height, V], for so many rows that are scored.
+int64_t cross_entropy_block_rows(int64_t rows, int64_t V);
+
 }  // namespace rondo

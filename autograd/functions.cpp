@@ -119,16 +119,14 @@ Variable negative_log_likelihood(const Variable& logits, const Tokens& targets) 
                                             targets->data(), log_sum_exp.write(), loss.write());
   }
   auto backward = [logits = Saved(logits.value()), targets, log_sum_exp](const std::vector<Tensor>& gradients,
-                                                                         const Inputs& in) mutable {
+                                                                         const Inputs& in) {
     const Tensor& x = logits.get("negative_log_likelihood");
-    const bool in_place = x.holders() == 1;
-    const Tensor dx = in_place ? x : Tensor(x.shape(), x.device());
+    const Tensor dx(x.shape(), x.device());
     const Tensor dloss = contiguous(gradients[0]);
     const Timed timed("softmax", [] { return std::string("negative_log_likelihood backward"); });
     kernels(x.device())
         .negative_log_likelihood_backward(x.extent(), x.read_operand(), targets->data(), log_sum_exp.data(),
                                           dloss.data(), dx.write_operand());
-    logits.tensor() = {};
     in[0].add(dx);
   };
   return record("negative_log_likelihood", loss, {logits}, backward);

@@ -20,7 +20,8 @@ Variable embedding(const Variable& table, const Tokens& ids);
 
 /// Side by side, [.., sum of columns]; the rows must agree.
 Variable concat(const std::vector<Variable>& parts);
-/// One behind another along a new first dimension: [count, ...]; the shapes must agree.
+/// One behind another along a new first dimension: [count, ...]; the shapes must agree. A view where they lie
+/// so in memory, else a copy.
 Variable stack(const std::vector<Variable>& parts);
 /// The same elements in another shape.
 Variable reshape(const Variable& x, Shape shape);
@@ -33,8 +34,7 @@ Variable mean(const Variable& x);
 Variable softmax(const Variable& x);
 Variable log_softmax(const Variable& x);
 /// -log softmax(x)[target] for each row, in nats: x [N, V], N targets; [N]. A target of -1 gives loss 0 and
-/// no gradient. Backward turns the logits into their gradient in place when nobody else holds them: no second
-/// [N, V]. With the output layer before it, in less memory: linear_cross_entropy().
+/// no gradient. With the output layer before it, in less memory: linear_cross_entropy().
 Variable negative_log_likelihood(const Variable& logits, const Tokens& targets);
 
 /// x times a mask of 0 and 1 / (1 - probability), element by element. Probability 0 gives x itself.

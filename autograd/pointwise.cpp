@@ -41,18 +41,19 @@ struct Recorded {
     std::array<Operand, most_pointwise_inputs> x, dx;
     std::array<Operand, most_pointwise_outputs> dy;
     std::array<bool, most_pointwise_inputs> accumulates{};
+    std::vector<const Tensor*> values;
+    for (const Saved& input : inputs) values.push_back(&input.get(op->name.c_str()));
+    const Device device = values[0]->device();
     std::vector<size_t> reused;                          // inputs that their gradients overwrite
     std::vector<std::pair<size_t, Tensor>> temporaries;  // gradients that cannot be written in place
     std::vector<Tensor> kept;
-    Device device = Device::cpu;
     for (size_t j = 0; j < inputs.size(); ++j) {
-      const Tensor& input = inputs[j].get(op->name.c_str());
-      device = input.device();
+      const Tensor& input = *values[j];
       const bool repeated = is_repeated(input);
       x[j] = {input.read_operand().data, repeated ? 0 : input.row_stride()};
       if (!gradients[j].wanted()) continue;
-      if (reusable(j, gradients)) {
-        dx[j] = x[j];
+      if (reusable(j, values, gradients)) {
+        dx[j] = input.write_operand();
         reused.push_back(j);
         continue;
       }
@@ -80,21 +81,19 @@ struct Recorded {
       launchers(*op, device)
           .backward(bytes.data(), extent, x.data(), dy.data(), dx.data(), accumulates.data());
     }
-    for (size_t j : reused) gradients[j].add(inputs[j].get(op->name.c_str()));
+    for (const size_t j : reused) gradients[j].add(*values[j]);
     for (const auto& [j, gradient] : temporaries) gradients[j].add(gradient);
   }
   /// Whether the gradient of input j may overwrite the input: nobody but this operator holds it, no other
   /// input lies across it, and its sink keeps the gradient where it is.
-  bool reusable(size_t j, const Inputs& gradients) const {
-    const Tensor& input = inputs[j].get(op->name.c_str());
+  bool reusable(size_t j, const std::vector<const Tensor*>& values, const Inputs& gradients) const {
+    const Tensor& input = *values[j];
     if (is_repeated(input) || !gradients[j].keeps(input)) return false;
     int64_t ours = 0;
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const Tensor& other = inputs[i].get(op->name.c_str());
+    for (size_t i = 0; i < values.size(); ++i) {
       if (i != j && gradients[j].overlaps(gradients[i])) return false;
-      if (!input.shares_memory(other)) continue;
-      ++ours;
-      if (i != j && !side_by_side(input, other)) return false;
+      if (&values[i]->storage() == &input.storage()) ++ours;
+      if (i != j && input.shares_memory(*values[i]) && !side_by_side(input, *values[i])) return false;
     }
     return input.holders() == ours;
   }

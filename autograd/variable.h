@@ -44,6 +44,8 @@ class Variable {
   Variable slice(int64_t begin, int64_t end) const;
   Variable operator[](int64_t i) const;
   Variable column_block(int64_t begin, int64_t end) const;
+  /// The same, as a part of its memory (Tensor::as_part).
+  Variable as_part() const { return Variable(value_.as_part(), edge_); }
 
   /// Adds d(this)/d(leaf) to the gradient of every leaf. This must be a single number. Uses the graph up.
   void backward() const;
@@ -68,8 +70,6 @@ class Saved {
           name, tensor_.shape());
     return tensor_;
   }
-  /// The tensor, to overwrite: only where nobody else holds it.
-  Tensor& tensor() { return tensor_; }
 
  private:
   Tensor tensor_;

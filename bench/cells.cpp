@@ -13,18 +13,6 @@ CellOptions with_one_bias(CellOptions options) {
   return options;
 }
 
-State zero_state(int64_t batch, int64_t hidden) {
-  return {Variable(Tensor::zeros({batch, hidden})), Variable(Tensor::zeros({batch, hidden}))};
-}
-
-/// An LSTM's step from its stacked pre-activations.
-State lstm_state(const Variable& gates, const Variable& c) {
-  const int64_t H = c.shape().columns();
-  const auto gate = [&](int64_t k) { return gates.column_block(k * H, (k + 1) * H); };
-  const auto next = pointwise_outputs(LstmGates{}, gate(0), gate(1), gate(2), gate(3), c);
-  return {next[0], next[1]};
-}
-
 }  // namespace
 
 Mlstm::Mlstm(Module& parent, const std::string& suffix, const CellOptions& cell_options)
@@ -35,11 +23,11 @@ Mlstm::Mlstm(Module& parent, const std::string& suffix, const CellOptions& cell_
       W_mh(*this, "weight_mh", {hidden(), hidden()}, options.recurrent_weights),
       U(*this, "weight_hh", {4 * hidden(), hidden()}, options.recurrent_weights.per_gate(4)) {}
 
-State Mlstm::initial_state(int64_t batch) const { return zero_state(batch, hidden()); }
+State Mlstm::initial_state(int64_t batch) const { return lstm_initial_state(batch, hidden()); }
 
-State Mlstm::step(const StepInputs& x, const State& previous) {
+State Mlstm::step(StepInputs& x, const State& previous) {
   const Variable m = x[W_mx] * linear(previous.h, W_mh);
-  return lstm_state(add_linear(x[W], m, U), previous.c);
+  return lstm_state(add_linear(x.take(W), m, U), previous.c);
 }
 
 MiLstm::MiLstm(Module& parent, const std::string& suffix, const CellOptions& cell_options)
@@ -51,9 +39,9 @@ MiLstm::MiLstm(Module& parent, const std::string& suffix, const CellOptions& cel
       W(*this, "weight_ih", 4 * hidden(), options),
       U(*this, "weight_hh", {4 * hidden(), hidden()}, options.recurrent_weights.per_gate(4)) {}
 
-State MiLstm::initial_state(int64_t batch) const { return zero_state(batch, hidden()); }
+State MiLstm::initial_state(int64_t batch) const { return lstm_initial_state(batch, hidden()); }
 
-State MiLstm::step(const StepInputs& x, const State& previous) {
+State MiLstm::step(StepInputs& x, const State& previous) {
   const Variable z = pointwise(MultiplicativeIntegration{}, x[W], linear(previous.h, U), alpha.variable(),
                                beta1.variable(), beta2.variable(), b.input.variable());
   return lstm_state(z, previous.c);
@@ -67,13 +55,12 @@ Mgru::Mgru(Module& parent, const std::string& suffix, const CellOptions& cell_op
       W_mh(*this, "weight_mh", {hidden(), hidden()}, options.recurrent_weights),
       U(*this, "weight_hh", {3 * hidden(), hidden()}, options.recurrent_weights.per_gate(3)) {}
 
-State Mgru::step(const StepInputs& x, const State& previous) {
+State Mgru::step(StepInputs& x, const State& previous) {
   const int64_t H = hidden();
-  const Variable from_x = x[W], m = x[W_mx] * linear(previous.h, W_mh);
-  const Variable r_and_z = add_linear(from_x.column_block(0, 2 * H), m, U.rows(0, 2 * H));
-  const Variable reset = pointwise(GruReset{}, r_and_z.column_block(0, H), m);
-  const Variable n = add_linear(from_x.column_block(2 * H, 3 * H), reset, U.rows(2 * H, 3 * H));
-  return {pointwise(GruUpdate{}, r_and_z.column_block(H, 2 * H), n, previous.h), {}};
+  const Variable m = x[W_mx] * linear(previous.h, W_mh);
+  const auto [r, z] = gru_reset_and_update(add_linear(x.take(W, 0, 2 * H), m, U.rows(0, 2 * H)));
+  const Variable n = add_linear(x.take(W, 2 * H, 3 * H), pointwise(GruReset{}, r, m), U.rows(2 * H, 3 * H));
+  return {pointwise(GruUpdate{}, z, n, previous.h), {}};
 }
 
 LstmWeightDrop::LstmWeightDrop(Module& parent, const std::string& suffix, const CellOptions& cell_options)

@@ -2,6 +2,7 @@
 // are to move. s is the sigmoid, (.)(.) of two vectors their product element by element.
 #pragma once
 
+#include "nn/cells/gru.h"
 #include "nn/cells/lstm.h"
 
 namespace rondo {
@@ -18,7 +19,7 @@ void add_bench_cells();
 /// Gates are stacked i f g o.
 struct Mlstm : Cell {
   Mlstm(Module& parent, const std::string& suffix, const CellOptions& options);
-  State step(const StepInputs& x, const State& previous) override;
+  State step(StepInputs& x, const State& previous) override;
   State initial_state(int64_t batch) const override;
 
   GateBiases biases;
@@ -36,7 +37,7 @@ struct Mlstm : Cell {
 /// for.
 struct MiLstm : Cell {
   MiLstm(Module& parent, const std::string& suffix, const CellOptions& options);
-  State step(const StepInputs& x, const State& previous) override;
+  State step(StepInputs& x, const State& previous) override;
   State initial_state(int64_t batch) const override;
 
   Parameter alpha, beta1, beta2;
@@ -54,7 +55,7 @@ struct MiLstm : Cell {
 /// z keeps the old state, as in nn/cells/gru.h; gates are stacked r z n.
 struct Mgru : Cell {
   Mgru(Module& parent, const std::string& suffix, const CellOptions& options);
-  State step(const StepInputs& x, const State& previous) override;
+  State step(StepInputs& x, const State& previous) override;
 
   GateBiases biases;
   Projection W, W_mx;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "autograd/cross_entropy.h"
 #include "autograd/pointwise.h"
 #include "lm/model.h"
 #include "lm/progress.h"
@@ -136,7 +137,8 @@ void print_keys(bool as_json) {
 /// 9/8 x 4 bytes x (P (2 + S) + 2 R + N (E + H (G / widest + 3) + W + 2 D) + max(B V + (N + V) F, N widest)),
 /// with
 ///   P parameters: values, gradients and S vectors of optimizer state;
-///   R recurrent and output weights, packed for forward and for backward;
+///   R recurrent and output weights, packed for forward and for backward (as long as streams are few enough
+///   for that, and chunks too long for it to befall input weights);
 ///   N = streams at once x length, the rows of a chunk. Forward leaves for backward in each row the embedding
 ///   E; of each of the H units of all layers its gates, G in the widest layer, and its state (h, c or its
 ///   like, and what a cell computes on the way); the output layers' widths W; and where there is dropout, a
@@ -164,7 +166,7 @@ std::int64_t training_bytes(const Recipe& recipe, const Module& model) {
     if (segment.name.starts_with("rnn.")) G = std::max(G, segment.shape.rows());
     if (segment.name.starts_with("rnn.weight_hh")) R += segment.shape.size();
   }
-  const std::int64_t F = widths.empty() ? hidden.back() : widths.back(), B = std::min<std::int64_t>(N, 256);
+  const std::int64_t F = widths.empty() ? hidden.back() : widths.back(), B = cross_entropy_block_rows(N, V);
   const std::int64_t chunk =
       N * (E + H * (G / widest + 3) + W + 2 * D) + std::max(B * V + (N + V) * F, N * widest);
   return static_cast<std::int64_t>(sizeof(real)) * (P * (2 + S) + 2 * (R + V * F) + chunk) * 9 / 8;

@@ -120,6 +120,10 @@ void validate(const Recipe& recipe, const std::string& where) {
               "{}: data.strip_lines = true changes nothing for data.unit = \"words\": leave it out", where);
   check_input(data.max_size != 1, "{}: data.max_size = 1 keeps one symbol: nothing to predict; 0 keeps all",
               where);
+  check_input(
+      model.last_hidden == 0 || model.layers > 1,
+      "{}: model.last_hidden = {} with one layer leaves model.hidden without a meaning; set model.hidden",
+      where, model.last_hidden);
   const std::int64_t last_hidden = model.last_hidden > 0 ? model.last_hidden : model.hidden;
   const std::int64_t last = model.output_layers.empty() ? last_hidden : model.output_layers.back();
   check_input(!model.tied || model.embedding == last,

@@ -4,7 +4,7 @@
 namespace rondo {
 namespace {
 
-/// The same value, read from `memory` from now on: the outputs of all steps lie in sequence, so that neither
+/// The same value, read from `memory` from now on: the states of all steps lie in sequence, so that neither
 /// stack() nor the recurrent weight's gradient has to copy them.
 Variable moved(const Variable& x, const Tensor& memory) {
   copy(x.value(), memory);
@@ -29,13 +29,15 @@ RecurrentStack::Result RecurrentStack::operator()(const Variable& x, const std::
     Cell& cell = *layers_[i];
     if (i > 0) result.output = between_(result.output);
     cell.begin_chunk();
-    const std::vector<StepInputs> inputs = cell.project(result.output);
+    std::vector<StepInputs> inputs = cell.project(result.output);
+    const int64_t T = x.shape()[0];
+    const Tensor sequence({T + 1, x.shape()[1], cell.options.hidden_size}, x.value().device());
     State state = states[i];
-    const Tensor sequence(x.shape().with_columns(cell.options.hidden_size), x.value().device());
+    state.h = moved(state.h, sequence[0].as_part());
     std::vector<Variable> outputs;
-    for (int64_t t = 0; t < x.shape()[0]; ++t) {
+    for (int64_t t = 0; t < T; ++t) {
       state = cell.step(inputs[t], state);
-      state.h = moved(state.h, sequence[t].as_part());
+      state.h = moved(state.h, sequence[t + 1].as_part());
       outputs.push_back(state.h);
     }
     result.output = stack(outputs);

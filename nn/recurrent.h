@@ -21,7 +21,7 @@ class RecurrentStack : public Module {
 
   struct Result {
     Variable output;            // [T, B, H of the last layer]
-    std::vector<State> states;  // after the last step, one per layer
+    std::vector<State> states;  // after the last step, one per layer; their h are parts of all steps' memory
   };
   /// x [T, B, I]; one state per layer.
   Result operator()(const Variable& x, const std::vector<State>& states);

@@ -153,6 +153,8 @@ Optimizer::Optimizer(const OptimizerOptions& options, const Tensor& values, cons
 void Optimizer::step(double learning_rate, double gradient_factor) {
   check(std::isfinite(learning_rate) && learning_rate >= 0, "[{}] a learning rate of {} is not one", name(),
         learning_rate);
+  check(std::isfinite(gradient_factor) && gradient_factor >= 0,
+        "[{}] gradients times {}: the factor must be finite and not negative", name(), gradient_factor);
   ++steps_;
   gradient_factor_ = gradient_factor;
   update(learning_rate);

@@ -37,7 +37,7 @@ struct Extents {
 
 /// Where the product over packed operands (tensor/packed_gemm.h) is faster than BLAS, as measured; `make
 /// bench` prints which of them each product took. With a packed copy that is kept: up to these rows.
-bool packed_copy_pays(const Extents& it) { return it.m <= 256; }
+bool packed_copy_pays(const Extents& it) { return it.m <= most_rows_over_kept_pack; }
 /// With a copy for this product alone: never for few rows. Narrow products are where BLAS loses most (half of
 /// its speed at 50 columns); of wide ones it is ahead (5 %) when b must be transposed as it is packed.
 bool packing_pays(const Extents& it, Transpose transpose_b) {

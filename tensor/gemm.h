@@ -15,6 +15,9 @@ enum class Transpose { no, yes };
 void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, real beta,
           const Tensor& c);
 
+/// Up to so many rows weight_gemm() is faster than gemm(): what can choose its number of rows, chooses this.
+constexpr int64_t most_rows_over_kept_pack = 256;
+
 /// c = start + x op(W), for a weight W that is used again before it changes: few rows run over a packed copy
 /// of it (tensor/packed_gemm.h), which its storage keeps until W is written. `start` is undefined (zero),
 /// shaped like c (or c itself), or a vector [columns] that is repeated for all rows. Throws Error as gemm()

@@ -21,7 +21,7 @@ struct Kernels {
   void (*log_softmax_backward)(Extent, Operand y, Operand dy, Operand dx);  // dx = dy - exp(y) * sum(dy)
   // loss[r] = log_sum_exp[r] - x[r, target[r]]; a target below 0 gives loss 0 and no gradient.
   void (*negative_log_likelihood)(Extent, Operand x, const int32_t* targets, real* log_sum_exp, real* loss);
-  // dx[r] = dloss[r] * (exp(x[r] - log_sum_exp[r]) - onehot(target[r])); dx may be x itself.
+  // dx[r] = dloss[r] * (exp(x[r] - log_sum_exp[r]) - onehot(target[r])).
   void (*negative_log_likelihood_backward)(Extent, Operand x, const int32_t* targets, const real* log_sum_exp,
                                            const real* dloss, Operand dx);
   // loss[r] = log_sum_exp(x[r]) - x[r, target[r]], for targets of 0 and above. With weights, x becomes its

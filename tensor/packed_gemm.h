@@ -1,8 +1,8 @@
 // Matrix products over packed operands: ours, beside BLAS. The right side is copied ("packed") into the order
 // in which the kernel reads it. BLAS does that at each call, which at 20 rows costs more than the product; a
 // weight that is used again before it changes (every time step of a chunk, every symbol of a generated text)
-// is packed here once, and again only after it was written. CPU only, and called from one place:
-// tensor/gemm.cpp, which also decides when.
+// is packed here once, and again only after it was written. CPU only. tensor/gemm.cpp decides what runs here
+// and what over BLAS; besides it only the benchmark calls this.
 #pragma once
 
 #include "tensor/gemm.h"

@@ -26,7 +26,7 @@ struct Storage {
   Device device;
   int64_t size;
   real* data;
-  uint64_t version = 0;
+  uint64_t version = 0, part_versions = 0;   // writes through this storage, and through its parts
   std::vector<std::shared_ptr<Pack>> packs;  // of the weights that lie here
   std::shared_ptr<Storage> whole;            // whose memory this is a part of; null: it is our own
   int64_t parts = 0;                         // storages whose whole this is
@@ -56,9 +56,14 @@ class Tensor {
   /// For writing: bumps the version. On the CPU every write goes through here.
   real* write() const {
     ++storage_->version;
+    if (storage_->whole) ++storage_->whole->part_versions;
     return storage_->data + offset_;
   }
-  uint64_t version() const { return storage_->version; }
+  /// Grows with every write to the storage, to its parts, and to what it is a part of; not to other parts.
+  uint64_t version() const {
+    const auto& whole = storage_->whole;
+    return storage_->version + (whole ? whole->version : storage_->part_versions);
+  }
   /// How many tensors share the memory: a buffer is reused in place only if this is 1.
   int64_t holders() const {
     const auto& whole = storage_->whole;

@@ -48,27 +48,27 @@ Recurrent::Recurrent(Cell& cell, const std::string& name, Shape shape, Initializ
 }
 
 const Variable& StepInputs::operator[](const Projection& projection) const {
-  check(!taken_.contains(projection.index()),
+  check(taken_[projection.index()] == 0,
         "[cell] this step has taken the projection already; take() is for its last use");
   return projected_[projection.index()];
 }
 
-Variable StepInputs::take(const Projection& projection) const {
+Variable StepInputs::take(const Projection& projection) {
   Variable it = (*this)[projection];
   taken_[projection.index()] = it.shape().columns();
   projected_[projection.index()] = {};
   return it;
 }
 
-Variable StepInputs::take(const Projection& projection, int64_t begin, int64_t end) const {
+Variable StepInputs::take(const Projection& projection, int64_t begin, int64_t end) {
   const Variable& whole = projected_[projection.index()];
   int64_t& taken = taken_[projection.index()];
   check(whole.defined() && begin >= taken, "[cell] columns [{}, {}) of a projection are taken already", begin,
         end);
-  taken = end;
   const Variable block = whole.column_block(begin, end);
+  taken = end;
   const bool free = whole.value().holders() == 2;  // by `whole` and by `block`
-  return free ? Variable(block.value().as_part(), block.edge()) : block;
+  return free ? block.as_part() : block;
 }
 
 State Cell::initial_state(int64_t batch) const { return {Variable(Tensor::zeros({batch, hidden()})), {}}; }
@@ -83,7 +83,7 @@ std::vector<StepInputs> Cell::project(const Variable& x) const {
   std::vector<StepInputs> steps;
   for (int64_t t = 0; t < x.shape()[0]; ++t) {
     std::vector<Variable> parts;  // of one buffer, each let go apart from the others
-    for (const Variable& all : projected) parts.emplace_back(all[t].value().as_part(), all[t].edge());
+    for (const Variable& all : projected) parts.push_back(all[t].as_part());
     steps.emplace_back(std::move(parts));
   }
   return steps;

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -80,17 +79,18 @@ class Recurrent {
 /// The projections of one time step.
 class StepInputs {
  public:
-  explicit StepInputs(std::vector<Variable> projected) : projected_(std::move(projected)) {}
+  explicit StepInputs(std::vector<Variable> projected)
+      : projected_(std::move(projected)), taken_(projected_.size()) {}
   const Variable& operator[](const Projection& projection) const;
   /// The same, or columns [begin, end) of it, for its last use, which may then work in its memory:
   /// add_linear(x.take(z), h, U) needs no second buffer for the sum. Blocks are taken from left to right;
   /// what is taken cannot be asked for again.
-  Variable take(const Projection& projection) const;
-  Variable take(const Projection& projection, int64_t begin, int64_t end) const;
+  Variable take(const Projection& projection);
+  Variable take(const Projection& projection, int64_t begin, int64_t end);
 
  private:
-  mutable std::vector<Variable> projected_;     // each [B, width]
-  mutable std::map<int64_t, int64_t> taken_{};  // columns by projection
+  std::vector<Variable> projected_;  // each [B, width]
+  std::vector<int64_t> taken_;       // columns of each
 };
 
 class Cell : public Module {
@@ -98,7 +98,7 @@ class Cell : public Module {
   Cell(Module& parent, const std::string& suffix, const CellOptions& cell_options)
       : Module(parent, "", suffix), options(cell_options) {}
 
-  virtual State step(const StepInputs& x, const State& previous) = 0;
+  virtual State step(StepInputs& x, const State& previous) = 0;
   /// Zeros, [B, H].
   virtual State initial_state(int64_t batch) const;
   /// Makes the recurrent weights' values in force. Once per chunk, before its steps.

@@ -9,13 +9,18 @@ Gru::Gru(Module& parent, const std::string& suffix, const CellOptions& cell_opti
       x_gates(*this, "weight_ih", 3 * hidden(), options, biases.all()),
       U(*this, "weight_hh", {3 * hidden(), hidden()}, options.recurrent_weights.per_gate(3)) {}
 
-State Gru::step(const StepInputs& x, const State& previous) {
+ResetAndUpdate gru_reset_and_update(const Variable& r_and_z) {
+  const int64_t H = r_and_z.shape().columns() / 2;
+  return {r_and_z.column_block(0, H).as_part(), r_and_z.column_block(H, 2 * H).as_part()};
+}
+
+State Gru::step(StepInputs& x, const State& previous) {
   const int64_t H = hidden();
   const Variable& h = previous.h;
-  const Variable r_and_z = add_linear(x.take(x_gates, 0, 2 * H), h, U.rows(0, 2 * H));
-  const Variable reset = pointwise(GruReset{}, r_and_z.column_block(0, H), h);
-  const Variable n = add_linear(x.take(x_gates, 2 * H, 3 * H), reset, U.rows(2 * H, 3 * H));
-  return {pointwise(GruUpdate{}, r_and_z.column_block(H, 2 * H), n, h), {}};
+  const auto [r, z] = gru_reset_and_update(add_linear(x.take(x_gates, 0, 2 * H), h, U.rows(0, 2 * H)));
+  const Variable n =
+      add_linear(x.take(x_gates, 2 * H, 3 * H), pointwise(GruReset{}, r, h), U.rows(2 * H, 3 * H));
+  return {pointwise(GruUpdate{}, z, n, h), {}};
 }
 
 GruWithResetAfter::GruWithResetAfter(Module& parent, const std::string& suffix,
@@ -26,7 +31,7 @@ GruWithResetAfter::GruWithResetAfter(Module& parent, const std::string& suffix,
       x_gates(*this, "weight_ih", 3 * hidden(), options, {&input_bias}),
       U(*this, "weight_hh", {3 * hidden(), hidden()}, options.recurrent_weights.per_gate(3)) {}
 
-State GruWithResetAfter::step(const StepInputs& x, const State& previous) {
+State GruWithResetAfter::step(StepInputs& x, const State& previous) {
   const int64_t H = hidden();
   const Variable from_x = x.take(x_gates), from_h = linear(previous.h, U, {recurrent_bias});
   const auto gate = [H](const Variable& gates, int64_t k) { return gates.column_block(k * H, (k + 1) * H); };

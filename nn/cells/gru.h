@@ -3,19 +3,26 @@
 //   r, z = s(W x + U h + b)         n = tanh(W x + U (r h) + b)
 //   h' = z h + (1 - z) n
 //
-// z keeps the old state, as in PyTorch and cuDNN; papers 000, 002 and 004 write 1 - z for it. Gates are
-// stacked r z n: weight_ih is W [3H, I], weight_hh is U [3H, H]. GruWithResetAfter is what PyTorch's nn.GRU
-// and cuDNN compute: n = tanh(W x + b + r (U h + b')), with two biases. Paper 003 prints r and z as n x d;
-// they are n x h. The gate equations are GruReset, GruUpdate and GruResetAfter in autograd/operators.h.
+// z keeps the old state, as in PyTorch and cuDNN; Maupome & Meurs, Luchetta, and Wu et al. 2016 write 1 - z
+// for it. Gates are stacked r z n: weight_ih is W [3H, I], weight_hh is U [3H, H]. GruWithResetAfter is what
+// PyTorch's nn.GRU and cuDNN compute: n = tanh(W x + b + r (U h + b')), with two biases. The gate equations
+// are GruReset, GruUpdate and GruResetAfter in autograd/operators.h.
 #pragma once
 
 #include "nn/cells/cell.h"
 
 namespace rondo {
 
+/// r and z from their stacked pre-activations [B, 2H], which nobody else holds: each is let go apart from the
+/// other, so that its gradient may lie where it does.
+struct ResetAndUpdate {
+  Variable r, z;
+};
+ResetAndUpdate gru_reset_and_update(const Variable& r_and_z);
+
 struct Gru : Cell {
   Gru(Module& parent, const std::string& suffix, const CellOptions& options);
-  State step(const StepInputs& x, const State& previous) override;
+  State step(StepInputs& x, const State& previous) override;
 
   GateBiases biases;
   Projection x_gates;
@@ -24,7 +31,7 @@ struct Gru : Cell {
 
 struct GruWithResetAfter : Cell {
   GruWithResetAfter(Module& parent, const std::string& suffix, const CellOptions& options);
-  State step(const StepInputs& x, const State& previous) override;
+  State step(StepInputs& x, const State& previous) override;
 
   Parameter input_bias, recurrent_bias;
   Projection x_gates;

@@ -4,13 +4,24 @@
 //   c' = f c + i g                  h' = o tanh(c')
 //
 // Gates are stacked i f g o: weight_ih is W [4H, I], weight_hh is U [4H, H], as in PyTorch's nn.LSTM. Maupome
-// & Meurs (7) write h' = o s(c'): that is LstmSigmoid. Papers 001 (1) and 002 (9), (10), (13) have misprints
-// in their indices. The gate equations are LstmGates in autograd/operators.h. Next: nn/cells/gru.h.
+// & Meurs (7) write h' = o s(c'): that is LstmSigmoid. The gate equations are LstmGates in
+// autograd/operators.h. Next: nn/cells/gru.h.
 #pragma once
 
 #include "nn/cells/cell.h"
 
 namespace rondo {
+
+/// The next state from the pre-activations of stacked gates [B, 4H] and c [B, H].
+template <class Gates = LstmGates>
+State lstm_state(const Variable& gates, const Variable& c) {
+  const int64_t H = c.shape().columns();
+  const auto gate = [&](int64_t k) { return gates.column_block(k * H, (k + 1) * H); };
+  const auto next = pointwise_outputs(Gates{}, gate(0), gate(1), gate(2), gate(3), c);
+  return {next[0], next[1]};
+}
+/// Zeros for h and c.
+State lstm_initial_state(int64_t batch, int64_t hidden);
 
 /// What LSTMs share whatever their gates' output activation.
 struct LstmBase : Cell {
@@ -20,20 +31,16 @@ struct LstmBase : Cell {
   GateBiases biases;
   Projection z;
   Recurrent U;
-
- protected:
-  template <class Gates>
-  State gated_step(const StepInputs& x, const State& previous);
 };
 
 struct Lstm : LstmBase {
   using LstmBase::LstmBase;
-  State step(const StepInputs& x, const State& previous) override;
+  State step(StepInputs& x, const State& previous) override;
 };
 
 struct LstmSigmoid : LstmBase {
   using LstmBase::LstmBase;
-  State step(const StepInputs& x, const State& previous) override;
+  State step(StepInputs& x, const State& previous) override;
 };
 
 }  // namespace rondo

@@ -9,7 +9,7 @@ Rnn::Rnn(Module& parent, const std::string& suffix, const CellOptions& cell_opti
       z(*this, "weight_ih", hidden(), options, biases.all()),
       U(*this, "weight_hh", {hidden(), hidden()}, options.recurrent_weights) {}
 
-State Rnn::step(const StepInputs& x, const State& previous) {
+State Rnn::step(StepInputs& x, const State& previous) {
   return {tanh(add_linear(x.take(z), previous.h, U)), {}};
 }
 

@@ -11,7 +11,7 @@ namespace rondo {
 
 struct Rnn : Cell {
   Rnn(Module& parent, const std::string& suffix, const CellOptions& options);
-  State step(const StepInputs& x, const State& previous) override;
+  State step(StepInputs& x, const State& previous) override;
 
   GateBiases biases;
   Projection z;

@@ -1,10 +1,14 @@
 // The engine: what backward refuses, what it accumulates, long chains, and errors on the way.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "autograd/functions.h"
 #include "autograd/linear.h"
 #include "autograd/operators.h"
 #include "tensor/allocator.h"
+#include "tensor/gemm.h"
+#include "tensor/random.h"
 #include "tests/autograd/cube.h"
 #include "tests/tensor/errors.h"
 
@@ -83,6 +87,34 @@ TEST(Engine, RefusesSavedTensorsThatWereOverwritten) {
             std::string::npos);
 }
 
+TEST(Engine, RefusesSavedPartsThatWereOverwritten) {
+  const Tensor memory({2, 3, 4});
+  const auto step = [&](int64_t t) {
+    fill(memory[t].as_part(), 1);
+    return Variable(memory[t].as_part());
+  };
+  const Leaf w(Tensor::filled({5, 4}, 1));
+  /// Whether backward refuses to use the first step, and all steps, after this.
+  const auto refused = [&](const std::function<void(const Tensor& first, const Tensor& all)>& overwrite) {
+    const Variable first = step(0), all = stack({first, step(1)});
+    const Variable losses[] = {sum(linear(first, w.variable())), sum(linear(all, w.variable()))};
+    overwrite(first.value(), all.value());
+    std::vector<bool> result;
+    for (const Variable& loss : losses) try {
+        loss.backward();
+        result.push_back(false);
+      } catch (const Error&) {
+        result.push_back(true);
+      }
+    return result;
+  };
+  EXPECT_EQ(refused([](const Tensor&, const Tensor& all) { scale(all, 2); }), (std::vector{true, true}));
+  EXPECT_EQ(refused([](const Tensor& first, const Tensor&) { scale(first, 2); }), (std::vector{true, true}));
+  EXPECT_EQ(refused([&](const Tensor&, const Tensor&) { scale(memory[1].as_part(), 2); }),
+            (std::vector{false, true}))
+      << "steps are apart from each other";
+}
+
 TEST(Engine, RecordsNothingUnderNoGradient) {
   const Leaf x(Tensor::filled({2}, 3));
   {
@@ -148,31 +180,6 @@ TEST(Engine, GivesAllMemoryBack) {
 }
 
 // ---- The loss of a language model.
-
-TEST(NegativeLogLikelihood, TurnsLogitsIntoTheirGradientInPlace) {
-  const int64_t N = 512, V = 1024;  // more rows than run over a packed weight, which would be kept
-  const size_t bytes = N * V * sizeof(real);
-  const Leaf x(Tensor::zeros({N, 4})), w(Tensor::zeros({V, 4}));
-  const auto peak_over_start = [&](bool hold) {
-    const size_t before = memory_statistics(Device::cpu).bytes_in_use;
-    reset_peak_bytes(Device::cpu);
-    Variable logits = linear(x.variable(), w.variable());
-    const Variable loss = sum(negative_log_likelihood(logits, tokens(std::vector<int32_t>(N, 5))));
-    if (!hold) logits = {};
-    loss.backward();
-    return memory_statistics(Device::cpu).peak_bytes - before;
-  };
-  EXPECT_LT(peak_over_start(false), bytes + bytes / 4);
-  EXPECT_GE(peak_over_start(true), 2 * bytes);  // held by the caller: not ours to overwrite
-}
-
-TEST(NegativeLogLikelihood, LeavesLogitsThatOthersHoldAsTheyAre) {
-  const Leaf x(Tensor::from({1, 2, 3, 4}, {2, 2}));
-  const Variable logits = x.variable() * real(2), view = logits.slice(0, 1);
-  const Numbers before = logits.value().to_vector();
-  sum(negative_log_likelihood(logits, tokens({0, 1}))).backward();
-  EXPECT_EQ(logits.value().to_vector(), before);
-}
 
 TEST(NegativeLogLikelihood, MinusOneIsNotScored) {
   const Leaf x(Tensor::from({0, 0, 7, 9}, {2, 2}));
@@ -261,6 +268,31 @@ TEST(Operators, AnotherProgramAddsItsOwn) {
   EXPECT_EQ(y.gradient.to_vector(), (Numbers{10, 20, 30}));
   EXPECT_EQ(error_of([] { add_pointwise_operators(cube_operators()); }),
             "[test_cube_and_scaled] an operator of this name is known already");
+}
+
+// A vector that is repeated for all rows, twice, over more columns than one thread takes.
+TEST(Operators, GradientsOfARepeatedVectorAreColumnSums) {
+  const int64_t rows = 40, columns = 700;
+  const Tensor x({rows, columns});
+  fill_uniform(x, {.seed = 1}, -1, 1);
+  const int before = threads();
+  std::vector<Numbers> gradients;
+  for (const int count : {1, 3}) {
+    set_threads(count);
+    const Leaf v(Tensor::filled({columns}, 2));
+    sum(Variable(x) * v.variable() + square(Variable(x)) * v.variable()).backward();
+    gradients.push_back(v.gradient.to_vector());
+  }
+  set_threads(before);
+  EXPECT_EQ(gradients[0], gradients[1]);
+  for (int64_t j = 0; j < columns; ++j) {
+    double expected = 0;
+    for (int64_t r = 0; r < rows; ++r) {
+      const double value = x.data()[r * columns + j];
+      expected += value + value * value;
+    }
+    ASSERT_NEAR(gradients[0][j], expected, 1e-5) << j;
+  }
 }
 
 TEST(Operators, ValuesDoNotDependOnThePlaceInARow) {

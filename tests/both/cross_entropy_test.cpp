@@ -100,7 +100,7 @@ void expect_near(const Tensor& actual, const std::vector<double>& expected, doub
 
 TEST(LinearCrossEntropy, AgreesWithPlainLoopsOverSeveralBlocks) {
   for (const auto& [N, V, H] :
-       {std::tuple{1, 2, 1}, {5, 37, 3}, {130, 64, 5}, {300, 10007, 3}, {257, 3000, 4}}) {
+       {std::tuple{1, 2, 1}, {5, 37, 3}, {130, 64, 5}, {300, 10007, 3}, {257, 3000, 4}, {6000, 50, 3}}) {
     Problem problem(N, V, H);
     const CrossEntropy loss = problem.loss();
     const PlainLoops expected(problem);

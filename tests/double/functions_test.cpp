@@ -53,6 +53,26 @@ TEST(Gradient, OfStack) {
       samples({{2, 3, 4}, {2, 3, 4}}));
 }
 
+// Parts of one buffer, of which a product's backward may overwrite only those that nobody reads any more.
+TEST(Gradient, OfColumnPartsOfOneBuffer) {
+  const auto parts = [](const Variable& x) {
+    const Variable all = tanh(x);
+    return std::pair{all.column_block(0, 3).as_part(), all.column_block(3, 6).as_part()};
+  };
+  expect_gradients(
+      [&](const Variables& x) {
+        const auto [a, b] = parts(x[0]);
+        const Variable first = sigmoid(a);
+        return first * (a * b);
+      },
+      samples({{4, 6}}));
+  const Tensor gradient = Tensor::zeros({4, 6});
+  const auto [a, b] = parts(Variable::leaf(samples({{4, 6}})[0], gradient));
+  const std::vector<real> before = a.value().to_vector();
+  sum(a * b).backward();
+  EXPECT_EQ(a.value().to_vector(), before) << "held by us";
+}
+
 TEST(Gradient, OfReshape) {
   expect_gradients(
       [](const Variables& x) {
@@ -86,7 +106,7 @@ TEST(Gradient, OfNegativeLogLikelihood) {
   const auto targets = tokens({4, -1, 0, 4});
   expect_gradients([&](const Variables& x) { return negative_log_likelihood(x[0], targets); },
                    samples({{4, 21}}));
-  // Logits that nobody else holds: their memory becomes the gradient.
+  // Logits that are computed.
   expect_gradients([&](const Variables& x) { return negative_log_likelihood(x[0] * x[1], targets); },
                    samples({{4, 21}, {21}}));
   // Logits that the loss reads twice.
@@ -184,6 +204,24 @@ TEST(Gradient, OfAddLinear) {
         return add_linear(x[0].column_block(1, 6), x[1].column_block(1, 5), x[2].column_block(2, 6));
       },
       samples({{3, 7}, {3, 6}, {5, 6}}));
+  // A z that is given away: in its memory where nobody else holds or saves it, else beside it.
+  expect_gradients([](const Variables& x) { return square(add_linear(tanh(x[0]) * x[0], x[1], x[2])); },
+                   samples({{3, 5}, {3, 4}, {5, 4}}));
+  expect_gradients([](const Variables& x) { return square(add_linear(softmax(x[0]), x[1], x[2])); },
+                   samples({{3, 5}, {3, 4}, {5, 4}}));
+  expect_gradients(
+      [](const Variables& x) {
+        Variable z = tanh(x[0]);
+        const Variable held = z;
+        return square(add_linear(std::move(z), x[1], x[2])) * held;
+      },
+      samples({{3, 5}, {3, 4}, {5, 4}}));
+  expect_gradients(
+      [](const Variables& x) {
+        const Variable all = tanh(x[0]);
+        return square(add_linear(all.column_block(0, 5).as_part(), all.column_block(5, 9).as_part(), x[1]));
+      },
+      samples({{3, 9}, {5, 4}}));
 }
 
 TEST(Gradient, OfMatmul) {

@@ -48,6 +48,17 @@ TEST_P(PointwiseGradientOfSeveral, WithEachInputRepeatedForAllRows) {
   }
 }
 
+// Values that nobody else holds: their gradients overwrite them.
+TEST_P(PointwiseGradient, OfInputsThatAreComputed) {
+  expect_gradients(
+      [&](const std::vector<Variable>& x) {
+        std::vector<Variable> computed;
+        for (const Variable& input : x) computed.push_back(input * real(1));
+        return outputs(computed);
+      },
+      matrices());
+}
+
 TEST_P(PointwiseGradient, OfColumnBlocks) {
   expect_gradients(
       [&](const std::vector<Variable>& wide) {

@@ -23,7 +23,7 @@ struct MinimalGatedUnit : Cell {
         z(*this, "weight_ih", 2 * hidden(), options, biases.all()),
         U(*this, "weight_hh", {2 * hidden(), hidden()}, options.recurrent_weights.per_gate(2)) {}
 
-  State step(const StepInputs& x, const State& previous) override {
+  State step(StepInputs& x, const State& previous) override {
     const int64_t H = hidden();
     const Variable& h = previous.h;
     const Variable f = sigmoid(add_linear(x[z].column_block(0, H), h, U.rows(0, H)));
@@ -44,7 +44,7 @@ struct OneUnit : Module {
   /// The state after each of three steps.
   std::vector<Variable> run(const Variable& x) {
     cell.begin_chunk();
-    const std::vector<StepInputs> inputs = cell.project(x);
+    std::vector<StepInputs> inputs = cell.project(x);
     std::vector<Variable> states;
     State state = cell.initial_state(1);
     for (int64_t t = 0; t < 3; ++t) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "nn/cells/cell.h"
+#include "tensor/allocator.h"
 #include "tests/lm/temporary_folder.h"
 
 namespace rondo {
@@ -59,6 +60,17 @@ TEST_P(TrainingTest, GoesOnFromASavedStateWithTheSameBits) {
   updates(resumed, 4);
   EXPECT_FALSE(resumed.is_validated());
   EXPECT_EQ(resumed.model().values().to_vector(), whole.model().values().to_vector());
+}
+
+TEST_P(TrainingTest, ASteadyUpdateAsksTheSystemForNothing) {
+  Recipe recipe = small_recipe(GetParam());
+  recipe.train.clip = 0.1;
+  const std::vector<int32_t> ids = some_ids();
+  Training training(recipe, 11, ids);
+  updates(training, 3);
+  const size_t before = memory_statistics(Device::cpu).system_allocations;
+  updates(training, 5);
+  EXPECT_EQ(memory_statistics(Device::cpu).system_allocations, before);
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryCell, TrainingTest, testing::ValuesIn(cell_names()),

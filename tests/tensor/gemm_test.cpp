@@ -37,6 +37,7 @@ TEST(Gemm, AgreesWithAPlainLoop) {
                           {256, 5, 128},
                           {255, 5, 128},
                           {300, 50, 385},
+                          {300, 40, 1024},
                           {257, 129, 130},
                           {460, 3, 770}})
     for (Transpose transpose_a : {Transpose::no, Transpose::yes})
@@ -69,6 +70,19 @@ TEST(Gemm, ValuesDoNotDependOnThreads) {
   gemm(a, Transpose::yes, b, Transpose::no, 0, one);
   set_threads(3);
   gemm(a, Transpose::yes, b, Transpose::no, 0, three);
+  set_threads(before);
+  EXPECT_EQ(one.to_vector(), three.to_vector());
+}
+
+// Rows a power of two apart, which each thread spreads for itself.
+TEST(Gemm, ValuesOfSpreadRowsDoNotDependOnThreads) {
+  const Tensor a = random_block(500, 512, 0, 1), b = random_block(512, 90, 0, 2), one({500, 90}),
+               three({500, 90});
+  const int before = threads();
+  set_threads(1);
+  gemm(a, Transpose::no, b, Transpose::no, 0, one);
+  set_threads(3);
+  gemm(a, Transpose::no, b, Transpose::no, 0, three);
   set_threads(before);
   EXPECT_EQ(one.to_vector(), three.to_vector());
 }

@@ -103,8 +103,15 @@ TEST(DropoutMask, IsAFunctionOfTheKey) {
 
 TEST(DropoutMask, ElementsAreTheWordsOfTheirIndices) {
   const RandomKey key{.seed = 1, .name = 2};
-  const std::vector<real> m = mask({3, 7}, key, 0.25, {.batch = 3, .whole = 3}).to_vector();
-  for (size_t i = 0; i < m.size(); ++i) EXPECT_EQ(m[i] == 0, key.bits(i) < 0x40000000u);
+  for (const int64_t columns : {7, 203}) {
+    const std::vector<real> m = mask({3, columns}, key, 0.25, {.batch = 3, .whole = 3}).to_vector();
+    for (size_t i = 0; i < m.size(); ++i) ASSERT_EQ(m[i] == 0, key.bits(i) < 0x40000000u) << i;
+  }
+  // Row 1 crosses index 2^34, where the lower word of the block's number overflows.
+  const std::vector<real> m =
+      mask({2, 131}, key, 0.25, {.batch = 1, .first = 0, .whole = 131144039})[1].to_vector();
+  for (size_t j = 0; j < m.size(); ++j)
+    ASSERT_EQ(m[j] == 0, key.bits(uint64_t{131} * 131144039 + j) < 0x40000000u) << j;
 }
 
 TEST(DropoutMask, OfMicroBatchesIsThatOfTheWholeBatch) {
