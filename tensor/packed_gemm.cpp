@@ -140,8 +140,8 @@ struct Tile {
 #pragma GCC unroll 2
       for (int v = 0; v < registers; ++v) {
         w[v] = Vec::load(weights + v * Vec::size);
-        // A panel that comes from memory is 1.1 times as fast for it; 8 terms ahead is as good as 16.
-        __builtin_prefetch(weights + 8 * width + v * Vec::size);
+        // Measured, 20 x 4600 x 1150: without 82 GFLOP/s, 8 terms ahead 92, 16 95, 32 100, 64 no more.
+        __builtin_prefetch(weights + 32 * width + v * Vec::size);
       }
 #pragma GCC unroll 16
       for (int i = 0; i < rows; ++i)
