@@ -65,6 +65,7 @@ int64_t cross_entropy_block_rows(int64_t rows, int64_t V) {
 
 CrossEntropy linear_cross_entropy(const Variable& x, const Variable& weight, const Variable& bias,
                                   const Tokens& targets, const Variable& row_weights) {
+  check(targets != nullptr, "[linear_cross_entropy] there are no targets");
   check_inputs(x, weight, bias, *targets, row_weights);
   const int64_t N = x.value().rows(), H = x.shape().columns(), V = weight.shape()[0];
   const Device device = x.value().device();

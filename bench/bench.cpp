@@ -142,7 +142,7 @@ std::vector<std::string> usable_peers(const Options& options) {
     } catch (const std::exception& error) {
       fmt::print("  no peer: {}\n", error.what());
     }
-  if (usable.empty())
+  if (usable.empty() && options.peers.empty())
     fmt::print(
         "  To compare with PyTorch: apt-get install python3-torch, or PEERS=\"PYTHON ...\" for interpreters "
         "that "
@@ -151,13 +151,19 @@ std::vector<std::string> usable_peers(const Options& options) {
 }
 
 std::vector<fs::path> recipe_files(const std::vector<std::string>& names) {
-  std::vector<fs::path> files;
-  for (const std::string& name : names)
-    files.emplace_back(name.ends_with(".toml") ? name : folder + name + ".toml");
-  if (!files.empty()) return files;
+  std::vector<fs::path> all;
+  std::vector<std::string> all_names;
   for (const auto& entry : fs::directory_iterator(folder))
-    if (entry.path().extension() == ".toml") files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
+    if (entry.path().extension() == ".toml") all.push_back(entry.path());
+  std::sort(all.begin(), all.end());
+  if (names.empty()) return all;
+  for (const fs::path& file : all) all_names.push_back(file.stem());
+  std::vector<fs::path> files;
+  for (const std::string& name : names) {
+    files.emplace_back(name.ends_with(".toml") ? name : folder + name + ".toml");
+    check(fs::exists(files.back()), "there is no recipe '{}' in bench/; there are {}", name,
+          fmt::join(all_names, ", "));
+  }
   return files;
 }
 
@@ -167,15 +173,23 @@ int main(int argc, char** argv) {
   Options options;
   CLI::App app{"Speed, where the time goes, and memory of lm, beside PyTorch.", "bench"};
   app.add_option("--threads", options.threads, "of lm and of its peers (default: one per core)")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--rounds", options.rounds, "in each of which all train in turn")->capture_default_str();
-  app.add_option("--seconds", options.seconds, "of a turn, at least")->capture_default_str();
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--rounds", options.rounds, "in each of which all train in turn")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--seconds", options.seconds, "of a turn, at least")
+      ->check(CLI::Range(0.01, 3600.0))
+      ->capture_default_str();
   app.add_flag("--no-products", options.no_products, "leave out the table of matrix products");
   app.add_option("--peer", options.peers, "a Python interpreter with PyTorch; may be given again")
       ->allow_extra_args(false);
   app.add_option("--train", options.train)->group("");  // the process that trains one recipe
   app.add_option("recipe", options.recipes, "names of files in bench/ (default: all)");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
   try {
     add_bench_cells();
     set_threads(options.threads);
@@ -184,10 +198,11 @@ int main(int argc, char** argv) {
       return 0;
     }
     const std::vector<fs::path> files = recipe_files(options.recipes);
-    fmt::print("{}, {} threads, OpenBLAS kernels {}\n", cpu_model(), threads(), blas_kernel());
+    fmt::print("{}, threads: {}, OpenBLAS kernels {}\n", cpu_model(), threads(), blas_kernel());
     if (!wait_for_idle_machine()) fmt::print("  The machine is not idle: all figures are in doubt.\n");
-    fmt::print("  FMA peak {:.0f} GFLOP/s with one thread, {:.0f} with {}\n", measured_peak(1),
-               measured_peak(options.threads), options.threads);
+    fmt::print("  FMA peak {:.0f} GFLOP/s with one thread", measured_peak(1));
+    if (options.threads > 1) fmt::print(", {:.0f} with {}", measured_peak(options.threads), options.threads);
+    fmt::print("\n");
     print_functions();
     options.peers = usable_peers(options);
     std::fflush(stdout);

@@ -108,13 +108,23 @@ double peak_resident_bytes(int pid) {
 }
 
 bool wait_for_idle_machine() {
-  constexpr double look = 0.4, at_most = 60;
+  constexpr double look = 0.4, silent = 5;
+  static double at_most = 60;
+  bool said = false;
   const auto used_by_others = [] { return machine_cpu_seconds() - cpu_seconds(); };
   for (const double begin = now();;) {
     const double used = used_by_others(), start = now();
     std::this_thread::sleep_for(std::chrono::duration<double>(look));
     if ((used_by_others() - used) / (now() - start) < busy_share) return true;
-    if (now() - begin > at_most) return false;
+    if (now() - begin > at_most) {
+      at_most = look;  // it will not be idle later either
+      return false;
+    }
+    if (now() - begin > silent && !said) {
+      fmt::print(stderr, "waiting, for {:.0f} s at most, until no other process uses this machine\n",
+                 at_most);
+      said = true;
+    }
   }
 }
 

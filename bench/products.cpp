@@ -79,10 +79,9 @@ Speeds measure(int64_t H, int64_t rows, bool forward) {
 
 void print_products() {
   fmt::print(
-      "\nA step's product with a recurrent weight [4H, H], GFLOP/s: over a packed copy that is kept; by "
-      "BLAS, "
-      "the weight transposed or not, whichever is faster; median ratio of {} turns; which is taken\n"
-      "     H  rows   forward                            backward\n",
+      "\nA step's product with a recurrent weight [4H, H], GFLOP/s: over a packed copy that is kept, and by "
+      "BLAS, the weight transposed or not, whichever is faster; median ratio of {} turns; which lm takes\n"
+      "     H  rows   forward  BLAS   ratio  taken    backward  BLAS   ratio  taken\n",
       turns);
   std::map<int64_t, std::array<std::vector<double>, 2>> ratios;  // by rows: forward, backward
   int64_t busy = 0;
@@ -92,7 +91,7 @@ void print_products() {
       const Speeds forward = measure(H, rows, true), backward = measure(H, rows, false);
       fmt::print("  {:>4}  {:>4}", H, rows);
       for (const Speeds& it : {forward, backward})
-        fmt::print("  {:7.1f} {:7.1f}  {:5.2f}x  {:<6}  ", it.packed, it.blas, it.ratio, it.taken);
+        fmt::print("    {:6.1f}  {:6.1f}  {:4.2f}x  {:<6}", it.packed, it.blas, it.ratio, it.taken);
       fmt::print("\n");
       std::fflush(stdout);
       ratios[rows][0].push_back(forward.ratio);

@@ -94,20 +94,30 @@ void pack(const Tensor& b, Transpose transpose, const Tensor& to) {
   }
 }
 
+/// A storage keeps packs of so many times its size; a weight, forward and backward, whole and gate by gate,
+/// needs no more. Beyond that the oldest goes.
+constexpr int64_t most_kept = 4;
+
 /// The panels that the storage of b keeps, made or renewed if b was written since.
 Tensor kept_panels(const Tensor& b, Transpose transpose) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   auto& packs = b.storage().packs;
-  auto it = std::find_if(packs.begin(), packs.end(), [&](const std::shared_ptr<Pack>& pack) {
+  const auto it = std::find_if(packs.begin(), packs.end(), [&](const std::shared_ptr<Pack>& pack) {
     return pack->offset == b.offset() && pack->rows == b.rows() && pack->columns == b.columns() &&
            pack->row_stride == b.row_stride() && pack->transpose == transpose;
   });
   const bool found = it != packs.end();
-  if (!found)
-    it = packs.insert(it, std::make_shared<Pack>(Pack{b.offset(), b.rows(), b.columns(), b.row_stride(),
-                                                      transpose, 0, Tensor({Order(b, transpose).size()})}));
-  Pack& kept = **it;
+  if (!found) {
+    Tensor panels({Order(b, transpose).size()});
+    int64_t size = panels.size();
+    for (const auto& pack : packs) size += pack->panels.size();
+    for (; size > most_kept * b.storage().size && !packs.empty(); packs.erase(packs.begin()))
+      size -= packs.front()->panels.size();
+    packs.push_back(std::make_shared<Pack>(
+        Pack{b.offset(), b.rows(), b.columns(), b.row_stride(), transpose, 0, std::move(panels)}));
+  }
+  Pack& kept = found ? **it : *packs.back();
   if (!found || kept.version != b.version()) pack(b, transpose, kept.panels);
   kept.version = b.version();
   return kept.panels;

@@ -79,9 +79,9 @@ Tensor Tensor::enclosing(Shape shape, int64_t rows, int64_t columns) const {
   view.offset_ -= rows * row_stride_ + columns;
   const int64_t extent = (shape.rows() - 1) * row_stride_ + shape.columns();
   const auto fits = [&] { return view.offset_ >= 0 && view.offset_ + extent <= view.storage_->size; };
-  if (!fits() && storage_->whole) {  // further than this part
-    view.offset_ += storage_->data - storage_->whole->data;
-    view.storage_ = storage_->whole;
+  while (!fits() && view.storage_->whole) {  // further than this part
+    view.offset_ += view.storage_->data - view.storage_->whole->data;
+    view.storage_ = view.storage_->whole;
   }
   check(fits(), "[enclosing] {} leaves the memory around {}", shape, shape_);
   return view;
@@ -90,7 +90,7 @@ Tensor Tensor::enclosing(Shape shape, int64_t rows, int64_t columns) const {
 Tensor Tensor::as_part() const {
   Tensor part = *this;
   const int64_t count = size() == 0 ? 0 : (rows() - 1) * row_stride_ + columns();
-  part.storage_ = std::make_shared<Storage>(memory(), storage_->data + offset_, count);
+  part.storage_ = std::make_shared<Storage>(storage_, storage_->data + offset_, count);
   part.offset_ = 0;
   return part;
 }

@@ -26,7 +26,8 @@ struct Storage {
   Device device;
   int64_t size;
   real* data;
-  uint64_t version = 0, part_versions = 0;   // writes through this storage, and through its parts
+  uint64_t version = 0;                      // writes through this storage
+  mutable uint64_t part_versions = 0;        // writes through its parts, and theirs
   std::vector<std::shared_ptr<Pack>> packs;  // of the weights that lie here
   std::shared_ptr<Storage> whole;            // whose memory this is a part of; null: it is our own
   int64_t parts = 0;                         // storages whose whole this is
@@ -53,23 +54,26 @@ class Tensor {
   Device device() const { return storage_->device; }
 
   const real* data() const { return storage_->data + offset_; }
-  /// For writing: bumps the version. On the CPU every write goes through here.
+  /// For writing: bumps the version. On the CPU every write goes through here; ask again after each use of
+  /// the tensor, for what is written through a pointer that was kept goes unnoticed.
   real* write() const {
     ++storage_->version;
-    if (storage_->whole) ++storage_->whole->part_versions;
+    for (const Storage* it = storage_->whole.get(); it; it = it->whole.get()) ++it->part_versions;
     return storage_->data + offset_;
   }
   /// Grows with every write to the storage, to its parts, and to what it is a part of; not to other parts.
   uint64_t version() const {
-    const auto& whole = storage_->whole;
-    return storage_->version + (whole ? whole->version : storage_->part_versions);
+    uint64_t sum = storage_->version + storage_->part_versions;
+    for (const Storage* it = storage_->whole.get(); it; it = it->whole.get()) sum += it->version;
+    return sum;
   }
-  /// How many tensors share the memory: a buffer is reused in place only if this is 1.
+  /// How many tensors share the memory, but for its parts: a buffer is reused in place only if this is 1.
   int64_t holders() const {
-    const auto& whole = storage_->whole;
-    return storage_.use_count() + (whole ? whole.use_count() - whole->parts : 0);
+    int64_t count = storage_.use_count();
+    for (const auto* it = &storage_->whole; *it; it = &(*it)->whole) count += it->use_count() - (*it)->parts;
+    return count;
   }
-  bool shares_memory(const Tensor& other) const { return memory() == other.memory(); }
+  bool shares_memory(const Tensor& other) const { return &memory() == &other.memory(); }
   int64_t offset() const { return offset_; }
   Storage& storage() const { return *storage_; }
 
@@ -87,7 +91,8 @@ class Tensor {
   /// that are known to lie side by side in one memory.
   Tensor enclosing(Shape shape, int64_t rows = 0, int64_t columns = 0) const;
   /// The same view with a version and holders of its own: a part of a buffer, such as one time step, that is
-  /// written and let go apart from the others. Parts of one buffer must not overlap.
+  /// written and let go apart from the others. Parts of one buffer must not overlap. A part has parts as
+  /// well.
   Tensor as_part() const;
   /// Columns [begin, end), as a view.
   Tensor column_block(int64_t begin, int64_t end) const;
@@ -100,7 +105,12 @@ class Tensor {
   std::vector<real> to_vector() const;
 
  private:
-  const std::shared_ptr<Storage>& memory() const { return storage_->whole ? storage_->whole : storage_; }
+  /// The storage that owns the memory.
+  const Storage& memory() const {
+    const Storage* it = storage_.get();
+    while (it->whole) it = it->whole.get();
+    return *it;
+  }
 
   std::shared_ptr<Storage> storage_;
   Shape shape_;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <utility>
 
 #include "nn/cells/gru.h"
 #include "nn/cells/lstm.h"
@@ -47,28 +48,36 @@ Recurrent::Recurrent(Cell& cell, const std::string& name, Shape shape, Initializ
   cell.recurrents_.push_back(this);
 }
 
-const Variable& StepInputs::operator[](const Projection& projection) const {
+Variable StepInputs::operator[](const Projection& projection) const {
   check(taken_[projection.index()] == 0,
         "[cell] this step has taken the projection already; take() is for its last use");
   return projected_[projection.index()];
 }
 
 Variable StepInputs::take(const Projection& projection) {
-  Variable it = (*this)[projection];
-  taken_[projection.index()] = it.shape().columns();
-  projected_[projection.index()] = {};
-  return it;
+  const int64_t width = (*this)[projection].shape().columns();
+  return take(projection, 0, width);
 }
 
 Variable StepInputs::take(const Projection& projection, int64_t begin, int64_t end) {
-  const Variable& whole = projected_[projection.index()];
+  Variable& rest = projected_[projection.index()];
   int64_t& taken = taken_[projection.index()];
-  check(whole.defined() && begin >= taken, "[cell] columns [{}, {}) of a projection are taken already", begin,
+  check(rest.defined() && begin >= taken, "[cell] columns [{}, {}) of a projection are taken already", begin,
         end);
-  const Variable block = whole.column_block(begin, end);
+  const int64_t width = rest.shape().columns();
+  if (begin == taken && end - begin == width) {
+    taken = end;
+    return std::exchange(rest, {});
+  }
+  Variable block = rest.column_block(begin - taken, end - taken);
+  Variable after = end - taken < width ? rest.column_block(end - taken, width) : Variable();
+  if (rest.value().holders() == (after.defined() ? 3 : 2)) {  // all of them ours: they go apart
+    block = block.as_part();
+    if (after.defined()) after = after.as_part();
+  }
+  rest = after;
   taken = end;
-  const bool free = whole.value().holders() == 2;  // by `whole` and by `block`
-  return free ? block.as_part() : block;
+  return block;
 }
 
 State Cell::initial_state(int64_t batch) const { return {Variable(Tensor::zeros({batch, hidden()})), {}}; }

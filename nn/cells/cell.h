@@ -81,7 +81,7 @@ class StepInputs {
  public:
   explicit StepInputs(std::vector<Variable> projected)
       : projected_(std::move(projected)), taken_(projected_.size()) {}
-  const Variable& operator[](const Projection& projection) const;
+  Variable operator[](const Projection& projection) const;
   /// The same, or columns [begin, end) of it, for its last use, which may then work in its memory:
   /// add_linear(x.take(z), h, U) needs no second buffer for the sum. Blocks are taken from left to right;
   /// what is taken cannot be asked for again.
@@ -89,7 +89,7 @@ class StepInputs {
   Variable take(const Projection& projection, int64_t begin, int64_t end);
 
  private:
-  std::vector<Variable> projected_;  // each [B, width]
+  std::vector<Variable> projected_;  // each [B, width], without the columns that are taken
   std::vector<int64_t> taken_;       // columns of each
 };
 

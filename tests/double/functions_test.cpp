@@ -73,6 +73,21 @@ TEST(Gradient, OfColumnPartsOfOneBuffer) {
   EXPECT_EQ(a.value().to_vector(), before) << "held by us";
 }
 
+// The same of parts of a part, whose whole another operator has saved.
+TEST(Gradient, OfPartsOfAPart) {
+  expect_gradients(
+      [](const Variables& x) {
+        Variable part = tanh(x[0]).as_part();
+        const Variable first = sigmoid(part);
+        Variable a = part.column_block(0, 3).as_part(), b = part.column_block(3, 6).as_part();
+        part = {};
+        const Variable second = a * b;
+        a = b = {};
+        return concat({first, second});
+      },
+      samples({{4, 6}}));
+}
+
 TEST(Gradient, OfReshape) {
   expect_gradients(
       [](const Variables& x) {

@@ -400,6 +400,19 @@ TEST(Memory, OneLayersGatesAndTheirGradientsShareABuffer) {
   EXPECT_LE(peak, 8);  // and the gradient of h; with a second buffer for gates it would be 11
 }
 
+TEST(StepInputs, KeepWhatIsHeldAsItIs) {
+  struct OneCell : Module {
+    OneCell() { finalize(1); }
+    Gru cell{*this, "", pytorch_cell(2, 3)};
+  } model;
+  model.cell.begin_chunk();
+  auto inputs = model.cell.project(Variable(Tensor::filled({1, 4, 2}, 1)));
+  const Variable& held = inputs[0][model.cell.x_gates];
+  const Numbers before = held.value().to_vector();
+  model.cell.step(inputs[0], model.cell.initial_state(4));
+  EXPECT_EQ(held.value().to_vector(), before);
+}
+
 TEST(StepInputs, HandOutWhatIsTakenOnce) {
   struct OneCell : Module {
     OneCell() { finalize(1); }

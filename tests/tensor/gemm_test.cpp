@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tensor/allocator.h"
 #include "tensor/random.h"
 #include "tests/tensor/errors.h"
 
@@ -149,6 +150,15 @@ TEST(WeightGemm, TellsSlicesOfOneStorageApart) {
     weight_gemm(x, part, Transpose::yes, {}, c);
     EXPECT_LE(largest_difference(c, by_blas(x, part, Transpose::yes, {}, c)), 1e-5);
   }
+}
+
+TEST(WeightGemm, KeepsPacksOfBoundedSize) {
+  const Tensor all = random_block(400, 200, 0, 2), x = random_block(3, 200, 0, 1), c({3, 200});
+  const size_t before = memory_statistics(Device::cpu).bytes_in_use;
+  for (int64_t begin = 0; begin < 200; ++begin)
+    weight_gemm(x, all.row_range(begin, begin + 200), Transpose::yes, {}, c);
+  EXPECT_LE(memory_statistics(Device::cpu).bytes_in_use - before, 6 * all.size() * sizeof(real));
+  EXPECT_LE(largest_difference(c, by_blas(x, all.row_range(199, 399), Transpose::yes, {}, c)), 1e-4);
 }
 
 TEST(WeightGemm, ValuesDependNeitherOnThreadsNorOnTheOtherRows) {
