@@ -41,16 +41,25 @@ void expect_parameter_gradients(Module& model, const std::function<Variable()>& 
   }
 }
 
-CellOptions options_of(int64_t input, int64_t hidden, int bias_count) {
+/// Settings that a cell may have: biases of each gate, and units M of an intermediate state.
+struct Variant {
+  int bias_count;
+  int64_t intermediate;
+};
+const Variant variants[] = {{1, 0}, {2, 0}, {1, H}, {1, 2}};
+
+CellOptions options_of(int64_t input, int64_t hidden, const Variant& variant) {
   CellOptions options = pytorch_cell(input, hidden);
-  options.bias_count = bias_count;
+  options.bias_count = variant.bias_count;
+  options.intermediate_size = variant.intermediate;
+  options.integration = {0.9, 0.6, 0.4, 0.2};
   return options;
 }
 
 /// A stack whose input and initial states are parameters too.
 struct Model : Module {
-  Model(const std::string& cell, int bias_count)
-      : stack(*this, "rnn", cell, {options_of(I, H, bias_count), options_of(H, H - 1, bias_count)}, 0),
+  Model(const std::string& cell, const Variant& variant)
+      : stack(*this, "rnn", cell, {options_of(I, H, variant), options_of(H, H - 1, variant)}, 0),
         x(*this, "x", {T, B, I}, uniform_values(1)),
         h0(*this, "h0", {B, H}, uniform_values(1)),
         c0(*this, "c0", {B, H}, uniform_values(1)),
@@ -72,8 +81,8 @@ class CellTest : public testing::TestWithParam<std::string> {};
 std::string name_of(const testing::TestParamInfo<std::string>& instance) { return instance.param; }
 
 TEST_P(CellTest, HasRightGradients) {
-  for (int bias_count : {1, 2}) {
-    Model model(GetParam(), bias_count);
+  for (const Variant& variant : variants) {
+    Model model(GetParam(), variant);
     const std::vector<Tensor> weights = samples({{T, B, H - 1}, {B, H}, {B, H - 1}});
     expect_parameter_gradients(model, [&] {
       const auto result = model.run();
@@ -96,19 +105,25 @@ double s(double x) { return 1 / (1 + std::exp(-x)); }
 /// The parameters of one layer, as numbers.
 struct Layer {
   int64_t input, hidden;
-  Vector W, U, b, b2;                    // weight_ih, weight_hh, bias_ih, bias_hh
-  std::map<std::string, Vector> others;  // by their own names
+  std::map<std::string, Vector> named;  // without "rnn." and the layer's suffix
 
+  const Vector& operator[](const std::string& name) const { return named.at(name); }
+  bool has(const std::string& name) const { return named.contains(name); }
+  /// Row `row` of a matrix times a vector.
+  double product(const std::string& matrix, int64_t row, const Vector& v) const {
+    return std::inner_product(v.begin(), v.end(), (*this)[matrix].begin() + row * std::ssize(v), 0.0);
+  }
+  double bias(int64_t row) const {
+    return (*this)["bias_ih"][row] + (has("bias_hh") ? (*this)["bias_hh"][row] : 0);
+  }
   double Wx(int64_t gate, int64_t j, const Vector& x) const {
-    double total = b[gate * hidden + j];
-    for (int64_t i = 0; i < input; ++i) total += W[(gate * hidden + j) * input + i] * x[i];
-    return total;
+    return product("weight_ih", gate * hidden + j, x) + (*this)["bias_ih"][gate * hidden + j];
   }
   double Uh(int64_t gate, int64_t j, const Vector& h) const {
-    double total = b2[gate * hidden + j];
-    for (int64_t i = 0; i < hidden; ++i) total += U[(gate * hidden + j) * hidden + i] * h[i];
-    return total;
+    return product("weight_hh", gate * hidden + j, h) +
+           (has("bias_hh") ? (*this)["bias_hh"][gate * hidden + j] : 0);
   }
+  int64_t M(int64_t states) const { return std::ssize((*this)["weight_mx"]) / input / states; }
 };
 
 /// One step of one stream: the new h and c.
@@ -140,50 +155,129 @@ std::pair<Vector, Vector> lstm(const Layer& layer, const Vector& x, const Vector
       [&](int64_t gate, int64_t j) { return layer.Wx(gate, j, x) + layer.Uh(gate, j, h); }, c);
 }
 
+std::pair<Vector, Vector> linear_rnn(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
+  Vector next(layer.hidden);
+  for (int64_t j = 0; j < layer.hidden; ++j) next[j] = layer.Wx(0, j, x) + layer.Uh(0, j, h);
+  return {next, {}};
+}
+
+// Wu et al. 2016 (4), of row k of the stacked gates.
+double integrated(const Layer& layer, int64_t k, const Vector& x, const Vector& h) {
+  const double Wx = layer.product("weight_ih", k, x), Uh = layer.product("weight_hh", k, h);
+  return layer["alpha"][k] * Wx * Uh + layer["beta1"][k] * Uh + layer["beta2"][k] * Wx + layer["bias_ih"][k];
+}
+
+template <bool identity>
+std::pair<Vector, Vector> mi_rnn(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
+  Vector next(layer.hidden);
+  for (int64_t j = 0; j < layer.hidden; ++j) {
+    const double z = integrated(layer, j, x, h);
+    next[j] = identity ? z : std::tanh(z);
+  }
+  return {next, {}};
+}
+
+std::pair<Vector, Vector> mi_rnn_simple(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
+  Vector next(layer.hidden);
+  for (int64_t j = 0; j < layer.hidden; ++j)
+    next[j] =
+        std::tanh(layer.product("weight_ih", j, x) * layer.product("weight_hh", j, h) + layer["bias_ih"][j]);
+  return {next, {}};
+}
+
 std::pair<Vector, Vector> mi_lstm(const Layer& layer, const Vector& x, const Vector& h, const Vector& c) {
-  const Vector &alpha = layer.others.at("alpha"), &beta1 = layer.others.at("beta1"),
-               &beta2 = layer.others.at("beta2");
+  return lstm_of<false>(
+      [&](int64_t gate, int64_t j) { return integrated(layer, gate * layer.hidden + j, x, h); }, c);
+}
+
+std::pair<Vector, Vector> mi_gru(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
+  const int64_t units = layer.hidden;
+  Vector reset(units), next(units);
+  for (int64_t j = 0; j < units; ++j) reset[j] = s(integrated(layer, j, x, h)) * h[j];
+  for (int64_t j = 0; j < units; ++j) {
+    const double z = s(integrated(layer, units + j, x, h)),
+                 n = std::tanh(integrated(layer, 2 * units + j, x, reset));
+    next[j] = z * h[j] + (1 - z) * n;
+  }
+  return {next, {}};
+}
+
+/// m = (W_mx x) (W_mh h), number `which` of so many that are stacked.
+Vector intermediate_state(const Layer& layer, const Vector& x, const Vector& h, int64_t which = 0,
+                          int64_t states = 1) {
+  const int64_t M = layer.M(states);
+  Vector m(M);
+  for (int64_t j = 0; j < M; ++j)
+    m[j] = layer.product("weight_mx", which * M + j, x) * layer.product("weight_mh", which * M + j, h);
+  return m;
+}
+
+/// (U x + V m + b) of unit j of a gate.
+double multiplicative(const Layer& layer, int64_t gate, int64_t j, const Vector& x, const Vector& m) {
+  const int64_t k = gate * layer.hidden + j;
+  return layer.product("weight_ih", k, x) + layer.product("weight_hm", k, m) + layer.bias(k);
+}
+
+std::pair<Vector, Vector> mrnn(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
+  const Vector m = intermediate_state(layer, x, h);
+  Vector next(layer.hidden);
+  for (int64_t j = 0; j < layer.hidden; ++j) next[j] = std::tanh(multiplicative(layer, 0, j, x, m));
+  return {next, {}};
+}
+
+std::pair<Vector, Vector> mlstm(const Layer& layer, const Vector& x, const Vector& h, const Vector& c) {
+  const Vector m = intermediate_state(layer, x, h);
+  return lstm_of<false>([&](int64_t gate, int64_t j) { return multiplicative(layer, gate, j, x, m); }, c);
+}
+
+std::pair<Vector, Vector> tmlstm(const Layer& layer, const Vector& x, const Vector& h, const Vector& c) {
   return lstm_of<false>(
       [&](int64_t gate, int64_t j) {
-        const int64_t k = gate * layer.hidden + j;
-        const double Wx = layer.Wx(gate, j, x) - layer.b[k], Uh = layer.Uh(gate, j, h);
-        return alpha[k] * Wx * Uh + beta1[k] * Uh + beta2[k] * Wx + layer.b[k];
+        return multiplicative(layer, gate, j, x, intermediate_state(layer, x, h, gate, 4));
       },
       c);
 }
 
-/// m = (W_mx x) (W_mh h).
-Vector intermediate_state(const Layer& layer, const Vector& x, const Vector& h) {
-  const Vector &W_mx = layer.others.at("weight_mx"), &W_mh = layer.others.at("weight_mh");
-  Vector m(layer.hidden);
-  for (int64_t j = 0; j < layer.hidden; ++j)
-    m[j] = std::inner_product(x.begin(), x.end(), W_mx.begin() + j * layer.input, 0.0) *
-           std::inner_product(h.begin(), h.end(), W_mh.begin() + j * layer.hidden, 0.0);
-  return m;
+std::pair<Vector, Vector> mgru(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
+  const Vector m = intermediate_state(layer, x, h);
+  const int64_t units = layer.hidden;
+  Vector r(units), filtered = m, next(units);
+  for (int64_t j = 0; j < units; ++j) r[j] = s(multiplicative(layer, 0, j, x, m));
+  if (std::ssize(m) == units)
+    for (int64_t j = 0; j < units; ++j) filtered[j] = r[j] * m[j];
+  for (int64_t j = 0; j < units; ++j) {
+    const double z = s(multiplicative(layer, 1, j, x, m));
+    const double candidate = std::ssize(m) == units
+                                 ? multiplicative(layer, 2, j, x, filtered)
+                                 : layer.product("weight_ih", 2 * units + j, x) + layer.bias(2 * units + j) +
+                                       r[j] * layer.product("weight_hm", 2 * units + j, m);
+    next[j] = z * h[j] + (1 - z) * std::tanh(candidate);
+  }
+  return {next, {}};
 }
 
-std::pair<Vector, Vector> mlstm(const Layer& layer, const Vector& x, const Vector& h, const Vector& c) {
-  return lstm<false>(layer, x, intermediate_state(layer, x, h), c);
-}
-
-/// `m` is what the gates and the candidate see of the past.
-Vector gru_of(const Layer& layer, const Vector& x, const Vector& m, const Vector& h) {
-  Vector reset(layer.hidden), next(layer.hidden);
-  for (int64_t j = 0; j < layer.hidden; ++j) reset[j] = s(layer.Wx(0, j, x) + layer.Uh(0, j, m)) * m[j];
-  for (int64_t j = 0; j < layer.hidden; ++j) {
-    const double z = s(layer.Wx(1, j, x) + layer.Uh(1, j, m));
-    const double n = std::tanh(layer.Wx(2, j, x) + layer.Uh(2, j, reset));
+std::pair<Vector, Vector> tmgru(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
+  const int64_t units = layer.hidden;
+  Vector reset(units), next(units);
+  for (int64_t j = 0; j < units; ++j)
+    reset[j] = s(multiplicative(layer, 0, j, x, intermediate_state(layer, x, h, 0, 3))) * h[j];
+  for (int64_t j = 0; j < units; ++j) {
+    const double z = s(multiplicative(layer, 1, j, x, intermediate_state(layer, x, h, 1, 3)));
+    const double n = std::tanh(multiplicative(layer, 2, j, x, intermediate_state(layer, x, reset, 2, 3)));
     next[j] = z * h[j] + (1 - z) * n;
   }
-  return next;
+  return {next, {}};
 }
 
 std::pair<Vector, Vector> gru(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
-  return {gru_of(layer, x, h, h), {}};
-}
-
-std::pair<Vector, Vector> mgru(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
-  return {gru_of(layer, x, intermediate_state(layer, x, h), h), {}};
+  Vector reset(layer.hidden), next(layer.hidden);
+  for (int64_t j = 0; j < layer.hidden; ++j) reset[j] = s(layer.Wx(0, j, x) + layer.Uh(0, j, h)) * h[j];
+  for (int64_t j = 0; j < layer.hidden; ++j) {
+    const double z = s(layer.Wx(1, j, x) + layer.Uh(1, j, h));
+    const double n = std::tanh(layer.Wx(2, j, x) + layer.Uh(2, j, reset));
+    next[j] = z * h[j] + (1 - z) * n;
+  }
+  return {next, {}};
 }
 
 std::pair<Vector, Vector> gru_reset_after(const Layer& layer, const Vector& x, const Vector& h,
@@ -199,27 +293,31 @@ std::pair<Vector, Vector> gru_reset_after(const Layer& layer, const Vector& x, c
 
 const std::vector<std::pair<std::string, Reference>> references = {
     {"rnn", rnn},
+    {"linear_rnn", linear_rnn},
     {"lstm", lstm<false>},
     {"lstm_sigmoid", lstm<true>},
     {"gru", gru},
     {"gru_reset_after", gru_reset_after},
+    {"mrnn", mrnn},
     {"mlstm", mlstm},
-    {"mi_lstm", mi_lstm},
+    {"tmlstm", tmlstm},
     {"mgru", mgru},
+    {"tmgru", tmgru},
+    {"mi_rnn", mi_rnn<false>},
+    {"mi_rnn_simple", mi_rnn_simple},
+    {"linear_mi_rnn", mi_rnn<true>},
+    {"mi_lstm", mi_lstm},
+    {"mi_gru", mi_gru},
     {"lstm_weight_drop", lstm<false>},  // drops while training only
 };
 
 Layer layer_of(const Module& model, int64_t layer, int64_t input, int64_t hidden) {
   const std::string prefix = "rnn.", suffix = "_l" + std::to_string(layer);
-  std::map<std::string, Vector> numbers;
+  Layer result{input, hidden, {}};
   for (const Segment& segment : model.segments())
     if (segment.name.starts_with(prefix) && segment.name.ends_with(suffix))
-      numbers[segment.name.substr(prefix.size(), segment.name.size() - prefix.size() - suffix.size())] =
+      result.named[segment.name.substr(prefix.size(), segment.name.size() - prefix.size() - suffix.size())] =
           value_of(model, segment.name).to_vector();
-  const auto take = [&](const std::string& name) { return std::move(numbers.extract(name).mapped()); };
-  Layer result{input, hidden, take("weight_ih"), take("weight_hh"), take("bias_ih"), {}, {}};
-  result.b2 = numbers.contains("bias_hh") ? take("bias_hh") : Vector(result.b.size());
-  result.others = std::move(numbers);
   return result;
 }
 
@@ -229,8 +327,8 @@ class CellValues : public testing::TestWithParam<size_t> {};
 
 TEST_P(CellValues, EqualThoseOfPlainLoops) {
   const auto& [cell, reference] = references[GetParam()];
-  for (int bias_count : {1, 2}) {
-    Model model(cell, bias_count);
+  for (const Variant& variant : variants) {
+    Model model(cell, variant);
     const auto result = model.run();
     const Layer first = layer_of(model, 0, I, H), second = layer_of(model, 1, H, H - 1);
     for (int64_t b = 0; b < B; ++b) {
@@ -288,11 +386,12 @@ TEST_P(LanguageModelGradient, OfTheLoss) {
   check([](LanguageModelOptions&) {});
   check([](LanguageModelOptions& options) { options.tied = true; });
   check([](LanguageModelOptions& options) { options.output_layers = {5, 6}; });
+  check([](LanguageModelOptions& options) { options.embedding = 0; });  // one-hot
   check([](LanguageModelOptions& options) { options.output_layers = {5, 3}, options.tied = true; });
 }
 
 TEST(WeightDrop, ZeroesAboutHalfOfTheRecurrentWeightsAndDoublesTheRest) {
-  Model model("lstm_weight_drop", 1);
+  Model model("lstm_weight_drop", variants[0]);
   auto& cell = dynamic_cast<LstmWeightDrop&>(*model.stack.layers()[0]);
   const auto in_force = [&](uint64_t update) {
     model.set_training(true);
