@@ -8,6 +8,7 @@
 
 #include "autograd/functions.h"
 #include "nn/language_model.h"
+#include "tensor/random.h"
 #include "tests/double/samples.h"
 #include "tests/nn/parameters.h"
 
@@ -360,6 +361,92 @@ TEST(CellValues, AreHeldToALoopForEveryCell) {
   std::vector<std::string> names;
   for (const auto& [name, reference] : references) names.push_back(name);
   EXPECT_EQ(names, cell_names());
+}
+
+// ---- What the papers say of their cells.
+
+/// The outputs of two models whose parameters of one name are equal; `prepare` sets those of the first that
+/// the second lacks.
+double largest_difference(const std::string& one, const std::string& two,
+                          const std::function<void(Model&)>& prepare) {
+  Model first(one, {1, 0}), second(two, {1, 0});
+  for (const Segment& segment : second.segments()) {
+    const Tensor from = value_of(first, segment.name), to = value_of(second, segment.name);
+    fill_uniform(from, {.seed = 5, .name = hash_of(segment.name)}, -1, 1);
+    copy(from, to);
+  }
+  prepare(first);
+  const Vector a = first.run().output.value().to_vector(), b = second.run().output.value().to_vector();
+  double largest = 0;
+  for (size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
+  return largest;
+}
+
+void fill_all(Module& model, const std::string& begin, real value) {
+  for (const Segment& segment : model.segments())
+    if (segment.name.starts_with("rnn." + begin + "_l")) fill(value_of(model, segment.name), value);
+}
+
+// Wu et al. 2016, section 2.2.
+TEST(MultiplicativeIntegration, WithAlphaZeroAndBetasOneIsThePlainCell) {
+  for (const auto& [integrated, plain] :
+       {std::pair{"mi_rnn", "rnn"}, {"linear_mi_rnn", "linear_rnn"}, {"mi_lstm", "lstm"}, {"mi_gru", "gru"}})
+    EXPECT_LE(largest_difference(integrated, plain,
+                                 [](Model& model) {
+                                   fill_all(model, "alpha", 0);
+                                   fill_all(model, "beta1", 1);
+                                   fill_all(model, "beta2", 1);
+                                 }),
+              1e-12)
+        << integrated;
+}
+
+TEST(MultiplicativeIntegration, WithAlphaOneAndBetasZeroIsTheSimpleForm) {
+  EXPECT_LE(largest_difference("mi_rnn", "mi_rnn_simple",
+                               [](Model& model) {
+                                 fill_all(model, "alpha", 1);
+                                 fill_all(model, "beta1", 0);
+                                 fill_all(model, "beta2", 0);
+                               }),
+            1e-12);
+}
+
+// Wu et al. 2016, section 4.1: h_t[j] = p(x_1..x_t, state j), with emissions W and transitions U.
+TEST(MultiplicativeIntegration, OfALinearRnnIsTheForwardAlgorithm) {
+  constexpr int64_t states = 3, symbols = 4, steps = 6;
+  struct Hmm : Module {
+    Hmm() { finalize(1); }
+    RecurrentStack stack{*this, "rnn", "linear_mi_rnn", {pytorch_cell(symbols, states)}, 0};
+  } model;
+  fill_all(model, "alpha", 1);
+  for (const char* zero : {"beta1", "beta2", "bias_ih"}) fill_all(model, zero, 0);
+  const Tensor W = value_of(model, "rnn.weight_ih_l0"), U = value_of(model, "rnn.weight_hh_l0");
+  fill_uniform(W, {.seed = 1}, real(0.1), 1);
+  fill_uniform(U, {.seed = 2}, real(0.1), 1);
+  for (int64_t j = 0; j < states; ++j) {
+    double emitted = 0, left = 0;
+    for (int64_t i = 0; i < symbols; ++i) emitted += W.data()[j * symbols + i];
+    for (int64_t i = 0; i < states; ++i) left += U.data()[i * states + j];
+    for (int64_t i = 0; i < symbols; ++i) W.write()[j * symbols + i] /= emitted;
+    for (int64_t i = 0; i < states; ++i) U.write()[i * states + j] /= left;
+  }
+  const std::vector<int32_t> observed = {2, 0, 3, 3, 1, 2};
+  const Vector start = {0.5, 0.2, 0.3};
+  const Variable x = reshape(one_hot(tokens(observed), symbols), {steps, 1, symbols});
+  const auto result = model.stack(x, {{Variable(Tensor::from(start, {1, states})), {}}});
+  // By the definition: the sum over all paths of states.
+  Vector expected(states);
+  const auto follow = [&](auto&& self, int64_t t, int64_t from, double p) -> void {
+    if (t == steps) {
+      expected[from] += p;
+      return;
+    }
+    for (int64_t to = 0; to < states; ++to)
+      self(self, t + 1, to, p * U.data()[to * states + from] * W.data()[to * symbols + observed[t]]);
+  };
+  for (int64_t j = 0; j < states; ++j) follow(follow, 0, j, start[j]);
+  for (int64_t j = 0; j < states; ++j)
+    EXPECT_NEAR(result.output.value()[steps - 1].data()[j], expected[j], 1e-12);
 }
 
 // ---- The whole model.
