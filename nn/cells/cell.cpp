@@ -127,6 +127,7 @@ std::vector<NamedCell>& catalogue() {
       {"lstm_sigmoid", make<LstmSigmoid>},
       {"gru", make<Gru>},
       {"gru_reset_after", make<GruWithResetAfter>},
+      {"trnn", make<TensorRnn>},
       {"mrnn", make<MultiplicativeRnn>},
       {"mlstm", make<MultiplicativeLstm>},
       {"tmlstm", make<TrueMultiplicativeLstm>},

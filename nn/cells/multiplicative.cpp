@@ -17,6 +17,16 @@ Variable IntermediateState::operator()(StepInputs& x, const Variable& h, int64_t
   return x.take(W_mx, k * M, (k + 1) * M) * linear(h, W_mh.rows(k * M, (k + 1) * M));
 }
 
+TensorRnn::TensorRnn(Module& parent, const std::string& suffix, const CellOptions& cell_options)
+    : Cell(parent, suffix, cell_options),
+      biases(*this, 1, options),
+      U(*this, "weight_ih", hidden(), options, biases.all()),
+      W(*this, "weight_hx", hidden() * hidden(), options) {}
+
+State TensorRnn::step(StepInputs& x, const State& previous) {
+  return {tanh(x.take(U) + batched_product(x.take(W), previous.h)), {}};
+}
+
 MultiplicativeRnn::MultiplicativeRnn(Module& parent, const std::string& suffix,
                                      const CellOptions& cell_options)
     : Cell(parent, suffix, cell_options),

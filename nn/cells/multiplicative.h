@@ -26,6 +26,20 @@ struct IntermediateState {
   Recurrent W_mh;
 };
 
+/// Tensor RNN: a recurrent matrix of its own for each symbol. Sutskever et al. 2011; Maupome & Meurs (3).
+///
+///   h' = tanh(U x + (sum_i W_i x_i) h + b)
+///
+/// weight_ih is U [H, I]; weight_hx holds W_i [H, H] as its column i, [H H, I]. For small I: a step makes B
+/// matrices.
+struct TensorRnn : Cell {
+  TensorRnn(Module& parent, const std::string& suffix, const CellOptions& options);
+  State step(StepInputs& x, const State& previous) override;
+
+  GateBiases biases;
+  Projection U, W;
+};
+
 /// Multiplicative RNN. Sutskever et al. 2011; Maupome & Meurs (5), (6).
 ///
 ///   h' = tanh(U x + V m + b)

@@ -219,6 +219,17 @@ double multiplicative(const Layer& layer, int64_t gate, int64_t j, const Vector&
   return layer.product("weight_ih", k, x) + layer.product("weight_hm", k, m) + layer.bias(k);
 }
 
+std::pair<Vector, Vector> trnn(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
+  const int64_t units = layer.hidden;
+  Vector next(units);
+  for (int64_t j = 0; j < units; ++j) {
+    double z = layer.Wx(0, j, x) + (layer.has("bias_hh") ? layer["bias_hh"][j] : 0);
+    for (int64_t k = 0; k < units; ++k) z += layer.product("weight_hx", j * units + k, x) * h[k];
+    next[j] = std::tanh(z);
+  }
+  return {next, {}};
+}
+
 std::pair<Vector, Vector> mrnn(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
   const Vector m = intermediate_state(layer, x, h);
   Vector next(layer.hidden);
@@ -299,6 +310,7 @@ const std::vector<std::pair<std::string, Reference>> references = {
     {"lstm_sigmoid", lstm<true>},
     {"gru", gru},
     {"gru_reset_after", gru_reset_after},
+    {"trnn", trnn},
     {"mrnn", mrnn},
     {"mlstm", mlstm},
     {"tmlstm", tmlstm},
@@ -385,6 +397,30 @@ double largest_difference(const std::string& one, const std::string& two,
 void fill_all(Module& model, const std::string& begin, real value) {
   for (const Segment& segment : model.segments())
     if (segment.name.starts_with("rnn." + begin + "_l")) fill(value_of(model, segment.name), value);
+}
+
+// Maupome & Meurs, (3)-(6): W_i = V diag(W_mx e_i) W_mh.
+TEST(MultiplicativeRnn, IsATensorRnnWithFactorizedMatrices) {
+  Model factors("mrnn", {1, 3}), tensor("trnn", {1, 0});
+  for (const Segment& segment : tensor.segments())
+    if (segment.name.find("weight_hx") == std::string::npos)
+      copy(value_of(factors, segment.name), value_of(tensor, segment.name));
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    const int64_t input = layer == 0 ? I : H, units = layer == 0 ? H : H - 1, M = 3;
+    const std::string suffix = "_l" + std::to_string(layer);
+    const Vector V = value_of(factors, "rnn.weight_hm" + suffix).to_vector(),
+                 W_mx = value_of(factors, "rnn.weight_mx" + suffix).to_vector(),
+                 W_mh = value_of(factors, "rnn.weight_mh" + suffix).to_vector();
+    real* W = value_of(tensor, "rnn.weight_hx" + suffix).write();
+    for (int64_t j = 0; j < units; ++j)
+      for (int64_t k = 0; k < units; ++k)
+        for (int64_t i = 0; i < input; ++i) {
+          real& element = W[(j * units + k) * input + i] = 0;
+          for (int64_t m = 0; m < M; ++m) element += V[j * M + m] * W_mx[m * input + i] * W_mh[m * units + k];
+        }
+  }
+  const Vector a = factors.run().output.value().to_vector(), b = tensor.run().output.value().to_vector();
+  for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-12);
 }
 
 // Wu et al. 2016, section 2.2.
