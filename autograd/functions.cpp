@@ -7,17 +7,29 @@
 
 namespace rondo {
 
+namespace {
+void check_ids(const char* name, const std::vector<int32_t>& ids, int64_t V) {
+  for (size_t i = 0; i < ids.size(); ++i)
+    check(0 <= ids[i] && ids[i] < V, "[{}] token id {} at {} is not in [0, {})", name, ids[i], i, V);
+}
+}  // namespace
+
 Variable embedding(const Variable& table, const Tokens& ids) {
   check(table.shape().dimensions() == 2, "[embedding] the table is [V, E], got {}", table.shape());
-  const int64_t V = table.shape()[0];
-  for (size_t i = 0; i < ids->size(); ++i)
-    check(0 <= (*ids)[i] && (*ids)[i] < V, "[embedding] token id {} at {} is not in [0, {})", (*ids)[i], i,
-          V);
+  check_ids("embedding", *ids, table.shape()[0]);
   const Tensor y({static_cast<int64_t>(ids->size()), table.shape()[1]}, table.value().device());
   gather_rows(table.value(), *ids, y);
   return record("embedding", y, {table}, [ids](const std::vector<Tensor>& gradients, const Inputs& in) {
     in[0].add_rows(ids, gradients[0]);
   });
+}
+
+Variable one_hot(const Tokens& ids, int64_t V) {
+  check_ids("one_hot", *ids, V);
+  std::vector<real> rows(ids->size() * static_cast<size_t>(V));
+  for (size_t i = 0; i < ids->size(); ++i)
+    rows[i * static_cast<size_t>(V) + static_cast<size_t>((*ids)[i])] = 1;
+  return Variable(Tensor::from(rows, {static_cast<int64_t>(ids->size()), V}));
 }
 
 Variable concat(const std::vector<Variable>& parts) {

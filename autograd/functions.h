@@ -18,6 +18,9 @@ inline Tokens tokens(std::vector<int32_t> ids) {
 /// Rows of a table [V, E] by token id: [count, E]. Throws Error if an id is not in [0, V).
 Variable embedding(const Variable& table, const Tokens& ids);
 
+/// A constant [count, V] of zeros with a 1 in column id of each row. Throws Error if an id is not in [0, V).
+Variable one_hot(const Tokens& ids, int64_t V);
+
 /// Side by side, [.., sum of columns]; the rows must agree.
 Variable concat(const std::vector<Variable>& parts);
 /// One behind another along a new first dimension: [count, ...]; the shapes must agree. A view where they lie

@@ -97,4 +97,34 @@ Variable matmul(const Variable& a, const Variable& b) {
       });
 }
 
+Variable batched_product(const Variable& matrices, const Variable& x) {
+  const int64_t B = x.value().rows(), I = x.shape().columns();
+  check(I > 0 && matrices.value().rows() == B && matrices.shape().columns() % I == 0,
+        "[batched_product] matrices {} do not fit vectors {}", matrices.shape(), x.shape());
+  const int64_t O = matrices.shape().columns() / I;
+  const auto row = [](const Tensor& t, int64_t b) { return t.row_range(b, b + 1); };
+  const auto matrix = [row, O, I](const Tensor& t, int64_t b) { return row(t, b).reshaped({O, I}); };
+  const Tensor y(x.shape().with_columns(O), x.value().device());
+  for (int64_t b = 0; b < B; ++b)
+    gemm(row(x.value(), b), Transpose::no, matrix(matrices.value(), b), Transpose::yes, 0, row(y, b));
+  return record("batched_product", y, {matrices, x},
+                [=, A = Saved(matrices.value()), x = Saved(x.value())](const std::vector<Tensor>& gradients,
+                                                                       const Inputs& in) {
+                  const Tensor &dy = gradients[0], &A_value = A.get("batched_product"),
+                               &x_value = x.get("batched_product");
+                  if (in[0].wanted()) {
+                    const Sink::Destination to = in[0].destination();
+                    for (int64_t b = 0; b < B; ++b)
+                      gemm(row(dy, b), Transpose::yes, row(x_value, b), Transpose::no, to.accumulate ? 1 : 0,
+                           matrix(to.tensor, b));
+                  }
+                  if (in[1].wanted()) {
+                    const Sink::Destination to = in[1].destination();
+                    for (int64_t b = 0; b < B; ++b)
+                      gemm(row(dy, b), Transpose::no, matrix(A_value, b), Transpose::no,
+                           to.accumulate ? 1 : 0, row(to.tensor, b));
+                  }
+                });
+}
+
 }  // namespace rondo

@@ -18,4 +18,8 @@ Variable add_linear(Variable&& z, const Variable& x, const Variable& weight);
 /// y = a b. a [M, K], b [K, N].
 Variable matmul(const Variable& a, const Variable& b);
 
+/// Each row's own matrix times its vector: y_b = A_b x_b. matrices [B, O I] holds A_b [O, I] row by row,
+/// x [B, I]; [B, O]. Throws Error if I does not divide the columns of matrices.
+Variable batched_product(const Variable& matrices, const Variable& x);
+
 }  // namespace rondo

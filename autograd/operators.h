@@ -220,11 +220,22 @@ struct GruResetAfter {
   }
 };
 
+/// How multiplicative integration joins the input's and the state's share. Wu et al. 2016 (4); the last four
+/// are vectors.
+struct MultiplicativeIntegration {
+  static constexpr auto name = "multiplicative_integration";
+  static constexpr auto equation = "alpha Wx Uh + beta1 Uh + beta2 Wx + b";
+  HD auto operator()(auto Wx, auto Uh, auto alpha, auto beta1, auto beta2, auto b) const {
+    return (alpha * Wx + beta1) * Uh + beta2 * Wx + b;
+  }
+};
+
 // ---- The list. It feeds the launchers of both backends, the tests and `lm info --operators`.
 
 using Operators =
     OperatorList<Add, Subtract, Multiply, Divide, Maximum, Minimum, Affine, Clamp, Absolute, Square,
                  SquareRoot, Exponential, ExponentialMinusOne, Logarithm, LogarithmOfOnePlus, Tanh, Sigmoid,
-                 Relu, Softplus, LogSigmoid, LstmGates, LstmGatesSigmoid, GruReset, GruUpdate, GruResetAfter>;
+                 Relu, Softplus, LogSigmoid, LstmGates, LstmGatesSigmoid, GruReset, GruUpdate, GruResetAfter,
+                 MultiplicativeIntegration>;
 
 }  // namespace rondo

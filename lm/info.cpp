@@ -162,7 +162,7 @@ std::int64_t training_bytes(const Recipe& recipe, const Module& model) {
   std::int64_t V = 0, G = 0, R = 0;
   for (const Segment& segment : model.segments()) {
     if (segment.shape.dimensions() != 2) continue;
-    if (segment.name == "embedding.weight") V = segment.shape.rows();
+    if (segment.name == "embedding.weight" || segment.name == "decoder.weight") V = segment.shape.rows();
     if (segment.name.starts_with("rnn.")) G = std::max(G, segment.shape.rows());
     if (segment.name.starts_with("rnn.weight_hh")) R += segment.shape.size();
   }

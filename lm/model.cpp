@@ -1,6 +1,8 @@
 // From a recipe to the objects that it names.
 #include "lm/model.h"
 
+#include <algorithm>
+
 #include "tensor/gemm.h"
 
 namespace rondo {
@@ -28,6 +30,8 @@ LanguageModelOptions model_options(const Recipe& recipe) {
   options.tied = model.tied;
   options.bias_count = static_cast<int>(model.biases);
   options.forget_bias = model.forget_bias;
+  options.intermediate = std::max<std::int64_t>(model.intermediate, 0);
+  options.integration = {model.alpha, model.beta1, model.beta2, model.integration_bias};
   options.embedding_weights = uniform_values(model.embedding_range);
   options.input_weights = initializer(model.input_init, model.input_range);
   options.recurrent_weights = initializer(model.recurrent_init, model.recurrent_range);

@@ -37,12 +37,21 @@ std::vector<Key> keys_of(Recipe& recipe) {
 
       {"model.cell", &model.cell, one_of(cell_names()), "",
        "the recurrent cell; lstm_sigmoid has a sigmoid as output activation, gru_reset_after is the form of "
-       "PyTorch and cuDNN"},
+       "PyTorch and cuDNN, linear_ means the identity for tanh, m multiplicative (tm: with an intermediate "
+       "state for each gate), mi multiplicative integration"},
       {"model.layers", &model.layers, between(1, 1000), "layers", "recurrent layers on top of each other"},
-      {"model.embedding", &model.embedding, width, "units", "width of a symbol's vector"},
+      {"model.embedding", &model.embedding, between(0, 1'000'000), "units",
+       "width of a symbol's vector; 0: no table, the input is one-hot"},
       {"model.hidden", &model.hidden, width, "units", "width of each recurrent layer"},
       {"model.last_hidden", &model.last_hidden, between(0, 1'000'000), "units",
        "width of the last recurrent layer; 0: as the others"},
+      {"model.intermediate", &model.intermediate, between(-1, 1'000'000), "units",
+       "width of the intermediate state of mrnn, mlstm, tmlstm, mgru, tmgru; -1: that of the layer's input"},
+      {"model.alpha", &model.alpha, any, "",
+       "initial value, in the mi_ cells, of the weights of the product of what input and state contribute"},
+      {"model.beta1", &model.beta1, any, "", "the same, of what the state contributes"},
+      {"model.beta2", &model.beta2, any, "", "the same, of what the input contributes"},
+      {"model.integration_bias", &model.integration_bias, any, "", "the same, of their biases"},
       {"model.biases", &model.biases, between(1, 2), "",
        "biases of each gate: 1, or 2 as in PyTorch (input and recurrent)"},
       {"model.output_layers", &model.output_layers, width, "units",
@@ -126,6 +135,13 @@ void validate(const Recipe& recipe, const std::string& where) {
       where, model.last_hidden);
   const std::int64_t last_hidden = model.last_hidden > 0 ? model.last_hidden : model.hidden;
   const std::int64_t last = model.output_layers.empty() ? last_hidden : model.output_layers.back();
+  check_input(
+      model.intermediate != 0,
+      "{}: model.intermediate = 0 leaves no way from the past to the gates; -1 takes the width of the "
+      "layer's input",
+      where);
+  check_input(!model.tied || model.embedding > 0,
+              "{}: model.tied = true needs an embedding: set model.embedding, or model.tied = false", where);
   check_input(!model.tied || model.embedding == last,
               "{}: model.tied = true needs model.embedding ({}) as wide as the layer before the output ({}, "
               "from {}): set model.embedding = {} or model.tied = false",
@@ -134,7 +150,7 @@ void validate(const Recipe& recipe, const std::string& where) {
               : model.last_hidden > 0      ? "model.last_hidden"
                                            : "model.hidden",
               last);
-  check_input(model.forget_bias == 0 || model.cell.starts_with("lstm"),
+  check_input(model.forget_bias == 0 || model.cell.find("lstm") != std::string::npos,
               "{}: model.forget_bias = {} is for an LSTM, not for model.cell = \"{}\": set it to 0", where,
               model.forget_bias, model.cell);
   check_input(model.init_all == 0 || (model.input_init == "pytorch" && model.recurrent_init == "pytorch"),

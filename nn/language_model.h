@@ -14,7 +14,7 @@ namespace rondo {
 
 struct LanguageModelOptions {
   std::string cell = "lstm";            // a name that make_cell knows
-  int64_t embedding = 200;              // E
+  int64_t embedding = 200;              // E; 0: no table, a symbol is a vector of V - 1 zeros and a 1
   std::vector<int64_t> hidden = {200};  // H of each layer
   std::vector<int64_t>
       output_layers{};  // widths of tanh layers between the last recurrent layer and the output
@@ -22,6 +22,8 @@ struct LanguageModelOptions {
   bool tied = false;    // output weights are the embedding's; the last width must be E
   int bias_count = 2;   // of each gate
   double forget_bias = 0;
+  int64_t intermediate = 0;  // M of the multiplicative cells; 0: each layer's input
+  IntegrationStart integration{};
 
   // Initial values. Where nothing is given, what torch.nn draws for a layer of this size.
   Initializer embedding_weights = uniform_values(0.1);
@@ -57,7 +59,7 @@ class LanguageModel : public Module {
  private:
   LanguageModelOptions options_;
   int64_t vocabulary_size_;
-  Embedding embedding_;
+  std::unique_ptr<Embedding> embedding_;  // null: one-hot
   Dropout input_dropout_;
   RecurrentStack recurrent_;
   Dropout output_dropout_;

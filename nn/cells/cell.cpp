@@ -8,6 +8,8 @@
 
 #include "nn/cells/gru.h"
 #include "nn/cells/lstm.h"
+#include "nn/cells/multiplicative.h"
+#include "nn/cells/multiplicative_integration.h"
 #include "nn/cells/rnn.h"
 
 namespace rondo {
@@ -29,10 +31,11 @@ CellOptions pytorch_cell(int64_t input_size, int64_t hidden_size) {
 }
 
 Projection::Projection(Cell& cell, const std::string& weight_name, int64_t width, const CellOptions& options,
-                       std::vector<const Parameter*> biases)
+                       std::vector<const Parameter*> biases, int64_t blocks)
     : index_(static_cast<int64_t>(cell.projections_.size())),
       weight_(cell, weight_name, {width, options.input_size},
-              options.input_weights.per_gate(static_cast<int>(width / options.hidden_size))),
+              options.input_weights.per_gate(
+                  static_cast<int>(blocks > 0 ? blocks : width / options.hidden_size))),
       biases_(std::move(biases)) {
   cell.projections_.push_back(this);
 }
@@ -128,10 +131,22 @@ struct NamedCell {
 std::vector<NamedCell>& catalogue() {
   static std::vector<NamedCell> cells = {
       {"rnn", make<Rnn>},
+      {"linear_rnn", make<LinearRnn>},
       {"lstm", make<Lstm>},
       {"lstm_sigmoid", make<LstmSigmoid>},
       {"gru", make<Gru>},
       {"gru_reset_after", make<GruWithResetAfter>},
+      {"trnn", make<TensorRnn>},
+      {"mrnn", make<MultiplicativeRnn>},
+      {"mlstm", make<MultiplicativeLstm>},
+      {"tmlstm", make<TrueMultiplicativeLstm>},
+      {"mgru", make<MultiplicativeGru>},
+      {"tmgru", make<TrueMultiplicativeGru>},
+      {"mi_rnn", make<MiRnn>},
+      {"mi_rnn_simple", make<SimpleMiRnn>},
+      {"linear_mi_rnn", make<LinearMiRnn>},
+      {"mi_lstm", make<MiLstm>},
+      {"mi_gru", make<MiGru>},
   };
   return cells;
 }

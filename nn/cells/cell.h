@@ -19,6 +19,11 @@ struct State {
   Variable h, c;
 };
 
+/// Initial values of multiplicative integration: those that Wu et al. 2016 give an LSTM on text8.
+struct IntegrationStart {
+  double alpha = 1, beta1 = 0.5, beta2 = 0.5, b = 0;
+};
+
 /// Sizes and settings that cells share. Initialisers of inputs, recurrences and biases are separate settings.
 struct CellOptions {
   int64_t input_size = 0;
@@ -26,8 +31,12 @@ struct CellOptions {
   Initializer input_weights = constant_values(0);
   Initializer recurrent_weights = constant_values(0);
   Initializer biases = constant_values(0);
-  double forget_bias = 0;  // added to the initial bias of an LSTM's forget gate
-  int bias_count = 2;      // vectors per gate: PyTorch has 2, the papers mostly 1
+  double forget_bias = 0;         // added to the initial bias of an LSTM's forget gate
+  int bias_count = 2;             // vectors per gate: PyTorch has 2, the papers mostly 1
+  int64_t intermediate_size = 0;  // M of the multiplicative cells; 0: the input's
+  IntegrationStart integration{};
+
+  int64_t intermediate() const { return intermediate_size > 0 ? intermediate_size : input_size; }
 };
 
 /// The settings of nn.LSTM and its kin: everything U(-1/sqrt(H), 1/sqrt(H)).
@@ -38,9 +47,10 @@ class Cell;
 /// An input projection W x + b of a cell: declared here, computed by the layer for all steps at once.
 class Projection {
  public:
-  /// `biases` are the vectors that are added once per step whatever the state.
+  /// `biases` are the vectors that are added once per step whatever the state; `blocks` how many are stacked
+  /// in the width, 0: as many as the hidden size goes into it.
   Projection(Cell& cell, const std::string& weight_name, int64_t width, const CellOptions& options,
-             std::vector<const Parameter*> biases = {});
+             std::vector<const Parameter*> biases = {}, int64_t blocks = 0);
   Projection(const Projection&) = delete;
   Projection& operator=(const Projection&) = delete;
 

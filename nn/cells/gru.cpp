@@ -14,6 +14,14 @@ ResetAndUpdate gru_reset_and_update(const Variable& r_and_z) {
   return {r_and_z.column_block(0, H).as_part(), r_and_z.column_block(H, 2 * H).as_part()};
 }
 
+Variable gru_state_with_reset_after(const Variable& from_x, const Variable& from_h, const Variable& h) {
+  const auto gate = [H = h.shape().columns()](const Variable& gates, int64_t k) {
+    return gates.column_block(k * H, (k + 1) * H);
+  };
+  return pointwise(GruResetAfter{}, gate(from_x, 0), gate(from_x, 1), gate(from_x, 2), gate(from_h, 0),
+                   gate(from_h, 1), gate(from_h, 2), h);
+}
+
 State Gru::step(StepInputs& x, const State& previous) {
   const int64_t H = hidden();
   const Variable& h = previous.h;
@@ -32,12 +40,8 @@ GruWithResetAfter::GruWithResetAfter(Module& parent, const std::string& suffix,
       U(*this, "weight_hh", {3 * hidden(), hidden()}, options.recurrent_weights.per_gate(3)) {}
 
 State GruWithResetAfter::step(StepInputs& x, const State& previous) {
-  const int64_t H = hidden();
-  const Variable from_x = x.take(x_gates), from_h = linear(previous.h, U, {recurrent_bias});
-  const auto gate = [H](const Variable& gates, int64_t k) { return gates.column_block(k * H, (k + 1) * H); };
-  return {pointwise(GruResetAfter{}, gate(from_x, 0), gate(from_x, 1), gate(from_x, 2), gate(from_h, 0),
-                    gate(from_h, 1), gate(from_h, 2), previous.h),
-          {}};
+  const Variable from_h = linear(previous.h, U, {recurrent_bias});
+  return {gru_state_with_reset_after(x.take(x_gates), from_h, previous.h), {}};
 }
 
 }  // namespace rondo

@@ -20,6 +20,9 @@ struct ResetAndUpdate {
 };
 ResetAndUpdate gru_reset_and_update(const Variable& r_and_z);
 
+/// h' from the stacked W x + b and U h + b' [B, 3H], with the reset after the product.
+Variable gru_state_with_reset_after(const Variable& from_x, const Variable& from_h, const Variable& h);
+
 struct Gru : Cell {
   Gru(Module& parent, const std::string& suffix, const CellOptions& options);
   State step(StepInputs& x, const State& previous) override;

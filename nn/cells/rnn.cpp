@@ -13,4 +13,8 @@ State Rnn::step(StepInputs& x, const State& previous) {
   return {tanh(add_linear(x.take(z), previous.h, U)), {}};
 }
 
+State LinearRnn::step(StepInputs& x, const State& previous) {
+  return {add_linear(x.take(z), previous.h, U), {}};
+}
+
 }  // namespace rondo

@@ -18,4 +18,10 @@ struct Rnn : Cell {
   Recurrent U;
 };
 
+/// With the identity in place of tanh.
+struct LinearRnn : Rnn {
+  using Rnn::Rnn;
+  State step(StepInputs& x, const State& previous) override;
+};
+
 }  // namespace rondo

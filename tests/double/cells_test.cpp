@@ -8,6 +8,7 @@
 
 #include "autograd/functions.h"
 #include "nn/language_model.h"
+#include "tensor/random.h"
 #include "tests/double/samples.h"
 #include "tests/nn/parameters.h"
 
@@ -41,16 +42,25 @@ void expect_parameter_gradients(Module& model, const std::function<Variable()>& 
   }
 }
 
-CellOptions options_of(int64_t input, int64_t hidden, int bias_count) {
+/// Settings that a cell may have: biases of each gate, and units M of an intermediate state.
+struct Variant {
+  int bias_count;
+  int64_t intermediate;
+};
+const Variant variants[] = {{1, 0}, {2, 0}, {1, H}, {1, 2}};
+
+CellOptions options_of(int64_t input, int64_t hidden, const Variant& variant) {
   CellOptions options = pytorch_cell(input, hidden);
-  options.bias_count = bias_count;
+  options.bias_count = variant.bias_count;
+  options.intermediate_size = variant.intermediate;
+  options.integration = {0.9, 0.6, 0.4, 0.2};
   return options;
 }
 
 /// A stack whose input and initial states are parameters too.
 struct Model : Module {
-  Model(const std::string& cell, int bias_count)
-      : stack(*this, "rnn", cell, {options_of(I, H, bias_count), options_of(H, H - 1, bias_count)}, 0),
+  Model(const std::string& cell, const Variant& variant)
+      : stack(*this, "rnn", cell, {options_of(I, H, variant), options_of(H, H - 1, variant)}, 0),
         x(*this, "x", {T, B, I}, uniform_values(1)),
         h0(*this, "h0", {B, H}, uniform_values(1)),
         c0(*this, "c0", {B, H}, uniform_values(1)),
@@ -72,8 +82,8 @@ class CellTest : public testing::TestWithParam<std::string> {};
 std::string name_of(const testing::TestParamInfo<std::string>& instance) { return instance.param; }
 
 TEST_P(CellTest, HasRightGradients) {
-  for (int bias_count : {1, 2}) {
-    Model model(GetParam(), bias_count);
+  for (const Variant& variant : variants) {
+    Model model(GetParam(), variant);
     const std::vector<Tensor> weights = samples({{T, B, H - 1}, {B, H}, {B, H - 1}});
     expect_parameter_gradients(model, [&] {
       const auto result = model.run();
@@ -96,19 +106,25 @@ double s(double x) { return 1 / (1 + std::exp(-x)); }
 /// The parameters of one layer, as numbers.
 struct Layer {
   int64_t input, hidden;
-  Vector W, U, b, b2;                    // weight_ih, weight_hh, bias_ih, bias_hh
-  std::map<std::string, Vector> others;  // by their own names
+  std::map<std::string, Vector> named;  // without "rnn." and the layer's suffix
 
+  const Vector& operator[](const std::string& name) const { return named.at(name); }
+  bool has(const std::string& name) const { return named.contains(name); }
+  /// Row `row` of a matrix times a vector.
+  double product(const std::string& matrix, int64_t row, const Vector& v) const {
+    return std::inner_product(v.begin(), v.end(), (*this)[matrix].begin() + row * std::ssize(v), 0.0);
+  }
+  double bias(int64_t row) const {
+    return (*this)["bias_ih"][row] + (has("bias_hh") ? (*this)["bias_hh"][row] : 0);
+  }
   double Wx(int64_t gate, int64_t j, const Vector& x) const {
-    double total = b[gate * hidden + j];
-    for (int64_t i = 0; i < input; ++i) total += W[(gate * hidden + j) * input + i] * x[i];
-    return total;
+    return product("weight_ih", gate * hidden + j, x) + (*this)["bias_ih"][gate * hidden + j];
   }
   double Uh(int64_t gate, int64_t j, const Vector& h) const {
-    double total = b2[gate * hidden + j];
-    for (int64_t i = 0; i < hidden; ++i) total += U[(gate * hidden + j) * hidden + i] * h[i];
-    return total;
+    return product("weight_hh", gate * hidden + j, h) +
+           (has("bias_hh") ? (*this)["bias_hh"][gate * hidden + j] : 0);
   }
+  int64_t M(int64_t states) const { return std::ssize((*this)["weight_mx"]) / input / states; }
 };
 
 /// One step of one stream: the new h and c.
@@ -140,50 +156,140 @@ std::pair<Vector, Vector> lstm(const Layer& layer, const Vector& x, const Vector
       [&](int64_t gate, int64_t j) { return layer.Wx(gate, j, x) + layer.Uh(gate, j, h); }, c);
 }
 
+std::pair<Vector, Vector> linear_rnn(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
+  Vector next(layer.hidden);
+  for (int64_t j = 0; j < layer.hidden; ++j) next[j] = layer.Wx(0, j, x) + layer.Uh(0, j, h);
+  return {next, {}};
+}
+
+// Wu et al. 2016 (4), of row k of the stacked gates.
+double integrated(const Layer& layer, int64_t k, const Vector& x, const Vector& h) {
+  const double Wx = layer.product("weight_ih", k, x), Uh = layer.product("weight_hh", k, h);
+  return layer["alpha"][k] * Wx * Uh + layer["beta1"][k] * Uh + layer["beta2"][k] * Wx + layer["bias_ih"][k];
+}
+
+template <bool identity>
+std::pair<Vector, Vector> mi_rnn(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
+  Vector next(layer.hidden);
+  for (int64_t j = 0; j < layer.hidden; ++j) {
+    const double z = integrated(layer, j, x, h);
+    next[j] = identity ? z : std::tanh(z);
+  }
+  return {next, {}};
+}
+
+std::pair<Vector, Vector> mi_rnn_simple(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
+  Vector next(layer.hidden);
+  for (int64_t j = 0; j < layer.hidden; ++j)
+    next[j] =
+        std::tanh(layer.product("weight_ih", j, x) * layer.product("weight_hh", j, h) + layer["bias_ih"][j]);
+  return {next, {}};
+}
+
 std::pair<Vector, Vector> mi_lstm(const Layer& layer, const Vector& x, const Vector& h, const Vector& c) {
-  const Vector &alpha = layer.others.at("alpha"), &beta1 = layer.others.at("beta1"),
-               &beta2 = layer.others.at("beta2");
+  return lstm_of<false>(
+      [&](int64_t gate, int64_t j) { return integrated(layer, gate * layer.hidden + j, x, h); }, c);
+}
+
+std::pair<Vector, Vector> mi_gru(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
+  const int64_t units = layer.hidden;
+  Vector reset(units), next(units);
+  for (int64_t j = 0; j < units; ++j) reset[j] = s(integrated(layer, j, x, h)) * h[j];
+  for (int64_t j = 0; j < units; ++j) {
+    const double z = s(integrated(layer, units + j, x, h)),
+                 n = std::tanh(integrated(layer, 2 * units + j, x, reset));
+    next[j] = z * h[j] + (1 - z) * n;
+  }
+  return {next, {}};
+}
+
+/// m = (W_mx x) (W_mh h), number `which` of so many that are stacked.
+Vector intermediate_state(const Layer& layer, const Vector& x, const Vector& h, int64_t which = 0,
+                          int64_t states = 1) {
+  const int64_t M = layer.M(states);
+  Vector m(M);
+  for (int64_t j = 0; j < M; ++j)
+    m[j] = layer.product("weight_mx", which * M + j, x) * layer.product("weight_mh", which * M + j, h);
+  return m;
+}
+
+/// (U x + V m + b) of unit j of a gate.
+double multiplicative(const Layer& layer, int64_t gate, int64_t j, const Vector& x, const Vector& m) {
+  const int64_t k = gate * layer.hidden + j;
+  return layer.product("weight_ih", k, x) + layer.product("weight_hm", k, m) + layer.bias(k);
+}
+
+std::pair<Vector, Vector> trnn(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
+  const int64_t units = layer.hidden;
+  Vector next(units);
+  for (int64_t j = 0; j < units; ++j) {
+    double z = layer.Wx(0, j, x) + (layer.has("bias_hh") ? layer["bias_hh"][j] : 0);
+    for (int64_t k = 0; k < units; ++k) z += layer.product("weight_hx", j * units + k, x) * h[k];
+    next[j] = std::tanh(z);
+  }
+  return {next, {}};
+}
+
+std::pair<Vector, Vector> mrnn(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
+  const Vector m = intermediate_state(layer, x, h);
+  Vector next(layer.hidden);
+  for (int64_t j = 0; j < layer.hidden; ++j) next[j] = std::tanh(multiplicative(layer, 0, j, x, m));
+  return {next, {}};
+}
+
+std::pair<Vector, Vector> mlstm(const Layer& layer, const Vector& x, const Vector& h, const Vector& c) {
+  const Vector m = intermediate_state(layer, x, h);
+  return lstm_of<false>([&](int64_t gate, int64_t j) { return multiplicative(layer, gate, j, x, m); }, c);
+}
+
+std::pair<Vector, Vector> tmlstm(const Layer& layer, const Vector& x, const Vector& h, const Vector& c) {
   return lstm_of<false>(
       [&](int64_t gate, int64_t j) {
-        const int64_t k = gate * layer.hidden + j;
-        const double Wx = layer.Wx(gate, j, x) - layer.b[k], Uh = layer.Uh(gate, j, h);
-        return alpha[k] * Wx * Uh + beta1[k] * Uh + beta2[k] * Wx + layer.b[k];
+        return multiplicative(layer, gate, j, x, intermediate_state(layer, x, h, gate, 4));
       },
       c);
 }
 
-/// m = (W_mx x) (W_mh h).
-Vector intermediate_state(const Layer& layer, const Vector& x, const Vector& h) {
-  const Vector &W_mx = layer.others.at("weight_mx"), &W_mh = layer.others.at("weight_mh");
-  Vector m(layer.hidden);
-  for (int64_t j = 0; j < layer.hidden; ++j)
-    m[j] = std::inner_product(x.begin(), x.end(), W_mx.begin() + j * layer.input, 0.0) *
-           std::inner_product(h.begin(), h.end(), W_mh.begin() + j * layer.hidden, 0.0);
-  return m;
+std::pair<Vector, Vector> mgru(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
+  const Vector m = intermediate_state(layer, x, h);
+  const int64_t units = layer.hidden;
+  Vector r(units), filtered = m, next(units);
+  for (int64_t j = 0; j < units; ++j) r[j] = s(multiplicative(layer, 0, j, x, m));
+  if (std::ssize(m) == units)
+    for (int64_t j = 0; j < units; ++j) filtered[j] = r[j] * m[j];
+  for (int64_t j = 0; j < units; ++j) {
+    const double z = s(multiplicative(layer, 1, j, x, m));
+    const double candidate = std::ssize(m) == units
+                                 ? multiplicative(layer, 2, j, x, filtered)
+                                 : layer.product("weight_ih", 2 * units + j, x) + layer.bias(2 * units + j) +
+                                       r[j] * layer.product("weight_hm", 2 * units + j, m);
+    next[j] = z * h[j] + (1 - z) * std::tanh(candidate);
+  }
+  return {next, {}};
 }
 
-std::pair<Vector, Vector> mlstm(const Layer& layer, const Vector& x, const Vector& h, const Vector& c) {
-  return lstm<false>(layer, x, intermediate_state(layer, x, h), c);
-}
-
-/// `m` is what the gates and the candidate see of the past.
-Vector gru_of(const Layer& layer, const Vector& x, const Vector& m, const Vector& h) {
-  Vector reset(layer.hidden), next(layer.hidden);
-  for (int64_t j = 0; j < layer.hidden; ++j) reset[j] = s(layer.Wx(0, j, x) + layer.Uh(0, j, m)) * m[j];
-  for (int64_t j = 0; j < layer.hidden; ++j) {
-    const double z = s(layer.Wx(1, j, x) + layer.Uh(1, j, m));
-    const double n = std::tanh(layer.Wx(2, j, x) + layer.Uh(2, j, reset));
+std::pair<Vector, Vector> tmgru(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
+  const int64_t units = layer.hidden;
+  Vector reset(units), next(units);
+  for (int64_t j = 0; j < units; ++j)
+    reset[j] = s(multiplicative(layer, 0, j, x, intermediate_state(layer, x, h, 0, 3))) * h[j];
+  for (int64_t j = 0; j < units; ++j) {
+    const double z = s(multiplicative(layer, 1, j, x, intermediate_state(layer, x, h, 1, 3)));
+    const double n = std::tanh(multiplicative(layer, 2, j, x, intermediate_state(layer, x, reset, 2, 3)));
     next[j] = z * h[j] + (1 - z) * n;
   }
-  return next;
+  return {next, {}};
 }
 
 std::pair<Vector, Vector> gru(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
-  return {gru_of(layer, x, h, h), {}};
-}
-
-std::pair<Vector, Vector> mgru(const Layer& layer, const Vector& x, const Vector& h, const Vector&) {
-  return {gru_of(layer, x, intermediate_state(layer, x, h), h), {}};
+  Vector reset(layer.hidden), next(layer.hidden);
+  for (int64_t j = 0; j < layer.hidden; ++j) reset[j] = s(layer.Wx(0, j, x) + layer.Uh(0, j, h)) * h[j];
+  for (int64_t j = 0; j < layer.hidden; ++j) {
+    const double z = s(layer.Wx(1, j, x) + layer.Uh(1, j, h));
+    const double n = std::tanh(layer.Wx(2, j, x) + layer.Uh(2, j, reset));
+    next[j] = z * h[j] + (1 - z) * n;
+  }
+  return {next, {}};
 }
 
 std::pair<Vector, Vector> gru_reset_after(const Layer& layer, const Vector& x, const Vector& h,
@@ -199,27 +305,32 @@ std::pair<Vector, Vector> gru_reset_after(const Layer& layer, const Vector& x, c
 
 const std::vector<std::pair<std::string, Reference>> references = {
     {"rnn", rnn},
+    {"linear_rnn", linear_rnn},
     {"lstm", lstm<false>},
     {"lstm_sigmoid", lstm<true>},
     {"gru", gru},
     {"gru_reset_after", gru_reset_after},
+    {"trnn", trnn},
+    {"mrnn", mrnn},
     {"mlstm", mlstm},
-    {"mi_lstm", mi_lstm},
+    {"tmlstm", tmlstm},
     {"mgru", mgru},
+    {"tmgru", tmgru},
+    {"mi_rnn", mi_rnn<false>},
+    {"mi_rnn_simple", mi_rnn_simple},
+    {"linear_mi_rnn", mi_rnn<true>},
+    {"mi_lstm", mi_lstm},
+    {"mi_gru", mi_gru},
     {"lstm_weight_drop", lstm<false>},  // drops while training only
 };
 
 Layer layer_of(const Module& model, int64_t layer, int64_t input, int64_t hidden) {
   const std::string prefix = "rnn.", suffix = "_l" + std::to_string(layer);
-  std::map<std::string, Vector> numbers;
+  Layer result{input, hidden, {}};
   for (const Segment& segment : model.segments())
     if (segment.name.starts_with(prefix) && segment.name.ends_with(suffix))
-      numbers[segment.name.substr(prefix.size(), segment.name.size() - prefix.size() - suffix.size())] =
+      result.named[segment.name.substr(prefix.size(), segment.name.size() - prefix.size() - suffix.size())] =
           value_of(model, segment.name).to_vector();
-  const auto take = [&](const std::string& name) { return std::move(numbers.extract(name).mapped()); };
-  Layer result{input, hidden, take("weight_ih"), take("weight_hh"), take("bias_ih"), {}, {}};
-  result.b2 = numbers.contains("bias_hh") ? take("bias_hh") : Vector(result.b.size());
-  result.others = std::move(numbers);
   return result;
 }
 
@@ -229,8 +340,8 @@ class CellValues : public testing::TestWithParam<size_t> {};
 
 TEST_P(CellValues, EqualThoseOfPlainLoops) {
   const auto& [cell, reference] = references[GetParam()];
-  for (int bias_count : {1, 2}) {
-    Model model(cell, bias_count);
+  for (const Variant& variant : variants) {
+    Model model(cell, variant);
     const auto result = model.run();
     const Layer first = layer_of(model, 0, I, H), second = layer_of(model, 1, H, H - 1);
     for (int64_t b = 0; b < B; ++b) {
@@ -264,6 +375,116 @@ TEST(CellValues, AreHeldToALoopForEveryCell) {
   EXPECT_EQ(names, cell_names());
 }
 
+// ---- What the papers say of their cells.
+
+/// The outputs of two models whose parameters of one name are equal; `prepare` sets those of the first that
+/// the second lacks.
+double largest_difference(const std::string& one, const std::string& two,
+                          const std::function<void(Model&)>& prepare) {
+  Model first(one, {1, 0}), second(two, {1, 0});
+  for (const Segment& segment : second.segments()) {
+    const Tensor from = value_of(first, segment.name), to = value_of(second, segment.name);
+    fill_uniform(from, {.seed = 5, .name = hash_of(segment.name)}, -1, 1);
+    copy(from, to);
+  }
+  prepare(first);
+  const Vector a = first.run().output.value().to_vector(), b = second.run().output.value().to_vector();
+  double largest = 0;
+  for (size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
+  return largest;
+}
+
+void fill_all(Module& model, const std::string& begin, real value) {
+  for (const Segment& segment : model.segments())
+    if (segment.name.starts_with("rnn." + begin + "_l")) fill(value_of(model, segment.name), value);
+}
+
+// Maupome & Meurs, (3)-(6): W_i = V diag(W_mx e_i) W_mh.
+TEST(MultiplicativeRnn, IsATensorRnnWithFactorizedMatrices) {
+  Model factors("mrnn", {1, 3}), tensor("trnn", {1, 0});
+  for (const Segment& segment : tensor.segments())
+    if (segment.name.find("weight_hx") == std::string::npos)
+      copy(value_of(factors, segment.name), value_of(tensor, segment.name));
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    const int64_t input = layer == 0 ? I : H, units = layer == 0 ? H : H - 1, M = 3;
+    const std::string suffix = "_l" + std::to_string(layer);
+    const Vector V = value_of(factors, "rnn.weight_hm" + suffix).to_vector(),
+                 W_mx = value_of(factors, "rnn.weight_mx" + suffix).to_vector(),
+                 W_mh = value_of(factors, "rnn.weight_mh" + suffix).to_vector();
+    real* W = value_of(tensor, "rnn.weight_hx" + suffix).write();
+    for (int64_t j = 0; j < units; ++j)
+      for (int64_t k = 0; k < units; ++k)
+        for (int64_t i = 0; i < input; ++i) {
+          real& element = W[(j * units + k) * input + i] = 0;
+          for (int64_t m = 0; m < M; ++m) element += V[j * M + m] * W_mx[m * input + i] * W_mh[m * units + k];
+        }
+  }
+  const Vector a = factors.run().output.value().to_vector(), b = tensor.run().output.value().to_vector();
+  for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-12);
+}
+
+// Wu et al. 2016, section 2.2.
+TEST(MultiplicativeIntegration, WithAlphaZeroAndBetasOneIsThePlainCell) {
+  for (const auto& [integrated, plain] :
+       {std::pair{"mi_rnn", "rnn"}, {"linear_mi_rnn", "linear_rnn"}, {"mi_lstm", "lstm"}, {"mi_gru", "gru"}})
+    EXPECT_LE(largest_difference(integrated, plain,
+                                 [](Model& model) {
+                                   fill_all(model, "alpha", 0);
+                                   fill_all(model, "beta1", 1);
+                                   fill_all(model, "beta2", 1);
+                                 }),
+              1e-12)
+        << integrated;
+}
+
+TEST(MultiplicativeIntegration, WithAlphaOneAndBetasZeroIsTheSimpleForm) {
+  EXPECT_LE(largest_difference("mi_rnn", "mi_rnn_simple",
+                               [](Model& model) {
+                                 fill_all(model, "alpha", 1);
+                                 fill_all(model, "beta1", 0);
+                                 fill_all(model, "beta2", 0);
+                               }),
+            1e-12);
+}
+
+// Wu et al. 2016, section 4.1: h_t[j] = p(x_1..x_t, state j), with emissions W and transitions U.
+TEST(MultiplicativeIntegration, OfALinearRnnIsTheForwardAlgorithm) {
+  constexpr int64_t states = 3, symbols = 4, steps = 6;
+  struct Hmm : Module {
+    Hmm() { finalize(1); }
+    RecurrentStack stack{*this, "rnn", "linear_mi_rnn", {pytorch_cell(symbols, states)}, 0};
+  } model;
+  fill_all(model, "alpha", 1);
+  for (const char* zero : {"beta1", "beta2", "bias_ih"}) fill_all(model, zero, 0);
+  const Tensor W = value_of(model, "rnn.weight_ih_l0"), U = value_of(model, "rnn.weight_hh_l0");
+  fill_uniform(W, {.seed = 1}, real(0.1), 1);
+  fill_uniform(U, {.seed = 2}, real(0.1), 1);
+  for (int64_t j = 0; j < states; ++j) {
+    double emitted = 0, left = 0;
+    for (int64_t i = 0; i < symbols; ++i) emitted += W.data()[j * symbols + i];
+    for (int64_t i = 0; i < states; ++i) left += U.data()[i * states + j];
+    for (int64_t i = 0; i < symbols; ++i) W.write()[j * symbols + i] /= emitted;
+    for (int64_t i = 0; i < states; ++i) U.write()[i * states + j] /= left;
+  }
+  const std::vector<int32_t> observed = {2, 0, 3, 3, 1, 2};
+  const Vector start = {0.5, 0.2, 0.3};
+  const Variable x = reshape(one_hot(tokens(observed), symbols), {steps, 1, symbols});
+  const auto result = model.stack(x, {{Variable(Tensor::from(start, {1, states})), {}}});
+  // By the definition: the sum over all paths of states.
+  Vector expected(states);
+  const auto follow = [&](auto&& self, int64_t t, int64_t from, double p) -> void {
+    if (t == steps) {
+      expected[from] += p;
+      return;
+    }
+    for (int64_t to = 0; to < states; ++to)
+      self(self, t + 1, to, p * U.data()[to * states + from] * W.data()[to * symbols + observed[t]]);
+  };
+  for (int64_t j = 0; j < states; ++j) follow(follow, 0, j, start[j]);
+  for (int64_t j = 0; j < states; ++j)
+    EXPECT_NEAR(result.output.value()[steps - 1].data()[j], expected[j], 1e-12);
+}
+
 // ---- The whole model.
 
 class LanguageModelGradient : public testing::TestWithParam<std::string> {};
@@ -288,11 +509,12 @@ TEST_P(LanguageModelGradient, OfTheLoss) {
   check([](LanguageModelOptions&) {});
   check([](LanguageModelOptions& options) { options.tied = true; });
   check([](LanguageModelOptions& options) { options.output_layers = {5, 6}; });
+  check([](LanguageModelOptions& options) { options.embedding = 0; });  // one-hot
   check([](LanguageModelOptions& options) { options.output_layers = {5, 3}, options.tied = true; });
 }
 
 TEST(WeightDrop, ZeroesAboutHalfOfTheRecurrentWeightsAndDoublesTheRest) {
-  Model model("lstm_weight_drop", 1);
+  Model model("lstm_weight_drop", variants[0]);
   auto& cell = dynamic_cast<LstmWeightDrop&>(*model.stack.layers()[0]);
   const auto in_force = [&](uint64_t update) {
     model.set_training(true);

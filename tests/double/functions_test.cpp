@@ -239,6 +239,15 @@ TEST(Gradient, OfAddLinear) {
       samples({{3, 9}, {5, 4}}));
 }
 
+TEST(Gradient, OfBatchedProduct) {
+  expect_gradients([](const Variables& x) { return batched_product(x[0], x[1]); }, samples({{3, 8}, {3, 4}}));
+  expect_gradients(
+      [](const Variables& x) {
+        return batched_product(tanh(x[0]), x[0].column_block(2, 6)) * x[0].column_block(1, 3);
+      },
+      samples({{3, 8}}));
+}
+
 TEST(Gradient, OfMatmul) {
   expect_gradients([](const Variables& x) { return matmul(x[0], x[1]); }, samples({{3, 4}, {4, 5}}));
   expect_gradients([](const Variables& x) { return matmul(x[0], x[0]); }, samples({{4, 4}}));
