@@ -26,9 +26,9 @@ Text chosen_text(const EvaluateOptions& options, const OpenRun& run) {
   return corpus.at(split_from_string(options.split));
 }
 
-Evaluation measure(OpenRun& run, const Encoded& encoded, const std::string& name, std::int64_t streams) {
+Evaluation measure(OpenRun& run, const Encoded& encoded, const std::string& name, const Reading& reading) {
   Progress progress(stderr);
-  return evaluate_ids(*run.model, encoded.ids, streams, run.vocabulary.unknown_id(), [&](std::int64_t done) {
+  return evaluate_ids(*run.model, encoded.ids, reading, run.vocabulary.unknown_id(), [&](std::int64_t done) {
     if (done + 1 < static_cast<std::int64_t>(encoded.ids.size()))
       progress.status(
           fmt::format("evaluating {}  {:.0f}%", name,
@@ -37,11 +37,14 @@ Evaluation measure(OpenRun& run, const Encoded& encoded, const std::string& name
   });
 }
 
-void print_json(const EvaluateOptions& options, const std::string& name, std::int64_t streams,
+void print_json(const EvaluateOptions& options, const std::string& name, const Reading& reading,
                 const Evaluation& it) {
   nlohmann::ordered_json json{{"run", options.run}, {"text", name}};
   if (options.text.empty()) json["split"] = options.split;
-  json["streams"] = streams;
+  if (reading.line_end)
+    json["by_lines"] = true;
+  else
+    json["streams"] = reading.streams;
   json["symbols"] = it.symbols;
   json["nats"] = it.nats();
   json["bits"] = it.bits();
@@ -53,7 +56,8 @@ void print_json(const EvaluateOptions& options, const std::string& name, std::in
   fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-void print_text(const std::string& name, const Evaluation& it) {
+void print_text(const std::string& name, const Reading& reading, const Evaluation& it) {
+  if (reading.line_end) fmt::print("each line from a zero state, as this run was trained\n");
   fmt::print("{}: {} symbols scored, {} of them unknown ({:.2f}%)\n", name, it.symbols, it.unknowns,
              100.0 * static_cast<double>(it.unknowns) / static_cast<double>(it.symbols));
   fmt::print("nats        {:.4f}\nbits        {:.4f}\nperplexity  {:.2f}", it.nats(), it.bits(),
@@ -79,12 +83,16 @@ int evaluate(const EvaluateOptions& options) {
         "lm: warning: {} of the symbols of {} are unknown to this run, and its training text had no {}: "
         "what they cost is a guess of an untrained row\n",
         encoded.unknowns, text.name, unknown_symbol);
-  const std::int64_t streams = options.streams.value_or(run.config.recipe.train.eval_streams);
-  const Evaluation result = measure(run, encoded, text.name, streams);
+  Reading reading = reading_of(run.config.recipe, run.vocabulary);
+  check_input(
+      !options.streams || !reading.line_end,
+      "--streams: this run reads each line from a zero state (data.batching = \"lines\"); leave it out");
+  reading.streams = options.streams.value_or(reading.streams);
+  const Evaluation result = measure(run, encoded, text.name, reading);
   if (options.json)
-    print_json(options, text.name, streams, result);
+    print_json(options, text.name, reading, result);
   else
-    print_text(text.name, result);
+    print_text(text.name, reading, result);
   return 0;
 }
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "data/streams.h"
+#include "data/segments.h"
 
 namespace rondo {
 
@@ -15,22 +15,40 @@ double Evaluation::perplexity_without_unknowns() const {
   return std::exp((nats_sum - unknown_nats_sum) / static_cast<double>(symbols - unknowns));
 }
 
-Evaluation evaluate_ids(LanguageModel& model, std::span<const int32_t> ids, int64_t stream_count,
-                        std::optional<int32_t> unknown_id, const std::function<void(int64_t)>& progress) {
-  check_input(
-      stream_count < std::max<int64_t>(2, std::ssize(ids)),
-      "{} evaluation streams are too many for {} symbols; use fewer (--streams, or train.eval_streams)",
-      stream_count, ids.size());
+namespace {
+
+/// The chunks of a text.
+std::function<bool(Chunk&)> chunks_of(std::span<const int32_t> ids, const Reading& reading) {
   constexpr int64_t rows_at_once = 512;  // enough for a product at full speed, little memory
+  constexpr int64_t lines_at_once = 16;
+  if (reading.line_end)
+    return [lines = Segments::lines(ids, *reading.line_end, lines_at_once)](Chunk& chunk) mutable {
+      return lines.next(chunk);
+    };
+  check_input(
+      reading.streams < std::max<int64_t>(2, std::ssize(ids)),
+      "{} evaluation streams are too many for {} symbols; use fewer (--streams, or train.eval_streams)",
+      reading.streams, ids.size());
+  const int64_t steps = std::max<int64_t>(1, rows_at_once / reading.streams);
+  return [streams = Streams::for_evaluation(ids, reading.streams), steps](Chunk& chunk) mutable {
+    return streams.next(steps, chunk);
+  };
+}
+
+}  // namespace
+
+Evaluation evaluate_ids(LanguageModel& model, std::span<const int32_t> ids, const Reading& reading,
+                        std::optional<int32_t> unknown_id, const std::function<void(int64_t)>& progress) {
   const auto start = std::chrono::steady_clock::now();
   const NoGradient guard;
   const bool was_training = model.training();
   model.set_training(false);
-  Streams streams = Streams::for_evaluation(ids, stream_count);
-  std::vector<State> states = model.initial_states(stream_count);
+  const auto next_chunk = chunks_of(ids, reading);
+  std::vector<State> states;
   Evaluation result;
   Chunk chunk;
-  while (streams.next(std::max<int64_t>(1, rows_at_once / stream_count), chunk)) {
+  while (next_chunk(chunk)) {
+    if (states.empty() || reading.line_end) states = model.initial_states(chunk.streams);
     const auto [output, next] = model.forward({tokens(chunk.inputs), chunk.steps, chunk.streams}, states);
     states = next;
     const Tensor losses = model.cross_entropy(output, tokens(chunk.targets)).each;

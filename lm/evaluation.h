@@ -26,11 +26,18 @@ struct Evaluation {
   double perplexity_without_unknowns() const;
 };
 
-/// Reads ids in `streams` runs side by side with the state carried along; every symbol but the first is
-/// scored once. Dropout is off. `progress` is told the symbols done, now and then. InputError if there
-/// are more streams than symbols to score.
+/// How a text is read: in so many streams side by side, the state carried along and every symbol but the
+/// first scored once; or, if `line_end` is given, line by line, each from a zero state with the line end
+/// before it as context, every symbol scored once.
+struct Reading {
+  int64_t streams = 1;
+  std::optional<int32_t> line_end{};
+};
+
+/// Dropout is off. `progress` is told the symbols done, now and then. InputError if there are more streams
+/// than symbols to score.
 Evaluation evaluate_ids(
-    LanguageModel& model, std::span<const int32_t> ids, int64_t streams,
+    LanguageModel& model, std::span<const int32_t> ids, const Reading& reading,
     std::optional<int32_t> unknown_id = {}, const std::function<void(int64_t)>& progress = [](int64_t) {});
 
 }  // namespace rondo

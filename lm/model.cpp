@@ -58,6 +58,11 @@ ScheduleOptions schedule_options(const Recipe& recipe) {
   return options;
 }
 
+Reading reading_of(const Recipe& recipe, const Vocabulary& vocabulary) {
+  return {recipe.train.eval_streams,
+          recipe.data.batching == "lines" ? vocabulary.line_end_id() : std::nullopt};
+}
+
 int choose_device(const std::string& device, std::optional<int> wanted_threads) {
   check_input(device == "cpu", "--device {}: this program was built without CUDA; use --device cpu", device);
   if (wanted_threads) set_threads(*wanted_threads);

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "data/vocabulary.h"
+#include "lm/evaluation.h"
 #include "lm/recipe.h"
 #include "nn/language_model.h"
 #include "optim/optimizer.h"
@@ -14,6 +16,8 @@ namespace rondo {
 LanguageModelOptions model_options(const Recipe& recipe);
 OptimizerOptions optimizer_options(const Recipe& recipe);
 ScheduleOptions schedule_options(const Recipe& recipe);
+/// How a recipe evaluates: by lines where it trains on lines.
+Reading reading_of(const Recipe& recipe, const Vocabulary& vocabulary);
 
 /// Sets the number of threads (none: one per core) and checks that this build has the device. Returns the
 /// threads. InputError for CUDA in a build without it.

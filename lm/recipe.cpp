@@ -25,6 +25,11 @@ std::vector<Key> keys_of(Recipe& recipe) {
        "the unit of the published figures; bits and nats are per symbol"},
 
       {"data.unit", &data.unit, one_of({"words", "characters", "bytes"}), "", "what a symbol is"},
+      {"data.batching", &data.batching, one_of({"streams", "lines", "crops"}), "",
+       "what lies side by side in a batch: streams, whose state is carried on; lines, padded, and evaluated "
+       "as "
+       "lines as well; or crops of train.length symbols from a random offset; these two in random order and "
+       "each from a zero state"},
       {"data.min_count", &data.min_count, at_least(1), "occurrences",
        "rarer symbols of train.txt become <unk>"},
       {"data.max_size", &data.max_size, at_least(0), "symbols", "keep the most frequent only; 0: keep all"},
@@ -77,7 +82,8 @@ std::vector<Key> keys_of(Recipe& recipe) {
       {"train.seed", &train.seed, at_least(0), "", "of the initial weights and of dropout"},
       {"train.epochs", &train.epochs, count, "epochs", "times to read the training text"},
       {"train.batch", &train.batch, width, "streams", "pieces of the text that are read side by side"},
-      {"train.length", &train.length, width, "symbols", "steps of truncated back-propagation"},
+      {"train.length", &train.length, width, "symbols",
+       "steps of truncated back-propagation; a line is never cut"},
       {"train.micro_batch", &train.micro_batch, at_least(0), "streams",
        "computed at once, a divisor of the batch: less memory, same result; 0: the whole batch"},
       {"train.loss", &train.loss, one_of({"mean", "sum_over_time"}), "",
@@ -100,7 +106,7 @@ std::vector<Key> keys_of(Recipe& recipe) {
       {"train.eval_every", &train.eval_every, at_least(0), "steps",
        "between evaluations, besides the one after each epoch; 0: only that one"},
       {"train.eval_streams", &train.eval_streams, width, "streams",
-       "pieces an evaluation reads side by side: more is faster, 1 is exact"},
+       "pieces an evaluation reads side by side: more is faster, 1 is exact; lines are exact always"},
       {"train.log_every", &train.log_every, count, "steps", "between lines of log.jsonl"},
       {"train.save_every", &train.save_every, at_least(0), "minutes",
        "between saved states, besides the one after each evaluation; 0: only that one"},

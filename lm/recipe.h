@@ -23,6 +23,7 @@ struct Recipe {
 
   struct Data {
     std::string unit = "words";
+    std::string batching = "streams";
     std::int64_t min_count = 1, max_size = 0;
     bool strip_lines = false;
     std::vector<std::string> files;

@@ -88,7 +88,7 @@ class Report {
                                  training.epoch(), recipe_.train.epochs,
                                  100.0 * training.updates_this_epoch() / updates, nats,
                                  figure_text(recipe_, nats), short_number(rate),
-                                 duration_text(left * recipe_.train.batch * recipe_.train.length / rate)));
+                                 duration_text(left * training.symbols_per_epoch() / (updates * rate))));
   }
   void evaluation(const std::string& model, Json entry, const std::string& split, const Evaluation& it,
                   bool best) {
@@ -122,9 +122,9 @@ class Report {
 };
 
 /// Evaluates, and keeps the weights if they are the best so far.
-void evaluate_and_keep(Training& training, const Recipe& recipe, const Corpus& corpus, const RunFolder& run,
+void evaluate_and_keep(Training& training, const Reading& reading, const Corpus& corpus, const RunFolder& run,
                        Report& report) {
-  const Evaluation valid = evaluate_ids(training.model(), corpus.valid.ids, recipe.train.eval_streams, {},
+  const Evaluation valid = evaluate_ids(training.model(), corpus.valid.ids, reading, {},
                                         report.evaluation_progress("valid", corpus.valid.ids.size()));
   const bool best = training.validated(valid.nats());
   if (best) save_model(run.model(), training.model());
@@ -142,8 +142,8 @@ int stop(const StopSignals& signals, const Training& training, const RunFolder& 
 }
 
 /// The training loop. Returns 0, or the exit status of a signal.
-int run_training(Training& training, const Recipe& recipe, const Corpus& corpus, const RunFolder& run,
-                 Report& report) {
+int run_training(Training& training, const Recipe& recipe, const Reading& reading, const Corpus& corpus,
+                 const RunFolder& run, Report& report) {
   const StopSignals signals;
   auto saved = Clock::now();
   auto save = [&] {
@@ -156,7 +156,7 @@ int run_training(Training& training, const Recipe& recipe, const Corpus& corpus,
     while (training.next_chunk(chunk)) {
       report.update(training, training.update(chunk));
       if (recipe.train.eval_every > 0 && training.step() % recipe.train.eval_every == 0) {
-        evaluate_and_keep(training, recipe, corpus, run, report);
+        evaluate_and_keep(training, reading, corpus, run, report);
         save();
         if (training.done()) return 0;
       } else if (recipe.train.save_every > 0 && seconds_since(saved) > 60 * recipe.train.save_every) {
@@ -164,7 +164,7 @@ int run_training(Training& training, const Recipe& recipe, const Corpus& corpus,
       }
       if (signals.received()) return stop(signals, training, run, report);
     }
-    if (!training.is_validated()) evaluate_and_keep(training, recipe, corpus, run, report);
+    if (!training.is_validated()) evaluate_and_keep(training, reading, corpus, run, report);
     training.begin_next_epoch();
     save();
     if (signals.received()) return stop(signals, training, run, report);
@@ -178,8 +178,8 @@ void final_report(Training& training, const Recipe& recipe, const Vocabulary& vo
   load_model(run.model(), training.model());
   report.line(fmt::format("best on valid: {}", figure_text(recipe, training.best())));
   if (corpus.test) {
-    const Evaluation test = evaluate_ids(training.model(), corpus.test->ids, recipe.train.eval_streams, {},
-                                         report.evaluation_progress("test", corpus.test->ids.size()));
+    const Evaluation test = evaluate_ids(training.model(), corpus.test->ids, reading_of(recipe, vocabulary),
+                                         {}, report.evaluation_progress("test", corpus.test->ids.size()));
     report.test(test);
   }
   if (recipe.report.ngrams) {
@@ -232,7 +232,7 @@ int train(const TrainOptions& options) {
                               {recipe.data.min_count, recipe.data.max_size});
   check_input(vocabulary.types() >= 2, "{}: one symbol only, nothing to predict", text.train.name);
   const Corpus corpus = encode_corpus(text, vocabulary);
-  Training training(recipe, vocabulary.size(), corpus.train.ids);
+  Training training(recipe, vocabulary.size(), corpus.train.ids, vocabulary.line_end_id());
 
   int64_t log_position = 0;
   if (options.resume) {
@@ -261,7 +261,7 @@ int train(const TrainOptions& options) {
   if (options.resume && config.made_by.threads != threads)
     report.line(fmt::format("this run was made with {} threads, now there are {}: the last bits may differ",
                             config.made_by.threads, threads));
-  const int status = run_training(training, recipe, corpus, run, report);
+  const int status = run_training(training, recipe, reading_of(recipe, vocabulary), corpus, run, report);
   if (status == 0) final_report(training, recipe, vocabulary, corpus, run, report);
   return status;
 }

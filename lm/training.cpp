@@ -51,9 +51,10 @@ std::vector<std::pair<std::string, Tensor>> named_tensors(const std::vector<Stat
   return named;
 }
 
-Training::Training(const Recipe& recipe, int64_t vocabulary_size, std::span<const int32_t> train_ids)
+Training::Training(const Recipe& recipe, int64_t vocabulary_size, std::span<const int32_t> train_ids,
+                   std::optional<int32_t> line_end)
     : recipe_(recipe),
-      streams_(Streams::for_training(train_ids, recipe.train.batch)),
+      batches_(recipe, train_ids, line_end),
       model_(model_options(recipe), vocabulary_size, static_cast<uint64_t>(recipe.train.seed)),
       optimizer_(make_optimizer(optimizer_options(recipe), model_.values(), model_.gradients())),
       schedule_(schedule_options(recipe), optimizer_->learning_rate()),
@@ -64,7 +65,7 @@ Training::Update Training::update(const Chunk& chunk) {
   const int64_t T = chunk.steps, B = chunk.streams;
   const int64_t micro_batch = recipe_.train.micro_batch > 0 ? recipe_.train.micro_batch : B;
   const bool sum_over_time = recipe_.train.loss == "sum_over_time";
-  const real scale = real(1) / static_cast<real>(sum_over_time ? B : T * B);
+  const real scale = real(1) / static_cast<real>(sum_over_time ? B : chunk.scored);
   model_.set_training(true);
   optimizer_->zero_gradients();
   Update result;
@@ -90,7 +91,7 @@ Training::Update Training::update(const Chunk& chunk) {
   ++step_;
   check_finite(result.nats, result.gradient_norm);
   optimizer_->step(learning_rate(), clipping_factor(result.gradient_norm, recipe_.train.clip));
-  states_ = std::move(next);
+  if (batches_.carries_state()) states_ = std::move(next);
   return result;
 }
 
@@ -118,18 +119,11 @@ bool Training::validated(double nats_per_symbol) {
 
 void Training::begin_next_epoch() {
   ++epoch_;
-  streams_.seek(0);
+  batches_.seek(epoch_, 0);
   states_ = model_.initial_states(recipe_.train.batch);
 }
 
 bool Training::done() const { return epoch_ > recipe_.train.epochs || early_stopping_.should_stop(); }
-
-int64_t Training::updates_per_epoch() const {
-  return (streams_.length() + recipe_.train.length - 1) / recipe_.train.length;
-}
-int64_t Training::updates_this_epoch() const {
-  return (streams_.position() + recipe_.train.length - 1) / recipe_.train.length;
-}
 
 void Training::save(const std::filesystem::path& path, int64_t log_position) const {
   StateWriter file;
@@ -145,7 +139,7 @@ void Training::save(const std::filesystem::path& path, int64_t log_position) con
   file.add("step", step_);
   file.add("epoch", epoch_);
   file.add("validated_step", validated_step_);
-  file.add("position", streams_.position());
+  file.add("position", batches_.position());
   file.add("log_position", log_position);
   file.write(path);
 }
@@ -176,12 +170,12 @@ int64_t Training::load(const std::filesystem::path& path) {
                   std::isfinite(schedule.best.loss),
               "{}: numbers that no training has: step {}, epoch {}, best loss {}", path.string(), step_,
               epoch_, best.loss);
-  check_input(position >= 0 && position <= streams_.length() && log_position >= 0,
+  check_input(position >= 0 && position <= batches_.length() && log_position >= 0,
               "{}: position {} of {} in the text, {} in the log: the file belongs to another run",
-              path.string(), position, streams_.length(), log_position);
+              path.string(), position, batches_.length(), log_position);
   schedule_.restore(schedule);
   early_stopping_.restore(best);
-  streams_.seek(position);
+  batches_.seek(epoch_, position);
   return log_position;
 }
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "data/streams.h"
+#include "lm/batches.h"
 #include "lm/checkpoint.h"
 #include "lm/recipe.h"
 #include "nn/language_model.h"
@@ -19,11 +19,13 @@ namespace rondo {
 
 class Training {
  public:
-  /// `train_ids` must outlive the training.
-  Training(const Recipe& recipe, int64_t vocabulary_size, std::span<const int32_t> train_ids);
+  /// `train_ids` must outlive the training. `line_end`, the id that ends a line, is for data.batching =
+  /// lines.
+  Training(const Recipe& recipe, int64_t vocabulary_size, std::span<const int32_t> train_ids,
+           std::optional<int32_t> line_end = {});
 
   /// The next chunk of the epoch; false at its end.
-  bool next_chunk(Chunk& chunk) { return streams_.next(recipe_.train.length, chunk); }
+  bool next_chunk(Chunk& chunk) { return batches_.next(chunk); }
 
   struct Update {
     double nats = 0;  // summed over the symbols
@@ -56,19 +58,20 @@ class Training {
   /// The lowest validation loss so far, in nats per symbol.
   double best() const { return early_stopping_.state().loss; }
   /// Updates of an epoch, and those of it that are done.
-  int64_t updates_per_epoch() const;
-  int64_t updates_this_epoch() const;
+  int64_t updates_per_epoch() const { return batches_.chunks(); }
+  int64_t updates_this_epoch() const { return batches_.chunks_read(); }
+  int64_t symbols_per_epoch() const { return batches_.symbols(); }
 
  private:
   void check_finite(double loss, double norm) const;
 
   Recipe recipe_;
-  Streams streams_;
+  Batches batches_;
   LanguageModel model_;
   std::unique_ptr<Optimizer> optimizer_;
   Schedule schedule_;
   EarlyStopping early_stopping_;
-  std::vector<State> states_;  // [batch, H] of each layer
+  std::vector<State> states_;  // [batch, H] of each layer; zero where batches do not carry it
   int64_t step_ = 0, epoch_ = 1, validated_step_ = -1;
 };
 

@@ -55,6 +55,25 @@ TEST(Recipes, PublishedFigures) {
   EXPECT_EQ(published("zaremba-large").test, 78.4);
   EXPECT_EQ(published("luchetta-lstm-fc").test, 73.23);
   EXPECT_EQ(published("luchetta-gru").valid, 0);
+  EXPECT_EQ(published("maupome-ptb-mgru").test, 1.07);
+  EXPECT_EQ(published("maupome-text8-mlstm").test, 1.37);
+}
+
+// Of 41 characters of the Penn Treebank and 29 of text8, as the paper has them.
+TEST(Recipes, OfMaupomeAndMeursHaveTheParametersThatArePrinted) {
+  const auto parameters = [](const char* name, int64_t V) {
+    return LanguageModel(model_options(load_recipe(name)), V).parameter_count();
+  };
+  EXPECT_EQ(parameters("maupome-ptb-mlstm", 41), 291522);
+  EXPECT_EQ(parameters("maupome-ptb-tmlstm", 41), 291375);
+  EXPECT_EQ(parameters("maupome-ptb-tmgru", 41), 291706);
+  EXPECT_EQ(parameters("maupome-ptb-mgru", 41), 291678);
+  EXPECT_EQ(parameters("maupome-ptb-mgru-large", 41), 2105641);
+  EXPECT_EQ(parameters("maupome-text8-mlstm", 29), 133170);
+  EXPECT_EQ(parameters("maupome-text8-tmlstm", 29), 133314);
+  EXPECT_EQ(parameters("maupome-text8-tmgru", 29), 133230);
+  EXPECT_EQ(parameters("maupome-text8-mgru", 29), 133175);
+  EXPECT_EQ(parameters("maupome-text8-mgru-large", 29), 876629);
 }
 
 TEST(Recipes, ZarembaSmall) {

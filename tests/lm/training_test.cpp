@@ -7,6 +7,7 @@
 #include "nn/cells/cell.h"
 #include "tensor/allocator.h"
 #include "tests/lm/temporary_folder.h"
+#include "tests/tensor/errors.h"
 
 namespace rondo {
 namespace {
@@ -72,6 +73,56 @@ TEST_P(TrainingTest, ASteadyUpdateAsksTheSystemForNothing) {
   updates(training, 5);
   EXPECT_EQ(memory_statistics(Device::cpu).system_allocations, before);
 }
+
+class TrainingOnBatches : public testing::TestWithParam<std::string> {};
+
+TEST_P(TrainingOnBatches, GoesOnFromASavedStateWithTheSameBits) {
+  const TemporaryFolder folder;
+  const std::vector<int32_t> ids = some_ids();
+  Recipe recipe = small_recipe("lstm");
+  recipe.data.batching = GetParam();
+  Training whole(recipe, 11, ids, 3), resumed(recipe, 11, ids, 3);
+  Chunk chunk;
+  int64_t symbols = 0;
+  while (whole.next_chunk(chunk)) symbols += whole.update(chunk).symbols;
+  EXPECT_EQ(symbols, whole.symbols_per_epoch());
+  EXPECT_EQ(whole.updates_this_epoch(), whole.updates_per_epoch());
+  whole.begin_next_epoch();
+  updates(whole, 2);
+  whole.save(folder / "state", 0);
+  resumed.load(folder / "state");
+  EXPECT_EQ(resumed.updates_this_epoch(), 2);
+  updates(whole, 3);
+  updates(resumed, 3);
+  EXPECT_EQ(resumed.model().values().to_vector(), whole.model().values().to_vector());
+}
+
+// The order of the lines in a batch, and the padding behind them, change nothing.
+TEST(Training, PaddingChangesNothing) {
+  const std::vector<int32_t> ids = {1, 2, 3, 0, 4, 0};  // two lines
+  Recipe recipe = small_recipe("gru");
+  recipe.model.dropout = 0;
+  recipe.train.micro_batch = 0;
+  recipe.data.batching = "lines";
+  const auto trained = [&](int64_t batch) {
+    recipe.train.batch = batch;
+    Training training(recipe, 11, ids, 0);
+    updates(training, 1);
+    return training.model().values().to_vector();
+  };
+  const auto two = trained(2), five = trained(5);
+  for (size_t i = 0; i < two.size(); ++i) ASSERT_NEAR(two[i], five[i], 1e-5);
+}
+
+TEST(Training, RefusesLinesOfATextWithoutALineEnd) {
+  Recipe recipe = small_recipe("gru");
+  recipe.data.batching = "lines";
+  EXPECT_EQ(error_of([&] { Training(recipe, 11, some_ids()); }),
+            "data.batching = \"lines\": the training text has no line end");
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryBatching, TrainingOnBatches, testing::Values("streams", "lines", "crops"),
+                         [](const auto& instance) { return instance.param; });
 
 INSTANTIATE_TEST_SUITE_P(EveryCell, TrainingTest, testing::ValuesIn(cell_names()),
                          [](const auto& instance) { return instance.param; });

@@ -1,0 +1,90 @@
+// Segments; see data/segments.h.
+#include "data/segments.h"
+
+#include <algorithm>
+#include <random>
+
+#include "tensor/error.h"
+
+namespace rondo {
+
+Segments::Segments(std::span<const std::int32_t> ids, std::int32_t first_context, std::int64_t batch)
+    : ids_(ids), first_context_(first_context), batch_(batch) {
+  check_input(batch >= 1, "a batch of {}: 1 or more are needed", batch);
+  check_input(!ids.empty(), "the text has no symbol");
+}
+
+Segments Segments::lines(std::span<const std::int32_t> ids, std::int32_t line_end, std::int64_t batch) {
+  Segments made(ids, line_end, batch);
+  for (std::int64_t begin = 0; begin < std::ssize(ids);) {
+    const auto end = std::find(ids.begin() + begin, ids.end(), line_end);
+    const std::int64_t length = end - ids.begin() - begin + (end != ids.end());
+    made.segments_.push_back({begin, length});
+    begin += length;
+  }
+  return made;
+}
+
+Segments Segments::crops(std::span<const std::int32_t> ids, std::int64_t length, std::int64_t batch) {
+  Segments made(ids, 0, batch);
+  made.crop_ = length;
+  check_input(length >= 1 && std::ssize(ids) > 2 * length,
+              "crops of {} symbols need a text of more than {}, and it has {}", length, 2 * length,
+              ids.size());
+  made.seek(0, 0, 0);
+  return made;
+}
+
+std::int64_t Segments::length() const { return (std::ssize(segments_) + batch_ - 1) / batch_; }
+
+std::int64_t Segments::scored() const {
+  std::int64_t sum = 0;
+  for (const Segment& segment : segments_) sum += segment.length;
+  return sum;
+}
+
+void Segments::seek(std::uint64_t seed, std::int64_t epoch, std::int64_t position) {
+  std::mt19937_64 random(seed * 1'000'003 + static_cast<std::uint64_t>(epoch));
+  if (crop_ > 0) {
+    const std::int64_t offset =
+        epoch > 0 ? static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(crop_)) : 0;
+    segments_.clear();  // one less than would fit from offset 0: as many in each epoch
+    for (std::int64_t i = 0; i < (std::ssize(ids_) - 1) / crop_ - 1; ++i)
+      segments_.push_back({1 + offset + i * crop_, crop_});
+  } else {
+    std::sort(segments_.begin(), segments_.end(),
+              [](const Segment& a, const Segment& b) { return a.begin < b.begin; });
+  }
+  // Not std::shuffle, whose order differs from one standard library to the next.
+  if (epoch > 0)
+    for (std::size_t i = segments_.size(); i > 1; --i) std::swap(segments_[i - 1], segments_[random() % i]);
+  check(position >= 0 && position <= length(), "[segments] a position from 0 to {} was expected: {}",
+        length(), position);
+  position_ = position;
+}
+
+bool Segments::next(Chunk& chunk) {
+  if (position_ == length()) return false;
+  const std::int64_t first = position_ * batch_, count = std::min(batch_, std::ssize(segments_) - first);
+  chunk.steps = 0;
+  for (std::int64_t b = 0; b < count; ++b)
+    chunk.steps = std::max(chunk.steps, segments_[static_cast<std::size_t>(first + b)].length);
+  chunk.streams = batch_;
+  chunk.scored = 0;
+  chunk.inputs.assign(static_cast<std::size_t>(chunk.steps * batch_), 0);
+  chunk.targets.assign(chunk.inputs.size(), Chunk::not_scored);
+  for (std::int64_t b = 0; b < count; ++b) {
+    const auto [begin, length] = segments_[static_cast<std::size_t>(first + b)];
+    for (std::int64_t t = 0; t < length; ++t) {
+      const auto place = static_cast<std::size_t>(t * batch_ + b);
+      const std::int64_t source = begin + t;
+      chunk.inputs[place] = source > 0 ? ids_[static_cast<std::size_t>(source - 1)] : first_context_;
+      chunk.targets[place] = ids_[static_cast<std::size_t>(source)];
+    }
+    chunk.scored += length;
+  }
+  ++position_;
+  return true;
+}
+
+}  // namespace rondo

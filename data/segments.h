@@ -1,0 +1,49 @@
+// Segments: lines or crops of a text side by side, each read from a zero state. The other way to batch a text
+// beside data/streams.h, which carries the state on. Read next: data/ngram.h, the baseline.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "data/streams.h"
+
+namespace rondo {
+
+/// Takes B segments at a time, padded to the longest of them: there and in the rows that the last chunk has
+/// too many, targets are not_scored. Holds a view of the ids, which must outlive it.
+class Segments {
+ public:
+  /// One segment a line, its end included; the end of the line before is its context, so that every symbol is
+  /// a target. What follows the last `line_end` is a line as well. InputError if there are no ids.
+  static Segments lines(std::span<const std::int32_t> ids, std::int32_t line_end, std::int64_t batch);
+
+  /// Segments of `length` targets, one behind another from a random offset below `length`, another in each
+  /// epoch; what does not fill a segment is left out (Cooijmans et al. 2016). InputError if the text is
+  /// shorter than two segments.
+  static Segments crops(std::span<const std::int32_t> ids, std::int64_t length, std::int64_t batch);
+
+  /// Goes to chunk `position` of an epoch, whose order is drawn from its number; 0: the order of the text.
+  /// Error outside of [0, length()].
+  void seek(std::uint64_t seed, std::int64_t epoch, std::int64_t position);
+  /// The next chunk; false, and no chunk, if all is read.
+  bool next(Chunk& chunk);
+
+  std::int64_t length() const;  // chunks of an epoch
+  std::int64_t position() const { return position_; }
+  std::int64_t scored() const;  // targets of an epoch
+
+ private:
+  struct Segment {
+    std::int64_t begin, length;  // of its targets
+  };
+  Segments(std::span<const std::int32_t> ids, std::int32_t first_context, std::int64_t batch);
+
+  std::span<const std::int32_t> ids_;
+  std::int32_t first_context_;  // of a segment that begins with the text
+  std::int64_t batch_, crop_ = 0;
+  std::vector<Segment> segments_;
+  std::int64_t position_ = 0;
+};
+
+}  // namespace rondo

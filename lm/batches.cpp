@@ -1,0 +1,55 @@
+// The chunks of an epoch.
+#include "lm/batches.h"
+
+#include "tensor/error.h"
+
+namespace rondo {
+namespace {
+
+std::variant<Streams, Segments> made(const Recipe& recipe, std::span<const std::int32_t> ids,
+                                     std::optional<std::int32_t> line_end) {
+  const auto& [batching, batch, length] =
+      std::tie(recipe.data.batching, recipe.train.batch, recipe.train.length);
+  if (batching == "streams") return Streams::for_training(ids, batch);
+  if (batching == "crops") return Segments::crops(ids, length, batch);
+  check_input(line_end.has_value(), "data.batching = \"lines\": the training text has no line end");
+  return Segments::lines(ids, *line_end, batch);
+}
+
+}  // namespace
+
+Batches::Batches(const Recipe& recipe, std::span<const std::int32_t> ids,
+                 std::optional<std::int32_t> line_end)
+    : seed_(static_cast<std::uint64_t>(recipe.train.seed)),
+      steps_(recipe.train.length),
+      batches_(made(recipe, ids, line_end)) {
+  seek(1, 0);
+}
+
+bool Batches::next(Chunk& chunk) {
+  if (auto* streams = std::get_if<Streams>(&batches_)) return streams->next(steps_, chunk);
+  return std::get<Segments>(batches_).next(chunk);
+}
+
+void Batches::seek(std::int64_t epoch, std::int64_t position) {
+  if (auto* streams = std::get_if<Streams>(&batches_))
+    streams->seek(position);
+  else
+    std::get<Segments>(batches_).seek(seed_, epoch, position);
+}
+
+std::int64_t Batches::position() const {
+  return std::visit([](const auto& it) { return it.position(); }, batches_);
+}
+std::int64_t Batches::length() const {
+  return std::visit([](const auto& it) { return it.length(); }, batches_);
+}
+std::int64_t Batches::chunks() const { return carries_state() ? (length() + steps_ - 1) / steps_ : length(); }
+std::int64_t Batches::chunks_read() const {
+  return carries_state() ? (position() + steps_ - 1) / steps_ : position();
+}
+std::int64_t Batches::symbols() const {
+  return std::visit([](const auto& it) { return it.scored(); }, batches_);
+}
+
+}  // namespace rondo

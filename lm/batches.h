@@ -1,0 +1,40 @@
+// The chunks of an epoch, as data.batching of the recipe has them: streams with the state carried on, or
+// lines or crops, each from a zero state.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <variant>
+
+#include "data/segments.h"
+#include "data/streams.h"
+#include "lm/recipe.h"
+
+namespace rondo {
+
+class Batches {
+ public:
+  /// `ids` must outlive it. InputError if the text is too short, or lines are asked for and no symbol ends
+  /// one.
+  Batches(const Recipe& recipe, std::span<const std::int32_t> ids, std::optional<std::int32_t> line_end);
+
+  /// The next chunk of the epoch; false at its end.
+  bool next(Chunk& chunk);
+  bool carries_state() const { return std::holds_alternative<Streams>(batches_); }
+  /// Goes to a position of an epoch, from 0 to length(): in steps of streams, or in chunks.
+  void seek(std::int64_t epoch, std::int64_t position);
+  std::int64_t position() const;
+  std::int64_t length() const;
+  /// Chunks of an epoch, those that are read, and targets of an epoch.
+  std::int64_t chunks() const;
+  std::int64_t chunks_read() const;
+  std::int64_t symbols() const;
+
+ private:
+  std::uint64_t seed_;
+  std::int64_t steps_;  // of a chunk of streams
+  std::variant<Streams, Segments> batches_;
+};
+
+}  // namespace rondo

@@ -1,0 +1,148 @@
+// Lines and crops from a zero state: data/segments.h.
+#include "data/segments.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "tests/data/files.h"
+#include "tests/tensor/errors.h"
+
+namespace rondo {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+/// A row of a chunk: its inputs and targets up to the padding, which must be nothing but that.
+struct Row {
+  Ids inputs, targets;
+  bool operator<(const Row& other) const { return targets < other.targets; }
+};
+std::vector<Row> rows_of(const Chunk& chunk) {
+  std::vector<Row> rows;
+  std::int64_t scored = 0;
+  for (std::int64_t b = 0; b < chunk.streams; ++b) {
+    Row row;
+    bool over = false;
+    for (std::int64_t t = 0; t < chunk.steps; ++t) {
+      const auto place = static_cast<std::size_t>(t * chunk.streams + b);
+      if (chunk.targets[place] == Chunk::not_scored) {
+        over = true;
+        EXPECT_EQ(chunk.inputs[place], 0);
+        continue;
+      }
+      EXPECT_FALSE(over) << "padding comes last";
+      row.inputs.push_back(chunk.inputs[place]);
+      row.targets.push_back(chunk.targets[place]);
+      ++scored;
+    }
+    rows.push_back(row);
+  }
+  EXPECT_EQ(chunk.scored, scored);
+  return rows;
+}
+
+std::vector<Row> all_rows(Segments& segments) {
+  std::vector<Row> rows;
+  Chunk chunk;
+  while (segments.next(chunk))
+    for (const Row& row : rows_of(chunk))
+      if (!row.targets.empty()) rows.push_back(row);
+  return rows;
+}
+
+constexpr std::int32_t end = 9;
+
+TEST(Segments, LinesArePaddedToTheLongest) {
+  const Ids ids = {1, 2, end, 3, end, end, 4, 5, 6, 7};  // the last one has no end
+  Segments lines = Segments::lines(ids, end, 3);
+  EXPECT_EQ(lines.length(), 2);
+  EXPECT_EQ(lines.scored(), 10);
+  Chunk chunk;
+  ASSERT_TRUE(lines.next(chunk));
+  EXPECT_EQ(chunk.steps, 3);
+  EXPECT_EQ(chunk.streams, 3);
+  std::vector<Row> rows = rows_of(chunk);
+  EXPECT_EQ(rows[0].inputs, (Ids{end, 1, 2})) << "the first line begins behind an end as well";
+  EXPECT_EQ(rows[0].targets, (Ids{1, 2, end}));
+  EXPECT_EQ(rows[1].inputs, (Ids{end, 3}));
+  EXPECT_EQ(rows[2].inputs, (Ids{end}));
+  EXPECT_EQ(rows[2].targets, (Ids{end})) << "an empty line";
+  ASSERT_TRUE(lines.next(chunk));
+  EXPECT_EQ(chunk.streams, 3) << "rows without a line are padding";
+  rows = rows_of(chunk);
+  EXPECT_EQ(rows[0].inputs, (Ids{end, 4, 5, 6}));
+  EXPECT_EQ(rows[0].targets, (Ids{4, 5, 6, 7}));
+  EXPECT_TRUE(rows[1].targets.empty());
+  EXPECT_FALSE(lines.next(chunk));
+}
+
+TEST(Segments, AnEpochShufflesLinesAndReadsEachOnce) {
+  Ids ids;
+  for (std::int32_t line = 10; line < 60; ++line) ids.insert(ids.end(), {line, end});
+  Segments lines = Segments::lines(ids, end, 4);
+  const auto order = [&](std::int64_t epoch) {
+    lines.seek(1, epoch, 0);
+    Ids first;
+    for (const Row& row : all_rows(lines)) first.push_back(row.targets[0]);
+    return first;
+  };
+  const Ids text = order(0), one = order(1), two = order(2);
+  EXPECT_TRUE(std::is_sorted(text.begin(), text.end()));
+  EXPECT_NE(one, text);
+  EXPECT_NE(one, two);
+  EXPECT_EQ(order(1), one) << "a function of the epoch";
+  for (const Ids& it : {one, two}) EXPECT_EQ(std::set(it.begin(), it.end()).size(), 50u);
+}
+
+TEST(Segments, SeekGoesOnWhereAnEpochWasLeft) {
+  Ids ids(100);
+  std::iota(ids.begin(), ids.end(), 0);
+  Segments whole = Segments::crops(ids, 7, 3), resumed = whole;
+  whole.seek(5, 2, 0);
+  Chunk expected, actual;
+  whole.next(expected);
+  whole.next(expected);
+  EXPECT_EQ(whole.position(), 2);
+  resumed.seek(5, 2, 2);
+  ASSERT_TRUE(whole.next(expected));
+  ASSERT_TRUE(resumed.next(actual));
+  EXPECT_EQ(actual.targets, expected.targets);
+  EXPECT_EQ(error_of([&] { resumed.seek(5, 2, 9); }), "[segments] a position from 0 to 5 was expected: 9");
+}
+
+TEST(Segments, CropsLieBehindOneAnotherFromARandomOffset) {
+  Ids ids(100);
+  std::iota(ids.begin(), ids.end(), 0);
+  Segments crops = Segments::crops(ids, 7, 3);
+  EXPECT_EQ(crops.scored(), 13 * 7);
+  std::set<std::int32_t> offsets;
+  for (std::int64_t epoch = 1; epoch < 60; ++epoch) {
+    crops.seek(1, epoch, 0);
+    std::vector<Row> rows = all_rows(crops);
+    ASSERT_EQ(rows.size(), 13u);
+    std::sort(rows.begin(), rows.end());
+    offsets.insert(rows[0].inputs[0]);
+    std::int32_t next = rows[0].inputs[0];
+    for (const Row& row : rows)
+      for (std::size_t t = 0; t < 7; ++t, ++next) {
+        ASSERT_EQ(row.inputs[t], next);
+        ASSERT_EQ(row.targets[t], next + 1);
+      }
+  }
+  EXPECT_EQ(offsets, (std::set<std::int32_t>{0, 1, 2, 3, 4, 5, 6}));
+}
+
+TEST(Segments, RefuseWhatIsTooShort) {
+  const Ids ids = {1, 2, 3, 4};
+  EXPECT_EQ(error_of([&] { Segments::crops(ids, 2, 3); }),
+            "crops of 2 symbols need a text of more than 4, and it has 4");
+  EXPECT_EQ(error_of([&] { Segments::lines(ids, end, 0); }), "a batch of 0: 1 or more are needed");
+  EXPECT_EQ(error_of([&] { Segments::lines({}, end, 1); }), "the text has no symbol");
+}
+
+}  // namespace
+}  // namespace rondo
