@@ -33,6 +33,8 @@ std::vector<Key> keys_of(Recipe& recipe) {
       {"data.min_count", &data.min_count, at_least(1), "occurrences",
        "rarer symbols of train.txt become <unk>"},
       {"data.max_size", &data.max_size, at_least(0), "symbols", "keep the most frequent only; 0: keep all"},
+      {"data.unknown", &data.unknown, any, "",
+       "a row for symbols that train.txt lacks, even if it has none itself; false: such a symbol is refused"},
       {"data.strip_lines", &data.strip_lines, any, "", "remove spaces at both ends of each line"},
       {"data.files", &data.files, any, "",
        "train on the files of the data folder that match these patterns, in place of train.txt and "

@@ -25,7 +25,7 @@ struct Recipe {
     std::string unit = "words";
     std::string batching = "streams";
     std::int64_t min_count = 1, max_size = 0;
-    bool strip_lines = false;
+    bool strip_lines = false, unknown = true;
     std::vector<std::string> files;
     std::int64_t block_lines = 100;
   } data;

@@ -229,7 +229,7 @@ int train(const TrainOptions& options) {
   if (!options.resume) config.made_by.data = place_of(options.data, recipe);
   const CorpusText text = open_text(recipe, config.made_by.data);
   const Vocabulary vocabulary(text.train, tokenization_of(recipe),
-                              {recipe.data.min_count, recipe.data.max_size});
+                              {recipe.data.min_count, recipe.data.max_size, recipe.data.unknown});
   check_input(vocabulary.types() >= 2, "{}: one symbol only, nothing to predict", text.train.name);
   const Corpus corpus = encode_corpus(text, vocabulary);
   Training training(recipe, vocabulary.size(), corpus.train.ids, vocabulary.line_end_id());

@@ -275,6 +275,20 @@ TEST_F(ProgramTest, EstimatesMemory) {
   }
 }
 
+// Lines from a zero state, one-hot symbols without a row for unknown ones.
+TEST_F(ProgramTest, TrainsAndEvaluatesByLines) {
+  SmallData other;
+  other.trained("lines", {"--epochs", "1", "--set", "data.batching=lines", "--set", "data.unknown=false",
+                          "--set", "model.embedding=0", "--set", "model.tied=false"});
+  const Json it = json_of({"eval", other.path("lines"), "--json"});
+  EXPECT_EQ(it.at("by_lines"), true);
+  EXPECT_EQ(it.at("symbols"), 160) << "the first one too";
+  expect_contains(output_of_lm({"eval", other.path("lines")}), "each line from a zero state");
+  expect_refused(
+      run_lm({"eval", other.path("lines"), "--streams", "2"}),
+      "--streams: this run reads each line from a zero state (data.batching = \"lines\"); leave it out");
+}
+
 TEST_F(ProgramTest, ListsOperatorsAndKeys) {
   const Json operators = json_of({"info", "--operators"}).at("operators");
   const auto lstm = std::find_if(operators.begin(), operators.end(),

@@ -7,7 +7,6 @@
 #include "nn/cells/cell.h"
 #include "tensor/allocator.h"
 #include "tests/lm/temporary_folder.h"
-#include "tests/tensor/errors.h"
 
 namespace rondo {
 namespace {
