@@ -57,6 +57,8 @@ TEST(Recipes, PublishedFigures) {
   EXPECT_EQ(published("luchetta-gru").valid, 0);
   EXPECT_EQ(published("maupome-ptb-mgru").test, 1.07);
   EXPECT_EQ(published("maupome-text8-mlstm").test, 1.37);
+  EXPECT_EQ(published("mi-ptb-mi-rnn").test, 1.39);
+  EXPECT_EQ(published("mi-hutter-mi-lstm").test, 1.44);
 }
 
 // Of 41 characters of the Penn Treebank and 29 of text8, as the paper has them.
@@ -74,6 +76,15 @@ TEST(Recipes, OfMaupomeAndMeursHaveTheParametersThatArePrinted) {
   EXPECT_EQ(parameters("maupome-text8-tmgru", 29), 133230);
   EXPECT_EQ(parameters("maupome-text8-mgru", 29), 133175);
   EXPECT_EQ(parameters("maupome-text8-mgru-large", 29), 876629);
+}
+
+TEST(Recipes, OfWuEtAlHaveAboutTheParametersThatArePrinted) {
+  const auto millions = [](const char* name, int64_t V) {
+    return static_cast<double>(LanguageModel(model_options(load_recipe(name)), V).parameter_count()) / 1e6;
+  };
+  for (const char* name : {"mi-text8-mi-rnn", "mi-text8-lstm", "mi-text8-mi-lstm"})
+    EXPECT_NEAR(millions(name, 27), 4, 0.05) << name;
+  EXPECT_NEAR(millions("mi-hutter-mi-lstm", 205), 18.9, 0.05);
 }
 
 TEST(Recipes, ZarembaSmall) {

@@ -94,6 +94,13 @@ TEST_F(RefusalsTest, Recipes) {
   expect_training_refused({"--set", "model.cell=lstn"}, "lstm");
   expect_training_refused({"--set", "train.micro_batch=3"}, "does not divide");
   expect_training_refused({"--set", "model.tied=true"}, "model.tied");
+  expect_training_refused({"--set", "model.embedding=0", "--set", "model.tied=true"}, "needs an embedding");
+  expect_training_refused({"--set", "model.intermediate=0"}, "model.intermediate = 0");
+  expect_training_refused({"--set", "model.layers=1", "--set", "model.last_hidden=8"},
+                          "model.last_hidden = 8");
+  expect_training_refused({"--set", "data.batching=line"}, "lines");
+  expect_training_refused({"--set", "data.batching=crops", "--set", "train.length=100000"},
+                          "crops of 100000");
   expect_training_refused({"--epochs", "0"}, "--epochs 0");
   expect_training_refused({"--seed", "-1"}, "--seed -1");
 }
