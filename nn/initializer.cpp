@@ -1,35 +1,65 @@
 // Initial values of parameters.
 #include "nn/initializer.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
+
+#include "tensor/gemm.h"
 
 namespace rondo {
 namespace {
 
-/// Gram-Schmidt in double over the shorter side of a [rows, columns] block that holds normal numbers.
-void orthogonalise(real* block, int64_t rows, int64_t columns, double gain) {
-  const bool tall = rows > columns;
-  const int64_t count = tall ? columns : rows, length = tall ? rows : columns;
-  auto at = [&](int64_t vector, int64_t i) -> real& {
-    return tall ? block[i * columns + vector] : block[vector * columns + i];
-  };
+/// Makes the rows of a few vectors orthonormal (Gram & Schmidt, modified), in double.
+void orthonormalise_few(const Tensor& rows) {
+  const int64_t length = rows.columns();
   std::vector<std::vector<double>> basis;
-  for (int64_t v = 0; v < count; ++v) {
-    std::vector<double> x(length);
-    for (int64_t i = 0; i < length; ++i) x[i] = at(v, i);
+  for (int64_t v = 0; v < rows.rows(); ++v) {
+    real* to = rows.row_range(v, v + 1).write();
+    std::vector<double> x(to, to + length);
     for (int pass = 0; pass < 2; ++pass)  // twice is enough (Kahan)
       for (const auto& earlier : basis) {
-        double inner = 0;
-        for (int64_t i = 0; i < length; ++i) inner += x[i] * earlier[i];
+        const double inner = std::inner_product(x.begin(), x.end(), earlier.begin(), 0.0);
         for (int64_t i = 0; i < length; ++i) x[i] -= inner * earlier[i];
       }
-    double norm = 0;
-    for (double value : x) norm += value * value;
-    norm = std::sqrt(norm);
-    for (int64_t i = 0; i < length; ++i) at(v, i) = static_cast<real>(gain * (x[i] /= norm));
+    const double norm = std::sqrt(std::inner_product(x.begin(), x.end(), x.begin(), 0.0));
+    for (double& value : x) value /= norm;
+    std::copy(x.begin(), x.end(), to);
     basis.push_back(std::move(x));
   }
+}
+
+/// The same for many, block by block: what lies in the span of the blocks before is taken out by products.
+void orthonormalise(const Tensor& rows) {
+  constexpr int64_t block = 64;
+  for (int64_t first = 0; first < rows.rows(); first += block) {
+    const Tensor x = rows.row_range(first, std::min(first + block, rows.rows()));
+    const Tensor before = rows.row_range(0, first), inner({x.rows(), first});
+    for (int pass = 0; pass < 2 && first > 0; ++pass) {
+      gemm(x, Transpose::no, before, Transpose::yes, 0, inner);
+      scale(inner, -1);
+      gemm(inner, Transpose::no, before, Transpose::no, 1, x);
+    }
+    orthonormalise_few(x);
+  }
+}
+
+/// Makes the rows orthonormal, or the columns where there are more rows, times the gain.
+void orthogonalise(const Tensor& block, double gain) {
+  const int64_t rows = block.rows(), columns = block.columns();
+  if (rows <= columns) {
+    orthonormalise(block);
+  } else {
+    const Tensor turned({columns, rows});
+    real *to = turned.write(), *from = block.write();
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < columns; ++j) to[j * rows + i] = from[i * columns + j];
+    orthonormalise(turned);
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < columns; ++j) from[i * columns + j] = to[j * rows + i];
+  }
+  scale(block, static_cast<real>(gain));
 }
 
 }  // namespace
@@ -51,7 +81,7 @@ void Initializer::fill(const Tensor& to, RandomKey key) const {
       fill_normal(to, key, 1);
       const int64_t rows = to.rows() / blocks;
       for (int block = 0; block < blocks; ++block)
-        orthogonalise(to.write() + block * rows * to.columns(), rows, to.columns(), size);
+        orthogonalise(to.row_range(block * rows, (block + 1) * rows), size);
       break;
     }
   }

@@ -242,6 +242,8 @@ TEST(Initializer, OrthogonalWithinEachBlock) {
   check(8, 8, 4);
   check(5, 9, 3);
   check(9, 5, 1);
+  check(150, 150, 2);  // more vectors than are treated at once
+  check(200, 130, 1);
   EXPECT_EQ(error_of([] {
               Initial({5, 4}, orthogonal_values().per_gate(2));
             }),
