@@ -8,10 +8,9 @@ namespace {
 
 std::variant<Streams, Segments> made(const Recipe& recipe, std::span<const std::int32_t> ids,
                                      std::optional<std::int32_t> line_end) {
-  const auto& [batching, batch, length] =
-      std::tie(recipe.data.batching, recipe.train.batch, recipe.train.length);
-  if (batching == "streams") return Streams::for_training(ids, batch);
-  if (batching == "crops") return Segments::crops(ids, length, batch);
+  const std::int64_t batch = recipe.train.batch;
+  if (recipe.data.batching == "streams") return Streams::for_training(ids, batch);
+  if (recipe.data.batching == "crops") return Segments::crops(ids, recipe.train.length, batch);
   check_input(line_end.has_value(), "data.batching = \"lines\": the training text has no line end");
   return Segments::lines(ids, *line_end, batch);
 }

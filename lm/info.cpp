@@ -139,18 +139,18 @@ void print_keys(bool as_json) {
 ///   P parameters: values, gradients and S vectors of optimizer state;
 ///   R recurrent and output weights, packed for forward and for backward (as long as streams are few enough
 ///   for that, and chunks too long for it to befall input weights);
-///   N = streams at once x length, the rows of a chunk. Forward leaves for backward in each row the embedding
-///   E; of each of the H units of all layers its gates, G in the widest layer, and its state (h, c or its
-///   like, and what a cell computes on the way); the output layers' widths W; and where there is dropout, a
-///   mask and a result of the width D of what it acts on. On top of that lies what the loss takes: a block of
-///   B rows of logits V, and the gradients of its input, F wide, and of its weight; and later the gradient of
-///   h. Those of the gates overwrite them.
+///   N = streams at once x length, the rows of a chunk (of lines: as if none were longer than that). Forward
+///   leaves for backward in each row the embedding E (one-hot: V); of each of the H units of all layers its
+///   gates, G in the widest layer, and its state (h, c or its like, and what a cell computes on the way); the
+///   output layers' widths W; and where there is dropout, a mask and a result of the width D of what it acts
+///   on. On top of that lies what the loss takes: a block of B rows of logits V, and the gradients of its
+///   input, F wide, and of its weight; and later the gradient of h. Those of the gates overwrite them.
 /// The allocator rounds blocks up, by an eighth on average. Measured peaks are within a quarter of it.
 std::int64_t training_bytes(const Recipe& recipe, const Module& model) {
   const Tensor nothing = Tensor::zeros({1});
   const auto S = static_cast<std::int64_t>(
       make_optimizer(optimizer_options(recipe), nothing, nothing)->state_tensors().size());
-  const std::int64_t P = model.parameter_count(), E = recipe.model.embedding;
+  const std::int64_t P = model.parameter_count();
   const std::vector<std::int64_t> hidden = model_options(recipe).hidden;
   const std::int64_t H = std::accumulate(hidden.begin(), hidden.end(), std::int64_t{0});
   const std::int64_t widest = *std::max_element(hidden.begin(), hidden.end());
@@ -158,14 +158,16 @@ std::int64_t training_bytes(const Recipe& recipe, const Module& model) {
   const std::int64_t N = streams * recipe.train.length;
   const auto& widths = recipe.model.output_layers;
   const std::int64_t W = std::accumulate(widths.begin(), widths.end(), std::int64_t{0});
-  const std::int64_t D = recipe.model.dropout > 0 ? E + H : 0;
   std::int64_t V = 0, G = 0, R = 0;
   for (const Segment& segment : model.segments()) {
     if (segment.shape.dimensions() != 2) continue;
     if (segment.name == "embedding.weight" || segment.name == "decoder.weight") V = segment.shape.rows();
     if (segment.name.starts_with("rnn.")) G = std::max(G, segment.shape.rows());
-    if (segment.name.starts_with("rnn.weight_hh")) R += segment.shape.size();
+    for (const char* recurrent : {"rnn.weight_hh", "rnn.weight_hm", "rnn.weight_mh"})
+      if (segment.name.starts_with(recurrent)) R += segment.shape.size();
   }
+  const std::int64_t E = recipe.model.embedding > 0 ? recipe.model.embedding : V;
+  const std::int64_t D = recipe.model.dropout > 0 ? E + H : 0;
   const std::int64_t F = widths.empty() ? hidden.back() : widths.back(), B = cross_entropy_block_rows(N, V);
   const std::int64_t chunk =
       N * (E + H * (G / widest + 3) + W + 2 * D) + std::max(B * V + (N + V) * F, N * widest);

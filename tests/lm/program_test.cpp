@@ -257,7 +257,8 @@ TEST_F(ProgramTest, EstimatesMemory) {
   const std::vector<std::vector<std::string>> cases{
       {"model.dropout=0", "train.micro_batch=0"},
       {"model.cell=gru_reset_after", "train.micro_batch=0", "train.optimizer=sgd", "train.momentum=0.9"},
-      {"model.hidden=200", "model.layers=1", "train.length=100"}};
+      {"model.hidden=200", "model.layers=1", "train.length=100"},
+      {"model.cell=mlstm", "model.embedding=0", "model.dropout=0", "train.micro_batch=0"}};
   for (const auto& settings : cases) {
     std::vector<std::string> words;
     for (const std::string& setting : settings) words.insert(words.end(), {"--set", setting});

@@ -28,6 +28,7 @@ struct Case {
 
 double exact_sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
+// tanh has 2.3 ulp for one division and no polynomial of its own: 0.6 of the time that 1.5 ulp took.
 const Case cases[] = {
     {"exp", exp, std::exp, 1},       {"log", log, std::log, 1},
     {"tanh", tanh, std::tanh, 2.5},  {"sigmoid", sigmoid, exact_sigmoid, 2.5, 1.17549435e-38},
