@@ -27,7 +27,7 @@ struct Storage {
   int64_t size;
   real* data;
   uint64_t version = 0;                      // writes through this storage
-  mutable uint64_t part_versions = 0;        // writes through its parts, and theirs
+  uint64_t part_versions = 0;                // writes through its parts, and theirs
   std::vector<std::shared_ptr<Pack>> packs;  // of the weights that lie here
   std::shared_ptr<Storage> whole;            // whose memory this is a part of; null: it is our own
   int64_t parts = 0;                         // storages whose whole this is
@@ -58,7 +58,7 @@ class Tensor {
   /// the tensor, for what is written through a pointer that was kept goes unnoticed.
   real* write() const {
     ++storage_->version;
-    for (const Storage* it = storage_->whole.get(); it; it = it->whole.get()) ++it->part_versions;
+    for (Storage* it = storage_->whole.get(); it; it = it->whole.get()) ++it->part_versions;
     return storage_->data + offset_;
   }
   /// Grows with every write to the storage, to its parts, and to what it is a part of; not to other parts.
