@@ -73,6 +73,56 @@ Variable stack(const std::vector<Variable>& parts) {
   });
 }
 
+namespace {
+Tensor as_rows(const Tensor& x) { return x.reshaped({x.rows(), x.columns()}); }
+
+/// Calls f(begin, end) for each run of rows that are chosen, or not.
+template <class F>
+void for_runs(const std::vector<bool>& chosen, bool which, F f) {
+  for (size_t begin = 0, end; begin < chosen.size(); begin = end) {
+    for (end = begin + 1; end < chosen.size() && chosen[end] == chosen[begin];) ++end;
+    if (chosen[begin] == which) f(static_cast<int64_t>(begin), static_cast<int64_t>(end));
+  }
+}
+
+void copy_runs(const std::vector<bool>& chosen, bool which, const Tensor& from, const Tensor& to) {
+  for_runs(chosen, which, [rows = as_rows(from), into = as_rows(to)](int64_t begin, int64_t end) {
+    copy(rows.slice(begin, end), into.slice(begin, end));
+  });
+}
+
+void zero_runs(const std::vector<bool>& chosen, bool which, const Tensor& to) {
+  for_runs(chosen, which,
+           [into = as_rows(to)](int64_t begin, int64_t end) { fill(into.slice(begin, end), 0); });
+}
+}  // namespace
+
+Variable select_rows(const Rows& chosen, const Variable& a, const Variable& b) {
+  if (!chosen) return a;
+  check(static_cast<int64_t>(chosen->size()) == a.value().rows(),
+        "[select_rows] {} needs as many marks as rows, got {}", a.shape(), chosen->size());
+  check(!b.defined() || b.shape() == a.shape(), "[select_rows] the shapes must agree: {} and {}", a.shape(),
+        b.shape());
+  const Tensor y(a.shape(), a.value().device());
+  copy_runs(*chosen, true, a.value(), y);
+  if (b.defined())
+    copy_runs(*chosen, false, b.value(), y);
+  else
+    zero_runs(*chosen, false, y);
+  std::vector<Variable> inputs = {a};
+  if (b.defined()) inputs.push_back(b);
+  return record("select_rows", y, inputs, [chosen](const std::vector<Tensor>& gradients, const Inputs& in) {
+    for (size_t i = 0; i < in.size(); ++i) {
+      if (!in[i].wanted()) continue;
+      const bool which = i == 0;
+      const Tensor dx(gradients[0].shape(), gradients[0].device());
+      copy_runs(*chosen, which, gradients[0], dx);
+      zero_runs(*chosen, !which, dx);
+      in[i].add(dx);
+    }
+  });
+}
+
 Variable reshape(const Variable& x, Shape shape) {
   const Tensor y =
       (shape.columns() == x.shape().columns() ? x.value() : contiguous(x.value())).reshaped(shape);

@@ -26,6 +26,11 @@ Variable concat(const std::vector<Variable>& parts);
 /// One behind another along a new first dimension: [count, ...]; the shapes must agree. A view where they lie
 /// so in memory, else a copy.
 Variable stack(const std::vector<Variable>& parts);
+/// Which rows of a batch hold something, shared with the graph; null: all of them.
+using Rows = std::shared_ptr<const std::vector<bool>>;
+/// Row by row: that of a where it is chosen, else that of b, or zeros if b is undefined. Nothing is
+/// multiplied: what is not chosen, NaN too, changes neither the value nor a gradient.
+Variable select_rows(const Rows& chosen, const Variable& a, const Variable& b = {});
 /// The same elements in another shape.
 Variable reshape(const Variable& x, Shape shape);
 

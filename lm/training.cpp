@@ -25,17 +25,17 @@ Tokens streams_of(const std::vector<int32_t>& ids, int64_t steps, int64_t stream
 }
 
 std::vector<State> streams_of(const std::vector<State>& states, int64_t first, int64_t count) {
-  auto part = [&](const Variable& x) { return x.defined() ? x.slice(first, first + count) : Variable(); };
   std::vector<State> result;
-  for (const State& state : states) result.push_back({part(state.h), part(state.c)});
+  for (const State& state : states)
+    result.push_back(state.map([&](const Variable& x) { return x.slice(first, first + count); }));
   return result;
 }
 
 /// States of the same shapes, each with memory of its own, not initialised.
 std::vector<State> new_states(const std::vector<State>& states) {
-  auto like = [](const Variable& x) { return x.defined() ? Variable(Tensor(x.shape())) : Variable(); };
   std::vector<State> result;
-  for (const State& state : states) result.push_back({like(state.h), like(state.c)});
+  for (const State& state : states)
+    result.push_back(state.map([](const Variable& x) { return Variable(Tensor(x.shape())); }));
   return result;
 }
 
@@ -81,6 +81,7 @@ Training::Update Training::update(const Chunk& chunk) {
     (loss.total * scale).backward();
     for (const real nats : loss.each.to_vector()) result.nats += nats;
     for (size_t layer = 0; layer < states.size(); ++layer) {
+      next[layer].steps = states[layer].steps;
       copy(states[layer].h.value(), next[layer].h.value().slice(first, first + micro_batch));
       if (states[layer].c.defined())
         copy(states[layer].c.value(), next[layer].c.value().slice(first, first + micro_batch));
@@ -131,6 +132,7 @@ void Training::save(const std::filesystem::path& path, int64_t log_position) con
   for (const NamedTensor& it : optimizer_->state_tensors()) file.add("optimizer." + it.name, it.tensor);
   for (const auto& [name, number] : optimizer_->state_scalars()) file.add("optimizer." + name, number);
   for (const auto& [name, tensor] : named_tensors(states_)) file.add(name, tensor);
+  file.add("state.steps", states_.front().steps);  // the same for all
   file.add("schedule.best", schedule_.state().best.loss);
   file.add("schedule.evaluations_since", schedule_.state().best.evaluations_since);
   file.add("schedule.decays", schedule_.state().decays);
@@ -152,6 +154,10 @@ int64_t Training::load(const std::filesystem::path& path) {
   for (auto& [name, number] : scalars) file.read("optimizer." + name, number);
   optimizer_->restore_scalars(scalars);
   for (const auto& [name, tensor] : named_tensors(states_)) file.read(name, tensor);
+  int64_t steps = 0;
+  file.read("state.steps", steps);
+  check_input(steps >= 0, "{}: a state after {} steps", path.string(), steps);
+  for (State& state : states_) state.steps = steps;
   Schedule::State schedule;
   file.read("schedule.best", schedule.best.loss);
   file.read("schedule.evaluations_since", schedule.best.evaluations_since);

@@ -80,7 +80,8 @@ CrossEntropy LanguageModel::cross_entropy(const Variable& output, const Tokens& 
 
 std::vector<State> detached(const std::vector<State>& states) {
   std::vector<State> result;
-  for (const State& state : states) result.push_back({state.h.detached(), state.c.detached()});
+  for (const State& state : states)
+    result.push_back(state.map([](const Variable& x) { return x.detached(); }));
   return result;
 }
 

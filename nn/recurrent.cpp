@@ -36,7 +36,9 @@ RecurrentStack::Result RecurrentStack::operator()(const Variable& x, const std::
     state.h = moved(state.h, sequence[0].as_part());
     std::vector<Variable> outputs;
     for (int64_t t = 0; t < T; ++t) {
+      const int64_t steps = state.steps + 1;
       state = cell.step(inputs[t], state);
+      state.steps = steps;
       state.h = moved(state.h, sequence[t + 1].as_part());
       outputs.push_back(state.h);
     }

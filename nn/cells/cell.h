@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "autograd/functions.h"
 #include "autograd/linear.h"
 #include "autograd/operators.h"
 #include "nn/module.h"
@@ -17,6 +18,13 @@ namespace rondo {
 /// What a cell carries from step to step: h [B, H], and the cell's memory c [B, H] where it has one.
 struct State {
   Variable h, c;
+  int64_t steps = 0;  // since it was reset; the layer counts them
+
+  /// The same, with f of what is defined.
+  template <class F>
+  State map(F f) const {
+    return {f(h), c.defined() ? f(c) : Variable(), steps};
+  }
 };
 
 /// Initial values of multiplicative integration: those that Wu et al. 2016 give an LSTM on text8.
@@ -86,11 +94,13 @@ class Recurrent {
   Variable in_force_;
 };
 
-/// The projections of one time step.
+/// The projections of one time step, and which of its rows are no padding.
 class StepInputs {
  public:
-  explicit StepInputs(std::vector<Variable> projected)
-      : projected_(std::move(projected)), taken_(projected_.size()) {}
+  explicit StepInputs(std::vector<Variable> projected, Rows valid = {})
+      : projected_(std::move(projected)), taken_(projected_.size()), valid_(std::move(valid)) {}
+  /// Null: all rows. The layer keeps the state of the others; a step needs this only to look across rows.
+  const Rows& valid() const { return valid_; }
   Variable operator[](const Projection& projection) const;
   /// The same, or columns [begin, end) of it, for its last use, which may then work in its memory:
   /// add_linear(x.take(z), h, U) needs no second buffer for the sum. Blocks are taken from left to right;
@@ -101,6 +111,7 @@ class StepInputs {
  private:
   std::vector<Variable> projected_;  // each [B, width], without the columns that are taken
   std::vector<int64_t> taken_;       // columns of each
+  Rows valid_;
 };
 
 class Cell : public Module {
