@@ -73,9 +73,12 @@ Training::Update Training::update(const Chunk& chunk) {
   for (int64_t first = 0; first < B; first += micro_batch) {
     model_.begin_update(
         {static_cast<uint64_t>(recipe_.train.seed), static_cast<uint64_t>(step_), {micro_batch, first, B}});
-    const auto [output, states] =
-        model_.forward({streams_of(chunk.inputs, T, B, first, micro_batch), T, micro_batch},
-                       streams_of(states_, first, micro_batch));
+    const auto lengths = chunk.lengths.begin() + first;
+    const auto [output, states] = model_.forward({streams_of(chunk.inputs, T, B, first, micro_batch),
+                                                  T,
+                                                  micro_batch,
+                                                  {lengths, lengths + micro_batch}},
+                                                 streams_of(states_, first, micro_batch));
     const CrossEntropy loss =
         model_.cross_entropy(output, streams_of(chunk.targets, T, B, first, micro_batch));
     (loss.total * scale).backward();

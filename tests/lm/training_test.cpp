@@ -21,7 +21,8 @@ Recipe small_recipe(const std::string& cell) {
   Recipe recipe;
   recipe.model.cell = cell;
   recipe.model.layers = 2;
-  recipe.model.embedding = recipe.model.hidden = 6;
+  recipe.model.embedding = 6;
+  recipe.model.hidden = {6};
   recipe.model.dropout = 0.3;
   recipe.train.batch = 4;
   recipe.train.micro_batch = 2;
