@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "nn/cells/cell.h"
 #include "tensor/allocator.h"
 #include "tests/lm/temporary_folder.h"
