@@ -1,7 +1,9 @@
 // One training as an object.
 #include "lm/training.h"
 
+#include <chrono>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "autograd/functions.h"
@@ -62,6 +64,7 @@ Training::Training(const Recipe& recipe, int64_t vocabulary_size, std::span<cons
       states_(model_.initial_states(recipe.train.batch)) {}
 
 Training::Update Training::update(const Chunk& chunk) {
+  const auto start = std::chrono::steady_clock::now();
   const int64_t T = chunk.steps, B = chunk.streams;
   const int64_t micro_batch = recipe_.train.micro_batch > 0 ? recipe_.train.micro_batch : B;
   const bool sum_over_time = recipe_.train.loss == "sum_over_time";
@@ -96,6 +99,7 @@ Training::Update Training::update(const Chunk& chunk) {
   check_finite(result.nats, result.gradient_norm);
   optimizer_->step(learning_rate(), clipping_factor(result.gradient_norm, recipe_.train.clip));
   if (batches_.carries_state()) states_ = std::move(next);
+  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }
 
@@ -146,6 +150,7 @@ void Training::save(const std::filesystem::path& path, int64_t log_position) con
   file.add("validated_step", validated_step_);
   file.add("position", batches_.position());
   file.add("log_position", log_position);
+  file.add("seconds", seconds_);
   file.write(path);
 }
 
@@ -174,6 +179,8 @@ int64_t Training::load(const std::filesystem::path& path) {
   file.read("validated_step", validated_step_);
   file.read("position", position);
   file.read("log_position", log_position);
+  seconds_ = std::numeric_limits<double>::quiet_NaN();  // older states do not say
+  if (file.has("seconds")) file.read("seconds", seconds_);
   check_input(step_ >= 0 && epoch_ >= 1 && schedule.decays >= 0 && schedule.best.evaluations_since >= 0 &&
                   best.evaluations_since >= 0 && std::isfinite(best.loss) &&
                   std::isfinite(schedule.best.loss),
