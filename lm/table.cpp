@@ -96,8 +96,7 @@ Row row_of(const std::string& path) {
   return row;
 }
 
-// --- JSON
-// ------------------------------------------------------------------------------------------------------------
+// ---- JSON.
 
 Json json_of(const std::optional<Measured>& it) {
   Json json{{"nats", nullptr}, {"bits", nullptr}, {"perplexity", nullptr}, {"symbols", nullptr}};
@@ -129,8 +128,7 @@ Json json_of(const Row& row) {
   return json;
 }
 
-// --- Text and Markdown
-// -----------------------------------------------------------------------------------------------
+// ---- Text and Markdown.
 
 /// What has no figure.
 const std::string dash = "-";
