@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "bench/machine.h"
@@ -29,11 +30,14 @@ std::string remark_on(const std::string& cell) {
 }
 
 std::vector<std::string> settings_of(const std::string& cell, int64_t width) {
-  return {
+  std::vector<std::string> settings = {
       "model.cell=" + cell, fmt::format("model.hidden={}", width),
-      fmt::format("model.intermediate={}", width),  // of the multiplicative cells: as Krause et al. 2016
       // The cost of an update does not depend on its size; and no cell leaves its range on random symbols.
       "train.learning_rate=0.00001"};
+  const auto& with_m = cells_with_intermediate_state();
+  if (std::find(with_m.begin(), with_m.end(), cell) != with_m.end())
+    settings.push_back(fmt::format("model.intermediate={}", width));  // as Krause et al. 2016
+  return settings;
 }
 
 int64_t parameters_of(const std::string& cell, int64_t width) {

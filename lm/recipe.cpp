@@ -153,6 +153,11 @@ std::vector<Key> keys_of(MadeBy& made_by) {
   };
 }
 
+const std::vector<std::string>& cells_with_intermediate_state() {
+  static const std::vector<std::string> cells = {"mrnn", "mlstm", "tmlstm", "mgru", "tmgru"};
+  return cells;
+}
+
 void validate(const Recipe& recipe, const std::string& where) {
   const auto& [name, description, paper, published, data, model, train, report] = recipe;
   check_input(!data.strip_lines || data.unit != "words",
@@ -188,8 +193,7 @@ void validate(const Recipe& recipe, const std::string& where) {
                 key, fmt::join(cells, ", "), model.cell);
   };
   const Recipe::Model defaults;
-  only_for("intermediate", model.intermediate != defaults.intermediate,
-           {"mrnn", "mlstm", "tmlstm", "mgru", "tmgru"});
+  only_for("intermediate", model.intermediate != defaults.intermediate, cells_with_intermediate_state());
   only_for("transition", !model.transition.empty(), {"dt_rnn", "dts_rnn", "dt_lstm", "dt_gru"});
   for (const auto& [key, given] : {std::pair{"alpha", model.alpha != defaults.alpha},
                                    {"beta1", model.beta1 != defaults.beta1},

@@ -191,7 +191,7 @@ TEST_F(TableTest, TrainingTimeGoesOnInAResumedRun) {
     EXPECT_GT(entry.at("training_seconds"), first);
     ++seen;
   }
-  EXPECT_EQ(seen, 1);
+  EXPECT_GT(seen, 0);
 }
 
 TEST_F(TableTest, OlderLogsHaveNoTrainingTime) {
