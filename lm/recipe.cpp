@@ -45,7 +45,8 @@ std::vector<Key> keys_of(Recipe& recipe) {
       {"model.cell", &model.cell, one_of(cell_names()), "",
        "the recurrent cell; lstm_sigmoid has a sigmoid as output activation, gru_reset_after is the form of "
        "PyTorch and cuDNN, linear_ means the identity for tanh, m multiplicative (tm: with an intermediate "
-       "state for each gate), mi multiplicative integration"},
+       "state for each gate), mi multiplicative integration, bn batch normalisation with statistics for each "
+       "of the first train.length steps"},
       {"model.layers", &model.layers, between(1, 1000), "layers", "recurrent layers on top of each other"},
       {"model.embedding", &model.embedding, between(0, 1'000'000), "units",
        "width of a symbol's vector; 0: no table, the input is one-hot"},

@@ -17,6 +17,7 @@ std::vector<CellOptions> cell_options(const LanguageModelOptions& options, int64
     layer.bias_count = options.bias_count;
     layer.intermediate_size = options.intermediate;
     layer.integration = options.integration;
+    layer.statistics_steps = options.statistics_steps;
     layers.push_back(layer);
     input = H;
   }

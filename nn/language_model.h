@@ -24,6 +24,7 @@ struct LanguageModelOptions {
   double forget_bias = 0;
   int64_t intermediate = 0;  // M of the multiplicative cells; 0: each layer's input
   IntegrationStart integration{};
+  int64_t statistics_steps = 100;  // of CellOptions
 
   // Initial values. Where nothing is given, what torch.nn draws for a layer of this size.
   Initializer embedding_weights = uniform_values(0.1);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "nn/cells/batch_norm_lstm.h"
 #include "nn/cells/gru.h"
 #include "nn/cells/lstm.h"
 #include "nn/cells/multiplicative.h"
@@ -147,6 +148,8 @@ std::vector<NamedCell>& catalogue() {
       {"linear_mi_rnn", make<LinearMiRnn>},
       {"mi_lstm", make<MiLstm>},
       {"mi_gru", make<MiGru>},
+      {"bn_lstm", make<BatchNormLstm>},
+      {"bn_mi_lstm", make<BatchNormMiLstm>},
   };
   return cells;
 }

@@ -43,6 +43,7 @@ struct CellOptions {
   int bias_count = 2;             // vectors per gate: PyTorch has 2, the papers mostly 1
   int64_t intermediate_size = 0;  // M of the multiplicative cells; 0: the input's
   IntegrationStart integration{};
+  int64_t statistics_steps = 100;  // time steps with batch statistics of their own, in the bn_ cells
 
   int64_t intermediate() const { return intermediate_size > 0 ? intermediate_size : input_size; }
 };

@@ -372,7 +372,10 @@ TEST(CellValues, AreHeldToALoopForEveryCell) {
   ASSERT_TRUE(known);
   std::vector<std::string> names;
   for (const auto& [name, reference] : references) names.push_back(name);
-  EXPECT_EQ(names, cell_names());
+  std::vector<std::string> row_by_row;  // not those with statistics of the batch: batch_norm_test.cpp
+  for (const std::string& name : cell_names())
+    if (Model(name, variants[0]).buffers().empty()) row_by_row.push_back(name);
+  EXPECT_EQ(names, row_by_row);
 }
 
 // ---- What the papers say of their cells.
@@ -499,6 +502,7 @@ TEST_P(LanguageModelGradient, OfTheLoss) {
     change(options);
     LanguageModel model(options, 7, 11);
     model.set_training(true);
+    model.set_statistics_rate({});  // two rows' own statistics are too steep for differences of 1e-5
     const LanguageModel::Input input{tokens({0, 3, 6, 3, 3, 1, 2, 6}), 4, 2};
     const Tokens targets = tokens({3, 6, 3, 3, -1, 2, 6, 0});
     expect_parameter_gradients(model, [&] {
