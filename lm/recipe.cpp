@@ -88,7 +88,8 @@ std::vector<Key> keys_of(Recipe& recipe) {
       {"train.length", &train.length, width, "symbols",
        "steps of truncated back-propagation; a line is never cut"},
       {"train.micro_batch", &train.micro_batch, at_least(0), "streams",
-       "computed at once, a divisor of the batch: less memory, same result; 0: the whole batch"},
+       "computed at once, a divisor of the batch: less memory, same result (but in the bn_ cells); 0: the "
+       "whole batch"},
       {"train.loss", &train.loss, one_of({"mean", "sum_over_time"}), "",
        "mean over all symbols, or sum over time and mean over the batch: scales gradients, hence clip"},
       {"train.optimizer", &train.optimizer, one_of(optimizer_names()), "", "how weights are updated"},
@@ -162,6 +163,12 @@ void validate(const Recipe& recipe, const std::string& where) {
   check_input(model.forget_bias == 0 || model.cell.find("lstm") != std::string::npos,
               "{}: model.forget_bias = {} is for an LSTM, not for model.cell = \"{}\": set it to 0", where,
               model.forget_bias, model.cell);
+  const std::int64_t at_once = train.micro_batch > 0 ? train.micro_batch : train.batch;
+  check_input(
+      !model.cell.starts_with("bn_") || at_once > 1,
+      "{}: model.cell = \"{}\" takes statistics over the streams that are computed at once, here one: "
+      "set {} to 2 or more",
+      where, model.cell, train.micro_batch > 0 ? "train.micro_batch" : "train.batch");
   check_input(model.init_all == 0 || (model.input_init == "pytorch" && model.recurrent_init == "pytorch"),
               "{}: model.init_all = {} sets every parameter: leave out model.input_init and "
               "model.recurrent_init, or set model.init_all = 0",

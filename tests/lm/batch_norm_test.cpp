@@ -9,9 +9,14 @@
 namespace rondo {
 namespace {
 
+constexpr int32_t line_end = 3;
+/// Lines of ten symbols, four batches of them.
 std::vector<int32_t> some_ids() {
-  std::vector<int32_t> ids(500);
-  for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int32_t>((i * i + i / 3) % 11);
+  std::vector<int32_t> ids(480);
+  for (size_t i = 0; i < ids.size(); ++i) {
+    ids[i] = static_cast<int32_t>((i * i + i / 3) % 11);
+    if ((i % 10 == 9) != (ids[i] == line_end)) ids[i] = i % 10 == 9 ? line_end : 4;
+  }
   return ids;
 }
 
@@ -22,8 +27,8 @@ Recipe small_recipe(const std::string& cell = "bn_lstm", const std::string& batc
   recipe.model.layers = 2;
   recipe.model.embedding = recipe.model.hidden = 6;
   recipe.model.dropout = 0.3;
-  recipe.train.batch = 6;
-  recipe.train.micro_batch = 3;
+  recipe.train.batch = 12;
+  recipe.train.micro_batch = 6;
   recipe.train.length = 7;
   return recipe;
 }
@@ -56,7 +61,7 @@ TEST_P(BatchNormTraining, GoesOnFromASavedStateWithTheSameBits) {
   const TemporaryFolder folder;
   const std::vector<int32_t> ids = some_ids();
   const Recipe recipe = small_recipe(GetParam().cell, GetParam().batching);
-  Training whole(recipe, 11, ids, 3), resumed(recipe, 11, ids, 3);
+  Training whole(recipe, 11, ids, line_end), resumed(recipe, 11, ids, line_end);
   updates(whole, 3);
   const std::vector<real> after_three = statistics_of(whole.model());
   whole.save(folder / "state", 0);
@@ -74,9 +79,10 @@ TEST_P(BatchNormTraining, LearnsAndIsEvaluatedWithStatisticsOfTheWholeText) {
   Recipe recipe = small_recipe(GetParam().cell, GetParam().batching);
   recipe.model.dropout = 0;
   recipe.train.learning_rate = 0.01;
-  Training training(recipe, 11, ids, 3);
+  Training training(recipe, 11, ids, line_end);
   const auto nats = [&] {
-    const Reading reading{1, recipe.data.batching == "lines" ? std::optional<int32_t>(3) : std::nullopt};
+    Reading reading;
+    if (recipe.data.batching == "lines") reading.line_end = line_end;
     return evaluate_ids(training.model(), ids, reading).nats();
   };
   const double before = nats();
@@ -89,15 +95,14 @@ TEST_P(BatchNormTraining, LearnsAndIsEvaluatedWithStatisticsOfTheWholeText) {
   EXPECT_EQ(told.back(), training.symbols_per_epoch());
   EXPECT_EQ(training.model().values().to_vector(), weights);
   EXPECT_FALSE(training.model().statistics_rate().has_value());
-  // Every step of every micro-batch is counted.
+  // Every step of both micro-batches is counted; 39 steps in a stream, whose last slot is reused.
   const Buffer& batches = *training.model().buffers()[2];
   EXPECT_EQ(batches.name(), "rnn.batches_seen_ih_l0");
-  if (recipe.data.batching == "crops") {
-    EXPECT_EQ(batches.tensor().to_vector(),
-              std::vector<real>(7, static_cast<real>(2 * training.updates_per_epoch())));
+  if (recipe.data.batching == "streams") {
+    EXPECT_EQ(batches.tensor().to_vector(), (std::vector<real>{2, 2, 2, 2, 2, 2, 2 * (39 - 6)}));
   }
   const std::vector<real> once = statistics_of(training.model());
-  EXPECT_LT(nats(), before - 0.3);
+  EXPECT_LT(nats(), before - 0.5);
   EXPECT_EQ(statistics_of(training.model()), once) << "an evaluation moves nothing";
   training.estimate_statistics([](int64_t) {});
   EXPECT_EQ(statistics_of(training.model()), once) << "the same again";
@@ -171,8 +176,8 @@ TEST(BatchNormProgram, EstimatesItsStatisticsWhenTrainingEnds) {
   // What the training said of the test text is what the saved model gives.
   const auto test = [](const std::string& text) { return text.substr(text.find("best model test"), 40); };
   EXPECT_EQ(test(again), test(out));
-  const auto json =
-      nlohmann::json::parse(output_of_lm({"eval", data.path("run"), "--json", "--threads", "1"}));
+  const auto json = nlohmann::json::parse(
+      output_of_lm({"eval", data.path("run"), "--split", "test", "--json", "--threads", "1"}));
   expect_contains(test(out), fmt::format("{:.4f} nats", json.at("nats").get<double>()));
   EXPECT_EQ(output_of_lm(data.train("plain", {"--epochs", "1"})).find("re-estimated"), std::string::npos);
 }
