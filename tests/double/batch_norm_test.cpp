@@ -441,6 +441,16 @@ TEST(BatchNormStatistics, OfOneRowOrNoneAreThePopulations) {
   }
 }
 
+// Steps that share a slot: a row alone is normalised by what the next step moves.
+TEST(BatchNormStatistics, MayMoveBeforeBackwardHasRun) {
+  Model model("bn_lstm");
+  model.set_training(true);
+  Marks valid = all_valid;
+  valid[slots] = {true, false, false, false};
+  sum(model.run(valid).h.back()).backward();
+  EXPECT_TRUE(all_finite(model.gradients()));
+}
+
 // ---- Gradients.
 
 // The true derivative, 316 gamma a step, would grow beyond all numbers over the first 100 steps.
