@@ -3,11 +3,13 @@
 #   BUILD=DIR    build there (default: build); CXX=clang++ with a BUILD of its own uses another compiler
 #   JOBS=N       parallel compiles (default: one a core)
 #   THREADS=N PEERS="PYTHON ..." ONLY="RECIPE ..."   of `make bench`: see README.md, tests and checks
+#   PREFIX=/usr/local DESTDIR=   of `make install`
 #   CMAKE=...    further arguments for CMake's configuration, e.g. CMAKE=-DRONDO_CUDA=ON
 BUILD ?= build
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 DEPS ?= yes
 CMAKE ?=
+PREFIX ?= /usr/local
 
 , := ,
 MAKEFLAGS += --no-print-directory
@@ -19,7 +21,7 @@ configure = cmake -S . -B $(1) $(CMAKE) $(2) --log-level=NOTICE
 compile = cmake --build $(1) --parallel $(JOBS) --target $(2)
 run_tests = ctest --test-dir $(1) --output-on-failure --no-tests=error
 
-.PHONY: all help deps run test bench check check-format check-cuda check-sanitize format clean
+.PHONY: all help deps run test install bench check check-format check-cuda check-sanitize format clean
 
 all: deps  ## build the program: build/bin/lm
 	@$(call configure,$(BUILD))
@@ -32,6 +34,11 @@ test: deps  ## build everything and run all tests
 	@$(call configure,$(BUILD))
 	@$(call compile,$(BUILD),all)
 	@$(call run_tests,$(BUILD)) --output-junit tests.xml
+
+install: deps  ## put lm, and the library for find_package(rondo), below PREFIX
+	@$(call configure,$(BUILD))
+	@$(call compile,$(BUILD),lm)
+	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)"
 
 bench: deps  ## measure speed, where the time goes, and memory, beside PyTorch
 	@$(call configure,$(BUILD))

@@ -11,7 +11,7 @@ namespace rondo {
 
 GradientCheck check_gradients(const std::function<Variable(const std::vector<Variable>&)>& f,
                               const std::vector<Tensor>& inputs, double tolerance) {
-  constexpr double h = 1e-5;
+  constexpr double h = sizeof(real) == 8 ? 1e-5 : 0.01;
   std::vector<Variable> leaves;
   std::vector<Tensor> gradients;
   for (const Tensor& input : inputs) {

@@ -257,12 +257,19 @@ struct BatchNormalization {
   }
 };
 
+/// What a unit's state becomes where its mask is 0: what it was. Krueger et al. 2017 (zoneout).
+struct Zoneout {
+  static constexpr auto name = "zoneout";
+  static constexpr auto equation = "mask > 0 ? new : old";
+  HD auto operator()(auto next, auto old, auto mask) const { return select(mask > 0, next, old); }
+};
+
 // ---- The list. It feeds the launchers of both backends, the tests and `lm info --operators`.
 
 using Operators =
     OperatorList<Add, Subtract, Multiply, Divide, Maximum, Minimum, Affine, Clamp, Absolute, Square,
                  SquareRoot, Exponential, ExponentialMinusOne, Logarithm, LogarithmOfOnePlus, Tanh, Sigmoid,
                  Relu, Softplus, LogSigmoid, LstmMemory, LstmOutput, LstmGates, LstmGatesSigmoid, GruReset,
-                 GruUpdate, GruResetAfter, MultiplicativeIntegration, BatchNormalization>;
+                 GruUpdate, GruResetAfter, MultiplicativeIntegration, BatchNormalization, Zoneout>;
 
 }  // namespace rondo

@@ -1,6 +1,7 @@
 // `make bench`: lm and PyTorch train the recipes of bench/ on random symbols, in turns on the same threads;
-// then where lm's time goes. It reports and judges nothing: machines differ and drift, so compare figures of
-// one run, ratios round by round best of all. Next: bench/worker.h (lm's side), bench/peers.py (PyTorch's).
+// then where lm's time goes, and what the cells cost. It reports and judges nothing: machines differ and
+// drift, so compare figures of one run, ratios round by round best of all. Next: bench/worker.h (lm's side),
+// bench/peers.py (PyTorch's), bench/cell_costs.h.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "bench/cell_costs.h"
 #include "bench/cells.h"
 #include "bench/functions.h"
 #include "bench/machine.h"
@@ -34,7 +36,11 @@ struct Options {
   bool no_products = false;
   std::vector<std::string> peers, recipes;
   std::string train;
+  std::vector<std::string> settings;  // of the recipe that --train trains
 };
+
+/// Asks for the table of the cells, in place of a recipe's name.
+const std::string cells = "cells";
 
 /// PyTorch as it is fastest on a CPU: OpenBLAS with the kernels and the threads that lm uses (the kernels'
 /// name is in our environment already), and memory that stays with the process instead of being mapped anew
@@ -161,8 +167,8 @@ std::vector<fs::path> recipe_files(const std::vector<std::string>& names) {
   std::vector<fs::path> files;
   for (const std::string& name : names) {
     files.emplace_back(name.ends_with(".toml") ? name : folder + name + ".toml");
-    check(fs::exists(files.back()), "there is no recipe '{}' in bench/; there are {}", name,
-          fmt::join(all_names, ", "));
+    check(fs::exists(files.back()), "there is no recipe '{}' in bench/; there are {}, and {}", name,
+          fmt::join(all_names, ", "), cells);
   }
   return files;
 }
@@ -184,7 +190,9 @@ int main(int argc, char** argv) {
   app.add_option("--peer", options.peers, "a Python interpreter with PyTorch; may be given again")
       ->allow_extra_args(false);
   app.add_option("--train", options.train)->group("");  // the process that trains one recipe
-  app.add_option("recipe", options.recipes, "names of files in bench/ (default: all)");
+  app.add_option("--set", options.settings)->group("")->allow_extra_args(false);
+  app.add_option("recipe", options.recipes,
+                 "names of files in bench/, or `cells`: what each cell costs beside the LSTM (default: all)");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -194,20 +202,27 @@ int main(int argc, char** argv) {
     add_bench_cells();
     set_threads(options.threads);
     if (!options.train.empty()) {
-      train_on_request(options.train);
+      train_on_request(options.train, options.settings);
       return 0;
     }
-    const std::vector<fs::path> files = recipe_files(options.recipes);
+    const bool all = options.recipes.empty();
+    const bool with_cells = std::erase(options.recipes, cells) > 0 || all;
+    const bool with_recipes = all || !options.recipes.empty();
+    const std::vector<fs::path> files =
+        with_recipes ? recipe_files(options.recipes) : std::vector<fs::path>();
     fmt::print("{}, threads: {}, OpenBLAS kernels {}\n", cpu_model(), threads(), blas_kernel());
     if (!wait_for_idle_machine()) fmt::print("  The machine is not idle: all figures are in doubt.\n");
     fmt::print("  FMA peak {:.0f} GFLOP/s with one thread", measured_peak(1));
     if (options.threads > 1) fmt::print(", {:.0f} with {}", measured_peak(options.threads), options.threads);
     fmt::print("\n");
-    print_functions();
-    options.peers = usable_peers(options);
-    std::fflush(stdout);
-    if (!options.no_products) print_products();
+    if (with_recipes) {
+      print_functions();
+      options.peers = usable_peers(options);
+      std::fflush(stdout);
+      if (!options.no_products) print_products();
+    }
     for (const fs::path& file : files) bench(options, file);
+    if (with_cells) print_cell_costs(options.threads, options.rounds, options.seconds);
     return 0;
   } catch (const std::exception& error) {
     std::fflush(stdout);

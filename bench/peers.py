@@ -91,10 +91,26 @@ class Cell(nn.Module):
         return torch.stack(outputs), state
 
 
-def lstm_gates(z, c):
-    i, f, g, o = z.chunk(4, 1)
+def lstm_gates(i, f, g, o, c):
     c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
     return torch.sigmoid(o) * torch.tanh(c), c
+
+
+class MRNN(Cell):
+    """Sutskever et al. 2011."""
+    state_count = 1
+
+    def __init__(self, inputs, hidden, hoisted):
+        super().__init__(inputs, hidden, hoisted)
+        self.W, self.U = linear(inputs, hidden, bias=True), linear(hidden, hidden)
+        self.W_mx, self.W_mh = linear(inputs, hidden), linear(hidden, hidden)
+
+    def project(self, x):
+        return self.W(x), self.W_mx(x)
+
+    def step(self, x, state):
+        Wx, W_mx_x = x
+        return (torch.tanh(Wx + self.U(W_mx_x * self.W_mh(state[0]))),)
 
 
 class MLSTM(Cell):
@@ -112,20 +128,38 @@ class MLSTM(Cell):
     def step(self, x, state):
         Wx, W_mx_x = x
         h, c = state
-        return lstm_gates(Wx + self.U(W_mx_x * self.W_mh(h)), c)
+        return lstm_gates(*(Wx + self.U(W_mx_x * self.W_mh(h))).chunk(4, 1), c)
 
 
-class MILSTM(Cell):
-    """Wu et al. 2016."""
+class TMLSTM(Cell):
+    """Maupome & Meurs, with an intermediate state for each gate."""
     state_count = 2
 
     def __init__(self, inputs, hidden, hoisted):
         super().__init__(inputs, hidden, hoisted)
-        self.W, self.U = linear(inputs, 4 * hidden), linear(hidden, 4 * hidden)
-        self.alpha = nn.Parameter(torch.ones(4 * hidden))
-        self.beta1 = nn.Parameter(torch.full((4 * hidden,), 0.5))
-        self.beta2 = nn.Parameter(torch.full((4 * hidden,), 0.5))
-        self.b = nn.Parameter(torch.zeros(4 * hidden))
+        self.W, self.U = linear(inputs, 4 * hidden, bias=True), nn.ModuleList(linear(hidden, hidden) for _ in range(4))
+        self.W_mx, self.W_mh = linear(inputs, 4 * hidden), linear(hidden, 4 * hidden)
+
+    def project(self, x):
+        return self.W(x), self.W_mx(x)
+
+    def step(self, x, state):
+        Wx, W_mx_x = x
+        h, c = state
+        m = W_mx_x * self.W_mh(h)
+        return lstm_gates(*(Wx_k + U(m_k) for Wx_k, U, m_k in zip(Wx.chunk(4, 1), self.U, m.chunk(4, 1))), c)
+
+
+class Integration(nn.Module):
+    """The join of Wu et al. 2016: alpha Wx Uh + beta1 Uh + beta2 Wx + b."""
+
+    def __init__(self, inputs, width, hoisted):
+        super().__init__()
+        self.hoisted, self.W = hoisted, linear(inputs, width)
+        self.alpha = nn.Parameter(torch.ones(width))
+        self.beta1 = nn.Parameter(torch.full((width,), 0.5))
+        self.beta2 = nn.Parameter(torch.full((width,), 0.5))
+        self.b = nn.Parameter(torch.zeros(width))
 
     def project(self, x):
         Wx = self.W(x)
@@ -134,13 +168,62 @@ class MILSTM(Cell):
         # (alpha Wx + beta1) Uh + (beta2 Wx + b): all that needs no h.
         return torch.addcmul(self.beta1, self.alpha, Wx), torch.addcmul(self.b, self.beta2, Wx)
 
+    def forward(self, projected, Uh):
+        if self.hoisted:
+            factor, rest = projected
+            return torch.addcmul(rest, factor, Uh)
+        Wx, = projected
+        return self.alpha * Wx * Uh + self.beta1 * Uh + self.beta2 * Wx + self.b
+
+
+class MIRNN(Cell):
+    """Wu et al. 2016."""
+    state_count = 1
+
+    def __init__(self, inputs, hidden, hoisted):
+        super().__init__(inputs, hidden, hoisted)
+        self.join, self.U = Integration(inputs, hidden, hoisted), linear(hidden, hidden)
+
+    def project(self, x):
+        return self.join.project(x)
+
+    def step(self, x, state):
+        return (torch.tanh(self.join(x, self.U(state[0]))),)
+
+
+class MILSTM(Cell):
+    """Wu et al. 2016."""
+    state_count = 2
+
+    def __init__(self, inputs, hidden, hoisted):
+        super().__init__(inputs, hidden, hoisted)
+        self.join, self.U = Integration(inputs, 4 * hidden, hoisted), linear(hidden, 4 * hidden)
+
+    def project(self, x):
+        return self.join.project(x)
+
     def step(self, x, state):
         h, c = state
-        Uh = self.U(h)
-        if self.hoisted:
-            factor, rest = x
-            return lstm_gates(torch.addcmul(rest, factor, Uh), c)
-        return lstm_gates(self.alpha * x[0] * Uh + self.beta1 * Uh + self.beta2 * x[0] + self.b, c)
+        return lstm_gates(*self.join(x, self.U(h)).chunk(4, 1), c)
+
+
+class MIGRU(Cell):
+    """Wu et al. 2016, with the reset before the product."""
+    state_count = 1
+
+    def __init__(self, inputs, hidden, hoisted):
+        super().__init__(inputs, hidden, hoisted)
+        self.join, self.U = Integration(inputs, 2 * hidden, hoisted), linear(hidden, 2 * hidden)
+        self.join_n, self.U_n = Integration(inputs, hidden, hoisted), linear(hidden, hidden)
+
+    def project(self, x):
+        return *self.join.project(x), *self.join_n.project(x)
+
+    def step(self, x, state):
+        h, half = state[0], len(x) // 2
+        r, z = torch.sigmoid(self.join(x[:half], self.U(h))).chunk(2, 1)
+        n = torch.tanh(self.join_n(x[half:], self.U_n(r * h)))
+        return (n + z * (h - n),)
 
 
 class GRU(Cell):
@@ -180,6 +263,29 @@ class MGRU(GRU):
         return self.update(Wx, W_mx_x * self.W_mh(state[0]), state[0])
 
 
+class TMGRU(Cell):
+    """Maupome & Meurs, with an intermediate state for each gate."""
+    state_count = 1
+
+    def __init__(self, inputs, hidden, hoisted):
+        super().__init__(inputs, hidden, hoisted)
+        self.W, self.U = linear(inputs, 3 * hidden, bias=True), nn.ModuleList(linear(hidden, hidden) for _ in range(3))
+        self.W_mx = linear(inputs, 3 * hidden)
+        self.W_mh, self.W_mh_n = linear(hidden, 2 * hidden), linear(hidden, hidden)
+
+    def project(self, x):
+        return self.W(x), self.W_mx(x)
+
+    def step(self, x, state):
+        h = state[0]
+        (Wx_r, Wx_z, Wx_n), (mx_r, mx_z, mx_n) = (it.chunk(3, 1) for it in x)
+        mh_r, mh_z = self.W_mh(h).chunk(2, 1)
+        U_r, U_z, U_n = self.U
+        r, z = torch.sigmoid(Wx_r + U_r(mx_r * mh_r)), torch.sigmoid(Wx_z + U_z(mx_z * mh_z))
+        n = torch.tanh(Wx_n + U_n(mx_n * self.W_mh_n(r * h)))
+        return (n + z * (h - n),)
+
+
 class Stack(nn.Module):
     """Layers of a hand-written cell."""
 
@@ -202,10 +308,10 @@ def recurrent_layers(model, hoisted):
     sizes = [model["embedding"], *model["hidden"]]
     if model["cell"] in ("lstm", "lstm_weight_drop"):
         return LSTM(model, sizes)
-    of = {"mlstm": lambda i, h: MLSTM(i, h, hoisted), "mi_lstm": lambda i, h: MILSTM(i, h, hoisted),
-          "gru": lambda i, h: GRU(i, h, hoisted, model["biases"]),
-          "mgru": lambda i, h: MGRU(i, h, hoisted, model["biases"])}
-    return Stack([of[model["cell"]](i, h) for i, h in zip(sizes, sizes[1:])], model["dropout"])
+    cells = {"gru": GRU, "mrnn": MRNN, "mlstm": MLSTM, "tmlstm": TMLSTM, "mgru": MGRU, "tmgru": TMGRU, "mi_rnn": MIRNN,
+             "mi_lstm": MILSTM, "mi_gru": MIGRU}
+    more = {"biases": model["biases"]} if model["cell"] in ("gru", "mgru") else {}
+    return Stack([cells[model["cell"]](i, h, hoisted, **more) for i, h in zip(sizes, sizes[1:])], model["dropout"])
 
 
 class LanguageModel(nn.Module):

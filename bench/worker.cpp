@@ -52,8 +52,10 @@ Json profile_for(Training& training, double seconds) {
 
 int64_t vocabulary_size(const Recipe& recipe) { return recipe.data.unit == "words" ? 10000 : 50; }
 
-void train_on_request(const std::string& recipe_file) {
-  const Recipe recipe = load_recipe(recipe_file);
+void train_on_request(const std::string& recipe_file, const std::vector<std::string>& texts) {
+  std::vector<Setting> settings;
+  for (const std::string& text : texts) settings.push_back(parse_setting(text));
+  const Recipe recipe = resolve_recipe(recipe_file, settings);
   const int64_t V = vocabulary_size(recipe);
   std::mt19937 random(1);
   std::uniform_int_distribution<int32_t> any_symbol(0, static_cast<int32_t>(V) - 1);

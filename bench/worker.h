@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "lm/recipe.h"
 
@@ -11,8 +12,9 @@ namespace rondo {
 int64_t vocabulary_size(const Recipe& recipe);
 constexpr int warm_up_updates = 3;
 
-/// Says what it trains; then answers each line of the input, "SECONDS" or "profile SECONDS", by training for
-/// at least so long (bench/peer.h). Returns at the end of the input.
-void train_on_request(const std::string& recipe_file);
+/// Trains a recipe with further settings, "KEY=VALUE". Says what it trains; then answers each line of the
+/// input, "SECONDS" or "profile SECONDS", by training for at least so long (bench/peer.h). Returns at the end
+/// of the input.
+void train_on_request(const std::string& recipe_file, const std::vector<std::string>& settings);
 
 }  // namespace rondo

@@ -73,6 +73,7 @@ bool Segments::next(Chunk& chunk) {
   chunk.scored = 0;
   chunk.inputs.assign(static_cast<std::size_t>(chunk.steps * batch_), 0);
   chunk.targets.assign(chunk.inputs.size(), Chunk::not_scored);
+  chunk.lengths.assign(static_cast<std::size_t>(batch_), 0);
   for (std::int64_t b = 0; b < count; ++b) {
     const auto [begin, length] = segments_[static_cast<std::size_t>(first + b)];
     for (std::int64_t t = 0; t < length; ++t) {
@@ -81,6 +82,7 @@ bool Segments::next(Chunk& chunk) {
       chunk.inputs[place] = source > 0 ? ids_[static_cast<std::size_t>(source - 1)] : first_context_;
       chunk.targets[place] = ids_[static_cast<std::size_t>(source)];
     }
+    chunk.lengths[static_cast<std::size_t>(b)] = length;
     chunk.scored += length;
   }
   ++position_;

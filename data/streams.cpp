@@ -40,16 +40,18 @@ bool Streams::next(std::int64_t steps, Chunk& chunk) {
   chunk.scored = 0;
   chunk.inputs.assign(size, 0);
   chunk.targets.assign(size, Chunk::not_scored);
+  chunk.lengths.clear();
   for (std::int64_t b = 0; b < streams_; ++b) {
     const std::int64_t begin = b * base_ + std::min(b, longer_) + position_;
     const std::int64_t left = base_ + (b < longer_) - position_;
-    for (std::int64_t t = 0; t < std::min(steps, left); ++t) {
+    chunk.lengths.push_back(std::min(steps, left));
+    for (std::int64_t t = 0; t < chunk.lengths.back(); ++t) {
       const auto place = static_cast<std::size_t>(t * streams_ + b),
                  source = static_cast<std::size_t>(begin + t);
       chunk.inputs[place] = ids_[source];
       chunk.targets[place] = ids_[source + 1];
-      ++chunk.scored;
     }
+    chunk.scored += chunk.lengths.back();
   }
   position_ += steps;
   return true;

@@ -40,6 +40,8 @@ class StateReader {
   void read(const std::string& name, const Tensor& to) const;
   void read(const std::string& name, double& number) const;
   void read(const std::string& name, int64_t& number) const;
+  /// Whether there is a number of that name.
+  bool has(const std::string& name) const { return file_.metadata().contains(name); }
 
  private:
   Safetensors file_;

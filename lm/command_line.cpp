@@ -30,6 +30,7 @@ struct Parser {
   GenerateOptions generate;
   InfoOptions info;
   RecipesOptions recipes;
+  TableOptions table;
   std::vector<std::string> train_sets, info_sets;
   std::string epochs, seed;  // as text: they are judged as settings of the recipe
 
@@ -199,6 +200,17 @@ Parser::Parser() {
   CLI::App& recipes_command =
       command("recipes", "list the recipes that come with the program", "lm recipes --json");
   recipes_command.add_flag("--json", recipes.json, "print one JSON object");
+
+  CLI::App& table_command =
+      command("table", "show what papers report beside what runs measured", "lm table runs/* --markdown");
+  table_command.footer(
+      "Nats, bits and perplexity are per symbol. The figure on valid is the best, that on test the best\n"
+      "model's. Training time is that of the updates, without evaluations. A dash: no such figure.\n" +
+      table_command.get_footer());
+  table_command.add_option("runs", table.runs, "run folders, a row each")->type_name("RUN");
+  CLI::Option* as_json = table_command.add_flag("--json", table.json, "print one JSON object");
+  table_command.add_flag("--markdown", table.markdown, "print a table for a page on GitHub")
+      ->excludes(as_json);
 }
 
 /// The names by which options are given: "--recipe", "-n".
@@ -296,6 +308,10 @@ Command parse_command_line(int argc, const char* const* argv) {
   if (first == "train") return train_command(parser, argc, argv);
   if (first == "info") return info_command(parser);
   if (first == "recipes") return parser.recipes;
+  if (first == "table") {
+    check_run_given(command, parser.table.runs.empty() ? "" : parser.table.runs.front());
+    return parser.table;
+  }
   if (first == "eval") {
     check_run_given(command, parser.evaluate.run);
     return parser.evaluate;

@@ -1,6 +1,6 @@
 // The command line of `lm`: from words to the options of one command, and from an exception to an exit
 // status. Deliberately does nothing that a command does: train.h, evaluate.h, score.h, generate.h, info.h,
-// recipes.h.
+// recipes.h, table.h.
 #pragma once
 
 #include <string>
@@ -11,6 +11,7 @@
 #include "lm/info.h"
 #include "lm/recipes.h"
 #include "lm/score.h"
+#include "lm/table.h"
 #include "lm/train.h"
 
 namespace rondo {
@@ -21,7 +22,7 @@ struct Help {
 };
 
 using Command = std::variant<Help, TrainOptions, EvaluateOptions, ScoreOptions, GenerateOptions, InfoOptions,
-                             RecipesOptions>;
+                             RecipesOptions, TableOptions>;
 
 /// InputError for what cannot be understood or lacks something; the text names the nearest command or flag.
 Command parse_command_line(int argc, const char* const* argv);

@@ -59,9 +59,11 @@ void print_model(const Subject& subject, const Module& model) {
                subject.made_by.version, subject.made_by.threads);
   fmt::print("recipe      {}: {}\n", recipe.name, recipe.description);
   if (!recipe.paper.empty()) fmt::print("paper       {}\n", recipe.paper);
-  fmt::print("model       {} x {} {}", recipe.model.layers, recipe.model.hidden, recipe.model.cell);
-  if (recipe.model.last_hidden > 0) fmt::print(", the last {}", recipe.model.last_hidden);
-  fmt::print("\n");
+  if (recipe.model.hidden.size() == 1)
+    fmt::print("model       {} x {} {}\n", recipe.model.layers, recipe.model.hidden.front(),
+               recipe.model.cell);
+  else
+    fmt::print("model       {} {}\n", fmt::join(recipe.model.hidden, " + "), recipe.model.cell);
   fmt::print("symbols     {} {}\n\n", subject.vocabulary_size, recipe.data.unit);
   for (const auto& [module, count] : counts_by_module(model)) {
     fmt::print("{:<42} {:>14} parameters\n", module, count);

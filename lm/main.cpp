@@ -24,6 +24,7 @@ struct Run {
   int operator()(const GenerateOptions& options) const { return generate(options); }
   int operator()(const InfoOptions& options) const { return info(options); }
   int operator()(const RecipesOptions& options) const { return list_recipes(options); }
+  int operator()(const TableOptions& options) const { return table(options); }
 };
 
 /// A closed standard stream must not become the first file that the program opens; a full quota must be an

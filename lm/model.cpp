@@ -16,6 +16,12 @@ std::optional<Initializer> initializer(const std::string& kind, double size) {
   return std::nullopt;
 }
 
+/// One number stands for all layers.
+template <class Number>
+std::vector<Number> of_each_layer(const std::vector<Number>& numbers, std::int64_t layers) {
+  return numbers.size() == 1 ? std::vector(static_cast<size_t>(layers), numbers.front()) : numbers;
+}
+
 }  // namespace
 
 LanguageModelOptions model_options(const Recipe& recipe) {
@@ -23,8 +29,13 @@ LanguageModelOptions model_options(const Recipe& recipe) {
   LanguageModelOptions options;
   options.cell = model.cell;
   options.embedding = model.embedding;
-  options.hidden.assign(static_cast<size_t>(model.layers), model.hidden);
-  if (model.last_hidden > 0) options.hidden.back() = model.last_hidden;
+  options.hidden = of_each_layer(model.hidden, model.layers);
+  options.major_ratio = of_each_layer(model.major_ratio, model.layers);
+  options.minor_input = model.minor_input == "embedding" ? MinorInput::embedding : MinorInput::previous_layer;
+  options.bidirectional = model.bidirectional;
+  options.transition = model.transition;
+  options.variational = model.variational;
+  options.noise = {model.recurrent_dropout, model.zoneout, model.zoneout_memory};
   options.output_layers = model.output_layers;
   options.dropout = model.dropout;
   options.tied = model.tied;

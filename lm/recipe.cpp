@@ -1,6 +1,11 @@
 // The table of all settings, and what must hold between them: see recipe.h.
 #include "lm/recipe.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "lm/model.h"
 #include "nn/cells/cell.h"
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
@@ -45,14 +50,24 @@ std::vector<Key> keys_of(Recipe& recipe) {
       {"model.cell", &model.cell, one_of(cell_names()), "",
        "the recurrent cell; lstm_sigmoid has a sigmoid as output activation, gru_reset_after is the form of "
        "PyTorch and cuDNN, linear_ means the identity for tanh, m multiplicative (tm: with an intermediate "
-       "state for each gate), mi multiplicative integration, bn batch normalisation with statistics for each "
-       "of the first train.length steps"},
+       "state for each gate), mi multiplicative integration, dt a deep transition (dts: with a shortcut), bn "
+       "batch normalisation with "
+       "statistics for each of the first train.length steps"},
       {"model.layers", &model.layers, between(1, 1000), "layers", "recurrent layers on top of each other"},
       {"model.embedding", &model.embedding, between(0, 1'000'000), "units",
        "width of a symbol's vector; 0: no table, the input is one-hot"},
-      {"model.hidden", &model.hidden, width, "units", "width of each recurrent layer"},
-      {"model.last_hidden", &model.last_hidden, between(0, 1'000'000), "units",
-       "width of the last recurrent layer; 0: as the others"},
+      {"model.hidden", &model.hidden, width, "units",
+       "width of each recurrent layer; one number serves them all"},
+      {"model.major_ratio", &model.major_ratio, between(0, 1), "",
+       "share of each recurrent layer's units that its major cell has, a minor one having the rest; one "
+       "number "
+       "serves all layers; 1: no minor cell"},
+      {"model.minor_input", &model.minor_input, one_of({"embedding", "previous_layer"}), "",
+       "what minor cells read"},
+      {"model.bidirectional", &model.bidirectional, any, "",
+       "read in both directions; no language model that reads from left to right can"},
+      {"model.transition", &model.transition, width, "units",
+       "widths of the inner layers of dt_rnn, dts_rnn, dt_lstm, dt_gru; []: one, as wide as the state"},
       {"model.intermediate", &model.intermediate, between(-1, 1'000'000), "units",
        "width of the intermediate state of mrnn, mlstm, tmlstm, mgru, tmgru; -1: that of the layer's input"},
       {"model.alpha", &model.alpha, any, "",
@@ -66,7 +81,15 @@ std::vector<Key> keys_of(Recipe& recipe) {
        "widths of tanh layers between the last recurrent layer and the output"},
       {"model.tied", &model.tied, any, "", "the output layer uses the embedding's weights"},
       {"model.dropout", &model.dropout, from_to_below(0, 1), "share of units",
-       "dropped from the embedding, between layers and before the output; never along time"},
+       "dropped from the embedding, between layers and before the output"},
+      {"model.variational", &model.variational, any, "",
+       "whether model.dropout drops the same units at all steps of a chunk"},
+      {"model.recurrent_dropout", &model.recurrent_dropout, from_to_below(0, 1), "share of units",
+       "dropped from the state before recurrent weights see it, the same at all steps of a chunk"},
+      {"model.zoneout", &model.zoneout, from_to_below(0, 1), "share of units",
+       "of the state that keep their value for a step"},
+      {"model.zoneout_memory", &model.zoneout_memory, from_to_below(0, 1), "share of units",
+       "of an LSTM's memory that keep their value for a step"},
       {"model.input_init", &model.input_init, one_of(initialisers), "",
        "how input weights start; pytorch: U(-1/sqrt(hidden), 1/sqrt(hidden)), biases too"},
       {"model.input_range", &model.input_range, at_least(0), "",
@@ -139,12 +162,14 @@ void validate(const Recipe& recipe, const std::string& where) {
               "{}: data.strip_lines = true changes nothing for data.unit = \"words\": leave it out", where);
   check_input(data.max_size != 1, "{}: data.max_size = 1 keeps one symbol: nothing to predict; 0 keeps all",
               where);
-  check_input(
-      model.last_hidden == 0 || model.layers > 1,
-      "{}: model.last_hidden = {} with one layer leaves model.hidden without a meaning; set model.hidden",
-      where, model.last_hidden);
-  const std::int64_t last_hidden = model.last_hidden > 0 ? model.last_hidden : model.hidden;
-  const std::int64_t last = model.output_layers.empty() ? last_hidden : model.output_layers.back();
+  const std::int64_t widths = std::ssize(model.hidden), ratios = std::ssize(model.major_ratio);
+  check_input(widths == 1 || widths == model.layers,
+              "{}: model.hidden has {} widths for {} layers: give one for each, or one for all", where,
+              widths, model.layers);
+  check_input(ratios == 1 || ratios == model.layers,
+              "{}: model.major_ratio has {} shares for {} layers: give one for each, or one for all", where,
+              ratios, model.layers);
+  const std::int64_t last = model.output_layers.empty() ? model.hidden.back() : model.output_layers.back();
   check_input(
       model.intermediate != 0,
       "{}: model.intermediate = 0 leaves no way from the past to the gates; -1 takes the width of the "
@@ -156,13 +181,28 @@ void validate(const Recipe& recipe, const std::string& where) {
               "{}: model.tied = true needs model.embedding ({}) as wide as the layer before the output ({}, "
               "from {}): set model.embedding = {} or model.tied = false",
               where, model.embedding, last,
-              !model.output_layers.empty() ? "model.output_layers"
-              : model.last_hidden > 0      ? "model.last_hidden"
-                                           : "model.hidden",
-              last);
+              model.output_layers.empty() ? "model.hidden" : "model.output_layers", last);
   check_input(model.forget_bias == 0 || model.cell.find("lstm") != std::string::npos,
               "{}: model.forget_bias = {} is for an LSTM, not for model.cell = \"{}\": set it to 0", where,
               model.forget_bias, model.cell);
+  const auto only_for = [&](const std::string& key, bool given, const std::vector<std::string>& cells) {
+    check_input(!given || std::find(cells.begin(), cells.end(), model.cell) != cells.end(),
+                "{}: model.{} is for {}; model.cell = \"{}\" has nothing of the kind: leave it out", where,
+                key, fmt::join(cells, ", "), model.cell);
+  };
+  const Recipe::Model defaults;
+  only_for("intermediate", model.intermediate != defaults.intermediate,
+           {"mrnn", "mlstm", "tmlstm", "mgru", "tmgru"});
+  only_for("transition", !model.transition.empty(), {"dt_rnn", "dts_rnn", "dt_lstm", "dt_gru"});
+  for (const auto& [key, given] : {std::pair{"alpha", model.alpha != defaults.alpha},
+                                   {"beta1", model.beta1 != defaults.beta1},
+                                   {"beta2", model.beta2 != defaults.beta2}})
+    only_for(key, given, {"mi_rnn", "linear_mi_rnn", "mi_lstm", "mi_gru", "bn_mi_lstm"});
+  only_for("integration_bias", model.integration_bias != defaults.integration_bias,
+           {"mi_rnn", "mi_rnn_simple", "linear_mi_rnn", "mi_lstm", "mi_gru", "bn_mi_lstm"});
+  check_input(model.zoneout_memory == 0 || model.cell.find("lstm") != std::string::npos,
+              "{}: model.zoneout_memory = {}: model.cell = \"{}\" has no memory: set it to 0", where,
+              model.zoneout_memory, model.cell);
   const std::int64_t at_once = train.micro_batch > 0 ? train.micro_batch : train.batch;
   check_input(
       !model.cell.starts_with("bn_") || at_once > 1,
@@ -180,6 +220,11 @@ void validate(const Recipe& recipe, const std::string& where) {
   check_input(train.momentum == 0 || train.optimizer == "sgd",
               "{}: train.momentum = {} is for train.optimizer = \"sgd\", not \"{}\": set it to 0", where,
               train.momentum, train.optimizer);
+  try {
+    check_options(model_options(recipe));
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", where, error.what()));
+  }
 }
 
 }  // namespace rondo

@@ -62,7 +62,8 @@ bool within(const Limits& limits, const std::vector<Element>& values) {
                      [&](const Element& value) { return within(limits, value); });
 }
 
-/// A TOML value as `Value`, or nothing when the types do not fit. Integers serve as doubles, not the reverse.
+/// A TOML value as `Value`, or nothing when the types do not fit. Integers serve as doubles, not the reverse;
+/// one number serves as a list of one.
 template <class Value>
 std::optional<Value> convert(const toml::node& node) {
   if constexpr (std::is_same_v<Value, double>) {
@@ -71,8 +72,14 @@ std::optional<Value> convert(const toml::node& node) {
                        std::is_same_v<Value, std::string>) {
     return node.value_exact<Value>();
   } else {
-    if (!node.is_array()) return std::nullopt;
     Value list;
+    if (node.is_number()) {
+      auto only = convert<typename Value::value_type>(node);
+      if (!only) return std::nullopt;
+      list.push_back(*std::move(only));
+      return list;
+    }
+    if (!node.is_array()) return std::nullopt;
     for (const toml::node& element : *node.as_array()) {
       auto converted = convert<typename Value::value_type>(element);
       if (!converted) return std::nullopt;
@@ -229,6 +236,8 @@ std::string accepted_text(const Key& key) {
         if constexpr (std::is_same_v<Value, std::string>) return choices;
         if constexpr (std::is_same_v<Value, std::vector<std::int64_t>>)
           return fmt::format("a list of integers{}, as in [650, 650]", range);
+        if constexpr (std::is_same_v<Value, std::vector<double>>)
+          return fmt::format("a list of numbers{}, as in [0.9, 0.6]", range);
         return "a list of strings, as in [\"*.txt\"]";
       },
       key.member);

@@ -14,7 +14,7 @@ namespace rondo {
 
 /// Where a key's value is kept: a member of a plain struct. Its value at the start is the default.
 using Member = std::variant<bool*, std::int64_t*, double*, std::string*, std::vector<std::int64_t>*,
-                            std::vector<std::string>*>;
+                            std::vector<double>*, std::vector<std::string>*>;
 
 /// What a key accepts: for numbers (also in lists) a range, for strings a choice, where one is given.
 struct Limits {

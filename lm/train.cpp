@@ -67,7 +67,10 @@ class Report {
 
   void validation(const Training& training, const Evaluation& it, bool best) {
     evaluation(fmt::format("epoch {:<4}", training.epoch()),
-               {{"step", training.step()}, {"epoch", training.epoch()}}, "valid", it, best);
+               {{"step", training.step()},
+                {"epoch", training.epoch()},
+                {"training_seconds", training.seconds()}},  // null where an older state did not say
+               "valid", it, best);
   }
   void test(const Evaluation& it) { evaluation("best model", {}, "test", it, true); }
 

@@ -1,7 +1,9 @@
 // One training as an object.
 #include "lm/training.h"
 
+#include <chrono>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "autograd/functions.h"
@@ -69,9 +71,12 @@ std::vector<State> Training::forward(const Chunk& chunk, const std::vector<State
   for (int64_t first = 0; first < B; first += micro_batch) {
     model_.begin_update(
         {static_cast<uint64_t>(recipe_.train.seed), static_cast<uint64_t>(step_), {micro_batch, first, B}});
-    const auto [output, after] =
-        model_.forward({streams_of(chunk.inputs, T, B, first, micro_batch), T, micro_batch},
-                       streams_of(states, first, micro_batch));
+    const auto lengths = chunk.lengths.begin() + first;
+    const auto [output, after] = model_.forward({streams_of(chunk.inputs, T, B, first, micro_batch),
+                                                 T,
+                                                 micro_batch,
+                                                 {lengths, lengths + micro_batch}},
+                                                streams_of(states, first, micro_batch));
     use(output, streams_of(chunk.targets, T, B, first, micro_batch));
     for (size_t layer = 0; layer < after.size(); ++layer) {
       next[layer].steps = after[layer].steps;
@@ -84,6 +89,7 @@ std::vector<State> Training::forward(const Chunk& chunk, const std::vector<State
 }
 
 Training::Update Training::update(const Chunk& chunk) {
+  const auto start = std::chrono::steady_clock::now();
   const bool sum_over_time = recipe_.train.loss == "sum_over_time";
   const real scale = real(1) / static_cast<real>(sum_over_time ? chunk.streams : chunk.scored);
   model_.set_training(true);
@@ -100,6 +106,7 @@ Training::Update Training::update(const Chunk& chunk) {
   check_finite(result.nats, result.gradient_norm);
   optimizer_->step(learning_rate(), clipping_factor(result.gradient_norm, recipe_.train.clip));
   if (batches_.carries_state()) states_ = std::move(next);
+  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }
 
@@ -168,6 +175,7 @@ void Training::save(const std::filesystem::path& path, int64_t log_position) con
   file.add("validated_step", validated_step_);
   file.add("position", batches_.position());
   file.add("log_position", log_position);
+  file.add("seconds", seconds_);
   file.write(path);
 }
 
@@ -197,6 +205,8 @@ int64_t Training::load(const std::filesystem::path& path) {
   file.read("validated_step", validated_step_);
   file.read("position", position);
   file.read("log_position", log_position);
+  seconds_ = std::numeric_limits<double>::quiet_NaN();  // older states do not say
+  if (file.has("seconds")) file.read("seconds", seconds_);
   check_input(step_ >= 0 && epoch_ >= 1 && schedule.decays >= 0 && schedule.best.evaluations_since >= 0 &&
                   best.evaluations_since >= 0 && std::isfinite(best.loss) &&
                   std::isfinite(schedule.best.loss),

@@ -59,6 +59,9 @@ class Training {
 
   LanguageModel& model() { return model_; }
   int64_t step() const { return step_; }
+  /// What the updates up to this step took, those of an interrupted process that are in its state included;
+  /// not a number after load() of a state that does not say.
+  double seconds() const { return seconds_; }
   int64_t epoch() const { return epoch_; }  // from 1
   double learning_rate() const { return schedule_.rate(epoch_); }
   /// The lowest validation loss so far, in nats per symbol.
@@ -82,6 +85,7 @@ class Training {
   EarlyStopping early_stopping_;
   std::vector<State> states_;  // [batch, H] of each layer; zero where batches do not carry it
   int64_t step_ = 0, epoch_ = 1, validated_step_ = -1;
+  double seconds_ = 0;
 };
 
 /// Everything in `state` that is defined, for files: "state.0.h", "state.0.c", ...

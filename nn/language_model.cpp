@@ -6,22 +6,45 @@
 namespace rondo {
 namespace {
 
-std::vector<CellOptions> cell_options(const LanguageModelOptions& options, int64_t vocabulary_size) {
-  std::vector<CellOptions> layers;
-  int64_t input = options.embedding > 0 ? options.embedding : vocabulary_size;
-  for (int64_t H : options.hidden) {
-    CellOptions layer = pytorch_cell(input, H);
-    layer.input_weights = options.input_weights.value_or(layer.input_weights);
-    layer.recurrent_weights = options.recurrent_weights.value_or(layer.recurrent_weights);
-    layer.forget_bias = options.forget_bias;
-    layer.bias_count = options.bias_count;
-    layer.intermediate_size = options.intermediate;
-    layer.integration = options.integration;
-    layer.statistics_steps = options.statistics_steps;
-    layers.push_back(layer);
-    input = H;
+/// Units of layer i that are its major cell's.
+int64_t major_units(const LanguageModelOptions& options, size_t i) {
+  if (options.major_ratio.empty()) return options.hidden[i];
+  return std::llround(static_cast<double>(options.hidden[i]) * options.major_ratio[i]);
+}
+
+StackOptions stack_options(const LanguageModelOptions& options, int64_t vocabulary_size) {
+  const auto cell = [&](int64_t input, int64_t H) {
+    CellOptions result = pytorch_cell(input, H);
+    result.input_weights = options.input_weights.value_or(result.input_weights);
+    result.recurrent_weights = options.recurrent_weights.value_or(result.recurrent_weights);
+    result.forget_bias = options.forget_bias;
+    result.bias_count = options.bias_count;
+    result.intermediate_size = options.intermediate;
+    result.transition = options.transition;
+    result.integration = options.integration;
+    result.statistics_steps = options.statistics_steps;
+    return result;
+  };
+  StackOptions stack{.cell = options.cell,
+                     .layers = {},
+                     .minor_input = options.minor_input,
+                     .bidirectional = options.bidirectional,
+                     .dropout = options.dropout,
+                     .variational = options.variational,
+                     .noise = options.noise};
+  const int64_t embedding = options.embedding > 0 ? options.embedding : vocabulary_size;
+  int64_t input = embedding;
+  for (size_t i = 0; i < options.hidden.size(); ++i) {
+    const int64_t units = options.hidden[i], major = major_units(options, i);
+    if (major == units)
+      stack.layers.emplace_back(cell(input, units));
+    else
+      stack.layers.emplace_back(
+          cell(input, major),
+          cell(options.minor_input == MinorInput::embedding ? embedding : input, units - major));
+    input = units;
   }
-  return layers;
+  return stack;
 }
 
 /// What the output layer sees.
@@ -30,18 +53,43 @@ int64_t last_width(const LanguageModelOptions& options) {
 }
 
 const LanguageModelOptions& checked(const LanguageModelOptions& options) {
-  check_input(!options.hidden.empty(), "a model needs at least one recurrent layer");
-  check_input(!options.tied || options.embedding > 0,
-              "tied input and output vectors need an embedding; one-hot symbols have none");
-  check_input(!options.tied || last_width(options) == options.embedding,
-              "tied input and output vectors need one size: the embedding is {}, the last layer {}",
-              options.embedding, last_width(options));
+  check_options(options);
   return options;
 }
 
 Variable as_rows(const Variable& x) { return reshape(x, {x.shape().rows(), x.shape().columns()}); }
 
 }  // namespace
+
+void check_options(const LanguageModelOptions& options) {
+  check_input(!options.hidden.empty(), "a model needs at least one recurrent layer");
+  check_input(
+      !options.bidirectional,
+      "bidirectional layers read what a left-to-right language model has to predict; they are for encoders");
+  check_input(options.major_ratio.empty() || options.major_ratio.size() == options.hidden.size(),
+              "{} layers need as many ratios of major cells, got {}", options.hidden.size(),
+              options.major_ratio.size());
+  for (size_t i = 0; i < options.major_ratio.size(); ++i) {
+    const double ratio = options.major_ratio[i];
+    check_input(ratio > 0 && ratio <= 1,
+                "the major cell's share of a layer is more than 0 and at most 1 (no minor cell), not {}",
+                ratio);
+    if (ratio == 1) continue;
+    const int64_t units = options.hidden[i], major = major_units(options, i);
+    check_input(
+        major > 0 &&
+                major<units, "a share of {} of {} units leaves no unit to the {} cell", ratio, units, major> 0
+            ? "minor"
+            : "major");
+    check_input(options.embedding > 0 || options.minor_input != MinorInput::embedding,
+                "a minor cell reads the embedding; one-hot symbols have none");
+  }
+  check_input(!options.tied || options.embedding > 0,
+              "tied input and output vectors need an embedding; one-hot symbols have none");
+  check_input(!options.tied || last_width(options) == options.embedding,
+              "tied input and output vectors need one size: the embedding is {}, the last layer {}",
+              options.embedding, last_width(options));
+}
 
 LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabulary_size, uint64_t seed)
     : options_(checked(options)),
@@ -50,9 +98,9 @@ LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabu
                      ? std::make_unique<Embedding>(*this, "embedding", vocabulary_size, options.embedding,
                                                    options.embedding_weights)
                      : nullptr),
-      input_dropout_(*this, "input_dropout", options.dropout),
-      recurrent_(*this, "rnn", options.cell, cell_options(options, vocabulary_size), options.dropout),
-      output_dropout_(*this, "output_dropout", options.dropout) {
+      input_dropout_(*this, "input_dropout", options.dropout, options.variational),
+      recurrent_(*this, "rnn", stack_options(options, vocabulary_size)),
+      output_dropout_(*this, "output_dropout", options.dropout, options.variational) {
   int64_t width = options.hidden.back();
   for (size_t i = 0; i < options.output_layers.size(); ++i) {
     const int64_t next = options.output_layers[i];
@@ -67,7 +115,7 @@ LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabu
 LanguageModel::Result LanguageModel::forward(const Input& input, const std::vector<State>& states) {
   const Variable vectors = embedding_ ? (*embedding_)(input.ids) : one_hot(input.ids, vocabulary_size_);
   const Variable x = reshape(vectors, {input.steps, input.streams, vectors.shape().columns()});
-  auto [output, next] = recurrent_(input_dropout_(x), states);
+  auto [output, next] = recurrent_(input_dropout_(x), states, input.lengths);
   Variable rows = as_rows(output_dropout_(output));
   for (const auto& layer : output_layers_) rows = tanh((*layer)(rows));
   return {rows, next};

@@ -15,14 +15,20 @@ namespace rondo {
 struct LanguageModelOptions {
   std::string cell = "lstm";            // a name that make_cell knows
   int64_t embedding = 200;              // E; 0: no table, a symbol is a vector of V - 1 zeros and a 1
-  std::vector<int64_t> hidden = {200};  // H of each layer
+  std::vector<int64_t> hidden = {200};  // units of each layer
+  std::vector<double> major_ratio{};    // share of them that are its major cell's; 1, or empty: no minor one
+  MinorInput minor_input = MinorInput::embedding;
+  bool bidirectional = false;  // refused: a model that reads on from the left knows nothing of what follows
   std::vector<int64_t>
-      output_layers{};  // widths of tanh layers between the last recurrent layer and the output
-  double dropout = 0;   // on every connection that is not recurrent (Zaremba et al. 2014)
-  bool tied = false;    // output weights are the embedding's; the last width must be E
-  int bias_count = 2;   // of each gate
+      output_layers{};       // widths of tanh layers between the last recurrent layer and the output
+  double dropout = 0;        // on every connection that is not recurrent (Zaremba et al. 2014)
+  bool variational = false;  // the same masks at all steps of a chunk (Gal & Ghahramani 2016)
+  StateNoise noise{};
+  bool tied = false;   // output weights are the embedding's; the last width must be E
+  int bias_count = 2;  // of each gate
   double forget_bias = 0;
-  int64_t intermediate = 0;  // M of the multiplicative cells; 0: each layer's input
+  int64_t intermediate = 0;           // M of the multiplicative cells; 0: each layer's input
+  std::vector<int64_t> transition{};  // inner layers of deep transitions; empty: one, as wide as the layer
   IntegrationStart integration{};
   int64_t statistics_steps = 100;  // of CellOptions
 
@@ -33,6 +39,9 @@ struct LanguageModelOptions {
   std::optional<Initializer> every{};  // all parameters, biases included, instead; forget_bias is still added
 };
 
+/// InputError if the options contradict each other.
+void check_options(const LanguageModelOptions& options);
+
 class LanguageModel : public Module {
  public:
   /// Lays the parameters out and draws them. Throws InputError if the options contradict each other.
@@ -42,6 +51,7 @@ class LanguageModel : public Module {
   struct Input {
     Tokens ids;
     int64_t steps = 0, streams = 0;  // T, B
+    Lengths lengths{};               // steps of each stream that are no padding; empty: all
   };
   struct Result {
     Variable output;  // what the output layer sees, [T * B, width]

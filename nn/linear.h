@@ -6,6 +6,7 @@
 
 #include "autograd/functions.h"
 #include "autograd/linear.h"
+#include "autograd/operators.h"
 #include "nn/module.h"
 
 namespace rondo {
@@ -43,13 +44,28 @@ struct Embedding : Module {
 
 /// Zeroes elements with a probability while training, with a fresh mask at each call.
 struct Dropout : Module {
-  Dropout(Module& parent, std::string name, double p) : Module(parent, std::move(name)), probability(p) {}
+  /// `variational`: x is [T, B, W], and one mask [B, W] serves all its steps (Gal & Ghahramani 2016).
+  Dropout(Module& parent, std::string name, double p, bool same_at_all_steps = false)
+      : Module(parent, std::move(name)), probability(p), variational(same_at_all_steps) {}
 
   Variable operator()(const Variable& x) {
-    return training() ? dropout(x, probability, next_key(), random_state().slice) : x;
+    if (!training()) return x;
+    if (!variational) return dropout(x, probability, next_key(), random_state().slice);
+    const Variable drawn = mask(x.shape()[1], x.shape()[2]);
+    if (!drawn.defined()) return x;
+    const int64_t step = drawn.value().size();  // elements; the mask is a row for [T, B W]
+    return reshape(reshape(x, {x.shape()[0], step}) * reshape(drawn, {step}), x.shape());
+  }
+  /// A mask [B, W] of 0 and 1 / (1 - probability); undefined where nothing is dropped.
+  Variable mask(int64_t B, int64_t W) {
+    if (!training() || probability == 0) return {};
+    const Tensor drawn({B, W});
+    fill_dropout_mask(drawn, next_key(), probability, random_state().slice);
+    return Variable(drawn);
   }
 
   double probability;
+  bool variational;
 };
 
 }  // namespace rondo

@@ -78,8 +78,8 @@ void Module::begin_update(const RandomState& state) {
 
 RandomKey Module::next_key() {
   const Module& top = root();
-  if (drawn_update_ != top.draw_generation_) {
-    drawn_update_ = top.draw_generation_;
+  if (drawn_generation_ != top.draw_generation_) {
+    drawn_generation_ = top.draw_generation_;
     draws_ = 0;
   }
   return {top.random_state_.seed, hash_of(full_name("")), draws_++, top.random_state_.update};

@@ -97,7 +97,7 @@ class Module {
   Module* parent_ = nullptr;
   std::string name_, suffix_;
   uint32_t draws_ = 0;
-  uint64_t drawn_update_ = ~uint64_t{0};
+  uint64_t drawn_generation_ = ~uint64_t{0};
 
   // Of the root:
   std::vector<Parameter*> parameters_;

@@ -2,56 +2,58 @@
 #include "nn/recurrent.h"
 
 namespace rondo {
-namespace {
 
-/// The same value, read from `memory` from now on: the states of all steps lie in sequence, so that neither
-/// stack() nor the recurrent weight's gradient has to copy them.
-Variable moved(const Variable& x, const Tensor& memory) {
-  copy(x.value(), memory);
-  return Variable(memory, x.edge());
+RecurrentStack::RecurrentStack(Module& parent, std::string stack_name, const StackOptions& options)
+    : Module(parent, std::move(stack_name)),
+      between_(*this, "dropout", options.dropout, options.variational) {
+  for (size_t i = 0; i < options.layers.size(); ++i) {
+    std::vector<Part>& parts = layers_.emplace_back();
+    const auto add = [&](const CellOptions& cell, const std::string& suffix, bool reads_embedding) {
+      const auto part = [&](const std::string& full_suffix, Direction direction) {
+        parts.push_back({std::make_unique<RecurrentLayer>(*this, options.cell, full_suffix, cell,
+                                                          options.noise, direction),
+                         reads_embedding});
+      };
+      part(suffix, Direction::forward);
+      if (options.bidirectional) part(suffix + "_reverse", Direction::reverse);
+    };
+    const auto& [cell, minor] = options.layers[i];
+    const std::string suffix = fmt::format("_l{}", i);
+    add(cell, suffix, false);
+    if (minor) add(*minor, suffix + "_minor", options.minor_input == MinorInput::embedding);
+  }
 }
 
-}  // namespace
-
-RecurrentStack::RecurrentStack(Module& parent, std::string stack_name, const std::string& cell,
-                               const std::vector<CellOptions>& layers, double dropout_between)
-    : Module(parent, std::move(stack_name)), between_(*this, "dropout", dropout_between) {
-  for (size_t i = 0; i < layers.size(); ++i)
-    layers_.push_back(make_cell(cell, *this, fmt::format("_l{}", i), layers[i]));
-}
-
-RecurrentStack::Result RecurrentStack::operator()(const Variable& x, const std::vector<State>& states) {
-  check(x.shape().dimensions() == 3, "[recurrent] x is [T, B, I], got {}", x.shape());
-  check(states.size() == layers_.size(), "[recurrent] {} layers need {} states, got {}", layers_.size(),
-        layers_.size(), states.size());
+RecurrentStack::Result RecurrentStack::operator()(const Variable& x, const std::vector<State>& states,
+                                                  const Lengths& lengths) {
+  const size_t count = cells().size();
+  check(states.size() == count, "[recurrent] {} cells need {} states, got {}", count, count, states.size());
   Result result{x, {}};
   for (size_t i = 0; i < layers_.size(); ++i) {
-    Cell& cell = *layers_[i];
-    if (i > 0) result.output = between_(result.output);
-    cell.begin_chunk();
-    std::vector<StepInputs> inputs = cell.project(result.output);
-    const int64_t T = x.shape()[0];
-    const Tensor sequence({T + 1, x.shape()[1], cell.options.hidden_size}, x.value().device());
-    State state = states[i];
-    state.h = moved(state.h, sequence[0].as_part());
+    const Variable previous = i > 0 ? between_(result.output) : x;
     std::vector<Variable> outputs;
-    for (int64_t t = 0; t < T; ++t) {
-      const int64_t steps = state.steps + 1;
-      state = cell.step(inputs[t], state);
-      state.steps = steps;
-      state.h = moved(state.h, sequence[t + 1].as_part());
-      outputs.push_back(state.h);
+    for (const Part& part : layers_[i]) {
+      auto [output, state] =
+          (*part.layer)(part.reads_embedding ? x : previous, states[result.states.size()], lengths);
+      outputs.push_back(std::move(output));
+      result.states.push_back(std::move(state));
     }
-    result.output = stack(outputs);
-    result.states.push_back(state);
+    result.output = outputs.size() == 1 ? outputs.front() : concat(outputs);
   }
   return result;
 }
 
 std::vector<State> RecurrentStack::initial_states(int64_t batch) const {
   std::vector<State> states;
-  for (const auto& layer : layers_) states.push_back(layer->initial_state(batch));
+  for (const Cell* cell : cells()) states.push_back(cell->initial_state(batch));
   return states;
+}
+
+std::vector<Cell*> RecurrentStack::cells() const {
+  std::vector<Cell*> all;
+  for (const auto& layer : layers_)
+    for (const Part& part : layer) all.push_back(&part.layer->cell());
+  return all;
 }
 
 }  // namespace rondo

@@ -1,36 +1,64 @@
-// The recurrent stack: layers of one kind of cell over a sequence. Per layer it computes the input
-// projections of all time steps as one product, runs the loop over time, and stacks the outputs; dropout lies
-// between layers. It deliberately knows no cell's equations: those are in nn/cells/.
+// The recurrent stack: layers over a sequence, dropout between them. A layer is one cell, or several side by
+// side whose outputs are joined: a major and a minor one, a forward and a reverse one. It deliberately knows
+// no step: that is nn/recurrent_layer.h.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "nn/cells/cell.h"
-#include "nn/linear.h"
+#include "nn/recurrent_layer.h"
 
 namespace rondo {
 
+/// A layer of the stack. With a minor cell it is a Major-Minor layer: the output is [major ; minor], as wide
+/// as both; the major one reads the layer before. ("Major-Minor LSTMs for Word-level Language Model".)
+struct LayerOptions {
+  LayerOptions(const CellOptions& options) : cell(options) {}
+  LayerOptions(const CellOptions& major, const CellOptions& smaller) : cell(major), minor(smaller) {}
+
+  CellOptions cell;
+  std::optional<CellOptions> minor;
+};
+
+/// What minor cells read: what the whole stack does (the embedding), or the layer before.
+enum class MinorInput { embedding, previous_layer };
+
+struct StackOptions {
+  std::string cell;  // a name that make_cell knows
+  std::vector<LayerOptions> layers;
+  MinorInput minor_input = MinorInput::embedding;
+  bool bidirectional = false;  // every cell twice, [forward ; reverse]; a layer is twice as wide
+  double dropout = 0;          // between layers
+  bool variational = false;    // the same mask at all steps of a chunk (Gal & Ghahramani 2016)
+  StateNoise noise{};
+};
+
 class RecurrentStack : public Module {
  public:
-  /// Layers as given, each layer's input size the hidden size of the one before. Parameters are named like
-  /// PyTorch's: NAME.weight_ih_l0 and so on.
-  RecurrentStack(Module& parent, std::string name, const std::string& cell,
-                 const std::vector<CellOptions>& layers, double dropout_between);
+  /// Each layer's input size must be the width of the one before. Parameters are named like PyTorch's:
+  /// NAME.weight_ih_l0, of a reverse cell NAME.weight_ih_l0_reverse; of a minor one NAME.weight_ih_l0_minor.
+  RecurrentStack(Module& parent, std::string name, const StackOptions& options);
 
   struct Result {
-    Variable output;            // [T, B, H of the last layer]
-    std::vector<State> states;  // after the last step, one per layer; their h are parts of all steps' memory
+    Variable output;            // [T, B, width of the last layer]; zeros in the padding
+    std::vector<State> states;  // after the last step of each row, one per cell
   };
-  /// x [T, B, I]; one state per layer.
-  Result operator()(const Variable& x, const std::vector<State>& states);
+  /// x [T, B, I]; one state per cell, in the order of cells().
+  Result operator()(const Variable& x, const std::vector<State>& states, const Lengths& lengths = {});
   std::vector<State> initial_states(int64_t batch) const;
 
-  const std::vector<std::unique_ptr<Cell>>& layers() const { return layers_; }
+  /// Layer by layer: major, minor; of each forward, reverse.
+  std::vector<Cell*> cells() const;
 
  private:
-  std::vector<std::unique_ptr<Cell>> layers_;
+  /// A cell of a layer, and what it reads.
+  struct Part {
+    std::unique_ptr<RecurrentLayer> layer;
+    bool reads_embedding;
+  };
+  std::vector<std::vector<Part>> layers_;
   Dropout between_;
 };
 

@@ -16,6 +16,7 @@
 
 namespace rondo {
 namespace BACKEND {
+namespace {  // because Lanes are: tensor/vec.h
 
 /// Fewer elements than this are not worth waking a second thread for.
 constexpr int64_t parallel_elements = 16384;
@@ -162,5 +163,6 @@ void columns(int64_t count, [[maybe_unused]] int64_t work, Kernel kernel) {
 #endif
 }
 
+}  // namespace
 }  // namespace BACKEND
 }  // namespace rondo

@@ -1,7 +1,8 @@
 // The loops under pointwise operators, forward and backward, for every operator struct alike. Only .cc files
-// include it. The forward loop runs an operator's body on Lanes (Vec on the CPU, Scalar on CUDA); the
-// backward loop runs the same body on Duals and contracts the partials with the incoming gradients, in one
-// pass over memory. It deliberately allocates nothing. Next: tensor/launch.h.
+// include it, and a file of a program that has operators of its own, with whatever flags it is compiled. The
+// forward loop runs an operator's body on Lanes (Vec on the CPU, Scalar on CUDA); the backward loop runs the
+// same body on Duals and contracts the partials with the incoming gradients, in one pass over memory. It
+// deliberately allocates nothing. Next: tensor/launch.h.
 #pragma once
 
 #include <cstring>
@@ -13,6 +14,7 @@
 
 namespace rondo {
 namespace BACKEND {
+namespace {  // because Lanes are: tensor/vec.h
 namespace detail {
 
 template <class Op, size_t... J>
@@ -256,5 +258,6 @@ std::vector<PointwiseOperator> operator_entries(OperatorList<Ops...>) {
   return {entry(Ops{})...};
 }
 
+}  // namespace
 }  // namespace BACKEND
 }  // namespace rondo

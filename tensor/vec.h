@@ -1,7 +1,12 @@
 // Vec: as many reals as a SIMD register holds, with our own exp, log, tanh and sigmoid.
-// Only kernels include it, never a header that users include (its width depends on the compiler's flags), and
-// only g++'s pass of them: nvcc cannot compile vector types. Next: tensor/dual.h, then
-// tensor/pointwise_kernels.h.
+// Only kernels include it, never a header that users include, and only g++'s pass of them: nvcc cannot
+// compile vector types. Next: tensor/dual.h, then tensor/pointwise_kernels.h.
+//
+// Its width depends on the compiler's flags, and a program's files need not have the library's. So all of it
+// is in an unnamed namespace: each file has a Vec of its own, and with it an own copy of every template that
+// is run on one. By the same name the linker would keep one copy of each for all, and where it is not
+// inlined, as in a debug build, half of its callers would pass registers of another size (seen: gradients
+// that are 0, and a crash).
 //
 // Largest errors in ulp of the float functions, with and without FMA, over floats of all sizes
 // (tests/tensor/vec_test.cpp): exp 1, log 1, expm1 2, tanh, sigmoid and log1p 2.5; a sigmoid below the
@@ -16,6 +21,7 @@
 #include "tensor/backend.h"
 
 namespace rondo {
+namespace {
 
 class Vec {
  public:
@@ -197,4 +203,5 @@ HD Vec log1p(Vec x) {
 
 HD Vec sigmoid(Vec x) { return Vec(1) / (Vec(1) + exp(-x)); }
 
+}  // namespace
 }  // namespace rondo

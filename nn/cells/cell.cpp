@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "nn/cells/batch_norm_lstm.h"
+#include "nn/cells/deep_transition.h"
 #include "nn/cells/gru.h"
 #include "nn/cells/lstm.h"
 #include "nn/cells/multiplicative.h"
@@ -90,14 +91,14 @@ void Cell::begin_chunk() {
   for (Recurrent* recurrent : recurrents_) recurrent->begin_chunk();
 }
 
-std::vector<StepInputs> Cell::project(const Variable& x) const {
+std::vector<StepInputs> Cell::project(const Variable& x, const std::vector<Rows>& valid) const {
   std::vector<Variable> projected;
   for (const Projection* projection : projections_) projected.push_back((*projection)(x));
   std::vector<StepInputs> steps;
   for (int64_t t = 0; t < x.shape()[0]; ++t) {
     std::vector<Variable> parts;  // of one buffer, each let go apart from the others
     for (const Variable& all : projected) parts.push_back(all[t].as_part());
-    steps.emplace_back(std::move(parts));
+    steps.emplace_back(std::move(parts), valid.empty() ? Rows() : valid[static_cast<size_t>(t)]);
   }
   return steps;
 }
@@ -148,6 +149,10 @@ std::vector<NamedCell>& catalogue() {
       {"linear_mi_rnn", make<LinearMiRnn>},
       {"mi_lstm", make<MiLstm>},
       {"mi_gru", make<MiGru>},
+      {"dt_rnn", make<DeepTransitionRnn>},
+      {"dts_rnn", make<DeepTransitionRnnWithShortcut>},
+      {"dt_lstm", make<DeepTransitionLstm>},
+      {"dt_gru", make<DeepTransitionGru>},
       {"bn_lstm", make<BatchNormLstm>},
       {"bn_mi_lstm", make<BatchNormMiLstm>},
   };

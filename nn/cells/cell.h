@@ -18,12 +18,16 @@ namespace rondo {
 /// What a cell carries from step to step: h [B, H], and the cell's memory c [B, H] where it has one.
 struct State {
   Variable h, c;
-  int64_t steps = 0;  // since it was reset; the layer counts them
+  int64_t steps = 0;    // since it was reset; the layer counts them
+  Variable unmasked{};  // h, where the layer has put a variational mask on it for a step
+
+  /// What an update gate keeps: h itself. Recurrent weights and reset gates see `h`, under its mask.
+  const Variable& kept() const { return unmasked.defined() ? unmasked : h; }
 
   /// The same, with f of what is defined.
   template <class F>
   State map(F f) const {
-    return {f(h), c.defined() ? f(c) : Variable(), steps};
+    return {f(h), c.defined() ? f(c) : Variable(), steps, {}};
   }
 };
 
@@ -39,9 +43,10 @@ struct CellOptions {
   Initializer input_weights = constant_values(0);
   Initializer recurrent_weights = constant_values(0);
   Initializer biases = constant_values(0);
-  double forget_bias = 0;         // added to the initial bias of an LSTM's forget gate
-  int bias_count = 2;             // vectors per gate: PyTorch has 2, the papers mostly 1
-  int64_t intermediate_size = 0;  // M of the multiplicative cells; 0: the input's
+  double forget_bias = 0;             // added to the initial bias of an LSTM's forget gate
+  int bias_count = 2;                 // vectors per gate: PyTorch has 2, the papers mostly 1
+  int64_t intermediate_size = 0;      // M of the multiplicative cells; 0: the input's
+  std::vector<int64_t> transition{};  // sizes of the inner layers of a deep transition; empty: one, of H
   IntegrationStart integration{};
   int64_t statistics_steps = 100;  // time steps with batch statistics of their own, in the bn_ cells
 
@@ -125,8 +130,9 @@ class Cell : public Module {
   virtual State initial_state(int64_t batch) const;
   /// Makes the recurrent weights' values in force. Once per chunk, before its steps.
   void begin_chunk();
-  /// The projections of x [T, B, I], one product for all steps; T entries.
-  std::vector<StepInputs> project(const Variable& x) const;
+  /// The projections of x [T, B, I], one product for all steps; T entries. `valid`: rows that are no padding,
+  /// of each step, or nothing.
+  std::vector<StepInputs> project(const Variable& x, const std::vector<Rows>& valid = {}) const;
 
   const CellOptions options;
 

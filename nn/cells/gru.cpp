@@ -22,13 +22,17 @@ Variable gru_state_with_reset_after(const Variable& from_x, const Variable& from
                    gate(from_h, 1), gate(from_h, 2), h);
 }
 
-State Gru::step(StepInputs& x, const State& previous) {
-  const int64_t H = hidden();
-  const Variable& h = previous.h;
-  const auto [r, z] = gru_reset_and_update(add_linear(x.take(x_gates, 0, 2 * H), h, U.rows(0, 2 * H)));
+Variable gru_state(StepInputs& x, const Projection& x_gates, const Variable& past, const Recurrent& U,
+                   const Variable& kept) {
+  const int64_t H = kept.shape().columns();
+  const auto [r, z] = gru_reset_and_update(add_linear(x.take(x_gates, 0, 2 * H), past, U.rows(0, 2 * H)));
   const Variable n =
-      add_linear(x.take(x_gates, 2 * H, 3 * H), pointwise(GruReset{}, r, h), U.rows(2 * H, 3 * H));
-  return {pointwise(GruUpdate{}, z, n, h), {}};
+      add_linear(x.take(x_gates, 2 * H, 3 * H), pointwise(GruReset{}, r, past), U.rows(2 * H, 3 * H));
+  return pointwise(GruUpdate{}, z, n, kept);
+}
+
+State Gru::step(StepInputs& x, const State& previous) {
+  return {gru_state(x, x_gates, previous.h, U, previous.kept()), {}};
 }
 
 GruWithResetAfter::GruWithResetAfter(Module& parent, const std::string& suffix,
@@ -41,7 +45,7 @@ GruWithResetAfter::GruWithResetAfter(Module& parent, const std::string& suffix,
 
 State GruWithResetAfter::step(StepInputs& x, const State& previous) {
   const Variable from_h = linear(previous.h, U, {recurrent_bias});
-  return {gru_state_with_reset_after(x.take(x_gates), from_h, previous.h), {}};
+  return {gru_state_with_reset_after(x.take(x_gates), from_h, previous.kept()), {}};
 }
 
 }  // namespace rondo

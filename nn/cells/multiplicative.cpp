@@ -80,13 +80,9 @@ MultiplicativeGru::MultiplicativeGru(Module& parent, const std::string& suffix,
       V(*this, "weight_hm", {3 * hidden(), m.M}, options.recurrent_weights.per_gate(3)) {}
 
 State MultiplicativeGru::step(StepInputs& x, const State& previous) {
-  const int64_t H = hidden();
   const Variable past = m(x, previous.h);
-  if (m.M != H) return {gru_state_with_reset_after(x.take(U), linear(past, V), previous.h), {}};
-  const auto [r, z] = gru_reset_and_update(add_linear(x.take(U, 0, 2 * H), past, V.rows(0, 2 * H)));
-  const Variable n =
-      add_linear(x.take(U, 2 * H, 3 * H), pointwise(GruReset{}, r, past), V.rows(2 * H, 3 * H));
-  return {pointwise(GruUpdate{}, z, n, previous.h), {}};
+  if (m.M != hidden()) return {gru_state_with_reset_after(x.take(U), linear(past, V), previous.kept()), {}};
+  return {gru_state(x, U, past, V, previous.kept()), {}};
 }
 
 TrueMultiplicativeGru::TrueMultiplicativeGru(Module& parent, const std::string& suffix,
@@ -105,7 +101,7 @@ State TrueMultiplicativeGru::step(StepInputs& x, const State& previous) {
   };
   const Variable r = gate(0, h), z = gate(1, h);
   const Variable n = gate(2, pointwise(GruReset{}, r, h));
-  return {pointwise(GruUpdate{}, z, n, h), {}};
+  return {pointwise(GruUpdate{}, z, n, previous.kept()), {}};
 }
 
 }  // namespace rondo

@@ -75,7 +75,7 @@ State MiGru::step(StepInputs& x, const State& previous) {
   };
   const auto [r, z] = gru_reset_and_update(gates(0, 2 * H, previous.h));
   const Variable n = gates(2 * H, 3 * H, pointwise(GruReset{}, r, previous.h));
-  return {pointwise(GruUpdate{}, z, n, previous.h), {}};
+  return {pointwise(GruUpdate{}, z, n, previous.kept()), {}};
 }
 
 }  // namespace rondo

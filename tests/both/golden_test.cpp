@@ -65,7 +65,8 @@ struct Leaf {
 
 struct Recurrence : Module {
   Recurrence(const std::string& cell, int64_t input, int64_t hidden)
-      : stack(*this, "", cell, {pytorch_cell(input, hidden), pytorch_cell(hidden, hidden)}, 0) {
+      : stack(*this, "",
+              {.cell = cell, .layers = {pytorch_cell(input, hidden), pytorch_cell(hidden, hidden)}}) {
     finalize(1);
   }
   RecurrentStack stack;

@@ -25,7 +25,8 @@ Recipe small_recipe(const std::string& cell = "bn_lstm", const std::string& batc
   recipe.data.batching = batching;
   recipe.model.cell = cell;
   recipe.model.layers = 2;
-  recipe.model.embedding = recipe.model.hidden = 6;
+  recipe.model.embedding = 6;
+  recipe.model.hidden = {6};
   recipe.model.dropout = 0.3;
   recipe.train.batch = 12;
   recipe.train.micro_batch = 6;
@@ -115,6 +116,25 @@ INSTANTIATE_TEST_SUITE_P(EveryBatching, BatchNormTraining,
                          [](const auto& instance) {
                            return instance.param.cell + "_" + instance.param.batching;
                          });
+
+// Lines of 4, 3 and 4 symbols in a batch of their own size, and of five.
+TEST(BatchNormModel, KnowsNothingOfPadding) {
+  const std::vector<int32_t> ids = {1, 2, 3, 0, 4, 5, 0, 2, 1, 4, 0};
+  Recipe recipe = small_recipe("bn_lstm", "lines");
+  recipe.model.dropout = 0;
+  recipe.train.micro_batch = 0;
+  recipe.train.optimizer = "sgd";
+  const auto trained = [&](int64_t batch) {
+    recipe.train.batch = batch;
+    Training training(recipe, 11, ids, 0);
+    updates(training, 1);
+    std::vector<real> all = statistics_of(training.model());
+    for (const real number : training.model().values().to_vector()) all.push_back(number);
+    return all;
+  };
+  const auto three = trained(3), five = trained(5);
+  for (size_t i = 0; i < three.size(); ++i) ASSERT_NEAR(three[i], five[i], 1e-5) << i;
+}
 
 TEST(BatchNormModel, SavesItsStatisticsButDoesNotCountThem) {
   const TemporaryFolder folder;

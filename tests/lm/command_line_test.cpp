@@ -96,6 +96,9 @@ TEST(CommandLine, EveryFlagOfTheOthers) {
   EXPECT_EQ(info.vocabulary_size, 50);
   EXPECT_EQ(info.settings.at(0).key, "model.layers");
   EXPECT_TRUE(parse_as<InfoOptions>({"info", "--keys"}).keys);
+  const auto table = parse_as<TableOptions>({"table", "a", "b", "--markdown"});
+  EXPECT_EQ(table.runs, (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(table.markdown && !table.json);
 }
 
 TEST(CommandLine, UsageErrors) {
@@ -122,6 +125,8 @@ TEST(CommandLine, UsageErrors) {
   expect_contains(usage_error({"generate", "a", "--temperature", "-0.1"}), "expected a number, at least 0");
   expect_contains(usage_error({"generate", "a", "--top-p", "0"}), "expected a number above 0, up to 1");
   expect_contains(usage_error({"generate", "a", "--seed", "-3"}), "expected an integer");
+  expect_contains(usage_error({"table"}), "no run given");
+  expect_contains(usage_error({"table", "a", "--json", "--markdown"}), "excludes");
   expect_contains(usage_error({"info"}), "give one of");
   expect_contains(usage_error({"info", "run", "--operators"}), "give one of");
   expect_contains(usage_error({"info", "run", "--vocab-size", "5"}), "go with --recipe");
@@ -130,7 +135,7 @@ TEST(CommandLine, UsageErrors) {
 TEST(CommandLine, HelpHasAnExampleForEveryCommand) {
   expect_contains(parse_as<Help>({"--help"}).text, "train");
   expect_contains(parse_as<Help>({"--version"}).text, RONDO_VERSION);
-  for (const char* command : {"train", "eval", "score", "generate", "info", "recipes"}) {
+  for (const char* command : {"train", "eval", "score", "generate", "info", "recipes", "table"}) {
     const std::string text = parse_as<Help>({command, "--help"}).text;
     expect_contains(text, std::string("Example:\n  lm ") + command);
   }

@@ -304,8 +304,8 @@ TEST_F(ProgramTest, ListsOperatorsAndKeys) {
   const auto hidden =
       std::find_if(keys.begin(), keys.end(), [](auto& it) { return it.at("name") == "model.hidden"; });
   ASSERT_NE(hidden, keys.end());
-  EXPECT_EQ(hidden->at("default"), "200");
-  expect_contains(output_of_lm({"info", "--keys"}), "model.hidden = 200");
+  EXPECT_EQ(hidden->at("default"), "[200]");
+  expect_contains(output_of_lm({"info", "--keys"}), "model.hidden = [200]");
 }
 
 // Characters and bytes, and a text without any line end.

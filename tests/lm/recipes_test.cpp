@@ -91,7 +91,7 @@ TEST(Recipes, ZarembaSmall) {
   const Recipe recipe = load_recipe("zaremba-small");
   EXPECT_EQ(recipe.model.cell, "lstm");
   EXPECT_EQ(recipe.model.layers, 2);
-  EXPECT_EQ(recipe.model.hidden, 200);
+  EXPECT_EQ(recipe.model.hidden, std::vector<std::int64_t>{200});
   EXPECT_EQ(recipe.model.init_all, 0.1);
   EXPECT_EQ(recipe.train.loss, "sum_over_time");
   EXPECT_EQ(recipe.train.decay_after, 4);
@@ -116,12 +116,13 @@ TEST(Recipes, Files) {
   const TemporaryFolder folder;
   const auto path = folder / "mine.toml";
   write_bytes(path, "[model]\nhidden = 7\n");
-  EXPECT_EQ(resolve_recipe(path, {}).model.hidden, 7);
+  EXPECT_EQ(resolve_recipe(path, {}).model.hidden, std::vector<std::int64_t>{7});
   EXPECT_EQ(resolve_recipe(path, {}).name, "mine");
   write_bytes(path, "[model]\nhidden = 7\n[made_by]\nthreads = 2\n");
-  EXPECT_EQ(load_recipe(path).model.hidden, 7) << "a run's config.toml is a recipe, too";
+  EXPECT_EQ(load_recipe(path).model.hidden, std::vector<std::int64_t>{7})
+      << "a run's config.toml is a recipe, too";
   write_bytes(path, "[model]\nhidden = 0\n");
-  expect_contains(error_of([&] { load_recipe(path); }), path.string() + ":2: model.hidden = 0");
+  expect_contains(error_of([&] { load_recipe(path); }), path.string() + ":2: model.hidden = [0]");
   expect_contains(error_of([&] { load_recipe(folder / "none.toml"); }), "No such file");
   expect_contains(error_of([&] { load_recipe(folder.path()); }), "folder");
 }
@@ -135,7 +136,7 @@ TEST(Recipes, ContradictionsNameTheRemedy) {
   expect_contains(error({"model.tied=true", "model.embedding=100"}),
                   "set model.embedding = 200 or model.tied = false");
   expect_contains(error({"model.tied=true", "model.output_layers=[50]"}), "50, from model.output_layers");
-  expect_contains(error({"model.tied=true", "model.last_hidden=50"}), "50, from model.last_hidden");
+  expect_contains(error({"model.tied=true", "model.hidden=[200, 50]"}), "50, from model.hidden");
   expect_contains(error({"train.micro_batch=3"}), "train.micro_batch = 3 does not divide train.batch = 20");
   expect_contains(error({"model.cell=gru", "model.forget_bias=1"}), "model.forget_bias = 1");
   expect_contains(error({"model.cell=bn_lstm", "train.batch=1"}), "set train.batch to 2 or more");
@@ -152,7 +153,7 @@ TEST(Recipes, ContradictionsNameTheRemedy) {
 TEST(Recipes, TheLastLayerMayHaveAWidthOfItsOwn) {
   const Recipe recipe = resolve_recipe(
       "zaremba-small",
-      {setting("model.last_hidden=50"), setting("model.tied=true"), setting("model.embedding=50")});
+      {setting("model.hidden=[200, 50]"), setting("model.tied=true"), setting("model.embedding=50")});
   EXPECT_EQ(model_options(recipe).hidden, (std::vector<int64_t>{200, 50}));
   EXPECT_EQ(model_options(resolve_recipe("zaremba-small", {})).hidden, (std::vector<int64_t>{200, 200}));
 }

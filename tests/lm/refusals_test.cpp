@@ -96,8 +96,18 @@ TEST_F(RefusalsTest, Recipes) {
   expect_training_refused({"--set", "model.tied=true"}, "model.tied");
   expect_training_refused({"--set", "model.embedding=0", "--set", "model.tied=true"}, "needs an embedding");
   expect_training_refused({"--set", "model.intermediate=0"}, "model.intermediate = 0");
-  expect_training_refused({"--set", "model.layers=1", "--set", "model.last_hidden=8"},
-                          "model.last_hidden = 8");
+  expect_training_refused({"--set", "model.layers=1", "--set", "model.hidden=[8, 9]"},
+                          "model.hidden has 2 widths for 1 layers");
+  expect_training_refused({"--set", "model.major_ratio=1.5"}, "--set model.major_ratio=1.5");
+  expect_training_refused({"--set", "model.major_ratio=0.001"}, "leaves no unit to the major cell");
+  expect_training_refused({"--set", "model.major_ratio=0.5", "--set", "model.embedding=0"},
+                          "a minor cell reads the embedding");
+  expect_training_refused({"--set", "model.bidirectional=true"}, "left-to-right language model");
+  expect_training_refused({"--set", "model.transition=[30]"}, "is for dt_rnn, dts_rnn, dt_lstm, dt_gru");
+  expect_training_refused({"--set", "model.cell=dt_gru", "--set", "model.transition=[33]"}, "reset gate");
+  expect_training_refused({"--set", "model.intermediate=30"}, "is for mrnn");
+  expect_training_refused({"--set", "model.alpha=2"}, "is for mi_rnn");
+  expect_training_refused({"--set", "model.cell=gru", "--set", "model.zoneout_memory=0.1"}, "has no memory");
   expect_training_refused({"--set", "data.batching=line"}, "lines");
   expect_training_refused({"--set", "data.batching=crops", "--set", "train.length=100000"},
                           "crops of 100000");
@@ -193,10 +203,10 @@ TEST_F(RefusalsTest, BrokenRuns) {
   expect_broken("run", "vocab.txt", vocabulary + "\\q\n", "bad escape");
 
   std::string config = bytes_of_file(*data / "run/config.toml");
-  const std::string hidden = "\nhidden = 32";
+  const std::string hidden = "\nhidden = [32]";
   ASSERT_NE(config.find(hidden), std::string::npos);
   expect_broken("run", "config.toml", "", "another recipe");
-  expect_broken("run", "config.toml", config.replace(config.find(hidden), hidden.size(), "\nhidden = 33"),
+  expect_broken("run", "config.toml", config.replace(config.find(hidden), hidden.size(), "\nhidden = [33]"),
                 "another recipe");
   expect_broken("run", "config.toml", "[model]\nhidden = -1\n", "config.toml:2");
 }

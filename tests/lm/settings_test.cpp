@@ -15,6 +15,7 @@ struct Example {
   bool loud = false;
   std::vector<std::int64_t> widths = {1, 2};
   std::vector<std::string> names;
+  std::vector<double> shares = {1};
 
   std::vector<Key> keys() {
     return {{"look.shape", &shape, one_of({"round", "square"}), "", "its outline"},
@@ -23,7 +24,8 @@ struct Example {
             {"size.share", &share, from_to_below(0, 1), "", "of the whole"},
             {"size.loud", &loud, {}, "", "or quiet"},
             {"size.widths", &widths, between(1, 9), "units", "one each"},
-            {"size.names", &names, {}, "", "of each"}};
+            {"size.names", &names, {}, "", "of each"},
+            {"size.shares", &shares, between(0, 1), "", "of each"}};
   }
   void set(const std::string& text) { apply_setting(parse_setting(text), keys()); }
   void read(const std::string& text) { read_toml(text, "f.toml", keys()); }
@@ -41,6 +43,9 @@ TEST(Settings, ReadsEveryType) {
   EXPECT_EQ(example.widths, std::vector<std::int64_t>{3});
   EXPECT_EQ(example.names, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(example.note, "");
+  example.read("[size]\nwidths = 4\nshares = [0.5, 1]\n");  // one number is a list of one
+  EXPECT_EQ(example.widths, std::vector<std::int64_t>{4});
+  EXPECT_EQ(example.shares, (std::vector<double>{0.5, 1}));
   example.read("[size]\nshare = 0\nwidths = []\n");  // an integer is a number, too
   EXPECT_EQ(example.share, 0);
   EXPECT_TRUE(example.widths.empty());

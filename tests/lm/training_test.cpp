@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "nn/cells/cell.h"
 #include "tensor/allocator.h"
 #include "tests/lm/temporary_folder.h"
@@ -21,7 +23,8 @@ Recipe small_recipe(const std::string& cell) {
   Recipe recipe;
   recipe.model.cell = cell;
   recipe.model.layers = 2;
-  recipe.model.embedding = recipe.model.hidden = 6;
+  recipe.model.embedding = 6;
+  recipe.model.hidden = {6};
   recipe.model.dropout = 0.3;
   recipe.train.batch = 4;
   recipe.train.micro_batch = 2;
@@ -158,6 +161,27 @@ TEST(Training, RefusesNumbersThatNoTrainingHas) {
     write_safetensors(folder / "bad", good.tensors(), numbers);
     EXPECT_NE(error_of([&] { training.load(folder / "bad"); }).find("bad: "), std::string::npos) << name;
   }
+}
+
+TEST(Training, CountsItsSecondsAcrossResumes) {
+  const TemporaryFolder folder;
+  const std::vector<int32_t> ids = some_ids();
+  Training first(small_recipe("gru"), 11, ids), second(small_recipe("gru"), 11, ids);
+  EXPECT_EQ(first.seconds(), 0);
+  updates(first, 2);
+  EXPECT_GT(first.seconds(), 0);
+  first.save(folder / "state", 0);
+  second.load(folder / "state");
+  EXPECT_EQ(second.seconds(), first.seconds());
+  updates(second, 2);
+  EXPECT_GT(second.seconds(), first.seconds());
+
+  const Safetensors state = Safetensors::read(folder / "state");
+  Metadata numbers = state.metadata();
+  numbers.erase("seconds");
+  write_safetensors(folder / "old", state.tensors(), numbers);
+  second.load(folder / "old");
+  EXPECT_TRUE(std::isnan(second.seconds()));
 }
 
 TEST(LoadModel, RefusesWeightsThatAreNotFinite) {

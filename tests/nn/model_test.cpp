@@ -387,12 +387,44 @@ TEST_P(CarriedState, TwoChunksGiveWhatOneGives) {
 INSTANTIATE_TEST_SUITE_P(Cells, CarriedState, testing::ValuesIn(cell_names()),
                          [](const auto& instance) { return instance.param; });
 
+TEST(Dropout, DropsTheSameAtAllStepsIfItIsVariational) {
+  struct Part : Module {
+    Part() { finalize(1); }
+    Dropout dropout{*this, "d", 0.5, true};
+  } part;
+  const int64_t T = 4, B = 6, W = 5;
+  const Variable ones(Tensor::filled({T, B, W}, 1));
+  const auto drawn = [&](uint64_t update, BatchSlice slice) {
+    part.begin_update({.seed = 2, .update = update, .slice = slice});
+    return part.dropout(Variable(Tensor::filled({T, slice.batch, W}, 1))).value();
+  };
+  EXPECT_EQ(part.dropout(ones).value().to_vector(), ones.value().to_vector());
+  part.set_training(true);
+  const Tensor whole = drawn(0, {B, 0, B});
+  const Numbers first = whole[0].to_vector();
+  EXPECT_GT(std::count(first.begin(), first.end(), 0), 5);
+  EXPECT_GT(std::count(first.begin(), first.end(), 2), 5);
+  for (int64_t t = 1; t < T; ++t) EXPECT_EQ(whole[t].to_vector(), first);
+  EXPECT_NE(drawn(1, {B, 0, B})[0].to_vector(), first);
+  const Numbers part_of_it = drawn(0, {2, 3, B})[T - 1].to_vector();  // a micro-batch of the same update
+  EXPECT_EQ(part_of_it, Numbers(first.begin() + 3 * W, first.begin() + 5 * W));
+}
+
+TEST(RecurrentLayer, ErrorsSayWhatWasExpected) {
+  LanguageModel model(small(), 11);
+  const auto error = [&](const Lengths& lengths) {
+    return error_of([&] { model.forward({tokens({1, 2, 3, 4}), 2, 2, lengths}, model.initial_states(2)); });
+  };
+  EXPECT_EQ(error({1}), "[recurrent] 2 rows need as many lengths, got 1");
+  EXPECT_EQ(error({1, 3}), "[recurrent] a length from 0 to 2 was expected: 3");
+}
+
 TEST(RecurrentStack, ErrorsSayWhatWasExpected) {
   LanguageModel model(small(), 11);
   EXPECT_EQ(error_of([&] {
               model.forward({tokens({1, 2}), 1, 2}, {});
             }),
-            "[recurrent] 2 layers need 2 states, got 0");
+            "[recurrent] 2 cells need 2 states, got 0");
 }
 
 // ---- Memory that is used again.
@@ -413,7 +445,7 @@ TEST(Memory, BackwardOverwritesNothingThatSomeoneHolds) {
 TEST(Memory, OneLayersGatesAndTheirGradientsShareABuffer) {
   struct Layer : Module {
     Layer() { finalize(1); }
-    RecurrentStack stack{*this, "rnn", "lstm", {pytorch_cell(8, 64)}, 0};
+    RecurrentStack stack{*this, "rnn", {.cell = "lstm", .layers = {pytorch_cell(8, 64)}}};
   } layer;
   const int64_t T = 100, B = 32, H = 64;
   const Tensor x = Tensor::filled({T, B, 8}, real(0.1));

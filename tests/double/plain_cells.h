@@ -1,0 +1,56 @@
+// Every cell as plain loops over complex numbers, written from the papers' equations and sharing nothing with
+// nn/: a derivative is the imaginary part that a tiny imaginary step of a parameter leaves (exact, with no
+// difference taken).
+#pragma once
+
+#include <complex>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rondo {
+
+using Number = std::complex<double>;
+using Vector = std::vector<Number>;
+
+/// The parameters of one layer, as numbers.
+struct PlainLayer {
+  int64_t input, hidden;
+  std::map<std::string, Vector> named;  // without "rnn." and the layer's suffix
+
+  const Vector& operator[](const std::string& name) const { return named.at(name); }
+  bool has(const std::string& name) const { return named.contains(name); }
+  /// Row `row` of a matrix times a vector.
+  Number product(const std::string& matrix, int64_t row, const Vector& v) const {
+    return std::inner_product(v.begin(), v.end(), (*this)[matrix].begin() + row * std::ssize(v), Number(0));
+  }
+  Number bias(int64_t row) const {
+    return (*this)["bias_ih"][row] + (has("bias_hh") ? (*this)["bias_hh"][row] : 0.0);
+  }
+  Number Wx(int64_t gate, int64_t j, const Vector& x) const {
+    return product("weight_ih", gate * hidden + j, x) + (*this)["bias_ih"][gate * hidden + j];
+  }
+  Number Uh(int64_t gate, int64_t j, const Vector& h) const {
+    return product("weight_hh", gate * hidden + j, h) +
+           (has("bias_hh") ? (*this)["bias_hh"][gate * hidden + j] : 0.0);
+  }
+  int64_t M(int64_t states) const { return std::ssize((*this)["weight_mx"]) / input / states; }
+};
+
+/// h and c of one stream.
+struct PlainState {
+  Vector h, c;
+};
+
+/// One step of one stream: the new h and c. Recurrent weights see `h`; an update gate keeps `kept`, which
+/// differs where a mask lies on h.
+using PlainCell = std::function<PlainState(const PlainLayer&, const Vector& x, const Vector& h,
+                                           const Vector& c, const Vector& kept)>;
+
+/// Of all cells, in the order of cell_names().
+const std::vector<std::pair<std::string, PlainCell>>& plain_cells();
+
+}  // namespace rondo

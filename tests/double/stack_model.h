@@ -1,0 +1,124 @@
+// A recurrent stack whose input and initial states are parameters too, under the conditions in which it may
+// run; and central differences for all of them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "autograd/operators.h"
+#include "nn/recurrent.h"
+#include "tests/nn/parameters.h"
+
+namespace rondo {
+
+/// How a stack of two layers is built and run.
+struct Condition {
+  std::string name;
+  int bias_count = 1;
+  int64_t intermediate = 0;           // M; 0: the default
+  std::vector<int64_t> transition{};  // inner layers before one of H units; empty: the default
+  bool bidirectional = false;
+  int64_t minor = 0;  // units of minor cells; 0: none
+  MinorInput minor_input = MinorInput::embedding;
+  bool zero_state = false;
+  Lengths lengths{};
+  StateNoise noise{};
+  bool training = false;
+};
+
+struct StackModel : Module {
+  static constexpr int64_t T = 5, B = 3, I = 4, H = 5;
+  static constexpr uint64_t seed = 3, update = 7;
+
+  StackModel(const std::string& cell, const Condition& how)
+      : condition(how),
+        options{.cell = cell,
+                .layers = {layer(how, I, H), layer(how, width(how, H), H - 1)},
+                .minor_input = how.minor_input,
+                .bidirectional = how.bidirectional,
+                .noise = how.noise},
+        stack(*this, "rnn", options),
+        x(*this, "x", {T, B, I}, uniform_values(1)) {
+    for (const Cell* it : stack.cells())
+      for (const char* part : {"h", "c"})
+        start.emplace_back(*this, std::string("start.") + part + std::to_string(start.size() / 2),
+                           Shape{B, it->options.hidden_size}, uniform_values(1));
+    finalize(seed);
+    if (how.zero_state)
+      for (Parameter& it : start) fill(it.variable().value(), 0);
+    for (size_t b = 0; b < how.lengths.size(); ++b)  // whatever lies in the padding
+      for (int64_t t = how.lengths[b]; t < T; ++t)
+        fill(x.variable().value()[t].row_range(static_cast<int64_t>(b), static_cast<int64_t>(b) + 1),
+             real(NAN));
+    set_training(how.training);
+    set_statistics_rate({});  // those of so few rows are too steep for central differences
+  }
+
+  bool has_memory() const { return stack.cells()[0]->initial_state(1).c.defined(); }
+
+  RecurrentStack::Result run() {
+    begin_update({.seed = seed, .update = update, .slice = {B, 0, B}});
+    std::vector<State> states;
+    for (size_t i = 0; i < start.size(); i += 2)
+      states.push_back({start[i], has_memory() ? start[i + 1].variable() : Variable()});
+    return stack(x, states, condition.lengths);
+  }
+
+  Condition condition;
+  StackOptions options;
+  RecurrentStack stack;
+  Parameter x;
+  std::deque<Parameter> start;  // h and c of each cell
+
+ private:
+  static int64_t width(const Condition& how, int64_t units) {
+    return (units + how.minor) * (how.bidirectional ? 2 : 1);
+  }
+  static CellOptions cell_options(const Condition& how, int64_t input, int64_t hidden) {
+    CellOptions options = pytorch_cell(input, hidden);
+    options.bias_count = how.bias_count;
+    options.intermediate_size = how.intermediate;
+    options.transition = how.transition;
+    if (!how.transition.empty()) options.transition.push_back(hidden);
+    options.integration = {0.9, 0.6, 0.4, 0.2};
+    return options;
+  }
+  static LayerOptions layer(const Condition& how, int64_t input, int64_t hidden) {
+    const CellOptions major = cell_options(how, input, hidden);
+    if (how.minor == 0) return major;
+    return {major, cell_options(how, how.minor_input == MinorInput::embedding ? I : input, how.minor)};
+  }
+};
+
+/// Central differences for every parameter of a model, whose loss must be deterministic.
+inline void expect_parameter_gradients(Module& model, const std::function<Variable()>& loss) {
+  fill(model.gradients(), 0);
+  loss().backward();
+  const NoGradient guard;
+  for (const Segment& segment : model.segments()) {
+    const Tensor value = value_of(model, segment.name), gradient = gradient_of(model, segment.name);
+    for (int64_t i = 0; i < value.size(); ++i) {
+      constexpr double h = 1e-5;
+      const double kept = value.data()[i];
+      if (std::isnan(kept)) {  // in the padding
+        ASSERT_EQ(gradient.data()[i], 0) << segment.name << " element " << i;
+        continue;
+      }
+      value.write()[i] = kept + h;
+      const double above = loss().value().item();
+      value.write()[i] = kept - h;
+      const double below = loss().value().item();
+      value.write()[i] = kept;
+      const double numeric = (above - below) / (2 * h), analytic = gradient.data()[i];
+      ASSERT_NEAR(analytic, numeric, 1e-6 * std::max({1.0, std::abs(analytic), std::abs(numeric)}))
+          << segment.name << " element " << i;
+    }
+  }
+}
+
+}  // namespace rondo

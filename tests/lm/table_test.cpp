@@ -1,0 +1,221 @@
+// `lm table` on runs as `lm train` leaves them, and on folders with a log written here.
+#include "lm/table.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/lm/program.h"
+
+namespace rondo {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+/// A run on words, and one on characters that a paper reports in bits.
+class TableTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    data = new SmallData;
+    data->trained("words", {"--epochs", "2", "--set", "published.valid=5.5", "--set", "published.test=4.25"});
+    data->trained("letters", {"--epochs", "1", "--set", "data.unit=characters", "--set",
+                              "published.test=1.375", "--set", "published.unit=bits"});
+  }
+  static void TearDownTestSuite() { delete data; }
+
+  static std::string words() { return data->path("words"); }
+  static std::string letters() { return data->path("letters"); }
+  static std::vector<Json> log_of(const std::string& run) {
+    std::istringstream lines(bytes_of_file(fs::path(run) / "log.jsonl"));
+    std::vector<Json> entries;
+    for (std::string line; std::getline(lines, line);) entries.push_back(Json::parse(line));
+    return entries;
+  }
+  static Json json_of(const std::vector<std::string>& runs) {
+    std::vector<std::string> all{"table", "--json"};
+    all.insert(all.end(), runs.begin(), runs.end());
+    return Json::parse(output_of_lm(all)).at("runs");  // of all of stdout: nothing else may be there
+  }
+  /// A copy of a run with another log; empty: with none.
+  static std::string with_log(const std::string& run, const std::string& log) {
+    const fs::path copy = *data / "copy";
+    fs::remove_all(copy);
+    fs::copy(run, copy);
+    fs::remove(copy / "log.jsonl");
+    if (!log.empty()) write_bytes(copy / "log.jsonl", log);
+    return copy;
+  }
+  /// The cells of a Markdown table, a row a line.
+  static std::vector<std::vector<std::string>> cells_of(const std::string& markdown) {
+    std::vector<std::vector<std::string>> rows;
+    std::istringstream lines(markdown);
+    for (std::string line, cell; std::getline(lines, line);) {
+      EXPECT_TRUE(line.starts_with('|') && line.ends_with('|')) << line;
+      std::istringstream cells(line.substr(1));
+      for (rows.emplace_back(); std::getline(cells, cell, '|');) {
+        const std::size_t begin = cell.find_first_not_of(' ');
+        rows.back().push_back(cell.substr(begin, cell.find_last_not_of(' ') + 1 - begin));
+      }
+    }
+    return rows;
+  }
+
+  static SmallData* data;
+};
+SmallData* TableTest::data = nullptr;
+
+TEST_F(TableTest, JsonHasWhatTheRunsMeasured) {
+  const Json runs = json_of({letters(), words()});
+  ASSERT_EQ(runs.size(), 2u);
+  EXPECT_EQ(runs[0].at("run"), letters()) << "in the order given";
+  const Json& row = runs[1];
+  Json valid, test;
+  double seconds = 0;
+  for (const Json& entry : log_of(words())) {
+    if (!entry.contains("split")) continue;
+    if (entry.at("split") == "test") {
+      test = entry;
+    } else {
+      EXPECT_GT(entry.at("training_seconds"), seconds) << "it adds up";
+      seconds = entry.at("training_seconds");
+      if (valid.is_null() || entry.at("nats") < valid.at("nats")) valid = entry;
+    }
+  }
+  for (const char* key : {"nats", "bits", "perplexity", "symbols"}) {
+    EXPECT_EQ(row.at("valid").at(key), valid.at(key)) << key;
+    EXPECT_EQ(row.at("test").at(key), test.at(key)) << key;
+  }
+  EXPECT_EQ(row.at("training_seconds"), seconds);
+  EXPECT_EQ(row.at("recipe"), "small");
+  EXPECT_EQ(row.at("published"), (Json{{"valid", 5.5}, {"test", 4.25}, {"unit", "perplexity"}}));
+  EXPECT_EQ(row.at("epochs"), 2);
+  EXPECT_EQ(row.at("epochs_planned"), 2);
+  EXPECT_EQ(row.at("finished"), true);
+  const Json info = Json::parse(output_of_lm({"info", words(), "--json"}));
+  EXPECT_EQ(row.at("parameters"), info.at("parameters"));
+  EXPECT_EQ(row.at("vocabulary_size"), info.at("vocabulary_size"));
+  EXPECT_EQ(runs[0].at("published"), (Json{{"valid", nullptr}, {"test", 1.375}, {"unit", "bits"}}));
+}
+
+TEST_F(TableTest, MarkdownHasARowForEachRun) {
+  const auto rows = cells_of(output_of_lm({"table", "--markdown", letters(), words()}));
+  const std::vector<std::string> header{
+      "recipe",           "parameters",    "test published",  "test nats",    "test bits",
+      "test perplexity",  "test symbols",  "valid published", "valid nats",   "valid bits",
+      "valid perplexity", "valid symbols", "epochs",          "training time"};
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[0], header);
+  for (const auto& row : rows) EXPECT_EQ(row.size(), header.size());
+  for (const std::string& cell : rows[1]) EXPECT_TRUE(cell == "---" || cell == "---:") << cell;
+  EXPECT_EQ(rows[2][0], "`small (letters)`");
+  EXPECT_EQ(rows[2][2], "1.375 bits");
+  EXPECT_EQ(rows[2][5], "-") << "no perplexity of characters";
+  EXPECT_EQ(rows[2][7], "-") << "not published";
+  EXPECT_EQ(rows[3][2], "4.25 perplexity");
+  EXPECT_EQ(rows[3][4], "-") << "no bits of words";
+  EXPECT_EQ(rows[3][6], "159");
+  const Json runs = json_of({letters(), words()});
+  EXPECT_NEAR(std::stod(rows[2][4]), runs[0].at("test").at("bits"), 5e-5);
+  EXPECT_NEAR(std::stod(rows[3][3]), runs[1].at("test").at("nats"), 5e-5);
+  EXPECT_NEAR(std::stod(rows[3][10]), runs[1].at("valid").at("perplexity"), 5e-3);
+  EXPECT_EQ(rows[3][12], "2");
+}
+
+TEST_F(TableTest, TextStandsInColumns) {
+  std::istringstream text(output_of_lm({"table", words(), letters()}));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  ASSERT_EQ(lines.size(), 4u);
+  for (const char* name : {"recipe", "parameters", "published", "nats", "symbols", "epochs", "time"})
+    expect_contains(lines[1], name);
+  EXPECT_TRUE(lines[2].starts_with("small (words)    "));
+  EXPECT_TRUE(lines[3].starts_with("small (letters)  "));
+  // Numbers end where the header ends.
+  const std::size_t end = lines[1].find("parameters") + 10;
+  for (int row : {2, 3}) {
+    EXPECT_TRUE(std::isdigit(lines[row].at(end - 1))) << lines[row];
+    EXPECT_EQ(lines[row].at(end), ' ') << lines[row];
+  }
+  // Bits are for characters only, so words alone have no such column.
+  EXPECT_EQ(output_of_lm({"table", words()}).find("bits"), std::string::npos);
+}
+
+TEST_F(TableTest, SaysWhatIsUnfinished) {
+  const std::string log = bytes_of_file(fs::path(words()) / "log.jsonl");
+  const std::string first = log.substr(0, log.find("\"split\""));
+  // Up to the line of the first evaluation, as when it was stopped there; the state is that of a finished
+  // run.
+  const std::string stopped = with_log(words(), log.substr(0, log.find('\n', first.size()) + 1));
+  fs::remove(fs::path(stopped) / "state.safetensors");
+  Json row = json_of({stopped})[0];
+  EXPECT_EQ(row.at("finished"), false);
+  EXPECT_EQ(row.at("epochs"), 1);
+  EXPECT_TRUE(row.at("valid").at("nats").is_number());
+  EXPECT_TRUE(row.at("test").at("nats").is_null());
+  expect_contains(output_of_lm({"table", stopped}), "1 of 2, unfinished");
+
+  // No evaluation yet, and no log: dashes.
+  for (const std::string& start : {log.substr(0, log.find('\n') + 1), std::string()}) {
+    const std::string run = with_log(words(), start);
+    row = json_of({run})[0];
+    EXPECT_EQ(row.at("finished"), false);
+    EXPECT_TRUE(row.at("valid").at("nats").is_null());
+    EXPECT_TRUE(row.at("training_seconds").is_null());
+    EXPECT_GT(row.at("parameters"), 0);
+    const auto cells = cells_of(output_of_lm({"table", "--markdown", run}));
+    const std::vector<std::string> expected{
+        "`small (copy)`",     cells[2][1], "4.25 perplexity", "-", "-", "5.5 perplexity", "-", "-",
+        "0 of 2, unfinished", "-"};
+    EXPECT_EQ(cells[2], expected);
+  }
+}
+
+TEST_F(TableTest, KnowsTheEndOfARunWithoutTestText) {
+  SmallData other;
+  fs::remove(other / "data/test.txt");
+  other.trained("run", {"--epochs", "1"});
+  const Json row = json_of({other.path("run")})[0];
+  EXPECT_EQ(row.at("finished"), true);
+  EXPECT_TRUE(row.at("test").at("nats").is_null());
+}
+
+TEST_F(TableTest, TrainingTimeGoesOnInAResumedRun) {
+  SmallData other;
+  other.trained("run", {"--epochs", "1"});
+  const double first = json_of({other.path("run")})[0].at("training_seconds");
+  output_of_lm(other.resume("run", {"--epochs", "2"}));
+  int seen = 0;
+  for (const Json& entry : log_of(other.path("run"))) {
+    if (!entry.contains("training_seconds") || entry.at("epoch") != 2) continue;
+    EXPECT_GT(entry.at("training_seconds"), first);
+    ++seen;
+  }
+  EXPECT_EQ(seen, 1);
+}
+
+TEST_F(TableTest, OlderLogsHaveNoTrainingTime) {
+  std::string log = bytes_of_file(fs::path(words()) / "log.jsonl");
+  for (std::size_t at; (at = log.find("\"training_seconds\"")) != std::string::npos;)
+    log.erase(at, log.find(',', at) + 1 - at);
+  const std::string run = with_log(words(), log);
+  EXPECT_TRUE(json_of({run})[0].at("training_seconds").is_null());
+  EXPECT_EQ(cells_of(output_of_lm({"table", "--markdown", run}))[2].back(), "-");
+}
+
+TEST_F(TableTest, Refusals) {
+  expect_refused(run_lm({"table", words(), data->path("absent")}), "no run at");
+  expect_refused(run_lm({"table", data->path("data")}), "holds no config.toml");
+  const std::string good = "{\"step\":1,\"epoch\":1}\n";
+  for (const std::string bad :
+       {"{\"step\":2,", "[]", "3", "", "{}", "{\"split\":\"valid\",\"nats\":1}",
+        "{\"split\":\"exam\",\"nats\":1,\"bits\":1,\"perplexity\":1,\"symbols\":1,\"best\":true,\"epoch\":1}",
+        "{\"split\":\"test\",\"nats\":null,\"bits\":1,\"perplexity\":1,\"symbols\":1}"})
+    expect_refused(run_lm({"table", words(), with_log(words(), good + bad + "\n")}), "log.jsonl:2: ");
+  const std::string copy = with_log(words(), good);
+  fs::remove(fs::path(copy) / "vocab.txt");
+  expect_refused(run_lm({"table", copy}), "vocab.txt");
+}
+
+}  // namespace
+}  // namespace rondo
