@@ -173,13 +173,25 @@ inline Variable log_sigmoid(const Variable& x) { return pointwise(LogSigmoid{}, 
 
 // ---- The gates of recurrent cells: pure pointwise mathematics, once each. Arguments are pre-activations.
 
+/// The two halves of an LSTM, for cells in which something lies between them.
+struct LstmMemory {
+  static constexpr auto name = "lstm_memory";
+  static constexpr auto equation = "c' = s(f) c + s(i) tanh(g)";
+  HD auto operator()(auto i, auto f, auto g, auto c) const { return sigmoid(f) * c + sigmoid(i) * tanh(g); }
+};
+struct LstmOutput {
+  static constexpr auto name = "lstm_output";
+  static constexpr auto equation = "h' = s(o) tanh(c')";
+  HD auto operator()(auto o, auto c) const { return sigmoid(o) * tanh(c); }
+};
+
 /// Hochreiter & Schmidhuber 1997, with the forget gate of Gers et al. 2000. Results: h', c'.
 struct LstmGates {
   static constexpr auto name = "lstm_gates";
   static constexpr auto equation = "c' = s(f) c + s(i) tanh(g); h' = s(o) tanh(c')";
   HD auto operator()(auto i, auto f, auto g, auto o, auto c) const {
-    auto next = sigmoid(f) * c + sigmoid(i) * tanh(g);
-    return outputs(sigmoid(o) * tanh(next), next);
+    auto next = LstmMemory{}(i, f, g, c);
+    return outputs(LstmOutput{}(o, next), next);
   }
 };
 
@@ -188,7 +200,7 @@ struct LstmGatesSigmoid {
   static constexpr auto name = "lstm_gates_sigmoid";
   static constexpr auto equation = "c' = s(f) c + s(i) tanh(g); h' = s(o) s(c')";
   HD auto operator()(auto i, auto f, auto g, auto o, auto c) const {
-    auto next = sigmoid(f) * c + sigmoid(i) * tanh(g);
+    auto next = LstmMemory{}(i, f, g, c);
     return outputs(sigmoid(o) * sigmoid(next), next);
   }
 };
@@ -230,6 +242,21 @@ struct MultiplicativeIntegration {
   }
 };
 
+/// Batch normalisation by given statistics, Ioffe & Szegedy 2015: vectors but for x, and beta where it is a
+/// sum so far. autograd/batch_norm.h says where the statistics come from, and why a column that does not vary
+/// is a constant.
+struct BatchNormalization {
+  static constexpr auto name = "batch_normalization";
+  static constexpr auto equation =
+      "gamma (x - mean) / sqrt(variance + epsilon) + beta; beta where variance < epsilon / 1000";
+  static constexpr Domain domain{0.1, 2};
+  real epsilon = real(1e-5);
+  HD auto operator()(auto x, auto mean, auto variance, auto gamma, auto beta) const {
+    auto normalized = (x - mean) / sqrt(variance + epsilon);
+    return gamma * select(variance < epsilon / 1000, 0, normalized) + beta;
+  }
+};
+
 /// What a unit's state becomes where its mask is 0: what it was. Krueger et al. 2017 (zoneout).
 struct Zoneout {
   static constexpr auto name = "zoneout";
@@ -242,7 +269,7 @@ struct Zoneout {
 using Operators =
     OperatorList<Add, Subtract, Multiply, Divide, Maximum, Minimum, Affine, Clamp, Absolute, Square,
                  SquareRoot, Exponential, ExponentialMinusOne, Logarithm, LogarithmOfOnePlus, Tanh, Sigmoid,
-                 Relu, Softplus, LogSigmoid, LstmGates, LstmGatesSigmoid, GruReset, GruUpdate, GruResetAfter,
-                 MultiplicativeIntegration, Zoneout>;
+                 Relu, Softplus, LogSigmoid, LstmMemory, LstmOutput, LstmGates, LstmGatesSigmoid, GruReset,
+                 GruUpdate, GruResetAfter, MultiplicativeIntegration, BatchNormalization, Zoneout>;
 
 }  // namespace rondo

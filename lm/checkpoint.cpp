@@ -47,19 +47,22 @@ void save_model(const std::filesystem::path& path, const Module& model) {
   std::vector<TensorBytes> tensors;
   for (const Segment& segment : model.segments())
     tensors.push_back(as_bytes(segment.name, Module::view(model.values(), segment)));
+  for (const Buffer* buffer : model.buffers()) tensors.push_back(as_bytes(buffer->name(), buffer->tensor()));
   write_safetensors(path, std::move(tensors), {{"format", "pt"}});
 }
 
 void load_model(const std::filesystem::path& path, const Module& model) {
   const Safetensors file = Safetensors::read(path);
-  check_input(file.tensors().size() == model.segments().size(),
+  const size_t count = model.segments().size() + model.buffers().size();
+  check_input(file.tensors().size() == count,
               "{}: holds {} tensors where this model has {}; the file belongs to another recipe",
-              path.string(), file.tensors().size(), model.segments().size());
-  for (const Segment& segment : model.segments()) {
-    const Tensor to = Module::view(model.values(), segment);
-    read_into(file, path, segment.name, to);
-    check_input(all_finite(to), "{}: {} holds numbers that are not finite", path.string(), segment.name);
-  }
+              path.string(), file.tensors().size(), count);
+  const auto read = [&](const std::string& name, const Tensor& to) {
+    read_into(file, path, name, to);
+    check_input(all_finite(to), "{}: {} holds numbers that are not finite", path.string(), name);
+  };
+  for (const Segment& segment : model.segments()) read(segment.name, Module::view(model.values(), segment));
+  for (const Buffer* buffer : model.buffers()) read(buffer->name(), buffer->tensor());
 }
 
 void StateWriter::add(const std::string& name, const Tensor& tensor) {

@@ -1,6 +1,6 @@
-// Model and training state in files: model.safetensors holds the weights under their names, state.safetensors
-// everything that a resumed training needs. It deliberately knows bytes and names only; the format is
-// lm/safetensors.h.
+// Model and training state in files: model.safetensors holds the weights and buffers under their names,
+// state.safetensors everything that a resumed training needs. It deliberately knows bytes and names only; the
+// format is lm/safetensors.h.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,11 @@
 
 namespace rondo {
 
-/// Writes the weights, tied ones under each of their names' first. The same weights give the same bytes.
+/// Writes the weights, tied ones under each of their names' first, and the buffers. The same weights and
+/// buffers give the same bytes.
 void save_model(const std::filesystem::path& path, const Module& model);
-/// Reads weights into a model of the same layout. InputError naming the file and the tensor if a name or a
-/// shape differs.
+/// Reads weights and buffers into a model of the same layout. InputError naming the file and the tensor if a
+/// name or a shape differs.
 void load_model(const std::filesystem::path& path, const Module& model);
 
 /// Named tensors and numbers on their way to or from a state file.

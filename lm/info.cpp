@@ -76,6 +76,9 @@ void print_model(const Subject& subject, const Module& model) {
     }
   }
   fmt::print("{:<42} {:>14} parameters\n\n", "in all", model.parameter_count());
+  std::int64_t kept = 0;
+  for (const Buffer* buffer : model.buffers()) kept += buffer->tensor().size();
+  if (kept > 0) fmt::print("statistics  {} numbers, saved but not trained\n", kept);
   fmt::print("training    about {}B in tensors\n",
              short_number(static_cast<double>(training_bytes(recipe, model))));
   fmt::print("computes    on cpu, {} threads, {} kernels (OpenBLAS)\n", threads(), blas_kernel());
@@ -136,17 +139,18 @@ void print_keys(bool as_json) {
 
 }  // namespace
 
-/// 9/8 x 4 bytes x (P (2 + S) + 2 R + N (E + H (G / widest + 3) + W + 2 D) + max(B V + (N + V) F, N widest)),
-/// with
+/// 9/8 x 4 bytes x (P (2 + S) + 2 R + N (E + H (J G / widest + 3) + W + 2 D) + max(B V + (N + V) F, N
+/// widest)), with
 ///   P parameters: values, gradients and S vectors of optimizer state;
 ///   R recurrent and output weights, packed for forward and for backward (as long as streams are few enough
 ///   for that, and chunks too long for it to befall input weights);
 ///   N = streams at once x length, the rows of a chunk (of lines: as if none were longer than that). Forward
 ///   leaves for backward in each row the embedding E (one-hot: V); of each of the H units of all layers its
-///   gates, G in the widest layer, and its state (h, c or its like, and what a cell computes on the way); the
-///   output layers' widths W; and where there is dropout, a mask and a result of the width D of what it acts
-///   on. On top of that lies what the loss takes: a block of B rows of logits V, and the gradients of its
-///   input, F wide, and of its weight; and later the gradient of h. Those of the gates overwrite them.
+///   gates, G in the widest layer, J times, and its state (h, c or its like, and what a cell computes on the
+///   way); the output layers' widths W; and where there is dropout, a mask and a result of the width D of
+///   what it acts on. On top of that lies what the loss takes: a block of B rows of logits V, and the
+///   gradients of its input, F wide, and of its weight; and later the gradient of h. Those of the gates
+///   overwrite them.
 /// The allocator rounds blocks up, by an eighth on average. Measured peaks are within a quarter of it.
 std::int64_t training_bytes(const Recipe& recipe, const Module& model) {
   const Tensor nothing = Tensor::zeros({1});
@@ -168,11 +172,18 @@ std::int64_t training_bytes(const Recipe& recipe, const Module& model) {
     for (const char* recurrent : {"rnn.weight_hh", "rnn.weight_hm", "rnn.weight_mh"})
       if (segment.name.starts_with(recurrent)) R += segment.shape.size();
   }
+  // Where W x and U h are not simply added, both remain, and their sum; with batch normalisation the
+  // normalised ones, too, and a gradient, which cannot overwrite what the statistics still need.
+  std::int64_t J = 1;
+  for (const Segment& segment : model.segments()) {
+    if (segment.name == "rnn.alpha_l0") J += 2;
+    if (segment.name == "rnn.gamma_ih_l0") J += 4;
+  }
   const std::int64_t E = recipe.model.embedding > 0 ? recipe.model.embedding : V;
   const std::int64_t D = recipe.model.dropout > 0 ? E + H : 0;
   const std::int64_t F = widths.empty() ? hidden.back() : widths.back(), B = cross_entropy_block_rows(N, V);
   const std::int64_t chunk =
-      N * (E + H * (G / widest + 3) + W + 2 * D) + std::max(B * V + (N + V) * F, N * widest);
+      N * (E + H * (J * G / widest + 3) + W + 2 * D) + std::max(B * V + (N + V) * F, N * widest);
   return static_cast<std::int64_t>(sizeof(real)) * (P * (2 + S) + 2 * (R + V * F) + chunk) * 9 / 8;
 }
 

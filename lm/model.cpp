@@ -43,6 +43,7 @@ LanguageModelOptions model_options(const Recipe& recipe) {
   options.forget_bias = model.forget_bias;
   options.intermediate = std::max<std::int64_t>(model.intermediate, 0);
   options.integration = {model.alpha, model.beta1, model.beta2, model.integration_bias};
+  options.statistics_steps = recipe.train.length;
   options.embedding_weights = uniform_values(model.embedding_range);
   options.input_weights = initializer(model.input_init, model.input_range);
   options.recurrent_weights = initializer(model.recurrent_init, model.recurrent_range);

@@ -50,7 +50,9 @@ std::vector<Key> keys_of(Recipe& recipe) {
       {"model.cell", &model.cell, one_of(cell_names()), "",
        "the recurrent cell; lstm_sigmoid has a sigmoid as output activation, gru_reset_after is the form of "
        "PyTorch and cuDNN, linear_ means the identity for tanh, m multiplicative (tm: with an intermediate "
-       "state for each gate), mi multiplicative integration, dt a deep transition (dts: with a shortcut)"},
+       "state for each gate), mi multiplicative integration, dt a deep transition (dts: with a shortcut), bn "
+       "batch normalisation with "
+       "statistics for each of the first train.length steps"},
       {"model.layers", &model.layers, between(1, 1000), "layers", "recurrent layers on top of each other"},
       {"model.embedding", &model.embedding, between(0, 1'000'000), "units",
        "width of a symbol's vector; 0: no table, the input is one-hot"},
@@ -109,7 +111,8 @@ std::vector<Key> keys_of(Recipe& recipe) {
       {"train.length", &train.length, width, "symbols",
        "steps of truncated back-propagation; a line is never cut"},
       {"train.micro_batch", &train.micro_batch, at_least(0), "streams",
-       "computed at once, a divisor of the batch: less memory, same result; 0: the whole batch"},
+       "computed at once, a divisor of the batch: less memory, same result (but in the bn_ cells); 0: the "
+       "whole batch"},
       {"train.loss", &train.loss, one_of({"mean", "sum_over_time"}), "",
        "mean over all symbols, or sum over time and mean over the batch: scales gradients, hence clip"},
       {"train.optimizer", &train.optimizer, one_of(optimizer_names()), "", "how weights are updated"},
@@ -198,12 +201,18 @@ void validate(const Recipe& recipe, const std::string& where) {
   for (const auto& [key, given] : {std::pair{"alpha", model.alpha != defaults.alpha},
                                    {"beta1", model.beta1 != defaults.beta1},
                                    {"beta2", model.beta2 != defaults.beta2}})
-    only_for(key, given, {"mi_rnn", "linear_mi_rnn", "mi_lstm", "mi_gru"});
+    only_for(key, given, {"mi_rnn", "linear_mi_rnn", "mi_lstm", "mi_gru", "bn_mi_lstm"});
   only_for("integration_bias", model.integration_bias != defaults.integration_bias,
-           {"mi_rnn", "mi_rnn_simple", "linear_mi_rnn", "mi_lstm", "mi_gru"});
+           {"mi_rnn", "mi_rnn_simple", "linear_mi_rnn", "mi_lstm", "mi_gru", "bn_mi_lstm"});
   check_input(model.zoneout_memory == 0 || model.cell.find("lstm") != std::string::npos,
               "{}: model.zoneout_memory = {}: model.cell = \"{}\" has no memory: set it to 0", where,
               model.zoneout_memory, model.cell);
+  const std::int64_t at_once = train.micro_batch > 0 ? train.micro_batch : train.batch;
+  check_input(
+      !model.cell.starts_with("bn_") || at_once > 1,
+      "{}: model.cell = \"{}\" takes statistics over the streams that are computed at once, here one: "
+      "set {} to 2 or more",
+      where, model.cell, train.micro_batch > 0 ? "train.micro_batch" : "train.batch");
   check_input(model.init_all == 0 || (model.input_init == "pytorch" && model.recurrent_init == "pytorch"),
               "{}: model.init_all = {} sets every parameter: leave out model.input_init and "
               "model.recurrent_init, or set model.init_all = 0",

@@ -74,9 +74,10 @@ class Report {
   }
   void test(const Evaluation& it) { evaluation("best model", {}, "test", it, true); }
 
-  std::function<void(int64_t)> evaluation_progress(const std::string& split, size_t symbols) {
-    return [this, split, symbols](int64_t done) {
-      progress_.status(fmt::format("evaluating {}  {:.0f}%", split, 100.0 * done / symbols));
+  /// For `what` is done with so many symbols.
+  std::function<void(int64_t)> progress_of(const std::string& what, size_t symbols) {
+    return [this, what, symbols](int64_t done) {
+      progress_.status(fmt::format("{}  {:.0f}%", what, 100.0 * done / symbols));
     };
   }
 
@@ -128,7 +129,7 @@ class Report {
 void evaluate_and_keep(Training& training, const Reading& reading, const Corpus& corpus, const RunFolder& run,
                        Report& report) {
   const Evaluation valid = evaluate_ids(training.model(), corpus.valid.ids, reading, {},
-                                        report.evaluation_progress("valid", corpus.valid.ids.size()));
+                                        report.progress_of("evaluating valid", corpus.valid.ids.size()));
   const bool best = training.validated(valid.nats());
   if (best) save_model(run.model(), training.model());
   report.validation(training, valid, best);
@@ -175,14 +176,25 @@ int run_training(Training& training, const Recipe& recipe, const Reading& readin
   return 0;
 }
 
+/// Batch normalisation is tested with statistics of all the training text, not with the moving averages of
+/// its last batches. Doing so again, after --resume of a finished run, gives the same file.
+void estimate_statistics(Training& training, const Corpus& corpus, const RunFolder& run, Report& report) {
+  if (training.model().buffers().empty()) return;
+  const int64_t symbols =
+      training.estimate_statistics(report.progress_of("estimating statistics", corpus.train.ids.size()));
+  save_model(run.model(), training.model());
+  report.line(fmt::format("statistics re-estimated over {} training symbols", symbols));
+}
+
 /// What a finished training says: the test figure of the best model, baselines, a sample.
 void final_report(Training& training, const Recipe& recipe, const Vocabulary& vocabulary,
                   const Corpus& corpus, const RunFolder& run, Report& report) {
   load_model(run.model(), training.model());
+  estimate_statistics(training, corpus, run, report);
   report.line(fmt::format("best on valid: {}", figure_text(recipe, training.best())));
   if (corpus.test) {
     const Evaluation test = evaluate_ids(training.model(), corpus.test->ids, reading_of(recipe, vocabulary),
-                                         {}, report.evaluation_progress("test", corpus.test->ids.size()));
+                                         {}, report.progress_of("evaluating test", corpus.test->ids.size()));
     report.test(test);
   }
   if (recipe.report.ngrams) {

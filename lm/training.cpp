@@ -63,36 +63,43 @@ Training::Training(const Recipe& recipe, int64_t vocabulary_size, std::span<cons
       early_stopping_(recipe.train.early_stopping),
       states_(model_.initial_states(recipe.train.batch)) {}
 
-Training::Update Training::update(const Chunk& chunk) {
-  const auto start = std::chrono::steady_clock::now();
+template <class Use>
+std::vector<State> Training::forward(const Chunk& chunk, const std::vector<State>& states, Use use) {
   const int64_t T = chunk.steps, B = chunk.streams;
   const int64_t micro_batch = recipe_.train.micro_batch > 0 ? recipe_.train.micro_batch : B;
-  const bool sum_over_time = recipe_.train.loss == "sum_over_time";
-  const real scale = real(1) / static_cast<real>(sum_over_time ? B : chunk.scored);
-  model_.set_training(true);
-  optimizer_->zero_gradients();
-  Update result;
-  std::vector<State> next = new_states(states_);
+  std::vector<State> next = new_states(states);
   for (int64_t first = 0; first < B; first += micro_batch) {
     model_.begin_update(
         {static_cast<uint64_t>(recipe_.train.seed), static_cast<uint64_t>(step_), {micro_batch, first, B}});
     const auto lengths = chunk.lengths.begin() + first;
-    const auto [output, states] = model_.forward({streams_of(chunk.inputs, T, B, first, micro_batch),
-                                                  T,
-                                                  micro_batch,
-                                                  {lengths, lengths + micro_batch}},
-                                                 streams_of(states_, first, micro_batch));
-    const CrossEntropy loss =
-        model_.cross_entropy(output, streams_of(chunk.targets, T, B, first, micro_batch));
-    (loss.total * scale).backward();
-    for (const real nats : loss.each.to_vector()) result.nats += nats;
-    for (size_t layer = 0; layer < states.size(); ++layer) {
-      next[layer].steps = states[layer].steps;
-      copy(states[layer].h.value(), next[layer].h.value().slice(first, first + micro_batch));
-      if (states[layer].c.defined())
-        copy(states[layer].c.value(), next[layer].c.value().slice(first, first + micro_batch));
+    const auto [output, after] = model_.forward({streams_of(chunk.inputs, T, B, first, micro_batch),
+                                                 T,
+                                                 micro_batch,
+                                                 {lengths, lengths + micro_batch}},
+                                                streams_of(states, first, micro_batch));
+    use(output, streams_of(chunk.targets, T, B, first, micro_batch));
+    for (size_t layer = 0; layer < after.size(); ++layer) {
+      next[layer].steps = after[layer].steps;
+      copy(after[layer].h.value(), next[layer].h.value().slice(first, first + micro_batch));
+      if (after[layer].c.defined())
+        copy(after[layer].c.value(), next[layer].c.value().slice(first, first + micro_batch));
     }
   }
+  return next;
+}
+
+Training::Update Training::update(const Chunk& chunk) {
+  const auto start = std::chrono::steady_clock::now();
+  const bool sum_over_time = recipe_.train.loss == "sum_over_time";
+  const real scale = real(1) / static_cast<real>(sum_over_time ? chunk.streams : chunk.scored);
+  model_.set_training(true);
+  optimizer_->zero_gradients();
+  Update result;
+  std::vector<State> next = forward(chunk, states_, [&](const Variable& output, const Tokens& targets) {
+    const CrossEntropy loss = model_.cross_entropy(output, targets);
+    (loss.total * scale).backward();
+    for (const real nats : loss.each.to_vector()) result.nats += nats;
+  });
   result.symbols = chunk.scored;
   result.gradient_norm = gradient_norm(model_.gradients());
   ++step_;
@@ -118,6 +125,23 @@ void Training::check_finite(double loss, double norm) const {
       step_, loss, norm, culprit));
 }
 
+int64_t Training::estimate_statistics(const std::function<void(int64_t)>& progress) {
+  const NoGradient guard;
+  model_.set_training(false);
+  model_.set_statistics_rate(0);
+  for (const Buffer* buffer : model_.buffers()) buffer->reset();
+  Batches batches = batches_;
+  batches.seek(1, 0);
+  std::vector<State> states = model_.initial_states(recipe_.train.batch);
+  int64_t symbols = 0;
+  for (Chunk chunk; batches.next(chunk); progress(symbols += chunk.scored)) {
+    std::vector<State> next = forward(chunk, states, [](const Variable&, const Tokens&) {});
+    if (batches.carries_state()) states = std::move(next);
+  }
+  model_.set_statistics_rate({});
+  return symbols;
+}
+
 bool Training::validated(double nats_per_symbol) {
   check_finite(nats_per_symbol, 0);
   validated_step_ = step_;
@@ -136,6 +160,7 @@ bool Training::done() const { return epoch_ > recipe_.train.epochs || early_stop
 void Training::save(const std::filesystem::path& path, int64_t log_position) const {
   StateWriter file;
   file.add("values", model_.values());
+  for (const Buffer* buffer : model_.buffers()) file.add("buffer." + buffer->name(), buffer->tensor());
   for (const NamedTensor& it : optimizer_->state_tensors()) file.add("optimizer." + it.name, it.tensor);
   for (const auto& [name, number] : optimizer_->state_scalars()) file.add("optimizer." + name, number);
   for (const auto& [name, tensor] : named_tensors(states_)) file.add(name, tensor);
@@ -157,6 +182,7 @@ void Training::save(const std::filesystem::path& path, int64_t log_position) con
 int64_t Training::load(const std::filesystem::path& path) {
   const StateReader file(path);
   file.read("values", model_.values());
+  for (const Buffer* buffer : model_.buffers()) file.read("buffer." + buffer->name(), buffer->tensor());
   for (const NamedTensor& it : optimizer_->state_tensors()) file.read("optimizer." + it.name, it.tensor);
   std::map<std::string, double> scalars = optimizer_->state_scalars();
   for (auto& [name, number] : scalars) file.read("optimizer." + name, number);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -36,6 +37,11 @@ class Training {
   /// parameter that is not finite, before a loss or a gradient that is not finite reaches the weights.
   Update update(const Chunk& chunk);
 
+  /// The population statistics of batch normalisation anew, for the weights as they are: the plain average
+  /// over the batches of the first epoch, read once more (Cooijmans et al. 2016). Returns its symbols;
+  /// `progress` is told those done. Leaves the model as it is evaluated.
+  int64_t estimate_statistics(const std::function<void(int64_t)>& progress);
+
   /// Tells the schedule and early stopping a validation loss; returns whether it is the best so far. Throws
   /// Error if it is not finite.
   bool validated(double nats_per_symbol);
@@ -66,6 +72,9 @@ class Training {
   int64_t symbols_per_epoch() const { return batches_.symbols(); }
 
  private:
+  /// Runs a chunk micro-batch by micro-batch, which use(output, targets) gets; the states after it.
+  template <class Use>
+  std::vector<State> forward(const Chunk& chunk, const std::vector<State>& states, Use use);
   void check_finite(double loss, double norm) const;
 
   Recipe recipe_;

@@ -22,6 +22,7 @@ StackOptions stack_options(const LanguageModelOptions& options, int64_t vocabula
     result.intermediate_size = options.intermediate;
     result.transition = options.transition;
     result.integration = options.integration;
+    result.statistics_steps = options.statistics_steps;
     return result;
   };
   StackOptions stack{.cell = options.cell,

@@ -30,6 +30,7 @@ struct LanguageModelOptions {
   int64_t intermediate = 0;           // M of the multiplicative cells; 0: each layer's input
   std::vector<int64_t> transition{};  // inner layers of deep transitions; empty: one, as wide as the layer
   IntegrationStart integration{};
+  int64_t statistics_steps = 100;  // of CellOptions
 
   // Initial values. Where nothing is given, what torch.nn draws for a layer of this size.
   Initializer embedding_weights = uniform_values(0.1);

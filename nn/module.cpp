@@ -1,4 +1,4 @@
-// Module and Parameter.
+// Module, Parameter and Buffer.
 #include "nn/module.h"
 
 namespace rondo {
@@ -47,6 +47,7 @@ void Module::finalize(uint64_t seed, const Initializer* every, Device device) {
     for (Segment& it : segments_)
       if (it.name == parameter->tied_->name_) it.aliases.push_back(parameter->name_);
   }
+  for (Buffer* buffer : buffers_) buffer->tensor_ = Tensor::filled(buffer->shape_, buffer->initial_, device);
 }
 
 const Tensor& Module::values() const {
@@ -84,18 +85,28 @@ RandomKey Module::next_key() {
   return {top.random_state_.seed, hash_of(full_name("")), draws_++, top.random_state_.update};
 }
 
+void Module::check_new(const std::string& name) const {
+  check(!values_.defined(), "[{}] a parameter made after finalize() would not be trained", name);
+  for (const Parameter* other : parameters_)
+    check(other->name_ != name, "[{}] two parameters of this name", name);
+  for (const Buffer* other : buffers_) check(other->name_ != name, "[{}] a buffer has this name", name);
+}
+
 Parameter::Parameter(Module& owner, const std::string& name, Shape shape, Initializer initializer)
     : name_(owner.full_name(name)), shape_(shape), initializer_(initializer) {
-  check(!owner.root().values_.defined(), "[{}] a parameter made after finalize() would not be trained",
-        name_);
-  for (const Parameter* other : owner.root().parameters_)
-    check(other->name_ != name_, "[{}] two parameters of this name", name_);
+  owner.root().check_new(name_);
   owner.root().parameters_.push_back(this);
 }
 
 Parameter::Parameter(Module& owner, const std::string& name, Parameter& tied)
     : Parameter(owner, name, tied.shape_, tied.initializer_) {
   tied_ = tied.tied_ ? tied.tied_ : &tied;
+}
+
+Buffer::Buffer(Module& owner, const std::string& name, Shape shape, real initial)
+    : name_(owner.full_name(name)), shape_(shape), initial_(initial) {
+  owner.root().check_new(name_);
+  owner.root().buffers_.push_back(this);
 }
 
 }  // namespace rondo

@@ -1,10 +1,11 @@
-// Module and Parameter: construction registers, finalize() lays all parameters out in one buffer and all
-// gradients in another. Clipping, optimizers, averages and checkpoints are one call over a flat buffer; names
-// are views into it. It deliberately knows no particular layer. Next: nn/linear.h, nn/cells/cell.h,
+// Module, Parameter and Buffer: construction registers, finalize() lays all parameters out in one buffer and
+// all gradients in another. Clipping, optimizers, averages and checkpoints are one call over a flat buffer;
+// names are views into it. It deliberately knows no particular layer. Next: nn/linear.h, nn/cells/cell.h,
 // nn/language_model.h.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 namespace rondo {
 
 class Parameter;
+class Buffer;
 
 /// Where a parameter lies in the flat buffers.
 struct Segment {
@@ -56,10 +58,22 @@ class Module {
   static Tensor view(const Tensor& buffer, const Segment& segment);
   /// Trained numbers: tied ones once, pads not at all. Known before finalize().
   int64_t parameter_count() const;
+  /// Root only: what is saved beside the parameters.
+  const std::vector<Buffer*>& buffers() const { return buffers_; }
 
-  /// Training mode switches dropout; it is independent of recording.
+  /// Training mode switches dropout, and batch normalisation to the statistics of the batch; it is
+  /// independent of recording.
   bool training() const { return root().training_; }
-  void set_training(bool on) { root().training_ = on; }
+  void set_training(bool on) {
+    root().training_ = on;
+    set_statistics_rate(on ? std::optional(training_statistics_rate) : std::nullopt);
+  }
+  /// The share of each batch that goes into the population statistics of batch normalisation, which then
+  /// normalises by the batch's own; 0: their plain average. None: it normalises by the population's, and they
+  /// stay as they are. set_training() sets it, too.
+  std::optional<double> statistics_rate() const { return root().statistics_rate_; }
+  void set_statistics_rate(std::optional<double> rate) { root().statistics_rate_ = rate; }
+  static constexpr double training_statistics_rate = 0.05;  // Cooijmans et al. 2016, their released code
   /// Starts the draws of an update, or of one micro-batch of it.
   void begin_update(const RandomState& state);
 
@@ -74,6 +88,9 @@ class Module {
 
  private:
   friend class Parameter;
+  friend class Buffer;
+  /// Throws Error if the model is laid out already, or has a tensor of this name.
+  void check_new(const std::string& name) const;
   const Module& root() const { return parent_ ? parent_->root() : *this; }
   Module& root() { return parent_ ? parent_->root() : *this; }
 
@@ -84,11 +101,13 @@ class Module {
 
   // Of the root:
   std::vector<Parameter*> parameters_;
+  std::vector<Buffer*> buffers_;
   std::vector<Segment> segments_;
   Tensor values_, gradients_;
   RandomState random_state_;
   uint64_t draw_generation_ = 0;
   bool training_ = false;
+  std::optional<double> statistics_rate_;
 };
 
 /// A trained tensor: a name, a shape, an initialiser; after finalize() a Variable.
@@ -116,6 +135,30 @@ class Parameter {
   Initializer initializer_;
   Parameter* tied_ = nullptr;
   Variable variable_;
+};
+
+/// A tensor that is saved with the model but not trained, and no parameter of it: statistics.
+class Buffer {
+ public:
+  Buffer(Module& owner, const std::string& name, Shape shape, real initial);
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  const std::string& name() const { return name_; }
+  /// Throws Error before finalize().
+  const Tensor& tensor() const {
+    check(tensor_.defined(), "[{}] call finalize() on the model before using it", name_);
+    return tensor_;
+  }
+  /// Back to the initial value.
+  void reset() const { fill(tensor(), initial_); }
+
+ private:
+  friend class Module;
+  std::string name_;
+  Shape shape_;
+  real initial_;
+  Tensor tensor_;
 };
 
 }  // namespace rondo

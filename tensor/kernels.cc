@@ -74,6 +74,49 @@ struct PartialSums {
   }
 };
 
+/// The place of row i of those that are listed, or of all.
+HD int64_t listed(const int32_t* rows, int64_t i) { return rows ? rows[i] : i; }
+
+struct Moments {
+  Operand x;
+  const int32_t* rows;
+  int64_t count;
+  real *mean, *variance;
+  HD void operator()(Row row, int64_t begin) const {
+    real *mu = mean + begin, *v = variance + begin;
+    const Lanes n(static_cast<real>(count));
+    for (int64_t i = 0; i < count; ++i)
+      row.map(
+          mu, [](auto a, auto b) { return a + b; }, mu, row_of(x, listed(rows, i)) + begin);
+    row.map(
+        mu, [=](auto sum) { return sum / n; }, mu);
+    for (int64_t i = 0; i < count; ++i)
+      row.map(
+          v, [](auto a, auto b, auto m) { return a + (b - m) * (b - m); }, v,
+          row_of(x, listed(rows, i)) + begin, mu);
+    row.map(
+        v, [=](auto sum) { return sum / n; }, v);
+  }
+};
+
+struct MomentsBackward {
+  Operand x;
+  const int32_t* rows;
+  int64_t count;
+  const real *mean, *dmean, *dvariance;
+  Operand dx;
+  HD void operator()(Row row, int64_t begin) const {
+    const Lanes n(static_cast<real>(count));
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t r = listed(rows, i);
+      real* to = row_of(dx, r) + begin;
+      row.map(
+          to, [=](auto d, auto v, auto m, auto dm, auto dv) { return d + (dm + 2 * (v - m) * dv) / n; }, to,
+          row_of(x, r) + begin, mean + begin, dmean + begin, dvariance + begin);
+    }
+  }
+};
+
 /// log(sum(exp(x))) of a row, shifted by its maximum so that nothing overflows.
 HD real log_sum_exp_of(Row row, const real* x) {
   const real largest = row.maximum(x);
@@ -272,6 +315,14 @@ void column_sums(Extent extent, Operand x, real* to) {
 void partial_sums(int64_t count, const real* x, int64_t block, bool squares, real* sums) {
   rows((count + block - 1) / block, block, PartialSums{x, count, block, squares, sums});
 }
+void moments(Extent extent, Operand x, const int32_t* row_indices, real* mean, real* variance) {
+  columns(extent.columns, extent.rows * extent.columns, Moments{x, row_indices, extent.rows, mean, variance});
+}
+void moments_backward(Extent extent, Operand x, const int32_t* row_indices, const real* mean,
+                      const real* dmean, const real* dvariance, Operand dx) {
+  columns(extent.columns, extent.rows * extent.columns,
+          MomentsBackward{x, row_indices, extent.rows, mean, dmean, dvariance, dx});
+}
 void softmax(Extent extent, Operand x, Operand y) { rows(extent.rows, extent.columns, Softmax{x, y, false}); }
 void softmax_backward(Extent extent, Operand y, Operand dy, Operand dx) {
   rows(extent.rows, extent.columns, SoftmaxBackward{y, dy, dx});
@@ -314,6 +365,8 @@ const Kernels kernels = {
     .scale = scale,
     .column_sums = column_sums,
     .partial_sums = partial_sums,
+    .moments = moments,
+    .moments_backward = moments_backward,
     .softmax = softmax,
     .softmax_backward = softmax_backward,
     .log_softmax = log_softmax,

@@ -15,6 +15,13 @@ struct Kernels {
   void (*column_sums)(Extent, Operand x, real* to);                // to[j] += sum_r x[r, j]
   void (*partial_sums)(int64_t count, const real* x, int64_t block, bool squares, real* sums);
 
+  // The mean and the biased variance of each column over the first extent.rows of the listed rows, or over
+  // all rows where `rows` is null. mean and variance are zeros before.
+  void (*moments)(Extent, Operand x, const int32_t* rows, real* mean, real* variance);
+  // dx[r, j] += (dmean[j] + 2 (x[r, j] - mean[j]) dvariance[j]) / extent.rows for those rows.
+  void (*moments_backward)(Extent, Operand x, const int32_t* rows, const real* mean, const real* dmean,
+                           const real* dvariance, Operand dx);
+
   void (*softmax)(Extent, Operand x, Operand y);
   void (*softmax_backward)(Extent, Operand y, Operand dy, Operand dx);  // dx = y * (dy - sum(dy * y))
   void (*log_softmax)(Extent, Operand x, Operand y);

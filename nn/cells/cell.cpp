@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "nn/cells/batch_norm_lstm.h"
 #include "nn/cells/deep_transition.h"
 #include "nn/cells/gru.h"
 #include "nn/cells/lstm.h"
@@ -152,6 +153,8 @@ std::vector<NamedCell>& catalogue() {
       {"dts_rnn", make<DeepTransitionRnnWithShortcut>},
       {"dt_lstm", make<DeepTransitionLstm>},
       {"dt_gru", make<DeepTransitionGru>},
+      {"bn_lstm", make<BatchNormLstm>},
+      {"bn_mi_lstm", make<BatchNormMiLstm>},
   };
   return cells;
 }

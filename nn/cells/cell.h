@@ -48,6 +48,7 @@ struct CellOptions {
   int64_t intermediate_size = 0;      // M of the multiplicative cells; 0: the input's
   std::vector<int64_t> transition{};  // sizes of the inner layers of a deep transition; empty: one, of H
   IntegrationStart integration{};
+  int64_t statistics_steps = 100;  // time steps with batch statistics of their own, in the bn_ cells
 
   int64_t intermediate() const { return intermediate_size > 0 ? intermediate_size : input_size; }
 };

@@ -271,7 +271,10 @@ TEST(CellValues, AreHeldToALoopForEveryCell) {
   ASSERT_TRUE(known);
   std::vector<std::string> names;
   for (const auto& [name, cell] : plain_cells()) names.push_back(name);
-  EXPECT_EQ(names, cell_names());
+  std::vector<std::string> row_by_row;  // not those with statistics of the batch: batch_norm_test.cpp
+  for (const std::string& name : cell_names())
+    if (StackModel(name, settings[0]).buffers().empty()) row_by_row.push_back(name);
+  EXPECT_EQ(names, row_by_row);
 }
 
 class CellTest : public testing::TestWithParam<std::string> {};

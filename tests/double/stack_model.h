@@ -56,6 +56,7 @@ struct StackModel : Module {
         fill(x.variable().value()[t].row_range(static_cast<int64_t>(b), static_cast<int64_t>(b) + 1),
              real(NAN));
     set_training(how.training);
+    set_statistics_rate({});  // those of so few rows are too steep for central differences
   }
 
   bool has_memory() const { return stack.cells()[0]->initial_state(1).c.defined(); }

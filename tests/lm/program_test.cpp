@@ -258,6 +258,8 @@ TEST_F(ProgramTest, EstimatesMemory) {
       {"model.dropout=0", "train.micro_batch=0"},
       {"model.cell=gru_reset_after", "train.micro_batch=0", "train.optimizer=sgd", "train.momentum=0.9"},
       {"model.hidden=200", "model.layers=1", "train.length=100"},
+      {"model.cell=bn_lstm", "model.hidden=200", "model.layers=1", "train.length=100"},
+      {"model.cell=bn_mi_lstm", "model.dropout=0", "train.length=100"},
       {"model.cell=mlstm", "model.embedding=0", "model.dropout=0", "train.micro_batch=0"}};
   for (const auto& settings : cases) {
     std::vector<std::string> words;

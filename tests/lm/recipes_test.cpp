@@ -139,6 +139,8 @@ TEST(Recipes, ContradictionsNameTheRemedy) {
   expect_contains(error({"model.tied=true", "model.hidden=[200, 50]"}), "50, from model.hidden");
   expect_contains(error({"train.micro_batch=3"}), "train.micro_batch = 3 does not divide train.batch = 20");
   expect_contains(error({"model.cell=gru", "model.forget_bias=1"}), "model.forget_bias = 1");
+  expect_contains(error({"model.cell=bn_lstm", "train.batch=1"}), "set train.batch to 2 or more");
+  expect_contains(error({"model.cell=bn_lstm", "train.micro_batch=1"}), "set train.micro_batch to 2 or more");
   expect_contains(error({"model.input_init=orthogonal"}), "model.init_all = 0.1");
   expect_contains(error({"train.optimizer=adam", "train.momentum=0.9"}), "train.momentum = 0.9");
   expect_contains(error({"data.strip_lines=true"}), "data.strip_lines");

@@ -50,7 +50,8 @@ INSTANTIATE_TEST_SUITE_P(Optimizers, ResumeTest,
                                          std::vector<std::string>{"train.optimizer=sgd", "train.momentum=0.5",
                                                                   "train.learning_rate=1", "model.cell=gru",
                                                                   "train.micro_batch=0",
-                                                                  "train.early_stopping=12"}));
+                                                                  "train.early_stopping=12"},
+                                         std::vector<std::string>{"model.cell=bn_lstm"}));
 
 TEST(Resume, StartsAnewWithoutAState) {
   const SmallData data;
