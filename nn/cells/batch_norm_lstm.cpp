@@ -25,11 +25,9 @@ BatchNormLstmBase::BatchNormLstmBase(Module& parent, const std::string& suffix,
 
 State BatchNormLstmBase::step(StepInputs& x, const State& previous) {
   const Rows& valid = x.valid();
-  const auto chosen = [&](const Variable& v) { return select_rows(valid, v); };
-  const State before = previous.map(chosen);
-  const Variable z = gates(chosen(x.take(W)), linear(before.h, U), valid, previous.steps);
+  const Variable z = gates(x.take(W), linear(previous.h, U), valid, previous.steps);
   const auto gate = [&](int64_t k) { return z.column_block(k * hidden(), (k + 1) * hidden()); };
-  const Variable c = pointwise(LstmMemory{}, gate(0), gate(1), gate(2), before.c);
+  const Variable c = pointwise(LstmMemory{}, gate(0), gate(1), gate(2), previous.c);
   return {pointwise(LstmOutput{}, gate(3), norm_c(c, valid, previous.steps, beta_c)), c};
 }
 

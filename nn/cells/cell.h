@@ -105,7 +105,8 @@ class StepInputs {
  public:
   explicit StepInputs(std::vector<Variable> projected, Rows valid = {})
       : projected_(std::move(projected)), taken_(projected_.size()), valid_(std::move(valid)) {}
-  /// Null: all rows. The layer keeps the state of the others; a step needs this only to look across rows.
+  /// Null: all rows. The layer gives the others zeros and keeps their state, so that a step needs this only
+  /// to look across rows.
   const Rows& valid() const { return valid_; }
   Variable operator[](const Projection& projection) const;
   /// The same, or columns [begin, end) of it, for its last use, which may then work in its memory:

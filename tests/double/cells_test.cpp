@@ -295,6 +295,29 @@ INSTANTIATE_TEST_SUITE_P(Cells, CellTest, testing::ValuesIn(cell_names()), name_
 TEST(RecurrentStack, HasRightGradients) {
   expect_right_gradients("lstm", structures);
   expect_right_gradients("mgru", structures);
+  expect_right_gradients("bn_mi_lstm", structures);
+}
+
+TEST(RecurrentStack, LetsNothingOfThePaddingIntoTheStatisticsOfABatch) {
+  for (const std::string cell : {"bn_lstm", "bn_mi_lstm"}) {
+    const Condition condition{.name = "", .bidirectional = true, .lengths = {T, 2, 4}, .training = true};
+    const auto numbers = [&](real padding) {
+      StackModel model(cell, condition);
+      const Tensor x = model.x.variable().value();
+      for (int64_t i = 0; i < x.size(); ++i)
+        if (std::isnan(x.data()[i])) x.write()[i] = padding;
+      model.set_statistics_rate(0.05);
+      const RecurrentStack::Result result = model.run();
+      loss_of(result).backward();
+      std::vector<std::vector<real>> all = {result.output.value().to_vector(), model.gradients().to_vector()};
+      for (const Buffer* buffer : model.buffers()) all.push_back(buffer->tensor().to_vector());
+      return all;
+    };
+    const auto expected = numbers(0);
+    for (const real number : expected[1]) ASSERT_TRUE(std::isfinite(number));
+    EXPECT_EQ(numbers(NAN), expected);
+    EXPECT_EQ(numbers(1000), expected);
+  }
 }
 
 TEST(WeightDrop, ZeroesAboutHalfOfTheRecurrentWeightsAndDoublesTheRest) {
