@@ -2,9 +2,10 @@
 
     peers.py [MODEL VARIANT THREADS]
 
-Without arguments it says what it is and waits for the end of its input. MODEL is a JSON object with the settings of a recipe. Answers each line of input, a number of seconds, by training
-for at least so long and printing a JSON object with symbols and seconds; the first line printed says what runs. It
-waits for input without using the CPU. Next: bench/bench.cpp, which asks.
+Without arguments it says what it is and waits for the end of its input. MODEL is a JSON object with the settings of a
+recipe. Answers each line of input, a number of seconds, by training for at least so long and printing a JSON object with
+symbols and seconds; the first line printed says what runs. It waits for input without using the CPU. Next:
+bench/bench.cpp, which asks.
 
 VARIANT is how a cell without a module in torch.nn is written: `common`, with all of a step inside the step, or
 `hoisted`, with the input projections of all steps before the loop. It says nothing for an LSTM, which is nn.LSTM.
@@ -286,6 +287,49 @@ class TMGRU(Cell):
         return (n + z * (h - n),)
 
 
+class DTRNN(Cell):
+    """Pascanu et al. 2013, with one inner layer of the state's size."""
+    state_count = 1
+
+    def __init__(self, inputs, hidden, hoisted):
+        super().__init__(inputs, hidden, hoisted)
+        self.W, self.U = linear(inputs, hidden, bias=True), linear(hidden, hidden)
+        self.V = linear(hidden, hidden, bias=True)
+
+    def project(self, x):
+        return (self.W(x),)
+
+    def step(self, x, state):
+        return (torch.tanh(self.V(torch.tanh(x[0] + self.U(state[0])))),)
+
+
+def batch_norm(x, gamma):
+    """By the statistics of each step of x [.., B, width]."""
+    variance, mean = torch.var_mean(x, dim=-2, unbiased=False, keepdim=True)
+    return gamma * (x - mean) * torch.rsqrt(variance + 1e-5)
+
+
+class BNLSTM(Cell):
+    """Cooijmans et al. 2016, as it trains; without the population statistics."""
+    state_count = 2
+
+    def __init__(self, inputs, hidden, hoisted):
+        super().__init__(inputs, hidden, hoisted)
+        self.W, self.U = linear(inputs, 4 * hidden), linear(hidden, 4 * hidden)
+        self.gamma_ih, self.gamma_hh = (nn.Parameter(torch.full((4 * hidden,), 0.1)) for _ in range(2))
+        self.b, self.beta_c = nn.Parameter(torch.zeros(4 * hidden)), nn.Parameter(torch.zeros(hidden))
+        self.gamma_c = nn.Parameter(torch.full((hidden,), 0.1))
+
+    def project(self, x):
+        return (batch_norm(self.W(x), self.gamma_ih) + self.b,)
+
+    def step(self, x, state):
+        h, c = state
+        i, f, g, o = (x[0] + batch_norm(self.U(h), self.gamma_hh)).chunk(4, 1)
+        c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+        return torch.sigmoid(o) * torch.tanh(batch_norm(c, self.gamma_c) + self.beta_c), c
+
+
 class Stack(nn.Module):
     """Layers of a hand-written cell."""
 
@@ -309,7 +353,7 @@ def recurrent_layers(model, hoisted):
     if model["cell"] in ("lstm", "lstm_weight_drop"):
         return LSTM(model, sizes)
     cells = {"gru": GRU, "mrnn": MRNN, "mlstm": MLSTM, "tmlstm": TMLSTM, "mgru": MGRU, "tmgru": TMGRU, "mi_rnn": MIRNN,
-             "mi_lstm": MILSTM, "mi_gru": MIGRU}
+             "mi_lstm": MILSTM, "mi_gru": MIGRU, "dt_rnn": DTRNN, "bn_lstm": BNLSTM}
     more = {"biases": model["biases"]} if model["cell"] in ("gru", "mgru") else {}
     return Stack([cells[model["cell"]](i, h, hoisted, **more) for i, h in zip(sizes, sizes[1:])], model["dropout"])
 
