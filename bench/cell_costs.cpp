@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <memory>
 
 #include "bench/machine.h"
@@ -25,7 +24,7 @@ constexpr int64_t lstm_width = 600;
 std::string remark_on(const std::string& cell) {
   if (cell == "trnn")
     return "a matrix for each stream and step; of a third of the parameters, for its memory";
-  if (cell.starts_with("bn_")) return "statistics of the batch at each step";
+  if (uses_of(cell).batch_statistics) return "statistics of the batch at each step";
   return "";
 }
 
@@ -34,8 +33,7 @@ std::vector<std::string> settings_of(const std::string& cell, int64_t width) {
       "model.cell=" + cell, fmt::format("model.hidden={}", width),
       // The cost of an update does not depend on its size; and no cell leaves its range on random symbols.
       "train.learning_rate=0.00001"};
-  const auto& with_m = cells_with_intermediate_state();
-  if (std::find(with_m.begin(), with_m.end(), cell) != with_m.end())
+  if (uses_of(cell).intermediate)
     settings.push_back(fmt::format("model.intermediate={}", width));  // as Krause et al. 2016
   return settings;
 }

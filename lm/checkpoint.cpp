@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cstring>
+#include <limits>
 
 namespace rondo {
 namespace {
@@ -32,6 +33,13 @@ void read_into(const Safetensors& file, const std::filesystem::path& path, const
   std::memcpy(to.write(), from.bytes.data(), from.bytes.size());
 }
 
+void check_numbers(const std::filesystem::path& path, const std::string& name, const Tensor& tensor,
+                   real least = std::numeric_limits<real>::lowest()) {
+  check_input(all_finite(tensor), "{}: {} holds numbers that are not finite", path.string(), name);
+  for (const real number : tensor.to_vector())
+    check_input(number >= least, "{}: {} holds {}, which is below {}", path.string(), name, number, least);
+}
+
 template <class Number>
 Number parse_number(const std::filesystem::path& path, const std::string& name, const std::string& text) {
   Number number{};
@@ -57,12 +65,15 @@ void load_model(const std::filesystem::path& path, const Module& model) {
   check_input(file.tensors().size() == count,
               "{}: holds {} tensors where this model has {}; the file belongs to another recipe",
               path.string(), file.tensors().size(), count);
-  const auto read = [&](const std::string& name, const Tensor& to) {
-    read_into(file, path, name, to);
-    check_input(all_finite(to), "{}: {} holds numbers that are not finite", path.string(), name);
-  };
-  for (const Segment& segment : model.segments()) read(segment.name, Module::view(model.values(), segment));
-  for (const Buffer* buffer : model.buffers()) read(buffer->name(), buffer->tensor());
+  for (const Segment& segment : model.segments()) {
+    const Tensor to = Module::view(model.values(), segment);
+    read_into(file, path, segment.name, to);
+    check_numbers(path, segment.name, to);
+  }
+  for (const Buffer* buffer : model.buffers()) {
+    read_into(file, path, buffer->name(), buffer->tensor());
+    check_numbers(path, buffer->name(), buffer->tensor(), buffer->least());
+  }
 }
 
 void StateWriter::add(const std::string& name, const Tensor& tensor) {
@@ -80,7 +91,10 @@ void StateWriter::write(const std::filesystem::path& path) const {
   write_safetensors(path, std::move(tensors), numbers_);
 }
 
-void StateReader::read(const std::string& name, const Tensor& to) const { read_into(file_, path_, name, to); }
+void StateReader::read(const std::string& name, const Tensor& to, real least) const {
+  read_into(file_, path_, name, to);
+  check_numbers(path_, name, to, least);
+}
 void StateReader::read(const std::string& name, double& number) const {
   number = parse_number<double>(path_, name, file_.metadata(name));
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -37,11 +38,10 @@ class StateReader {
  public:
   explicit StateReader(const std::filesystem::path& path) : file_(Safetensors::read(path)), path_(path) {}
   /// Into a tensor of the saved shape. InputError naming the file if there is none of that name and shape.
-  void read(const std::string& name, const Tensor& to) const;
+  void read(const std::string& name, const Tensor& to,
+            real least = std::numeric_limits<real>::lowest()) const;
   void read(const std::string& name, double& number) const;
   void read(const std::string& name, int64_t& number) const;
-  /// Whether there is a number of that name.
-  bool has(const std::string& name) const { return file_.metadata().contains(name); }
 
  private:
   Safetensors file_;

@@ -49,8 +49,7 @@ Evaluation evaluate_ids(LanguageModel& model, std::span<const int32_t> ids, cons
   Chunk chunk;
   while (next_chunk(chunk)) {
     if (states.empty() || reading.line_end) states = model.initial_states(chunk.streams);
-    const auto [output, next] =
-        model.forward({tokens(chunk.inputs), chunk.steps, chunk.streams, chunk.lengths}, states);
+    const auto [output, next] = model.forward({tokens(chunk.inputs), chunk.steps, chunk.streams}, states);
     states = next;
     const Tensor losses = model.cross_entropy(output, tokens(chunk.targets)).each;
     for (int64_t i = 0; i < losses.size(); ++i) {

@@ -13,6 +13,12 @@
 
 namespace rondo {
 
+namespace {
+std::string cells_of(bool CellUses::*setting) {
+  return fmt::format("{}", fmt::join(cells_that_use(setting), ", "));
+}
+}  // namespace
+
 std::vector<Key> keys_of(Recipe& recipe) {
   auto& [name, description, paper, published, data, model, train, report] = recipe;
   const Limits any{};
@@ -51,14 +57,13 @@ std::vector<Key> keys_of(Recipe& recipe) {
        "the recurrent cell; lstm_sigmoid has a sigmoid as output activation, gru_reset_after is the form of "
        "PyTorch and cuDNN, linear_ means the identity for tanh, m multiplicative (tm: with an intermediate "
        "state for each gate), mi multiplicative integration, dt a deep transition (dts: with a shortcut), bn "
-       "batch normalisation with "
-       "statistics for each of the first train.length steps"},
+       "batch normalisation with statistics for each of the first train.length steps"},
       {"model.layers", &model.layers, between(1, 1000), "layers", "recurrent layers on top of each other"},
       {"model.embedding", &model.embedding, between(0, 1'000'000), "units",
        "width of a symbol's vector; 0: no table, the input is one-hot"},
       {"model.hidden", &model.hidden, width, "units",
        "width of each recurrent layer; one number serves them all"},
-      {"model.major_ratio", &model.major_ratio, between(0, 1), "",
+      {"model.major_ratio", &model.major_ratio, any, "",
        "share of each recurrent layer's units that its major cell has, a minor one having the rest; one "
        "number "
        "serves all layers; 1: no minor cell"},
@@ -67,16 +72,20 @@ std::vector<Key> keys_of(Recipe& recipe) {
       {"model.bidirectional", &model.bidirectional, any, "",
        "read in both directions; no language model that reads from left to right can"},
       {"model.transition", &model.transition, width, "units",
-       "widths of the inner layers of dt_rnn, dts_rnn, dt_lstm, dt_gru; []: one, as wide as the state"},
+       "widths of the inner layers of " + cells_of(&CellUses::transition) +
+           "; []: one, as wide as the state"},
       {"model.intermediate", &model.intermediate, between(-1, 1'000'000), "units",
-       "width of the intermediate state of mrnn, mlstm, tmlstm, mgru, tmgru; -1: that of the layer's input"},
+       "width of the intermediate state of " + cells_of(&CellUses::intermediate) +
+           "; -1: that of the layer's input"},
       {"model.alpha", &model.alpha, any, "",
        "initial value, in the mi_ cells, of the weights of the product of what input and state contribute"},
       {"model.beta1", &model.beta1, any, "", "the same, of what the state contributes"},
       {"model.beta2", &model.beta2, any, "", "the same, of what the input contributes"},
       {"model.integration_bias", &model.integration_bias, any, "", "the same, of their biases"},
       {"model.biases", &model.biases, between(1, 2), "",
-       "biases of each gate: 1, or 2 as in PyTorch (input and recurrent)"},
+       "biases of each gate: 1, or 2 as in PyTorch (input and recurrent); the mi_ and bn_ cells, dt_rnn and "
+       "dts_rnn "
+       "always have 1"},
       {"model.output_layers", &model.output_layers, width, "units",
        "widths of tanh layers between the last recurrent layer and the output"},
       {"model.tied", &model.tied, any, "", "the output layer uses the embedding's weights"},
@@ -156,11 +165,6 @@ std::vector<Key> keys_of(MadeBy& made_by) {
   };
 }
 
-const std::vector<std::string>& cells_with_intermediate_state() {
-  static const std::vector<std::string> cells = {"mrnn", "mlstm", "tmlstm", "mgru", "tmgru"};
-  return cells;
-}
-
 void validate(const Recipe& recipe, const std::string& where) {
   const auto& [name, description, paper, published, data, model, train, report] = recipe;
   check_input(!data.strip_lines || data.unit != "words",
@@ -187,32 +191,34 @@ void validate(const Recipe& recipe, const std::string& where) {
               "from {}): set model.embedding = {} or model.tied = false",
               where, model.embedding, last,
               model.output_layers.empty() ? "model.hidden" : "model.output_layers", last);
-  check_input(model.forget_bias == 0 || model.cell.find("lstm") != std::string::npos,
-              "{}: model.forget_bias = {} is for an LSTM, not for model.cell = \"{}\": set it to 0", where,
-              model.forget_bias, model.cell);
-  const auto only_for = [&](const std::string& key, bool given, const std::vector<std::string>& cells) {
-    check_input(!given || std::find(cells.begin(), cells.end(), model.cell) != cells.end(),
+  const auto only_for = [&](bool CellUses::*setting, const std::string& key, bool given) {
+    check_input(!given || uses_of(model.cell).*setting,
                 "{}: model.{} is for {}; model.cell = \"{}\" has nothing of the kind: leave it out", where,
-                key, fmt::join(cells, ", "), model.cell);
+                key, cells_of(setting), model.cell);
   };
   const Recipe::Model defaults;
-  only_for("intermediate", model.intermediate != defaults.intermediate, cells_with_intermediate_state());
-  only_for("transition", !model.transition.empty(), {"dt_rnn", "dts_rnn", "dt_lstm", "dt_gru"});
-  for (const auto& [key, given] : {std::pair{"alpha", model.alpha != defaults.alpha},
-                                   {"beta1", model.beta1 != defaults.beta1},
-                                   {"beta2", model.beta2 != defaults.beta2}})
-    only_for(key, given, {"mi_rnn", "linear_mi_rnn", "mi_lstm", "mi_gru", "bn_mi_lstm"});
-  only_for("integration_bias", model.integration_bias != defaults.integration_bias,
-           {"mi_rnn", "mi_rnn_simple", "linear_mi_rnn", "mi_lstm", "mi_gru", "bn_mi_lstm"});
-  check_input(model.zoneout_memory == 0 || model.cell.find("lstm") != std::string::npos,
-              "{}: model.zoneout_memory = {}: model.cell = \"{}\" has no memory: set it to 0", where,
-              model.zoneout_memory, model.cell);
+  only_for(&CellUses::memory, "forget_bias", model.forget_bias != 0);
+  only_for(&CellUses::memory, "zoneout_memory", model.zoneout_memory != 0);
+  only_for(&CellUses::intermediate, "intermediate", model.intermediate != defaults.intermediate);
+  only_for(&CellUses::transition, "transition", !model.transition.empty());
+  only_for(&CellUses::integration, "alpha", model.alpha != defaults.alpha);
+  only_for(&CellUses::integration, "beta1", model.beta1 != defaults.beta1);
+  only_for(&CellUses::integration, "beta2", model.beta2 != defaults.beta2);
+  only_for(&CellUses::integration_bias, "integration_bias",
+           model.integration_bias != defaults.integration_bias);
   const std::int64_t at_once = train.micro_batch > 0 ? train.micro_batch : train.batch;
   check_input(
-      !model.cell.starts_with("bn_") || at_once > 1,
+      !uses_of(model.cell).batch_statistics || at_once > 1,
       "{}: model.cell = \"{}\" takes statistics over the streams that are computed at once, here one: "
       "set {} to 2 or more",
       where, model.cell, train.micro_batch > 0 ? "train.micro_batch" : "train.batch");
+  check_input(model.minor_input == defaults.minor_input || model.major_ratio != defaults.major_ratio,
+              "{}: model.minor_input = \"{}\", but there is no minor cell: set model.major_ratio, as in 0.9",
+              where, model.minor_input);
+  check_input(
+      !model.variational || model.dropout > 0,
+      "{}: model.variational = true says how model.dropout drops, which is 0: set it, or leave this out",
+      where);
   check_input(model.init_all == 0 || (model.input_init == "pytorch" && model.recurrent_init == "pytorch"),
               "{}: model.init_all = {} sets every parameter: leave out model.input_init and "
               "model.recurrent_init, or set model.init_all = 0",

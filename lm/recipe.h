@@ -72,9 +72,6 @@ std::vector<Key> keys_of(Recipe& recipe);
 /// The same for section [made_by].
 std::vector<Key> keys_of(MadeBy& made_by);
 
-/// Cells that model.intermediate is for.
-const std::vector<std::string>& cells_with_intermediate_state();
-
 /// InputError if settings contradict each other; `where` (a recipe's name or file) begins the text, which
 /// names the keys and what would mend it.
 void validate(const Recipe& recipe, const std::string& where);

@@ -101,8 +101,9 @@ Recipe load_recipe(const std::string& name_or_file) {
 Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting>& settings) {
   Recipe recipe = load_recipe(name_or_file);
   for (const Setting& setting : settings) apply_setting(setting, keys_of(recipe));
-  check_input(!recipe.name.empty() && recipe.name.find('/') == std::string::npos,
-              "{}: recipe.name = '{}': expected a name without '/'", name_or_file, recipe.name);
+  check_input(!recipe.name.empty() && recipe.name.find_first_of("/`\n\r\t") == std::string::npos,
+              "{}: recipe.name = '{}': expected a name without '/', '`' and line ends", name_or_file,
+              recipe.name);
   validate(recipe, name_or_file);
   return recipe;
 }

@@ -7,6 +7,7 @@
 
 #include "data/text.h"
 #include "lm/checkpoint.h"
+#include "lm/command_line.h"
 #include "lm/model.h"
 #include "lm/progress.h"
 #include "lm/run.h"
@@ -43,6 +44,7 @@ bool read_log_line(const Json& entry, Row& row) {
     return true;
   }
   if (entry.at("best").get<bool>()) row.valid = measured;
+  if (!entry.contains("epoch")) return *split == "valid";  // the best model once more
   row.epochs = entry.at("epoch");
   row.training_seconds.reset();
   if (const auto seconds = entry.find("training_seconds"); seconds != entry.end() && !seconds->is_null())
@@ -55,7 +57,8 @@ void read_log(const std::filesystem::path& path, Row& row) {
   const std::string text = read_file(path);
   std::int64_t number = 0;
   for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::size_t end = text.find('\n', begin);
+    if (end == std::string::npos) break;  // a run that was killed while it wrote; --resume cuts this off
     ++number;
     bool good = false;
     try {
@@ -239,8 +242,18 @@ std::string markdown_table(const std::vector<Column>& columns) {
 }  // namespace
 
 int table(const TableOptions& options) {
-  std::vector<Row> rows;  // all of them, before the first is printed
-  for (const std::string& run : options.runs) rows.push_back(row_of(run));
+  std::vector<Row> rows;
+  int status = 0;
+  for (const std::string& run : options.runs) {
+    try {
+      rows.push_back(row_of(run));
+    } catch (const InputError&) {  // costs its row, not the others
+      const Failure failure = current_failure();
+      fmt::print(stderr, "{}\n", failure.line);
+      status = failure.exit_status;
+    }
+  }
+  if (rows.empty()) return status;
   if (options.json) {
     Json list = Json::array();
     for (const Row& row : rows) list.push_back(json_of(row));
@@ -248,7 +261,7 @@ int table(const TableOptions& options) {
   } else {
     fmt::print("{}", options.markdown ? markdown_table(columns_of(rows)) : text_table(columns_of(rows)));
   }
-  return 0;
+  return status;
 }
 
 }  // namespace rondo

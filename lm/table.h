@@ -12,9 +12,9 @@ struct TableOptions {
   bool json = false, markdown = false;  // at most one; neither: a text table
 };
 
-/// Prints a row for each run on stdout, in the order given. Returns 0. InputErrors, before anything is
-/// printed: a folder that is no run; a file of a run that is broken, naming the file, and the line of the
-/// log.
+/// Prints a row for each run on stdout, in the order given, and returns 0. A folder that is no run, or holds
+/// a broken file, is left out: it costs a line on stderr, which names the file and the line of the log, and
+/// then 2 is returned.
 int table(const TableOptions& options);
 
 }  // namespace rondo

@@ -66,13 +66,14 @@ class Report {
   }
 
   void validation(const Training& training, const Evaluation& it, bool best) {
-    evaluation(fmt::format("epoch {:<4}", training.epoch()),
-               {{"step", training.step()},
-                {"epoch", training.epoch()},
-                {"training_seconds", training.seconds()}},  // null where an older state did not say
-               "valid", it, best);
+    evaluation(
+        fmt::format("epoch {:<4}", training.epoch()),
+        {{"step", training.step()}, {"epoch", training.epoch()}, {"training_seconds", training.seconds()}},
+        "valid", it, best);
   }
-  void test(const Evaluation& it) { evaluation("best model", {}, "test", it, true); }
+  void best_model(const std::string& split, const Evaluation& it) {
+    evaluation("best model", {}, split, it, true);
+  }
 
   /// For `what` is done with so many symbols.
   std::function<void(int64_t)> progress_of(const std::string& what, size_t symbols) {
@@ -178,29 +179,34 @@ int run_training(Training& training, const Recipe& recipe, const Reading& readin
 
 /// Batch normalisation is tested with statistics of all the training text, not with the moving averages of
 /// its last batches. Doing so again, after --resume of a finished run, gives the same file.
-void estimate_statistics(Training& training, const Corpus& corpus, const RunFolder& run, Report& report) {
-  if (training.model().buffers().empty()) return;
+/// Returns whether the model has such statistics.
+bool estimate_statistics(Training& training, const Corpus& corpus, const RunFolder& run, Report& report) {
+  if (training.model().buffers().empty()) return false;
   const int64_t symbols =
       training.estimate_statistics(report.progress_of("estimating statistics", corpus.train.ids.size()));
   save_model(run.model(), training.model());
   report.line(fmt::format("statistics re-estimated over {} training symbols", symbols));
+  return true;
 }
 
-/// What a finished training says: the test figure of the best model, baselines, a sample.
+/// What a finished training says: the figures of the best model, baselines, a sample.
 void final_report(Training& training, const Recipe& recipe, const Vocabulary& vocabulary,
                   const Corpus& corpus, const RunFolder& run, Report& report) {
   load_model(run.model(), training.model());
-  estimate_statistics(training, corpus, run, report);
-  report.line(fmt::format("best on valid: {}", figure_text(recipe, training.best())));
-  if (corpus.test) {
-    const Evaluation test = evaluate_ids(training.model(), corpus.test->ids, reading_of(recipe, vocabulary),
-                                         {}, report.progress_of("evaluating test", corpus.test->ids.size()));
-    report.test(test);
-  }
+  const auto evaluate = [&](const std::string& split, const std::vector<int32_t>& ids) {
+    const Evaluation it = evaluate_ids(training.model(), ids, reading_of(recipe, vocabulary), {},
+                                       report.progress_of("evaluating " + split, ids.size()));
+    report.best_model(split, it);
+    return it.nats();
+  };
+  double best = training.best();
+  if (estimate_statistics(training, corpus, run, report)) best = evaluate("valid", corpus.valid.ids);
+  report.line(fmt::format("best on valid: {}", figure_text(recipe, best)));
+  if (corpus.test) evaluate("test", corpus.test->ids);
   if (recipe.report.ngrams) {
     const NgramEntropy ngram = ngram_entropy(corpus.train.ids, corpus.valid.ids, vocabulary.size());
     report.line(fmt::format("on valid: model {:.3f}, bigram {:.3f}, unigram {:.3f} bits per symbol",
-                            training.best() / std::numbers::ln2, ngram.bigram / std::numbers::ln2,
+                            best / std::numbers::ln2, ngram.bigram / std::numbers::ln2,
                             ngram.unigram / std::numbers::ln2));
   }
   if (recipe.report.sample > 0) {

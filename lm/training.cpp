@@ -67,16 +67,19 @@ template <class Use>
 std::vector<State> Training::forward(const Chunk& chunk, const std::vector<State>& states, Use use) {
   const int64_t T = chunk.steps, B = chunk.streams;
   const int64_t micro_batch = recipe_.train.micro_batch > 0 ? recipe_.train.micro_batch : B;
+  // Padding ends a row, from a state that nobody reads on from, and is not scored: only statistics of the
+  // batch have to know of it.
+  const bool across_rows = !model_.buffers().empty();
   std::vector<State> next = new_states(states);
   for (int64_t first = 0; first < B; first += micro_batch) {
     model_.begin_update(
         {static_cast<uint64_t>(recipe_.train.seed), static_cast<uint64_t>(step_), {micro_batch, first, B}});
-    const auto lengths = chunk.lengths.begin() + first;
-    const auto [output, after] = model_.forward({streams_of(chunk.inputs, T, B, first, micro_batch),
-                                                 T,
-                                                 micro_batch,
-                                                 {lengths, lengths + micro_batch}},
-                                                streams_of(states, first, micro_batch));
+    Lengths lengths;
+    if (across_rows)
+      lengths.assign(chunk.lengths.begin() + first, chunk.lengths.begin() + first + micro_batch);
+    const auto [output, after] =
+        model_.forward({streams_of(chunk.inputs, T, B, first, micro_batch), T, micro_batch, lengths},
+                       streams_of(states, first, micro_batch));
     use(output, streams_of(chunk.targets, T, B, first, micro_batch));
     for (size_t layer = 0; layer < after.size(); ++layer) {
       next[layer].steps = after[layer].steps;
@@ -112,7 +115,8 @@ Training::Update Training::update(const Chunk& chunk) {
 
 void Training::check_finite(double loss, double norm) const {
   if (std::isfinite(loss) && std::isfinite(norm)) return;
-  std::string culprit = "no parameter, so it is the loss itself";
+  std::string culprit = std::isfinite(loss) ? "no number by itself, but the sum of their squares"
+                                            : "no parameter, so it is the loss itself";
   for (const Segment& segment : model_.segments()) {
     const bool value = all_finite(Module::view(model_.values(), segment));
     if (value && all_finite(Module::view(model_.gradients(), segment))) continue;
@@ -182,7 +186,8 @@ void Training::save(const std::filesystem::path& path, int64_t log_position) con
 int64_t Training::load(const std::filesystem::path& path) {
   const StateReader file(path);
   file.read("values", model_.values());
-  for (const Buffer* buffer : model_.buffers()) file.read("buffer." + buffer->name(), buffer->tensor());
+  for (const Buffer* buffer : model_.buffers())
+    file.read("buffer." + buffer->name(), buffer->tensor(), buffer->least());
   for (const NamedTensor& it : optimizer_->state_tensors()) file.read("optimizer." + it.name, it.tensor);
   std::map<std::string, double> scalars = optimizer_->state_scalars();
   for (auto& [name, number] : scalars) file.read("optimizer." + name, number);
@@ -205,8 +210,7 @@ int64_t Training::load(const std::filesystem::path& path) {
   file.read("validated_step", validated_step_);
   file.read("position", position);
   file.read("log_position", log_position);
-  seconds_ = std::numeric_limits<double>::quiet_NaN();  // older states do not say
-  if (file.has("seconds")) file.read("seconds", seconds_);
+  file.read("seconds", seconds_);
   check_input(step_ >= 0 && epoch_ >= 1 && schedule.decays >= 0 && schedule.best.evaluations_since >= 0 &&
                   best.evaluations_since >= 0 && std::isfinite(best.loss) &&
                   std::isfinite(schedule.best.loss),

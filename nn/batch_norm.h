@@ -12,17 +12,17 @@
 namespace rondo {
 
 /// While Module::statistics_rate() is a number r, a batch is normalised by its own statistics (those of the
-/// micro-batch that is computed at once), which then move the population's of its time step by max(r, 1 / n),
-/// n being the batches that the step has seen: 0.05 while training, so a moving average; 0 for the plain
-/// average over what is read from reset() on, which Cooijmans et al. evaluate with. Without a number it is
-/// normalised by the population's.
+/// micro-batch that is computed at once), which then move the population's of its time step by max(r, its
+/// share of the rows that the step has seen): 0.05 while training, so a moving average; 0 for the average
+/// over what is read from reset() on, which Cooijmans et al. evaluate with (their batches have equally many
+/// rows). Without a number it is normalised by the population's.
 ///
 /// Steps count from the last reset of the state; those from the last one on that has statistics share them.
 /// Fewer than two rows have no variance: they are normalised by the population's and do not move them.
 class BatchNorm {
  public:
   /// Parameter gamma_NAME [width], buffers running_mean_NAME and running_variance_NAME [steps, width] and
-  /// batches_seen_NAME [steps]. Gamma starts at 0.1 (their section 4).
+  /// rows_seen_NAME [steps]. Gamma starts at 0.1 (their section 4).
   BatchNorm(Module& owner, const std::string& name, int64_t width, int64_t steps);
 
   /// BN(x) + shift for the rows of a time step, x [B, width]; shift is a vector, a matrix like x, or nothing.
@@ -30,10 +30,10 @@ class BatchNorm {
   Variable operator()(const Variable& x, const Rows& valid, int64_t step, const Variable& shift = {}) const;
 
   Parameter gamma;
-  Buffer mean, variance, batches;
+  Buffer mean, variance, rows;
 
  private:
-  void move(const ColumnMoments& batch, int64_t step, double least_rate) const;
+  void move(const ColumnMoments& batch, int64_t batch_rows, int64_t step, double least_rate) const;
   ColumnMoments population(int64_t step) const;
 
   const Module& owner_;

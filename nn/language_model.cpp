@@ -71,18 +71,19 @@ void check_options(const LanguageModelOptions& options) {
               options.major_ratio.size());
   for (size_t i = 0; i < options.major_ratio.size(); ++i) {
     const double ratio = options.major_ratio[i];
-    check_input(ratio > 0 && ratio <= 1,
-                "the major cell's share of a layer is more than 0 and at most 1 (no minor cell), not {}",
-                ratio);
+    check_input(
+        ratio > 0 && ratio <= 1,
+        "the major cell's share of a layer's units (model.major_ratio) is more than 0 and at most 1, which "
+        "leaves no minor cell; not {}",
+        ratio);
     if (ratio == 1) continue;
     const int64_t units = options.hidden[i], major = major_units(options, i);
-    check_input(
-        major > 0 &&
-                major<units, "a share of {} of {} units leaves no unit to the {} cell", ratio, units, major> 0
-            ? "minor"
-            : "major");
+    const bool both = major > 0 && units > major;
+    check_input(both, "a share of {} of {} units (model.major_ratio) leaves no unit to the {} cell", ratio,
+                units, major > 0 ? "minor" : "major");
     check_input(options.embedding > 0 || options.minor_input != MinorInput::embedding,
-                "a minor cell reads the embedding; one-hot symbols have none");
+                "a minor cell reads the embedding, which one-hot symbols have not: set model.embedding, or "
+                "model.minor_input = \"previous_layer\"");
   }
   check_input(!options.tied || options.embedding > 0,
               "tied input and output vectors need an embedding; one-hot symbols have none");

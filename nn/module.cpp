@@ -103,8 +103,8 @@ Parameter::Parameter(Module& owner, const std::string& name, Parameter& tied)
   tied_ = tied.tied_ ? tied.tied_ : &tied;
 }
 
-Buffer::Buffer(Module& owner, const std::string& name, Shape shape, real initial)
-    : name_(owner.full_name(name)), shape_(shape), initial_(initial) {
+Buffer::Buffer(Module& owner, const std::string& name, Shape shape, real initial, real least)
+    : name_(owner.full_name(name)), shape_(shape), initial_(initial), least_(least) {
   owner.root().check_new(name_);
   owner.root().buffers_.push_back(this);
 }

@@ -4,6 +4,7 @@
 // nn/language_model.h.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -140,7 +141,9 @@ class Parameter {
 /// A tensor that is saved with the model but not trained, and no parameter of it: statistics.
 class Buffer {
  public:
-  Buffer(Module& owner, const std::string& name, Shape shape, real initial);
+  /// No element is ever below `least`.
+  Buffer(Module& owner, const std::string& name, Shape shape, real initial,
+         real least = std::numeric_limits<real>::lowest());
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
@@ -150,6 +153,7 @@ class Buffer {
     check(tensor_.defined(), "[{}] call finalize() on the model before using it", name_);
     return tensor_;
   }
+  real least() const { return least_; }
   /// Back to the initial value.
   void reset() const { fill(tensor(), initial_); }
 
@@ -157,7 +161,7 @@ class Buffer {
   friend class Module;
   std::string name_;
   Shape shape_;
-  real initial_;
+  real initial_, least_;
   Tensor tensor_;
 };
 

@@ -17,9 +17,9 @@ RecurrentStack::RecurrentStack(Module& parent, std::string stack_name, const Sta
       part(suffix, Direction::forward);
       if (options.bidirectional) part(suffix + "_reverse", Direction::reverse);
     };
-    const auto& [cell, minor] = options.layers[i];
+    const auto& [major, minor] = options.layers[i];
     const std::string suffix = fmt::format("_l{}", i);
-    add(cell, suffix, false);
+    add(major, suffix, false);
     if (minor) add(*minor, suffix + "_minor", options.minor_input == MinorInput::embedding);
   }
 }

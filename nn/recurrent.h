@@ -15,10 +15,11 @@ namespace rondo {
 /// A layer of the stack. With a minor cell it is a Major-Minor layer: the output is [major ; minor], as wide
 /// as both; the major one reads the layer before. ("Major-Minor LSTMs for Word-level Language Model".)
 struct LayerOptions {
-  LayerOptions(const CellOptions& options) : cell(options) {}
-  LayerOptions(const CellOptions& major, const CellOptions& smaller) : cell(major), minor(smaller) {}
+  LayerOptions(const CellOptions& options) : major(options) {}
+  LayerOptions(const CellOptions& major_options, const CellOptions& minor_options)
+      : major(major_options), minor(minor_options) {}
 
-  CellOptions cell;
+  CellOptions major;  // the only one, where there is no minor
   std::optional<CellOptions> minor;
 };
 

@@ -127,46 +127,64 @@ std::unique_ptr<Cell> make(Module& parent, const std::string& suffix, const Cell
 struct NamedCell {
   std::string name;
   CellMaker make;
+  CellUses uses;
 };
 
 /// The catalogue: a cell of any recipe is one line here, or was added.
 std::vector<NamedCell>& catalogue() {
   static std::vector<NamedCell> cells = {
-      {"rnn", make<Rnn>},
-      {"linear_rnn", make<LinearRnn>},
-      {"lstm", make<Lstm>},
-      {"lstm_sigmoid", make<LstmSigmoid>},
-      {"gru", make<Gru>},
-      {"gru_reset_after", make<GruWithResetAfter>},
-      {"trnn", make<TensorRnn>},
-      {"mrnn", make<MultiplicativeRnn>},
-      {"mlstm", make<MultiplicativeLstm>},
-      {"tmlstm", make<TrueMultiplicativeLstm>},
-      {"mgru", make<MultiplicativeGru>},
-      {"tmgru", make<TrueMultiplicativeGru>},
-      {"mi_rnn", make<MiRnn>},
-      {"mi_rnn_simple", make<SimpleMiRnn>},
-      {"linear_mi_rnn", make<LinearMiRnn>},
-      {"mi_lstm", make<MiLstm>},
-      {"mi_gru", make<MiGru>},
-      {"dt_rnn", make<DeepTransitionRnn>},
-      {"dts_rnn", make<DeepTransitionRnnWithShortcut>},
-      {"dt_lstm", make<DeepTransitionLstm>},
-      {"dt_gru", make<DeepTransitionGru>},
-      {"bn_lstm", make<BatchNormLstm>},
-      {"bn_mi_lstm", make<BatchNormMiLstm>},
+      {"rnn", make<Rnn>, {}},
+      {"linear_rnn", make<LinearRnn>, {}},
+      {"lstm", make<Lstm>, {.memory = true}},
+      {"lstm_sigmoid", make<LstmSigmoid>, {.memory = true}},
+      {"gru", make<Gru>, {}},
+      {"gru_reset_after", make<GruWithResetAfter>, {}},
+      {"trnn", make<TensorRnn>, {}},
+      {"mrnn", make<MultiplicativeRnn>, {.intermediate = true}},
+      {"mlstm", make<MultiplicativeLstm>, {.memory = true, .intermediate = true}},
+      {"tmlstm", make<TrueMultiplicativeLstm>, {.memory = true, .intermediate = true}},
+      {"mgru", make<MultiplicativeGru>, {.intermediate = true}},
+      {"tmgru", make<TrueMultiplicativeGru>, {.intermediate = true}},
+      {"mi_rnn", make<MiRnn>, {.integration = true, .integration_bias = true}},
+      {"mi_rnn_simple", make<SimpleMiRnn>, {.integration_bias = true}},
+      {"linear_mi_rnn", make<LinearMiRnn>, {.integration = true, .integration_bias = true}},
+      {"mi_lstm", make<MiLstm>, {.memory = true, .integration = true, .integration_bias = true}},
+      {"mi_gru", make<MiGru>, {.integration = true, .integration_bias = true}},
+      {"dt_rnn", make<DeepTransitionRnn>, {.transition = true}},
+      {"dts_rnn", make<DeepTransitionRnnWithShortcut>, {.transition = true}},
+      {"dt_lstm", make<DeepTransitionLstm>, {.memory = true, .transition = true}},
+      {"dt_gru", make<DeepTransitionGru>, {.transition = true}},
+      {"bn_lstm", make<BatchNormLstm>, {.memory = true, .batch_statistics = true}},
+      {"bn_mi_lstm",
+       make<BatchNormMiLstm>,
+       {.memory = true, .integration = true, .integration_bias = true, .batch_statistics = true}},
   };
   return cells;
 }
 
 }  // namespace
 
-std::unique_ptr<Cell> make_cell(const std::string& name, Module& parent, const std::string& suffix,
-                                const CellOptions& options) {
+namespace {
+const NamedCell& find_cell(const std::string& name) {
   for (const NamedCell& cell : catalogue())
-    if (name == cell.name) return cell.make(parent, suffix, options);
+    if (name == cell.name) return cell;
   throw InputError(
       fmt::format("there is no cell '{}'; the cells are {}", name, fmt::join(cell_names(), ", ")));
+}
+}  // namespace
+
+std::unique_ptr<Cell> make_cell(const std::string& name, Module& parent, const std::string& suffix,
+                                const CellOptions& options) {
+  return find_cell(name).make(parent, suffix, options);
+}
+
+CellUses uses_of(const std::string& cell) { return find_cell(cell).uses; }
+
+std::vector<std::string> cells_that_use(bool CellUses::*setting) {
+  std::vector<std::string> names;
+  for (const NamedCell& cell : catalogue())
+    if (cell.uses.*setting) names.push_back(cell.name);
+  return names;
 }
 
 std::vector<std::string> cell_names() {
@@ -175,10 +193,10 @@ std::vector<std::string> cell_names() {
   return names;
 }
 
-void add_cell(const std::string& name, CellMaker maker) {
+void add_cell(const std::string& name, CellMaker maker, const CellUses& uses) {
   for (const NamedCell& cell : catalogue())
     check(name != cell.name, "[add_cell] '{}' is known already", name);
-  catalogue().push_back({name, std::move(maker)});
+  catalogue().push_back({name, std::move(maker), uses});
 }
 
 }  // namespace rondo

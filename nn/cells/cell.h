@@ -1,6 +1,6 @@
-// What a recurrent cell is: input projections, recurrent weights, and a step. The layer (nn/recurrent.h) does
-// the rest: it computes the projections of all time steps as one product before the loop, runs the loop,
-// carries the state. Next: nn/cells/lstm.h.
+// What a recurrent cell is: input projections, recurrent weights, and a step. The layer
+// (nn/recurrent_layer.h) does the rest: it computes the projections of all time steps as one product before
+// the loop, runs the loop, carries the state. Next: nn/cells/lstm.h.
 #pragma once
 
 #include <functional>
@@ -126,6 +126,8 @@ class Cell : public Module {
   Cell(Module& parent, const std::string& suffix, const CellOptions& cell_options)
       : Module(parent, "", suffix), options(cell_options) {}
 
+  /// One step of all rows, from the projections of x. Recurrent weights see previous.h; what is carried over
+  /// unchanged, as an update gate does, is previous.kept().
   virtual State step(StepInputs& x, const State& previous) = 0;
   /// Zeros, [B, H].
   virtual State initial_state(int64_t batch) const;
@@ -157,17 +159,33 @@ struct GateBiases {
   std::unique_ptr<Parameter> recurrent;  // null with one bias per gate
 };
 
+/// Which settings mean something to a cell.
+struct CellUses {
+  bool memory = false;            // it has a c: forget_bias, and zoneout of c
+  bool intermediate = false;      // intermediate_size
+  bool transition = false;        // the layers' sizes
+  bool integration = false;       // alpha, beta1, beta2
+  bool integration_bias = false;  // b
+  bool batch_statistics = false;  // statistics_steps; it looks across the rows of a batch
+};
+
 /// Makes a cell by its recipe name; the parameters' names get the suffix. Throws InputError on an unknown
 /// name.
 std::unique_ptr<Cell> make_cell(const std::string& name, Module& parent, const std::string& suffix,
                                 const CellOptions& options);
 /// All names that make_cell knows: Rondo's cells, then those added.
 std::vector<std::string> cell_names();
+/// What a cell that make_cell knows uses; throws InputError on an unknown name.
+CellUses uses_of(const std::string& cell);
+/// The cells to which a setting means something.
+std::vector<std::string> cells_that_use(bool CellUses::*setting);
 
 using CellMaker = std::function<std::unique_ptr<Cell>(Module& parent, const std::string& suffix,
                                                       const CellOptions& options)>;
-/// Makes another program's cell known to make_cell and to recipes. Throws Error if the name is taken.
-void add_cell(const std::string& name, CellMaker maker);
+/// Makes another program's cell known to make_cell and to recipes; by default it may be given any setting.
+/// Throws Error if the name is taken.
+void add_cell(const std::string& name, CellMaker maker,
+              const CellUses& uses = {true, true, true, true, true, false});
 template <class Made>
 void add_cell(const std::string& name) {
   add_cell(name, [](Module& parent, const std::string& suffix, const CellOptions& options) {

@@ -15,16 +15,6 @@ std::vector<int64_t> after_the_first(const CellOptions& options) {
   return sizes;
 }
 
-/// What a gated cell's GRU needs of its settings.
-const CellOptions& with_filtered_transition(const CellOptions& options) {
-  check_input(
-      inner_sizes(options).back() == options.hidden_size,
-      "dt_gru: the last layer of the transition has {} units, but the reset gate, which filters it, has {}; "
-      "make them equal",
-      inner_sizes(options).back(), options.hidden_size);
-  return options;
-}
-
 }  // namespace
 
 Transition::Layer::Layer(Cell& cell, int64_t number, int64_t from, int64_t to)
@@ -84,11 +74,12 @@ State DeepTransitionLstm::step(StepInputs& x, const State& previous) {
 
 DeepTransitionGru::DeepTransitionGru(Module& parent, const std::string& suffix,
                                      const CellOptions& cell_options)
-    : Cell(parent, suffix, with_filtered_transition(cell_options)),
+    : Cell(parent, suffix, cell_options),
       biases(*this, 3, options),
       x_gates(*this, "weight_ih", 3 * hidden(), options, biases.all()),
       inner(*this, hidden(), inner_sizes(options), 1),
-      U(*this, "weight_hh", {3 * hidden(), hidden()}, options.recurrent_weights.per_gate(3)) {}
+      U(*this, "weight_hh", {3 * hidden(), inner_sizes(options).back()},
+        options.recurrent_weights.per_gate(3)) {}
 
 State DeepTransitionGru::step(StepInputs& x, const State& previous) {
   return {gru_state(x, x_gates, inner(previous.h), U, previous.kept()), {}};

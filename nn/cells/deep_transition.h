@@ -72,8 +72,8 @@ struct DeepTransitionLstm : Cell {
   Recurrent U;
 };
 
-/// weight_ih and weight_hh as in nn/cells/gru.h, but weight_hh sees u, which the reset gate filters: the last
-/// inner layer has H units.
+/// weight_ih and weight_hh as in nn/cells/gru.h, but weight_hh sees u. The reset gate filters u if that has
+/// its H units, and else what weight_hh makes of it for the candidate: n = tanh(W x + b + r (U u)).
 struct DeepTransitionGru : Cell {
   DeepTransitionGru(Module& parent, const std::string& suffix, const CellOptions& options);
   State step(StepInputs& x, const State& previous) override;

@@ -25,6 +25,7 @@ Variable gru_state_with_reset_after(const Variable& from_x, const Variable& from
 Variable gru_state(StepInputs& x, const Projection& x_gates, const Variable& past, const Recurrent& U,
                    const Variable& kept) {
   const int64_t H = kept.shape().columns();
+  if (past.shape().columns() != H) return gru_state_with_reset_after(x.take(x_gates), linear(past, U), kept);
   const auto [r, z] = gru_reset_and_update(add_linear(x.take(x_gates, 0, 2 * H), past, U.rows(0, 2 * H)));
   const Variable n =
       add_linear(x.take(x_gates, 2 * H, 3 * H), pointwise(GruReset{}, r, past), U.rows(2 * H, 3 * H));

@@ -23,8 +23,8 @@ ResetAndUpdate gru_reset_and_update(const Variable& r_and_z);
 /// h' from the stacked W x + b and U h + b' [B, 3H], with the reset after the product.
 Variable gru_state_with_reset_after(const Variable& from_x, const Variable& from_h, const Variable& h);
 
-/// h' with the reset before the product, of a cell whose recurrent weights U [3H, H] see `past` [B, H];
-/// `kept` is h. Takes the projection x_gates.
+/// h' of a cell whose recurrent weights U [3H, M] see `past` [B, M] in place of h, which is `kept`. Takes the
+/// projection x_gates. The reset gate filters `past` where that has its H units, and else U past.
 Variable gru_state(StepInputs& x, const Projection& x_gates, const Variable& past, const Recurrent& U,
                    const Variable& kept);
 

@@ -80,9 +80,7 @@ MultiplicativeGru::MultiplicativeGru(Module& parent, const std::string& suffix,
       V(*this, "weight_hm", {3 * hidden(), m.M}, options.recurrent_weights.per_gate(3)) {}
 
 State MultiplicativeGru::step(StepInputs& x, const State& previous) {
-  const Variable past = m(x, previous.h);
-  if (m.M != hidden()) return {gru_state_with_reset_after(x.take(U), linear(past, V), previous.kept()), {}};
-  return {gru_state(x, U, past, V, previous.kept()), {}};
+  return {gru_state(x, U, m(x, previous.h), V, previous.kept()), {}};
 }
 
 TrueMultiplicativeGru::TrueMultiplicativeGru(Module& parent, const std::string& suffix,

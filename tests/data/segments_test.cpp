@@ -39,9 +39,11 @@ std::vector<Row> rows_of(const Chunk& chunk) {
       row.targets.push_back(chunk.targets[place]);
       ++scored;
     }
+    EXPECT_EQ(chunk.lengths.at(static_cast<std::size_t>(b)), std::ssize(row.targets));
     rows.push_back(row);
   }
   EXPECT_EQ(chunk.scored, scored);
+  EXPECT_EQ(std::ssize(chunk.lengths), chunk.streams);
   return rows;
 }
 

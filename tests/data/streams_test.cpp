@@ -30,6 +30,8 @@ std::vector<int> targets_seen(Streams& streams, std::size_t n, std::int64_t step
     EXPECT_LE(chunk.steps, steps);
     EXPECT_EQ(chunk.inputs.size(), static_cast<std::size_t>(chunk.steps * chunk.streams));
     EXPECT_EQ(chunk.targets.size(), chunk.inputs.size());
+    EXPECT_EQ(std::ssize(chunk.lengths), chunk.streams);
+    EXPECT_EQ(std::accumulate(chunk.lengths.begin(), chunk.lengths.end(), std::int64_t{0}), chunk.scored);
     total += chunk.steps;
     scored += chunk.scored;
     EXPECT_EQ(streams.position(), total);

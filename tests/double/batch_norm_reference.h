@@ -196,9 +196,9 @@ struct Model : Module {
 /// Population statistics that no batch has.
 inline StatisticsOfSteps set_population(Model& model) {
   StatisticsOfSteps population(T);
-  fill(model.buffer("batches_seen_ih"), 1);
-  fill(model.buffer("batches_seen_hh"), 1);
-  fill(model.buffer("batches_seen_c"), 1);
+  fill(model.buffer("rows_seen_ih"), 1);
+  fill(model.buffer("rows_seen_hh"), 1);
+  fill(model.buffer("rows_seen_c"), 1);
   for (const std::string name : {"ih", "hh", "c"}) {
     const Tensor mean = model.buffer("running_mean_" + name),
                  variance = model.buffer("running_variance_" + name);

@@ -13,9 +13,9 @@ void expect_near(const Tensor& actual, const Vector<double>& expected, double to
   for (int64_t j = 0; j < actual.size(); ++j) ASSERT_NEAR(actual.data()[j], expected[j], tolerance) << j;
 }
 
-/// Runs batch after batch and holds the buffers to `rate`, a function of the number of batches that a slot
-/// has seen.
-void expect_moved(Model& model, int batches, const Marks& valid, const std::function<double(int)>& rate) {
+/// Runs batch after batch and holds the buffers to `rate`, a function of the share of the rows that a slot
+/// has seen so far which are the batch's.
+void expect_moved(Model& model, int batches, const Marks& valid, const std::function<double(double)>& rate) {
   struct Slot {
     Vector<double> mean = Vector<double>(4 * H, 0), variance = Vector<double>(4 * H, 1);
     int seen = 0;
@@ -29,7 +29,8 @@ void expect_moved(Model& model, int batches, const Marks& valid, const std::func
       for (const auto& [name, of_batch] : steps[t]) {
         kept[name].resize(slots);
         Slot& slot = kept[name][std::min(t, slots - 1)];
-        const double r = rate(++slot.seen);
+        const auto rows = static_cast<int>(std::count(valid[t].begin(), valid[t].end(), true));
+        const double r = rate(static_cast<double>(rows) / (slot.seen += rows));
         for (size_t j = 0; j < of_batch.mean.size(); ++j) {
           slot.mean[j] += r * (of_batch.mean[j] - slot.mean[j]);
           slot.variance[j] += r * (of_batch.variance[j] - slot.variance[j]);
@@ -41,7 +42,7 @@ void expect_moved(Model& model, int batches, const Marks& valid, const std::func
       Slot& it = of_slots[slot];
       const size_t width = name == "c" ? H : 4 * H;
       it.mean.resize(width), it.variance.resize(width);
-      EXPECT_EQ(model.buffer("batches_seen_" + name).data()[slot], it.seen);
+      EXPECT_EQ(model.buffer("rows_seen_" + name).data()[slot], it.seen);
       expect_near(model.buffer("running_mean_" + name)[slot], it.mean);
       expect_near(model.buffer("running_variance_" + name)[slot], it.variance);
     }
@@ -51,18 +52,18 @@ TEST(BatchNormStatistics, MoveByOneTwentiethOnceTwentyBatchesAreSeen) {
   for (const Marks& valid : {all_valid, padded}) {
     Model model("bn_lstm");
     model.set_training(true);
-    expect_moved(model, 25, valid, [](int n) { return std::max(0.05, 1.0 / n); });
+    expect_moved(model, 25, valid, [](double share) { return std::max(0.05, share); });
   }
 }
 
-TEST(BatchNormStatistics, AreThePlainAverageWhenEstimatedAnew) {
+TEST(BatchNormStatistics, AreTheAverageOverRowsWhenEstimatedAnew) {
   Model model("bn_lstm");
   set_population(model);
   for (const Buffer* buffer : model.buffers()) buffer->reset();
   model.set_training(false);
   model.set_statistics_rate(0);
   EXPECT_FALSE(model.training());
-  expect_moved(model, 25, padded, [](int n) { return 1.0 / n; });
+  expect_moved(model, 25, padded, [](double share) { return share; });
 }
 
 TEST(BatchNormStatistics, StayAsTheyAreInEvaluation) {
@@ -71,7 +72,7 @@ TEST(BatchNormStatistics, StayAsTheyAreInEvaluation) {
   const auto before = model.buffer("running_mean_hh").to_vector();
   model.run(all_valid);
   EXPECT_EQ(model.buffer("running_mean_hh").to_vector(), before);
-  EXPECT_EQ(model.buffer("batches_seen_hh").to_vector(), std::vector<real>(slots, 1));
+  EXPECT_EQ(model.buffer("rows_seen_hh").to_vector(), std::vector<real>(slots, 1));
 }
 
 /// The outputs in evaluation, where each step t is normalised by the statistics of slot_of(t).
@@ -98,7 +99,7 @@ TEST(BatchNormStatistics, AreThoseOfTheStepSinceTheReset) {
 TEST(BatchNormStatistics, AreReusedFromTheLastStepThatHasSome) {
   Model model("bn_lstm");
   set_population(model);
-  for (const char* name : {"batches_seen_ih", "batches_seen_hh", "batches_seen_c"})
+  for (const char* name : {"rows_seen_ih", "rows_seen_hh", "rows_seen_c"})
     for (int64_t slot = 2; slot < slots; ++slot) model.buffer(name).write()[slot] = 0;
   expect_slots(model, 0, [](int64_t t) { return std::min<int64_t>(t, 1); });
 }

@@ -58,8 +58,11 @@ TEST(MultiplicativeRnn, IsATensorRnnWithFactorizedMatrices) {
 
 // Wu et al. 2016, section 2.2.
 TEST(MultiplicativeIntegration, WithAlphaZeroAndBetasOneIsThePlainCell) {
-  for (const auto& [integrated, plain] :
-       {std::pair{"mi_rnn", "rnn"}, {"linear_mi_rnn", "linear_rnn"}, {"mi_lstm", "lstm"}, {"mi_gru", "gru"}})
+  for (const auto& [integrated, plain] : {std::pair{"mi_rnn", "rnn"},
+                                          {"linear_mi_rnn", "linear_rnn"},
+                                          {"mi_lstm", "lstm"},
+                                          {"mi_gru", "gru"},
+                                          {"bn_mi_lstm", "bn_lstm"}})
     EXPECT_LE(largest_difference(integrated, plain,
                                  [](StackModel& model) {
                                    fill_all(model, "alpha", 0);

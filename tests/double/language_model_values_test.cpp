@@ -4,13 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "nn/language_model.h"
-#include "tests/double/plain_cells.h"
-#include "tests/nn/parameters.h"
+#include "tests/double/plain_gradients.h"
 
 namespace rondo {
 namespace {
-
-using Parameters = std::map<std::string, Vector>;
 
 constexpr int64_t V = 7, T = 5, B = 3;
 const std::vector<int32_t> ids = {0, 3, 6, 3, 3, 1, 2, 6, 5, 4, 0, 1, 6, 6, 2},
@@ -72,29 +69,12 @@ TEST_P(LanguageModelValues, AndGradientsEqualThoseOfPlainLoops) {
     const std::vector<State> start = model.initial_states(B);
     const Variable loss =
         model.cross_entropy(model.forward({tokens(ids), T, B}, start).output, tokens(targets)).total;
-    Parameters parameters;
-    for (const Segment& segment : model.segments()) {
-      const std::vector<real> values = value_of(model, segment.name).to_vector();
-      parameters[segment.name] = Vector(values.begin(), values.end());
-    }
+    const Parameters parameters = parameters_of(model);
     const bool has_memory = start[0].c.defined();
     EXPECT_NEAR(loss.value().item(), plain_loss(options, cell, parameters, has_memory).real(), 1e-12);
     loss.backward();
-    for (const Segment& segment : model.segments()) {
-      const Tensor direction(segment.shape);
-      fill_uniform(direction, {.seed = 13, .name = hash_of(segment.name)}, -1, 1);
-      const std::vector<real> gradient = gradient_of(model, segment.name).to_vector(),
-                              along = direction.to_vector();
-      constexpr double step = 1e-30;
-      Parameters moved = parameters;
-      double actual = 0;
-      for (size_t i = 0; i < gradient.size(); ++i) {
-        actual += gradient[i] * along[i];
-        moved[segment.name][i] += Number(0, step * along[i]);
-      }
-      const double expected = plain_loss(options, cell, moved, has_memory).imag() / step;
-      EXPECT_NEAR(actual, expected, 1e-9 * std::max(1.0, std::abs(expected))) << segment.name;
-    }
+    expect_plain_gradients(
+        model, [&](const Parameters& moved) { return plain_loss(options, cell, moved, has_memory); });
   }
 }
 

@@ -223,7 +223,18 @@ PlainState dt_lstm(const PlainLayer& layer, const Vector& x, const Vector& h, co
 
 PlainState dt_gru(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector& c,
                   const Vector& kept) {
-  return gru(layer, x, transition(layer, h), c, kept);
+  const Vector u = transition(layer, h);
+  if (std::ssize(u) == layer.hidden) return gru(layer, x, u, c, kept);
+  Vector next(layer.hidden);
+  for (int64_t j = 0; j < layer.hidden; ++j) {
+    const auto Uu = [&](int64_t gate) { return layer.product("weight_hh", gate * layer.hidden + j, u); };
+    const auto Wx = [&](int64_t gate) {
+      return layer.product("weight_ih", gate * layer.hidden + j, x) + layer.bias(gate * layer.hidden + j);
+    };
+    const Number r = s(Wx(0) + Uu(0)), z = s(Wx(1) + Uu(1)), n = std::tanh(Wx(2) + r * Uu(2));
+    next[j] = z * kept[j] + (1.0 - z) * n;
+  }
+  return {next, {}};
 }
 
 }  // namespace

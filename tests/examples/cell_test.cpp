@@ -28,7 +28,7 @@ struct MinimalGatedUnit : Cell {
     const Variable& h = previous.h;
     const Variable f = sigmoid(add_linear(x[z].column_block(0, H), h, U.rows(0, H)));
     const Variable n = tanh(add_linear(x[z].column_block(H, 2 * H), f * h, U.rows(H, 2 * H)));
-    return {h + f * (n - h), {}};
+    return {previous.kept() + f * (n - previous.kept()), {}};
   }
 
   GateBiases biases;
@@ -76,6 +76,21 @@ TEST(ReadmeCell, ComputesItsEquations) {
     h = (1 - f) * h + f * n;
     EXPECT_NEAR(states[t].value().item(), h, 1e-6) << "step " << t;
   }
+}
+
+// Its gate keeps the state itself, not what a variational mask leaves of it.
+TEST(ReadmeCell, KeepsWhatAMaskHides) {
+  OneUnit model;
+  const Tensor h = Tensor::from({0.75}, {1, 1}), hidden = Tensor::zeros({1, 1});
+  const auto next = [&](const State& state) {
+    model.cell.begin_chunk();
+    std::vector<StepInputs> inputs = model.cell.project(Tensor::from({-2}, {1, 1, 1}));
+    return model.cell.step(inputs[0], state).h.value().item();
+  };
+  // Where the recurrent weights see 0, only what is kept tells the two apart: (1 - f) 0.75.
+  const double with = next({hidden, {}, 0, h}), without = next({hidden, {}, 0, hidden});
+  EXPECT_GT(with - without, 0.05);
+  EXPECT_LT(with - without, 0.75);
 }
 
 #ifdef RONDO_DOUBLE  // central differences need double

@@ -45,7 +45,7 @@ struct SoftsignUnit : Cell {
     const Variable& h = previous.h;
     const Variable f = add_linear(x[z].column_block(0, H), h, U.rows(0, H));
     const Variable n = add_linear(x[z].column_block(H, 2 * H), sigmoid(f) * h, U.rows(H, 2 * H));
-    return {pointwise(SoftsignUpdate{}, f, n, h), {}};
+    return {pointwise(SoftsignUpdate{}, f, n, previous.kept()), {}};
   }
 
   GateBiases biases;

@@ -96,11 +96,13 @@ TEST_P(BatchNormTraining, LearnsAndIsEvaluatedWithStatisticsOfTheWholeText) {
   EXPECT_EQ(told.back(), training.symbols_per_epoch());
   EXPECT_EQ(training.model().values().to_vector(), weights);
   EXPECT_FALSE(training.model().statistics_rate().has_value());
-  // Every step of both micro-batches is counted; 39 steps in a stream, whose last slot is reused.
-  const Buffer& batches = *training.model().buffers()[2];
-  EXPECT_EQ(batches.name(), "rnn.batches_seen_ih_l0");
+  // The rows of both micro-batches are counted; 39 steps in a stream, whose last slot is reused.
+  const Buffer& rows = *training.model().buffers()[2];
+  EXPECT_EQ(rows.name(), "rnn.rows_seen_ih_l0");
+  const auto streams = static_cast<real>(recipe.train.batch);
   if (recipe.data.batching == "streams") {
-    EXPECT_EQ(batches.tensor().to_vector(), (std::vector<real>{2, 2, 2, 2, 2, 2, 2 * (39 - 6)}));
+    EXPECT_EQ(rows.tensor().to_vector(),
+              (std::vector<real>{streams, streams, streams, streams, streams, streams, streams * (39 - 6)}));
   }
   const std::vector<real> once = statistics_of(training.model());
   EXPECT_LT(nats(), before - 0.5);
@@ -145,7 +147,7 @@ TEST(BatchNormModel, SavesItsStatisticsButDoesNotCountThem) {
   const Safetensors file = Safetensors::read(folder / "model");
   EXPECT_EQ(file.get("rnn.running_mean_c_l0").shape, (std::vector<int64_t>{7, 6}));
   EXPECT_EQ(file.get("rnn.running_variance_ih_l1").shape, (std::vector<int64_t>{7, 24}));
-  EXPECT_EQ(file.get("rnn.batches_seen_hh_l1").shape, (std::vector<int64_t>{7}));
+  EXPECT_EQ(file.get("rnn.rows_seen_hh_l1").shape, (std::vector<int64_t>{7}));
   // 2 layers of 3 norms of 3 buffers.
   EXPECT_EQ(file.tensors().size(), training.model().segments().size() + 18);
   int64_t in_segments = 0;

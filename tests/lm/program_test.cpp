@@ -260,6 +260,12 @@ TEST_F(ProgramTest, EstimatesMemory) {
       {"model.hidden=200", "model.layers=1", "train.length=100"},
       {"model.cell=bn_lstm", "model.hidden=200", "model.layers=1", "train.length=100"},
       {"model.cell=bn_mi_lstm", "model.dropout=0", "train.length=100"},
+      {"model.cell=dt_rnn", "model.transition=[200, 200, 200]", "model.hidden=200", "train.length=100"},
+      {"model.cell=dt_lstm", "model.transition=[200, 200]", "model.hidden=200", "train.length=100"},
+      {"model.layers=2", "model.hidden=200", "model.major_ratio=0.7", "model.zoneout=0.1",
+       "model.recurrent_dropout=0.2", "train.length=100"},
+      {"model.hidden=200", "model.major_ratio=0.5", "train.length=100"},
+      {"model.hidden=200", "model.zoneout=0.1", "model.zoneout_memory=0.1", "train.length=100"},
       {"model.cell=mlstm", "model.embedding=0", "model.dropout=0", "train.micro_batch=0"}};
   for (const auto& settings : cases) {
     std::vector<std::string> words;

@@ -138,7 +138,7 @@ TEST(Recipes, ContradictionsNameTheRemedy) {
   expect_contains(error({"model.tied=true", "model.output_layers=[50]"}), "50, from model.output_layers");
   expect_contains(error({"model.tied=true", "model.hidden=[200, 50]"}), "50, from model.hidden");
   expect_contains(error({"train.micro_batch=3"}), "train.micro_batch = 3 does not divide train.batch = 20");
-  expect_contains(error({"model.cell=gru", "model.forget_bias=1"}), "model.forget_bias = 1");
+  expect_contains(error({"model.cell=gru", "model.forget_bias=1"}), "model.forget_bias is for lstm");
   expect_contains(error({"model.cell=bn_lstm", "train.batch=1"}), "set train.batch to 2 or more");
   expect_contains(error({"model.cell=bn_lstm", "train.micro_batch=1"}), "set train.micro_batch to 2 or more");
   expect_contains(error({"model.input_init=orthogonal"}), "model.init_all = 0.1");
@@ -156,6 +156,41 @@ TEST(Recipes, TheLastLayerMayHaveAWidthOfItsOwn) {
       {setting("model.hidden=[200, 50]"), setting("model.tied=true"), setting("model.embedding=50")});
   EXPECT_EQ(model_options(recipe).hidden, (std::vector<int64_t>{200, 50}));
   EXPECT_EQ(model_options(resolve_recipe("zaremba-small", {})).hidden, (std::vector<int64_t>{200, 200}));
+}
+
+TEST(Recipes, SettingsReachTheModel) {
+  const LanguageModelOptions options = model_options(resolve_recipe(
+      "zaremba-small",
+      {setting("model.cell=lstm"), setting("model.hidden=[30, 40]"), setting("model.major_ratio=[0.9, 0.5]"),
+       setting("model.minor_input=previous_layer"), setting("model.variational=true"),
+       setting("model.dropout=0.15"), setting("model.recurrent_dropout=0.1"), setting("model.zoneout=0.2"),
+       setting("model.zoneout_memory=0.3"), setting("model.output_layers=[7, 8]"), setting("train.length=9"),
+       setting("model.biases=1"), setting("model.forget_bias=0.6"), setting("model.embedding=11")}));
+  EXPECT_EQ(options.cell, "lstm");
+  EXPECT_EQ(options.hidden, (std::vector<int64_t>{30, 40}));
+  EXPECT_EQ(options.major_ratio, (std::vector<double>{0.9, 0.5}));
+  EXPECT_EQ(options.minor_input, MinorInput::previous_layer);
+  EXPECT_TRUE(options.variational);
+  EXPECT_EQ(options.dropout, 0.15);
+  EXPECT_EQ(options.noise.dropout, 0.1);
+  EXPECT_EQ(options.noise.zoneout, 0.2);
+  EXPECT_EQ(options.noise.zoneout_memory, 0.3);
+  EXPECT_EQ(options.output_layers, (std::vector<int64_t>{7, 8}));
+  EXPECT_EQ(options.statistics_steps, 9);
+  EXPECT_EQ(options.bias_count, 1);
+  EXPECT_EQ(options.forget_bias, 0.6);
+  EXPECT_EQ(options.embedding, 11);
+  const auto of_cell = [](const std::string& cell, const std::string& text) {
+    return model_options(resolve_recipe(
+        "char-lstm", {setting("model.cell=" + cell), setting("model.forget_bias=0"), setting(text)}));
+  };
+  EXPECT_EQ(of_cell("dts_rnn", "model.transition=[3, 4]").transition, (std::vector<int64_t>{3, 4}));
+  EXPECT_EQ(of_cell("mgru", "model.intermediate=5").intermediate, 5);
+  EXPECT_EQ(of_cell("mi_gru", "model.alpha=2").integration.alpha, 2);
+  EXPECT_EQ(of_cell("mi_gru", "model.beta1=3").integration.beta1, 3);
+  EXPECT_EQ(of_cell("mi_gru", "model.beta2=4").integration.beta2, 4);
+  EXPECT_EQ(of_cell("mi_rnn_simple", "model.integration_bias=5").integration.b, 5);
+  EXPECT_EQ(of_cell("gru", "model.major_ratio=0.5").minor_input, MinorInput::embedding);
 }
 
 TEST(Recipes, Listing) {

@@ -98,16 +98,21 @@ TEST_F(RefusalsTest, Recipes) {
   expect_training_refused({"--set", "model.intermediate=0"}, "model.intermediate = 0");
   expect_training_refused({"--set", "model.layers=1", "--set", "model.hidden=[8, 9]"},
                           "model.hidden has 2 widths for 1 layers");
-  expect_training_refused({"--set", "model.major_ratio=1.5"}, "--set model.major_ratio=1.5");
-  expect_training_refused({"--set", "model.major_ratio=0.001"}, "leaves no unit to the major cell");
+  expect_training_refused({"--set", "model.major_ratio=1.5"},
+                          "at most 1, which leaves no minor cell; not 1.5");
+  expect_training_refused({"--set", "model.major_ratio=0.001"},
+                          "(model.major_ratio) leaves no unit to the major cell");
   expect_training_refused({"--set", "model.major_ratio=0.5", "--set", "model.embedding=0"},
                           "a minor cell reads the embedding");
   expect_training_refused({"--set", "model.bidirectional=true"}, "left-to-right language model");
   expect_training_refused({"--set", "model.transition=[30]"}, "is for dt_rnn, dts_rnn, dt_lstm, dt_gru");
-  expect_training_refused({"--set", "model.cell=dt_gru", "--set", "model.transition=[33]"}, "reset gate");
+  expect_training_refused({"--set", "model.minor_input=previous_layer"}, "there is no minor cell");
+  expect_training_refused({"--set", "model.dropout=0", "--set", "model.variational=true"},
+                          "how model.dropout drops");
   expect_training_refused({"--set", "model.intermediate=30"}, "is for mrnn");
   expect_training_refused({"--set", "model.alpha=2"}, "is for mi_rnn");
-  expect_training_refused({"--set", "model.cell=gru", "--set", "model.zoneout_memory=0.1"}, "has no memory");
+  expect_training_refused({"--set", "model.cell=gru", "--set", "model.zoneout_memory=0.1"},
+                          "model.zoneout_memory is for lstm, lstm_sigmoid, mlstm");
   expect_training_refused({"--set", "data.batching=line"}, "lines");
   expect_training_refused({"--set", "data.batching=crops", "--set", "train.length=100000"},
                           "crops of 100000");

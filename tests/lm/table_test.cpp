@@ -203,15 +203,30 @@ TEST_F(TableTest, OlderLogsHaveNoTrainingTime) {
   EXPECT_EQ(cells_of(output_of_lm({"table", "--markdown", run}))[2].back(), "-");
 }
 
+TEST_F(TableTest, ABrokenFolderCostsItsRowAlone) {
+  const Result outcome = run_lm({"table", "--json", data->path("absent"), words()});
+  EXPECT_EQ(outcome.status, 2);
+  expect_contains(outcome.err, "no run at");
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1);
+  EXPECT_EQ(Json::parse(outcome.out).at("runs").size(), 1u);
+}
+
+// Killed in the middle of a line; --resume goes on from there.
+TEST_F(TableTest, ALineThatIsNotFinishedIsNotRead) {
+  const std::string log = bytes_of_file(fs::path(words()) / "log.jsonl");
+  EXPECT_EQ(json_of({with_log(words(), log + "{\"step\":1")})[0].at("test"),
+            json_of({words()})[0].at("test"));
+}
+
 TEST_F(TableTest, Refusals) {
-  expect_refused(run_lm({"table", words(), data->path("absent")}), "no run at");
+  expect_refused(run_lm({"table", data->path("absent")}), "no run at");
   expect_refused(run_lm({"table", data->path("data")}), "holds no config.toml");
   const std::string good = "{\"step\":1,\"epoch\":1}\n";
   for (const std::string bad :
        {"{\"step\":2,", "[]", "3", "", "{}", "{\"split\":\"valid\",\"nats\":1}",
         "{\"split\":\"exam\",\"nats\":1,\"bits\":1,\"perplexity\":1,\"symbols\":1,\"best\":true,\"epoch\":1}",
         "{\"split\":\"test\",\"nats\":null,\"bits\":1,\"perplexity\":1,\"symbols\":1}"})
-    expect_refused(run_lm({"table", words(), with_log(words(), good + bad + "\n")}), "log.jsonl:2: ");
+    expect_refused(run_lm({"table", with_log(words(), good + bad + "\n")}), "log.jsonl:2: ");
   const std::string copy = with_log(words(), good);
   fs::remove(fs::path(copy) / "vocab.txt");
   expect_refused(run_lm({"table", copy}), "vocab.txt");
