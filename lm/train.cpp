@@ -136,24 +136,25 @@ void evaluate_and_keep(Training& training, const Reading& reading, const Corpus&
   report.validation(training, valid, best);
 }
 
-/// Saves after a signal and says how to go on. Returns the exit status.
-int stop(const StopSignals& signals, const Training& training, const RunFolder& run, Report& report) {
-  training.save(run.state(), report.sync());
+/// Says after a signal how to go on. Returns the exit status.
+int stopped(const StopSignals& signals, const std::string& where, const RunFolder& run, Report& report) {
   const std::string folder = run.path.string();
   const std::array resume = {"lm", "train", "--out", folder.c_str(), "--resume"};
-  report.line(fmt::format("stopped at step {}; to go on: {}", training.step(),
-                          shell_command(resume.size(), resume.data())));
+  report.line(fmt::format("stopped {}; to go on: {}", where, shell_command(resume.size(), resume.data())));
   return signals.exit_status();
 }
 
 /// The training loop. Returns 0, or the exit status of a signal.
 int run_training(Training& training, const Recipe& recipe, const Reading& reading, const Corpus& corpus,
-                 const RunFolder& run, Report& report) {
-  const StopSignals signals;
+                 const RunFolder& run, const StopSignals& signals, Report& report) {
   auto saved = Clock::now();
   auto save = [&] {
     training.save(run.state(), report.sync());
     saved = Clock::now();
+  };
+  const auto stop = [&] {
+    save();
+    return stopped(signals, fmt::format("at step {}", training.step()), run, report);
   };
   save();  // a run that is killed from now on can go on
   Chunk chunk;
@@ -167,12 +168,12 @@ int run_training(Training& training, const Recipe& recipe, const Reading& readin
       } else if (recipe.train.save_every > 0 && seconds_since(saved) > 60 * recipe.train.save_every) {
         save();
       }
-      if (signals.received()) return stop(signals, training, run, report);
+      if (signals.received()) return stop();
     }
     if (!training.is_validated()) evaluate_and_keep(training, reading, corpus, run, report);
     training.begin_next_epoch();
     save();
-    if (signals.received()) return stop(signals, training, run, report);
+    if (signals.received()) return stop();
   }
   return 0;
 }
@@ -180,27 +181,38 @@ int run_training(Training& training, const Recipe& recipe, const Reading& readin
 /// Batch normalisation is tested with statistics of all the training text, not with the moving averages of
 /// its last batches. Doing so again, after --resume of a finished run, gives the same file.
 /// Returns whether the model has such statistics.
-bool estimate_statistics(Training& training, const Corpus& corpus, const RunFolder& run, Report& report) {
+bool estimate_statistics(Training& training, const RunFolder& run,
+                         const std::function<void(int64_t)>& progress, Report& report) {
   if (training.model().buffers().empty()) return false;
-  const int64_t symbols =
-      training.estimate_statistics(report.progress_of("estimating statistics", corpus.train.ids.size()));
+  const int64_t symbols = training.estimate_statistics(progress);
   save_model(run.model(), training.model());
   report.line(fmt::format("statistics re-estimated over {} training symbols", symbols));
   return true;
 }
 
+/// Thrown where a signal ends the final report, which leaves nothing half done.
+struct Stopped {};
+
 /// What a finished training says: the figures of the best model, baselines, a sample.
 void final_report(Training& training, const Recipe& recipe, const Vocabulary& vocabulary,
-                  const Corpus& corpus, const RunFolder& run, Report& report) {
+                  const Corpus& corpus, const RunFolder& run, const StopSignals& signals, Report& report) {
   load_model(run.model(), training.model());
+  const auto progress_of = [&](const std::string& what, size_t symbols) {
+    return [&signals, show = report.progress_of(what, symbols)](int64_t done) {
+      if (signals.received()) throw Stopped();
+      show(done);
+    };
+  };
   const auto evaluate = [&](const std::string& split, const std::vector<int32_t>& ids) {
     const Evaluation it = evaluate_ids(training.model(), ids, reading_of(recipe, vocabulary), {},
-                                       report.progress_of("evaluating " + split, ids.size()));
+                                       progress_of("evaluating " + split, ids.size()));
     report.best_model(split, it);
     return it.nats();
   };
   double best = training.best();
-  if (estimate_statistics(training, corpus, run, report)) best = evaluate("valid", corpus.valid.ids);
+  if (estimate_statistics(training, run, progress_of("estimating statistics", corpus.train.ids.size()),
+                          report))
+    best = evaluate("valid", corpus.valid.ids);
   report.line(fmt::format("best on valid: {}", figure_text(recipe, best)));
   if (corpus.test) evaluate("test", corpus.test->ids);
   if (recipe.report.ngrams) {
@@ -282,9 +294,16 @@ int train(const TrainOptions& options) {
   if (options.resume && config.made_by.threads != threads)
     report.line(fmt::format("this run was made with {} threads, now there are {}: the last bits may differ",
                             config.made_by.threads, threads));
-  const int status = run_training(training, recipe, reading_of(recipe, vocabulary), corpus, run, report);
-  if (status == 0) final_report(training, recipe, vocabulary, corpus, run, report);
-  return status;
+  const StopSignals signals;
+  const int status =
+      run_training(training, recipe, reading_of(recipe, vocabulary), corpus, run, signals, report);
+  if (status != 0) return status;
+  try {
+    final_report(training, recipe, vocabulary, corpus, run, signals, report);
+  } catch (const Stopped&) {
+    return stopped(signals, "before all was evaluated", run, report);
+  }
+  return 0;
 }
 
 }  // namespace rondo

@@ -83,6 +83,22 @@ TEST(Resume, SignalsSaveAndSayHowToGoOn) {
   }
 }
 
+TEST(Resume, SignalsWhileTheTestTextIsScored) {
+  SmallData data;
+  write_bytes(data / "data/test.txt", data.text(40000));  // some seconds
+  const std::vector<std::string> settings = {"--epochs", "1", "--set", "train.eval_every=0"};
+  Program program(data.train("run", settings));
+  const auto log = [&] { return bytes_of_file(data / "run" / "log.jsonl"); };
+  ASSERT_TRUE(program.wait_until([&] { return log().find("\"valid\"") != std::string::npos; }));
+  const Result result = program.end(SIGINT);
+  EXPECT_EQ(result.status, 128 + SIGINT);
+  expect_contains(result.out, "to go on: lm train --out");
+  EXPECT_EQ(log().find("\"test\""), std::string::npos);
+  const std::string model = data.model_digest("run");
+  expect_contains(output_of_lm(data.resume("run")), "best model test");
+  EXPECT_EQ(data.model_digest("run"), model);
+}
+
 TEST(Resume, MoreEpochs) {
   const SmallData data;
   data.trained("whole", {"--epochs", "4"});
