@@ -42,9 +42,7 @@ int64_t parameters_of(const std::string& cell, int64_t width) {
   std::vector<Setting> settings;
   for (const std::string& text : settings_of(cell, width)) settings.push_back(parse_setting(text));
   const Recipe recipe = resolve_recipe(base, settings);
-  LanguageModelOptions options = model_options(recipe);
-  options.every = constant_values(0);  // only its size matters: nothing is drawn
-  return LanguageModel(options, vocabulary_size(recipe)).parameter_count();
+  return LanguageModel(model_options(recipe), vocabulary_size(recipe), std::nullopt).parameter_count();
 }
 
 /// The width whose parameters are nearest to `parameters`.

@@ -57,7 +57,7 @@ std::vector<std::pair<std::string, std::int64_t>> counts_by_module(const Module&
 /// Numbers that are saved but not trained.
 std::int64_t statistics_of(const Module& model) {
   std::int64_t count = 0;
-  for (const Buffer* buffer : model.buffers()) count += buffer->tensor().size();
+  for (const Buffer* buffer : model.buffers()) count += buffer->shape().size();
   return count;
 }
 
@@ -221,7 +221,7 @@ int info(const InfoOptions& options) {
     print_keys(options.json);
   } else {
     const Subject subject = subject_of(options);
-    const LanguageModel model(model_options(subject.recipe), subject.vocabulary_size);
+    const LanguageModel model(model_options(subject.recipe), subject.vocabulary_size, std::nullopt);
     if (options.json)
       print_json(model_json(subject, model));
     else

@@ -91,9 +91,8 @@ Row row_of(const std::string& path) {
   row.run = path;
   row.recipe = read_config(folder).recipe;
   row.vocabulary_size = Vocabulary::load(folder.vocabulary(), tokenization_of(row.recipe)).size();
-  LanguageModelOptions model = model_options(row.recipe);
-  model.every = constant_values(0);  // only its size matters: nothing is drawn
-  row.parameters = LanguageModel(model, row.vocabulary_size).parameter_count();
+  row.parameters =
+      LanguageModel(model_options(row.recipe), row.vocabulary_size, std::nullopt).parameter_count();
   read_log(folder.log(), row);
   row.finished = is_finished(row, folder);
   return row;

@@ -92,7 +92,8 @@ void check_options(const LanguageModelOptions& options) {
               options.embedding, last_width(options));
 }
 
-LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabulary_size, uint64_t seed)
+LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabulary_size,
+                             std::optional<uint64_t> seed)
     : options_(checked(options)),
       vocabulary_size_(vocabulary_size),
       embedding_(options.embedding > 0
@@ -110,7 +111,10 @@ LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabu
   }
   decoder_ = options.tied ? std::make_unique<Linear>(*this, "decoder", embedding_->weight, constant_values(0))
                           : std::make_unique<Linear>(*this, "decoder", width, vocabulary_size);
-  finalize(seed, options.every ? &*options.every : nullptr);
+  if (seed)
+    finalize(*seed, options.every ? &*options.every : nullptr);
+  else
+    lay_out();
 }
 
 LanguageModel::Result LanguageModel::forward(const Input& input, const std::vector<State>& states) {

@@ -44,8 +44,10 @@ void check_options(const LanguageModelOptions& options);
 
 class LanguageModel : public Module {
  public:
-  /// Lays the parameters out and draws them. Throws InputError if the options contradict each other.
-  LanguageModel(const LanguageModelOptions& options, int64_t vocabulary_size, uint64_t seed = 1);
+  /// Lays the parameters out and draws them; without a seed it has names, shapes and counts, but no memory
+  /// for them. Throws InputError if the options contradict each other.
+  LanguageModel(const LanguageModelOptions& options, int64_t vocabulary_size,
+                std::optional<uint64_t> seed = 1);
 
   /// Consecutive symbols of B streams, step by step: ids[t * B + b].
   struct Input {

@@ -3,8 +3,12 @@
 
 namespace rondo {
 namespace {
-constexpr int64_t segment_alignment = 16;  // elements: every parameter starts on a cache line
+/// Elements from the begin of a segment to that of the next: every parameter starts on a cache line.
+int64_t padded(int64_t size) {
+  constexpr int64_t alignment = 16;
+  return (size + alignment - 1) / alignment * alignment;
 }
+}  // namespace
 
 Module::Module(Module& parent, std::string name, std::string suffix)
     : parent_(&parent), name_(std::move(name)), suffix_(std::move(suffix)) {}
@@ -16,15 +20,27 @@ std::string Module::full_name(const std::string& leaf) const {
   return name;
 }
 
-void Module::finalize(uint64_t seed, const Initializer* every, Device device) {
+void Module::lay_out() {
   check(parent_ == nullptr, "[finalize] '{}' is a part; finalize the whole model", name_);
-  check(!values_.defined(), "[finalize] this model is laid out already");
+  check(segments_.empty(), "[finalize] this model is laid out already");
   int64_t size = 0;
-  for (Parameter* parameter : parameters_) {
+  for (const Parameter* parameter : parameters_) {
     if (parameter->tied_) continue;
     segments_.push_back({parameter->name_, {}, parameter->shape_, size});
-    size += (parameter->shape_.size() + segment_alignment - 1) / segment_alignment * segment_alignment;
+    size += padded(parameter->shape_.size());
   }
+  for (const Parameter* parameter : parameters_) {
+    if (!parameter->tied_) continue;
+    for (Segment& it : segments_)
+      if (it.name == parameter->tied_->name_) it.aliases.push_back(parameter->name_);
+  }
+}
+
+void Module::finalize(uint64_t seed, const Initializer* every, Device device) {
+  check(!values_.defined(), "[finalize] this model is laid out already");
+  lay_out();
+  const int64_t size =
+      segments_.empty() ? 0 : segments_.back().offset + padded(segments_.back().shape.size());
   values_ = Tensor::zeros({size}, device);
   gradients_ = Tensor::zeros({size}, device);
   auto segment = segments_.begin();
@@ -44,8 +60,6 @@ void Module::finalize(uint64_t seed, const Initializer* every, Device device) {
   for (Parameter* parameter : parameters_) {
     if (!parameter->tied_) continue;
     parameter->variable_ = parameter->tied_->variable_;
-    for (Segment& it : segments_)
-      if (it.name == parameter->tied_->name_) it.aliases.push_back(parameter->name_);
   }
   for (Buffer* buffer : buffers_) buffer->tensor_ = Tensor::filled(buffer->shape_, buffer->initial_, device);
 }

@@ -46,6 +46,9 @@ class Module {
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
+  /// Root only: gives each parameter its place, but no memory: names, shapes and counts are known from then
+  /// on. finalize() begins with it.
+  void lay_out();
   /// Root only, once: allocates values and gradients and draws the initial values. With `every` all
   /// parameters are drawn from it instead of what they asked for; a forget bias is still added. Throws Error
   /// if called twice or on a part.
@@ -54,6 +57,7 @@ class Module {
   /// Root only, after finalize(). The pads between segments are zero in both buffers.
   const Tensor& values() const;
   const Tensor& gradients() const;
+  /// Root only, after lay_out().
   const std::vector<Segment>& segments() const;
   /// A segment of a buffer that is laid out like values(): values, gradients, an optimizer's state.
   static Tensor view(const Tensor& buffer, const Segment& segment);
@@ -148,6 +152,7 @@ class Buffer {
   Buffer& operator=(const Buffer&) = delete;
 
   const std::string& name() const { return name_; }
+  const Shape& shape() const { return shape_; }
   /// Throws Error before finalize().
   const Tensor& tensor() const {
     check(tensor_.defined(), "[{}] call finalize() on the model before using it", name_);

@@ -249,6 +249,10 @@ TEST_F(ProgramTest, DescribesARecipe) {
   EXPECT_EQ(json_of({"info", "--recipe", "zaremba-small", "--set", "data.max_size=10000"}).at("parameters"),
             info.at("parameters"));
   EXPECT_EQ(info.at("modules").at("decoder"), 10000 * 201);
+  // Without memory for it.
+  const Json huge = json_of({"info", "--recipe", "zaremba-large", "--vocab-size", "1000000000"});
+  EXPECT_EQ(huge.at("parameters"), 1'000'000'000 * int64_t{3001} + 2 * (6000 * 3000 + 6000));
+  EXPECT_GT(huge.at("training_bytes"), 1e13);
 }
 
 TEST_F(ProgramTest, EstimatesMemory) {
