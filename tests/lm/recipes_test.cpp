@@ -64,7 +64,7 @@ TEST(Recipes, PublishedFigures) {
 // Of 41 characters of the Penn Treebank and 29 of text8, as the paper has them.
 TEST(Recipes, OfMaupomeAndMeursHaveTheParametersThatArePrinted) {
   const auto parameters = [](const char* name, int64_t V) {
-    return LanguageModel(model_options(load_recipe(name)), V).parameter_count();
+    return LanguageModel(model_options(load_recipe(name)), V, std::nullopt).parameter_count();
   };
   EXPECT_EQ(parameters("maupome-ptb-mlstm", 41), 291522);
   EXPECT_EQ(parameters("maupome-ptb-tmlstm", 41), 291375);
@@ -80,7 +80,9 @@ TEST(Recipes, OfMaupomeAndMeursHaveTheParametersThatArePrinted) {
 
 TEST(Recipes, OfWuEtAlHaveAboutTheParametersThatArePrinted) {
   const auto millions = [](const char* name, int64_t V) {
-    return static_cast<double>(LanguageModel(model_options(load_recipe(name)), V).parameter_count()) / 1e6;
+    return static_cast<double>(
+               LanguageModel(model_options(load_recipe(name)), V, std::nullopt).parameter_count()) /
+           1e6;
   };
   for (const char* name : {"mi-text8-mi-rnn", "mi-text8-lstm", "mi-text8-mi-lstm"})
     EXPECT_NEAR(millions(name, 27), 4, 0.05) << name;

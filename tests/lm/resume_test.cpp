@@ -85,7 +85,7 @@ TEST(Resume, SignalsSaveAndSayHowToGoOn) {
 
 TEST(Resume, SignalsWhileTheTestTextIsScored) {
   SmallData data;
-  write_bytes(data / "data/test.txt", data.text(40000));  // some seconds
+  write_bytes(data / "data/test.txt", data.text(15000));  // a while
   const std::vector<std::string> settings = {"--epochs", "1", "--set", "train.eval_every=0"};
   Program program(data.train("run", settings));
   const auto log = [&] { return bytes_of_file(data / "run" / "log.jsonl"); };
