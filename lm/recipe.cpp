@@ -3,8 +3,6 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "lm/model.h"
 #include "nn/cells/cell.h"
 #include "optim/optimizer.h"

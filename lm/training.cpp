@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include "autograd/functions.h"

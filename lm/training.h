@@ -37,8 +37,8 @@ class Training {
   /// parameter that is not finite, before a loss or a gradient that is not finite reaches the weights.
   Update update(const Chunk& chunk);
 
-  /// The population statistics of batch normalisation anew, for the weights as they are: the plain average
-  /// over the batches of the first epoch, read once more (Cooijmans et al. 2016). Returns its symbols;
+  /// The population statistics of batch normalisation anew, for the weights as they are: the average
+  /// over the rows of the first epoch, read once more (nn/batch_norm.h). Returns its symbols;
   /// `progress` is told those done. Leaves the model as it is evaluated.
   int64_t estimate_statistics(const std::function<void(int64_t)>& progress);
 
@@ -59,8 +59,7 @@ class Training {
 
   LanguageModel& model() { return model_; }
   int64_t step() const { return step_; }
-  /// What the updates up to this step took, those of an interrupted process that are in its state included;
-  /// not a number after load() of a state that does not say.
+  /// What the updates up to this step took, those of an interrupted process that are in its state included.
   double seconds() const { return seconds_; }
   int64_t epoch() const { return epoch_; }  // from 1
   double learning_rate() const { return schedule_.rate(epoch_); }

@@ -105,7 +105,7 @@ std::vector<bool> alive(const std::string& module, uint32_t draw, double probabi
   return result;
 }
 
-/// One cell over the steps of one stream; `longest` of all streams counts the draws.
+/// One cell over the steps of one stream, without its padding.
 std::vector<Vector> plain_layer(const StackModel& model, const PlainCell& cell, const PlainLayer& layer,
                                 const std::string& suffix, const std::vector<Vector>& x, PlainState& state,
                                 int64_t b) {
@@ -330,7 +330,7 @@ TEST(RecurrentStack, LeavesThePaddingOutOfTheStatisticsOfABatch) {
     }
 }
 
-TEST(RecurrentStack, LetsNothingOfThePaddingIntoTheStatisticsOfABatch) {
+TEST(RecurrentStack, ReadsNothingInThePaddingThoughStatisticsLookAcrossRows) {
   for (const std::string cell : {"bn_lstm", "bn_mi_lstm"}) {
     const Condition condition{.name = "", .bidirectional = true, .lengths = {T, 2, 4}, .training = true};
     const auto numbers = [&](real padding) {
