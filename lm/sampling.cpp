@@ -56,7 +56,7 @@ std::string Sampler::next() {
   const auto count = static_cast<int64_t>(unread_.size());
   const auto [output, states] = model_.forward({tokens(unread_), count, 1}, states_);
   states_ = states;
-  const std::vector<real> logits = model_.logits(output.slice(count - 1, count)).value().to_vector();
+  const std::vector<real> logits = model_.logits(output.rows(count - 1, count)).value().to_vector();
   const RandomKey key{.seed = options_.seed, .name = hash_of("sampling")};
   const int32_t banned = options_.allow_unknown ? -1 : vocabulary_.unknown_id().value_or(-1);
   const int32_t id = sample_symbol(logits, options_, uniform_from(key.bits(drawn_++)), banned);

@@ -97,11 +97,12 @@ Training::Update Training::update(const Chunk& chunk) {
   model_.set_training(true);
   optimizer_->zero_gradients();
   Update result;
-  std::vector<State> next = forward(chunk, states_, [&](const Variable& output, const Tokens& targets) {
-    const CrossEntropy loss = model_.cross_entropy(output, targets);
-    (loss.total * scale).backward();
-    for (const real nats : loss.each.to_vector()) result.nats += nats;
-  });
+  std::vector<State> next =
+      forward(chunk, states_, [&](const LanguageModel::Output& output, const Tokens& targets) {
+        const CrossEntropy loss = model_.cross_entropy(output, targets);
+        (loss.total * scale).backward();
+        for (const real nats : loss.each.to_vector()) result.nats += nats;
+      });
   result.symbols = chunk.scored;
   result.gradient_norm = gradient_norm(model_.gradients());
   ++step_;
@@ -138,7 +139,7 @@ int64_t Training::estimate_statistics(const std::function<void(int64_t)>& progre
   std::vector<State> states = model_.initial_states(recipe_.train.batch);
   int64_t symbols = 0;
   for (Chunk chunk; batches.next(chunk); progress(symbols += chunk.scored)) {
-    std::vector<State> next = forward(chunk, states, [](const Variable&, const Tokens&) {});
+    std::vector<State> next = forward(chunk, states, [](const LanguageModel::Output&, const Tokens&) {});
     if (batches.carries_state()) states = std::move(next);
   }
   model_.set_statistics_rate({});

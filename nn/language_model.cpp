@@ -120,16 +120,17 @@ LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabu
 LanguageModel::Result LanguageModel::forward(const Input& input, const std::vector<State>& states) {
   const Variable vectors = embedding_ ? (*embedding_)(input.ids) : one_hot(input.ids, vocabulary_size_);
   const Variable x = reshape(vectors, {input.steps, input.streams, vectors.shape().columns()});
-  auto [output, next] = recurrent_(input_dropout_(x), states, input.lengths);
-  Variable rows = as_rows(output_dropout_(output));
-  for (const auto& layer : output_layers_) rows = tanh((*layer)(rows));
-  return {rows, next};
+  auto [hidden, next] = recurrent_(input_dropout_(x), states, input.lengths);
+  const Variable dropped = output_dropout_(hidden);
+  Variable features = as_rows(dropped);
+  for (const auto& layer : output_layers_) features = tanh((*layer)(features));
+  return {{features, hidden, dropped}, next};
 }
 
-Variable LanguageModel::logits(const Variable& output) const { return (*decoder_)(output); }
+Variable LanguageModel::logits(const Output& output) const { return (*decoder_)(output.features); }
 
-CrossEntropy LanguageModel::cross_entropy(const Variable& output, const Tokens& targets) const {
-  return linear_cross_entropy(output, decoder_->weight, decoder_->bias, targets);
+CrossEntropy LanguageModel::cross_entropy(const Output& output, const Tokens& targets) const {
+  return linear_cross_entropy(output.features, decoder_->weight, decoder_->bias, targets);
 }
 
 std::vector<State> detached(const std::vector<State>& states) {

@@ -55,15 +55,23 @@ class LanguageModel : public Module {
     int64_t steps = 0, streams = 0;  // T, B
     Lengths lengths{};               // steps of each stream that are no padding; empty: all
   };
+  /// What the steps of a chunk leave to those that read them: the loss, penalties on activations, a cache.
+  struct Output {
+    Variable features;         // what the output layer sees, [T * B, width]
+    Variable hidden, dropped;  // of the last recurrent layer, [T, B, H]: before its dropout and after
+
+    /// The features of rows [begin, end) alone.
+    Output rows(int64_t begin, int64_t end) const { return {features.slice(begin, end), {}, {}}; }
+  };
   struct Result {
-    Variable output;  // what the output layer sees, [T * B, width]
+    Output output;
     std::vector<State> states;
   };
   Result forward(const Input& input, const std::vector<State>& states);
-  /// Scores of all symbols, [N, V].
-  Variable logits(const Variable& output) const;
+  /// Scores of all symbols, [N, V]: their softmax is the distribution.
+  Variable logits(const Output& output) const;
   /// -log p(target) in nats: the sum, and of each row, without the [N, V] of logits(). Target -1: not scored.
-  CrossEntropy cross_entropy(const Variable& output, const Tokens& targets) const;
+  CrossEntropy cross_entropy(const Output& output, const Tokens& targets) const;
   std::vector<State> initial_states(int64_t batch) const { return recurrent_.initial_states(batch); }
 
   const LanguageModelOptions& options() const { return options_; }

@@ -136,7 +136,7 @@ TEST(Golden, LanguageModel) {
   const LanguageModel::Input input{ids("language_model.tokens"), 4, 3};
   const Tokens targets = ids("language_model.targets");
 
-  const Variable output = model.forward(input, model.initial_states(3)).output;
+  const auto output = model.forward(input, model.initial_states(3)).output;
   expect_equal(model.logits(output).value(), "language_model.logits");
   expect_equal(log_softmax(model.logits(output)).value(), "language_model.log_probabilities");
   const Variable loss = model.cross_entropy(output, targets).total * (real(1) / targets->size());

@@ -140,7 +140,7 @@ TEST(AddCell, MakesACellKnownOnce) {
   EXPECT_THROW(add_cell<Mine>("mine"), Error);
   LanguageModel model(small("mine"), 11);
   const auto result = model.forward({tokens({1, 2}), 2, 1}, model.initial_states(1));
-  for (const real y : result.output.value().to_vector()) EXPECT_NEAR(y, 7, 1) << "the step of Mine";
+  for (const real y : result.output.features.value().to_vector()) EXPECT_NEAR(y, 7, 1) << "the step of Mine";
 }
 
 // ---- Layout.
@@ -370,10 +370,10 @@ TEST_P(CarriedState, TwoChunksGiveWhatOneGives) {
   const auto whole = model.forward({tokens(ids), 6, 2}, model.initial_states(2));
   const auto first = model.forward({tokens({ids.begin(), half}), 3, 2}, model.initial_states(2));
   const auto second = model.forward({tokens({half, ids.end()}), 3, 2}, detached(first.states));
-  Numbers both = first.output.value().to_vector();
-  const Numbers rest = second.output.value().to_vector();
+  Numbers both = first.output.features.value().to_vector();
+  const Numbers rest = second.output.features.value().to_vector();
   both.insert(both.end(), rest.begin(), rest.end());
-  const Numbers expected = whole.output.value().to_vector();
+  const Numbers expected = whole.output.features.value().to_vector();
   ASSERT_EQ(both.size(), expected.size());
   for (size_t i = 0; i < both.size(); ++i) ASSERT_NEAR(both[i], expected[i], 1e-6);
   for (size_t layer = 0; layer < 2; ++layer) {
@@ -435,9 +435,10 @@ TEST(Memory, BackwardOverwritesNothingThatSomeoneHolds) {
     const int64_t T = 4, B = 3;
     const LanguageModel::Input input{tokens({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0, 1}), T, B};
     const LanguageModel::Result result = model.forward(input, model.initial_states(B));
-    const Numbers output = result.output.value().to_vector(), h = result.states[0].h.value().to_vector();
-    sum(square(result.output)).backward();
-    EXPECT_EQ(result.output.value().to_vector(), output) << cell;
+    const Numbers output = result.output.features.value().to_vector(),
+                  h = result.states[0].h.value().to_vector();
+    sum(square(result.output.features)).backward();
+    EXPECT_EQ(result.output.features.value().to_vector(), output) << cell;
     EXPECT_EQ(result.states[0].h.value().to_vector(), h) << cell;
   }
 }
