@@ -1,12 +1,13 @@
 // `make bench`: lm and PyTorch train the recipes of bench/ on random symbols, in turns on the same threads;
-// then where lm's time goes, and what the cells cost. It reports and judges nothing: machines differ and
-// drift, so compare figures of one run, ratios round by round best of all. Next: bench/worker.h (lm's side),
-// bench/peers.py (PyTorch's), bench/cell_costs.h.
+// then where lm's time goes, a mixture of softmaxes, and what the cells cost. It reports and judges nothing:
+// machines differ and drift, so compare figures of one run, ratios round by round best of all. Next:
+// bench/worker.h (lm's side), bench/peers.py (PyTorch's), bench/cell_costs.h.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <memory>
 
@@ -14,6 +15,7 @@
 #include "bench/cells.h"
 #include "bench/functions.h"
 #include "bench/machine.h"
+#include "bench/mixture.h"
 #include "bench/peer.h"
 #include "bench/products.h"
 #include "bench/report.h"
@@ -36,11 +38,12 @@ struct Options {
   bool no_products = false;
   std::vector<std::string> peers, recipes;
   std::string train;
+  bool train_mixture = false;
   std::vector<std::string> settings;  // of the recipe that --train trains
 };
 
-/// Asks for the table of the cells, in place of a recipe's name.
-const std::string cells = "cells";
+/// Ask, in place of a recipe's name, for the table of the cells, and for a mixture's output layer alone.
+const std::string cells = "cells", mixture = "mixture";
 
 /// PyTorch as it is fastest on a CPU: OpenBLAS with the kernels and the threads that lm uses (the kernels'
 /// name is in our environment already), and memory that stays with the process instead of being mapped anew
@@ -108,13 +111,8 @@ std::vector<std::unique_ptr<Contestant>> contestants(const Options& options, con
   return result;
 }
 
-void bench(const Options& options, const fs::path& file) {
-  const Recipe recipe = load_recipe(file.string());
-  const LanguageModelOptions model = model_options(recipe);
-  fmt::print("\n{}: {} of {} units, embedding {}, V {}, B {}, T {}, {}\n", recipe.name, recipe.model.cell,
-             fmt::join(model.hidden, ", "), recipe.model.embedding, vocabulary_size(recipe),
-             recipe.train.batch, recipe.train.length, recipe.train.optimizer);
-  const auto all = contestants(options, file, recipe);
+/// All take their turns; the first is lm.
+void compete(const Options& options, const std::vector<std::unique_ptr<Contestant>>& all) {
   Idleness idleness;
   std::vector<double> peaks;
   for (int round = 0; round < options.rounds; ++round)
@@ -132,6 +130,30 @@ void bench(const Options& options, const fs::path& file) {
   idleness.report();
   report_profile(*all.front(), all.front()->process.ask(fmt::format("profile {}", options.seconds)), peaks);
   std::fflush(stdout);
+}
+
+void bench_mixture(const Options& options) {
+  const Json shape = mixture_shape();
+  fmt::print("\nmixture of softmaxes, output layer, loss and gradients alone: {}\n", shape.dump());
+  const std::string threads = std::to_string(options.threads);
+  std::vector<std::unique_ptr<Contestant>> all;
+  all.push_back(contestant({"/proc/self/exe", "--train-mixture", "--threads", threads},
+                           {{"OMP_NUM_THREADS", threads}}, ""));
+  check(all[0] != nullptr, "the mixture does not train");
+  for (const std::string& python : options.peers)
+    if (auto peer = contestant({python, folder + "peers.py", shape.dump(), mixture, threads},
+                               peer_environment(options.threads), ""))
+      all.push_back(std::move(peer));
+  compete(options, all);
+}
+
+void bench(const Options& options, const fs::path& file) {
+  const Recipe recipe = load_recipe(file.string());
+  const LanguageModelOptions model = model_options(recipe);
+  fmt::print("\n{}: {} of {} units, embedding {}, V {}, B {}, T {}, {}\n", recipe.name, recipe.model.cell,
+             fmt::join(model.hidden, ", "), recipe.model.embedding, vocabulary_size(recipe),
+             recipe.train.batch, recipe.train.length, recipe.train.optimizer);
+  compete(options, contestants(options, file, recipe));
 }
 
 /// The interpreters that can be peers, after a line on each.
@@ -167,8 +189,8 @@ std::vector<fs::path> recipe_files(const std::vector<std::string>& names) {
   std::vector<fs::path> files;
   for (const std::string& name : names) {
     files.emplace_back(name.ends_with(".toml") ? name : folder + name + ".toml");
-    check(fs::exists(files.back()), "there is no recipe '{}' in bench/; there are {}, and {}", name,
-          fmt::join(all_names, ", "), cells);
+    check(fs::exists(files.back()), "there is no recipe '{}' in bench/; there are {}, {}", name,
+          fmt::join(all_names, ", "), fmt::join(std::array{cells, mixture}, ", "));
   }
   return files;
 }
@@ -190,9 +212,12 @@ int main(int argc, char** argv) {
   app.add_option("--peer", options.peers, "a Python interpreter with PyTorch; may be given again")
       ->allow_extra_args(false);
   app.add_option("--train", options.train)->group("");  // the process that trains one recipe
+  app.add_flag("--train-mixture", options.train_mixture)->group("");
   app.add_option("--set", options.settings)->group("")->allow_extra_args(false);
-  app.add_option("recipe", options.recipes,
-                 "names of files in bench/, or `cells`: what each cell costs beside the LSTM (default: all)");
+  app.add_option(
+      "recipe", options.recipes,
+      "names of files in bench/; `mixture`: the output layer of a mixture of softmaxes; `cells`: what each "
+      "cell costs beside the LSTM (default: all)");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -205,7 +230,12 @@ int main(int argc, char** argv) {
       train_on_request(options.train, options.settings);
       return 0;
     }
+    if (options.train_mixture) {
+      mixture_on_request();
+      return 0;
+    }
     const bool all = options.recipes.empty();
+    const bool with_mixture = std::erase(options.recipes, mixture) > 0 || all;
     const bool with_cells = std::erase(options.recipes, cells) > 0 || all;
     const bool with_recipes = all || !options.recipes.empty();
     const std::vector<fs::path> files =
@@ -215,13 +245,14 @@ int main(int argc, char** argv) {
     fmt::print("  FMA peak {:.0f} GFLOP/s with one thread", measured_peak(1));
     if (options.threads > 1) fmt::print(", {:.0f} with {}", measured_peak(options.threads), options.threads);
     fmt::print("\n");
-    if (with_recipes) {
-      print_functions();
+    if (with_recipes) print_functions();
+    if (with_recipes || with_mixture) {
       options.peers = usable_peers(options);
       std::fflush(stdout);
-      if (!options.no_products) print_products();
     }
+    if (with_recipes && !options.no_products) print_products();
     for (const fs::path& file : files) bench(options, file);
+    if (with_mixture) bench_mixture(options);
     if (with_cells) print_cell_costs(options.threads, options.rounds, options.seconds);
     return 0;
   } catch (const std::exception& error) {

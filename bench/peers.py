@@ -9,6 +9,7 @@ bench/bench.cpp, which asks.
 
 VARIANT is how a cell without a module in torch.nn is written: `common`, with all of a step inside the step, or
 `hoisted`, with the input projections of all steps before the loop. It says nothing for an LSTM, which is nn.LSTM.
+`mixture` is no training: MODEL is then the shape of bench/mixture.h.
 """
 
 import ctypes
@@ -413,11 +414,41 @@ class Training:
         self.nats = loss.item()
         return inputs.numel()
 
-    def train(self, seconds):
-        start, symbols = time.perf_counter(), 0
-        while time.perf_counter() - start < seconds:
-            symbols += self.update()
-        return {"symbols": symbols, "seconds": time.perf_counter() - start, "nats": self.nats}
+
+class Mixture:
+    """The output layer of a mixture of softmaxes with its loss and gradients, as Yang et al. 2018 compute them."""
+
+    implementation = "no"
+
+    def __init__(self, shape):
+        rows, experts, embedding, vocabulary = (shape[it] for it in ("rows", "experts", "embedding", "vocabulary"))
+        self.rows, self.experts, self.embedding, self.vocabulary = rows, experts, embedding, vocabulary
+
+        def leaf(*sizes):
+            return torch.empty(*sizes).uniform_(-0.1, 0.1).requires_grad_()
+        self.latents, self.prior_logits = leaf(rows, experts * embedding), leaf(rows, experts)
+        self.parameters = [leaf(vocabulary, embedding), leaf(vocabulary)]
+        self.targets = torch.randint(vocabulary, (rows,))
+
+    def update(self):
+        for it in (self.latents, self.prior_logits, *self.parameters):
+            it.grad = None
+        logits = F.linear(self.latents.view(-1, self.embedding), *self.parameters)
+        probabilities = F.softmax(logits, -1).view(self.rows, self.experts, self.vocabulary)
+        prior = F.softmax(self.prior_logits, -1)
+        mixed = (probabilities * prior.unsqueeze(2)).sum(1)
+        loss = F.nll_loss(torch.log(mixed + 1e-8), self.targets)
+        del logits, probabilities, mixed
+        loss.backward()
+        self.nats = loss.item()
+        return self.rows
+
+
+def train(it, seconds):
+    start, symbols = time.perf_counter(), 0
+    while time.perf_counter() - start < seconds:
+        symbols += it.update()
+    return {"symbols": symbols, "seconds": time.perf_counter() - start, "nats": it.nats}
 
 
 def kernels():
@@ -443,14 +474,14 @@ def main():
     model, variant, threads = json.loads(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     torch.manual_seed(1)
     torch.set_num_threads(threads)
-    training = Training(model, variant == "hoisted")
+    training = Mixture(model) if variant == "mixture" else Training(model, variant == "hoisted")
     for _ in range(model["warm_up_updates"]):
         training.update()
     introduction.update(threads=torch.get_num_threads(), optimizer=training.implementation,
                         parameters=sum(it.numel() for it in training.parameters))
     print(json.dumps(introduction), flush=True)
     for line in sys.stdin:
-        print(json.dumps(training.train(float(line))), flush=True)
+        print(json.dumps(train(training, float(line))), flush=True)
 
 
 if __name__ == "__main__":

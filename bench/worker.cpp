@@ -16,28 +16,21 @@
 namespace rondo {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = Peer::Json;
 
-/// Updates for at least `seconds`.
-Json train_for(Training& training, double seconds) {
+Json updates_for(const std::function<int64_t()>& update, double seconds) {
   int64_t symbols = 0;
   const size_t allocations = memory_statistics(Device::cpu).system_allocations;
   const double start = now();
-  Chunk chunk;
-  while (now() - start < seconds) {
-    if (training.next_chunk(chunk))
-      symbols += training.update(chunk).symbols;
-    else
-      training.begin_next_epoch();
-  }
+  while (now() - start < seconds) symbols += update();
   return {{"symbols", symbols},
           {"seconds", now() - start},
           {"system_allocations", memory_statistics(Device::cpu).system_allocations - allocations}};
 }
 
-Json profile_for(Training& training, double seconds) {
+Json profiled_for(const std::function<int64_t()>& update, double seconds) {
   set_profiling(true);
-  Json answer = train_for(training, seconds);
+  Json answer = updates_for(update, seconds);
   for (const ProfileEntry& entry : profile())
     answer["entries"].push_back({{"kind", entry.kind},
                                  {"name", entry.name},
@@ -49,6 +42,22 @@ Json profile_for(Training& training, double seconds) {
 }
 
 }  // namespace
+
+void answer_requests(const Json& introduction, const std::function<int64_t()>& update) {
+  for (int i = 0; i < warm_up_updates; ++i) update();
+  Json complete{{"what", "lm"}, {"kernels", "OpenBLAS " + blas_kernel()}, {"threads", threads()}};
+  complete.update(introduction);
+  std::cout << complete << std::endl;
+  for (std::string line; std::getline(std::cin, line);) {
+    std::istringstream words(line);
+    std::string word;
+    words >> word;
+    const bool profiled = word == "profile";
+    if (profiled) words >> word;
+    const double seconds = std::stod(word);
+    std::cout << (profiled ? profiled_for(update, seconds) : updates_for(update, seconds)) << std::endl;
+  }
+}
 
 int64_t vocabulary_size(const Recipe& recipe) { return recipe.data.unit == "words" ? 10000 : 50; }
 
@@ -62,22 +71,13 @@ void train_on_request(const std::string& recipe_file, const std::vector<std::str
   std::vector<int32_t> ids(static_cast<size_t>(recipe.train.batch * recipe.train.length * 50 + 1));
   std::generate(ids.begin(), ids.end(), [&] { return any_symbol(random); });
   Training training(recipe, V, ids);
-  Chunk chunk;
-  for (int i = 0; i < warm_up_updates && training.next_chunk(chunk); ++i) training.update(chunk);
-  std::cout << Json{{"what", "lm"},
-                    {"kernels", "OpenBLAS " + blas_kernel()},
-                    {"threads", threads()},
-                    {"parameters", training.model().parameter_count()}}
-            << std::endl;
-  for (std::string line; std::getline(std::cin, line);) {
-    std::istringstream words(line);
-    std::string word;
-    words >> word;
-    const bool profiled = word == "profile";
-    if (profiled) words >> word;
-    const double seconds = std::stod(word);
-    std::cout << (profiled ? profile_for(training, seconds) : train_for(training, seconds)) << std::endl;
-  }
+  answer_requests({{"parameters", training.model().parameter_count()}}, [&, chunk = Chunk()]() mutable {
+    if (!training.next_chunk(chunk)) {
+      training.begin_next_epoch();
+      training.next_chunk(chunk);
+    }
+    return training.update(chunk).symbols;
+  });
 }
 
 }  // namespace rondo
