@@ -29,7 +29,7 @@ StackOptions stack_options(const LanguageModelOptions& options, int64_t vocabula
                      .layers = {},
                      .minor_input = options.minor_input,
                      .bidirectional = options.bidirectional,
-                     .dropout = options.dropout,
+                     .dropout = options.hidden_dropout.value_or(options.dropout),
                      .variational = options.variational,
                      .noise = options.noise};
   const int64_t embedding = options.embedding > 0 ? options.embedding : vocabulary_size;
@@ -85,6 +85,12 @@ void check_options(const LanguageModelOptions& options) {
                 "a minor cell reads the embedding, which one-hot symbols have not: set model.embedding, or "
                 "model.minor_input = \"previous_layer\"");
   }
+  check_input(options.embedding_dropout == 0 || options.embedding > 0,
+              "model.embedding_dropout drops rows of the embedding, and one-hot symbols have none: set "
+              "model.embedding, or leave it out");
+  check_input(options.noise.weight_drop == 0 || has_recurrent_weights(options.cell),
+              "model.weight_drop drops elements of recurrent weights, and the cell {} has none: leave it out",
+              options.cell);
   check_input(!options.tied || options.embedding > 0,
               "tied input and output vectors need an embedding; one-hot symbols have none");
   check_input(!options.tied || last_width(options) == options.embedding,
@@ -100,9 +106,12 @@ LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabu
                      ? std::make_unique<Embedding>(*this, "embedding", vocabulary_size, options.embedding,
                                                    options.embedding_weights)
                      : nullptr),
-      input_dropout_(*this, "input_dropout", options.dropout, options.variational),
+      embedding_dropout_(*this, "embedding_dropout", options.embedding_dropout),
+      input_dropout_(*this, "input_dropout", options.input_dropout.value_or(options.dropout),
+                     options.variational),
       recurrent_(*this, "rnn", stack_options(options, vocabulary_size)),
-      output_dropout_(*this, "output_dropout", options.dropout, options.variational) {
+      output_dropout_(*this, "output_dropout", options.output_dropout.value_or(options.dropout),
+                      options.variational) {
   int64_t width = options.hidden.back();
   for (size_t i = 0; i < options.output_layers.size(); ++i) {
     const int64_t next = options.output_layers[i];
@@ -118,7 +127,9 @@ LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabu
 }
 
 LanguageModel::Result LanguageModel::forward(const Input& input, const std::vector<State>& states) {
-  const Variable vectors = embedding_ ? (*embedding_)(input.ids) : one_hot(input.ids, vocabulary_size_);
+  const Variable vectors = embedding_
+                               ? embedding_dropout_((*embedding_)(input.ids), input.ids, vocabulary_size_)
+                               : one_hot(input.ids, vocabulary_size_);
   const Variable x = reshape(vectors, {input.steps, input.streams, vectors.shape().columns()});
   auto [hidden, next] = recurrent_(input_dropout_(x), states, input.lengths);
   const Variable dropped = output_dropout_(hidden);

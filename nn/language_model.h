@@ -20,10 +20,13 @@ struct LanguageModelOptions {
   MinorInput minor_input = MinorInput::embedding;
   bool bidirectional = false;  // refused: a model that reads on from the left knows nothing of what follows
   std::vector<int64_t>
-      output_layers{};       // widths of tanh layers between the last recurrent layer and the output
-  double dropout = 0;        // on every connection that is not recurrent (Zaremba et al. 2014)
-  bool variational = false;  // the same masks at all steps of a chunk (Gal & Ghahramani 2016)
-  StateNoise noise{};
+      output_layers{};  // widths of tanh layers between the last recurrent layer and the output
+  double dropout = 0;   // on every connection that is not recurrent (Zaremba et al. 2014)
+  // In its place: on the embedding, between recurrent layers, on the last one's output.
+  std::optional<double> input_dropout{}, hidden_dropout{}, output_dropout{};
+  bool variational = false;      // the same masks at all steps of a chunk (Gal & Ghahramani 2016)
+  double embedding_dropout = 0;  // share of the symbols whose vectors the input lacks for a chunk (the same)
+  RecurrentNoise noise{};
   bool tied = false;   // output weights are the embedding's; the last width must be E
   int bias_count = 2;  // of each gate
   double forget_bias = 0;
@@ -81,6 +84,7 @@ class LanguageModel : public Module {
   LanguageModelOptions options_;
   int64_t vocabulary_size_;
   std::unique_ptr<Embedding> embedding_;  // null: one-hot
+  EmbeddingDropout embedding_dropout_;
   Dropout input_dropout_;
   RecurrentStack recurrent_;
   Dropout output_dropout_;
