@@ -45,6 +45,8 @@ LanguageModelOptions model_options(const Recipe& recipe) {
   options.hidden_dropout = given(model.hidden_dropout);
   options.output_dropout = given(model.output_dropout);
   options.embedding_dropout = model.embedding_dropout;
+  options.experts = model.experts;
+  options.latent_dropout = model.latent_dropout;
   options.tied = model.tied;
   options.bias_count = static_cast<int>(model.biases);
   options.forget_bias = model.forget_bias;

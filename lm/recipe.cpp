@@ -89,6 +89,10 @@ std::vector<Key> keys_of(Recipe& recipe) {
        "always have 1"},
       {"model.output_layers", &model.output_layers, width, "units",
        "widths of tanh layers between the last recurrent layer and the output"},
+      {"model.experts", &model.experts, between(1, 1000), "softmaxes",
+       "in the output layer's mixture; 1: no mixture"},
+      {"model.latent_dropout", &model.latent_dropout, from_to_below(0, 1), "share of units",
+       "dropped from what a mixture's softmaxes see"},
       {"model.tied", &model.tied, any, "", "the output layer uses the embedding's weights"},
       {"model.dropout", &model.dropout, from_to_below(0, 1), "share of units",
        "dropped from the embedding, between layers and before the output"},
@@ -197,7 +201,7 @@ void validate(const Recipe& recipe, const std::string& where) {
       where);
   check_input(!model.tied || model.embedding > 0,
               "{}: model.tied = true needs an embedding: set model.embedding, or model.tied = false", where);
-  check_input(!model.tied || model.embedding == last,
+  check_input(!model.tied || model.experts > 1 || model.embedding == last,
               "{}: model.tied = true needs model.embedding ({}) as wide as the layer before the output ({}, "
               "from {}): set model.embedding = {} or model.tied = false",
               where, model.embedding, last,
@@ -228,7 +232,8 @@ void validate(const Recipe& recipe, const std::string& where) {
               where, model.minor_input);
   const std::vector<std::pair<std::string, double>> rates = {{"input_dropout", model.input_dropout},
                                                              {"hidden_dropout", model.hidden_dropout},
-                                                             {"output_dropout", model.output_dropout}};
+                                                             {"output_dropout", model.output_dropout},
+                                                             {"latent_dropout", model.latent_dropout}};
   for (const auto& [key, rate] : rates)
     check_input(rate == -1 || rate >= 0,
                 "{}: model.{} = {} is no share: from 0 to 1, or -1 for that of model.dropout", where, key,
