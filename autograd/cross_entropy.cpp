@@ -4,6 +4,7 @@
 #include "autograd/cross_entropy.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "tensor/backend.h"
 #include "tensor/gemm.h"
@@ -24,7 +25,7 @@ struct ScoredRows {
   std::vector<int32_t> rows, targets;
   std::vector<real> weights;
 
-  ScoredRows(const std::vector<int32_t>& all_targets, const Tensor& row_weights) {
+  ScoredRows(const std::vector<int32_t>& all_targets, const Tensor& row_weights = {}) {
     const std::vector<real> all_weights =
         row_weights.defined() ? row_weights.to_vector() : std::vector<real>(all_targets.size(), 1);
     for (size_t r = 0; r < all_targets.size(); ++r) {
@@ -33,103 +34,183 @@ struct ScoredRows {
       targets.push_back(all_targets[r]);
       weights.push_back(all_weights[r]);
     }
+    all_ = std::ssize(all_targets);
   }
   int64_t count() const { return std::ssize(rows); }
+
+  /// These rows of x.
+  Tensor of(const Tensor& x) const {
+    if (count() == all_) return x;
+    const Tensor some({count(), x.columns()}, x.device());
+    gather_rows(x, rows, some);
+    return some;
+  }
+  /// The other way: x is of these rows, the others are 0.
+  Tensor among_zeros(const Tensor& x) const {
+    if (count() == all_) return x;
+    const Tensor to = Tensor::zeros({all_, x.columns()}, x.device());
+    accumulate_rows(x, rows, to);
+    return to;
+  }
+  Tensor among_zeros(const std::vector<real>& x, int64_t columns) const {
+    return among_zeros(Tensor::from(x, {count(), columns}));
+  }
+
+ private:
+  int64_t all_ = 0;
 };
 
-void check_inputs(const Variable& x, const Variable& weight, const Variable& bias,
-                  const std::vector<int32_t>& targets, const Variable& row_weights) {
-  check(weight.shape().dimensions() == 2 && x.shape().columns() == weight.shape().columns(),
-        "[linear_cross_entropy] x [.., H] and W [V, H] need one H: got {} and {}", x.shape(), weight.shape());
+void check_inputs(const char* name, const Variable& x, int64_t experts, const Variable& weight,
+                  const Variable& bias, const Tokens& targets) {
+  check(targets != nullptr, "[{}] there are no targets", name);
+  check(weight.shape().dimensions() == 2 && x.shape().columns() == experts * weight.shape().columns(),
+        "[{}] x [.., {}H] and W [V, H] need one H: got {} and {}", name,
+        experts == 1 ? "" : fmt::format("{} ", experts), x.shape(), weight.shape());
   const int64_t N = x.value().rows(), V = weight.shape()[0];
-  check(!bias.defined() || bias.shape() == Shape{V},
-        "[linear_cross_entropy] the bias for W {} is [{}], got {}", weight.shape(), V, bias.shape());
-  check(std::ssize(targets) == N, "[linear_cross_entropy] x {} needs {} targets, got {}", x.shape(), N,
-        targets.size());
-  check(!row_weights.defined() || row_weights.shape() == Shape{N},
-        "[linear_cross_entropy] the row weights for x {} are [{}], got {}", x.shape(), N,
-        row_weights.shape());
-  for (size_t r = 0; r < targets.size(); ++r)
-    check(-1 <= targets[r] && targets[r] < V, "[linear_cross_entropy] target {} at {} is not in [-1, {})",
-          targets[r], r, V);
+  check(!bias.defined() || bias.shape() == Shape{V}, "[{}] the bias for W {} is [{}], got {}", name,
+        weight.shape(), V, bias.shape());
+  check(std::ssize(*targets) == N, "[{}] x {} needs {} targets, got {}", name, x.shape(), N, targets->size());
+  for (size_t r = 0; r < targets->size(); ++r)
+    check(-1 <= (*targets)[r] && (*targets)[r] < V, "[{}] target {} at {} is not in [-1, {})", name,
+          (*targets)[r], r, V);
+}
+
+/// The gradients of those inputs of a loss that need one, were the loss's own 1; the others are undefined.
+struct LossGradients {
+  Tensor x, weight, bias;
+
+  /// x as the rows [n, H] that are scored.
+  LossGradients(const Tensor& rows, const Variable& of_x, const Variable& of_weight,
+                const Variable& of_bias) {
+    const auto wanted = [&](const Variable& input) {
+      return recording() && rows.rows() > 0 && input.needs_gradient();
+    };
+    if (wanted(of_x)) x = Tensor({rows.rows(), rows.columns()}, rows.device());
+    if (wanted(of_weight)) weight = Tensor(of_weight.shape(), rows.device());
+    if (wanted(of_bias)) bias = Tensor::zeros(of_bias.shape(), rows.device());
+  }
+  bool any() const { return x.defined() || weight.defined() || bias.defined(); }
+};
+
+/// The logits of all rows of x, block by block: score(begin, end, logits) of rows [begin, end) makes them
+/// their own gradients, if any are wanted, which then go into `gradients`.
+template <class Score>
+void for_blocks(const char* name, const Tensor& x, const Tensor& weight, const Tensor& bias, int64_t height,
+                const LossGradients& gradients, Score score) {
+  const int64_t rows = x.rows();
+  const Tensor buffer({std::min(height, rows), weight.rows()}, x.device());
+  for (int64_t begin = 0; begin < rows; begin += height) {
+    const int64_t end = std::min(begin + height, rows);
+    const Tensor block = x.row_range(begin, end), logits = buffer.row_range(0, end - begin);
+    weight_gemm(block, weight, Transpose::yes, bias, logits);
+    {
+      const Timed timed("softmax", [name] { return std::string(name); });
+      score(begin, end, logits);
+    }
+    const Tensor& dlogits = logits;  // the kernel has made it so
+    if (gradients.x.defined())
+      weight_gemm(dlogits, weight, Transpose::no, {}, gradients.x.row_range(begin, end));
+    if (gradients.weight.defined())
+      gemm(dlogits, Transpose::yes, block, Transpose::no, begin > 0 ? 1 : 0, gradients.weight);
+    if (gradients.bias.defined()) accumulate_column_sums(dlogits, gradients.bias);
+  }
+}
+
+/// The loss of each row of logits; with weights (not null), these become their gradients.
+void score_rows(const Tensor& logits, const int32_t* targets, const real* weights, real* losses) {
+  kernels(logits.device()).cross_entropy(logits.extent(), logits.write_operand(), targets, weights, losses);
+}
+
+/// The total as a Variable; its inputs are x, weight, bias, and one whose gradient is `of_last`.
+Variable recorded_total(const char* name, double total, const std::vector<Variable>& inputs, LossGradients d,
+                        const Tensor& of_last) {
+  return record(name, Tensor::filled({1}, static_cast<real>(total), of_last.device()), inputs,
+                [name, d = std::move(d), of_last = Saved(of_last)](const std::vector<Tensor>& gradients,
+                                                                   const Inputs& in) mutable {
+                  const real factor = gradients[0].item();
+                  if (d.x.defined()) in[0].add_scaled(std::move(d.x), factor);
+                  if (d.weight.defined()) in[1].add_scaled(std::move(d.weight), factor);
+                  if (d.bias.defined()) in[2].add_scaled(std::move(d.bias), factor);
+                  if (in[3].wanted()) in[3].add_scaled(of_last.get(name), factor);
+                });
+}
+
+/// Of one row, from the log prior of its experts and their losses, -log p_k(target): that of the mixture, and
+/// what each expert has of it, its posterior. In double, as it is a few numbers.
+real mixed_loss(const real* log_prior, const real* losses, int64_t experts, real* posterior) {
+  const auto joint = [&](int64_t k) { return static_cast<double>(log_prior[k]) - losses[k]; };
+  double largest = joint(0), sum = 0;
+  for (int64_t k = 1; k < experts; ++k) largest = std::max(largest, joint(k));
+  for (int64_t k = 0; k < experts; ++k) sum += std::exp(joint(k) - largest);
+  const double log_sum = largest + std::log(sum);
+  for (int64_t k = 0; k < experts; ++k) posterior[k] = static_cast<real>(std::exp(joint(k) - log_sum));
+  return static_cast<real>(-log_sum);
 }
 
 }  // namespace
 
-int64_t cross_entropy_block_rows(int64_t rows, int64_t V) {
+int64_t cross_entropy_block_rows(int64_t rows, int64_t V, int64_t K) {
   const int64_t row_bytes = std::max<int64_t>(1, V) * static_cast<int64_t>(sizeof(real));
-  const int64_t most = std::max(block_rows, block_bytes / row_bytes);
-  const int64_t blocks = std::max<int64_t>(1, (rows + most - 1) / most);
-  return (rows + blocks - 1) / blocks;  // of one height, so that none is low
+  const int64_t most = std::max<int64_t>(1, std::max(block_rows, block_bytes / row_bytes) / K);
+  const int64_t groups = rows / K, blocks = std::max<int64_t>(1, (groups + most - 1) / most);
+  return (groups + blocks - 1) / blocks * K;  // of one height, so that none is low
 }
 
 CrossEntropy linear_cross_entropy(const Variable& x, const Variable& weight, const Variable& bias,
                                   const Tokens& targets, const Variable& row_weights) {
-  check(targets != nullptr, "[linear_cross_entropy] there are no targets");
-  check_inputs(x, weight, bias, *targets, row_weights);
-  const int64_t N = x.value().rows(), H = x.shape().columns(), V = weight.shape()[0];
-  const Device device = x.value().device();
+  constexpr auto name = "linear_cross_entropy";
+  check_inputs(name, x, 1, weight, bias, targets);
+  const int64_t N = x.value().rows();
+  check(!row_weights.defined() || row_weights.shape() == Shape{N},
+        "[{}] the row weights for x {} are [{}], got {}", name, x.shape(), N, row_weights.shape());
   const ScoredRows scored(*targets, row_weights.value());
-  const int64_t count = scored.count();
-
-  Tensor inputs = x.value();
-  if (count < N) {
-    inputs = Tensor({count, H}, device);
-    gather_rows(x.value(), scored.rows, inputs);
-  }
-  const auto wanted = [&](const Variable& input) {
-    return recording() && count > 0 && input.needs_gradient();
-  };
-  Tensor dx, dweight, dbias;
-  if (wanted(x)) dx = Tensor({count, H}, device);
-  if (wanted(weight)) dweight = Tensor({V, H}, device);
-  if (wanted(bias)) dbias = Tensor::zeros({V}, device);
-  const bool gradients_wanted = dx.defined() || dweight.defined() || dbias.defined();
-
-  Tensor losses({count}, device);
-  const int64_t height = cross_entropy_block_rows(count, V);
-  const Tensor buffer({height, V}, device);
-  for (int64_t begin = 0; begin < count; begin += height) {
-    const int64_t end = std::min(begin + height, count);
-    const Tensor block = inputs.row_range(begin, end), logits = buffer.row_range(0, end - begin);
-    weight_gemm(block, weight.value(), Transpose::yes, bias.value(), logits);
-    {
-      const Timed timed("softmax", [] { return std::string("linear_cross_entropy"); });
-      kernels(device).cross_entropy(logits.extent(), logits.write_operand(), scored.targets.data() + begin,
-                                    gradients_wanted ? scored.weights.data() + begin : nullptr,
-                                    losses.write() + begin);
-    }
-    const Tensor& dlogits = logits;  // the kernel has made it so
-    if (dx.defined()) weight_gemm(dlogits, weight.value(), Transpose::no, {}, dx.row_range(begin, end));
-    if (dweight.defined()) gemm(dlogits, Transpose::yes, block, Transpose::no, begin > 0 ? 1 : 0, dweight);
-    if (dbias.defined()) accumulate_column_sums(dlogits, dbias);
-  }
-
-  double total = 0;
-  for (int64_t i = 0; i < count; ++i) total += static_cast<double>(scored.weights[i]) * losses.data()[i];
-  Tensor each = losses;
-  if (count < N) {
-    each = Tensor::zeros({N}, device);
-    real* to = each.write();
-    for (int64_t i = 0; i < count; ++i) to[scored.rows[i]] = losses.data()[i];
-    if (dx.defined()) {
-      const Tensor scattered = Tensor::zeros({N, H}, device);
-      accumulate_rows(dx, scored.rows, scattered);
-      dx = scattered;
-    }
-  }
-  const Variable result =
-      record("linear_cross_entropy", Tensor::filled({1}, static_cast<real>(total), device),
-             {x, weight, bias, row_weights},
-             [dx = std::move(dx), dweight = std::move(dweight), dbias = std::move(dbias), each = Saved(each)](
-                 const std::vector<Tensor>& gradients, const Inputs& in) mutable {
-               const real factor = gradients[0].item();
-               if (dx.defined()) in[0].add_scaled(std::move(dx), factor);
-               if (dweight.defined()) in[1].add_scaled(std::move(dweight), factor);
-               if (dbias.defined()) in[2].add_scaled(std::move(dbias), factor);
-               if (in[3].wanted()) in[3].add_scaled(each.get("linear_cross_entropy"), factor);
+  const Tensor inputs = scored.of(x.value());
+  LossGradients d(inputs, x, weight, bias);
+  std::vector<real> losses(scored.rows.size());
+  const int64_t height = cross_entropy_block_rows(scored.count(), weight.shape()[0]);
+  for_blocks(name, inputs, weight.value(), bias.value(), height, d,
+             [&](int64_t begin, int64_t, const Tensor& logits) {
+               score_rows(logits, scored.targets.data() + begin,
+                          d.any() ? scored.weights.data() + begin : nullptr, losses.data() + begin);
              });
-  return {result, each};
+  double total = 0;
+  for (size_t i = 0; i < losses.size(); ++i) total += static_cast<double>(scored.weights[i]) * losses[i];
+  if (d.x.defined()) d.x = scored.among_zeros(d.x);
+  const Tensor each = scored.among_zeros(losses, 1).reshaped({N});
+  return {recorded_total(name, total, {x, weight, bias, row_weights}, std::move(d), each), each};
+}
+
+CrossEntropy mixture_cross_entropy(const Variable& x, const Variable& log_prior, const Variable& weight,
+                                   const Variable& bias, const Tokens& targets) {
+  constexpr auto name = "mixture_cross_entropy";
+  const int64_t N = x.value().rows(), K = log_prior.shape().columns();
+  check_inputs(name, x, K, weight, bias, targets);
+  check(log_prior.value().rows() == N, "[{}] x {} needs a log prior [{}, K], got {}", name, x.shape(), N,
+        log_prior.shape());
+  const ScoredRows scored(*targets);
+  const int64_t count = scored.count();
+  const Tensor inputs = contiguous(scored.of(x.value())).reshaped({count * K, weight.shape().columns()});
+  const std::vector<real> priors = scored.of(log_prior.value()).to_vector();
+  std::vector<int32_t> expert_targets;  // each K times
+  for (const int32_t target : scored.targets) expert_targets.insert(expert_targets.end(), K, target);
+  LossGradients d(inputs, x, weight, bias);
+  std::vector<real> losses(priors.size()), posteriors(priors.size()), mixed(scored.rows.size());
+  const int64_t height = cross_entropy_block_rows(count * K, weight.shape()[0], K);
+  for_blocks(name, inputs, weight.value(), bias.value(), height, d,
+             [&](int64_t begin, int64_t end, const Tensor& logits) {
+               const int32_t* block_targets = expert_targets.data() + begin;
+               score_rows(logits, block_targets, nullptr, losses.data() + begin);
+               for (int64_t r = begin; r < end; r += K)
+                 mixed[r / K] = mixed_loss(priors.data() + r, losses.data() + r, K, posteriors.data() + r);
+               if (d.any())
+                 score_rows(logits, block_targets, posteriors.data() + begin, losses.data() + begin);
+             });
+  double total = 0;
+  for (const real nats : mixed) total += nats;
+  if (d.x.defined()) d.x = scored.among_zeros(d.x.reshaped({count, x.shape().columns()}));
+  for (real& it : posteriors) it = -it;  // the gradient of the log prior
+  const Tensor each = scored.among_zeros(mixed, 1).reshaped({N}), d_prior = scored.among_zeros(posteriors, K);
+  return {recorded_total(name, total, {x, weight, bias, log_prior}, std::move(d), d_prior), each};
 }
 
 }  // namespace rondo

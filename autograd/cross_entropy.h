@@ -1,6 +1,7 @@
-// The output layer and its loss as one operator: logits, softmax, loss and all gradients by blocks of rows
-// that stay in cache, so that the [N, V] matrix of logits never exists. The slow, obvious definition is
-// linear() with negative_log_likelihood(). Next: tensor/kernels.cc, autograd/sink.h.
+// The output layer, one softmax or a mixture of several, and its loss as one operator: logits, softmax, loss
+// and all gradients by blocks of rows that stay in cache, so that the [N, V] matrix of logits never exists.
+// The slow, obvious definition is linear() with negative_log_likelihood(). Next: tensor/kernels.cc,
+// autograd/sink.h.
 #pragma once
 
 #include "autograd/variable.h"
@@ -21,7 +22,17 @@ struct CrossEntropy {
 CrossEntropy linear_cross_entropy(const Variable& x, const Variable& weight, const Variable& bias,
                                   const Tokens& targets, const Variable& row_weights = {});
 
-/// The height of its blocks of logits [height, V], for so many rows that are scored.
-int64_t cross_entropy_block_rows(int64_t rows, int64_t V);
+/// The same of a mixture of K softmaxes (Yang et al. 2018): a row of x [.., K H] holds what each expert's
+/// logits come from, side by side, and one of log_prior [N, K] the log of their shares pi_k.
+///   -log p(y) = -log sum_k pi_k softmax(x_k W^T + b)[y] = -log sum_k exp(log_prior_k - l_k),
+/// where l_k is the loss of expert k alone. So it takes the same blocks of logits, of all experts of some
+/// rows: the gradient of expert k's logits is its posterior, exp(log_prior_k - l_k) p(y)^-1, times that of
+/// l_k, and of log_prior_k minus its posterior. Ignored rows, memory and errors as above; K is that of
+/// log_prior.
+CrossEntropy mixture_cross_entropy(const Variable& x, const Variable& log_prior, const Variable& weight,
+                                   const Variable& bias, const Tokens& targets);
+
+/// The height of their blocks of logits [height, V], for so many rows that are scored, K to each.
+int64_t cross_entropy_block_rows(int64_t rows, int64_t V, int64_t K = 1);
 
 }  // namespace rondo

@@ -123,6 +123,20 @@ Variable select_rows(const Rows& chosen, const Variable& a, const Variable& b) {
   });
 }
 
+Variable scale_rows(const Variable& x, const Tensor& factors) {
+  check(factors.shape() == Shape{x.value().rows()}, "[scale_rows] x {} needs factors [{}], got {}", x.shape(),
+        x.value().rows(), factors.shape());
+  const auto scaled = [](const Tensor& from, const Tensor& by) {
+    const Tensor y(from.shape(), from.device());
+    kernels(y.device()).scale_rows(y.extent(), from.read_operand(), by.data(), y.write_operand());
+    return y;
+  };
+  return record("scale_rows", scaled(x.value(), factors), {x},
+                [scaled, factors = Saved(factors)](const std::vector<Tensor>& gradients, const Inputs& in) {
+                  in[0].add(scaled(gradients[0], factors.get("scale_rows")));
+                });
+}
+
 Variable reshape(const Variable& x, Shape shape) {
   const Tensor y =
       (shape.columns() == x.shape().columns() ? x.value() : contiguous(x.value())).reshaped(shape);

@@ -31,6 +31,8 @@ using Rows = std::shared_ptr<const std::vector<bool>>;
 /// Row by row: that of a where it is chosen, else that of b, or zeros if b is undefined. Nothing is
 /// multiplied: what is not chosen, NaN too, changes neither the value nor a gradient.
 Variable select_rows(const Rows& chosen, const Variable& a, const Variable& b = {});
+/// Each row times its number: x [.., W] with N rows, factors [N], which are constants.
+Variable scale_rows(const Variable& x, const Tensor& factors);
 /// The same elements in another shape.
 Variable reshape(const Variable& x, Shape shape);
 

@@ -171,6 +171,13 @@ struct LogSigmoid {
 };
 inline Variable log_sigmoid(const Variable& x) { return pointwise(LogSigmoid{}, x); }
 
+struct LogAddExp {
+  static constexpr auto name = "log_add_exp";
+  static constexpr auto equation = "log(exp(a) + exp(b)) = max(a, b) + log1p(exp(-|a - b|))";
+  HD auto operator()(auto a, auto b) const { return max(a, b) + log1p(exp(-abs(a - b))); }
+};
+inline Variable log_add_exp(const Variable& a, const Variable& b) { return pointwise(LogAddExp{}, a, b); }
+
 // ---- The gates of recurrent cells: pure pointwise mathematics, once each. Arguments are pre-activations.
 
 /// The two halves of an LSTM, for cells in which something lies between them.
@@ -269,7 +276,7 @@ struct Zoneout {
 using Operators =
     OperatorList<Add, Subtract, Multiply, Divide, Maximum, Minimum, Affine, Clamp, Absolute, Square,
                  SquareRoot, Exponential, ExponentialMinusOne, Logarithm, LogarithmOfOnePlus, Tanh, Sigmoid,
-                 Relu, Softplus, LogSigmoid, LstmMemory, LstmOutput, LstmGates, LstmGatesSigmoid, GruReset,
-                 GruUpdate, GruResetAfter, MultiplicativeIntegration, BatchNormalization, Zoneout>;
+                 Relu, Softplus, LogSigmoid, LogAddExp, LstmMemory, LstmOutput, LstmGates, LstmGatesSigmoid,
+                 GruReset, GruUpdate, GruResetAfter, MultiplicativeIntegration, BatchNormalization, Zoneout>;
 
 }  // namespace rondo

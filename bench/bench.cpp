@@ -12,7 +12,6 @@
 #include <memory>
 
 #include "bench/cell_costs.h"
-#include "bench/cells.h"
 #include "bench/functions.h"
 #include "bench/machine.h"
 #include "bench/mixture.h"
@@ -66,6 +65,7 @@ Json model_of(const Recipe& recipe) {
           {"hidden", options.hidden},
           {"tied", options.tied},
           {"dropout", options.dropout},
+          {"weight_drop", options.noise.weight_drop},
           {"biases", options.bias_count},
           {"vocabulary", vocabulary_size(recipe)},
           {"batch", recipe.train.batch},
@@ -100,7 +100,7 @@ std::vector<std::unique_ptr<Contestant>> contestants(const Options& options, con
   result.push_back(contestant({"/proc/self/exe", "--train", file.string(), "--threads", threads},
                               {{"OMP_NUM_THREADS", threads}}, ""));
   check(result[0] != nullptr, "{} does not train", file.string());
-  const bool in_torch_nn = recipe.model.cell == "lstm" || recipe.model.cell == "lstm_weight_drop";
+  const bool in_torch_nn = recipe.model.cell == "lstm";
   for (const std::string& python : options.peers)
     for (const std::string variant : {"common", "hoisted"}) {
       if (in_torch_nn && variant == "hoisted") continue;
@@ -224,7 +224,6 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   try {
-    add_bench_cells();
     set_threads(options.threads);
     if (!options.train.empty()) {
       train_on_request(options.train, options.settings);

@@ -26,11 +26,11 @@ except ImportError as error:
 
 
 class LSTM(nn.Module):
-    """nn.LSTM, with half of the recurrent weights dropped per chunk where asked for (Merity et al. 2018)."""
+    """nn.LSTM, with recurrent weights dropped per chunk where asked for (Merity et al. 2018)."""
 
     def __init__(self, model, sizes):
         super().__init__()
-        self.weight_drop = model["cell"] == "lstm_weight_drop"
+        self.weight_drop = model["weight_drop"]
         # Layers of one size are one module, which has dropout between them.
         if len(set(sizes)) == 1:
             self.modules_of_layers = nn.ModuleList(
@@ -54,8 +54,8 @@ class LSTM(nn.Module):
         for i, (module, state) in enumerate(zip(self.modules_of_layers, states)):
             if i > 0:
                 x = self.dropout_between(x)
-            if self.weight_drop:
-                weights = [F.dropout(weight, 0.5, self.training) if "weight_hh" in name else weight
+            if self.weight_drop > 0:
+                weights = [F.dropout(weight, self.weight_drop, self.training) if "weight_hh" in name else weight
                            for name, weight in module.named_parameters()]
                 x, *state = torch.lstm(x, state, weights, True, module.num_layers, module.dropout, self.training,
                                        False, False)
@@ -351,7 +351,7 @@ class Stack(nn.Module):
 
 def recurrent_layers(model, hoisted):
     sizes = [model["embedding"], *model["hidden"]]
-    if model["cell"] in ("lstm", "lstm_weight_drop"):
+    if model["cell"] == "lstm":
         return LSTM(model, sizes)
     cells = {"gru": GRU, "mrnn": MRNN, "mlstm": MLSTM, "tmlstm": TMLSTM, "mgru": MGRU, "tmgru": TMGRU, "mi_rnn": MIRNN,
              "mi_lstm": MILSTM, "mi_gru": MIGRU, "dt_rnn": DTRNN, "bn_lstm": BNLSTM}

@@ -201,7 +201,7 @@ std::int64_t training_bytes(const Recipe& recipe, const Module& model) {
   }
   std::int64_t G = inner;
   for (const auto& [cell, rows] : gates) G += times.at(cell) * rows;
-  const StateNoise& noise = options.noise;
+  const RecurrentNoise& noise = options.noise;
   std::int64_t A = 3;
   if (noise.dropout > 0) A += 1;
   if (noise.zoneout > 0) A += 2;  // the mask, and the state that it is laid on

@@ -22,6 +22,9 @@ std::vector<Number> of_each_layer(const std::vector<Number>& numbers, std::int64
   return numbers.size() == 1 ? std::vector(static_cast<size_t>(layers), numbers.front()) : numbers;
 }
 
+/// -1 stands for a rate that is not given.
+std::optional<double> given(double rate) { return rate < 0 ? std::nullopt : std::optional(rate); }
+
 }  // namespace
 
 LanguageModelOptions model_options(const Recipe& recipe) {
@@ -35,9 +38,15 @@ LanguageModelOptions model_options(const Recipe& recipe) {
   options.bidirectional = model.bidirectional;
   options.transition = model.transition;
   options.variational = model.variational;
-  options.noise = {model.recurrent_dropout, model.zoneout, model.zoneout_memory};
+  options.noise = {model.recurrent_dropout, model.zoneout, model.zoneout_memory, model.weight_drop};
   options.output_layers = model.output_layers;
   options.dropout = model.dropout;
+  options.input_dropout = given(model.input_dropout);
+  options.hidden_dropout = given(model.hidden_dropout);
+  options.output_dropout = given(model.output_dropout);
+  options.embedding_dropout = model.embedding_dropout;
+  options.experts = model.experts;
+  options.latent_dropout = model.latent_dropout;
   options.tied = model.tied;
   options.bias_count = static_cast<int>(model.biases);
   options.forget_bias = model.forget_bias;

@@ -3,6 +3,8 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "lm/model.h"
 #include "nn/cells/cell.h"
 #include "optim/optimizer.h"
@@ -22,6 +24,7 @@ std::vector<Key> keys_of(Recipe& recipe) {
   const Limits any{};
   // Far beyond any use, but small enough that their products do not overflow.
   const Limits width = between(1, 1'000'000), count = between(1, 1'000'000'000);
+  const Limits rate_or_default = from_to_below(-1, 1);  // validate() has the rest
   const std::vector<std::string> initialisers = {"pytorch", "uniform", "normal", "orthogonal"};
   return {
       {"recipe.name", &name, any, "", "the name of the recipe; runs are called runs/NAME-N"},
@@ -86,11 +89,25 @@ std::vector<Key> keys_of(Recipe& recipe) {
        "always have 1"},
       {"model.output_layers", &model.output_layers, width, "units",
        "widths of tanh layers between the last recurrent layer and the output"},
+      {"model.experts", &model.experts, between(1, 1000), "softmaxes",
+       "in the output layer's mixture; 1: no mixture"},
+      {"model.latent_dropout", &model.latent_dropout, from_to_below(0, 1), "share of units",
+       "dropped from what a mixture's softmaxes see"},
       {"model.tied", &model.tied, any, "", "the output layer uses the embedding's weights"},
       {"model.dropout", &model.dropout, from_to_below(0, 1), "share of units",
        "dropped from the embedding, between layers and before the output"},
+      {"model.input_dropout", &model.input_dropout, rate_or_default, "share of units",
+       "dropped from the embedding; -1: model.dropout"},
+      {"model.hidden_dropout", &model.hidden_dropout, rate_or_default, "share of units",
+       "dropped between recurrent layers; -1: model.dropout"},
+      {"model.output_dropout", &model.output_dropout, rate_or_default, "share of units",
+       "dropped from the last recurrent layer's output; -1: model.dropout"},
       {"model.variational", &model.variational, any, "",
-       "whether model.dropout drops the same units at all steps of a chunk"},
+       "whether these rates drop the same units at all steps of a chunk"},
+      {"model.embedding_dropout", &model.embedding_dropout, from_to_below(0, 1), "share of symbols",
+       "whose vectors are dropped from the input, the same at all places of a chunk"},
+      {"model.weight_drop", &model.weight_drop, from_to_below(0, 1), "share of elements",
+       "of the recurrent weights that are dropped, the same at all steps of a chunk"},
       {"model.recurrent_dropout", &model.recurrent_dropout, from_to_below(0, 1), "share of units",
        "dropped from the state before recurrent weights see it, the same at all steps of a chunk"},
       {"model.zoneout", &model.zoneout, from_to_below(0, 1), "share of units",
@@ -184,7 +201,7 @@ void validate(const Recipe& recipe, const std::string& where) {
       where);
   check_input(!model.tied || model.embedding > 0,
               "{}: model.tied = true needs an embedding: set model.embedding, or model.tied = false", where);
-  check_input(!model.tied || model.embedding == last,
+  check_input(!model.tied || model.experts > 1 || model.embedding == last,
               "{}: model.tied = true needs model.embedding ({}) as wide as the layer before the output ({}, "
               "from {}): set model.embedding = {} or model.tied = false",
               where, model.embedding, last,
@@ -213,10 +230,19 @@ void validate(const Recipe& recipe, const std::string& where) {
   check_input(model.minor_input == defaults.minor_input || model.major_ratio != defaults.major_ratio,
               "{}: model.minor_input = \"{}\", but there is no minor cell: set model.major_ratio, as in 0.9",
               where, model.minor_input);
-  check_input(
-      !model.variational || model.dropout > 0,
-      "{}: model.variational = true says how model.dropout drops, which is 0: set it, or leave this out",
-      where);
+  const std::vector<std::pair<std::string, double>> rates = {{"input_dropout", model.input_dropout},
+                                                             {"hidden_dropout", model.hidden_dropout},
+                                                             {"output_dropout", model.output_dropout},
+                                                             {"latent_dropout", model.latent_dropout}};
+  for (const auto& [key, rate] : rates)
+    check_input(rate == -1 || rate >= 0,
+                "{}: model.{} = {} is no share: from 0 to 1, or -1 for that of model.dropout", where, key,
+                rate);
+  check_input(!model.variational || model.dropout > 0 ||
+                  std::any_of(rates.begin(), rates.end(), [](const auto& it) { return it.second > 0; }),
+              "{}: model.variational = true says how model.dropout drops, which is 0, as are those for its "
+              "parts: set one, or leave this out",
+              where);
   check_input(model.init_all == 0 || (model.input_init == "pytorch" && model.recurrent_init == "pytorch"),
               "{}: model.init_all = {} sets every parameter: leave out model.input_init and "
               "model.recurrent_init, or set model.init_all = 0",

@@ -29,7 +29,7 @@ StackOptions stack_options(const LanguageModelOptions& options, int64_t vocabula
                      .layers = {},
                      .minor_input = options.minor_input,
                      .bidirectional = options.bidirectional,
-                     .dropout = options.dropout,
+                     .dropout = options.hidden_dropout.value_or(options.dropout),
                      .variational = options.variational,
                      .noise = options.noise};
   const int64_t embedding = options.embedding > 0 ? options.embedding : vocabulary_size;
@@ -47,7 +47,7 @@ StackOptions stack_options(const LanguageModelOptions& options, int64_t vocabula
   return stack;
 }
 
-/// What the output layer sees.
+/// What the output layer, or the mixture before it, sees.
 int64_t last_width(const LanguageModelOptions& options) {
   return options.output_layers.empty() ? options.hidden.back() : options.output_layers.back();
 }
@@ -85,9 +85,20 @@ void check_options(const LanguageModelOptions& options) {
                 "a minor cell reads the embedding, which one-hot symbols have not: set model.embedding, or "
                 "model.minor_input = \"previous_layer\"");
   }
+  check_input(options.embedding_dropout == 0 || options.embedding > 0,
+              "model.embedding_dropout drops rows of the embedding, and one-hot symbols have none: set "
+              "model.embedding, or leave it out");
+  check_input(options.noise.weight_drop == 0 || has_recurrent_weights(options.cell),
+              "model.weight_drop drops elements of recurrent weights, and the cell {} has none: leave it out",
+              options.cell);
   check_input(!options.tied || options.embedding > 0,
               "tied input and output vectors need an embedding; one-hot symbols have none");
-  check_input(!options.tied || last_width(options) == options.embedding,
+  check_input(options.experts >= 1, "a model has one softmax or a mixture of several (model.experts), not {}",
+              options.experts);
+  check_input(options.experts > 1 || options.latent_dropout == 0,
+              "model.latent_dropout drops what lies between a mixture's experts and the output: set "
+              "model.experts, or leave it out");
+  check_input(!options.tied || options.experts > 1 || last_width(options) == options.embedding,
               "tied input and output vectors need one size: the embedding is {}, the last layer {}",
               options.embedding, last_width(options));
 }
@@ -100,14 +111,23 @@ LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabu
                      ? std::make_unique<Embedding>(*this, "embedding", vocabulary_size, options.embedding,
                                                    options.embedding_weights)
                      : nullptr),
-      input_dropout_(*this, "input_dropout", options.dropout, options.variational),
+      embedding_dropout_(*this, "embedding_dropout", options.embedding_dropout),
+      input_dropout_(*this, "input_dropout", options.input_dropout.value_or(options.dropout),
+                     options.variational),
       recurrent_(*this, "rnn", stack_options(options, vocabulary_size)),
-      output_dropout_(*this, "output_dropout", options.dropout, options.variational) {
+      output_dropout_(*this, "output_dropout", options.output_dropout.value_or(options.dropout),
+                      options.variational) {
   int64_t width = options.hidden.back();
   for (size_t i = 0; i < options.output_layers.size(); ++i) {
     const int64_t next = options.output_layers[i];
     output_layers_.push_back(std::make_unique<Linear>(*this, fmt::format("output_layer_{}", i), width, next));
     width = next;
+  }
+  if (options.experts > 1) {
+    const int64_t E = options.embedding > 0 ? options.embedding : width;
+    mixture_ = std::make_unique<Mixture>(*this, "mixture", width, options.experts, E, options.latent_dropout,
+                                         options.variational);
+    width = E;
   }
   decoder_ = options.tied ? std::make_unique<Linear>(*this, "decoder", embedding_->weight, constant_values(0))
                           : std::make_unique<Linear>(*this, "decoder", width, vocabulary_size);
@@ -118,19 +138,30 @@ LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabu
 }
 
 LanguageModel::Result LanguageModel::forward(const Input& input, const std::vector<State>& states) {
-  const Variable vectors = embedding_ ? (*embedding_)(input.ids) : one_hot(input.ids, vocabulary_size_);
+  const Variable vectors = embedding_
+                               ? embedding_dropout_((*embedding_)(input.ids), input.ids, vocabulary_size_)
+                               : one_hot(input.ids, vocabulary_size_);
   const Variable x = reshape(vectors, {input.steps, input.streams, vectors.shape().columns()});
   auto [hidden, next] = recurrent_(input_dropout_(x), states, input.lengths);
   const Variable dropped = output_dropout_(hidden);
-  Variable features = as_rows(dropped);
+  Variable features = dropped, prior;
   for (const auto& layer : output_layers_) features = tanh((*layer)(features));
-  return {{features, hidden, dropped}, next};
+  if (mixture_) {
+    prior = as_rows(mixture_->log_prior(features));
+    features = mixture_->latents(features);
+  }
+  return {{as_rows(features), hidden, dropped, prior}, next};
 }
 
-Variable LanguageModel::logits(const Output& output) const { return (*decoder_)(output.features); }
+Variable LanguageModel::logits(const Output& output) const {
+  return mixture_ ? mixture_log_probabilities(output.features, output.prior, *decoder_)
+                  : (*decoder_)(output.features);
+}
 
 CrossEntropy LanguageModel::cross_entropy(const Output& output, const Tokens& targets) const {
-  return linear_cross_entropy(output.features, decoder_->weight, decoder_->bias, targets);
+  return mixture_
+             ? mixture_cross_entropy(output.features, output.prior, decoder_->weight, decoder_->bias, targets)
+             : linear_cross_entropy(output.features, decoder_->weight, decoder_->bias, targets);
 }
 
 std::vector<State> detached(const std::vector<State>& states) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "autograd/cross_entropy.h"
+#include "nn/mixture.h"
 #include "nn/recurrent.h"
 
 namespace rondo {
@@ -20,11 +21,18 @@ struct LanguageModelOptions {
   MinorInput minor_input = MinorInput::embedding;
   bool bidirectional = false;  // refused: a model that reads on from the left knows nothing of what follows
   std::vector<int64_t>
-      output_layers{};       // widths of tanh layers between the last recurrent layer and the output
-  double dropout = 0;        // on every connection that is not recurrent (Zaremba et al. 2014)
-  bool variational = false;  // the same masks at all steps of a chunk (Gal & Ghahramani 2016)
-  StateNoise noise{};
-  bool tied = false;   // output weights are the embedding's; the last width must be E
+      output_layers{};  // widths of tanh layers between the last recurrent layer and the output
+  double dropout = 0;   // on every connection that is not recurrent (Zaremba et al. 2014)
+  // In its place: on the embedding, between recurrent layers, on the last one's output.
+  std::optional<double> input_dropout{}, hidden_dropout{}, output_dropout{};
+  bool variational = false;      // the same masks at all steps of a chunk (Gal & Ghahramani 2016)
+  double embedding_dropout = 0;  // share of the symbols whose vectors the input lacks for a chunk (the same)
+  RecurrentNoise noise{};
+  // K softmaxes, mixed (Yang et al. 2018). They see K latents as wide as the embedding or, where there is
+  // none, as the last layer.
+  int64_t experts = 1;
+  double latent_dropout = 0;
+  bool tied = false;  // output weights are the embedding's; the last width, if one softmax sees it, must be E
   int bias_count = 2;  // of each gate
   double forget_bias = 0;
   int64_t intermediate = 0;           // M of the multiplicative cells; 0: each layer's input
@@ -57,18 +65,21 @@ class LanguageModel : public Module {
   };
   /// What the steps of a chunk leave to those that read them: the loss, penalties on activations, a cache.
   struct Output {
-    Variable features;         // what the output layer sees, [T * B, width]
+    Variable features;         // what the decoder sees, [T * B, width]; a mixture's latents, [T * B, K E]
     Variable hidden, dropped;  // of the last recurrent layer, [T, B, H]: before its dropout and after
+    Variable prior{};          // the log of the experts' shares, [T * B, K]; undefined without a mixture
 
-    /// The features of rows [begin, end) alone.
-    Output rows(int64_t begin, int64_t end) const { return {features.slice(begin, end), {}, {}}; }
+    /// What the decoder sees of rows [begin, end) alone.
+    Output rows(int64_t begin, int64_t end) const {
+      return {features.slice(begin, end), {}, {}, prior.defined() ? prior.slice(begin, end) : Variable()};
+    }
   };
   struct Result {
     Output output;
     std::vector<State> states;
   };
   Result forward(const Input& input, const std::vector<State>& states);
-  /// Scores of all symbols, [N, V]: their softmax is the distribution.
+  /// Scores of all symbols, [N, V]: their softmax is the distribution. A mixture's are its log itself.
   Variable logits(const Output& output) const;
   /// -log p(target) in nats: the sum, and of each row, without the [N, V] of logits(). Target -1: not scored.
   CrossEntropy cross_entropy(const Output& output, const Tokens& targets) const;
@@ -81,10 +92,12 @@ class LanguageModel : public Module {
   LanguageModelOptions options_;
   int64_t vocabulary_size_;
   std::unique_ptr<Embedding> embedding_;  // null: one-hot
+  EmbeddingDropout embedding_dropout_;
   Dropout input_dropout_;
   RecurrentStack recurrent_;
   Dropout output_dropout_;
   std::vector<std::unique_ptr<Linear>> output_layers_;
+  std::unique_ptr<Mixture> mixture_;  // null: one softmax
   std::unique_ptr<Linear> decoder_;
 };
 

@@ -1,4 +1,5 @@
-// Linear, Embedding and Dropout as modules. The mathematics is autograd/linear.h and autograd/functions.h.
+// Linear, Embedding and the dropouts as modules. The mathematics is autograd/linear.h and
+// autograd/functions.h.
 #pragma once
 
 #include <cmath>
@@ -66,6 +67,36 @@ struct Dropout : Module {
 
   double probability;
   bool variational;
+};
+
+/// Drops elements of a weight while training, the same for all micro-batches of an update. Merity et al.
+/// 2018; before them, as DropConnect, Wan et al. 2013.
+struct WeightDrop : Module {
+  WeightDrop(Module& parent, std::string name, double p) : Module(parent, std::move(name)), probability(p) {}
+
+  Variable operator()(const Variable& weight) {
+    return training() ? dropout(weight, probability, next_key(), BatchSlice{}) : weight;
+  }
+
+  double probability;
+};
+
+/// Drops symbols while training: whole rows of an embedding's table, the same at all places of the symbol in
+/// all micro-batches of an update. Gal & Ghahramani 2016, section 4; Merity et al. 2018, section 4.3.
+struct EmbeddingDropout : Module {
+  EmbeddingDropout(Module& parent, std::string name, double p)
+      : Module(parent, std::move(name)), probability(p) {}
+
+  /// vectors [N, E] are the rows `ids` of a table of V.
+  Variable operator()(const Variable& vectors, const Tokens& ids, int64_t V) {
+    if (!training() || probability == 0) return vectors;
+    const Tensor of_symbols({V}), of_places({std::ssize(*ids)});
+    fill_dropout_mask(of_symbols, next_key(), probability, BatchSlice{});
+    gather_rows(of_symbols.reshaped({V, 1}), *ids, of_places.reshaped({std::ssize(*ids), 1}));
+    return scale_rows(vectors, of_places);
+  }
+
+  double probability;
 };
 
 }  // namespace rondo

@@ -33,7 +33,7 @@ struct StackOptions {
   bool bidirectional = false;  // every cell twice, [forward ; reverse]; a layer is twice as wide
   double dropout = 0;          // between layers
   bool variational = false;    // the same mask at all steps of a chunk (Gal & Ghahramani 2016)
-  StateNoise noise{};
+  RecurrentNoise noise{};
 };
 
 class RecurrentStack : public Module {

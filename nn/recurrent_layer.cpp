@@ -54,13 +54,18 @@ Variable reversed(const Variable& x, const Lengths& lengths) {
 }  // namespace
 
 RecurrentLayer::RecurrentLayer(Module& parent, const std::string& cell, const std::string& suffix,
-                               const CellOptions& options, const StateNoise& noise, Direction direction)
+                               const CellOptions& options, const RecurrentNoise& noise, Direction direction)
     : Module(parent, ""),
       cell_(make_cell(cell, *this, suffix, options)),
       direction_(direction),
       dropout_(*this, "state_dropout" + suffix, noise.dropout),
       zoneout_(*this, "zoneout" + suffix, noise.zoneout),
-      zoneout_memory_(*this, "zoneout_memory" + suffix, noise.zoneout_memory) {}
+      zoneout_memory_(*this, "zoneout_memory" + suffix, noise.zoneout_memory),
+      weight_drop_(*this, "weight_drop" + suffix, noise.weight_drop) {
+  if (noise.weight_drop == 0) return;
+  for (Recurrent* weight : cell_->recurrent_weights())
+    weight->transform = [this](const Variable& trained) { return weight_drop_(trained); };
+}
 
 RecurrentLayer::Result RecurrentLayer::operator()(const Variable& input, const State& initial,
                                                   const Lengths& lengths) {

@@ -1,5 +1,5 @@
 // One cell along time, in either direction: the projections of all steps as one product, the loop, padding,
-// and the noise that acts on any cell's state from outside. It deliberately knows no cell's equations
+// and the noise that acts on any cell from outside. It deliberately knows no cell's equations
 // (nn/cells/) and no other layer. Next: nn/recurrent.h.
 #pragma once
 
@@ -15,14 +15,17 @@ namespace rondo {
 /// Steps of each row of a batch that are no padding, from its first on; empty: all steps of all rows.
 using Lengths = std::vector<int64_t>;
 
-/// What acts on a cell's state between steps while training.
-struct StateNoise {
+/// What acts on a cell from outside while training.
+struct RecurrentNoise {
   /// Share of h that is dropped before recurrent weights see it: one mask for all steps of a chunk. An update
   /// gate keeps h itself. Gal & Ghahramani 2016.
   double dropout = 0;
   /// Probability that a unit of h, of c, keeps its value for a step; in evaluation its expectation. Krueger
   /// et al. 2017.
   double zoneout = 0, zoneout_memory = 0;
+  /// Share of the elements of each recurrent weight that is dropped: one mask for all steps of a chunk and
+  /// all rows. Merity et al. 2018.
+  double weight_drop = 0;
 };
 
 enum class Direction { forward, reverse };
@@ -31,7 +34,7 @@ class RecurrentLayer : public Module {
  public:
   /// `cell` is a name that make_cell knows; the suffix is that of its parameters.
   RecurrentLayer(Module& parent, const std::string& cell, const std::string& suffix,
-                 const CellOptions& options, const StateNoise& noise = {},
+                 const CellOptions& options, const RecurrentNoise& noise = {},
                  Direction direction = Direction::forward);
 
   struct Result {
@@ -51,6 +54,7 @@ class RecurrentLayer : public Module {
   std::unique_ptr<Cell> cell_;
   Direction direction_;
   Dropout dropout_, zoneout_, zoneout_memory_;
+  WeightDrop weight_drop_;
 };
 
 }  // namespace rondo

@@ -49,6 +49,17 @@ struct Scale {
   }
 };
 
+struct ScaleRows {
+  Operand x;
+  const real* factors;
+  Operand y;
+  HD void operator()(Row row, int64_t r) const {
+    const Lanes f(factors[r]);
+    row.map(
+        row_of(y, r), [=](auto v) { return v * f; }, row_of(x, r));
+  }
+};
+
 struct ColumnSums {
   Operand x;
   int64_t rows;
@@ -309,6 +320,9 @@ void accumulate(Extent extent, Operand x, Operand to, real factor) {
   rows(extent.rows, extent.columns, Accumulate{x, to, factor});
 }
 void scale(Extent extent, Operand to, real factor) { rows(extent.rows, extent.columns, Scale{to, factor}); }
+void scale_rows(Extent extent, Operand x, const real* factors, Operand y) {
+  rows(extent.rows, extent.columns, ScaleRows{x, factors, y});
+}
 void column_sums(Extent extent, Operand x, real* to) {
   columns(extent.columns, extent.rows * extent.columns, ColumnSums{x, extent.rows, to});
 }
@@ -363,6 +377,7 @@ const Kernels kernels = {
     .copy = copy,
     .accumulate = accumulate,
     .scale = scale,
+    .scale_rows = scale_rows,
     .column_sums = column_sums,
     .partial_sums = partial_sums,
     .moments = moments,

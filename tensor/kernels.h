@@ -10,9 +10,10 @@ namespace rondo {
 struct Kernels {
   void (*fill)(Extent, Operand to, real value);
   void (*copy)(Extent, Operand from, Operand to);
-  void (*accumulate)(Extent, Operand x, Operand to, real factor);  // to += factor * x
-  void (*scale)(Extent, Operand to, real factor);                  // to *= factor
-  void (*column_sums)(Extent, Operand x, real* to);                // to[j] += sum_r x[r, j]
+  void (*accumulate)(Extent, Operand x, Operand to, real factor);         // to += factor * x
+  void (*scale)(Extent, Operand to, real factor);                         // to *= factor
+  void (*scale_rows)(Extent, Operand x, const real* factors, Operand y);  // y[r] = factors[r] * x[r]
+  void (*column_sums)(Extent, Operand x, real* to);                       // to[j] += sum_r x[r, j]
   void (*partial_sums)(int64_t count, const real* x, int64_t block, bool squares, real* sums);
 
   // The mean and the biased variance of each column over the first extent.rows of the listed rows, or over

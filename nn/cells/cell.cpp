@@ -178,6 +178,11 @@ std::unique_ptr<Cell> make_cell(const std::string& name, Module& parent, const s
   return find_cell(name).make(parent, suffix, options);
 }
 
+bool has_recurrent_weights(const std::string& cell) {
+  Module root;
+  return !make_cell(cell, root, "", pytorch_cell(1, 1))->recurrent_weights().empty();
+}
+
 CellUses uses_of(const std::string& cell) { return find_cell(cell).uses; }
 
 std::vector<std::string> cells_that_use(bool CellUses::*setting) {

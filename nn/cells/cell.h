@@ -137,6 +137,9 @@ class Cell : public Module {
   /// of each step, or nothing.
   std::vector<StepInputs> project(const Variable& x, const std::vector<Rows>& valid = {}) const;
 
+  /// What weight drop acts on: see Recurrent::transform.
+  const std::vector<Recurrent*>& recurrent_weights() const { return recurrents_; }
+
   const CellOptions options;
 
  protected:
@@ -177,6 +180,8 @@ std::unique_ptr<Cell> make_cell(const std::string& name, Module& parent, const s
 std::vector<std::string> cell_names();
 /// What a cell that make_cell knows uses; throws InputError on an unknown name.
 CellUses uses_of(const std::string& cell);
+/// Whether a cell that make_cell knows has recurrent weights; throws InputError on an unknown name.
+bool has_recurrent_weights(const std::string& cell);
 /// The cells to which a setting means something.
 std::vector<std::string> cells_that_use(bool CellUses::*setting);
 

@@ -1,7 +1,5 @@
 // Every cell, in every way in which a stack may run it: values and gradients against plain loops written from
 // the equations (tests/double/plain_cells.h), and gradients against central differences.
-#include "bench/cells.h"
-
 #include <gtest/gtest.h>
 
 #include "autograd/functions.h"
@@ -12,9 +10,6 @@
 
 namespace rondo {
 namespace {
-
-// Before main(), when GoogleTest has not yet asked for the names of all cells.
-const bool known = (add_bench_cells(), true);
 
 constexpr int64_t T = StackModel::T, B = StackModel::B, I = StackModel::I, H = StackModel::H;
 
@@ -51,6 +46,13 @@ const std::vector<Condition> structures = {
      .noise = {.zoneout = 0.3, .zoneout_memory = 0.5},
      .training = true},
     {.name = "zoneout_in_evaluation", .noise = {.zoneout = 0.3, .zoneout_memory = 0.5}},
+    {.name = "weight_drop", .noise = {.weight_drop = 0.5}, .training = true},
+    {.name = "weight_drop_bidirectional",
+     .bidirectional = true,
+     .minor = 2,
+     .noise = {.dropout = 0.4, .weight_drop = 0.3},
+     .training = true},
+    {.name = "weight_drop_in_evaluation", .noise = {.weight_drop = 0.5}},
 };
 
 std::vector<Condition> all_conditions() {
@@ -60,9 +62,7 @@ std::vector<Condition> all_conditions() {
 }
 
 bool suits(const std::string& cell, const Condition& condition) {
-  if (cell == "dt_gru" && condition.name == "narrow_inner_layers")
-    return false;                                            // its reset gate has H units
-  return cell != "lstm_weight_drop" || !condition.training;  // drops while training only
+  return cell != "dt_gru" || condition.name != "narrow_inner_layers";  // its reset gate has H units
 }
 
 /// What is summed up to a loss: the output and the last states, each element with a weight of its own.
@@ -105,11 +105,29 @@ std::vector<bool> alive(const std::string& module, uint32_t draw, double probabi
   return result;
 }
 
+/// Weight drop on the recurrent weights of a layer, which are drawn in the order in which they were made.
+void drop_weights(const StackModel& model, PlainLayer& layer, const std::string& suffix) {
+  const double probability = model.condition.noise.weight_drop;
+  RandomKey key{StackModel::seed, hash_of("rnn.weight_drop" + suffix + "."), 0, StackModel::update};
+  for (const Segment& segment : model.segments()) {
+    if (!segment.name.starts_with("rnn.weight_") || !segment.name.ends_with(suffix)) continue;
+    const std::string name = segment.name.substr(4, segment.name.size() - 4 - suffix.size()),
+                      kind = name.substr(7);
+    const bool recurrent = kind == "hh" || kind == "hm" || kind == "mh" || kind == "shortcut" ||
+                           kind.find_first_not_of("0123456789") == std::string::npos;
+    if (!recurrent || !layer.has(name) || probability == 0) continue;
+    Vector& weight = layer.named[name];
+    for (size_t i = 0; i < weight.size(); ++i)
+      weight[i] = key.bits(i) < probability * 4294967296.0 ? 0.0 : weight[i] / (1 - probability);
+    ++key.draw;
+  }
+}
+
 /// One cell over the steps of one stream, without its padding.
 std::vector<Vector> plain_layer(const StackModel& model, const PlainCell& cell, const PlainLayer& layer,
                                 const std::string& suffix, const std::vector<Vector>& x, PlainState& state,
                                 int64_t b) {
-  const StateNoise& noise = model.condition.noise;
+  const RecurrentNoise& noise = model.condition.noise;
   const auto zoned_out = [&](const Vector& next, const Vector& old, const std::string& name,
                              double probability, uint32_t t) {
     if (probability == 0) return next;
@@ -161,6 +179,7 @@ PlainResult plain_run(const StackModel& model, const PlainCell& cell, const Para
         for (const auto& [name, values] : parameters)
           if (name.starts_with("rnn.") && name.ends_with(suffix))
             layer.named[name.substr(4, name.size() - 4 - suffix.size())] = values;
+        if (how.training) drop_weights(model, layer, suffix);
         const std::string index = std::to_string(number);
         PlainState state = {row(parameters.at("start.h" + index), b, units),
                             model.has_memory() ? row(parameters.at("start.c" + index), b, units) : Vector()};
@@ -254,7 +273,6 @@ INSTANTIATE_TEST_SUITE_P(Cells, CellValues, testing::Range(size_t{0}, plain_cell
                          [](const auto& instance) { return plain_cells()[instance.param].first; });
 
 TEST(CellValues, AreHeldToALoopForEveryCell) {
-  ASSERT_TRUE(known);
   std::vector<std::string> names;
   for (const auto& [name, cell] : plain_cells()) names.push_back(name);
   std::vector<std::string> row_by_row;  // not those with statistics of the batch: batch_norm_test.cpp
@@ -352,26 +370,46 @@ TEST(RecurrentStack, ReadsNothingInThePaddingThoughStatisticsLookAcrossRows) {
   }
 }
 
-TEST(WeightDrop, ZeroesAboutHalfOfTheRecurrentWeightsAndDoublesTheRest) {
-  StackModel model("lstm_weight_drop", settings[0]);
-  auto& cell = dynamic_cast<LstmWeightDrop&>(*model.stack.cells()[0]);
-  const auto in_force = [&](uint64_t update) {
-    model.set_training(true);
-    model.begin_update({.seed = 1, .update = update, .slice = {}});
+TEST(WeightDrop, ZeroesAboutHalfOfEachRecurrentWeightAndDoublesTheRest) {
+  StackModel model("mlstm", {.name = "", .noise = {.weight_drop = 0.5}, .training = true});
+  Cell& cell = *model.stack.cells()[0];
+  const auto in_force = [&](uint64_t update, BatchSlice slice) {
+    model.begin_update({.seed = 1, .update = update, .slice = slice});
     cell.begin_chunk();
-    return static_cast<const Variable&>(cell.U).value().to_vector();
+    std::vector<std::vector<real>> values;
+    for (const Recurrent* weight : cell.recurrent_weights())
+      values.push_back(static_cast<const Variable&>(*weight).value().to_vector());
+    return values;
   };
-  const std::vector<real> trained = cell.U.weight.variable().value().to_vector(), first = in_force(0);
-  int64_t zeros = 0;
-  for (size_t i = 0; i < trained.size(); ++i) {
-    if (first[i] == 0)
-      ++zeros;
-    else
-      EXPECT_EQ(first[i], 2 * trained[i]);
+  const auto first = in_force(0, {4, 0, 4});
+  ASSERT_EQ(first.size(), 2u);
+  for (size_t w = 0; w < 2; ++w) {
+    const std::vector<real> trained = cell.recurrent_weights()[w]->weight.variable().value().to_vector();
+    int64_t zeros = 0;
+    for (size_t i = 0; i < trained.size(); ++i) {
+      if (first[w][i] == 0)
+        ++zeros;
+      else
+        ASSERT_EQ(first[w][i], 2 * trained[i]);
+    }
+    const auto size = static_cast<double>(trained.size());
+    EXPECT_NEAR(static_cast<double>(zeros), 0.5 * size, 2 * std::sqrt(size));  // of 20 and of 80
   }
-  EXPECT_NEAR(static_cast<double>(zeros), 0.5 * static_cast<double>(trained.size()), 20);  // of 100
-  EXPECT_EQ(in_force(0), first);
-  EXPECT_NE(in_force(1), first);
+  EXPECT_EQ(in_force(0, {4, 0, 4}), first);
+  EXPECT_EQ(in_force(0, {1, 3, 4}), first) << "a micro-batch of the same update";
+  EXPECT_NE(in_force(1, {4, 0, 4}), first);
+  model.set_training(false);
+  EXPECT_EQ(in_force(0, {4, 0, 4})[0], cell.recurrent_weights()[0]->weight.variable().value().to_vector());
+}
+
+TEST(WeightDrop, LeavesWhatItDropsWithoutGradient) {
+  StackModel model("lstm", {.name = "", .noise = {.weight_drop = 0.5}, .training = true});
+  fill(model.gradients(), 0);
+  loss_of(model.run()).backward();
+  const auto& U = *model.stack.cells()[0]->recurrent_weights()[0];
+  const std::vector<real> in_force = static_cast<const Variable&>(U).value().to_vector(),
+                          gradient = gradient_of(model, "rnn.weight_hh_l0").to_vector();
+  for (size_t i = 0; i < gradient.size(); ++i) ASSERT_EQ(gradient[i] == 0, in_force[i] == 0) << i;
 }
 
 }  // namespace

@@ -210,6 +210,20 @@ TEST(SelectRows, NeverLooksAtWhatIsNotChosen) {
   EXPECT_THROW(select_rows(rows, a, Variable(Tensor::zeros({2, 3}))), Error);
 }
 
+TEST(Gradient, OfScaleRows) {
+  const Tensor factors = Tensor::from({2, 0, -0.5}, {3});
+  expect_gradients([&](const Variables& x) { return scale_rows(square(x[0]), factors); }, samples({{3, 4}}));
+  expect_gradients([&](const Variables& x) { return scale_rows(x[0].column_block(1, 4), factors); },
+                   samples({{3, 5}}));
+}
+
+TEST(ScaleRows, MultipliesEachRowByItsNumber) {
+  const Tensor x = Tensor::from({1, 2, 3, 4, 5, 6}, {3, 2});
+  EXPECT_EQ(scale_rows(x, Tensor::from({2, 0, -1}, {3})).value().to_vector(),
+            (std::vector<real>{2, 4, 0, 0, -5, -6}));
+  EXPECT_THROW(scale_rows(x, Tensor::zeros({2})), Error);
+}
+
 TEST(Gradient, OfDropout) {
   for (double probability : {0.0, 0.5})
     expect_gradients(

@@ -262,7 +262,6 @@ const std::vector<std::pair<std::string, PlainCell>>& plain_cells() {
       {"dts_rnn", dt_rnn<true>},
       {"dt_lstm", dt_lstm},
       {"dt_gru", dt_gru},
-      {"lstm_weight_drop", lstm<false>},  // drops while training only
   };
   return cells;
 }

@@ -28,7 +28,7 @@ struct Condition {
   MinorInput minor_input = MinorInput::embedding;
   bool zero_state = false;
   Lengths lengths{};
-  StateNoise noise{};
+  RecurrentNoise noise{};
   bool training = false;
 };
 
