@@ -16,6 +16,7 @@ namespace {
 struct Type {
   std::string symbol;
   std::int64_t count = 0;
+  bool in_train = false;
   bool kept = true;
 };
 
@@ -93,32 +94,38 @@ bool is_of_unit(std::string_view symbol, Unit unit) {
 
 }  // namespace
 
-Vocabulary::Vocabulary(const Text& train, Tokenization tokenization, const VocabularyLimits& limits)
+Vocabulary::Vocabulary(const std::vector<const Text*>& train_and_others, Tokenization tokenization,
+                       const VocabularyLimits& limits)
     : tokenization_(tokenization) {
   check_input(limits.min_count >= 1, "min_count is {}: it must be 1 or more", limits.min_count);
   check_input(limits.max_size == 0 || limits.max_size >= 2,
               "max_size is {}: it must be 2 or more, or 0 for no limit", limits.max_size);
 
   std::vector<Type> types;
-  bool trained = false;  // whether the training text maps anything to <unk>
+  bool needed = limits.reserve_unknown;  // whether <unk> has a row,
+  bool trained = false;                  // because the training text maps something to it
   std::unordered_map<std::string_view, std::size_t> index;
-  SymbolReader reader(train.content, tokenization, train.name);
-  while (const auto symbol = reader.next()) {
-    if (*symbol == unknown_symbol) {
-      trained = true;
-      continue;
+  for (const Text* text : train_and_others) {
+    const bool in_train = text == train_and_others.front();
+    SymbolReader reader(text->content, tokenization, text->name);
+    while (const auto symbol = reader.next()) {
+      if (*symbol == unknown_symbol) {
+        needed = true;
+        trained |= in_train;
+        continue;
+      }
+      const auto [entry, is_new] = index.try_emplace(*symbol, types.size());
+      if (is_new) types.push_back({.symbol = std::string(*symbol), .in_train = in_train});
+      ++types[entry->second].count;
     }
-    const auto [entry, is_new] = index.try_emplace(*symbol, types.size());
-    if (is_new) types.push_back({.symbol = std::string(*symbol)});
-    ++types[entry->second].count;
   }
-  if (apply_limits(types, limits, line_end_symbol(tokenization.unit), trained || limits.reserve_unknown))
-    trained = true;
+  needed |= apply_limits(types, limits, line_end_symbol(tokenization.unit), needed);
+  for (const Type& type : types) trained |= type.in_train && !type.kept;
 
   if (trained) add(std::string(unknown_symbol));
   for (Type& type : types)
     if (type.kept) add(std::move(type.symbol));
-  if (!trained && limits.reserve_unknown) add(std::string(unknown_symbol));
+  if (!trained && needed) add(std::string(unknown_symbol));
 }
 
 bool Vocabulary::add(std::string symbol) {

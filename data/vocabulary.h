@@ -43,7 +43,12 @@ struct Encoded {
 class Vocabulary {
  public:
   /// From the training text. InputError for limits out of range and for text that is not of its unit.
-  Vocabulary(const Text& train, Tokenization tokenization, const VocabularyLimits& limits = {});
+  Vocabulary(const Text& train, Tokenization tokenization, const VocabularyLimits& limits = {})
+      : Vocabulary({&train}, tokenization, limits) {}
+  /// From the training text and others: their symbols get rows as well, which no training will change. The
+  /// limits count in all of them.
+  Vocabulary(const std::vector<const Text*>& train_and_others, Tokenization tokenization,
+             const VocabularyLimits& limits = {});
 
   /// From vocab.txt. InputError, with the line, for bad escapes, empty and repeated symbols, and symbols that
   /// are not of the unit; for words without `<eos>`.
@@ -55,7 +60,7 @@ class Vocabulary {
 
   const Tokenization& tokenization() const { return tokenization_; }
   std::int64_t size() const { return static_cast<std::int64_t>(symbols_.size()); }  // rows of the model: V
-  std::int64_t types() const;  // distinct symbols of the training text: size(), less a reserved `<unk>`
+  std::int64_t types() const;  // distinct symbols of the texts: size(), less a reserved `<unk>`
   const std::string& symbol(std::int32_t id) const;  // Error if there is no such id
   std::optional<std::int32_t> id(std::string_view symbol) const;
   std::optional<std::int32_t> unknown_id() const { return id(unknown_symbol); }

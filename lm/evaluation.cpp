@@ -9,6 +9,18 @@
 
 namespace rondo {
 
+void Evaluation::add(const std::vector<int32_t>& targets, const std::vector<double>& nats,
+                     std::optional<int32_t> unknown_id) {
+  for (size_t i = 0; i < targets.size(); ++i) {
+    if (targets[i] == Chunk::not_scored) continue;
+    nats_sum += nats[i];
+    ++symbols;
+    if (targets[i] != unknown_id) continue;
+    unknown_nats_sum += nats[i];
+    ++unknowns;
+  }
+}
+
 double Evaluation::bits() const { return nats() / std::numbers::ln2; }
 double Evaluation::perplexity() const { return std::exp(nats()); }
 double Evaluation::perplexity_without_unknowns() const {
@@ -17,9 +29,23 @@ double Evaluation::perplexity_without_unknowns() const {
 
 namespace {
 
+/// Evaluation mode while it lives.
+class EvaluationMode {
+ public:
+  explicit EvaluationMode(Module& model) : model_(model), was_training_(model.training()) {
+    model.set_training(false);
+  }
+  ~EvaluationMode() { model_.set_training(was_training_); }
+  EvaluationMode(const EvaluationMode&) = delete;
+  EvaluationMode& operator=(const EvaluationMode&) = delete;
+
+ private:
+  Module& model_;
+  bool was_training_;
+};
+
 /// The chunks of a text.
 std::function<bool(Chunk&)> chunks_of(std::span<const int32_t> ids, const Reading& reading) {
-  constexpr int64_t rows_at_once = 512;  // enough for a product at full speed, little memory
   constexpr int64_t lines_at_once = 16;
   if (reading.line_end)
     return [lines = Segments::lines(ids, *reading.line_end, lines_at_once)](Chunk& chunk) mutable {
@@ -37,33 +63,35 @@ std::function<bool(Chunk&)> chunks_of(std::span<const int32_t> ids, const Readin
 
 }  // namespace
 
+std::vector<double> ReadChunk::nats() const {
+  const std::vector<real> each = loss.each.to_vector();
+  return {each.begin(), each.end()};
+}
+
+void read_chunks(LanguageModel& model, const std::function<bool(Chunk&)>& next, BetweenChunks between,
+                 const std::function<void(const ReadChunk&)>& use) {
+  const EvaluationMode mode(model);
+  std::vector<State> states;
+  for (Chunk chunk; next(chunk);) {
+    if (states.empty() || between == BetweenChunks::state_begins_anew)
+      states = model.initial_states(chunk.streams);
+    const auto [output, after] = model.forward({tokens(chunk.inputs), chunk.steps, chunk.streams}, states);
+    states = detached(after);
+    use({chunk, output, model.cross_entropy(output, tokens(chunk.targets))});
+  }
+}
+
 Evaluation evaluate_ids(LanguageModel& model, std::span<const int32_t> ids, const Reading& reading,
                         std::optional<int32_t> unknown_id, const std::function<void(int64_t)>& progress) {
   const auto start = std::chrono::steady_clock::now();
   const NoGradient guard;
-  const bool was_training = model.training();
-  model.set_training(false);
-  const auto next_chunk = chunks_of(ids, reading);
-  std::vector<State> states;
   Evaluation result;
-  Chunk chunk;
-  while (next_chunk(chunk)) {
-    if (states.empty() || reading.line_end) states = model.initial_states(chunk.streams);
-    const auto [output, next] = model.forward({tokens(chunk.inputs), chunk.steps, chunk.streams}, states);
-    states = next;
-    const Tensor losses = model.cross_entropy(output, tokens(chunk.targets)).each;
-    for (int64_t i = 0; i < losses.size(); ++i) {
-      const double nats = losses.data()[i];
-      if (chunk.targets[i] == Chunk::not_scored) continue;
-      result.nats_sum += nats;
-      ++result.symbols;
-      if (chunk.targets[i] != unknown_id) continue;
-      result.unknown_nats_sum += nats;
-      ++result.unknowns;
-    }
-    progress(result.symbols);
-  }
-  model.set_training(was_training);
+  read_chunks(model, chunks_of(ids, reading),
+              reading.line_end ? BetweenChunks::state_begins_anew : BetweenChunks::state_goes_on,
+              [&](const ReadChunk& read) {
+                result.add(read.chunk.targets, read.nats(), unknown_id);
+                progress(result.symbols);
+              });
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }

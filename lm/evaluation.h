@@ -1,12 +1,15 @@
-// How well a model predicts ids: the one function behind training's evaluations, `lm eval` and the final
-// report. It deliberately reads no files and prints nothing.
+// How well a model predicts ids: the figures, and the one loop over a text that is behind training's
+// evaluations, `lm eval`, dynamic evaluation and the neural cache. It deliberately reads no files and prints
+// nothing. Next: lm/adaptive_evaluation.h, for models that go on learning from what they are scored on.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
+#include <vector>
 
+#include "data/streams.h"
 #include "nn/language_model.h"
 
 namespace rondo {
@@ -18,6 +21,10 @@ struct Evaluation {
   double unknown_nats_sum = 0;  // the part of it that unknown symbols cost
   int64_t unknowns = 0;
   double seconds = 0;
+
+  /// Adds what each target cost; those that are not scored do not count.
+  void add(const std::vector<int32_t>& targets, const std::vector<double>& nats,
+           std::optional<int32_t> unknown_id);
 
   double nats() const { return nats_sum / static_cast<double>(symbols); }
   double bits() const;
@@ -39,5 +46,24 @@ struct Reading {
 Evaluation evaluate_ids(
     LanguageModel& model, std::span<const int32_t> ids, const Reading& reading,
     std::optional<int32_t> unknown_id = {}, const std::function<void(int64_t)>& progress = [](int64_t) {});
+
+/// A chunk, and what the model made of it.
+struct ReadChunk {
+  const Chunk& chunk;
+  const LanguageModel::Output& output;
+  const CrossEntropy& loss;
+
+  /// -log p of each target.
+  std::vector<double> nats() const;
+};
+enum class BetweenChunks { state_goes_on, state_begins_anew };
+/// Reads the chunks that `next` gives until it gives none, and hands each to `use` before the next is read,
+/// so that it may change the weights. The state goes on without its history. All that training mode switches
+/// on is off meanwhile, whether gradients are recorded or not.
+void read_chunks(LanguageModel& model, const std::function<bool(Chunk&)>& next, BetweenChunks between,
+                 const std::function<void(const ReadChunk&)>& use);
+
+/// The height of chunks where it is free: enough for products at full speed, little memory.
+constexpr int64_t rows_at_once = 512;
 
 }  // namespace rondo

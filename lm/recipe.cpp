@@ -20,7 +20,7 @@ std::string cells_of(bool CellUses::*setting) {
 }  // namespace
 
 std::vector<Key> keys_of(Recipe& recipe) {
-  auto& [name, description, paper, published, data, model, train, report] = recipe;
+  auto& [name, description, paper, published, data, model, train, report, dynamic, cache] = recipe;
   const Limits any{};
   // Far beyond any use, but small enough that their products do not overflow.
   const Limits width = between(1, 1'000'000), count = between(1, 1'000'000'000);
@@ -42,8 +42,11 @@ std::vector<Key> keys_of(Recipe& recipe) {
        "as "
        "lines as well; or crops of train.length symbols from a random offset; these two in random order and "
        "each from a zero state"},
+      {"data.vocabulary", &data.vocabulary, one_of({"train", "all"}), "",
+       "whose symbols have a row: train.txt's; or those of train.txt, valid.txt and test.txt, in this order, "
+       "as in the code of AWD-LSTM: it peeks at the words of the test text, so that none is unknown"},
       {"data.min_count", &data.min_count, at_least(1), "occurrences",
-       "rarer symbols of train.txt become <unk>"},
+       "rarer symbols of the texts of data.vocabulary become <unk>"},
       {"data.max_size", &data.max_size, at_least(0), "symbols", "keep the most frequent only; 0: keep all"},
       {"data.unknown", &data.unknown, any, "",
        "a row for symbols that train.txt lacks, even if it has none itself; false: such a symbol is refused"},
@@ -166,6 +169,25 @@ std::vector<Key> keys_of(Recipe& recipe) {
        "after training, print the unigram's and bigram's cross-entropy (add 0.1) beside the model's"},
       {"report.sample", &report.sample, at_least(0), "symbols",
        "after training, print so many sampled symbols"},
+
+      {"dynamic.learning_rate", &dynamic.learning_rate, at_least(0), "",
+       "of lm eval --dynamic, of a gradient divided by its root mean square over the training text"},
+      {"dynamic.decay", &dynamic.decay, at_least(0), "",
+       "lambda: the share of its way back to the trained value that a weight goes at each update, where its "
+       "gradient's root mean square is the average one"},
+      {"dynamic.epsilon", &dynamic.epsilon, at_least(1e-20), "",
+       "added to the root mean square that divides the gradient"},
+      {"dynamic.length", &dynamic.length, width, "symbols", "between updates, also of the statistics"},
+      {"dynamic.statistics_streams", &dynamic.statistics_streams, width, "streams",
+       "pieces of the training text that are read side by side for the statistics"},
+      {"dynamic.style", &dynamic.style, one_of({"new", "old"}), "",
+       "old: settings meant for sums of squares over batches, and over tensors, in place of means, as the "
+       "paper's are; converted"},
+
+      {"cache.window", &cache.window, count, "symbols", "that the neural cache of lm eval --cache remembers"},
+      {"cache.theta", &cache.theta, at_least(0), "",
+       "how much the cache prefers states that are like the present one; 0: not at all"},
+      {"cache.lambda", &cache.lambda, between(0, 1), "", "the cache's share of the probability"},
   };
 }
 
@@ -177,11 +199,12 @@ std::vector<Key> keys_of(MadeBy& made_by) {
       {"made_by.threads", &made_by.threads, at_least(0), "threads", "that computed"},
       {"made_by.data", &made_by.data, {}, "", "where the text is; a resumed run reads it again"},
       {"made_by.sha256", &made_by.sha256, {}, "", "of each file of the text, as sha256sum prints"},
+      {"made_by.vocabulary", &made_by.vocabulary, {}, "", "SHA-256 of vocab.txt"},
   };
 }
 
 void validate(const Recipe& recipe, const std::string& where) {
-  const auto& [name, description, paper, published, data, model, train, report] = recipe;
+  const auto& [name, description, paper, published, data, model, train, report, dynamic, cache] = recipe;
   check_input(!data.strip_lines || data.unit != "words",
               "{}: data.strip_lines = true changes nothing for data.unit = \"words\": leave it out", where);
   check_input(data.max_size != 1, "{}: data.max_size = 1 keeps one symbol: nothing to predict; 0 keeps all",

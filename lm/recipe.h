@@ -24,6 +24,7 @@ struct Recipe {
   struct Data {
     std::string unit = "words";
     std::string batching = "streams";
+    std::string vocabulary = "train";
     std::int64_t min_count = 1, max_size = 0;
     bool strip_lines = false, unknown = true;
     std::vector<std::string> files;
@@ -59,6 +60,19 @@ struct Recipe {
     bool ngrams = false;
     std::int64_t sample = 0;
   } report;
+
+  /// Of `lm eval --dynamic` (lm/dynamic_evaluation.h).
+  struct Dynamic {
+    double learning_rate = 5e-5, decay = 0.002, epsilon = 2e-5;
+    std::int64_t length = 5, statistics_streams = 100;
+    std::string style = "new";
+  } dynamic;
+
+  /// Of `lm eval --cache` (lm/neural_cache.h).
+  struct Cache {
+    std::int64_t window = 2000;
+    double theta = 1, lambda = 0.1;
+  } cache;
 };
 
 /// What made a run. Kept beside the recipe in the run's config.toml.
@@ -66,6 +80,7 @@ struct MadeBy {
   std::string version, command, device = "cpu", data;
   std::int64_t threads = 0;
   std::vector<std::string> sha256;  // "HEX  FILE", as sha256sum prints
+  std::string vocabulary;           // SHA-256 of vocab.txt; empty: made before it was noted
 };
 
 /// The table: every key of a recipe, bound to the members of `recipe`.

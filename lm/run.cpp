@@ -3,6 +3,7 @@
 
 #include <glob.h>
 
+#include "data/text.h"
 #include "lm/checkpoint.h"
 #include "lm/model.h"
 
@@ -23,6 +24,23 @@ std::vector<std::filesystem::path> matches(const std::filesystem::path& folder, 
 
 Tokenization tokenization_of(const Recipe& recipe) {
   return {unit_from_string(recipe.data.unit), recipe.data.strip_lines};
+}
+
+Vocabulary vocabulary_of(const Recipe& recipe, const CorpusText& text) {
+  std::vector<const Text*> texts{&text.train};
+  if (recipe.data.vocabulary == "all") {
+    texts.push_back(&text.valid);
+    if (text.test) texts.push_back(&*text.test);
+  }
+  return {texts, tokenization_of(recipe), {recipe.data.min_count, recipe.data.max_size, recipe.data.unknown}};
+}
+
+void check_vocabulary(const RunFolder& folder, const MadeBy& made_by, const std::string& vocabulary) {
+  check_input(
+      made_by.vocabulary.empty() || made_by.vocabulary == sha256_hex(vocabulary),
+      "{}: not the vocabulary that this run was made with, whose SHA-256 is {}: the model's rows would "
+      "stand for other symbols",
+      folder.vocabulary().string(), made_by.vocabulary);
 }
 
 CorpusText open_text(const Recipe& recipe, const std::string& data) {
@@ -54,6 +72,7 @@ OpenRun open_run(const std::string& path) {
   RunFolder folder = open_run_folder(path);
   RunConfig config = read_config(folder);
   Vocabulary vocabulary = Vocabulary::load(folder.vocabulary(), tokenization_of(config.recipe));
+  check_vocabulary(folder, config.made_by, read_file(folder.vocabulary()));
   auto model = std::make_unique<LanguageModel>(model_options(config.recipe), vocabulary.size());
   check_input(std::filesystem::exists(folder.model()),
               "{} holds no model yet; it is written by the first evaluation of its training",

@@ -15,6 +15,11 @@
 namespace rondo {
 
 Tokenization tokenization_of(const Recipe& recipe);
+/// Of the texts that data.vocabulary names.
+Vocabulary vocabulary_of(const Recipe& recipe, const CorpusText& text);
+/// InputError, naming vocab.txt, unless it is the vocabulary that the run was made with. A run that did not
+/// note which passes.
+void check_vocabulary(const RunFolder& folder, const MadeBy& made_by, const std::string& vocabulary);
 
 /// The texts that `data` names: a folder or one file; with data.files the matching files of the folder.
 /// InputError if data is missing or does not hold what the recipe needs.

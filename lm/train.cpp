@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "data/ngram.h"
+#include "data/text.h"
 #include "lm/evaluation.h"
 #include "lm/files.h"
 #include "lm/model.h"
@@ -261,8 +262,7 @@ int train(const TrainOptions& options) {
                                         : options.threads);
   if (!options.resume) config.made_by.data = place_of(options.data, recipe);
   const CorpusText text = open_text(recipe, config.made_by.data);
-  const Vocabulary vocabulary(text.train, tokenization_of(recipe),
-                              {recipe.data.min_count, recipe.data.max_size, recipe.data.unknown});
+  const Vocabulary vocabulary = vocabulary_of(recipe, text);
   check_input(vocabulary.types() >= 2, "{}: one symbol only, nothing to predict", text.train.name);
   const Corpus corpus = encode_corpus(text, vocabulary);
   Training training(recipe, vocabulary.size(), corpus.train.ids, vocabulary.line_end_id());
@@ -272,6 +272,10 @@ int train(const TrainOptions& options) {
     check_input(config.made_by.sha256 == sha256_lines(text),
                 "{}: the text has changed since this run was made; resuming would mix two texts",
                 config.made_by.data);
+    check_vocabulary(run, config.made_by, vocabulary.to_text());
+    if (std::filesystem::exists(run.vocabulary()))
+      check_vocabulary(run, config.made_by, read_file(run.vocabulary()));
+    config.made_by.vocabulary = sha256_hex(vocabulary.to_text());
     // Killed before its first state, a run has no model either, and starts anew.
     if (std::filesystem::exists(run.state()) || std::filesystem::exists(run.model()))
       log_position = training.load(run.state());
@@ -279,8 +283,13 @@ int train(const TrainOptions& options) {
                 "--epochs {}: this run has trained {} epochs already; give that many or more",
                 recipe.train.epochs, training.epoch() - 1);
   } else {
-    config.made_by = {RONDO_VERSION,       options.command, options.device,
-                      config.made_by.data, threads,         sha256_lines(text)};
+    config.made_by = {RONDO_VERSION,
+                      options.command,
+                      options.device,
+                      config.made_by.data,
+                      threads,
+                      sha256_lines(text),
+                      sha256_hex(vocabulary.to_text())};
     run = make_run_folder(options.out, recipe.name);
     lock.emplace(run.path);
   }

@@ -81,6 +81,30 @@ struct RmspropUpdate {
   }
 };
 
+/// Dynamic evaluation, Krause et al. 2018: RMSprop whose mean squares are known beforehand, and a
+/// decay towards the trained values, faster where gradients are large but never beyond them. The gradient
+/// becomes zero for the next one in the same pass.
+struct DynamicUpdate {
+  static constexpr auto name = "dynamic_update";
+  static constexpr auto equation =
+      "p' = p + min(decay rms / mean_rms, 1) (p0 - p) - rate g / (rms + epsilon); g' = 0";
+  static constexpr Domain domain{0.1, 2};  // rms is not negative
+  real learning_rate = 1;
+  real decay = 0.1;  // decay / mean_rms
+  real epsilon = 1e-8;
+  HD auto operator()(auto p, auto g, auto p0, auto rms) const {
+    return outputs(p + min(decay * rms, real(1)) * (p0 - p) - learning_rate * g / (rms + epsilon),
+                   real(0) * g);
+  }
+};
+
+/// A sum of squares of gradients, of which each becomes zero for the next one in the same pass.
+struct SquaresUpdate {
+  static constexpr auto name = "squares_update";
+  static constexpr auto equation = "s' = s + g g; g' = 0";
+  HD auto operator()(auto s, auto g) const { return outputs(s + g * g, real(0) * g); }
+};
+
 /// An update of the gradients times a factor: clipping by the global norm without a pass of its own.
 template <class Update>
 struct Clipped {
@@ -100,7 +124,8 @@ struct Clipped {
 
 /// The list. It is launched by optim/apply_update.h alone, and is none of autograd's: nothing here is
 /// recorded.
-using Updates = OperatorList<Clipped<SgdUpdate>, Clipped<MomentumUpdate>, Clipped<AdamUpdate>,
-                             Clipped<AdamWUpdate>, Clipped<RmspropUpdate>>;
+using Updates =
+    OperatorList<Clipped<SgdUpdate>, Clipped<MomentumUpdate>, Clipped<AdamUpdate>, Clipped<AdamWUpdate>,
+                 Clipped<RmspropUpdate>, Clipped<DynamicUpdate>, Clipped<SquaresUpdate>>;
 
 }  // namespace rondo

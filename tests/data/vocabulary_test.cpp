@@ -51,6 +51,26 @@ TEST(Vocabulary, UnknownInTheTextIsAType) {
   EXPECT_TRUE(vocabulary.unknown_is_trained());
 }
 
+TEST(Vocabulary, OfSeveralTextsInTheirOrder) {
+  const auto of = [](const std::vector<std::string>& contents, const VocabularyLimits& limits = {}) {
+    std::vector<Text> texts;
+    for (const std::string& content : contents) texts.push_back(clean_text(content, "a text", Unit::words));
+    std::vector<const Text*> pointers;
+    for (const Text& text : texts) pointers.push_back(&text);
+    return Vocabulary(pointers, {}, limits);
+  };
+  EXPECT_EQ(symbols(of({"b a\n", "c a", "d b"})), (Strings{"b", "a", "<eos>", "c", "d", "<unk>"}));
+  EXPECT_EQ(of({"b a\n", "c a"}).types(), 4);
+  // <unk> of another text than the first has a row, but no training changes it.
+  const Vocabulary untrained = of({"a\n", "<unk> b\n"}, {.reserve_unknown = false});
+  EXPECT_EQ(symbols(untrained), (Strings{"a", "<eos>", "b", "<unk>"}));
+  EXPECT_FALSE(untrained.unknown_is_trained());
+  EXPECT_EQ(symbols(of({"a <unk>\n", "b\n"})), (Strings{"<unk>", "a", "<eos>", "b"}));
+  // Limits count in all texts; what the training text alone would have lost is trained as <unk>.
+  EXPECT_EQ(symbols(of({"a b\n", "b c c\n"}, {.min_count = 2})), (Strings{"<unk>", "b", "<eos>", "c"}));
+  EXPECT_EQ(symbols(of({"a a\n", "b\n"}, {.min_count = 2})), (Strings{"a", "<eos>", "<unk>"}));
+}
+
 TEST(Vocabulary, NoUnknownOnRequest) {
   const Vocabulary vocabulary = make("abab", characters, {.reserve_unknown = false});
   EXPECT_EQ(symbols(vocabulary), (Strings{"a", "b"}));

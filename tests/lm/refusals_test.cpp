@@ -203,7 +203,7 @@ TEST_F(RefusalsTest, BrokenRuns) {
   const std::string vocabulary = bytes_of_file(*data / "run/vocab.txt");
   expect_broken("run", "vocab.txt", std::nullopt, "vocab.txt");
   expect_broken("run", "vocab.txt", "", "vocab.txt: empty");
-  expect_broken("run", "vocab.txt", vocabulary + "zebra\n", "another recipe or vocabulary");
+  expect_broken("run", "vocab.txt", vocabulary + "zebra\n", "vocab.txt: not the vocabulary");
   expect_broken("run", "vocab.txt", vocabulary + "the\n", "already on line");
   expect_broken("run", "vocab.txt", vocabulary + "\\q\n", "bad escape");
 

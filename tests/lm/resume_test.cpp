@@ -138,6 +138,11 @@ TEST(Resume, RefusesWhatDoesNotFit) {
   expect_refused(run_lm(data.resume("run")), "log.jsonl");
   write_bytes(data / "run/log.jsonl", log);
 
+  const std::string vocabulary = bytes_of_file(data / "run/vocab.txt");
+  write_bytes(data / "run/vocab.txt", vocabulary + "zebra\n");
+  expect_refused(run_lm(data.resume("run")), "vocab.txt: not the vocabulary");
+  write_bytes(data / "run/vocab.txt", vocabulary);
+
   write_bytes(data / "data/valid.txt", "the cat sat\n");
   expect_refused(run_lm(data.resume("run")), "the text has changed");
   EXPECT_EQ(data.model_digest("run"), model);

@@ -1,0 +1,18 @@
+// Memory before it is asked for: what the machine has left. Deliberately not what a program holds already:
+// tensor/allocator.h counts that.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace rondo {
+
+/// Bytes that a new workload can have without swapping, as the kernel estimates them (MemAvailable of
+/// /proc/meminfo); none where it does not tell.
+std::optional<int64_t> available_memory();
+
+/// Bytes for a reader: "812 MiB", "3.2 GiB".
+std::string bytes_text(int64_t bytes);
+
+}  // namespace rondo
