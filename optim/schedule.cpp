@@ -11,7 +11,7 @@
 namespace rondo {
 
 std::vector<std::string> schedule_names() {
-  return {"constant", "step", "decay_after", "plateau"};  // in the order of Schedule::Kind
+  return {"constant", "step", "decay_after", "milestones", "plateau"};  // in the order of Schedule::Kind
 }
 
 Schedule::Kind Schedule::kind_of(const std::string& name) {
@@ -31,6 +31,9 @@ Schedule::Schedule(const ScheduleOptions& options, double learning_rate)
               options.decay_every, options.name);
   check_input(options.decay_after >= 0, "decay_after = {} of schedule '{}' must not be negative",
               options.decay_after, options.name);
+  for (const int64_t epoch : options.decay_at)
+    check_input(epoch >= 1, "decay_at = {} of schedule '{}' must be an epoch, 1 or more", epoch,
+                options.name);
   check_input(options.patience >= 0, "patience = {} of schedule '{}' must not be negative", options.patience,
               options.name);
 }
@@ -46,6 +49,10 @@ double Schedule::rate(int64_t epoch) const {
       break;
     case Kind::decay_after:
       decays = std::max<int64_t>(0, epoch - options_.decay_after);
+      break;
+    case Kind::milestones:
+      decays = std::count_if(options_.decay_at.begin(), options_.decay_at.end(),
+                             [&](int64_t over) { return over < epoch; });
       break;
     case Kind::plateau:
       decays = state_.decays;

@@ -11,16 +11,18 @@
 namespace rondo {
 
 struct ScheduleOptions {
-  std::string name = "constant";  // one of schedule_names()
-  double decay = 0.5;             // what the rate is multiplied by, [0, 1]
-  int64_t decay_every = 1;        // step: epochs between decays
-  int64_t decay_after = 0;        // decay_after: epochs before the first decay
-  int64_t patience = 0;           // plateau: evaluations without improvement that are let pass
+  std::string name = "constant";    // one of schedule_names()
+  double decay = 0.5;               // what the rate is multiplied by, [0, 1]
+  int64_t decay_every = 1;          // step: epochs between decays
+  int64_t decay_after = 0;          // decay_after: epochs before the first decay
+  std::vector<int64_t> decay_at{};  // milestones: epochs after each of which it decays
+  int64_t patience = 0;             // plateau: evaluations without improvement that are let pass
 };
 
 /// constant     rate(e) = rate
 /// step         rate(e) = rate * decay^floor((e - 1) / decay_every)         PyTorch's StepLR
 /// decay_after  rate(e) = rate * decay^max(0, e - decay_after)              Zaremba et al. 2014, section 4.1
+/// milestones   rate(e) = rate * decay^(how many of decay_at are below e)   PyTorch's MultiStepLR
 /// plateau      rate(e) = rate * decay^n, where n grows by one each time that more than `patience`
 /// evaluations in a row
 ///              have brought no new lowest loss; the count then starts anew    PyTorch's ReduceLROnPlateau,
@@ -45,7 +47,7 @@ class Schedule {
   void restore(const State& state) { state_ = state; }
 
  private:
-  enum class Kind { constant, step, decay_after, plateau };
+  enum class Kind { constant, step, decay_after, milestones, plateau };
   static Kind kind_of(const std::string& name);
 
   ScheduleOptions options_;

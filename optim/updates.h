@@ -3,7 +3,8 @@
 // and the optimizer's state; outputs are the new values and the new state, written over the old ones. To add
 // an optimizer, write its update here, put it on the list and write its class in optim/optimizer.cpp. It
 // deliberately holds no loops (tensor/pointwise_kernels.h) and no history of steps (optim/optimizer.h). The
-// flat buffers have pads of zeros between parameters: an update of zeros must give zeros.
+// flat buffers have pads of zeros between parameters: an update of zeros must give zeros. What else is one
+// pass over such buffers, the average of weights and what dynamic evaluation does, is on the list as well.
 #pragma once
 
 #include "tensor/backend.h"
@@ -105,6 +106,26 @@ struct SquaresUpdate {
   HD auto operator()(auto s, auto g) const { return outputs(s + g * g, real(0) * g); }
 };
 
+/// One more weight p into an average a of weights; r is what a's own digits cannot hold of it (Kahan 1965's
+/// remainder: without it, one part in many is rounded away). See optim/averaging.h.
+struct AverageUpdate {
+  static constexpr auto name = "average_update";
+  static constexpr auto equation = "a' + r' = a + r + share (p - (a + r))";
+  real share = 0.5;  // 1 / the number of weights, this one included
+  HD auto operator()(auto p, auto a, auto r) const {
+    auto change = r + share * ((p - a) - r);
+    auto next = a + change;
+    return outputs(next, change - (next - a));
+  }
+};
+
+/// Two buffers change places.
+struct Exchange {
+  static constexpr auto name = "exchange";
+  static constexpr auto equation = "a' = b; b' = a";
+  HD auto operator()(auto a, auto b) const { return outputs(b, a); }
+};
+
 /// An update of the gradients times a factor: clipping by the global norm without a pass of its own.
 template <class Update>
 struct Clipped {
@@ -124,8 +145,8 @@ struct Clipped {
 
 /// The list. It is launched by optim/apply_update.h alone, and is none of autograd's: nothing here is
 /// recorded.
-using Updates =
-    OperatorList<Clipped<SgdUpdate>, Clipped<MomentumUpdate>, Clipped<AdamUpdate>, Clipped<AdamWUpdate>,
-                 Clipped<RmspropUpdate>, Clipped<DynamicUpdate>, Clipped<SquaresUpdate>>;
+using Updates = OperatorList<Clipped<SgdUpdate>, Clipped<MomentumUpdate>, Clipped<AdamUpdate>,
+                             Clipped<AdamWUpdate>, Clipped<RmspropUpdate>, Clipped<AverageUpdate>,
+                             Clipped<Exchange>, Clipped<DynamicUpdate>, Clipped<SquaresUpdate>>;
 
 }  // namespace rondo

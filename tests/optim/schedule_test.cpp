@@ -43,6 +43,15 @@ TEST(Schedule, DecayAfterAsZarembaPrintsIt) {
   EXPECT_EQ(Schedule({.name = "decay_after", .decay = 0.5, .decay_after = 0}, 1).rate(1), 0.5);
 }
 
+TEST(Schedule, MilestonesDecayAfterEachListedEpoch) {
+  EXPECT_EQ(rates(Schedule({.name = "milestones", .decay = 0.5, .decay_at = {2, 5}}, 8), 7),
+            (std::vector<double>{8, 8, 4, 4, 4, 2, 2}));
+  // The order is free, and an epoch listed twice counts twice.
+  EXPECT_EQ(rates(Schedule({.name = "milestones", .decay = 0.5, .decay_at = {3, 1, 3}}, 8), 5),
+            (std::vector<double>{8, 4, 4, 1, 1}));
+  EXPECT_EQ(Schedule({.name = "milestones"}, 8).rate(1000), 8);
+}
+
 /// The rate after each of these evaluations.
 std::vector<double> after_each(Schedule& schedule, const std::vector<double>& losses) {
   std::vector<double> all;
@@ -100,12 +109,13 @@ TEST(Schedule, RefusesBadOptions) {
     EXPECT_NE(refusal(options, rate).find(part), std::string::npos) << refusal(options, rate);
   };
   EXPECT_EQ(refusal({.name = "stepp"}),
-            "unknown schedule 'stepp': choose one of constant, step, decay_after, plateau");
+            "unknown schedule 'stepp': choose one of constant, step, decay_after, milestones, plateau");
   for (const std::string& name : schedule_names()) EXPECT_EQ(refusal({.name = name}), "");
   expect_refused({.decay = 1.5}, 1, "decay = 1.5");
   expect_refused({.decay = -0.5}, 1, "decay = -0.5");
   expect_refused({.decay_every = 0}, 1, "decay_every = 0");
   expect_refused({.decay_after = -1}, 1, "decay_after = -1");
+  expect_refused({.decay_at = {3, 0}}, 1, "decay_at = 0");
   expect_refused({.patience = -1}, 1, "patience = -1");
   expect_refused({}, NAN, "learning rate of nan");
   expect_refused({}, -1, "learning rate of -1");
