@@ -3,15 +3,12 @@
 #include "lm/info.h"
 
 #include <algorithm>
-#include <cctype>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
-#include "autograd/cross_entropy.h"
 #include "autograd/pointwise.h"
+#include "lm/memory.h"
+#include "lm/memory_estimate.h"
 #include "lm/model.h"
-#include "lm/progress.h"
 #include "lm/recipes.h"
 #include "lm/run.h"
 #include "nn/language_model.h"
@@ -93,8 +90,8 @@ void print_model(const Subject& subject, const Module& model) {
   fmt::print("{:<42} {:>14} parameters\n\n", "in all", model.parameter_count());
   if (const std::int64_t kept = statistics_of(model); kept > 0)
     fmt::print("statistics  {} numbers, saved but not trained\n", kept);
-  fmt::print("training    about {}B in tensors\n",
-             short_number(static_cast<double>(training_bytes(recipe, model))));
+  fmt::print("memory      about {} in tensors to train, {} to evaluate\n",
+             bytes_text(training_bytes(recipe, model)), bytes_text(evaluation_bytes(recipe, model)));
   fmt::print("computes    on cpu, {} threads, {} kernels (OpenBLAS)\n", threads(), blas_kernel());
 }
 
@@ -117,6 +114,7 @@ Json model_json(const Subject& subject, const Module& model) {
   }
   json["statistics"] = statistics_of(model);
   json["training_bytes"] = training_bytes(subject.recipe, model);
+  json["evaluation_bytes"] = evaluation_bytes(subject.recipe, model);
   json["device"] = "cpu";
   json["threads"] = threads();
   json["blas_kernel"] = blas_kernel();
@@ -153,66 +151,6 @@ void print_keys(bool as_json) {
 }
 
 }  // namespace
-
-/// 9/8 x 4 bytes x (P (2 + S) + 2 R + N (E + G + A H + W + 2 D) + max(B V + (N + V) F, N widest)), with
-///   P parameters: values, gradients and S vectors of optimizer state;
-///   R recurrent and output weights, packed for forward and for backward (as long as streams are few enough
-///   for that, and chunks too long for it to befall input weights);
-///   N = streams at once x length, the rows of a chunk (of lines: as if none were longer than that). Forward
-///   leaves for backward in each row the embedding E (one-hot: V); the gates G of all cells and what their
-///   joins and inner layers keep; for each of the H units of all layers A numbers of state (h, c or its like,
-///   what a cell computes on the way, and what noise and a minor cell add); the output layers' widths W; and
-///   where there is dropout, a mask and a result of the width D of what it acts on. On top of that lies what
-///   the loss takes: a block of B rows of logits V, and the gradients of its input, F wide, and of its
-///   weight; and later the gradient of h. Those of the gates overwrite them.
-/// The allocator rounds blocks up, by an eighth on average. Measured peaks are within a quarter of it.
-std::int64_t training_bytes(const Recipe& recipe, const Module& model) {
-  const Tensor nothing = Tensor::zeros({1});
-  const auto S = static_cast<std::int64_t>(
-      make_optimizer(optimizer_options(recipe), nothing, nothing)->state_tensors().size());
-  const std::int64_t P = model.parameter_count();
-  const LanguageModelOptions options = model_options(recipe);
-  const std::vector<std::int64_t>& hidden = options.hidden;
-  const std::int64_t H = std::accumulate(hidden.begin(), hidden.end(), std::int64_t{0});
-  const std::int64_t widest = *std::max_element(hidden.begin(), hidden.end());
-  const std::int64_t streams = recipe.train.micro_batch > 0 ? recipe.train.micro_batch : recipe.train.batch;
-  const std::int64_t N = streams * recipe.train.length;
-  const auto& widths = recipe.model.output_layers;
-  const std::int64_t W = std::accumulate(widths.begin(), widths.end(), std::int64_t{0});
-  std::int64_t V = 0, R = 0, inner = 0;
-  std::map<std::string, std::int64_t> gates, times;  // of each cell, by the suffix of its parameters
-  for (const Segment& segment : model.segments()) {
-    if (segment.name == "embedding.weight" || segment.name == "decoder.weight") V = segment.shape.rows();
-    if (!segment.name.starts_with("rnn.")) continue;
-    const std::size_t at = segment.name.find("_l");
-    const std::string name = segment.name.substr(4, at - 4), cell = segment.name.substr(at);
-    std::int64_t& kept = times.try_emplace(cell, 1).first->second;
-    // Where W x and U h are not simply added, both remain, and their sum; with batch normalisation the
-    // normalised ones, too, and a gradient, which cannot overwrite what the statistics still need.
-    if (name == "alpha") kept += 2;
-    if (name == "gamma_ih") kept += 4;
-    if (segment.shape.dimensions() != 2) continue;
-    gates[cell] = std::max(gates[cell], segment.shape.rows());
-    const bool of_inner_layer = name.starts_with("weight_") && std::isdigit(name.back());
-    if (of_inner_layer) inner += 2 * segment.shape.rows();  // before and after tanh
-    if (of_inner_layer || name == "weight_hh" || name == "weight_hm" || name == "weight_mh" ||
-        name == "weight_shortcut")
-      R += segment.shape.size();
-  }
-  std::int64_t G = inner;
-  for (const auto& [cell, rows] : gates) G += times.at(cell) * rows;
-  const RecurrentNoise& noise = options.noise;
-  std::int64_t A = 3;
-  if (noise.dropout > 0) A += 1;
-  if (noise.zoneout > 0) A += 2;  // the mask, and the state that it is laid on
-  if (noise.zoneout_memory > 0) A += 2;
-  if (gates.size() > hidden.size()) A += 2;  // two cells' states, joined
-  const std::int64_t E = recipe.model.embedding > 0 ? recipe.model.embedding : V;
-  const std::int64_t D = recipe.model.dropout > 0 ? E + H : 0;
-  const std::int64_t F = widths.empty() ? hidden.back() : widths.back(), B = cross_entropy_block_rows(N, V);
-  const std::int64_t chunk = N * (E + G + A * H + W + 2 * D) + std::max(B * V + (N + V) * F, N * widest);
-  return static_cast<std::int64_t>(sizeof(real)) * (P * (2 + S) + 2 * (R + V * F) + chunk) * 9 / 8;
-}
 
 int info(const InfoOptions& options) {
   if (options.operators) {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "lm/recipe.h"
-#include "nn/module.h"
 
 namespace rondo {
 
@@ -21,10 +20,6 @@ struct InfoOptions {
   std::int64_t vocabulary_size = 0;  // with recipe; 0: the recipe's data.max_size
   bool json = false;
 };
-
-/// Bytes of the tensors of a training at their peak, estimated; the formula is in info.cpp. Text and program
-/// come on top of it.
-std::int64_t training_bytes(const Recipe& recipe, const Module& model);
 
 /// Prints on stdout. Returns 0.
 int info(const InfoOptions& options);

@@ -1,0 +1,166 @@
+// What a recipe's tensors take.
+#include "lm/memory_estimate.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "autograd/cross_entropy.h"
+#include "lm/evaluation.h"
+#include "lm/memory.h"
+#include "lm/model.h"
+
+namespace rondo {
+namespace {
+
+/// Numbers, not bytes.
+struct Sizes {
+  std::int64_t P;            // parameters
+  std::int64_t R = 0;        // recurrent weights
+  std::int64_t V = 0;        // symbols
+  std::int64_t E;            // the embedding; one-hot: V
+  std::int64_t H, widest;    // units of all recurrent layers, and of the widest
+  std::int64_t G = 0;        // of a row: the gates of all cells, and what their joins and inner layers keep
+  std::int64_t largest = 0;  // the same of the largest cell
+  std::int64_t W;            // all output layers
+  std::int64_t F;            // what the decoder sees of a row: with K experts, K latents
+  std::int64_t K;
+  bool has_minor_cells;
+
+  Sizes(const Recipe& recipe, const LanguageModelOptions& options, const Module& model);
+};
+
+std::int64_t sum_of(const std::vector<std::int64_t>& widths) {
+  return std::accumulate(widths.begin(), widths.end(), std::int64_t{0});
+}
+
+Sizes::Sizes(const Recipe& recipe, const LanguageModelOptions& options, const Module& model)
+    : P(model.parameter_count()),
+      H(sum_of(options.hidden)),
+      widest(*std::max_element(options.hidden.begin(), options.hidden.end())),
+      W(sum_of(options.output_layers)),
+      K(options.experts) {
+  std::map<std::string, std::int64_t> gates, times, inner;  // of each cell, by the suffix of its parameters
+  for (const Segment& segment : model.segments()) {
+    if (segment.name == "embedding.weight" || segment.name == "decoder.weight") V = segment.shape.rows();
+    if (!segment.name.starts_with("rnn.")) continue;
+    const std::size_t at = segment.name.find("_l");
+    const std::string name = segment.name.substr(4, at - 4), cell = segment.name.substr(at);
+    std::int64_t& kept = times.try_emplace(cell, 1).first->second;
+    // Where W x and U h are not simply added, both remain, and their sum; with batch normalisation the
+    // normalised ones, too, and a gradient, which cannot overwrite what the statistics still need.
+    if (name == "alpha") kept += 2;
+    if (name == "gamma_ih") kept += 4;
+    if (segment.shape.dimensions() != 2) continue;
+    gates[cell] = std::max(gates[cell], segment.shape.rows());
+    const bool of_inner_layer = name.starts_with("weight_") && std::isdigit(name.back());
+    if (of_inner_layer) inner[cell] += 2 * segment.shape.rows();  // before and after tanh
+    if (of_inner_layer || name == "weight_hh" || name == "weight_hm" || name == "weight_mh" ||
+        name == "weight_shortcut")
+      R += segment.shape.size();
+  }
+  for (const auto& [cell, rows] : gates) {
+    const std::int64_t all = times.at(cell) * rows + inner[cell];
+    G += all;
+    largest = std::max(largest, all);
+  }
+  has_minor_cells = std::ssize(gates) > std::ssize(options.hidden);
+  E = recipe.model.embedding > 0 ? recipe.model.embedding : V;
+  const std::int64_t last =
+      options.output_layers.empty() ? options.hidden.back() : options.output_layers.back();
+  F = K > 1 ? K * (recipe.model.embedding > 0 ? recipe.model.embedding : last) : last;
+}
+
+/// The allocator rounds blocks up, by an eighth on average.
+std::int64_t bytes_of(std::int64_t numbers) {
+  return numbers * static_cast<std::int64_t>(sizeof(real)) / 8 * 9;
+}
+
+}  // namespace
+
+/// P (2 + S + A) + 2 (R + V F / K) + 2 R D_w + N (E + G + C H + W + D + L) + max(B V + (N + V / K) F, N
+/// widest) numbers, with
+///   P parameters: values, gradients, S vectors of optimizer state, and A = 2 for an average;
+///   R recurrent weights and the decoder, packed for forward and for backward (as long as streams are few
+///   enough for that, and chunks too long for it to befall input weights); D_w = 1 with weight drop, whose
+///   masks and results remain;
+///   N = streams at once x longest chunk, the rows of a chunk (of lines: as if none were longer than that).
+///   Forward leaves for backward in each row the embedding E (one-hot: V); the gates G of all cells and what
+///   their joins and inner layers keep; for each of the H units of all layers C numbers of state (h, c or its
+///   like, what a cell computes on the way, and what noise and a minor cell add); the output layers' widths
+///   W; where there is dropout, the width D of what it acts on, and without `variational` as many masks; and
+///   L of latents, before and after tanh and dropped. On top of that lies what the loss takes: a block of B
+///   rows of logits V, and the gradients of its input, F wide, and of its weight; and later the gradient of
+///   h. Those of the gates overwrite them.
+std::int64_t training_bytes(const Recipe& recipe, const Module& model) {
+  const Tensor nothing = Tensor::zeros({1});
+  const auto S = static_cast<std::int64_t>(
+      make_optimizer(optimizer_options(recipe), nothing, nothing)->state_tensors().size());
+  const LanguageModelOptions options = model_options(recipe);
+  const Sizes it(recipe, options, model);
+  const std::int64_t streams = recipe.train.micro_batch > 0 ? recipe.train.micro_batch : recipe.train.batch;
+  const std::int64_t N = streams * recipe.train.length;
+  const RecurrentNoise& noise = options.noise;
+  std::int64_t C = 3;
+  if (noise.dropout > 0) C += 1;
+  if (noise.zoneout > 0) C += 2;  // the mask, and the state that it is laid on
+  if (noise.zoneout_memory > 0) C += 2;
+  if (it.has_minor_cells) C += 2;  // two cells' states, joined
+  const std::int64_t last = options.hidden.back();
+  const auto rate = [&](const std::optional<double>& own) { return own.value_or(options.dropout); };
+  std::int64_t D = 0;
+  if (rate(options.input_dropout) > 0) D += it.E;
+  if (rate(options.hidden_dropout) > 0) D += it.H - last;
+  if (rate(options.output_dropout) > 0) D += last;
+  if (!options.variational) D *= 2;
+  if (options.embedding_dropout > 0) D += it.E;
+  std::int64_t L = 0;
+  if (it.K > 1) {
+    L = 2 * it.F;
+    if (options.latent_dropout > 0) L += options.variational ? it.F : 2 * it.F;
+  }
+  const std::int64_t decoder = it.V * it.F / it.K;
+  const std::int64_t B = cross_entropy_block_rows(N * it.K, it.V, it.K);
+  const std::int64_t chunk =
+      N * (it.E + it.G + C * it.H + it.W + D + L) + std::max(B * it.V + N * it.F + decoder, N * it.widest);
+  const std::int64_t weights = it.P * (2 + S) + 2 * (it.R + decoder) + (noise.weight_drop > 0 ? 2 * it.R : 0);
+  return bytes_of(weights + chunk);
+}
+
+/// 2 P + R + V F / K + N (E + largest + 2 widest + F) + B V numbers: values and gradients, which a model
+/// always has; packs for forward alone; and of N rows at a time (lm/evaluation.h) what a layer reads,
+/// computes and leaves. Nothing is kept for a backward.
+std::int64_t evaluation_bytes(const Recipe& recipe, const Module& model) {
+  const Sizes it(recipe, model_options(recipe), model);
+  const std::int64_t streams = recipe.train.eval_streams;
+  const std::int64_t N = streams * std::max<std::int64_t>(1, rows_at_once / streams);
+  const std::int64_t B = cross_entropy_block_rows(N * it.K, it.V, it.K);
+  return bytes_of(2 * it.P + it.R + it.V * it.F / it.K + N * (it.E + it.largest + 2 * it.widest + it.F) +
+                  B * it.V);
+}
+
+void check_fits(const Recipe& recipe, const Module& model, std::int64_t available) {
+  const std::int64_t wanted = training_bytes(recipe, model);
+  if (wanted <= available) return;
+  const std::int64_t batch = recipe.train.batch;
+  const std::int64_t at_once = recipe.train.micro_batch > 0 ? recipe.train.micro_batch : batch;
+  Recipe smaller = recipe;
+  const std::int64_t least = uses_of(recipe.model.cell).batch_statistics ? 2 : 1;
+  for (std::int64_t streams = at_once - 1; streams >= least; --streams) {
+    smaller.train.micro_batch = streams;
+    if (batch % streams == 0 && training_bytes(smaller, model) <= available)
+      throw InputError(fmt::format(
+          "{}: training would take about {}, and {} are available: set train.micro_batch={}, with about {}",
+          recipe.name, bytes_text(wanted), bytes_text(available), streams,
+          bytes_text(training_bytes(smaller, model))));
+  }
+  throw InputError(fmt::format(
+      "{}: training would take about {}, and {} are available; of that {} are the model's, whatever "
+      "train.micro_batch: make train.length, model.hidden or model.embedding smaller",
+      recipe.name, bytes_text(wanted), bytes_text(available),
+      bytes_text(bytes_of(2 * model.parameter_count()))));
+}
+
+}  // namespace rondo

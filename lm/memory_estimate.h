@@ -1,0 +1,22 @@
+// What a recipe's tensors take, before they exist, so that a run that cannot fit is refused at once.
+// Deliberately an estimate: measured peaks are within a quarter of it; text and program come on top. What the
+// machine has: lm/memory.h.
+#pragma once
+
+#include <cstdint>
+
+#include "lm/recipe.h"
+#include "nn/module.h"
+
+namespace rondo {
+
+/// Bytes of tensors at the peak of a training, or of its evaluations, which the training does not contain.
+/// `model` is the recipe's, and need not have memory.
+std::int64_t training_bytes(const Recipe& recipe, const Module& model);
+std::int64_t evaluation_bytes(const Recipe& recipe, const Module& model);
+
+/// InputError if a training would take more memory than `available` bytes: it names a train.micro_batch that
+/// would fit, or says what else is smaller.
+void check_fits(const Recipe& recipe, const Module& model, std::int64_t available);
+
+}  // namespace rondo
