@@ -154,17 +154,20 @@ void print_keys(bool as_json) {
 
 }  // namespace
 
-/// 9/8 x 4 bytes x (P (2 + S) + 2 R + N (E + G + A H + W + 2 D) + max(B V + (N + V) F, N widest)), with
+/// 9/8 x 4 bytes x (P (2 + S) + 2 (R + R') + N (E + G + A H + W + L + D) + max(B V + N F + V O, N widest)),
+/// with
 ///   P parameters: values, gradients and S vectors of optimizer state;
 ///   R recurrent and output weights, packed for forward and for backward (as long as streams are few enough
-///   for that, and chunks too long for it to befall input weights);
+///   for that, and chunks too long for it to befall input weights); where there is weight drop, R' recurrent
+///   ones, with a mask and what it leaves of them;
 ///   N = streams at once x length, the rows of a chunk (of lines: as if none were longer than that). Forward
 ///   leaves for backward in each row the embedding E (one-hot: V); the gates G of all cells and what their
 ///   joins and inner layers keep; for each of the H units of all layers A numbers of state (h, c or its like,
-///   what a cell computes on the way, and what noise and a minor cell add); the output layers' widths W; and
-///   where there is dropout, a mask and a result of the width D of what it acts on. On top of that lies what
-///   the loss takes: a block of B rows of logits V, and the gradients of its input, F wide, and of its
-///   weight; and later the gradient of h. Those of the gates overwrite them.
+///   what a cell computes on the way, and what noise and a minor cell add); the output layers' widths W; a
+///   mixture's latents, before and after tanh, L; and for each place with dropout a result as wide as what it
+///   acts on and, where steps do not share it, a mask, D. On top of that lies what the loss takes: a block of
+///   B rows of logits V, the gradient of its input, F wide, and of its weight, O wide; and later the gradient
+///   of h. Those of the gates overwrite them.
 /// The allocator rounds blocks up, by an eighth on average. Measured peaks are within a quarter of it.
 std::int64_t training_bytes(const Recipe& recipe, const Module& model) {
   const Tensor nothing = Tensor::zeros({1});
@@ -207,11 +210,20 @@ std::int64_t training_bytes(const Recipe& recipe, const Module& model) {
   if (noise.zoneout > 0) A += 2;  // the mask, and the state that it is laid on
   if (noise.zoneout_memory > 0) A += 2;
   if (gates.size() > hidden.size()) A += 2;  // two cells' states, joined
-  const std::int64_t E = recipe.model.embedding > 0 ? recipe.model.embedding : V;
-  const std::int64_t D = recipe.model.dropout > 0 ? E + H : 0;
-  const std::int64_t F = widths.empty() ? hidden.back() : widths.back(), B = cross_entropy_block_rows(N, V);
-  const std::int64_t chunk = N * (E + G + A * H + W + 2 * D) + std::max(B * V + (N + V) * F, N * widest);
-  return static_cast<std::int64_t>(sizeof(real)) * (P * (2 + S) + 2 * (R + V * F) + chunk) * 9 / 8;
+  const std::int64_t E = options.embedding > 0 ? options.embedding : V, K = options.experts;
+  const std::int64_t last = widths.empty() ? hidden.back() : widths.back();
+  const std::int64_t O = K > 1 && options.embedding > 0 ? E : last, F = K * O, L = K > 1 ? 2 * F : 0;
+  std::int64_t D = options.embedding_dropout > 0 ? E : 0;
+  const auto add_dropout = [&](double rate, std::int64_t width) {
+    if (rate > 0) D += (options.variational ? 1 : 2) * width;
+  };
+  add_dropout(options.input_dropout.value_or(options.dropout), E);
+  add_dropout(options.hidden_dropout.value_or(options.dropout), H - hidden.back());
+  add_dropout(options.output_dropout.value_or(options.dropout), hidden.back());
+  add_dropout(options.latent_dropout, F);
+  const std::int64_t dropped = noise.weight_drop > 0 ? R : 0, B = cross_entropy_block_rows(N * K, V, K);
+  const std::int64_t chunk = N * (E + G + A * H + W + L + D) + std::max(B * V + N * F + V * O, N * widest);
+  return static_cast<std::int64_t>(sizeof(real)) * (P * (2 + S) + 2 * (R + V * O + dropped) + chunk) * 9 / 8;
 }
 
 int info(const InfoOptions& options) {
