@@ -65,6 +65,7 @@ Json model_of(const Recipe& recipe) {
           {"hidden", options.hidden},
           {"tied", options.tied},
           {"dropout", options.dropout},
+          {"experts", options.experts},
           {"weight_drop", options.noise.weight_drop},
           {"biases", options.bias_count},
           {"vocabulary", vocabulary_size(recipe)},

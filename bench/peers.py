@@ -359,20 +359,42 @@ def recurrent_layers(model, hoisted):
     return Stack([cells[model["cell"]](i, h, hoisted, **more) for i, h in zip(sizes, sizes[1:])], model["dropout"])
 
 
+class Mixture(nn.Module):
+    """The loss of a mixture of softmaxes, Yang et al. 2018. It mixes the targets' probabilities alone, where the
+    authors' code mixes those of all symbols."""
+
+    def __init__(self, width, experts, latent_width):
+        super().__init__()
+        self.experts = experts
+        self.prior, self.latent = linear(width, experts), linear(width, experts * latent_width, bias=True)
+
+    def forward(self, x, decoder, targets):
+        latents = torch.tanh(self.latent(x)).view(len(x) * self.experts, -1)
+        nats = F.cross_entropy(decoder(latents), targets.repeat_interleave(self.experts), reduction="none")
+        return -(F.log_softmax(self.prior(x), -1) - nats.view(-1, self.experts)).logsumexp(-1).mean()
+
+
 class LanguageModel(nn.Module):
     def __init__(self, model, hoisted):
         super().__init__()
         self.embedding = nn.Embedding(model["vocabulary"], model["embedding"])
         nn.init.uniform_(self.embedding.weight, -0.1, 0.1)
         self.recurrent = recurrent_layers(model, hoisted)
-        self.decoder = nn.Linear(model["hidden"][-1], model["vocabulary"])
+        width, self.mixture = model["hidden"][-1], None
+        if model["experts"] > 1:
+            self.mixture = Mixture(width, model["experts"], model["embedding"])
+            width = model["embedding"]
+        self.decoder = nn.Linear(width, model["vocabulary"])
         if model["tied"]:
             self.decoder.weight = self.embedding.weight
         self.dropout = nn.Dropout(model["dropout"])
 
-    def forward(self, ids, states):
+    def forward(self, ids, states, targets):
         output, states = self.recurrent(self.dropout(self.embedding(ids)), states)
-        return self.decoder(self.dropout(output).flatten(0, 1)), states
+        output, targets = self.dropout(output).flatten(0, 1), targets.flatten()
+        if self.mixture:
+            return self.mixture(output, self.decoder, targets), states
+        return F.cross_entropy(self.decoder(output), targets), states
 
 
 def make_optimizer(model, parameters):
@@ -403,10 +425,8 @@ class Training:
         self.chunk = (self.chunk + 1) % self.chunks
         inputs, targets = self.ids[begin:begin + self.length], self.ids[begin + 1:begin + self.length + 1]
         self.optimizer.zero_grad(set_to_none=True)
-        logits, states = self.model(inputs, self.states)
+        loss, states = self.model(inputs, self.states, targets)
         self.states = [tuple(it.detach() for it in state) for state in states]
-        loss = F.cross_entropy(logits, targets.flatten())
-        del logits
         loss.backward()
         if self.clip > 0:
             nn.utils.clip_grad_norm_(self.parameters, self.clip)

@@ -109,18 +109,15 @@ std::int64_t training_bytes(const Recipe& recipe, const Module& model) {
   if (noise.zoneout_memory > 0) C += 2;
   if (it.has_minor_cells) C += 2;  // two cells' states, joined
   const std::int64_t last = options.hidden.back();
-  const auto rate = [&](const std::optional<double>& own) { return own.value_or(options.dropout); };
-  std::int64_t D = 0;
-  if (rate(options.input_dropout) > 0) D += it.E;
-  if (rate(options.hidden_dropout) > 0) D += it.H - last;
-  if (rate(options.output_dropout) > 0) D += last;
-  if (!options.variational) D *= 2;
-  if (options.embedding_dropout > 0) D += it.E;
-  std::int64_t L = 0;
-  if (it.K > 1) {
-    L = 2 * it.F;
-    if (options.latent_dropout > 0) L += options.variational ? it.F : 2 * it.F;
-  }
+  std::int64_t D = options.embedding_dropout > 0 ? it.E : 0;
+  const auto add_dropout = [&](double rate, std::int64_t width) {
+    if (rate > 0) D += (options.variational ? 1 : 2) * width;
+  };
+  add_dropout(options.input_dropout.value_or(options.dropout), it.E);
+  add_dropout(options.hidden_dropout.value_or(options.dropout), it.H - last);
+  add_dropout(options.output_dropout.value_or(options.dropout), last);
+  add_dropout(options.latent_dropout, it.F);
+  const std::int64_t L = it.K > 1 ? 2 * it.F : 0;
   const std::int64_t decoder = it.V * it.F / it.K;
   const std::int64_t B = cross_entropy_block_rows(N * it.K, it.V, it.K);
   const std::int64_t chunk =

@@ -270,7 +270,12 @@ TEST_F(ProgramTest, EstimatesMemory) {
        "model.recurrent_dropout=0.2", "train.length=100"},
       {"model.hidden=200", "model.major_ratio=0.5", "train.length=100"},
       {"model.hidden=200", "model.zoneout=0.1", "model.zoneout_memory=0.1", "train.length=100"},
-      {"model.cell=mlstm", "model.embedding=0", "model.dropout=0", "train.micro_batch=0"}};
+      {"model.cell=mlstm", "model.embedding=0", "model.dropout=0", "train.micro_batch=0"},
+      {"model.hidden=200", "model.weight_drop=0.5", "model.variational=true"},
+      {"model.hidden=50", "model.experts=15", "model.embedding=100", "model.tied=true",
+       "model.latent_dropout=0.2", "train.length=100"},
+      {"model.hidden=100", "model.embedding=100", "model.tied=true", "model.embedding_dropout=0.1",
+       "model.input_dropout=0.4", "model.hidden_dropout=0", "train.length=100"}};
   for (const auto& settings : cases) {
     std::vector<std::string> words;
     for (const std::string& setting : settings) words.insert(words.end(), {"--set", setting});
@@ -286,6 +291,28 @@ TEST_F(ProgramTest, EstimatesMemory) {
     EXPECT_GT(measured / estimated, 0.75) << name;
     EXPECT_LT(measured / estimated, 1.25) << name;
   }
+}
+
+// A mixture of softmaxes: what scores a text, and what writes one, are two ways to its distribution.
+TEST_F(ProgramTest, TrainsScoresAndSamplesAMixture) {
+  SmallData other;
+  other.trained("mixture",
+                {"--set", "model.experts=3", "--set", "model.latent_dropout=0.1", "--set", "model.tied=true",
+                 "--set", "model.weight_drop=0.2", "--set", "model.embedding_dropout=0.1"});
+  const Json info = json_of({"info", other.path("mixture")});
+  EXPECT_EQ(info.at("modules").at("mixture.prior"), 3 * 32);
+  EXPECT_EQ(info.at("modules").at("mixture.latent"), 3 * 24 * 33);
+  EXPECT_LT(json_of({"eval", other.path("mixture")}).at("perplexity"), 8) << "of 12 words: 3 may follow";
+  // Greedy sampling takes the word that scores best.
+  const std::string written =
+      output_of_lm({"generate", other.path("mixture"), "--prompt", "the", "-n", "1", "--temperature", "0"});
+  const auto nats = [&](const std::string& line) {
+    return -std::stod(
+        rows_of(output_of_lm({"score", other.path("mixture"), "--per-symbol"}, line)).at(1).at(2));
+  };
+  const double best = nats(written);
+  for (const char* word : {"cat", "sat", "on", "a", "mat", "and", "saw", "one", "dog", "run", "up"})
+    EXPECT_LE(best, nats(std::string("the ") + word)) << written << word;
 }
 
 // Lines from a zero state, one-hot symbols without a row for unknown ones.

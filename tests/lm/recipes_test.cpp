@@ -143,11 +143,21 @@ TEST(Recipes, ContradictionsNameTheRemedy) {
   expect_contains(error({"model.cell=gru", "model.forget_bias=1"}), "model.forget_bias is for lstm");
   expect_contains(error({"model.cell=bn_lstm", "train.batch=1"}), "set train.batch to 2 or more");
   expect_contains(error({"model.cell=bn_lstm", "train.micro_batch=1"}), "set train.micro_batch to 2 or more");
+  expect_contains(error({"model.cell=trnn", "model.weight_drop=0.5"}), "the cell trnn has none");
+  expect_contains(error({"model.embedding=0", "model.embedding_dropout=0.1"}), "set model.embedding");
+  expect_contains(error({"model.hidden_dropout=-0.5"}), "model.hidden_dropout = -0.5 is no share");
+  expect_contains(error({"model.variational=true", "model.hidden_dropout=0"}), "set one, or leave this out");
+  expect_contains(error({"model.latent_dropout=0.3"}), "set model.experts");
   expect_contains(error({"model.input_init=orthogonal"}), "model.init_all = 0.1");
   expect_contains(error({"train.optimizer=adam", "train.momentum=0.9"}), "train.momentum = 0.9");
   expect_contains(error({"data.strip_lines=true"}), "data.strip_lines");
   expect_contains(error({"data.max_size=1"}), "data.max_size");
   expect_contains(error({"recipe.name=a/b"}), "without '/'");
+  for (const std::string rate : {"input_dropout", "hidden_dropout", "output_dropout"})
+    EXPECT_NO_THROW(resolve_recipe("zaremba-small",
+                                   {setting("model.variational=true"), setting("model." + rate + "=0.1")}));
+  EXPECT_NO_THROW(resolve_recipe("zaremba-small", {setting("model.experts=2"), setting("model.tied=true"),
+                                                   setting("model.embedding=50")}));
   EXPECT_NO_THROW(
       resolve_recipe("zaremba-small", {setting("model.tied=true"), setting("train.micro_batch=5")}));
 }
@@ -161,19 +171,40 @@ TEST(Recipes, TheLastLayerMayHaveAWidthOfItsOwn) {
 }
 
 TEST(Recipes, SettingsReachTheModel) {
-  const LanguageModelOptions options = model_options(resolve_recipe(
-      "zaremba-small",
-      {setting("model.cell=lstm"), setting("model.hidden=[30, 40]"), setting("model.major_ratio=[0.9, 0.5]"),
-       setting("model.minor_input=previous_layer"), setting("model.variational=true"),
-       setting("model.dropout=0.15"), setting("model.recurrent_dropout=0.1"), setting("model.zoneout=0.2"),
-       setting("model.zoneout_memory=0.3"), setting("model.output_layers=[7, 8]"), setting("train.length=9"),
-       setting("model.biases=1"), setting("model.forget_bias=0.6"), setting("model.embedding=11")}));
+  const LanguageModelOptions options =
+      model_options(resolve_recipe("zaremba-small", {setting("model.cell=lstm"),
+                                                     setting("model.hidden=[30, 40]"),
+                                                     setting("model.major_ratio=[0.9, 0.5]"),
+                                                     setting("model.minor_input=previous_layer"),
+                                                     setting("model.variational=true"),
+                                                     setting("model.dropout=0.15"),
+                                                     setting("model.recurrent_dropout=0.1"),
+                                                     setting("model.zoneout=0.2"),
+                                                     setting("model.zoneout_memory=0.3"),
+                                                     setting("model.output_layers=[7, 8]"),
+                                                     setting("train.length=9"),
+                                                     setting("model.input_dropout=0.25"),
+                                                     setting("model.hidden_dropout=0"),
+                                                     setting("model.embedding_dropout=0.35"),
+                                                     setting("model.weight_drop=0.45"),
+                                                     setting("model.experts=3"),
+                                                     setting("model.latent_dropout=0.55"),
+                                                     setting("model.biases=1"),
+                                                     setting("model.forget_bias=0.6"),
+                                                     setting("model.embedding=11")}));
   EXPECT_EQ(options.cell, "lstm");
   EXPECT_EQ(options.hidden, (std::vector<int64_t>{30, 40}));
   EXPECT_EQ(options.major_ratio, (std::vector<double>{0.9, 0.5}));
   EXPECT_EQ(options.minor_input, MinorInput::previous_layer);
   EXPECT_TRUE(options.variational);
   EXPECT_EQ(options.dropout, 0.15);
+  EXPECT_EQ(options.input_dropout, 0.25);
+  EXPECT_EQ(options.hidden_dropout, 0);
+  EXPECT_EQ(options.output_dropout, std::nullopt);
+  EXPECT_EQ(options.embedding_dropout, 0.35);
+  EXPECT_EQ(options.noise.weight_drop, 0.45);
+  EXPECT_EQ(options.experts, 3);
+  EXPECT_EQ(options.latent_dropout, 0.55);
   EXPECT_EQ(options.noise.dropout, 0.1);
   EXPECT_EQ(options.noise.zoneout, 0.2);
   EXPECT_EQ(options.noise.zoneout_memory, 0.3);
