@@ -10,6 +10,7 @@
 
 #include "autograd/cross_entropy.h"
 #include "autograd/pointwise.h"
+#include "lm/chunk_length.h"
 #include "lm/model.h"
 #include "lm/progress.h"
 #include "lm/recipes.h"
@@ -154,29 +155,30 @@ void print_keys(bool as_json) {
 
 }  // namespace
 
-/// 9/8 x 4 bytes x (P (2 + S) + 2 R + N (E + G + A H + W + 2 D) + max(B V + (N + V) F, N widest)), with
-///   P parameters: values, gradients and S vectors of optimizer state;
+/// 9/8 x 4 bytes x (P (2 + S + A') + 2 R + N (E + G + A H + W + 2 D) + max(B V + (N + V) F, N widest)), with
+///   P parameters: values, gradients, S vectors of optimizer state and A' of an average of the weights;
 ///   R recurrent and output weights, packed for forward and for backward (as long as streams are few enough
 ///   for that, and chunks too long for it to befall input weights);
-///   N = streams at once x length, the rows of a chunk (of lines: as if none were longer than that). Forward
-///   leaves for backward in each row the embedding E (one-hot: V); the gates G of all cells and what their
-///   joins and inner layers keep; for each of the H units of all layers A numbers of state (h, c or its like,
-///   what a cell computes on the way, and what noise and a minor cell add); the output layers' widths W; and
-///   where there is dropout, a mask and a result of the width D of what it acts on. On top of that lies what
-///   the loss takes: a block of B rows of logits V, and the gradients of its input, F wide, and of its
-///   weight; and later the gradient of h. Those of the gates overwrite them.
+///   N = streams at once x length, the rows of the longest chunk (of lines: as if none were longer than
+///   that). Forward leaves for backward in each row the embedding E (one-hot: V); the gates G of all cells
+///   and what their joins and inner layers keep; for each of the H units of all layers A numbers of state (h,
+///   c or its like, what a cell computes on the way, and what noise and a minor cell add); the output layers'
+///   widths W; and where there is dropout, a mask and a result of the width D of what it acts on. On top of
+///   that lies what the loss takes: a block of B rows of logits V, and the gradients of its input, F wide,
+///   and of its weight; and later the gradient of h. Those of the gates overwrite them.
 /// The allocator rounds blocks up, by an eighth on average. Measured peaks are within a quarter of it.
 std::int64_t training_bytes(const Recipe& recipe, const Module& model) {
   const Tensor nothing = Tensor::zeros({1});
   const auto S = static_cast<std::int64_t>(
       make_optimizer(optimizer_options(recipe), nothing, nothing)->state_tensors().size());
+  const std::int64_t averages = recipe.train.averaging == "never" ? 0 : 2;  // optim/averaging.h
   const std::int64_t P = model.parameter_count();
   const LanguageModelOptions options = model_options(recipe);
   const std::vector<std::int64_t>& hidden = options.hidden;
   const std::int64_t H = std::accumulate(hidden.begin(), hidden.end(), std::int64_t{0});
   const std::int64_t widest = *std::max_element(hidden.begin(), hidden.end());
   const std::int64_t streams = recipe.train.micro_batch > 0 ? recipe.train.micro_batch : recipe.train.batch;
-  const std::int64_t N = streams * recipe.train.length;
+  const std::int64_t N = streams * longest_chunk(recipe.train);
   const auto& widths = recipe.model.output_layers;
   const std::int64_t W = std::accumulate(widths.begin(), widths.end(), std::int64_t{0});
   std::int64_t V = 0, R = 0, inner = 0;
@@ -211,7 +213,7 @@ std::int64_t training_bytes(const Recipe& recipe, const Module& model) {
   const std::int64_t D = recipe.model.dropout > 0 ? E + H : 0;
   const std::int64_t F = widths.empty() ? hidden.back() : widths.back(), B = cross_entropy_block_rows(N, V);
   const std::int64_t chunk = N * (E + G + A * H + W + 2 * D) + std::max(B * V + (N + V) * F, N * widest);
-  return static_cast<std::int64_t>(sizeof(real)) * (P * (2 + S) + 2 * (R + V * F) + chunk) * 9 / 8;
+  return static_cast<std::int64_t>(sizeof(real)) * (P * (2 + S + averages) + 2 * (R + V * F) + chunk) * 9 / 8;
 }
 
 int info(const InfoOptions& options) {
