@@ -1,7 +1,8 @@
 // What a finetuning is.
 #include "lm/finetune.h"
 
-#include "lm/recipes.h"
+#include <array>
+
 #include "lm/training.h"
 
 namespace rondo {

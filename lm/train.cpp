@@ -24,13 +24,17 @@
 namespace rondo {
 namespace {
 
+Evaluation evaluate_valid(Training& training, const Reading& reading, const Corpus& corpus, Report& report) {
+  return evaluate_ids(training.model(), corpus.valid.ids, reading, {},
+                      report.progress_of("evaluating valid", corpus.valid.ids.size()));
+}
+
 /// Evaluates the weights, or their average where there is one, and keeps them if they are the best so far.
 void evaluate_and_keep(Training& training, const Reading& reading, const Corpus& corpus, const RunFolder& run,
                        Report& report) {
   const bool averaged = training.averages();
   const auto in_force = training.evaluated_weights();
-  const Evaluation valid = evaluate_ids(training.model(), corpus.valid.ids, reading, {},
-                                        report.progress_of("evaluating valid", corpus.valid.ids.size()));
+  const Evaluation valid = evaluate_valid(training, reading, corpus, report);
   const bool best = training.validated(valid.nats());
   if (best) save_model(run.model(), training.model());
   report.validation(training, valid, best);
@@ -40,8 +44,7 @@ void evaluate_and_keep(Training& training, const Reading& reading, const Corpus&
 
 /// Measures the trained model that a finetuning begins with: what it makes must be better.
 void evaluate_base(Training& training, const Reading& reading, const Corpus& corpus, Report& report) {
-  const Evaluation valid = evaluate_ids(training.model(), corpus.valid.ids, reading, {},
-                                        report.progress_of("evaluating valid", corpus.valid.ids.size()));
+  const Evaluation valid = evaluate_valid(training, reading, corpus, report);
   training.begins_with(valid.nats());
   report.base_model(valid);
 }

@@ -1,6 +1,8 @@
 // One training as an object.
 #include "lm/training.h"
 
+#include <fmt/ranges.h>
+
 #include <chrono>
 #include <cmath>
 #include <map>
