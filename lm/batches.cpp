@@ -1,6 +1,7 @@
 // The chunks of an epoch.
 #include "lm/batches.h"
 
+#include "lm/chunk_length.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -19,22 +20,22 @@ std::variant<Streams, Segments> made(const Recipe& recipe, std::span<const std::
 
 Batches::Batches(const Recipe& recipe, std::span<const std::int32_t> ids,
                  std::optional<std::int32_t> line_end)
-    : seed_(static_cast<std::uint64_t>(recipe.train.seed)),
-      steps_(recipe.train.length),
-      batches_(made(recipe, ids, line_end)) {
+    : train_(recipe.train), batches_(made(recipe, ids, line_end)) {
   seek(1, 0);
 }
 
 bool Batches::next(Chunk& chunk) {
-  if (auto* streams = std::get_if<Streams>(&batches_)) return streams->next(steps_, chunk);
+  if (auto* streams = std::get_if<Streams>(&batches_))
+    return streams->next(chunk_length(train_, epoch_, position()), chunk);
   return std::get<Segments>(batches_).next(chunk);
 }
 
 void Batches::seek(std::int64_t epoch, std::int64_t position) {
+  epoch_ = epoch;
   if (auto* streams = std::get_if<Streams>(&batches_))
     streams->seek(position);
   else
-    std::get<Segments>(batches_).seek(seed_, epoch, position);
+    std::get<Segments>(batches_).seek(static_cast<std::uint64_t>(train_.seed), epoch, position);
 }
 
 std::int64_t Batches::position() const {
@@ -42,10 +43,6 @@ std::int64_t Batches::position() const {
 }
 std::int64_t Batches::length() const {
   return std::visit([](const auto& it) { return it.length(); }, batches_);
-}
-std::int64_t Batches::chunks() const { return carries_state() ? (length() + steps_ - 1) / steps_ : length(); }
-std::int64_t Batches::chunks_read() const {
-  return carries_state() ? (position() + steps_ - 1) / steps_ : position();
 }
 std::int64_t Batches::symbols() const {
   return std::visit([](const auto& it) { return it.scored(); }, batches_);

@@ -22,18 +22,16 @@ class Batches {
   /// The next chunk of the epoch; false at its end.
   bool next(Chunk& chunk);
   bool carries_state() const { return std::holds_alternative<Streams>(batches_); }
-  /// Goes to a position of an epoch, from 0 to length(): in steps of streams, or in chunks.
+  /// Goes to a position of an epoch, from 1 on, from 0 to length(): in steps of streams, or in chunks.
   void seek(std::int64_t epoch, std::int64_t position);
   std::int64_t position() const;
   std::int64_t length() const;
-  /// Chunks of an epoch, those that are read, and targets of an epoch.
-  std::int64_t chunks() const;
-  std::int64_t chunks_read() const;
+  /// Targets of an epoch.
   std::int64_t symbols() const;
 
  private:
-  std::uint64_t seed_;
-  std::int64_t steps_;  // of a chunk of streams
+  Recipe::Train train_;
+  std::int64_t epoch_ = 1;
   std::variant<Streams, Segments> batches_;
 };
 

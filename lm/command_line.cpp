@@ -111,6 +111,29 @@ Parser::Parser() {
   train_command.add_flag("--resume", train.resume,
                          "continue the run at --out; only --epochs, --device and --threads may change");
 
+  CLI::App& finetune_command =
+      command("finetune", "train the best model of a finished run further, by averaged SGD",
+              "lm finetune runs/awd-1 --epochs 50");
+  finetune_command.footer(
+      "The result is a run of its own, never worse on valid than the run it starts from. It stops by "
+      "itself;\n"
+      "lm train --out RUN --resume goes on with one that was interrupted.\n" +
+      finetune_command.get_footer());
+  finetune_command.add_option("run", train.base, "the folder of the finished run")->type_name("RUN");
+  finetune_command
+      .add_option("--out", train.out, "the run folder to make (default: runs/RECIPE-finetuned-N)")
+      ->type_name("RUN");
+  finetune_command.add_option("--epochs", epochs, "at most (default: the recipe's finetune.epochs)")
+      ->type_name("N");
+  finetune_command.add_option("--data", train.data, "where the run's text lies now, if it has moved")
+      ->type_name("DIR|FILE");
+  finetune_command
+      .add_option("--set", train_sets, "a setting, again and again, as in --set finetune.learning_rate=10")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->take_all();
+  add_device(finetune_command, train);
+
   CLI::App& eval_command = command("eval", "measure how well a model predicts a text: nats, bits, perplexity",
                                    "lm eval runs/char-lstm-1 --split test --json");
   eval_command.add_option("run", evaluate.run, "the run folder")->type_name("RUN");
@@ -271,6 +294,15 @@ Command train_command(Parser& parser, int argc, const char* const* argv) {
   return train;
 }
 
+Command finetune_command(Parser& parser, int argc, const char* const* argv) {
+  TrainOptions& train = parser.train;
+  train.settings = parse_settings(parser.train_sets);
+  if (!parser.epochs.empty())
+    train.settings.push_back({"--epochs " + parser.epochs, "finetune.epochs", parser.epochs});
+  train.command = shell_command(argc, argv);
+  return train;
+}
+
 Command info_command(Parser& parser) {
   InfoOptions& info = parser.info;
   const int asked = !info.run.empty() + !info.recipe.empty() + info.operators + info.keys;
@@ -306,6 +338,10 @@ Command parse_command_line(int argc, const char* const* argv) {
   const CLI::App& command = *parser.app.get_subcommands().at(0);
   check_leftovers(command);
   if (first == "train") return train_command(parser, argc, argv);
+  if (first == "finetune") {
+    check_run_given(command, parser.train.base);
+    return finetune_command(parser, argc, argv);
+  }
   if (first == "info") return info_command(parser);
   if (first == "recipes") return parser.recipes;
   if (first == "table") {

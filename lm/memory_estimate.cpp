@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "autograd/cross_entropy.h"
+#include "lm/chunk_length.h"
 #include "lm/evaluation.h"
 #include "lm/memory.h"
 #include "lm/model.h"
@@ -101,7 +102,7 @@ std::int64_t training_bytes(const Recipe& recipe, const Module& model) {
   const LanguageModelOptions options = model_options(recipe);
   const Sizes it(recipe, options, model);
   const std::int64_t streams = recipe.train.micro_batch > 0 ? recipe.train.micro_batch : recipe.train.batch;
-  const std::int64_t N = streams * recipe.train.length;
+  const std::int64_t N = streams * longest_chunk(recipe.train);
   const RecurrentNoise& noise = options.noise;
   std::int64_t C = 3;
   if (noise.dropout > 0) C += 1;
@@ -122,7 +123,9 @@ std::int64_t training_bytes(const Recipe& recipe, const Module& model) {
   const std::int64_t B = cross_entropy_block_rows(N * it.K, it.V, it.K);
   const std::int64_t chunk =
       N * (it.E + it.G + C * it.H + it.W + D + L) + std::max(B * it.V + N * it.F + decoder, N * it.widest);
-  const std::int64_t weights = it.P * (2 + S) + 2 * (it.R + decoder) + (noise.weight_drop > 0 ? 2 * it.R : 0);
+  const std::int64_t A = recipe.train.averaging == "never" ? 0 : 2;  // optim/averaging.h
+  const std::int64_t weights =
+      it.P * (2 + S + A) + 2 * (it.R + decoder) + (noise.weight_drop > 0 ? 2 * it.R : 0);
   return bytes_of(weights + chunk);
 }
 

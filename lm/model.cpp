@@ -75,6 +75,7 @@ ScheduleOptions schedule_options(const Recipe& recipe) {
   options.decay = recipe.train.decay;
   options.decay_every = recipe.train.decay_every;
   options.decay_after = recipe.train.decay_after;
+  options.decay_at = recipe.train.decay_at;
   options.patience = recipe.train.patience;
   return options;
 }

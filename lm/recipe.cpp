@@ -20,7 +20,7 @@ std::string cells_of(bool CellUses::*setting) {
 }  // namespace
 
 std::vector<Key> keys_of(Recipe& recipe) {
-  auto& [name, description, paper, published, data, model, train, report, dynamic, cache] = recipe;
+  auto& [name, description, paper, published, data, model, train, finetune, report, dynamic, cache] = recipe;
   const Limits any{};
   // Far beyond any use, but small enough that their products do not overflow.
   const Limits width = between(1, 1'000'000), count = between(1, 1'000'000'000);
@@ -35,6 +35,15 @@ std::vector<Key> keys_of(Recipe& recipe) {
       {"published.test", &published.test, at_least(0), "", "the paper's figure on test.txt; 0: none"},
       {"published.unit", &published.unit, one_of({"perplexity", "bits", "nats"}), "",
        "the unit of the published figures; bits and nats are per symbol"},
+      {"published.finetuned_valid", &published.finetuned_valid, at_least(0), "",
+       "the same as published.valid, of the model that `lm finetune` makes"},
+      {"published.finetuned_test", &published.finetuned_test, at_least(0), "", "the same on test.txt"},
+      {"published.dynamic_valid", &published.dynamic_valid, at_least(0), "",
+       "the same as published.valid, with dynamic evaluation of the paper's best model"},
+      {"published.dynamic_test", &published.dynamic_test, at_least(0), "", "the same on test.txt"},
+      {"published.cache_valid", &published.cache_valid, at_least(0), "",
+       "the same as published.valid, with a neural cache over the paper's best model"},
+      {"published.cache_test", &published.cache_test, at_least(0), "", "the same on test.txt"},
 
       {"data.unit", &data.unit, one_of({"words", "characters", "bytes"}), "", "what a symbol is"},
       {"data.batching", &data.batching, one_of({"streams", "lines", "crops"}), "",
@@ -137,6 +146,11 @@ std::vector<Key> keys_of(Recipe& recipe) {
       {"train.batch", &train.batch, width, "streams", "pieces of the text that are read side by side"},
       {"train.length", &train.length, width, "symbols",
        "steps of truncated back-propagation; a line is never cut"},
+      {"train.length_deviation", &train.length_deviation, between(0, 1'000'000), "symbols",
+       "each chunk has a length of its own, normally distributed with this deviation around train.length (in "
+       "1 of 20 around half of it), at least 5 and at most train.length and 4 deviations; where the loss is "
+       "a "
+       "mean, the learning rate of its step is in proportion to it; 0: all have train.length"},
       {"train.micro_batch", &train.micro_batch, at_least(0), "streams",
        "computed at once, a divisor of the batch: less memory, same result (but in the bn_ cells); 0: the "
        "whole batch"},
@@ -147,16 +161,31 @@ std::vector<Key> keys_of(Recipe& recipe) {
       {"train.momentum", &train.momentum, from_to_below(0, 1), "", "of sgd"},
       {"train.weight_decay", &train.weight_decay, at_least(0), "", "L2 penalty; adamw: decoupled"},
       {"train.clip", &train.clip, at_least(0), "", "largest norm of all gradients together; 0: no clipping"},
+      {"train.activation_regularization", &train.activation_regularization, at_least(0), "",
+       "factor of the mean square of the last recurrent layer's output after dropout, added to the loss but "
+       "not to the logged one (AR)"},
+      {"train.temporal_regularization", &train.temporal_regularization, at_least(0), "",
+       "the same, of the mean squared difference of its output, before dropout, from step to step (TAR)"},
+      {"train.averaging", &train.averaging, one_of({"never", "non_monotonic", "always"}), "",
+       "evaluate and keep the average of the weights after each step, while training goes on from the "
+       "weights "
+       "themselves: never; from the evaluation on whose loss is above the lowest of all but the last "
+       "averaging_interval; or from the first step. With sgd that is NT-ASGD and ASGD"},
+      {"train.averaging_interval", &train.averaging_interval, count, "evaluations",
+       "the last so many do not count for non_monotonic and non_monotonic_stopping"},
       {"train.schedule", &train.schedule, one_of(schedule_names()), "",
        "when the learning rate is multiplied by decay: never, every decay_every epochs, each epoch after the "
-       "decay_after-th, or when validation stops improving"},
+       "decay_after-th, after each epoch of decay_at, or when validation stops improving"},
       {"train.decay", &train.decay, between(0, 1), "", "factor of the learning rate"},
       {"train.decay_after", &train.decay_after, at_least(0), "epochs", "trained before decay_after begins"},
+      {"train.decay_at", &train.decay_at, count, "epochs", "after which milestones decays"},
       {"train.decay_every", &train.decay_every, at_least(1), "epochs", "between decays of step"},
       {"train.patience", &train.patience, at_least(0), "evaluations",
        "without improvement that plateau lets pass before it decays"},
       {"train.early_stopping", &train.early_stopping, at_least(0), "evaluations",
        "without improvement that end the training; 0: never"},
+      {"train.non_monotonic_stopping", &train.non_monotonic_stopping, any, "",
+       "end the training at an evaluation that would start non_monotonic averaging"},
       {"train.eval_every", &train.eval_every, at_least(0), "steps",
        "between evaluations, besides the one after each epoch; 0: only that one"},
       {"train.eval_streams", &train.eval_streams, width, "streams",
@@ -164,6 +193,11 @@ std::vector<Key> keys_of(Recipe& recipe) {
       {"train.log_every", &train.log_every, count, "steps", "between lines of log.jsonl"},
       {"train.save_every", &train.save_every, at_least(0), "minutes",
        "between saved states, besides the one after each evaluation; 0: only that one"},
+
+      {"finetune.learning_rate", &finetune.learning_rate, at_least(0), "",
+       "of the averaged SGD of `lm finetune`; 0: train.learning_rate, if train.optimizer is sgd"},
+      {"finetune.epochs", &finetune.epochs, count, "epochs",
+       "most of `lm finetune`, which ends earlier by train.non_monotonic_stopping"},
 
       {"report.ngrams", &report.ngrams, any, "",
        "after training, print the unigram's and bigram's cross-entropy (add 0.1) beside the model's"},
@@ -200,11 +234,17 @@ std::vector<Key> keys_of(MadeBy& made_by) {
       {"made_by.data", &made_by.data, {}, "", "where the text is; a resumed run reads it again"},
       {"made_by.sha256", &made_by.sha256, {}, "", "of each file of the text, as sha256sum prints"},
       {"made_by.vocabulary", &made_by.vocabulary, {}, "", "SHA-256 of vocab.txt"},
+      {"made_by.finetuned_from",
+       &made_by.finetuned_from,
+       {},
+       "",
+       "the run whose best model this one began with; empty: none"},
   };
 }
 
 void validate(const Recipe& recipe, const std::string& where) {
-  const auto& [name, description, paper, published, data, model, train, report, dynamic, cache] = recipe;
+  const auto& [name, description, paper, published, data, model, train, finetune, report, dynamic, cache] =
+      recipe;
   check_input(!data.strip_lines || data.unit != "words",
               "{}: data.strip_lines = true changes nothing for data.unit = \"words\": leave it out", where);
   check_input(data.max_size != 1, "{}: data.max_size = 1 keeps one symbol: nothing to predict; 0 keeps all",
@@ -277,6 +317,26 @@ void validate(const Recipe& recipe, const std::string& where) {
   check_input(train.momentum == 0 || train.optimizer == "sgd",
               "{}: train.momentum = {} is for train.optimizer = \"sgd\", not \"{}\": set it to 0", where,
               train.momentum, train.optimizer);
+  const auto only_with_streams = [&](const char* key, double value) {
+    check_input(value == 0 || data.batching == "streams",
+                "{}: train.{} = {} is for data.batching = \"streams\", not \"{}\": set it to 0", where, key,
+                value, data.batching);
+  };
+  only_with_streams("length_deviation", train.length_deviation);
+  only_with_streams("activation_regularization", train.activation_regularization);
+  only_with_streams("temporal_regularization", train.temporal_regularization);
+  check_input(train.averaging != "non_monotonic" || !train.non_monotonic_stopping,
+              "{}: train.averaging = \"non_monotonic\" would start where train.non_monotonic_stopping ends: "
+              "leave one of them out",
+              where);
+  check_input((train.schedule == "milestones") == !train.decay_at.empty(),
+              "{}: train.decay_at and train.schedule = \"milestones\" belong together: set both, or neither",
+              where);
+  check_input(
+      train.optimizer == "sgd" || train.learning_rate <= 1,
+      "{}: train.learning_rate = {} with {}, which moves each weight by about that much in each step: "
+      "training would diverge; give 1 or less (30 is a rate for sgd, with clipping)",
+      where, train.learning_rate, train.optimizer);
   try {
     check_options(model_options(recipe));
   } catch (const InputError& error) {

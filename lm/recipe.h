@@ -17,7 +17,9 @@ struct Recipe {
 
   /// What the paper reports, 0 where it reports nothing.
   struct Published {
-    double valid = 0, test = 0;
+    double valid = 0, test = 0;  // of the model as it was trained; the others build on it
+    double finetuned_valid = 0, finetuned_test = 0, dynamic_valid = 0, dynamic_test = 0, cache_valid = 0,
+           cache_test = 0;
     std::string unit = "perplexity";
   } published;
 
@@ -48,13 +50,24 @@ struct Recipe {
   struct Train {
     std::int64_t seed = 1, epochs = 10, batch = 20, length = 35, micro_batch = 0;
     std::string loss = "mean", optimizer = "adam";
-    double learning_rate = 0, momentum = 0, weight_decay = 0, clip = 0;
+    double learning_rate = 0, momentum = 0, weight_decay = 0, clip = 0, length_deviation = 0;
+    double activation_regularization = 0, temporal_regularization = 0;
+    std::string averaging = "never";
+    std::int64_t averaging_interval = 5;
     std::string schedule = "constant";
     double decay = 0.5;
+    std::vector<std::int64_t> decay_at;
     std::int64_t decay_after = 0, decay_every = 1, patience = 0, early_stopping = 0;
+    bool non_monotonic_stopping = false;
     std::int64_t eval_every = 0, eval_streams = 1, log_every = 100;
     double save_every = 5;
   } train;
+
+  /// What `lm finetune` makes of it: finetune.h.
+  struct Finetune {
+    double learning_rate = 0;
+    std::int64_t epochs = 100;
+  } finetune;
 
   struct Report {
     bool ngrams = false;
@@ -81,6 +94,7 @@ struct MadeBy {
   std::int64_t threads = 0;
   std::vector<std::string> sha256;  // "HEX  FILE", as sha256sum prints
   std::string vocabulary;           // SHA-256 of vocab.txt; empty: made before it was noted
+  std::string finetuned_from;       // the run whose best model this one began with; empty: none
 };
 
 /// The table: every key of a recipe, bound to the members of `recipe`.

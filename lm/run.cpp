@@ -3,6 +3,8 @@
 
 #include <glob.h>
 
+#include <algorithm>
+
 #include "data/text.h"
 #include "lm/checkpoint.h"
 #include "lm/model.h"
@@ -66,6 +68,13 @@ std::vector<std::string> sha256_lines(const CorpusText& text) {
   std::vector<std::string> lines;
   for (const FileDigest& file : text.files) lines.push_back(file.sha256 + "  " + file.path);
   return lines;
+}
+
+bool is_same_text(const std::vector<std::string>& sha256_lines, const CorpusText& text) {
+  const auto same = [](const std::string& line, const FileDigest& file) {
+    return line.substr(0, line.find(' ')) == file.sha256;
+  };
+  return std::equal(sha256_lines.begin(), sha256_lines.end(), text.files.begin(), text.files.end(), same);
 }
 
 OpenRun open_run(const std::string& path) {

@@ -28,6 +28,9 @@ CorpusText open_text(const Recipe& recipe, const std::string& data);
 /// "HEX  FILE" of each file of a text, as sha256sum prints.
 std::vector<std::string> sha256_lines(const CorpusText& text);
 
+/// Whether a text is the one that such lines were made of, wherever it lies now.
+bool is_same_text(const std::vector<std::string>& sha256_lines, const CorpusText& text);
+
 struct OpenRun {
   RunFolder folder;
   RunConfig config;

@@ -6,12 +6,11 @@
 #include <optional>
 
 #include "data/text.h"
-#include "lm/checkpoint.h"
 #include "lm/command_line.h"
 #include "lm/model.h"
 #include "lm/progress.h"
 #include "lm/run.h"
-#include "optim/early_stopping.h"
+#include "lm/training.h"
 
 namespace rondo {
 namespace {
@@ -74,15 +73,8 @@ void read_log(const std::filesystem::path& path, Row& row) {
 /// tells.
 bool is_finished(const Row& row, const RunFolder& folder) {
   if (row.test) return true;
-  if (!row.valid || !std::filesystem::exists(folder.state())) return false;
-  const StateReader state(folder.state());
-  std::int64_t epoch = 0;
-  BestLoss best;
-  state.read("epoch", epoch);
-  state.read("validation.evaluations_since", best.evaluations_since);
-  EarlyStopping early_stopping(row.recipe.train.early_stopping);
-  early_stopping.restore(best);
-  return epoch > row.recipe.train.epochs || early_stopping.should_stop();
+  return row.valid && std::filesystem::exists(folder.state()) &&
+         rondo::is_finished(row.recipe, folder.state());
 }
 
 Row row_of(const std::string& path) {

@@ -1,12 +1,9 @@
-// `lm train`. The loop is run_training(), on one screen; around it stand the set-up, the reports and the
-// final figures.
+// `lm train` and `lm finetune`. The loop is run_training(), on one screen; around it stand the set-up and the
+// final figures. What is shown and logged on the way: lm/report.h.
 #include "lm/train.h"
 
 #include <array>
-#include <chrono>
-#include <cmath>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <numbers>
 #include <optional>
 
@@ -14,127 +11,45 @@
 #include "data/text.h"
 #include "lm/evaluation.h"
 #include "lm/files.h"
+#include "lm/finetune.h"
+#include "lm/memory.h"
+#include "lm/memory_estimate.h"
 #include "lm/model.h"
-#include "lm/progress.h"
 #include "lm/recipes.h"
+#include "lm/report.h"
 #include "lm/run.h"
 #include "lm/sampling.h"
+#include "lm/self_test.h"
 #include "lm/signals.h"
 #include "lm/training.h"
-#include "tensor/allocator.h"
 #include "tensor/gemm.h"
 
 namespace rondo {
 namespace {
 
-using Json = nlohmann::ordered_json;
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
+Evaluation evaluate_valid(Training& training, const Reading& reading, const Corpus& corpus, Report& report) {
+  return evaluate_ids(training.model(), corpus.valid.ids, reading, {},
+                      report.progress_of("evaluating valid", corpus.valid.ids.size()));
 }
 
-/// The figure that a reader of this unit expects: perplexity for words, bits for the rest.
-std::string figure_text(const Recipe& recipe, double nats) {
-  return recipe.data.unit == "words" ? fmt::format("perplexity {:.2f}", std::exp(nats))
-                                     : fmt::format("{:.4f} bits", nats / std::numbers::ln2);
-}
-
-/// What a training shows and logs.
-class Report {
- public:
-  Report(const Recipe& recipe, const RunFolder& run, int64_t log_position)
-      : recipe_(recipe), log_(run.log(), log_position), progress_(stdout) {}
-
-  void line(const std::string& text) { progress_.line(text); }
-  int64_t sync() { return log_.sync(); }
-
-  /// After each update: the progress line, and every log_every steps a line of log.jsonl.
-  void update(const Training& training, const Training::Update& update) {
-    nats_ += update.nats;
-    symbols_ += update.symbols;
-    if (progress_.due()) show(training);
-    if (training.step() % recipe_.train.log_every != 0) return;
-    const double seconds = seconds_since(window_start_);
-    log_.append(Json{{"step", training.step()},
-                     {"epoch", training.epoch()},
-                     {"nats", nats_ / static_cast<double>(symbols_)},
-                     {"learning_rate", training.learning_rate()},
-                     {"gradient_norm", update.gradient_norm},
-                     {"symbols_per_second", static_cast<double>(symbols_) / seconds}}
-                    .dump());
-    begin_window();
-  }
-
-  void validation(const Training& training, const Evaluation& it, bool best) {
-    evaluation(
-        fmt::format("epoch {:<4}", training.epoch()),
-        {{"step", training.step()}, {"epoch", training.epoch()}, {"training_seconds", training.seconds()}},
-        "valid", it, best);
-  }
-  void best_model(const std::string& split, const Evaluation& it) {
-    evaluation("best model", {}, split, it, true);
-  }
-
-  /// For `what` is done with so many symbols.
-  std::function<void(int64_t)> progress_of(const std::string& what, size_t symbols) {
-    return [this, what, symbols](int64_t done) {
-      progress_.status(fmt::format("{}  {:.0f}%", what, 100.0 * done / symbols));
-    };
-  }
-
- private:
-  void show(const Training& training) {
-    const double rate = static_cast<double>(symbols_) / seconds_since(window_start_);
-    const double nats = nats_ / static_cast<double>(symbols_);
-    const int64_t updates = training.updates_per_epoch();
-    const int64_t left =
-        (recipe_.train.epochs - training.epoch() + 1) * updates - training.updates_this_epoch();
-    progress_.status(fmt::format("epoch {}/{}  {:.0f}%  loss {:.4f} nats  {}  {} symbols/s  {} left",
-                                 training.epoch(), recipe_.train.epochs,
-                                 100.0 * training.updates_this_epoch() / updates, nats,
-                                 figure_text(recipe_, nats), short_number(rate),
-                                 duration_text(left * training.symbols_per_epoch() / (updates * rate))));
-  }
-  void evaluation(const std::string& model, Json entry, const std::string& split, const Evaluation& it,
-                  bool best) {
-    line(fmt::format("{} {:<5} {:.4f} nats  {:.4f} bits  perplexity {:.2f}  {} symbols  {}{}", model, split,
-                     it.nats(), it.bits(), it.perplexity(), it.symbols, duration_text(it.seconds),
-                     best && split == "valid" ? "  best" : ""));
-    entry.update({{"split", split},
-                  {"nats", it.nats()},
-                  {"bits", it.bits()},
-                  {"perplexity", it.perplexity()},
-                  {"symbols", it.symbols},
-                  {"best", best},
-                  {"seconds", it.seconds},
-                  {"peak_bytes", memory_statistics(Device::cpu).peak_bytes}});
-    log_.append(entry.dump());
-    begin_window();
-  }
-  void begin_window() {
-    nats_ = 0;
-    symbols_ = 0;
-    window_start_ = Clock::now();
-  }
-
-  const Recipe& recipe_;
-  LineFile log_;
-  Progress progress_;
-  // Since the last line of the log:
-  double nats_ = 0;
-  int64_t symbols_ = 0;
-  Clock::time_point window_start_ = Clock::now();
-};
-
-/// Evaluates, and keeps the weights if they are the best so far.
+/// Evaluates the weights, or their average where there is one, and keeps them if they are the best so far.
 void evaluate_and_keep(Training& training, const Reading& reading, const Corpus& corpus, const RunFolder& run,
                        Report& report) {
-  const Evaluation valid = evaluate_ids(training.model(), corpus.valid.ids, reading, {},
-                                        report.progress_of("evaluating valid", corpus.valid.ids.size()));
+  const bool averaged = training.averages();
+  const auto in_force = training.evaluated_weights();
+  const Evaluation valid = evaluate_valid(training, reading, corpus, report);
   const bool best = training.validated(valid.nats());
   if (best) save_model(run.model(), training.model());
   report.validation(training, valid, best);
+  if (training.averages() && !averaged)
+    report.line("validation no longer falls: from now on the average of the weights is evaluated and kept");
+}
+
+/// Measures the trained model that a finetuning begins with: what it makes must be better.
+void evaluate_base(Training& training, const Reading& reading, const Corpus& corpus, Report& report) {
+  const Evaluation valid = evaluate_valid(training, reading, corpus, report);
+  training.begins_with(valid.nats());
+  report.base_model(valid);
 }
 
 /// Says after a signal how to go on. Returns the exit status.
@@ -239,6 +154,24 @@ std::string place_of(const std::string& data, const Recipe& recipe) {
   return std::filesystem::absolute(data.empty() ? "." : data).lexically_normal().string();
 }
 
+/// Gives a training the weights that it begins with or goes on from, and tests new ones. Returns where the
+/// log goes on.
+int64_t load_begin(Training& training, bool resume, const RunFolder& run, const MadeBy& made_by) {
+  const auto left = [&](const std::filesystem::path& file) {  // by the run that goes on
+    return resume && std::filesystem::exists(file);
+  };
+  const bool finetunes = !made_by.finetuned_from.empty();
+  int64_t log_position = 0;
+  // Killed before its first state, a run has no model either and starts anew, but a finetuned one has its
+  // base's.
+  if (left(run.state()) || (left(run.model()) && !finetunes))
+    log_position = training.load(run.state());
+  else if (finetunes)
+    load_model(left(run.model()) ? run.model() : RunFolder{made_by.finetuned_from}.model(), training.model());
+  if (training.step() == 0) check_gradients_reach_all(training.model());
+  return log_position;
+}
+
 }  // namespace
 
 int train(const TrainOptions& options) {
@@ -251,61 +184,67 @@ int train(const TrainOptions& options) {
     config = read_config(run);
     for (const Setting& setting : options.settings) apply_setting(setting, keys_of(config.recipe));
   } else {
-    config.recipe = resolve_recipe(options.recipe, options.settings);
+    if (options.base.empty())
+      config.recipe = resolve_recipe(options.recipe, options.settings);
+    else
+      config = finetuning_of(options.base, options.settings);
     check_new_run_folder(options.out);
   }
   const Recipe& recipe = config.recipe;
+  MadeBy& made_by = config.made_by;
+  const bool finetunes = !made_by.finetuned_from.empty();
   // A resumed run keeps its threads, so that it ends with the same bits.
-  const int threads =
-      choose_device(options.device, options.resume && !options.threads
-                                        ? std::optional(static_cast<int>(config.made_by.threads))
-                                        : options.threads);
-  if (!options.resume) config.made_by.data = place_of(options.data, recipe);
-  const CorpusText text = open_text(recipe, config.made_by.data);
+  const int threads = choose_device(options.device, options.resume && !options.threads
+                                                        ? std::optional(static_cast<int>(made_by.threads))
+                                                        : options.threads);
+  const bool knows_its_data = options.resume || (finetunes && options.data.empty());
+  if (!knows_its_data) made_by.data = place_of(options.data, recipe);
+  const CorpusText text = open_text(recipe, made_by.data);
+  check_input(!(options.resume || finetunes) || is_same_text(made_by.sha256, text),
+              "{}: the text has changed since this run was made; going on would mix two texts", made_by.data);
   const Vocabulary vocabulary = vocabulary_of(recipe, text);
   check_input(vocabulary.types() >= 2, "{}: one symbol only, nothing to predict", text.train.name);
+  const std::string symbols = vocabulary.to_text();
   const Corpus corpus = encode_corpus(text, vocabulary);
+  if (const auto available = available_memory())
+    check_fits(recipe, LanguageModel(model_options(recipe), vocabulary.size(), std::nullopt), *available);
   Training training(recipe, vocabulary.size(), corpus.train.ids, vocabulary.line_end_id());
 
-  int64_t log_position = 0;
   if (options.resume) {
-    check_input(config.made_by.sha256 == sha256_lines(text),
-                "{}: the text has changed since this run was made; resuming would mix two texts",
-                config.made_by.data);
-    check_vocabulary(run, config.made_by, vocabulary.to_text());
+    check_vocabulary(run, made_by, symbols);
     if (std::filesystem::exists(run.vocabulary()))
-      check_vocabulary(run, config.made_by, read_file(run.vocabulary()));
-    config.made_by.vocabulary = sha256_hex(vocabulary.to_text());
-    // Killed before its first state, a run has no model either, and starts anew.
-    if (std::filesystem::exists(run.state()) || std::filesystem::exists(run.model()))
-      log_position = training.load(run.state());
-    check_input(training.epoch() <= recipe.train.epochs + 1,
-                "--epochs {}: this run has trained {} epochs already; give that many or more",
-                recipe.train.epochs, training.epoch() - 1);
-  } else {
-    config.made_by = {RONDO_VERSION,
-                      options.command,
-                      options.device,
-                      config.made_by.data,
-                      threads,
-                      sha256_lines(text),
-                      sha256_hex(vocabulary.to_text())};
-    run = make_run_folder(options.out, recipe.name);
+      check_vocabulary(run, made_by, read_file(run.vocabulary()));
+  }
+  const int64_t log_position = load_begin(training, options.resume, run, made_by);
+  check_input(training.epoch() <= recipe.train.epochs + 1,
+              "--epochs {}: this run has trained {} epochs already; give that many or more",
+              recipe.train.epochs, training.epoch() - 1);
+  if (!options.resume) {
+    made_by = {
+        RONDO_VERSION,         options.command, options.device, made_by.data, threads, sha256_lines(text), "",
+        made_by.finetuned_from};
+    run = make_run_folder(options.out, finetunes ? recipe.name + "-finetuned" : recipe.name);
     lock.emplace(run.path);
   }
+  made_by.vocabulary = sha256_hex(symbols);
   write_config(run, config);
-  write_atomically(run.vocabulary(), vocabulary.to_text());
+  write_atomically(run.vocabulary(), symbols);
+  const bool begins_trained = finetunes && training.step() == 0 && !training.is_validated();
+  if (begins_trained) save_model(run.model(), training.model());
   Report report(recipe, run, log_position);
   for (const std::string& note : text.notes) report.line(note);
   report.line(fmt::format("{}: {} parameters, {} symbols of {} types, {} threads, {} kernels; the run is {}",
                           recipe.name, training.model().parameter_count(), corpus.train.ids.size(),
                           vocabulary.types(), threads, blas_kernel(), run.path.string()));
-  if (options.resume && config.made_by.threads != threads)
+  if (options.resume && made_by.threads != threads)
     report.line(fmt::format("this run was made with {} threads, now there are {}: the last bits may differ",
-                            config.made_by.threads, threads));
+                            made_by.threads, threads));
+  if (recipe.train.averaging == "always" && training.step() == 0)
+    report.line("the average of the weights since the first step is evaluated and kept");
   const StopSignals signals;
-  const int status =
-      run_training(training, recipe, reading_of(recipe, vocabulary), corpus, run, signals, report);
+  const Reading reading = reading_of(recipe, vocabulary);
+  if (begins_trained) evaluate_base(training, reading, corpus, report);
+  const int status = run_training(training, recipe, reading, corpus, run, signals, report);
   if (status != 0) return status;
   try {
     final_report(training, recipe, vocabulary, corpus, run, signals, report);

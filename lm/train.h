@@ -1,4 +1,5 @@
-// `lm train`: from a recipe and a text to a run folder; and the continuation of a run.
+// `lm train`: from a recipe and a text to a run folder; the continuation of a run; and `lm finetune`, which
+// is a training with other settings (lm/finetune.h) and given weights.
 #pragma once
 
 #include <optional>
@@ -10,10 +11,11 @@
 namespace rondo {
 
 struct TrainOptions {
-  std::string recipe;             // a name or a file; empty only with resume
+  std::string recipe;             // a name or a file; empty only with resume and base
+  std::string base;               // `lm finetune`: a finished run
   std::vector<Setting> settings;  // in order of precedence: every --set, then the named flags
-  std::string data;               // a folder with train.txt, or one text file
-  std::string out;                // the run folder; empty: runs/RECIPE-N
+  std::string data;               // a folder with train.txt, or one text file; with base, empty: the base's
+  std::string out;                // the run folder; empty: runs/RECIPE-N or runs/RECIPE-finetuned-N
   std::optional<int> threads;     // none: one per core
   std::string device = "cpu";
   bool resume = false;

@@ -1,6 +1,8 @@
 // One training as an object.
 #include "lm/training.h"
 
+#include <fmt/ranges.h>
+
 #include <chrono>
 #include <cmath>
 #include <map>
@@ -8,6 +10,7 @@
 #include "autograd/functions.h"
 #include "autograd/operators.h"
 #include "lm/model.h"
+#include "nn/regularization.h"
 #include "optim/clipping.h"
 
 namespace rondo {
@@ -40,6 +43,56 @@ std::vector<State> new_states(const std::vector<State>& states) {
   return result;
 }
 
+// What ends a training, or starts its averaging, on its way to and from a state file.
+
+bool asks_trigger(const Recipe::Train& train) {
+  return train.averaging == "non_monotonic" || train.non_monotonic_stopping;
+}
+
+bool at_the_end(const Recipe::Train& train, int64_t epoch, const EarlyStopping& early_stopping,
+                const NonMonotonicTrigger& trigger) {
+  return epoch > train.epochs || early_stopping.should_stop() ||
+         (train.non_monotonic_stopping && trigger.fired());
+}
+
+void add(StateWriter& file, const EarlyStopping& early_stopping) {
+  file.add("validation.best", early_stopping.state().loss);
+  file.add("validation.evaluations_since", early_stopping.state().evaluations_since);
+}
+void read(const StateReader& file, const std::string& path, EarlyStopping& early_stopping) {
+  BestLoss best;
+  file.read("validation.best", best.loss);
+  file.read("validation.evaluations_since", best.evaluations_since);
+  check_input(best.evaluations_since >= 0 && std::isfinite(best.loss),
+              "{}: numbers that no training has: best loss {}, {} evaluations ago", path, best.loss,
+              best.evaluations_since);
+  early_stopping.restore(best);
+}
+
+void add(StateWriter& file, const NonMonotonicTrigger& trigger) {
+  const NonMonotonicTrigger::State& state = trigger.state();
+  file.add("trigger.fired", int64_t{state.fired});
+  file.add("trigger.lowest", state.lowest);
+  file.add("trigger.last", std::ssize(state.last));
+  for (size_t i = 0; i < state.last.size(); ++i) file.add(fmt::format("trigger.last.{}", i), state.last[i]);
+}
+void read(const StateReader& file, const std::string& path, NonMonotonicTrigger& trigger) {
+  NonMonotonicTrigger::State state;
+  int64_t fired = 0, count = 0;
+  file.read("trigger.fired", fired);
+  file.read("trigger.lowest", state.lowest);
+  file.read("trigger.last", count);
+  bool finite = std::isfinite(state.lowest);
+  for (int64_t i = 0; i < count; ++i)
+    file.read(fmt::format("trigger.last.{}", i), state.last.emplace_back()),
+        finite &= std::isfinite(state.last.back());
+  check_input(count >= 0 && (fired == 0 || fired == 1) && finite,
+              "{}: validation losses that no training has: {}, lowest {}", path, fmt::join(state.last, ", "),
+              state.lowest);
+  state.fired = fired == 1;
+  trigger.restore(std::move(state));
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, Tensor>> named_tensors(const std::vector<State>& states) {
@@ -60,6 +113,8 @@ Training::Training(const Recipe& recipe, int64_t vocabulary_size, std::span<cons
       optimizer_(make_optimizer(optimizer_options(recipe), model_.values(), model_.gradients())),
       schedule_(schedule_options(recipe), optimizer_->learning_rate()),
       early_stopping_(recipe.train.early_stopping),
+      trigger_(recipe.train.averaging_interval),
+      average_(model_.values()),
       states_(model_.initial_states(recipe.train.batch)) {}
 
 template <class Use>
@@ -100,17 +155,36 @@ Training::Update Training::update(const Chunk& chunk) {
   std::vector<State> next =
       forward(chunk, states_, [&](const LanguageModel::Output& output, const Tokens& targets) {
         const CrossEntropy loss = model_.cross_entropy(output, targets);
-        (loss.total * scale).backward();
+        penalized(loss.total * scale, output, chunk.streams).backward();
         for (const real nats : loss.each.to_vector()) result.nats += nats;
       });
   result.symbols = chunk.scored;
   result.gradient_norm = gradient_norm(model_.gradients());
   ++step_;
   check_finite(result.nats, result.gradient_norm);
-  optimizer_->step(learning_rate(), clipping_factor(result.gradient_norm, recipe_.train.clip));
+  result.learning_rate = learning_rate();
+  // A sum over time has grown with the chunk itself.
+  if (recipe_.train.length_deviation > 0 && !sum_over_time)
+    result.learning_rate *= static_cast<double>(chunk.steps) / static_cast<double>(recipe_.train.length);
+  if (recipe_.train.averaging == "always" && !average_.started()) average_.start();
+  optimizer_->step(result.learning_rate, clipping_factor(result.gradient_norm, recipe_.train.clip));
+  if (average_.started()) average_.update();
   if (batches_.carries_state()) states_ = std::move(next);
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
+}
+
+Variable Training::penalized(Variable loss, const LanguageModel::Output& output, int64_t streams) const {
+  // A micro-batch has its share of the mean over all streams.
+  const auto factor = [&](double weight, const Variable& x) {
+    return static_cast<real>(weight * static_cast<double>(x.shape()[1]) / static_cast<double>(streams));
+  };
+  const double activation = recipe_.train.activation_regularization,
+               temporal = recipe_.train.temporal_regularization;
+  if (activation > 0)
+    loss = loss + activation_regularization(output.dropped) * factor(activation, output.dropped);
+  if (temporal > 0) loss = loss + temporal_regularization(output.hidden) * factor(temporal, output.hidden);
+  return loss;
 }
 
 void Training::check_finite(double loss, double norm) const {
@@ -150,7 +224,15 @@ bool Training::validated(double nats_per_symbol) {
   check_finite(nats_per_symbol, 0);
   validated_step_ = step_;
   schedule_.evaluated(nats_per_symbol);
+  const bool fires = trigger_.take(nats_per_symbol);
+  if (fires && recipe_.train.averaging == "non_monotonic" && !average_.started()) average_.start();
   return early_stopping_.evaluated(nats_per_symbol);
+}
+
+void Training::begins_with(double nats_per_symbol) {
+  check_finite(nats_per_symbol, 0);
+  validated_step_ = step_;
+  early_stopping_.evaluated(nats_per_symbol);
 }
 
 void Training::begin_next_epoch() {
@@ -159,7 +241,18 @@ void Training::begin_next_epoch() {
   states_ = model_.initial_states(recipe_.train.batch);
 }
 
-bool Training::done() const { return epoch_ > recipe_.train.epochs || early_stopping_.should_stop(); }
+bool Training::done() const { return at_the_end(recipe_.train, epoch_, early_stopping_, trigger_); }
+
+bool is_finished(const Recipe& recipe, const std::filesystem::path& state) {
+  const StateReader file(state);
+  int64_t epoch = 0;
+  file.read("epoch", epoch);
+  EarlyStopping early_stopping(recipe.train.early_stopping);
+  read(file, state.string(), early_stopping);
+  NonMonotonicTrigger trigger(recipe.train.averaging_interval);
+  if (asks_trigger(recipe.train)) read(file, state.string(), trigger);
+  return at_the_end(recipe.train, epoch, early_stopping, trigger);
+}
 
 void Training::save(const std::filesystem::path& path, int64_t log_position) const {
   StateWriter file;
@@ -172,8 +265,10 @@ void Training::save(const std::filesystem::path& path, int64_t log_position) con
   file.add("schedule.best", schedule_.state().best.loss);
   file.add("schedule.evaluations_since", schedule_.state().best.evaluations_since);
   file.add("schedule.decays", schedule_.state().decays);
-  file.add("validation.best", early_stopping_.state().loss);
-  file.add("validation.evaluations_since", early_stopping_.state().evaluations_since);
+  add(file, early_stopping_);
+  if (asks_trigger(recipe_.train)) add(file, trigger_);
+  for (const NamedTensor& it : average_.state_tensors()) file.add("averaging." + it.name, it.tensor);
+  if (recipe_.train.averaging != "never") file.add("averaging.count", average_.count());
   file.add("step", step_);
   file.add("epoch", epoch_);
   file.add("validated_step", validated_step_);
@@ -201,9 +296,14 @@ int64_t Training::load(const std::filesystem::path& path) {
   file.read("schedule.best", schedule.best.loss);
   file.read("schedule.evaluations_since", schedule.best.evaluations_since);
   file.read("schedule.decays", schedule.decays);
-  BestLoss best;
-  file.read("validation.best", best.loss);
-  file.read("validation.evaluations_since", best.evaluations_since);
+  EarlyStopping early_stopping = early_stopping_;
+  read(file, path.string(), early_stopping);
+  if (asks_trigger(recipe_.train)) read(file, path.string(), trigger_);
+  int64_t averaged = 0;
+  if (recipe_.train.averaging != "never") file.read("averaging.count", averaged);
+  check_input(averaged >= 0, "{}: an average over {} weights", path.string(), averaged);
+  average_.restore(averaged);
+  for (const NamedTensor& it : average_.state_tensors()) file.read("averaging." + it.name, it.tensor);
   int64_t position = 0, log_position = 0;
   file.read("step", step_);
   file.read("epoch", epoch_);
@@ -212,15 +312,14 @@ int64_t Training::load(const std::filesystem::path& path) {
   file.read("log_position", log_position);
   file.read("seconds", seconds_);
   check_input(step_ >= 0 && epoch_ >= 1 && schedule.decays >= 0 && schedule.best.evaluations_since >= 0 &&
-                  best.evaluations_since >= 0 && std::isfinite(best.loss) &&
                   std::isfinite(schedule.best.loss),
               "{}: numbers that no training has: step {}, epoch {}, best loss {}", path.string(), step_,
-              epoch_, best.loss);
+              epoch_, schedule.best.loss);
   check_input(position >= 0 && position <= batches_.length() && log_position >= 0,
               "{}: position {} of {} in the text, {} in the log: the file belongs to another run",
               path.string(), position, batches_.length(), log_position);
   schedule_.restore(schedule);
-  early_stopping_.restore(best);
+  early_stopping_ = early_stopping;
   batches_.seek(epoch_, position);
   return log_position;
 }

@@ -1,5 +1,5 @@
-// One training as an object: model, optimizer, schedule and position in the text; one update; saving and
-// resuming. It deliberately prints nothing and decides nothing: the loop is lm/train.cpp.
+// One training as an object: model, optimizer, schedule, averaging and position in the text; one update;
+// saving and resuming. It deliberately prints nothing and decides nothing: the loop is lm/train.cpp.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,9 @@
 #include "lm/checkpoint.h"
 #include "lm/recipe.h"
 #include "nn/language_model.h"
+#include "optim/averaging.h"
 #include "optim/early_stopping.h"
+#include "optim/non_monotonic.h"
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
 
@@ -32,9 +34,11 @@ class Training {
     double nats = 0;  // summed over the symbols
     int64_t symbols = 0;
     double gradient_norm = 0;  // before clipping
+    double learning_rate = 0;  // that of the epoch, in proportion to the length of this chunk
   };
-  /// Forward, backward, clip, update; micro-batch by micro-batch. Throws Error, naming the step and the first
-  /// parameter that is not finite, before a loss or a gradient that is not finite reaches the weights.
+  /// Forward, backward, clip, update, average; micro-batch by micro-batch. Throws Error, naming the step and
+  /// the first parameter that is not finite, before a loss or a gradient that is not finite reaches the
+  /// weights.
   Update update(const Chunk& chunk);
 
   /// The population statistics of batch normalisation anew, for the weights as they are: the average
@@ -42,14 +46,20 @@ class Training {
   /// `progress` is told those done. Leaves the model as it is evaluated.
   int64_t estimate_statistics(const std::function<void(int64_t)>& progress);
 
-  /// Tells the schedule and early stopping a validation loss; returns whether it is the best so far. Throws
-  /// Error if it is not finite.
+  /// The weights that are evaluated and kept, in the model while this lives: their average, if averaging has
+  /// started, else themselves. No update may come meanwhile.
+  [[nodiscard]] AveragedWeights::InForce evaluated_weights() { return AveragedWeights::InForce(average_); }
+  /// Tells the schedule, early stopping and averaging, which may start now, the validation loss of
+  /// evaluated_weights(); returns whether it is the best so far. Throws Error if it is not finite.
   bool validated(double nats_per_symbol);
+  /// The same of the weights that a training begins with, where they are trained already: only the loss to
+  /// beat.
+  void begins_with(double nats_per_symbol);
   /// Whether the weights as they are now have been validated.
   bool is_validated() const { return validated_step_ == step_; }
   /// Rewinds the text and the state, and raises the epoch.
   void begin_next_epoch();
-  /// Whether all epochs are trained, or early stopping has had enough.
+  /// Whether all epochs are trained, or a criterion to stop is met.
   bool done() const;
 
   void save(const std::filesystem::path& path, int64_t log_position) const;
@@ -63,17 +73,21 @@ class Training {
   double seconds() const { return seconds_; }
   int64_t epoch() const { return epoch_; }  // from 1
   double learning_rate() const { return schedule_.rate(epoch_); }
+  bool averages() const { return average_.started(); }
   /// The lowest validation loss so far, in nats per symbol.
   double best() const { return early_stopping_.state().loss; }
-  /// Updates of an epoch, and those of it that are done.
-  int64_t updates_per_epoch() const { return batches_.chunks(); }
-  int64_t updates_this_epoch() const { return batches_.chunks_read(); }
+  /// How much of the text this epoch has read, 0 to 1.
+  double share_of_epoch() const {
+    return static_cast<double>(batches_.position()) / static_cast<double>(batches_.length());
+  }
   int64_t symbols_per_epoch() const { return batches_.symbols(); }
 
  private:
   /// Runs a chunk micro-batch by micro-batch, which use(output, targets) gets; the states after it.
   template <class Use>
   std::vector<State> forward(const Chunk& chunk, const std::vector<State>& states, Use use);
+  /// With the penalties on activations: what gradients are taken of. `streams` is the whole batch.
+  Variable penalized(Variable loss, const LanguageModel::Output& output, int64_t streams) const;
   void check_finite(double loss, double norm) const;
 
   Recipe recipe_;
@@ -82,10 +96,15 @@ class Training {
   std::unique_ptr<Optimizer> optimizer_;
   Schedule schedule_;
   EarlyStopping early_stopping_;
+  NonMonotonicTrigger trigger_;
+  AveragedWeights average_;
   std::vector<State> states_;  // [batch, H] of each layer; zero where batches do not carry it
   int64_t step_ = 0, epoch_ = 1, validated_step_ = -1;
   double seconds_ = 0;
 };
+
+/// Whether the training that saved this state, with this recipe, had come to its end. InputErrors of load().
+bool is_finished(const Recipe& recipe, const std::filesystem::path& state);
 
 /// Everything in `state` that is defined, for files: "state.0.h", "state.0.c", ...
 std::vector<std::pair<std::string, Tensor>> named_tensors(const std::vector<State>& states);

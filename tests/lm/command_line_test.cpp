@@ -54,6 +54,20 @@ TEST(CommandLine, Resume) {
                   "cannot change");
 }
 
+TEST(CommandLine, Finetune) {
+  const auto options = parse_as<TrainOptions>({"finetune", "runs/a", "--epochs", "9", "--data", "b", "--out",
+                                               "c", "--set", "finetune.learning_rate=5", "--threads", "2"});
+  EXPECT_EQ(options.base, "runs/a");
+  EXPECT_EQ(options.data, "b");
+  EXPECT_EQ(options.out, "c");
+  EXPECT_EQ(options.threads, 2);
+  EXPECT_FALSE(options.resume);
+  EXPECT_EQ(options.settings.at(0).key, "finetune.learning_rate");
+  EXPECT_EQ(options.settings.at(1).key, "finetune.epochs");
+  expect_contains(usage_error({"finetune"}), "no run given");
+  expect_contains(usage_error({"finetune", "runs/a", "--recipe", "demo"}), "unknown flag --recipe");
+}
+
 TEST(CommandLine, Defaults) {
   const auto evaluate = parse_as<EvaluateOptions>({"eval", "r"});
   EXPECT_EQ(evaluate.run, "r");

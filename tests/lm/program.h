@@ -12,7 +12,9 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -112,6 +114,18 @@ inline void expect_refused(const Result& result, const std::string& part, int st
 inline std::size_t lines_of(const std::filesystem::path& path) {
   const std::string text = bytes_of_file(path);
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+/// The log without what depends on the clock.
+inline std::vector<nlohmann::json> log_of(const std::filesystem::path& run) {
+  std::istringstream text(bytes_of_file(run / "log.jsonl"));
+  std::vector<nlohmann::json> entries;
+  for (std::string line; std::getline(text, line);) {
+    entries.push_back(nlohmann::json::parse(line));
+    for (const char* measured : {"symbols_per_second", "seconds", "training_seconds", "peak_bytes"})
+      entries.back().erase(measured);
+  }
+  return entries;
 }
 
 /// A data folder and the words of a training on it that takes about a second.

@@ -158,6 +158,22 @@ TEST(Recipes, ContradictionsNameTheRemedy) {
                                    {setting("model.variational=true"), setting("model." + rate + "=0.1")}));
   EXPECT_NO_THROW(resolve_recipe("zaremba-small", {setting("model.experts=2"), setting("model.tied=true"),
                                                    setting("model.embedding=50")}));
+  for (const char* key : {"length_deviation", "activation_regularization", "temporal_regularization"})
+    for (const char* batching : {"lines", "crops"})
+      expect_contains(
+          error({fmt::format("train.{}=2", key), fmt::format("data.batching={}", batching)}),
+          fmt::format("train.{} = 2 is for data.batching = \"streams\", not \"{}\"", key, batching));
+  expect_contains(error({"train.schedule=milestones"}), "train.decay_at");
+  expect_contains(error({"train.decay_at=[3]"}), "\"milestones\" belong together");
+  expect_contains(error({"train.decay_at=[3, 0]", "train.schedule=milestones"}), "train.decay_at = [3, 0]");
+  expect_contains(error({"train.averaging=non_monotonic", "train.non_monotonic_stopping=true"}),
+                  "leave one of them out");
+  for (const char* optimizer : {"adam", "adamw", "rmsprop"})
+    expect_contains(
+        error({fmt::format("train.optimizer={}", optimizer), "train.learning_rate=30"}),
+        fmt::format("train.learning_rate = 30 with {}, which moves each weight by about that much",
+                    optimizer));
+  EXPECT_NO_THROW(resolve_recipe("zaremba-small", {setting("train.learning_rate=30")})) << "with sgd";
   EXPECT_NO_THROW(
       resolve_recipe("zaremba-small", {setting("model.tied=true"), setting("train.micro_batch=5")}));
 }
@@ -224,6 +240,14 @@ TEST(Recipes, SettingsReachTheModel) {
   EXPECT_EQ(of_cell("mi_gru", "model.beta2=4").integration.beta2, 4);
   EXPECT_EQ(of_cell("mi_rnn_simple", "model.integration_bias=5").integration.b, 5);
   EXPECT_EQ(of_cell("gru", "model.major_ratio=0.5").minor_input, MinorInput::embedding);
+}
+
+TEST(Recipes, SettingsReachTheSchedule) {
+  const ScheduleOptions options = schedule_options(
+      resolve_recipe("zaremba-small", {setting("train.schedule=milestones"),
+                                       setting("train.decay_at=[25, 35]"), setting("train.decay=0.1")}));
+  EXPECT_EQ(options.decay_at, (std::vector<int64_t>{25, 35}));
+  EXPECT_DOUBLE_EQ(Schedule(options, 1).rate(36), 0.01);
 }
 
 TEST(Recipes, Listing) {

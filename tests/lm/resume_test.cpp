@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lm/files.h"
+#include "lm/safetensors.h"
 #include "tests/lm/program.h"
 
 namespace rondo {
@@ -52,6 +53,40 @@ INSTANTIATE_TEST_SUITE_P(Optimizers, ResumeTest,
                                                                   "train.micro_batch=0",
                                                                   "train.early_stopping=12"},
                                          std::vector<std::string>{"model.cell=bn_lstm"}));
+
+/// Settings under which averaging starts in the middle of a run of SmallData, with chunks of many lengths.
+std::vector<std::string> averaging_settings() {
+  std::vector<std::string> words;
+  for (const char* setting :
+       {"train.optimizer=sgd", "train.learning_rate=8", "train.clip=0.25", "train.schedule=constant",
+        "train.averaging=non_monotonic", "train.averaging_interval=2", "train.length_deviation=2",
+        "train.activation_regularization=2", "train.temporal_regularization=1"})
+    words.insert(words.end(), {"--set", setting});
+  return words;
+}
+
+// Killed before the average starts, after that, and while the model that is kept is the average.
+TEST(Resume, AveragingGoesOnExactly) {
+  const SmallData data;
+  const std::string whole = output_of_lm(data.train("whole", averaging_settings()));
+  expect_contains(whole, "from now on the average of the weights is evaluated and kept");
+  std::vector<std::string> words = data.train("killed", averaging_settings());
+  bool before = false, after = false;
+  const std::size_t all = lines_of(data / "whole/log.jsonl");
+  for (std::size_t lines = 5; lines < all; lines += all / 8) {
+    Program program(words);
+    wait_for_log(program, data / "killed", lines);
+    ASSERT_EQ(program.end(SIGKILL).status, 128 + SIGKILL);
+    words = data.resume("killed");
+    const std::string count =
+        Safetensors::read(data / "killed/state.safetensors").metadata("averaging.count");
+    (count == "0" ? before : after) = true;
+  }
+  EXPECT_TRUE(before && after) << "killed on both sides of the switch";
+  output_of_lm(words);
+  EXPECT_EQ(data.model_digest("killed"), data.model_digest("whole"));
+  EXPECT_EQ(log_of(data / "killed"), log_of(data / "whole"));
+}
 
 TEST(Resume, StartsAnewWithoutAState) {
   const SmallData data;
@@ -167,22 +202,26 @@ TEST(Resume, FullDisk) {
 }
 
 // A loss that is not a number. The rate is raised in the run's config.toml, so that there is a best model to
-// lose.
+// lose; once that of the weights, once that of their average.
 TEST(Resume, NotFinite) {
   const SmallData data;
-  data.trained("run", {"--epochs", "1", "--set", "train.clip=0"});
-  const std::string model = data.model_digest("run");
-  std::string config = bytes_of_file(data / "run/config.toml");
-  const std::string rate = "\nlearning_rate = 0.01";
-  ASSERT_NE(config.find(rate), std::string::npos);
-  write_bytes(data / "run/config.toml",
-              config.replace(config.find(rate), rate.size(), "\nlearning_rate = 1e38"));
-  const Result result = run_lm(data.resume("run", {"--epochs", "3"}));
-  EXPECT_EQ(result.status, 1);
-  expect_contains(result.err, "step 1");
-  expect_contains(result.err, "not finite: ");
-  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-  EXPECT_EQ(data.model_digest("run"), model);
+  for (const char* averaging : {"never", "always"}) {
+    const std::string run = averaging;
+    data.trained(run, {"--epochs", "1", "--set", "train.clip=0", "--set", "train.optimizer=sgd", "--set",
+                       fmt::format("train.averaging={}", averaging)});
+    const std::string model = data.model_digest(run);
+    std::string config = bytes_of_file(data / run / "config.toml");
+    const std::string rate = "\nlearning_rate = 0.01";
+    ASSERT_NE(config.find(rate), std::string::npos);
+    write_bytes(data / run / "config.toml",
+                config.replace(config.find(rate), rate.size(), "\nlearning_rate = 1e38"));
+    const Result result = run_lm(data.resume(run, {"--epochs", "3"}));
+    EXPECT_EQ(result.status, 1);
+    expect_contains(result.err, "step 1");
+    expect_contains(result.err, "not finite: ");
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_EQ(data.model_digest(run), model);
+  }
 }
 
 }  // namespace

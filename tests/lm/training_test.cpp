@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "nn/cells/cell.h"
 #include "tensor/allocator.h"
@@ -99,12 +100,13 @@ TEST_P(TrainingOnBatches, GoesOnFromASavedStateWithTheSameBits) {
   int64_t symbols = 0;
   while (whole.next_chunk(chunk)) symbols += whole.update(chunk).symbols;
   EXPECT_EQ(symbols, whole.symbols_per_epoch());
-  EXPECT_EQ(whole.updates_this_epoch(), whole.updates_per_epoch());
+  EXPECT_EQ(whole.share_of_epoch(), 1);
   whole.begin_next_epoch();
   updates(whole, 2);
   whole.save(folder / "state", 0);
   resumed.load(folder / "state");
-  EXPECT_EQ(resumed.updates_this_epoch(), 2);
+  EXPECT_GT(resumed.share_of_epoch(), 0);
+  EXPECT_EQ(resumed.share_of_epoch(), whole.share_of_epoch());
   updates(whole, 3);
   updates(resumed, 3);
   EXPECT_EQ(resumed.model().values().to_vector(), whole.model().values().to_vector());
@@ -151,6 +153,168 @@ TEST(Training, MicroBatchesTrainAsTheWholeBatchDoes) {
   const std::vector<real> a = parts.model().values().to_vector(), b = whole.model().values().to_vector();
   // Sums in another order; Adam divides by small numbers.
   for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 2e-5) << i;
+}
+
+/// With what AWD-LSTM adds to a training.
+Recipe averaging_recipe() {
+  Recipe recipe = rich_recipe("streams");
+  recipe.train.optimizer = "sgd";
+  recipe.train.learning_rate = 0.5;
+  recipe.train.schedule = "constant";
+  recipe.train.length_deviation = 2;
+  recipe.train.activation_regularization = 2;
+  recipe.train.temporal_regularization = 3;
+  recipe.train.averaging = "non_monotonic";
+  recipe.train.averaging_interval = 1;
+  recipe.train.early_stopping = 0;
+  return recipe;
+}
+
+TEST(Training, MicroBatchesHaveTheirShareOfThePenalties) {
+  const std::vector<int32_t> ids = some_ids();
+  Recipe recipe = averaging_recipe();
+  Training parts(recipe, 11, ids);
+  recipe.train.micro_batch = 0;
+  Training whole(recipe, 11, ids);
+  recipe.train.activation_regularization = 0;
+  Training without_activation(recipe, 11, ids);
+  recipe.train.activation_regularization = 2;
+  recipe.train.temporal_regularization = 0;
+  Training without_temporal(recipe, 11, ids);
+  const auto gradients = [](Training& training) {
+    Chunk chunk;
+    training.next_chunk(chunk);
+    training.update(chunk);
+    return training.model().gradients().to_vector();
+  };
+  const auto a = gradients(parts), b = gradients(whole), c = gradients(without_activation),
+             d = gradients(without_temporal);
+  double by_activation = 0, by_time = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    ASSERT_NEAR(a[i], b[i], 1e-6) << i;
+    by_activation = std::max(by_activation, std::fabs(double{b[i]} - c[i]));
+    by_time = std::max(by_time, std::fabs(double{b[i]} - d[i]));
+  }
+  EXPECT_GT(by_activation, 1e-4);
+  EXPECT_GT(by_time, 1e-4);
+}
+
+TEST(Training, PenaltiesAreNotInTheLossThatIsLogged) {
+  const std::vector<int32_t> ids = some_ids();
+  Recipe recipe = averaging_recipe(), plain = recipe;
+  plain.train.activation_regularization = plain.train.temporal_regularization = 0;
+  Training with(recipe, 11, ids), without(plain, 11, ids);
+  Chunk chunk, same;
+  with.next_chunk(chunk);
+  without.next_chunk(same);
+  EXPECT_EQ(with.update(chunk).nats, without.update(same).nats);
+}
+
+TEST(Training, TheRateOfAStepIsInProportionToItsOwnChunk) {
+  const std::vector<int32_t> ids = some_ids();
+  Recipe recipe = averaging_recipe();
+  Training training(recipe, 11, ids);
+  std::set<int64_t> lengths;
+  Chunk chunk;
+  while (training.next_chunk(chunk)) {
+    EXPECT_DOUBLE_EQ(training.update(chunk).learning_rate, 0.5 * static_cast<double>(chunk.steps) / 7);
+    lengths.insert(chunk.steps);
+  }
+  EXPECT_GT(lengths.size(), 2u);
+  recipe.train.loss = "sum_over_time";
+  Training sums(recipe, 11, ids);
+  while (sums.next_chunk(chunk)) EXPECT_EQ(sums.update(chunk).learning_rate, 0.5);
+}
+
+// The whole way: raw weights; the trigger; their average, which is evaluated while they go on.
+TEST(Training, AveragesFromTheTriggerOn) {
+  const std::vector<int32_t> ids = some_ids();
+  Recipe recipe = averaging_recipe();
+  Training training(recipe, 11, ids);
+  recipe.train.averaging = "never";
+  Training raw(recipe, 11, ids);
+  std::vector<double> sums;
+  int count = 0;
+  const auto take = [&] {
+    const std::vector<real> weights = training.model().values().to_vector();
+    sums.resize(weights.size());
+    for (size_t i = 0; i < weights.size(); ++i) sums[i] += weights[i];
+    ++count;
+  };
+  for (const double loss : {3.0, 2.5, 2.75, 2.25, 2.625}) {  // the last is above 2.5, the second
+    EXPECT_FALSE(training.averages());
+    updates(training, 2);
+    updates(raw, 2);
+    training.validated(loss);
+  }
+  ASSERT_TRUE(training.averages());
+  take();
+  for (int i = 0; i < 3; ++i) {
+    updates(training, 1);
+    updates(raw, 1);
+    take();
+  }
+  EXPECT_EQ(training.model().values().to_vector(), raw.model().values().to_vector())
+      << "training goes on from them";
+  {
+    const auto in_force = training.evaluated_weights();
+    const std::vector<real> average = training.model().values().to_vector();
+    for (size_t i = 0; i < average.size(); ++i) ASSERT_NEAR(average[i], sums[i] / count, 1e-6);
+    EXPECT_NE(average, raw.model().values().to_vector());
+    const TemporaryFolder folder;
+    EXPECT_THROW(training.save(folder / "state", 0), Error);
+  }
+  EXPECT_EQ(training.model().values().to_vector(), raw.model().values().to_vector());
+}
+
+TEST(Training, AveragingGoesOnFromASavedStateWithTheSameBits) {
+  const std::vector<int32_t> ids = some_ids();
+  const TemporaryFolder folder;
+  for (const std::string averaging : {"non_monotonic", "always"}) {
+    for (const int64_t saved_after : {2, 4}) {  // evaluations: before the trigger and after it
+      Recipe recipe = averaging_recipe();
+      recipe.train.averaging = averaging;
+      Training whole(recipe, 11, ids), resumed(recipe, 11, ids);
+      const std::vector<double> losses = {2.5, 2.25, 3, 2, 2.75};
+      const auto train = [&](Training& training, int64_t from, int64_t to) {
+        for (int64_t i = from; i < to; ++i) {
+          updates(training, 1);
+          training.validated(losses[static_cast<size_t>(i)]);
+        }
+      };
+      train(whole, 0, saved_after);
+      whole.save(folder / "state", 0);
+      resumed.load(folder / "state");
+      EXPECT_EQ(resumed.averages(), averaging == "always" || saved_after == 4);
+      train(whole, saved_after, 5);
+      train(resumed, saved_after, 5);
+      EXPECT_EQ(resumed.model().values().to_vector(), whole.model().values().to_vector());
+      const auto of_whole = whole.evaluated_weights(), of_resumed = resumed.evaluated_weights();
+      EXPECT_EQ(resumed.model().values().to_vector(), whole.model().values().to_vector());
+    }
+  }
+}
+
+TEST(Training, TheNonMonotonicCriterionEndsIt) {
+  const std::vector<int32_t> ids = some_ids();
+  const TemporaryFolder folder;
+  Recipe recipe = averaging_recipe();
+  recipe.train.averaging = "always";
+  recipe.train.non_monotonic_stopping = true;
+  Training training(recipe, 11, ids);
+  training.begins_with(1);  // to be beaten, but no loss of this training
+  EXPECT_TRUE(training.is_validated());
+  for (const double loss : {3.0, 2.0, 2.5, 1.5, 2.25}) {
+    EXPECT_FALSE(training.done()) << loss;
+    EXPECT_FALSE(training.validated(loss)) << "not better than the begin";
+    training.save(folder / "state", 0);
+    EXPECT_EQ(is_finished(recipe, folder / "state"), training.done());
+  }
+  EXPECT_TRUE(training.done());
+  Training resumed(recipe, 11, ids);
+  resumed.load(folder / "state");
+  EXPECT_TRUE(resumed.done());
+  EXPECT_EQ(resumed.best(), 1);
 }
 
 TEST(Training, RefusesNumbersThatNoTrainingHas) {

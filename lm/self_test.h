@@ -1,0 +1,15 @@
+// A test of the model before it is trained: is there a way for a gradient to every tensor? It deliberately
+// does not judge what the gradients are: the tests of the cells do.
+#pragma once
+
+#include "nn/language_model.h"
+
+namespace rondo {
+
+/// Reads a few symbols without dropout, from a state that is not zero. Throws Error naming the tensors whose
+/// gradient is zero in every element: they would stay as they are, unnoticed, while the rest is trained (as
+/// recurrent weights did in ports of weight-dropped LSTMs). Leaves no trace: gradients are zero afterwards,
+/// statistics, modes and random state what they were. Takes a small part of the time of an update.
+void check_gradients_reach_all(LanguageModel& model);
+
+}  // namespace rondo
