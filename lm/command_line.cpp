@@ -31,7 +31,7 @@ struct Parser {
   InfoOptions info;
   RecipesOptions recipes;
   TableOptions table;
-  std::vector<std::string> train_sets, info_sets;
+  std::vector<std::string> train_sets, eval_sets, info_sets;
   std::string epochs, seed;  // as text: they are judged as settings of the recipe
 
   Parser();
@@ -151,8 +151,39 @@ Parser::Parser() {
           "pieces read side by side: more is faster, 1 is exact (default: the recipe's train.eval_streams)")
       ->check(integer(1, 1000000))
       ->type_name("N");
+  eval_command.add_flag(
+      "--dynamic", evaluate.dynamic,
+      "dynamic evaluation: the weights learn from what they were scored on, and are put back");
+  eval_command.add_flag("--cache", evaluate.cache,
+                        "neural cache: symbols that followed states like the present one are more probable");
+  eval_command
+      .add_option("--set", eval_sets,
+                  "a setting of [dynamic] or [cache], again and again (default: the run's)")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->take_all();
+  eval_command.add_flag("--tune", evaluate.tune,
+                        "first search the settings of --dynamic and --cache on the validation text");
+  eval_command
+      .add_option(
+          "--budget", evaluate.budget,
+          fmt::format("symbols that --tune may score, beside the statistics of --dynamic (default: {})",
+                      default_tuning_budget))
+      ->check(integer(1))
+      ->type_name("N");
   add_device(eval_command, evaluate);
   eval_command.add_flag("--json", evaluate.json, "print one JSON object");
+  eval_command.footer(
+      "Nats are the mean of -ln p over the symbols scored, and their number is printed and is the\n"
+      "denominator. Scored is every symbol but the first, which is context only; nothing is dropped at the\n"
+      "end. Streams are pieces of the text, each from a zero state, the first symbol of a piece having the\n"
+      "last of the piece before as context. --dynamic and --cache read one stream. (Published code often\n"
+      "divides the sum over N - 1 symbols by N, for a slightly lower figure; that is not done here.)\n"
+      "--dynamic reads the training text once before, in dynamic.statistics_streams streams, then scores\n"
+      "dynamic.length symbols at a time with the weights as they are, and updates them from that loss.\n"
+      "--cache mixes what cache.window states remember into p; it grows from empty. With both it mixes into\n"
+      "what the present weights give. `lm info --keys` lists the settings.\n" +
+      eval_command.get_footer());
 
   CLI::App& score_command = command("score", "print the probability of each line of standard input",
                                     "lm score runs/char-lstm-1 < lines.txt");
@@ -350,6 +381,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   }
   if (first == "eval") {
     check_run_given(command, parser.evaluate.run);
+    parser.evaluate.settings = parse_settings(parser.eval_sets);
     return parser.evaluate;
   }
   if (first == "score") {

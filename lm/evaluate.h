@@ -1,9 +1,12 @@
-// `lm eval`: how well a run predicts a text.
+// `lm eval`: how well a run predicts a text, as it is or adapting to it.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include "lm/settings.h"
 
 namespace rondo {
 
@@ -12,12 +15,18 @@ struct EvaluateOptions {
   std::string split = "valid";          // train, valid or test of the run's data; ignored when text is given
   std::string text;                     // a file
   std::optional<std::int64_t> streams;  // none: the recipe's eval_streams
+  bool dynamic = false, cache = false;  // adapt to the text: lm/adaptive_evaluation.h
+  std::vector<Setting> settings;        // of [dynamic] and [cache], on top of the run's
+  bool tune = false;                    // search these settings on the validation text first
+  std::optional<std::int64_t> budget;   // of symbols that the search may score
   bool json = false;
   std::optional<int> threads;
   std::string device = "cpu";
 };
 
-/// Prints nats, bits, perplexity and the number of symbols on stdout. Returns 0.
+constexpr std::int64_t default_tuning_budget = 200'000;
+
+/// Prints nats, bits, perplexity and the number of symbols on stdout, and with which settings. Returns 0.
 int evaluate(const EvaluateOptions& options);
 
 }  // namespace rondo

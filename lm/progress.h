@@ -27,10 +27,10 @@ class Progress {
   void status(const std::string& text);
   /// Prints a line that stays.
   void line(const std::string& text);
-
- private:
+  /// Removes a status that stands on the terminal, before others write there.
   void erase();
 
+ private:
   std::FILE* file_;
   bool terminal_;
   int columns_;
