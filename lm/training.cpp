@@ -83,9 +83,10 @@ void read(const StateReader& file, const std::string& path, NonMonotonicTrigger&
   file.read("trigger.lowest", state.lowest);
   file.read("trigger.last", count);
   bool finite = std::isfinite(state.lowest);
-  for (int64_t i = 0; i < count; ++i)
-    file.read(fmt::format("trigger.last.{}", i), state.last.emplace_back()),
-        finite &= std::isfinite(state.last.back());
+  for (int64_t i = 0; i < count; ++i) {
+    file.read(fmt::format("trigger.last.{}", i), state.last.emplace_back());
+    finite &= std::isfinite(state.last.back());
+  }
   check_input(count >= 0 && (fired == 0 || fired == 1) && finite,
               "{}: validation losses that no training has: {}, lowest {}", path, fmt::join(state.last, ", "),
               state.lowest);

@@ -33,7 +33,7 @@ class NonMonotonicTrigger {
     const bool fires = loss > state_.lowest;
     state_.fired |= fires;
     state_.last.push_back(loss);
-    if (static_cast<int64_t>(state_.last.size()) > n_) {
+    while (static_cast<int64_t>(state_.last.size()) > n_) {
       state_.lowest = std::min(state_.lowest, state_.last.front());
       state_.last.pop_front();
     }

@@ -320,7 +320,7 @@ TEST(Training, TheNonMonotonicCriterionEndsIt) {
 TEST(Training, RefusesNumbersThatNoTrainingHas) {
   const TemporaryFolder folder;
   const std::vector<int32_t> ids = some_ids();
-  Training training(small_recipe("gru"), 11, ids);
+  Training training(averaging_recipe(), 11, ids);
   training.save(folder / "state", 0);
   const Safetensors good = Safetensors::read(folder / "state");
   for (const auto& [name, value] :
@@ -330,7 +330,13 @@ TEST(Training, RefusesNumbersThatNoTrainingHas) {
                                                         {"epoch", "0"},
                                                         {"position", "1000000"},
                                                         {"validation.best", "nan"},
-                                                        {"schedule.decays", "-1"}}) {
+                                                        {"schedule.decays", "-1"},
+                                                        {"averaging.count", "-1"},
+                                                        {"averaging.count", "1"},
+                                                        {"trigger.fired", "2"},
+                                                        {"trigger.lowest", "inf"},
+                                                        {"trigger.last", "-1"},
+                                                        {"trigger.last", "1"}}) {
     Metadata numbers = good.metadata();
     numbers[name] = value;
     write_safetensors(folder / "bad", good.tensors(), numbers);
