@@ -184,9 +184,9 @@ CrossEntropy mixture_cross_entropy(const Variable& x, const Variable& log_prior,
                                    const Variable& bias, const Tokens& targets) {
   constexpr auto name = "mixture_cross_entropy";
   const int64_t N = x.value().rows(), K = log_prior.shape().columns();
+  check(log_prior.defined() && K > 0 && log_prior.value().rows() == N,
+        "[{}] x {} needs a log prior [{}, K], got {}", name, x.shape(), N, log_prior.shape());
   check_inputs(name, x, K, weight, bias, targets);
-  check(log_prior.value().rows() == N, "[{}] x {} needs a log prior [{}, K], got {}", name, x.shape(), N,
-        log_prior.shape());
   const ScoredRows scored(*targets);
   const int64_t count = scored.count();
   const Tensor inputs = contiguous(scored.of(x.value())).reshaped({count * K, weight.shape().columns()});

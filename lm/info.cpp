@@ -75,6 +75,7 @@ void print_model(const Subject& subject, const Module& model) {
     fmt::print(", of which major {}", fmt::join(model_settings.major_ratio, ", "));
   if (!model_settings.output_layers.empty())
     fmt::print(", then {} tanh", fmt::join(model_settings.output_layers, " + "));
+  if (model_settings.experts > 1) fmt::print(", a mixture of {} softmaxes", model_settings.experts);
   fmt::print("\n");
   fmt::print("symbols     {} {}\n\n", subject.vocabulary_size, recipe.data.unit);
   for (const auto& [module, count] : counts_by_module(model)) {

@@ -59,6 +59,13 @@ TEST(Recipes, PublishedFigures) {
   EXPECT_EQ(published("maupome-text8-mlstm").test, 1.37);
   EXPECT_EQ(published("mi-ptb-mi-rnn").test, 1.39);
   EXPECT_EQ(published("mi-hutter-mi-lstm").test, 1.44);
+  EXPECT_EQ(published("awd-lstm-wt2").valid, 69.1);
+  EXPECT_EQ(published("awd-lstm-mos-ptb").test, 55.97);
+  EXPECT_EQ(published("awd-mmlstm-mos-ptb").test, 54.51);
+  EXPECT_EQ(published("awd-mmlstm-mos-wt2").test, 61.77);
+  EXPECT_EQ(published("awd-mmlstm-mos-ptb-minor-on-previous").test, 55.93);
+  EXPECT_EQ(published("awd-mmlstm-mos-wt2-no-minor-3").valid, 65.66);
+  EXPECT_EQ(published("awd-lstm-enwik8").test, 1.232);
 }
 
 // Of 41 characters of the Penn Treebank and 29 of text8, as the paper has them.
@@ -76,6 +83,37 @@ TEST(Recipes, OfMaupomeAndMeursHaveTheParametersThatArePrinted) {
   EXPECT_EQ(parameters("maupome-text8-tmgru", 29), 133230);
   EXPECT_EQ(parameters("maupome-text8-mgru", 29), 133175);
   EXPECT_EQ(parameters("maupome-text8-mgru-large", 29), 876629);
+}
+
+// To the unit by architecture: tests/nn/awd_test.cpp. The ablations count what their printed sizes give.
+TEST(Recipes, OfAwdHaveTheirParameters) {
+  const auto parameters = [](const std::string& name, int64_t V) {
+    return LanguageModel(model_options(load_recipe(name)), V, std::nullopt).parameter_count();
+  };
+  EXPECT_EQ(parameters("awd-lstm-ptb", 10000), 24221600);
+  EXPECT_EQ(parameters("awd-lstm-wt2", 33278), 33556078);
+  EXPECT_EQ(parameters("awd-lstm-ptb-char", 50), 13787650);
+  EXPECT_EQ(parameters("awd-lstm-enwik8", 205), 47270045);
+  EXPECT_EQ(parameters("awd-lstm-mos-ptb", 10000), 21500620);
+  EXPECT_EQ(parameters("awd-lstm-mos-wt2", 33278), 34909528);
+  const auto millions = [&](const std::string& name) {
+    return static_cast<double>(parameters(name, name.find("-wt2") == std::string::npos ? 10000 : 33278)) /
+           1e6;
+  };
+  EXPECT_NEAR(millions("awd-mmlstm-mos-ptb"), 21.3, 0.05);
+  EXPECT_NEAR(millions("awd-mmlstm-mos-wt2"), 32.3, 0.05);
+  EXPECT_NEAR(millions("awd-mmlstm-mos-ptb-no-minor-1"), 21.5, 0.05);
+  EXPECT_NEAR(millions("awd-mmlstm-mos-ptb-no-minor-2"), 21.8, 0.05) << "printed 21.5";
+  EXPECT_NEAR(millions("awd-mmlstm-mos-ptb-no-minor-3"), 21.5, 0.05);
+  EXPECT_NEAR(millions("awd-mmlstm-mos-wt2-no-minor-1"), 32.5, 0.05);
+  EXPECT_NEAR(millions("awd-mmlstm-mos-wt2-no-minor-2"), 32.6, 0.05);
+  EXPECT_NEAR(millions("awd-mmlstm-mos-wt2-no-minor-3"), 32.6, 0.05);
+  EXPECT_NEAR(millions("awd-mmlstm-mos-ptb-minor-on-previous"), 24.4, 0.05) << "printed 21.7";
+  EXPECT_NEAR(millions("awd-mmlstm-mos-wt2-minor-on-previous"), 32.2, 0.05) << "printed 32.5";
+  const double small = millions("awd-lstm-small-ptb");
+  EXPECT_NEAR(small, 2.1, 0.01);
+  EXPECT_NEAR(millions("awd-lstm-mos-small-ptb"), small, 0.01 * small);
+  EXPECT_NEAR(millions("awd-mmlstm-mos-small-ptb"), small, 0.01 * small);
 }
 
 TEST(Recipes, OfWuEtAlHaveAboutTheParametersThatArePrinted) {
