@@ -203,11 +203,11 @@ void print_best(const Tuned& tuned) {
 }
 
 Tuned tuned_on(const Encoded& valid, OpenRun& run, const EvaluateOptions& options, const Adaptation& start,
-               Progress& progress) {
+               int64_t budget, Progress& progress) {
   if (!options.json)
     fmt::print("searching on the first symbols of the validation text; statistics are not in the budget\n");
   Tuned tuned = tune(
-      *run.model, valid.ids, start, options.budget.value_or(default_tuning_budget),
+      *run.model, valid.ids, start, budget,
       [&](const Trial& trial) {
         if (options.json) return;
         progress.erase();
@@ -270,7 +270,7 @@ int evaluate(const EvaluateOptions& options) {
     measured.how.statistics = &statistics;
   }
   if (options.tune) {
-    measured.tuned = tuned_on(encoded(corpus->valid, run), run, options, measured.how, progress);
+    measured.tuned = tuned_on(encoded(corpus->valid, run), run, options, measured.how, budget, progress);
     measured.how = measured.tuned->best;
   }
   const auto show = progress_of(progress, "evaluating " + text.name, std::ssize(ids.ids) - 1);

@@ -121,7 +121,7 @@ TEST_P(AdaptiveEvaluation, WithoutAdaptationIsTheStaticOne) {
 }
 
 TEST_P(AdaptiveEvaluation, CacheEqualsPlainLoops) {
-  const std::vector<int32_t> ids = walk(560, 3);  // two chunks, six blocks
+  const std::vector<int32_t> ids = walk(560, 3);  // two chunks, five blocks
   const auto positions = plain.read(ids);
   for (const int64_t window : {1, 7, 300, 5000})
     for (const double theta : {0.0, 0.7, 2000.0})
