@@ -1,0 +1,61 @@
+// What tensors are said to take, beside what they take; and the refusal of what does not fit. Of trainings:
+// tests/lm/program_test.cpp.
+#include "lm/memory_estimate.h"
+
+#include <gtest/gtest.h>
+
+#include "lm/evaluation.h"
+#include "lm/model.h"
+#include "lm/recipes.h"
+#include "tensor/allocator.h"
+#include "tests/lm/temporary_folder.h"
+
+namespace rondo {
+namespace {
+
+Recipe recipe_with(const std::vector<std::string>& settings) {
+  std::vector<Setting> parsed;
+  for (const std::string& it : settings) parsed.push_back(parse_setting(it));
+  return resolve_recipe("zaremba-small", parsed);
+}
+
+TEST(MemoryEstimate, OfEvaluationsIsWithinAQuarter) {
+  const std::vector<std::vector<std::string>> cases{
+      {},
+      {"model.hidden=600"},
+      {"train.eval_streams=20", "model.cell=mlstm"},
+      {"model.hidden=300", "model.embedding=100", "model.major_ratio=0.7"},
+      {"model.experts=15", "model.embedding=100", "model.tied=true"},
+      {"model.hidden=300", "model.output_layers=[200]"}};
+  const int64_t V = 2000;
+  std::vector<int32_t> ids;
+  for (int32_t i = 0; i < 1100; ++i) ids.push_back(i * 7 % V);
+  for (const auto& settings : cases) {
+    const Recipe recipe = recipe_with(settings);
+    const size_t before = memory_statistics(Device::cpu).bytes_in_use;
+    reset_peak_bytes(Device::cpu);
+    LanguageModel model(model_options(recipe), V);
+    evaluate_ids(model, ids, {recipe.train.eval_streams, {}});
+    const auto measured = static_cast<double>(memory_statistics(Device::cpu).peak_bytes - before);
+    const auto estimated = static_cast<double>(evaluation_bytes(recipe, model));
+    const std::string which = settings.empty() ? recipe.name : settings.front();
+    EXPECT_GT(measured / estimated, 0.75) << which << ": " << measured;
+    EXPECT_LT(measured / estimated, 1.25) << which << ": " << measured;
+  }
+}
+
+TEST(MemoryEstimate, NamesAMicroBatchThatFits) {
+  const Recipe recipe = recipe_with({});  // of 20 streams
+  const LanguageModel model(model_options(recipe), 10000, std::nullopt);
+  EXPECT_NO_THROW(check_fits(recipe, model, training_bytes(recipe, model)));
+  Recipe fives = recipe;
+  fives.train.micro_batch = 5;
+  const int64_t enough_for_five = training_bytes(fives, model);
+  expect_contains(error_of([&] { check_fits(recipe, model, enough_for_five); }), "set train.micro_batch=5,");
+  EXPECT_THROW(check_fits(recipe, model, enough_for_five), InputError);
+  EXPECT_NO_THROW(check_fits(fives, model, enough_for_five));
+  expect_contains(error_of([&] { check_fits(recipe, model, 1000); }), "whatever train.micro_batch: make");
+}
+
+}  // namespace
+}  // namespace rondo
