@@ -1,0 +1,116 @@
+// Initial values: what each initialiser draws, and for whom.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "nn/language_model.h"
+#include "tests/nn/parameters.h"
+#include "tests/nn/small_model.h"
+#include "tests/tensor/errors.h"
+
+namespace rondo {
+namespace {
+
+using Numbers = std::vector<real>;
+
+struct Initial : Module {
+  Initial(Shape shape, Initializer initializer) : parameter(*this, "p", shape, initializer) { finalize(5); }
+  Numbers values() const { return parameter.variable().value().to_vector(); }
+  Parameter parameter;
+};
+
+TEST(Initializer, UniformFillsItsBounds) {
+  const Numbers values = Initial({100, 100}, uniform_values(0.25)).values();
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  EXPECT_GE(*low, -0.25f);
+  EXPECT_LE(*high, 0.25f);
+  EXPECT_LT(*low, -0.249f);
+  EXPECT_GT(*high, 0.249f);
+}
+
+TEST(Initializer, NormalHasItsDeviation) {
+  const Initial model({100, 100}, normal_values(0.3));
+  EXPECT_NEAR(std::sqrt(sum_of_squares(model.parameter.variable().value()) / 1e4), 0.3, 0.01);
+}
+
+TEST(Initializer, OrthogonalWithinEachBlock) {
+  const auto check = [](int64_t rows, int64_t columns, int blocks) {
+    const Numbers w = Initial({rows * blocks, columns}, orthogonal_values().per_gate(blocks)).values();
+    for (int block = 0; block < blocks; ++block) {
+      const real* at = w.data() + block * rows * columns;
+      const bool tall = rows > columns;
+      for (int64_t a = 0; a < std::min(rows, columns); ++a)
+        for (int64_t b = 0; b <= a; ++b) {
+          double inner = 0;
+          for (int64_t i = 0; i < std::max(rows, columns); ++i)
+            inner +=
+                tall ? at[i * columns + a] * at[i * columns + b] : at[a * columns + i] * at[b * columns + i];
+          ASSERT_NEAR(inner, a == b ? 1 : 0, 1e-5) << rows << "x" << columns << " block " << block;
+        }
+    }
+    if (blocks > 1) {
+      ASSERT_NE(w[0], w[rows * columns]);
+    }
+  };
+  check(8, 8, 4);
+  check(5, 9, 3);
+  check(9, 5, 1);
+  check(150, 150, 2);  // more vectors than are treated at once
+  check(200, 130, 1);
+  EXPECT_EQ(error_of([] {
+              Initial({5, 4}, orthogonal_values().per_gate(2));
+            }),
+            "[orthogonal] [5, 4] does not split into 2 blocks of rows");
+}
+
+TEST(Initializer, PyTorchsBoundsAndTheForgetBias) {
+  LanguageModelOptions options = small();
+  const double bound = 1 / std::sqrt(5.0);
+  const auto largest = [](const Tensor& x) {
+    double most = 0;
+    for (real value : x.to_vector()) most = std::max(most, std::abs(static_cast<double>(value)));
+    return most;
+  };
+  {
+    const LanguageModel model(options, 11);
+    for (const char* name : {"rnn.weight_ih_l0", "rnn.weight_hh_l0", "rnn.bias_ih_l0", "rnn.bias_hh_l0"}) {
+      EXPECT_LE(largest(value_of(model, name)), bound) << name;
+      EXPECT_GT(largest(value_of(model, name)), 0.7 * bound) << name;
+    }
+    EXPECT_LE(largest(value_of(model, "decoder.weight")), 1 / std::sqrt(6.0));
+  }
+  const LanguageModel plain(options, 11, 3);
+  options.forget_bias = 2;
+  const LanguageModel biased(options, 11, 3);
+  const Numbers before = value_of(plain, "rnn.bias_ih_l0").to_vector();
+  const Numbers after = value_of(biased, "rnn.bias_ih_l0").to_vector();
+  for (size_t i = 0; i < 20; ++i)  // gates are stacked i f g o
+    EXPECT_FLOAT_EQ(after[i], before[i] + (5 <= i && i < 10 ? 2 : 0));
+  EXPECT_EQ(value_of(plain, "rnn.bias_hh_l0").to_vector(), value_of(biased, "rnn.bias_hh_l0").to_vector());
+}
+
+TEST(Initializer, OneForEveryParameter) {
+  LanguageModelOptions options = small();
+  options.every = uniform_values(0.01);
+  options.forget_bias = 1;
+  const LanguageModel model(options, 11);
+  for (const Segment& segment : model.segments()) {
+    const Numbers values = value_of(model, segment.name).to_vector();
+    for (size_t i = 0; i < values.size(); ++i) {
+      const size_t H = segment.name.ends_with("_l0") ? 5 : 6;
+      const bool forget = segment.name.find("bias_ih") != std::string::npos && H <= i && i < 2 * H;
+      ASSERT_NEAR(values[i], forget ? 1 : 0, 0.01001) << segment.name;
+    }
+  }
+}
+
+TEST(Initializer, SeedsAndNamesTellDrawsApart) {
+  const LanguageModel a(small(), 11, 1), again(small(), 11, 1), other(small(), 11, 2);
+  EXPECT_EQ(a.values().to_vector(), again.values().to_vector());
+  EXPECT_NE(a.values().to_vector(), other.values().to_vector());
+  EXPECT_NE(value_of(a, "rnn.bias_ih_l0").to_vector(), value_of(a, "rnn.bias_hh_l0").to_vector());
+}
+
+}  // namespace
+}  // namespace rondo

@@ -1,0 +1,68 @@
+// Modules lay parameters out once, in two buffers.
+#include <gtest/gtest.h>
+
+#include "autograd/operators.h"
+#include "nn/linear.h"
+#include "tests/nn/parameters.h"
+#include "tests/tensor/errors.h"
+
+namespace rondo {
+namespace {
+
+using Numbers = std::vector<real>;
+
+struct Pair : Module {
+  Pair() : first(*this, "first", 3, 5), second(*this, "second", 5, 2) {}
+  Linear first, second;
+};
+
+TEST(Module, LaysParametersOutOnceAndInTwoBuffers) {
+  Pair model;
+  EXPECT_EQ(model.parameter_count(), 20 + 12);
+  EXPECT_EQ(error_of([&] { model.first.weight.variable(); }),
+            "[first.weight] call finalize() on the model before using it");
+  EXPECT_EQ(error_of([&] { (void)model.values(); }), "[model] call finalize() first");
+  EXPECT_EQ(error_of([&] { model.first.finalize(1); }),
+            "[finalize] 'first' is a part; finalize the whole model");
+  model.finalize(1);
+  EXPECT_EQ(error_of([&] { model.finalize(1); }), "[finalize] this model is laid out already");
+  EXPECT_EQ(error_of([&] { Parameter late(model, "late", {3}, constant_values(0)); }),
+            "[late] a parameter made after finalize() would not be trained");
+  EXPECT_EQ(model.values().size(), model.gradients().size());
+  int64_t end = 0;
+  for (const Segment& segment : model.segments()) {
+    EXPECT_GE(segment.offset, end);
+    EXPECT_EQ(segment.offset % 16, 0);
+    end = segment.offset + segment.shape.size();
+  }
+  EXPECT_LE(end, model.values().size());
+  EXPECT_TRUE(model.first.weight.variable().value().shares_memory(model.values()));
+}
+
+TEST(Module, RefusesTwoParametersOfOneName) {
+  struct Twice : Module {
+    Parameter a{*this, "a", {2}, constant_values(0)}, b{*this, "a", {2}, constant_values(0)};
+  };
+  EXPECT_EQ(error_of([] { Twice(); }), "[a] two parameters of this name");
+}
+
+TEST(Module, PadsStayZero) {
+  Pair model;
+  model.finalize(1);
+  const auto pads = [&](const Tensor& buffer) {
+    Numbers values = buffer.to_vector();
+    for (const Segment& segment : model.segments())
+      std::fill_n(values.begin() + segment.offset, segment.shape.size(), real(0));
+    return values;
+  };
+  const Numbers zeros(model.values().size(), 0);
+  EXPECT_EQ(pads(model.values()), zeros);
+  sum(square(model.second(tanh(model.first(Variable(Tensor::filled({4, 3}, 1))))))).backward();
+  EXPECT_EQ(pads(model.gradients()), zeros);
+  EXPECT_GT(sum_of_squares(model.gradients()), 0);
+  accumulate(model.gradients(), model.values(), real(-0.1));
+  EXPECT_EQ(pads(model.values()), zeros);
+}
+
+}  // namespace
+}  // namespace rondo
