@@ -135,7 +135,10 @@ void compete(const Options& options, const std::vector<std::unique_ptr<Contestan
 
 void bench_mixture(const Options& options) {
   const Json shape = mixture_shape();
-  fmt::print("\nmixture of softmaxes, output layer, loss and gradients alone: {}\n", shape.dump());
+  fmt::print(
+      "\nmixture of {} softmaxes, output layer, loss and gradients alone: {} rows, embedding {}, V {}\n",
+      shape.at("experts").get<int>(), shape.at("rows").get<int>(), shape.at("embedding").get<int>(),
+      shape.at("vocabulary").get<int>());
   const std::string threads = std::to_string(options.threads);
   std::vector<std::unique_ptr<Contestant>> all;
   all.push_back(contestant({"/proc/self/exe", "--train-mixture", "--threads", threads},

@@ -24,7 +24,11 @@ constexpr int64_t rows = 12 * 70, experts = 15, width = 280, vocabulary = 10000;
 }  // namespace
 
 Peer::Json mixture_shape() {
-  return {{"rows", rows}, {"experts", experts}, {"embedding", width}, {"vocabulary", vocabulary}};
+  return {{"rows", rows},
+          {"experts", experts},
+          {"embedding", width},
+          {"vocabulary", vocabulary},
+          {"warm_up_updates", warm_up_updates}};
 }
 
 void mixture_on_request() {
