@@ -145,9 +145,10 @@ void bench_mixture(const Options& options) {
                            {{"OMP_NUM_THREADS", threads}}, ""));
   check(all[0] != nullptr, "the mixture does not train");
   for (const std::string& python : options.peers)
-    if (auto peer = contestant({python, folder + "peers.py", shape.dump(), mixture, threads},
-                               peer_environment(options.threads), ""))
-      all.push_back(std::move(peer));
+    for (const std::string variant : {"probabilities", "logarithms"})
+      if (auto peer = contestant({python, folder + "peers.py", shape.dump(), variant, threads},
+                                 peer_environment(options.threads), variant))
+        all.push_back(std::move(peer));
   compete(options, all);
 }
 

@@ -9,7 +9,7 @@ bench/bench.cpp, which asks.
 
 VARIANT is how a cell without a module in torch.nn is written: `common`, with all of a step inside the step, or
 `hoisted`, with the input projections of all steps before the loop. It says nothing for an LSTM, which is nn.LSTM.
-`mixture` is no training: MODEL is then the shape of bench/mixture.h.
+`probabilities` and `logarithms` are no trainings, but two ways to a mixture; MODEL is then the shape of bench/mixture.h.
 """
 
 import ctypes
@@ -359,6 +359,13 @@ def recurrent_layers(model, hoisted):
     return Stack([cells[model["cell"]](i, h, hoisted, **more) for i, h in zip(sizes, sizes[1:])], model["dropout"])
 
 
+def mixture_loss(log_prior, logits, targets):
+    """Of log_prior [N, K] and logits [N K, V]."""
+    experts = log_prior.size(1)
+    nats = F.cross_entropy(logits, targets.repeat_interleave(experts), reduction="none")
+    return -(log_prior - nats.view(-1, experts)).logsumexp(-1).mean()
+
+
 class Mixture(nn.Module):
     """The loss of a mixture of softmaxes, Yang et al. 2018. It mixes the targets' probabilities alone, where the
     authors' code mixes those of all symbols."""
@@ -370,8 +377,7 @@ class Mixture(nn.Module):
 
     def forward(self, x, decoder, targets):
         latents = torch.tanh(self.latent(x)).view(len(x) * self.experts, -1)
-        nats = F.cross_entropy(decoder(latents), targets.repeat_interleave(self.experts), reduction="none")
-        return -(F.log_softmax(self.prior(x), -1) - nats.view(-1, self.experts)).logsumexp(-1).mean()
+        return mixture_loss(F.log_softmax(self.prior(x), -1), decoder(latents), targets)
 
 
 class LanguageModel(nn.Module):
@@ -435,12 +441,14 @@ class Training:
         return inputs.numel()
 
 
-class Mixture:
-    """The output layer of a mixture of softmaxes with its loss and gradients, as Yang et al. 2018 compute them."""
+class MixtureAlone:
+    """The output layer of a mixture of softmaxes with its loss and gradients: in `probabilities` of all symbols, as
+    Yang et al. 2018 compute it, or in `logarithms` of the targets' alone, as Mixture does."""
 
     implementation = "no"
 
-    def __init__(self, shape):
+    def __init__(self, shape, variant):
+        self.in_logarithms = variant == "logarithms"
         rows, experts, embedding, vocabulary = (shape[it] for it in ("rows", "experts", "embedding", "vocabulary"))
         self.rows, self.experts, self.embedding, self.vocabulary = rows, experts, embedding, vocabulary
 
@@ -450,15 +458,17 @@ class Mixture:
         self.parameters = [leaf(vocabulary, embedding), leaf(vocabulary)]
         self.targets = torch.randint(vocabulary, (rows,))
 
+    def loss(self, logits):
+        if self.in_logarithms:
+            return mixture_loss(F.log_softmax(self.prior_logits, -1), logits, self.targets)
+        probabilities = F.softmax(logits, -1).view(self.rows, self.experts, self.vocabulary)
+        mixed = (probabilities * F.softmax(self.prior_logits, -1).unsqueeze(2)).sum(1)
+        return F.nll_loss(torch.log(mixed + 1e-8), self.targets)
+
     def update(self):
         for it in (self.latents, self.prior_logits, *self.parameters):
             it.grad = None
-        logits = F.linear(self.latents.view(-1, self.embedding), *self.parameters)
-        probabilities = F.softmax(logits, -1).view(self.rows, self.experts, self.vocabulary)
-        prior = F.softmax(self.prior_logits, -1)
-        mixed = (probabilities * prior.unsqueeze(2)).sum(1)
-        loss = F.nll_loss(torch.log(mixed + 1e-8), self.targets)
-        del logits, probabilities, mixed
+        loss = self.loss(F.linear(self.latents.view(-1, self.embedding), *self.parameters))
         loss.backward()
         self.nats = loss.item()
         return self.rows
@@ -494,7 +504,7 @@ def main():
     model, variant, threads = json.loads(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     torch.manual_seed(1)
     torch.set_num_threads(threads)
-    training = Mixture(model) if variant == "mixture" else Training(model, variant == "hoisted")
+    training = MixtureAlone(model, variant) if "rows" in model else Training(model, variant == "hoisted")
     for _ in range(model["warm_up_updates"]):
         training.update()
     introduction.update(threads=torch.get_num_threads(), optimizer=training.implementation,

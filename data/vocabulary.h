@@ -45,8 +45,8 @@ class Vocabulary {
   /// From the training text. InputError for limits out of range and for text that is not of its unit.
   Vocabulary(const Text& train, Tokenization tokenization, const VocabularyLimits& limits = {})
       : Vocabulary({&train}, tokenization, limits) {}
-  /// From the training text and others: their symbols get rows as well, which no training will change. The
-  /// limits count in all of them.
+  /// From the training text and others: their symbols get rows as well, which no target of training will ask
+  /// for. The limits count in all of them.
   Vocabulary(const std::vector<const Text*>& train_and_others, Tokenization tokenization,
              const VocabularyLimits& limits = {});
 

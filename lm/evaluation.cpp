@@ -29,21 +29,6 @@ double Evaluation::perplexity_without_unknowns() const {
 
 namespace {
 
-/// Evaluation mode while it lives.
-class EvaluationMode {
- public:
-  explicit EvaluationMode(Module& model) : model_(model), was_training_(model.training()) {
-    model.set_training(false);
-  }
-  ~EvaluationMode() { model_.set_training(was_training_); }
-  EvaluationMode(const EvaluationMode&) = delete;
-  EvaluationMode& operator=(const EvaluationMode&) = delete;
-
- private:
-  Module& model_;
-  bool was_training_;
-};
-
 /// The chunks of a text.
 std::function<bool(Chunk&)> chunks_of(std::span<const int32_t> ids, const Reading& reading) {
   constexpr int64_t lines_at_once = 16;

@@ -1,8 +1,6 @@
 // What a finetuning is.
 #include "lm/finetune.h"
 
-#include <array>
-
 #include "lm/training.h"
 
 namespace rondo {
@@ -10,8 +8,7 @@ namespace {
 
 void check_finished(const RunFolder& run, const Recipe& recipe) {
   const std::string folder = run.path.string();
-  const std::array resume = {"lm", "train", "--out", folder.c_str(), "--resume"};
-  const std::string remedy = shell_command(resume.size(), resume.data());
+  const std::string remedy = resume_command(run);
   check_input(std::filesystem::exists(run.model()), "{}: holds no model to finetune yet; train it first: {}",
               folder, remedy);
   check_input(std::filesystem::exists(run.state()) && is_finished(recipe, run.state()),

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -129,6 +130,8 @@ Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting
 
 int list_recipes(const RecipesOptions& options) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  std::size_t width = 0;
+  for (const auto& [name, text] : built_in_recipes()) width = std::max(width, name.size());
   for (const auto& [name, text] : built_in_recipes()) {
     const Recipe recipe = read_recipe(std::string(text), std::string(name));
     const auto& published = recipe.published;
@@ -143,11 +146,11 @@ int list_recipes(const RecipesOptions& options) {
       const auto figure = [](double value) {
         return value > 0 ? fmt::format("{}", value) : std::string("-");
       };
-      fmt::print("{:<17} {}\n", recipe.name, recipe.description);
-      if (!recipe.paper.empty()) fmt::print("{:<17} {}\n", "", recipe.paper);
+      fmt::print("{:<{}} {}\n", recipe.name, width, recipe.description);
+      if (!recipe.paper.empty()) fmt::print("{:<{}} {}\n", "", width, recipe.paper);
       if (published.valid > 0 || published.test > 0)
-        fmt::print("{:<17} published {}: valid {}, test {}\n", "", published.unit, figure(published.valid),
-                   figure(published.test));
+        fmt::print("{:<{}} published {}: valid {}, test {}\n", "", width, published.unit,
+                   figure(published.valid), figure(published.test));
     }
   }
   if (options.json) fmt::print("{}\n", nlohmann::ordered_json{{"recipes", list}}.dump(2));

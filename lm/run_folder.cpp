@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <string_view>
 #include <system_error>
 
@@ -101,6 +102,12 @@ std::string shell_command(int argc, const char* const* argv) {
     command += '\'';
   }
   return command;
+}
+
+std::string resume_command(const RunFolder& run) {
+  const std::string folder = run.path.string();
+  const std::array words = {"lm", "train", "--out", folder.c_str(), "--resume"};
+  return shell_command(words.size(), words.data());
 }
 
 }  // namespace rondo

@@ -48,5 +48,7 @@ RunConfig read_config(const RunFolder& run);
 
 /// The command line as a shell would take it again.
 std::string shell_command(int argc, const char* const* argv);
+/// What goes on with an interrupted run.
+std::string resume_command(const RunFolder& run);
 
 }  // namespace rondo

@@ -2,7 +2,6 @@
 // final figures. What is shown and logged on the way: lm/report.h.
 #include "lm/train.h"
 
-#include <array>
 #include <functional>
 #include <numbers>
 #include <optional>
@@ -54,9 +53,7 @@ void evaluate_base(Training& training, const Reading& reading, const Corpus& cor
 
 /// Says after a signal how to go on. Returns the exit status.
 int stopped(const StopSignals& signals, const std::string& where, const RunFolder& run, Report& report) {
-  const std::string folder = run.path.string();
-  const std::array resume = {"lm", "train", "--out", folder.c_str(), "--resume"};
-  report.line(fmt::format("stopped {}; to go on: {}", where, shell_command(resume.size(), resume.data())));
+  report.line(fmt::format("stopped {}; to go on: {}", where, resume_command(run)));
   return signals.exit_status();
 }
 
@@ -210,10 +207,11 @@ int train(const TrainOptions& options) {
     check_fits(recipe, LanguageModel(model_options(recipe), vocabulary.size(), std::nullopt), *available);
   Training training(recipe, vocabulary.size(), corpus.train.ids, vocabulary.line_end_id());
 
-  if (options.resume) {
-    check_vocabulary(run, made_by, symbols);
-    if (std::filesystem::exists(run.vocabulary()))
-      check_vocabulary(run, made_by, read_file(run.vocabulary()));
+  if (options.resume || finetunes) {
+    const RunFolder& knows = options.resume ? run : RunFolder{made_by.finetuned_from};
+    check_vocabulary(knows, made_by, symbols);
+    if (std::filesystem::exists(knows.vocabulary()))
+      check_vocabulary(knows, made_by, read_file(knows.vocabulary()));
   }
   const int64_t log_position = load_begin(training, options.resume, run, made_by);
   check_input(training.epoch() <= recipe.train.epochs + 1,

@@ -167,9 +167,11 @@ Training::Update Training::update(const Chunk& chunk) {
   // A sum over time has grown with the chunk itself.
   if (recipe_.train.length_deviation > 0 && !sum_over_time)
     result.learning_rate *= static_cast<double>(chunk.steps) / static_cast<double>(recipe_.train.length);
-  if (recipe_.train.averaging == "always" && !average_.started()) average_.start();
   optimizer_->step(result.learning_rate, clipping_factor(result.gradient_norm, recipe_.train.clip));
-  if (average_.started()) average_.update();
+  if (average_.started())
+    average_.update();
+  else if (recipe_.train.averaging == "always")
+    average_.start();
   if (batches_.carries_state()) states_ = std::move(next);
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;

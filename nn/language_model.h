@@ -85,6 +85,9 @@ class LanguageModel : public Module {
   CrossEntropy cross_entropy(const Output& output, const Tokens& targets) const;
   std::vector<State> initial_states(int64_t batch) const { return recurrent_.initial_states(batch); }
 
+  /// Of all layers, as RecurrentStack has them.
+  std::vector<Cell*> cells() const { return recurrent_.cells(); }
+
   const LanguageModelOptions& options() const { return options_; }
   int64_t vocabulary_size() const { return vocabulary_size_; }
 

@@ -115,6 +115,26 @@ class Module {
   std::optional<double> statistics_rate_;
 };
 
+/// A model in evaluation mode while this lives; then in the mode that it was in.
+class EvaluationMode {
+ public:
+  explicit EvaluationMode(Module& model)
+      : model_(model), training_(model.training()), rate_(model.statistics_rate()) {
+    model.set_training(false);
+  }
+  ~EvaluationMode() {
+    model_.set_training(training_);
+    model_.set_statistics_rate(rate_);
+  }
+  EvaluationMode(const EvaluationMode&) = delete;
+  EvaluationMode& operator=(const EvaluationMode&) = delete;
+
+ private:
+  Module& model_;
+  bool training_;
+  std::optional<double> rate_;
+};
+
 /// A trained tensor: a name, a shape, an initialiser; after finalize() a Variable.
 class Parameter {
  public:

@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-
 #include "autograd/functions.h"
 #include "nn/cells/lstm.h"
 #include "tests/lm/temporary_folder.h"
@@ -19,7 +17,10 @@ LanguageModelOptions small_options(const std::string& cell) {
   options.embedding = 6;
   options.hidden = {6, 6};
   options.dropout = 0.5;
+  options.embedding_dropout = 0.5;
+  options.variational = true;
   options.noise = {.dropout = 0.3, .zoneout = 0.2};
+  if (has_recurrent_weights(cell)) options.noise.weight_drop = 0.5;
   return options;
 }
 
@@ -34,8 +35,15 @@ TEST_P(SelfTestOfCell, Passes) {
   options.tied = true;
   LanguageModel tied(options, 50);
   EXPECT_NO_THROW(check_gradients_reach_all(tied));
+  options.experts = 3;
+  options.latent_dropout = 0.5;
+  LanguageModel mixture(options, 50);
+  EXPECT_NO_THROW(check_gradients_reach_all(mixture));
+  options.experts = 1;
+  options.latent_dropout = 0;
   options.tied = false;
   options.embedding = 0;
+  options.embedding_dropout = 0;
   LanguageModel one_hot(options, 50);
   EXPECT_NO_THROW(check_gradients_reach_all(one_hot));
   options.embedding = 6;
@@ -71,6 +79,27 @@ TEST(SelfTest, NamesATensorThatNobodyUses) {
   const std::string text = error_of<Error>([&] { check_gradients_reach_all(model); });
   EXPECT_EQ(text.substr(0, text.find(':')), "no gradient reaches rnn.weight_hh_l0, rnn.weight_hh_l1");
   EXPECT_EQ(sum_of_squares(model.gradients()), 0);
+}
+
+/// An LSTM whose weight drop, while training, loses the way to the trained weight.
+struct Cut : Lstm {
+  Cut(Module& parent, const std::string& suffix, const CellOptions& cell_options)
+      : Lstm(parent, suffix, cell_options) {}
+  State step(StepInputs& x, const State& previous) override {
+    if (!training()) return Lstm::step(x, previous);
+    return lstm_state(add_linear(x.take(z), previous.h, static_cast<const Variable&>(U).detached()),
+                      previous.c);
+  }
+};
+
+TEST(SelfTest, NamesARecurrentWeightThatIsLostInTrainingOnly) {
+  static const bool known = (add_cell<Cut>("cut"), true);
+  ASSERT_TRUE(known);
+  LanguageModelOptions options = small_options("cut");
+  LanguageModel model(options, 50);
+  const std::string text = error_of<Error>([&] { check_gradients_reach_all(model); });
+  EXPECT_EQ(text.substr(0, text.find(':')), "no gradient reaches rnn.weight_hh_l0, rnn.weight_hh_l1");
+  EXPECT_FALSE(model.training());
 }
 
 TEST(SelfTest, LeavesNoTrace) {
