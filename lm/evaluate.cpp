@@ -242,6 +242,7 @@ int evaluate(const EvaluateOptions& options) {
               "--{}: this run reads each line from a zero state (data.batching = \"lines\"), and so nothing "
               "of the text before it is there to adapt to",
               options.dynamic ? "dynamic" : "cache");
+  if (options.cache) NeuralCache::check_fits(recipe.cache.window, run.model->options().hidden.back());
   measured.reading.streams = adapts ? 1 : options.streams.value_or(measured.reading.streams);
 
   const int64_t budget = options.budget.value_or(default_tuning_budget);

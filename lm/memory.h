@@ -9,7 +9,7 @@
 namespace rondo {
 
 /// Bytes that a new workload can have without swapping, as the kernel estimates them (MemAvailable of
-/// /proc/meminfo); none where it does not tell.
+/// /proc/meminfo), or fewer where the container or `ulimit -v` lets it have fewer; none where nobody tells.
 std::optional<int64_t> available_memory();
 
 /// Bytes for a reader: "812 MiB", "3.2 GiB".

@@ -157,10 +157,9 @@ void check_fits(const Recipe& recipe, const Module& model, std::int64_t availabl
           bytes_text(training_bytes(smaller, model))));
   }
   throw InputError(fmt::format(
-      "{}: training would take about {}, and {} are available; of that {} are the model's, whatever "
-      "train.micro_batch: make train.length, model.hidden or model.embedding smaller",
-      recipe.name, bytes_text(wanted), bytes_text(available),
-      bytes_text(bytes_of(2 * model.parameter_count()))));
+      "{}: training would take about {}, and {} are available, which no train.micro_batch makes enough: make "
+      "model.hidden, model.embedding or train.length smaller",
+      recipe.name, bytes_text(wanted), bytes_text(available)));
 }
 
 }  // namespace rondo

@@ -22,15 +22,19 @@ int64_t fitting_window(int64_t bytes, int64_t width) {
 
 int64_t checked_largest(const std::vector<int64_t>& windows, int64_t width) {
   const int64_t window = *std::max_element(windows.begin(), windows.end());
-  const auto available = available_memory();
-  check_input(!available || NeuralCache::memory(window, width) <= *available,
-              "cache.window = {}: the cache would take {}, and {} are available; {} would fit", window,
-              bytes_text(NeuralCache::memory(window, width)), bytes_text(available.value_or(0)),
-              fitting_window(available.value_or(0), width));
+  NeuralCache::check_fits(window, width);
   return window;
 }
 
 }  // namespace
+
+void NeuralCache::check_fits(int64_t window, int64_t width) {
+  const auto available = available_memory();
+  check_input(!available || memory(window, width) <= *available,
+              "cache.window = {}: the cache would take {}, and {} are available; {} would fit", window,
+              bytes_text(memory(window, width)), bytes_text(available.value_or(0)),
+              fitting_window(available.value_or(0), width));
+}
 
 int64_t NeuralCache::memory(int64_t window, int64_t width) {
   return (2 * window + block_rows) *

@@ -30,6 +30,8 @@ class NeuralCache {
 
   /// Of one cache, in bytes.
   static int64_t memory(int64_t window, int64_t width);
+  /// The InputError above.
+  static void check_fits(int64_t window, int64_t width);
 
  private:
   void read_block(const Tensor& states, const int32_t* targets, double* probabilities);

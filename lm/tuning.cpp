@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "lm/memory.h"
+
 namespace rondo {
 namespace {
 
@@ -68,11 +70,13 @@ class Search {
   /// One reading for all settings.
   void try_caches() {
     const Recipe::Cache start = *tuned_.best.cache;
+    const int64_t width = model_.options().hidden.back(), most = std::numeric_limits<int64_t>::max();
     std::vector<int64_t> windows, seen;  // seen: of the prefix
     for (const double factor : window_factors) {
       const auto window = static_cast<int64_t>(times(static_cast<double>(start.window), factor));
       const int64_t of_prefix = std::clamp<int64_t>(window, 1, tuned_.prefix);
       if (std::find(seen.begin(), seen.end(), of_prefix) != seen.end()) continue;
+      if (factor > 1 && NeuralCache::memory(window, width) > available_memory().value_or(most)) continue;
       windows.push_back(std::max<int64_t>(1, window));
       seen.push_back(of_prefix);
     }
@@ -82,7 +86,7 @@ class Search {
     std::vector<double> shares{start.lambda};
     for (const double lambda : lambdas)
       if (lambda != start.lambda) shares.push_back(lambda);
-    NeuralCache cache(seen, thetas, model_.options().hidden.back());
+    NeuralCache cache(seen, thetas, width);
     const size_t settings = windows.size() * thetas.size();
     std::vector<double> sums(settings * shares.size());
     int64_t done = 0;

@@ -85,6 +85,7 @@ TEST_F(AdaptiveTest, Refuses) {
           "--set model.layers=3: a run is evaluated as it was trained");
   refused({"--cache", "--set", "cache.thta=3"}, "did you mean 'cache.theta'");
   refused({"--cache", "--set", "cache.lambda=1.5"}, "0 to 1");
+  refused({"--cache", "--set", "cache.window=1000000000"}, "are available; ");
   refused({"--cache", "--set", "dynamic.decay=0"}, "goes with --dynamic");
   refused({"--set", "cache.theta=2"}, "goes with --cache");
   refused({"--tune"}, "give one of them");

@@ -3,8 +3,13 @@
 #include "lm/memory_estimate.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <fstream>
 
 #include "lm/evaluation.h"
+#include "lm/memory.h"
 #include "lm/model.h"
 #include "lm/recipes.h"
 #include "tensor/allocator.h"
@@ -54,7 +59,24 @@ TEST(MemoryEstimate, NamesAMicroBatchThatFits) {
   expect_contains(error_of([&] { check_fits(recipe, model, enough_for_five); }), "set train.micro_batch=5,");
   EXPECT_THROW(check_fits(recipe, model, enough_for_five), InputError);
   EXPECT_NO_THROW(check_fits(fives, model, enough_for_five));
-  expect_contains(error_of([&] { check_fits(recipe, model, 1000); }), "whatever train.micro_batch: make");
+  expect_contains(error_of([&] { check_fits(recipe, model, 1000); }),
+                  "no train.micro_batch makes enough: make");
+}
+
+TEST(AvailableMemory, KnowsTheLimitOfTheProcess) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  std::ifstream file("/proc/self/statm");
+  int64_t pages = 0;
+  ASSERT_TRUE(file >> pages);
+  constexpr int64_t more = int64_t{64} << 20;
+  rlimit narrow = before;
+  narrow.rlim_cur = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE) + more);
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &narrow), 0);
+  const auto available = available_memory();
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+  ASSERT_TRUE(available.has_value());
+  EXPECT_LE(*available, more);
 }
 
 }  // namespace
