@@ -31,8 +31,7 @@ void change(Recipe& recipe, const std::string& base) {
   train.epochs = recipe.finetune.epochs;
   train.early_stopping = 0;
   train.non_monotonic_stopping = true;
-  recipe.published.valid = recipe.published.finetuned_valid;
-  recipe.published.test = recipe.published.finetuned_test;
+  recipe.published.trained = recipe.published.finetuned;
 }
 
 }  // namespace

@@ -81,12 +81,12 @@ std::int64_t bytes_of(std::int64_t numbers) {
 
 }  // namespace
 
-/// P (2 + S + A) + 2 (R + V F / K) + 2 R D_w + N (E + G + C H + W + D + L) + max(B V + (N + V / K) F, N
+/// P (2 + S + A) + 2 (R + V F / K) + 5 R D_w + N (E + G + C H + W + D + L) + max(B V + (N + V / K) F, N
 /// widest) numbers, with
 ///   P parameters: values, gradients, S vectors of optimizer state, and A = 2 for an average;
 ///   R recurrent weights and the decoder, packed for forward and for backward (as long as streams are few
 ///   enough for that, and chunks too long for it to befall input weights); D_w = 1 with weight drop, whose
-///   masks and results remain;
+///   masks, results and their gradients remain, beside the packed weights that evaluations read;
 ///   N = streams at once x longest chunk, the rows of a chunk (of lines: as if none were longer than that).
 ///   Forward leaves for backward in each row the embedding E (one-hot: V); the gates G of all cells and what
 ///   their joins and inner layers keep; for each of the H units of all layers C numbers of state (h, c or its
@@ -125,7 +125,7 @@ std::int64_t training_bytes(const Recipe& recipe, const Module& model) {
       N * (it.E + it.G + C * it.H + it.W + D + L) + std::max(B * it.V + N * it.F + decoder, N * it.widest);
   const std::int64_t A = recipe.train.averaging == "never" ? 0 : 2;  // optim/averaging.h
   const std::int64_t weights =
-      it.P * (2 + S + A) + 2 * (it.R + decoder) + (noise.weight_drop > 0 ? 2 * it.R : 0);
+      it.P * (2 + S + A) + 2 * (it.R + decoder) + (noise.weight_drop > 0 ? 5 * it.R : 0);
   return bytes_of(weights + chunk);
 }
 

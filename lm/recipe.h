@@ -17,9 +17,10 @@ struct Recipe {
 
   /// What the paper reports, 0 where it reports nothing.
   struct Published {
-    double valid = 0, test = 0;  // of the model as it was trained; the others build on it
-    double finetuned_valid = 0, finetuned_test = 0, dynamic_valid = 0, dynamic_test = 0, cache_valid = 0,
-           cache_test = 0;
+    struct Figures {
+      double valid = 0, test = 0;
+    };
+    Figures trained, finetuned, dynamic, cache;
     std::string unit = "perplexity";
   } published;
 

@@ -13,6 +13,7 @@
 
 #include "data/text.h"
 #include "lm/nearest.h"
+#include "lm/published.h"
 #include "tensor/error.h"
 
 // A row of zero-ended strings: name, text, name, text, ..., and an empty name at the end.
@@ -134,23 +135,14 @@ int list_recipes(const RecipesOptions& options) {
   for (const auto& [name, text] : built_in_recipes()) width = std::max(width, name.size());
   for (const auto& [name, text] : built_in_recipes()) {
     const Recipe recipe = read_recipe(std::string(text), std::string(name));
-    const auto& published = recipe.published;
     if (options.json) {
       list.push_back({{"name", recipe.name}, {"description", recipe.description}, {"paper", recipe.paper}});
-      // A figure that the paper does not print is null.
-      list.back()["published"] = {{"valid", nullptr}, {"test", nullptr}, {"unit", nullptr}};
-      if (published.valid > 0) list.back()["published"]["valid"] = published.valid;
-      if (published.test > 0) list.back()["published"]["test"] = published.test;
-      if (published.valid > 0 || published.test > 0) list.back()["published"]["unit"] = published.unit;
+      list.back()["published"] = published_json(recipe.published);
     } else {
-      const auto figure = [](double value) {
-        return value > 0 ? fmt::format("{}", value) : std::string("-");
-      };
       fmt::print("{:<{}} {}\n", recipe.name, width, recipe.description);
       if (!recipe.paper.empty()) fmt::print("{:<{}} {}\n", "", width, recipe.paper);
-      if (published.valid > 0 || published.test > 0)
-        fmt::print("{:<{}} published {}: valid {}, test {}\n", "", width, published.unit,
-                   figure(published.valid), figure(published.test));
+      if (const std::string published = published_text(recipe.published); !published.empty())
+        fmt::print("{:<{}} {}\n", "", width, published);
     }
   }
   if (options.json) fmt::print("{}\n", nlohmann::ordered_json{{"recipes", list}}.dump(2));

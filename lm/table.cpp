@@ -9,6 +9,7 @@
 #include "lm/command_line.h"
 #include "lm/model.h"
 #include "lm/progress.h"
+#include "lm/published.h"
 #include "lm/run.h"
 #include "lm/training.h"
 
@@ -101,23 +102,19 @@ Json json_of(const std::optional<Measured>& it) {
 
 Json json_of(const Row& row) {
   const Recipe& recipe = row.recipe;
-  const auto& published = recipe.published;
   Json json{{"run", row.run},
             {"recipe", recipe.name},
             {"paper", recipe.paper},
             {"unit", recipe.data.unit},
             {"vocabulary_size", row.vocabulary_size},
             {"parameters", row.parameters},
-            {"published", {{"valid", nullptr}, {"test", nullptr}, {"unit", nullptr}}},
+            {"published", published_json(recipe.published)},
             {"valid", json_of(row.valid)},
             {"test", json_of(row.test)},
             {"finished", row.finished},
             {"epochs", row.epochs},
             {"epochs_planned", recipe.train.epochs},
             {"training_seconds", nullptr}};
-  if (published.valid > 0) json["published"]["valid"] = published.valid;
-  if (published.test > 0) json["published"]["test"] = published.test;
-  if (published.valid > 0 || published.test > 0) json["published"]["unit"] = published.unit;
   if (row.training_seconds) json["training_seconds"] = *row.training_seconds;
   return json;
 }
@@ -149,13 +146,13 @@ struct Column {
 /// The figures of one split. Perplexity is what is reported of words, bits of characters and bytes; where a
 /// paper does otherwise, its unit is shown, too.
 void add_split(std::vector<Column>& columns, const std::vector<Row>& rows, const std::string& split,
-               double Recipe::Published::*published, std::optional<Measured> Row::*measured) {
+               double Recipe::Published::Figures::*published, std::optional<Measured> Row::*measured) {
   Column paper{split + " published", false, {}}, nats{split + " nats", false, {}},
       bits{split + " bits", false, {}}, perplexity{split + " perplexity", false, {}},
       symbols{split + " symbols", false, {}};
   for (const Row& row : rows) {
     const auto& it = row.*measured;
-    const double figure = row.recipe.published.*published;
+    const double figure = row.recipe.published.trained.*published;
     const bool words = row.recipe.data.unit == "words";
     const bool in_perplexity = words || (figure > 0 && row.recipe.published.unit == "perplexity");
     const bool in_bits = !words || (figure > 0 && row.recipe.published.unit == "bits");
@@ -186,8 +183,8 @@ std::vector<Column> columns_of(const std::vector<Row>& rows) {
     time.cells.push_back(row.training_seconds ? duration_text(*row.training_seconds) : dash);
   }
   std::vector<Column> columns{name, parameters};
-  add_split(columns, rows, "test", &Recipe::Published::test, &Row::test);
-  add_split(columns, rows, "valid", &Recipe::Published::valid, &Row::valid);
+  add_split(columns, rows, "test", &Recipe::Published::Figures::test, &Row::test);
+  add_split(columns, rows, "valid", &Recipe::Published::Figures::valid, &Row::valid);
   columns.push_back(epochs);
   columns.push_back(time);
   return columns;

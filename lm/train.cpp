@@ -169,36 +169,96 @@ int64_t load_begin(Training& training, bool resume, const RunFolder& run, const 
   return log_position;
 }
 
-}  // namespace
-
-int train(const TrainOptions& options) {
+/// A run before its training: where it is, and with which settings.
+struct Setup {
   RunConfig config;
-  RunFolder run;
+  RunFolder run;  // a new run has none before its folder is made
   std::optional<FolderLock> lock;
+  bool resumes;
+
+  explicit Setup(const TrainOptions& options);
+  bool finetunes() const { return !config.made_by.finetuned_from.empty(); }
+  /// The run whose text and vocabulary must be those of this one, too.
+  RunFolder known_run() const { return resumes ? run : RunFolder{config.made_by.finetuned_from}; }
+};
+
+Setup::Setup(const TrainOptions& options) : resumes(options.resume) {
   if (options.resume) {
     run = open_run_folder(options.out);
     lock.emplace(run.path);
     config = read_config(run);
     for (const Setting& setting : options.settings) apply_setting(setting, keys_of(config.recipe));
-  } else {
-    if (options.base.empty())
-      config.recipe = resolve_recipe(options.recipe, options.settings);
-    else
-      config = finetuning_of(options.base, options.settings);
-    check_new_run_folder(options.out);
+    return;
   }
-  const Recipe& recipe = config.recipe;
-  MadeBy& made_by = config.made_by;
-  const bool finetunes = !made_by.finetuned_from.empty();
-  // A resumed run keeps its threads, so that it ends with the same bits.
-  const int threads = choose_device(options.device, options.resume && !options.threads
-                                                        ? std::optional(static_cast<int>(made_by.threads))
-                                                        : options.threads);
-  const bool knows_its_data = options.resume || (finetunes && options.data.empty());
-  if (!knows_its_data) made_by.data = place_of(options.data, recipe);
-  const CorpusText text = open_text(recipe, made_by.data);
-  check_input(!(options.resume || finetunes) || is_same_text(made_by.sha256, text),
+  if (options.base.empty())
+    config.recipe = resolve_recipe(options.recipe, options.settings);
+  else
+    config = finetuning_of(options.base, options.settings);
+  check_new_run_folder(options.out);
+}
+
+/// The text to train on, noted in `setup`; of a run that is known the same as it had.
+CorpusText text_of(const TrainOptions& options, Setup& setup) {
+  MadeBy& made_by = setup.config.made_by;
+  const bool is_known = setup.resumes || setup.finetunes();
+  if (!setup.resumes && (!setup.finetunes() || !options.data.empty()))
+    made_by.data = place_of(options.data, setup.config.recipe);
+  CorpusText text = open_text(setup.config.recipe, made_by.data);
+  check_input(!is_known || is_same_text(made_by.sha256, text),
               "{}: the text has changed since this run was made; going on would mix two texts", made_by.data);
+  return text;
+}
+
+/// Against the files of a run that goes on or is finetuned.
+void check_known_vocabulary(const Setup& setup, const std::string& symbols) {
+  if (!setup.resumes && !setup.finetunes()) return;
+  const RunFolder known = setup.known_run();
+  check_vocabulary(known, setup.config.made_by, symbols);
+  if (std::filesystem::exists(known.vocabulary()))
+    check_vocabulary(known, setup.config.made_by, read_file(known.vocabulary()));
+}
+
+/// Makes the folder of a new run; writes what is known before the first step.
+void write_setup(const TrainOptions& options, Setup& setup, int threads, const CorpusText& text,
+                 const std::string& symbols) {
+  auto& [recipe, made_by] = setup.config;
+  if (!setup.resumes) {
+    made_by = {
+        RONDO_VERSION,         options.command, options.device, made_by.data, threads, sha256_lines(text), "",
+        made_by.finetuned_from};
+    setup.run = make_run_folder(options.out, setup.finetunes() ? recipe.name + "-finetuned" : recipe.name);
+    setup.lock.emplace(setup.run.path);
+  }
+  made_by.vocabulary = sha256_hex(symbols);
+  write_config(setup.run, setup.config);
+  write_atomically(setup.run.vocabulary(), symbols);
+}
+
+/// What a user should know before the first step.
+void say_beginning(const Setup& setup, int threads, const CorpusText& text, Training& training,
+                   const Corpus& corpus, const Vocabulary& vocabulary, Report& report) {
+  const auto& [recipe, made_by] = setup.config;
+  for (const std::string& note : text.notes) report.line(note);
+  report.line(fmt::format("{}: {} parameters, {} symbols of {} types, {} threads, {} kernels; the run is {}",
+                          recipe.name, training.model().parameter_count(), corpus.train.ids.size(),
+                          vocabulary.types(), threads, blas_kernel(), setup.run.path.string()));
+  if (setup.resumes && made_by.threads != threads)
+    report.line(fmt::format("this run was made with {} threads, now there are {}: the last bits may differ",
+                            made_by.threads, threads));
+  if (recipe.train.averaging == "always" && training.step() == 0)
+    report.line("the average of the weights since the first step is evaluated and kept");
+}
+
+}  // namespace
+
+int train(const TrainOptions& options) {
+  Setup setup(options);
+  const Recipe& recipe = setup.config.recipe;
+  // A resumed run keeps its threads, so that it ends with the same bits.
+  const auto its_threads = static_cast<int>(setup.config.made_by.threads);
+  const int threads = choose_device(
+      options.device, setup.resumes && !options.threads ? std::optional(its_threads) : options.threads);
+  const CorpusText text = text_of(options, setup);
   const Vocabulary vocabulary = vocabulary_of(recipe, text);
   check_input(vocabulary.types() >= 2, "{}: one symbol only, nothing to predict", text.train.name);
   const std::string symbols = vocabulary.to_text();
@@ -206,39 +266,17 @@ int train(const TrainOptions& options) {
   if (const auto available = available_memory())
     check_fits(recipe, LanguageModel(model_options(recipe), vocabulary.size(), std::nullopt), *available);
   Training training(recipe, vocabulary.size(), corpus.train.ids, vocabulary.line_end_id());
-
-  if (options.resume || finetunes) {
-    const RunFolder& knows = options.resume ? run : RunFolder{made_by.finetuned_from};
-    check_vocabulary(knows, made_by, symbols);
-    if (std::filesystem::exists(knows.vocabulary()))
-      check_vocabulary(knows, made_by, read_file(knows.vocabulary()));
-  }
-  const int64_t log_position = load_begin(training, options.resume, run, made_by);
+  check_known_vocabulary(setup, symbols);
+  const int64_t log_position = load_begin(training, setup.resumes, setup.run, setup.config.made_by);
   check_input(training.epoch() <= recipe.train.epochs + 1,
               "--epochs {}: this run has trained {} epochs already; give that many or more",
               recipe.train.epochs, training.epoch() - 1);
-  if (!options.resume) {
-    made_by = {
-        RONDO_VERSION,         options.command, options.device, made_by.data, threads, sha256_lines(text), "",
-        made_by.finetuned_from};
-    run = make_run_folder(options.out, finetunes ? recipe.name + "-finetuned" : recipe.name);
-    lock.emplace(run.path);
-  }
-  made_by.vocabulary = sha256_hex(symbols);
-  write_config(run, config);
-  write_atomically(run.vocabulary(), symbols);
-  const bool begins_trained = finetunes && training.step() == 0 && !training.is_validated();
+  write_setup(options, setup, threads, text, symbols);
+  const RunFolder& run = setup.run;
+  const bool begins_trained = setup.finetunes() && training.step() == 0 && !training.is_validated();
   if (begins_trained) save_model(run.model(), training.model());
   Report report(recipe, run, log_position);
-  for (const std::string& note : text.notes) report.line(note);
-  report.line(fmt::format("{}: {} parameters, {} symbols of {} types, {} threads, {} kernels; the run is {}",
-                          recipe.name, training.model().parameter_count(), corpus.train.ids.size(),
-                          vocabulary.types(), threads, blas_kernel(), run.path.string()));
-  if (options.resume && made_by.threads != threads)
-    report.line(fmt::format("this run was made with {} threads, now there are {}: the last bits may differ",
-                            made_by.threads, threads));
-  if (recipe.train.averaging == "always" && training.step() == 0)
-    report.line("the average of the weights since the first step is evaluated and kept");
+  say_beginning(setup, threads, text, training, corpus, vocabulary, report);
   const StopSignals signals;
   const Reading reading = reading_of(recipe, vocabulary);
   if (begins_trained) evaluate_base(training, reading, corpus, report);

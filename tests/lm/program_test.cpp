@@ -272,6 +272,7 @@ TEST_F(ProgramTest, EstimatesMemory) {
       {"model.hidden=200", "model.zoneout=0.1", "model.zoneout_memory=0.1", "train.length=100"},
       {"model.cell=mlstm", "model.embedding=0", "model.dropout=0", "train.micro_batch=0"},
       {"model.hidden=200", "model.weight_drop=0.5", "model.variational=true"},
+      {"model.hidden=800", "model.layers=1", "model.weight_drop=0.5", "train.averaging=always"},
       {"model.hidden=50", "model.experts=15", "model.embedding=100", "model.tied=true",
        "model.latent_dropout=0.2", "train.length=100"},
       {"model.hidden=100", "model.embedding=100", "model.tied=true", "model.embedding_dropout=0.1",

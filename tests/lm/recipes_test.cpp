@@ -49,7 +49,7 @@ TEST(Recipes, AllAreValidAndOpenWithAComment) {
 }
 
 TEST(Recipes, PublishedFigures) {
-  const auto published = [](const char* name) { return load_recipe(name).published; };
+  const auto published = [](const char* name) { return load_recipe(name).published.trained; };
   EXPECT_EQ(published("zaremba-small").valid, 120.7);
   EXPECT_EQ(published("zaremba-small").test, 114.5);
   EXPECT_EQ(published("zaremba-large").test, 78.4);

@@ -1,0 +1,161 @@
+// Text and JSON of an evaluation.
+#include "lm/evaluation_report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+namespace rondo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const Recipe::Dynamic& it) {
+  return {{"learning_rate", it.learning_rate},
+          {"decay", it.decay},
+          {"epsilon", it.epsilon},
+          {"length", it.length},
+          {"style", it.style},
+          {"statistics_streams", it.statistics_streams}};
+}
+Json json_of(const Recipe::Cache& it) {
+  return {{"window", it.window}, {"theta", it.theta}, {"lambda", it.lambda}};
+}
+Json json_of(const Adaptation& how) {
+  Json json = Json::object();
+  if (how.dynamic) json["dynamic"] = json_of(*how.dynamic);
+  if (how.cache) json["cache"] = json_of(*how.cache);
+  return json;
+}
+Json json_of(const Tuned& tuned, int64_t budget) {
+  Json json{{"split", "valid"}, {"budget", budget}, {"scored", tuned.symbols}, {"trials", Json::array()}};
+  for (const Trial& trial : tuned.trials) {
+    Json entry = json_of(trial.how);
+    entry["symbols"] = trial.symbols;
+    entry["nats"] = trial.nats;  // null where it is infinite
+    json["trials"].push_back(entry);
+  }
+  return json;
+}
+
+}  // namespace
+
+double published_figure(const Recipe::Published& published, const std::string& split, const Adaptation& how) {
+  if (how.dynamic && how.cache) return 0;
+  const auto& figures = how.dynamic ? published.dynamic : how.cache ? published.cache : published.trained;
+  return split == "valid" ? figures.valid : split == "test" ? figures.test : 0;
+}
+
+void print_json(const Measurement& measurement) {
+  const auto& [run, name, split, reading, how, tuned, budget, it, published, published_unit] = measurement;
+  Json json{{"run", run}, {"text", name}};
+  if (!split.empty()) json["split"] = split;
+  if (reading.line_end)
+    json["by_lines"] = true;
+  else
+    json["streams"] = reading.streams;
+  json.update(json_of(how));
+  if (how.dynamic) {
+    json["dynamic"]["statistics_symbols"] = how.statistics->symbols;
+    json["dynamic"]["statistics_batches"] = how.statistics->batches;
+  }
+  if (tuned) json["tuning"] = json_of(*tuned, budget);
+  json["symbols"] = it.symbols;
+  json["nats"] = it.nats();
+  json["bits"] = it.bits();
+  json["perplexity"] = it.perplexity();
+  if (published > 0) json["published"] = {{"figure", published}, {"unit", published_unit}};
+  json["unknowns"] = it.unknowns;
+  if (it.unknowns > 0 && it.unknowns < it.symbols)
+    json["perplexity_without_unknowns"] = it.perplexity_without_unknowns();
+  json["seconds"] = it.seconds;
+  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+void print_text(const Measurement& measurement) {
+  const auto& [run, name, split, reading, how, tuned, budget, it, published, published_unit] = measurement;
+  if (reading.line_end) fmt::print("each line from a zero state, as this run was trained\n");
+  if (how.dynamic) {
+    const Recipe::Dynamic& dynamic = *how.dynamic;
+    fmt::print(
+        "dynamic evaluation: learning rate {}, decay {}, epsilon {}, style {}; the weights learn after "
+        "each {} symbols\n"
+        "its statistics: {} symbols of the training text in {} streams, {} batches\n",
+        dynamic.learning_rate, dynamic.decay, dynamic.epsilon, dynamic.style, dynamic.length,
+        how.statistics->symbols, dynamic.statistics_streams, how.statistics->batches);
+  }
+  if (how.cache)
+    fmt::print("neural cache: window {}, theta {}, lambda {}; it grows from empty\n", how.cache->window,
+               how.cache->theta, how.cache->lambda);
+  if (how.dynamic || how.cache)
+    fmt::print("one stream from a zero state; the first symbol is context only; means over those scored\n");
+  fmt::print("{}: {} symbols scored, {} of them unknown ({:.2f}%)\n", name, it.symbols, it.unknowns,
+             100.0 * static_cast<double>(it.unknowns) / static_cast<double>(it.symbols));
+  fmt::print("nats        {:.4f}\nbits        {:.4f}\nperplexity  {:.2f}", it.nats(), it.bits(),
+             it.perplexity());
+  if (it.unknowns > 0 && it.unknowns < it.symbols)
+    fmt::print(" with unknowns, {:.2f} without", it.perplexity_without_unknowns());
+  fmt::print("\n");
+  if (published > 0)
+    fmt::print("published   {} {}{}\n", published, published_unit,
+               how.dynamic ? " with dynamic evaluation"
+               : how.cache ? " with a cache"
+                           : "");
+}
+
+void print_trial(const Trial& trial) {
+  if (trial.how.cache)
+    fmt::print("window {:<6} theta {:<8} lambda {:<6}", trial.how.cache->window, trial.how.cache->theta,
+               trial.how.cache->lambda);
+  else
+    fmt::print("learning rate {:<9} decay {:<9}", trial.how.dynamic->learning_rate, trial.how.dynamic->decay);
+  if (std::isfinite(trial.nats))
+    fmt::print("  {:.4f} nats  perplexity {:.2f}\n", trial.nats, std::exp(trial.nats));
+  else
+    fmt::print("  no finite probabilities\n");
+  std::fflush(stdout);
+}
+
+void print_tuned(const Tuned& tuned) {
+  fmt::print("{} trials, each on the same {} symbols, {} scored in all\n", tuned.trials.size(), tuned.prefix,
+             tuned.symbols);
+  const auto edge = [&](const char* key, bool of_cache, const std::function<double(const Trial&)>& value,
+                        double best) {
+    double least = best, most = best;
+    for (const Trial& trial : tuned.trials)
+      if (trial.how.cache.has_value() == of_cache) {
+        least = std::min(least, value(trial));
+        most = std::max(most, value(trial));
+      }
+    if (least < most && (best == least || best == most))
+      fmt::print("{} is the {} that was tried: a further --tune from here may find better\n", key,
+                 best == least ? "least" : "largest");
+  };
+  std::vector<std::string> words;
+  if (const auto& dynamic = tuned.best.dynamic) {
+    words.push_back(fmt::format("--dynamic --set dynamic.learning_rate={} --set dynamic.decay={}",
+                                dynamic->learning_rate, dynamic->decay));
+    edge(
+        "dynamic.learning_rate", false, [](const Trial& it) { return it.how.dynamic->learning_rate; },
+        dynamic->learning_rate);
+    edge(
+        "dynamic.decay", false, [](const Trial& it) { return it.how.dynamic->decay; }, dynamic->decay);
+  }
+  if (const auto& cache = tuned.best.cache) {
+    words.push_back(fmt::format("--cache --set cache.window={} --set cache.theta={} --set cache.lambda={}",
+                                cache->window, cache->theta, cache->lambda));
+    edge(
+        "cache.theta", true, [](const Trial& it) { return it.how.cache->theta; }, cache->theta);
+    edge(
+        "cache.window", true, [](const Trial& it) { return static_cast<double>(it.how.cache->window); },
+        static_cast<double>(cache->window));
+  }
+  fmt::print("best: {}\n", fmt::join(words, " "));
+}
+
+}  // namespace rondo

@@ -1,0 +1,55 @@
+// Published figures in words and in JSON.
+#include "lm/published.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+namespace rondo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Figures = Recipe::Published::Figures;
+
+bool has_any(const Figures& it) { return it.valid > 0 || it.test > 0; }
+
+/// What builds on the trained model, and is there.
+std::vector<std::pair<std::string, Figures>> further_figures(const Recipe::Published& published) {
+  std::vector<std::pair<std::string, Figures>> all{
+      {"finetuned", published.finetuned}, {"dynamic", published.dynamic}, {"cache", published.cache}};
+  std::erase_if(all, [](const auto& it) { return !has_any(it.second); });
+  return all;
+}
+
+Json json_of(const Figures& it) {
+  Json json{{"valid", nullptr}, {"test", nullptr}};
+  if (it.valid > 0) json["valid"] = it.valid;
+  if (it.test > 0) json["test"] = it.test;
+  return json;
+}
+
+std::string text_of(double figure) { return figure > 0 ? fmt::format("{}", figure) : "-"; }
+
+}  // namespace
+
+Json published_json(const Recipe::Published& published) {
+  const auto further = further_figures(published);
+  Json json = json_of(published.trained);
+  json["unit"] = nullptr;
+  if (has_any(published.trained) || !further.empty()) json["unit"] = published.unit;
+  for (const auto& [name, figures] : further) json[name] = json_of(figures);
+  return json;
+}
+
+std::string published_text(const Recipe::Published& published) {
+  const auto further = further_figures(published);
+  if (!has_any(published.trained) && further.empty()) return "";
+  std::string text = fmt::format("published {}: valid {}, test {}", published.unit,
+                                 text_of(published.trained.valid), text_of(published.trained.test));
+  for (const auto& [name, figures] : further)
+    text += fmt::format("; {} {}, {}", name, text_of(figures.valid), text_of(figures.test));
+  return text;
+}
+
+}  // namespace rondo
