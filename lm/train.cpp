@@ -238,7 +238,7 @@ int train(const TrainOptions& options) {
     report.line(fmt::format("this run was made with {} threads, now there are {}: the last bits may differ",
                             made_by.threads, threads));
   if (recipe.train.averaging == "always" && training.step() == 0)
-    report.line("the average of the weights since the first step is evaluated and kept");
+    report.line("the average of the weights after each step, from the first on, is evaluated and kept");
   const StopSignals signals;
   const Reading reading = reading_of(recipe, vocabulary);
   if (begins_trained) evaluate_base(training, reading, corpus, report);
