@@ -58,10 +58,11 @@ const Table awd = {
 };
 
 const Table awd_lstm = {
-    {"model.embedding", "400", "400"},      {"model.hidden", "[1150, 1150, 400]", "[1150, 1150, 400]"},
-    {"model.input_dropout", "0.4", "0.65"}, {"model.hidden_dropout", "0.25", "0.2"},
-    {"train.epochs", "500", "750"},         {"train.batch", "20", "80"},
-    {"train.learning_rate", "30", "30"},    {"finetune.learning_rate", "30", "30"},
+    {"model.embedding", "400", "400"},       {"model.hidden", "[1150, 1150, 400]", "[1150, 1150, 400]"},
+    {"model.input_dropout", "0.4", "0.65"},   // dropouti
+    {"model.hidden_dropout", "0.25", "0.2"},  // dropouth
+    {"train.epochs", "500", "750"},          {"train.batch", "20", "80"},
+    {"train.learning_rate", "30", "30"},     {"finetune.learning_rate", "30", "30"},
     {"finetune.epochs", "500", "750"},
 };
 // Krause et al. 2017 and benkrause/dynamic-evaluation.
