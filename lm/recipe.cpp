@@ -171,7 +171,8 @@ std::vector<Key> keys_of(Recipe& recipe) {
        "evaluate and keep the average of the weights after each step, while training goes on from the "
        "weights "
        "themselves: never; from the evaluation on whose loss is above the lowest of all but the last "
-       "averaging_interval; or from the first step. With sgd that is NT-ASGD and ASGD"},
+       "averaging_interval; or always, which begins after the first step: the initial weights are no part "
+       "of it. With sgd that is NT-ASGD and ASGD"},
       {"train.averaging_interval", &train.averaging_interval, count, "evaluations",
        "the last so many do not count for non_monotonic and non_monotonic_stopping"},
       {"train.schedule", &train.schedule, one_of(schedule_names()), "",

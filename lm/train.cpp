@@ -246,7 +246,7 @@ void say_beginning(const Setup& setup, int threads, const CorpusText& text, Trai
     report.line(fmt::format("this run was made with {} threads, now there are {}: the last bits may differ",
                             made_by.threads, threads));
   if (recipe.train.averaging == "always" && training.step() == 0)
-    report.line("the average of the weights since the first step is evaluated and kept");
+    report.line("the average of the weights after each step, from the first on, is evaluated and kept");
 }
 
 }  // namespace

@@ -19,19 +19,47 @@ std::vector<int32_t> walk(size_t symbols, uint64_t random) {
 }
 const std::vector<int32_t> train_ids = walk(39, 1), text = walk(24, 2);
 
+struct Case {
+  std::string name;
+  std::function<void(LanguageModelOptions&)> change{};
+};
+void PrintTo(const Case& it, std::ostream* out) { *out << it.name; }
+
 /// Everything that drops something is on, and must have no effect.
-LanguageModelOptions options_of(const std::string& cell, bool tied) {
+LanguageModelOptions options_of(const Case& it) {
   LanguageModelOptions options;
-  options.cell = cell;
-  options.embedding = tied ? 4 : 3;
+  options.embedding = 3;
   options.hidden = {4};
-  options.tied = tied;
   options.dropout = 0.5;
   options.variational = true;
   options.noise = {.dropout = 0.4};
   options.embedding_weights = uniform_values(1);
+  it.change(options);
   return options;
 }
+
+/// The form of AWD-LSTM-MoS.
+void mixture(LanguageModelOptions& options) {
+  options.tied = true;
+  options.experts = 3;
+  options.latent_dropout = 0.3;
+  options.embedding_dropout = 0.2;
+  options.noise = {.weight_drop = 0.5};
+}
+
+const std::vector<Case> cases = {
+    {"lstm", [](auto&) {}},
+    {"lstm_tied", [](auto& options) { options.embedding = 4, options.tied = true; }},
+    {"rnn", [](auto& options) { options.cell = "rnn"; }},
+    {"mgru_tied", [](auto& options) { options.cell = "mgru", options.embedding = 4, options.tied = true; }},
+    {"lstm_mixture", mixture},
+    {"mmlstm_mixture",
+     [](auto& options) {
+       mixture(options);
+       options.hidden = {5, 5, 4};
+       options.major_ratio = {0.8, 0.8, 0.6};  // 4 and 1, 4 and 1, 2 and 2 units
+     }},
+};
 
 void expect_near(double actual, double expected, const std::string& what) {
   EXPECT_NEAR(actual, expected, 1e-9 * std::max(1.0, std::abs(expected))) << what;
@@ -43,15 +71,9 @@ double sum_of(const std::vector<double>& numbers) {
   return total;
 }
 
-struct Case {
-  std::string cell;
-  bool tied;
-};
 class AdaptiveEvaluation : public testing::TestWithParam<Case> {
  protected:
-  AdaptiveEvaluation() : model(options_of(GetParam().cell, GetParam().tied), V, 5), plain(model) {
-    model.set_training(true);
-  }
+  AdaptiveEvaluation() : model(options_of(GetParam()), V, 5), plain(model) { model.set_training(true); }
 
   /// 38 targets in 3 streams: 12 steps of each, in chunks of 5, 5 and 2.
   GradientStatistics statistics() {
@@ -180,12 +202,8 @@ TEST_P(AdaptiveEvaluation, PutsTheWeightsBackAfterAnException) {
   EXPECT_EQ(evaluate_adaptively(model, text, {dynamic, &it, {}}).symbols, 23) << "nothing of it is left";
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, AdaptiveEvaluation,
-                         testing::Values(Case{"lstm", false}, Case{"lstm", true}, Case{"rnn", false},
-                                         Case{"mgru", true}),
-                         [](const auto& instance) {
-                           return instance.param.cell + (instance.param.tied ? "_tied" : "");
-                         });
+INSTANTIATE_TEST_SUITE_P(Models, AdaptiveEvaluation, testing::ValuesIn(cases),
+                         testing::PrintToStringParamName());
 
 TEST(NeuralCache, SeveralSettingsAtOnceEqualPlainLoopsHoweverTheTextIsCut) {
   constexpr int64_t n = 600, H = 3;

@@ -13,6 +13,10 @@ struct Case {
   std::string cell;
   bool training, from_zero, with_padding;
 };
+void PrintTo(const Case& it, std::ostream* out) {
+  *out << it.cell << (it.training ? "_training" : "_evaluation") << (it.from_zero ? "_from_zero" : "")
+       << (it.with_padding ? "_padded" : "");
+}
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const char* cell : {"bn_lstm", "bn_mi_lstm"})
@@ -96,11 +100,7 @@ TEST_P(BatchNormCell, HasTheGradientOfCentralDifferences) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cells, BatchNormCell, testing::ValuesIn(cases()), [](const auto& instance) {
-  const Case& it = instance.param;
-  return it.cell + (it.training ? "_training" : "_evaluation") + (it.from_zero ? "_from_zero" : "") +
-         (it.with_padding ? "_padded" : "");
-});
+INSTANTIATE_TEST_SUITE_P(Cells, BatchNormCell, testing::ValuesIn(cases()), testing::PrintToStringParamName());
 
 // ---- Gradients.
 

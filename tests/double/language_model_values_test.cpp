@@ -3,11 +3,9 @@
 // Pascanu et al. 2013.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <optional>
 
-#include "nn/language_model.h"
-#include "tests/double/plain_gradients.h"
+#include "tests/double/plain_language_model.h"
 
 namespace rondo {
 namespace {
@@ -15,15 +13,6 @@ namespace {
 constexpr int64_t V = 7, T = 5, B = 3;
 const std::vector<int32_t> ids = {0, 3, 6, 3, 3, 1, 2, 6, 5, 4, 0, 1, 6, 6, 2},
                            targets = {3, 1, -1, 2, 6, 5, 4, 0, 1, -1, 6, 2, 0, 3, -1};
-
-/// W u + b.
-Vector affine(const Parameters& parameters, const std::string& module, const Vector& u) {
-  Vector y = parameters.at(module + ".bias");
-  const Vector& W = parameters.at(module + ".weight");
-  for (size_t i = 0; i < y.size(); ++i)
-    for (size_t j = 0; j < u.size(); ++j) y[i] += W[i * u.size() + j] * u[j];
-  return y;
-}
 
 constexpr uint64_t seed = 5, update = 9;
 
@@ -40,72 +29,31 @@ void drop(Vector& u, const std::string& module, uint32_t draw, double probabilit
     u[j] = alive(module, draw, probability, row * width + j) ? u[j] / (1 - probability) : 0.0;
 }
 
-/// softmax(W u + b)[symbol].
-Number probability_of(const Parameters& parameters, const Vector& u, int32_t symbol) {
-  const Vector logits = affine(parameters, "decoder", u);
-  Number sum = 0;
-  for (const Number& logit : logits) sum += std::exp(logit);
-  return std::exp(logits[symbol]) / sum;
-}
-
-/// Yang et al. 2018.
-Number mixed_probability_of(const LanguageModelOptions& options, const Parameters& parameters,
-                            const Vector& u, int32_t symbol, bool training, int64_t t, int64_t b) {
-  Vector latents = affine(parameters, "mixture.latent", u);
-  for (Number& it : latents) it = std::tanh(it);
-  if (training) drop(latents, "mixture.dropout.", 0, options.latent_dropout, options.variational, t, b);
-  const Vector& W = parameters.at("mixture.prior.weight");
-  Number sum = 0, weighted = 0;
-  for (int64_t k = 0; k < options.experts; ++k) {
-    Number logit = 0;
-    for (size_t j = 0; j < u.size(); ++j) logit += W[k * u.size() + j] * u[j];
-    const auto begin = latents.begin() + k * options.embedding;
-    sum += std::exp(logit);
-    weighted += std::exp(logit) * probability_of(parameters, {begin, begin + options.embedding}, symbol);
-  }
-  return weighted / sum;
-}
-
-Number plain_loss(const LanguageModelOptions& options, const PlainCell& cell, Parameters parameters,
-                  bool has_memory, bool training = false) {
-  if (options.tied) parameters["decoder.weight"] = parameters.at("embedding.weight");
+Number plain_loss(const LanguageModelOptions& options, const Parameters& parameters, bool training = false) {
+  const PlainLanguageModel model(options, parameters);
   Number nats = 0;
   for (int64_t b = 0; b < B; ++b) {
-    std::vector<PlainState> states;
-    for (const int64_t H : options.hidden) states.push_back({Vector(H), has_memory ? Vector(H) : Vector()});
+    std::vector<PlainState> states = model.start();
     for (int64_t t = 0; t < T; ++t) {
       const auto dropped = [&](Vector& u, const std::string& module, std::optional<double> rate,
                                uint32_t draw = 0) {
         if (training) drop(u, module, draw, rate.value_or(options.dropout), options.variational, t, b);
       };
       const int32_t id = ids[t * B + b], target = targets[t * B + b];
-      const auto row = parameters.at("embedding.weight").begin() + id * options.embedding;
-      Vector u(row, row + options.embedding);
+      Vector x = model.embedding_of(id);
       if (training)
-        for (Number& it : u)
+        for (Number& it : x)
           it = alive("embedding_dropout.", 0, options.embedding_dropout, id)
                    ? it / (1 - options.embedding_dropout)
                    : 0.0;
-      dropped(u, "input_dropout.", options.input_dropout);
-      for (size_t i = 0; i < options.hidden.size(); ++i) {
-        if (i > 0) dropped(u, "rnn.dropout.", options.hidden_dropout, static_cast<uint32_t>(i - 1));
-        const std::string suffix = "_l" + std::to_string(i);
-        PlainLayer layer{std::ssize(u), options.hidden[i], {}};
-        for (const auto& [name, values] : parameters)
-          if (name.starts_with("rnn.") && name.ends_with(suffix))
-            layer.named[name.substr(4, name.size() - 4 - suffix.size())] = values;
-        states[i] = cell(layer, u, states[i].h, states[i].c, states[i].h);
-        u = states[i].h;
-      }
+      dropped(x, "input_dropout.", options.input_dropout);
+      Vector u = model.read(x, states, [&](Vector& below, size_t layer) {
+        dropped(below, "rnn.dropout.", options.hidden_dropout, static_cast<uint32_t>(layer - 1));
+      });
       dropped(u, "output_dropout.", options.output_dropout);
-      for (size_t i = 0; i < options.output_layers.size(); ++i) {
-        u = affine(parameters, "output_layer_" + std::to_string(i), u);
-        for (Number& it : u) it = std::tanh(it);
-      }
       if (target < 0) continue;
-      nats -= std::log(options.experts == 1
-                           ? probability_of(parameters, u, target)
-                           : mixed_probability_of(options, parameters, u, target, training, t, b));
+      nats -= std::log(model.probability(
+          u, target, [&](Vector& latents) { dropped(latents, "mixture.dropout.", options.latent_dropout); }));
     }
   }
   return nats;
@@ -114,23 +62,21 @@ Number plain_loss(const LanguageModelOptions& options, const PlainCell& cell, Pa
 class LanguageModelValues : public testing::TestWithParam<size_t> {};
 
 TEST_P(LanguageModelValues, AndGradientsEqualThoseOfPlainLoops) {
-  const auto& [name, cell] = plain_cells()[GetParam()];
   for (const std::vector<int64_t>& output_layers : {std::vector<int64_t>{}, {6, 2}}) {
     LanguageModelOptions options;
-    options.cell = name;
+    options.cell = plain_cells()[GetParam()].first;
     options.embedding = 3;
     options.hidden = {4, 5};
     options.output_layers = output_layers;
     LanguageModel model(options, V, 11);
-    const std::vector<State> start = model.initial_states(B);
     const Variable loss =
-        model.cross_entropy(model.forward({tokens(ids), T, B}, start).output, tokens(targets)).total;
-    const Parameters parameters = parameters_of(model);
-    const bool has_memory = start[0].c.defined();
-    EXPECT_NEAR(loss.value().item(), plain_loss(options, cell, parameters, has_memory).real(), 1e-12);
+        model
+            .cross_entropy(model.forward({tokens(ids), T, B}, model.initial_states(B)).output,
+                           tokens(targets))
+            .total;
+    EXPECT_NEAR(loss.value().item(), plain_loss(options, parameters_of(model)).real(), 1e-12);
     loss.backward();
-    expect_plain_gradients(
-        model, [&](const Parameters& moved) { return plain_loss(options, cell, moved, has_memory); });
+    expect_plain_gradients(model, [&](const Parameters& moved) { return plain_loss(options, moved); });
   }
 }
 
@@ -144,8 +90,6 @@ void expect_plain(const std::function<void(LanguageModelOptions&)>& change) {
   options.hidden = {4, 5, 3};
   change(options);
   LanguageModel model(options, V, 11);
-  const auto lstm = std::find_if(plain_cells().begin(), plain_cells().end(),
-                                 [](const auto& it) { return it.first == "lstm"; });
   for (const bool training : {true, false}) {
     SCOPED_TRACE(training);
     model.set_training(training);
@@ -156,7 +100,7 @@ void expect_plain(const std::function<void(LanguageModelOptions&)>& change) {
                            tokens(targets))
             .total;
     const auto plain = [&](const Parameters& parameters) {
-      return plain_loss(options, lstm->second, parameters, true, training);
+      return plain_loss(options, parameters, training);
     };
     EXPECT_NEAR(loss.value().item(), plain(parameters_of(model)).real(), 1e-10);
     fill(model.gradients(), 0);
@@ -206,6 +150,24 @@ TEST(MixtureOfSoftmaxes, EqualsPlainLoops) {
     options.dropout = 0.3;
     options.latent_dropout = 0.5;
   });
+}
+
+// "Major-Minor LSTMs for Word-level Language Model"; one layer has no minor cell.
+TEST(MajorMinor, EqualsPlainLoops) {
+  for (const MinorInput input : {MinorInput::embedding, MinorInput::previous_layer})
+    expect_plain([&](LanguageModelOptions& options) {
+      options.hidden = {5, 4, 6};
+      options.major_ratio = {0.7, 1, 0.6};
+      options.minor_input = input;
+      options.experts = 2;
+      options.tied = true;
+      options.variational = true;
+      options.embedding_dropout = 0.2;
+      options.input_dropout = 0.3;
+      options.hidden_dropout = 0.2;
+      options.output_dropout = 0.4;
+      options.latent_dropout = 0.3;
+    });
 }
 
 }  // namespace

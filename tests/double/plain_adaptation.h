@@ -1,12 +1,11 @@
-// Dynamic evaluation and the neural cache as plain loops, written from the papers: a language model of one
-// recurrent layer, its gradient one imaginary step for each weight. It shares nothing with lm/.
+// Dynamic evaluation and the neural cache as plain loops, written from the papers; the gradient is one
+// imaginary step for each weight. It shares nothing with lm/. Next: plain_language_model.h.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 
-#include "nn/language_model.h"
-#include "tests/double/plain_gradients.h"
+#include "tests/double/plain_language_model.h"
 
 namespace rondo {
 
@@ -25,20 +24,12 @@ class PlainAdaptation {
   };
 
   PlainAdaptation(const LanguageModel& model)
-      : hidden_(static_cast<size_t>(model.options().hidden[0])),
-        embedding_(static_cast<size_t>(model.options().embedding)),
-        tied_(model.options().tied),
-        has_memory_(model.initial_states(1)[0].c.defined()),
-        weights_(parameters_of(model)),
-        trained_(weights_) {
-    for (const auto& [name, cell] : plain_cells())
-      if (name == model.options().cell) cell_ = cell;
-  }
+      : options_(model.options()), weights_(parameters_of(model)), trained_(weights_) {}
 
   /// The sums of squared gradients over the batches of a training text.
   void read_training_text(const Ids& ids, size_t streams, size_t length) {
     const size_t run = (ids.size() - 1) / streams;
-    std::vector<PlainState> states(streams, start());
+    std::vector<States> states(streams, start());
     batches_ = 0;
     for (const auto& [name, values] : weights_) squares_[name].assign(values.size(), 0);
     for (size_t begin = 0; begin < run; begin += length) {
@@ -65,7 +56,7 @@ class PlainAdaptation {
   /// Reads a text from a zero state; without settings the weights stay.
   std::vector<Position> read(const Ids& ids, const Settings* settings = nullptr) {
     std::vector<Position> positions;
-    std::vector<PlainState> state{start()};
+    std::vector<States> state{start()};
     const size_t length = settings ? settings->length : ids.size();
     for (size_t begin = 0; begin + 1 < ids.size(); begin += length) {
       const size_t end = std::min(begin + length, ids.size() - 1);
@@ -110,46 +101,36 @@ class PlainAdaptation {
   }
 
  private:
-  PlainState start() const { return {Vector(hidden_), has_memory_ ? Vector(hidden_) : Vector()}; }
+  using States = std::vector<PlainState>;  // of one stream
+
+  States start() const { return PlainLanguageModel(options_, weights_).start(); }
 
   /// Of streams that begin with a symbol of context, from states that go on.
-  Number mean_loss(const Parameters& weights, const std::vector<Ids>& pieces, std::vector<PlainState>& states,
+  Number mean_loss(const Parameters& weights, const std::vector<Ids>& pieces, std::vector<States>& states,
                    std::vector<Position>* positions = nullptr) const {
-    PlainLayer layer{static_cast<int64_t>(embedding_), static_cast<int64_t>(hidden_), {}};
-    for (const auto& [name, values] : weights)
-      if (name.starts_with("rnn.")) layer.named[name.substr(4, name.size() - 7)] = values;  // ..._l0
-    const Vector& table = weights.at("embedding.weight");
-    const Vector& decoder = tied_ ? table : weights.at("decoder.weight");
+    const PlainLanguageModel model(options_, weights);
     Number nats = 0;
     double symbols = 0;
     for (size_t b = 0; b < pieces.size(); ++b)
       for (size_t t = 0; t + 1 < pieces[b].size(); ++t) {
-        const auto row = table.begin() + pieces[b][t] * static_cast<int64_t>(embedding_);
-        const Vector x(row, row + static_cast<int64_t>(embedding_));
-        states[b] = cell_(layer, x, states[b].h, states[b].c, states[b].h);
-        Vector logits = weights.at("decoder.bias");
-        Number total = 0;
-        for (size_t v = 0; v < logits.size(); ++v) {
-          for (size_t j = 0; j < hidden_; ++j) logits[v] += decoder[v * hidden_ + j] * states[b].h[j];
-          total += std::exp(logits[v]);
-        }
-        const Number loss = std::log(total) - logits[static_cast<size_t>(pieces[b][t + 1])];
-        nats += loss;
+        const Vector h = model.read(model.embedding_of(pieces[b][t]), states[b]);
+        const Number p = model.probability(h, pieces[b][t + 1]);
+        nats -= std::log(p);
         ++symbols;
         if (!positions) continue;
-        positions->push_back({std::exp(-loss.real()), {}});
-        for (const Number& h : states[b].h) positions->back().h.push_back(h.real());
+        positions->push_back({p.real(), {}});
+        for (const Number& it : h) positions->back().h.push_back(it.real());
       }
     return nats / symbols;
   }
 
-  Parameters gradient_of(const std::vector<Ids>& pieces, const std::vector<PlainState>& states) const {
+  Parameters gradient_of(const std::vector<Ids>& pieces, const std::vector<States>& states) const {
     constexpr double step = 1e-30;
     Parameters gradient = weights_, moved = weights_;
     for (auto& [name, values] : moved)
       for (size_t i = 0; i < values.size(); ++i) {
         values[i] += Number(0, step);
-        std::vector<PlainState> scratch = states;
+        std::vector<States> scratch = states;
         gradient[name][i] = mean_loss(moved, pieces, scratch).imag() / step;
         values[i] = values[i].real();
       }
@@ -178,9 +159,7 @@ class PlainAdaptation {
       }
   }
 
-  size_t hidden_, embedding_;
-  bool tied_, has_memory_;
-  PlainCell cell_;
+  LanguageModelOptions options_;
   Parameters weights_, trained_;
   std::map<std::string, std::vector<double>> squares_;
   size_t batches_ = 0, clamped_ = 0;

@@ -56,6 +56,7 @@ void updates(Training& training, int count) {
 struct Case {
   std::string cell, batching;
 };
+void PrintTo(const Case& it, std::ostream* out) { *out << it.cell << "_" << it.batching; }
 class BatchNormTraining : public testing::TestWithParam<Case> {};
 
 TEST_P(BatchNormTraining, GoesOnFromASavedStateWithTheSameBits) {
@@ -118,9 +119,7 @@ INSTANTIATE_TEST_SUITE_P(EveryBatching, BatchNormTraining,
                          testing::Values(Case{"bn_lstm", "streams"}, Case{"bn_lstm", "lines"},
                                          Case{"bn_lstm", "crops"}, Case{"bn_mi_lstm", "streams"},
                                          Case{"bn_mi_lstm", "lines"}, Case{"bn_mi_lstm", "crops"}),
-                         [](const auto& instance) {
-                           return instance.param.cell + "_" + instance.param.batching;
-                         });
+                         testing::PrintToStringParamName());
 
 // Lines of 4, 3 and 4 symbols in a batch of their own size, and of five.
 TEST(BatchNormModel, KnowsNothingOfPadding) {

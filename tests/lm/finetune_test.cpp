@@ -42,7 +42,7 @@ TEST(Finetune, BeginsWithTheBestModelAndIsBetterOrTheSame) {
   const double base = valid_nats(data, "base");
   const std::string out = output_of_lm(finetune(data, "base", "better", {"--epochs", "6"}));
   expect_contains(out, fmt::format("base model valid {:.4f} nats", base));
-  expect_contains(out, "the average of the weights since the first step");
+  expect_contains(out, "the average of the weights after each step, from the first on");
   expect_contains(out, "best model test");
   const double better = valid_nats(data, "better");
   EXPECT_LT(better, base - 0.01);

@@ -25,6 +25,7 @@ struct Case {
   double most_ulp;      // as documented
   double smallest = 0;  // results below it may become 0
 };
+void PrintTo(const Case& it, std::ostream* out) { *out << it.name; }
 
 double exact_sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
@@ -118,8 +119,7 @@ TEST_P(VecFunction, DoesNotDependOnPlaceOrLength) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Functions, VecFunction, testing::ValuesIn(cases),
-                         [](const auto& instance) { return instance.param.name; });
+INSTANTIATE_TEST_SUITE_P(Functions, VecFunction, testing::ValuesIn(cases), testing::PrintToStringParamName());
 
 TEST(Vec, PartialLoadsAndStoresTouchOnlyTheirElements) {
   const float from[3] = {1, 2, 3};
