@@ -108,12 +108,13 @@ Parser::Parser() {
       ->expected(1)
       ->take_all();
   add_device(train_command, train);
-  train_command.add_flag("--resume", train.resume,
-                         "continue the run at --out; only --epochs, --device and --threads may change");
+  train_command.add_flag(
+      "--resume", train.resume,
+      "continue the run at --out; only --epochs, --device, --threads and where --data lies may change");
 
   CLI::App& finetune_command =
       command("finetune", "train the best model of a finished run further, by averaged SGD",
-              "lm finetune runs/awd-1 --epochs 50");
+              "lm finetune runs/awd-lstm-ptb-1 --epochs 50");
   finetune_command.footer(
       "The result is a run of its own, never worse on valid than the run it starts from. It stops by "
       "itself;\n"
@@ -151,6 +152,8 @@ Parser::Parser() {
           "pieces read side by side: more is faster, 1 is exact (default: the recipe's train.eval_streams)")
       ->check(integer(1, 1000000))
       ->type_name("N");
+  eval_command.add_option("--data", evaluate.data, "where the run's text lies now, if it has moved")
+      ->type_name("DIR|FILE");
   eval_command.add_flag(
       "--dynamic", evaluate.dynamic,
       "dynamic evaluation: the weights learn from what they were scored on, and are put back");
@@ -315,9 +318,7 @@ Command train_command(Parser& parser, int argc, const char* const* argv) {
   }
   check_input(!train.out.empty(),
               "train --resume: which run? As in: lm train --out runs/char-lstm-1 --resume");
-  check_input(train.recipe.empty() && train.data.empty(),
-              "train --resume: leave out {}; the run knows its own",
-              train.recipe.empty() ? "--data" : "--recipe");
+  check_input(train.recipe.empty(), "train --resume: leave out --recipe; the run knows its own");
   for (const Setting& setting : train.settings)
     check_input(setting.key == "train.epochs",
                 "{}: cannot change in a resumed run; only --epochs, --device and --threads may",

@@ -3,7 +3,11 @@
 // lm/evaluation_report.h; everything else goes to stderr.
 #include "lm/evaluate.h"
 
+#include <cmath>
+
 #include "lm/evaluation_report.h"
+#include "lm/memory.h"
+#include "lm/memory_estimate.h"
 #include "lm/model.h"
 #include "lm/progress.h"
 #include "lm/run.h"
@@ -30,14 +34,15 @@ void check_options(const EvaluateOptions& options) {
   }
 }
 
-CorpusText corpus_of(const OpenRun& run) {
-  CorpusText corpus = open_text(run.config.recipe, run.config.made_by.data);
-  if (sha256_lines(corpus) != run.config.made_by.sha256)
+CorpusText corpus_of(const EvaluateOptions& options, const OpenRun& run) {
+  const std::string& data = options.data.empty() ? run.config.made_by.data : options.data;
+  CorpusText corpus = open_text(run.config.recipe, data);
+  if (!is_same_text(run.config.made_by.sha256, corpus))
     fmt::print(
         stderr,
         "lm: warning: {} has changed since this run was made; the figures are those of the text as it is "
         "now\n",
-        run.config.made_by.data);
+        data);
   return corpus;
 }
 
@@ -93,13 +98,38 @@ Measurement planned(const EvaluateOptions& options, const OpenRun& run) {
               options.dynamic ? "dynamic" : "cache");
   if (options.cache) NeuralCache::check_fits(recipe.cache.window, run.model->options().hidden.back());
   plan.reading.streams = adapts ? 1 : options.streams.value_or(plan.reading.streams);
-  if (options.dynamic) plan.how.dynamic = recipe.dynamic;
+  if (options.dynamic) {
+    plan.how.dynamic = recipe.dynamic;
+    if (const auto available = available_memory()) check_dynamic_fits(recipe, *run.model, *available);
+  }
   if (options.cache) plan.how.cache = recipe.cache;
   plan.budget = options.budget.value_or(default_tuning_budget);
   if (options.tune) check_budget(plan.how, plan.budget);
   plan.published = published_figure(recipe.published, plan.split, plan.how);
   plan.published_unit = recipe.published.unit;
   return plan;
+}
+
+/// Of figures that say something other than they seem to.
+void warn(const Measurement& it, const OpenRun& run) {
+  const double even = std::log(static_cast<double>(run.vocabulary.size()));
+  if (it.how.cache && it.how.cache->lambda == 1 && std::isinf(it.result.nats()))
+    fmt::print(
+        stderr,
+        "lm: warning: with cache.lambda = 1 what is not in the cache has probability 0, and the text has "
+        "such symbols; set cache.lambda below 1\n");
+  else if (!(it.result.nats() < even + 1))
+    fmt::print(stderr,
+               "lm: warning: giving all {} symbols the same probability costs {:.2f} nats; this costs far "
+               "more: {}\n",
+               run.vocabulary.size(), even,
+               it.how.dynamic ? "the updates ruin the weights; lower dynamic.learning_rate"
+                              : "the weights are not those of a trained model of this text");
+  if (it.how.dynamic && it.how.dynamic->length >= it.result.symbols)
+    fmt::print(
+        stderr,
+        "lm: warning: dynamic.length = {} is as long as the text: the weights learn nothing before it ends\n",
+        it.how.dynamic->length);
 }
 
 void say_notes(const Text& text, const Encoded& ids, const OpenRun& run) {
@@ -122,7 +152,7 @@ int evaluate(const EvaluateOptions& options) {
   for (const Setting& setting : options.settings) apply_setting(setting, keys_of(recipe));
   Measurement measurement = planned(options, run);
   std::optional<CorpusText> corpus;
-  if (options.text.empty() || options.dynamic || options.tune) corpus = corpus_of(run);
+  if (options.text.empty() || options.dynamic || options.tune) corpus = corpus_of(options, run);
   const Text text = options.text.empty() ? corpus->at(split_from_string(options.split))
                                          : read_text(options.text, unit_from_string(recipe.data.unit));
   measurement.text = text.name;
@@ -149,6 +179,7 @@ int evaluate(const EvaluateOptions& options) {
                            ? evaluate_adaptively(*run.model, ids.ids, measurement.how, unknown, show)
                            : evaluate_ids(*run.model, ids.ids, measurement.reading, unknown, show);
   progress.erase();
+  warn(measurement, run);
   if (options.json)
     print_json(measurement);
   else

@@ -15,16 +15,17 @@ void Evaluation::add(const std::vector<int32_t>& targets, const std::vector<doub
     if (targets[i] == Chunk::not_scored) continue;
     nats_sum += nats[i];
     ++symbols;
-    if (targets[i] != unknown_id) continue;
-    unknown_nats_sum += nats[i];
-    ++unknowns;
+    if (targets[i] == unknown_id)
+      ++unknowns;
+    else
+      known_nats_sum += nats[i];
   }
 }
 
 double Evaluation::bits() const { return nats() / std::numbers::ln2; }
 double Evaluation::perplexity() const { return std::exp(nats()); }
 double Evaluation::perplexity_without_unknowns() const {
-  return std::exp((nats_sum - unknown_nats_sum) / static_cast<double>(symbols - unknowns));
+  return std::exp(known_nats_sum / static_cast<double>(symbols - unknowns));
 }
 
 namespace {

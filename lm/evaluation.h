@@ -18,7 +18,7 @@ namespace rondo {
 struct Evaluation {
   double nats_sum = 0;
   int64_t symbols = 0;
-  double unknown_nats_sum = 0;  // the part of it that unknown symbols cost
+  double known_nats_sum = 0;  // the part of it that symbols of the vocabulary cost
   int64_t unknowns = 0;
   double seconds = 0;
 

@@ -9,6 +9,9 @@
 #include <cstdio>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace rondo {
 namespace {
@@ -32,8 +35,54 @@ Json json_of(const Adaptation& how) {
   if (how.cache) json["cache"] = json_of(*how.cache);
   return json;
 }
+/// Which of the best settings are the "least" or the "largest" that a search tried, by key.
+Json at_the_edge(const Tuned& tuned) {
+  Json found = Json::object();
+  const auto add = [&](const char* key, bool of_cache, const std::function<double(const Trial&)>& value,
+                       double best, std::span<const double> further = {}) {
+    double least = best, most = best;
+    const auto take = [&](double it) { least = std::min(least, it), most = std::max(most, it); };
+    for (const Trial& trial : tuned.trials)
+      if (trial.how.cache.has_value() == of_cache) take(value(trial));
+    for (const double it : further) take(it);
+    if (least < most && (best == least || best == most)) found[key] = best == least ? "least" : "largest";
+  };
+  if (const auto& it = tuned.best.dynamic) {
+    add(
+        "dynamic.learning_rate", false, [](const Trial& t) { return t.how.dynamic->learning_rate; },
+        it->learning_rate);
+    add(
+        "dynamic.decay", false, [](const Trial& t) { return t.how.dynamic->decay; }, it->decay);
+  }
+  if (const auto& it = tuned.best.cache) {
+    add(
+        "cache.theta", true, [](const Trial& t) { return t.how.cache->theta; }, it->theta);
+    add(
+        "cache.window", true, [](const Trial& t) { return static_cast<double>(t.how.cache->window); },
+        static_cast<double>(it->window));
+    // A trial has the best lambda of its window and theta; all were tried with each.
+    add(
+        "cache.lambda", true, [](const Trial& t) { return t.how.cache->lambda; }, it->lambda, tuned_lambdas);
+  }
+  return found;
+}
+
+/// The words that give a later evaluation these settings.
+std::string words_of(const Adaptation& how) {
+  std::vector<std::string> words;
+  if (const auto& dynamic = how.dynamic)
+    words.push_back(fmt::format("--dynamic --set dynamic.learning_rate={} --set dynamic.decay={}",
+                                dynamic->learning_rate, dynamic->decay));
+  if (const auto& cache = how.cache)
+    words.push_back(fmt::format("--cache --set cache.window={} --set cache.theta={} --set cache.lambda={}",
+                                cache->window, cache->theta, cache->lambda));
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
 Json json_of(const Tuned& tuned, int64_t budget) {
   Json json{{"split", "valid"}, {"budget", budget}, {"scored", tuned.symbols}, {"trials", Json::array()}};
+  json["best"] = words_of(tuned.best);
+  json["at_the_edge"] = at_the_edge(tuned);
   for (const Trial& trial : tuned.trials) {
     Json entry = json_of(trial.how);
     entry["symbols"] = trial.symbols;
@@ -102,7 +151,7 @@ void print_text(const Measurement& measurement) {
     fmt::print(" with unknowns, {:.2f} without", it.perplexity_without_unknowns());
   fmt::print("\n");
   if (published > 0)
-    fmt::print("published   {} {}{}\n", published, published_unit,
+    fmt::print("published   {} {}{}, by the paper's model on the paper's text\n", published, published_unit,
                how.dynamic ? " with dynamic evaluation"
                : how.cache ? " with a cache"
                            : "");
@@ -122,40 +171,15 @@ void print_trial(const Trial& trial) {
 }
 
 void print_tuned(const Tuned& tuned) {
-  fmt::print("{} trials, each on the same {} symbols, {} scored in all\n", tuned.trials.size(), tuned.prefix,
-             tuned.symbols);
-  const auto edge = [&](const char* key, bool of_cache, const std::function<double(const Trial&)>& value,
-                        double best) {
-    double least = best, most = best;
-    for (const Trial& trial : tuned.trials)
-      if (trial.how.cache.has_value() == of_cache) {
-        least = std::min(least, value(trial));
-        most = std::max(most, value(trial));
-      }
-    if (least < most && (best == least || best == most))
-      fmt::print("{} is the {} that was tried: a further --tune from here may find better\n", key,
-                 best == least ? "least" : "largest");
-  };
-  std::vector<std::string> words;
-  if (const auto& dynamic = tuned.best.dynamic) {
-    words.push_back(fmt::format("--dynamic --set dynamic.learning_rate={} --set dynamic.decay={}",
-                                dynamic->learning_rate, dynamic->decay));
-    edge(
-        "dynamic.learning_rate", false, [](const Trial& it) { return it.how.dynamic->learning_rate; },
-        dynamic->learning_rate);
-    edge(
-        "dynamic.decay", false, [](const Trial& it) { return it.how.dynamic->decay; }, dynamic->decay);
-  }
-  if (const auto& cache = tuned.best.cache) {
-    words.push_back(fmt::format("--cache --set cache.window={} --set cache.theta={} --set cache.lambda={}",
-                                cache->window, cache->theta, cache->lambda));
-    edge(
-        "cache.theta", true, [](const Trial& it) { return it.how.cache->theta; }, cache->theta);
-    edge(
-        "cache.window", true, [](const Trial& it) { return static_cast<double>(it.how.cache->window); },
-        static_cast<double>(cache->window));
-  }
-  fmt::print("best: {}\n", fmt::join(words, " "));
+  const auto readings = tuned.symbols / tuned.prefix;
+  fmt::print("{} trials on the same {} symbols, read {} times: {} scored in all", tuned.trials.size(),
+             tuned.prefix, readings, tuned.symbols);
+  fmt::print("{}\n", tuned.best.cache ? " (those of the cache share one reading)" : "");
+  const Json edges = at_the_edge(tuned);
+  for (const auto& [key, which] : edges.items())
+    fmt::print("{} is the {} that was tried: a further --tune from here may find better\n", key,
+               which.get<std::string>());
+  fmt::print("best: {}\n", words_of(tuned.best));
 }
 
 }  // namespace rondo

@@ -162,4 +162,30 @@ void check_fits(const Recipe& recipe, const Module& model, std::int64_t availabl
       recipe.name, bytes_text(wanted), bytes_text(available)));
 }
 
+/// That of a training without noise, averages and optimizer on chunks of dynamic.length, and once more the
+/// parameters: the sums of squares, and their roots.
+std::int64_t dynamic_bytes(const Recipe& recipe, const Module& model) {
+  Recipe plain = recipe;
+  Recipe::Model& it = plain.model;
+  it.dropout = it.input_dropout = it.hidden_dropout = it.output_dropout = it.latent_dropout = 0;
+  it.embedding_dropout = it.weight_drop = it.recurrent_dropout = it.zoneout = it.zoneout_memory = 0;
+  plain.train.optimizer = "sgd";
+  plain.train.momentum = 0;
+  plain.train.averaging = "never";
+  plain.train.batch = recipe.dynamic.statistics_streams;
+  plain.train.micro_batch = 0;
+  plain.train.length = recipe.dynamic.length;
+  plain.train.length_deviation = 0;
+  return training_bytes(plain, model) + bytes_of(2 * model.parameter_count());
+}
+
+void check_dynamic_fits(const Recipe& recipe, const Module& model, std::int64_t available) {
+  const std::int64_t wanted = dynamic_bytes(recipe, model);
+  check_input(
+      wanted <= available,
+      "dynamic.statistics_streams = {}, dynamic.length = {}: the statistics would take about {}, and {} are "
+      "available; make one of them smaller",
+      recipe.dynamic.statistics_streams, recipe.dynamic.length, bytes_text(wanted), bytes_text(available));
+}
+
 }  // namespace rondo

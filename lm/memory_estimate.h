@@ -19,4 +19,10 @@ std::int64_t evaluation_bytes(const Recipe& recipe, const Module& model);
 /// would fit, or says what else is smaller.
 void check_fits(const Recipe& recipe, const Module& model, std::int64_t available);
 
+/// Bytes of tensors at the peak of the statistics of dynamic evaluation, which takes less itself.
+std::int64_t dynamic_bytes(const Recipe& recipe, const Module& model);
+
+/// InputError if dynamic evaluation would take more than `available` bytes; it names what is smaller.
+void check_dynamic_fits(const Recipe& recipe, const Module& model, std::int64_t available);
+
 }  // namespace rondo

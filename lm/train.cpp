@@ -201,8 +201,7 @@ Setup::Setup(const TrainOptions& options) : resumes(options.resume) {
 CorpusText text_of(const TrainOptions& options, Setup& setup) {
   MadeBy& made_by = setup.config.made_by;
   const bool is_known = setup.resumes || setup.finetunes();
-  if (!setup.resumes && (!setup.finetunes() || !options.data.empty()))
-    made_by.data = place_of(options.data, setup.config.recipe);
+  if (!is_known || !options.data.empty()) made_by.data = place_of(options.data, setup.config.recipe);
   CorpusText text = open_text(setup.config.recipe, made_by.data);
   check_input(!is_known || is_same_text(made_by.sha256, text),
               "{}: the text has changed since this run was made; going on would mix two texts", made_by.data);

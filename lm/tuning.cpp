@@ -13,7 +13,6 @@ constexpr double rate_factors[] = {1, 0.6, 0.8, 1.2, 1.4, 2};
 constexpr double decay_factors[] = {0.5, 1.5, 2.5};  // 1 is tried with the rates
 constexpr double theta_factors[] = {1, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.4, 2};
 constexpr double window_factors[] = {1, 0.25, 0.5, 2};
-constexpr double lambdas[] = {0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5};
 
 /// A product as somebody would write it: 3e-05, not 3.0000000000000004e-05.
 double rounded(double x) { return std::stod(fmt::format("{:.4g}", x)); }
@@ -84,7 +83,7 @@ class Search {
     for (const double factor : theta_factors)
       if (times(start.theta, factor) != start.theta) thetas.push_back(times(start.theta, factor));
     std::vector<double> shares{start.lambda};
-    for (const double lambda : lambdas)
+    for (const double lambda : tuned_lambdas)
       if (lambda != start.lambda) shares.push_back(lambda);
     NeuralCache cache(seen, thetas, width);
     const size_t settings = windows.size() * thetas.size();
@@ -132,8 +131,11 @@ class Search {
 }  // namespace
 
 void check_budget(const Adaptation& start, int64_t budget) {
-  check_input(budget >= readings_of(start), "--budget {}: the search reads the text {} times; give more",
-              budget, readings_of(start));
+  check_input(
+      budget >= readings_of(start),
+      "--budget {}: the search reads the text {} times, each time as much as the budget allows; give {} or "
+      "more, better 100 times that",
+      budget, readings_of(start), readings_of(start));
 }
 
 Tuned tune(LanguageModel& model, std::span<const int32_t> ids, const Adaptation& start, int64_t budget,

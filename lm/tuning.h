@@ -18,6 +18,9 @@ struct Trial {
   int64_t symbols = 0;
 };
 
+/// The shares of the cache that are tried with each of its other settings, beside the one to begin with.
+constexpr double tuned_lambdas[] = {0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5};
+
 struct Tuned {
   Adaptation best;
   std::vector<Trial> trials;

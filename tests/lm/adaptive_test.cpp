@@ -2,10 +2,13 @@
 // tests/double/adaptive_evaluation_test.cpp.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "data/streams.h"
+#include "lm/evaluation.h"
 #include "tests/lm/program.h"
 
 namespace rondo {
@@ -60,6 +63,47 @@ TEST_F(AdaptiveTest, SaysWhatWasDone) {
   const Json as_it_is = json_of({});
   EXPECT_FALSE(as_it_is.contains("dynamic"));
   EXPECT_FALSE(as_it_is.contains("cache"));
+}
+
+TEST_F(AdaptiveTest, WarnsOfFiguresThatSayNothing) {
+  const auto warning_of = [](const Words& more) {
+    const Result result = run_lm(eval(more));
+    EXPECT_EQ(result.status, 0) << result.err;
+    return result.err;
+  };
+  expect_contains(warning_of({"--dynamic", "--set", "dynamic.learning_rate=1e9"}),
+                  "lower dynamic.learning_rate");
+  expect_contains(warning_of({"--cache", "--set", "cache.window=1", "--set", "cache.lambda=1"}),
+                  "set cache.lambda below 1");
+  expect_contains(warning_of({"--dynamic", "--set", "dynamic.length=159"}), "as long as the text");
+  EXPECT_EQ(warning_of({"--dynamic", "--cache", "--set", "dynamic.length=100"}).find("warning"),
+            std::string::npos);
+}
+
+// What has probability 0 is no number less among the known symbols.
+TEST(Evaluation, CountsUnknownsApart) {
+  Evaluation it;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  it.add({1, 0, 2, Chunk::not_scored}, {std::log(4.0), infinity, std::log(4.0), infinity}, 0);
+  EXPECT_EQ(it.symbols, 3);
+  EXPECT_EQ(it.unknowns, 1);
+  EXPECT_EQ(it.nats(), infinity);
+  EXPECT_NEAR(it.perplexity_without_unknowns(), 4, 1e-12);
+}
+
+TEST_F(AdaptiveTest, FindsTextThatHasMoved) {
+  SmallData other;
+  other.trained("run", {"--epochs", "1"});
+  const double nats = Json::parse(output_of_lm({"eval", other.path("run"), "--json"})).at("nats");
+  std::filesystem::rename(other / "data", other / "moved");
+  expect_refused(run_lm({"eval", other.path("run")}), "no such file or folder");
+  EXPECT_EQ(Json::parse(output_of_lm({"eval", other.path("run"), "--data", other.path("moved"), "--json"}))
+                .at("nats"),
+            nats);
+  expect_refused(run_lm({"train", "--resume", "--out", other.path("run"), "--epochs", "2"}), "no such file");
+  output_of_lm(
+      {"train", "--resume", "--out", other.path("run"), "--epochs", "2", "--data", other.path("moved")});
+  output_of_lm({"eval", other.path("run")});  // the run knows where it is now
 }
 
 TEST_F(AdaptiveTest, SettingsAct) {
@@ -119,6 +163,7 @@ TEST_F(AdaptiveTest, TuneTakesTheBestOfItsTrialsWithinTheBudget) {
   EXPECT_EQ(tuning.at("budget"), budget);
   EXPECT_LE(tuning.at("scored"), budget);
   EXPECT_EQ(tuning.at("split"), "valid");
+  expect_contains(tuning.at("best"), "--set cache.lambda=");
   int scored = 0, dynamic_trials = 0;
   for (const Json& trial : tuning.at("trials")) {
     EXPECT_EQ(trial.at("symbols"), 95) << "9 of dynamic evaluation, and one reading for the cache";
@@ -174,7 +219,7 @@ TEST_F(AdaptiveTest, TunePrintsTrialsAndTheWordsOfTheBest) {
   }
   EXPECT_EQ(trials, 9);
   expect_contains(text, settings);
-  expect_contains(text, "9 trials, each on the same 100 symbols, 900 scored in all\n");
+  expect_contains(text, "9 trials on the same 100 symbols, read 9 times: 900 scored in all\n");
   expect_contains(text, "159 symbols scored");
 }
 

@@ -8,6 +8,7 @@
 
 #include <fstream>
 
+#include "lm/dynamic_evaluation.h"
 #include "lm/evaluation.h"
 #include "lm/memory.h"
 #include "lm/model.h"
@@ -46,6 +47,29 @@ TEST(MemoryEstimate, OfEvaluationsIsWithinAQuarter) {
     const std::string which = settings.empty() ? recipe.name : settings.front();
     EXPECT_GT(measured / estimated, 0.75) << which << ": " << measured;
     EXPECT_LT(measured / estimated, 1.25) << which << ": " << measured;
+  }
+}
+
+TEST(MemoryEstimate, OfTheStatisticsOfDynamicEvaluation) {
+  const int64_t V = 2000;
+  std::vector<int32_t> ids;
+  for (int32_t i = 0; i < 5000; ++i) ids.push_back(i * 7 % V);
+  for (const std::vector<std::string>& settings :
+       std::vector<std::vector<std::string>>{{"dynamic.statistics_streams=100"},
+                                             {"model.hidden=300", "dynamic.statistics_streams=200",
+                                              "dynamic.length=10", "model.weight_drop=0.5"}}) {
+    const Recipe recipe = recipe_with(settings);
+    const size_t before = memory_statistics(Device::cpu).bytes_in_use;
+    LanguageModel model(model_options(recipe), V);
+    reset_peak_bytes(Device::cpu);
+    gradient_statistics(model, ids, recipe.dynamic, [](int64_t) {});
+    const auto measured = static_cast<double>(memory_statistics(Device::cpu).peak_bytes - before);
+    const auto estimated = static_cast<double>(dynamic_bytes(recipe, model));
+    EXPECT_GT(measured / estimated, 0.75) << settings.front() << ": " << measured;
+    EXPECT_LT(measured / estimated, 1.25) << settings.front() << ": " << measured;
+    EXPECT_NO_THROW(check_dynamic_fits(recipe, model, dynamic_bytes(recipe, model)));
+    expect_contains(error_of([&] { check_dynamic_fits(recipe, model, dynamic_bytes(recipe, model) - 1); }),
+                    "the statistics would take about");
   }
 }
 
