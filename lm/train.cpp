@@ -69,7 +69,6 @@ int run_training(Training& training, const Recipe& recipe, const Reading& readin
     save();
     return stopped(signals, fmt::format("at step {}", training.step()), run, report);
   };
-  save();  // a run that is killed from now on can go on
   Chunk chunk;
   while (!training.done()) {
     while (training.next_chunk(chunk)) {
@@ -152,19 +151,28 @@ std::string place_of(const std::string& data, const Recipe& recipe) {
 }
 
 /// Gives a training the weights that it begins with or goes on from, and tests new ones. Returns where the
-/// log goes on.
+/// log was then.
 int64_t load_begin(Training& training, bool resume, const RunFolder& run, const MadeBy& made_by) {
   const auto left = [&](const std::filesystem::path& file) {  // by the run that goes on
     return resume && std::filesystem::exists(file);
   };
   const bool finetunes = !made_by.finetuned_from.empty();
   int64_t log_position = 0;
-  // Killed before its first state, a run has no model either and starts anew, but a finetuned one has its
-  // base's.
-  if (left(run.state()) || (left(run.model()) && !finetunes))
+  if (left(run.state())) {
     log_position = training.load(run.state());
-  else if (finetunes)
-    load_model(left(run.model()) ? run.model() : RunFolder{made_by.finetuned_from}.model(), training.model());
+  } else {
+    // Killed before its first state, a run starts anew: it has logged nothing, and has no model either, but a
+    // finetuned one has its base's.
+    const bool has_begun =
+        (left(run.log()) && std::filesystem::file_size(run.log()) > 0) || (left(run.model()) && !finetunes);
+    check_input(!has_begun,
+                "{}: missing, so that this run cannot go on: bring it back, or start a new run with another "
+                "--out",
+                run.state().string());
+    if (finetunes)
+      load_model(left(run.model()) ? run.model() : RunFolder{made_by.finetuned_from}.model(),
+                 training.model());
+  }
   if (training.step() == 0) check_gradients_reach_all(training.model());
   return log_position;
 }
@@ -276,6 +284,7 @@ int train(const TrainOptions& options) {
   const bool begins_trained = setup.finetunes() && training.step() == 0 && !training.is_validated();
   if (begins_trained) save_model(run.model(), training.model());
   Report report(recipe, run, log_position);
+  training.save(run.state(), report.sync());  // before anything is logged: a run that is killed can go on
   say_beginning(setup, threads, text, training, corpus, vocabulary, report);
   const StopSignals signals;
   const Reading reading = reading_of(recipe, vocabulary);

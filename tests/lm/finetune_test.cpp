@@ -103,6 +103,13 @@ TEST(Finetune, ResumesExactly) {
   EXPECT_EQ(log_of(killed), log_of(data / "whole"));
   EXPECT_NE(data.model_digest("whole"), data.model_digest("base"));
 
+  // A run that has begun needs its state.
+  const std::string log = bytes_of_file(killed / "log.jsonl");
+  fs::remove(killed / "state.safetensors");
+  expect_refused(run_lm(data.resume("killed")), "state.safetensors: missing");
+  EXPECT_EQ(data.model_digest("killed"), data.model_digest("whole"));
+  EXPECT_EQ(bytes_of_file(killed / "log.jsonl"), log);
+
   // With nothing but its config left, it begins with the base's model once more.
   for (const char* file : {"vocab.txt", "model.safetensors", "state.safetensors", "log.jsonl"})
     fs::remove(killed / file);

@@ -96,10 +96,19 @@ TEST(Resume, StartsAnewWithoutAState) {
     fs::remove(data / "run" / file);
   output_of_lm(data.resume("run"));
   EXPECT_EQ(data.model_digest("run"), model);
-  // A model without its state is not thrown away.
+  // A model without its state is not thrown away, nor is a log.
+  const std::string log = bytes_of_file(data / "run/log.jsonl");
   fs::remove(data / "run/state.safetensors");
-  expect_refused(run_lm(data.resume("run")), "state.safetensors");
+  for (const char* file : {"log.jsonl", "model.safetensors"}) {
+    const std::string bytes = bytes_of_file(data / "run" / file);
+    fs::remove(data / "run" / file);
+    expect_refused(run_lm(data.resume("run")),
+                   "state.safetensors: missing, so that this run cannot go on: bring it back, or start a new "
+                   "run with another --out");
+    write_bytes(data / "run" / file, bytes);
+  }
   EXPECT_EQ(data.model_digest("run"), model);
+  EXPECT_EQ(bytes_of_file(data / "run/log.jsonl"), log);
 }
 
 TEST(Resume, SignalsSaveAndSayHowToGoOn) {
