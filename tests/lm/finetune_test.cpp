@@ -65,7 +65,11 @@ TEST(Finetune, BeginsWithTheBestModelAndIsBetterOrTheSame) {
   fs::rename(data / "data", data / "moved");
   expect_refused(run_lm(finetune(data, "better", "again", {"--epochs", "1"})),
                  "data: no such file or folder");
-  output_of_lm(finetune(data, "better", "again", {"--epochs", "1", "--data", data.path("moved")}));
+  std::vector<std::string> words = {"--epochs", "1", "--data", data.path("moved")};
+  for (const char* setting : {"model.dropout=0.1", "model.weight_drop=0.1", "model.zoneout=0.1"})
+    words.insert(words.end(), {"--set", setting});
+  output_of_lm(finetune(data, "better", "again", words));
+  EXPECT_EQ(read_config(open_run_folder(data / "again")).recipe.model.zoneout, 0.1);
   EXPECT_LE(valid_nats(data, "again"), better);
 }
 
@@ -144,7 +148,18 @@ TEST(Finetune, Refuses) {
   refused(finetune(data, "base", "run", {"--set", "data.min_count=2"}), "cannot change in a finetuning");
   refused(finetune(data, "base", "run", {"--set", "train.epoch=2"}), "unknown key");
   refused(finetune(data, "base", "run", {"--epochs", "0"}), "finetune.epochs");
-  refused(finetune(data, "base", "run", {"--set", "model.hidden=16"}), "another recipe");
+  refused(finetune(data, "base", "run", {"--set", "model.dropuot=0.1"}), "model.dropout");
+  for (const char* setting : {"model.hidden=16", "model.layers=1", "model.embedding=32", "model.cell=gru",
+                              "model.experts=2", "model.tied=true", "model.forget_bias=1"})
+    refused(finetune(data, "base", "run", {"--set", setting}), "cannot change in a finetuning; the model is");
+  refused(finetune(data, "base", "run", {"--set", "train.learning_rate=1"}),
+          "--set train.learning_rate=1: cannot change in a finetuning; set finetune.learning_rate");
+  refused(finetune(data, "base", "run", {"--set", "train.epochs=1"}), "set finetune.epochs");
+  for (const char* setting :
+       {"optimizer=adam", "momentum=0.5", "schedule=plateau", "decay=0.1", "decay_at=[2]", "decay_after=1",
+        "decay_every=2", "patience=1", "averaging=never", "early_stopping=2", "non_monotonic_stopping=false"})
+    refused(finetune(data, "base", "run", {"--set", fmt::format("train.{}", setting)}),
+            "cannot change in a finetuning, which is averaged SGD");
 
   const std::string config = bytes_of_file(data / "base/config.toml");
   std::string longer = config;
