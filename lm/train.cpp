@@ -271,6 +271,9 @@ int train(const TrainOptions& options) {
   check_input(vocabulary.types() >= 2, "{}: one symbol only, nothing to predict", text.train.name);
   const std::string symbols = vocabulary.to_text();
   const Corpus corpus = encode_corpus(text, vocabulary);
+  const Reading reading = reading_of(recipe, vocabulary);
+  check_streams(reading, std::ssize(corpus.valid.ids));
+  if (corpus.test) check_streams(reading, std::ssize(corpus.test->ids));
   if (const auto available = available_memory())
     check_fits(recipe, LanguageModel(model_options(recipe), vocabulary.size(), std::nullopt), *available);
   Training training(recipe, vocabulary.size(), corpus.train.ids, vocabulary.line_end_id());
@@ -287,7 +290,6 @@ int train(const TrainOptions& options) {
   training.save(run.state(), report.sync());  // before anything is logged: a run that is killed can go on
   say_beginning(setup, threads, text, training, corpus, vocabulary, report);
   const StopSignals signals;
-  const Reading reading = reading_of(recipe, vocabulary);
   if (begins_trained) evaluate_base(training, reading, corpus, report);
   const int status = run_training(training, recipe, reading, corpus, run, signals, report);
   if (status != 0) return status;
