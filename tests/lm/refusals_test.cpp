@@ -219,7 +219,8 @@ TEST_F(RefusalsTest, BrokenRuns) {
   std::string config = bytes_of_file(*data / "run/config.toml");
   const std::string hidden = "\nhidden = [32]";
   ASSERT_NE(config.find(hidden), std::string::npos);
-  expect_broken("run", "config.toml", "", "another recipe");
+  expect_broken("run", "config.toml", "", "config.toml: made_by.version is missing: truncated?");
+  expect_broken("run", "config.toml", config.substr(0, config.find("[made_by]")), "is missing: truncated?");
   expect_broken("run", "config.toml", config.replace(config.find(hidden), hidden.size(), "\nhidden = [33]"),
                 "another recipe");
   expect_broken("run", "config.toml", "[model]\nhidden = -1\n", "config.toml:2");
