@@ -90,6 +90,16 @@ int run_training(Training& training, const Recipe& recipe, const Reading& readin
   return 0;
 }
 
+/// What a user can do about it.
+Error remedy_of(const Diverged& error, const RunFolder& run, bool finetunes) {
+  return Error(
+      fmt::format("{}. Training stops{}; try a lower {}.learning_rate or stronger clipping (train.clip) in a "
+                  "new run (another --out): "
+                  "--resume changes no settings",
+                  error.what(), std::filesystem::exists(run.model()) ? " and the best model stays" : "",
+                  finetunes ? "finetune" : "train"));
+}
+
 /// Batch normalisation is tested with statistics of all the training text, not with the moving averages of
 /// its last batches. Doing so again, after --resume of a finished run, gives the same file.
 /// Returns whether the model has such statistics.
@@ -175,6 +185,16 @@ int64_t load_begin(Training& training, bool resume, const RunFolder& run, const 
   }
   if (training.step() == 0) check_gradients_reach_all(training.model());
   return log_position;
+}
+
+/// Where the log goes on: where it was when the state was saved or, if it has lost lines since, after the
+/// last whole one that is left.
+int64_t log_end(const RunFolder& run, int64_t when_saved) {
+  if (when_saved == 0) return 0;
+  const std::string log = std::filesystem::exists(run.log()) ? read_file(run.log()) : "";
+  if (std::ssize(log) >= when_saved) return when_saved;
+  const size_t last = log.rfind('\n');
+  return last == std::string::npos ? 0 : static_cast<int64_t>(last) + 1;
 }
 
 /// A run before its training: where it is, and with which settings.
@@ -286,15 +306,24 @@ int train(const TrainOptions& options) {
   const RunFolder& run = setup.run;
   const bool begins_trained = setup.finetunes() && training.step() == 0 && !training.is_validated();
   if (begins_trained) save_model(run.model(), training.model());
-  Report report(recipe, run, log_position);
+  const int64_t log_begin = log_end(run, log_position);
+  Report report(recipe, run, log_begin);
   training.save(run.state(), report.sync());  // before anything is logged: a run that is killed can go on
+  if (log_begin < log_position)
+    report.line(
+        fmt::format("{}: lacks lines that were there when the state was saved; it goes on without them",
+                    run.log().string()));
   say_beginning(setup, threads, text, training, corpus, vocabulary, report);
   const StopSignals signals;
-  if (begins_trained) evaluate_base(training, reading, corpus, report);
-  const int status = run_training(training, recipe, reading, corpus, run, signals, report);
-  if (status != 0) return status;
   try {
+    if (begins_trained) evaluate_base(training, reading, corpus, report);
+    const int status = run_training(training, recipe, reading, corpus, run, signals, report);
+    if (status != 0) return status;
+    if (const std::string why = training.ended_by(); !why.empty())
+      report.line(fmt::format("{}: the training ends", why));
     final_report(training, recipe, vocabulary, corpus, run, signals, report);
+  } catch (const Diverged& error) {
+    throw remedy_of(error, run, setup.finetunes());
   } catch (const Stopped&) {
     return stopped(signals, "before all was evaluated", run, report);
   }

@@ -44,6 +44,7 @@ TEST(Finetune, BeginsWithTheBestModelAndIsBetterOrTheSame) {
   expect_contains(out, fmt::format("base model valid {:.4f} nats", base));
   expect_contains(out, "the average of the weights after each step, from the first on");
   expect_contains(out, "best model test");
+  EXPECT_EQ(out.find("the training ends"), std::string::npos) << "all its epochs are trained";
   const double better = valid_nats(data, "better");
   EXPECT_LT(better, base - 0.01);
 
@@ -73,12 +74,24 @@ TEST(Finetune, BeginsWithTheBestModelAndIsBetterOrTheSame) {
   EXPECT_LE(valid_nats(data, "again"), better);
 }
 
+TEST(Finetune, DivergenceNamesItsOwnRate) {
+  const SmallData data;
+  data.trained("base", base_settings);
+  const Result result = run_lm(
+      finetune(data, "base", "run", {"--set", "finetune.learning_rate=1e38", "--set", "train.clip=0"}));
+  EXPECT_EQ(result.status, 1);
+  expect_contains(result.err,
+                  "the best model stays; try a lower finetune.learning_rate or stronger clipping");
+  EXPECT_EQ(data.model_digest("run"), data.model_digest("base"));
+}
+
 TEST(Finetune, StopsByItself) {
   const SmallData data;
   data.trained("base", base_settings);
   const std::string out = output_of_lm(finetune(
       data, "base", "run",
       {"--epochs", "50", "--set", "finetune.learning_rate=100", "--set", "train.averaging_interval=1"}));
+  expect_contains(out, "\nvalidation no longer falls: the training ends\n");
   expect_contains(out, "best model test");
   EXPECT_LT(json::parse(output_of_lm({"table", data.path("run"), "--json"})).at("runs")[0].at("epochs"), 50);
   EXPECT_EQ(json::parse(output_of_lm({"table", data.path("run"), "--json"})).at("runs")[0].at("finished"),
