@@ -28,6 +28,13 @@ double Evaluation::perplexity_without_unknowns() const {
   return std::exp(known_nats_sum / static_cast<double>(symbols - unknowns));
 }
 
+void check_streams(const Reading& reading, int64_t symbols) {
+  check_input(
+      reading.line_end || reading.streams < std::max<int64_t>(2, symbols),
+      "{} evaluation streams are too many for {} symbols; use fewer (--streams, or train.eval_streams)",
+      reading.streams, symbols);
+}
+
 namespace {
 
 /// The chunks of a text.
@@ -37,10 +44,7 @@ std::function<bool(Chunk&)> chunks_of(std::span<const int32_t> ids, const Readin
     return [lines = Segments::lines(ids, *reading.line_end, lines_at_once)](Chunk& chunk) mutable {
       return lines.next(chunk);
     };
-  check_input(
-      reading.streams < std::max<int64_t>(2, std::ssize(ids)),
-      "{} evaluation streams are too many for {} symbols; use fewer (--streams, or train.eval_streams)",
-      reading.streams, ids.size());
+  check_streams(reading, std::ssize(ids));
   const int64_t steps = std::max<int64_t>(1, rows_at_once / reading.streams);
   return [streams = Streams::for_evaluation(ids, reading.streams), steps](Chunk& chunk) mutable {
     return streams.next(steps, chunk);

@@ -41,8 +41,10 @@ struct Reading {
   std::optional<int32_t> line_end{};
 };
 
-/// Dropout is off. `progress` is told the symbols done, now and then. InputError if there are more streams
-/// than symbols to score.
+/// InputError if there are more streams than symbols to score.
+void check_streams(const Reading& reading, int64_t symbols);
+
+/// Dropout is off. `progress` is told the symbols done, now and then. InputError of check_streams.
 Evaluation evaluate_ids(
     LanguageModel& model, std::span<const int32_t> ids, const Reading& reading,
     std::optional<int32_t> unknown_id = {}, const std::function<void(int64_t)>& progress = [](int64_t) {});

@@ -1,6 +1,8 @@
 // What a finetuning is.
 #include "lm/finetune.h"
 
+#include <algorithm>
+
 #include "lm/training.h"
 
 namespace rondo {
@@ -15,6 +17,17 @@ void check_finished(const RunFolder& run, const Recipe& recipe) {
               "{}: its training is not finished; finish it first: {}", folder, remedy);
 }
 
+/// What a finetuning decides, besides the rate and the epochs.
+const std::vector<Setting> decided = {
+    {"", "train.optimizer", "sgd"},
+    {"", "train.momentum", "0"},
+    {"", "train.schedule", "constant"},
+    {"", "train.decay_at", "[]"},
+    {"", "train.averaging", "always"},
+    {"", "train.early_stopping", "0"},
+    {"", "train.non_monotonic_stopping", "true"},
+};
+
 /// What a finetuning changes in the recipe of its base.
 void change(Recipe& recipe, const std::string& base) {
   Recipe::Train& train = recipe.train;
@@ -23,15 +36,31 @@ void change(Recipe& recipe, const std::string& base) {
               "finetune.learning_rate=1",
               base, train.optimizer);
   if (recipe.finetune.learning_rate > 0) train.learning_rate = recipe.finetune.learning_rate;
-  train.optimizer = "sgd";
-  train.momentum = 0;
-  train.schedule = "constant";
-  train.decay_at.clear();
-  train.averaging = "always";
   train.epochs = recipe.finetune.epochs;
-  train.early_stopping = 0;
-  train.non_monotonic_stopping = true;
+  for (const Setting& setting : decided) apply_setting(setting, keys_of(recipe));
   recipe.published.trained = recipe.published.finetuned;
+}
+
+/// InputError unless a finetuning of a trained model may change this key.
+void check_may_change(const Setting& setting) {
+  const std::string& key = setting.key;
+  check_input(!key.starts_with("data.") && !key.starts_with("recipe."),
+              "{}: cannot change in a finetuning; the model knows the symbols of its run", setting.where);
+  // What is dropped in training is no part of a model.
+  const bool drops =
+      key.find("drop") != std::string::npos || key.starts_with("model.zoneout") || key == "model.variational";
+  check_input(!key.starts_with("model.") || drops,
+              "{}: cannot change in a finetuning; the model is that of its run, but for its dropout",
+              setting.where);
+  for (const std::string name : {"learning_rate", "epochs"})
+    check_input(key != "train." + name, "{}: cannot change in a finetuning; set finetune.{}", setting.where,
+                name);
+  const auto same_key = [&](const Setting& it) { return it.key == key; };
+  const bool schedules = key.starts_with("train.decay") || key == "train.patience";
+  check_input(!schedules && std::none_of(decided.begin(), decided.end(), same_key),
+              "{}: cannot change in a finetuning, which is averaged SGD at a constant rate until validation "
+              "no longer falls",
+              setting.where);
 }
 
 }  // namespace
@@ -41,17 +70,11 @@ RunConfig finetuning_of(const std::string& base, const std::vector<Setting>& set
   RunConfig config = read_config(run);
   check_finished(run, config.recipe);
   const std::vector<Key> keys = keys_of(config.recipe);
-  const auto apply = [&](const auto& which) {
-    for (const Setting& setting : settings)
-      if (which(setting.key)) apply_setting(setting, keys);
-  };
-  const auto of_finetune = [](const std::string& key) { return key.starts_with("finetune."); };
-  for (const Setting& setting : settings)
-    check_input(!setting.key.starts_with("data.") && !setting.key.starts_with("recipe."),
-                "{}: cannot change in a finetuning; the model knows the symbols of its run", setting.where);
-  apply(of_finetune);
+  for (const Setting& setting : settings) {
+    apply_setting(setting, keys);  // first, as it knows what is no key at all
+    check_may_change(setting);
+  }
   change(config.recipe, base);
-  apply([&](const std::string& key) { return !of_finetune(key); });
   validate(config.recipe, base);
   config.made_by.finetuned_from = std::filesystem::absolute(run.path).lexically_normal().string();
   return config;

@@ -37,7 +37,9 @@ void Report::update(const Training& training, const Training::Update& update) {
 }
 
 void Report::validation(const Training& training, const Evaluation& it, bool best) {
-  evaluation(fmt::format("epoch {:<4}", training.epoch()),
+  const bool within_epochs = recipe_.train.eval_every > 0;
+  evaluation(fmt::format("epoch {:<4}", training.epoch()) +
+                 (within_epochs ? fmt::format(" step {:<7}", training.step()) : ""),
              Moment{training.step(), training.epoch(), training.seconds()}, "valid", it, best);
 }
 void Report::base_model(const Evaluation& it) { evaluation("base model", Moment{}, "valid", it, true); }

@@ -82,6 +82,12 @@ RunConfig read_config(const RunFolder& run) {
   RunConfig config;
   const std::string file = run.config().string();
   read_toml(read_file(run.config()), file, keys_of(config));
+  const auto present = [&](const char* key, bool it) {
+    check_input(it, "{}: {} is missing: truncated?", file, key);
+  };
+  present("made_by.version", !config.made_by.version.empty());
+  present("made_by.threads", config.made_by.threads > 0);
+  present("made_by.sha256", !config.made_by.sha256.empty());
   validate(config.recipe, file);
   return config;
 }

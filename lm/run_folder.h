@@ -43,7 +43,7 @@ RunFolder make_run_folder(const std::filesystem::path& path, const std::string& 
 RunFolder open_run_folder(const std::filesystem::path& path);
 
 void write_config(const RunFolder& run, const RunConfig& config);
-/// InputErrors name the file and the line.
+/// InputErrors name the file and the line, or what a file that was cut short lacks.
 RunConfig read_config(const RunFolder& run);
 
 /// The command line as a shell would take it again.

@@ -69,7 +69,6 @@ int run_training(Training& training, const Recipe& recipe, const Reading& readin
     save();
     return stopped(signals, fmt::format("at step {}", training.step()), run, report);
   };
-  save();  // a run that is killed from now on can go on
   Chunk chunk;
   while (!training.done()) {
     while (training.next_chunk(chunk)) {
@@ -89,6 +88,16 @@ int run_training(Training& training, const Recipe& recipe, const Reading& readin
     if (signals.received()) return stop();
   }
   return 0;
+}
+
+/// What a user can do about it.
+Error remedy_of(const Diverged& error, const RunFolder& run, bool finetunes) {
+  return Error(
+      fmt::format("{}. Training stops{}; try a lower {}.learning_rate or stronger clipping (train.clip) in a "
+                  "new run (another --out): "
+                  "--resume changes no settings",
+                  error.what(), std::filesystem::exists(run.model()) ? " and the best model stays" : "",
+                  finetunes ? "finetune" : "train"));
 }
 
 /// Batch normalisation is tested with statistics of all the training text, not with the moving averages of
@@ -152,21 +161,40 @@ std::string place_of(const std::string& data, const Recipe& recipe) {
 }
 
 /// Gives a training the weights that it begins with or goes on from, and tests new ones. Returns where the
-/// log goes on.
+/// log was then.
 int64_t load_begin(Training& training, bool resume, const RunFolder& run, const MadeBy& made_by) {
   const auto left = [&](const std::filesystem::path& file) {  // by the run that goes on
     return resume && std::filesystem::exists(file);
   };
   const bool finetunes = !made_by.finetuned_from.empty();
   int64_t log_position = 0;
-  // Killed before its first state, a run has no model either and starts anew, but a finetuned one has its
-  // base's.
-  if (left(run.state()) || (left(run.model()) && !finetunes))
+  if (left(run.state())) {
     log_position = training.load(run.state());
-  else if (finetunes)
-    load_model(left(run.model()) ? run.model() : RunFolder{made_by.finetuned_from}.model(), training.model());
+  } else {
+    // Killed before its first state, a run starts anew: it has logged nothing, and has no model either, but a
+    // finetuned one has its base's.
+    const bool has_begun =
+        (left(run.log()) && std::filesystem::file_size(run.log()) > 0) || (left(run.model()) && !finetunes);
+    check_input(!has_begun,
+                "{}: missing, so that this run cannot go on: bring it back, or start a new run with another "
+                "--out",
+                run.state().string());
+    if (finetunes)
+      load_model(left(run.model()) ? run.model() : RunFolder{made_by.finetuned_from}.model(),
+                 training.model());
+  }
   if (training.step() == 0) check_gradients_reach_all(training.model());
   return log_position;
+}
+
+/// Where the log goes on: where it was when the state was saved or, if it has lost lines since, after the
+/// last whole one that is left.
+int64_t log_end(const RunFolder& run, int64_t when_saved) {
+  if (when_saved == 0) return 0;
+  const std::string log = std::filesystem::exists(run.log()) ? read_file(run.log()) : "";
+  if (std::ssize(log) >= when_saved) return when_saved;
+  const size_t last = log.rfind('\n');
+  return last == std::string::npos ? 0 : static_cast<int64_t>(last) + 1;
 }
 
 /// A run before its training: where it is, and with which settings.
@@ -262,6 +290,9 @@ int train(const TrainOptions& options) {
   check_input(vocabulary.types() >= 2, "{}: one symbol only, nothing to predict", text.train.name);
   const std::string symbols = vocabulary.to_text();
   const Corpus corpus = encode_corpus(text, vocabulary);
+  const Reading reading = reading_of(recipe, vocabulary);
+  check_streams(reading, std::ssize(corpus.valid.ids));
+  if (corpus.test) check_streams(reading, std::ssize(corpus.test->ids));
   if (const auto available = available_memory())
     check_fits(recipe, LanguageModel(model_options(recipe), vocabulary.size(), std::nullopt), *available);
   Training training(recipe, vocabulary.size(), corpus.train.ids, vocabulary.line_end_id());
@@ -274,15 +305,24 @@ int train(const TrainOptions& options) {
   const RunFolder& run = setup.run;
   const bool begins_trained = setup.finetunes() && training.step() == 0 && !training.is_validated();
   if (begins_trained) save_model(run.model(), training.model());
-  Report report(recipe, run, log_position);
+  const int64_t log_begin = log_end(run, log_position);
+  Report report(recipe, run, log_begin);
+  training.save(run.state(), report.sync());  // before anything is logged: a run that is killed can go on
+  if (log_begin < log_position)
+    report.line(
+        fmt::format("{}: lacks lines that were there when the state was saved; it goes on without them",
+                    run.log().string()));
   say_beginning(setup, threads, text, training, corpus, vocabulary, report);
   const StopSignals signals;
-  const Reading reading = reading_of(recipe, vocabulary);
-  if (begins_trained) evaluate_base(training, reading, corpus, report);
-  const int status = run_training(training, recipe, reading, corpus, run, signals, report);
-  if (status != 0) return status;
   try {
+    if (begins_trained) evaluate_base(training, reading, corpus, report);
+    const int status = run_training(training, recipe, reading, corpus, run, signals, report);
+    if (status != 0) return status;
+    if (const std::string why = training.ended_by(); !why.empty())
+      report.line(fmt::format("{}: the training ends", why));
     final_report(training, recipe, vocabulary, corpus, run, signals, report);
+  } catch (const Diverged& error) {
+    throw remedy_of(error, run, setup.finetunes());
   } catch (const Stopped&) {
     return stopped(signals, "before all was evaluated", run, report);
   }

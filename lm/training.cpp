@@ -49,10 +49,17 @@ bool asks_trigger(const Recipe::Train& train) {
   return train.averaging == "non_monotonic" || train.non_monotonic_stopping;
 }
 
+/// Which criterion to stop is met, in words; empty: none.
+std::string criterion_met(const Recipe::Train& train, const EarlyStopping& early_stopping,
+                          const NonMonotonicTrigger& trigger) {
+  if (early_stopping.should_stop())
+    return fmt::format("no improvement in {} evaluations", early_stopping.state().evaluations_since);
+  return train.non_monotonic_stopping && trigger.fired() ? "validation no longer falls" : "";
+}
+
 bool at_the_end(const Recipe::Train& train, int64_t epoch, const EarlyStopping& early_stopping,
                 const NonMonotonicTrigger& trigger) {
-  return epoch > train.epochs || early_stopping.should_stop() ||
-         (train.non_monotonic_stopping && trigger.fired());
+  return epoch > train.epochs || !criterion_met(train, early_stopping, trigger).empty();
 }
 
 void add(StateWriter& file, const EarlyStopping& early_stopping) {
@@ -200,10 +207,9 @@ void Training::check_finite(double loss, double norm) const {
     culprit = (value ? "the gradient of " : "") + segment.name;
     break;
   }
-  throw Error(fmt::format(
-      "step {}: the loss is {:.4g} and the gradient's norm {:.4g}; the first that is not finite: {}. "
-      "Training stops and the best model stays; try a lower train.learning_rate or train.clip",
-      step_, loss, norm, culprit));
+  throw Diverged(fmt::format(
+      "step {}: the loss is {:.4g} and the gradient's norm {:.4g}; the first that is not finite: {}", step_,
+      loss, norm, culprit));
 }
 
 int64_t Training::estimate_statistics(const std::function<void(int64_t)>& progress) {
@@ -245,6 +251,10 @@ void Training::begin_next_epoch() {
 }
 
 bool Training::done() const { return at_the_end(recipe_.train, epoch_, early_stopping_, trigger_); }
+
+std::string Training::ended_by() const {
+  return epoch_ > recipe_.train.epochs ? "" : criterion_met(recipe_.train, early_stopping_, trigger_);
+}
 
 bool is_finished(const Recipe& recipe, const std::filesystem::path& state) {
   const StateReader file(state);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "lm/batches.h"
@@ -19,6 +20,11 @@
 #include "optim/schedule.h"
 
 namespace rondo {
+
+/// A loss or a gradient that is not finite.
+struct Diverged : Error {
+  using Error::Error;
+};
 
 class Training {
  public:
@@ -36,8 +42,8 @@ class Training {
     double gradient_norm = 0;  // before clipping
     double learning_rate = 0;  // that of the epoch, in proportion to the length of this chunk
   };
-  /// Forward, backward, clip, update, average; micro-batch by micro-batch. Throws Error, naming the step and
-  /// the first parameter that is not finite, before a loss or a gradient that is not finite reaches the
+  /// Forward, backward, clip, update, average; micro-batch by micro-batch. Throws Diverged, naming the step
+  /// and the first parameter that is not finite, before a loss or a gradient that is not finite reaches the
   /// weights.
   Update update(const Chunk& chunk);
 
@@ -50,7 +56,7 @@ class Training {
   /// started, else themselves. No update may come meanwhile.
   [[nodiscard]] AveragedWeights::InForce evaluated_weights() { return AveragedWeights::InForce(average_); }
   /// Tells the schedule, early stopping and averaging, which may start now, the validation loss of
-  /// evaluated_weights(); returns whether it is the best so far. Throws Error if it is not finite.
+  /// evaluated_weights(); returns whether it is the best so far. Throws Diverged if it is not finite.
   bool validated(double nats_per_symbol);
   /// The same of the weights that a training begins with, where they are trained already: only the loss to
   /// beat.
@@ -61,6 +67,8 @@ class Training {
   void begin_next_epoch();
   /// Whether all epochs are trained, or a criterion to stop is met.
   bool done() const;
+  /// The criterion that has ended it before its last epoch, in words; empty: none.
+  std::string ended_by() const;
 
   void save(const std::filesystem::path& path, int64_t log_position) const;
   /// Returns the log's position at the time of saving. InputError, naming the file, for a state of another

@@ -44,6 +44,7 @@ TEST(Finetune, BeginsWithTheBestModelAndIsBetterOrTheSame) {
   expect_contains(out, fmt::format("base model valid {:.4f} nats", base));
   expect_contains(out, "the average of the weights after each step, from the first on");
   expect_contains(out, "best model test");
+  EXPECT_EQ(out.find("the training ends"), std::string::npos) << "all its epochs are trained";
   const double better = valid_nats(data, "better");
   EXPECT_LT(better, base - 0.01);
 
@@ -65,8 +66,23 @@ TEST(Finetune, BeginsWithTheBestModelAndIsBetterOrTheSame) {
   fs::rename(data / "data", data / "moved");
   expect_refused(run_lm(finetune(data, "better", "again", {"--epochs", "1"})),
                  "data: no such file or folder");
-  output_of_lm(finetune(data, "better", "again", {"--epochs", "1", "--data", data.path("moved")}));
+  std::vector<std::string> words = {"--epochs", "1", "--data", data.path("moved")};
+  for (const char* setting : {"model.dropout=0.1", "model.weight_drop=0.1", "model.zoneout=0.1"})
+    words.insert(words.end(), {"--set", setting});
+  output_of_lm(finetune(data, "better", "again", words));
+  EXPECT_EQ(read_config(open_run_folder(data / "again")).recipe.model.zoneout, 0.1);
   EXPECT_LE(valid_nats(data, "again"), better);
+}
+
+TEST(Finetune, DivergenceNamesItsOwnRate) {
+  const SmallData data;
+  data.trained("base", base_settings);
+  const Result result = run_lm(
+      finetune(data, "base", "run", {"--set", "finetune.learning_rate=1e38", "--set", "train.clip=0"}));
+  EXPECT_EQ(result.status, 1);
+  expect_contains(result.err,
+                  "the best model stays; try a lower finetune.learning_rate or stronger clipping");
+  EXPECT_EQ(data.model_digest("run"), data.model_digest("base"));
 }
 
 TEST(Finetune, StopsByItself) {
@@ -75,6 +91,7 @@ TEST(Finetune, StopsByItself) {
   const std::string out = output_of_lm(finetune(
       data, "base", "run",
       {"--epochs", "50", "--set", "finetune.learning_rate=100", "--set", "train.averaging_interval=1"}));
+  expect_contains(out, "\nvalidation no longer falls: the training ends\n");
   expect_contains(out, "best model test");
   EXPECT_LT(json::parse(output_of_lm({"table", data.path("run"), "--json"})).at("runs")[0].at("epochs"), 50);
   EXPECT_EQ(json::parse(output_of_lm({"table", data.path("run"), "--json"})).at("runs")[0].at("finished"),
@@ -102,6 +119,13 @@ TEST(Finetune, ResumesExactly) {
   EXPECT_EQ(data.model_digest("killed"), data.model_digest("whole"));
   EXPECT_EQ(log_of(killed), log_of(data / "whole"));
   EXPECT_NE(data.model_digest("whole"), data.model_digest("base"));
+
+  // A run that has begun needs its state.
+  const std::string log = bytes_of_file(killed / "log.jsonl");
+  fs::remove(killed / "state.safetensors");
+  expect_refused(run_lm(data.resume("killed")), "state.safetensors: missing");
+  EXPECT_EQ(data.model_digest("killed"), data.model_digest("whole"));
+  EXPECT_EQ(bytes_of_file(killed / "log.jsonl"), log);
 
   // With nothing but its config left, it begins with the base's model once more.
   for (const char* file : {"vocab.txt", "model.safetensors", "state.safetensors", "log.jsonl"})
@@ -137,7 +161,18 @@ TEST(Finetune, Refuses) {
   refused(finetune(data, "base", "run", {"--set", "data.min_count=2"}), "cannot change in a finetuning");
   refused(finetune(data, "base", "run", {"--set", "train.epoch=2"}), "unknown key");
   refused(finetune(data, "base", "run", {"--epochs", "0"}), "finetune.epochs");
-  refused(finetune(data, "base", "run", {"--set", "model.hidden=16"}), "another recipe");
+  refused(finetune(data, "base", "run", {"--set", "model.dropuot=0.1"}), "model.dropout");
+  for (const char* setting : {"model.hidden=16", "model.layers=1", "model.embedding=32", "model.cell=gru",
+                              "model.experts=2", "model.tied=true", "model.forget_bias=1"})
+    refused(finetune(data, "base", "run", {"--set", setting}), "cannot change in a finetuning; the model is");
+  refused(finetune(data, "base", "run", {"--set", "train.learning_rate=1"}),
+          "--set train.learning_rate=1: cannot change in a finetuning; set finetune.learning_rate");
+  refused(finetune(data, "base", "run", {"--set", "train.epochs=1"}), "set finetune.epochs");
+  for (const char* setting :
+       {"optimizer=adam", "momentum=0.5", "schedule=plateau", "decay=0.1", "decay_at=[2]", "decay_after=1",
+        "decay_every=2", "patience=1", "averaging=never", "early_stopping=2", "non_monotonic_stopping=false"})
+    refused(finetune(data, "base", "run", {"--set", fmt::format("train.{}", setting)}),
+            "cannot change in a finetuning, which is averaged SGD");
 
   const std::string config = bytes_of_file(data / "base/config.toml");
   std::string longer = config;

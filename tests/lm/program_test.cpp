@@ -73,6 +73,22 @@ TEST_F(ProgramTest, LearnsAndLogs) {
   EXPECT_LT(test[0].at("nats"), 0.5 * std::log(13)) << "half of what knowing nothing costs";
 }
 
+TEST_F(ProgramTest, SaysWhyTrainingEndsEarly) {
+  const std::string out = output_of_lm(data->train(
+      "early", {"--epochs", "500", "--set", "train.early_stopping=2", "--set", "train.eval_every=1"}));
+  expect_contains(out, "\nno improvement in 2 evaluations: the training ends\n");
+}
+
+// Several evaluations of one epoch can be told apart.
+TEST_F(ProgramTest, EvaluationsWithinAnEpochShowTheirStep) {
+  const std::string within = output_of_lm(data->train("within", {"--epochs", "1"}));
+  for (const char* line : {"\nepoch 1    step 5       valid ", "\nepoch 1    step 10      valid "})
+    expect_contains(within, line);
+  const std::string after =
+      output_of_lm(data->train("after", {"--epochs", "1", "--set", "train.eval_every=0"}));
+  expect_contains(after, "\nepoch 1    valid ");
+}
+
 TEST_F(ProgramTest, EvaluatesWhatTrainingReported) {
   std::istringstream lines(bytes_of_file(*data / "run/log.jsonl"));
   double best = 1e9, test = 0;

@@ -130,6 +130,14 @@ TEST_F(RefusalsTest, Texts) {
   expect_data_refused(data->path("latin.txt"), "batch",
                       {"--set", "train.batch=5000", "--set", "train.micro_batch=0"});
 
+  // Before the first step, not at the first evaluation; of the text for tests as well.
+  expect_training_refused({"--set", "train.eval_streams=160"},
+                          "160 evaluation streams are too many for 160 symbols");
+  write_bytes(*data / "data/test.txt", "the cat sat\n");
+  expect_training_refused({"--set", "train.eval_streams=8"},
+                          "8 evaluation streams are too many for 4 symbols");
+  fs::remove(*data / "data/test.txt");
+
   write_bytes(*data / "one_symbol.txt", std::string(300, 'a'));
   expect_data_refused(data->path("one_symbol.txt"), "one symbol only", {"--set", "data.unit=bytes"});
   expect_data_refused("/dev/zero", "a device, where a file is expected");
@@ -211,7 +219,8 @@ TEST_F(RefusalsTest, BrokenRuns) {
   std::string config = bytes_of_file(*data / "run/config.toml");
   const std::string hidden = "\nhidden = [32]";
   ASSERT_NE(config.find(hidden), std::string::npos);
-  expect_broken("run", "config.toml", "", "another recipe");
+  expect_broken("run", "config.toml", "", "config.toml: made_by.version is missing: truncated?");
+  expect_broken("run", "config.toml", config.substr(0, config.find("[made_by]")), "is missing: truncated?");
   expect_broken("run", "config.toml", config.replace(config.find(hidden), hidden.size(), "\nhidden = [33]"),
                 "another recipe");
   expect_broken("run", "config.toml", "[model]\nhidden = -1\n", "config.toml:2");

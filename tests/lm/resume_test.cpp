@@ -96,10 +96,19 @@ TEST(Resume, StartsAnewWithoutAState) {
     fs::remove(data / "run" / file);
   output_of_lm(data.resume("run"));
   EXPECT_EQ(data.model_digest("run"), model);
-  // A model without its state is not thrown away.
+  // A model without its state is not thrown away, nor is a log.
+  const std::string log = bytes_of_file(data / "run/log.jsonl");
   fs::remove(data / "run/state.safetensors");
-  expect_refused(run_lm(data.resume("run")), "state.safetensors");
+  for (const char* file : {"log.jsonl", "model.safetensors"}) {
+    const std::string bytes = bytes_of_file(data / "run" / file);
+    fs::remove(data / "run" / file);
+    expect_refused(run_lm(data.resume("run")),
+                   "state.safetensors: missing, so that this run cannot go on: bring it back, or start a new "
+                   "run with another --out");
+    write_bytes(data / "run" / file, bytes);
+  }
   EXPECT_EQ(data.model_digest("run"), model);
+  EXPECT_EQ(bytes_of_file(data / "run/log.jsonl"), log);
 }
 
 TEST(Resume, SignalsSaveAndSayHowToGoOn) {
@@ -168,11 +177,6 @@ TEST(Resume, RefusesWhatDoesNotFit) {
   expect_refused(run_lm(data.resume("run")), "state.safetensors");
   write_bytes(data / "run/state.safetensors", state);
 
-  const std::string log = bytes_of_file(data / "run/log.jsonl");
-  write_bytes(data / "run/log.jsonl", log.substr(0, 10));
-  expect_refused(run_lm(data.resume("run")), "log.jsonl");
-  write_bytes(data / "run/log.jsonl", log);
-
   const std::string vocabulary = bytes_of_file(data / "run/vocab.txt");
   write_bytes(data / "run/vocab.txt", vocabulary + "zebra\n");
   expect_refused(run_lm(data.resume("run")), "vocab.txt: not the vocabulary");
@@ -182,6 +186,31 @@ TEST(Resume, RefusesWhatDoesNotFit) {
   expect_refused(run_lm(data.resume("run")), "the text has changed");
   EXPECT_EQ(data.model_digest("run"), model);
   EXPECT_TRUE(bytes_of_file(data / "run/state.safetensors") == state);
+}
+
+TEST(Resume, GoesOnWithALogThatLostLines) {
+  const SmallData data;
+  data.trained("whole", {"--epochs", "2"});
+  const auto whole = log_of(data / "whole");
+  for (const size_t lines : {0, 1, 7}) {  // left, beside the begin of another
+    const std::string run = fmt::format("{}", lines);
+    data.trained(run, {"--epochs", "1"});
+    const fs::path path = data / run / "log.jsonl";
+    const std::string log = bytes_of_file(path);
+    const auto after_one = log_of(data / run);
+    size_t end = 0;
+    for (size_t i = 0; i < lines; ++i) end = log.find('\n', end) + 1;
+    write_bytes(path, log.substr(0, end + 10));
+    if (lines == 0) fs::remove(path);
+    expect_contains(output_of_lm(data.resume(run, {"--epochs", "2"})), "log.jsonl: lacks lines");
+    EXPECT_EQ(data.model_digest(run), data.model_digest("whole"));
+    // What was there, and what comes after the first epoch.
+    std::vector<nlohmann::json> expected(after_one.begin(), after_one.begin() + lines);
+    for (const auto& entry : whole)
+      if (!entry.contains("epoch") || entry.at("epoch") == 2) expected.push_back(entry);
+    EXPECT_EQ(log_of(data / run), expected);
+    EXPECT_EQ(output_of_lm(data.resume(run)).find("lacks lines"), std::string::npos);
+  }
 }
 
 TEST(Resume, FullDisk) {
@@ -219,9 +248,17 @@ TEST(Resume, NotFinite) {
     EXPECT_EQ(result.status, 1);
     expect_contains(result.err, "step 1");
     expect_contains(result.err, "not finite: ");
+    expect_contains(result.err, "Training stops and the best model stays; try a lower train.learning_rate");
+    expect_contains(result.err, "in a new run (another --out): --resume changes no settings");
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
     EXPECT_EQ(data.model_digest(run), model);
   }
+  const Result result =
+      run_lm(data.train("first epoch", {"--set", "train.clip=0", "--set", "train.optimizer=sgd", "--set",
+                                        "train.learning_rate=1e38", "--set", "train.eval_every=0"}));
+  EXPECT_EQ(result.status, 1);
+  EXPECT_FALSE(fs::exists(data / "first epoch" / "model.safetensors"));
+  expect_contains(result.err, "Training stops; try");
 }
 
 }  // namespace

@@ -82,8 +82,14 @@ TEST(RunFolder, ConfigReadsBack) {
 TEST(RunFolder, ConfigErrors) {
   const TemporaryFolder folder;
   const RunFolder run{folder.path()};
-  write_bytes(run.config(), "[train]\nbatch = 3\nmicro_batch = 2\n");
+  const std::string made_by = "[made_by]\nversion = \"1\"\nthreads = 1\nsha256 = [\"00ff  a.txt\"]\n";
+  write_bytes(run.config(), "[train]\nbatch = 3\nmicro_batch = 2\n" + made_by);
   expect_contains(error_of([&] { read_config(run); }), "config.toml: train.micro_batch");
+  for (const char* key : {"version", "threads", "sha256"}) {
+    write_bytes(run.config(), made_by.substr(0, made_by.find(key)));
+    expect_contains(error_of([&] { read_config(run); }),
+                    fmt::format("config.toml: made_by.{} is missing: truncated?", key));
+  }
   write_bytes(run.config(), "[made_by]\nthreads = -1\n");
   expect_contains(error_of([&] { read_config(run); }), "config.toml:2: made_by.threads = -1");
 }
