@@ -83,7 +83,7 @@ Parser::Parser() {
   app.set_version_flag("--version", "lm (Rondo) " RONDO_VERSION);
   app.footer(
       "lm COMMAND --help tells more. Exit status: 0 done, 1 failed while running, 2 bad input or usage,\n"
-      "130 or 143 stopped by Ctrl-C or SIGTERM with the state saved.");
+      "130, 143 or 129 stopped by Ctrl-C, SIGTERM or SIGHUP with the state saved.");
 
   CLI::App& train_command =
       command("train", "train a model", "lm train --recipe char-lstm --data book.txt --epochs 5");

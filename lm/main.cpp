@@ -41,8 +41,9 @@ int main(int argc, char** argv) {
   prepare_process();
   try {
     const int status = std::visit(Run{}, parse_command_line(argc, argv));
-    check(std::fflush(stdout) == 0 && !std::ferror(stdout),
-          "cannot write to standard output: is the disk full?");
+    const bool written = std::fflush(stdout) == 0 && !std::ferror(stdout);
+    // A terminal that hangs up has stopped the program, and takes no more lines.
+    check(written || status != 0, "cannot write to standard output: is the disk full?");
     return status;
   } catch (...) {
     const Failure failure = current_failure();

@@ -46,29 +46,33 @@ Progress::~Progress() { erase(); }
 
 bool Progress::due() const { return Clock::now() - last_ >= interval_; }
 
+// Throws nothing: a training has more to lose than its line on a terminal that hangs up. Who ends the program
+// finds the error in the file.
+void Progress::write(const std::string& text) {
+  std::fputs(text.c_str(), file_);
+  std::fflush(file_);
+}
+
 void Progress::status(const std::string& text) {
   if (!due()) return;
   last_ = Clock::now();
   if (terminal_) {
     // One column stays free: a full line would make some terminals go on to the next.
-    fmt::print(file_, "\r{}\x1b[K", cut(text, columns_ - 1));
+    write("\r" + cut(text, columns_ - 1) + "\x1b[K");
     shown_ = true;
   } else {
-    fmt::print(file_, "{}\n", text);
+    write(text + "\n");
   }
-  std::fflush(file_);
 }
 
 void Progress::line(const std::string& text) {
   erase();
-  fmt::print(file_, "{}\n", text);
-  std::fflush(file_);
+  write(text + "\n");
 }
 
 void Progress::erase() {
   if (!shown_) return;
-  fmt::print(file_, "\r\x1b[K");
-  std::fflush(file_);
+  write("\r\x1b[K");
   shown_ = false;
 }
 

@@ -31,6 +31,8 @@ class Progress {
   void erase();
 
  private:
+  void write(const std::string& text);
+
   std::FILE* file_;
   bool terminal_;
   int columns_;

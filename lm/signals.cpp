@@ -1,4 +1,4 @@
-// Noting SIGINT and SIGTERM: see signals.h.
+// Noting SIGINT, SIGTERM and SIGHUP: see signals.h.
 #include "lm/signals.h"
 
 namespace rondo {
@@ -10,6 +10,7 @@ void note(int number) {
   received_signal = number;
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
+  std::signal(SIGHUP, SIG_IGN);  // a terminal that goes away sends it more than once
 }
 
 }  // namespace
@@ -21,11 +22,14 @@ StopSignals::StopSignals() {
   action.sa_flags = SA_RESTART;  // a write under way goes on
   sigaction(SIGINT, &action, &old_interrupt_);
   sigaction(SIGTERM, &action, &old_terminate_);
+  sigaction(SIGHUP, &action, &old_hang_up_);
+  if (old_hang_up_.sa_handler == SIG_IGN) sigaction(SIGHUP, &old_hang_up_, nullptr);  // under nohup
 }
 
 StopSignals::~StopSignals() {
   sigaction(SIGINT, &old_interrupt_, nullptr);
   sigaction(SIGTERM, &old_terminate_, nullptr);
+  sigaction(SIGHUP, &old_hang_up_, nullptr);
 }
 
 int StopSignals::received() const { return received_signal; }

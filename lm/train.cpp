@@ -90,14 +90,13 @@ int run_training(Training& training, const Recipe& recipe, const Reading& readin
   return 0;
 }
 
-/// What a user can do about it.
+/// The same with what a user can do about it.
 Error remedy_of(const Diverged& error, const RunFolder& run, bool finetunes) {
-  return Error(
-      fmt::format("{}. Training stops{}; try a lower {}.learning_rate or stronger clipping (train.clip) in a "
-                  "new run (another --out): "
-                  "--resume changes no settings",
-                  error.what(), std::filesystem::exists(run.model()) ? " and the best model stays" : "",
-                  finetunes ? "finetune" : "train"));
+  return Error(fmt::format(
+      "{}. Training stops{}; try a lower {}.learning_rate or stronger clipping (train.clip) in a new run "
+      "(another --out): --resume changes no settings",
+      error.what(), std::filesystem::exists(run.model()) ? " and the best model stays" : "",
+      finetunes ? "finetune" : "train"));
 }
 
 /// Batch normalisation is tested with statistics of all the training text, not with the moving averages of

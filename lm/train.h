@@ -22,7 +22,7 @@ struct TrainOptions {
   std::string command;  // what was typed, for config.toml
 };
 
-/// Trains. Returns 0, or 130 or 143 after a signal, once the state is saved.
+/// Trains. Returns 0, or 128 + the signal that stopped it (lm/signals.h), once the state is saved.
 int train(const TrainOptions& options);
 
 }  // namespace rondo

@@ -114,7 +114,7 @@ TEST(Resume, StartsAnewWithoutAState) {
 TEST(Resume, SignalsSaveAndSayHowToGoOn) {
   const SmallData data;
   data.trained("whole");
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     const std::string name = fmt::format("stopped by {}", signal);  // a name that a shell must quote
     Program program(data.train(name));
     wait_for_log(program, data / name, 20);
@@ -125,6 +125,28 @@ TEST(Resume, SignalsSaveAndSayHowToGoOn) {
     output_of_lm(data.resume(name));
     EXPECT_EQ(data.model_digest(name), data.model_digest("whole"));
   }
+}
+
+// The terminal is gone before its SIGHUP is noted: what is shown meanwhile cannot be written.
+TEST(Resume, ATerminalThatHangsUpLosesNothing) {
+  const SmallData data;
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_TRUE(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+  Program program(
+      data.train("run", {"--epochs", "100000", "--set", "train.eval_every=0", "--set", "train.save_every=0"}),
+      {.stdout_file = ptsname(terminal)});
+  const fs::path log = data / "run" / "log.jsonl";
+  wait_for_log(program, data / "run", 1);
+  close(terminal);
+  const auto closed = std::chrono::steady_clock::now();
+  EXPECT_TRUE(program.wait_until([&] {
+    return std::chrono::steady_clock::now() - closed > std::chrono::milliseconds(300);
+  })) << "a progress line is written every 100 ms";
+  const Result result = program.end(SIGHUP);
+  EXPECT_EQ(result.status, 128 + SIGHUP) << result.err;
+  const auto last = log_of(data / "run").back();
+  ASSERT_TRUE(last.contains("step"));
+  EXPECT_EQ(Safetensors::read(data / "run/state.safetensors").metadata("step"), last.at("step").dump());
 }
 
 TEST(Resume, SignalsWhileTheTestTextIsScored) {

@@ -21,6 +21,23 @@ TEST(StopSignals, NotesTermination) {
   EXPECT_EQ(signals.exit_status(), 143);
 }
 
+TEST(StopSignals, NotesHangUps) {
+  const auto before = std::signal(SIGHUP, SIG_DFL);
+  {
+    const StopSignals signals;
+    std::raise(SIGHUP);
+    std::raise(SIGHUP);  // from the shell and from the terminal
+    EXPECT_EQ(signals.exit_status(), 129);
+  }
+  std::signal(SIGHUP, SIG_IGN);  // as nohup does
+  {
+    const StopSignals signals;
+    std::raise(SIGHUP);
+    EXPECT_EQ(signals.received(), 0);
+  }
+  std::signal(SIGHUP, before);
+}
+
 TEST(StopSignals, TheSecondStopsAtOnce) {
   const auto twice = [](int first, int second) {
     const StopSignals signals;
@@ -30,6 +47,7 @@ TEST(StopSignals, TheSecondStopsAtOnce) {
   };
   EXPECT_EXIT(twice(SIGINT, SIGINT), testing::KilledBySignal(SIGINT), "");
   EXPECT_EXIT(twice(SIGINT, SIGTERM), testing::KilledBySignal(SIGTERM), "");
+  EXPECT_EXIT(twice(SIGHUP, SIGINT), testing::KilledBySignal(SIGINT), "");
 }
 
 TEST(StopSignals, AreGoneAfterwards) {
