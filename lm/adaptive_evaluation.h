@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 
+#include "lm/diverged.h"
 #include "lm/dynamic_evaluation.h"
 #include "lm/evaluation.h"
 #include "lm/neural_cache.h"
@@ -20,11 +21,6 @@ struct Adaptation {
   std::optional<Recipe::Dynamic> dynamic{};
   const GradientStatistics* statistics = nullptr;  // for `dynamic`
   std::optional<Recipe::Cache> cache{};
-};
-
-/// Thrown where updates have ruined the weights: what is scored is no number any more.
-struct Diverged : Error {
-  using Error::Error;
 };
 
 /// The text as one stream from a zero state, scored by the present weights: in chunks of dynamic.length, each

@@ -11,6 +11,7 @@
 
 #include "lm/batches.h"
 #include "lm/checkpoint.h"
+#include "lm/diverged.h"
 #include "lm/recipe.h"
 #include "nn/language_model.h"
 #include "optim/averaging.h"
@@ -20,11 +21,6 @@
 #include "optim/schedule.h"
 
 namespace rondo {
-
-/// A loss or a gradient that is not finite.
-struct Diverged : Error {
-  using Error::Error;
-};
 
 class Training {
  public:
