@@ -184,7 +184,7 @@ TEST(Resume, RefusesWhatDoesNotFit) {
   expect_refused(run_lm(data.resume("none")), "no run at");
   expect_refused(run_lm(data.resume("run", {"--seed", "2"})), "cannot change in a resumed run");
   expect_refused(run_lm(data.resume("run", {"--set", "train.batch=2"})), "cannot change in a resumed run");
-  expect_refused(run_lm(data.resume("run", {"--data", data.path("data")})), "leave out --data");
+  expect_refused(run_lm(data.resume("run", {"--data", data.path("nowhere")})), "no such file or folder");
   expect_refused(run_lm(data.resume("run", {"--recipe", "demo"})), "leave out --recipe");
   {
     const FolderLock other_process(data / "run");
