@@ -321,7 +321,7 @@ Command train_command(Parser& parser, int argc, const char* const* argv) {
   check_input(train.recipe.empty(), "train --resume: leave out --recipe; the run knows its own");
   for (const Setting& setting : train.settings)
     check_input(setting.key == "train.epochs",
-                "{}: cannot change in a resumed run; only --epochs, --device and --threads may",
+                "{}: cannot change in a resumed run; only --epochs, --device, --threads and --data may",
                 setting.where);
   return train;
 }

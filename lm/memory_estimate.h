@@ -1,6 +1,6 @@
 // What a recipe's tensors take, before they exist, so that a run that cannot fit is refused at once.
-// Deliberately an estimate: measured peaks of tensors are within a quarter of it, but 1.26 times it for
-// awd-lstm-ptb; text and program come on top. What the machine has: lm/memory.h.
+// Deliberately an estimate: measured peaks of tensors are within a quarter of it; text and
+// program come on top. What the machine has: lm/memory.h.
 #pragma once
 
 #include <cstdint>

@@ -90,7 +90,7 @@ int run_training(Training& training, const Recipe& recipe, const Reading& readin
   return 0;
 }
 
-/// The same with what a user can do about it.
+/// A divergence, with what a user can do about it.
 Error remedy_of(const Diverged& error, const RunFolder& run, bool finetunes) {
   return Error(fmt::format(
       "{}. Training stops{}; try a lower {}.learning_rate or stronger clipping (train.clip) in a new run "

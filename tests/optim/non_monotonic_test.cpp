@@ -58,7 +58,7 @@ TEST(NonMonotonicTrigger, OnRecordedCurves) {
                          4.7852, 4.7572, 4.7429, 4.7429, 4.7321, 4.7128, 4.6995, 4.7000}),
             Fires{});
   // Of a mixture in three layers that SGD at rate 20 did not get beyond the frequencies of the words:
-  // evaluation 4 is below the second lowest, 5 is above the lowest of the first three.
+  // evaluation 4 is not above the lowest of the first two, 5 is above the lowest of the first three.
   EXPECT_EQ(fires_at(1, {6.6211, 6.5765, 6.5549, 6.5723, 6.5649, 6.5489, 6.5525}), Fires{5});
   EXPECT_EQ(fires_at(5, {6.6211, 6.5765, 6.5549, 6.5723, 6.5649, 6.5489, 6.5525}), Fires{});
 }
