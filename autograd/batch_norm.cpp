@@ -15,12 +15,13 @@ ColumnMoments column_moments(const Variable& x, const Rows& chosen) {
     for (int64_t r = 0; r < rows; ++r)
       if ((*chosen)[r]) listed.push_back(static_cast<int32_t>(r));
   const Extent extent{chosen ? std::ssize(listed) : rows, x.shape().columns()};
+  const Tokens indices = std::make_shared<const Indices>(std::move(listed));
   check(extent.rows > 0, "[column_moments] of {} no row is chosen", x.shape());
   const Device device = x.value().device();
   const Tensor mean = Tensor::zeros({extent.columns}, device),
                variance = Tensor::zeros({extent.columns}, device);
-  kernels(device).moments(extent, x.value().read_operand(), chosen ? listed.data() : nullptr, mean.write(),
-                          variance.write());
+  kernels(device).moments(extent, x.value().read_operand(), chosen ? indices->on(device) : nullptr,
+                          mean.write(), variance.write());
   // d mean / dx = 1 / n; d variance / dx = 2 (x - mean) / n, as the mean of x - mean is 0.
   auto backward = [=, x = Saved(x.value()), mean = Saved(mean)](const std::vector<Tensor>& gradients,
                                                                 const Inputs& in) {
@@ -30,9 +31,9 @@ ColumnMoments column_moments(const Variable& x, const Rows& chosen) {
     const Tensor dmean = given(gradients[0]), dvariance = given(gradients[1]);
     const Sink::Destination to = in[0].destination();
     if (!to.accumulate) fill(to.tensor, 0);
-    kernels(device).moments_backward(extent, x.get("column_moments").read_operand(),
-                                     chosen ? listed.data() : nullptr, mean.get("column_moments").data(),
-                                     dmean.data(), dvariance.data(), to.tensor.write_operand());
+    kernels(device).moments_backward(
+        extent, x.get("column_moments").read_operand(), chosen ? indices->on(device) : nullptr,
+        mean.get("column_moments").data(), dmean.data(), dvariance.data(), to.tensor.write_operand());
   };
   const std::vector<Variable> results = record("column_moments", {mean, variance}, {x}, backward);
   return {results[0], results[1]};

@@ -22,18 +22,21 @@ constexpr int64_t block_bytes = int64_t{1} << 20;
 
 /// The rows that are not ignored, in order.
 struct ScoredRows {
-  std::vector<int32_t> rows, targets;
+  Indices rows;
+  std::vector<int32_t> targets;
   std::vector<real> weights;
 
-  ScoredRows(const std::vector<int32_t>& all_targets, const Tensor& row_weights = {}) {
+  ScoredRows(const Indices& all_targets, const Tensor& row_weights = {}) {
     const std::vector<real> all_weights =
         row_weights.defined() ? row_weights.to_vector() : std::vector<real>(all_targets.size(), 1);
+    std::vector<int32_t> scored;
     for (size_t r = 0; r < all_targets.size(); ++r) {
       if (all_targets[r] < 0 || all_weights[r] == 0) continue;
-      rows.push_back(static_cast<int32_t>(r));
+      scored.push_back(static_cast<int32_t>(r));
       targets.push_back(all_targets[r]);
       weights.push_back(all_weights[r]);
     }
+    rows = std::move(scored);
     all_ = std::ssize(all_targets);
   }
   int64_t count() const { return std::ssize(rows); }
@@ -51,9 +54,6 @@ struct ScoredRows {
     const Tensor to = Tensor::zeros({all_, x.columns()}, x.device());
     accumulate_rows(x, rows, to);
     return to;
-  }
-  Tensor among_zeros(const std::vector<real>& x, int64_t columns) const {
-    return among_zeros(Tensor::from(x, {count(), columns}));
   }
 
  private:
@@ -121,6 +121,14 @@ void score_rows(const Tensor& logits, const int32_t* targets, const real* weight
   kernels(logits.device()).cross_entropy(logits.extent(), logits.write_operand(), targets, weights, losses);
 }
 
+/// Of rows of experts, from their log prior and their losses, -log p_k(target): the loss of the mixture, and
+/// what each expert has of it, its posterior.
+void mix(const Tensor& log_prior, const Tensor& losses, const Tensor& posteriors, const Tensor& mixed) {
+  kernels(losses.device())
+      .mixture(losses.extent(), log_prior.read_operand(), losses.read_operand(), posteriors.write_operand(),
+               mixed.write());
+}
+
 /// The total as a Variable; its inputs are x, weight, bias, and one whose gradient is `of_last`.
 Variable recorded_total(const char* name, double total, const std::vector<Variable>& inputs, LossGradients d,
                         const Tensor& of_last) {
@@ -133,18 +141,6 @@ Variable recorded_total(const char* name, double total, const std::vector<Variab
                   if (d.bias.defined()) in[2].add_scaled(std::move(d.bias), factor);
                   if (in[3].wanted()) in[3].add_scaled(of_last.get(name), factor);
                 });
-}
-
-/// Of one row, from the log prior of its experts and their losses, -log p_k(target): that of the mixture, and
-/// what each expert has of it, its posterior. In double, as it is a few numbers.
-real mixed_loss(const real* log_prior, const real* losses, int64_t experts, real* posterior) {
-  const auto joint = [&](int64_t k) { return static_cast<double>(log_prior[k]) - losses[k]; };
-  double largest = joint(0), sum = 0;
-  for (int64_t k = 1; k < experts; ++k) largest = std::max(largest, joint(k));
-  for (int64_t k = 0; k < experts; ++k) sum += std::exp(joint(k) - largest);
-  const double log_sum = largest + std::log(sum);
-  for (int64_t k = 0; k < experts; ++k) posterior[k] = static_cast<real>(std::exp(joint(k) - log_sum));
-  return static_cast<real>(-log_sum);
 }
 
 }  // namespace
@@ -166,17 +162,21 @@ CrossEntropy linear_cross_entropy(const Variable& x, const Variable& weight, con
   const ScoredRows scored(*targets, row_weights.value());
   const Tensor inputs = scored.of(x.value());
   LossGradients d(inputs, x, weight, bias);
-  std::vector<real> losses(scored.rows.size());
+  const Device device = inputs.device();
+  const Indices scored_targets(scored.targets);
+  const Tensor losses({scored.count(), 1}, device);
+  const Tensor weights = Tensor::from(scored.weights, {scored.count()}, device);
   const int64_t height = cross_entropy_block_rows(scored.count(), weight.shape()[0]);
   for_blocks(name, inputs, weight.value(), bias.value(), height, d,
              [&](int64_t begin, int64_t, const Tensor& logits) {
-               score_rows(logits, scored.targets.data() + begin,
-                          d.any() ? scored.weights.data() + begin : nullptr, losses.data() + begin);
+               score_rows(logits, scored_targets.on(device) + begin,
+                          d.any() ? weights.data() + begin : nullptr, losses.write() + begin);
              });
+  const std::vector<real> nats = losses.to_vector();
   double total = 0;
-  for (size_t i = 0; i < losses.size(); ++i) total += static_cast<double>(scored.weights[i]) * losses[i];
+  for (size_t i = 0; i < nats.size(); ++i) total += static_cast<double>(scored.weights[i]) * nats[i];
   if (d.x.defined()) d.x = scored.among_zeros(d.x);
-  const Tensor each = scored.among_zeros(losses, 1).reshaped({N});
+  const Tensor each = scored.among_zeros(losses).reshaped({N});
   return {recorded_total(name, total, {x, weight, bias, row_weights}, std::move(d), each), each};
 }
 
@@ -190,26 +190,28 @@ CrossEntropy mixture_cross_entropy(const Variable& x, const Variable& log_prior,
   const ScoredRows scored(*targets);
   const int64_t count = scored.count();
   const Tensor inputs = contiguous(scored.of(x.value())).reshaped({count * K, weight.shape().columns()});
-  const std::vector<real> priors = scored.of(log_prior.value()).to_vector();
+  const Device device = inputs.device();
+  const Tensor priors = scored.of(log_prior.value()).reshaped({count, K});
   std::vector<int32_t> expert_targets;  // each K times
   for (const int32_t target : scored.targets) expert_targets.insert(expert_targets.end(), K, target);
+  const Indices targets_of_rows(std::move(expert_targets));
   LossGradients d(inputs, x, weight, bias);
-  std::vector<real> losses(priors.size()), posteriors(priors.size()), mixed(scored.rows.size());
+  const Tensor losses({count, K}, device), posteriors({count, K}, device), mixed({count, 1}, device);
   const int64_t height = cross_entropy_block_rows(count * K, weight.shape()[0], K);
   for_blocks(name, inputs, weight.value(), bias.value(), height, d,
              [&](int64_t begin, int64_t end, const Tensor& logits) {
-               const int32_t* block_targets = expert_targets.data() + begin;
-               score_rows(logits, block_targets, nullptr, losses.data() + begin);
-               for (int64_t r = begin; r < end; r += K)
-                 mixed[r / K] = mixed_loss(priors.data() + r, losses.data() + r, K, posteriors.data() + r);
+               const int32_t* block_targets = targets_of_rows.on(device) + begin;
+               score_rows(logits, block_targets, nullptr, losses.write() + begin);
+               mix(priors.row_range(begin / K, end / K), losses.row_range(begin / K, end / K),
+                   posteriors.row_range(begin / K, end / K), mixed.row_range(begin / K, end / K));
                if (d.any())
-                 score_rows(logits, block_targets, posteriors.data() + begin, losses.data() + begin);
+                 score_rows(logits, block_targets, posteriors.data() + begin, losses.write() + begin);
              });
   double total = 0;
-  for (const real nats : mixed) total += nats;
+  for (const real nats : mixed.to_vector()) total += nats;
   if (d.x.defined()) d.x = scored.among_zeros(d.x.reshaped({count, x.shape().columns()}));
-  for (real& it : posteriors) it = -it;  // the gradient of the log prior
-  const Tensor each = scored.among_zeros(mixed, 1).reshaped({N}), d_prior = scored.among_zeros(posteriors, K);
+  scale(posteriors, -1);  // the gradient of the log prior
+  const Tensor each = scored.among_zeros(mixed).reshaped({N}), d_prior = scored.among_zeros(posteriors);
   return {recorded_total(name, total, {x, weight, bias, log_prior}, std::move(d), d_prior), each};
 }
 

@@ -8,7 +8,7 @@
 namespace rondo {
 
 namespace {
-void check_ids(const char* name, const std::vector<int32_t>& ids, int64_t V) {
+void check_ids(const char* name, const Indices& ids, int64_t V) {
   for (size_t i = 0; i < ids.size(); ++i)
     check(0 <= ids[i] && ids[i] < V, "[{}] token id {} at {} is not in [0, {})", name, ids[i], i, V);
 }
@@ -24,12 +24,12 @@ Variable embedding(const Variable& table, const Tokens& ids) {
   });
 }
 
-Variable one_hot(const Tokens& ids, int64_t V) {
+Variable one_hot(const Tokens& ids, int64_t V, Device device) {
   check_ids("one_hot", *ids, V);
   std::vector<real> rows(ids->size() * static_cast<size_t>(V));
   for (size_t i = 0; i < ids->size(); ++i)
     rows[i * static_cast<size_t>(V) + static_cast<size_t>((*ids)[i])] = 1;
-  return Variable(Tensor::from(rows, {static_cast<int64_t>(ids->size()), V}));
+  return Variable(Tensor::from(rows, {static_cast<int64_t>(ids->size()), V}, device));
 }
 
 Variable concat(const std::vector<Variable>& parts) {
@@ -192,17 +192,17 @@ Variable negative_log_likelihood(const Variable& logits, const Tokens& targets) 
   {
     const Timed timed("softmax", [] { return std::string("negative_log_likelihood"); });
     kernels(device).negative_log_likelihood(logits.value().extent(), logits.value().read_operand(),
-                                            targets->data(), log_sum_exp.write(), loss.write());
+                                            targets->on(device), log_sum_exp.write(), loss.write());
   }
-  auto backward = [logits = Saved(logits.value()), targets, log_sum_exp](const std::vector<Tensor>& gradients,
-                                                                         const Inputs& in) {
+  auto backward = [logits = Saved(logits.value()), targets, log_sum_exp, device](
+                      const std::vector<Tensor>& gradients, const Inputs& in) {
     const Tensor& x = logits.get("negative_log_likelihood");
     const Tensor dx(x.shape(), x.device());
     const Tensor dloss = contiguous(gradients[0]);
     const Timed timed("softmax", [] { return std::string("negative_log_likelihood backward"); });
     kernels(x.device())
-        .negative_log_likelihood_backward(x.extent(), x.read_operand(), targets->data(), log_sum_exp.data(),
-                                          dloss.data(), dx.write_operand());
+        .negative_log_likelihood_backward(x.extent(), x.read_operand(), targets->on(device),
+                                          log_sum_exp.data(), dloss.data(), dx.write_operand());
     in[0].add(dx);
   };
   return record("negative_log_likelihood", loss, {logits}, backward);

@@ -11,15 +11,13 @@
 namespace rondo {
 
 /// Shares token ids with the graph.
-inline Tokens tokens(std::vector<int32_t> ids) {
-  return std::make_shared<const std::vector<int32_t>>(std::move(ids));
-}
+inline Tokens tokens(std::vector<int32_t> ids) { return std::make_shared<const Indices>(std::move(ids)); }
 
 /// Rows of a table [V, E] by token id: [count, E]. Throws Error if an id is not in [0, V).
 Variable embedding(const Variable& table, const Tokens& ids);
 
 /// A constant [count, V] of zeros with a 1 in column id of each row. Throws Error if an id is not in [0, V).
-Variable one_hot(const Tokens& ids, int64_t V);
+Variable one_hot(const Tokens& ids, int64_t V, Device device = Device::cpu);
 
 /// Side by side, [.., sum of columns]; the rows must agree.
 Variable concat(const std::vector<Variable>& parts);

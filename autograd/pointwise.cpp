@@ -12,13 +12,19 @@ namespace rondo {
 namespace cpu {
 std::vector<PointwiseOperator> rondo_operators();  // autograd/operators.cc
 }
+namespace cuda {
+std::vector<PointwiseOperator> rondo_operators();
+}
 
 namespace {
 
 /// Callers keep references to entries, so a container that never moves them.
 std::deque<PointwiseOperator>& registry() {
   static auto* known = [] {
-    const auto own = cpu::rondo_operators();
+    auto own = cpu::rondo_operators();
+#ifdef RONDO_CUDA
+    add_launchers(own, cuda::rondo_operators());
+#endif
     return new std::deque<PointwiseOperator>(own.begin(), own.end());
   }();
   return *known;

@@ -28,7 +28,7 @@ struct Region {
 };
 
 /// Token ids, shared between the graph and its caller.
-using Tokens = std::shared_ptr<const std::vector<int32_t>>;
+using Tokens = std::shared_ptr<const Indices>;
 
 class Sink {
  public:

@@ -1,8 +1,10 @@
-// What a kernel of tensor/launch.h needs on a GPU: thread indices, sums over a block, launches on the default
+// What a kernel of tensor/launch.h needs on a GPU: thread indices, sums over a block, launches on the one
 // stream. It deliberately knows no Tensor. Only the nvcc pass includes it.
 #pragma once
 
 #include <cstdint>
+
+#include "cuda/stream.h"
 
 namespace rondo::cuda {
 
@@ -31,7 +33,7 @@ __host__ __device__ Real block_reduce(Real value, [[maybe_unused]] Combine combi
   __shared__ Real partial[block_threads];
   partial[threadIdx.x] = value;
   __syncthreads();
-  for (int width = block_threads / 2; width > 0; width /= 2) {
+  for (unsigned width = block_threads / 2; width > 0; width /= 2) {
     if (threadIdx.x < width)
       partial[threadIdx.x] = combine(partial[threadIdx.x], partial[threadIdx.x + width]);
     __syncthreads();
@@ -60,16 +62,24 @@ __global__ void per_thread(int64_t count, Kernel kernel) {
   if (i < count) kernel(i);
 }
 
+template <class... Parameters, class... Arguments>
+void launch(int64_t blocks, void (*kernel)(Parameters...), Arguments... arguments) {
+  if (blocks == 0) return;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(block_threads);
+  config.stream = stream();
+  check_status(cudaLaunchKernelEx(&config, kernel, arguments...), "launching a kernel");
+}
 /// kernel(b) for every block of threads b < count.
 template <class Kernel>
 void launch_blocks(int64_t count, Kernel kernel) {
-  if (count > 0) per_block<<<static_cast<unsigned>(count), block_threads>>>(kernel);
+  launch(count, per_block<Kernel>, kernel);
 }
 /// kernel(i) for every thread i < count.
 template <class Kernel>
 void launch_threads(int64_t count, Kernel kernel) {
-  const int64_t blocks = (count + block_threads - 1) / block_threads;
-  if (count > 0) per_thread<<<static_cast<unsigned>(blocks), block_threads>>>(count, kernel);
+  launch((count + block_threads - 1) / block_threads, per_thread<Kernel>, count, kernel);
 }
 
 }  // namespace rondo::cuda

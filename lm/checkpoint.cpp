@@ -16,9 +16,10 @@ std::vector<int64_t> extents(const Shape& shape) {
   return result;
 }
 
-/// The tensor must be contiguous and outlive the bytes.
+/// The tensor must lie on the host, be contiguous and outlive the bytes.
 TensorBytes as_bytes(const std::string& name, const Tensor& tensor) {
-  check(tensor.contiguous(), "[save] {} is not contiguous", name);
+  check(tensor.contiguous() && tensor.device() == Device::cpu, "[save] {} is not contiguous on the host",
+        name);
   return {name, real_name, extents(tensor.shape()),
           std::as_bytes(std::span(tensor.data(), static_cast<size_t>(tensor.size())))};
 }
@@ -30,7 +31,9 @@ void read_into(const Safetensors& file, const std::filesystem::path& path, const
       from.dtype == real_name && from.shape == extents(to.shape()),
       "{}: {} is {} [{}] where this model has {} {}; the file belongs to another recipe or vocabulary",
       path.string(), name, from.dtype, fmt::join(from.shape, ", "), real_name, to.shape());
-  std::memcpy(to.write(), from.bytes.data(), from.bytes.size());
+  std::vector<real> values(from.bytes.size() / sizeof(real));  // bytes need not lie where numbers may
+  std::memcpy(values.data(), from.bytes.data(), from.bytes.size());
+  to.set(values.data());
 }
 
 void check_numbers(const std::filesystem::path& path, const std::string& name, const Tensor& tensor,
@@ -52,10 +55,13 @@ Number parse_number(const std::filesystem::path& path, const std::string& name, 
 }  // namespace
 
 void save_model(const std::filesystem::path& path, const Module& model) {
-  std::vector<TensorBytes> tensors;
+  std::vector<std::pair<std::string, Tensor>> kept;
   for (const Segment& segment : model.segments())
-    tensors.push_back(as_bytes(segment.name, Module::view(model.values(), segment)));
-  for (const Buffer* buffer : model.buffers()) tensors.push_back(as_bytes(buffer->name(), buffer->tensor()));
+    kept.emplace_back(segment.name, Module::view(model.values(), segment).to(Device::cpu));
+  for (const Buffer* buffer : model.buffers())
+    kept.emplace_back(buffer->name(), buffer->tensor().to(Device::cpu));
+  std::vector<TensorBytes> tensors;
+  for (const auto& [name, tensor] : kept) tensors.push_back(as_bytes(name, tensor));
   write_safetensors(path, std::move(tensors), {{"format", "pt"}});
 }
 
@@ -77,7 +83,7 @@ void load_model(const std::filesystem::path& path, const Module& model) {
 }
 
 void StateWriter::add(const std::string& name, const Tensor& tensor) {
-  tensors_.emplace_back(name, contiguous(tensor));
+  tensors_.emplace_back(name, contiguous(tensor).to(Device::cpu));
 }
 // Seventeen digits give a double back exactly.
 void StateWriter::add(const std::string& name, double number) {

@@ -146,8 +146,8 @@ void say_notes(const Text& text, const Encoded& ids, const OpenRun& run) {
 
 int evaluate(const EvaluateOptions& options) {
   check_options(options);
-  choose_device(options.device, options.threads);
-  OpenRun run = open_run(options.run);
+  const Device device = choose_device(options.device, options.threads).device;
+  OpenRun run = open_run(options.run, device);
   Recipe& recipe = run.config.recipe;
   for (const Setting& setting : options.settings) apply_setting(setting, keys_of(recipe));
   Measurement measurement = planned(options, run);

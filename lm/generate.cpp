@@ -30,8 +30,8 @@ std::vector<std::int32_t> read_prompt(const Vocabulary& vocabulary, std::string 
 }  // namespace
 
 int generate(const GenerateOptions& options) {
-  choose_device(options.device, options.threads);
-  OpenRun run = open_run(options.run);
+  const Device device = choose_device(options.device, options.threads).device;
+  OpenRun run = open_run(options.run, device);
   const std::vector<std::int32_t> prompt = read_prompt(run.vocabulary, options.prompt);
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device{}();
   if (!options.seed) fmt::print(stderr, "lm: --seed {}\n", seed);

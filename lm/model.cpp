@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cuda/runtime.h"
 #include "tensor/gemm.h"
 
 namespace rondo {
@@ -85,10 +86,12 @@ Reading reading_of(const Recipe& recipe, const Vocabulary& vocabulary) {
           recipe.data.batching == "lines" ? vocabulary.line_end_id() : std::nullopt};
 }
 
-int choose_device(const std::string& device, std::optional<int> wanted_threads) {
-  check_input(device == "cpu", "--device {}: this program was built without CUDA; use --device cpu", device);
+Compute choose_device(const std::string& device, std::optional<int> wanted_threads) {
   if (wanted_threads) set_threads(*wanted_threads);
-  return threads();
+  if (device == name_of(Device::cpu)) return {Device::cpu, threads()};
+  const std::string why_not = cuda::unavailable();
+  check_input(why_not.empty(), "--device {}: {}; use --device cpu", device, why_not);
+  return {Device::cuda, threads()};
 }
 
 }  // namespace rondo

@@ -19,8 +19,13 @@ ScheduleOptions schedule_options(const Recipe& recipe);
 /// How a recipe evaluates: by lines where it trains on lines.
 Reading reading_of(const Recipe& recipe, const Vocabulary& vocabulary);
 
-/// Sets the number of threads (none: one per core) and checks that this build has the device. Returns the
-/// threads. InputError for CUDA in a build without it.
-int choose_device(const std::string& device, std::optional<int> threads);
+/// Where and how a command computes.
+struct Compute {
+  Device device;
+  int threads;
+};
+/// Sets the number of threads (none: one per core). InputError, saying why, if `device` is "cuda" and there
+/// is no GPU to compute on.
+Compute choose_device(const std::string& device, std::optional<int> threads);
 
 }  // namespace rondo

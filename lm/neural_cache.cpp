@@ -54,7 +54,8 @@ NeuralCache::NeuralCache(std::vector<int64_t> windows, std::vector<double> theta
       scores_(products_.shape()) {}
 
 std::vector<double> NeuralCache::read(const Tensor& states, const std::vector<int32_t>& targets) {
-  const Tensor rows = states.reshaped({states.rows(), states.columns()});
+  // On the host, where what follows what is looked up.
+  const Tensor rows = states.to(Device::cpu).reshaped({states.rows(), states.columns()});
   check(rows.rows() == std::ssize(targets) && rows.columns() == states_.columns(),
         "[neural cache] states {} do not fit {} targets and a width of {}", states.shape(), targets.size(),
         states_.columns());

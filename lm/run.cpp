@@ -77,12 +77,12 @@ bool is_same_text(const std::vector<std::string>& sha256_lines, const CorpusText
   return std::equal(sha256_lines.begin(), sha256_lines.end(), text.files.begin(), text.files.end(), same);
 }
 
-OpenRun open_run(const std::string& path) {
+OpenRun open_run(const std::string& path, Device device) {
   RunFolder folder = open_run_folder(path);
   RunConfig config = read_config(folder);
   Vocabulary vocabulary = Vocabulary::load(folder.vocabulary(), tokenization_of(config.recipe));
   check_vocabulary(folder, config.made_by, read_file(folder.vocabulary()));
-  auto model = std::make_unique<LanguageModel>(model_options(config.recipe), vocabulary.size());
+  auto model = std::make_unique<LanguageModel>(model_options(config.recipe), vocabulary.size(), 1, device);
   check_input(std::filesystem::exists(folder.model()),
               "{} holds no model yet; it is written by the first evaluation of its training",
               folder.path.string());

@@ -38,6 +38,6 @@ struct OpenRun {
   std::unique_ptr<LanguageModel> model;  // with the best weights; dropout off
 };
 /// InputError naming the file for anything missing, broken or contradicting the rest of the run.
-OpenRun open_run(const std::string& path);
+OpenRun open_run(const std::string& path, Device device = Device::cpu);
 
 }  // namespace rondo

@@ -54,8 +54,8 @@ std::vector<double> read_line(LanguageModel& model, std::vector<State>& states,
 }  // namespace
 
 int score(const ScoreOptions& options) {
-  choose_device(options.device, options.threads);
-  OpenRun run = open_run(options.run);
+  const Device device = choose_device(options.device, options.threads).device;
+  OpenRun run = open_run(options.run, device);
   LanguageModel& model = *run.model;
   const Vocabulary& vocabulary = run.vocabulary;
   const std::string written = vocabulary.to_text();

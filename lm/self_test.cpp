@@ -19,7 +19,7 @@ std::vector<State> some_states(const LanguageModel& model, int64_t B) {
     states.push_back(state.map([&](const Variable& x) -> Variable {
       const Tensor drawn(x.shape());
       fill_uniform(drawn, {.seed = 1, .name = hash_of("self_test"), .draw = draw++}, real(-0.9), real(0.9));
-      return drawn;
+      return drawn.to(x.value().device());
     }));
   return states;
 }

@@ -282,7 +282,7 @@ int train(const TrainOptions& options) {
   const Recipe& recipe = setup.config.recipe;
   // A resumed run keeps its threads, so that it ends with the same bits.
   const auto its_threads = static_cast<int>(setup.config.made_by.threads);
-  const int threads = choose_device(
+  const auto [device, threads] = choose_device(
       options.device, setup.resumes && !options.threads ? std::optional(its_threads) : options.threads);
   const CorpusText text = text_of(options, setup);
   const Vocabulary vocabulary = vocabulary_of(recipe, text);
@@ -294,7 +294,7 @@ int train(const TrainOptions& options) {
   if (corpus.test) check_streams(reading, std::ssize(corpus.test->ids));
   if (const auto available = available_memory())
     check_fits(recipe, LanguageModel(model_options(recipe), vocabulary.size(), std::nullopt), *available);
-  Training training(recipe, vocabulary.size(), corpus.train.ids, vocabulary.line_end_id());
+  Training training(recipe, vocabulary.size(), corpus.train.ids, vocabulary.line_end_id(), device);
   check_known_vocabulary(setup, symbols);
   const int64_t log_position = load_begin(training, setup.resumes, setup.run, setup.config.made_by);
   check_input(training.epoch() <= recipe.train.epochs + 1,

@@ -39,7 +39,8 @@ std::vector<State> streams_of(const std::vector<State>& states, int64_t first, i
 std::vector<State> new_states(const std::vector<State>& states) {
   std::vector<State> result;
   for (const State& state : states)
-    result.push_back(state.map([](const Variable& x) { return Variable(Tensor(x.shape())); }));
+    result.push_back(
+        state.map([](const Variable& x) { return Variable(Tensor(x.shape(), x.value().device())); }));
   return result;
 }
 
@@ -114,10 +115,10 @@ std::vector<std::pair<std::string, Tensor>> named_tensors(const std::vector<Stat
 }
 
 Training::Training(const Recipe& recipe, int64_t vocabulary_size, std::span<const int32_t> train_ids,
-                   std::optional<int32_t> line_end)
+                   std::optional<int32_t> line_end, Device device)
     : recipe_(recipe),
       batches_(recipe, train_ids, line_end),
-      model_(model_options(recipe), vocabulary_size, static_cast<uint64_t>(recipe.train.seed)),
+      model_(model_options(recipe), vocabulary_size, static_cast<uint64_t>(recipe.train.seed), device),
       optimizer_(make_optimizer(optimizer_options(recipe), model_.values(), model_.gradients())),
       schedule_(schedule_options(recipe), optimizer_->learning_rate()),
       early_stopping_(recipe.train.early_stopping),

@@ -27,7 +27,7 @@ class Training {
   /// `train_ids` must outlive the training. `line_end`, the id that ends a line, is for data.batching =
   /// lines.
   Training(const Recipe& recipe, int64_t vocabulary_size, std::span<const int32_t> train_ids,
-           std::optional<int32_t> line_end = {});
+           std::optional<int32_t> line_end = {}, Device device = Device::cpu);
 
   /// The next chunk of the epoch; false at its end.
   bool next_chunk(Chunk& chunk) { return batches_.next(chunk); }

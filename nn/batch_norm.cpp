@@ -28,14 +28,16 @@ Variable BatchNorm::operator()(const Variable& x, const Rows& valid, int64_t ste
   const bool of_batch = rate && batch_rows >= 2;
   const ColumnMoments statistics = of_batch ? column_moments(x, valid) : population(step);
   if (of_batch) move(statistics, batch_rows, step, *rate);
-  return batch_normalization(x, statistics, gamma,
-                             shift.defined() ? shift : Variable(Tensor::zeros(gamma.shape())));
+  return batch_normalization(
+      x, statistics, gamma,
+      shift.defined() ? shift : Variable(Tensor::zeros(gamma.shape(), owner_.device())));
 }
 
 void BatchNorm::move(const ColumnMoments& batch, int64_t batch_rows, int64_t step, double least_rate) const {
   const int64_t slot = std::min(step, rows.tensor().size() - 1);
-  real& seen = rows.tensor().write()[slot];
-  seen += static_cast<real>(batch_rows);
+  const Tensor counts = rows.tensor().slice(slot, slot + 1);
+  const real seen = counts.item() + static_cast<real>(batch_rows);
+  fill(counts, seen);
   const real rate = std::max(static_cast<real>(least_rate), static_cast<real>(batch_rows) / seen);
   const auto towards = [&](const Tensor& kept, const Tensor& value) {
     scale(kept, 1 - rate);
@@ -47,7 +49,7 @@ void BatchNorm::move(const ColumnMoments& batch, int64_t batch_rows, int64_t ste
 
 /// Copies: a later step may move them before backward has run.
 ColumnMoments BatchNorm::population(int64_t step) const {
-  const real* seen = rows.tensor().data();
+  const std::vector<real> seen = rows.tensor().to_vector();
   int64_t last = rows.tensor().size() - 1;
   while (last > 0 && seen[last] == 0) --last;
   const int64_t slot = std::min(step, last);

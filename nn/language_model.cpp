@@ -104,7 +104,7 @@ void check_options(const LanguageModelOptions& options) {
 }
 
 LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabulary_size,
-                             std::optional<uint64_t> seed)
+                             std::optional<uint64_t> seed, Device device)
     : options_(checked(options)),
       vocabulary_size_(vocabulary_size),
       embedding_(options.embedding > 0
@@ -132,7 +132,7 @@ LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabu
   decoder_ = options.tied ? std::make_unique<Linear>(*this, "decoder", embedding_->weight, constant_values(0))
                           : std::make_unique<Linear>(*this, "decoder", width, vocabulary_size);
   if (seed)
-    finalize(*seed, options.every ? &*options.every : nullptr);
+    finalize(*seed, options.every ? &*options.every : nullptr, device);
   else
     lay_out();
 }
@@ -140,7 +140,7 @@ LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabu
 LanguageModel::Result LanguageModel::forward(const Input& input, const std::vector<State>& states) {
   const Variable vectors = embedding_
                                ? embedding_dropout_((*embedding_)(input.ids), input.ids, vocabulary_size_)
-                               : one_hot(input.ids, vocabulary_size_);
+                               : one_hot(input.ids, vocabulary_size_, device());
   const Variable x = reshape(vectors, {input.steps, input.streams, vectors.shape().columns()});
   auto [hidden, next] = recurrent_(input_dropout_(x), states, input.lengths);
   const Variable dropped = output_dropout_(hidden);

@@ -55,7 +55,7 @@ class LanguageModel : public Module {
   /// Lays the parameters out and draws them; without a seed it has names, shapes and counts, but no memory
   /// for them. Throws InputError if the options contradict each other.
   LanguageModel(const LanguageModelOptions& options, int64_t vocabulary_size,
-                std::optional<uint64_t> seed = 1);
+                std::optional<uint64_t> seed = 1, Device device = Device::cpu);
 
   /// Consecutive symbols of B streams, step by step: ids[t * B + b].
   struct Input {

@@ -60,7 +60,7 @@ struct Dropout : Module {
   /// A mask [B, W] of 0 and 1 / (1 - probability); undefined where nothing is dropped.
   Variable mask(int64_t B, int64_t W) {
     if (!training() || probability == 0) return {};
-    const Tensor drawn({B, W});
+    const Tensor drawn({B, W}, device());
     fill_dropout_mask(drawn, next_key(), probability, random_state().slice);
     return Variable(drawn);
   }
@@ -90,7 +90,7 @@ struct EmbeddingDropout : Module {
   /// vectors [N, E] are the rows `ids` of a table of V.
   Variable operator()(const Variable& vectors, const Tokens& ids, int64_t V) {
     if (!training() || probability == 0) return vectors;
-    const Tensor of_symbols({V}), of_places({std::ssize(*ids)});
+    const Tensor of_symbols({V}, device()), of_places({std::ssize(*ids)}, device());
     fill_dropout_mask(of_symbols, next_key(), probability, BatchSlice{});
     gather_rows(of_symbols.reshaped({V, 1}), *ids, of_places.reshaped({std::ssize(*ids), 1}));
     return scale_rows(vectors, of_places);

@@ -13,7 +13,7 @@ Mixture::Mixture(Module& parent, std::string mixture_name, int64_t width, int64_
 Variable mixture_log_probabilities(const Variable& latents, const Variable& log_prior,
                                    const Linear& decoder) {
   const int64_t K = log_prior.shape().columns(), E = latents.shape().columns() / K;
-  const Variable ones(Tensor::filled({1, decoder.bias.shape()[0]}, 1));
+  const Variable ones(Tensor::filled({1, decoder.bias.shape()[0]}, 1, latents.value().device()));
   Variable sum;
   for (int64_t k = 0; k < K; ++k) {
     const Variable expert = log_softmax(decoder(latents.column_block(k * E, (k + 1) * E))) +

@@ -41,6 +41,7 @@ void Module::finalize(uint64_t seed, const Initializer* every, Device device) {
   lay_out();
   const int64_t size =
       segments_.empty() ? 0 : segments_.back().offset + padded(segments_.back().shape.size());
+  device_ = device;
   values_ = Tensor::zeros({size}, device);
   gradients_ = Tensor::zeros({size}, device);
   auto segment = segments_.begin();

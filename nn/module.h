@@ -54,6 +54,9 @@ class Module {
   /// if called twice or on a part.
   void finalize(uint64_t seed, const Initializer* every = nullptr, Device device = Device::cpu);
 
+  /// Where the model is computed; known after finalize().
+  Device device() const { return root().device_; }
+
   /// Root only, after finalize(). The pads between segments are zero in both buffers.
   const Tensor& values() const;
   const Tensor& gradients() const;
@@ -108,6 +111,7 @@ class Module {
   std::vector<Parameter*> parameters_;
   std::vector<Buffer*> buffers_;
   std::vector<Segment> segments_;
+  Device device_ = Device::cpu;
   Tensor values_, gradients_;
   RandomState random_state_;
   uint64_t draw_generation_ = 0;

@@ -10,9 +10,18 @@ namespace rondo {
 namespace cpu {
 std::vector<PointwiseOperator> update_operators();  // optim/updates.cc
 }
+namespace cuda {
+std::vector<PointwiseOperator> update_operators();
+}
 
 const std::vector<PointwiseOperator>& update_operators() {
-  static const std::vector<PointwiseOperator> known = cpu::update_operators();
+  static const std::vector<PointwiseOperator> known = [] {
+    auto own = cpu::update_operators();
+#ifdef RONDO_CUDA
+    add_launchers(own, cuda::update_operators());
+#endif
+    return own;
+  }();
   return known;
 }
 

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <vector>
 
+#include "cuda/runtime.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -28,9 +29,8 @@ struct Pool {
 
 /// Never destroyed: tensors in static storage may outlive any other static object.
 Pool& pool_of(Device device) {
-  static Pool* cpu = new Pool;
-  check(device == Device::cpu, "[allocate] this build has no CUDA; use --device cpu");
-  return *cpu;
+  static Pool *cpu = new Pool, *cuda = new Pool;
+  return device == Device::cpu ? *cpu : *cuda;
 }
 
 size_t size_class(size_t bytes) {
@@ -41,7 +41,7 @@ size_t size_class(size_t bytes) {
 
 /// Large blocks ask for huge pages, where the system has them: fewer misses of the address cache, and one
 /// page fault in 2 MiB.
-void* system_block(size_t bytes) {
+void* host_block(size_t bytes) {
   constexpr size_t huge_page = size_t{2} << 20;
   if (bytes < 2 * huge_page) return std::aligned_alloc(alignment, bytes);
   const size_t whole_pages = (bytes + huge_page - 1) / huge_page * huge_page;
@@ -50,6 +50,16 @@ void* system_block(size_t bytes) {
   if (block) madvise(block, whole_pages, MADV_HUGEPAGE);  // only advice: without it, small pages
 #endif
   return block;
+}
+
+void* system_block(Device device, size_t bytes) {
+  return device == Device::cpu ? host_block(bytes) : cuda::system_block(bytes);
+}
+void free_system_block(Device device, void* block) {
+  if (device == Device::cpu)
+    std::free(block);
+  else
+    cuda::free_system_block(block);
 }
 
 }  // namespace
@@ -64,17 +74,17 @@ void* allocate(Device device, size_t bytes) {
     block = blocks.back();
     blocks.pop_back();
   } else {
-    block = system_block(block_bytes);
+    block = system_block(device, block_bytes);
     if (block == nullptr) {  // what lies free in other sizes may be enough for the system
       for (auto& [size, free_blocks] : pool.free_blocks) {
-        for (void* free_block : free_blocks) std::free(free_block);
+        for (void* free_block : free_blocks) free_system_block(device, free_block);
         free_blocks.clear();
       }
-      block = system_block(block_bytes);
+      block = system_block(device, block_bytes);
     }
     check(block != nullptr,
-          "[allocate] no memory for {} bytes beside the {} in use; use a smaller model, batch or length",
-          block_bytes, pool.statistics.bytes_in_use);
+          "[allocate] no memory{} for {} bytes beside the {} in use; use a smaller model, batch or length",
+          device == Device::cuda ? " on the GPU" : "", block_bytes, pool.statistics.bytes_in_use);
     ++pool.statistics.system_allocations;
   }
   pool.statistics.bytes_in_use += block_bytes;

@@ -23,6 +23,8 @@ using real = float;
 #endif
 
 enum class Device { cpu, cuda };
+/// As users write it.
+const char* name_of(Device device);
 
 /// A matrix in memory as kernels see it: row r starts at data + r * row_stride. Stride 0 repeats one row.
 struct Operand {

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "cuda/runtime.h"
 #include "tensor/packed_gemm.h"
 #include "tensor/profile.h"
 
@@ -60,6 +61,11 @@ Extents checked(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpo
   return {m, n, k};
 }
 
+/// As BLAS wants it, of a single row too.
+int row_stride_of(const Tensor& x) {
+  return static_cast<int>(std::max({x.row_stride(), x.columns(), int64_t{1}}));
+}
+
 const char* letters(Transpose a, Transpose b) {
   if (a == Transpose::no) return b == Transpose::no ? "NN" : "NT";
   return b == Transpose::no ? "TN" : "TT";
@@ -78,6 +84,14 @@ void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose tra
           const Tensor& c) {
   const auto [m, n, k] = checked(a, transpose_a, b, transpose_b, c);
   if (m == 0 || n == 0) return;
+  if (c.device() == Device::cuda) {
+    const Timed timed = timing({m, n, k}, letters(transpose_a, transpose_b), "cuBLAS");
+    const auto matrix = [](const Tensor& x, Transpose transpose) {
+      return cuda::Matrix<const real>{x.data(), row_stride_of(x), transpose == Transpose::yes};
+    };
+    return cuda::gemm(static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), matrix(a, transpose_a),
+                      matrix(b, transpose_b), beta, {c.write(), row_stride_of(c)});
+  }
   const bool ours = (beta == 0 || beta == 1) && packing_pays({m, n, k}, transpose_b);
   const Timed timed = timing({m, n, k}, letters(transpose_a, transpose_b), ours ? "packed" : "BLAS");
   if (ours)
@@ -88,11 +102,9 @@ void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose tra
 #else
   const auto product = cblas_sgemm;
 #endif
-  const auto stride = [](const Tensor& x) {
-    return static_cast<int>(std::max({x.row_stride(), x.columns(), int64_t{1}}));
-  };
   product(CblasRowMajor, blas(transpose_a), blas(transpose_b), static_cast<int>(m), static_cast<int>(n),
-          static_cast<int>(k), 1, a.data(), stride(a), b.data(), stride(b), beta, c.write(), stride(c));
+          static_cast<int>(k), 1, a.data(), row_stride_of(a), b.data(), row_stride_of(b), beta, c.write(),
+          row_stride_of(c));
 }
 
 void weight_gemm(const Tensor& x, const Tensor& weight, Transpose transpose, const Tensor& start,
@@ -102,7 +114,7 @@ void weight_gemm(const Tensor& x, const Tensor& weight, Transpose transpose, con
   const bool row = start.defined() && start.rows() == 1;
   check(!start.defined() || (start.columns() == c.columns() && (row || start.rows() == c.rows())),
         "[gemm] a start {} does not fit {}", start.shape(), c.shape());
-  if (packed_copy_pays(extents)) {
+  if (c.device() == Device::cpu && packed_copy_pays(extents)) {
     const Timed timed = timing(extents, letters(Transpose::no, transpose), "packed");
     const Operand from = start.defined() ? start.read_operand() : Operand{};
     return packed_gemm(x, Transpose::no, weight, transpose, Packing::kept,

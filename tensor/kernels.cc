@@ -217,6 +217,21 @@ struct CrossEntropy {
   }
 };
 
+struct Mixture {
+  Operand log_prior, loss, posterior;
+  real* mixed;
+  HD void operator()(Row row, int64_t r) const {
+    real* to = row_of(posterior, r);
+    row.map(
+        to, [](auto prior, auto nats) { return prior - nats; }, row_of(log_prior, r), row_of(loss, r));
+    const real log_sum = log_sum_exp_of(row, to);
+    const Lanes shift(log_sum);
+    row.map(
+        to, [=](auto joint) { return exp(joint - shift); }, to);
+    if (Row::first()) mixed[r] = -log_sum;
+  }
+};
+
 struct GatherRows {
   Operand table;
   const int32_t* rows;
@@ -358,6 +373,9 @@ void negative_log_likelihood_backward(Extent extent, Operand x, const int32_t* t
 void cross_entropy(Extent extent, Operand x, const int32_t* targets, const real* weights, real* loss) {
   rows(extent.rows, extent.columns, CrossEntropy{x, targets, weights, loss});
 }
+void mixture(Extent extent, Operand log_prior, Operand loss, Operand posterior, real* mixed) {
+  rows(extent.rows, extent.columns, Mixture{log_prior, loss, posterior, mixed});
+}
 void gather_rows(Extent extent, Operand table, const int32_t* row_indices, Operand to) {
   rows(extent.rows, extent.columns, GatherRows{table, row_indices, to});
 }
@@ -389,6 +407,7 @@ const Kernels kernels = {
     .negative_log_likelihood = negative_log_likelihood,
     .negative_log_likelihood_backward = negative_log_likelihood_backward,
     .cross_entropy = cross_entropy,
+    .mixture = mixture,
     .gather_rows = gather_rows,
     .accumulate_rows = accumulate_rows,
     .dropout_mask = dropout_mask,

@@ -36,6 +36,10 @@ struct Kernels {
   // gradient: x[r] = weights[r] * (softmax(x[r]) - onehot(target[r])); without (null), it is as it was.
   void (*cross_entropy)(Extent, Operand x, const int32_t* targets, const real* weights, real* loss);
 
+  // posterior[r] = softmax(log_prior[r] - loss[r]), with the loss of each expert; mixed[r] = -log of their
+  // sum.
+  void (*mixture)(Extent, Operand log_prior, Operand loss, Operand posterior, real* mixed);
+
   void (*gather_rows)(Extent, Operand table, const int32_t* rows, Operand to);  // to[i] = table[rows[i]]
   void (*accumulate_rows)(Extent, Operand x, const int32_t* rows,
                           Operand table);  // table[rows[i]] += x[i], in order

@@ -67,6 +67,12 @@ struct PointwiseOperator {
   PointwiseLaunchers cpu, cuda;
 };
 
+/// Gives a list the launchers of the CUDA pass, whose list has the same operators in the same order.
+inline void add_launchers(std::vector<PointwiseOperator>& operators,
+                          const std::vector<PointwiseOperator>& of_cuda) {
+  for (std::size_t i = 0; i < operators.size(); ++i) operators[i].cuda = of_cuda[i].cuda;
+}
+
 /// A list of operator types. autograd/operators.h ends with Rondo's; another program may have one of its own.
 template <class... Ops>
 struct OperatorList {};

@@ -4,15 +4,21 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cuda/runtime.h"
 #include "tensor/allocator.h"
 #include "tensor/kernels.h"
 
 namespace rondo {
 
 const Kernels& kernels(Device device) {
-  check(device == Device::cpu, "[device] this build has no CUDA; use --device cpu");
+#ifdef RONDO_CUDA
+  if (device == Device::cuda) return cuda::kernels;
+#endif
+  check(device == Device::cpu, "[device] {}; use --device cpu", cuda::unavailable());
   return cpu::kernels;
 }
+
+const char* name_of(Device device) { return device == Device::cpu ? "cpu" : "cuda"; }
 
 Storage::Storage(Device where, int64_t count)
     : device(where), size(count), data(static_cast<real*>(allocate(where, count * sizeof(real)))) {}
@@ -38,11 +44,11 @@ Tensor Tensor::filled(Shape shape, real value, Device device) {
   return tensor;
 }
 
-Tensor Tensor::from(const std::vector<real>& values, Shape shape) {
+Tensor Tensor::from(const std::vector<real>& values, Shape shape, Device device) {
   check(static_cast<int64_t>(values.size()) == shape.size(), "[tensor] {} values do not fill {}",
         values.size(), shape);
-  Tensor tensor(shape);
-  std::copy(values.begin(), values.end(), tensor.write());
+  Tensor tensor(shape, device);
+  tensor.set(values.data());
   return tensor;
 }
 
@@ -116,12 +122,29 @@ Tensor Tensor::reshaped(Shape shape) const {
 
 real Tensor::item() const {
   check(size() == 1, "[item] needs exactly one element, got {}", shape_);
-  return *data();
+  return to_vector()[0];
 }
 
 std::vector<real> Tensor::to_vector() const {
   const Tensor flat = rondo::contiguous(*this);
-  return {flat.data(), flat.data() + flat.size()};
+  if (device() == Device::cpu) return {flat.data(), flat.data() + flat.size()};
+  std::vector<real> values(static_cast<size_t>(size()));
+  cuda::download(values.data(), flat.data(), values.size() * sizeof(real));
+  return values;
+}
+
+void Tensor::set(const real* values) const {
+  check(contiguous(), "[set] needs rows that lie side by side, got {} with rows {} apart", shape_,
+        row_stride_);
+  if (device() == Device::cpu)
+    std::copy(values, values + size(), write());
+  else
+    cuda::upload(write(), values, static_cast<size_t>(size()) * sizeof(real));
+}
+
+Tensor Tensor::to(Device device) const {
+  if (device == this->device()) return *this;
+  return from(to_vector(), shape_, device);
 }
 
 bool lie_apart(const Tensor& a, const Tensor& b, int64_t rows, int64_t columns) {
@@ -158,6 +181,10 @@ void fill(const Tensor& to, real value) { kernels(to.device()).fill(to.extent(),
 
 void copy(const Tensor& from, const Tensor& to) {
   check_same("copy", from, to);
+  if (from.device() != to.device()) {
+    if (to.contiguous()) return to.set(from.to_vector().data());
+    return copy(from.to(to.device()), to);
+  }
   kernels(to.device()).copy(to.extent(), from.read_operand(), to.write_operand());
 }
 
@@ -194,12 +221,14 @@ void accumulate_column_sums(const Tensor& x, const Tensor& to) {
   kernels(to.device()).column_sums(x.extent(), x.read_operand(), to.write());
 }
 
-void gather_rows(const Tensor& table, const std::vector<int32_t>& rows, const Tensor& to) {
-  kernels(to.device()).gather_rows(to.extent(), table.read_operand(), rows.data(), to.write_operand());
+void gather_rows(const Tensor& table, const Indices& rows, const Tensor& to) {
+  kernels(to.device())
+      .gather_rows(to.extent(), table.read_operand(), rows.on(to.device()), to.write_operand());
 }
 
-void accumulate_rows(const Tensor& x, const std::vector<int32_t>& rows, const Tensor& table) {
-  kernels(table.device()).accumulate_rows(x.extent(), x.read_operand(), rows.data(), table.write_operand());
+void accumulate_rows(const Tensor& x, const Indices& rows, const Tensor& table) {
+  kernels(table.device())
+      .accumulate_rows(x.extent(), x.read_operand(), rows.on(table.device()), table.write_operand());
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tensor/backend.h"
+#include "tensor/indices.h"
 #include "tensor/shape.h"
 
 namespace rondo {
@@ -41,7 +42,7 @@ class Tensor {
   explicit Tensor(Shape shape, Device device = Device::cpu);
   static Tensor filled(Shape shape, real value, Device device = Device::cpu);
   static Tensor zeros(Shape shape, Device device = Device::cpu) { return filled(shape, 0, device); }
-  static Tensor from(const std::vector<real>& values, Shape shape);
+  static Tensor from(const std::vector<real>& values, Shape shape, Device device = Device::cpu);
 
   bool defined() const { return storage_ != nullptr; }
   const Shape& shape() const { return shape_; }
@@ -101,8 +102,12 @@ class Tensor {
 
   /// The only element of a tensor of size 1.
   real item() const;
-  /// All elements in order.
+  /// All elements in order, on the host.
   std::vector<real> to_vector() const;
+  /// Takes as many values from the host. Throws Error unless contiguous.
+  void set(const real* values) const;
+  /// Itself if it is on that device, else a copy.
+  Tensor to(Device device) const;
 
  private:
   /// The storage that owns the memory.
@@ -142,8 +147,8 @@ void broadcast_rows(const Tensor& x, const Tensor& to, bool add = false);
 void accumulate_column_sums(const Tensor& x, const Tensor& to);
 /// to[i] = table[rows[i]], and table[rows[i]] += x[i] in the order of i. Row indices are checked by the
 /// caller.
-void gather_rows(const Tensor& table, const std::vector<int32_t>& rows, const Tensor& to);
-void accumulate_rows(const Tensor& x, const std::vector<int32_t>& rows, const Tensor& table);
+void gather_rows(const Tensor& table, const Indices& rows, const Tensor& to);
+void accumulate_rows(const Tensor& x, const Indices& rows, const Tensor& table);
 /// The sum of all elements, and of their squares, in double, in an order fixed by the shape.
 double sum(const Tensor& x);
 double sum_of_squares(const Tensor& x);

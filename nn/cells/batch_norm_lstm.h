@@ -30,7 +30,7 @@ namespace rondo {
 struct BatchNormLstmBase : Cell {
   BatchNormLstmBase(Module& parent, const std::string& suffix, const CellOptions& options);
   State step(StepInputs& x, const State& previous) override;
-  State initial_state(int64_t batch) const override { return lstm_initial_state(batch, hidden()); }
+  State initial_state(int64_t batch) const override { return lstm_initial_state(batch, hidden(), device()); }
   /// z [B, 4H] from W x and U h, at a time step.
   virtual Variable gates(const Variable& Wx, const Variable& Uh, const Rows& valid, int64_t step) const = 0;
 

@@ -85,7 +85,9 @@ Variable StepInputs::take(const Projection& projection, int64_t begin, int64_t e
   return block;
 }
 
-State Cell::initial_state(int64_t batch) const { return {Variable(Tensor::zeros({batch, hidden()})), {}}; }
+State Cell::initial_state(int64_t batch) const {
+  return {Variable(Tensor::zeros({batch, hidden()}, device())), {}};
+}
 
 void Cell::begin_chunk() {
   for (Recurrent* recurrent : recurrents_) recurrent->begin_chunk();

@@ -64,7 +64,7 @@ struct DeepTransitionRnnWithShortcut : DeepTransitionRnn {
 struct DeepTransitionLstm : Cell {
   DeepTransitionLstm(Module& parent, const std::string& suffix, const CellOptions& options);
   State step(StepInputs& x, const State& previous) override;
-  State initial_state(int64_t batch) const override { return lstm_initial_state(batch, hidden()); }
+  State initial_state(int64_t batch) const override { return lstm_initial_state(batch, hidden(), device()); }
 
   GateBiases biases;
   Projection z;

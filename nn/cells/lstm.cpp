@@ -9,10 +9,10 @@ LstmBase::LstmBase(Module& parent, const std::string& suffix, const CellOptions&
       z(*this, "weight_ih", 4 * hidden(), options, biases.all()),
       U(*this, "weight_hh", {4 * hidden(), hidden()}, options.recurrent_weights.per_gate(4)) {}
 
-State lstm_initial_state(int64_t batch, int64_t hidden) {
-  return {Variable(Tensor::zeros({batch, hidden})), Variable(Tensor::zeros({batch, hidden}))};
+State lstm_initial_state(int64_t batch, int64_t hidden, Device device) {
+  return {Variable(Tensor::zeros({batch, hidden}, device)), Variable(Tensor::zeros({batch, hidden}, device))};
 }
-State LstmBase::initial_state(int64_t batch) const { return lstm_initial_state(batch, hidden()); }
+State LstmBase::initial_state(int64_t batch) const { return lstm_initial_state(batch, hidden(), device()); }
 
 State Lstm::step(StepInputs& x, const State& previous) {
   return lstm_state(add_linear(x.take(z), previous.h, U), previous.c);

@@ -21,7 +21,7 @@ State lstm_state(const Variable& gates, const Variable& c) {
   return {next[0], next[1]};
 }
 /// Zeros for h and c.
-State lstm_initial_state(int64_t batch, int64_t hidden);
+State lstm_initial_state(int64_t batch, int64_t hidden, Device device);
 
 /// What LSTMs share whatever their gates' output activation.
 struct LstmBase : Cell {

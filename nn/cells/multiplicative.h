@@ -65,7 +65,7 @@ struct MultiplicativeRnn : Cell {
 struct MultiplicativeLstm : Cell {
   MultiplicativeLstm(Module& parent, const std::string& suffix, const CellOptions& options);
   State step(StepInputs& x, const State& previous) override;
-  State initial_state(int64_t batch) const override { return lstm_initial_state(batch, hidden()); }
+  State initial_state(int64_t batch) const override { return lstm_initial_state(batch, hidden(), device()); }
 
   GateBiases biases;
   Projection U;
@@ -83,7 +83,7 @@ struct MultiplicativeLstm : Cell {
 struct TrueMultiplicativeLstm : Cell {
   TrueMultiplicativeLstm(Module& parent, const std::string& suffix, const CellOptions& options);
   State step(StepInputs& x, const State& previous) override;
-  State initial_state(int64_t batch) const override { return lstm_initial_state(batch, hidden()); }
+  State initial_state(int64_t batch) const override { return lstm_initial_state(batch, hidden(), device()); }
 
   GateBiases biases;
   Projection U;

@@ -55,7 +55,7 @@ struct SimpleMiRnn : Cell {
 struct MiLstm : Cell {
   MiLstm(Module& parent, const std::string& suffix, const CellOptions& options);
   State step(StepInputs& x, const State& previous) override;
-  State initial_state(int64_t batch) const override { return lstm_initial_state(batch, hidden()); }
+  State initial_state(int64_t batch) const override { return lstm_initial_state(batch, hidden(), device()); }
 
   Integration z;
   Projection W;

@@ -101,7 +101,7 @@ TEST(Tensor, ErrorsSayWhatWasExpected) {
   EXPECT_EQ(error_of([&] { accumulate_column_sums(x, Tensor({4})); }),
             "[column_sums] needs a vector [3], got [4]");
   EXPECT_EQ(error_of([] { Tensor({2}, Device::cuda); }),
-            "[allocate] this build has no CUDA; use --device cpu");
+            "[cuda] this program was built without CUDA; use --device cpu");
 }
 
 TEST(Tensor, EveryWriteBumpsTheVersionOfTheStorage) {

@@ -1,0 +1,21 @@
+// The GPU in a build without CUDA: not there. Asking for it is refused before any of this is reached.
+#include "cuda/runtime.h"
+#include "tensor/error.h"
+
+namespace rondo::cuda {
+namespace {
+[[noreturn]] void absent() { throw Error("[cuda] " + unavailable() + "; use --device cpu"); }
+}  // namespace
+
+std::string unavailable() { return "this program was built without CUDA"; }
+std::string description() { absent(); }
+void* system_block(std::size_t) { absent(); }
+void free_system_block(void*) { absent(); }
+Memory memory() { absent(); }
+void upload(void*, const void*, std::size_t) { absent(); }
+void download(void*, const void*, std::size_t) { absent(); }
+void synchronize() { absent(); }
+void gemm(int, int, int, Matrix<const float>, Matrix<const float>, float, Matrix<float>) { absent(); }
+void gemm(int, int, int, Matrix<const double>, Matrix<const double>, double, Matrix<double>) { absent(); }
+
+}  // namespace rondo::cuda

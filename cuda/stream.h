@@ -1,0 +1,17 @@
+// What sources of the CUDA pass share: the one stream, and the check of what CUDA answers.
+#pragma once
+
+#include <cuda_runtime.h>
+
+namespace rondo::cuda {
+
+/// The oldest major compute capability that the program is built for (CMAKE_CUDA_ARCHITECTURES).
+constexpr int oldest_capability = 8;
+
+/// On which everything runs. Made by the first call.
+cudaStream_t stream();
+
+/// Throws Error with what failed, and CUDA's words.
+void check_status(cudaError_t status, const char* what);
+
+}  // namespace rondo::cuda
