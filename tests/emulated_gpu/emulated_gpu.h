@@ -1,0 +1,24 @@
+// A GPU for machines that have none: the CUDA pass and cuda/runtime.cu, compiled by g++ against the headers
+// of this folder, run on the host as they would on a GPU, only slowly. So that a mistake shows here and not
+// there: work is queued and runs when somebody waits for it; memory of the GPU can be touched by kernels
+// alone, and by anything else is a segmentation fault; threads of a block run in turns from one
+// __syncthreads() to the next, in one order and the reverse by turns. It cannot show what only real threads
+// do, nor any speed. The environment variable RONDO_EMULATED_GPU sets up a GPU that is not as it should be:
+// "memory=BYTES", "capability=7.5", "absent", "old_driver", "fails_at=LAUNCH", one or several, separated by
+// commas.
+#pragma once
+
+#include <cstdint>
+
+namespace rondo::emulated_gpu {
+
+struct Counts {
+  int64_t launches = 0;  // of kernels and products, replayed ones included
+  int64_t graph_launches = 0;
+  int64_t waits = 0;  // of the host, for downloads too
+  int64_t uploads = 0;
+  int64_t system_allocations = 0;
+};
+const Counts& counts();
+
+}  // namespace rondo::emulated_gpu
