@@ -20,44 +20,51 @@ constexpr int64_t block_rows = most_rows_over_kept_pack;
 /// Where the vocabulary is small, blocks are higher: as long as they stay in cache.
 constexpr int64_t block_bytes = int64_t{1} << 20;
 
-/// The rows that are not ignored, in order.
+/// The rows that are not ignored, in order; where none is, targets and weights as they are given.
 struct ScoredRows {
-  Indices rows;
-  std::vector<int32_t> targets;
-  std::vector<real> weights;
+  Tokens targets;
+  Tensor weights;  // [count]; undefined: all 1
 
-  ScoredRows(const Indices& all_targets, const Tensor& row_weights = {}) {
+  ScoredRows(const Tokens& all_targets, const Tensor& row_weights = {})
+      : targets(all_targets), weights(row_weights), all_(std::ssize(*all_targets)) {
+    const bool every_target =
+        std::all_of(all_targets->begin(), all_targets->end(), [](int32_t id) { return id >= 0; });
+    if (every_target && !row_weights.defined()) return;
     const std::vector<real> all_weights =
-        row_weights.defined() ? row_weights.to_vector() : std::vector<real>(all_targets.size(), 1);
-    std::vector<int32_t> scored;
-    for (size_t r = 0; r < all_targets.size(); ++r) {
-      if (all_targets[r] < 0 || all_weights[r] == 0) continue;
-      scored.push_back(static_cast<int32_t>(r));
-      targets.push_back(all_targets[r]);
-      weights.push_back(all_weights[r]);
+        row_weights.defined() ? row_weights.to_vector() : std::vector<real>();
+    std::vector<int32_t> rows, some_targets;
+    std::vector<real> some_weights;
+    for (size_t r = 0; r < all_targets->size(); ++r) {
+      if ((*all_targets)[r] < 0 || (row_weights.defined() && all_weights[r] == 0)) continue;
+      rows.push_back(static_cast<int32_t>(r));
+      some_targets.push_back((*all_targets)[r]);
+      if (row_weights.defined()) some_weights.push_back(all_weights[r]);
     }
-    rows = std::move(scored);
-    all_ = std::ssize(all_targets);
+    if (std::ssize(rows) == all_) return;
+    targets = std::make_shared<const Indices>(std::move(some_targets));
+    if (row_weights.defined()) weights = Tensor::from(some_weights, {std::ssize(rows)}, row_weights.device());
+    rows_ = std::move(rows);
   }
-  int64_t count() const { return std::ssize(rows); }
+  int64_t count() const { return std::ssize(*targets); }
 
   /// These rows of x.
   Tensor of(const Tensor& x) const {
     if (count() == all_) return x;
     const Tensor some({count(), x.columns()}, x.device());
-    gather_rows(x, rows, some);
+    gather_rows(x, rows_, some);
     return some;
   }
   /// The other way: x is of these rows, the others are 0.
   Tensor among_zeros(const Tensor& x) const {
     if (count() == all_) return x;
     const Tensor to = Tensor::zeros({all_, x.columns()}, x.device());
-    accumulate_rows(x, rows, to);
+    accumulate_rows(x, rows_, to);
     return to;
   }
 
  private:
-  int64_t all_ = 0;
+  Indices rows_;
+  int64_t all_;
 };
 
 void check_inputs(const char* name, const Variable& x, int64_t experts, const Variable& weight,
@@ -116,9 +123,12 @@ void for_blocks(const char* name, const Tensor& x, const Tensor& weight, const T
   }
 }
 
-/// The loss of each row of logits; with weights (not null), these become their gradients.
-void score_rows(const Tensor& logits, const int32_t* targets, const real* weights, real* losses) {
-  kernels(logits.device()).cross_entropy(logits.extent(), logits.write_operand(), targets, weights, losses);
+/// The loss of each row of logits, each target being that of so many rows; with weights (not null), these
+/// become their gradients.
+void score_rows(const Tensor& logits, const int32_t* targets, int64_t rows_a_target, const real* weights,
+                real* losses) {
+  kernels(logits.device())
+      .cross_entropy(logits.extent(), logits.write_operand(), targets, rows_a_target, weights, losses);
 }
 
 /// Of rows of experts, from their log prior and their losses, -log p_k(target): the loss of the mixture, and
@@ -130,12 +140,12 @@ void mix(const Tensor& log_prior, const Tensor& losses, const Tensor& posteriors
 }
 
 /// The total as a Variable; its inputs are x, weight, bias, and one whose gradient is `of_last`.
-Variable recorded_total(const char* name, double total, const std::vector<Variable>& inputs, LossGradients d,
-                        const Tensor& of_last) {
-  return record(name, Tensor::filled({1}, static_cast<real>(total), of_last.device()), inputs,
+Variable recorded_total(const char* name, const Tensor& total, const std::vector<Variable>& inputs,
+                        LossGradients d, const Tensor& of_last) {
+  return record(name, total, inputs,
                 [name, d = std::move(d), of_last = Saved(of_last)](const std::vector<Tensor>& gradients,
                                                                    const Inputs& in) mutable {
-                  const real factor = gradients[0].item();
+                  const Tensor& factor = gradients[0];
                   if (d.x.defined()) in[0].add_scaled(std::move(d.x), factor);
                   if (d.weight.defined()) in[1].add_scaled(std::move(d.weight), factor);
                   if (d.bias.defined()) in[2].add_scaled(std::move(d.bias), factor);
@@ -159,25 +169,26 @@ CrossEntropy linear_cross_entropy(const Variable& x, const Variable& weight, con
   const int64_t N = x.value().rows();
   check(!row_weights.defined() || row_weights.shape() == Shape{N},
         "[{}] the row weights for x {} are [{}], got {}", name, x.shape(), N, row_weights.shape());
-  const ScoredRows scored(*targets, row_weights.value());
+  const ScoredRows scored(targets, row_weights.value());
   const Tensor inputs = scored.of(x.value());
   LossGradients d(inputs, x, weight, bias);
   const Device device = inputs.device();
-  const Indices scored_targets(scored.targets);
   const Tensor losses({scored.count(), 1}, device);
-  const Tensor weights = Tensor::from(scored.weights, {scored.count()}, device);
+  const Tensor weights =
+      scored.weights.defined() ? contiguous(scored.weights) : Tensor::filled({scored.count()}, 1, device);
   const int64_t height = cross_entropy_block_rows(scored.count(), weight.shape()[0]);
   for_blocks(name, inputs, weight.value(), bias.value(), height, d,
              [&](int64_t begin, int64_t, const Tensor& logits) {
-               score_rows(logits, scored_targets.on(device) + begin,
+               score_rows(logits, scored.targets->on(device) + begin, 1,
                           d.any() ? weights.data() + begin : nullptr, losses.write() + begin);
              });
-  const std::vector<real> nats = losses.to_vector();
-  double total = 0;
-  for (size_t i = 0; i < nats.size(); ++i) total += static_cast<double>(scored.weights[i]) * nats[i];
+  const Tensor weighted = scored.weights.defined() ? clone(losses) : losses;
+  if (scored.weights.defined())
+    kernels(device).scale_rows(losses.extent(), losses.read_operand(), weights.data(),
+                               weighted.write_operand());
   if (d.x.defined()) d.x = scored.among_zeros(d.x);
   const Tensor each = scored.among_zeros(losses).reshaped({N});
-  return {recorded_total(name, total, {x, weight, bias, row_weights}, std::move(d), each), each};
+  return {recorded_total(name, total(weighted), {x, weight, bias, row_weights}, std::move(d), each), each};
 }
 
 CrossEntropy mixture_cross_entropy(const Variable& x, const Variable& log_prior, const Variable& weight,
@@ -187,32 +198,27 @@ CrossEntropy mixture_cross_entropy(const Variable& x, const Variable& log_prior,
   check(log_prior.defined() && K > 0 && log_prior.value().rows() == N,
         "[{}] x {} needs a log prior [{}, K], got {}", name, x.shape(), N, log_prior.shape());
   check_inputs(name, x, K, weight, bias, targets);
-  const ScoredRows scored(*targets);
+  const ScoredRows scored(targets);
   const int64_t count = scored.count();
   const Tensor inputs = contiguous(scored.of(x.value())).reshaped({count * K, weight.shape().columns()});
   const Device device = inputs.device();
   const Tensor priors = scored.of(log_prior.value()).reshaped({count, K});
-  std::vector<int32_t> expert_targets;  // each K times
-  for (const int32_t target : scored.targets) expert_targets.insert(expert_targets.end(), K, target);
-  const Indices targets_of_rows(std::move(expert_targets));
   LossGradients d(inputs, x, weight, bias);
   const Tensor losses({count, K}, device), posteriors({count, K}, device), mixed({count, 1}, device);
   const int64_t height = cross_entropy_block_rows(count * K, weight.shape()[0], K);
   for_blocks(name, inputs, weight.value(), bias.value(), height, d,
              [&](int64_t begin, int64_t end, const Tensor& logits) {
-               const int32_t* block_targets = targets_of_rows.on(device) + begin;
-               score_rows(logits, block_targets, nullptr, losses.write() + begin);
+               const int32_t* block_targets = scored.targets->on(device) + begin / K;
+               score_rows(logits, block_targets, K, nullptr, losses.write() + begin);
                mix(priors.row_range(begin / K, end / K), losses.row_range(begin / K, end / K),
                    posteriors.row_range(begin / K, end / K), mixed.row_range(begin / K, end / K));
                if (d.any())
-                 score_rows(logits, block_targets, posteriors.data() + begin, losses.write() + begin);
+                 score_rows(logits, block_targets, K, posteriors.data() + begin, losses.write() + begin);
              });
-  double total = 0;
-  for (const real nats : mixed.to_vector()) total += nats;
   if (d.x.defined()) d.x = scored.among_zeros(d.x.reshaped({count, x.shape().columns()}));
   scale(posteriors, -1);  // the gradient of the log prior
   const Tensor each = scored.among_zeros(mixed).reshaped({N}), d_prior = scored.among_zeros(posteriors);
-  return {recorded_total(name, total, {x, weight, bias, log_prior}, std::move(d), d_prior), each};
+  return {recorded_total(name, total(mixed), {x, weight, bias, log_prior}, std::move(d), d_prior), each};
 }
 
 }  // namespace rondo

@@ -106,7 +106,7 @@ Sink::Sum InputGradient::sum() const { return sink().sum(edge_.region); }
 void InputGradient::add(const Tensor& g) const {
   if (wanted()) sink().add(g, edge_.region);
 }
-void InputGradient::add_scaled(Tensor g, real factor) const {
+void InputGradient::add_scaled(Tensor g, const Tensor& factor) const {
   if (wanted()) sink().add_scaled(std::move(g), factor, edge_.region);
 }
 void InputGradient::add_product(const Tensor& left, const Tensor& right) const {

@@ -26,10 +26,9 @@ Variable embedding(const Variable& table, const Tokens& ids) {
 
 Variable one_hot(const Tokens& ids, int64_t V, Device device) {
   check_ids("one_hot", *ids, V);
-  std::vector<real> rows(ids->size() * static_cast<size_t>(V));
-  for (size_t i = 0; i < ids->size(); ++i)
-    rows[i * static_cast<size_t>(V) + static_cast<size_t>((*ids)[i])] = 1;
-  return Variable(Tensor::from(rows, {static_cast<int64_t>(ids->size()), V}, device));
+  const Tensor y({std::ssize(*ids), V}, device);
+  kernels(device).one_hot(y.extent(), ids->on(device), y.write_operand());
+  return y;
 }
 
 Variable concat(const std::vector<Variable>& parts) {

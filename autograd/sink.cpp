@@ -116,9 +116,10 @@ void Sink::add(const Tensor& g, const Region& region) {
     copy(g, to.tensor);
 }
 
-void Sink::add_scaled(Tensor g, real factor, const Region& region) {
+void Sink::add_scaled(Tensor g, const Tensor& factor, const Region& region) {
   if (bound_) return rondo::accumulate(g, part(gradient_, region), factor);
-  if (factor != 1) {
+  const bool is_one = factor.device() == Device::cpu && factor.item() == 1;  // a GPU is not waited for
+  if (!is_one) {
     if (g.holders() > 1) g = clone(g);
     scale(g, factor);
   }

@@ -85,8 +85,8 @@ class InputGradient {
   Sink::Sum sum() const;
   void add(const Tensor& g) const;
   bool keeps(const Tensor& g) const { return wanted() && sink().keeps(g, edge_.region); }
-  /// Adds factor * g; g may be overwritten if nobody else holds it.
-  void add_scaled(Tensor g, real factor) const;
+  /// Adds factor [1] * g; g may be overwritten if nobody else holds it.
+  void add_scaled(Tensor g, const Tensor& factor) const;
   void add_product(const Tensor& left, const Tensor& right) const;
   void add_rows(const Tokens& rows, const Tensor& g) const;
   /// A vector's gradient: the column sums of g.

@@ -12,9 +12,20 @@ std::string description() { absent(); }
 void* system_block(std::size_t) { absent(); }
 void free_system_block(void*) { absent(); }
 Memory memory() { absent(); }
+void* pinned_block(std::size_t) { absent(); }
+void free_pinned_block(void*) { absent(); }
 void upload(void*, const void*, std::size_t) { absent(); }
 void download(void*, const void*, std::size_t) { absent(); }
 void synchronize() { absent(); }
+Fence::Fence() { absent(); }
+Fence::~Fence() = default;
+void Fence::set() { absent(); }
+void Fence::wait() const { absent(); }
+Graph::Graph(const std::function<void()>&) { absent(); }
+Graph::~Graph() = default;
+void Graph::launch() const { absent(); }
+std::int64_t launches() { absent(); }
+void set_precision(Precision) { absent(); }
 void gemm(int, int, int, Matrix<const float>, Matrix<const float>, float, Matrix<float>) { absent(); }
 void gemm(int, int, int, Matrix<const double>, Matrix<const double>, double, Matrix<double>) { absent(); }
 

@@ -70,6 +70,7 @@ void launch(int64_t blocks, void (*kernel)(Parameters...), Arguments... argument
   config.blockDim = dim3(block_threads);
   config.stream = stream();
   check_status(cudaLaunchKernelEx(&config, kernel, arguments...), "launching a kernel");
+  count_launch();
 }
 /// kernel(b) for every block of threads b < count.
 template <class Kernel>

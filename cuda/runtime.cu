@@ -16,8 +16,10 @@ cublasHandle_t blas() {
     cublasHandle_t made = nullptr;
     cublasStatus_t status = cublasCreate(&made);
     if (status == CUBLAS_STATUS_SUCCESS) status = cublasSetStream(made, stream());
-    // Float means float: no product is rounded to TF32 unless the user asks for it.
-    if (status == CUBLAS_STATUS_SUCCESS) status = cublasSetMathMode(made, CUBLAS_PEDANTIC_MATH);
+    // Memory that stays, so that a product can be part of a graph and gives the same bits each time.
+    constexpr std::size_t workspace_bytes = std::size_t{32} << 20;  // what NVIDIA recommends for Hopper
+    if (status == CUBLAS_STATUS_SUCCESS)
+      status = cublasSetWorkspace(made, system_block(workspace_bytes), workspace_bytes);
     check(status == CUBLAS_STATUS_SUCCESS, "[cuda] cuBLAS did not start: {}", cublasGetStatusString(status));
     return made;
   }();
@@ -87,6 +89,13 @@ Memory memory() {
   return it;
 }
 
+void* pinned_block(std::size_t bytes) {
+  void* block = nullptr;
+  check_status(cudaMallocHost(&block, bytes), "allocating pinned memory");
+  return block;
+}
+void free_pinned_block(void* block) { cudaFreeHost(block); }
+
 void upload(void* to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
   check_status(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream()), "copying to the GPU");
@@ -100,31 +109,94 @@ void download(void* to, const void* from, std::size_t bytes) {
 
 void synchronize() { check_status(cudaStreamSynchronize(stream()), "work on the GPU"); }
 
+Fence::Fence() {
+  cudaEvent_t event = nullptr;
+  check_status(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event");
+  event_ = event;
+}
+Fence::~Fence() { cudaEventDestroy(static_cast<cudaEvent_t>(event_)); }
+void Fence::set() {
+  check_status(cudaEventRecord(static_cast<cudaEvent_t>(event_), stream()), "setting an event");
+}
+void Fence::wait() const {
+  check_status(cudaEventSynchronize(static_cast<cudaEvent_t>(event_)), "work on the GPU");
+}
+
+namespace {
+std::int64_t launch_count = 0;
+}
+void count_launch() { ++launch_count; }
+std::int64_t launches() { return launch_count; }
+
+Graph::Graph(const std::function<void()>& work) {
+  blas();  // made before: its memory is none that a recording may ask for
+  const std::int64_t before = launch_count;
+  check_status(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeRelaxed), "beginning a graph");
+  cudaGraph_t recorded = nullptr;
+  try {
+    work();
+  } catch (...) {
+    cudaStreamEndCapture(stream(), &recorded);
+    if (recorded) cudaGraphDestroy(recorded);
+    throw;
+  }
+  check_status(cudaStreamEndCapture(stream(), &recorded), "recording a graph");
+  launches_ = launch_count - before;
+  launch_count = before;  // nothing has run yet
+  cudaGraphExec_t made = nullptr;
+  const cudaError_t status = cudaGraphInstantiate(&made, recorded, 0);
+  cudaGraphDestroy(recorded);
+  check_status(status, "making a graph");
+  graph_ = made;
+}
+Graph::~Graph() { cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph_)); }
+void Graph::launch() const {
+  check_status(cudaGraphLaunch(static_cast<cudaGraphExec_t>(graph_), stream()), "launching a graph");
+  launch_count += launches_;
+}
+
 namespace {
 
+Precision precision = Precision::fp32;
+
+cublasComputeType_t compute_type() {
+  switch (precision) {
+    case Precision::tf32:
+      return CUBLAS_COMPUTE_32F_FAST_TF32;
+    case Precision::bf16:
+      return CUBLAS_COMPUTE_32F_FAST_16BF;
+    default:
+      return CUBLAS_COMPUTE_32F;
+  }
+}
+
 /// cuBLAS counts by columns: the transpose of c = a b is c^T = b^T a^T, and a row-major matrix is, by
-/// columns, its own transpose.
-template <class Number, class Product>
-void multiply(Product product, int m, int n, int k, Matrix<const Number> a, Matrix<const Number> b,
-              Number beta, Matrix<Number> c) {
+/// columns, its own transpose. The algorithm is the one that its heuristic names first.
+template <class Number>
+void multiply(cudaDataType_t type, cublasComputeType_t compute, int m, int n, int k, Matrix<const Number> a,
+              Matrix<const Number> b, Number beta, Matrix<Number> c) {
   const auto operation = [](const Matrix<const Number>& it) {
     return it.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
   };
   const Number one = 1;
-  const cublasStatus_t status = product(blas(), operation(b), operation(a), n, m, k, &one, b.data,
-                                        b.row_stride, a.data, a.row_stride, &beta, c.data, c.row_stride);
+  const cublasStatus_t status =
+      cublasGemmEx(blas(), operation(b), operation(a), n, m, k, &one, b.data, type, b.row_stride, a.data,
+                   type, a.row_stride, &beta, c.data, type, c.row_stride, compute, CUBLAS_GEMM_DEFAULT);
   check(status == CUBLAS_STATUS_SUCCESS, "[cuda] the product {}x{}x{} failed: {}", m, n, k,
         cublasGetStatusString(status));
+  count_launch();
 }
 
 }  // namespace
 
+void set_precision(Precision wanted) { precision = wanted; }
+
 void gemm(int m, int n, int k, Matrix<const float> a, Matrix<const float> b, float beta, Matrix<float> c) {
-  multiply<float>(cublasSgemm, m, n, k, a, b, beta, c);
+  multiply<float>(CUDA_R_32F, compute_type(), m, n, k, a, b, beta, c);
 }
 void gemm(int m, int n, int k, Matrix<const double> a, Matrix<const double> b, double beta,
           Matrix<double> c) {
-  multiply<double>(cublasDgemm, m, n, k, a, b, beta, c);
+  multiply<double>(CUDA_R_64F, CUBLAS_COMPUTE_64F, m, n, k, a, b, beta, c);
 }
 
 }  // namespace rondo::cuda

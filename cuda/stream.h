@@ -11,6 +11,9 @@ constexpr int oldest_capability = 8;
 /// On which everything runs. Made by the first call.
 cudaStream_t stream();
 
+/// Notes a kernel or a product that is launched, or recorded.
+void count_launch();
+
 /// Throws Error with what failed, and CUDA's words.
 void check_status(cudaError_t status, const char* what);
 

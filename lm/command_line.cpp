@@ -73,6 +73,10 @@ void Parser::add_device(CLI::App& to, Options& options) {
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->type_name("NAME")
       ->capture_default_str();
+  to.add_option("--precision", options.precision,
+                "how a GPU multiplies: fp32, or rounded and faster, tf32 or bf16 (default: fp32)")
+      ->check(CLI::IsMember({"fp32", "tf32", "bf16"}))
+      ->type_name("NAME");
   to.add_option("--threads", options.threads, "threads of the CPU (default: one per core)")
       ->check(integer(1, 4096))
       ->type_name("N");
@@ -108,9 +112,9 @@ Parser::Parser() {
       ->expected(1)
       ->take_all();
   add_device(train_command, train);
-  train_command.add_flag(
-      "--resume", train.resume,
-      "continue the run at --out; only --epochs, --device, --threads and where --data lies may change");
+  train_command.add_flag("--resume", train.resume,
+                         "continue the run at --out; only --epochs, --device, --precision, --threads and "
+                         "where --data lies may change");
 
   CLI::App& finetune_command =
       command("finetune", "train the best model of a finished run further, by averaged SGD",
@@ -320,9 +324,10 @@ Command train_command(Parser& parser, int argc, const char* const* argv) {
               "train --resume: which run? As in: lm train --out runs/char-lstm-1 --resume");
   check_input(train.recipe.empty(), "train --resume: leave out --recipe; the run knows its own");
   for (const Setting& setting : train.settings)
-    check_input(setting.key == "train.epochs",
-                "{}: cannot change in a resumed run; only --epochs, --device, --threads and --data may",
-                setting.where);
+    check_input(
+        setting.key == "train.epochs",
+        "{}: cannot change in a resumed run; only --epochs, --device, --precision, --threads and --data may",
+        setting.where);
   return train;
 }
 

@@ -146,7 +146,7 @@ void say_notes(const Text& text, const Encoded& ids, const OpenRun& run) {
 
 int evaluate(const EvaluateOptions& options) {
   check_options(options);
-  const Device device = choose_device(options.device, options.threads).device;
+  const Device device = choose_device(options.device, options.precision, options.threads).device;
   OpenRun run = open_run(options.run, device);
   Recipe& recipe = run.config.recipe;
   for (const Setting& setting : options.settings) apply_setting(setting, keys_of(recipe));

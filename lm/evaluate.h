@@ -23,6 +23,7 @@ struct EvaluateOptions {
   bool json = false;
   std::optional<int> threads;
   std::string device = "cpu";
+  std::optional<std::string> precision{};  // default: fp32
 };
 
 constexpr std::int64_t default_tuning_budget = 200'000;

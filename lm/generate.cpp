@@ -30,7 +30,7 @@ std::vector<std::int32_t> read_prompt(const Vocabulary& vocabulary, std::string 
 }  // namespace
 
 int generate(const GenerateOptions& options) {
-  const Device device = choose_device(options.device, options.threads).device;
+  const Device device = choose_device(options.device, options.precision, options.threads).device;
   OpenRun run = open_run(options.run, device);
   const std::vector<std::int32_t> prompt = read_prompt(run.vocabulary, options.prompt);
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device{}();

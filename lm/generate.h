@@ -18,6 +18,7 @@ struct GenerateOptions {
   bool allow_unknown = false;
   std::optional<int> threads;
   std::string device = "cpu";
+  std::optional<std::string> precision{};  // default: fp32
 };
 
 /// Streams the sampled text, and nothing else, on stdout. Returns 0.

@@ -86,11 +86,20 @@ Reading reading_of(const Recipe& recipe, const Vocabulary& vocabulary) {
           recipe.data.batching == "lines" ? vocabulary.line_end_id() : std::nullopt};
 }
 
-Compute choose_device(const std::string& device, std::optional<int> wanted_threads) {
+Compute choose_device(const std::string& device, const std::optional<std::string>& wanted_precision,
+                      std::optional<int> wanted_threads) {
   if (wanted_threads) set_threads(*wanted_threads);
-  if (device == name_of(Device::cpu)) return {Device::cpu, threads()};
+  const std::string precision = wanted_precision.value_or("fp32");
+  if (device == name_of(Device::cpu)) {
+    check_input(precision == "fp32", "--precision {} is a GPU's; a CPU multiplies as it is written, in fp32",
+                precision);
+    return {Device::cpu, threads()};
+  }
   const std::string why_not = cuda::unavailable();
   check_input(why_not.empty(), "--device {}: {}; use --device cpu", device, why_not);
+  cuda::set_precision(precision == "tf32"   ? cuda::Precision::tf32
+                      : precision == "bf16" ? cuda::Precision::bf16
+                                            : cuda::Precision::fp32);
   return {Device::cuda, threads()};
 }
 

@@ -91,7 +91,7 @@ struct Recipe {
 
 /// What made a run. Kept beside the recipe in the run's config.toml.
 struct MadeBy {
-  std::string version, command, device = "cpu", data;
+  std::string version, command, device = "cpu", precision = "fp32", data;
   std::int64_t threads = 0;
   std::vector<std::string> sha256;  // "HEX  FILE", as sha256sum prints
   std::string vocabulary;           // SHA-256 of vocab.txt; empty: made before it was noted

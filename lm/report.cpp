@@ -20,7 +20,12 @@ std::string figure_text(const Recipe& recipe, double nats) {
                                      : fmt::format("{:.4f} bits", nats / std::numbers::ln2);
 }
 
+bool Report::is_due(const Training& training) const {
+  return progress_.due() || training.step() % recipe_.train.log_every == 0;
+}
+
 void Report::update(const Training& training, const Training::Update& update) {
+  if (update.symbols == 0) return;
   nats_ += update.nats;
   symbols_ += update.symbols;
   if (progress_.due()) show(training);

@@ -30,7 +30,9 @@ class Report {
   void line(const std::string& text) { progress_.line(text); }
   int64_t sync() { return log_.sync(); }
 
-  /// After each update: the progress line, and every log_every steps a line of log.jsonl.
+  /// Whether update() would show or log something now.
+  bool is_due(const Training& training) const;
+  /// After some steps: the progress line, and every log_every steps a line of log.jsonl.
   void update(const Training& training, const Training::Update& update);
   void validation(const Training& training, const Evaluation& it, bool best);
   /// Of the model that a finetuning begins with.

@@ -54,7 +54,7 @@ std::vector<double> read_line(LanguageModel& model, std::vector<State>& states,
 }  // namespace
 
 int score(const ScoreOptions& options) {
-  const Device device = choose_device(options.device, options.threads).device;
+  const Device device = choose_device(options.device, options.precision, options.threads).device;
   OpenRun run = open_run(options.run, device);
   LanguageModel& model = *run.model;
   const Vocabulary& vocabulary = run.vocabulary;

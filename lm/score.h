@@ -12,6 +12,7 @@ struct ScoreOptions {
   bool per_symbol = false;  // a row for each symbol
   std::optional<int> threads;
   std::string device = "cpu";
+  std::optional<std::string> precision{};  // default: fp32
 };
 
 /// Prints tab-separated rows on stdout. Returns 0.

@@ -61,7 +61,9 @@ int stopped(const StopSignals& signals, const std::string& where, const RunFolde
 int run_training(Training& training, const Recipe& recipe, const Reading& reading, const Corpus& corpus,
                  const RunFolder& run, const StopSignals& signals, Report& report) {
   auto saved = Clock::now();
+  const auto tell = [&] { report.update(training, training.progress()); };
   auto save = [&] {
+    tell();
     training.save(run.state(), report.sync());
     saved = Clock::now();
   };
@@ -72,8 +74,10 @@ int run_training(Training& training, const Recipe& recipe, const Reading& readin
   Chunk chunk;
   while (!training.done()) {
     while (training.next_chunk(chunk)) {
-      report.update(training, training.update(chunk));
+      training.advance(chunk);
+      if (report.is_due(training)) tell();
       if (recipe.train.eval_every > 0 && training.step() % recipe.train.eval_every == 0) {
+        tell();
         evaluate_and_keep(training, reading, corpus, run, report);
         save();
         if (training.done()) return 0;
@@ -82,6 +86,7 @@ int run_training(Training& training, const Recipe& recipe, const Reading& readin
       }
       if (signals.received()) return stop();
     }
+    tell();
     if (!training.is_validated()) evaluate_and_keep(training, reading, corpus, run, report);
     training.begin_next_epoch();
     save();
@@ -249,9 +254,9 @@ void write_setup(const TrainOptions& options, Setup& setup, int threads, const C
                  const std::string& symbols) {
   auto& [recipe, made_by] = setup.config;
   if (!setup.resumes) {
-    made_by = {
-        RONDO_VERSION,         options.command, options.device, made_by.data, threads, sha256_lines(text), "",
-        made_by.finetuned_from};
+    made_by = {RONDO_VERSION,         options.command, options.device,     options.precision.value_or("fp32"),
+               made_by.data,          threads,         sha256_lines(text), "",
+               made_by.finetuned_from};
     setup.run = make_run_folder(options.out, setup.finetunes() ? recipe.name + "-finetuned" : recipe.name);
     setup.lock.emplace(setup.run.path);
   }
@@ -280,10 +285,15 @@ void say_beginning(const Setup& setup, int threads, const CorpusText& text, Trai
 int train(const TrainOptions& options) {
   Setup setup(options);
   const Recipe& recipe = setup.config.recipe;
-  // A resumed run keeps its threads, so that it ends with the same bits.
-  const auto its_threads = static_cast<int>(setup.config.made_by.threads);
-  const auto [device, threads] = choose_device(
-      options.device, setup.resumes && !options.threads ? std::optional(its_threads) : options.threads);
+  // A resumed run keeps its threads, and on a GPU its precision, so that it ends with the same bits.
+  std::optional<int> its_threads = options.threads;
+  std::optional<std::string> precision = options.precision;
+  if (setup.resumes) {
+    const MadeBy& known = setup.config.made_by;
+    if (!its_threads) its_threads = static_cast<int>(known.threads);
+    if (!precision && options.device == name_of(Device::cuda)) precision = known.precision;
+  }
+  const auto [device, threads] = choose_device(options.device, precision, its_threads);
   const CorpusText text = text_of(options, setup);
   const Vocabulary vocabulary = vocabulary_of(recipe, text);
   check_input(vocabulary.types() >= 2, "{}: one symbol only, nothing to predict", text.train.name);

@@ -18,6 +18,7 @@ struct TrainOptions {
   std::string out;                // the run folder; empty: runs/RECIPE-N or runs/RECIPE-finetuned-N
   std::optional<int> threads;     // none: one per core
   std::string device = "cpu";
+  std::optional<std::string> precision{};  // default: fp32, or that of a run which is resumed
   bool resume = false;
   std::string command;  // what was typed, for config.toml
 };

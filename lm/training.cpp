@@ -17,15 +17,15 @@ namespace rondo {
 namespace {
 
 /// Streams [first, first + count) of a chunk's ids.
-Tokens streams_of(const std::vector<int32_t>& ids, int64_t steps, int64_t streams, int64_t first,
-                  int64_t count) {
+std::vector<int32_t> streams_of(const std::vector<int32_t>& ids, int64_t steps, int64_t streams,
+                                int64_t first, int64_t count) {
   std::vector<int32_t> part;
   part.reserve(static_cast<size_t>(steps * count));
   for (int64_t t = 0; t < steps; ++t) {
     const auto row = ids.begin() + t * streams + first;
     part.insert(part.end(), row, row + count);
   }
-  return tokens(std::move(part));
+  return part;
 }
 
 std::vector<State> streams_of(const std::vector<State>& states, int64_t first, int64_t count) {
@@ -35,14 +35,19 @@ std::vector<State> streams_of(const std::vector<State>& states, int64_t first, i
   return result;
 }
 
-/// States of the same shapes, each with memory of its own, not initialised.
-std::vector<State> new_states(const std::vector<State>& states) {
-  std::vector<State> result;
-  for (const State& state : states)
-    result.push_back(
-        state.map([](const Variable& x) { return Variable(Tensor(x.shape(), x.value().device())); }));
-  return result;
+/// to = from, rows [first, first + from's) of each.
+void copy_states(const std::vector<State>& from, const std::vector<State>& to, int64_t first = 0) {
+  for (size_t layer = 0; layer < to.size(); ++layer) {
+    const auto copy_rows = [&](const Variable& x, const Variable& into) {
+      if (x.defined()) copy(x.value(), into.value().slice(first, first + x.shape()[0]));
+    };
+    copy_rows(from[layer].h, to[layer].h);
+    copy_rows(from[layer].c, to[layer].c);
+  }
 }
+
+/// Ids of no particular place.
+Tokens any_place(size_t, std::vector<int32_t> ids) { return tokens(std::move(ids)); }
 
 // What ends a training, or starts its averaging, on its way to and from a state file.
 
@@ -124,65 +129,130 @@ Training::Training(const Recipe& recipe, int64_t vocabulary_size, std::span<cons
       early_stopping_(recipe.train.early_stopping),
       trigger_(recipe.train.averaging_interval),
       average_(model_.values()),
-      states_(model_.initial_states(recipe.train.batch)) {}
+      states_(model_.initial_states(recipe.train.batch)),
+      gpu_(device == Device::cuda ? std::make_unique<GpuStep>() : nullptr) {}
 
-template <class Use>
-std::vector<State> Training::forward(const Chunk& chunk, const std::vector<State>& states, Use use) {
+int64_t Training::micro_batch() const {
+  return recipe_.train.micro_batch > 0 ? recipe_.train.micro_batch : recipe_.train.batch;
+}
+
+template <class Ids, class Use>
+void Training::forward(const Chunk& chunk, std::vector<State>& states, Ids ids, Use use) {
   const int64_t T = chunk.steps, B = chunk.streams;
-  const int64_t micro_batch = recipe_.train.micro_batch > 0 ? recipe_.train.micro_batch : B;
   // Padding ends a row, from a state that nobody reads on from, and is not scored: only statistics of the
   // batch have to know of it.
   const bool across_rows = !model_.buffers().empty();
-  std::vector<State> next = new_states(states);
-  for (int64_t first = 0; first < B; first += micro_batch) {
-    model_.begin_update(
-        {static_cast<uint64_t>(recipe_.train.seed), static_cast<uint64_t>(step_), {micro_batch, first, B}});
+  const int64_t count = micro_batch();
+  size_t piece = 0;
+  int64_t steps = 0;  // before the next chunk
+  for (int64_t first = 0; first < B; first += count) {
+    model_.begin_update({static_cast<uint64_t>(recipe_.train.seed),
+                         static_cast<uint64_t>(step_),
+                         {count, first, B},
+                         gpu_ ? gpu_->update() : nullptr});
     Lengths lengths;
-    if (across_rows)
-      lengths.assign(chunk.lengths.begin() + first, chunk.lengths.begin() + first + micro_batch);
+    if (across_rows) lengths.assign(chunk.lengths.begin() + first, chunk.lengths.begin() + first + count);
+    const auto inputs = ids(piece++, streams_of(chunk.inputs, T, B, first, count));
+    const auto targets = ids(piece++, streams_of(chunk.targets, T, B, first, count));
     const auto [output, after] =
-        model_.forward({streams_of(chunk.inputs, T, B, first, micro_batch), T, micro_batch, lengths},
-                       streams_of(states, first, micro_batch));
-    use(output, streams_of(chunk.targets, T, B, first, micro_batch));
-    for (size_t layer = 0; layer < after.size(); ++layer) {
-      next[layer].steps = after[layer].steps;
-      copy(after[layer].h.value(), next[layer].h.value().slice(first, first + micro_batch));
-      if (after[layer].c.defined())
-        copy(after[layer].c.value(), next[layer].c.value().slice(first, first + micro_batch));
-    }
+        model_.forward({inputs, T, count, lengths}, streams_of(states, first, count));
+    use(output, targets);
+    if (batches_.carries_state()) copy_states(after, states, first);
+    steps = after.front().steps;
   }
-  return next;
+  if (!batches_.carries_state()) return;
+  for (State& state : states) state.steps = steps;
 }
 
-Training::Update Training::update(const Chunk& chunk) {
-  const auto start = std::chrono::steady_clock::now();
+template <class Ids, class Take>
+void Training::losses_and_gradients(const Chunk& chunk, Ids ids, Take take) {
   const bool sum_over_time = recipe_.train.loss == "sum_over_time";
   const real scale = real(1) / static_cast<real>(sum_over_time ? chunk.streams : chunk.scored);
   model_.set_training(true);
   optimizer_->zero_gradients();
-  Update result;
-  std::vector<State> next =
-      forward(chunk, states_, [&](const LanguageModel::Output& output, const Tokens& targets) {
-        const CrossEntropy loss = model_.cross_entropy(output, targets);
-        penalized(loss.total * scale, output, chunk.streams).backward();
-        for (const real nats : loss.each.to_vector()) result.nats += nats;
-      });
-  result.symbols = chunk.scored;
-  result.gradient_norm = gradient_norm(model_.gradients());
-  ++step_;
-  check_finite(result.nats, result.gradient_norm);
-  result.learning_rate = learning_rate();
+  forward(chunk, states_, ids, [&](const LanguageModel::Output& output, const Tokens& targets) {
+    const CrossEntropy loss = model_.cross_entropy(output, targets);
+    penalized(loss.total * scale, output, chunk.streams).backward();
+    take(loss.each);
+  });
+}
+
+double Training::rate_of(const Chunk& chunk) const {
   // A sum over time has grown with the chunk itself.
-  if (recipe_.train.length_deviation > 0 && !sum_over_time)
-    result.learning_rate *= static_cast<double>(chunk.steps) / static_cast<double>(recipe_.train.length);
-  optimizer_->step(result.learning_rate, clipping_factor(result.gradient_norm, recipe_.train.clip));
-  if (average_.started())
-    average_.update();
-  else if (recipe_.train.averaging == "always")
-    average_.start();
-  if (batches_.carries_state()) states_ = std::move(next);
+  const bool in_proportion = recipe_.train.length_deviation > 0 && recipe_.train.loss != "sum_over_time";
+  return learning_rate() *
+         (in_proportion ? static_cast<double>(chunk.steps) / static_cast<double>(recipe_.train.length) : 1);
+}
+
+void Training::advance(const Chunk& chunk) {
+  const auto start = std::chrono::steady_clock::now();
+  const double rate = rate_of(chunk);
+  if (gpu_)
+    advance_on_gpu(chunk, rate);
+  else
+    advance_on_cpu(chunk, rate);
+  pending_.symbols += chunk.scored;
+  pending_.learning_rate = rate;
+  if (recipe_.train.averaging == "always" && !average_.started()) average_.start();
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return result;
+}
+
+void Training::advance_on_cpu(const Chunk& chunk, double rate) {
+  double nats = 0;
+  losses_and_gradients(chunk, any_place, [&](const Tensor& each) {
+    for (const real it : each.to_vector()) nats += it;
+  });
+  const double norm = gradient_norm(model_.gradients());
+  ++step_;
+  check_finite(nats, norm, step_);
+  optimizer_->step(rate, clipping_factor(norm, recipe_.train.clip));
+  if (average_.started()) average_.update();
+  pending_.nats += nats;
+  pending_.gradient_norm = norm;
+}
+
+void Training::advance_on_gpu(const Chunk& chunk, double rate) {
+  if (gpu_->is_full()) collect();
+  const auto pieces = static_cast<size_t>(2 * (chunk.streams / micro_batch()));
+  GpuStep::Numbers& numbers =
+      gpu_->prepare(static_cast<uint64_t>(step_), pieces, static_cast<size_t>(chunk.steps * micro_batch()));
+  optimizer_->write_numbers(rate, &numbers.optimizer);
+  if (average_.started()) average_.write_numbers(&numbers.average);
+  std::vector<Tokens> ids;
+  for (int64_t first = 0; first < chunk.streams; first += micro_batch())
+    for (const std::vector<int32_t>* of : {&chunk.inputs, &chunk.targets})
+      ids.push_back(gpu_->ids(ids.size(), streams_of(*of, chunk.steps, chunk.streams, first, micro_batch())));
+  // What a graph has recorded holds for chunks of one length, of which every symbol is scored, and where the
+  // host has nothing to count, as batch normalisation has.
+  const bool replays = replays_ && batches_.carries_state() && model_.buffers().empty() &&
+                       chunk.scored == chunk.steps * chunk.streams;
+  gpu_->run({chunk.steps, average_.started()}, replays, [&] {
+    const Tensor nats = Tensor::zeros({1}, Device::cuda);
+    losses_and_gradients(
+        chunk, [&](size_t i, const std::vector<int32_t>&) { return ids[i]; },
+        [&](const Tensor& each) { accumulate(total(each), nats); });
+    gpu_->judge(nats, model_.gradients(), recipe_.train.clip);
+    optimizer_->launch(gpu_->optimizer_numbers());
+    if (average_.started()) average_.launch(gpu_->average_numbers());
+  });
+  pending_steps_.push_back(++step_);
+}
+
+void Training::collect() {
+  const std::vector<StepRecord> records = gpu_->collect();
+  for (size_t i = 0; i < records.size(); ++i) {
+    check_finite(records[i].nats, records[i].norm, pending_steps_[i]);
+    pending_.nats += records[i].nats;
+    pending_.gradient_norm = records[i].norm;
+  }
+  pending_steps_.clear();
+}
+
+Training::Update Training::progress() {
+  const auto start = std::chrono::steady_clock::now();
+  if (gpu_) collect();
+  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return std::exchange(pending_, {});
 }
 
 Variable Training::penalized(Variable loss, const LanguageModel::Output& output, int64_t streams) const {
@@ -198,7 +268,7 @@ Variable Training::penalized(Variable loss, const LanguageModel::Output& output,
   return loss;
 }
 
-void Training::check_finite(double loss, double norm) const {
+void Training::check_finite(double loss, double norm, int64_t step) const {
   if (std::isfinite(loss) && std::isfinite(norm)) return;
   std::string culprit = std::isfinite(loss) ? "no number by itself, but the sum of their squares"
                                             : "no parameter, so it is the loss itself";
@@ -209,7 +279,7 @@ void Training::check_finite(double loss, double norm) const {
     break;
   }
   throw Diverged(fmt::format(
-      "step {}: the loss is {:.4g} and the gradient's norm {:.4g}; the first that is not finite: {}", step_,
+      "step {}: the loss is {:.4g} and the gradient's norm {:.4g}; the first that is not finite: {}", step,
       loss, norm, culprit));
 }
 
@@ -223,15 +293,14 @@ int64_t Training::estimate_statistics(const std::function<void(int64_t)>& progre
   std::vector<State> states = model_.initial_states(recipe_.train.batch);
   int64_t symbols = 0;
   for (Chunk chunk; batches.next(chunk); progress(symbols += chunk.scored)) {
-    std::vector<State> next = forward(chunk, states, [](const LanguageModel::Output&, const Tokens&) {});
-    if (batches.carries_state()) states = std::move(next);
+    forward(chunk, states, any_place, [](const LanguageModel::Output&, const Tokens&) {});
   }
   model_.set_statistics_rate({});
   return symbols;
 }
 
 bool Training::validated(double nats_per_symbol) {
-  check_finite(nats_per_symbol, 0);
+  check_finite(nats_per_symbol, 0, step_);
   validated_step_ = step_;
   schedule_.evaluated(nats_per_symbol);
   const bool fires = trigger_.take(nats_per_symbol);
@@ -240,7 +309,7 @@ bool Training::validated(double nats_per_symbol) {
 }
 
 void Training::begins_with(double nats_per_symbol) {
-  check_finite(nats_per_symbol, 0);
+  check_finite(nats_per_symbol, 0, step_);
   validated_step_ = step_;
   early_stopping_.evaluated(nats_per_symbol);
 }
@@ -248,7 +317,8 @@ void Training::begins_with(double nats_per_symbol) {
 void Training::begin_next_epoch() {
   ++epoch_;
   batches_.seek(epoch_, 0);
-  states_ = model_.initial_states(recipe_.train.batch);
+  copy_states(model_.initial_states(recipe_.train.batch), states_);
+  for (State& state : states_) state.steps = 0;
 }
 
 bool Training::done() const { return at_the_end(recipe_.train, epoch_, early_stopping_, trigger_); }
@@ -269,6 +339,7 @@ bool is_finished(const Recipe& recipe, const std::filesystem::path& state) {
 }
 
 void Training::save(const std::filesystem::path& path, int64_t log_position) const {
+  check(pending_steps_.empty(), "[save] steps whose end is not known");
   StateWriter file;
   file.add("values", model_.values());
   for (const Buffer* buffer : model_.buffers()) file.add("buffer." + buffer->name(), buffer->tensor());

@@ -12,6 +12,7 @@
 #include "lm/batches.h"
 #include "lm/checkpoint.h"
 #include "lm/diverged.h"
+#include "lm/gpu_step.h"
 #include "lm/recipe.h"
 #include "nn/language_model.h"
 #include "optim/averaging.h"
@@ -38,10 +39,19 @@ class Training {
     double gradient_norm = 0;  // before clipping
     double learning_rate = 0;  // that of the epoch, in proportion to the length of this chunk
   };
-  /// Forward, backward, clip, update, average; micro-batch by micro-batch. Throws Diverged, naming the step
-  /// and the first parameter that is not finite, before a loss or a gradient that is not finite reaches the
-  /// weights.
-  Update update(const Chunk& chunk);
+  /// Forward, backward, clip, update, average; micro-batch by micro-batch. On a GPU it returns before all
+  /// that is done. A loss or a gradient that is not finite reaches no weights; progress() tells.
+  void advance(const Chunk& chunk);
+  /// What the steps since the last call came to: sums, and of the last one its norm and rate. Throws
+  /// Diverged, naming the step and the first parameter that is not finite, if one of them has diverged.
+  Update progress();
+  /// Both: one step and what it came to.
+  Update update(const Chunk& chunk) {
+    advance(chunk);
+    return progress();
+  }
+  /// Whether steps on a GPU are replayed (lm/gpu_step.h): they are, unless told otherwise.
+  void set_replay(bool on) { replays_ = on; }
 
   /// The population statistics of batch normalisation anew, for the weights as they are: the average
   /// over the rows of the first epoch, read once more (nn/batch_norm.h). Returns its symbols;
@@ -66,6 +76,7 @@ class Training {
   /// The criterion that has ended it before its last epoch, in words; empty: none.
   std::string ended_by() const;
 
+  /// After progress().
   void save(const std::filesystem::path& path, int64_t log_position) const;
   /// Returns the log's position at the time of saving. InputError, naming the file, for a state of another
   /// run or one that no training can have.
@@ -87,12 +98,23 @@ class Training {
   int64_t symbols_per_epoch() const { return batches_.symbols(); }
 
  private:
-  /// Runs a chunk micro-batch by micro-batch, which use(output, targets) gets; the states after it.
-  template <class Use>
-  std::vector<State> forward(const Chunk& chunk, const std::vector<State>& states, Use use);
+  /// Runs a chunk micro-batch by micro-batch, from `states`, which go on to where it ends if batches carry
+  /// them. use(output, targets) gets each. ids(i, values) makes the ids of micro-batch i / 2: what it reads,
+  /// then its targets.
+  template <class Ids, class Use>
+  void forward(const Chunk& chunk, std::vector<State>& states, Ids ids, Use use);
+  /// Forward and backward; takes(nats), the losses of the symbols of a micro-batch.
+  template <class Ids, class Take>
+  void losses_and_gradients(const Chunk& chunk, Ids ids, Take take);
+  void advance_on_cpu(const Chunk& chunk, double rate);
+  void advance_on_gpu(const Chunk& chunk, double rate);
+  /// Reads what the steps on the GPU have come to.
+  void collect();
+  int64_t micro_batch() const;
+  double rate_of(const Chunk& chunk) const;
   /// With the penalties on activations: what gradients are taken of. `streams` is the whole batch.
   Variable penalized(Variable loss, const LanguageModel::Output& output, int64_t streams) const;
-  void check_finite(double loss, double norm) const;
+  void check_finite(double loss, double norm, int64_t step) const;
 
   Recipe recipe_;
   Batches batches_;
@@ -102,7 +124,12 @@ class Training {
   EarlyStopping early_stopping_;
   NonMonotonicTrigger trigger_;
   AveragedWeights average_;
-  std::vector<State> states_;  // [batch, H] of each layer; zero where batches do not carry it
+  std::vector<State>
+      states_;  // [batch, H] of each layer, always in one place; zero where batches do not carry it
+  std::unique_ptr<GpuStep> gpu_;  // null on a CPU
+  bool replays_ = true;
+  Update pending_;                      // of steps that progress() has not told
+  std::vector<int64_t> pending_steps_;  // on a GPU: their numbers
   int64_t step_ = 0, epoch_ = 1, validated_step_ = -1;
   double seconds_ = 0;
 };

@@ -97,7 +97,8 @@ RandomKey Module::next_key() {
     drawn_generation_ = top.draw_generation_;
     draws_ = 0;
   }
-  return {top.random_state_.seed, hash_of(full_name("")), draws_++, top.random_state_.update};
+  return {top.random_state_.seed, hash_of(full_name("")), draws_++, top.random_state_.update,
+          top.random_state_.update_at};
 }
 
 void Module::check_new(const std::string& name) const {

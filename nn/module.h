@@ -31,7 +31,8 @@ struct Segment {
 struct RandomState {
   uint64_t seed = 1;
   uint64_t update = 0;
-  BatchSlice slice;  // which streams of the batch this micro-batch holds
+  BatchSlice slice;                     // which streams of the batch this micro-batch holds
+  const uint64_t* update_at = nullptr;  // RandomKey's
 };
 
 /// Modules neither copy nor move: parameters register their address.

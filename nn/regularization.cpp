@@ -8,14 +8,16 @@ namespace {
 
 Variable mean_of_squares(const char* name, const Variable& x) {
   const double size = static_cast<double>(x.value().size());
-  const Tensor y =
-      Tensor::filled({1}, static_cast<real>(sum_of_squares(x.value()) / size), x.value().device());
+  const Tensor y = total_of_squares(x.value());
+  scale(y, static_cast<real>(1 / size));
   return record(name, y, {x},
                 [name, x = Saved(x.value()), factor = static_cast<real>(2 / size)](
                     const std::vector<Tensor>& gradients, const Inputs& in) mutable {
                   Tensor saved = x.get(name);
                   x = {};  // so that the gradient may take its place, where nobody else needs it
-                  in[0].add_scaled(std::move(saved), factor * gradients[0].item());
+                  const Tensor scaled = clone(gradients[0]);
+                  scale(scaled, factor);
+                  in[0].add_scaled(std::move(saved), scaled);
                 });
 }
 

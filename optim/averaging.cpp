@@ -1,6 +1,8 @@
 // The average of weights.
 #include "optim/averaging.h"
 
+#include <cstring>
+
 #include "optim/apply_update.h"
 
 namespace rondo {
@@ -17,12 +19,27 @@ void AveragedWeights::start() {
   count_ = 1;
 }
 
-void AveragedWeights::update() {
+void AveragedWeights::check_running() const {
   check(started() && !in_force_, "[average] {}",
         started() ? "is in force: no step may come now" : "not started");
+}
+
+void AveragedWeights::update() {
+  AverageUpdate next;
+  write_numbers(&next);
+  apply_update(next, {values_, average(), remainder()}, {average(), remainder()});
+}
+
+void AveragedWeights::write_numbers(void* to) {
+  check_running();
   ++count_;
-  apply_update(AverageUpdate{.share = static_cast<real>(1.0 / static_cast<double>(count_))},
-               {values_, average(), remainder()}, {average(), remainder()});
+  const AverageUpdate next{.share = static_cast<real>(1.0 / static_cast<double>(count_))};
+  std::memcpy(to, &next, sizeof next);
+}
+
+void AveragedWeights::launch(const LateNumbers& late) {
+  check_running();
+  apply_update<AverageUpdate>(late, {values_, average(), remainder()}, {average(), remainder()});
 }
 
 AveragedWeights::InForce::InForce(AveragedWeights& weights)

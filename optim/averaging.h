@@ -27,6 +27,9 @@ class AveragedWeights {
   /// Takes in the weights as they are; after each step of the optimizer. Throws Error before start(), and
   /// while the average is in force.
   void update();
+  /// The same in two steps (Optimizer::write_numbers).
+  void write_numbers(void* to);
+  void launch(const LateNumbers& late);
 
   /// The average in place of the weights while this lives; before start() nothing happens. The weights
   /// come back to the last bit, however the scope is left.
@@ -49,6 +52,7 @@ class AveragedWeights {
 
  private:
   void make_memory();
+  void check_running() const;
   const Tensor& average() const { return state_[0].tensor; }
   const Tensor& remainder() const { return state_[1].tensor; }
 

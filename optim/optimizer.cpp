@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "optim/apply_update.h"
 #include "optim/updates.h"
@@ -12,12 +13,19 @@ namespace rondo {
 
 template <class Update>
 void Optimizer::apply(const Update& update) {
+  if (numbers_) {
+    std::memcpy(numbers_, &update, sizeof update);
+    return;
+  }
   std::vector<Tensor> inputs{values_, gradients_}, outputs{values_};
   for (const NamedTensor& state : state_) {
     inputs.push_back(state.tensor);
     outputs.push_back(state.tensor);
   }
-  apply_update(update, inputs, outputs, gradient_factor_);
+  if (late_)
+    apply_update<Update>(*late_, inputs, outputs);
+  else
+    apply_update(update, inputs, outputs, gradient_factor_);
 }
 
 namespace {
@@ -150,14 +158,32 @@ Optimizer::Optimizer(const OptimizerOptions& options, const Tensor& values, cons
     state_.push_back({state, Tensor::zeros(values.shape(), values.device())});
 }
 
-void Optimizer::step(double learning_rate, double gradient_factor) {
+void Optimizer::check_rate(double learning_rate) const {
   check(std::isfinite(learning_rate) && learning_rate >= 0, "[{}] a learning rate of {} is not one", name(),
         learning_rate);
+}
+
+void Optimizer::step(double learning_rate, double gradient_factor) {
+  check_rate(learning_rate);
   check(std::isfinite(gradient_factor) && gradient_factor >= 0,
         "[{}] gradients times {}: the factor must be finite and not negative", name(), gradient_factor);
   ++steps_;
   gradient_factor_ = gradient_factor;
   update(learning_rate);
+}
+
+void Optimizer::write_numbers(double learning_rate, void* to) {
+  check_rate(learning_rate);
+  ++steps_;
+  numbers_ = to;
+  update(learning_rate);
+  numbers_ = nullptr;
+}
+
+void Optimizer::launch(const LateNumbers& late) {
+  late_ = &late;
+  update(0);  // its numbers are read when it runs
+  late_ = nullptr;
 }
 
 void Optimizer::zero_gradients() { fill(gradients_, 0); }

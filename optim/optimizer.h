@@ -15,6 +15,8 @@
 
 namespace rondo {
 
+struct LateNumbers;  // optim/apply_update.h
+
 /// Settings under PyTorch's names; an optimizer reads those that its formula has.
 struct OptimizerOptions {
   std::string name = "sgd";               // one of optimizer_names()
@@ -43,6 +45,11 @@ class Optimizer {
   void step(double learning_rate, double gradient_factor = 1);
   void zero_gradients();
 
+  /// The same in two steps, for one that is launched once and replayed: the numbers of a step, as they will
+  /// lie at `late.update` when it runs, at most most_update_bytes; and its launch. Errors as of step().
+  void write_numbers(double learning_rate, void* to);
+  void launch(const LateNumbers& late);
+
   const std::string& name() const { return options_.name; }
   /// The rate to begin with: the one of the options, or the optimizer's default.
   double learning_rate() const { return learning_rate_; }
@@ -68,12 +75,17 @@ class Optimizer {
   void apply(const Update& update);
 
  private:
+  void check_rate(double learning_rate) const;
+
   OptimizerOptions options_;
   double learning_rate_;
   Tensor values_, gradients_;
   std::vector<NamedTensor> state_;
   int64_t steps_ = 0;
   double gradient_factor_ = 1;  // of this step
+  // Where update() goes instead of running, in write_numbers() and launch():
+  void* numbers_ = nullptr;
+  const LateNumbers* late_ = nullptr;
 };
 
 /// An optimizer over flat buffers of one size; its state starts at zero. Throws InputError for an unknown

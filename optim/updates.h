@@ -126,7 +126,9 @@ struct Exchange {
   HD auto operator()(auto a, auto b) const { return outputs(b, a); }
 };
 
-/// An update of the gradients times a factor: clipping by the global norm without a pass of its own.
+/// An update of the gradients times a factor: clipping by the global norm without a pass of its own. What is
+/// not null is read when the launch runs: on a GPU a step is launched once and replayed, each time with other
+/// numbers (lm/gpu_step.h).
 template <class Update>
 struct Clipped {
   static constexpr auto name = Update::name;
@@ -139,8 +141,17 @@ struct Clipped {
   }();
   Update update{};
   real factor = 1;
+  const Update* update_at = nullptr;
+  const real* factor_at = nullptr;
+  const int32_t* stopped_at = nullptr;
+
   HD auto operator()(auto p, auto g, auto... state) const requires requires { update(p, g, state...); }
-  { return update(p, factor * g, state...); }
+  {
+    const Update& now = update_at ? *update_at : update;
+    return now(p, (factor_at ? *factor_at : factor) * g, state...);
+  }
+  /// Whether nothing is to be changed any more.
+  HD bool stopped() const { return stopped_at && *stopped_at != 0; }
 };
 
 /// The list. It is launched by optim/apply_update.h alone, and is none of autograd's: nothing here is

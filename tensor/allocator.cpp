@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 #include "cuda/runtime.h"
@@ -24,6 +25,9 @@ constexpr size_t alignment = 64;
 struct Pool {
   std::mutex mutex;
   std::map<size_t, std::vector<void*>> free_blocks;
+  bool in_step = false;
+  std::map<size_t, std::vector<void*>> free_step_blocks;
+  std::unordered_map<void*, size_t> step_blocks;  // all of them, with their sizes
   MemoryStatistics statistics;
 };
 
@@ -62,30 +66,60 @@ void free_system_block(Device device, void* block) {
     cuda::free_system_block(block);
 }
 
+/// A block of the system's; null where it has no more.
+void* new_block(Device device, Pool& pool, size_t bytes) {
+  void* block = system_block(device, bytes);
+  if (block == nullptr) {  // what lies free in other sizes may be enough for the system
+    for (auto& [size, blocks] : pool.free_blocks) {
+      for (void* free_block : blocks) free_system_block(device, free_block);
+      blocks.clear();
+    }
+    block = system_block(device, bytes);
+  }
+  if (block) ++pool.statistics.system_allocations;
+  return block;
+}
+
+void* take(std::vector<void*>& blocks) {
+  void* block = blocks.back();
+  blocks.pop_back();
+  return block;
+}
+
+/// Steps are of different lengths, so a block may be up to twice what is asked for.
+void* free_step_block(Pool& pool, size_t bytes) {
+  for (auto it = pool.free_step_blocks.lower_bound(bytes);
+       it != pool.free_step_blocks.end() && it->first <= 2 * bytes; ++it)
+    if (!it->second.empty()) return take(it->second);
+  return nullptr;
+}
+
 }  // namespace
+
+StepMemory::StepMemory(Device device) : device_(device) {
+  check(!pool_of(device).in_step, "[allocate] a step within a step");
+  pool_of(device).in_step = true;
+}
+StepMemory::~StepMemory() { pool_of(device_).in_step = false; }
 
 void* allocate(Device device, size_t bytes) {
   Pool& pool = pool_of(device);
-  const size_t block_bytes = size_class(bytes ? bytes : 1);
+  size_t block_bytes = size_class(bytes ? bytes : 1);
   const std::lock_guard lock(pool.mutex);
-  std::vector<void*>& blocks = pool.free_blocks[block_bytes];
   void* block = nullptr;
-  if (!blocks.empty()) {
-    block = blocks.back();
-    blocks.pop_back();
-  } else {
-    block = system_block(device, block_bytes);
-    if (block == nullptr) {  // what lies free in other sizes may be enough for the system
-      for (auto& [size, free_blocks] : pool.free_blocks) {
-        for (void* free_block : free_blocks) free_system_block(device, free_block);
-        free_blocks.clear();
-      }
-      block = system_block(device, block_bytes);
-    }
+  if (pool.in_step) {
+    block = free_step_block(pool, block_bytes);
+  } else if (std::vector<void*>& blocks = pool.free_blocks[block_bytes]; !blocks.empty()) {
+    block = take(blocks);
+  }
+  if (!block) {
+    block = new_block(device, pool, block_bytes);
     check(block != nullptr,
           "[allocate] no memory{} for {} bytes beside the {} in use; use a smaller model, batch or length",
           device == Device::cuda ? " on the GPU" : "", block_bytes, pool.statistics.bytes_in_use);
-    ++pool.statistics.system_allocations;
+    if (pool.in_step) pool.step_blocks[block] = block_bytes;
+  } else if (pool.in_step) {
+    block_bytes = pool.step_blocks[block];
   }
   pool.statistics.bytes_in_use += block_bytes;
   pool.statistics.peak_bytes = std::max(pool.statistics.peak_bytes, pool.statistics.bytes_in_use);
@@ -94,9 +128,12 @@ void* allocate(Device device, size_t bytes) {
 
 void release(Device device, void* block, size_t bytes) {
   Pool& pool = pool_of(device);
-  const size_t block_bytes = size_class(bytes ? bytes : 1);
   const std::lock_guard lock(pool.mutex);
-  pool.free_blocks[block_bytes].push_back(block);
+  const auto of_step = pool.step_blocks.find(block);
+  const size_t block_bytes =
+      of_step == pool.step_blocks.end() ? size_class(bytes ? bytes : 1) : of_step->second;
+  (of_step == pool.step_blocks.end() ? pool.free_blocks : pool.free_step_blocks)[block_bytes].push_back(
+      block);
   pool.statistics.bytes_in_use -= block_bytes;
 }
 

@@ -14,38 +14,41 @@ HD real* row_of(Operand x, int64_t r) { return x.data + r * x.row_stride; }
 struct Fill {
   Operand to;
   real value;
-  HD void operator()(Row row, int64_t r) const {
+  HD void operator()(Row row, int64_t r, int64_t begin) const {
     const Lanes repeated(value);
+    real* out = row_of(to, r) + begin;
     row.map(
-        row_of(to, r), [=](auto) { return repeated; }, row_of(to, r));
+        out, [=](auto) { return repeated; }, out);
   }
 };
 
 struct Copy {
   Operand from, to;
-  HD void operator()(Row row, int64_t r) const {
+  HD void operator()(Row row, int64_t r, int64_t begin) const {
     row.map(
-        row_of(to, r), [](auto x) { return x; }, row_of(from, r));
+        row_of(to, r) + begin, [](auto x) { return x; }, row_of(from, r) + begin);
   }
 };
 
 struct Accumulate {
   Operand x, to;
-  real factor;
-  HD void operator()(Row row, int64_t r) const {
-    const Lanes f(factor);
+  Factor factor;
+  HD void operator()(Row row, int64_t r, int64_t begin) const {
+    const Lanes f(factor.now());
+    real* out = row_of(to, r) + begin;
     row.map(
-        row_of(to, r), [=](auto a, auto b) { return a + f * b; }, row_of(to, r), row_of(x, r));
+        out, [=](auto a, auto b) { return a + f * b; }, out, row_of(x, r) + begin);
   }
 };
 
 struct Scale {
   Operand to;
-  real factor;
-  HD void operator()(Row row, int64_t r) const {
-    const Lanes f(factor);
+  Factor factor;
+  HD void operator()(Row row, int64_t r, int64_t begin) const {
+    const Lanes f(factor.now());
+    real* out = row_of(to, r) + begin;
     row.map(
-        row_of(to, r), [=](auto a) { return a * f; }, row_of(to, r));
+        out, [=](auto a) { return a * f; }, out);
   }
 };
 
@@ -53,21 +56,21 @@ struct ScaleRows {
   Operand x;
   const real* factors;
   Operand y;
-  HD void operator()(Row row, int64_t r) const {
+  HD void operator()(Row row, int64_t r, int64_t begin) const {
     const Lanes f(factors[r]);
     row.map(
-        row_of(y, r), [=](auto v) { return v * f; }, row_of(x, r));
+        row_of(y, r) + begin, [=](auto v) { return v * f; }, row_of(x, r) + begin);
   }
 };
 
 struct ColumnSums {
   Operand x;
-  int64_t rows;
-  real* to;
-  HD void operator()(Row row, int64_t begin) const {
-    for (int64_t r = 0; r < rows; ++r)
-      row.map(
-          to + begin, [](auto a, auto b) { return a + b; }, to + begin, row_of(x, r) + begin);
+  int64_t rows, height;
+  Operand to;
+  HD void operator()(Row row, int64_t block, int64_t begin) const {
+    const int64_t first = block * height, count = rows - first < height ? rows - first : height;
+    row.add_rows(row_of(to, block) + begin, count,
+                 [=, this](int64_t i) { return row_of(x, first + i) + begin; });
   }
 };
 
@@ -199,11 +202,13 @@ struct NegativeLogLikelihoodBackward {
 struct CrossEntropy {
   Operand x;
   const int32_t* targets;
+  int64_t rows_a_target;
   const real* weights;
   real* loss;
   HD void operator()(Row row, int64_t r) const {
     real* to = row_of(x, r);
-    const real at_target = to[targets[r]];  // read before any thread writes: maximum() waits for all
+    const int32_t target = targets[r / rows_a_target];
+    const real at_target = to[target];  // read before any thread writes: maximum() waits for all
     const real largest = row.maximum(to);
     const Lanes shift(largest);
     const auto shifted_exp = [=](auto v) { return exp(v - shift); };
@@ -213,7 +218,7 @@ struct CrossEntropy {
     const Lanes factor(weights[r] / total);
     row.map(
         to, [=](auto v) { return v * factor; }, to);
-    if (Row::owns(targets[r])) to[targets[r]] -= weights[r];
+    if (Row::owns(target)) to[target] -= weights[r];
   }
 };
 
@@ -236,23 +241,50 @@ struct GatherRows {
   Operand table;
   const int32_t* rows;
   Operand to;
-  HD void operator()(Row row, int64_t i) const {
+  HD void operator()(Row row, int64_t i, int64_t begin) const {
     row.map(
-        row_of(to, i), [](auto v) { return v; }, row_of(table, rows[i]));
+        row_of(to, i) + begin, [](auto v) { return v; }, row_of(table, rows[i]) + begin);
   }
 };
 
 struct AccumulateRows {
   Operand x;
-  const int32_t* rows;
-  int64_t count;
+  SortedRows sorted;
   Operand table;
-  HD void operator()(Row row, int64_t begin) const {
-    for (int64_t i = 0; i < count; ++i) {
-      real* to = row_of(table, rows[i]) + begin;
-      row.map(
-          to, [](auto a, auto b) { return a + b; }, to, row_of(x, i) + begin);
-    }
+  HD void operator()(Row row, int64_t segment, int64_t begin) const {
+    const int64_t first = sorted.starts[segment], count = sorted.starts[segment + 1] - first;
+    if (count == 0) return;
+    const int32_t* order = sorted.order + first;
+    row.add_rows(row_of(table, sorted.rows[order[0]]) + begin, count,
+                 [=, this](int64_t i) { return row_of(x, order[i]) + begin; });
+  }
+};
+
+struct OneHot {
+  const int32_t* columns;
+  Operand to;
+  HD void operator()(Row row, int64_t r) const {
+    real* out = row_of(to, r);
+    row.map(
+        out, [](auto) { return Lanes(real(0)); }, out);
+    if (Row::owns(columns[r])) out[columns[r]] = 1;
+  }
+};
+
+struct JudgeStep {
+  const real *nats, *squares;
+  real most, guard;
+  const int64_t* slot;
+  StepRecord* records;
+  StepVerdict* verdict;
+  HD void operator()(Row, int64_t) const {
+    if (!Row::first()) return;
+    const real norm = sqrt(Scalar(*squares)).value;
+    records[*slot] = {*nats, norm};
+    const real ratio = most / (norm + guard);
+    verdict->factor = most > 0 && ratio < 1 ? ratio : real(1);
+    const auto finite = [](real x) { return x - x == 0; };
+    if (!finite(*nats) || !finite(norm)) verdict->stopped = 1;
   }
 };
 
@@ -298,18 +330,19 @@ struct DropoutMask {
 
   /// Element `index` of the tensor is element `logical` of the whole batch.
   HD void operator()(Row row, int64_t r) const {
+    const RandomKey now = key.now();
     const uint64_t logical_row = r / slice.batch * slice.whole + slice.first + r % slice.batch;
     const uint64_t begin = logical_row * extent.columns;
     real* to = mask + r * extent.columns;
 #ifdef __CUDACC__
     for (int64_t j = cuda::thread(); j < row.columns; j += cuda::threads())
-      to[j] = key.bits(begin + j) < threshold ? real(0) : kept;
+      to[j] = now.bits(begin + j) < threshold ? real(0) : kept;
 #else
     const uint64_t end = begin + row.columns;
     // Not `?:`, whose branch no processor can predict.
     const auto value = [=, this](uint32_t word) { return static_cast<real>(word >= threshold) * kept; };
     const auto one = [&](uint64_t block) {
-      const PhiloxBlock words = key.block(block);
+      const PhiloxBlock words = now.block(block);
       for (uint64_t i = block * 4 < begin ? begin : block * 4; i < block * 4 + 4 && i < end; ++i)
         to[i - begin] = value(words.word[i & 3]);
     };
@@ -318,7 +351,7 @@ struct DropoutMask {
     for (; (block + Words::size) * 4 <= end; block += Words::size) {
       const auto number = [&](int i) { return block + static_cast<uint64_t>(i); };
       const auto words =
-          key.blocks(Words::each([&](int i) { return static_cast<uint32_t>(number(i)); }),
+          now.blocks(Words::each([&](int i) { return static_cast<uint32_t>(number(i)); }),
                      Words::each([&](int i) { return static_cast<uint32_t>(number(i) >> 32); }));
       real* out = to + (block * 4 - begin);
       for (int i = 0; i < Words::size; ++i)
@@ -329,17 +362,17 @@ struct DropoutMask {
   }
 };
 
-void fill(Extent extent, Operand to, real value) { rows(extent.rows, extent.columns, Fill{to, value}); }
-void copy(Extent extent, Operand from, Operand to) { rows(extent.rows, extent.columns, Copy{from, to}); }
-void accumulate(Extent extent, Operand x, Operand to, real factor) {
-  rows(extent.rows, extent.columns, Accumulate{x, to, factor});
+void fill(Extent extent, Operand to, real value) { parts(extent, Fill{to, value}); }
+void copy(Extent extent, Operand from, Operand to) { parts(extent, Copy{from, to}); }
+void accumulate(Extent extent, Operand x, Operand to, Factor factor) {
+  parts(extent, Accumulate{x, to, factor});
 }
-void scale(Extent extent, Operand to, real factor) { rows(extent.rows, extent.columns, Scale{to, factor}); }
+void scale(Extent extent, Operand to, Factor factor) { parts(extent, Scale{to, factor}); }
 void scale_rows(Extent extent, Operand x, const real* factors, Operand y) {
-  rows(extent.rows, extent.columns, ScaleRows{x, factors, y});
+  parts(extent, ScaleRows{x, factors, y});
 }
-void column_sums(Extent extent, Operand x, real* to) {
-  columns(extent.columns, extent.rows * extent.columns, ColumnSums{x, extent.rows, to});
+void column_sums(Extent extent, Operand x, int64_t height, Operand to) {
+  parts({(extent.rows + height - 1) / height, extent.columns}, ColumnSums{x, extent.rows, height, to});
 }
 void partial_sums(int64_t count, const real* x, int64_t block, bool squares, real* sums) {
   rows((count + block - 1) / block, block, PartialSums{x, count, block, squares, sums});
@@ -370,17 +403,25 @@ void negative_log_likelihood_backward(Extent extent, Operand x, const int32_t* t
                                       const real* log_sum_exp, const real* dloss, Operand dx) {
   rows(extent.rows, extent.columns, NegativeLogLikelihoodBackward{x, targets, log_sum_exp, dloss, dx});
 }
-void cross_entropy(Extent extent, Operand x, const int32_t* targets, const real* weights, real* loss) {
-  rows(extent.rows, extent.columns, CrossEntropy{x, targets, weights, loss});
+void cross_entropy(Extent extent, Operand x, const int32_t* targets, int64_t rows_a_target,
+                   const real* weights, real* loss) {
+  rows(extent.rows, extent.columns, CrossEntropy{x, targets, rows_a_target, weights, loss});
 }
 void mixture(Extent extent, Operand log_prior, Operand loss, Operand posterior, real* mixed) {
   rows(extent.rows, extent.columns, Mixture{log_prior, loss, posterior, mixed});
 }
 void gather_rows(Extent extent, Operand table, const int32_t* row_indices, Operand to) {
-  rows(extent.rows, extent.columns, GatherRows{table, row_indices, to});
+  parts(extent, GatherRows{table, row_indices, to});
 }
-void accumulate_rows(Extent extent, Operand x, const int32_t* row_indices, Operand table) {
-  columns(extent.columns, extent.rows * extent.columns, AccumulateRows{x, row_indices, extent.rows, table});
+void accumulate_rows(Extent extent, Operand x, SortedRows sorted, Operand table) {
+  parts(extent, AccumulateRows{x, sorted, table});
+}
+void one_hot(Extent extent, const int32_t* column_indices, Operand to) {
+  rows(extent.rows, extent.columns, OneHot{column_indices, to});
+}
+void judge_step(const real* nats, const real* squares, real most, real guard, const int64_t* slot,
+                StepRecord* records, StepVerdict* verdict) {
+  rows(1, 1, JudgeStep{nats, squares, most, guard, slot, records, verdict});
 }
 void dropout_mask(Extent extent, RandomKey key, double probability, BatchSlice slice, real* mask) {
   const auto threshold = static_cast<uint32_t>(probability * 4294967296.0);
@@ -410,6 +451,8 @@ const Kernels kernels = {
     .mixture = mixture,
     .gather_rows = gather_rows,
     .accumulate_rows = accumulate_rows,
+    .one_hot = one_hot,
+    .judge_step = judge_step,
     .dropout_mask = dropout_mask,
 };
 

@@ -3,17 +3,35 @@
 #pragma once
 
 #include "tensor/backend.h"
+#include "tensor/indices.h"
 #include "tensor/random.h"
 
 namespace rondo {
 
+/// A number; times another that a launch reads when it runs, where `at` is not null.
+struct Factor {
+  real value = 1;
+  const real* at = nullptr;
+  HD real now() const { return at ? value * *at : value; }
+};
+
+/// What a training step comes to, on its device.
+struct StepRecord {
+  real nats, norm;
+};
+struct StepVerdict {
+  real factor;      // of the gradients
+  int32_t stopped;  // not 0 once a loss or a norm was not finite
+};
+
 struct Kernels {
   void (*fill)(Extent, Operand to, real value);
   void (*copy)(Extent, Operand from, Operand to);
-  void (*accumulate)(Extent, Operand x, Operand to, real factor);         // to += factor * x
-  void (*scale)(Extent, Operand to, real factor);                         // to *= factor
+  void (*accumulate)(Extent, Operand x, Operand to, Factor factor);       // to += factor * x
+  void (*scale)(Extent, Operand to, Factor factor);                       // to *= factor
   void (*scale_rows)(Extent, Operand x, const real* factors, Operand y);  // y[r] = factors[r] * x[r]
-  void (*column_sums)(Extent, Operand x, real* to);                       // to[j] += sum_r x[r, j]
+  // to[i, j] += sum_r x[r, j] over rows [i * height, (i + 1) * height).
+  void (*column_sums)(Extent, Operand x, int64_t height, Operand to);
   void (*partial_sums)(int64_t count, const real* x, int64_t block, bool squares, real* sums);
 
   // The mean and the biased variance of each column over the first extent.rows of the listed rows, or over
@@ -32,17 +50,24 @@ struct Kernels {
   // dx[r] = dloss[r] * (exp(x[r] - log_sum_exp[r]) - onehot(target[r])).
   void (*negative_log_likelihood_backward)(Extent, Operand x, const int32_t* targets, const real* log_sum_exp,
                                            const real* dloss, Operand dx);
-  // loss[r] = log_sum_exp(x[r]) - x[r, target[r]], for targets of 0 and above. With weights, x becomes its
-  // gradient: x[r] = weights[r] * (softmax(x[r]) - onehot(target[r])); without (null), it is as it was.
-  void (*cross_entropy)(Extent, Operand x, const int32_t* targets, const real* weights, real* loss);
+  // loss[r] = log_sum_exp(x[r]) - x[r, target[r]], for targets of 0 and above, each of so many rows. With
+  // weights, x becomes its gradient: x[r] = weights[r] * (softmax(x[r]) - onehot(target[r])); without (null),
+  // it is as it was.
+  void (*cross_entropy)(Extent, Operand x, const int32_t* targets, int64_t rows_a_target, const real* weights,
+                        real* loss);
 
   // posterior[r] = softmax(log_prior[r] - loss[r]), with the loss of each expert; mixed[r] = -log of their
   // sum.
   void (*mixture)(Extent, Operand log_prior, Operand loss, Operand posterior, real* mixed);
 
   void (*gather_rows)(Extent, Operand table, const int32_t* rows, Operand to);  // to[i] = table[rows[i]]
-  void (*accumulate_rows)(Extent, Operand x, const int32_t* rows,
-                          Operand table);  // table[rows[i]] += x[i], in order
+  // table[rows[i]] += x[i], in the order of i.
+  void (*accumulate_rows)(Extent, Operand x, SortedRows, Operand table);
+  void (*one_hot)(Extent, const int32_t* columns, Operand to);  // to[r, columns[r]] = 1, the rest 0
+  // records[*slot] = {nats, norm = sqrt(squares)}; factor = min(1, most / (norm + guard)), or 1 where most is
+  // 0.
+  void (*judge_step)(const real* nats, const real* squares, real most, real guard, const int64_t* slot,
+                     StepRecord* records, StepVerdict* verdict);
   void (*dropout_mask)(Extent, RandomKey, double probability, BatchSlice, real* mask);
 };
 

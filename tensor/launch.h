@@ -1,4 +1,5 @@
-// Launchers for kernels that are written once: rows() for work along rows, columns() for work down columns.
+// Launchers for kernels that are written once: rows() for work along rows, parts() for work
+// element by element, columns() for work down columns.
 // Only .cc files include it. A kernel is a struct of pointers with
 // `operator()`, HD. All sums run in an order that depends on the shape alone, so that a run can be repeated
 // bit for bit. It deliberately knows no Tensor. Next: tensor/kernels.cc, tensor/pointwise_kernels.h.
@@ -37,6 +38,15 @@ struct Row {
   template <class F, class... From>
   HD void map(real* to, F f, const From*... from) const {
     for (int64_t j = cuda::thread(); j < columns; j += cuda::threads()) to[j] = f(Scalar(from[j])...).value;
+  }
+  /// to[j] += row_at(0)[j] + ... + row_at(count - 1)[j], in this order.
+  template <class RowAt>
+  HD void add_rows(real* to, int64_t count, RowAt row_at) const {
+    for (int64_t j = cuda::thread(); j < columns; j += cuda::threads()) {
+      real total = to[j];
+      for (int64_t i = 0; i < count; ++i) total += row_at(i)[j];
+      to[j] = total;
+    }
   }
   template <class F, class... From>
   HD real sum(F f, const From*... from) const {
@@ -89,6 +99,13 @@ struct Row {
     for (; j + Vec::size <= columns; j += Vec::size) f(Vec::load(from + j)...).store(to + j);
     if (j < columns) f(Vec::load(from + j, columns - j)...).store(to + j, columns - j);
   }
+  /// to[j] += row_at(0)[j] + ... + row_at(count - 1)[j], in this order.
+  template <class RowAt>
+  void add_rows(real* to, int64_t count, RowAt row_at) const {
+    for (int64_t i = 0; i < count; ++i)
+      map(
+          to, [](auto a, auto b) { return a + b; }, to, row_at(i));
+  }
   /// The sum of f(from[j]...) over the columns.
   template <class F, class... From>
   real sum(F f, const From*... from) const {
@@ -138,6 +155,36 @@ void rows(int64_t count, int64_t columns, Kernel kernel) {
 }
 
 #endif
+
+/// A kernel on blocks of columns, block by block, row by row.
+template <class Kernel>
+struct OnParts {
+#ifdef __CUDACC__
+  static constexpr int64_t width = 4 * cuda::block_threads;
+#else
+  static constexpr int64_t width = 16384;
+#endif
+  Kernel kernel;
+  int64_t columns, blocks;
+  HD void operator()(int64_t i) const {
+    const int64_t begin = i % blocks * width;
+    kernel(Row{columns - begin < width ? columns - begin : width}, i / blocks, begin);
+  }
+};
+/// kernel(Row{width}, r, begin) for columns [begin, begin + width) of each row, for work that goes element by
+/// element: a long row is many blocks.
+template <class Kernel>
+void parts(Extent extent, Kernel kernel) {
+  const int64_t blocks = (extent.columns + OnParts<Kernel>::width - 1) / OnParts<Kernel>::width;
+  const OnParts<Kernel> part_kernel{kernel, extent.columns, blocks};
+  const int64_t count = extent.rows * blocks;
+#ifdef __CUDACC__
+  cuda::launch_blocks(count, part_kernel);
+#else
+#pragma omp parallel for schedule(static) if (count > 1 && extent.rows * extent.columns >= parallel_elements)
+  for (int64_t i = 0; i < count; ++i) part_kernel(i);
+#endif
+}
 
 template <class Kernel>
 struct OnColumns {

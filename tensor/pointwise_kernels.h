@@ -97,6 +97,8 @@ struct Forward {
   Operand inputs[N], outputs[M];
 
   HD void operator()(Place place) const {
+    if constexpr (requires { op.stopped(); })
+      if (op.stopped()) return;
     Lanes x[N];
     for (int j = 0; j < N; ++j) x[j] = place.load(inputs[j]);
     store(place, call(op, x, InputSequence<Op>{}), std::make_integer_sequence<int, M>{});

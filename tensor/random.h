@@ -41,6 +41,14 @@ struct RandomKey {
   uint32_t name = 0;  // hash of the drawing module's full name
   uint32_t draw = 0;
   uint64_t update = 0;
+  const uint64_t* update_at = nullptr;  // where a launch finds the update when it runs; null: it is `update`
+
+  /// The key as it is when a launch runs.
+  HD RandomKey now() const {
+    RandomKey key = *this;
+    if (update_at) key.update = *update_at;
+    return key;
+  }
 
   /// The four words 4 * block .. 4 * block + 3 at the cost of one, for every block whose lower and upper half
   /// are given.

@@ -198,11 +198,18 @@ Tensor contiguous(const Tensor& x) { return x.contiguous() ? x : clone(x); }
 
 void accumulate(const Tensor& x, const Tensor& to, real factor) {
   check_same("accumulate", x, to);
-  kernels(to.device()).accumulate(to.extent(), x.read_operand(), to.write_operand(), factor);
+  kernels(to.device()).accumulate(to.extent(), x.read_operand(), to.write_operand(), {factor});
+}
+void accumulate(const Tensor& x, const Tensor& to, const Tensor& factor) {
+  check_same("accumulate", x, to);
+  kernels(to.device()).accumulate(to.extent(), x.read_operand(), to.write_operand(), {1, factor.data()});
 }
 
 void scale(const Tensor& to, real factor) {
-  kernels(to.device()).scale(to.extent(), to.write_operand(), factor);
+  kernels(to.device()).scale(to.extent(), to.write_operand(), {factor});
+}
+void scale(const Tensor& to, const Tensor& factor) {
+  kernels(to.device()).scale(to.extent(), to.write_operand(), {1, factor.data()});
 }
 
 void broadcast_rows(const Tensor& x, const Tensor& to, bool add) {
@@ -210,7 +217,7 @@ void broadcast_rows(const Tensor& x, const Tensor& to, bool add) {
         to.columns(), x.shape());
   const Operand row{x.read_operand().data, 0};
   if (add)
-    kernels(to.device()).accumulate(to.extent(), row, to.write_operand(), 1);
+    kernels(to.device()).accumulate(to.extent(), row, to.write_operand(), {1});
   else
     kernels(to.device()).copy(to.extent(), row, to.write_operand());
 }
@@ -218,7 +225,16 @@ void broadcast_rows(const Tensor& x, const Tensor& to, bool add) {
 void accumulate_column_sums(const Tensor& x, const Tensor& to) {
   check(to.size() == x.columns() && to.rows() == 1, "[column_sums] needs a vector [{}], got {}", x.columns(),
         to.shape());
-  kernels(to.device()).column_sums(x.extent(), x.read_operand(), to.write());
+  const auto sums = [&](const Tensor& of, int64_t height, const Tensor& into) {
+    kernels(to.device()).column_sums(of.extent(), of.read_operand(), height, {into.write(), into.columns()});
+  };
+  // A GPU has more threads than there are columns: blocks of rows first, then their sums.
+  constexpr int64_t height = 64;
+  if (to.device() == Device::cpu || x.rows() <= 2 * height)
+    return sums(x, std::max<int64_t>(1, x.rows()), to);
+  const Tensor blocks = Tensor::zeros({(x.rows() + height - 1) / height, x.columns()}, to.device());
+  sums(x, height, blocks);
+  sums(blocks, blocks.rows(), to);
 }
 
 void gather_rows(const Tensor& table, const Indices& rows, const Tensor& to) {
@@ -228,21 +244,40 @@ void gather_rows(const Tensor& table, const Indices& rows, const Tensor& to) {
 
 void accumulate_rows(const Tensor& x, const Indices& rows, const Tensor& table) {
   kernels(table.device())
-      .accumulate_rows(x.extent(), x.read_operand(), rows.on(table.device()), table.write_operand());
+      .accumulate_rows(x.extent(), x.read_operand(), rows.sorted(table.device()), table.write_operand());
 }
 
 namespace {
-double blocked_sum(const Tensor& x, bool squares) {
-  const Tensor flat = contiguous(x);
-  constexpr int64_t block = 4096;  // float sums stay short, the rest is added up in double
-  const int64_t count = (flat.size() + block - 1) / block;
-  const Tensor sums({count}, x.device());
+/// Of blocks: float sums stay short, the rest is added up in double.
+Tensor partial_sums(const Tensor& x, bool squares) {
+  constexpr int64_t block = 4096;
+  const Tensor flat = contiguous(x), sums({(flat.size() + block - 1) / block}, x.device());
   kernels(x.device()).partial_sums(flat.size(), flat.data(), block, squares, sums.write());
-  double total = 0;
-  for (real partial : sums.to_vector()) total += partial;
-  return total;
+  return sums;
+}
+double blocked_sum(const Tensor& x, bool squares) {
+  double sum = 0;
+  for (real partial : partial_sums(x, squares).to_vector()) sum += partial;
+  return sum;
+}
+Tensor blocked_total(const Tensor& x, bool squares) {
+  if (x.size() == 0) return Tensor::zeros({1}, x.device());
+  Tensor sums = partial_sums(x, squares);
+  while (sums.size() > 1) sums = partial_sums(sums, false);
+  return sums;
 }
 }  // namespace
+
+Tensor total(const Tensor& x) {
+  if (x.device() == Device::cuda) return blocked_total(x, false);
+  double total = 0;
+  for (const real value : x.to_vector()) total += value;
+  return Tensor::filled({1}, static_cast<real>(total));
+}
+Tensor total_of_squares(const Tensor& x) {
+  if (x.device() == Device::cuda) return blocked_total(x, true);
+  return Tensor::filled({1}, static_cast<real>(sum_of_squares(x)));
+}
 
 double sum(const Tensor& x) { return blocked_sum(x, false); }
 double sum_of_squares(const Tensor& x) { return blocked_sum(x, true); }

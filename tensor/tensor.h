@@ -139,8 +139,10 @@ Tensor clone(const Tensor& x);
 Tensor contiguous(const Tensor& x);
 /// to += factor * x.
 void accumulate(const Tensor& x, const Tensor& to, real factor = 1);
+void accumulate(const Tensor& x, const Tensor& to, const Tensor& factor);
 /// to *= factor.
 void scale(const Tensor& to, real factor);
+void scale(const Tensor& to, const Tensor& factor);
 /// Each row of `to` becomes the vector x [columns]; with `add`, x is added to each row.
 void broadcast_rows(const Tensor& x, const Tensor& to, bool add = false);
 /// to[j] += sum over rows of x[r, j], in the order of the rows.
@@ -153,5 +155,9 @@ void accumulate_rows(const Tensor& x, const Indices& rows, const Tensor& table);
 double sum(const Tensor& x);
 double sum_of_squares(const Tensor& x);
 bool all_finite(const Tensor& x);
+/// The same sums [1] where the tensor lies, without waiting for them: a GPU adds up in the tensor's own
+/// numbers.
+Tensor total(const Tensor& x);
+Tensor total_of_squares(const Tensor& x);
 
 }  // namespace rondo

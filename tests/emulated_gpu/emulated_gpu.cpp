@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include <cmath>
 #include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
@@ -210,19 +211,25 @@ void run_grid(dim3 grid, dim3 block_size, const Work& thread) {
   }
 }
 
-template <class Number, class Product>
-cublasStatus_t product(Product multiply, cublasOperation_t a_op, cublasOperation_t b_op, int m, int n, int k,
-                       const Number* alpha, const Number* a, int lda, const Number* b, int ldb,
-                       const Number* beta, Number* c, int ldc) {
-  if (m < 0 || n < 0 || k < 0 || lda < (a_op == CUBLAS_OP_N ? m : k) || ldb < (b_op == CUBLAS_OP_N ? k : n) ||
-      ldc < m)
-    return CUBLAS_STATUS_INVALID_VALUE;
-  const auto blas = [](cublasOperation_t op) { return op == CUBLAS_OP_N ? CblasNoTrans : CblasTrans; };
-  enqueue([=, alpha = *alpha, beta = *beta] {
-    count_launch();
-    multiply(CblasColMajor, blas(a_op), blas(b_op), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-  });
-  return CUBLAS_STATUS_SUCCESS;
+/// A float with so many bits behind the point, rounded to the nearest.
+float rounded(float x, int bits) {
+  uint32_t word;
+  std::memcpy(&word, &x, sizeof word);
+  const int dropped = 23 - bits;
+  const uint32_t odd = word >> dropped & 1;
+  word = (word + (1u << (dropped - 1)) - 1 + odd) & ~((1u << dropped) - 1);
+  std::memcpy(&x, &word, sizeof x);
+  return x;
+}
+/// A matrix [rows, columns] by columns; float, as tensor cores read it.
+std::vector<float> rounded(const float* from, int rows, int columns, int stride, int bits) {
+  std::vector<float> to(static_cast<size_t>(stride) * columns);
+  for (int j = 0; j < columns; ++j)
+    for (int i = 0; i < rows; ++i) {
+      const size_t at = static_cast<size_t>(j) * stride + i;
+      to[at] = std::isfinite(from[at]) ? rounded(from[at], bits) : from[at];
+    }
+  return to;
 }
 
 }  // namespace
@@ -286,7 +293,6 @@ cudaError_t cudaDriverGetVersion(int* version) {
 
 cudaError_t cudaMalloc(void** to, std::size_t bytes) {
   State& gpu = state();
-  if (gpu.captured) return cudaErrorStreamCaptureUnsupported;
   if (gpu.failure != cudaSuccess) return gpu.failure;
   ++gpu.counts.system_allocations;
   *to = gpu.arena.take(bytes);
@@ -352,13 +358,22 @@ cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t
   return enqueue([=] { std::memset(to, value, bytes); });
 }
 
-struct EmulatedEvent {};
-cudaError_t cudaEventCreate(cudaEvent_t* event) {
+struct EmulatedEvent {
+  bool done = true;
+};
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
   *event = new EmulatedEvent;
   return cudaSuccess;
 }
-cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return state().failure; }
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return wait(); }
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
+  event->done = false;
+  return enqueue([event] { event->done = true; });
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  if (event->done) return cudaSuccess;
+  --state().counts.waits;  // for a part of the work only
+  return wait();
+}
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   delete event;
   return cudaSuccess;
@@ -403,16 +418,38 @@ cublasStatus_t cublasCreate(cublasHandle_t* handle) {
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasSetStream(cublasHandle_t, cudaStream_t) { return CUBLAS_STATUS_SUCCESS; }
-cublasStatus_t cublasSetMathMode(cublasHandle_t, cublasMath_t) { return CUBLAS_STATUS_SUCCESS; }
 cublasStatus_t cublasSetWorkspace(cublasHandle_t, void*, std::size_t) { return CUBLAS_STATUS_SUCCESS; }
 
-cublasStatus_t cublasSgemm(cublasHandle_t, cublasOperation_t a_op, cublasOperation_t b_op, int m, int n,
-                           int k, const float* alpha, const float* a, int lda, const float* b, int ldb,
-                           const float* beta, float* c, int ldc) {
-  return product(cblas_sgemm, a_op, b_op, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-}
-cublasStatus_t cublasDgemm(cublasHandle_t, cublasOperation_t a_op, cublasOperation_t b_op, int m, int n,
-                           int k, const double* alpha, const double* a, int lda, const double* b, int ldb,
-                           const double* beta, double* c, int ldc) {
-  return product(cblas_dgemm, a_op, b_op, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+cublasStatus_t cublasGemmEx(cublasHandle_t, cublasOperation_t a_op, cublasOperation_t b_op, int m, int n,
+                            int k, const void* alpha, const void* a, cudaDataType_t type, int lda,
+                            const void* b, cudaDataType_t b_type, int ldb, const void* beta, void* c,
+                            cudaDataType_t c_type, int ldc, cublasComputeType_t compute, cublasGemmAlgo_t) {
+  const int a_rows = a_op == CUBLAS_OP_N ? m : k, b_rows = b_op == CUBLAS_OP_N ? k : n;
+  if (m < 0 || n < 0 || k < 0 || lda < a_rows || ldb < b_rows || ldc < m || type != b_type ||
+      type != c_type || (type == CUDA_R_64F) != (compute == CUBLAS_COMPUTE_64F))
+    return CUBLAS_STATUS_INVALID_VALUE;
+  const auto blas = [](cublasOperation_t op) { return op == CUBLAS_OP_N ? CblasNoTrans : CblasTrans; };
+  const auto number = [&](const void* at) {
+    return type == CUDA_R_64F ? *static_cast<const double*>(at) : *static_cast<const float*>(at);
+  };
+  enqueue([=, alpha = number(alpha), beta = number(beta)] {
+    count_launch();
+    if (type == CUDA_R_64F) {
+      cblas_dgemm(CblasColMajor, blas(a_op), blas(b_op), m, n, k, alpha, static_cast<const double*>(a), lda,
+                  static_cast<const double*>(b), ldb, beta, static_cast<double*>(c), ldc);
+      return;
+    }
+    const auto *left = static_cast<const float*>(a), *right = static_cast<const float*>(b);
+    std::vector<float> rounded_left, rounded_right;
+    if (compute != CUBLAS_COMPUTE_32F) {
+      const int bits = compute == CUBLAS_COMPUTE_32F_FAST_TF32 ? 10 : 7;
+      rounded_left = rounded(left, a_rows, a_op == CUBLAS_OP_N ? k : m, lda, bits);
+      rounded_right = rounded(right, b_rows, b_op == CUBLAS_OP_N ? n : k, ldb, bits);
+      left = rounded_left.data();
+      right = rounded_right.data();
+    }
+    cblas_sgemm(CblasColMajor, blas(a_op), blas(b_op), m, n, k, static_cast<float>(alpha), left, lda, right,
+                ldb, static_cast<float>(beta), static_cast<float*>(c), ldc);
+  });
+  return CUBLAS_STATUS_SUCCESS;
 }

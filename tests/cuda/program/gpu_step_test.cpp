@@ -1,0 +1,199 @@
+// A training step on a GPU: replayed as a graph it is, bit for bit, what it is eagerly; the host waits for
+// nothing; what is not finite changes nothing.
+#include "lm/gpu_step.h"
+
+#include <limits>
+
+#include "lm/training.h"
+#include "tensor/allocator.h"
+#include "tests/cuda/device.h"
+#include "tests/lm/temporary_folder.h"
+
+namespace rondo {
+namespace {
+
+std::vector<int32_t> some_ids(size_t count = 1200) {
+  std::vector<int32_t> ids(count);
+  for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int32_t>((i * i + i / 3) % 11);
+  return ids;
+}
+
+/// Everything that changes from step to step: masks, Adam's corrections, lengths and so rates.
+Recipe recipe_of(const std::string& cell) {
+  Recipe recipe;
+  recipe.model.cell = cell;
+  recipe.model.layers = 2;
+  recipe.model.embedding = 6;
+  recipe.model.hidden = {6};
+  recipe.model.dropout = 0.3;
+  recipe.model.embedding_dropout = 0.2;
+  recipe.model.tied = true;
+  recipe.train.batch = 4;
+  recipe.train.micro_batch = 2;
+  recipe.train.length = 7;
+  recipe.train.length_deviation = 2;
+  recipe.train.optimizer = "adam";
+  recipe.train.learning_rate = 0.01;
+  recipe.train.clip = 0.25;
+  recipe.train.activation_regularization = 2;
+  recipe.train.temporal_regularization = 1;
+  recipe.train.averaging = "non_monotonic";
+  recipe.train.averaging_interval = 1;
+  return recipe;
+}
+Recipe awd_recipe() {
+  Recipe recipe = recipe_of("mlstm");
+  recipe.model.weight_drop = 0.3;
+  recipe.model.experts = 3;
+  recipe.model.latent_dropout = 0.2;
+  recipe.train.optimizer = "sgd";
+  return recipe;
+}
+
+/// So many steps, the average from the middle on, a new epoch behind; then all weights, their average in
+/// force.
+std::vector<real> trained(const Recipe& recipe, const std::vector<int32_t>& ids, bool replays, double& nats) {
+  Training training(recipe, 11, ids, {}, Device::cuda);
+  training.set_replay(replays);
+  Chunk chunk;
+  const auto run = [&](int steps) {
+    for (int i = 0; i < steps; ++i) {
+      if (!training.next_chunk(chunk)) {
+        training.begin_next_epoch();
+        EXPECT_TRUE(training.next_chunk(chunk));
+      }
+      training.advance(chunk);
+    }
+    nats += training.progress().nats;
+  };
+  nats = 0;
+  run(16);
+  for (const double loss : {1.0, 2.0, 2.0, 2.0}) training.validated(loss);
+  EXPECT_TRUE(training.averages());
+  run(20);
+  const auto in_force = training.evaluated_weights();
+  return training.model().values().to_vector();
+}
+
+TEST(GpuStep, ReplayedIsEager) {
+  NEED_GPU();
+  const std::vector<int32_t> ids = some_ids();
+  for (const Recipe& recipe : {recipe_of("lstm"), recipe_of("mi_lstm"), awd_recipe()}) {
+    double eager_nats = 0, replayed_nats = 0;
+    const std::vector<real> eager = trained(recipe, ids, false, eager_nats);
+    const std::vector<real> replayed = trained(recipe, ids, true, replayed_nats);
+    EXPECT_EQ(eager, replayed) << recipe.model.cell;
+    EXPECT_EQ(eager_nats, replayed_nats);
+  }
+}
+
+TEST(GpuStep, IsTheCpus) {
+  NEED_GPU();
+  const std::vector<int32_t> ids = some_ids();
+  Training on_cpu(awd_recipe(), 11, ids), on_gpu(awd_recipe(), 11, ids, {}, Device::cuda);
+  Chunk a, b;
+  for (int i = 0; i < 20 && on_cpu.next_chunk(a) && on_gpu.next_chunk(b); ++i) {
+    const Training::Update expected = on_cpu.update(a), got = on_gpu.update(b);
+    // Float sums in another order; the difference grows with the steps.
+    EXPECT_NEAR(got.nats, expected.nats, 1e-4 * expected.nats) << i;
+    EXPECT_NEAR(got.gradient_norm, expected.gradient_norm, 1e-3 * expected.gradient_norm) << i;
+    EXPECT_EQ(got.learning_rate, expected.learning_rate);
+    EXPECT_EQ(got.symbols, expected.symbols);
+  }
+}
+
+// One-hot symbols, lines of which not all is scored, batch normalisation: such steps are run as they are.
+TEST(GpuStep, IsTheCpusWhereItIsNotReplayed) {
+  NEED_GPU();
+  const std::vector<int32_t> ids = some_ids();
+  Recipe lines = recipe_of("lstm"), normalised = recipe_of("bn_lstm");
+  lines.data.batching = "lines";
+  lines.train.length_deviation = normalised.train.length_deviation = 0;
+  lines.model.tied = normalised.model.tied = false;
+  lines.model.embedding = 0;
+  lines.model.embedding_dropout = 0;
+  lines.train.averaging = normalised.train.averaging = "never";
+  for (const Recipe& recipe : {lines, normalised}) {
+    Training on_cpu(recipe, 11, ids, 3), on_gpu(recipe, 11, ids, 3, Device::cuda);
+    Chunk a, b;
+    for (int i = 0; i < 8 && on_cpu.next_chunk(a) && on_gpu.next_chunk(b); ++i) {
+      const double expected = on_cpu.update(a).nats;
+      EXPECT_NEAR(on_gpu.update(b).nats, expected, 1e-4 * expected) << recipe.model.cell << i;
+    }
+  }
+}
+
+TEST(GpuStep, StopsForGoodWhereALossIsNotFinite) {
+  NEED_GPU();
+  const TemporaryFolder folder;
+  const std::vector<int32_t> ids = some_ids();
+  Training training(recipe_of("lstm"), 11, ids, {}, Device::cuda);
+  Chunk chunk;
+  const auto run = [&](int steps) {
+    for (int i = 0; i < steps; ++i) {
+      ASSERT_TRUE(training.next_chunk(chunk));
+      training.advance(chunk);
+    }
+  };
+  run(20);
+  training.progress();
+  std::vector<real> values = training.model().values().to_vector();
+  values[3] = std::numeric_limits<real>::quiet_NaN();
+  training.model().values().set(values.data());
+  run(10);  // nobody asks how it goes
+  try {
+    training.progress();
+    FAIL() << "no divergence";
+  } catch (const Diverged& error) {
+    EXPECT_NE(std::string(error.what()).find("step 21: the loss is nan"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find(training.model().segments()[0].name), std::string::npos);
+  }
+  const std::vector<real> after = training.model().values().to_vector();
+  for (size_t i = 0; i < values.size(); ++i)
+    if (i != 3) {
+      ASSERT_EQ(after[i], values[i]) << i;
+    }
+}
+
+TEST(GpuStep, ManyStepsAreCollectedInTime) {
+  NEED_GPU();
+  Recipe recipe = recipe_of("lstm");
+  recipe.train.length = 1;
+  recipe.train.length_deviation = 0;
+  recipe.train.batch = 2;
+  recipe.train.micro_batch = 0;
+  const std::vector<int32_t> ids = some_ids(700);
+  Training training(recipe, 11, ids, {}, Device::cuda), each(recipe, 11, ids, {}, Device::cuda);
+  Chunk chunk;
+  double nats = 0;
+  int64_t steps = 0;
+  for (; training.next_chunk(chunk); ++steps) training.advance(chunk);
+  while (each.next_chunk(chunk)) nats += each.update(chunk).nats;
+  EXPECT_GT(steps, 300);
+  EXPECT_EQ(training.progress().nats, nats);
+}
+
+TEST(GpuStep, AsksTheDriverForNothingInASteadyLoop) {
+  NEED_GPU();
+  const std::vector<int32_t> ids = some_ids(4000);
+  Recipe recipe = awd_recipe();
+  recipe.train.length_deviation = 0;
+  Training training(recipe, 11, ids, {}, Device::cuda);
+  Chunk chunk;
+  const auto run = [&](int steps) {
+    for (int i = 0; i < steps; ++i) {
+      ASSERT_TRUE(training.next_chunk(chunk));
+      training.advance(chunk);
+    }
+  };
+  run(3);
+  const size_t before = memory_statistics(Device::cuda).system_allocations;
+  const int64_t launches = cuda::launches();
+  run(10);
+  EXPECT_EQ(memory_statistics(Device::cuda).system_allocations, before);
+  EXPECT_GT(cuda::launches(), launches + 1000);  // of the graphs
+  EXPECT_GT(training.progress().nats, 0);
+}
+
+}  // namespace
+}  // namespace rondo
