@@ -40,8 +40,12 @@ std::string why_not() {
 
 }  // namespace
 
+/// Work fails when it runs, which is after it was asked for.
 void check_status(cudaError_t status, const char* what) {
-  check(status == cudaSuccess, "[cuda] {} failed: {}", what, cudaGetErrorString(status));
+  check(
+      status == cudaSuccess,
+      "[cuda] {}, or work on the GPU before it, failed: {}; start again, with --device cpu if it fails again",
+      what, cudaGetErrorString(status));
 }
 
 cudaStream_t stream() {

@@ -83,8 +83,9 @@ void* allocate(Device device, size_t bytes) {
       block = system_block(device, block_bytes);
     }
     check(block != nullptr,
-          "[allocate] no memory{} for {} bytes beside the {} in use; use a smaller model, batch or length",
-          device == Device::cuda ? " on the GPU" : "", block_bytes, pool.statistics.bytes_in_use);
+          "[allocate] no memory{} for {} bytes beside the {} in use; use a smaller model, batch or length{}",
+          device == Device::cuda ? " on the GPU" : "", block_bytes, pool.statistics.bytes_in_use,
+          device == Device::cuda ? ", or --device cpu" : "");
     ++pool.statistics.system_allocations;
   }
   pool.statistics.bytes_in_use += block_bytes;
