@@ -42,10 +42,9 @@ std::string why_not() {
 
 /// Work fails when it runs, which is after it was asked for.
 void check_status(cudaError_t status, const char* what) {
-  check(
-      status == cudaSuccess,
-      "[cuda] {}, or work on the GPU before it, failed: {}; start again, with --device cpu if it fails again",
-      what, cudaGetErrorString(status));
+  check(status == cudaSuccess,
+        "[cuda] the GPU failed at or before {}: {}; start again, with --device cpu if it fails again", what,
+        cudaGetErrorString(status));
 }
 
 cudaStream_t stream() {
@@ -65,7 +64,7 @@ std::string unavailable() {
 std::string description() {
   cudaDeviceProp it{};
   int driver = 0;
-  check_status(cudaGetDeviceProperties(&it, 0), "asking for the GPU's properties");
+  check_status(cudaGetDeviceProperties(&it, 0), "asking for its properties");
   check_status(cudaDriverGetVersion(&driver), "asking for the driver's version");
   return fmt::format("{}, {:.1f} GiB, compute capability {}.{}, driver for CUDA {}.{}", it.name,
                      static_cast<double>(it.totalGlobalMem) / (1 << 30), it.major, it.minor, driver / 1000,
@@ -93,16 +92,16 @@ Memory memory() {
 
 void upload(void* to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
-  check_status(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream()), "copying to the GPU");
+  check_status(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream()), "copying to it");
 }
 
 void download(void* to, const void* from, std::size_t bytes) {
   if (bytes > 0)
-    check_status(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream()), "copying from the GPU");
+    check_status(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream()), "copying from it");
   synchronize();
 }
 
-void synchronize() { check_status(cudaStreamSynchronize(stream()), "work on the GPU"); }
+void synchronize() { check_status(cudaStreamSynchronize(stream()), "waiting for its work"); }
 
 namespace {
 
