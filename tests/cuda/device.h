@@ -22,8 +22,9 @@ namespace rondo {
 
 /// How far the devices may be apart, relative to max(1, |a|, |b|). Both add up in an order of their own, and
 /// have exp, tanh and log of their own, to a few units in the last place (2^-53, 2^-24 = 6e-8). In float a
-/// sum of some hundred terms of either sign, or a chain of some ten functions, costs two more digits.
-constexpr double tolerance = sizeof(real) == 8 ? 1e-10 : 1e-5;
+/// sum of up to two thousand terms that cancel each other costs two more digits, as batch norm does over few
+/// rows: the emulated GPU comes to 1e-5.
+constexpr double tolerance = sizeof(real) == 8 ? 1e-10 : 5e-5;
 
 /// EXPECT that the numbers are those of the CPU; infinities and NaN are equal to their own kind.
 inline void expect_same(const std::vector<real>& on_gpu, const std::vector<real>& on_cpu,

@@ -139,5 +139,29 @@ TEST(GpuThatIsLost, IsSaidByEveryCommandThatComputes) {
   EXPECT_EQ(data.model_digest("run"), model);
 }
 
+// A loss that is no number is the model's failure, not the GPU's, and reads as on the CPU.
+TEST(TrainingThatDiverges, SaysSoAndKeepsTheBestModel) {
+  NEED_GPU();
+  const SmallData data;
+  for (const std::string device : {"cpu", "cuda"})
+    data.trained(device, {"--epochs", "1", "--set", "train.optimizer=sgd", "--set", "train.clip=0",
+                          "--device", device});
+  std::vector<std::string> lines;
+  for (const std::string device : {"cpu", "cuda"}) {
+    std::string config = bytes_of_file(data / device / "config.toml");
+    const std::string rate = "\nlearning_rate = 0.01";
+    ASSERT_NE(config.find(rate), std::string::npos);
+    write_bytes(data / device / "config.toml",
+                config.replace(config.find(rate), rate.size(), "\nlearning_rate = 1e38"));
+    const std::string model = data.model_digest(device);
+    const Result result = run_lm(data.resume(device, {"--epochs", "2", "--device", device}));
+    EXPECT_EQ(result.status, 1);
+    expect_contains(result.err, "not finite: ");
+    lines.push_back(result.err);
+    EXPECT_EQ(data.model_digest(device), model);
+  }
+  EXPECT_EQ(lines[1], lines[0]);
+}
+
 }  // namespace
 }  // namespace rondo
