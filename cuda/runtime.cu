@@ -27,6 +27,9 @@ cublasHandle_t blas() {
 std::string why_not() {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
+  int driver = 0;
+  if (error == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0)
+    return "there is no driver of a GPU";
   if (error == cudaErrorInsufficientDriver)
     return "the driver of the GPU is older than this program's CUDA; update the driver";
   if (error != cudaSuccess || count == 0) return "there is no GPU that CUDA can use";
