@@ -3,6 +3,7 @@
 
 #include "autograd/operators.h"
 #include "tensor/kernels.h"
+#include "tensor/one_device.h"
 #include "tensor/profile.h"
 
 namespace rondo {
@@ -125,6 +126,7 @@ Variable select_rows(const Rows& chosen, const Variable& a, const Variable& b) {
 Variable scale_rows(const Variable& x, const Tensor& factors) {
   check(factors.shape() == Shape{x.value().rows()}, "[scale_rows] x {} needs factors [{}], got {}", x.shape(),
         x.value().rows(), factors.shape());
+  check_one_device("scale_rows", x.value(), factors);
   const auto scaled = [](const Tensor& from, const Tensor& by) {
     const Tensor y(from.shape(), from.device());
     kernels(y.device()).scale_rows(y.extent(), from.read_operand(), by.data(), y.write_operand());

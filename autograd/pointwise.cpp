@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <deque>
 
+#include "tensor/one_device.h"
 #include "tensor/profile.h"
 
 namespace rondo {
@@ -150,6 +151,7 @@ std::vector<Variable> apply(const PointwiseOperator& op, const void* bytes,
     check(input.columns() == shape.columns() && (input.rows() == shape.rows() || input.rows() == 1),
           "[{}] needs equal shapes, or a vector [{}] for all rows: input {} is {} beside {}", op.name,
           shape.columns(), j, input.shape(), shape);
+    check_one_device(op.name.c_str(), inputs[widest].value(), input);
     x[j] = {input.read_operand().data, recorded.is_repeated(input) ? 0 : input.row_stride()};
   }
   std::vector<Tensor> results;

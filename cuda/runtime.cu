@@ -29,6 +29,9 @@ cublasHandle_t blas() {
 std::string why_not() {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
+  int driver = 0;
+  if (error == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0)
+    return "there is no driver of a GPU";
   if (error == cudaErrorInsufficientDriver)
     return "the driver of the GPU is older than this program's CUDA; update the driver";
   if (error != cudaSuccess || count == 0) return "there is no GPU that CUDA can use";
@@ -42,8 +45,11 @@ std::string why_not() {
 
 }  // namespace
 
+/// Work fails when it runs, which is after it was asked for.
 void check_status(cudaError_t status, const char* what) {
-  check(status == cudaSuccess, "[cuda] {} failed: {}", what, cudaGetErrorString(status));
+  check(status == cudaSuccess,
+        "[cuda] the GPU failed at or before {}: {}; start again, with --device cpu if it fails again", what,
+        cudaGetErrorString(status));
 }
 
 cudaStream_t stream() {
@@ -63,7 +69,7 @@ std::string unavailable() {
 std::string description() {
   cudaDeviceProp it{};
   int driver = 0;
-  check_status(cudaGetDeviceProperties(&it, 0), "asking for the GPU's properties");
+  check_status(cudaGetDeviceProperties(&it, 0), "asking for its properties");
   check_status(cudaDriverGetVersion(&driver), "asking for the driver's version");
   return fmt::format("{}, {:.1f} GiB, compute capability {}.{}, driver for CUDA {}.{}", it.name,
                      static_cast<double>(it.totalGlobalMem) / (1 << 30), it.major, it.minor, driver / 1000,
@@ -98,16 +104,16 @@ void free_pinned_block(void* block) { cudaFreeHost(block); }
 
 void upload(void* to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
-  check_status(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream()), "copying to the GPU");
+  check_status(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream()), "copying to it");
 }
 
 void download(void* to, const void* from, std::size_t bytes) {
   if (bytes > 0)
-    check_status(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream()), "copying from the GPU");
+    check_status(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream()), "copying from it");
   synchronize();
 }
 
-void synchronize() { check_status(cudaStreamSynchronize(stream()), "work on the GPU"); }
+void synchronize() { check_status(cudaStreamSynchronize(stream()), "waiting for its work"); }
 
 Fence::Fence() {
   cudaEvent_t event = nullptr;

@@ -115,8 +115,9 @@ void* allocate(Device device, size_t bytes) {
   if (!block) {
     block = new_block(device, pool, block_bytes);
     check(block != nullptr,
-          "[allocate] no memory{} for {} bytes beside the {} in use; use a smaller model, batch or length",
-          device == Device::cuda ? " on the GPU" : "", block_bytes, pool.statistics.bytes_in_use);
+          "[allocate] no memory{} for {} bytes beside the {} in use; use a smaller model, batch or length{}",
+          device == Device::cuda ? " on the GPU" : "", block_bytes, pool.statistics.bytes_in_use,
+          device == Device::cuda ? ", or --device cpu" : "");
     if (pool.in_step) pool.step_blocks[block] = block_bytes;
   } else if (pool.in_step) {
     block_bytes = pool.step_blocks[block];

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "cuda/runtime.h"
+#include "tensor/one_device.h"
 #include "tensor/packed_gemm.h"
 #include "tensor/profile.h"
 
@@ -55,6 +56,7 @@ Extents checked(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpo
   check(k == k_of_b && m == c.rows() && n == c.columns(), "[gemm] {}{} times {}{} does not give {}",
         a.shape(), transpose_a == Transpose::yes ? "^T" : "", b.shape(),
         transpose_b == Transpose::yes ? "^T" : "", c.shape());
+  check_one_device("gemm", c, a, b);
   constexpr int64_t most = std::numeric_limits<int>::max();  // BLAS counts in int
   check(std::max({m, n, k, a.row_stride(), b.row_stride(), c.row_stride()}) <= most,
         "[gemm] {} times {}: an extent is beyond {}", a.shape(), b.shape(), most);
@@ -114,6 +116,7 @@ void weight_gemm(const Tensor& x, const Tensor& weight, Transpose transpose, con
   const bool row = start.defined() && start.rows() == 1;
   check(!start.defined() || (start.columns() == c.columns() && (row || start.rows() == c.rows())),
         "[gemm] a start {} does not fit {}", start.shape(), c.shape());
+  check_one_device("gemm", c, start);
   if (c.device() == Device::cpu && packed_copy_pays(extents)) {
     const Timed timed = timing(extents, letters(Transpose::no, transpose), "packed");
     const Operand from = start.defined() ? start.read_operand() : Operand{};

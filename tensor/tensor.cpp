@@ -7,6 +7,7 @@
 #include "cuda/runtime.h"
 #include "tensor/allocator.h"
 #include "tensor/kernels.h"
+#include "tensor/one_device.h"
 
 namespace rondo {
 
@@ -198,10 +199,12 @@ Tensor contiguous(const Tensor& x) { return x.contiguous() ? x : clone(x); }
 
 void accumulate(const Tensor& x, const Tensor& to, real factor) {
   check_same("accumulate", x, to);
+  check_one_device("accumulate", to, x);
   kernels(to.device()).accumulate(to.extent(), x.read_operand(), to.write_operand(), {factor});
 }
 void accumulate(const Tensor& x, const Tensor& to, const Tensor& factor) {
   check_same("accumulate", x, to);
+  check_one_device("accumulate", to, x, factor);
   kernels(to.device()).accumulate(to.extent(), x.read_operand(), to.write_operand(), {1, factor.data()});
 }
 
@@ -215,6 +218,7 @@ void scale(const Tensor& to, const Tensor& factor) {
 void broadcast_rows(const Tensor& x, const Tensor& to, bool add) {
   check(x.rows() == 1 && x.columns() == to.columns(), "[broadcast_rows] needs a vector [{}], got {}",
         to.columns(), x.shape());
+  check_one_device("broadcast_rows", to, x);
   const Operand row{x.read_operand().data, 0};
   if (add)
     kernels(to.device()).accumulate(to.extent(), row, to.write_operand(), {1});
@@ -225,6 +229,7 @@ void broadcast_rows(const Tensor& x, const Tensor& to, bool add) {
 void accumulate_column_sums(const Tensor& x, const Tensor& to) {
   check(to.size() == x.columns() && to.rows() == 1, "[column_sums] needs a vector [{}], got {}", x.columns(),
         to.shape());
+  check_one_device("column_sums", to, x);
   const auto sums = [&](const Tensor& of, int64_t height, const Tensor& into) {
     kernels(to.device()).column_sums(of.extent(), of.read_operand(), height, {into.write(), into.columns()});
   };
@@ -238,11 +243,13 @@ void accumulate_column_sums(const Tensor& x, const Tensor& to) {
 }
 
 void gather_rows(const Tensor& table, const Indices& rows, const Tensor& to) {
+  check_one_device("gather_rows", to, table);
   kernels(to.device())
       .gather_rows(to.extent(), table.read_operand(), rows.on(to.device()), to.write_operand());
 }
 
 void accumulate_rows(const Tensor& x, const Indices& rows, const Tensor& table) {
+  check_one_device("accumulate_rows", table, x);
   kernels(table.device())
       .accumulate_rows(x.extent(), x.read_operand(), rows.sorted(table.device()), table.write_operand());
 }

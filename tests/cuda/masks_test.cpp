@@ -5,16 +5,33 @@
 namespace rondo {
 namespace {
 
+std::vector<real> mask_on(Device device, int64_t columns, const RandomKey& key, double probability,
+                          const BatchSlice& slice) {
+  const Tensor mask({6, columns}, device);
+  fill_dropout_mask(mask, key, probability, slice);
+  return mask.to_vector();
+}
+
 TEST(DropoutMasks, AreTheSameBitForBit) {
   NEED_GPU();
-  for (const int64_t columns : {1, 3, 64, 1150}) {
-    const BatchSlice slice{2, 1, 4};
-    const RandomKey key{42, 7, 3, uint64_t{1} << 40};
-    const Tensor on_cpu({6, columns}), on_gpu({6, columns}, Device::cuda);
-    fill_dropout_mask(on_cpu, key, 0.4, slice);
-    fill_dropout_mask(on_gpu, key, 0.4, slice);
-    EXPECT_EQ(on_gpu.to_vector(), on_cpu.to_vector()) << columns;
-  }
+  const RandomKey key{42, 7, 3, uint64_t{1} << 40};
+  const BatchSlice micro_batch{2, 1, 4}, whole{6, 0, 6}, weight{},
+      huge{2, int64_t{1} << 36, int64_t{1} << 37};  // whose elements are numbered beyond 32 bits
+  for (const int64_t columns : {1, 3, 64, 257, 1150})
+    for (const BatchSlice& slice : {micro_batch, whole, weight, huge})
+      for (const double probability : {0.0, 1e-9, 0.4, 0.65, 0.999})
+        EXPECT_EQ(mask_on(Device::cuda, columns, key, probability, slice),
+                  mask_on(Device::cpu, columns, key, probability, slice))
+            << columns << " columns, probability " << probability;
+}
+
+TEST(DropoutMasks, DifferByTheirKeys) {
+  NEED_GPU();
+  const auto drawn = [](const RandomKey& key) { return mask_on(Device::cuda, 300, key, 0.5, {}); };
+  const std::vector<real> first = drawn({1, 2, 3, 4});
+  EXPECT_EQ(drawn({1, 2, 3, 4}), first);
+  for (const RandomKey& other : {RandomKey{9, 2, 3, 4}, {1, 9, 3, 4}, {1, 2, 9, 4}, {1, 2, 3, 9}})
+    EXPECT_NE(drawn(other), first);
 }
 
 }  // namespace

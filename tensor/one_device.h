@@ -1,0 +1,18 @@
+// Operands of one operation lie on one device: a kernel of the GPU that reads the host's memory is lost, and
+// the GPU with it. It deliberately moves nothing: that is Tensor::to().
+#pragma once
+
+#include "tensor/tensor.h"
+
+namespace rondo {
+
+/// Throws Error unless the defined ones among the tensors lie on one device.
+template <class... Tensors>
+void check_one_device(const char* name, const Tensor& first, const Tensors&... others) {
+  const auto beside = [&](const Tensor& other) {
+    return !first.defined() || !other.defined() || other.device() == first.device();
+  };
+  check((beside(others) && ...), "[{}] needs operands on one device; bring them there by to()", name);
+}
+
+}  // namespace rondo

@@ -1,0 +1,206 @@
+// Tensors and products on the GPU: views, copies between the devices, plain arithmetic, gemm() with every
+// transposition; what is refused.
+#include "tensor/allocator.h"
+#include "tensor/gemm.h"
+#include "tensor/tensor.h"
+#include "tests/cuda/device.h"
+
+namespace rondo {
+namespace {
+
+/// A block of columns of a wider matrix, so that its rows lie apart; the same numbers on both devices.
+struct Block {
+  Block(int64_t rows, int64_t columns, uint32_t number) : whole({rows, columns + 3}) {
+    fill_uniform(whole, {.seed = 3, .draw = number}, -1, 1);
+    whole_on_gpu = clone(whole.to(Device::cuda));
+    on_cpu = whole.column_block(1, columns + 1);
+    on_gpu = whole_on_gpu.column_block(1, columns + 1);
+  }
+  /// EXPECT that the block is the same, and what surrounds it.
+  void expect_same_on_both(const std::string& what) const { expect_same(whole_on_gpu, whole, what); }
+
+  Tensor whole, whole_on_gpu, on_cpu, on_gpu;
+};
+
+TEST(TensorsOnGpu, ComeAndGo) {
+  NEED_GPU();
+  for (const Shape& shape : awkward_shapes) {
+    const Tensor x = samples({shape})[0], there = x.to(Device::cuda);
+    EXPECT_EQ(there.device(), Device::cuda);
+    EXPECT_EQ(there.to_vector(), x.to_vector());
+    EXPECT_EQ(there.to(Device::cpu).to_vector(), x.to_vector());
+    if (shape.columns() < 3) continue;
+    const Tensor block = there.column_block(1, 3), to = Tensor::zeros(shape);
+    EXPECT_EQ(block.to_vector(), x.column_block(1, 3).to_vector());
+    EXPECT_EQ(block.to(Device::cpu).to_vector(), x.column_block(1, 3).to_vector());
+    copy(block, to.column_block(0, 2));                     // down, into rows that lie apart
+    copy(to.column_block(0, 2), there.column_block(1, 3));  // and up
+    EXPECT_EQ(there.to_vector(), x.to_vector());
+  }
+  const Tensor one = Tensor::filled({1}, 7, Device::cuda);
+  EXPECT_EQ(one.item(), 7);
+}
+
+TEST(TensorsOnGpu, PlainArithmeticOfBlocksOfColumns) {
+  NEED_GPU();
+  for (const auto& [rows, columns] : {std::array<int64_t, 2>{1, 1}, {3, 5}, {300, 1}, {1, 700}, {5, 257}}) {
+    SCOPED_TRACE(fmt::format("[{}, {}]", rows, columns));
+    const Block x(rows, columns, 0), y(rows, columns, 1), row(1, columns, 2);
+    const auto check = [&](const std::string& what, const auto& f) {
+      f(x.on_cpu, y.on_cpu, row.on_cpu.reshaped({columns}));
+      f(x.on_gpu, y.on_gpu, row.on_gpu.reshaped({columns}));
+      y.expect_same_on_both(what);
+    };
+    check("accumulate", [](const Tensor& a, const Tensor& b, const Tensor&) { accumulate(a, b, real(0.5)); });
+    check("scale", [](const Tensor&, const Tensor& b, const Tensor&) { scale(b, real(-1.5)); });
+    check("broadcast_rows, added",
+          [](const Tensor&, const Tensor& b, const Tensor& r) { broadcast_rows(r, b, true); });
+    check("broadcast_rows", [](const Tensor&, const Tensor& b, const Tensor& r) { broadcast_rows(r, b); });
+    check("copy", [](const Tensor& a, const Tensor& b, const Tensor&) { copy(a, b); });
+    check("fill", [](const Tensor&, const Tensor& b, const Tensor&) { fill(b, real(0.25)); });
+    const Tensor sums = Tensor::filled({columns}, 1),
+                 sums_on_gpu = Tensor::filled({columns}, 1, Device::cuda);
+    accumulate_column_sums(x.on_cpu, sums);
+    accumulate_column_sums(x.on_gpu, sums_on_gpu);
+    expect_same(sums_on_gpu, sums, "column sums");
+    expect_same(contiguous(x.on_gpu), contiguous(x.on_cpu), "contiguous");
+    expect_same(stacked_rows({x.on_gpu, y.on_gpu}), stacked_rows({x.on_cpu, y.on_cpu}), "stacked_rows");
+  }
+}
+
+TEST(TensorsOnGpu, SumsOfManyBlocks) {
+  NEED_GPU();
+  for (const int64_t size : {0, 1, 257, 4096, 4097, 20000}) {
+    const Tensor x = samples({{size}}, {0, 2})[0], there = x.to(Device::cuda);
+    EXPECT_NEAR(sum(there), sum(x), tolerance * std::max(1.0, sum(x)));
+    EXPECT_NEAR(sum_of_squares(there), sum_of_squares(x), tolerance * std::max(1.0, sum_of_squares(x)));
+    EXPECT_TRUE(all_finite(there));
+  }
+  EXPECT_FALSE(all_finite(Tensor::from({1, NAN}, {2}, Device::cuda)));
+}
+
+TEST(TensorsOnGpu, RowsByIndex) {
+  NEED_GPU();
+  for (const int64_t columns : {1, 5, 257, 700}) {
+    const Block table(9, columns, 0), rows(6, columns, 1);
+    const Indices places{8, 0, 3, 3, 8, 3};
+    accumulate_rows(rows.on_cpu, places, table.on_cpu);
+    accumulate_rows(rows.on_gpu, places, table.on_gpu);
+    table.expect_same_on_both("accumulate_rows");
+    gather_rows(table.on_cpu, places, rows.on_cpu);
+    gather_rows(table.on_gpu, places, rows.on_gpu);
+    rows.expect_same_on_both("gather_rows");
+    gather_rows(table.on_gpu, Indices{}, rows.on_gpu.row_range(0, 0));  // none
+  }
+}
+
+TEST(TensorsOnGpu, WritesCount) {
+  NEED_GPU();
+  const Tensor x = Tensor::zeros({3}, Device::cuda);
+  const uint64_t before = x.version();
+  copy(Tensor::zeros({3}), x);
+  EXPECT_GT(x.version(), before) << "an upload is a write";
+}
+
+constexpr Transpose both_ways[] = {Transpose::no, Transpose::yes};
+
+TEST(ProductsOnGpu, WithEveryTransposition) {
+  NEED_GPU();
+  for (const auto& [m, n, k] :
+       {std::array<int64_t, 3>{1, 1, 1}, {3, 5, 7}, {1, 300, 20}, {300, 1, 20}, {40, 50, 1}})
+    for (const Transpose of_a : both_ways)
+      for (const Transpose of_b : both_ways)
+        for (const double beta : {0.0, 1.0, -0.5}) {
+          const Block a = of_a == Transpose::yes ? Block(k, m, 0) : Block(m, k, 0);
+          const Block b = of_b == Transpose::yes ? Block(n, k, 1) : Block(k, n, 1);
+          const Block c(m, n, 2);
+          gemm(a.on_cpu, of_a, b.on_cpu, of_b, static_cast<real>(beta), c.on_cpu);
+          gemm(a.on_gpu, of_a, b.on_gpu, of_b, static_cast<real>(beta), c.on_gpu);
+          c.expect_same_on_both(fmt::format("{}x{}x{}, {} {}, beta {}", m, n, k, of_a == Transpose::yes,
+                                            of_b == Transpose::yes, beta));
+        }
+}
+
+TEST(ProductsOnGpu, BetaZeroOverwritesNan) {
+  NEED_GPU();
+  const Tensor a = Tensor::filled({2, 3}, 1, Device::cuda), c = Tensor::filled({2, 2}, NAN, Device::cuda);
+  gemm(a, Transpose::no, a, Transpose::yes, 0, c);
+  EXPECT_EQ(c.to_vector(), std::vector<real>(4, 3));
+}
+
+TEST(ProductsOnGpu, OfNothing) {
+  NEED_GPU();
+  const auto zeros = [](int64_t rows, int64_t columns) {
+    return Tensor::zeros({rows, columns}, Device::cuda);
+  };
+  for (const double beta : {0.0, 1.0}) {  // of no terms: a sum that is zero
+    const Tensor on_cpu = Tensor::filled({2, 3}, 5), on_gpu = Tensor::filled({2, 3}, 5, Device::cuda);
+    gemm(Tensor::zeros({2, 0}), Transpose::no, Tensor::zeros({0, 3}), Transpose::no, static_cast<real>(beta),
+         on_cpu);
+    gemm(zeros(2, 0), Transpose::no, zeros(0, 3), Transpose::no, static_cast<real>(beta), on_gpu);
+    expect_same(on_gpu, on_cpu, "k = 0");
+  }
+  gemm(zeros(0, 2), Transpose::no, zeros(2, 3), Transpose::no, 0, zeros(0, 3));
+  gemm(zeros(2, 2), Transpose::no, zeros(2, 0), Transpose::no, 0, zeros(2, 0));
+}
+
+TEST(ProductsOnGpu, OfWeightsWithEveryStart) {
+  NEED_GPU();
+  for (const auto& [m, n, k] : {std::array<int64_t, 3>{1, 5, 7}, {3, 300, 20}, {300, 5, 7}})
+    for (const Transpose transpose : both_ways) {
+      const Block x(m, k, 0), start(m, n, 2), row(1, n, 3), c(m, n, 4);
+      const Block w = transpose == Transpose::yes ? Block(n, k, 1) : Block(k, n, 1);
+      const auto check = [&](const std::string& what, const Tensor& cpu_start, const Tensor& gpu_start) {
+        weight_gemm(x.on_cpu, w.on_cpu, transpose, cpu_start, c.on_cpu);
+        weight_gemm(x.on_gpu, w.on_gpu, transpose, gpu_start, c.on_gpu);
+        c.expect_same_on_both(fmt::format("{}x{}x{}, {}", m, n, k, what));
+      };
+      check("no start", {}, {});
+      check("a matrix", start.on_cpu, start.on_gpu);
+      check("c itself", c.on_cpu, c.on_gpu);
+      check("a row for all", row.on_cpu.reshaped({n}), row.on_gpu.reshaped({n}));
+      // A weight that changes between two products.
+      scale(w.on_cpu, 2);
+      scale(w.on_gpu, 2);
+      check("of another weight", {}, {});
+    }
+}
+
+TEST(OnTwoDevices, OperandsAreRefused) {
+  NEED_GPU();
+  const Tensor here = Tensor::zeros({2, 2}), there = Tensor::zeros({2, 2}, Device::cuda);
+  const auto expect_refused = [](const auto& f) {
+    try {
+      f();
+      ADD_FAILURE() << "not refused";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("on one device"), std::string::npos) << error.what();
+    }
+  };
+  expect_refused([&] { accumulate(here, there); });
+  expect_refused([&] { broadcast_rows(here.row_range(0, 1), there); });
+  expect_refused([&] { accumulate_column_sums(here, Tensor::zeros({2}, Device::cuda)); });
+  expect_refused([&] { gemm(here, Transpose::no, there, Transpose::no, 0, there); });
+  expect_refused([&] { gemm(there, Transpose::no, here, Transpose::no, 0, there); });
+  expect_refused([&] { gemm(there, Transpose::no, there, Transpose::no, 0, here); });
+  expect_refused([&] { weight_gemm(there, there, Transpose::no, here, there); });
+  expect_refused([&] { gather_rows(here, {0}, there.row_range(0, 1)); });
+  expect_refused([&] { accumulate_rows(here, {0, 1}, there); });
+}
+
+TEST(MemoryOnGpu, ComesBackAndIsCounted) {
+  NEED_GPU();
+  const auto in_use = [] { return memory_statistics(Device::cuda).bytes_in_use; };
+  const auto before = in_use();
+  {
+    const Tensor x = Tensor::zeros({1000, 10}, Device::cuda);
+    EXPECT_GE(in_use(), before + 10000 * sizeof(real));
+  }
+  EXPECT_EQ(in_use(), before);
+  const auto allocations = memory_statistics(Device::cuda).system_allocations;
+  for (int i = 0; i < 10; ++i) Tensor::zeros({1000, 10}, Device::cuda);
+  EXPECT_EQ(memory_statistics(Device::cuda).system_allocations, allocations);
+}
+
+}  // namespace
+}  // namespace rondo
