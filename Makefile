@@ -88,6 +88,9 @@ gpu-bench:  ## on a machine with a GPU: speed and memory beside PyTorch's. Nine 
 	@[ -e $(GPU_BUILD)/programs.tar.xz ] || [ -e $(GPU_BUILD)/bin/lm ] || $(MAKE) build-gpu
 	@GPU_BENCH_BUILD=$(GPU_BUILD) python3 bench/gpu_bench.py
 
+gpu-registers:  ## what each CUDA kernel takes of a GPU; fails if one spills registers. Needs nvcc
+	@PATH="$$PATH:/usr/local/cuda/bin" python3 bench/gpu_registers.py nvcc
+
 format:  ## rewrite the sources as clang-format 14 has them
 	@[ -n "$(CLANG_FORMAT)" ] || { echo 'format: needs clang-format 14' >&2; exit 1; }
 	@$(SOURCES) | xargs -r $(CLANG_FORMAT) -i

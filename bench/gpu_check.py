@@ -8,6 +8,7 @@ rehearsals without a GPU:
     GPU_CHECK_BUILD=build   other programs; with those of an ordinary build, an emulated GPU
     GPU_CHECK_STEPS=20      length of the trainings
     GPU_CHECK_PARTS=bd      these parts alone
+    GPU_CHECK_PATIENCE=3    so many times the time limits, which are made for 16 cores
 
 How fast the GPU is, is none of its business: bench/gpu_bench.py.
 """
@@ -28,6 +29,7 @@ from pathlib import Path
 from gpu_programs import top, usable_programs
 
 steps = int(os.environ.get("GPU_CHECK_STEPS", 200))
+patience = float(os.environ.get("GPU_CHECK_PATIENCE", 1))
 first_losses, first_tolerance, mean_tolerance = 20, 1e-4, 0.01
 sanitized_tests = 12  # at most, by each of the sanitizer's tools
 
@@ -275,7 +277,7 @@ def main():
             continue
         start = time.monotonic()
         try:
-            outcome, detail = "passed", part(start + limit)
+            outcome, detail = "passed", part(start + limit * patience)
         except Skipped as skipped:
             outcome, detail = "skipped", str(skipped)
         except Failed as failed:
