@@ -1,14 +1,17 @@
 """The models of bench/*.toml in PyTorch, trained as `make bench` trains them in Rondo.
 
-    peers.py [MODEL VARIANT THREADS]
+    peers.py [MODEL VARIANT THREADS [DEVICE PRECISION]]
+    peers.py ceilings DEVICE
 
-Without arguments it says what it is and waits for the end of its input. MODEL is a JSON object with the settings of a
+Without arguments it says what it is and waits for the end of its input; `ceilings` says how fast the device multiplies
+and moves memory. DEVICE is cpu or cuda, PRECISION, of the products of floats there, fp32 or tf32. MODEL is a JSON object with the settings of a
 recipe. Answers each line of input, a number of seconds, by training for at least so long and printing a JSON object with
 symbols and seconds; the first line printed says what runs. It waits for input without using the CPU. Next:
-bench/bench.cpp, which asks.
+bench/bench.cpp, which asks, and bench/gpu_bench.py.
 
 VARIANT is how a cell without a module in torch.nn is written: `common`, with all of a step inside the step, or
-`hoisted`, with the input projections of all steps before the loop. It says nothing for an LSTM, which is nn.LSTM.
+`hoisted`, with the input projections of all steps before the loop; `compiled` and `compiled_step` are the latter with the
+layer, or its step alone, under torch.compile. The `common` LSTM is nn.LSTM.
 `probabilities` and `logarithms` are no trainings, but two ways to a mixture; MODEL is then the shape of bench/mixture.h.
 """
 
@@ -96,6 +99,22 @@ class Cell(nn.Module):
 def lstm_gates(i, f, g, o, c):
     c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
     return torch.sigmoid(o) * torch.tanh(c), c
+
+
+class PlainLSTM(Cell):
+    """The LSTM as a loop."""
+    state_count = 2
+
+    def __init__(self, inputs, hidden, hoisted):
+        super().__init__(inputs, hidden, hoisted)
+        self.W, self.U = linear(inputs, 4 * hidden, bias=True), linear(hidden, 4 * hidden)
+
+    def project(self, x):
+        return (self.W(x),)
+
+    def step(self, x, state):
+        h, c = state
+        return lstm_gates(*(x[0] + self.U(h)).chunk(4, 1), c)
 
 
 class MRNN(Cell):
@@ -349,11 +368,45 @@ class Stack(nn.Module):
         return x, next_states
 
 
+class MajorMinor(nn.Module):
+    """A major and a minor LSTM side by side ("Major-Minor LSTMs for Word-level Language Model"); the minor one reads the
+    embedding."""
+
+    def __init__(self, model, sizes, hoisted):
+        super().__init__()
+        self.layers, self.between = nn.ModuleList(), nn.Dropout(model["dropout"])
+        for i, (inputs, hidden) in enumerate(zip(sizes, sizes[1:])):
+            major = int(hidden * model["major_ratio"][i] + 0.5)
+            pairs = ((inputs, major), (sizes[0], hidden - major))
+            self.layers.append(nn.ModuleList(
+                PlainLSTM(*pair, hoisted) if hoisted else LSTM({**model, "hidden": [pair[1]]}, list(pair))
+                for pair in pairs))
+
+    def initial_state(self, batch):
+        return [cell.initial_state(batch) for pair in self.layers for cell in pair]
+
+    def forward(self, x, states):
+        embedded, next_states = x, []
+        for i, (major, minor) in enumerate(self.layers):
+            below = x if i == 0 else self.between(x)
+            outputs, new = zip(*(cell(read, state) for cell, read, state
+                                 in zip((major, minor), (below, embedded), states[2 * i:2 * i + 2])))
+            next_states += new
+            x = torch.cat(outputs, 2)
+        return x, next_states
+
+
+def detached(states):
+    return tuple(map(detached, states)) if isinstance(states, (tuple, list)) else states.detach()
+
+
 def recurrent_layers(model, hoisted):
     sizes = [model["embedding"], *model["hidden"]]
-    if model["cell"] == "lstm":
+    if any(ratio < 1 for ratio in model.get("major_ratio", ())):
+        return MajorMinor(model, sizes, hoisted)
+    if model["cell"] == "lstm" and not hoisted:
         return LSTM(model, sizes)
-    cells = {"gru": GRU, "mrnn": MRNN, "mlstm": MLSTM, "tmlstm": TMLSTM, "mgru": MGRU, "tmgru": TMGRU, "mi_rnn": MIRNN,
+    cells = {"lstm": PlainLSTM, "gru": GRU, "mrnn": MRNN, "mlstm": MLSTM, "tmlstm": TMLSTM, "mgru": MGRU, "tmgru": TMGRU, "mi_rnn": MIRNN,
              "mi_lstm": MILSTM, "mi_gru": MIGRU, "dt_rnn": DTRNN, "bn_lstm": BNLSTM}
     more = {"biases": model["biases"]} if model["cell"] in ("gru", "mgru") else {}
     return Stack([cells[model["cell"]](i, h, hoisted, **more) for i, h in zip(sizes, sizes[1:])], model["dropout"])
@@ -404,7 +457,7 @@ class LanguageModel(nn.Module):
 
 
 def make_optimizer(model, parameters):
-    """The optimizer in the fastest implementation that this version has for the CPU, and which one that is."""
+    """The optimizer in the fastest implementation that this version has for the device, and which one that is."""
     made = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[model["optimizer"]]
     for implementation in ("fused", "foreach"):
         try:
@@ -417,13 +470,18 @@ def make_optimizer(model, parameters):
 class Training:
     chunks = 50
 
-    def __init__(self, model, hoisted):
+    def __init__(self, model, variant):
         self.batch, self.length, self.clip = model["batch"], model["length"], model["clip"]
-        self.model = LanguageModel(model, hoisted)
+        self.model = LanguageModel(model, variant != "common")
+        for layer in self.model.modules():
+            if isinstance(layer, Cell) and variant == "compiled":
+                layer.forward = torch.compile(layer.forward)
+            elif isinstance(layer, Cell) and variant == "compiled_step":
+                layer.step = torch.compile(layer.step)
         self.parameters = [it for it in self.model.parameters() if it.requires_grad]
         self.optimizer, self.implementation = make_optimizer(model, self.parameters)
         self.ids = torch.randint(model["vocabulary"], (self.length * self.chunks + 1, self.batch))
-        self.chunk, self.nats = 0, 0.0
+        self.chunk = 0
         self.states = self.model.recurrent.initial_state(self.batch)
 
     def update(self):
@@ -432,12 +490,12 @@ class Training:
         inputs, targets = self.ids[begin:begin + self.length], self.ids[begin + 1:begin + self.length + 1]
         self.optimizer.zero_grad(set_to_none=True)
         loss, states = self.model(inputs, self.states, targets)
-        self.states = [tuple(it.detach() for it in state) for state in states]
+        self.states = detached(states)
         loss.backward()
         if self.clip > 0:
             nn.utils.clip_grad_norm_(self.parameters, self.clip)
         self.optimizer.step()
-        self.nats = loss.item()
+        self.last = loss.detach()
         return inputs.numel()
 
 
@@ -470,7 +528,7 @@ class MixtureAlone:
             it.grad = None
         loss = self.loss(F.linear(self.latents.view(-1, self.embedding), *self.parameters))
         loss.backward()
-        self.nats = loss.item()
+        self.last = loss.detach()
         return self.rows
 
 
@@ -478,7 +536,40 @@ def train(it, seconds):
     start, symbols = time.perf_counter(), 0
     while time.perf_counter() - start < seconds:
         symbols += it.update()
-    return {"symbols": symbols, "seconds": time.perf_counter() - start, "nats": it.nats}
+    nats = it.last.item()  # only now: a GPU works on while Python goes on
+    answer = {"symbols": symbols, "seconds": time.perf_counter() - start, "nats": nats}
+    if it.last.is_cuda:
+        torch.cuda.synchronize()
+        answer.update(seconds=time.perf_counter() - start, peak_bytes=torch.cuda.max_memory_allocated())
+    return answer
+
+
+def ceilings(device):
+    """What a GPU multiplies in a second, in floating-point operations of products of 8192 x 8192 numbers, and the bytes
+    that it moves in copies of a gigabyte, read and written."""
+    def seconds(work, repeats=10):
+        times = []
+        for _ in range(repeats + 2):  # two to warm up
+            torch.cuda.synchronize()
+            start = time.perf_counter()
+            work()
+            torch.cuda.synchronize()
+            times.append(time.perf_counter() - start)
+        return sorted(times[2:])[repeats // 2]
+
+    n, answer = 8192, {"what": f"torch {torch.__version__}", "device": torch.cuda.get_device_name()}
+    a, b = torch.randn(n, n, device=device), torch.randn(n, n, device=device)
+    for precision in ("fp32", "tf32"):
+        set_precision(precision)
+        answer[precision] = 2 * n ** 3 / seconds(lambda: a @ b)
+    block = torch.randn(1 << 28, device=device)
+    copy = torch.empty_like(block)
+    answer["bandwidth"] = 2 * block.nbytes / seconds(lambda: copy.copy_(block))
+    return answer
+
+
+def set_precision(precision):
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
 
 
 def kernels():
@@ -501,10 +592,16 @@ def main():
     if len(sys.argv) == 1:
         print(json.dumps(introduction), flush=True)
         return sys.stdin.read()
+    if sys.argv[1] == "ceilings":
+        return print(json.dumps(ceilings(sys.argv[2])), flush=True)
     model, variant, threads = json.loads(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    device, precision = sys.argv[4:6] if len(sys.argv) > 4 else ("cpu", "fp32")
+    set_precision(precision)
+    if device != "cpu":
+        torch.set_default_device(device)
     torch.manual_seed(1)
     torch.set_num_threads(threads)
-    training = MixtureAlone(model, variant) if "rows" in model else Training(model, variant == "hoisted")
+    training = MixtureAlone(model, variant) if "rows" in model else Training(model, variant)
     for _ in range(model["warm_up_updates"]):
         training.update()
     introduction.update(threads=torch.get_num_threads(), optimizer=training.implementation,
