@@ -17,13 +17,14 @@ import json
 import os
 import select
 import shlex
+import signal
 import statistics
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-from gpu_programs import top, usable_programs
+from gpu_programs import top, usable_programs, why_no_gpu
 
 device = os.environ.get("GPU_BENCH_DEVICE", "cuda")
 time_limit = float(os.environ.get("GPU_BENCH_SECONDS", 500))
@@ -49,7 +50,7 @@ class Contestant:
     def __init__(self, name, command):
         self.name, self.rates, self.peak = name, [], 0
         self.process = subprocess.Popen([str(word) for word in command], cwd=top, stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=errors)
+                                        stdout=subprocess.PIPE, stderr=errors, start_new_session=True)
 
     def answer(self, limit):
         """The next line; None if there is none in so many seconds, or the process has ended."""
@@ -66,7 +67,8 @@ class Contestant:
         return answer
 
     def end(self):
-        self.process.kill()
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)  # what compiles for it, too
         self.process.wait()
 
 
@@ -91,11 +93,11 @@ def measure(row, precision, programs, peers):
         candidates = start_peers(introduction["model"], row, precision, peers)
         started += [it for _, it in candidates]
         for variant, it in candidates:  # which all start at once
-            limit = compile_limit if variant.startswith("compiled") else start_limit
-            its_introduction = it.answer(begin + limit - time.monotonic())
+            compiles = variant.startswith("compiled")
+            its_introduction = it.answer(begin + (compile_limit if compiles else start_limit) - time.monotonic())
             if its_introduction is None:
                 running = it.process.poll() is None
-                why = "did not compile in time" if running and limit == compile_limit else "did not start"
+                why = "did not compile in time" if running and compiles else "did not start"
                 left_out.append({"name": it.name, "why": why})
                 it.end()
             else:
@@ -103,6 +105,8 @@ def measure(row, precision, programs, peers):
                 if its_introduction["parameters"] != introduction["parameters"]:
                     it.name += f" with {its_introduction['parameters']} parameters"
                 contestants.append(it)
+                if not compiles:
+                    begin = time.monotonic()  # the others, too, could have trained by now
         for _ in range(rounds):
             for it in contestants:
                 answer = it.train(turn)
@@ -190,6 +194,9 @@ def main():
     unknown = [row for row in only if row not in rows]
     if unknown:
         sys.exit(f"gpu-bench: there is no row {unknown[0]}; there are {', '.join(rows)}")
+    no_gpu = why_no_gpu(programs / "lm") if device == "cuda" else ""
+    if no_gpu:
+        sys.exit(f"gpu-bench: {no_gpu}")
     ceilings = measured_ceilings(peers)
     built = programs.parent / "built.txt"
     origin = [built.read_text().strip() if built.exists() else f"lm of {int((programs / 'bench').stat().st_mtime)}",

@@ -18,7 +18,6 @@ import json
 import math
 import os
 import random
-import re
 import shutil
 import signal
 import subprocess
@@ -26,7 +25,7 @@ import sys
 import time
 from pathlib import Path
 
-from gpu_programs import top, usable_programs
+from gpu_programs import top, usable_programs, why_no_gpu
 
 steps = int(os.environ.get("GPU_CHECK_STEPS", 200))
 patience = float(os.environ.get("GPU_CHECK_PATIENCE", 1))
@@ -93,15 +92,7 @@ class Check:
         self.lm = {"cpu": programs / "lm", "cuda": emulated if emulated.exists() else programs / "lm"}
         self.cores = os.cpu_count() or 1
         self.times = {}  # of the tests on the GPU, by name
-        self.no_gpu = self.why_no_gpu()
-
-    def why_no_gpu(self):
-        """In one line, as lm says it; empty where there is one. It looks for the GPU before it looks for data."""
-        run = Run(self.folder / "gpu.log", [self.lm["cuda"], "train", "--recipe", "char-lstm", "--device", "cuda",
-                                            "--data", self.folder / "none"])
-        run.end(time.monotonic() + 60)
-        found = re.search(r"--device cuda: (.*); use --device cpu", run.text())
-        return found.group(1) if found else ""
+        self.no_gpu = why_no_gpu(self.lm["cuda"])
 
     def need_gpu(self):
         if self.no_gpu:

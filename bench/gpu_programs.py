@@ -3,6 +3,7 @@ bench/gpu_bench.py."""
 
 import glob
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -39,3 +40,11 @@ def find_cublas(program):
         known = [it for it in os.environ.get("LD_LIBRARY_PATH", "").split(":") if it]
         if holding not in known:
             os.environ["LD_LIBRARY_PATH"] = ":".join([holding, *known])
+
+
+def why_no_gpu(lm):
+    """In one line, as lm says it; empty where there is one. It looks for the GPU before it looks for data."""
+    words = [lm, "train", "--recipe", "char-lstm", "--device", "cuda", "--data", top / "none"]
+    said = subprocess.run(words, capture_output=True, text=True).stderr
+    found = re.search(r"--device cuda: (.*); use --device cpu", said)
+    return found.group(1) if found else ""
