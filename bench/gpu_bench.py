@@ -6,7 +6,7 @@ the next call goes on with. These environment variables change what it does:
     PEERS="PYTHON ..."      interpreters with PyTorch (default: python3)
     ONLY="RECIPE ..."       rows
     PRECISIONS="fp32 tf32"  of the products (default: fp32)
-    GPU_BENCH_SECONDS=500   after which no row is begun
+    GPU_BENCH_SECONDS=420   after which no row is begun
     GPU_BENCH_TURN=2        seconds of a turn, of which each contestant has three
     GPU_BENCH_BUILD=build GPU_BENCH_DEVICE=cpu   a rehearsal without a GPU
 
@@ -27,7 +27,7 @@ from pathlib import Path
 from gpu_programs import top, usable_programs, why_no_gpu
 
 device = os.environ.get("GPU_BENCH_DEVICE", "cuda")
-time_limit = float(os.environ.get("GPU_BENCH_SECONDS", 500))
+time_limit = float(os.environ.get("GPU_BENCH_SECONDS", 420))
 turn = float(os.environ.get("GPU_BENCH_TURN", 2))
 rounds = 3
 start_limit, compile_limit = 90, 60  # seconds until a contestant trains; until one that compiles does
