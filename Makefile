@@ -66,19 +66,11 @@ check-sanitize: deps
 	@$(call compile,$(SANITIZED),all)
 	@$(call run_tests,$(SANITIZED))
 
-# For a machine that has a GPU but not the packages: the programs, stripped, with the libraries that it may lack. They are
-# started from the top of a copy of the sources.
+# For a machine that has a GPU but not the packages. They are started from the top of a copy of the sources.
 build-gpu: deps  ## pack the programs that gpu-check and gpu-bench need, for another machine: build-gpu/
 	@$(call configure,$(CUDA_BUILD),-DRONDO_CUDA=ON -DRONDO_PORTABLE=ON)
 	@$(call compile,$(CUDA_BUILD),$(GPU_PROGRAMS))
-	@rm -rf $(CUDA_BUILD)/packed build-gpu && mkdir -p $(CUDA_BUILD)/packed/bin $(CUDA_BUILD)/packed/lib build-gpu
-	@for name in $(GPU_PROGRAMS); do strip -o $(CUDA_BUILD)/packed/bin/$$name $(CUDA_BUILD)/bin/$$name || exit 1; done
-	@ldd $(CUDA_BUILD)/bin/bench | awk '/lib(fmt|crypto|gomp|stdc\+\+|gcc_s)\./ { print $$3 }' \
-	 | xargs -I{} cp -L {} $(CUDA_BUILD)/packed/lib
-	@{ git describe --always --dirty; cmake -LA -N $(CUDA_BUILD) | sed -n 's/^CMAKE_CUDA_ARCHITECTURES.*=/for /p'; } \
-	 | paste -sd ' ' > $(CUDA_BUILD)/packed/built.txt
-	@tar -C $(CUDA_BUILD)/packed -c . | xz --lzma2=preset=3,dict=192MiB > build-gpu/programs.tar.xz
-	@du -h build-gpu/programs.tar.xz
+	@python3 bench/gpu_programs.py $(CUDA_BUILD) build-gpu $(GPU_PROGRAMS)
 
 gpu-check:  ## on a machine with a GPU: does it compute what the CPU does? Nine minutes at most
 	@[ -e $(GPU_BUILD)/programs.tar.xz ] || [ -e $(GPU_BUILD)/bin/lm ] || $(MAKE) build-gpu

@@ -1,5 +1,5 @@
-"""`make gpu-bench`: lm and PyTorch train the recipes of bench/ on this machine's GPU, in turns: symbols a second, time of a step
-beside what it must take at least, memory. It reports and judges nothing. Each row goes into gpu-bench.jsonl beside the
+"""`make gpu-bench`: lm and PyTorch train the recipes of bench/ on this machine's GPU, in turns: symbols a second, time of
+a step beside what it must take at least, memory. It reports and judges nothing. Each row goes into gpu-bench.jsonl beside the
 programs, and one that is there already, from the same programs and GPU, is not measured again: what the time limit cut off,
 the next call goes on with. These environment variables change what it does:
 
@@ -50,7 +50,7 @@ class Contestant:
     def __init__(self, name, command):
         self.name, self.rates, self.peak = name, [], 0
         self.process = subprocess.Popen([str(word) for word in command], cwd=top, stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=errors, start_new_session=True)
+                                        stdout=subprocess.PIPE, stderr=errors, process_group=0)
 
     def answer(self, limit):
         """The next line; None if there is none in so many seconds, or the process has ended."""
@@ -224,6 +224,7 @@ def main():
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("gpu-bench: stopped"))
     programs = usable_programs(os.environ.get("GPU_BENCH_BUILD", "build-gpu"))
     errors = open(programs.parent / "gpu-bench.log", "w")  # what contestants say on the way
     main()

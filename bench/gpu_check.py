@@ -44,11 +44,14 @@ class Skipped(Exception):
 class Run:
     """A command in a process group of its own, which the part's time limit ends."""
 
+    all = []
+
     def __init__(self, log, command, **environment):
+        Run.all.append(self)
         self.log, self.command = log, [str(word) for word in command]
         with open(log, "w") as out:
             self.process = subprocess.Popen(self.command, cwd=top, stdin=subprocess.DEVNULL, stdout=out,
-                                            stderr=subprocess.STDOUT, start_new_session=True,
+                                            stderr=subprocess.STDOUT, process_group=0,
                                             env={**os.environ, **{k: str(v) for k, v in environment.items()}})
 
     def end(self, deadline):
@@ -58,9 +61,12 @@ class Run:
         except subprocess.TimeoutExpired:
             raise Failed(f"{Path(self.command[0]).name} was still running at the time limit: {self.log}") from None
         finally:
-            if self.process.poll() is None:
-                os.killpg(self.process.pid, signal.SIGKILL)
-                self.process.wait()
+            self.kill()
+
+    def kill(self):
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
 
     def text(self):
         return Path(self.log).read_text(errors="replace")
@@ -283,4 +289,9 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("gpu-check: stopped"))
+    try:
+        main()
+    finally:
+        for run in Run.all:
+            run.kill()

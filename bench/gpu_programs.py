@@ -1,15 +1,54 @@
-"""The programs that run on a GPU, which may have been built on another machine. Next: bench/gpu_check.py,
-bench/gpu_bench.py."""
+"""The programs that run on a machine with a GPU, which may have been built on another.
+
+    gpu_programs.py FROM TO PROGRAM...
+
+packs programs of the build folder FROM, stripped, with the libraries that the other machine may lack, into
+TO/programs.tar.xz. Next: bench/gpu_check.py, bench/gpu_bench.py, which unpack them.
+"""
 
 import glob
+import lzma
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 from pathlib import Path
 
 top = Path(__file__).resolve().parent.parent
+
+carried_libraries = r"lib(fmt|crypto|gomp|stdc\+\+|gcc_s)\."
+
+
+def output_of(*words):
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def pack(build, to, names):
+    commit = output_of("git", "-C", top, "describe", "--always", "--dirty")
+    settings = output_of("cmake", "-LA", "-N", build)
+    gpus = re.search("^CMAKE_CUDA_ARCHITECTURES.*=(.*)", settings, re.MULTILINE).group(1)
+    with tempfile.TemporaryDirectory(dir=build) as temporary:
+        folder = Path(temporary)
+        for name in ("bin", "lib"):
+            (folder / name).mkdir()
+        (folder / "built.txt").write_text(f"commit {commit}, for {gpus}\n")
+        for name in names:
+            output_of("strip", "-o", folder / "bin" / name, build / "bin" / name)
+        for line in output_of("ldd", build / "bin" / names[0]).splitlines():
+            if re.search(carried_libraries, line):
+                shutil.copy(line.split()[2], folder / "lib")
+        shutil.rmtree(to, ignore_errors=True)
+        to.mkdir(parents=True)
+        packed = to / "programs.tar.xz"
+        # So far back does it look for what it has seen: each program contains the same OpenBLAS.
+        method = {"id": lzma.FILTER_LZMA2, "preset": 3, "dict_size": 192 << 20}
+        with lzma.open(packed, "w", filters=[method]) as file, tarfile.open(fileobj=file, mode="w") as archive:
+            for path in sorted(folder.iterdir()):
+                archive.add(path, path.name)
+    print(f"{packed}: {packed.stat().st_size / 1e6:.1f} MB, commit {commit}, for {gpus}")
 
 
 def usable_programs(build):
@@ -29,8 +68,7 @@ def usable_programs(build):
 
 def find_cublas(program):
     """Puts cuBLAS into LD_LIBRARY_PATH where the program does not find it: CUDA's own, or that of PyTorch's packages."""
-    listed = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
-    missing = [line.split()[0] for line in listed.splitlines() if "not found" in line]
+    missing = [line.split()[0] for line in output_of("ldd", program).splitlines() if "not found" in line]
     folders = ["/usr/local/cuda/lib64", *glob.glob("/usr/local/cuda-*/lib64")]
     folders += [folder for path in sys.path for folder in sorted(glob.glob(f"{path}/nvidia/*/lib"))]
     for library in missing:
@@ -48,3 +86,7 @@ def why_no_gpu(lm):
     said = subprocess.run(words, capture_output=True, text=True).stderr
     found = re.search(r"--device cuda: (.*); use --device cpu", said)
     return found.group(1) if found else ""
+
+
+if __name__ == "__main__":
+    pack(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])
