@@ -30,7 +30,8 @@ device = os.environ.get("GPU_BENCH_DEVICE", "cuda")
 time_limit = float(os.environ.get("GPU_BENCH_SECONDS", 420))
 turn = float(os.environ.get("GPU_BENCH_TURN", 2))
 rounds = 3
-start_limit, compile_limit = 90, 60  # seconds until a contestant trains; until one that compiles does
+late = "did not compile in time"
+start_limit, compile_limit = 150, 60  # seconds until a contestant trains; until one that compiles does
 
 rows = {"zaremba-medium": ("common",), "awd-lstm-b20": ("common",), "awd-lstm-b80": ("common",),
         "awd-lstm-mos-b12": ("common",),
@@ -97,7 +98,7 @@ def measure(row, precision, programs, peers):
             its_introduction = it.answer(begin + (compile_limit if compiles else start_limit) - time.monotonic())
             if its_introduction is None:
                 running = it.process.poll() is None
-                why = "did not compile in time" if running and compiles else "did not start"
+                why = late if running and compiles else "did not start"
                 left_out.append({"name": it.name, "why": why})
                 it.end()
             else:
@@ -160,9 +161,9 @@ def report(record, ceilings):
     for it in record["left_out"]:
         print(f"  {it['name']}: {it['why']}")
     if record["row"] == penn_treebank_row:
-        needed = ", ".join(f"{it['name']} {penn_treebank * epochs / statistics.median(it['rates']) / 60:.0f} minutes"
+        needed = "; ".join(f"{it['name']}: {penn_treebank * epochs / statistics.median(it['rates']) / 60:.0f}"
                            for it in record["contestants"])
-        print(f"  {epochs} epochs of the Penn Treebank, updates alone: {needed}")
+        print(f"  {epochs} epochs of the Penn Treebank, updates alone, in minutes: {needed}")
     sys.stdout.flush()
 
 
@@ -184,7 +185,8 @@ def known_rows(results, origin):
     if not results.exists():
         return {}
     records = [json.loads(line) for line in results.read_text().splitlines()]
-    return {(it["row"], it["precision"]): it for it in records if it["origin"] == origin and "failed" not in it}
+    return {(it["row"], it["precision"]): it for it in records
+            if it["origin"] == origin and "failed" not in it and all(peer["why"] == late for peer in it["left_out"])}
 
 
 def main():
@@ -202,12 +204,12 @@ def main():
     origin = [built.read_text().strip() if built.exists() else f"lm of {int((programs / 'bench').stat().st_mtime)}",
               ceilings["device"] if ceilings else device]
     results = programs.parent / "gpu-bench.jsonl"
-    known, late = known_rows(results, origin), []
+    known, cut_off = known_rows(results, origin), []
     for precision in os.environ.get("PRECISIONS", "fp32").split():
         for row in only:
             record = known.get((row, precision))
             if record is None and time.monotonic() - begin > time_limit:
-                late.append(row)
+                cut_off.append(row)
                 continue
             if record is None:
                 try:
@@ -218,8 +220,8 @@ def main():
                 with open(results, "a") as file:
                     file.write(json.dumps(record) + "\n")
             report(record, ceilings)
-    if late:
-        print(f"\nno time was left for {', '.join(late)}: the same command goes on with them")
+    if cut_off:
+        print(f"\nno time was left for {', '.join(cut_off)}: the same command goes on with them")
     print(f"\n{time.monotonic() - begin:.0f} s; all of it is in {results}")
 
 
