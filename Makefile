@@ -3,6 +3,7 @@
 #   BUILD=DIR    build there (default: build); CXX=clang++ with a BUILD of its own uses another compiler
 #   JOBS=N       parallel compiles (default: one a core)
 #   THREADS=N PEERS="PYTHON ..." ONLY="RECIPE ..."   of `make bench`: see README.md, tests and checks
+#   GPU_BUILD=DIR   of `make gpu-check` and `gpu-bench`: programs to use (default: build-gpu)
 #   PREFIX=/usr/local DESTDIR=   of `make install`
 #   CMAKE=...    further arguments for CMake's configuration, e.g. CMAKE=-DRONDO_CUDA=ON
 BUILD ?= build
@@ -14,6 +15,9 @@ PREFIX ?= /usr/local
 , := ,
 MAKEFLAGS += --no-print-directory
 SANITIZED := $(BUILD)-sanitize
+CUDA_BUILD := build-cuda
+GPU_BUILD ?= build-gpu
+GPU_PROGRAMS := lm bench rondo_tests rondo_tests_double rondo_tests_cuda rondo_tests_cuda_double
 SOURCES = git ls-files --cached --others --exclude-standard -- '*.h' '*.cpp' '*.cc' '*.cu'
 CLANG_FORMAT = $(shell command -v clang-format-14 || (clang-format --version 2>/dev/null | grep -q 'version 14\.' && echo clang-format))
 
@@ -21,7 +25,8 @@ configure = cmake -S . -B $(1) $(CMAKE) $(2) --log-level=NOTICE
 compile = cmake --build $(1) --parallel $(JOBS) --target $(2)
 run_tests = ctest --test-dir $(1) --output-on-failure --no-tests=error
 
-.PHONY: all help deps run test install bench check check-format check-cuda check-sanitize format clean
+.PHONY: all help deps run test install bench check check-format check-cuda check-sanitize format clean \
+        build-gpu gpu-check gpu-bench gpu-registers
 
 all: deps  ## build the program: build/bin/lm
 	@$(call configure,$(BUILD))
@@ -61,6 +66,23 @@ check-sanitize: deps
 	@$(call compile,$(SANITIZED),all)
 	@$(call run_tests,$(SANITIZED))
 
+# For a machine that has a GPU but not the packages. They are started from the top of a copy of the sources.
+build-gpu: deps  ## pack the programs that gpu-check and gpu-bench need, for another machine: build-gpu/
+	@$(call configure,$(CUDA_BUILD),-DRONDO_CUDA=ON -DRONDO_PORTABLE=ON)
+	@$(call compile,$(CUDA_BUILD),$(GPU_PROGRAMS))
+	@python3 bench/gpu_programs.py $(CUDA_BUILD) build-gpu $(GPU_PROGRAMS)
+
+gpu-check:  ## on a machine with a GPU: does it compute what the CPU does? Nine minutes at most
+	@[ -e $(GPU_BUILD)/programs.tar.xz ] || [ -e $(GPU_BUILD)/bin/lm ] || $(MAKE) build-gpu
+	@GPU_CHECK_BUILD=$(GPU_BUILD) python3 bench/gpu_check.py
+
+gpu-bench:  ## on a machine with a GPU: speed and memory beside PyTorch's. Nine minutes at most, and resumable
+	@[ -e $(GPU_BUILD)/programs.tar.xz ] || [ -e $(GPU_BUILD)/bin/lm ] || $(MAKE) build-gpu
+	@GPU_BENCH_BUILD=$(GPU_BUILD) python3 bench/gpu_bench.py
+
+gpu-registers:  ## what each CUDA kernel takes of a GPU; fails if one spills registers. Needs nvcc
+	@PATH="$$PATH:/usr/local/cuda/bin" python3 bench/gpu_registers.py nvcc
+
 format:  ## rewrite the sources as clang-format 14 has them
 	@[ -n "$(CLANG_FORMAT)" ] || { echo 'format: needs clang-format 14' >&2; exit 1; }
 	@$(SOURCES) | xargs -r $(CLANG_FORMAT) -i
@@ -69,8 +91,8 @@ deps:  ## install what packages are missing (DEPS=no skips it)
 	@[ "$(DEPS)" = no ] || .ci/dependencies
 
 clean:  ## remove what was built
-	rm -rf $(BUILD) $(SANITIZED)
+	rm -rf $(BUILD) $(SANITIZED) $(CUDA_BUILD) build-gpu
 
 help:  ## list these
 	@echo 'make [target] [DEPS=no] [BUILD=DIR] [JOBS=N] [CXX=compiler]'
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' Makefile

@@ -36,7 +36,7 @@ struct Options {
   double seconds = 2;
   bool no_products = false;
   std::vector<std::string> peers, recipes;
-  std::string train;
+  std::string train, device = "cpu";
   bool train_mixture = false;
   std::vector<std::string> settings;  // of the recipe that --train trains
 };
@@ -55,26 +55,6 @@ Peer::Environment peer_environment(int threads) {
           {"MALLOC_MMAP_THRESHOLD_", huge},
           {"MALLOC_TRIM_THRESHOLD_", huge},
           {"MALLOC_TOP_PAD_", std::to_string(1 << 26)}};
-}
-
-/// What bench/peers.py needs to know of a recipe.
-Json model_of(const Recipe& recipe) {
-  const LanguageModelOptions options = model_options(recipe);
-  return {{"cell", options.cell},
-          {"embedding", options.embedding},
-          {"hidden", options.hidden},
-          {"tied", options.tied},
-          {"dropout", options.dropout},
-          {"experts", options.experts},
-          {"weight_drop", options.noise.weight_drop},
-          {"biases", options.bias_count},
-          {"vocabulary", vocabulary_size(recipe)},
-          {"batch", recipe.train.batch},
-          {"length", recipe.train.length},
-          {"optimizer", recipe.train.optimizer},
-          {"learning_rate", recipe.train.learning_rate},
-          {"clip", recipe.train.clip},
-          {"warm_up_updates", warm_up_updates}};
 }
 
 /// Starts one who trains the recipe; null, with a line that says so, if that fails.
@@ -217,6 +197,7 @@ int main(int argc, char** argv) {
   app.add_option("--peer", options.peers, "a Python interpreter with PyTorch; may be given again")
       ->allow_extra_args(false);
   app.add_option("--train", options.train)->group("");  // the process that trains one recipe
+  app.add_option("--device", options.device)->check(CLI::IsMember({"cpu", "cuda"}))->group("");
   app.add_flag("--train-mixture", options.train_mixture)->group("");
   app.add_option("--set", options.settings)->group("")->allow_extra_args(false);
   app.add_option(
@@ -231,7 +212,8 @@ int main(int argc, char** argv) {
   try {
     set_threads(options.threads);
     if (!options.train.empty()) {
-      train_on_request(options.train, options.settings);
+      train_on_request(options.train, options.settings,
+                       choose_device(options.device, options.threads).device);
       return 0;
     }
     if (options.train_mixture) {

@@ -7,6 +7,8 @@
 #include <sstream>
 
 #include "bench/machine.h"
+#include "cuda/runtime.h"
+#include "lm/model.h"
 #include "lm/recipes.h"
 #include "lm/training.h"
 #include "tensor/allocator.h"
@@ -18,19 +20,23 @@ namespace {
 
 using Json = Peer::Json;
 
-Json updates_for(const std::function<int64_t()>& update, double seconds) {
+Json updates_for(const std::function<int64_t()>& update, double seconds, Device device) {
   int64_t symbols = 0;
-  const size_t allocations = memory_statistics(Device::cpu).system_allocations;
+  const size_t allocations = memory_statistics(device).system_allocations;
   const double start = now();
   while (now() - start < seconds) symbols += update();
+  if (device == Device::cuda) cuda::synchronize();
+  const double needed = now() - start;
+  const MemoryStatistics memory = memory_statistics(device);
   return {{"symbols", symbols},
-          {"seconds", now() - start},
-          {"system_allocations", memory_statistics(Device::cpu).system_allocations - allocations}};
+          {"seconds", needed},
+          {"system_allocations", memory.system_allocations - allocations},
+          {"peak_bytes", memory.peak_bytes}};
 }
 
-Json profiled_for(const std::function<int64_t()>& update, double seconds) {
+Json profiled_for(const std::function<int64_t()>& update, double seconds, Device device) {
   set_profiling(true);
-  Json answer = updates_for(update, seconds);
+  Json answer = updates_for(update, seconds, device);
   for (const ProfileEntry& entry : profile())
     answer["entries"].push_back({{"kind", entry.kind},
                                  {"name", entry.name},
@@ -43,7 +49,7 @@ Json profiled_for(const std::function<int64_t()>& update, double seconds) {
 
 }  // namespace
 
-void answer_requests(const Json& introduction, const std::function<int64_t()>& update) {
+void answer_requests(const Json& introduction, const std::function<int64_t()>& update, Device device) {
   for (int i = 0; i < warm_up_updates; ++i) update();
   Json complete{{"what", "lm"}, {"kernels", "OpenBLAS " + blas_kernel()}, {"threads", threads()}};
   complete.update(introduction);
@@ -55,13 +61,34 @@ void answer_requests(const Json& introduction, const std::function<int64_t()>& u
     const bool profiled = word == "profile";
     if (profiled) words >> word;
     const double seconds = std::stod(word);
-    std::cout << (profiled ? profiled_for(update, seconds) : updates_for(update, seconds)) << std::endl;
+    std::cout << (profiled ? profiled_for(update, seconds, device) : updates_for(update, seconds, device))
+              << std::endl;
   }
 }
 
 int64_t vocabulary_size(const Recipe& recipe) { return recipe.data.unit == "words" ? 10000 : 50; }
 
-void train_on_request(const std::string& recipe_file, const std::vector<std::string>& texts) {
+Json model_of(const Recipe& recipe) {
+  const LanguageModelOptions options = model_options(recipe);
+  return {{"cell", options.cell},
+          {"embedding", options.embedding},
+          {"hidden", options.hidden},
+          {"tied", options.tied},
+          {"dropout", options.dropout},
+          {"experts", options.experts},
+          {"major_ratio", options.major_ratio},
+          {"weight_drop", options.noise.weight_drop},
+          {"biases", options.bias_count},
+          {"vocabulary", vocabulary_size(recipe)},
+          {"batch", recipe.train.batch},
+          {"length", recipe.train.length},
+          {"optimizer", recipe.train.optimizer},
+          {"learning_rate", recipe.train.learning_rate},
+          {"clip", recipe.train.clip},
+          {"warm_up_updates", warm_up_updates}};
+}
+
+void train_on_request(const std::string& recipe_file, const std::vector<std::string>& texts, Device device) {
   std::vector<Setting> settings;
   for (const std::string& text : texts) settings.push_back(parse_setting(text));
   const Recipe recipe = resolve_recipe(recipe_file, settings);
@@ -70,14 +97,16 @@ void train_on_request(const std::string& recipe_file, const std::vector<std::str
   std::uniform_int_distribution<int32_t> any_symbol(0, static_cast<int32_t>(V) - 1);
   std::vector<int32_t> ids(static_cast<size_t>(recipe.train.batch * recipe.train.length * 50 + 1));
   std::generate(ids.begin(), ids.end(), [&] { return any_symbol(random); });
-  Training training(recipe, V, ids);
-  answer_requests({{"parameters", training.model().parameter_count()}}, [&, chunk = Chunk()]() mutable {
+  Training training(recipe, V, ids, {}, device);
+  const Json introduction{{"parameters", training.model().parameter_count()}, {"model", model_of(recipe)}};
+  const auto update = [&, chunk = Chunk()]() mutable {
     if (!training.next_chunk(chunk)) {
       training.begin_next_epoch();
       training.next_chunk(chunk);
     }
     return training.update(chunk).symbols;
-  });
+  };
+  answer_requests(introduction, update, device);
 }
 
 }  // namespace rondo

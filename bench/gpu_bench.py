@@ -1,0 +1,232 @@
+"""`make gpu-bench`: lm and PyTorch train the recipes of bench/ on this machine's GPU, in turns: symbols a second, time of
+a step beside what it must take at least, memory. It reports and judges nothing. Each row goes into gpu-bench.jsonl beside the
+programs, and one that is there already, from the same programs and GPU, is not measured again: what the time limit cut off,
+the next call goes on with. These environment variables change what it does:
+
+    PEERS="PYTHON ..."      interpreters with PyTorch (default: python3)
+    ONLY="RECIPE ..."       rows
+    PRECISIONS="fp32 tf32"  of the products (default: fp32)
+    GPU_BENCH_SECONDS=420   after which no row is begun
+    GPU_BENCH_TURN=2        seconds of a turn, of which each contestant has three
+    GPU_BENCH_BUILD=build GPU_BENCH_DEVICE=cpu   a rehearsal without a GPU
+
+Next: bench/worker.h, which trains in lm, and bench/peers.py. Whether the figures are right: bench/gpu_check.py.
+"""
+
+import json
+import os
+import select
+import shlex
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from gpu_programs import top, usable_programs, why_no_gpu
+
+device = os.environ.get("GPU_BENCH_DEVICE", "cuda")
+time_limit = float(os.environ.get("GPU_BENCH_SECONDS", 420))
+turn = float(os.environ.get("GPU_BENCH_TURN", 2))
+rounds = 3
+late = "did not compile in time"
+start_limit, compile_limit = 150, 60  # seconds until a contestant trains; until one that compiles does
+
+rows = {"zaremba-medium": ("common",), "awd-lstm-b20": ("common",), "awd-lstm-b80": ("common",),
+        "awd-lstm-mos-b12": ("common",),
+        "char-mlstm": ("hoisted", "compiled", "compiled_step"), "char-mi-lstm": ("hoisted", "compiled", "compiled_step"),
+        "char-mgru": ("hoisted", "compiled", "compiled_step"),
+        "char-mmlstm": ("common", "hoisted", "compiled", "compiled_step")}
+names = {"common": "nn.LSTM", "hoisted": "eager loop", "compiled": "compiled layer", "compiled_step": "compiled step"}
+
+# The Penn Treebank's training text, and the longest training of the literature on it (Merity et al. 2018).
+penn_treebank, epochs, penn_treebank_row = 929_589, 500, "awd-lstm-b20"
+
+# What a step of each cell leaves in memory for backward, in states: gates, intermediate states, memory and output.
+stored_states = {"lstm": 6, "mlstm": 8, "mi_lstm": 10, "mgru": 6}
+
+
+class Contestant:
+    def __init__(self, name, command):
+        self.name, self.rates, self.peak = name, [], 0
+        self.process = subprocess.Popen([str(word) for word in command], cwd=top, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=errors, process_group=0)
+
+    def answer(self, limit):
+        """The next line; None if there is none in so many seconds, or the process has ended."""
+        ready, _, _ = select.select([self.process.stdout], [], [], max(0.0, limit))
+        line = self.process.stdout.readline() if ready else b""
+        return json.loads(line) if line.startswith(b"{") else None
+
+    def train(self, request):
+        self.process.stdin.write(f"{request}\n".encode())
+        self.process.stdin.flush()
+        answer = self.answer(60 + 10 * turn)
+        if answer is None:
+            raise RuntimeError(f"{self.name} ended in a turn")
+        return answer
+
+    def end(self):
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)  # what compiles for it, too
+        self.process.wait()
+
+
+def start_peers(model, row, precision, peers):
+    return [(variant, Contestant(f"{Path(peer).name} {names[variant]}" if len(peers) > 1 else names[variant],
+                                 [peer, top / "bench/peers.py", json.dumps(model), variant, os.cpu_count(), device,
+                                  precision]))
+            for peer in peers for variant in rows[row]]
+
+
+def measure(row, precision, programs, peers):
+    """All that is known of a row, as a JSON object."""
+    command = [programs / "bench", "--train", top / f"bench/{row}.toml", "--device", device]
+    lm = Contestant("lm", command + (["--precision", precision] if precision != "fp32" else []))
+    started, left_out = [lm], []
+    try:
+        introduction = lm.answer(start_limit)
+        if introduction is None:
+            return {"failed": "lm does not train it"}
+        contestants = [lm]
+        begin = time.monotonic()
+        candidates = start_peers(introduction["model"], row, precision, peers)
+        started += [it for _, it in candidates]
+        for variant, it in candidates:  # which all start at once
+            compiles = variant.startswith("compiled")
+            its_introduction = it.answer(begin + (compile_limit if compiles else start_limit) - time.monotonic())
+            if its_introduction is None:
+                running = it.process.poll() is None
+                why = late if running and compiles else "did not start"
+                left_out.append({"name": it.name, "why": why})
+                it.end()
+            else:
+                it.name += f", {its_introduction['what']}"
+                if its_introduction["parameters"] != introduction["parameters"]:
+                    it.name += f" with {its_introduction['parameters']} parameters"
+                contestants.append(it)
+                if not compiles:
+                    begin = time.monotonic()  # the others, too, could have trained by now
+        for _ in range(rounds):
+            for it in contestants:
+                answer = it.train(turn)
+                it.rates.append(answer["symbols"] / answer["seconds"])
+                it.peak = answer.get("peak_bytes", 0)
+        profile = lm.train(f"profile {turn / 4}")
+        operations = sum(entry["operations"] for entry in profile["entries"]) / profile["symbols"]
+        return {"parameters": introduction["parameters"], "model": introduction["model"], "operations": operations,
+                "contestants": [{"name": it.name, "rates": it.rates, "peak_bytes": it.peak} for it in contestants],
+                "left_out": left_out}
+    finally:
+        for it in started:
+            it.end()
+
+
+def fewest_bytes(model, parameters):
+    """That a step moves through memory if every number is read or written there as seldom as can be: a weight is read
+    forward and backward, and read and written by the update; its gradient is written, and read for its norm and the
+    update; Adam has two moments. What a layer stores is written once and read once."""
+    passes = 7 + (4 if model["optimizer"] == "adam" else 0)
+    states = stored_states[model["cell"]] * sum(model["hidden"]) + model["embedding"]
+    return 4 * (passes * parameters + 2 * states * model["batch"] * model["length"])
+
+
+def report(record, ceilings):
+    print(f"\n{record['row']}, {record['precision']}: ", end="")
+    if "failed" in record:
+        return print(record["failed"], flush=True)
+    model, parameters = record["model"], record["parameters"]
+    symbols = model["batch"] * model["length"]
+    operations, moved = record["operations"] * symbols, fewest_bytes(model, parameters)
+    print(f"{parameters / 1e6:.2f}M parameters, B {model['batch']}, T {model['length']}; a step is "
+          f"{operations / 1e9:.1f} GFLOP and {moved / 1e9:.2f} GB", end="")
+    floor = None
+    if ceilings:
+        floor = max(operations / ceilings[record["precision"]], moved / ceilings["bandwidth"])
+        print(f", at least {1e3 * floor:.2f} ms", end="")
+    print("\n  {:<44} {:>12}  {:>9}  {:>8}  {:>8}  lm to it: median, round by round".format(
+        "", "symbols/s", "ms a step", "to floor", "peak MB"))
+    of_lm = record["contestants"][0]["rates"]
+    for it in record["contestants"]:
+        rate = statistics.median(it["rates"])
+        to_floor = f"{symbols / rate / floor:.1f}x" if floor else ""
+        print(f"  {it['name']:<44} {rate:12,.0f}  {1e3 * symbols / rate:9.2f}  {to_floor:>8}  {it['peak_bytes'] / 1e6:8.0f}",
+              end="")
+        if it is record["contestants"][0]:
+            print()
+        else:
+            ratios = [ours / its for ours, its in zip(of_lm, it["rates"])]
+            print(f"  {statistics.median(ratios):.2f}x  {' '.join(f'{ratio:.2f}' for ratio in ratios)}")
+    for it in record["left_out"]:
+        print(f"  {it['name']}: {it['why']}")
+    if record["row"] == penn_treebank_row:
+        needed = "; ".join(f"{it['name']}: {penn_treebank * epochs / statistics.median(it['rates']) / 60:.0f}"
+                           for it in record["contestants"])
+        print(f"  {epochs} epochs of the Penn Treebank, updates alone, in minutes: {needed}")
+    sys.stdout.flush()
+
+
+def measured_ceilings(peers):
+    """Of the GPU; None without one."""
+    for peer in peers if device == "cuda" else ():
+        done = subprocess.run([peer, top / "bench/peers.py", "ceilings", device], stdout=subprocess.PIPE, stderr=errors)
+        if done.returncode == 0:
+            it = json.loads(done.stdout)
+            print(f"{it['device']}, {it['what']}: products {it['fp32'] / 1e12:.1f} TFLOP/s in fp32, "
+                  f"{it['tf32'] / 1e12:.1f} in tf32; copies {it['bandwidth'] / 1e12:.2f} TB/s", flush=True)
+            return it
+    print("no ceilings: no peer has a GPU", flush=True)
+    return None
+
+
+def known_rows(results, origin):
+    """Those measured already with the same programs on the same device."""
+    if not results.exists():
+        return {}
+    records = [json.loads(line) for line in results.read_text().splitlines()]
+    return {(it["row"], it["precision"]): it for it in records
+            if it["origin"] == origin and "failed" not in it and all(peer["why"] == late for peer in it["left_out"])}
+
+
+def main():
+    begin = time.monotonic()
+    peers = [peer for peer in shlex.split(os.environ.get("PEERS", "python3"))]
+    only = os.environ.get("ONLY", "").split() or list(rows)
+    unknown = [row for row in only if row not in rows]
+    if unknown:
+        sys.exit(f"gpu-bench: there is no row {unknown[0]}; there are {', '.join(rows)}")
+    no_gpu = why_no_gpu(programs / "lm") if device == "cuda" else ""
+    if no_gpu:
+        sys.exit(f"gpu-bench: {no_gpu}")
+    ceilings = measured_ceilings(peers)
+    built = programs.parent / "built.txt"
+    origin = [built.read_text().strip() if built.exists() else f"lm of {int((programs / 'bench').stat().st_mtime)}",
+              ceilings["device"] if ceilings else device]
+    results = programs.parent / "gpu-bench.jsonl"
+    known, cut_off = known_rows(results, origin), []
+    for precision in os.environ.get("PRECISIONS", "fp32").split():
+        for row in only:
+            record = known.get((row, precision))
+            if record is None and time.monotonic() - begin > time_limit:
+                cut_off.append(row)
+                continue
+            if record is None:
+                try:
+                    record = measure(row, precision, programs, peers)
+                except (RuntimeError, OSError) as error:
+                    record = {"failed": str(error)}
+                record = {"row": row, "precision": precision, "origin": origin, **record}
+                with open(results, "a") as file:
+                    file.write(json.dumps(record) + "\n")
+            report(record, ceilings)
+    if cut_off:
+        print(f"\nno time was left for {', '.join(cut_off)}: the same command goes on with them")
+    print(f"\n{time.monotonic() - begin:.0f} s; all of it is in {results}")
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("gpu-bench: stopped"))
+    programs = usable_programs(os.environ.get("GPU_BENCH_BUILD", "build-gpu"))
+    errors = open(programs.parent / "gpu-bench.log", "w")  # what contestants say on the way
+    main()

@@ -1,0 +1,92 @@
+"""The programs that run on a machine with a GPU, which may have been built on another.
+
+    gpu_programs.py FROM TO PROGRAM...
+
+packs programs of the build folder FROM, stripped, with the libraries that the other machine may lack, into
+TO/programs.tar.xz. Next: bench/gpu_check.py, bench/gpu_bench.py, which unpack them.
+"""
+
+import glob
+import lzma
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+top = Path(__file__).resolve().parent.parent
+
+carried_libraries = r"lib(fmt|crypto|gomp|stdc\+\+|gcc_s)\."
+
+
+def output_of(*words):
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def pack(build, to, names):
+    commit = output_of("git", "-C", top, "describe", "--always", "--dirty")
+    settings = output_of("cmake", "-LA", "-N", build)
+    gpus = re.search("^CMAKE_CUDA_ARCHITECTURES.*=(.*)", settings, re.MULTILINE).group(1)
+    with tempfile.TemporaryDirectory(dir=build) as temporary:
+        folder = Path(temporary)
+        for name in ("bin", "lib"):
+            (folder / name).mkdir()
+        (folder / "built.txt").write_text(f"commit {commit}, for {gpus}\n")
+        for name in names:
+            output_of("strip", "-o", folder / "bin" / name, build / "bin" / name)
+        for line in output_of("ldd", build / "bin" / names[0]).splitlines():
+            if re.search(carried_libraries, line):
+                shutil.copy(line.split()[2], folder / "lib")
+        shutil.rmtree(to, ignore_errors=True)
+        to.mkdir(parents=True)
+        packed = to / "programs.tar.xz"
+        # So far back does it look for what it has seen: each program contains the same OpenBLAS.
+        method = {"id": lzma.FILTER_LZMA2, "preset": 3, "dict_size": 192 << 20}
+        with lzma.open(packed, "w", filters=[method]) as file, tarfile.open(fileobj=file, mode="w") as archive:
+            for path in sorted(folder.iterdir()):
+                archive.add(path, path.name)
+    print(f"{packed}: {packed.stat().st_size / 1e6:.1f} MB, commit {commit}, for {gpus}")
+
+
+def usable_programs(build):
+    """The folder of the programs of `build`, unpacked if they are packed, which find their libraries. Ends the process
+    with a line if there are none."""
+    folder = top / build
+    programs, packed = folder / "bin", folder / "programs.tar.xz"
+    lm = programs / "lm"
+    if packed.exists() and not (lm.exists() and lm.stat().st_ctime > packed.stat().st_mtime):
+        with tarfile.open(packed) as archive:
+            archive.extractall(folder)
+    if not lm.exists():
+        sys.exit(f"{programs}: no programs; `make build-gpu` builds and packs them")
+    find_cublas(lm)
+    return programs
+
+
+def find_cublas(program):
+    """Puts cuBLAS into LD_LIBRARY_PATH where the program does not find it: CUDA's own, or that of PyTorch's packages."""
+    missing = [line.split()[0] for line in output_of("ldd", program).splitlines() if "not found" in line]
+    folders = ["/usr/local/cuda/lib64", *glob.glob("/usr/local/cuda-*/lib64")]
+    folders += [folder for path in sys.path for folder in sorted(glob.glob(f"{path}/nvidia/*/lib"))]
+    for library in missing:
+        holding = next((folder for folder in folders if (Path(folder) / library).exists()), None)
+        if holding is None:
+            sys.exit(f"{program}: {library} is not on this machine; looked in {', '.join(folders)}")
+        known = [it for it in os.environ.get("LD_LIBRARY_PATH", "").split(":") if it]
+        if holding not in known:
+            os.environ["LD_LIBRARY_PATH"] = ":".join([holding, *known])
+
+
+def why_no_gpu(lm):
+    """In one line, as lm says it; empty where there is one. It looks for the GPU before it looks for data."""
+    words = [lm, "train", "--recipe", "char-lstm", "--device", "cuda", "--data", top / "none"]
+    said = subprocess.run(words, capture_output=True, text=True).stderr
+    found = re.search(r"--device cuda: (.*); use --device cpu", said)
+    return found.group(1) if found else ""
+
+
+if __name__ == "__main__":
+    pack(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])
