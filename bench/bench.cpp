@@ -37,6 +37,7 @@ struct Options {
   bool no_products = false;
   std::vector<std::string> peers, recipes;
   std::string train, device = "cpu";
+  std::optional<std::string> precision;
   bool train_mixture = false;
   std::vector<std::string> settings;  // of the recipe that --train trains
 };
@@ -198,6 +199,7 @@ int main(int argc, char** argv) {
       ->allow_extra_args(false);
   app.add_option("--train", options.train)->group("");  // the process that trains one recipe
   app.add_option("--device", options.device)->check(CLI::IsMember({"cpu", "cuda"}))->group("");
+  app.add_option("--precision", options.precision)->check(CLI::IsMember({"fp32", "tf32", "bf16"}))->group("");
   app.add_flag("--train-mixture", options.train_mixture)->group("");
   app.add_option("--set", options.settings)->group("")->allow_extra_args(false);
   app.add_option(
@@ -213,7 +215,7 @@ int main(int argc, char** argv) {
     set_threads(options.threads);
     if (!options.train.empty()) {
       train_on_request(options.train, options.settings,
-                       choose_device(options.device, options.threads).device);
+                       choose_device(options.device, options.precision, options.threads).device);
       return 0;
     }
     if (options.train_mixture) {

@@ -113,10 +113,12 @@ def measure(row, precision, programs, peers):
                 answer = it.train(turn)
                 it.rates.append(answer["symbols"] / answer["seconds"])
                 it.peak = answer.get("peak_bytes", 0)
+                it.launches = answer.get("launches_an_update")
         profile = lm.train(f"profile {turn / 4}")
         operations = sum(entry["operations"] for entry in profile["entries"]) / profile["symbols"]
         return {"parameters": introduction["parameters"], "model": introduction["model"], "operations": operations,
-                "contestants": [{"name": it.name, "rates": it.rates, "peak_bytes": it.peak} for it in contestants],
+                "contestants": [{"name": it.name, "rates": it.rates, "peak_bytes": it.peak,
+                                 "launches": it.launches} for it in contestants],
                 "left_out": left_out}
     finally:
         for it in started:
@@ -154,7 +156,7 @@ def report(record, ceilings):
         print(f"  {it['name']:<44} {rate:12,.0f}  {1e3 * symbols / rate:9.2f}  {to_floor:>8}  {it['peak_bytes'] / 1e6:8.0f}",
               end="")
         if it is record["contestants"][0]:
-            print()
+            print(f"  {it['launches']} launches a step")
         else:
             ratios = [ours / its for ours, its in zip(of_lm, it["rates"])]
             print(f"  {statistics.median(ratios):.2f}x  {' '.join(f'{ratio:.2f}' for ratio in ratios)}")

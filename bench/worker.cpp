@@ -21,15 +21,18 @@ namespace {
 using Json = Peer::Json;
 
 Json updates_for(const std::function<int64_t()>& update, double seconds, Device device) {
-  int64_t symbols = 0;
+  const auto launched = [device] { return device == Device::cuda ? cuda::launches() : 0; };
+  int64_t symbols = 0, updates = 0;
+  const int64_t launches = launched();
   const size_t allocations = memory_statistics(device).system_allocations;
   const double start = now();
-  while (now() - start < seconds) symbols += update();
+  for (; now() - start < seconds; ++updates) symbols += update();
   if (device == Device::cuda) cuda::synchronize();
   const double needed = now() - start;
   const MemoryStatistics memory = memory_statistics(device);
   return {{"symbols", symbols},
           {"seconds", needed},
+          {"launches_an_update", (launched() - launches) / updates},
           {"system_allocations", memory.system_allocations - allocations},
           {"peak_bytes", memory.peak_bytes}};
 }
@@ -104,7 +107,10 @@ void train_on_request(const std::string& recipe_file, const std::vector<std::str
       training.begin_next_epoch();
       training.next_chunk(chunk);
     }
-    return training.update(chunk).symbols;
+    training.set_replay(!profiling());  // what is replayed cannot be watched
+    training.advance(chunk);
+    if (device == Device::cpu) training.progress();
+    return chunk.scored;
   };
   answer_requests(introduction, update, device);
 }

@@ -18,8 +18,11 @@ cublasHandle_t blas() {
     if (status == CUBLAS_STATUS_SUCCESS) status = cublasSetStream(made, stream());
     // Memory that stays, so that a product can be part of a graph and gives the same bits each time.
     constexpr std::size_t workspace_bytes = std::size_t{32} << 20;  // what NVIDIA recommends for Hopper
-    if (status == CUBLAS_STATUS_SUCCESS)
-      status = cublasSetWorkspace(made, system_block(workspace_bytes), workspace_bytes);
+    void* workspace = system_block(workspace_bytes);
+    check(workspace != nullptr,
+          "[cuda] no memory on the GPU for the {} bytes that cuBLAS works in; use --device cpu",
+          workspace_bytes);
+    if (status == CUBLAS_STATUS_SUCCESS) status = cublasSetWorkspace(made, workspace, workspace_bytes);
     check(status == CUBLAS_STATUS_SUCCESS, "[cuda] cuBLAS did not start: {}", cublasGetStatusString(status));
     return made;
   }();

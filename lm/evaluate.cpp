@@ -100,7 +100,8 @@ Measurement planned(const EvaluateOptions& options, const OpenRun& run) {
   plan.reading.streams = adapts ? 1 : options.streams.value_or(plan.reading.streams);
   if (options.dynamic) {
     plan.how.dynamic = recipe.dynamic;
-    if (const auto available = available_memory()) check_dynamic_fits(recipe, *run.model, *available);
+    if (const auto available = available_memory(run.model->device()))
+      check_dynamic_fits(recipe, *run.model, *available);
   }
   if (options.cache) plan.how.cache = recipe.cache;
   plan.budget = options.budget.value_or(default_tuning_budget);

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <fstream>
 
+#include "cuda/runtime.h"
+
 namespace rondo {
 namespace {
 
@@ -56,6 +58,11 @@ std::optional<int64_t> available_memory() {
   for (const auto& limit : {left_in_container(), left_of_address_space()})
     if (limit) least = std::max<int64_t>(0, std::min(least.value_or(*limit), *limit));
   return least;
+}
+
+std::optional<int64_t> available_memory(Device device) {
+  if (device == Device::cpu) return available_memory();
+  return static_cast<int64_t>(cuda::memory().free);
 }
 
 std::string bytes_text(int64_t bytes) {

@@ -82,7 +82,7 @@ void Report::evaluation(const std::string& model, const std::optional<Moment>& w
                 {"symbols", it.symbols},
                 {"best", best},
                 {"seconds", it.seconds},
-                {"peak_bytes", memory_statistics(Device::cpu).peak_bytes}});
+                {"peak_bytes", memory_statistics(device_).peak_bytes}});
   log_.append(entry.dump());
   begin_window();
 }

@@ -24,8 +24,8 @@ std::string figure_text(const Recipe& recipe, double nats);
 class Report {
  public:
   /// The log goes on at a position in bytes; what lies behind it is cut off.
-  Report(const Recipe& recipe, const RunFolder& run, int64_t log_position)
-      : recipe_(recipe), log_(run.log(), log_position), progress_(stdout) {}
+  Report(const Recipe& recipe, const RunFolder& run, int64_t log_position, Device device)
+      : recipe_(recipe), log_(run.log(), log_position), progress_(stdout), device_(device) {}
 
   void line(const std::string& text) { progress_.line(text); }
   int64_t sync() { return log_.sync(); }
@@ -56,6 +56,7 @@ class Report {
   const Recipe& recipe_;
   LineFile log_;
   Progress progress_;
+  Device device_;
   // Since the last line of the log:
   double nats_ = 0;
   int64_t symbols_ = 0;

@@ -6,6 +6,7 @@
 #include <numbers>
 #include <optional>
 
+#include "cuda/runtime.h"
 #include "data/ngram.h"
 #include "data/text.h"
 #include "lm/evaluation.h"
@@ -270,10 +271,16 @@ void say_beginning(const Setup& setup, int threads, const CorpusText& text, Trai
                    const Corpus& corpus, const Vocabulary& vocabulary, Report& report) {
   const auto& [recipe, made_by] = setup.config;
   for (const std::string& note : text.notes) report.line(note);
-  report.line(fmt::format("{}: {} parameters, {} symbols of {} types, {} threads, {} kernels; the run is {}",
-                          recipe.name, training.model().parameter_count(), corpus.train.ids.size(),
-                          vocabulary.types(), threads, blas_kernel(), setup.run.path.string()));
-  if (setup.resumes && made_by.threads != threads)
+  report.line(fmt::format("{}: {} parameters, {} symbols of {} types, {}; the run is {}", recipe.name,
+                          training.model().parameter_count(), corpus.train.ids.size(), vocabulary.types(),
+                          training.model().device() == Device::cuda
+                              ? fmt::format("{}, {}", cuda::description(), made_by.precision)
+                              : fmt::format("{} threads, {} kernels", threads, blas_kernel()),
+                          setup.run.path.string()));
+  if (setup.resumes && made_by.device != name_of(training.model().device()))
+    report.line(
+        fmt::format("this run was begun on {}: the last digits may differ from here on", made_by.device));
+  else if (setup.resumes && made_by.threads != threads)
     report.line(fmt::format("this run was made with {} threads, now there are {}: the last bits may differ",
                             made_by.threads, threads));
   if (recipe.train.averaging == "always" && training.step() == 0)
@@ -302,7 +309,7 @@ int train(const TrainOptions& options) {
   const Reading reading = reading_of(recipe, vocabulary);
   check_streams(reading, std::ssize(corpus.valid.ids));
   if (corpus.test) check_streams(reading, std::ssize(corpus.test->ids));
-  if (const auto available = available_memory())
+  if (const auto available = available_memory(device))
     check_fits(recipe, LanguageModel(model_options(recipe), vocabulary.size(), std::nullopt), *available);
   Training training(recipe, vocabulary.size(), corpus.train.ids, vocabulary.line_end_id(), device);
   check_known_vocabulary(setup, symbols);
@@ -315,7 +322,7 @@ int train(const TrainOptions& options) {
   const bool begins_trained = setup.finetunes() && training.step() == 0 && !training.is_validated();
   if (begins_trained) save_model(run.model(), training.model());
   const int64_t log_begin = log_end(run, log_position);
-  Report report(recipe, run, log_begin);
+  Report report(recipe, run, log_begin, device);
   training.save(run.state(), report.sync());  // before anything is logged: a run that is killed can go on
   if (log_begin < log_position)
     report.line(
@@ -334,6 +341,10 @@ int train(const TrainOptions& options) {
     throw remedy_of(error, run, setup.finetunes());
   } catch (const Stopped&) {
     return stopped(signals, "before all was evaluated", run, report);
+  } catch (const Error& error) {
+    if (device == Device::cpu) throw;
+    throw Error(fmt::format("{}. To go on where the run was last saved: {}, here or with --device cpu",
+                            error.what(), resume_command(run)));
   }
   return 0;
 }

@@ -73,7 +73,7 @@ TEST(GpuThatIsTooSmall, IsSaidInOneLine) {
   const SmallData data;
   data.trained("run", {"--epochs", "1"});
   expect_one_line(run_on("memory=60000", {"eval", data.path("run")}), "no memory on the GPU");
-  expect_one_line(run_on("memory=60000", data.train("other")), "no memory on the GPU");
+  expect_refused(run_on("memory=60000", data.train("other")), "are available, which no train.micro_batch");
   EXPECT_FALSE(std::filesystem::exists(data / "other")) << "there was no room for the model";
 }
 
@@ -102,9 +102,10 @@ TEST(GpuThatRunsOutOfMemory, LeavesARunThatGoesOn) {
   NEED_EMULATED_GPU();
   const SmallData data;
   data.trained("whole", sgd);
-  // Enough for the model and its state, not for a step.
+  // Enough for cuBLAS, the model and its state, not for a step.
   std::string enough;
-  for (int bytes = 400000; enough.empty() && bytes < 4000000; bytes += 100000) {
+  constexpr int of_cublas = 32 << 20;
+  for (int bytes = of_cublas + 500000; enough.empty() && bytes < of_cublas + 4000000; bytes += 100000) {
     std::filesystem::remove_all(data / "run");
     const std::string fault = fmt::format("memory={}", bytes);
     const Result result = run_on(fault, data.train("run", sgd));
@@ -160,6 +161,8 @@ TEST(TrainingThatDiverges, SaysSoAndKeepsTheBestModel) {
     lines.push_back(result.err);
     EXPECT_EQ(data.model_digest(device), model);
   }
+  // The step may be another: the GPU adds up a step's losses in float, which overflows earlier.
+  for (std::string& line : lines) line.erase(0, line.find("the first that is not finite"));
   EXPECT_EQ(lines[1], lines[0]);
 }
 
