@@ -103,7 +103,10 @@ void* pinned_block(std::size_t bytes) {
   check_status(cudaMallocHost(&block, bytes), "allocating pinned memory");
   return block;
 }
-void free_pinned_block(void* block) { cudaFreeHost(block); }
+void free_pinned_block(void* block) {
+  cudaStreamSynchronize(stream());  // what is queued may read it still; a GPU that has failed reads nothing
+  cudaFreeHost(block);
+}
 
 void upload(void* to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;

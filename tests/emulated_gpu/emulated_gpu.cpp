@@ -11,13 +11,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "tests/emulated_gpu/cublas_v2.h"
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+#endif
 
 namespace rondo::emulated_gpu {
 namespace {
@@ -132,6 +135,29 @@ void count_launch() {
 // --- The threads of a block
 // ------------------------------------------------------------------------------------------
 
+/// Tells the address sanitizer of a change of stacks, before it and behind it.
+struct StackChange {
+  const void* bottom = nullptr;
+  std::size_t size = 0;
+  void* kept = nullptr;
+
+#ifdef __SANITIZE_ADDRESS__
+  void leave_for(const void* other, std::size_t its_size) {
+    __sanitizer_start_switch_fiber(&kept, other, its_size);
+  }
+  void leave_for_good(const void* other, std::size_t its_size) {
+    __sanitizer_start_switch_fiber(nullptr, other, its_size);
+  }
+  void arrive(StackChange* from) {
+    __sanitizer_finish_switch_fiber(kept, from ? &from->bottom : nullptr, from ? &from->size : nullptr);
+  }
+#else
+  void leave_for(const void*, std::size_t) {}
+  void leave_for_good(const void*, std::size_t) {}
+  void arrive(StackChange*) {}
+#endif
+};
+
 /// A stack on which threads run one after another until one waits; what comes then gets the next stack.
 struct Worker {
   static constexpr std::size_t stack_bytes = 64 * 1024;
@@ -139,6 +165,7 @@ struct Worker {
   ucontext_t start;
   std::jmp_buf place;
   dim3 thread;
+  StackChange change;
 };
 
 struct Block {
@@ -148,16 +175,20 @@ struct Block {
   std::vector<std::unique_ptr<Worker>> workers;
   std::size_t running = 0;
   std::jmp_buf scheduler;
+  StackChange change;  // of the scheduler
 };
 Block block;
 
 /// Runs threads of the block that have not begun, and says so when none is left.
 void run_threads() {
+  StackChange none;
+  none.arrive(&block.change);
   while (block.next < block.size) {
     const unsigned i = block.next++;
     threadIdx = {block.reversed ? block.size - 1 - i : i, 0, 0};
     (*block.thread_body)();
   }
+  none.leave_for_good(block.change.bottom, block.change.size);
   std::longjmp(block.scheduler, 2);
 }
 
@@ -165,8 +196,12 @@ void run_threads() {
 bool resume(std::size_t index, bool begin) {
   block.running = index;
   const int answer = setjmp(block.scheduler);
-  if (answer != 0) return answer == 1;
+  if (answer != 0) {
+    block.change.arrive(nullptr);
+    return answer == 1;
+  }
   Worker& worker = *block.workers[index];
+  block.change.leave_for(worker.stack.get(), Worker::stack_bytes);
   if (!begin) {
     threadIdx = worker.thread;
     std::longjmp(worker.place, 1);
@@ -250,7 +285,11 @@ using namespace rondo::emulated_gpu;
 void __syncthreads() {
   Worker& worker = *block.workers[block.running];
   worker.thread = threadIdx;
-  if (setjmp(worker.place) == 0) std::longjmp(block.scheduler, 1);
+  if (setjmp(worker.place) == 0) {
+    worker.change.leave_for(block.change.bottom, block.change.size);
+    std::longjmp(block.scheduler, 1);
+  }
+  worker.change.arrive(nullptr);
 }
 
 const char* cudaGetErrorString(cudaError_t error) {
@@ -359,18 +398,18 @@ cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t
 }
 
 struct EmulatedEvent {
-  bool done = true;
+  std::shared_ptr<bool> done = std::make_shared<bool>(true);
 };
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
   *event = new EmulatedEvent;
   return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
-  event->done = false;
-  return enqueue([event] { event->done = true; });
+  event->done = std::make_shared<bool>(false);
+  return enqueue([done = event->done] { *done = true; });
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  if (event->done) return cudaSuccess;
+  if (*event->done) return cudaSuccess;
   --state().counts.waits;  // for a part of the work only
   return wait();
 }

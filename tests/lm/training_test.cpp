@@ -9,28 +9,15 @@
 
 #include "nn/cells/cell.h"
 #include "tensor/allocator.h"
+#include "tests/lm/small_training.h"
 #include "tests/lm/temporary_folder.h"
 
 namespace rondo {
 namespace {
 
-std::vector<int32_t> some_ids() {
-  std::vector<int32_t> ids(400);
-  for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int32_t>((i * i + i / 3) % 11);
-  return ids;
-}
-
-Recipe small_recipe(const std::string& cell) {
-  Recipe recipe;
-  recipe.model.cell = cell;
-  recipe.model.layers = 2;
-  recipe.model.embedding = 6;
-  recipe.model.hidden = {6};
-  recipe.model.dropout = 0.3;
-  recipe.train.batch = 4;
-  recipe.train.micro_batch = 2;
-  recipe.train.length = 7;
-  recipe.train.optimizer = "adam";
+/// With what ends a training.
+Recipe small_recipe_that_ends(const std::string& cell) {
+  Recipe recipe = small_recipe(cell);
   recipe.train.schedule = "plateau";
   recipe.train.early_stopping = 3;
   return recipe;
@@ -49,7 +36,7 @@ class TrainingTest : public testing::TestWithParam<std::string> {};
 TEST_P(TrainingTest, GoesOnFromASavedStateWithTheSameBits) {
   const TemporaryFolder folder;
   const std::vector<int32_t> ids = some_ids();
-  const Recipe recipe = small_recipe(GetParam());
+  const Recipe recipe = small_recipe_that_ends(GetParam());
   Training whole(recipe, 11, ids), resumed(recipe, 11, ids);
   updates(whole, 3);
   EXPECT_TRUE(whole.validated(2.5));
@@ -67,7 +54,7 @@ TEST_P(TrainingTest, GoesOnFromASavedStateWithTheSameBits) {
 }
 
 TEST_P(TrainingTest, ASteadyUpdateAsksTheSystemForNothing) {
-  Recipe recipe = small_recipe(GetParam());
+  Recipe recipe = small_recipe_that_ends(GetParam());
   recipe.train.clip = 0.1;
   const std::vector<int32_t> ids = some_ids();
   Training training(recipe, 11, ids);
@@ -79,7 +66,7 @@ TEST_P(TrainingTest, ASteadyUpdateAsksTheSystemForNothing) {
 
 /// All that acts on cells from outside.
 Recipe rich_recipe(const std::string& batching) {
-  Recipe recipe = small_recipe("gru");
+  Recipe recipe = small_recipe_that_ends("gru");
   recipe.data.batching = batching;
   recipe.model.major_ratio = {0.5, 0.7};
   recipe.model.minor_input = "previous_layer";
@@ -115,7 +102,7 @@ TEST_P(TrainingOnBatches, GoesOnFromASavedStateWithTheSameBits) {
 // The order of the lines in a batch, and the padding behind them, change nothing.
 TEST(Training, PaddingChangesNothing) {
   const std::vector<int32_t> ids = {1, 2, 3, 0, 4, 0};  // two lines
-  Recipe recipe = small_recipe("gru");
+  Recipe recipe = small_recipe_that_ends("gru");
   recipe.model.dropout = 0;
   recipe.train.micro_batch = 0;
   recipe.data.batching = "lines";
@@ -130,7 +117,7 @@ TEST(Training, PaddingChangesNothing) {
 }
 
 TEST(Training, RefusesLinesOfATextWithoutALineEnd) {
-  Recipe recipe = small_recipe("gru");
+  Recipe recipe = small_recipe_that_ends("gru");
   recipe.data.batching = "lines";
   EXPECT_EQ(error_of([&] { Training(recipe, 11, some_ids()); }),
             "data.batching = \"lines\": the training text has no line end");
@@ -347,7 +334,7 @@ TEST(Training, RefusesNumbersThatNoTrainingHas) {
 TEST(Training, CountsItsSecondsAcrossResumes) {
   const TemporaryFolder folder;
   const std::vector<int32_t> ids = some_ids();
-  Training first(small_recipe("gru"), 11, ids), second(small_recipe("gru"), 11, ids);
+  Training first(small_recipe_that_ends("gru"), 11, ids), second(small_recipe_that_ends("gru"), 11, ids);
   EXPECT_EQ(first.seconds(), 0);
   updates(first, 2);
   EXPECT_GT(first.seconds(), 0);
@@ -361,7 +348,7 @@ TEST(Training, CountsItsSecondsAcrossResumes) {
 TEST(LoadModel, RefusesWeightsThatAreNotFinite) {
   const TemporaryFolder folder;
   const std::vector<int32_t> ids = some_ids();
-  Training training(small_recipe("rnn"), 11, ids);
+  Training training(small_recipe_that_ends("rnn"), 11, ids);
   training.model().values().write()[0] = NAN;
   save_model(folder / "model", training.model());
   EXPECT_NE(error_of([&] { load_model(folder / "model", training.model()); }).find("not finite"),

@@ -4,35 +4,19 @@
 
 #include <limits>
 
-#include "lm/training.h"
 #include "tensor/allocator.h"
 #include "tests/cuda/device.h"
-#include "tests/lm/temporary_folder.h"
+#include "tests/lm/small_training.h"
 
 namespace rondo {
 namespace {
 
-std::vector<int32_t> some_ids(size_t count = 1200) {
-  std::vector<int32_t> ids(count);
-  for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int32_t>((i * i + i / 3) % 11);
-  return ids;
-}
-
 /// Everything that changes from step to step: masks, Adam's corrections, lengths and so rates.
 Recipe recipe_of(const std::string& cell) {
-  Recipe recipe;
-  recipe.model.cell = cell;
-  recipe.model.layers = 2;
-  recipe.model.embedding = 6;
-  recipe.model.hidden = {6};
-  recipe.model.dropout = 0.3;
+  Recipe recipe = small_recipe(cell);
   recipe.model.embedding_dropout = 0.2;
   recipe.model.tied = true;
-  recipe.train.batch = 4;
-  recipe.train.micro_batch = 2;
-  recipe.train.length = 7;
   recipe.train.length_deviation = 2;
-  recipe.train.optimizer = "adam";
   recipe.train.learning_rate = 0.01;
   recipe.train.clip = 0.25;
   recipe.train.activation_regularization = 2;
@@ -55,29 +39,19 @@ Recipe awd_recipe() {
 std::vector<real> trained(const Recipe& recipe, const std::vector<int32_t>& ids, bool replays, double& nats) {
   Training training(recipe, 11, ids, {}, Device::cuda);
   training.set_replay(replays);
-  Chunk chunk;
-  const auto run = [&](int steps) {
-    for (int i = 0; i < steps; ++i) {
-      if (!training.next_chunk(chunk)) {
-        training.begin_next_epoch();
-        EXPECT_TRUE(training.next_chunk(chunk));
-      }
-      training.advance(chunk);
-    }
-    nats += training.progress().nats;
-  };
-  nats = 0;
-  run(16);
+  advance(training, 16);
+  nats = training.progress().nats;
   for (const double loss : {1.0, 2.0, 2.0, 2.0}) training.validated(loss);
   EXPECT_TRUE(training.averages());
-  run(20);
+  advance(training, 20);
+  nats += training.progress().nats;
   const auto in_force = training.evaluated_weights();
   return training.model().values().to_vector();
 }
 
 TEST(GpuStep, ReplayedIsEager) {
   NEED_GPU();
-  const std::vector<int32_t> ids = some_ids();
+  const std::vector<int32_t> ids = some_ids(1200);
   for (const Recipe& recipe : {recipe_of("lstm"), recipe_of("mi_lstm"), awd_recipe()}) {
     double eager_nats = 0, replayed_nats = 0;
     const std::vector<real> eager = trained(recipe, ids, false, eager_nats);
@@ -89,7 +63,7 @@ TEST(GpuStep, ReplayedIsEager) {
 
 TEST(GpuStep, IsTheCpus) {
   NEED_GPU();
-  const std::vector<int32_t> ids = some_ids();
+  const std::vector<int32_t> ids = some_ids(1200);
   Training on_cpu(awd_recipe(), 11, ids), on_gpu(awd_recipe(), 11, ids, {}, Device::cuda);
   Chunk a, b;
   for (int i = 0; i < 20 && on_cpu.next_chunk(a) && on_gpu.next_chunk(b); ++i) {
@@ -105,7 +79,7 @@ TEST(GpuStep, IsTheCpus) {
 // One-hot symbols, lines of which not all is scored, batch normalisation: such steps are run as they are.
 TEST(GpuStep, IsTheCpusWhereItIsNotReplayed) {
   NEED_GPU();
-  const std::vector<int32_t> ids = some_ids();
+  const std::vector<int32_t> ids = some_ids(1200);
   Recipe lines = recipe_of("lstm"), normalised = recipe_of("bn_lstm");
   lines.data.batching = "lines";
   lines.train.length_deviation = normalised.train.length_deviation = 0;
@@ -125,22 +99,14 @@ TEST(GpuStep, IsTheCpusWhereItIsNotReplayed) {
 
 TEST(GpuStep, StopsForGoodWhereALossIsNotFinite) {
   NEED_GPU();
-  const TemporaryFolder folder;
-  const std::vector<int32_t> ids = some_ids();
+  const std::vector<int32_t> ids = some_ids(1200);
   Training training(recipe_of("lstm"), 11, ids, {}, Device::cuda);
-  Chunk chunk;
-  const auto run = [&](int steps) {
-    for (int i = 0; i < steps; ++i) {
-      ASSERT_TRUE(training.next_chunk(chunk));
-      training.advance(chunk);
-    }
-  };
-  run(20);
+  advance(training, 20);
   training.progress();
   std::vector<real> values = training.model().values().to_vector();
   values[3] = std::numeric_limits<real>::quiet_NaN();
   training.model().values().set(values.data());
-  run(10);  // nobody asks how it goes
+  advance(training, 10);  // nobody asks how it goes
   try {
     training.progress();
     FAIL() << "no divergence";
@@ -179,17 +145,10 @@ TEST(GpuStep, AsksTheDriverForNothingInASteadyLoop) {
   Recipe recipe = awd_recipe();
   recipe.train.length_deviation = 0;
   Training training(recipe, 11, ids, {}, Device::cuda);
-  Chunk chunk;
-  const auto run = [&](int steps) {
-    for (int i = 0; i < steps; ++i) {
-      ASSERT_TRUE(training.next_chunk(chunk));
-      training.advance(chunk);
-    }
-  };
-  run(3);
+  advance(training, 3);
   const size_t before = memory_statistics(Device::cuda).system_allocations;
   const int64_t launches = cuda::launches();
-  run(10);
+  advance(training, 10);
   EXPECT_EQ(memory_statistics(Device::cuda).system_allocations, before);
   EXPECT_GT(cuda::launches(), launches + 1000);  // of the graphs
   EXPECT_GT(training.progress().nats, 0);

@@ -1,0 +1,47 @@
+// A small text, a small recipe and some steps, for tests of trainings.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "lm/training.h"
+
+namespace rondo {
+
+/// Symbols of 11 types.
+inline std::vector<int32_t> some_ids(size_t count = 400) {
+  std::vector<int32_t> ids(count);
+  for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int32_t>((i * i + i / 3) % 11);
+  return ids;
+}
+
+/// Two layers, micro-batches, Adam.
+inline Recipe small_recipe(const std::string& cell) {
+  Recipe recipe;
+  recipe.model.cell = cell;
+  recipe.model.layers = 2;
+  recipe.model.embedding = 6;
+  recipe.model.hidden = {6};
+  recipe.model.dropout = 0.3;
+  recipe.train.batch = 4;
+  recipe.train.micro_batch = 2;
+  recipe.train.length = 7;
+  recipe.train.optimizer = "adam";
+  return recipe;
+}
+
+/// So many steps, from epoch to epoch; what they came to is not asked.
+inline void advance(Training& training, int steps) {
+  Chunk chunk;
+  for (int i = 0; i < steps; ++i) {
+    if (!training.next_chunk(chunk)) {
+      training.begin_next_epoch();
+      ASSERT_TRUE(training.next_chunk(chunk));
+    }
+    training.advance(chunk);
+  }
+}
+
+}  // namespace rondo
