@@ -61,7 +61,8 @@ class Sink {
   /// Whether add() keeps g as it is, as the first or as a further piece of what it found side by side in one
   /// memory.
   bool keeps(const Tensor& g, const Region& region) const;
-  /// Adds factor [1] * g, a parameter's in one pass. Overwrites a g that is given away: that nobody else holds.
+  /// Adds factor [1] * g, a parameter's in one pass. Overwrites a g that is given away: that nobody else
+  /// holds.
   void add_scaled(Tensor g, const Tensor& factor, const Region& region);
   /// Adds left^T right, now if it is large, else when flushed, together with its neighbours.
   void add_product(const Tensor& left, const Tensor& right, const Region& region);

@@ -207,7 +207,10 @@ def main():
               ceilings["device"] if ceilings else device]
     results = programs.parent / "gpu-bench.jsonl"
     known, cut_off = known_rows(results, origin), []
-    for precision in os.environ.get("PRECISIONS", "fp32").split():
+    precisions = os.environ.get("PRECISIONS", "fp32").split()
+    if unknown := set(precisions) - {"fp32", "tf32"}:  # PyTorch rounds floats to bfloat16 only as autocast does: another model
+        raise RuntimeError(f"PRECISIONS are fp32 and tf32, not {', '.join(unknown)}")
+    for precision in precisions:
         for row in only:
             record = known.get((row, precision))
             if record is None and time.monotonic() - begin > time_limit:

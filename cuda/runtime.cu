@@ -23,7 +23,9 @@ cublasHandle_t blas() {
           "[cuda] no memory on the GPU for the {} bytes that cuBLAS works in; use --device cpu",
           workspace_bytes);
     if (status == CUBLAS_STATUS_SUCCESS) status = cublasSetWorkspace(made, workspace, workspace_bytes);
-    check(status == CUBLAS_STATUS_SUCCESS, "[cuda] cuBLAS did not start: {}", cublasGetStatusString(status));
+    check(status == CUBLAS_STATUS_SUCCESS,
+          "[cuda] cuBLAS did not start: {}; free memory on the GPU, or use --device cpu",
+          cublasGetStatusString(status));
     return made;
   }();
   return handle;
@@ -108,8 +110,13 @@ void free_pinned_block(void* block) {
   cudaFreeHost(block);
 }
 
+namespace {
+bool recording = false;  // a graph, which would read the host's memory when it is long gone
+}
+
 void upload(void* to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
+  check(!recording, "[cuda] a copy from the host cannot be recorded");
   check_status(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream()), "copying to it");
 }
 
@@ -145,9 +152,12 @@ Graph::Graph(const std::function<void()>& work) {
   const std::int64_t before = launch_count;
   check_status(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeRelaxed), "beginning a graph");
   cudaGraph_t recorded = nullptr;
+  recording = true;
   try {
     work();
+    recording = false;
   } catch (...) {
+    recording = false;
     cudaStreamEndCapture(stream(), &recorded);
     if (recorded) cudaGraphDestroy(recorded);
     throw;

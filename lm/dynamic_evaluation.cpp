@@ -71,8 +71,12 @@ DynamicWeights::DynamicWeights(LanguageModel& model, const GradientStatistics& s
 }
 
 DynamicWeights::~DynamicWeights() {
-  copy(start_, model_.values());
-  fill(model_.gradients(), 0);
+  try {
+    copy(start_, model_.values());
+    fill(model_.gradients(), 0);
+  } catch (
+      const Error&) {  // a GPU that has failed: an error is on its way already, and nothing there is left
+  }
 }
 
 void DynamicWeights::learn(const Variable& total, int64_t symbols) {

@@ -22,8 +22,8 @@ GpuStep::GpuStep()
 }
 
 void GpuStep::make_blocks(size_t bytes) {
-  forget();  // they read from where the block was
   cuda::synchronize();
+  forget();  // what has been recorded reads from where the block was
   block_bytes_ = bytes;
   on_gpu_ = gpu_memory(bytes);
   for (Block& block : blocks_) {
@@ -53,21 +53,21 @@ Tokens GpuStep::ids(size_t i, std::vector<int32_t> values) {
   return std::make_shared<const Indices>(std::move(values), place);
 }
 
-void GpuStep::run(std::pair<int64_t, bool> kind, bool replays, const std::function<void()>& launch) {
+void GpuStep::run(Kind kind, bool replays, const std::function<void()>& launch) {
   cuda::upload(on_gpu_.get(), blocks_[current_].memory.get(), used_bytes_);
   blocks_[current_].read->set();
   ++outstanding_;
-  Kind& known = graphs_[kind];
-  if (!known.graph) {
+  Recording& recording = recordings_[kind];
+  if (!replays || !recording.graph) {
     const StepMemory memory(Device::cuda);
-    if (!replays || !known.has_run) {
+    if (!replays || !recording.has_run) {
       launch();
-      known.has_run = true;
+      recording.has_run |= replays;
       return;
     }
-    known.graph = std::make_unique<cuda::Graph>(launch);
+    recording.graph = std::make_unique<cuda::Graph>(launch);
   }
-  known.graph->launch();
+  recording.graph->launch();
 }
 
 void GpuStep::judge(const Tensor& nats, const Tensor& gradients, double max_norm) {

@@ -5,11 +5,11 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "autograd/sink.h"
@@ -30,6 +30,13 @@ class GpuStep {
     alignas(16) std::array<char, most_update_bytes> optimizer{}, average{};
   };
 
+  /// What decides on the launches of a step.
+  struct Kind {
+    int64_t length;
+    bool averages;
+    friend auto operator<=>(const Kind&, const Kind&) = default;
+  };
+
   // A step begins with what it needs, on the host:
 
   /// Makes room for so many pieces of ids of a size, and numbers to be filled in.
@@ -39,11 +46,12 @@ class GpuStep {
   /// Runs `launch`, once all is written: at first as it is, the second time while a graph is recorded of it,
   /// then without calling it. `kind` tells steps apart whose launches differ. Where `replays` is false it
   /// always runs as it is.
-  void run(std::pair<int64_t, bool> kind, bool replays, const std::function<void()>& launch);
+  void run(Kind kind, bool replays, const std::function<void()>& launch);
 
   // Within `launch`:
 
-  const uint64_t* update() const { return &on_gpu()->update; }
+  /// Where kernels find the number of the update; null before the first step.
+  const uint64_t* update() const { return on_gpu_ ? &on_gpu()->update : nullptr; }
   /// Notes the loss [1], the gradients' norm and what comes of it for the updates.
   void judge(const Tensor& nats, const Tensor& gradients, double max_norm);
   LateNumbers optimizer_numbers() const { return late(&on_gpu()->optimizer); }
@@ -60,7 +68,7 @@ class GpuStep {
   bool is_full() const { return outstanding_ == most_outstanding; }
 
   /// Forgets the graphs: where tensors that a step works on have been replaced.
-  void forget() { graphs_.clear(); }
+  void forget() { recordings_.clear(); }
 
  private:
   static constexpr int64_t most_outstanding = 256;
@@ -69,7 +77,7 @@ class GpuStep {
     std::unique_ptr<char, void (*)(void*)> memory{nullptr, cuda::free_pinned_block};
     std::unique_ptr<cuda::Fence> read;
   };
-  struct Kind {
+  struct Recording {
     bool has_run = false;
     std::unique_ptr<cuda::Graph> graph;
   };
@@ -83,7 +91,7 @@ class GpuStep {
   size_t current_ = 0;
   std::shared_ptr<void> on_gpu_, records_, verdict_;
   int64_t outstanding_ = 0;
-  std::map<std::pair<int64_t, bool>, Kind> graphs_;
+  std::map<Kind, Recording> recordings_;
 };
 
 }  // namespace rondo

@@ -93,14 +93,14 @@ Compute choose_device(const std::string& device, const std::optional<std::string
   if (device == name_of(Device::cpu)) {
     check_input(precision == "fp32", "--precision {} is a GPU's; a CPU multiplies as it is written, in fp32",
                 precision);
-    return {Device::cpu, threads()};
+    return {Device::cpu, threads(), precision};
   }
   const std::string why_not = cuda::unavailable();
   check_input(why_not.empty(), "--device {}: {}; use --device cpu", device, why_not);
   cuda::set_precision(precision == "tf32"   ? cuda::Precision::tf32
                       : precision == "bf16" ? cuda::Precision::bf16
                                             : cuda::Precision::fp32);
-  return {Device::cuda, threads()};
+  return {Device::cuda, threads(), precision};
 }
 
 }  // namespace rondo

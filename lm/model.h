@@ -23,6 +23,7 @@ Reading reading_of(const Recipe& recipe, const Vocabulary& vocabulary);
 struct Compute {
   Device device;
   int threads;
+  std::string precision;  // of products
 };
 /// Sets the number of threads (none: one per core), and how a GPU multiplies: "fp32" (none), "tf32" or
 /// "bf16".

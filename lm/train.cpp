@@ -251,12 +251,12 @@ void check_known_vocabulary(const Setup& setup, const std::string& symbols) {
 }
 
 /// Makes the folder of a new run; writes what is known before the first step.
-void write_setup(const TrainOptions& options, Setup& setup, int threads, const CorpusText& text,
+void write_setup(const TrainOptions& options, Setup& setup, const Compute& compute, const CorpusText& text,
                  const std::string& symbols) {
   auto& [recipe, made_by] = setup.config;
   if (!setup.resumes) {
-    made_by = {RONDO_VERSION,         options.command, options.device,     options.precision.value_or("fp32"),
-               made_by.data,          threads,         sha256_lines(text), "",
+    made_by = {RONDO_VERSION,         options.command, options.device,     compute.precision,
+               made_by.data,          compute.threads, sha256_lines(text), "",
                made_by.finetuned_from};
     setup.run = make_run_folder(options.out, setup.finetunes() ? recipe.name + "-finetuned" : recipe.name);
     setup.lock.emplace(setup.run.path);
@@ -267,22 +267,26 @@ void write_setup(const TrainOptions& options, Setup& setup, int threads, const C
 }
 
 /// What a user should know before the first step.
-void say_beginning(const Setup& setup, int threads, const CorpusText& text, Training& training,
+void say_beginning(const Setup& setup, const Compute& compute, const CorpusText& text, Training& training,
                    const Corpus& corpus, const Vocabulary& vocabulary, Report& report) {
   const auto& [recipe, made_by] = setup.config;
   for (const std::string& note : text.notes) report.line(note);
   report.line(fmt::format("{}: {} parameters, {} symbols of {} types, {}; the run is {}", recipe.name,
                           training.model().parameter_count(), corpus.train.ids.size(), vocabulary.types(),
-                          training.model().device() == Device::cuda
-                              ? fmt::format("{}, {}", cuda::description(), made_by.precision)
-                              : fmt::format("{} threads, {} kernels", threads, blas_kernel()),
+                          compute.device == Device::cuda
+                              ? fmt::format("{}, {}", cuda::description(), compute.precision)
+                              : fmt::format("{} threads, {} kernels", compute.threads, blas_kernel()),
                           setup.run.path.string()));
-  if (setup.resumes && made_by.device != name_of(training.model().device()))
-    report.line(
-        fmt::format("this run was begun on {}: the last digits may differ from here on", made_by.device));
-  else if (setup.resumes && made_by.threads != threads)
-    report.line(fmt::format("this run was made with {} threads, now there are {}: the last bits may differ",
-                            made_by.threads, threads));
+  const auto changed = [&](const std::string& before, const std::string& now) {
+    report.line(fmt::format("this run was made with {}, now it goes on with {}: the last digits may differ",
+                            before, now));
+  };
+  if (setup.resumes && made_by.device != name_of(compute.device))
+    changed(made_by.device, name_of(compute.device));
+  else if (setup.resumes && made_by.precision != compute.precision)
+    changed(made_by.precision, compute.precision);
+  else if (setup.resumes && made_by.threads != compute.threads)
+    changed(fmt::format("{} threads", made_by.threads), std::to_string(compute.threads));
   if (recipe.train.averaging == "always" && training.step() == 0)
     report.line("the average of the weights after each step, from the first on, is evaluated and kept");
 }
@@ -300,7 +304,8 @@ int train(const TrainOptions& options) {
     if (!its_threads) its_threads = static_cast<int>(known.threads);
     if (!precision && options.device == name_of(Device::cuda)) precision = known.precision;
   }
-  const auto [device, threads] = choose_device(options.device, precision, its_threads);
+  const Compute compute = choose_device(options.device, precision, its_threads);
+  const Device device = compute.device;
   const CorpusText text = text_of(options, setup);
   const Vocabulary vocabulary = vocabulary_of(recipe, text);
   check_input(vocabulary.types() >= 2, "{}: one symbol only, nothing to predict", text.train.name);
@@ -317,7 +322,7 @@ int train(const TrainOptions& options) {
   check_input(training.epoch() <= recipe.train.epochs + 1,
               "--epochs {}: this run has trained {} epochs already; give that many or more",
               recipe.train.epochs, training.epoch() - 1);
-  write_setup(options, setup, threads, text, symbols);
+  write_setup(options, setup, compute, text, symbols);
   const RunFolder& run = setup.run;
   const bool begins_trained = setup.finetunes() && training.step() == 0 && !training.is_validated();
   if (begins_trained) save_model(run.model(), training.model());
@@ -328,7 +333,7 @@ int train(const TrainOptions& options) {
     report.line(
         fmt::format("{}: lacks lines that were there when the state was saved; it goes on without them",
                     run.log().string()));
-  say_beginning(setup, threads, text, training, corpus, vocabulary, report);
+  say_beginning(setup, compute, text, training, corpus, vocabulary, report);
   const StopSignals signals;
   try {
     if (begins_trained) evaluate_base(training, reading, corpus, report);

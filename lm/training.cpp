@@ -137,14 +137,13 @@ int64_t Training::micro_batch() const {
 }
 
 template <class Ids, class Use>
-void Training::forward(const Chunk& chunk, std::vector<State>& states, Ids ids, Use use) {
+void Training::forward(const Chunk& chunk, const std::vector<State>& states, Ids ids, Use use) {
   const int64_t T = chunk.steps, B = chunk.streams;
   // Padding ends a row, from a state that nobody reads on from, and is not scored: only statistics of the
   // batch have to know of it.
   const bool across_rows = !model_.buffers().empty();
   const int64_t count = micro_batch();
   size_t piece = 0;
-  int64_t steps = 0;  // before the next chunk
   for (int64_t first = 0; first < B; first += count) {
     model_.begin_update({static_cast<uint64_t>(recipe_.train.seed),
                          static_cast<uint64_t>(step_),
@@ -158,10 +157,12 @@ void Training::forward(const Chunk& chunk, std::vector<State>& states, Ids ids, 
         model_.forward({inputs, T, count, lengths}, streams_of(states, first, count));
     use(output, targets);
     if (batches_.carries_state()) copy_states(after, states, first);
-    steps = after.front().steps;
   }
+}
+
+void Training::go_on(std::vector<State>& states, const Chunk& chunk) const {
   if (!batches_.carries_state()) return;
-  for (State& state : states) state.steps = steps;
+  for (State& state : states) state.steps += chunk.steps;
 }
 
 template <class Ids, class Take>
@@ -191,6 +192,7 @@ void Training::advance(const Chunk& chunk) {
     advance_on_gpu(chunk, rate);
   else
     advance_on_cpu(chunk, rate);
+  go_on(states_, chunk);
   pending_.symbols += chunk.scored;
   pending_.learning_rate = rate;
   if (recipe_.train.averaging == "always" && !average_.started()) average_.start();
@@ -294,6 +296,7 @@ int64_t Training::estimate_statistics(const std::function<void(int64_t)>& progre
   int64_t symbols = 0;
   for (Chunk chunk; batches.next(chunk); progress(symbols += chunk.scored)) {
     forward(chunk, states, any_place, [](const LanguageModel::Output&, const Tokens&) {});
+    go_on(states, chunk);
   }
   model_.set_statistics_rate({});
   return symbols;
@@ -364,6 +367,7 @@ void Training::save(const std::filesystem::path& path, int64_t log_position) con
 }
 
 int64_t Training::load(const std::filesystem::path& path) {
+  if (gpu_) gpu_->forget();
   const StateReader file(path);
   file.read("values", model_.values());
   for (const Buffer* buffer : model_.buffers())

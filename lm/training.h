@@ -102,7 +102,9 @@ class Training {
   /// them. use(output, targets) gets each. ids(i, values) makes the ids of micro-batch i / 2: what it reads,
   /// then its targets.
   template <class Ids, class Use>
-  void forward(const Chunk& chunk, std::vector<State>& states, Ids ids, Use use);
+  void forward(const Chunk& chunk, const std::vector<State>& states, Ids ids, Use use);
+  /// Notes how many steps of time the states have behind them, once a chunk is read.
+  void go_on(std::vector<State>& states, const Chunk& chunk) const;
   /// Forward and backward; takes(nats), the losses of the symbols of a micro-batch.
   template <class Ids, class Take>
   void losses_and_gradients(const Chunk& chunk, Ids ids, Take take);

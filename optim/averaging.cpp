@@ -52,9 +52,13 @@ AveragedWeights::InForce::InForce(AveragedWeights& weights)
 
 AveragedWeights::InForce::~InForce() {
   if (!weights_) return;
-  apply_update(Exchange{}, {weights_->values_, weights_->average()},
-               {weights_->values_, weights_->average()});
   weights_->in_force_ = false;
+  try {
+    apply_update(Exchange{}, {weights_->values_, weights_->average()},
+                 {weights_->values_, weights_->average()});
+  } catch (
+      const Error&) {  // a GPU that has failed: an error is on its way already, and nothing there is left
+  }
 }
 
 const std::vector<NamedTensor>& AveragedWeights::state_tensors() const {

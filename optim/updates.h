@@ -147,7 +147,8 @@ struct Clipped {
 
   HD auto operator()(auto p, auto g, auto... state) const requires requires { update(p, g, state...); }
   {
-    const Update& now = update_at ? *update_at : update;
+    Update now = update;
+    if (update_at) now = *update_at;
     return now(p, (factor_at ? *factor_at : factor) * g, state...);
   }
   /// Whether nothing is to be changed any more.

@@ -333,19 +333,20 @@ struct DropoutMask {
     const RandomKey now = key.now();
     const uint64_t logical_row = r / slice.batch * slice.whole + slice.first + r % slice.batch;
     const uint64_t begin = logical_row * extent.columns;
-    real* to = mask + r * extent.columns;
-#ifdef __CUDACC__
-    for (int64_t j = cuda::thread(); j < row.columns; j += cuda::threads())
-      to[j] = now.bits(begin + j) < threshold ? real(0) : kept;
-#else
     const uint64_t end = begin + row.columns;
+    real* to = mask + r * extent.columns;
     // Not `?:`, whose branch no processor can predict.
     const auto value = [=, this](uint32_t word) { return static_cast<real>(word >= threshold) * kept; };
-    const auto one = [&](uint64_t block) {
-      const PhiloxBlock words = now.block(block);
-      for (uint64_t i = block * 4 < begin ? begin : block * 4; i < block * 4 + 4 && i < end; ++i)
-        to[i - begin] = value(words.word[i & 3]);
+    const auto one = [&](uint64_t number) {
+      const PhiloxBlock words = now.block(number);
+      for (int i = 0; i < 4; ++i) {
+        const uint64_t at = number * 4 + i;
+        if (begin <= at && at < end) to[at - begin] = value(words.word[i]);
+      }
     };
+#ifdef __CUDACC__
+    for (uint64_t block = begin / 4 + cuda::thread(); block * 4 < end; block += cuda::threads()) one(block);
+#else
     uint64_t block = begin / 4;
     if (block * 4 < begin) one(block++);
     for (; (block + Words::size) * 4 <= end; block += Words::size) {

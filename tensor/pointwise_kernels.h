@@ -149,7 +149,13 @@ template <class Kernel>
 struct OnElement {
   Kernel kernel;
   int64_t columns;
-  HD void operator()(int64_t i) const { kernel(Place{i / columns, i % columns, 1}); }
+  HD void operator()(int64_t i) const {
+    if (i < columns) {  // one long row, above all: a division costs more than what is divided
+      kernel(Place{0, i, 1});
+    } else {
+      kernel(Place{i / columns, i % columns, 1});
+    }
+  }
 };
 template <class Kernel>
 struct OnColumn {

@@ -46,6 +46,7 @@ struct Settings {
   std::string name;
   OptimizerOptions options;
 };
+void PrintTo(const Settings& it, std::ostream* out) { *out << it.name; }
 std::vector<Settings> settings() {
   std::vector<Settings> all;
   for (const std::string& name : optimizer_names()) {

@@ -129,6 +129,22 @@ TEST(GpuThatIsLost, LeavesARunThatGoesOn) {
   }
 }
 
+// With the average of the weights in force, and with weights that adapt, which both put back what was there.
+TEST(GpuThatIsLost, IsSaidWhileTheWeightsAreOthers) {
+  NEED_EMULATED_GPU();
+  const SmallData data;
+  const Words averaged = {"--epochs", "1", "--set", "train.averaging=always", "--set", "train.eval_every=3"};
+  data.trained("run", averaged);
+  for (const int launch : {800, 1600, 2400}) {
+    const std::string run = fmt::format("lost at {}", launch);
+    expect_one_line(run_on(fmt::format("fails_at={}", launch), data.train(run, averaged)),
+                    "an illegal memory access");
+    expect_one_line(run_on(fmt::format("fails_at={}", launch),
+                           {"eval", data.path("run"), "--dynamic", "--set", "dynamic.length=5"}),
+                    "an illegal memory access");
+  }
+}
+
 TEST(GpuThatIsLost, IsSaidByEveryCommandThatComputes) {
   NEED_EMULATED_GPU();
   const SmallData data;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "tensor/allocator.h"
+#include "tensor/profile.h"
 #include "tests/cuda/device.h"
 #include "tests/lm/small_training.h"
 
@@ -59,6 +60,27 @@ TEST(GpuStep, ReplayedIsEager) {
     EXPECT_EQ(eager, replayed) << recipe.model.cell;
     EXPECT_EQ(eager_nats, replayed_nats);
   }
+}
+
+// As a profile asks for it, whose steps must not be replayed.
+TEST(GpuStep, RunsAsItIsWhereReplayIsSwitchedOff) {
+  NEED_GPU();
+  const std::vector<int32_t> ids = some_ids(1200);
+  Recipe recipe = recipe_of("lstm");
+  recipe.train.length_deviation = 0;
+  Training training(recipe, 11, ids, {}, Device::cuda), always(recipe, 11, ids, {}, Device::cuda);
+  advance(training, 4);
+  training.set_replay(false);
+  const std::vector<real> before = training.model().values().to_vector();
+  set_profiling(true);
+  advance(training, 2);
+  EXPECT_FALSE(profile().empty()) << "a replayed step calls nothing that could be timed";
+  set_profiling(false);
+  advance(always, 6);
+  EXPECT_NE(training.model().values().to_vector(), before);
+  EXPECT_EQ(training.model().values().to_vector(), always.model().values().to_vector());
+  training.progress();
+  always.progress();
 }
 
 TEST(GpuStep, IsTheCpus) {
