@@ -138,7 +138,7 @@ void Fence::set() {
   check_status(cudaEventRecord(static_cast<cudaEvent_t>(event_), stream()), "setting an event");
 }
 void Fence::wait() const {
-  check_status(cudaEventSynchronize(static_cast<cudaEvent_t>(event_)), "work on the GPU");
+  check_status(cudaEventSynchronize(static_cast<cudaEvent_t>(event_)), "waiting for its work");
 }
 
 namespace {

@@ -14,7 +14,7 @@ namespace rondo::cuda {
 /// Why nothing can be computed on a GPU here, in one line; empty where it can.
 std::string unavailable();
 
-/// "NVIDIA H200, 139.8 GiB, compute capability 9.0, driver 13.0".
+/// "NVIDIA H200, 139.8 GiB, compute capability 9.0, driver for CUDA 13.0".
 std::string description();
 
 /// Memory of the driver's, null where it has no more; tensor/allocator.h keeps it for further use.
@@ -29,6 +29,7 @@ Memory memory();
 /// Memory of the host that upload() reads when its turn comes, while the host goes on; of other memory it has
 /// read all when it returns.
 void* pinned_block(std::size_t bytes);
+/// Waits for all work, which may read the block still.
 void free_pinned_block(void* block);
 
 /// Copies; a download waits for all work before it.
@@ -54,7 +55,7 @@ class Fence {
 };
 
 /// Work that is recorded once and launched many times, at the cost of one launch. `work` only launches, on
-/// memory that stays: it may neither wait for the GPU nor ask the driver for memory. Throws Error if it does.
+/// memory that stays: it may neither wait for the GPU nor copy from or to the host. Throws Error if it does.
 class Graph {
  public:
   explicit Graph(const std::function<void()>& work);
@@ -68,7 +69,7 @@ class Graph {
   std::int64_t launches_;
 };
 
-/// Kernels and products so far, those of graphs included.
+/// Kernels and products that were launched so far, those of replayed graphs included.
 std::int64_t launches();
 
 /// A row-major matrix, its rows `row_stride` numbers apart; or what is its transpose.

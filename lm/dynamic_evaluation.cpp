@@ -74,8 +74,8 @@ DynamicWeights::~DynamicWeights() {
   try {
     copy(start_, model_.values());
     fill(model_.gradients(), 0);
-  } catch (
-      const Error&) {  // a GPU that has failed: an error is on its way already, and nothing there is left
+  } catch (const Error&) {
+    // A GPU that has failed: an error is on its way already, and nothing there is left.
   }
 }
 

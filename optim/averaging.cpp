@@ -56,8 +56,8 @@ AveragedWeights::InForce::~InForce() {
   try {
     apply_update(Exchange{}, {weights_->values_, weights_->average()},
                  {weights_->values_, weights_->average()});
-  } catch (
-      const Error&) {  // a GPU that has failed: an error is on its way already, and nothing there is left
+  } catch (const Error&) {
+    // A GPU that has failed: an error is on its way already, and nothing there is left.
   }
 }
 
