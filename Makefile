@@ -21,6 +21,9 @@ GPU_PROGRAMS := lm bench rondo_tests rondo_tests_double rondo_tests_cuda rondo_t
 SOURCES = git ls-files --cached --others --exclude-standard -- '*.h' '*.cpp' '*.cc' '*.cu'
 CLANG_FORMAT = $(shell command -v clang-format-14 || (clang-format --version 2>/dev/null | grep -q 'version 14\.' && echo clang-format))
 
+# Sanitizers take memory of their own, and minutes to measure it.
+OF_MEMORY = ^Memory|EstimatesMemory
+
 configure = cmake -S . -B $(1) $(CMAKE) $(2) --log-level=NOTICE
 compile = cmake --build $(1) --parallel $(JOBS) --target $(2)
 run_tests = ctest --test-dir $(1) --output-on-failure --no-tests=error
@@ -64,7 +67,7 @@ check-cuda: deps
 check-sanitize: deps
 	@$(call configure,$(SANITIZED),-DRONDO_SANITIZE=address$(,)undefined)
 	@$(call compile,$(SANITIZED),all)
-	@$(call run_tests,$(SANITIZED))
+	@OMP_NUM_THREADS=1 $(call run_tests,$(SANITIZED)) --parallel $(JOBS) --exclude-regex '$(OF_MEMORY)'
 
 # For a machine that has a GPU but not the packages. They are started from the top of a copy of the sources.
 build-gpu: deps  ## pack the programs that gpu-check and gpu-bench need, for another machine: build-gpu/

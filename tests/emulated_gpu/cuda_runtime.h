@@ -83,7 +83,9 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph);
 
 namespace rondo::emulated_gpu {
 /// Queues `thread`, to be called once for each thread of the grid.
-cudaError_t launch(dim3 grid, dim3 block, std::function<void()> thread);
+using Work = std::function<void()>;
+
+cudaError_t launch(dim3 grid, dim3 block, Work thread);
 }  // namespace rondo::emulated_gpu
 
 /// Arguments are copied, as CUDA copies them.

@@ -1,13 +1,9 @@
-// The emulated GPU: a queue, an arena of memory that is closed while nothing runs, and threads of a block as
-// contexts that are run in turns.
+// The emulated GPU's memory, an arena that is closed while nothing runs; its queue; and the functions of
+// CUDA's runtime over them. Kernels: block.cpp. Products: cublas.cpp.
 #include "tests/emulated_gpu/emulated_gpu.h"
 
-#include <cblas.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 
-#include <cmath>
-#include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,21 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "tests/emulated_gpu/cublas_v2.h"
-
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/common_interface_defs.h>
-#endif
+#include "tests/emulated_gpu/block.h"
+#include "tests/emulated_gpu/queue.h"
 
 namespace rondo::emulated_gpu {
 namespace {
-
-using Work = std::function<void()>;
-
-[[noreturn]] void misuse(const char* what) {
-  std::fprintf(stderr, "emulated GPU: %s\n", what);
-  std::abort();
-}
 
 /// What RONDO_EMULATED_GPU says of `name`; null: nothing.
 const char* setting(const char* name) {
@@ -42,8 +28,7 @@ const char* setting(const char* name) {
   return place == std::string::npos ? nullptr : all.c_str() + place + 1 + std::strlen(name);
 }
 
-// --- Memory
-// ----------------------------------------------------------------------------------------------------------
+// ---- Memory.
 
 /// One range of addresses. Blocks lie behind one another; a freed one serves for its own size again.
 struct Arena {
@@ -88,8 +73,7 @@ struct Arena {
   }
 };
 
-// --- The queue
-// -------------------------------------------------------------------------------------------------------
+// ---- The queue.
 
 struct State {
   Arena arena;
@@ -105,13 +89,6 @@ State& state() {
   return *it;
 }
 
-cudaError_t enqueue(Work work) {
-  State& gpu = state();
-  if (gpu.failure != cudaSuccess) return gpu.failure;
-  (gpu.captured ? *gpu.captured : gpu.queue).push_back(std::move(work));
-  return cudaSuccess;
-}
-
 /// Runs what is queued.
 cudaError_t wait() {
   State& gpu = state();
@@ -125,149 +102,25 @@ cudaError_t wait() {
   return gpu.failure;
 }
 
-/// Counts a launch, and fails where it was told to.
+}  // namespace
+
+[[noreturn]] void misuse(const char* what) {
+  std::fprintf(stderr, "emulated GPU: %s\n", what);
+  std::abort();
+}
+
+cudaError_t enqueue(Work work) {
+  State& gpu = state();
+  if (gpu.failure != cudaSuccess) return gpu.failure;
+  (gpu.captured ? *gpu.captured : gpu.queue).push_back(std::move(work));
+  return cudaSuccess;
+}
+
 void count_launch() {
   State& gpu = state();
   const char* last = setting("fails_at=");
   if (++gpu.counts.launches == (last ? std::atoll(last) : -1)) gpu.failure = cudaErrorIllegalAddress;
 }
-
-// --- The threads of a block
-// ------------------------------------------------------------------------------------------
-
-/// Tells the address sanitizer of a change of stacks, before it and behind it.
-struct StackChange {
-  const void* bottom = nullptr;
-  std::size_t size = 0;
-  void* kept = nullptr;
-
-#ifdef __SANITIZE_ADDRESS__
-  void leave_for(const void* other, std::size_t its_size) {
-    __sanitizer_start_switch_fiber(&kept, other, its_size);
-  }
-  void leave_for_good(const void* other, std::size_t its_size) {
-    __sanitizer_start_switch_fiber(nullptr, other, its_size);
-  }
-  void arrive(StackChange* from) {
-    __sanitizer_finish_switch_fiber(kept, from ? &from->bottom : nullptr, from ? &from->size : nullptr);
-  }
-#else
-  void leave_for(const void*, std::size_t) {}
-  void leave_for_good(const void*, std::size_t) {}
-  void arrive(StackChange*) {}
-#endif
-};
-
-/// A stack on which threads run one after another until one waits; what comes then gets the next stack.
-struct Worker {
-  static constexpr std::size_t stack_bytes = 64 * 1024;
-  std::unique_ptr<char[]> stack{new char[stack_bytes]};
-  ucontext_t start;
-  std::jmp_buf place;
-  dim3 thread;
-  StackChange change;
-};
-
-struct Block {
-  const Work* thread_body = nullptr;
-  unsigned next = 0, size = 0;
-  bool reversed = false;
-  std::vector<std::unique_ptr<Worker>> workers;
-  std::size_t running = 0;
-  std::jmp_buf scheduler;
-  StackChange change;  // of the scheduler
-};
-Block block;
-
-/// Runs threads of the block that have not begun, and says so when none is left.
-void run_threads() {
-  StackChange none;
-  none.arrive(&block.change);
-  while (block.next < block.size) {
-    const unsigned i = block.next++;
-    threadIdx = {block.reversed ? block.size - 1 - i : i, 0, 0};
-    (*block.thread_body)();
-  }
-  none.leave_for_good(block.change.bottom, block.change.size);
-  std::longjmp(block.scheduler, 2);
-}
-
-/// Lets a worker go on until its thread waits (true) or all that it had to do is done (false).
-bool resume(std::size_t index, bool begin) {
-  block.running = index;
-  const int answer = setjmp(block.scheduler);
-  if (answer != 0) {
-    block.change.arrive(nullptr);
-    return answer == 1;
-  }
-  Worker& worker = *block.workers[index];
-  block.change.leave_for(worker.stack.get(), Worker::stack_bytes);
-  if (!begin) {
-    threadIdx = worker.thread;
-    std::longjmp(worker.place, 1);
-  }
-  getcontext(&worker.start);
-  worker.start.uc_stack = {worker.stack.get(), 0, Worker::stack_bytes};
-  worker.start.uc_link = nullptr;
-  makecontext(&worker.start, run_threads, 0);
-  setcontext(&worker.start);
-  misuse("a context did not start");
-}
-
-void run_block(const Work& thread, unsigned size) {
-  block.thread_body = &thread;
-  block.next = 0;
-  block.size = size;
-  std::vector<std::size_t> waiting;
-  for (std::size_t i = 0; block.next < size; ++i) {
-    if (i == block.workers.size()) block.workers.push_back(std::make_unique<Worker>());
-    if (resume(i, true)) waiting.push_back(i);
-  }
-  // Every thread must come to every barrier, so each round all go on or all are done.
-  while (!waiting.empty()) {
-    std::vector<std::size_t> still;
-    if (block.reversed) std::vector<std::size_t>(waiting.rbegin(), waiting.rend()).swap(waiting);
-    for (const std::size_t i : waiting)
-      if (resume(i, false)) still.push_back(i);
-    if (!still.empty() && still.size() != waiting.size())
-      misuse("some threads of a block end while others wait for them");
-    waiting = block.reversed ? std::vector<std::size_t>(still.rbegin(), still.rend()) : still;
-  }
-}
-
-void run_grid(dim3 grid, dim3 block_size, const Work& thread) {
-  count_launch();
-  block.reversed = !block.reversed;
-  gridDim = grid;
-  blockDim = block_size;
-  for (unsigned i = 0; i < grid.x; ++i) {
-    blockIdx = {block.reversed ? grid.x - 1 - i : i, 0, 0};
-    run_block(thread, block_size.x);
-  }
-}
-
-/// A float with so many bits behind the point, rounded to the nearest.
-float rounded(float x, int bits) {
-  uint32_t word;
-  std::memcpy(&word, &x, sizeof word);
-  const int dropped = 23 - bits;
-  const uint32_t odd = word >> dropped & 1;
-  word = (word + (1u << (dropped - 1)) - 1 + odd) & ~((1u << dropped) - 1);
-  std::memcpy(&x, &word, sizeof x);
-  return x;
-}
-/// A matrix [rows, columns] by columns; float, as tensor cores read it.
-std::vector<float> rounded(const float* from, int rows, int columns, int stride, int bits) {
-  std::vector<float> to(static_cast<size_t>(stride) * columns);
-  for (int j = 0; j < columns; ++j)
-    for (int i = 0; i < rows; ++i) {
-      const size_t at = static_cast<size_t>(j) * stride + i;
-      to[at] = std::isfinite(from[at]) ? rounded(from[at], bits) : from[at];
-    }
-  return to;
-}
-
-}  // namespace
 
 const Counts& counts() { return state().counts; }
 
@@ -275,22 +128,15 @@ cudaError_t launch(dim3 grid, dim3 block_size, Work thread) {
   constexpr unsigned most_threads = 1024, most_blocks = 2147483647;
   if (grid.x == 0 || grid.x > most_blocks || block_size.x == 0 || block_size.x > most_threads)
     return cudaErrorInvalidValue;
-  return enqueue([=, thread = std::move(thread)] { run_grid(grid, block_size, thread); });
+  return enqueue([=, thread = std::move(thread)] {
+    count_launch();
+    run_grid(grid, block_size, thread);
+  });
 }
 
 }  // namespace rondo::emulated_gpu
 
 using namespace rondo::emulated_gpu;
-
-void __syncthreads() {
-  Worker& worker = *block.workers[block.running];
-  worker.thread = threadIdx;
-  if (setjmp(worker.place) == 0) {
-    worker.change.leave_for(block.change.bottom, block.change.size);
-    std::longjmp(block.scheduler, 1);
-  }
-  worker.change.arrive(nullptr);
-}
 
 const char* cudaGetErrorString(cudaError_t error) {
   switch (error) {
@@ -447,48 +293,3 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   return cudaSuccess;
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) { return cudaGraphDestroy(graph); }
-
-struct EmulatedBlas {};
-const char* cublasGetStatusString(cublasStatus_t status) {
-  return status == CUBLAS_STATUS_SUCCESS ? "CUBLAS_STATUS_SUCCESS" : "CUBLAS_STATUS_INVALID_VALUE";
-}
-cublasStatus_t cublasCreate(cublasHandle_t* handle) {
-  *handle = new EmulatedBlas;
-  return CUBLAS_STATUS_SUCCESS;
-}
-cublasStatus_t cublasSetStream(cublasHandle_t, cudaStream_t) { return CUBLAS_STATUS_SUCCESS; }
-cublasStatus_t cublasSetWorkspace(cublasHandle_t, void*, std::size_t) { return CUBLAS_STATUS_SUCCESS; }
-
-cublasStatus_t cublasGemmEx(cublasHandle_t, cublasOperation_t a_op, cublasOperation_t b_op, int m, int n,
-                            int k, const void* alpha, const void* a, cudaDataType_t type, int lda,
-                            const void* b, cudaDataType_t b_type, int ldb, const void* beta, void* c,
-                            cudaDataType_t c_type, int ldc, cublasComputeType_t compute, cublasGemmAlgo_t) {
-  const int a_rows = a_op == CUBLAS_OP_N ? m : k, b_rows = b_op == CUBLAS_OP_N ? k : n;
-  if (m < 0 || n < 0 || k < 0 || lda < a_rows || ldb < b_rows || ldc < m || type != b_type ||
-      type != c_type || (type == CUDA_R_64F) != (compute == CUBLAS_COMPUTE_64F))
-    return CUBLAS_STATUS_INVALID_VALUE;
-  const auto blas = [](cublasOperation_t op) { return op == CUBLAS_OP_N ? CblasNoTrans : CblasTrans; };
-  const auto number = [&](const void* at) {
-    return type == CUDA_R_64F ? *static_cast<const double*>(at) : *static_cast<const float*>(at);
-  };
-  enqueue([=, alpha = number(alpha), beta = number(beta)] {
-    count_launch();
-    if (type == CUDA_R_64F) {
-      cblas_dgemm(CblasColMajor, blas(a_op), blas(b_op), m, n, k, alpha, static_cast<const double*>(a), lda,
-                  static_cast<const double*>(b), ldb, beta, static_cast<double*>(c), ldc);
-      return;
-    }
-    const auto *left = static_cast<const float*>(a), *right = static_cast<const float*>(b);
-    std::vector<float> rounded_left, rounded_right;
-    if (compute != CUBLAS_COMPUTE_32F) {
-      const int bits = compute == CUBLAS_COMPUTE_32F_FAST_TF32 ? 10 : 7;
-      rounded_left = rounded(left, a_rows, a_op == CUBLAS_OP_N ? k : m, lda, bits);
-      rounded_right = rounded(right, b_rows, b_op == CUBLAS_OP_N ? n : k, ldb, bits);
-      left = rounded_left.data();
-      right = rounded_right.data();
-    }
-    cblas_sgemm(CblasColMajor, blas(a_op), blas(b_op), m, n, k, static_cast<float>(alpha), left, lda, right,
-                ldb, static_cast<float>(beta), static_cast<float*>(c), ldc);
-  });
-  return CUBLAS_STATUS_SUCCESS;
-}

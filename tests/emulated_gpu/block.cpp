@@ -1,0 +1,154 @@
+// Threads of a block, run in turns from one __syncthreads() to the next.
+#include "tests/emulated_gpu/block.h"
+
+#include <ucontext.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "tests/emulated_gpu/queue.h"
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace rondo::emulated_gpu {
+namespace {
+
+/// Where a stack is left and entered again. By the compiler's jumps: the address sanitizer takes each
+/// longjmp() for the end of functions, and clears the whole stack for them, system calls included.
+struct Place {
+  void* registers[5];
+  const void* bottom = nullptr;  // of the stack, for the sanitizer
+  std::size_t size = 0;
+  void* kept = nullptr;
+};
+
+#ifdef __SANITIZE_ADDRESS__
+void leave(Place& from, const Place& to) { __sanitizer_start_switch_fiber(&from.kept, to.bottom, to.size); }
+void arrive(Place& at, Place* from) {
+  __sanitizer_finish_switch_fiber(at.kept, from ? &from->bottom : nullptr, from ? &from->size : nullptr);
+}
+#else
+void leave(Place&, const Place&) {}
+void arrive(Place&, Place*) {}
+#endif
+
+// The compiler may conclude nothing from what these functions themselves do: much happens before they return.
+// And a place must not be set where another is entered.
+#define ON_TWO_STACKS [[gnu::noipa, gnu::no_sanitize_address]]
+
+ON_TWO_STACKS void enter(const Place& to) { __builtin_longjmp(const_cast<void**>(to.registers), 1); }
+ON_TWO_STACKS void enter(const ucontext_t& to) { setcontext(&to); }
+/// Leaves one stack for the other, and comes back when that does the same.
+template <class To>
+ON_TWO_STACKS void jump(Place& from, const To& to) {
+  if (__builtin_setjmp(from.registers) == 0) enter(to);
+}
+
+/// A stack on which threads run one after another until one waits; what comes then gets the next stack.
+struct Worker {
+  static constexpr std::size_t stack_bytes = 64 * 1024;
+  std::unique_ptr<char[]> stack{new char[stack_bytes]};
+  Place place;
+  bool started = false, waits = false;
+  dim3 thread;  // the one that waits
+};
+
+struct Block {
+  const Work* thread_body = nullptr;
+  unsigned next = 0, size = 0;
+  bool reversed = false;
+  std::vector<std::unique_ptr<Worker>> workers;
+  Worker* running = nullptr;
+  Place scheduler;
+};
+Block block;
+
+/// Back to the scheduler, until it says to go on.
+void give_way(Worker& worker) {
+  leave(worker.place, block.scheduler);
+  jump(worker.place, block.scheduler);
+  arrive(worker.place, &block.scheduler);
+}
+
+/// Runs threads of the block that have not begun; then waits for another block. Never returns.
+void run_threads() {
+  Worker& worker = *block.running;
+  arrive(worker.place, &block.scheduler);
+  for (;; give_way(worker))
+    while (block.next < block.size) {
+      const unsigned i = block.next++;
+      threadIdx = {block.reversed ? block.size - 1 - i : i, 0, 0};
+      (*block.thread_body)();
+    }
+}
+
+/// Lets a worker go on until its thread waits (true) or all that it had to do is done (false).
+bool resume(Worker& worker) {
+  block.running = &worker;
+  if (worker.waits) threadIdx = worker.thread;
+  worker.waits = false;
+  leave(block.scheduler, worker.place);
+  if (worker.started) {
+    jump(block.scheduler, worker.place);
+  } else {
+    worker.started = true;
+    ucontext_t start;
+    getcontext(&start);
+    start.uc_stack = {worker.stack.get(), 0, Worker::stack_bytes};
+    start.uc_link = nullptr;
+    makecontext(&start, run_threads, 0);
+    jump(block.scheduler, start);
+  }
+  arrive(block.scheduler, nullptr);
+  return worker.waits;
+}
+
+void run_block(const Work& thread, unsigned size) {
+  block.thread_body = &thread;
+  block.next = 0;
+  block.size = size;
+  std::vector<Worker*> waiting;
+  for (std::size_t i = 0; block.next < size; ++i) {
+    if (i == block.workers.size()) {
+      block.workers.push_back(std::make_unique<Worker>());
+      Place& place = block.workers[i]->place;
+      place.bottom = block.workers[i]->stack.get();
+      place.size = Worker::stack_bytes;
+    }
+    if (resume(*block.workers[i])) waiting.push_back(block.workers[i].get());
+  }
+  // Every thread must come to every barrier, so each round all go on or all are done.
+  while (!waiting.empty()) {
+    if (block.reversed) std::reverse(waiting.begin(), waiting.end());
+    std::size_t still = 0;
+    for (Worker* worker : waiting) still += resume(*worker);
+    if (still == 0) return;
+    if (still != waiting.size()) misuse("some threads of a block end while others wait for them");
+    if (block.reversed) std::reverse(waiting.begin(), waiting.end());
+  }
+}
+
+}  // namespace
+
+void run_grid(dim3 grid, dim3 block_size, const Work& thread) {
+  block.reversed = !block.reversed;
+  gridDim = grid;
+  blockDim = block_size;
+  for (unsigned i = 0; i < grid.x; ++i) {
+    blockIdx = {block.reversed ? grid.x - 1 - i : i, 0, 0};
+    run_block(thread, block_size.x);
+  }
+}
+
+}  // namespace rondo::emulated_gpu
+
+void __syncthreads() {
+  using namespace rondo::emulated_gpu;
+  Worker& worker = *block.running;
+  worker.thread = threadIdx;
+  worker.waits = true;
+  give_way(worker);
+}

@@ -1,0 +1,15 @@
+// The emulated GPU's queue, for what is run on it.
+#pragma once
+
+#include "tests/emulated_gpu/cuda_runtime.h"
+
+namespace rondo::emulated_gpu {
+
+/// What was asked of the GPU is run when somebody waits for it.
+cudaError_t enqueue(Work work);
+/// Counts a kernel or a product that begins, and fails where RONDO_EMULATED_GPU says so.
+void count_launch();
+/// What no GPU could be asked: ends the program.
+[[noreturn]] void misuse(const char* what);
+
+}  // namespace rondo::emulated_gpu
