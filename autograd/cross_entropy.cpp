@@ -92,7 +92,7 @@ struct LossGradients {
     const auto wanted = [&](const Variable& input) {
       return recording() && rows.rows() > 0 && input.needs_gradient();
     };
-    if (wanted(of_x)) x = Tensor({rows.rows(), rows.columns()}, rows.device());
+    if (wanted(of_x)) x = Tensor::dense({rows.rows(), rows.columns()}, rows.device());
     if (wanted(of_weight)) weight = Tensor(of_weight.shape(), rows.device());
     if (wanted(of_bias)) bias = Tensor::zeros(of_bias.shape(), rows.device());
   }
@@ -204,7 +204,8 @@ CrossEntropy mixture_cross_entropy(const Variable& x, const Variable& log_prior,
   const Device device = inputs.device();
   const Tensor priors = scored.of(log_prior.value()).reshaped({count, K});
   LossGradients d(inputs, x, weight, bias);
-  const Tensor losses({count, K}, device), posteriors({count, K}, device), mixed({count, 1}, device);
+  const Tensor losses = Tensor::dense({count, K}, device), posteriors = Tensor::dense({count, K}, device);
+  const Tensor mixed({count, 1}, device);
   const int64_t height = cross_entropy_block_rows(count * K, weight.shape()[0], K);
   for_blocks(name, inputs, weight.value(), bias.value(), height, d,
              [&](int64_t begin, int64_t end, const Tensor& logits) {

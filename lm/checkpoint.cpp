@@ -57,9 +57,9 @@ Number parse_number(const std::filesystem::path& path, const std::string& name, 
 void save_model(const std::filesystem::path& path, const Module& model) {
   std::vector<std::pair<std::string, Tensor>> kept;
   for (const Segment& segment : model.segments())
-    kept.emplace_back(segment.name, Module::view(model.values(), segment).to(Device::cpu));
+    kept.emplace_back(segment.name, contiguous(Module::view(model.values(), segment)).to(Device::cpu));
   for (const Buffer* buffer : model.buffers())
-    kept.emplace_back(buffer->name(), buffer->tensor().to(Device::cpu));
+    kept.emplace_back(buffer->name(), contiguous(buffer->tensor()).to(Device::cpu));
   std::vector<TensorBytes> tensors;
   for (const auto& [name, tensor] : kept) tensors.push_back(as_bytes(name, tensor));
   write_safetensors(path, std::move(tensors), {{"format", "pt"}});

@@ -272,11 +272,14 @@ Variable Training::penalized(Variable loss, const LanguageModel::Output& output,
 
 void Training::check_finite(double loss, double norm, int64_t step) const {
   if (std::isfinite(loss) && std::isfinite(norm)) return;
-  std::string culprit = std::isfinite(loss) ? "no number by itself, but the sum of their squares"
-                                            : "no parameter, so it is the loss itself";
+  // A GPU is asked later: the values are as they were at that step, the gradients are those of another.
+  const bool knows_gradients = step == step_;
+  std::string culprit = !knows_gradients      ? "no parameter, so a gradient or the loss"
+                        : std::isfinite(loss) ? "no number by itself, but the sum of their squares"
+                                              : "no parameter, so it is the loss itself";
   for (const Segment& segment : model_.segments()) {
     const bool value = all_finite(Module::view(model_.values(), segment));
-    if (value && all_finite(Module::view(model_.gradients(), segment))) continue;
+    if (value && (!knows_gradients || all_finite(Module::view(model_.gradients(), segment)))) continue;
     culprit = (value ? "the gradient of " : "") + segment.name;
     break;
   }

@@ -3,10 +3,11 @@
 
 namespace rondo {
 namespace {
-/// Elements from the begin of a segment to that of the next: every parameter starts on a cache line.
-int64_t padded(int64_t size) {
+/// Where the segment ends, and the next begins: every parameter starts on a cache line.
+int64_t end_of(const Segment& segment) {
   constexpr int64_t alignment = 16;
-  return (size + alignment - 1) / alignment * alignment;
+  const int64_t size = segment.shape.rows() * segment.row_stride;
+  return segment.offset + (size + alignment - 1) / alignment * alignment;
 }
 }  // namespace
 
@@ -26,8 +27,9 @@ void Module::lay_out() {
   int64_t size = 0;
   for (const Parameter* parameter : parameters_) {
     if (parameter->tied_) continue;
-    segments_.push_back({parameter->name_, {}, parameter->shape_, size});
-    size += padded(parameter->shape_.size());
+    segments_.push_back(
+        {parameter->name_, {}, parameter->shape_, size, aligned_row_stride(parameter->shape_)});
+    size = end_of(segments_.back());
   }
   for (const Parameter* parameter : parameters_) {
     if (!parameter->tied_) continue;
@@ -39,8 +41,7 @@ void Module::lay_out() {
 void Module::finalize(uint64_t seed, const Initializer* every, Device device) {
   check(!values_.defined(), "[finalize] this model is laid out already");
   lay_out();
-  const int64_t size =
-      segments_.empty() ? 0 : segments_.back().offset + padded(segments_.back().shape.size());
+  const int64_t size = segments_.empty() ? 0 : end_of(segments_.back());
   device_ = device;
   values_ = Tensor::zeros({size}, device);
   gradients_ = Tensor::zeros({size}, device);
@@ -76,7 +77,7 @@ const Tensor& Module::gradients() const {
 const std::vector<Segment>& Module::segments() const { return segments_; }
 
 Tensor Module::view(const Tensor& buffer, const Segment& segment) {
-  return buffer.slice(segment.offset, segment.offset + segment.shape.size()).reshaped(segment.shape);
+  return buffer.as_rows(segment.offset, segment.shape, segment.row_stride);
 }
 
 int64_t Module::parameter_count() const {

@@ -19,12 +19,12 @@ namespace rondo {
 class Parameter;
 class Buffer;
 
-/// Where a parameter lies in the flat buffers.
+/// Where a parameter lies in the flat buffers, which are laid out alike on every device.
 struct Segment {
   std::string name;                  // full name, as in files
   std::vector<std::string> aliases;  // other names of the same values: tied parameters
   Shape shape;
-  int64_t offset = 0;  // in elements
+  int64_t offset = 0, row_stride = 0;  // in elements
 };
 
 /// What random numbers of a training step depend on besides the module's name.
@@ -58,7 +58,7 @@ class Module {
   /// Where the model is computed; known after finalize().
   Device device() const { return root().device_; }
 
-  /// Root only, after finalize(). The pads between segments are zero in both buffers.
+  /// Root only, after finalize(). What lies between segments, and between rows, is zero in both buffers.
   const Tensor& values() const;
   const Tensor& gradients() const;
   /// Root only, after lay_out().

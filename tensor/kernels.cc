@@ -326,7 +326,7 @@ struct DropoutMask {
   uint32_t threshold;  // drop where the random word is below
   real kept;
   BatchSlice slice;
-  real* mask;
+  Operand mask;
 
   /// Element `index` of the tensor is element `logical` of the whole batch.
   HD void operator()(Row row, int64_t r) const {
@@ -334,7 +334,7 @@ struct DropoutMask {
     const uint64_t logical_row = r / slice.batch * slice.whole + slice.first + r % slice.batch;
     const uint64_t begin = logical_row * extent.columns;
     const uint64_t end = begin + row.columns;
-    real* to = mask + r * extent.columns;
+    real* to = row_of(mask, r);
     // Not `?:`, whose branch no processor can predict.
     const auto value = [=, this](uint32_t word) { return static_cast<real>(word >= threshold) * kept; };
     const auto one = [&](uint64_t number) {
@@ -424,7 +424,7 @@ void judge_step(const real* nats, const real* squares, real most, real guard, co
                 StepRecord* records, StepVerdict* verdict) {
   rows(1, 1, JudgeStep{nats, squares, most, guard, slot, records, verdict});
 }
-void dropout_mask(Extent extent, RandomKey key, double probability, BatchSlice slice, real* mask) {
+void dropout_mask(Extent extent, RandomKey key, double probability, BatchSlice slice, Operand mask) {
   const auto threshold = static_cast<uint32_t>(probability * 4294967296.0);
   rows(extent.rows, extent.columns,
        DropoutMask{extent, key, threshold, static_cast<real>(1 / (1 - probability)), slice, mask});

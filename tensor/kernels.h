@@ -68,7 +68,7 @@ struct Kernels {
   // 0.
   void (*judge_step)(const real* nats, const real* squares, real most, real guard, const int64_t* slot,
                      StepRecord* records, StepVerdict* verdict);
-  void (*dropout_mask)(Extent, RandomKey, double probability, BatchSlice, real* mask);
+  void (*dropout_mask)(Extent, RandomKey, double probability, BatchSlice, Operand mask);
 };
 
 namespace cpu {

@@ -9,27 +9,33 @@
 
 namespace rondo {
 
-void fill_uniform(const Tensor& to, RandomKey key, real low, real high) {
-  check(to.contiguous() && to.device() == Device::cpu, "[fill_uniform] initial values are drawn on the CPU");
+namespace {
+/// Element i, in order, becomes draw(i).
+template <class Draw>
+void fill_with(const char* name, const Tensor& to, Draw draw) {
+  check(to.device() == Device::cpu, "[{}] initial values are drawn on the CPU", name);
   real* values = to.write();
-  for (int64_t i = 0; i < to.size(); ++i)
-    values[i] = static_cast<real>(low + (static_cast<double>(high) - low) * uniform_from(key.bits(i)));
+  for (int64_t r = 0; r < to.rows(); ++r)
+    for (int64_t j = 0; j < to.columns(); ++j)
+      values[r * to.row_stride() + j] = static_cast<real>(draw(r * to.columns() + j));
+}
+}  // namespace
+
+void fill_uniform(const Tensor& to, RandomKey key, real low, real high) {
+  fill_with("fill_uniform", to,
+            [&](int64_t i) { return low + (static_cast<double>(high) - low) * uniform_from(key.bits(i)); });
 }
 
 void fill_normal(const Tensor& to, RandomKey key, real standard_deviation) {
-  check(to.contiguous() && to.device() == Device::cpu, "[fill_normal] initial values are drawn on the CPU");
-  real* values = to.write();
-  for (int64_t i = 0; i < to.size(); ++i) {
+  fill_with("fill_normal", to, [&](int64_t i) {
     const double radius = std::sqrt(-2 * std::log(uniform_from(key.bits(2 * i))));
-    values[i] = static_cast<real>(standard_deviation * radius *
-                                  std::cos(2 * std::numbers::pi * uniform_from(key.bits(2 * i + 1))));
-  }
+    return standard_deviation * radius * std::cos(2 * std::numbers::pi * uniform_from(key.bits(2 * i + 1)));
+  });
 }
 
 void fill_dropout_mask(const Tensor& to, RandomKey key, double probability, BatchSlice slice) {
   check(probability >= 0 && probability < 1, "[dropout] the probability is in [0, 1), got {}", probability);
-  check(to.contiguous(), "[dropout] the mask is contiguous");
-  kernels(to.device()).dropout_mask(to.extent(), key, probability, slice, to.write());
+  kernels(to.device()).dropout_mask(to.extent(), key, probability, slice, to.write_operand());
 }
 
 }  // namespace rondo

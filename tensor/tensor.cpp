@@ -34,10 +34,22 @@ Storage::~Storage() {
     release(device, data, size * sizeof(real));
 }
 
-Tensor::Tensor(Shape shape, Device device)
-    : storage_(std::make_shared<Storage>(device, shape.size())),
+int64_t aligned_row_stride(const Shape& shape) {
+  constexpr int64_t alignment = 16 / sizeof(real);
+  const int64_t columns = shape.columns();
+  if (shape.rows() <= 1 || columns <= 1) return columns;
+  return (columns + alignment - 1) / alignment * alignment;
+}
+
+Tensor::Tensor(Shape shape, Device device, int64_t row_stride)
+    : storage_(std::make_shared<Storage>(device, shape.rows() * row_stride)),
       shape_(shape),
-      row_stride_(shape.columns()) {}
+      row_stride_(row_stride) {}
+
+Tensor::Tensor(Shape shape, Device device)
+    : Tensor(shape, device, device == Device::cuda ? aligned_row_stride(shape) : shape.columns()) {}
+
+Tensor Tensor::dense(Shape shape, Device device) { return {shape, device, shape.columns()}; }
 
 Tensor Tensor::filled(Shape shape, real value, Device device) {
   Tensor tensor(shape, device);
@@ -77,6 +89,16 @@ Tensor Tensor::row_range(int64_t begin, int64_t end) const {
   Tensor view = *this;
   view.shape_ = {end - begin, columns()};
   view.offset_ += begin * row_stride_;
+  return view;
+}
+
+Tensor Tensor::as_rows(int64_t begin, Shape shape, int64_t row_stride) const {
+  check(shape_.dimensions() == 1 && begin >= 0 && begin + shape.rows() * row_stride <= size(),
+        "[as_rows] {} from {} on, rows {} apart, does not lie within {}", shape, begin, row_stride, shape_);
+  Tensor view = *this;
+  view.shape_ = shape;
+  view.offset_ += begin;
+  view.row_stride_ = row_stride;
   return view;
 }
 
@@ -135,8 +157,11 @@ std::vector<real> Tensor::to_vector() const {
 }
 
 void Tensor::set(const real* values) const {
-  check(contiguous(), "[set] needs rows that lie side by side, got {} with rows {} apart", shape_,
-        row_stride_);
+  if (!contiguous()) {
+    const Tensor side_by_side = dense(shape_, device());
+    side_by_side.set(values);
+    return copy(side_by_side, *this);
+  }
   if (device() == Device::cpu)
     std::copy(values, values + size(), write());
   else
@@ -182,10 +207,7 @@ void fill(const Tensor& to, real value) { kernels(to.device()).fill(to.extent(),
 
 void copy(const Tensor& from, const Tensor& to) {
   check_same("copy", from, to);
-  if (from.device() != to.device()) {
-    if (to.contiguous()) return to.set(from.to_vector().data());
-    return copy(from.to(to.device()), to);
-  }
+  if (from.device() != to.device()) return to.set(from.to_vector().data());
   kernels(to.device()).copy(to.extent(), from.read_operand(), to.write_operand());
 }
 
@@ -195,7 +217,12 @@ Tensor clone(const Tensor& x) {
   return y;
 }
 
-Tensor contiguous(const Tensor& x) { return x.contiguous() ? x : clone(x); }
+Tensor contiguous(const Tensor& x) {
+  if (x.contiguous()) return x;
+  const Tensor y = Tensor::dense(x.shape(), x.device());
+  copy(x, y);
+  return y;
+}
 
 void accumulate(const Tensor& x, const Tensor& to, real factor) {
   check_same("accumulate", x, to);
@@ -231,7 +258,7 @@ void accumulate_column_sums(const Tensor& x, const Tensor& to) {
         to.shape());
   check_one_device("column_sums", to, x);
   const auto sums = [&](const Tensor& of, int64_t height, const Tensor& into) {
-    kernels(to.device()).column_sums(of.extent(), of.read_operand(), height, {into.write(), into.columns()});
+    kernels(to.device()).column_sums(of.extent(), of.read_operand(), height, into.write_operand());
   };
   // A GPU has more threads than there are columns: blocks of rows first, then their sums.
   constexpr int64_t height = 64;

@@ -38,8 +38,10 @@ class Tensor {
  public:
   /// Undefined: no memory, `defined()` is false.
   Tensor() = default;
-  /// Not initialised.
+  /// Not initialised. On a GPU rows lie aligned_row_stride() apart; what is between them is not read.
   explicit Tensor(Shape shape, Device device = Device::cpu);
+  /// Not initialised; rows lie side by side on a GPU, too.
+  static Tensor dense(Shape shape, Device device);
   static Tensor filled(Shape shape, real value, Device device = Device::cpu);
   static Tensor zeros(Shape shape, Device device = Device::cpu) { return filled(shape, 0, device); }
   static Tensor from(const std::vector<real>& values, Shape shape, Device device = Device::cpu);
@@ -88,6 +90,8 @@ class Tensor {
   Tensor operator[](int64_t i) const;
   /// Rows [begin, end) of the matrix, as a view [end - begin, columns].
   Tensor row_range(int64_t begin, int64_t end) const;
+  /// Of a vector: its elements from `begin` on as rows that lie `row_stride` apart, as a view.
+  Tensor as_rows(int64_t begin, Shape shape, int64_t row_stride) const;
   /// A view of this shape whose matrix begins `rows` rows and `columns` columns before this one's: for parts
   /// that are known to lie side by side in one memory.
   Tensor enclosing(Shape shape, int64_t rows = 0, int64_t columns = 0) const;
@@ -104,12 +108,13 @@ class Tensor {
   real item() const;
   /// All elements in order, on the host.
   std::vector<real> to_vector() const;
-  /// Takes as many values from the host. Throws Error unless contiguous.
+  /// Takes as many values from the host.
   void set(const real* values) const;
   /// Itself if it is on that device, else a copy.
   Tensor to(Device device) const;
 
  private:
+  Tensor(Shape shape, Device device, int64_t row_stride);
   /// The storage that owns the memory.
   const Storage& memory() const {
     const Storage* it = storage_.get();
@@ -123,6 +128,9 @@ class Tensor {
   int64_t row_stride_ = 0;
 };
 
+/// How far apart rows lie that all begin at a multiple of 16 bytes, where a matrix product on a GPU can load
+/// four numbers at once. A single row, and rows of one number, are not spread.
+int64_t aligned_row_stride(const Shape& shape);
 /// Whether b begins `rows` rows and `columns` columns behind a, in one memory and with one row stride.
 bool lie_apart(const Tensor& a, const Tensor& b, int64_t rows, int64_t columns);
 /// Matrices of one width as one, [sum of rows, columns]: a view where they lie behind one another in memory,
@@ -133,9 +141,8 @@ Tensor stacked_rows(const std::vector<Tensor>& parts);
 
 void fill(const Tensor& to, real value);
 void copy(const Tensor& from, const Tensor& to);
-/// A contiguous copy.
 Tensor clone(const Tensor& x);
-/// x itself where it is contiguous, else a copy.
+/// x itself where its rows lie side by side, else a copy.
 Tensor contiguous(const Tensor& x);
 /// to += factor * x.
 void accumulate(const Tensor& x, const Tensor& to, real factor = 1);

@@ -159,7 +159,7 @@ TEST_P(OfEachOptimizer, FollowsThePlainLoop) {
   }
 }
 
-/// A model whose parameters leave pads between them.
+/// A model whose parameters leave pads between them, and between rows.
 struct OddModel : Module {
   Parameter first{*this, "first", {3, 5}, uniform_values(1)};
   Parameter second{*this, "second", {7}, uniform_values(1)};
@@ -171,7 +171,10 @@ void expect_zero_pads(const OddModel& model, const Tensor& buffer, const std::st
   std::vector<real> left = buffer.to_vector();
   size_t pads = left.size();
   for (const Segment& segment : model.segments()) {
-    for (int64_t i = 0; i < segment.shape.size(); ++i) left[static_cast<size_t>(segment.offset + i)] = 0;
+    for (int64_t i = 0; i < segment.shape.size(); ++i) {
+      const int64_t columns = segment.shape.columns();
+      left[static_cast<size_t>(segment.offset + i / columns * segment.row_stride + i % columns)] = 0;
+    }
     pads -= static_cast<size_t>(segment.shape.size());
   }
   EXPECT_GT(pads, 0u);

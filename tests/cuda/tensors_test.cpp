@@ -41,6 +41,29 @@ TEST(TensorsOnGpu, ComeAndGo) {
   EXPECT_EQ(one.item(), 7);
 }
 
+// What a product needs that loads 16 bytes at once: rows that begin at multiples of them, in all that is made
+// of such a tensor, and weights alike.
+TEST(TensorsOnGpu, RowsAreAligned) {
+  NEED_GPU();
+  constexpr int64_t numbers = 16 / sizeof(real);
+  const auto begins_aligned = [](const Tensor& x) {
+    return reinterpret_cast<uintptr_t>(x.data()) % 16 == 0 && x.row_stride() * sizeof(real) % 16 == 0;
+  };
+  const Tensor x({5, 3, 1151}, Device::cuda);
+  EXPECT_EQ(x.row_stride(), 1152);
+  EXPECT_FALSE(x.contiguous());
+  for (const Tensor& it : {x, x[1], x[4].row_range(1, 3), x.slice(2, 4), x[3].as_part(), clone(x),
+                           Tensor::zeros({2, 7}, Device::cuda), Tensor({1, 2, 33}).to(Device::cuda)})
+    EXPECT_TRUE(begins_aligned(it)) << it.shape().to_string() << " " << it.row_stride();
+  EXPECT_EQ(Tensor({4, 4 * numbers}, Device::cuda).row_stride(), 4 * numbers);
+  for (const Shape& shape : {Shape{7}, Shape{1, 7}, Shape{7, 1}})
+    EXPECT_TRUE(Tensor(shape, Device::cuda).contiguous()) << shape.to_string();
+  EXPECT_TRUE(Tensor::dense({3, 1151}, Device::cuda).contiguous());
+  EXPECT_TRUE(contiguous(x).contiguous());
+  EXPECT_THROW(x.reshaped({15 * 1151}), Error);
+  EXPECT_EQ(Tensor({3, 1151}).row_stride(), 1151) << "on the CPU";
+}
+
 TEST(TensorsOnGpu, PlainArithmeticOfBlocksOfColumns) {
   NEED_GPU();
   for (const auto& [rows, columns] : {std::array<int64_t, 2>{1, 1}, {3, 5}, {300, 1}, {1, 700}, {5, 257}}) {

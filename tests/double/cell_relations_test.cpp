@@ -44,11 +44,11 @@ TEST(MultiplicativeRnn, IsATensorRnnWithFactorizedMatrices) {
     const Vector V = value_of(factors, "rnn.weight_hm" + suffix).to_vector(),
                  W_mx = value_of(factors, "rnn.weight_mx" + suffix).to_vector(),
                  W_mh = value_of(factors, "rnn.weight_mh" + suffix).to_vector();
-    real* W = value_of(tensor, "rnn.weight_hx" + suffix).write();
+    const Tensor W = value_of(tensor, "rnn.weight_hx" + suffix);
     for (int64_t j = 0; j < units; ++j)
       for (int64_t k = 0; k < units; ++k)
         for (int64_t i = 0; i < input; ++i) {
-          real& element = W[(j * units + k) * input + i] = 0;
+          real& element = W.write()[place_of(W, (j * units + k) * input + i)] = 0;
           for (int64_t m = 0; m < M; ++m) element += V[j * M + m] * W_mx[m * input + i] * W_mh[m * units + k];
         }
   }
@@ -97,10 +97,10 @@ TEST(MultiplicativeIntegration, OfALinearRnnIsTheForwardAlgorithm) {
   fill_uniform(U, {.seed = 2}, real(0.1), 1);
   for (int64_t j = 0; j < states; ++j) {
     double emitted = 0, left = 0;
-    for (int64_t i = 0; i < symbols; ++i) emitted += W.data()[j * symbols + i];
-    for (int64_t i = 0; i < states; ++i) left += U.data()[i * states + j];
-    for (int64_t i = 0; i < symbols; ++i) W.write()[j * symbols + i] /= emitted;
-    for (int64_t i = 0; i < states; ++i) U.write()[i * states + j] /= left;
+    for (int64_t i = 0; i < symbols; ++i) emitted += W.data()[place_of(W, j * symbols + i)];
+    for (int64_t i = 0; i < states; ++i) left += U.data()[place_of(U, i * states + j)];
+    for (int64_t i = 0; i < symbols; ++i) W.write()[place_of(W, j * symbols + i)] /= emitted;
+    for (int64_t i = 0; i < states; ++i) U.write()[place_of(U, i * states + j)] /= left;
   }
   const std::vector<int32_t> observed = {2, 0, 3, 3, 1, 2};
   const Vector start = {0.5, 0.2, 0.3};
@@ -114,7 +114,8 @@ TEST(MultiplicativeIntegration, OfALinearRnnIsTheForwardAlgorithm) {
       return;
     }
     for (int64_t to = 0; to < states; ++to)
-      self(self, t + 1, to, p * U.data()[to * states + from] * W.data()[to * symbols + observed[t]]);
+      self(self, t + 1, to,
+           p * U.data()[place_of(U, to * states + from)] * W.data()[place_of(W, to * symbols + observed[t])]);
   };
   for (int64_t j = 0; j < states; ++j) follow(follow, 0, j, start[j]);
   for (int64_t j = 0; j < states; ++j)

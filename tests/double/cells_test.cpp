@@ -355,7 +355,7 @@ TEST(RecurrentStack, ReadsNothingInThePaddingThoughStatisticsLookAcrossRows) {
       StackModel model(cell, condition);
       const Tensor x = model.x.variable().value();
       for (int64_t i = 0; i < x.size(); ++i)
-        if (std::isnan(x.data()[i])) x.write()[i] = padding;
+        if (const int64_t place = place_of(x, i); std::isnan(x.data()[place])) x.write()[place] = padding;
       model.set_statistics_rate(0.05);
       const RecurrentStack::Result result = model.run();
       loss_of(result).backward();

@@ -110,21 +110,22 @@ inline void expect_parameter_gradients(Module& model, const std::function<Variab
   for (const Segment& segment : model.segments()) {
     const Tensor value = value_of(model, segment.name), gradient = gradient_of(model, segment.name);
     for (int64_t i = 0; i < value.size(); i += stride) {
-      const double kept = value.data()[i];
+      const int64_t place = place_of(value, i);
+      const double kept = value.data()[place];
       if (std::isnan(kept)) {  // in the padding
-        ASSERT_EQ(gradient.data()[i], 0) << segment.name << " element " << i;
+        ASSERT_EQ(gradient.data()[place], 0) << segment.name << " element " << i;
         continue;
       }
       const auto at = [&](double offset) {
-        value.write()[i] = kept + offset;
+        value.write()[place] = kept + offset;
         const double result = loss().value().item();
-        value.write()[i] = kept;
+        value.write()[place] = kept;
         return result;
       };
       const auto slope = [&](double h) { return (at(h) - at(-h)) / (2 * h); };
       const double numeric =
           differences == Differences::of_second_order ? slope(1e-5) : (4 * slope(1e-6) - slope(2e-6)) / 3;
-      const double analytic = gradient.data()[i];
+      const double analytic = gradient.data()[place];
       ASSERT_NEAR(analytic, numeric, 1e-6 * std::max({1.0, std::abs(analytic), std::abs(numeric)}))
           << segment.name << " element " << i;
     }

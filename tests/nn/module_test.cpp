@@ -33,7 +33,10 @@ TEST(Module, LaysParametersOutOnceAndInTwoBuffers) {
   for (const Segment& segment : model.segments()) {
     EXPECT_GE(segment.offset, end);
     EXPECT_EQ(segment.offset % 16, 0);
-    end = segment.offset + segment.shape.size();
+    EXPECT_EQ(segment.row_stride, aligned_row_stride(segment.shape));
+    EXPECT_EQ(segment.row_stride * sizeof(real) % 16,
+              segment.shape.dimensions() == 1 ? segment.shape.size() * sizeof(real) % 16 : 0);
+    end = segment.offset + segment.shape.rows() * segment.row_stride;
   }
   EXPECT_LE(end, model.values().size());
   EXPECT_TRUE(model.first.weight.variable().value().shares_memory(model.values()));
@@ -52,7 +55,9 @@ TEST(Module, PadsStayZero) {
   const auto pads = [&](const Tensor& buffer) {
     Numbers values = buffer.to_vector();
     for (const Segment& segment : model.segments())
-      std::fill_n(values.begin() + segment.offset, segment.shape.size(), real(0));
+      for (int64_t r = 0; r < segment.shape.rows(); ++r)
+        std::fill_n(values.begin() + segment.offset + r * segment.row_stride, segment.shape.columns(),
+                    real(0));
     return values;
   };
   const Numbers zeros(model.values().size(), 0);

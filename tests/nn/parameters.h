@@ -20,6 +20,10 @@ inline Tensor value_of(const Module& model, const std::string& name) {
 inline Tensor gradient_of(const Module& model, const std::string& name) {
   return Module::view(model.gradients(), segment_of(model, name));
 }
+/// Where element i, in order, lies behind data().
+inline int64_t place_of(const Tensor& x, int64_t i) {
+  return i / x.columns() * x.row_stride() + i % x.columns();
+}
 inline bool has_parameter(const Module& model, const std::string& name) {
   for (const Segment& segment : model.segments())
     if (segment.name == name) return true;
