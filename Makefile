@@ -53,7 +53,7 @@ bench: deps  ## measure speed, where the time goes, and memory, beside PyTorch
 	@$(call compile,$(BUILD),bench)
 	$(BUILD)/bin/bench $(if $(THREADS),--threads $(THREADS)) $(PEERS:%=--peer %) $(ONLY)
 
-check: check-format check-cuda check-sanitize  ## format; the CUDA pass; all tests, include directions too, under sanitizers
+check: check-format check-cuda check-sanitize  ## format; the CUDA pass; tests, include directions too, under sanitizers
 
 check-format:
 	@[ "$(DEPS)" = no ] || .ci/dependencies --check

@@ -86,13 +86,15 @@ void check_inputs(const char* name, const Variable& x, int64_t experts, const Va
 struct LossGradients {
   Tensor x, weight, bias;
 
-  /// x as the rows [n, H] that are scored.
+  /// x as the rows [n, H] that are scored, side by side where they are.
   LossGradients(const Tensor& rows, const Variable& of_x, const Variable& of_weight,
                 const Variable& of_bias) {
     const auto wanted = [&](const Variable& input) {
       return recording() && rows.rows() > 0 && input.needs_gradient();
     };
-    if (wanted(of_x)) x = Tensor::dense({rows.rows(), rows.columns()}, rows.device());
+    const Shape of_rows{rows.rows(), rows.columns()};
+    if (wanted(of_x))
+      x = rows.contiguous() ? Tensor::dense(of_rows, rows.device()) : Tensor(of_rows, rows.device());
     if (wanted(of_weight)) weight = Tensor(of_weight.shape(), rows.device());
     if (wanted(of_bias)) bias = Tensor::zeros(of_bias.shape(), rows.device());
   }

@@ -16,6 +16,9 @@ std::vector<int64_t> extents(const Shape& shape) {
   return result;
 }
 
+/// With its rows side by side.
+Tensor on_host(const Tensor& x) { return contiguous(x.to(Device::cpu)); }
+
 /// The tensor must lie on the host, be contiguous and outlive the bytes.
 TensorBytes as_bytes(const std::string& name, const Tensor& tensor) {
   check(tensor.contiguous() && tensor.device() == Device::cpu, "[save] {} is not contiguous on the host",
@@ -57,9 +60,8 @@ Number parse_number(const std::filesystem::path& path, const std::string& name, 
 void save_model(const std::filesystem::path& path, const Module& model) {
   std::vector<std::pair<std::string, Tensor>> kept;
   for (const Segment& segment : model.segments())
-    kept.emplace_back(segment.name, contiguous(Module::view(model.values(), segment)).to(Device::cpu));
-  for (const Buffer* buffer : model.buffers())
-    kept.emplace_back(buffer->name(), contiguous(buffer->tensor()).to(Device::cpu));
+    kept.emplace_back(segment.name, on_host(Module::view(model.values(), segment)));
+  for (const Buffer* buffer : model.buffers()) kept.emplace_back(buffer->name(), on_host(buffer->tensor()));
   std::vector<TensorBytes> tensors;
   for (const auto& [name, tensor] : kept) tensors.push_back(as_bytes(name, tensor));
   write_safetensors(path, std::move(tensors), {{"format", "pt"}});
@@ -83,7 +85,7 @@ void load_model(const std::filesystem::path& path, const Module& model) {
 }
 
 void StateWriter::add(const std::string& name, const Tensor& tensor) {
-  tensors_.emplace_back(name, contiguous(tensor).to(Device::cpu));
+  tensors_.emplace_back(name, on_host(tensor));
 }
 // Seventeen digits give a double back exactly.
 void StateWriter::add(const std::string& name, double number) {

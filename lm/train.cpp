@@ -346,6 +346,8 @@ int train(const TrainOptions& options) {
     throw remedy_of(error, run, setup.finetunes());
   } catch (const Stopped&) {
     return stopped(signals, "before all was evaluated", run, report);
+  } catch (const InputError&) {
+    throw;  // a full disk, say: no fault of the GPU
   } catch (const Error& error) {
     if (device == Device::cpu) throw;
     throw Error(fmt::format("{}. To go on where the run was last saved: {}, here or with --device cpu",

@@ -68,6 +68,16 @@ bool at_the_end(const Recipe::Train& train, int64_t epoch, const EarlyStopping& 
   return epoch > train.epochs || !criterion_met(train, early_stopping, trigger).empty();
 }
 
+/// What is laid out like the model's values, parameter by parameter: no layout is part of the format.
+void add(StateWriter& file, const std::string& name, const Module& model, const Tensor& buffer) {
+  for (const Segment& segment : model.segments())
+    file.add(name + "." + segment.name, Module::view(buffer, segment));
+}
+void read(const StateReader& file, const std::string& name, const Module& model, const Tensor& buffer) {
+  for (const Segment& segment : model.segments())
+    file.read(name + "." + segment.name, Module::view(buffer, segment));
+}
+
 void add(StateWriter& file, const EarlyStopping& early_stopping) {
   file.add("validation.best", early_stopping.state().loss);
   file.add("validation.evaluations_since", early_stopping.state().evaluations_since);
@@ -347,9 +357,10 @@ bool is_finished(const Recipe& recipe, const std::filesystem::path& state) {
 void Training::save(const std::filesystem::path& path, int64_t log_position) const {
   check(pending_steps_.empty(), "[save] steps whose end is not known");
   StateWriter file;
-  file.add("values", model_.values());
+  add(file, "values", model_, model_.values());
   for (const Buffer* buffer : model_.buffers()) file.add("buffer." + buffer->name(), buffer->tensor());
-  for (const NamedTensor& it : optimizer_->state_tensors()) file.add("optimizer." + it.name, it.tensor);
+  for (const NamedTensor& it : optimizer_->state_tensors())
+    add(file, "optimizer." + it.name, model_, it.tensor);
   for (const auto& [name, number] : optimizer_->state_scalars()) file.add("optimizer." + name, number);
   for (const auto& [name, tensor] : named_tensors(states_)) file.add(name, tensor);
   file.add("state.steps", states_.front().steps);  // the same for all
@@ -358,7 +369,7 @@ void Training::save(const std::filesystem::path& path, int64_t log_position) con
   file.add("schedule.decays", schedule_.state().decays);
   add(file, early_stopping_);
   if (asks_trigger(recipe_.train)) add(file, trigger_);
-  for (const NamedTensor& it : average_.state_tensors()) file.add("averaging." + it.name, it.tensor);
+  for (const NamedTensor& it : average_.state_tensors()) add(file, "averaging." + it.name, model_, it.tensor);
   if (recipe_.train.averaging != "never") file.add("averaging.count", average_.count());
   file.add("step", step_);
   file.add("epoch", epoch_);
@@ -372,10 +383,11 @@ void Training::save(const std::filesystem::path& path, int64_t log_position) con
 int64_t Training::load(const std::filesystem::path& path) {
   if (gpu_) gpu_->forget();
   const StateReader file(path);
-  file.read("values", model_.values());
+  read(file, "values", model_, model_.values());
   for (const Buffer* buffer : model_.buffers())
     file.read("buffer." + buffer->name(), buffer->tensor(), buffer->least());
-  for (const NamedTensor& it : optimizer_->state_tensors()) file.read("optimizer." + it.name, it.tensor);
+  for (const NamedTensor& it : optimizer_->state_tensors())
+    read(file, "optimizer." + it.name, model_, it.tensor);
   std::map<std::string, double> scalars = optimizer_->state_scalars();
   for (auto& [name, number] : scalars) file.read("optimizer." + name, number);
   optimizer_->restore_scalars(scalars);
@@ -395,7 +407,8 @@ int64_t Training::load(const std::filesystem::path& path) {
   if (recipe_.train.averaging != "never") file.read("averaging.count", averaged);
   check_input(averaged >= 0, "{}: an average over {} weights", path.string(), averaged);
   average_.restore(averaged);
-  for (const NamedTensor& it : average_.state_tensors()) file.read("averaging." + it.name, it.tensor);
+  for (const NamedTensor& it : average_.state_tensors())
+    read(file, "averaging." + it.name, model_, it.tensor);
   int64_t position = 0, log_position = 0;
   file.read("step", step_);
   file.read("epoch", epoch_);

@@ -65,6 +65,7 @@ void orthogonalise(const Tensor& block, double gain) {
 }  // namespace
 
 void Initializer::fill(const Tensor& to, RandomKey key) const {
+  check(to.contiguous(), "[initializer] {} has rows {} apart", to.shape(), to.row_stride());
   switch (kind) {
     case Kind::constant:
       rondo::fill(to, static_cast<real>(size));

@@ -51,7 +51,12 @@ struct Dropout : Module {
 
   Variable operator()(const Variable& x) {
     if (!training()) return x;
-    if (!variational) return dropout(x, probability, next_key(), random_state().slice);
+    BatchSlice slice = random_state().slice;
+    if (!variational) return dropout(x, probability, next_key(), slice);
+    if (!x.value().contiguous()) {  // as rows of an odd width are on a GPU: they stay where they are
+      slice.whole = 0;
+      return dropout(x, probability, next_key(), slice);
+    }
     const Variable drawn = mask(x.shape()[1], x.shape()[2]);
     if (!drawn.defined()) return x;
     const int64_t step = drawn.value().size();  // elements; the mask is a row for [T, B W]

@@ -77,7 +77,7 @@ const Tensor& Module::gradients() const {
 const std::vector<Segment>& Module::segments() const { return segments_; }
 
 Tensor Module::view(const Tensor& buffer, const Segment& segment) {
-  return buffer.as_rows(segment.offset, segment.shape, segment.row_stride);
+  return buffer.rows_at(segment.offset, segment.shape, segment.row_stride);
 }
 
 int64_t Module::parameter_count() const {

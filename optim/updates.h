@@ -3,8 +3,9 @@
 // and the optimizer's state; outputs are the new values and the new state, written over the old ones. To add
 // an optimizer, write its update here, put it on the list and write its class in optim/optimizer.cpp. It
 // deliberately holds no loops (tensor/pointwise_kernels.h) and no history of steps (optim/optimizer.h). The
-// flat buffers have pads of zeros between parameters: an update of zeros must give zeros. What else is one
-// pass over such buffers, the average of weights and what dynamic evaluation does, is on the list as well.
+// flat buffers have pads of zeros between parameters and their rows: an update of zeros must give zeros. What
+// else is one pass over such buffers, the average of weights and what dynamic evaluation does, is on the list
+// as well.
 #pragma once
 
 #include "tensor/backend.h"

@@ -92,9 +92,9 @@ Tensor Tensor::row_range(int64_t begin, int64_t end) const {
   return view;
 }
 
-Tensor Tensor::as_rows(int64_t begin, Shape shape, int64_t row_stride) const {
+Tensor Tensor::rows_at(int64_t begin, Shape shape, int64_t row_stride) const {
   check(shape_.dimensions() == 1 && begin >= 0 && begin + shape.rows() * row_stride <= size(),
-        "[as_rows] {} from {} on, rows {} apart, does not lie within {}", shape, begin, row_stride, shape_);
+        "[rows_at] {} from {} on, rows {} apart, does not lie within {}", shape, begin, row_stride, shape_);
   Tensor view = *this;
   view.shape_ = shape;
   view.offset_ += begin;

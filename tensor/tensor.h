@@ -91,7 +91,7 @@ class Tensor {
   /// Rows [begin, end) of the matrix, as a view [end - begin, columns].
   Tensor row_range(int64_t begin, int64_t end) const;
   /// Of a vector: its elements from `begin` on as rows that lie `row_stride` apart, as a view.
-  Tensor as_rows(int64_t begin, Shape shape, int64_t row_stride) const;
+  Tensor rows_at(int64_t begin, Shape shape, int64_t row_stride) const;
   /// A view of this shape whose matrix begins `rows` rows and `columns` columns before this one's: for parts
   /// that are known to lie side by side in one memory.
   Tensor enclosing(Shape shape, int64_t rows = 0, int64_t columns = 0) const;

@@ -37,7 +37,11 @@ void arrive(Place&, Place*) {}
 
 // The compiler may conclude nothing from what these functions themselves do: much happens before they return.
 // And a place must not be set where another is entered.
+#ifdef __clang__
+#define ON_TWO_STACKS [[gnu::noinline, clang::optnone, gnu::no_sanitize_address]]
+#else
 #define ON_TWO_STACKS [[gnu::noipa, gnu::no_sanitize_address]]
+#endif
 
 ON_TWO_STACKS void enter(const Place& to) { __builtin_longjmp(const_cast<void**>(to.registers), 1); }
 ON_TWO_STACKS void enter(const ucontext_t& to) { setcontext(&to); }
@@ -121,6 +125,8 @@ void run_block(const Work& thread, unsigned size) {
     if (resume(*block.workers[i])) waiting.push_back(block.workers[i].get());
   }
   // Every thread must come to every barrier, so each round all go on or all are done.
+  if (!waiting.empty() && waiting.size() != size)
+    misuse("some threads of a block end while others wait for them");
   while (!waiting.empty()) {
     if (block.reversed) std::reverse(waiting.begin(), waiting.end());
     std::size_t still = 0;

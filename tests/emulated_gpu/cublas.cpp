@@ -60,6 +60,12 @@ cublasStatus_t cublasGemmEx(cublasHandle_t, cublasOperation_t a_op, cublasOperat
   const auto number = [&](const void* at) {
     return type == CUDA_R_64F ? *static_cast<const double*>(at) : *static_cast<const float*>(at);
   };
+  const auto unaligned = [&](const void* at, int columns, int stride) {
+    const size_t bytes = type == CUDA_R_64F ? sizeof(double) : sizeof(float);
+    return columns > 1 && (reinterpret_cast<uintptr_t>(at) % 16 != 0 || stride * bytes % 16 != 0);
+  };
+  const int a_columns = a_op == CUBLAS_OP_N ? k : m, b_columns = b_op == CUBLAS_OP_N ? n : k;
+  count_unaligned(unaligned(a, a_columns, lda) + unaligned(b, b_columns, ldb) + unaligned(c, n, ldc));
   enqueue([=, alpha = number(alpha), beta = number(beta)] {
     count_launch();
     if (type == CUDA_R_64F) {
@@ -71,8 +77,8 @@ cublasStatus_t cublasGemmEx(cublasHandle_t, cublasOperation_t a_op, cublasOperat
     std::vector<float> rounded_left, rounded_right;
     if (compute != CUBLAS_COMPUTE_32F) {
       const int bits = compute == CUBLAS_COMPUTE_32F_FAST_TF32 ? 10 : 7;
-      rounded_left = rounded(left, a_rows, a_op == CUBLAS_OP_N ? k : m, lda, bits);
-      rounded_right = rounded(right, b_rows, b_op == CUBLAS_OP_N ? n : k, ldb, bits);
+      rounded_left = rounded(left, a_rows, a_columns, lda, bits);
+      rounded_right = rounded(right, b_rows, b_columns, ldb, bits);
       left = rounded_left.data();
       right = rounded_right.data();
     }

@@ -82,9 +82,9 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph);
 
 namespace rondo::emulated_gpu {
-/// Queues `thread`, to be called once for each thread of the grid.
 using Work = std::function<void()>;
 
+/// Queues `thread`, to be called once for each thread of the grid.
 cudaError_t launch(dim3 grid, dim3 block, Work thread);
 }  // namespace rondo::emulated_gpu
 

@@ -122,6 +122,8 @@ void count_launch() {
   if (++gpu.counts.launches == (last ? std::atoll(last) : -1)) gpu.failure = cudaErrorIllegalAddress;
 }
 
+void count_unaligned(int64_t matrices) { state().counts.unaligned += matrices; }
+
 const Counts& counts() { return state().counts; }
 
 cudaError_t launch(dim3 grid, dim3 block_size, Work thread) {

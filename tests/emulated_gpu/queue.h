@@ -1,6 +1,8 @@
 // The emulated GPU's queue, for what is run on it.
 #pragma once
 
+#include <cstdint>
+
 #include "tests/emulated_gpu/cuda_runtime.h"
 
 namespace rondo::emulated_gpu {
@@ -9,6 +11,7 @@ namespace rondo::emulated_gpu {
 cudaError_t enqueue(Work work);
 /// Counts a kernel or a product that begins, and fails where RONDO_EMULATED_GPU says so.
 void count_launch();
+void count_unaligned(int64_t matrices);
 /// What no GPU could be asked: ends the program.
 [[noreturn]] void misuse(const char* what);
 

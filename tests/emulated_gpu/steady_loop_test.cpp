@@ -22,5 +22,24 @@ TEST(EmulatedGpu, AStepIsOneUploadAndOneGraphAndNoWait) {
   EXPECT_EQ(after.system_allocations, before.system_allocations);
 }
 
+// Tensor cores load 16 bytes at once; whatever widths a model has, no product of a step is kept from it.
+TEST(EmulatedGpu, ProductsOfOddWidthsAreOfAlignedRows) {
+  const std::vector<int32_t> ids = some_ids();
+  for (const std::string cell : {"lstm", "mlstm"})
+    for (const int64_t experts : {1, 3}) {
+      Recipe recipe = small_recipe(cell);
+      recipe.model.hidden = {7, 9};
+      recipe.model.embedding = 5;
+      recipe.model.variational = true;
+      recipe.model.weight_drop = 0.3;
+      recipe.model.experts = experts;
+      if (experts > 1) recipe.model.embedding = 8;  // whose vectors, one for each expert, lie side by side
+      Training training(recipe, 11, ids, {}, Device::cuda);
+      const int64_t before = emulated_gpu::counts().unaligned;
+      advance(training, 3);
+      EXPECT_EQ(emulated_gpu::counts().unaligned, before) << cell << ", " << experts;
+    }
+}
+
 }  // namespace
 }  // namespace rondo

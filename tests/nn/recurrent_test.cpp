@@ -62,7 +62,7 @@ TEST(RecurrentStack, ErrorsSayWhatWasExpected) {
 
 // ---- Memory that is used again.
 
-TEST(Memory, BackwardOverwritesNothingThatSomeoneHolds) {
+TEST(RecurrentStack, BackwardOverwritesNothingThatSomeoneHolds) {
   for (const std::string& cell : cell_names()) {
     LanguageModel model(small(cell), 11);
     const int64_t T = 4, B = 3;
