@@ -16,8 +16,6 @@ cublasHandle_t blas() {
     cublasHandle_t made = nullptr;
     cublasStatus_t status = cublasCreate(&made);
     if (status == CUBLAS_STATUS_SUCCESS) status = cublasSetStream(made, stream());
-    // Memory that stays, so that a product can be part of a graph and gives the same bits each time.
-    constexpr std::size_t workspace_bytes = std::size_t{32} << 20;  // what NVIDIA recommends for Hopper
     void* workspace = system_block(workspace_bytes);
     check(workspace != nullptr,
           "[cuda] no memory on the GPU for the {} bytes that cuBLAS works in; use --device cpu",
@@ -53,7 +51,7 @@ std::string why_not() {
 /// Work fails when it runs, which is after it was asked for.
 void check_status(cudaError_t status, const char* what) {
   check(status == cudaSuccess,
-        "[cuda] the GPU failed at or before {}: {}; start again, with --device cpu if it fails again", what,
+        "[cuda] the GPU failed at or before {}: {}; if it fails again, use --device cpu", what,
         cudaGetErrorString(status));
 }
 

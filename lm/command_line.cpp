@@ -69,10 +69,9 @@ CLI::App& Parser::command(const std::string& name, const std::string& what, cons
 
 template <class Options>
 void Parser::add_device(CLI::App& to, Options& options) {
-  to.add_option("--device", options.device, "where to compute: cpu or cuda")
+  to.add_option("--device", options.device, "where to compute: cpu or cuda (default: cpu)")
       ->check(CLI::IsMember({"cpu", "cuda"}))
-      ->type_name("NAME")
-      ->capture_default_str();
+      ->type_name("NAME");
   to.add_option("--precision", options.precision,
                 "how a GPU multiplies: fp32, or rounded and faster, tf32 or bf16 (default: fp32)")
       ->check(CLI::IsMember({"fp32", "tf32", "bf16"}))

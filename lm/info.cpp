@@ -65,8 +65,9 @@ std::int64_t statistics_of(const Module& model) {
 void print_model(const Subject& subject, const Module& model) {
   const Recipe& recipe = subject.recipe;
   if (!subject.run.empty())
-    fmt::print("run         {}, of {} by version {} with {} threads\n", subject.run, subject.made_by.data,
-               subject.made_by.version, subject.made_by.threads);
+    fmt::print("run         {}, of {} by version {} on {} in {} with {} threads\n", subject.run,
+               subject.made_by.data, subject.made_by.version, subject.made_by.device,
+               subject.made_by.precision, subject.made_by.threads);
   fmt::print("recipe      {}: {}\n", recipe.name, recipe.description);
   if (!recipe.paper.empty()) fmt::print("paper       {}\n", recipe.paper);
   const Recipe::Model& model_settings = recipe.model;

@@ -255,20 +255,28 @@ void write_setup(const TrainOptions& options, Setup& setup, const Compute& compu
                  const std::string& symbols) {
   auto& [recipe, made_by] = setup.config;
   if (!setup.resumes) {
-    made_by = {RONDO_VERSION,         options.command, options.device,     compute.precision,
-               made_by.data,          compute.threads, sha256_lines(text), "",
+    made_by = {RONDO_VERSION,         options.command, "", "", made_by.data, 0, sha256_lines(text), "",
                made_by.finetuned_from};
     setup.run = make_run_folder(options.out, setup.finetunes() ? recipe.name + "-finetuned" : recipe.name);
     setup.lock.emplace(setup.run.path);
   }
+  made_by.device = name_of(compute.device);
+  made_by.precision = compute.precision;
+  made_by.threads = compute.threads;
   made_by.vocabulary = sha256_hex(symbols);
   write_config(setup.run, setup.config);
   write_atomically(setup.run.vocabulary(), symbols);
 }
 
-/// What a user should know before the first step.
-void say_beginning(const Setup& setup, const Compute& compute, const CorpusText& text, Training& training,
-                   const Corpus& corpus, const Vocabulary& vocabulary, Report& report) {
+/// Where a run is computed, as far as its last digits depend on it.
+std::string computed_with(const std::string& device, const std::string& precision, std::int64_t threads) {
+  return device == name_of(Device::cpu) ? fmt::format("{} threads", threads)
+                                        : fmt::format("{} in {}", device, precision);
+}
+
+/// What a user should know before the first step; `before`: how a run that goes on was computed.
+void say_beginning(const Setup& setup, const MadeBy& before, const Compute& compute, const CorpusText& text,
+                   Training& training, const Corpus& corpus, const Vocabulary& vocabulary, Report& report) {
   const auto& [recipe, made_by] = setup.config;
   for (const std::string& note : text.notes) report.line(note);
   report.line(fmt::format("{}: {} parameters, {} symbols of {} types, {}; the run is {}", recipe.name,
@@ -277,16 +285,11 @@ void say_beginning(const Setup& setup, const Compute& compute, const CorpusText&
                               ? fmt::format("{}, {}", cuda::description(), compute.precision)
                               : fmt::format("{} threads, {} kernels", compute.threads, blas_kernel()),
                           setup.run.path.string()));
-  const auto changed = [&](const std::string& before, const std::string& now) {
-    report.line(fmt::format("this run was made with {}, now it goes on with {}: the last digits may differ",
-                            before, now));
-  };
-  if (setup.resumes && made_by.device != name_of(compute.device))
-    changed(made_by.device, name_of(compute.device));
-  else if (setup.resumes && made_by.precision != compute.precision)
-    changed(made_by.precision, compute.precision);
-  else if (setup.resumes && made_by.threads != compute.threads)
-    changed(fmt::format("{} threads", made_by.threads), std::to_string(compute.threads));
+  const std::string then = computed_with(before.device, before.precision, before.threads),
+                    now = computed_with(made_by.device, made_by.precision, made_by.threads);
+  if (setup.resumes && then != now)
+    report.line(fmt::format("this run was computed with {}, now it goes on with {}: {} may differ", then, now,
+                            before.precision == made_by.precision ? "the last digits" : "digits"));
   if (recipe.train.averaging == "always" && training.step() == 0)
     report.line("the average of the weights after each step, from the first on, is evaluated and kept");
 }
@@ -296,15 +299,18 @@ void say_beginning(const Setup& setup, const Compute& compute, const CorpusText&
 int train(const TrainOptions& options) {
   Setup setup(options);
   const Recipe& recipe = setup.config.recipe;
-  // A resumed run keeps its threads, and on a GPU its precision, so that it ends with the same bits.
+  // A resumed run keeps its device, its threads, and on a GPU its precision, so that it ends with the same
+  // bits.
+  const MadeBy before = setup.config.made_by;
+  std::string its_device = options.device.value_or(name_of(Device::cpu));
   std::optional<int> its_threads = options.threads;
   std::optional<std::string> precision = options.precision;
   if (setup.resumes) {
-    const MadeBy& known = setup.config.made_by;
-    if (!its_threads) its_threads = static_cast<int>(known.threads);
-    if (!precision && options.device == name_of(Device::cuda)) precision = known.precision;
+    if (!options.device) its_device = before.device;
+    if (!its_threads) its_threads = static_cast<int>(before.threads);
+    if (!precision && its_device == name_of(Device::cuda)) precision = before.precision;
   }
-  const Compute compute = choose_device(options.device, precision, its_threads);
+  const Compute compute = choose_device(its_device, precision, its_threads);
   const Device device = compute.device;
   const CorpusText text = text_of(options, setup);
   const Vocabulary vocabulary = vocabulary_of(recipe, text);
@@ -333,7 +339,7 @@ int train(const TrainOptions& options) {
     report.line(
         fmt::format("{}: lacks lines that were there when the state was saved; it goes on without them",
                     run.log().string()));
-  say_beginning(setup, compute, text, training, corpus, vocabulary, report);
+  say_beginning(setup, before, compute, text, training, corpus, vocabulary, report);
   const StopSignals signals;
   try {
     if (begins_trained) evaluate_base(training, reading, corpus, report);

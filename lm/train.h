@@ -17,7 +17,7 @@ struct TrainOptions {
   std::string data;               // a folder with train.txt, or one text file; with base, empty: the base's
   std::string out;                // the run folder; empty: runs/RECIPE-N or runs/RECIPE-finetuned-N
   std::optional<int> threads;     // none: one per core
-  std::string device = "cpu";
+  std::optional<std::string> device{};     // default: cpu, or that of a run which is resumed
   std::optional<std::string> precision{};  // default: fp32, or that of a run which is resumed
   bool resume = false;
   std::string command;  // what was typed, for config.toml

@@ -29,7 +29,7 @@ TEST(CommandLine, Train) {
   EXPECT_EQ(options.recipe, "demo");
   EXPECT_EQ(options.data, "a b");
   EXPECT_EQ(options.out, "");
-  EXPECT_EQ(options.device, "cpu");
+  EXPECT_EQ(options.device, std::nullopt);
   EXPECT_EQ(options.threads, 3);
   EXPECT_FALSE(options.resume);
   EXPECT_EQ(options.command,
