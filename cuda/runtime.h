@@ -26,8 +26,8 @@ struct Memory {
 };
 Memory memory();
 
-/// What cuBLAS takes of it with the first product: memory that stays, so that a product can be part of a graph
-/// and gives the same bits each time; as much as NVIDIA recommends for Hopper.
+/// What cuBLAS takes of it with the first product: memory that stays, so that a product can be part of a
+/// graph and gives the same bits each time; as much as NVIDIA recommends for Hopper.
 constexpr std::int64_t workspace_bytes = std::int64_t{32} << 20;
 
 /// Memory of the host that upload() reads when its turn comes, while the host goes on; of other memory it has

@@ -107,7 +107,7 @@ TEST_P(TrainingOnGpu, IsThatOfTheCpuAndGoesOnOnEitherDevice) {
   go_on("cpu, then cuda", "cuda");
   go_on("cuda, then cpu", "cpu");
   output_of_lm(data.resume("cuda, then cuda", {"--epochs", "2"}));  // where it was
-  const auto without_test = [](std::vector<json> entries) {  // which is scored when a training ends
+  const auto without_test = [](std::vector<json> entries) {         // which is scored when a training ends
     std::erase_if(entries, [](const json& entry) { return entry.value("split", "") == "test"; });
     return entries;
   };
