@@ -86,7 +86,7 @@ void check_inputs(const char* name, const Variable& x, int64_t experts, const Va
 struct LossGradients {
   Tensor x, weight, bias;
 
-  /// x as the rows [n, H] that are scored, side by side where they are.
+  /// x as the rows [n, H] that are scored, side by side where they are, as those of experts must be.
   LossGradients(const Tensor& rows, const Variable& of_x, const Variable& of_weight,
                 const Variable& of_bias) {
     const auto wanted = [&](const Variable& input) {

@@ -255,8 +255,9 @@ void write_setup(const TrainOptions& options, Setup& setup, const Compute& compu
                  const std::string& symbols) {
   auto& [recipe, made_by] = setup.config;
   if (!setup.resumes) {
-    made_by = {RONDO_VERSION,         options.command, "", "", made_by.data, 0, sha256_lines(text), "",
-               made_by.finetuned_from};
+    made_by.version = RONDO_VERSION;
+    made_by.command = options.command;
+    made_by.sha256 = sha256_lines(text);
     setup.run = make_run_folder(options.out, setup.finetunes() ? recipe.name + "-finetuned" : recipe.name);
     setup.lock.emplace(setup.run.path);
   }

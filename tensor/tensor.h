@@ -128,8 +128,8 @@ class Tensor {
   int64_t row_stride_ = 0;
 };
 
-/// How far apart rows lie that all begin at a multiple of 16 bytes, where a matrix product on a GPU can load
-/// four numbers at once. A single row, and rows of one number, are not spread.
+/// How far apart rows lie that all begin at a multiple of 16 bytes, which a matrix product on a GPU then
+/// loads at once. A single row, and rows of one number, are not spread.
 int64_t aligned_row_stride(const Shape& shape);
 /// Whether b begins `rows` rows and `columns` columns behind a, in one memory and with one row stride.
 bool lie_apart(const Tensor& a, const Tensor& b, int64_t rows, int64_t columns);
@@ -141,6 +141,7 @@ Tensor stacked_rows(const std::vector<Tensor>& parts);
 
 void fill(const Tensor& to, real value);
 void copy(const Tensor& from, const Tensor& to);
+/// A copy, laid out as a new tensor is.
 Tensor clone(const Tensor& x);
 /// x itself where its rows lie side by side, else a copy.
 Tensor contiguous(const Tensor& x);

@@ -42,7 +42,7 @@ TEST(TensorsOnGpu, ComeAndGo) {
 }
 
 // What a product needs that loads 16 bytes at once: rows that begin at multiples of them, in all that is made
-// of such a tensor, and weights alike.
+// of such a tensor.
 TEST(TensorsOnGpu, RowsAreAligned) {
   NEED_GPU();
   constexpr int64_t numbers = 16 / sizeof(real);

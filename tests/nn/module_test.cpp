@@ -33,9 +33,9 @@ TEST(Module, LaysParametersOutOnceAndInTwoBuffers) {
   for (const Segment& segment : model.segments()) {
     EXPECT_GE(segment.offset, end);
     EXPECT_EQ(segment.offset % 16, 0);
-    EXPECT_EQ(segment.row_stride, aligned_row_stride(segment.shape));
-    EXPECT_EQ(segment.row_stride * sizeof(real) % 16,
-              segment.shape.dimensions() == 1 ? segment.shape.size() * sizeof(real) % 16 : 0);
+    if (segment.shape.dimensions() == 2) {
+      EXPECT_EQ(segment.row_stride * sizeof(real) % 16, 0) << segment.name;
+    }
     end = segment.offset + segment.shape.rows() * segment.row_stride;
   }
   EXPECT_LE(end, model.values().size());
@@ -53,12 +53,9 @@ TEST(Module, PadsStayZero) {
   Pair model;
   model.finalize(1);
   const auto pads = [&](const Tensor& buffer) {
-    Numbers values = buffer.to_vector();
-    for (const Segment& segment : model.segments())
-      for (int64_t r = 0; r < segment.shape.rows(); ++r)
-        std::fill_n(values.begin() + segment.offset + r * segment.row_stride, segment.shape.columns(),
-                    real(0));
-    return values;
+    const Tensor left = clone(buffer);
+    for (const Segment& segment : model.segments()) fill(Module::view(left, segment), 0);
+    return left.to_vector();
   };
   const Numbers zeros(model.values().size(), 0);
   EXPECT_EQ(pads(model.values()), zeros);
