@@ -35,6 +35,19 @@ Segments Segments::crops(std::span<const std::int32_t> ids, std::int64_t length,
   return made;
 }
 
+Segments Segments::sequences(std::span<const std::int32_t> ids, std::int64_t length, std::int64_t batch) {
+  Segments made(ids, 0, batch);
+  check_input(length >= 1 && std::ssize(ids) >= 2,
+              "sequences of {} symbols of a text of {}: 1 or more of 2 or more are needed", length, ids.size());
+  for (std::int64_t begin = 1; begin < std::ssize(ids); begin += length)
+    made.segments_.push_back({begin, std::min(length, std::ssize(ids) - begin)});
+  return made;
+}
+
+void Segments::order_by_length() {
+  std::stable_sort(segments_.begin(), segments_.end(), longer);
+}
+
 std::int64_t Segments::length() const { return (std::ssize(segments_) + batch_ - 1) / batch_; }
 
 std::int64_t Segments::scored() const {
@@ -66,16 +79,16 @@ void Segments::seek(std::uint64_t seed, std::int64_t epoch, std::int64_t positio
 bool Segments::next(Chunk& chunk) {
   if (position_ == length()) return false;
   const std::int64_t first = position_ * batch_, count = std::min(batch_, std::ssize(segments_) - first);
-  chunk.steps = 0;
-  for (std::int64_t b = 0; b < count; ++b)
-    chunk.steps = std::max(chunk.steps, segments_[static_cast<std::size_t>(first + b)].length);
+  std::vector<Segment> rows(segments_.begin() + first, segments_.begin() + first + count);
+  std::stable_sort(rows.begin(), rows.end(), longer);
+  chunk.steps = rows.front().length;
   chunk.streams = batch_;
   chunk.scored = 0;
   chunk.inputs.assign(static_cast<std::size_t>(chunk.steps * batch_), 0);
   chunk.targets.assign(chunk.inputs.size(), Chunk::not_scored);
   chunk.lengths.assign(static_cast<std::size_t>(batch_), 0);
   for (std::int64_t b = 0; b < count; ++b) {
-    const auto [begin, length] = segments_[static_cast<std::size_t>(first + b)];
+    const auto [begin, length] = rows[static_cast<std::size_t>(b)];
     for (std::int64_t t = 0; t < length; ++t) {
       const auto place = static_cast<std::size_t>(t * batch_ + b);
       const std::int64_t source = begin + t;
@@ -87,6 +100,28 @@ bool Segments::next(Chunk& chunk) {
   }
   ++position_;
   return true;
+}
+
+std::vector<Chunk> pieces_without_padding(const Chunk& chunk, std::int64_t steps) {
+  std::vector<Chunk> pieces;
+  for (std::int64_t begin = 0; begin < chunk.steps; begin += steps) {
+    Chunk piece;
+    for (const std::int64_t length : chunk.lengths)
+      if (length > begin) piece.lengths.push_back(std::min(length - begin, steps));
+    piece.streams = std::ssize(piece.lengths);
+    if (piece.streams == 0) break;
+    piece.steps = piece.lengths.front();
+    for (const std::int64_t length : piece.lengths) piece.scored += length;
+    for (std::int64_t t = begin; t < begin + piece.steps; ++t) {
+      const std::int64_t row = t * chunk.streams;
+      piece.inputs.insert(piece.inputs.end(), chunk.inputs.begin() + row,
+                          chunk.inputs.begin() + row + piece.streams);
+      piece.targets.insert(piece.targets.end(), chunk.targets.begin() + row,
+                           chunk.targets.begin() + row + piece.streams);
+    }
+    pieces.push_back(std::move(piece));
+  }
+  return pieces;
 }
 
 }  // namespace rondo

@@ -10,8 +10,8 @@
 
 namespace rondo {
 
-/// Takes B segments at a time, padded to the longest of them: there and in the rows that the last chunk has
-/// too many, targets are not_scored. Holds a view of the ids, which must outlive it.
+/// Takes B segments at a time, the longest first, padded to its length: there and in the rows that the last
+/// chunk has too many, targets are not_scored. Holds a view of the ids, which must outlive it.
 class Segments {
  public:
   /// One segment a line, its end included; the end of the line before is its context, so that every symbol is
@@ -22,6 +22,13 @@ class Segments {
   /// epoch; what does not fill a segment is left out (Cooijmans et al. 2016). InputError if the text is
   /// shorter than two segments.
   static Segments crops(std::span<const std::int32_t> ids, std::int64_t length, std::int64_t batch);
+
+  /// Segments of `length` targets (the last may be shorter), one behind another: every symbol but the first,
+  /// which is context only, is a target once. InputError unless there are two symbols.
+  static Segments sequences(std::span<const std::int32_t> ids, std::int64_t length, std::int64_t batch);
+
+  /// In order of length from now on, where the order is free: with the least padding.
+  void order_by_length();
 
   /// Goes to chunk `position` of an epoch, whose order is drawn from its number; 0: the order of the text.
   /// Error outside of [0, length()].
@@ -37,6 +44,7 @@ class Segments {
   struct Segment {
     std::int64_t begin, length;  // of its targets
   };
+  static bool longer(const Segment& a, const Segment& b) { return a.length > b.length; }
   Segments(std::span<const std::int32_t> ids, std::int32_t first_context, std::int64_t batch);
 
   std::span<const std::int32_t> ids_;
@@ -45,5 +53,10 @@ class Segments {
   std::vector<Segment> segments_;
   std::int64_t position_ = 0;
 };
+
+/// A chunk of segments with little of its padding: cut in time after each `steps` steps; a piece has the
+/// streams that are not over before it begins, which are the first ones, as the longest come first. Of a
+/// stream with no step at all nothing is left.
+std::vector<Chunk> pieces_without_padding(const Chunk& chunk, std::int64_t steps);
 
 }  // namespace rondo

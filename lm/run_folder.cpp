@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <system_error>
@@ -21,6 +22,27 @@ std::vector<Key> keys_of(RunConfig& config) {
   std::vector<Key> keys = keys_of(config.recipe);
   for (Key& key : keys_of(config.made_by)) keys.push_back(std::move(key));
   return keys;
+}
+
+/// Until version 0.2 a reset gate had H units whatever it filtered, and where that had another number, M, it
+/// filtered what came after the product: the equation changed with the sizes.
+void check_reset_gate(const RunConfig& config, const std::string& file) {
+  const Recipe::Model& model = config.recipe.model;
+  const auto as_wide_as_the_state = [&](std::int64_t M) {
+    const auto all = [](const auto& numbers, auto number) {
+      return std::all_of(numbers.begin(), numbers.end(), [&](auto it) { return it == number; });
+    };
+    return all(model.hidden, M) && all(model.major_ratio, 1.0);
+  };
+  const bool changed =
+      model.cell == "mgru"     ? !as_wide_as_the_state(model.intermediate > 0 ? model.intermediate
+                                                                              : model.embedding)
+      : model.cell == "dt_gru" ? !model.transition.empty() && !as_wide_as_the_state(model.transition.back())
+                               : false;
+  check_input(!changed || !config.made_by.version.starts_with("0.1."),
+              "{}: made by version {}, whose {} had another equation: its reset gate filtered U m, and since "
+              "0.2 it filters m, as Maupome & Meurs (27) has it; train this run anew",
+              file, config.made_by.version, model.cell);
 }
 
 }  // namespace
@@ -89,6 +111,7 @@ RunConfig read_config(const RunFolder& run) {
   present("made_by.threads", config.made_by.threads > 0);
   present("made_by.sha256", !config.made_by.sha256.empty());
   validate(config.recipe, file);
+  check_reset_gate(config, file);
   return config;
 }
 

@@ -28,7 +28,20 @@ std::vector<int32_t> streams_of(const std::vector<int32_t>& ids, int64_t steps, 
   return part;
 }
 
+/// The same of a chunk.
+Chunk streams_of(const Chunk& chunk, int64_t first, int64_t count) {
+  Chunk part;
+  part.steps = chunk.steps;
+  part.streams = count;
+  part.inputs = streams_of(chunk.inputs, chunk.steps, chunk.streams, first, count);
+  part.targets = streams_of(chunk.targets, chunk.steps, chunk.streams, first, count);
+  part.lengths.assign(chunk.lengths.begin() + first, chunk.lengths.begin() + first + count);
+  for (const int64_t length : part.lengths) part.scored += length;
+  return part;
+}
+
 std::vector<State> streams_of(const std::vector<State>& states, int64_t first, int64_t count) {
+  if (first == 0 && count == states.front().h.shape()[0]) return states;
   std::vector<State> result;
   for (const State& state : states)
     result.push_back(state.map([&](const Variable& x) { return x.slice(first, first + count); }));
@@ -146,28 +159,38 @@ int64_t Training::micro_batch() const {
   return recipe_.train.micro_batch > 0 ? recipe_.train.micro_batch : recipe_.train.batch;
 }
 
-template <class Ids, class Use>
-void Training::forward(const Chunk& chunk, const std::vector<State>& states, Ids ids, Use use) {
-  const int64_t T = chunk.steps, B = chunk.streams;
+template <class Ids, class Use, class End>
+void Training::forward(const Chunk& chunk, const std::vector<State>& states, Ids ids, Use use, End end) {
+  const int64_t B = chunk.streams;
   // Padding ends a row, from a state that nobody reads on from, and is not scored: only statistics of the
   // batch have to know of it.
   const bool across_rows = !model_.buffers().empty();
   const int64_t count = micro_batch();
-  size_t piece = 0;
+  size_t number = 0;
   for (int64_t first = 0; first < B; first += count) {
     model_.begin_update({static_cast<uint64_t>(recipe_.train.seed),
                          static_cast<uint64_t>(step_),
                          {count, first, B},
                          gpu_ ? gpu_->update() : nullptr});
-    Lengths lengths;
-    if (across_rows) lengths.assign(chunk.lengths.begin() + first, chunk.lengths.begin() + first + count);
-    const auto inputs = ids(piece++, streams_of(chunk.inputs, T, B, first, count));
-    const auto targets = ids(piece++, streams_of(chunk.targets, T, B, first, count));
-    const auto [output, after] =
-        model_.forward({inputs, T, count, lengths}, streams_of(states, first, count));
-    use(output, targets);
-    if (batches_.carries_state()) copy_states(after, states, first);
+    std::vector<State> now = streams_of(states, first, count);
+    for (const Chunk& piece : pieces_of(streams_of(chunk, first, count))) {
+      const auto inputs = ids(number++, piece.inputs), targets = ids(number++, piece.targets);
+      auto [output, after] =
+          model_.forward({inputs, piece.steps, piece.streams, across_rows ? piece.lengths : Lengths()},
+                         streams_of(now, 0, piece.streams));
+      use(output, targets);
+      now = std::move(after);
+    }
+    end();
+    if (batches_.carries_state()) copy_states(now, states, first);
   }
+}
+
+std::vector<Chunk> Training::pieces_of(Chunk chunk) const {
+  // On a GPU a step has a fixed number of launches. What is masked for a whole chunk is drawn once for it.
+  if (batches_.carries_state() || gpu_ || masks(model_.options())) return {std::move(chunk)};
+  constexpr int64_t steps = 16;
+  return pieces_without_padding(chunk, steps);
 }
 
 void Training::go_on(std::vector<State>& states, const Chunk& chunk) const {
@@ -181,11 +204,18 @@ void Training::losses_and_gradients(const Chunk& chunk, Ids ids, Take take) {
   const real scale = real(1) / static_cast<real>(sum_over_time ? chunk.streams : chunk.scored);
   model_.set_training(true);
   optimizer_->zero_gradients();
-  forward(chunk, states_, ids, [&](const LanguageModel::Output& output, const Tokens& targets) {
-    const CrossEntropy loss = model_.cross_entropy(output, targets);
-    penalized(loss.total * scale, output, chunk.streams).backward();
-    take(loss.each);
-  });
+  Variable sum;  // of the pieces of a micro-batch
+  forward(
+      chunk, states_, ids,
+      [&](const LanguageModel::Output& output, const Tokens& targets) {
+        const CrossEntropy loss = model_.cross_entropy(output, targets);
+        const Variable penalized_loss = penalized(loss.total * scale, output, chunk.streams);
+        sum = sum.defined() ? sum + penalized_loss : penalized_loss;
+        take(loss.each);
+      },
+      [&] {
+        if (sum.defined()) std::exchange(sum, {}).backward();
+      });
 }
 
 double Training::rate_of(const Chunk& chunk) const {
@@ -308,7 +338,8 @@ int64_t Training::estimate_statistics(const std::function<void(int64_t)>& progre
   std::vector<State> states = model_.initial_states(recipe_.train.batch);
   int64_t symbols = 0;
   for (Chunk chunk; batches.next(chunk); progress(symbols += chunk.scored)) {
-    forward(chunk, states, any_place, [](const LanguageModel::Output&, const Tokens&) {});
+    forward(
+        chunk, states, any_place, [](const LanguageModel::Output&, const Tokens&) {}, [] {});
     go_on(states, chunk);
   }
   model_.set_statistics_rate({});

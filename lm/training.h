@@ -99,10 +99,12 @@ class Training {
 
  private:
   /// Runs a chunk micro-batch by micro-batch, from `states`, which go on to where it ends if batches carry
-  /// them. use(output, targets) gets each. ids(i, values) makes the ids of micro-batch i / 2: what it reads,
-  /// then its targets.
-  template <class Ids, class Use>
-  void forward(const Chunk& chunk, const std::vector<State>& states, Ids ids, Use use);
+  /// them. use(output, targets) gets each piece of a micro-batch, end() is called after its last. ids(i,
+  /// values) makes the ids of piece i / 2: what it reads, then its targets.
+  template <class Ids, class Use, class End>
+  void forward(const Chunk& chunk, const std::vector<State>& states, Ids ids, Use use, End end);
+  /// A micro-batch in pieces of time without its padding, where that can be left out.
+  std::vector<Chunk> pieces_of(Chunk chunk) const;
   /// Notes how many steps of time the states have behind them, once a chunk is read.
   void go_on(std::vector<State>& states, const Chunk& chunk) const;
   /// Forward and backward; takes(nats), the losses of the symbols of a micro-batch.

@@ -77,12 +77,16 @@ void Initializer::fill(const Tensor& to, RandomKey key) const {
       fill_normal(to, key, static_cast<real>(size));
       break;
     case Kind::orthogonal: {
-      check(to.rows() % blocks == 0, "[orthogonal] {} does not split into {} blocks of rows", to.shape(),
-            blocks);
+      std::vector<int64_t> heights = block_rows;
+      if (heights.empty()) heights.assign(static_cast<size_t>(blocks), to.rows() / blocks);
+      check(std::accumulate(heights.begin(), heights.end(), int64_t{0}) == to.rows(),
+            "[orthogonal] {} does not split into {} blocks of rows", to.shape(), heights.size());
       fill_normal(to, key, 1);
-      const int64_t rows = to.rows() / blocks;
-      for (int block = 0; block < blocks; ++block)
-        orthogonalise(to.row_range(block * rows, (block + 1) * rows), size);
+      int64_t begin = 0;
+      for (const int64_t rows : heights) {
+        orthogonalise(to.row_range(begin, begin + rows), size);
+        begin += rows;
+      }
       break;
     }
   }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tensor/random.h"
 #include "tensor/tensor.h"
@@ -15,8 +17,10 @@ struct Initializer {
   Kind kind = Kind::constant;
   double size =
       0;  // the constant, the bound of the uniform, the deviation of the normal, the gain of the orthogonal
-  /// For orthogonal: how many square blocks are stacked in the rows (4 for an LSTM's weight_hh).
+  /// For orthogonal: how many blocks of equal height are stacked in the rows (4 for an LSTM's weight_hh), or
+  /// the height of each.
   int blocks = 1;
+  std::vector<int64_t> block_rows{};
   /// Then this is added to rows [from, to): an LSTM's forget bias.
   double offset = 0;
   int64_t offset_from = 0, offset_to = 0;
@@ -26,6 +30,12 @@ struct Initializer {
   Initializer per_gate(int gates) const {
     Initializer result = *this;
     result.blocks = gates;
+    return result;
+  }
+  /// The same for gates of these numbers of rows.
+  Initializer per_gate(std::vector<int64_t> rows) const {
+    Initializer result = *this;
+    result.block_rows = std::move(rows);
     return result;
   }
 };

@@ -1,7 +1,9 @@
 // The recurrent language model.
 #include "nn/language_model.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace rondo {
 namespace {
@@ -101,6 +103,20 @@ void check_options(const LanguageModelOptions& options) {
   check_input(!options.tied || options.experts > 1 || last_width(options) == options.embedding,
               "tied input and output vectors need one size: the embedding is {}, the last layer {}",
               options.embedding, last_width(options));
+}
+
+bool masks(const LanguageModelOptions& options) {
+  const RecurrentNoise& noise = options.noise;
+  const double rates[] = {options.input_dropout.value_or(options.dropout),
+                          options.hidden_dropout.value_or(options.dropout),
+                          options.output_dropout.value_or(options.dropout),
+                          options.embedding_dropout,
+                          options.latent_dropout,
+                          noise.dropout,
+                          noise.zoneout,
+                          noise.zoneout_memory,
+                          noise.weight_drop};
+  return std::any_of(std::begin(rates), std::end(rates), [](double rate) { return rate > 0; });
 }
 
 LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabulary_size,

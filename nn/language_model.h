@@ -50,6 +50,9 @@ struct LanguageModelOptions {
 /// InputError if the options contradict each other.
 void check_options(const LanguageModelOptions& options);
 
+/// Whether training masks anything: what is masked for a whole chunk cannot be read in pieces of it.
+bool masks(const LanguageModelOptions& options);
+
 class LanguageModel : public Module {
  public:
   /// Lays the parameters out and draws them; without a seed it has names, shapes and counts, but no memory

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "nn/cells/batch_norm_lstm.h"
@@ -25,6 +26,10 @@ Initializer biased(const CellOptions& options, double forget_bias) {
   initializer.offset_to = 2 * options.hidden_size;
   return initializer;
 }
+
+int64_t sum(const std::vector<int64_t>& numbers) {
+  return std::accumulate(numbers.begin(), numbers.end(), int64_t{0});
+}
 }  // namespace
 
 CellOptions pytorch_cell(int64_t input_size, int64_t hidden_size) {
@@ -38,6 +43,15 @@ Projection::Projection(Cell& cell, const std::string& weight_name, int64_t width
       weight_(cell, weight_name, {width, options.input_size},
               options.input_weights.per_gate(
                   static_cast<int>(blocks > 0 ? blocks : width / options.hidden_size))),
+      biases_(std::move(biases)) {
+  cell.projections_.push_back(this);
+}
+
+Projection::Projection(Cell& cell, const std::string& weight_name, const std::vector<int64_t>& gate_rows,
+                       const CellOptions& options, std::vector<const Parameter*> biases)
+    : index_(static_cast<int64_t>(cell.projections_.size())),
+      weight_(cell, weight_name, {sum(gate_rows), options.input_size},
+              options.input_weights.per_gate(gate_rows)),
       biases_(std::move(biases)) {
   cell.projections_.push_back(this);
 }
@@ -105,14 +119,19 @@ std::vector<StepInputs> Cell::project(const Variable& x, const std::vector<Rows>
   return steps;
 }
 
-GateBiases::GateBiases(Cell& cell, int64_t gates, const CellOptions& options, double forget_bias)
-    : input(cell, "bias_ih", {gates * options.hidden_size}, biased(options, forget_bias)) {
+GateBiases::GateBiases(Cell& cell, int64_t width, const CellOptions& options, const Initializer& of_input)
+    : input(cell, "bias_ih", {width}, of_input) {
   check(options.bias_count == 1 || options.bias_count == 2, "[cell] one bias per gate or two, got {}",
         options.bias_count);
   if (options.bias_count == 2)
-    recurrent =
-        std::make_unique<Parameter>(cell, "bias_hh", Shape{gates * options.hidden_size}, options.biases);
+    recurrent = std::make_unique<Parameter>(cell, "bias_hh", Shape{width}, options.biases);
 }
+
+GateBiases::GateBiases(Cell& cell, int64_t gates, const CellOptions& options, double forget_bias)
+    : GateBiases(cell, gates * options.hidden_size, options, biased(options, forget_bias)) {}
+
+GateBiases::GateBiases(Cell& cell, const std::vector<int64_t>& gate_rows, const CellOptions& options)
+    : GateBiases(cell, sum(gate_rows), options, options.biases) {}
 
 std::vector<const Parameter*> GateBiases::all() const {
   if (recurrent) return {&input, recurrent.get()};

@@ -65,6 +65,9 @@ class Projection {
   /// in the width, 0: as many as the hidden size goes into it.
   Projection(Cell& cell, const std::string& weight_name, int64_t width, const CellOptions& options,
              std::vector<const Parameter*> biases = {}, int64_t blocks = 0);
+  /// Of stacked gates that have these numbers of rows.
+  Projection(Cell& cell, const std::string& weight_name, const std::vector<int64_t>& gate_rows,
+             const CellOptions& options, std::vector<const Parameter*> biases);
   Projection(const Projection&) = delete;
   Projection& operator=(const Projection&) = delete;
 
@@ -152,14 +155,19 @@ class Cell : public Module {
   std::vector<Recurrent*> recurrents_;
 };
 
-/// The biases of stacked gates [G H]: bias_ih, and bias_hh where the options ask for two.
+/// The biases of stacked gates, [G H]: bias_ih, and bias_hh where the options ask for two.
 struct GateBiases {
   /// `forget_bias` is added to the second gate's initial bias; leave it 0 where there is no forget gate.
   GateBiases(Cell& cell, int64_t gates, const CellOptions& options, double forget_bias = 0);
+  /// Of gates that have these numbers of rows.
+  GateBiases(Cell& cell, const std::vector<int64_t>& gate_rows, const CellOptions& options);
   std::vector<const Parameter*> all() const;
 
   Parameter input;
   std::unique_ptr<Parameter> recurrent;  // null with one bias per gate
+
+ private:
+  GateBiases(Cell& cell, int64_t width, const CellOptions& options, const Initializer& of_input);
 };
 
 /// Which settings mean something to a cell.

@@ -75,11 +75,12 @@ State DeepTransitionLstm::step(StepInputs& x, const State& previous) {
 DeepTransitionGru::DeepTransitionGru(Module& parent, const std::string& suffix,
                                      const CellOptions& cell_options)
     : Cell(parent, suffix, cell_options),
-      biases(*this, 3, options),
-      x_gates(*this, "weight_ih", 3 * hidden(), options, biases.all()),
+      gates(gru_gates(inner_sizes(options).back(), hidden())),
+      biases(*this, gates, options),
+      x_gates(*this, "weight_ih", gates, options, biases.all()),
       inner(*this, hidden(), inner_sizes(options), 1),
-      U(*this, "weight_hh", {3 * hidden(), inner_sizes(options).back()},
-        options.recurrent_weights.per_gate(3)) {}
+      U(*this, "weight_hh", {gates.front() + 2 * hidden(), gates.front()},
+        options.recurrent_weights.per_gate(gates)) {}
 
 State DeepTransitionGru::step(StepInputs& x, const State& previous) {
   return {gru_state(x, x_gates, inner(previous.h), U, previous.kept()), {}};

@@ -72,12 +72,13 @@ struct DeepTransitionLstm : Cell {
   Recurrent U;
 };
 
-/// weight_ih and weight_hh as in nn/cells/gru.h, but weight_hh sees u. The reset gate filters u if that has
-/// its H units, and else what weight_hh makes of it for the candidate: n = tanh(W x + b + r (U u)).
+/// weight_ih and weight_hh as in nn/cells/gru.h, but weight_hh sees u, which the reset gate filters: r has as
+/// many units as u.
 struct DeepTransitionGru : Cell {
   DeepTransitionGru(Module& parent, const std::string& suffix, const CellOptions& options);
   State step(StepInputs& x, const State& previous) override;
 
+  std::vector<int64_t> gates;  // their rows
   GateBiases biases;
   Projection x_gates;
   Transition inner;

@@ -9,9 +9,9 @@ Gru::Gru(Module& parent, const std::string& suffix, const CellOptions& cell_opti
       x_gates(*this, "weight_ih", 3 * hidden(), options, biases.all()),
       U(*this, "weight_hh", {3 * hidden(), hidden()}, options.recurrent_weights.per_gate(3)) {}
 
-ResetAndUpdate gru_reset_and_update(const Variable& r_and_z) {
-  const int64_t H = r_and_z.shape().columns() / 2;
-  return {r_and_z.column_block(0, H).as_part(), r_and_z.column_block(H, 2 * H).as_part()};
+ResetAndUpdate gru_reset_and_update(const Variable& r_and_z, int64_t M) {
+  return {r_and_z.column_block(0, M).as_part(),
+          r_and_z.column_block(M, r_and_z.shape().columns()).as_part()};
 }
 
 Variable gru_state_with_reset_after(const Variable& from_x, const Variable& from_h, const Variable& h) {
@@ -24,11 +24,11 @@ Variable gru_state_with_reset_after(const Variable& from_x, const Variable& from
 
 Variable gru_state(StepInputs& x, const Projection& x_gates, const Variable& past, const Recurrent& U,
                    const Variable& kept) {
-  const int64_t H = kept.shape().columns();
-  if (past.shape().columns() != H) return gru_state_with_reset_after(x.take(x_gates), linear(past, U), kept);
-  const auto [r, z] = gru_reset_and_update(add_linear(x.take(x_gates, 0, 2 * H), past, U.rows(0, 2 * H)));
-  const Variable n =
-      add_linear(x.take(x_gates, 2 * H, 3 * H), pointwise(GruReset{}, r, past), U.rows(2 * H, 3 * H));
+  const int64_t M = past.shape().columns(), H = kept.shape().columns(), candidate = M + H;
+  const auto [r, z] =
+      gru_reset_and_update(add_linear(x.take(x_gates, 0, candidate), past, U.rows(0, candidate)), M);
+  const Variable n = add_linear(x.take(x_gates, candidate, candidate + H), pointwise(GruReset{}, r, past),
+                                U.rows(candidate, candidate + H));
   return pointwise(GruUpdate{}, z, n, kept);
 }
 

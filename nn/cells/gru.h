@@ -13,20 +13,26 @@
 
 namespace rondo {
 
-/// r and z from their stacked pre-activations [B, 2H], which nobody else holds: each is let go apart from the
-/// other, so that its gradient may lie where it does.
+/// r and z from their stacked pre-activations [B, M + H], r having M units, which nobody else holds: each is
+/// let go apart from the other, so that its gradient may lie where it does.
 struct ResetAndUpdate {
   Variable r, z;
 };
-ResetAndUpdate gru_reset_and_update(const Variable& r_and_z);
+ResetAndUpdate gru_reset_and_update(const Variable& r_and_z, int64_t M);
 
 /// h' from the stacked W x + b and U h + b' [B, 3H], with the reset after the product.
 Variable gru_state_with_reset_after(const Variable& from_x, const Variable& from_h, const Variable& h);
 
-/// h' of a cell whose recurrent weights U [3H, M] see `past` [B, M] in place of h, which is `kept`. Takes the
-/// projection x_gates. The reset gate filters `past` where that has its H units, and else U past.
+/// h' of a cell whose recurrent weights U [M + 2H, M] see `past` [B, M] in place of h, which is `kept`:
+///
+///   r, z = s(W x + U past + b)      n = tanh(W x + U (r past) + b)      h' = z kept + (1 - z) n
+///
+/// Takes the projection x_gates. r filters `past`, and so has its M units: the gates' rows are gru_gates(M,
+/// H).
 Variable gru_state(StepInputs& x, const Projection& x_gates, const Variable& past, const Recurrent& U,
                    const Variable& kept);
+/// Rows of the stacked gates r z n.
+inline std::vector<int64_t> gru_gates(int64_t M, int64_t H) { return {M, H, H}; }
 
 struct Gru : Cell {
   Gru(Module& parent, const std::string& suffix, const CellOptions& options);

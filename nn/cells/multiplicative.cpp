@@ -74,10 +74,11 @@ State TrueMultiplicativeLstm::step(StepInputs& x, const State& previous) {
 MultiplicativeGru::MultiplicativeGru(Module& parent, const std::string& suffix,
                                      const CellOptions& cell_options)
     : Cell(parent, suffix, cell_options),
-      biases(*this, 3, options),
-      U(*this, "weight_ih", 3 * hidden(), options, biases.all()),
+      gates(gru_gates(options.intermediate(), hidden())),
+      biases(*this, gates, options),
+      U(*this, "weight_ih", gates, options, biases.all()),
       m(*this, options),
-      V(*this, "weight_hm", {3 * hidden(), m.M}, options.recurrent_weights.per_gate(3)) {}
+      V(*this, "weight_hm", {m.M + 2 * hidden(), m.M}, options.recurrent_weights.per_gate(gates)) {}
 
 State MultiplicativeGru::step(StepInputs& x, const State& previous) {
   return {gru_state(x, U, m(x, previous.h), V, previous.kept()), {}};

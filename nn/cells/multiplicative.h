@@ -96,13 +96,13 @@ struct TrueMultiplicativeLstm : Cell {
 ///   r, z = s(U x + V m + b)         n = tanh(U x + V (r m) + b)
 ///   h' = z h + (1 - z) n
 ///
-/// Gates are stacked r z n, and z keeps the old state (Maupome & Meurs write 1 - z for it): weight_ih is
-/// U [3H, I], weight_hm is V [3H, M]. (27) needs M = H. For another M their parameter counts (292K: H = 876,
-/// M = 41) leave r its H units, so that it can only filter V m: n = tanh(U x + r (V m) + b). Ours.
+/// Gates are stacked r z n, and z keeps the old state (Maupome & Meurs write 1 - z for it). r filters m, and
+/// so has M units: weight_ih is U [M + 2H, I], weight_hm is V [M + 2H, M].
 struct MultiplicativeGru : Cell {
   MultiplicativeGru(Module& parent, const std::string& suffix, const CellOptions& options);
   State step(StepInputs& x, const State& previous) override;
 
+  std::vector<int64_t> gates;  // their rows
   GateBiases biases;
   Projection U;
   IntermediateState m;

@@ -73,7 +73,7 @@ State MiGru::step(StepInputs& x, const State& previous) {
   const auto gates = [&](int64_t begin, int64_t end, const Variable& h) {
     return joined(x.take(W, begin, end), linear(h, U.rows(begin, end)), begin, end);
   };
-  const auto [r, z] = gru_reset_and_update(gates(0, 2 * H, previous.h));
+  const auto [r, z] = gru_reset_and_update(gates(0, 2 * H, previous.h), H);
   const Variable n = gates(2 * H, 3 * H, pointwise(GruReset{}, r, previous.h));
   return {pointwise(GruUpdate{}, z, n, previous.kept()), {}};
 }

@@ -138,6 +138,53 @@ TEST(Segments, CropsLieBehindOneAnotherFromARandomOffset) {
   EXPECT_EQ(offsets, (std::set<std::int32_t>{0, 1, 2, 3, 4, 5, 6}));
 }
 
+TEST(Segments, SequencesCoverTheTextOnce) {
+  const Ids ids = {0, 1, 2, 3, 4, 5, 6, 7};  // 7 targets
+  Segments sequences = Segments::sequences(ids, 3, 2);
+  EXPECT_EQ(sequences.scored(), 7);
+  const std::vector<Row> rows = all_rows(sequences);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].inputs, (Ids{0, 1, 2}));
+  EXPECT_EQ(rows[0].targets, (Ids{1, 2, 3}));
+  EXPECT_EQ(rows[1].inputs, (Ids{3, 4, 5})) << "the symbol before a sequence is its context";
+  EXPECT_EQ(rows[2].targets, (Ids{7}));
+}
+
+TEST(Segments, InOrderOfLengthTheLongestComeFirst) {
+  const Ids ids = {1, end, 2, 2, 2, end, end, 3, 3, end};
+  Segments lines = Segments::lines(ids, end, 1);
+  lines.order_by_length();
+  Ids first;
+  for (const Row& row : all_rows(lines)) first.push_back(row.targets[0]);
+  EXPECT_EQ(first, (Ids{2, 3, 1, end}));
+}
+
+TEST(Segments, PiecesHaveAllTargetsAndLittlePadding) {
+  const Ids ids = {1, end, 2, 2, 2, 2, end, end, 3, 3, end};  // lines of 2, 5, 1 and 3 symbols
+  Segments lines = Segments::lines(ids, end, 5);              // and a row too many
+  Chunk chunk;
+  ASSERT_TRUE(lines.next(chunk));
+  const std::vector<Row> whole = rows_of(chunk);
+  const std::vector<Chunk> pieces = pieces_without_padding(chunk, 2);
+  ASSERT_EQ(pieces.size(), 3u);
+  const std::vector<std::int64_t> streams = {4, 2, 1}, steps = {2, 2, 1}, scored = {7, 3, 1};
+  std::vector<Row> joined(5);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(pieces[i].streams, streams[i]);
+    EXPECT_EQ(pieces[i].steps, steps[i]);
+    EXPECT_EQ(pieces[i].scored, scored[i]);
+    const std::vector<Row> rows = rows_of(pieces[i]);
+    for (std::size_t b = 0; b < rows.size(); ++b) {
+      joined[b].inputs.insert(joined[b].inputs.end(), rows[b].inputs.begin(), rows[b].inputs.end());
+      joined[b].targets.insert(joined[b].targets.end(), rows[b].targets.begin(), rows[b].targets.end());
+    }
+  }
+  for (std::size_t b = 0; b < 5; ++b) {
+    EXPECT_EQ(joined[b].inputs, whole[b].inputs);
+    EXPECT_EQ(joined[b].targets, whole[b].targets);
+  }
+}
+
 TEST(Segments, RefuseWhatIsTooShort) {
   const Ids ids = {1, 2, 3, 4};
   EXPECT_EQ(error_of([&] { Segments::crops(ids, 2, 3); }),

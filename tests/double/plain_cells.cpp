@@ -84,6 +84,23 @@ PlainState mi_gru(const PlainLayer& layer, const Vector& x, const Vector& h, con
   return {next, {}};
 }
 
+/// A GRU whose recurrent weights see `past` in place of h. Its rows are stacked: one of r for each unit of
+/// past, then those of z, then those of n.
+PlainState gru_after(const PlainLayer& layer, const std::string& U, const Vector& x, const Vector& past,
+                     const Vector& kept) {
+  const int64_t units = layer.hidden, filters = std::ssize(past);
+  const auto row = [&](int64_t k, const Vector& seen) {
+    return layer.product("weight_ih", k, x) + layer.product(U, k, seen) + layer.bias(k);
+  };
+  Vector filtered = past, next(units);
+  for (int64_t j = 0; j < filters; ++j) filtered[j] *= s(row(j, past));
+  for (int64_t j = 0; j < units; ++j) {
+    const Number z = s(row(filters + j, past)), n = std::tanh(row(filters + units + j, filtered));
+    next[j] = z * kept[j] + (1.0 - z) * n;
+  }
+  return {next, {}};
+}
+
 /// m = (W_mx x) (W_mh h), number `which` of so many that are stacked.
 Vector intermediate_state(const PlainLayer& layer, const Vector& x, const Vector& h, int64_t which = 0,
                           int64_t states = 1) {
@@ -133,21 +150,7 @@ PlainState tmlstm(const PlainLayer& layer, const Vector& x, const Vector& h, con
 
 PlainState mgru(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector&,
                 const Vector& kept) {
-  const Vector m = intermediate_state(layer, x, h);
-  const int64_t units = layer.hidden;
-  Vector r(units), filtered = m, next(units);
-  for (int64_t j = 0; j < units; ++j) r[j] = s(multiplicative(layer, 0, j, x, m));
-  if (std::ssize(m) == units)
-    for (int64_t j = 0; j < units; ++j) filtered[j] = r[j] * m[j];
-  for (int64_t j = 0; j < units; ++j) {
-    const Number z = s(multiplicative(layer, 1, j, x, m));
-    const Number candidate = std::ssize(m) == units
-                                 ? multiplicative(layer, 2, j, x, filtered)
-                                 : layer.product("weight_ih", 2 * units + j, x) + layer.bias(2 * units + j) +
-                                       r[j] * layer.product("weight_hm", 2 * units + j, m);
-    next[j] = z * kept[j] + (1.0 - z) * std::tanh(candidate);
-  }
-  return {next, {}};
+  return gru_after(layer, "weight_hm", x, intermediate_state(layer, x, h), kept);
 }
 
 PlainState tmgru(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector&,
@@ -221,20 +224,9 @@ PlainState dt_lstm(const PlainLayer& layer, const Vector& x, const Vector& h, co
   return lstm<false>(layer, x, transition(layer, h), c, kept);
 }
 
-PlainState dt_gru(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector& c,
+PlainState dt_gru(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector&,
                   const Vector& kept) {
-  const Vector u = transition(layer, h);
-  if (std::ssize(u) == layer.hidden) return gru(layer, x, u, c, kept);
-  Vector next(layer.hidden);
-  for (int64_t j = 0; j < layer.hidden; ++j) {
-    const auto Uu = [&](int64_t gate) { return layer.product("weight_hh", gate * layer.hidden + j, u); };
-    const auto Wx = [&](int64_t gate) {
-      return layer.product("weight_ih", gate * layer.hidden + j, x) + layer.bias(gate * layer.hidden + j);
-    };
-    const Number r = s(Wx(0) + Uu(0)), z = s(Wx(1) + Uu(1)), n = std::tanh(Wx(2) + r * Uu(2));
-    next[j] = z * kept[j] + (1.0 - z) * n;
-  }
-  return {next, {}};
+  return gru_after(layer, "weight_hh", x, transition(layer, h), kept);
 }
 
 }  // namespace

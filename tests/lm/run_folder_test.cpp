@@ -95,6 +95,32 @@ TEST(RunFolder, ConfigErrors) {
   expect_contains(error_of([&] { read_config(run); }), "config.toml:2: made_by.threads = -1");
 }
 
+TEST(RunFolder, RefusesRunsWhoseResetGateHadAnotherEquation) {
+  const TemporaryFolder folder;
+  const RunFolder run{folder.path()};
+  const auto write = [&](const std::string& version, const std::string& model) {
+    write_bytes(run.config(), "[model]\n" + model + "[made_by]\nversion = \"" + version +
+                                  "\"\nthreads = 1\nsha256 = [\"00ff  a.txt\"]\n");
+  };
+  const auto refusal = [&](const std::string& model) {
+    write("0.1.0", model);
+    return error_of([&] { read_config(run); });
+  };
+  const std::string one_hot = "cell = \"mgru\"\nembedding = 0\nhidden = 30\n";
+  expect_contains(refusal(one_hot), "version 0.1.0, whose mgru had another equation");
+  expect_contains(refusal(one_hot + "intermediate = 20\n"), "another equation");
+  expect_contains(refusal("cell = \"dt_gru\"\nhidden = 30\ntransition = [20]\n"), "another equation");
+  for (const std::string& same : {one_hot + "intermediate = 30\n", std::string("cell = \"tmgru\"\n"),
+                                 std::string("cell = \"mgru\"\nembedding = 30\nhidden = 30\n"),
+                                 std::string("cell = \"dt_gru\"\nhidden = 30\ntransition = [20, 30]\n")})
+  {
+    write("0.1.0", same);
+    EXPECT_NO_THROW(read_config(run)) << same;
+  }
+  write("0.2.0", one_hot);
+  EXPECT_NO_THROW(read_config(run));
+}
+
 TEST(RunFolder, ShellCommand) {
   const char* words[] = {"lm", "train", "--data", "my text", "it's", ""};
   EXPECT_EQ(shell_command(6, words), "lm train --data 'my text' 'it'\\''s' ''");

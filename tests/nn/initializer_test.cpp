@@ -64,6 +64,18 @@ TEST(Initializer, OrthogonalWithinEachBlock) {
             "[orthogonal] [5, 4] does not split into 2 blocks of rows");
 }
 
+TEST(Initializer, OrthogonalGateByGateOfOtherHeights) {
+  // Two gates of 2 and 3 rows: within each the rows are orthonormal.
+  const Numbers w = Initial({5, 4}, orthogonal_values().per_gate({2, 3})).values();
+  for (const auto& [begin, end] : {std::pair{0, 2}, {2, 5}})
+    for (int i = begin; i < end; ++i)
+      for (int j = begin; j < end; ++j) {
+        double inner = 0;
+        for (int k = 0; k < 4; ++k) inner += w[i * 4 + k] * w[j * 4 + k];
+        EXPECT_NEAR(inner, i == j, 1e-5) << i << " " << j;
+      }
+}
+
 TEST(Initializer, PyTorchsBoundsAndTheForgetBias) {
   LanguageModelOptions options = small();
   const double bound = 1 / std::sqrt(5.0);
