@@ -38,15 +38,14 @@ Segments Segments::crops(std::span<const std::int32_t> ids, std::int64_t length,
 Segments Segments::sequences(std::span<const std::int32_t> ids, std::int64_t length, std::int64_t batch) {
   Segments made(ids, 0, batch);
   check_input(length >= 1 && std::ssize(ids) >= 2,
-              "sequences of {} symbols of a text of {}: 1 or more of 2 or more are needed", length, ids.size());
+              "sequences of {} symbols of a text of {}: 1 or more of 2 or more are needed", length,
+              ids.size());
   for (std::int64_t begin = 1; begin < std::ssize(ids); begin += length)
     made.segments_.push_back({begin, std::min(length, std::ssize(ids) - begin)});
   return made;
 }
 
-void Segments::order_by_length() {
-  std::stable_sort(segments_.begin(), segments_.end(), longer);
-}
+void Segments::order_by_length() { std::stable_sort(segments_.begin(), segments_.end(), longer); }
 
 std::int64_t Segments::length() const { return (std::ssize(segments_) + batch_ - 1) / batch_; }
 
@@ -84,6 +83,7 @@ bool Segments::next(Chunk& chunk) {
   chunk.steps = rows.front().length;
   chunk.streams = batch_;
   chunk.scored = 0;
+  chunk.from_zero_state = true;
   chunk.inputs.assign(static_cast<std::size_t>(chunk.steps * batch_), 0);
   chunk.targets.assign(chunk.inputs.size(), Chunk::not_scored);
   chunk.lengths.assign(static_cast<std::size_t>(batch_), 0);
@@ -111,6 +111,7 @@ std::vector<Chunk> pieces_without_padding(const Chunk& chunk, std::int64_t steps
     piece.streams = std::ssize(piece.lengths);
     if (piece.streams == 0) break;
     piece.steps = piece.lengths.front();
+    piece.from_zero_state = chunk.from_zero_state && begin == 0;
     for (const std::int64_t length : piece.lengths) piece.scored += length;
     for (std::int64_t t = begin; t < begin + piece.steps; ++t) {
       const std::int64_t row = t * chunk.streams;

@@ -19,6 +19,7 @@ struct Chunk {
   std::vector<std::int32_t>
       targets;  // [T, B]: the symbol after each input, or not_scored (then the input is 0)
   std::vector<std::int64_t> lengths;  // [B]: steps of each stream, from its first on, that are scored
+  bool from_zero_state = false;       // else its streams go on where the first B of the chunk before ended
 };
 
 /// Cuts n symbols into B runs, read in step. Every symbol but the first is a target: the first is context

@@ -24,7 +24,6 @@ void read_one_stream(LanguageModel& model, std::span<const int32_t> ids,
       [&, stream = Streams::for_evaluation(ids, 1)](Chunk& chunk) mutable {
         return stream.next(steps, chunk);
       },
-      BetweenChunks::state_goes_on,
       [&](const ReadChunk& read) {
         if (!std::isfinite(read.loss.total.value().item()))
           throw Diverged(fmt::format(

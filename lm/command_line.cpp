@@ -13,6 +13,7 @@
 
 #include "lm/nearest.h"
 #include "lm/run_folder.h"
+#include "lm/version.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -83,7 +84,7 @@ void Parser::add_device(CLI::App& to, Options& options) {
 
 Parser::Parser() {
   app.require_subcommand(0, 1);
-  app.set_version_flag("--version", "lm (Rondo) " RONDO_VERSION);
+  app.set_version_flag("--version", "lm (Rondo) " + version());
   app.footer(
       "lm COMMAND --help tells more. Exit status: 0 done, 1 failed while running, 2 bad input or usage,\n"
       "130, 143 or 129 stopped by Ctrl-C, SIGTERM or SIGHUP with the state saved.");
@@ -152,7 +153,8 @@ Parser::Parser() {
   eval_command
       .add_option(
           "--streams", evaluate.streams,
-          "pieces read side by side: more is faster, 1 is exact (default: the recipe's train.eval_streams)")
+          "pieces read side by side, the state carried on: more is faster, 1 is exact (default: as the run's "
+          "data.evaluated_as and train.final_streams say)")
       ->check(integer(1, 1000000))
       ->type_name("N");
   eval_command.add_option("--data", evaluate.data, "where the run's text lies now, if it has moved")

@@ -5,11 +5,13 @@
 
 #include <cmath>
 
+#include "data/text.h"
 #include "lm/evaluation_report.h"
 #include "lm/memory.h"
 #include "lm/memory_estimate.h"
 #include "lm/model.h"
 #include "lm/progress.h"
+#include "lm/published.h"
 #include "lm/run.h"
 
 namespace rondo {
@@ -87,17 +89,13 @@ Measurement planned(const EvaluateOptions& options, const OpenRun& run) {
   Measurement plan;
   plan.run = options.run;
   if (options.text.empty()) plan.split = options.split;
-  plan.reading = reading_of(recipe, run.vocabulary);
-  const bool by_lines = plan.reading.line_end.has_value();
-  check_input(
-      !options.streams || !by_lines,
-      "--streams: this run reads each line from a zero state (data.batching = \"lines\"); leave it out");
-  check_input(!adapts || !by_lines,
+  plan.reading = final_reading(recipe, run.vocabulary);
+  check_input(!adapts || !plan.reading.line_end,
               "--{}: this run reads each line from a zero state (data.batching = \"lines\"), and so nothing "
               "of the text before it is there to adapt to",
               options.dynamic ? "dynamic" : "cache");
   if (options.cache) NeuralCache::check_fits(recipe.cache.window, run.model->options().hidden.back());
-  plan.reading.streams = adapts ? 1 : options.streams.value_or(plan.reading.streams);
+  if (adapts || options.streams) plan.reading = {.streams = options.streams.value_or(1)};
   if (options.dynamic) {
     plan.how.dynamic = recipe.dynamic;
     if (const auto available = available_memory(run.model->device()))
@@ -106,9 +104,27 @@ Measurement planned(const EvaluateOptions& options, const OpenRun& run) {
   if (options.cache) plan.how.cache = recipe.cache;
   plan.budget = options.budget.value_or(default_tuning_budget);
   if (options.tune) check_budget(plan.how, plan.budget);
-  plan.published = published_figure(recipe.published, plan.split, plan.how);
-  plan.published_unit = recipe.published.unit;
   return plan;
+}
+
+/// Puts the paper's figure beside what was measured, where that is of the same kind of model on the same
+/// text.
+void compare(Measurement& it, const OpenRun& run, int64_t test_symbols) {
+  const Recipe::Published& published = run.config.recipe.published;
+  if (!may_be_the_papers(published, run.vocabulary.size(), test_symbols)) return;
+  it.published = published_figure(published, !run.config.made_by.finetuned_from.empty(), it.split,
+                                  it.how.dynamic.has_value(), it.how.cache.has_value());
+  it.published_unit = published.unit;
+}
+
+/// Keeps it with the run. What was measured is worth printing even where that cannot be.
+void keep_if_possible(const OpenRun& run, const Measurement& it,
+                      const std::vector<std::string>& sha256_of_text) {
+  try {
+    keep(run.folder, it, sha256_of_text);
+  } catch (const Error& error) {
+    fmt::print(stderr, "lm: warning: not kept with the run: {}\n", error.what());
+  }
 }
 
 /// Of figures that say something other than they seem to.
@@ -180,6 +196,12 @@ int evaluate(const EvaluateOptions& options) {
                            ? evaluate_adaptively(*run.model, ids.ids, measurement.how, unknown, show)
                            : evaluate_ids(*run.model, ids.ids, measurement.reading, unknown, show);
   progress.erase();
+  if (corpus && corpus->test && !measurement.split.empty())
+    compare(measurement, run, std::ssize(run.vocabulary.encode(*corpus->test).ids) - 1);
+  keep_if_possible(run, measurement,
+                   options.text.empty()
+                       ? sha256_lines(*corpus)
+                       : std::vector{sha256_hex(read_file(options.text)) + "  " + options.text});
   warn(measurement, run);
   if (options.json)
     print_json(measurement);

@@ -28,9 +28,15 @@ double Evaluation::perplexity_without_unknowns() const {
   return std::exp(known_nats_sum / static_cast<double>(symbols - unknowns));
 }
 
+std::string Reading::text() const {
+  if (line_end) return "lines from a zero state";
+  if (sequence > 0) return fmt::format("sequences of {} from a zero state", sequence);
+  return streams == 1 ? "one stream" : fmt::format("{} streams", streams);
+}
+
 void check_streams(const Reading& reading, int64_t symbols) {
   check_input(
-      reading.line_end || reading.streams < std::max<int64_t>(2, symbols),
+      !reading.carries_state() || reading.streams < std::max<int64_t>(2, symbols),
       "{} evaluation streams are too many for {} symbols; use fewer (--streams, or train.eval_streams)",
       reading.streams, symbols);
 }
@@ -39,12 +45,23 @@ namespace {
 
 /// The chunks of a text.
 std::function<bool(Chunk&)> chunks_of(std::span<const int32_t> ids, const Reading& reading) {
-  constexpr int64_t lines_at_once = 16;
-  if (reading.line_end)
-    return [lines = Segments::lines(ids, *reading.line_end, lines_at_once)](Chunk& chunk) mutable {
-      return lines.next(chunk);
-    };
   check_streams(reading, std::ssize(ids));
+  if (!reading.carries_state()) {
+    constexpr int64_t segments_at_once = 32, steps_at_once = rows_at_once / segments_at_once;
+    Segments segments = reading.line_end ? Segments::lines(ids, *reading.line_end, segments_at_once)
+                                         : Segments::sequences(ids, reading.sequence, segments_at_once);
+    segments.order_by_length();
+    return [segments, pieces = std::vector<Chunk>(), at = size_t{0}](Chunk& chunk) mutable {
+      if (at == pieces.size()) {
+        Chunk whole;
+        if (!segments.next(whole)) return false;
+        pieces = pieces_without_padding(whole, steps_at_once);
+        at = 0;
+      }
+      chunk = std::move(pieces[at++]);
+      return true;
+    };
+  }
   const int64_t steps = std::max<int64_t>(1, rows_at_once / reading.streams);
   return [streams = Streams::for_evaluation(ids, reading.streams), steps](Chunk& chunk) mutable {
     return streams.next(steps, chunk);
@@ -58,13 +75,13 @@ std::vector<double> ReadChunk::nats() const {
   return {each.begin(), each.end()};
 }
 
-void read_chunks(LanguageModel& model, const std::function<bool(Chunk&)>& next, BetweenChunks between,
+void read_chunks(LanguageModel& model, const std::function<bool(Chunk&)>& next,
                  const std::function<void(const ReadChunk&)>& use) {
   const EvaluationMode mode(model);
   std::vector<State> states;
   for (Chunk chunk; next(chunk);) {
-    if (states.empty() || between == BetweenChunks::state_begins_anew)
-      states = model.initial_states(chunk.streams);
+    const bool begins = states.empty() || chunk.from_zero_state;
+    states = begins ? model.initial_states(chunk.streams) : streams_of(states, 0, chunk.streams);
     const auto [output, after] = model.forward({tokens(chunk.inputs), chunk.steps, chunk.streams}, states);
     states = detached(after);
     use({chunk, output, model.cross_entropy(output, tokens(chunk.targets))});
@@ -76,12 +93,10 @@ Evaluation evaluate_ids(LanguageModel& model, std::span<const int32_t> ids, cons
   const auto start = std::chrono::steady_clock::now();
   const NoGradient guard;
   Evaluation result;
-  read_chunks(model, chunks_of(ids, reading),
-              reading.line_end ? BetweenChunks::state_begins_anew : BetweenChunks::state_goes_on,
-              [&](const ReadChunk& read) {
-                result.add(read.chunk.targets, read.nats(), unknown_id);
-                progress(result.symbols);
-              });
+  read_chunks(model, chunks_of(ids, reading), [&](const ReadChunk& read) {
+    result.add(read.chunk.targets, read.nats(), unknown_id);
+    progress(result.symbols);
+  });
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }

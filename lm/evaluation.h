@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "data/streams.h"
@@ -35,10 +36,18 @@ struct Evaluation {
 
 /// How a text is read: in so many streams side by side, the state carried along and every symbol but the
 /// first scored once; or, if `line_end` is given, line by line, each from a zero state with the line end
-/// before it as context, every symbol scored once.
+/// before it as context, every symbol scored once; or, if `sequence` is not 0, in sequences of so many
+/// symbols, each from a zero state with the symbol before it as context.
 struct Reading {
   int64_t streams = 1;
   std::optional<int32_t> line_end{};
+  int64_t sequence = 0;
+
+  bool carries_state() const { return !line_end && sequence == 0; }
+  /// Whether it leaves nothing out that the model could know of what came before.
+  bool is_exact() const { return !carries_state() || streams == 1; }
+  /// "one stream", "10 streams", "lines from a zero state", "sequences of 200 from a zero state".
+  std::string text() const;
 };
 
 /// InputError if there are more streams than symbols to score.
@@ -58,11 +67,10 @@ struct ReadChunk {
   /// -log p of each target.
   std::vector<double> nats() const;
 };
-enum class BetweenChunks { state_goes_on, state_begins_anew };
 /// Reads the chunks that `next` gives until it gives none, and hands each to `use` before the next is read,
-/// so that it may change the weights. The state goes on without its history. All that training mode switches
-/// on is off meanwhile, whether gradients are recorded or not.
-void read_chunks(LanguageModel& model, const std::function<bool(Chunk&)>& next, BetweenChunks between,
+/// so that it may change the weights. The state goes on without its history, unless a chunk is to begin
+/// anew. All that training mode switches on is off meanwhile, whether gradients are recorded or not.
+void read_chunks(LanguageModel& model, const std::function<bool(Chunk&)>& next,
                  const std::function<void(const ReadChunk&)>& use);
 
 /// The height of chunks where it is free: enough for products at full speed, little memory.

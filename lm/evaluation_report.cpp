@@ -18,23 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json json_of(const Recipe::Dynamic& it) {
-  return {{"learning_rate", it.learning_rate},
-          {"decay", it.decay},
-          {"epsilon", it.epsilon},
-          {"length", it.length},
-          {"style", it.style},
-          {"statistics_streams", it.statistics_streams}};
-}
-Json json_of(const Recipe::Cache& it) {
-  return {{"window", it.window}, {"theta", it.theta}, {"lambda", it.lambda}};
-}
-Json json_of(const Adaptation& how) {
-  Json json = Json::object();
-  if (how.dynamic) json["dynamic"] = json_of(*how.dynamic);
-  if (how.cache) json["cache"] = json_of(*how.cache);
-  return json;
-}
 /// Which of the best settings are the "least" or the "largest" that a search tried, by key.
 Json at_the_edge(const Tuned& tuned) {
   Json found = Json::object();
@@ -94,41 +77,14 @@ Json json_of(const Tuned& tuned, int64_t budget) {
 
 }  // namespace
 
-double published_figure(const Recipe::Published& published, const std::string& split, const Adaptation& how) {
-  if (how.dynamic && how.cache) return 0;
-  const auto& figures = how.dynamic ? published.dynamic : how.cache ? published.cache : published.trained;
-  return split == "valid" ? figures.valid : split == "test" ? figures.test : 0;
-}
-
 void print_json(const Measurement& measurement) {
-  const auto& [run, name, split, reading, how, tuned, budget, it, published, published_unit] = measurement;
-  Json json{{"run", run}, {"text", name}};
-  if (!split.empty()) json["split"] = split;
-  if (reading.line_end)
-    json["by_lines"] = true;
-  else
-    json["streams"] = reading.streams;
-  json.update(json_of(how));
-  if (how.dynamic) {
-    json["dynamic"]["statistics_symbols"] = how.statistics->symbols;
-    json["dynamic"]["statistics_batches"] = how.statistics->batches;
-  }
-  if (tuned) json["tuning"] = json_of(*tuned, budget);
-  json["symbols"] = it.symbols;
-  json["nats"] = it.nats();
-  json["bits"] = it.bits();
-  json["perplexity"] = it.perplexity();
-  if (published > 0) json["published"] = {{"figure", published}, {"unit", published_unit}};
-  json["unknowns"] = it.unknowns;
-  if (it.unknowns > 0 && it.unknowns < it.symbols)
-    json["perplexity_without_unknowns"] = it.perplexity_without_unknowns();
-  json["seconds"] = it.seconds;
+  Json json = json_of(measurement);
+  if (measurement.tuned) json["tuning"] = json_of(*measurement.tuned, measurement.budget);
   fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 void print_text(const Measurement& measurement) {
   const auto& [run, name, split, reading, how, tuned, budget, it, published, published_unit] = measurement;
-  if (reading.line_end) fmt::print("each line from a zero state, as this run was trained\n");
   if (how.dynamic) {
     const Recipe::Dynamic& dynamic = *how.dynamic;
     fmt::print(
@@ -141,10 +97,10 @@ void print_text(const Measurement& measurement) {
   if (how.cache)
     fmt::print("neural cache: window {}, theta {}, lambda {}; it grows from empty\n", how.cache->window,
                how.cache->theta, how.cache->lambda);
-  if (how.dynamic || how.cache)
-    fmt::print("one stream from a zero state; the first symbol is context only; means over those scored\n");
   fmt::print("{}: {} symbols scored, {} of them unknown ({:.2f}%)\n", name, it.symbols, it.unknowns,
              100.0 * static_cast<double>(it.unknowns) / static_cast<double>(it.symbols));
+  fmt::print("read in {}{}\n", reading.text(),
+             reading.line_end ? "" : "; the first symbol is context only; means over those scored");
   fmt::print("nats        {:.4f}\nbits        {:.4f}\nperplexity  {:.2f}", it.nats(), it.bits(),
              it.perplexity());
   if (it.unknowns > 0 && it.unknowns < it.symbols)

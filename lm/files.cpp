@@ -77,6 +77,26 @@ void write_atomically(const std::filesystem::path& path, std::string_view bytes)
   write_atomically(path, std::span(&bytes, 1));
 }
 
+void append_line(const std::filesystem::path& path, std::string_view line) {
+  const File file(path, O_RDWR | O_APPEND | O_CREAT);
+  const auto check_written = [&](bool ok) {
+    check(ok, "cannot write {}: {}", path.string(), std::strerror(errno));
+  };
+  check_written(file.is_open());
+  struct stat status {};
+  check_written(fstat(file, &status) == 0);
+  char last = '\n';
+  if (status.st_size > 0) check_written(pread(file, &last, 1, status.st_size - 1) == 1);
+  // In one call, so that lines of two processes do not mix.
+  const bool written =
+      write_all(file, (last == '\n' ? "" : "\n") + std::string(line) + "\n") && fsync(file) == 0;
+  if (!written) {
+    const int reason = errno;
+    if (ftruncate(file, status.st_size) == 0) errno = reason;
+  }
+  check_written(written);
+}
+
 FolderLock::FolderLock(const std::filesystem::path& folder)
     : file_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
   check(file_ >= 0, "cannot open {}: {}", folder.string(), std::strerror(errno));

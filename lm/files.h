@@ -16,6 +16,11 @@ namespace rondo {
 void write_atomically(const std::filesystem::path& path, std::span<const std::string_view> pieces);
 void write_atomically(const std::filesystem::path& path, std::string_view bytes);
 
+/// Appends `line` and a newline to a file, which it makes if there is none; behind a line that lacks its end,
+/// as a killed process leaves it, on a line of its own. Error naming the file and the reason; it is then as
+/// it was.
+void append_line(const std::filesystem::path& path, std::string_view line);
+
 /// Held while a process writes into a folder, so that no second one does. Ends with the process, however it
 /// ends.
 class FolderLock {

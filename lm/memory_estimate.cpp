@@ -134,7 +134,7 @@ std::int64_t training_bytes(const Recipe& recipe, const Module& model) {
 /// computes and leaves. Nothing is kept for a backward.
 std::int64_t evaluation_bytes(const Recipe& recipe, const Module& model) {
   const Sizes it(recipe, model_options(recipe), model);
-  const std::int64_t streams = recipe.train.eval_streams;
+  const std::int64_t streams = std::max(recipe.train.eval_streams, recipe.train.final_streams);
   const std::int64_t N = streams * std::max<std::int64_t>(1, rows_at_once / streams);
   const std::int64_t B = cross_entropy_block_rows(N * it.K, it.V, it.K);
   return bytes_of(2 * it.P + it.R + it.V * it.F / it.K + N * (it.E + it.largest + 2 * it.widest + it.F) +

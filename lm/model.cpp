@@ -81,9 +81,17 @@ ScheduleOptions schedule_options(const Recipe& recipe) {
   return options;
 }
 
-Reading reading_of(const Recipe& recipe, const Vocabulary& vocabulary) {
-  return {recipe.train.eval_streams,
-          recipe.data.batching == "lines" ? vocabulary.line_end_id() : std::nullopt};
+Reading validation_reading(const Recipe& recipe, const Vocabulary& vocabulary) {
+  Reading reading = final_reading(recipe, vocabulary);
+  if (reading.carries_state()) reading.streams = recipe.train.eval_streams;
+  return reading;
+}
+
+Reading final_reading(const Recipe& recipe, const Vocabulary& vocabulary) {
+  const bool by_segments = recipe.data.evaluated_as == "batching";
+  if (by_segments && recipe.data.batching == "lines") return {.line_end = vocabulary.line_end_id()};
+  if (by_segments && recipe.data.batching == "crops") return {.sequence = recipe.train.length};
+  return {.streams = recipe.train.final_streams};
 }
 
 Compute choose_device(const std::string& device, const std::optional<std::string>& wanted_precision,

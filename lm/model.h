@@ -16,8 +16,9 @@ namespace rondo {
 LanguageModelOptions model_options(const Recipe& recipe);
 OptimizerOptions optimizer_options(const Recipe& recipe);
 ScheduleOptions schedule_options(const Recipe& recipe);
-/// How a recipe evaluates: by lines where it trains on lines.
-Reading reading_of(const Recipe& recipe, const Vocabulary& vocabulary);
+/// How evaluations during training read a text, and how final figures do: both as data.evaluated_as says.
+Reading validation_reading(const Recipe& recipe, const Vocabulary& vocabulary);
+Reading final_reading(const Recipe& recipe, const Vocabulary& vocabulary);
 
 /// Where and how a command computes.
 struct Compute {

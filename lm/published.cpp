@@ -33,6 +33,27 @@ std::string text_of(double figure) { return figure > 0 ? fmt::format("{}", figur
 
 }  // namespace
 
+double published_figure(const Recipe::Published& published, bool finetuned, const std::string& split,
+                        bool dynamic, bool cache) {
+  if (dynamic && cache) return 0;
+  const bool adapts = dynamic || cache;
+  if (adapts && !finetuned && has_any(published.finetuned)) return 0;
+  const Figures& figures = dynamic ? published.dynamic : cache ? published.cache : published.trained;
+  return split == "valid" ? figures.valid : split == "test" ? figures.test : 0;
+}
+
+bool may_be_the_papers(const Recipe::Published& published, std::int64_t vocabulary_size) {
+  return published.vocabulary == 0 || published.vocabulary == vocabulary_size;
+}
+
+bool may_be_the_papers(const Recipe::Published& published, std::int64_t vocabulary_size,
+                       std::int64_t test_symbols_scored) {
+  // The first symbol may be context only.
+  return may_be_the_papers(published, vocabulary_size) &&
+         (published.test_symbols == 0 || published.test_symbols == test_symbols_scored ||
+          published.test_symbols == test_symbols_scored + 1);
+}
+
 Json published_json(const Recipe::Published& published) {
   const auto further = further_figures(published);
   Json json = json_of(published.trained);

@@ -45,13 +45,19 @@ std::vector<Key> keys_of(Recipe& recipe) {
       {"published.cache_valid", &published.cache.valid, at_least(0), "",
        "the same as published.valid, with a neural cache over the paper's best model"},
       {"published.cache_test", &published.cache.test, at_least(0), "", "the same on test.txt"},
+      {"published.vocabulary", &published.vocabulary, at_least(0), "symbols",
+       "types of the paper's text; a text with other ones is another, and no published figure stands beside "
+       "its own; 0: not known"},
+      {"published.test_symbols", &published.test_symbols, at_least(0), "symbols",
+       "the same, of the length of the paper's test text"},
 
       {"data.unit", &data.unit, one_of({"words", "characters", "bytes"}), "", "what a symbol is"},
       {"data.batching", &data.batching, one_of({"streams", "lines", "crops"}), "",
-       "what lies side by side in a batch: streams, whose state is carried on; lines, padded, and evaluated "
-       "as "
-       "lines as well; or crops of train.length symbols from a random offset; these two in random order and "
-       "each from a zero state"},
+       "what lies side by side in a batch: streams, whose state is carried on; lines; or crops of "
+       "train.length symbols from a random offset; these two in random order and each from a zero state"},
+      {"data.evaluated_as", &data.evaluated_as, one_of({"batching", "stream"}), "",
+       "how valid.txt and test.txt are read: as data.batching has it (streams; lines; or sequences of "
+       "train.length), or in any case with the state carried on"},
       {"data.vocabulary", &data.vocabulary, one_of({"train", "all"}), "",
        "whose symbols have a row: train.txt's; or those of train.txt, valid.txt and test.txt, in this order, "
        "as in the code of AWD-LSTM: it peeks at the words of the test text, so that none is unknown"},
@@ -191,7 +197,10 @@ std::vector<Key> keys_of(Recipe& recipe) {
       {"train.eval_every", &train.eval_every, at_least(0), "steps",
        "between evaluations, besides the one after each epoch; 0: only that one"},
       {"train.eval_streams", &train.eval_streams, width, "streams",
-       "pieces an evaluation reads side by side: more is faster, 1 is exact; lines are exact always"},
+       "pieces that evaluations during training read side by side: more is faster, 1 is exact; lines and "
+       "sequences from a zero state are exact always"},
+      {"train.final_streams", &train.final_streams, width, "streams",
+       "the same of `lm eval`, and of the figures of valid.txt and test.txt at the end of the training"},
       {"train.log_every", &train.log_every, count, "steps", "between lines of log.jsonl"},
       {"train.save_every", &train.save_every, at_least(0), "minutes",
        "between saved states, besides the one after each evaluation; 0: only that one"},

@@ -22,11 +22,12 @@ struct Recipe {
     };
     Figures trained, finetuned, dynamic, cache;
     std::string unit = "perplexity";
+    std::int64_t vocabulary = 0, test_symbols = 0;  // of the paper's text; 0: not known
   } published;
 
   struct Data {
     std::string unit = "words";
-    std::string batching = "streams";
+    std::string batching = "streams", evaluated_as = "batching";
     std::string vocabulary = "train";
     std::int64_t min_count = 1, max_size = 0;
     bool strip_lines = false, unknown = true;
@@ -60,7 +61,7 @@ struct Recipe {
     std::vector<std::int64_t> decay_at;
     std::int64_t decay_after = 0, decay_every = 1, patience = 0, early_stopping = 0;
     bool non_monotonic_stopping = false;
-    std::int64_t eval_every = 0, eval_streams = 1, log_every = 100;
+    std::int64_t eval_every = 0, eval_streams = 1, final_streams = 1, log_every = 100;
     double save_every = 5;
   } train;
 

@@ -41,15 +41,17 @@ void Report::update(const Training& training, const Training::Update& update) {
   begin_window();
 }
 
-void Report::validation(const Training& training, const Evaluation& it, bool best) {
+void Report::validation(const Training& training, const Evaluation& it, const Reading& reading, bool best) {
   const bool within_epochs = recipe_.train.eval_every > 0;
   evaluation(fmt::format("epoch {:<4}", training.epoch()) +
                  (within_epochs ? fmt::format(" step {:<7}", training.step()) : ""),
-             Moment{training.step(), training.epoch(), training.seconds()}, "valid", it, best);
+             Moment{training.step(), training.epoch(), training.seconds()}, "valid", it, reading, best);
 }
-void Report::base_model(const Evaluation& it) { evaluation("base model", Moment{}, "valid", it, true); }
-void Report::best_model(const std::string& split, const Evaluation& it) {
-  evaluation("best model", {}, split, it, true);
+void Report::base_model(const Evaluation& it, const Reading& reading) {
+  evaluation("base model", Moment{}, "valid", it, reading, true);
+}
+void Report::best_model(const std::string& split, const Evaluation& it, const Reading& reading) {
+  evaluation("best model", {}, split, it, reading, true);
 }
 
 std::function<void(int64_t)> Report::progress_of(const std::string& what, size_t symbols) {
@@ -69,10 +71,10 @@ void Report::show(const Training& training) {
 }
 
 void Report::evaluation(const std::string& model, const std::optional<Moment>& when, const std::string& split,
-                        const Evaluation& it, bool best) {
-  line(fmt::format("{} {:<5} {:.4f} nats  {:.4f} bits  perplexity {:.2f}  {} symbols  {}{}", model, split,
-                   it.nats(), it.bits(), it.perplexity(), it.symbols, duration_text(it.seconds),
-                   best && split == "valid" ? "  best" : ""));
+                        const Evaluation& it, const Reading& reading, bool best) {
+  line(fmt::format("{} {:<5} {:.4f} nats  {:.4f} bits  perplexity {:.2f}  {} symbols in {}  {}{}", model,
+                   split, it.nats(), it.bits(), it.perplexity(), it.symbols, reading.text(),
+                   duration_text(it.seconds), best && when ? "  best" : ""));
   Json entry;
   if (when) entry = {{"step", when->step}, {"epoch", when->epoch}, {"training_seconds", when->seconds}};
   entry.update({{"split", split},
@@ -80,6 +82,7 @@ void Report::evaluation(const std::string& model, const std::optional<Moment>& w
                 {"bits", it.bits()},
                 {"perplexity", it.perplexity()},
                 {"symbols", it.symbols},
+                {"read", reading.text()},
                 {"best", best},
                 {"seconds", it.seconds},
                 {"peak_bytes", memory_statistics(device_).peak_bytes}});

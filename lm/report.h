@@ -34,11 +34,11 @@ class Report {
   bool is_due(const Training& training) const;
   /// After some steps: the progress line, and every log_every steps a line of log.jsonl.
   void update(const Training& training, const Training::Update& update);
-  void validation(const Training& training, const Evaluation& it, bool best);
+  void validation(const Training& training, const Evaluation& it, const Reading& reading, bool best);
   /// Of the model that a finetuning begins with.
-  void base_model(const Evaluation& it);
+  void base_model(const Evaluation& it, const Reading& reading);
   /// Of the best model, when training is over.
-  void best_model(const std::string& split, const Evaluation& it);
+  void best_model(const std::string& split, const Evaluation& it, const Reading& reading);
 
   /// For `what` is done with so many symbols.
   std::function<void(int64_t)> progress_of(const std::string& what, size_t symbols);
@@ -50,7 +50,7 @@ class Report {
   };
   void show(const Training& training);
   void evaluation(const std::string& model, const std::optional<Moment>& when, const std::string& split,
-                  const Evaluation& it, bool best);
+                  const Evaluation& it, const Reading& reading, bool best);
   void begin_window();
 
   const Recipe& recipe_;

@@ -35,8 +35,8 @@ void check_reset_gate(const RunConfig& config, const std::string& file) {
     return all(model.hidden, M) && all(model.major_ratio, 1.0);
   };
   const bool changed =
-      model.cell == "mgru"     ? !as_wide_as_the_state(model.intermediate > 0 ? model.intermediate
-                                                                              : model.embedding)
+      model.cell == "mgru"
+          ? !as_wide_as_the_state(model.intermediate > 0 ? model.intermediate : model.embedding)
       : model.cell == "dt_gru" ? !model.transition.empty() && !as_wide_as_the_state(model.transition.back())
                                : false;
   check_input(!changed || !config.made_by.version.starts_with("0.1."),

@@ -4,6 +4,7 @@
 //   model.safetensors  the best weights
 //   state.safetensors  everything needed to resume
 //   log.jsonl          one JSON object a line: training steps and evaluations
+//   evaluations.jsonl  the same: what was measured of the best weights (measurement.h)
 // Deliberately not what is inside the two safetensors files (train.h). Next: safetensors.h.
 #pragma once
 
@@ -23,6 +24,7 @@ struct RunFolder {
   std::filesystem::path model() const { return path / "model.safetensors"; }
   std::filesystem::path state() const { return path / "state.safetensors"; }
   std::filesystem::path log() const { return path / "log.jsonl"; }
+  std::filesystem::path evaluations() const { return path / "evaluations.jsonl"; }
 };
 
 /// What config.toml holds.

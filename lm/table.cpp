@@ -2,11 +2,14 @@
 #include "lm/table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 
-#include "data/text.h"
 #include "lm/command_line.h"
+#include "lm/json_lines.h"
+#include "lm/measurement.h"
 #include "lm/model.h"
 #include "lm/progress.h"
 #include "lm/published.h"
@@ -18,33 +21,57 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Of one split: what an evaluation wrote into the log.
+/// Of one split: what an evaluation wrote into the log, or what is kept in evaluations.jsonl.
 struct Measured {
   double nats = 0, bits = 0, perplexity = 0;
   std::int64_t symbols = 0;
+  std::string read;  // how; empty in logs of older versions
 };
+
+/// What is measured of a run beside the validation text, in the order of columns.
+struct Kind {
+  std::string name;
+  bool dynamic, cache;
+};
+const std::vector<Kind> kinds = {{"test", false, false},
+                                 {"test dynamic", true, false},
+                                 {"test cache", false, true},
+                                 {"test both", true, true}};
 
 struct Row {
   std::string run;
-  Recipe recipe;
+  RunConfig config;
   std::int64_t vocabulary_size = 0, parameters = 0;
   bool finished = false;
   std::int64_t epochs = 0;                 // the last that was evaluated; 0: none
   std::optional<double> training_seconds;  // up to that evaluation; none in logs of older versions
-  std::optional<Measured> valid, test;     // the best; that of the best
+  std::optional<Measured> valid;           // the best
+  std::vector<std::optional<Measured>> tests{kinds.size()};  // of the best model
+
+  const Recipe& recipe() const { return config.recipe; }
+  const std::optional<Measured>& test() const { return tests.front(); }
+  bool is_finetuned() const { return !config.made_by.finetuned_from.empty(); }
+  bool is_of_the_papers_text() const {
+    return test() ? may_be_the_papers(recipe().published, vocabulary_size, test()->symbols)
+                  : may_be_the_papers(recipe().published, vocabulary_size);
+  }
 };
 
 /// One line of log.jsonl; false if it is none. Those of training steps say nothing that a table shows.
 bool read_log_line(const Json& entry, Row& row) {
   const auto split = entry.find("split");
   if (split == entry.end()) return entry.at("step").is_number();
-  const Measured measured{entry.at("nats"), entry.at("bits"), entry.at("perplexity"), entry.at("symbols")};
+  const Measured measured{entry.at("nats"), entry.at("bits"), entry.at("perplexity"), entry.at("symbols"),
+                          entry.value("read", "")};
   if (*split == "test") {
-    row.test = measured;
+    if (!row.tests.front()) row.tests.front() = measured;  // what follows is read in another way
+    row.finished = true;
     return true;
   }
   if (entry.at("best").get<bool>()) row.valid = measured;
   if (!entry.contains("epoch")) return *split == "valid";  // the best model once more
+  row.tests.front().reset();                               // of a training that has gone on
+  row.finished = false;
   row.epochs = entry.at("epoch");
   row.training_seconds.reset();
   if (const auto seconds = entry.find("training_seconds"); seconds != entry.end() && !seconds->is_null())
@@ -52,139 +79,246 @@ bool read_log_line(const Json& entry, Row& row) {
   return *split == "valid";
 }
 
-void read_log(const std::filesystem::path& path, Row& row) {
-  if (!std::filesystem::exists(path)) return;  // stopped before its first line
-  const std::string text = read_file(path);
-  std::int64_t number = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = text.find('\n', begin);
-    if (end == std::string::npos) break;  // a run that was killed while it wrote; --resume cuts this off
-    ++number;
-    bool good = false;
-    try {
-      good = read_log_line(Json::parse(text.substr(begin, end - begin)), row);
-    } catch (const nlohmann::json::exception&) {  // not JSON, or without what belongs there
-    }
-    check_input(good, "{}:{}: not a line that `lm train` writes into its log", path.string(), number);
-    begin = end + 1;
+/// The last measurements of each kind; those that are read as final figures are before those that are not.
+void read_measurements(const RunFolder& folder, const std::string& final_reading, Row& row) {
+  const auto take = [&](std::optional<Measured>& into, const KeptMeasurement& it, bool adapts) {
+    if (into && !adapts && into->read == final_reading && it.read != final_reading) return;
+    into = Measured{it.nats, it.bits, it.perplexity, it.symbols, it.read};
+  };
+  for (const KeptMeasurement& it : kept_measurements(folder)) {
+    const bool adapts = it.dynamic || it.cache;
+    if (it.split == "valid" && !adapts) take(row.valid, it, false);
+    if (it.split != "test") continue;
+    for (std::size_t k = 0; k < kinds.size(); ++k)
+      if (kinds[k].dynamic == it.dynamic && kinds[k].cache == it.cache) take(row.tests[k], it, adapts);
   }
-}
-
-/// Whether a training has come to its end. The test text is scored only then; where there is none, the state
-/// tells.
-bool is_finished(const Row& row, const RunFolder& folder) {
-  if (row.test) return true;
-  return row.valid && std::filesystem::exists(folder.state()) &&
-         rondo::is_finished(row.recipe, folder.state());
 }
 
 Row row_of(const std::string& path) {
   const RunFolder folder = open_run_folder(path);
   Row row;
   row.run = path;
-  row.recipe = read_config(folder).recipe;
-  row.vocabulary_size = Vocabulary::load(folder.vocabulary(), tokenization_of(row.recipe)).size();
+  row.config = read_config(folder);
+  const Vocabulary vocabulary = Vocabulary::load(folder.vocabulary(), tokenization_of(row.recipe()));
+  row.vocabulary_size = vocabulary.size();
   row.parameters =
-      LanguageModel(model_options(row.recipe), row.vocabulary_size, std::nullopt).parameter_count();
-  read_log(folder.log(), row);
-  row.finished = is_finished(row, folder);
+      LanguageModel(model_options(row.recipe()), row.vocabulary_size, std::nullopt).parameter_count();
+  read_json_lines(folder.log(), "`lm train` writes into its log",
+                  [&](const Json& entry) { return read_log_line(entry, row); });
+  read_measurements(folder, final_reading(row.recipe(), vocabulary).text(), row);
+  if (!row.finished && row.valid && std::filesystem::exists(folder.state()))  // a text without a test text
+    row.finished = is_finished(row.recipe(), folder.state());
   return row;
 }
 
 // ---- JSON.
 
 Json json_of(const std::optional<Measured>& it) {
-  Json json{{"nats", nullptr}, {"bits", nullptr}, {"perplexity", nullptr}, {"symbols", nullptr}};
-  if (it)
-    json = {{"nats", it->nats}, {"bits", it->bits}, {"perplexity", it->perplexity}, {"symbols", it->symbols}};
+  Json json{
+      {"nats", nullptr}, {"bits", nullptr}, {"perplexity", nullptr}, {"symbols", nullptr}, {"read", nullptr}};
+  if (!it) return json;
+  json = {{"nats", it->nats}, {"bits", it->bits}, {"perplexity", it->perplexity}, {"symbols", it->symbols}};
+  json["read"] = it->read.empty() ? Json() : Json(it->read);
   return json;
 }
 
 Json json_of(const Row& row) {
-  const Recipe& recipe = row.recipe;
+  const Recipe& recipe = row.recipe();
   Json json{{"run", row.run},
             {"recipe", recipe.name},
             {"paper", recipe.paper},
             {"unit", recipe.data.unit},
+            {"seed", recipe.train.seed},
+            {"finetuned", row.is_finetuned()},
             {"vocabulary_size", row.vocabulary_size},
             {"parameters", row.parameters},
             {"published", published_json(recipe.published)},
-            {"valid", json_of(row.valid)},
-            {"test", json_of(row.test)},
-            {"finished", row.finished},
-            {"epochs", row.epochs},
-            {"epochs_planned", recipe.train.epochs},
-            {"training_seconds", nullptr}};
-  if (row.training_seconds) json["training_seconds"] = *row.training_seconds;
+            {"is_of_published_text", row.is_of_the_papers_text()},
+            {"valid", json_of(row.valid)}};
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    std::string key = kinds[k].name;
+    std::replace(key.begin(), key.end(), ' ', '_');
+    json[key] = json_of(row.tests[k]);
+  }
+  json["finished"] = row.finished;
+  json["epochs"] = row.epochs;
+  json["epochs_planned"] = recipe.train.epochs;
+  json["training_seconds"] = row.training_seconds ? Json(*row.training_seconds) : Json();
   return json;
 }
 
-// ---- Text and Markdown.
+// ---- Text and Markdown: runs that differ in their seed alone are one line.
+
+using Rows = std::vector<Row>;
+
+/// What runs of one line have in common: all settings but the seed, and the text.
+std::string kind_of(const Row& row) {
+  Recipe recipe = row.recipe();
+  recipe.train.seed = 0;
+  std::vector<std::string> digests;
+  for (const std::string& line : row.config.made_by.sha256) digests.push_back(line.substr(0, line.find(' ')));
+  return fmt::format("{}\n{}\n{}\n{}", write_toml(keys_of(recipe)), row.is_finetuned(), row.vocabulary_size,
+                     fmt::join(digests, "\n"));
+}
+
+/// Lines in the order of their first runs.
+std::vector<Rows> lines_of(const Rows& rows) {
+  std::vector<Rows> lines;
+  std::vector<std::string> of;
+  for (const Row& row : rows) {
+    const std::string kind = kind_of(row);
+    const auto at = static_cast<std::size_t>(std::find(of.begin(), of.end(), kind) - of.begin());
+    if (at == of.size()) of.push_back(kind), lines.emplace_back();
+    lines[at].push_back(row);
+  }
+  return lines;
+}
+
+/// Why a published figure is not beside those of a run, on stderr.
+void say_other_texts(const Rows& rows) {
+  for (const Row& row : rows) {
+    const Recipe::Published& published = row.recipe().published;
+    if (published_text(published).empty() || row.is_of_the_papers_text()) continue;
+    fmt::print(stderr, "lm: {}: {} types, {} symbols scored of its test text; published figures of {} are of a "
+                       "text of {} types and {} test symbols, and so are left out (0: not known)\n",
+               row.run, row.vocabulary_size, row.test() ? row.test()->symbols : 0, row.recipe().name,
+               published.vocabulary, published.test_symbols);
+  }
+}
 
 /// What has no figure.
 const std::string dash = "-";
 
-/// "lstm", and the folder's name where that is another.
-std::string name_of(const Row& row) {
+/// The recipe's name; of a single run the folder's, too, where that is another.
+std::string name_of(const Rows& line) {
+  const Row& row = line.front();
+  const std::string recipe = row.recipe().name + (row.is_finetuned() ? ", finetuned" : "");
+  if (line.size() > 1) return recipe;
   const std::filesystem::path path = std::filesystem::path(row.run) / "";
   const std::string folder = path.parent_path().filename().string();
-  return folder == row.recipe.name ? folder : fmt::format("{} ({})", row.recipe.name, folder);
+  return folder == recipe ? folder : fmt::format("{} ({})", recipe, folder);
 }
 
 std::string epochs_of(const Row& row) {
   std::string text = fmt::format("{}", row.epochs);
-  if (row.epochs != row.recipe.train.epochs) text += fmt::format(" of {}", row.recipe.train.epochs);
+  if (row.epochs != row.recipe().train.epochs) text += fmt::format(" of {}", row.recipe().train.epochs);
   return row.finished ? text : text + ", unfinished";
+}
+
+/// The texts of a line's runs, once where they are the same.
+template <class Text>
+std::string joined(const Rows& line, Text text) {
+  std::vector<std::string> texts;
+  for (const Row& row : line)
+    if (const std::string it = text(row); std::find(texts.begin(), texts.end(), it) == texts.end())
+      texts.push_back(it);
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+/// The figure of one run, or the mean of several and their standard deviation; behind them how many have it,
+/// if not all of a line.
+std::string figure_of(const std::vector<double>& figures, std::size_t runs, int digits) {
+  if (figures.empty()) return dash;
+  const double n = static_cast<double>(figures.size());
+  const double mean = std::accumulate(figures.begin(), figures.end(), 0.0) / n;
+  std::string text = fmt::format("{:.{}f}", mean, digits);
+  if (figures.size() > 1) {
+    double squares = 0;
+    for (const double it : figures) squares += (it - mean) * (it - mean);
+    text += fmt::format(" ± {:.{}f}", std::sqrt(squares / (n - 1)), digits);
+  }
+  return figures.size() == runs ? text : fmt::format("{} ({})", text, figures.size());
 }
 
 struct Column {
   std::string name;
   bool is_text = false;            // to the left; numbers stand to the right
-  std::vector<std::string> cells;  // a row each
+  std::vector<std::string> cells;  // a line each
 };
 
-/// The figures of one split. Perplexity is what is reported of words, bits of characters and bytes; where a
-/// paper does otherwise, its unit is shown, too.
-void add_split(std::vector<Column>& columns, const std::vector<Row>& rows, const std::string& split,
-               double Recipe::Published::Figures::*published, std::optional<Measured> Row::*measured) {
-  Column paper{split + " published", false, {}}, nats{split + " nats", false, {}},
-      bits{split + " bits", false, {}}, perplexity{split + " perplexity", false, {}},
-      symbols{split + " symbols", false, {}};
-  for (const Row& row : rows) {
-    const auto& it = row.*measured;
-    const double figure = row.recipe.published.trained.*published;
-    const bool words = row.recipe.data.unit == "words";
-    const bool in_perplexity = words || (figure > 0 && row.recipe.published.unit == "perplexity");
-    const bool in_bits = !words || (figure > 0 && row.recipe.published.unit == "bits");
-    paper.cells.push_back(figure > 0 ? fmt::format("{} {}", figure, row.recipe.published.unit) : dash);
-    nats.cells.push_back(it ? fmt::format("{:.4f}", it->nats) : dash);
-    bits.cells.push_back(it && in_bits ? fmt::format("{:.4f}", it->bits) : dash);
-    perplexity.cells.push_back(it && in_perplexity ? fmt::format("{:.2f}", it->perplexity) : dash);
-    symbols.cells.push_back(it ? fmt::format("{}", it->symbols) : dash);
-  }
-  const auto empty = [](const Column& column) {
-    return std::all_of(column.cells.begin(), column.cells.end(),
-                       [](const std::string& cell) { return cell == dash; });
-  };
-  columns.push_back(paper);
-  columns.push_back(nats);
-  if (!empty(bits)) columns.push_back(bits);
-  if (!empty(perplexity)) columns.push_back(perplexity);
-  columns.push_back(symbols);
+bool is_empty(const Column& column) {
+  return std::all_of(column.cells.begin(), column.cells.end(),
+                     [](const std::string& cell) { return cell == dash; });
 }
 
-std::vector<Column> columns_of(const std::vector<Row>& rows) {
-  Column name{"recipe", true, {}}, parameters{"parameters", false, {}}, epochs{"epochs", true, {}},
-      time{"training time", false, {}};
-  for (const Row& row : rows) {
-    name.cells.push_back(name_of(row));
-    parameters.cells.push_back(fmt::format("{}", row.parameters));
-    epochs.cells.push_back(epochs_of(row));
-    time.cells.push_back(row.training_seconds ? duration_text(*row.training_seconds) : dash);
+/// Perplexity is what is reported of words, bits of characters and bytes; where a paper does otherwise, its
+/// unit is shown, too.
+bool shows(const Row& row, const std::string& unit) {
+  const bool words = row.recipe().data.unit == "words";
+  const Recipe::Published& published = row.recipe().published;
+  const auto has = [](const Recipe::Published::Figures& it) { return it.valid > 0 || it.test > 0; };
+  return words == (unit == "perplexity") || (has(published.trained) && published.unit == unit);
+}
+
+/// The figures of one split: `measured(row)` of what `published(row)` is of. Nats, symbols and how the text
+/// was read stand beside figures of models that do not adapt; the others have all of that in JSON.
+template <class Get, class Published>
+void add_figures(std::vector<Column>& columns, const std::vector<Rows>& lines, const std::string& name,
+                 bool in_full, Get measured, Published published) {
+  Column paper{name + " published", false, {}}, nats{name + " nats", false, {}},
+      bits{name + " bits", false, {}}, perplexity{name + " perplexity", false, {}},
+      symbols{name + " symbols", false, {}}, read{name + " read in", true, {}};
+  for (const Rows& line : lines) {
+    const Row& first = line.front();
+    const double figure = first.is_of_the_papers_text() ? published(first) : 0;
+    paper.cells.push_back(figure > 0 ? fmt::format("{} {}", figure, first.recipe().published.unit) : dash);
+    const auto add = [&](Column& column, double Measured::*member, int digits, bool shown) {
+      std::vector<double> figures;
+      for (const Row& row : line)
+        if (const auto& it = measured(row); it && shown) figures.push_back((*it).*member);
+      column.cells.push_back(figure_of(figures, shown ? line.size() : 0, digits));
+    };
+    add(nats, &Measured::nats, 4, true);
+    add(bits, &Measured::bits, 4, shows(first, "bits"));
+    add(perplexity, &Measured::perplexity, 2, shows(first, "perplexity"));
+    const auto of_each = [&](const auto& text) {
+      return joined(line, [&](const Row& row) {
+        const auto& it = measured(row);
+        return it ? text(*it) : dash;
+      });
+    };
+    symbols.cells.push_back(of_each([](const Measured& it) { return fmt::format("{}", it.symbols); }));
+    read.cells.push_back(of_each([](const Measured& it) { return it.read.empty() ? dash : it.read; }));
   }
-  std::vector<Column> columns{name, parameters};
-  add_split(columns, rows, "test", &Recipe::Published::Figures::test, &Row::test);
-  add_split(columns, rows, "valid", &Recipe::Published::Figures::valid, &Row::valid);
+  if (!in_full && is_empty(nats)) return;
+  if (!is_empty(paper)) columns.push_back(paper);
+  if (in_full) columns.push_back(nats);
+  if (!is_empty(bits)) columns.push_back(bits);
+  if (!is_empty(perplexity)) columns.push_back(perplexity);
+  if (in_full) columns.push_back(symbols);
+  if (in_full && !is_empty(read)) columns.push_back(read);
+}
+
+std::vector<Column> columns_of(const Rows& rows) {
+  const std::vector<Rows> lines = lines_of(rows);
+  Column name{"recipe", true, {}}, runs{"runs", false, {}}, parameters{"parameters", false, {}},
+      epochs{"epochs", true, {}}, time{"training time", false, {}};
+  for (const Rows& line : lines) {
+    name.cells.push_back(name_of(line));
+    runs.cells.push_back(fmt::format("{}", line.size()));
+    parameters.cells.push_back(fmt::format("{}", line.front().parameters));
+    epochs.cells.push_back(joined(line, epochs_of));
+    time.cells.push_back(joined(line, [](const Row& row) {
+      return row.training_seconds ? duration_text(*row.training_seconds) : dash;
+    }));
+  }
+  std::vector<Column> columns{name};
+  if (lines.size() < rows.size()) columns.push_back(runs);
+  columns.push_back(parameters);
+  const auto published = [](const std::string& split, const Kind& kind) {
+    return [&, split](const Row& row) {
+      return published_figure(row.recipe().published, row.is_finetuned(), split, kind.dynamic, kind.cache);
+    };
+  };
+  for (std::size_t k = 0; k < kinds.size(); ++k)
+    add_figures(
+        columns, lines, kinds[k].name, k == 0,
+        [k](const Row& row) -> const std::optional<Measured>& { return row.tests[k]; },
+        published("test", kinds[k]));
+  add_figures(
+      columns, lines, "valid", true,
+      [](const Row& row) -> const std::optional<Measured>& { return row.valid; },
+      published("valid", kinds.front()));
   columns.push_back(epochs);
   columns.push_back(time);
   return columns;
@@ -199,8 +333,12 @@ std::string text_table(const std::vector<Column>& columns) {
     std::vector<std::string> cells{space == std::string::npos ? "" : column.name.substr(0, space),
                                    column.name.substr(space + 1)};
     cells.insert(cells.end(), column.cells.begin(), column.cells.end());
+    const auto letters = [](const std::string& cell) {  // of UTF-8
+      return static_cast<std::size_t>(
+          std::count_if(cell.begin(), cell.end(), [](char it) { return (it & 0xC0) != 0x80; }));
+    };
     std::size_t width = 0;
-    for (const std::string& cell : cells) width = std::max(width, cell.size());
+    for (const std::string& cell : cells) width = std::max(width, letters(cell));
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (&column != &columns.front()) lines[i] += "  ";
       lines[i] +=
@@ -248,6 +386,7 @@ int table(const TableOptions& options) {
     fmt::print("{}\n", Json{{"runs", list}}.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   } else {
     fmt::print("{}", options.markdown ? markdown_table(columns_of(rows)) : text_table(columns_of(rows)));
+    say_other_texts(rows);
   }
   return status;
 }

@@ -12,6 +12,7 @@
 #include "lm/evaluation.h"
 #include "lm/files.h"
 #include "lm/finetune.h"
+#include "lm/measurement.h"
 #include "lm/memory.h"
 #include "lm/memory_estimate.h"
 #include "lm/model.h"
@@ -22,6 +23,7 @@
 #include "lm/self_test.h"
 #include "lm/signals.h"
 #include "lm/training.h"
+#include "lm/version.h"
 #include "tensor/gemm.h"
 
 namespace rondo {
@@ -40,7 +42,7 @@ void evaluate_and_keep(Training& training, const Reading& reading, const Corpus&
   const Evaluation valid = evaluate_valid(training, reading, corpus, report);
   const bool best = training.validated(valid.nats());
   if (best) save_model(run.model(), training.model());
-  report.validation(training, valid, best);
+  report.validation(training, valid, reading, best);
   if (training.averages() && !averaged)
     report.line("validation no longer falls: from now on the average of the weights is evaluated and kept");
 }
@@ -49,7 +51,7 @@ void evaluate_and_keep(Training& training, const Reading& reading, const Corpus&
 void evaluate_base(Training& training, const Reading& reading, const Corpus& corpus, Report& report) {
   const Evaluation valid = evaluate_valid(training, reading, corpus, report);
   training.begins_with(valid.nats());
-  report.base_model(valid);
+  report.base_model(valid, reading);
 }
 
 /// Says after a signal how to go on. Returns the exit status.
@@ -107,22 +109,22 @@ Error remedy_of(const Diverged& error, const RunFolder& run, bool finetunes) {
 
 /// Batch normalisation is tested with statistics of all the training text, not with the moving averages of
 /// its last batches. Doing so again, after --resume of a finished run, gives the same file.
-/// Returns whether the model has such statistics.
-bool estimate_statistics(Training& training, const RunFolder& run,
+/// A model without such statistics is left alone.
+void estimate_statistics(Training& training, const RunFolder& run,
                          const std::function<void(int64_t)>& progress, Report& report) {
-  if (training.model().buffers().empty()) return false;
+  if (training.model().buffers().empty()) return;
   const int64_t symbols = training.estimate_statistics(progress);
   save_model(run.model(), training.model());
   report.line(fmt::format("statistics re-estimated over {} training symbols", symbols));
-  return true;
 }
 
 /// Thrown where a signal ends the final report, which leaves nothing half done.
 struct Stopped {};
 
-/// What a finished training says: the figures of the best model, baselines, a sample.
-void final_report(Training& training, const Recipe& recipe, const Vocabulary& vocabulary,
+/// What a finished training says: the figures of the best model, which are kept, baselines, a sample.
+void final_report(Training& training, const RunConfig& config, const Vocabulary& vocabulary,
                   const Corpus& corpus, const RunFolder& run, const StopSignals& signals, Report& report) {
+  const Recipe& recipe = config.recipe;
   load_model(run.model(), training.model());
   const auto progress_of = [&](const std::string& what, size_t symbols) {
     return [&signals, show = report.progress_of(what, symbols)](int64_t done) {
@@ -130,18 +132,23 @@ void final_report(Training& training, const Recipe& recipe, const Vocabulary& vo
       show(done);
     };
   };
-  const auto evaluate = [&](const std::string& split, const std::vector<int32_t>& ids) {
-    const Evaluation it = evaluate_ids(training.model(), ids, reading_of(recipe, vocabulary), {},
-                                       progress_of("evaluating " + split, ids.size()));
-    report.best_model(split, it);
-    return it.nats();
+  const auto evaluate = [&](const std::string& split, const Encoded& text, const Reading& reading) {
+    Measurement it;
+    it.split = split;
+    it.reading = reading;
+    it.result = evaluate_ids(training.model(), text.ids, reading, vocabulary.unknown_id(),
+                             progress_of("evaluating " + split, text.ids.size()));
+    report.best_model(split, it.result, reading);
+    keep(run, it, config.made_by.sha256);
+    return it.result.nats();
   };
-  double best = training.best();
-  if (estimate_statistics(training, run, progress_of("estimating statistics", corpus.train.ids.size()),
-                          report))
-    best = evaluate("valid", corpus.valid.ids);
+  estimate_statistics(training, run, progress_of("estimating statistics", corpus.train.ids.size()), report);
+  const Reading reading = final_reading(recipe, vocabulary);
+  const double best = evaluate("valid", corpus.valid, reading);
+  if (corpus.test) evaluate("test", *corpus.test, reading);
+  if (corpus.test && reading.sequence > 0)  // and what the model knows beyond a sequence
+    evaluate("test", *corpus.test, {.streams = recipe.train.final_streams});
   report.line(fmt::format("best on valid: {}", figure_text(recipe, best)));
-  if (corpus.test) evaluate("test", corpus.test->ids);
   if (recipe.report.ngrams) {
     const NgramEntropy ngram = ngram_entropy(corpus.train.ids, corpus.valid.ids, vocabulary.size());
     report.line(fmt::format("on valid: model {:.3f}, bigram {:.3f}, unigram {:.3f} bits per symbol",
@@ -255,7 +262,7 @@ void write_setup(const TrainOptions& options, Setup& setup, const Compute& compu
                  const std::string& symbols) {
   auto& [recipe, made_by] = setup.config;
   if (!setup.resumes) {
-    made_by.version = RONDO_VERSION;
+    made_by.version = version();
     made_by.command = options.command;
     made_by.sha256 = sha256_lines(text);
     setup.run = make_run_folder(options.out, setup.finetunes() ? recipe.name + "-finetuned" : recipe.name);
@@ -318,9 +325,10 @@ int train(const TrainOptions& options) {
   check_input(vocabulary.types() >= 2, "{}: one symbol only, nothing to predict", text.train.name);
   const std::string symbols = vocabulary.to_text();
   const Corpus corpus = encode_corpus(text, vocabulary);
-  const Reading reading = reading_of(recipe, vocabulary);
+  const Reading reading = validation_reading(recipe, vocabulary), last = final_reading(recipe, vocabulary);
   check_streams(reading, std::ssize(corpus.valid.ids));
-  if (corpus.test) check_streams(reading, std::ssize(corpus.test->ids));
+  check_streams(last, std::ssize(corpus.valid.ids));
+  if (corpus.test) check_streams(last, std::ssize(corpus.test->ids));
   if (const auto available = available_memory(device))
     check_fits(recipe, LanguageModel(model_options(recipe), vocabulary.size(), std::nullopt), *available);
   Training training(recipe, vocabulary.size(), corpus.train.ids, vocabulary.line_end_id(), device);
@@ -348,7 +356,7 @@ int train(const TrainOptions& options) {
     if (status != 0) return status;
     if (const std::string why = training.ended_by(); !why.empty())
       report.line(fmt::format("{}: the training ends", why));
-    final_report(training, recipe, vocabulary, corpus, run, signals, report);
+    final_report(training, setup.config, vocabulary, corpus, run, signals, report);
   } catch (const Diverged& error) {
     throw remedy_of(error, run, setup.finetunes());
   } catch (const Stopped&) {

@@ -40,14 +40,6 @@ Chunk streams_of(const Chunk& chunk, int64_t first, int64_t count) {
   return part;
 }
 
-std::vector<State> streams_of(const std::vector<State>& states, int64_t first, int64_t count) {
-  if (first == 0 && count == states.front().h.shape()[0]) return states;
-  std::vector<State> result;
-  for (const State& state : states)
-    result.push_back(state.map([&](const Variable& x) { return x.slice(first, first + count); }));
-  return result;
-}
-
 /// to = from, rows [first, first + from's) of each.
 void copy_states(const std::vector<State>& from, const std::vector<State>& to, int64_t first = 0) {
   for (size_t layer = 0; layer < to.size(); ++layer) {

@@ -180,6 +180,14 @@ CrossEntropy LanguageModel::cross_entropy(const Output& output, const Tokens& ta
              : linear_cross_entropy(output.features, decoder_->weight, decoder_->bias, targets);
 }
 
+std::vector<State> streams_of(const std::vector<State>& states, int64_t first, int64_t count) {
+  if (first == 0 && count == states.front().h.shape()[0]) return states;
+  std::vector<State> result;
+  for (const State& state : states)
+    result.push_back(state.map([&](const Variable& x) { return x.slice(first, first + count); }));
+  return result;
+}
+
 std::vector<State> detached(const std::vector<State>& states) {
   std::vector<State> result;
   for (const State& state : states)

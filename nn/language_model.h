@@ -109,5 +109,7 @@ class LanguageModel : public Module {
 
 /// States without their history: where back-propagation through time is cut.
 std::vector<State> detached(const std::vector<State>& states);
+/// Rows [first, first + count) of each.
+std::vector<State> streams_of(const std::vector<State>& states, int64_t first, int64_t count);
 
 }  // namespace rondo

@@ -173,6 +173,7 @@ TEST(Segments, PiecesHaveAllTargetsAndLittlePadding) {
     EXPECT_EQ(pieces[i].streams, streams[i]);
     EXPECT_EQ(pieces[i].steps, steps[i]);
     EXPECT_EQ(pieces[i].scored, scored[i]);
+    EXPECT_EQ(pieces[i].from_zero_state, i == 0);
     const std::vector<Row> rows = rows_of(pieces[i]);
     for (std::size_t b = 0; b < rows.size(); ++b) {
       joined[b].inputs.insert(joined[b].inputs.end(), rows[b].inputs.begin(), rows[b].inputs.end());

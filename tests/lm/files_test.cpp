@@ -90,6 +90,20 @@ TEST(LineFile, RefusesAFileThatLostItsEnd) {
   EXPECT_FALSE(std::filesystem::exists(folder / "none"));
 }
 
+TEST(AppendLine, EachOnALineOfItsOwn) {
+  const TemporaryFolder folder;
+  const auto path = folder / "lines";
+  append_line(path, "one");
+  append_line(path, "two");
+  EXPECT_EQ(bytes_of_file(path), "one\ntwo\n");
+  write_bytes(path, "cut sho");
+  append_line(path, "three");
+  EXPECT_EQ(bytes_of_file(path), "cut sho\nthree\n");
+  const FullDisk full(20);
+  expect_contains(error_of<Error>([&] { append_line(path, std::string(100, 'x')); }), path.string());
+  EXPECT_EQ(bytes_of_file(path), "cut sho\nthree\n") << "as it was";
+}
+
 TEST(LineFile, FullDisk) {
   const TemporaryFolder folder;
   LineFile log(folder / "log", 0);

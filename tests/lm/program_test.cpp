@@ -61,7 +61,7 @@ TEST_F(ProgramTest, LearnsAndLogs) {
   const auto steps = updates.size();
   EXPECT_EQ(steps, 12u * 15u) << "(150 x 8 - 1) / 8 symbols a stream, 10 a step";
   EXPECT_EQ(updates.back().at("step"), steps);
-  EXPECT_EQ(valid.size(), steps / 5);
+  EXPECT_EQ(valid.size(), steps / 5 + 1) << "and the best model once more";
   for (const char* key : {"step", "epoch", "nats", "gradient_norm", "symbols_per_second"})
     EXPECT_TRUE(updates[0].at(key).is_number()) << key;
   for (const char* key : {"nats", "bits", "perplexity", "symbols", "seconds", "peak_bytes"})
@@ -340,10 +340,62 @@ TEST_F(ProgramTest, TrainsAndEvaluatesByLines) {
   const Json it = json_of({"eval", other.path("lines"), "--json"});
   EXPECT_EQ(it.at("by_lines"), true);
   EXPECT_EQ(it.at("symbols"), 160) << "the first one too";
-  expect_contains(output_of_lm({"eval", other.path("lines")}), "each line from a zero state");
-  expect_refused(
-      run_lm({"eval", other.path("lines"), "--streams", "2"}),
-      "--streams: this run reads each line from a zero state (data.batching = \"lines\"); leave it out");
+  expect_contains(output_of_lm({"eval", other.path("lines")}), "read in lines from a zero state");
+  const Json carried = json_of({"eval", other.path("lines"), "--streams", "1", "--json"});
+  EXPECT_EQ(carried.at("read"), "one stream");
+  EXPECT_EQ(carried.at("symbols"), 159);
+}
+
+// Evaluations during training may be faster; the last ones are exact, as those of `lm eval` are.
+TEST_F(ProgramTest, FinalFiguresAreExact) {
+  SmallData other;
+  other.trained("streams", {"--epochs", "1", "--set", "train.eval_streams=8"});
+  std::vector<Json> figures;
+  for (const Json& entry : log_of(other / "streams"))
+    if (entry.contains("split")) figures.push_back(entry);
+  EXPECT_EQ(figures.front().at("read"), "8 streams");
+  for (const char* split : {"valid", "test"}) {
+    const Json& last = figures.at(figures.size() - (split == std::string("valid") ? 2 : 1));
+    EXPECT_EQ(last.at("split"), split);
+    EXPECT_EQ(last.at("read"), "one stream");
+    const Json eval = json_of({"eval", other.path("streams"), "--split", split, "--json"});
+    EXPECT_EQ(eval.at("nats"), last.at("nats"));
+    EXPECT_NE(
+        json_of({"eval", other.path("streams"), "--split", split, "--streams", "8", "--json"}).at("nats"),
+        last.at("nats"));
+  }
+  // What is kept: two figures of the training, then those of lm eval, with what they are of.
+  std::istringstream kept(bytes_of_file(other / "streams/evaluations.jsonl"));
+  int count = 0;
+  for (std::string line; std::getline(kept, line); ++count) {
+    const Json entry = Json::parse(line);
+    EXPECT_EQ(entry.at("model"), other.model_digest("streams"));
+    expect_contains(entry.at("version"), RONDO_VERSION);
+    EXPECT_EQ(entry.at("sha256").size(), 3u);
+  }
+  EXPECT_EQ(count, 6);
+
+  other.trained("faster", {"--epochs", "1", "--set", "train.final_streams=4"});
+  EXPECT_EQ(log_of(other / "faster").back().at("read"), "4 streams");
+}
+
+// Crops are evaluated in such sequences, and with the state carried on beside that.
+TEST_F(ProgramTest, EvaluatesCropsAsItTrainsOnThem) {
+  SmallData other;
+  other.trained("crops", {"--epochs", "1", "--set", "data.batching=crops"});
+  const std::vector<Json> log = log_of(other / "crops");
+  EXPECT_EQ(log.at(log.size() - 2).at("read"), "sequences of 10 from a zero state");
+  EXPECT_EQ(log.back().at("read"), "one stream");
+  for (const Json& entry : {log.at(log.size() - 2), log.back()}) {
+    EXPECT_EQ(entry.at("split"), "test");
+    EXPECT_EQ(entry.at("symbols"), 159);
+  }
+  EXPECT_EQ(json_of({"eval", other.path("crops"), "--split", "test", "--json"}).at("sequence"), 10);
+  EXPECT_EQ(json_of({"table", other.path("crops"), "--json"}).at("runs").at(0).at("test").at("read"),
+            "sequences of 10 from a zero state");
+  other.trained("carried",
+                {"--epochs", "1", "--set", "data.batching=crops", "--set", "data.evaluated_as=stream"});
+  EXPECT_EQ(log_of(other / "carried").back().at("read"), "one stream");
 }
 
 TEST_F(ProgramTest, ListsOperatorsAndKeys) {

@@ -111,9 +111,8 @@ TEST(RunFolder, RefusesRunsWhoseResetGateHadAnotherEquation) {
   expect_contains(refusal(one_hot + "intermediate = 20\n"), "another equation");
   expect_contains(refusal("cell = \"dt_gru\"\nhidden = 30\ntransition = [20]\n"), "another equation");
   for (const std::string& same : {one_hot + "intermediate = 30\n", std::string("cell = \"tmgru\"\n"),
-                                 std::string("cell = \"mgru\"\nembedding = 30\nhidden = 30\n"),
-                                 std::string("cell = \"dt_gru\"\nhidden = 30\ntransition = [20, 30]\n")})
-  {
+                                  std::string("cell = \"mgru\"\nembedding = 30\nhidden = 30\n"),
+                                  std::string("cell = \"dt_gru\"\nhidden = 30\ntransition = [20, 30]\n")}) {
     write("0.1.0", same);
     EXPECT_NO_THROW(read_config(run)) << same;
   }

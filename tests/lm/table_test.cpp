@@ -43,6 +43,7 @@ class TableTest : public testing::Test {
     fs::remove_all(copy);
     fs::copy(run, copy);
     fs::remove(copy / "log.jsonl");
+    fs::remove(copy / "evaluations.jsonl");
     if (!log.empty()) write_bytes(copy / "log.jsonl", log);
     return copy;
   }
@@ -77,12 +78,13 @@ TEST_F(TableTest, JsonHasWhatTheRunsMeasured) {
     if (entry.at("split") == "test") {
       test = entry;
     } else {
+      valid = entry;  // the last is that of the best model
+      if (!entry.contains("epoch")) continue;
       EXPECT_GT(entry.at("training_seconds"), seconds) << "it adds up";
       seconds = entry.at("training_seconds");
-      if (valid.is_null() || entry.at("nats") < valid.at("nats")) valid = entry;
     }
   }
-  for (const char* key : {"nats", "bits", "perplexity", "symbols"}) {
+  for (const char* key : {"nats", "bits", "perplexity", "symbols", "read"}) {
     EXPECT_EQ(row.at("valid").at(key), valid.at(key)) << key;
     EXPECT_EQ(row.at("test").at(key), test.at(key)) << key;
   }
@@ -101,9 +103,9 @@ TEST_F(TableTest, JsonHasWhatTheRunsMeasured) {
 TEST_F(TableTest, MarkdownHasARowForEachRun) {
   const auto rows = cells_of(output_of_lm({"table", "--markdown", letters(), words()}));
   const std::vector<std::string> header{
-      "recipe",           "parameters",    "test published",  "test nats",    "test bits",
-      "test perplexity",  "test symbols",  "valid published", "valid nats",   "valid bits",
-      "valid perplexity", "valid symbols", "epochs",          "training time"};
+      "recipe",        "parameters",    "test published",  "test nats",    "test bits",  "test perplexity",
+      "test symbols",  "test read in",  "valid published", "valid nats",   "valid bits", "valid perplexity",
+      "valid symbols", "valid read in", "epochs",          "training time"};
   ASSERT_EQ(rows.size(), 4u);
   EXPECT_EQ(rows[0], header);
   for (const auto& row : rows) EXPECT_EQ(row.size(), header.size());
@@ -111,15 +113,16 @@ TEST_F(TableTest, MarkdownHasARowForEachRun) {
   EXPECT_EQ(rows[2][0], "`small (letters)`");
   EXPECT_EQ(rows[2][2], "1.375 bits");
   EXPECT_EQ(rows[2][5], "-") << "no perplexity of characters";
-  EXPECT_EQ(rows[2][7], "-") << "not published";
+  EXPECT_EQ(rows[2][7], "one stream");
+  EXPECT_EQ(rows[2][8], "-") << "not published";
   EXPECT_EQ(rows[3][2], "4.25 perplexity");
   EXPECT_EQ(rows[3][4], "-") << "no bits of words";
   EXPECT_EQ(rows[3][6], "159");
   const Json runs = json_of({letters(), words()});
   EXPECT_NEAR(std::stod(rows[2][4]), runs[0].at("test").at("bits"), 5e-5);
   EXPECT_NEAR(std::stod(rows[3][3]), runs[1].at("test").at("nats"), 5e-5);
-  EXPECT_NEAR(std::stod(rows[3][10]), runs[1].at("valid").at("perplexity"), 5e-3);
-  EXPECT_EQ(rows[3][12], "2");
+  EXPECT_NEAR(std::stod(rows[3][11]), runs[1].at("valid").at("perplexity"), 5e-3);
+  EXPECT_EQ(rows[3][14], "2");
 }
 
 TEST_F(TableTest, TextStandsInColumns) {
@@ -169,6 +172,111 @@ TEST_F(TableTest, SaysWhatIsUnfinished) {
         "0 of 2, unfinished", "-"};
     EXPECT_EQ(cells[2], expected);
   }
+}
+
+TEST_F(TableTest, HasWhatEvalMeasured) {
+  SmallData other;
+  other.trained("run", {"--epochs", "1", "--set", "published.dynamic_test=3.5", "--set",
+                        "published.test=3.25", "--set", "published.cache_test=3"});
+  const std::string run = other.path("run");
+  const auto eval = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"eval", run, "--split", "test", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return Json::parse(output_of_lm(words));
+  };
+  const auto row = [&] { return json_of({run})[0]; };
+  const Json exact = row().at("test");
+  EXPECT_EQ(exact.at("read"), "one stream");
+  EXPECT_NE(eval({"--streams", "4"}).at("nats"), exact.at("nats"));
+  EXPECT_EQ(row().at("test"), exact) << "what is read as published goes before";
+  const Json dynamic = eval({"--dynamic"});
+  eval({"--dynamic", "--cache"});
+  const Json both = eval({"--dynamic", "--cache", "--set", "cache.theta=0.5"});
+  for (const char* key : {"nats", "bits", "perplexity", "symbols"}) {
+    EXPECT_EQ(row().at("test_dynamic").at(key), dynamic.at(key)) << key;
+    EXPECT_EQ(row().at("test_both").at(key), both.at(key)) << "the last of its kind: " << key;
+  }
+  EXPECT_TRUE(row().at("test_cache").at("nats").is_null());
+  const auto cells = cells_of(output_of_lm({"table", "--markdown", run}));
+  const std::vector<std::string> begin{"recipe",
+                                       "parameters",
+                                       "test published",
+                                       "test nats",
+                                       "test perplexity",
+                                       "test symbols",
+                                       "test read in",
+                                       "test dynamic published",
+                                       "test dynamic perplexity",
+                                       "test both perplexity",
+                                       "valid nats"};
+  EXPECT_EQ(std::vector(cells[0].begin(), cells[0].begin() + 11), begin);
+  EXPECT_EQ(cells[2][7], "3.5 perplexity");
+
+  // What was measured of a model that the run has no more is left out; what is left is the log's.
+  std::string model = bytes_of_file(other / "run/model.safetensors");
+  model.back() ^= 1;
+  write_bytes(other / "run/model.safetensors", model);
+  EXPECT_TRUE(row().at("test_dynamic").at("nats").is_null());
+  write_bytes(other / "run/evaluations.jsonl", bytes_of_file(other / "run/evaluations.jsonl") + "{}\n");
+  expect_refused(run_lm({"table", run}), "evaluations.jsonl:7: not a line that `lm eval` keeps");
+}
+
+TEST_F(TableTest, RunsThatDifferInTheirSeedAreOneLine) {
+  SmallData other;
+  const std::vector<std::string> names{"a", "b", "c"};
+  std::vector<std::string> words{"table", "--markdown"};
+  std::vector<double> nats;
+  for (std::size_t i = 0; i < 3; ++i) {
+    other.trained(names[i], {"--epochs", "1", "--seed", std::to_string(i < 2 ? i + 1 : 1), "--set",
+                             i < 2 ? "model.dropout=0" : "model.dropout=0.5"});
+    words.push_back(other.path(names[i]));
+    nats.push_back(json_of({other.path(names[i])})[0].at("test").at("nats"));
+  }
+  const auto rows = cells_of(output_of_lm(words));
+  ASSERT_EQ(rows.size(), 4u) << "another dropout is another line";
+  EXPECT_EQ(rows[0][1], "runs");
+  EXPECT_EQ(rows[2][0], "`small`");
+  EXPECT_EQ(rows[2][1], "2");
+  const double mean = (nats[0] + nats[1]) / 2, deviation = std::abs(nats[0] - nats[1]) / std::sqrt(2.0);
+  EXPECT_EQ(rows[2][3], fmt::format("{:.4f} ± {:.4f}", mean, deviation));
+  EXPECT_EQ(rows[3][1], "1");
+  EXPECT_EQ(rows[3][3], fmt::format("{:.4f}", nats[2]));
+}
+
+TEST_F(TableTest, PublishedFiguresStandBesideTheSameTextAndKindAlone) {
+  SmallData other;
+  other.trained("base", {"--epochs", "1", "--set", "published.cache_test=3", "--set",
+                         "published.finetuned_test=4", "--set", "published.test=4.25"});
+  const std::string config = bytes_of_file(other / "base/config.toml");
+  const auto published_beside = [&](const std::string& key, const std::string& number) {
+    std::string changed = config;
+    const std::string line = "\n" + key + " = ";
+    changed.replace(changed.find(line + "0"), line.size() + 1, line + number);
+    write_bytes(other / "base/config.toml", changed);
+    const Result outcome = run_lm({"table", "--markdown", other.path("base")});
+    const Json eval = Json::parse(output_of_lm({"eval", other.path("base"), "--split", "test", "--json"}));
+    write_bytes(other / "base/config.toml", config);
+    const bool beside = outcome.out.find("4.25 perplexity") != std::string::npos;
+    EXPECT_EQ(eval.contains("published"), beside);
+    EXPECT_EQ(outcome.err.find("are left out") != std::string::npos, !beside);
+    return beside;
+  };
+  EXPECT_TRUE(published_beside("test_symbols", "0")) << "not known";
+  EXPECT_TRUE(published_beside("test_symbols", "160"));
+  EXPECT_FALSE(published_beside("test_symbols", "170"));
+  EXPECT_FALSE(published_beside("vocabulary", "41"));
+  // Figures of models that adapt are those of the finetuned one, where the paper has it.
+  const auto eval = [&](const std::string& run) {
+    return Json::parse(output_of_lm({"eval", other.path(run), "--split", "test", "--cache", "--json"}));
+  };
+  EXPECT_FALSE(eval("base").contains("published"));
+  output_of_lm({"finetune", other.path("base"), "--out", other.path("finetuned"), "--set",
+                "finetune.learning_rate=0.1", "--epochs", "1"});
+  EXPECT_EQ(eval("finetuned").at("published").at("figure"), 3);
+  const auto rows =
+      cells_of(output_of_lm({"table", "--markdown", other.path("base"), other.path("finetuned")}));
+  EXPECT_EQ(rows[2][2], "4.25 perplexity");
+  EXPECT_EQ(rows[3][2], "4 perplexity");
 }
 
 TEST_F(TableTest, KnowsTheEndOfARunWithoutTestText) {

@@ -1,0 +1,95 @@
+// Measurements as JSON, and kept with their run.
+#include "lm/measurement.h"
+
+#include "data/text.h"
+#include "lm/files.h"
+#include "lm/json_lines.h"
+#include "lm/version.h"
+
+namespace rondo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const Recipe::Dynamic& it) {
+  return {{"learning_rate", it.learning_rate},
+          {"decay", it.decay},
+          {"epsilon", it.epsilon},
+          {"length", it.length},
+          {"style", it.style},
+          {"statistics_streams", it.statistics_streams}};
+}
+Json json_of(const Recipe::Cache& it) {
+  return {{"window", it.window}, {"theta", it.theta}, {"lambda", it.lambda}};
+}
+
+KeptMeasurement measurement_of(const Json& entry) {
+  return {entry.value("split", ""), entry.at("read"), entry.contains("dynamic"), entry.contains("cache"),
+          entry.at("nats"),         entry.at("bits"), entry.at("perplexity"),    entry.at("symbols")};
+}
+
+}  // namespace
+
+Json json_of(const Adaptation& how) {
+  Json json = Json::object();
+  if (how.dynamic) json["dynamic"] = json_of(*how.dynamic);
+  if (how.cache) json["cache"] = json_of(*how.cache);
+  return json;
+}
+
+Json json_of(const Measurement& measurement) {
+  const auto& [run, text, split, reading, how, tuned, budget, it, published, published_unit] = measurement;
+  Json json{{"run", run}, {"text", text}};
+  if (!split.empty()) json["split"] = split;
+  json["read"] = reading.text();
+  if (reading.line_end)
+    json["by_lines"] = true;
+  else if (reading.sequence > 0)
+    json["sequence"] = reading.sequence;
+  else
+    json["streams"] = reading.streams;
+  json.update(json_of(how));
+  if (how.dynamic) {
+    json["dynamic"]["statistics_symbols"] = how.statistics->symbols;
+    json["dynamic"]["statistics_batches"] = how.statistics->batches;
+  }
+  json["symbols"] = it.symbols;
+  json["nats"] = it.nats();
+  json["bits"] = it.bits();
+  json["perplexity"] = it.perplexity();
+  if (published > 0) json["published"] = {{"figure", published}, {"unit", published_unit}};
+  json["unknowns"] = it.unknowns;
+  if (it.unknowns > 0 && it.unknowns < it.symbols)
+    json["perplexity_without_unknowns"] = it.perplexity_without_unknowns();
+  json["seconds"] = it.seconds;
+  return json;
+}
+
+void keep(const RunFolder& run, const Measurement& measurement,
+          const std::vector<std::string>& sha256_of_text) {
+  Json json = json_of(measurement);
+  json.erase("run");  // it is in its folder
+  if (measurement.text.empty()) json.erase("text");
+  if (measurement.tuned) json["tuned_on_valid"] = measurement.tuned->symbols;
+  json["version"] = version();
+  json["model"] = sha256_hex(read_file(run.model()));
+  json["sha256"] = sha256_of_text;
+  append_line(run.evaluations(), json.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+std::vector<KeptMeasurement> kept_measurements(const RunFolder& run) {
+  std::vector<std::pair<std::string, KeptMeasurement>> all;  // with the model of each
+  read_json_lines(run.evaluations(), "`lm eval` keeps", [&](const Json& entry) {
+    all.emplace_back(entry.at("model"), measurement_of(entry));
+    return true;
+  });
+  std::vector<KeptMeasurement> kept;
+  if (all.empty()) return kept;
+  const std::string model =
+      std::filesystem::exists(run.model()) ? sha256_hex(read_file(run.model())) : all.back().first;
+  for (auto& [of, it] : all)
+    if (of == model) kept.push_back(std::move(it));
+  return kept;
+}
+
+}  // namespace rondo
