@@ -88,8 +88,10 @@ Measurement planned(const EvaluateOptions& options, const OpenRun& run) {
   const bool adapts = options.dynamic || options.cache;
   Measurement plan;
   plan.run = options.run;
+  plan.vocabulary_size = run.vocabulary.size();
+  plan.parameters = run.model->parameter_count();
   if (options.text.empty()) plan.split = options.split;
-  plan.reading = final_reading(recipe, run.vocabulary);
+  plan.reading = final_reading(recipe, run.vocabulary.line_end_id());
   check_input(!adapts || !plan.reading.line_end,
               "--{}: this run reads each line from a zero state (data.batching = \"lines\"), and so nothing "
               "of the text before it is there to adapt to",

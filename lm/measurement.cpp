@@ -24,8 +24,16 @@ Json json_of(const Recipe::Cache& it) {
 }
 
 KeptMeasurement measurement_of(const Json& entry) {
-  return {entry.value("split", ""), entry.at("read"), entry.contains("dynamic"), entry.contains("cache"),
-          entry.at("nats"),         entry.at("bits"), entry.at("perplexity"),    entry.at("symbols")};
+  return {.split = entry.value("split", ""),
+          .read = entry.at("read"),
+          .dynamic = entry.contains("dynamic"),
+          .cache = entry.contains("cache"),
+          .nats = entry.at("nats"),
+          .bits = entry.at("bits"),
+          .perplexity = entry.at("perplexity"),
+          .symbols = entry.at("symbols"),
+          .vocabulary_size = entry.at("vocabulary_size"),
+          .parameters = entry.at("parameters")};
 }
 
 }  // namespace
@@ -38,7 +46,8 @@ Json json_of(const Adaptation& how) {
 }
 
 Json json_of(const Measurement& measurement) {
-  const auto& [run, text, split, reading, how, tuned, budget, it, published, published_unit] = measurement;
+  const auto& [run, text, vocabulary_size, parameters, split, reading, how, tuned, budget, it, published,
+               published_unit] = measurement;
   Json json{{"run", run}, {"text", text}};
   if (!split.empty()) json["split"] = split;
   json["read"] = reading.text();
@@ -70,6 +79,8 @@ void keep(const RunFolder& run, const Measurement& measurement,
   Json json = json_of(measurement);
   json.erase("run");  // it is in its folder
   if (measurement.text.empty()) json.erase("text");
+  json["vocabulary_size"] = measurement.vocabulary_size;
+  json["parameters"] = measurement.parameters;
   if (measurement.tuned) json["tuned_on_valid"] = measurement.tuned->symbols;
   json["version"] = version();
   json["model"] = sha256_hex(read_file(run.model()));

@@ -17,6 +17,7 @@ namespace rondo {
 
 struct Measurement {
   std::string run, text;
+  std::int64_t vocabulary_size = 0, parameters = 0;
   std::string split;  // empty: a file of the user's
   Reading reading;
   Adaptation how;
@@ -43,7 +44,7 @@ struct KeptMeasurement {
   std::string split, read;
   bool dynamic = false, cache = false;
   double nats = 0, bits = 0, perplexity = 0;
-  std::int64_t symbols = 0;
+  std::int64_t symbols = 0, vocabulary_size = 0, parameters = 0;
 };
 /// What is kept of the run's model as it is now, in the order of measuring; measurements of models that it
 /// had before are left out. (Without model.safetensors: of the model that was measured last.) InputError,

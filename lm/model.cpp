@@ -81,15 +81,15 @@ ScheduleOptions schedule_options(const Recipe& recipe) {
   return options;
 }
 
-Reading validation_reading(const Recipe& recipe, const Vocabulary& vocabulary) {
-  Reading reading = final_reading(recipe, vocabulary);
+Reading validation_reading(const Recipe& recipe, std::optional<int32_t> line_end) {
+  Reading reading = final_reading(recipe, line_end);
   if (reading.carries_state()) reading.streams = recipe.train.eval_streams;
   return reading;
 }
 
-Reading final_reading(const Recipe& recipe, const Vocabulary& vocabulary) {
+Reading final_reading(const Recipe& recipe, std::optional<int32_t> line_end) {
   const bool by_segments = recipe.data.evaluated_as == "batching";
-  if (by_segments && recipe.data.batching == "lines") return {.line_end = vocabulary.line_end_id()};
+  if (by_segments && recipe.data.batching == "lines") return {.line_end = line_end};
   if (by_segments && recipe.data.batching == "crops") return {.sequence = recipe.train.length};
   return {.streams = recipe.train.final_streams};
 }

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "data/vocabulary.h"
 #include "lm/evaluation.h"
 #include "lm/recipe.h"
 #include "nn/language_model.h"
@@ -17,8 +16,9 @@ LanguageModelOptions model_options(const Recipe& recipe);
 OptimizerOptions optimizer_options(const Recipe& recipe);
 ScheduleOptions schedule_options(const Recipe& recipe);
 /// How evaluations during training read a text, and how final figures do: both as data.evaluated_as says.
-Reading validation_reading(const Recipe& recipe, const Vocabulary& vocabulary);
-Reading final_reading(const Recipe& recipe, const Vocabulary& vocabulary);
+/// `line_end` is the id that ends a line.
+Reading validation_reading(const Recipe& recipe, std::optional<int32_t> line_end);
+Reading final_reading(const Recipe& recipe, std::optional<int32_t> line_end);
 
 /// Where and how a command computes.
 struct Compute {

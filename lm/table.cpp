@@ -80,12 +80,14 @@ bool read_log_line(const Json& entry, Row& row) {
 }
 
 /// The last measurements of each kind; those that are read as final figures are before those that are not.
-void read_measurements(const RunFolder& folder, const std::string& final_reading, Row& row) {
+void take_measurements(const std::vector<KeptMeasurement>& kept, Row& row) {
+  // Of a line's end only whether there is one is said.
+  const std::string final_reading = rondo::final_reading(row.recipe(), 0).text();
   const auto take = [&](std::optional<Measured>& into, const KeptMeasurement& it, bool adapts) {
     if (into && !adapts && into->read == final_reading && it.read != final_reading) return;
     into = Measured{it.nats, it.bits, it.perplexity, it.symbols, it.read};
   };
-  for (const KeptMeasurement& it : kept_measurements(folder)) {
+  for (const KeptMeasurement& it : kept) {
     const bool adapts = it.dynamic || it.cache;
     if (it.split == "valid" && !adapts) take(row.valid, it, false);
     if (it.split != "test") continue;
@@ -94,18 +96,24 @@ void read_measurements(const RunFolder& folder, const std::string& final_reading
   }
 }
 
+/// Of a run; or of what is kept of one in docs/runs, without its vocabulary and model.
 Row row_of(const std::string& path) {
   const RunFolder folder = open_run_folder(path);
   Row row;
   row.run = path;
   row.config = read_config(folder);
-  const Vocabulary vocabulary = Vocabulary::load(folder.vocabulary(), tokenization_of(row.recipe()));
-  row.vocabulary_size = vocabulary.size();
-  row.parameters =
-      LanguageModel(model_options(row.recipe()), row.vocabulary_size, std::nullopt).parameter_count();
+  const std::vector<KeptMeasurement> kept = kept_measurements(folder);
+  if (std::filesystem::exists(folder.vocabulary()) || kept.empty()) {
+    row.vocabulary_size = Vocabulary::load(folder.vocabulary(), tokenization_of(row.recipe())).size();
+    row.parameters =
+        LanguageModel(model_options(row.recipe()), row.vocabulary_size, std::nullopt).parameter_count();
+  } else {
+    row.vocabulary_size = kept.back().vocabulary_size;
+    row.parameters = kept.back().parameters;
+  }
   read_json_lines(folder.log(), "`lm train` writes into its log",
                   [&](const Json& entry) { return read_log_line(entry, row); });
-  read_measurements(folder, final_reading(row.recipe(), vocabulary).text(), row);
+  take_measurements(kept, row);
   if (!row.finished && row.valid && std::filesystem::exists(folder.state()))  // a text without a test text
     row.finished = is_finished(row.recipe(), folder.state());
   return row;
@@ -179,8 +187,9 @@ void say_other_texts(const Rows& rows) {
   for (const Row& row : rows) {
     const Recipe::Published& published = row.recipe().published;
     if (published_text(published).empty() || row.is_of_the_papers_text()) continue;
-    fmt::print(stderr, "lm: {}: {} types, {} symbols scored of its test text; published figures of {} are of a "
-                       "text of {} types and {} test symbols, and so are left out (0: not known)\n",
+    fmt::print(stderr,
+               "lm: {}: {} types, {} symbols scored of its test text; published figures of {} are of a "
+               "text of {} types and {} test symbols, and so are left out (0: not known)\n",
                row.run, row.vocabulary_size, row.test() ? row.test()->symbols : 0, row.recipe().name,
                published.vocabulary, published.test_symbols);
   }

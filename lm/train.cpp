@@ -135,6 +135,8 @@ void final_report(Training& training, const RunConfig& config, const Vocabulary&
   const auto evaluate = [&](const std::string& split, const Encoded& text, const Reading& reading) {
     Measurement it;
     it.split = split;
+    it.vocabulary_size = vocabulary.size();
+    it.parameters = training.model().parameter_count();
     it.reading = reading;
     it.result = evaluate_ids(training.model(), text.ids, reading, vocabulary.unknown_id(),
                              progress_of("evaluating " + split, text.ids.size()));
@@ -143,7 +145,7 @@ void final_report(Training& training, const RunConfig& config, const Vocabulary&
     return it.result.nats();
   };
   estimate_statistics(training, run, progress_of("estimating statistics", corpus.train.ids.size()), report);
-  const Reading reading = final_reading(recipe, vocabulary);
+  const Reading reading = final_reading(recipe, vocabulary.line_end_id());
   const double best = evaluate("valid", corpus.valid, reading);
   if (corpus.test) evaluate("test", *corpus.test, reading);
   if (corpus.test && reading.sequence > 0)  // and what the model knows beyond a sequence
@@ -325,7 +327,8 @@ int train(const TrainOptions& options) {
   check_input(vocabulary.types() >= 2, "{}: one symbol only, nothing to predict", text.train.name);
   const std::string symbols = vocabulary.to_text();
   const Corpus corpus = encode_corpus(text, vocabulary);
-  const Reading reading = validation_reading(recipe, vocabulary), last = final_reading(recipe, vocabulary);
+  const Reading reading = validation_reading(recipe, vocabulary.line_end_id()),
+                last = final_reading(recipe, vocabulary.line_end_id());
   check_streams(reading, std::ssize(corpus.valid.ids));
   check_streams(last, std::ssize(corpus.valid.ids));
   if (corpus.test) check_streams(last, std::ssize(corpus.test->ids));
