@@ -43,8 +43,9 @@ struct Recipe {
     bool bidirectional = false, tied = false, variational = false;
     double dropout = 0, input_dropout = -1, hidden_dropout = -1, output_dropout = -1, embedding_dropout = 0;
     double weight_drop = 0, recurrent_dropout = 0, zoneout = 0, zoneout_memory = 0, latent_dropout = 0;
-    std::string input_init = "pytorch", recurrent_init = "pytorch";
-    double input_range = 0.1, recurrent_range = 0.1, embedding_range = 0.1, init_all = 0, forget_bias = 0;
+    std::string input_init = "pytorch", recurrent_init = "pytorch", output_init = "pytorch";
+    double input_range = 0.1, recurrent_range = 0.1, output_range = 0.1, embedding_range = 0.1, init_all = 0,
+           forget_bias = 0;
     double alpha = 1, beta1 = 0.5, beta2 = 0.5, integration_bias = 0;
   } model;
 

@@ -17,6 +17,7 @@ constexpr int64_t T = StackModel::T, B = StackModel::B, I = StackModel::I, H = S
 const std::vector<Condition> settings = {
     {.name = "one_bias"},
     {.name = "two_biases", .bias_count = 2},
+    {.name = "no_biases", .bias_count = 0},
     {.name = "M_as_H_zero_state", .intermediate = H, .zero_state = true},
     {.name = "other_M", .intermediate = 2},
     {.name = "two_inner_layers", .transition = {3}, .transition_ends_in_state = true},
@@ -62,6 +63,7 @@ std::vector<Condition> all_conditions() {
 }
 
 bool suits(const std::string& cell, const Condition& condition) {
+  if (condition.bias_count == 0 && !uses_of(cell).bias_count) return false;
   return cell != "dt_gru" || condition.name != "narrow_inner_layers";  // its reset gate has H units
 }
 
@@ -238,6 +240,10 @@ TEST_P(CellValues, AndGradientsEqualThoseOfPlainLoops) {
     StackModel model(name, condition);
     const RecurrentStack::Result result = model.run();
     const Parameters parameters = parameters_of(model);
+    if (uses_of(name).bias_count) {
+      EXPECT_EQ(parameters.contains("rnn.bias_ih_l0"), condition.bias_count >= 1);
+      EXPECT_EQ(parameters.contains("rnn.bias_hh_l0"), condition.bias_count == 2);
+    }
     const PlainResult plain = plain_run(model, cell, parameters);
     ASSERT_EQ(model.has_memory(), !plain.states[0][0].c.empty());
     const int64_t width = result.output.shape().columns();

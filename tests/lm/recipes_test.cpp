@@ -182,6 +182,15 @@ TEST(Recipes, ContradictionsNameTheRemedy) {
   expect_contains(error({"model.tied=true", "model.hidden=[200, 50]"}), "50, from model.hidden");
   expect_contains(error({"train.micro_batch=3"}), "train.micro_batch = 3 does not divide train.batch = 20");
   expect_contains(error({"model.cell=gru", "model.forget_bias=1"}), "model.forget_bias is for lstm");
+  for (const char* cell : {"mi_rnn", "mi_rnn_simple", "linear_mi_rnn", "mi_lstm", "mi_gru", "bn_lstm",
+                           "bn_mi_lstm", "dt_rnn", "dts_rnn"})
+    expect_contains(
+        error({fmt::format("model.cell={}", cell), "model.biases=0"}),
+        "model.biases = 0 is for rnn, linear_rnn, lstm, lstm_sigmoid, gru, gru_reset_after, trnn, mrnn");
+  expect_contains(error({"model.biases=0", "model.forget_bias=1"}), "leave out one of them");
+  for (const char* cell : {"lstm", "gru_reset_after", "mgru", "dt_lstm"})
+    EXPECT_NO_THROW(resolve_recipe("zaremba-small",
+                                   {setting(fmt::format("model.cell={}", cell)), setting("model.biases=0")}));
   expect_contains(error({"model.cell=bn_lstm", "train.batch=1"}), "set train.batch to 2 or more");
   expect_contains(error({"model.cell=bn_lstm", "train.micro_batch=1"}), "set train.micro_batch to 2 or more");
   expect_contains(error({"model.cell=trnn", "model.weight_drop=0.5"}), "the cell trnn has none");
@@ -189,7 +198,15 @@ TEST(Recipes, ContradictionsNameTheRemedy) {
   expect_contains(error({"model.hidden_dropout=-0.5"}), "model.hidden_dropout = -0.5 is no share");
   expect_contains(error({"model.variational=true", "model.hidden_dropout=0"}), "set one, or leave this out");
   expect_contains(error({"model.latent_dropout=0.3"}), "set model.experts");
-  expect_contains(error({"model.input_init=orthogonal"}), "model.init_all = 0.1");
+  for (const std::string weights : {"input", "recurrent", "output"}) {
+    expect_contains(error({"model." + weights + "_init=orthogonal"}),
+                    "model.init_all = 0.1 sets every parameter: leave out model." + weights + "_init");
+    expect_contains(
+        error({"model.init_all=0", "model." + weights + "_range=0.3"}),
+        "model." + weights + "_range = 0.3 means nothing to model." + weights + "_init = \"pytorch\"");
+  }
+  expect_contains(error({"model.init_all=0", "model.tied=true", "model.output_init=orthogonal"}),
+                  "model.output_init");
   expect_contains(error({"train.optimizer=adam", "train.momentum=0.9"}), "train.momentum = 0.9");
   expect_contains(error({"data.strip_lines=true"}), "data.strip_lines");
   expect_contains(error({"data.max_size=1"}), "data.max_size");
@@ -281,6 +298,20 @@ TEST(Recipes, SettingsReachTheModel) {
   EXPECT_EQ(of_cell("mi_gru", "model.beta2=4").integration.beta2, 4);
   EXPECT_EQ(of_cell("mi_rnn_simple", "model.integration_bias=5").integration.b, 5);
   EXPECT_EQ(of_cell("gru", "model.major_ratio=0.5").minor_input, MinorInput::embedding);
+}
+
+TEST(Recipes, SettingsReachTheInitialValues) {
+  const LanguageModelOptions options = model_options(resolve_recipe(
+      "char-lstm", {setting("model.input_init=uniform"), setting("model.input_range=0.2"),
+                    setting("model.recurrent_init=orthogonal"), setting("model.output_init=log_normal"),
+                    setting("model.output_range=2")}));
+  EXPECT_EQ(options.input_weights->kind, Initializer::Kind::uniform);
+  EXPECT_EQ(options.input_weights->size, 0.2);
+  EXPECT_EQ(options.recurrent_weights->kind, Initializer::Kind::orthogonal);
+  EXPECT_EQ(options.output_weights->kind, Initializer::Kind::log_normal);
+  EXPECT_EQ(options.output_weights->mean, 1) << "as torch's log_normal_";
+  EXPECT_EQ(options.output_weights->size, 2);
+  EXPECT_EQ(model_options(load_recipe("char-lstm")).output_weights, std::nullopt) << "the layer's own";
 }
 
 TEST(Recipes, SettingsReachTheSchedule) {
