@@ -156,6 +156,9 @@ std::vector<Key> keys_of(Recipe& recipe) {
        "1 of 20 around half of it), at least 5 and at most train.length and 4 deviations; where the loss is "
        "a "
        "mean, the learning rate of its step is in proportion to it; 0: all have train.length"},
+      {"train.reset_every", &train.reset_every, at_least(0), "steps",
+       "after which the state that streams carry on is zeroed, counted over all epochs, each of which begins "
+       "from zeros as well (Chung et al. 2015: 100); evaluations carry theirs on; 0: only between epochs"},
       {"train.micro_batch", &train.micro_batch, at_least(0), "streams",
        "computed at once, a divisor of the batch: less memory, same result (but in the bn_ cells); 0: the "
        "whole batch"},
@@ -350,6 +353,7 @@ void validate(const Recipe& recipe, const std::string& where) {
                 value, data.batching);
   };
   only_with_streams("length_deviation", train.length_deviation);
+  only_with_streams("reset_every", static_cast<double>(train.reset_every));
   only_with_streams("activation_regularization", train.activation_regularization);
   only_with_streams("temporal_regularization", train.temporal_regularization);
   check_input(train.averaging != "non_monotonic" || !train.non_monotonic_stopping,

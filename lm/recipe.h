@@ -50,7 +50,7 @@ struct Recipe {
   } model;
 
   struct Train {
-    std::int64_t seed = 1, epochs = 10, batch = 20, length = 35, micro_batch = 0;
+    std::int64_t seed = 1, epochs = 10, batch = 20, length = 35, reset_every = 0, micro_batch = 0;
     std::string loss = "mean", optimizer = "adam";
     double learning_rate = 0, momentum = 0, weight_decay = 0, clip = 0, length_deviation = 0;
     double activation_regularization = 0, temporal_regularization = 0;

@@ -216,7 +216,8 @@ TEST(Recipes, ContradictionsNameTheRemedy) {
                                    {setting("model.variational=true"), setting("model." + rate + "=0.1")}));
   EXPECT_NO_THROW(resolve_recipe("zaremba-small", {setting("model.experts=2"), setting("model.tied=true"),
                                                    setting("model.embedding=50")}));
-  for (const char* key : {"length_deviation", "activation_regularization", "temporal_regularization"})
+  for (const char* key :
+       {"length_deviation", "reset_every", "activation_regularization", "temporal_regularization"})
     for (const char* batching : {"lines", "crops"})
       expect_contains(
           error({fmt::format("train.{}=2", key), fmt::format("data.batching={}", batching)}),
