@@ -85,6 +85,15 @@ TEST(Recipes, OfMaupomeAndMeursHaveTheParametersThatArePrinted) {
   EXPECT_EQ(parameters("maupome-text8-mgru-large", 29), 876629);
 }
 
+// Beside those of Maupome & Meurs, of 292K: ours.
+TEST(Recipes, OnPtbCharactersOfCellsWithoutPublishedSettingsHaveEqualSizes) {
+  EXPECT_EQ(parameters("trnn-ptb-char", 41), 41 * 83 * 83 + 41 * 83 + 83 + 41 * 83 + 41);
+  EXPECT_EQ(parameters("mrnn-ptb-char", 41), 291957);
+  for (const char* name : {"trnn-ptb-char", "mrnn-ptb-char", "dt-rnn-ptb-char", "dts-rnn-ptb-char",
+                           "dot-rnn-ptb-char", "dots-rnn-ptb-char"})
+    EXPECT_NEAR(static_cast<double>(parameters(name, 41)), 292e3, 3e3) << name;
+}
+
 // By architecture: tests/nn/awd_test.cpp.
 TEST(Recipes, OfAwdHaveTheirParametersToTheUnit) {
   EXPECT_EQ(parameters("awd-lstm-ptb", 10000), 24221600);
