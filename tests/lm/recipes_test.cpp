@@ -345,10 +345,29 @@ TEST(Recipes, Listing) {
   EXPECT_EQ(json.front(), '{');
 }
 
+TEST(Recipes, TablesOfTheReadmeAreWhatTheProgramPrints) {
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(list_recipes({.markdown = true}), 0);
+  const std::string printed = testing::internal::GetCapturedStdout();
+  const std::string readme = bytes_of_file(RONDO_SOURCE_DIR "/README.md"),
+                    begin = "<!-- lm recipes --markdown -->\n",
+                    end = "<!-- end of lm recipes --markdown -->\n";
+  const size_t from = readme.find(begin), to = readme.find(end);
+  ASSERT_NE(from, std::string::npos) << begin;
+  ASSERT_NE(to, std::string::npos) << end;
+  EXPECT_EQ(readme.substr(from + begin.size(), to - from - begin.size()), printed)
+      << "README.md: put what `lm recipes --markdown` prints between the two comments";
+  for (const auto& [name, text] : built_in_recipes()) {
+    expect_contains(printed, fmt::format("| `{}` | ", name));
+    const Recipe recipe = load_recipe(std::string(name));
+    EXPECT_EQ((recipe.description + recipe.paper).find('|'), std::string::npos) << name << ": ends a cell";
+  }
+}
+
 TEST(Recipes, ShowAllThatIsPublished) {
   const Recipe::Published all = load_recipe("awd-lstm-ptb").published;
   EXPECT_EQ(published_text(all),
-            "published perplexity: valid 60.7, test 58.8; finetuned 60, 57.3; dynamic 51.6, 51.1; cache "
+            "perplexity: valid 60.7, test 58.8; finetuned 60, 57.3; dynamic 51.6, 51.1; cache "
             "53.2, 52.5");
   EXPECT_EQ(published_json(all).dump(),
             R"({"valid":60.7,"test":58.8,"unit":"perplexity","finetuned":{"valid":60.0,"test":57.3},)"
