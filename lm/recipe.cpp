@@ -323,23 +323,12 @@ void validate(const Recipe& recipe, const std::string& where) {
               "{}: model.variational = true says how model.dropout drops, which is 0, as are those for its "
               "parts: set one, or leave this out",
               where);
-  struct Start {
-    const char* weights;
-    const std::string& init;
-    double range, default_range;
-  };
-  for (const auto& [weights, init, range, default_range] :
-       {Start{"input", model.input_init, model.input_range, defaults.input_range},
-        Start{"recurrent", model.recurrent_init, model.recurrent_range, defaults.recurrent_range},
-        Start{"output", model.output_init, model.output_range, defaults.output_range}}) {
-    check_input(model.init_all == 0 || init == "pytorch",
-                "{}: model.init_all = {} sets every parameter: leave out model.{}_init, or set "
-                "model.init_all = 0",
-                where, model.init_all, weights);
-    check_input(range == default_range || (init != "pytorch" && init != "orthogonal"),
-                "{}: model.{}_range = {} means nothing to model.{}_init = \"{}\": leave it out", where,
-                weights, range, weights, init);
-  }
+  check_input(
+      model.init_all == 0 || (model.input_init == "pytorch" && model.recurrent_init == "pytorch" &&
+                              model.output_init == "pytorch"),
+      "{}: model.init_all = {} sets every parameter: leave out model.input_init, model.recurrent_init and "
+      "model.output_init, or set model.init_all = 0",
+      where, model.init_all);
   check_input(train.micro_batch == 0 || train.batch % train.micro_batch == 0,
               "{}: train.micro_batch = {} does not divide train.batch = {}: set train.micro_batch to a "
               "divisor, or to 0",
