@@ -261,7 +261,9 @@ Parser::Parser() {
 
   CLI::App& recipes_command =
       command("recipes", "list the recipes that come with the program", "lm recipes --json");
-  recipes_command.add_flag("--json", recipes.json, "print one JSON object");
+  CLI::Option* recipes_as_json = recipes_command.add_flag("--json", recipes.json, "print one JSON object");
+  recipes_command.add_flag("--markdown", recipes.markdown, "print tables for a page on GitHub")
+      ->excludes(recipes_as_json);
 
   CLI::App& table_command =
       command("table", "show what papers report beside what runs measured", "lm table runs/* --markdown");

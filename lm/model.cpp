@@ -13,6 +13,7 @@ namespace {
 std::optional<Initializer> initializer(const std::string& kind, double size) {
   if (kind == "uniform") return uniform_values(size);
   if (kind == "normal") return normal_values(size);
+  if (kind == "log_normal") return log_normal_values(1, size);  // torch's log_normal_ has 1 by default
   if (kind == "orthogonal") return orthogonal_values();
   return std::nullopt;
 }
@@ -57,6 +58,7 @@ LanguageModelOptions model_options(const Recipe& recipe) {
   options.embedding_weights = uniform_values(model.embedding_range);
   options.input_weights = initializer(model.input_init, model.input_range);
   options.recurrent_weights = initializer(model.recurrent_init, model.recurrent_range);
+  options.output_weights = initializer(model.output_init, model.output_range);
   if (model.init_all > 0) options.every = uniform_values(model.init_all);
   return options;
 }

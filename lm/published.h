@@ -21,7 +21,7 @@ bool may_be_the_papers(const Recipe::Published& published, std::int64_t vocabula
 /// model, with "dynamic" evaluation and with a "cache" each {"valid", "test"}.
 nlohmann::ordered_json published_json(const Recipe::Published& published);
 
-/// "published perplexity: valid 60.7, test 58.8; finetuned 60, 57.3", or nothing.
+/// "perplexity: valid 60.7, test 58.8; finetuned 60, 57.3", or nothing.
 std::string published_text(const Recipe::Published& published);
 
 }  // namespace rondo

@@ -25,7 +25,7 @@ std::vector<Key> keys_of(Recipe& recipe) {
   // Far beyond any use, but small enough that their products do not overflow.
   const Limits width = between(1, 1'000'000), count = between(1, 1'000'000'000);
   const Limits rate_or_default = from_to_below(-1, 1);  // validate() has the rest
-  const std::vector<std::string> initialisers = {"pytorch", "uniform", "normal", "orthogonal"};
+  const std::vector<std::string> initialisers = {"pytorch", "uniform", "normal", "log_normal", "orthogonal"};
   return {
       {"recipe.name", &name, any, "", "the name of the recipe; runs are called runs/NAME-N"},
       {"recipe.description", &description, any, "", "one line for `lm recipes`"},
@@ -102,9 +102,9 @@ std::vector<Key> keys_of(Recipe& recipe) {
       {"model.beta1", &model.beta1, any, "", "the same, of what the state contributes"},
       {"model.beta2", &model.beta2, any, "", "the same, of what the input contributes"},
       {"model.integration_bias", &model.integration_bias, any, "", "the same, of their biases"},
-      {"model.biases", &model.biases, between(1, 2), "",
-       "biases of each gate: 1, or 2 as in PyTorch (input and recurrent); the mi_ and bn_ cells, dt_rnn and "
-       "dts_rnn "
+      {"model.biases", &model.biases, between(0, 2), "",
+       "biases of each gate: 2 as in PyTorch (input and recurrent), 1, or 0 (as in equations (2)-(5) of "
+       "Luchetta's GRU); the mi_ and bn_ cells, dt_rnn, dts_rnn and the inner layers of a deep transition "
        "always have 1"},
       {"model.output_layers", &model.output_layers, width, "units",
        "widths of tanh layers between the last recurrent layer and the output"},
@@ -134,13 +134,17 @@ std::vector<Key> keys_of(Recipe& recipe) {
       {"model.zoneout_memory", &model.zoneout_memory, from_to_below(0, 1), "share of units",
        "of an LSTM's memory that keep their value for a step"},
       {"model.input_init", &model.input_init, one_of(initialisers), "",
-       "how input weights start; pytorch: U(-1/sqrt(hidden), 1/sqrt(hidden)), biases too"},
+       "how input weights start; pytorch: U(-1/sqrt(hidden), 1/sqrt(hidden)), biases too; log_normal: e to "
+       "normal values of mean 1, torch's default"},
       {"model.input_range", &model.input_range, at_least(0), "",
-       "half width of the uniform, or deviation of the normal, input_init"},
+       "half width of the uniform, or deviation of the normal, or of the log_normal's logarithm, input_init"},
       {"model.recurrent_init", &model.recurrent_init, one_of(initialisers), "",
        "how recurrent weights start"},
-      {"model.recurrent_range", &model.recurrent_range, at_least(0), "",
-       "half width of the uniform, or deviation of the normal, recurrent_init"},
+      {"model.recurrent_range", &model.recurrent_range, at_least(0), "", "the same of recurrent_init"},
+      {"model.output_init", &model.output_init, one_of(initialisers), "",
+       "how the output layer's weights start, if they are not tied; pytorch: U(-1/sqrt(width of its input), "
+       "1/sqrt(width of its input)), its bias too"},
+      {"model.output_range", &model.output_range, at_least(0), "", "the same of output_init"},
       {"model.embedding_range", &model.embedding_range, at_least(0), "",
        "half width of the uniform initial embedding"},
       {"model.init_all", &model.init_all, at_least(0), "",
@@ -158,6 +162,9 @@ std::vector<Key> keys_of(Recipe& recipe) {
        "1 of 20 around half of it), at least 5 and at most train.length and 4 deviations; where the loss is "
        "a "
        "mean, the learning rate of its step is in proportion to it; 0: all have train.length"},
+      {"train.reset_every", &train.reset_every, at_least(0), "steps",
+       "after which the state that streams carry on is zeroed, counted over all epochs, each of which begins "
+       "from zeros as well (Chung et al. 2015: 100); evaluations carry theirs on; 0: only between epochs"},
       {"train.micro_batch", &train.micro_batch, at_least(0), "streams",
        "computed at once, a divisor of the batch: less memory, same result (but in the bn_ cells); 0: the "
        "whole batch"},
@@ -297,6 +304,12 @@ void validate(const Recipe& recipe, const std::string& where) {
   only_for(&CellUses::integration, "beta2", model.beta2 != defaults.beta2);
   only_for(&CellUses::integration_bias, "integration_bias",
            model.integration_bias != defaults.integration_bias);
+  only_for(&CellUses::bias_count, "biases = 0", model.biases == 0);
+  check_input(
+      model.biases > 0 || model.forget_bias == 0,
+      "{}: model.forget_bias = {} is added to a bias, which model.biases = 0 leaves out: leave out one "
+      "of them",
+      where, model.forget_bias);
   const std::int64_t at_once = train.micro_batch > 0 ? train.micro_batch : train.batch;
   check_input(
       !uses_of(model.cell).batch_statistics || at_once > 1,
@@ -319,10 +332,12 @@ void validate(const Recipe& recipe, const std::string& where) {
               "{}: model.variational = true says how model.dropout drops, which is 0, as are those for its "
               "parts: set one, or leave this out",
               where);
-  check_input(model.init_all == 0 || (model.input_init == "pytorch" && model.recurrent_init == "pytorch"),
-              "{}: model.init_all = {} sets every parameter: leave out model.input_init and "
-              "model.recurrent_init, or set model.init_all = 0",
-              where, model.init_all);
+  check_input(
+      model.init_all == 0 || (model.input_init == "pytorch" && model.recurrent_init == "pytorch" &&
+                              model.output_init == "pytorch"),
+      "{}: model.init_all = {} sets every parameter: leave out model.input_init, model.recurrent_init and "
+      "model.output_init, or set model.init_all = 0",
+      where, model.init_all);
   check_input(train.micro_batch == 0 || train.batch % train.micro_batch == 0,
               "{}: train.micro_batch = {} does not divide train.batch = {}: set train.micro_batch to a "
               "divisor, or to 0",
@@ -336,6 +351,7 @@ void validate(const Recipe& recipe, const std::string& where) {
                 value, data.batching);
   };
   only_with_streams("length_deviation", train.length_deviation);
+  only_with_streams("reset_every", static_cast<double>(train.reset_every));
   only_with_streams("activation_regularization", train.activation_regularization);
   only_with_streams("temporal_regularization", train.temporal_regularization);
   check_input(train.averaging != "non_monotonic" || !train.non_monotonic_stopping,

@@ -44,13 +44,14 @@ struct Recipe {
     bool bidirectional = false, tied = false, variational = false;
     double dropout = 0, input_dropout = -1, hidden_dropout = -1, output_dropout = -1, embedding_dropout = 0;
     double weight_drop = 0, recurrent_dropout = 0, zoneout = 0, zoneout_memory = 0, latent_dropout = 0;
-    std::string input_init = "pytorch", recurrent_init = "pytorch";
-    double input_range = 0.1, recurrent_range = 0.1, embedding_range = 0.1, init_all = 0, forget_bias = 0;
+    std::string input_init = "pytorch", recurrent_init = "pytorch", output_init = "pytorch";
+    double input_range = 0.1, recurrent_range = 0.1, output_range = 0.1, embedding_range = 0.1, init_all = 0,
+           forget_bias = 0;
     double alpha = 1, beta1 = 0.5, beta2 = 0.5, integration_bias = 0;
   } model;
 
   struct Train {
-    std::int64_t seed = 1, epochs = 10, batch = 20, length = 35, micro_batch = 0;
+    std::int64_t seed = 1, epochs = 10, batch = 20, length = 35, reset_every = 0, micro_batch = 0;
     std::string loss = "mean", optimizer = "adam";
     double learning_rate = 0, momentum = 0, weight_decay = 0, clip = 0, length_deviation = 0;
     double activation_regularization = 0, temporal_regularization = 0;

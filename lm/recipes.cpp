@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "data/text.h"
@@ -50,10 +51,25 @@ asm(".pushsection .rodata.rondo_recipes, \"a\", @progbits\n"
     "recipe mi-ptb-mi-rnn-simple\n"
     "recipe mi-ptb-linear-rnn\n"
     "recipe mi-ptb-linear-mi-rnn\n"
+    "recipe mi-ptb-mi-gru\n"
     "recipe mi-text8-mi-rnn\n"
     "recipe mi-text8-lstm\n"
     "recipe mi-text8-mi-lstm\n"
     "recipe mi-hutter-mi-lstm\n"
+    "recipe cooijmans-ptb-lstm\n"
+    "recipe cooijmans-ptb-bn-lstm\n"
+    "recipe trnn-ptb-char\n"
+    "recipe mrnn-ptb-char\n"
+    "recipe mrnn-ptb\n"
+    "recipe mi-gru-ptb\n"
+    "recipe dt-rnn-ptb-char\n"
+    "recipe dts-rnn-ptb-char\n"
+    "recipe dot-rnn-ptb-char\n"
+    "recipe dots-rnn-ptb-char\n"
+    "recipe dt-rnn-ptb\n"
+    "recipe dts-rnn-ptb\n"
+    "recipe dot-rnn-ptb\n"
+    "recipe dots-rnn-ptb\n"
     "recipe awd-lstm-ptb\n"
     "recipe awd-lstm-wt2\n"
     "recipe awd-lstm-mos-ptb\n"
@@ -90,6 +106,42 @@ Recipe read_recipe(const std::string& text, const std::string& where) {
   for (Key& key : keys_of(ignored)) keys.push_back(std::move(key));
   read_toml(text, where, keys);
   return recipe;
+}
+
+void print_json(const std::vector<Recipe>& recipes) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Recipe& it : recipes)
+    list.push_back({{"name", it.name},
+                    {"description", it.description},
+                    {"paper", it.paper},
+                    {"published", published_json(it.published)}});
+  fmt::print("{}\n", nlohmann::ordered_json{{"recipes", list}}.dump(2));
+}
+
+void print_markdown(const std::vector<Recipe>& recipes) {
+  const auto table = [&](const char* title, auto belongs) {
+    fmt::print("{}\n\n| recipe | what | paper | published |\n|---|---|---|---|\n", title);
+    const auto or_none = [](const std::string& cell) { return cell.empty() ? "none" : cell; };
+    for (const Recipe& it : recipes)
+      if (belongs(it))
+        fmt::print("| `{}` | {} | {} | {} |\n", it.name, it.description, or_none(it.paper),
+                   or_none(published_text(it.published)));
+  };
+  const auto on_words = [](const Recipe& it) { return it.data.unit == "words"; };
+  table("On words:", on_words);
+  fmt::print("\n");
+  table("On characters and bytes:", std::not_fn(on_words));
+}
+
+void print_text(const std::vector<Recipe>& recipes) {
+  std::size_t width = 0;
+  for (const Recipe& it : recipes) width = std::max(width, it.name.size());
+  for (const Recipe& it : recipes) {
+    fmt::print("{:<{}} {}\n", it.name, width, it.description);
+    if (!it.paper.empty()) fmt::print("{:<{}} {}\n", "", width, it.paper);
+    if (const std::string published = published_text(it.published); !published.empty())
+      fmt::print("{:<{}} published {}\n", "", width, published);
+  }
 }
 
 }  // namespace
@@ -130,22 +182,15 @@ Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting
 }
 
 int list_recipes(const RecipesOptions& options) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  std::size_t width = 0;
-  for (const auto& [name, text] : built_in_recipes()) width = std::max(width, name.size());
-  for (const auto& [name, text] : built_in_recipes()) {
-    const Recipe recipe = read_recipe(std::string(text), std::string(name));
-    if (options.json) {
-      list.push_back({{"name", recipe.name}, {"description", recipe.description}, {"paper", recipe.paper}});
-      list.back()["published"] = published_json(recipe.published);
-    } else {
-      fmt::print("{:<{}} {}\n", recipe.name, width, recipe.description);
-      if (!recipe.paper.empty()) fmt::print("{:<{}} {}\n", "", width, recipe.paper);
-      if (const std::string published = published_text(recipe.published); !published.empty())
-        fmt::print("{:<{}} {}\n", "", width, published);
-    }
-  }
-  if (options.json) fmt::print("{}\n", nlohmann::ordered_json{{"recipes", list}}.dump(2));
+  std::vector<Recipe> recipes;
+  for (const auto& [name, text] : built_in_recipes())
+    recipes.push_back(read_recipe(std::string(text), std::string(name)));
+  if (options.json)
+    print_json(recipes);
+  else if (options.markdown)
+    print_markdown(recipes);
+  else
+    print_text(recipes);
   return 0;
 }
 

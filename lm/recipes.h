@@ -26,8 +26,9 @@ Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting
 
 struct RecipesOptions {
   bool json = false;
+  bool markdown = false;  // the tables of README.md
 };
-/// `lm recipes`: prints name, description and published figures on stdout. Returns 0.
+/// `lm recipes`: prints name, description, paper and published figures on stdout. Returns 0.
 int list_recipes(const RecipesOptions& options);
 
 }  // namespace rondo

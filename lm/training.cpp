@@ -190,6 +190,15 @@ void Training::go_on(std::vector<State>& states, const Chunk& chunk) const {
   for (State& state : states) state.steps += chunk.steps;
 }
 
+bool Training::state_ends_after(int64_t step) const {
+  return recipe_.train.reset_every > 0 && step % recipe_.train.reset_every == 0;
+}
+
+void Training::reset_states() {
+  copy_states(model_.initial_states(recipe_.train.batch), states_);
+  for (State& state : states_) state.steps = 0;
+}
+
 template <class Ids, class Take>
 void Training::losses_and_gradients(const Chunk& chunk, Ids ids, Take take) {
   const bool sum_over_time = recipe_.train.loss == "sum_over_time";
@@ -225,6 +234,7 @@ void Training::advance(const Chunk& chunk) {
   else
     advance_on_cpu(chunk, rate);
   go_on(states_, chunk);
+  if (state_ends_after(step_)) reset_states();
   pending_.symbols += chunk.scored;
   pending_.learning_rate = rate;
   if (recipe_.train.averaging == "always" && !average_.started()) average_.start();
@@ -328,11 +338,12 @@ int64_t Training::estimate_statistics(const std::function<void(int64_t)>& progre
   Batches batches = batches_;
   batches.seek(1, 0);
   std::vector<State> states = model_.initial_states(recipe_.train.batch);
-  int64_t symbols = 0;
+  int64_t symbols = 0, step = 0;
   for (Chunk chunk; batches.next(chunk); progress(symbols += chunk.scored)) {
     forward(
         chunk, states, any_place, [](const LanguageModel::Output&, const Tokens&) {}, [] {});
     go_on(states, chunk);
+    if (state_ends_after(++step)) states = model_.initial_states(recipe_.train.batch);
   }
   model_.set_statistics_rate({});
   return symbols;
@@ -356,8 +367,7 @@ void Training::begins_with(double nats_per_symbol) {
 void Training::begin_next_epoch() {
   ++epoch_;
   batches_.seek(epoch_, 0);
-  copy_states(model_.initial_states(recipe_.train.batch), states_);
-  for (State& state : states_) state.steps = 0;
+  reset_states();
 }
 
 bool Training::done() const { return at_the_end(recipe_.train, epoch_, early_stopping_, trigger_); }

@@ -107,6 +107,9 @@ class Training {
   std::vector<Chunk> pieces_of(Chunk chunk) const;
   /// Notes how many steps of time the states have behind them, once a chunk is read.
   void go_on(std::vector<State>& states, const Chunk& chunk) const;
+  /// Whether the state ends with this step: train.reset_every.
+  bool state_ends_after(int64_t step) const;
+  void reset_states();
   /// Forward and backward; takes(nats), the losses of the symbols of a micro-batch.
   template <class Ids, class Take>
   void losses_and_gradients(const Chunk& chunk, Ids ids, Take take);

@@ -76,6 +76,12 @@ void Initializer::fill(const Tensor& to, RandomKey key) const {
     case Kind::normal:
       fill_normal(to, key, static_cast<real>(size));
       break;
+    case Kind::log_normal: {
+      fill_normal(to, key, static_cast<real>(size));
+      real* values = to.write();
+      for (int64_t i = 0; i < to.size(); ++i) values[i] = static_cast<real>(std::exp(mean + values[i]));
+      break;
+    }
     case Kind::orthogonal: {
       std::vector<int64_t> heights = block_rows;
       if (heights.empty()) heights.assign(static_cast<size_t>(blocks), to.rows() / blocks);

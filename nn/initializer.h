@@ -13,10 +13,11 @@ namespace rondo {
 /// Draws the initial values of one parameter. A parameter of stacked gates is filled gate by gate where it
 /// matters.
 struct Initializer {
-  enum class Kind { constant, uniform, normal, orthogonal };
+  enum class Kind { constant, uniform, normal, log_normal, orthogonal };
   Kind kind = Kind::constant;
-  double size =
-      0;  // the constant, the bound of the uniform, the deviation of the normal, the gain of the orthogonal
+  // The constant, the bound of the uniform, the deviation of the normal and of the logarithm of the
+  // log-normal, the gain of the orthogonal.
+  double size = 0;
   /// For orthogonal: how many blocks of equal height are stacked in the rows (4 for an LSTM's weight_hh), or
   /// the height of each.
   int blocks = 1;
@@ -24,6 +25,8 @@ struct Initializer {
   /// Then this is added to rows [from, to): an LSTM's forget bias.
   double offset = 0;
   int64_t offset_from = 0, offset_to = 0;
+  /// For log_normal: the mean of the logarithm.
+  double mean = 0;
 
   void fill(const Tensor& to, RandomKey key) const;
   /// For a weight whose rows are the stacked gates of a cell: orthogonal gate by gate.
@@ -43,6 +46,10 @@ struct Initializer {
 inline Initializer constant_values(double value) { return {Initializer::Kind::constant, value}; }
 inline Initializer uniform_values(double bound) { return {Initializer::Kind::uniform, bound}; }
 inline Initializer normal_values(double deviation) { return {Initializer::Kind::normal, deviation}; }
+/// e to the power of normal values: all are positive, their median is e to the mean.
+inline Initializer log_normal_values(double mean, double deviation) {
+  return {.kind = Initializer::Kind::log_normal, .size = deviation, .mean = mean};
+}
 /// Saxe et al. 2014: the rows of each block are orthonormal, or its columns where it is tall.
 inline Initializer orthogonal_values() { return {Initializer::Kind::orthogonal, 1}; }
 

@@ -95,6 +95,8 @@ void check_options(const LanguageModelOptions& options) {
               options.cell);
   check_input(!options.tied || options.embedding > 0,
               "tied input and output vectors need an embedding; one-hot symbols have none");
+  check_input(!options.tied || !options.output_weights,
+              "tied output vectors start as the embedding: leave out what they start as (model.output_init)");
   check_input(options.experts >= 1, "a model has one softmax or a mixture of several (model.experts), not {}",
               options.experts);
   check_input(options.experts > 1 || options.latent_dropout == 0,
@@ -145,8 +147,13 @@ LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabu
                                          options.variational);
     width = E;
   }
-  decoder_ = options.tied ? std::make_unique<Linear>(*this, "decoder", embedding_->weight, constant_values(0))
-                          : std::make_unique<Linear>(*this, "decoder", width, vocabulary_size);
+  if (options.tied) {
+    decoder_ = std::make_unique<Linear>(*this, "decoder", embedding_->weight, constant_values(0));
+  } else {
+    const Initializer pytorch = uniform_values(1 / std::sqrt(width));
+    decoder_ = std::make_unique<Linear>(*this, "decoder", width, vocabulary_size,
+                                        options.output_weights.value_or(pytorch), pytorch);
+  }
   if (seed)
     finalize(*seed, options.every ? &*options.every : nullptr, device);
   else

@@ -33,7 +33,7 @@ struct LanguageModelOptions {
   int64_t experts = 1;
   double latent_dropout = 0;
   bool tied = false;  // output weights are the embedding's; the last width, if one softmax sees it, must be E
-  int bias_count = 2;  // of each gate
+  int bias_count = 2;  // of each gate: 2, 1 or 0
   double forget_bias = 0;
   int64_t intermediate = 0;           // M of the multiplicative cells; 0: each layer's input
   std::vector<int64_t> transition{};  // inner layers of deep transitions; empty: one, as wide as the layer
@@ -44,6 +44,7 @@ struct LanguageModelOptions {
   Initializer embedding_weights = uniform_values(0.1);
   std::optional<Initializer> input_weights{};      // of the cells
   std::optional<Initializer> recurrent_weights{};  // of the cells
+  std::optional<Initializer> output_weights{};  // of the last layer, whose bias it leaves alone; not if tied
   std::optional<Initializer> every{};  // all parameters, biases included, instead; forget_bias is still added
 };
 

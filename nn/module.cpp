@@ -51,8 +51,11 @@ void Module::finalize(uint64_t seed, const Initializer* every, Device device) {
     Tensor initial(parameter->shape_);
     const RandomKey key{.seed = seed, .name = hash_of(parameter->name_)};
     Initializer initializer = parameter->initializer_;
-    if (every)
-      initializer.kind = every->kind, initializer.size = every->size;  // an offset, the forget bias, remains
+    if (every) {  // an offset, the forget bias, remains
+      initializer.kind = every->kind;
+      initializer.size = every->size;
+      initializer.mean = every->mean;
+    }
     initializer.fill(initial, key);
     const Tensor value = view(values_, *segment);
     copy(initial, value);

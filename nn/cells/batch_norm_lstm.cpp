@@ -36,7 +36,7 @@ BatchNormLstm::BatchNormLstm(Module& parent, const std::string& suffix, const Ce
       b(*this, 4, options, options.forget_bias) {}
 
 Variable BatchNormLstm::gates(const Variable& Wx, const Variable& Uh, const Rows& valid, int64_t step) const {
-  return norm_hh(Uh, valid, step, norm_ih(Wx, valid, step, b.input));
+  return norm_hh(Uh, valid, step, norm_ih(Wx, valid, step, *b.input));
 }
 
 BatchNormMiLstm::BatchNormMiLstm(Module& parent, const std::string& suffix, const CellOptions& cell_options)

@@ -119,12 +119,16 @@ std::vector<StepInputs> Cell::project(const Variable& x, const std::vector<Rows>
   return steps;
 }
 
-GateBiases::GateBiases(Cell& cell, int64_t width, const CellOptions& options, const Initializer& of_input)
-    : input(cell, "bias_ih", {width}, of_input) {
-  check(options.bias_count == 1 || options.bias_count == 2, "[cell] one bias per gate or two, got {}",
+GateBiases::GateBiases(Cell& cell, int64_t width, const CellOptions& options, const Initializer& of_input) {
+  check(0 <= options.bias_count && options.bias_count <= 2, "[cell] no bias per gate, one or two, got {}",
         options.bias_count);
+  check(options.bias_count > 0 || of_input.offset == 0,
+        "[cell] a forget bias of {} where gates have no biases: leave it out, or give them one",
+        of_input.offset);
+  const Shape stacked{width};
+  if (options.bias_count >= 1) input = std::make_unique<Parameter>(cell, "bias_ih", stacked, of_input);
   if (options.bias_count == 2)
-    recurrent = std::make_unique<Parameter>(cell, "bias_hh", Shape{width}, options.biases);
+    recurrent = std::make_unique<Parameter>(cell, "bias_hh", stacked, options.biases);
 }
 
 GateBiases::GateBiases(Cell& cell, int64_t gates, const CellOptions& options, double forget_bias)
@@ -134,8 +138,10 @@ GateBiases::GateBiases(Cell& cell, const std::vector<int64_t>& gate_rows, const 
     : GateBiases(cell, sum(gate_rows), options, options.biases) {}
 
 std::vector<const Parameter*> GateBiases::all() const {
-  if (recurrent) return {&input, recurrent.get()};
-  return {&input};
+  std::vector<const Parameter*> result;
+  for (const auto* bias : {&input, &recurrent})
+    if (*bias) result.push_back(bias->get());
+  return result;
 }
 
 namespace {
@@ -166,19 +172,27 @@ std::vector<NamedCell>& catalogue() {
       {"tmlstm", make<TrueMultiplicativeLstm>, {.memory = true, .intermediate = true}},
       {"mgru", make<MultiplicativeGru>, {.intermediate = true}},
       {"tmgru", make<TrueMultiplicativeGru>, {.intermediate = true}},
-      {"mi_rnn", make<MiRnn>, {.integration = true, .integration_bias = true}},
-      {"mi_rnn_simple", make<SimpleMiRnn>, {.integration_bias = true}},
-      {"linear_mi_rnn", make<LinearMiRnn>, {.integration = true, .integration_bias = true}},
-      {"mi_lstm", make<MiLstm>, {.memory = true, .integration = true, .integration_bias = true}},
-      {"mi_gru", make<MiGru>, {.integration = true, .integration_bias = true}},
-      {"dt_rnn", make<DeepTransitionRnn>, {.transition = true}},
-      {"dts_rnn", make<DeepTransitionRnnWithShortcut>, {.transition = true}},
+      {"mi_rnn", make<MiRnn>, {.integration = true, .integration_bias = true, .bias_count = false}},
+      {"mi_rnn_simple", make<SimpleMiRnn>, {.integration_bias = true, .bias_count = false}},
+      {"linear_mi_rnn",
+       make<LinearMiRnn>,
+       {.integration = true, .integration_bias = true, .bias_count = false}},
+      {"mi_lstm",
+       make<MiLstm>,
+       {.memory = true, .integration = true, .integration_bias = true, .bias_count = false}},
+      {"mi_gru", make<MiGru>, {.integration = true, .integration_bias = true, .bias_count = false}},
+      {"dt_rnn", make<DeepTransitionRnn>, {.transition = true, .bias_count = false}},
+      {"dts_rnn", make<DeepTransitionRnnWithShortcut>, {.transition = true, .bias_count = false}},
       {"dt_lstm", make<DeepTransitionLstm>, {.memory = true, .transition = true}},
       {"dt_gru", make<DeepTransitionGru>, {.transition = true}},
-      {"bn_lstm", make<BatchNormLstm>, {.memory = true, .batch_statistics = true}},
+      {"bn_lstm", make<BatchNormLstm>, {.memory = true, .batch_statistics = true, .bias_count = false}},
       {"bn_mi_lstm",
        make<BatchNormMiLstm>,
-       {.memory = true, .integration = true, .integration_bias = true, .batch_statistics = true}},
+       {.memory = true,
+        .integration = true,
+        .integration_bias = true,
+        .batch_statistics = true,
+        .bias_count = false}},
   };
   return cells;
 }

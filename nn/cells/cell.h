@@ -43,9 +43,9 @@ struct CellOptions {
   Initializer input_weights = constant_values(0);
   Initializer recurrent_weights = constant_values(0);
   Initializer biases = constant_values(0);
-  double forget_bias = 0;             // added to the initial bias of an LSTM's forget gate
-  int bias_count = 2;                 // vectors per gate: PyTorch has 2, the papers mostly 1
-  int64_t intermediate_size = 0;      // M of the multiplicative cells; 0: the input's
+  double forget_bias = 0;         // added to the initial bias of an LSTM's forget gate
+  int bias_count = 2;             // vectors per gate: PyTorch has 2, the papers mostly 1, Luchetta's GRU 0
+  int64_t intermediate_size = 0;  // M of the multiplicative cells; 0: the input's
   std::vector<int64_t> transition{};  // sizes of the inner layers of a deep transition; empty: one, of H
   IntegrationStart integration{};
   int64_t statistics_steps = 100;  // time steps with batch statistics of their own, in the bn_ cells
@@ -155,16 +155,16 @@ class Cell : public Module {
   std::vector<Recurrent*> recurrents_;
 };
 
-/// The biases of stacked gates, [G H]: bias_ih, and bias_hh where the options ask for two.
+/// The biases of stacked gates [G H]: bias_ih and bias_hh, bias_ih alone, or none, as the options ask for.
 struct GateBiases {
   /// `forget_bias` is added to the second gate's initial bias; leave it 0 where there is no forget gate.
+  /// Throws Error if there is one, but no bias.
   GateBiases(Cell& cell, int64_t gates, const CellOptions& options, double forget_bias = 0);
   /// Of gates that have these numbers of rows.
   GateBiases(Cell& cell, const std::vector<int64_t>& gate_rows, const CellOptions& options);
   std::vector<const Parameter*> all() const;
 
-  Parameter input;
-  std::unique_ptr<Parameter> recurrent;  // null with one bias per gate
+  std::unique_ptr<Parameter> input, recurrent;  // null where there is none
 
  private:
   GateBiases(Cell& cell, int64_t width, const CellOptions& options, const Initializer& of_input);
@@ -178,6 +178,7 @@ struct CellUses {
   bool integration = false;       // alpha, beta1, beta2
   bool integration_bias = false;  // b
   bool batch_statistics = false;  // statistics_steps; it looks across the rows of a batch
+  bool bias_count = true;         // bias_count; other cells have one bias, whatever it is
 };
 
 /// Makes a cell by its recipe name; the parameters' names get the suffix. Throws InputError on an unknown

@@ -2,6 +2,15 @@
 #include "nn/cells/gru.h"
 
 namespace rondo {
+namespace {
+
+/// b alone, which no reset gate filters.
+std::vector<const Parameter*> unfiltered(const GateBiases& biases) {
+  if (!biases.input) return {};
+  return {biases.input.get()};
+}
+
+}  // namespace
 
 Gru::Gru(Module& parent, const std::string& suffix, const CellOptions& cell_options)
     : Cell(parent, suffix, cell_options),
@@ -39,13 +48,13 @@ State Gru::step(StepInputs& x, const State& previous) {
 GruWithResetAfter::GruWithResetAfter(Module& parent, const std::string& suffix,
                                      const CellOptions& cell_options)
     : Cell(parent, suffix, cell_options),
-      input_bias(*this, "bias_ih", {3 * hidden()}, options.biases),
-      recurrent_bias(*this, "bias_hh", {3 * hidden()}, options.biases),
-      x_gates(*this, "weight_ih", 3 * hidden(), options, {&input_bias}),
+      biases(*this, 3, options),
+      x_gates(*this, "weight_ih", 3 * hidden(), options, unfiltered(biases)),
       U(*this, "weight_hh", {3 * hidden(), hidden()}, options.recurrent_weights.per_gate(3)) {}
 
 State GruWithResetAfter::step(StepInputs& x, const State& previous) {
-  const Variable from_h = linear(previous.h, U, {recurrent_bias});
+  const Variable from_h =
+      biases.recurrent ? linear(previous.h, U, {*biases.recurrent}) : linear(previous.h, U);
   return {gru_state_with_reset_after(x.take(x_gates), from_h, previous.kept()), {}};
 }
 

@@ -5,8 +5,9 @@
 //
 // z keeps the old state, as in PyTorch and cuDNN; Maupome & Meurs, Luchetta, and Wu et al. 2016 write 1 - z
 // for it. Gates are stacked r z n: weight_ih is W [3H, I], weight_hh is U [3H, H]. GruWithResetAfter is what
-// PyTorch's nn.GRU and cuDNN compute: n = tanh(W x + b + r (U h + b')), with two biases. The gate equations
-// are GruReset, GruUpdate and GruResetAfter in autograd/operators.h.
+// PyTorch's nn.GRU and cuDNN compute: n = tanh(W x + b + r (U h + b')), with two biases; with one, b.
+// Luchetta (2)-(5) has none: options.bias_count = 0. The gate equations are GruReset, GruUpdate and
+// GruResetAfter in autograd/operators.h.
 #pragma once
 
 #include "nn/cells/cell.h"
@@ -47,7 +48,7 @@ struct GruWithResetAfter : Cell {
   GruWithResetAfter(Module& parent, const std::string& suffix, const CellOptions& options);
   State step(StepInputs& x, const State& previous) override;
 
-  Parameter input_bias, recurrent_bias;
+  GateBiases biases;
   Projection x_gates;
   Recurrent U;
 };

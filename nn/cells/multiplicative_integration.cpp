@@ -25,7 +25,8 @@ Variable Integration::operator()(const Variable& Wx, const Variable& Uh) const {
 
 Variable Integration::operator()(const Variable& Wx, const Variable& Uh, int64_t begin, int64_t end) const {
   const auto part = [&](const Parameter& x) { return x.variable().slice(begin, end); };
-  return pointwise(MultiplicativeIntegration{}, Wx, Uh, part(alpha), part(beta1), part(beta2), part(b.input));
+  return pointwise(MultiplicativeIntegration{}, Wx, Uh, part(alpha), part(beta1), part(beta2),
+                   part(*b.input));
 }
 
 MiRnn::MiRnn(Module& parent, const std::string& suffix, const CellOptions& cell_options)
@@ -49,7 +50,7 @@ SimpleMiRnn::SimpleMiRnn(Module& parent, const std::string& suffix, const CellOp
       U(*this, "weight_hh", {hidden(), hidden()}, options.recurrent_weights) {}
 
 State SimpleMiRnn::step(StepInputs& x, const State& previous) {
-  return {tanh(x.take(W) * linear(previous.h, U) + b.input), {}};
+  return {tanh(x.take(W) * linear(previous.h, U) + *b.input), {}};
 }
 
 MiLstm::MiLstm(Module& parent, const std::string& suffix, const CellOptions& cell_options)

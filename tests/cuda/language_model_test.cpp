@@ -151,6 +151,15 @@ TEST_P(LanguageModelOnGpu, OfOneHotSymbolsAndLinesOfManyLengths) {
   twins.evaluate();
 }
 
+TEST_P(LanguageModelOnGpu, WithoutBiases) {
+  NEED_GPU();
+  LanguageModelOptions it = options();
+  it.bias_count = uses_of(GetParam()).bias_count ? 0 : 1;
+  Twins twins(it);
+  twins.train(1);
+  twins.evaluate();
+}
+
 INSTANTIATE_TEST_SUITE_P(Cells, LanguageModelOnGpu, testing::ValuesIn(cell_names()),
                          [](const auto& instance) { return instance.param; });
 

@@ -121,7 +121,7 @@ PlainState trnn(const PlainLayer& layer, const Vector& x, const Vector& h, const
   const int64_t units = layer.hidden;
   Vector next(units);
   for (int64_t j = 0; j < units; ++j) {
-    Number z = layer.Wx(0, j, x) + (layer.has("bias_hh") ? layer["bias_hh"][j] : 0.0);
+    Number z = layer.Wx(0, j, x) + layer.bias("bias_hh", j);
     for (int64_t k = 0; k < units; ++k) z += layer.product("weight_hx", j * units + k, x) * h[k];
     next[j] = std::tanh(z);
   }

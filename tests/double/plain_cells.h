@@ -27,15 +27,14 @@ struct PlainLayer {
   Number product(const std::string& matrix, int64_t row, const Vector& v) const {
     return std::inner_product(v.begin(), v.end(), (*this)[matrix].begin() + row * std::ssize(v), Number(0));
   }
-  Number bias(int64_t row) const {
-    return (*this)["bias_ih"][row] + (has("bias_hh") ? (*this)["bias_hh"][row] : 0.0);
-  }
+  /// Of a gate's bias, which is 0 where there is none.
+  Number bias(const std::string& name, int64_t row) const { return has(name) ? (*this)[name][row] : 0.0; }
+  Number bias(int64_t row) const { return bias("bias_ih", row) + bias("bias_hh", row); }
   Number Wx(int64_t gate, int64_t j, const Vector& x) const {
-    return product("weight_ih", gate * hidden + j, x) + (*this)["bias_ih"][gate * hidden + j];
+    return product("weight_ih", gate * hidden + j, x) + bias("bias_ih", gate * hidden + j);
   }
   Number Uh(int64_t gate, int64_t j, const Vector& h) const {
-    return product("weight_hh", gate * hidden + j, h) +
-           (has("bias_hh") ? (*this)["bias_hh"][gate * hidden + j] : 0.0);
+    return product("weight_hh", gate * hidden + j, h) + bias("bias_hh", gate * hidden + j);
   }
   int64_t M(int64_t states) const { return std::ssize((*this)["weight_mx"]) / input / states; }
 };

@@ -83,6 +83,8 @@ TEST(CommandLine, Defaults) {
   EXPECT_EQ(generate.top_p, 1);
   EXPECT_FALSE(generate.seed.has_value());
   EXPECT_FALSE(parse_as<RecipesOptions>({"recipes"}).json);
+  EXPECT_TRUE(parse_as<RecipesOptions>({"recipes", "--markdown"}).markdown);
+  expect_contains(usage_error({"recipes", "--markdown", "--json"}), "excludes");
 }
 
 TEST(CommandLine, EveryFlagOfTheOthers) {

@@ -128,6 +128,33 @@ TEST_P(TrainingOnBatches, GoesOnFromASavedStateWithTheSameBits) {
   EXPECT_EQ(resumed.model().values().to_vector(), whole.model().values().to_vector());
 }
 
+TEST(Training, ZeroesTheStateAfterEverySoManySteps) {
+  const TemporaryFolder folder;
+  const std::vector<int32_t> ids = some_ids();
+  for (const char* cell : {"lstm", "bn_lstm"}) {
+    SCOPED_TRACE(cell);
+    Recipe recipe = small_recipe(cell);
+    recipe.train.reset_every = 3;
+    Training training(recipe, 11, ids), resumed(recipe, 11, ids);
+    const Tensor h({recipe.train.batch, 6});
+    for (int step = 1; step <= 7; ++step) {
+      updates(training, 1);
+      training.save(folder / "state", 0);
+      const StateReader state(folder / "state");
+      int64_t steps = -1;
+      state.read("state.steps", steps);
+      EXPECT_EQ(steps, 7 * (step % 3));
+      for (const char* name : {"state.0.h", "state.0.c", "state.1.h", "state.1.c"}) {
+        state.read(name, h);
+        EXPECT_EQ(sum_of_squares(h) == 0, step % 3 == 0) << name << " after step " << step;
+      }
+      if (step == 4) resumed.load(folder / "state");
+      if (step > 4) updates(resumed, 1);
+    }
+    EXPECT_EQ(resumed.model().values().to_vector(), training.model().values().to_vector());
+  }
+}
+
 // The order of the lines in a batch, and the padding behind them, change nothing.
 TEST(Training, PaddingChangesNothing) {
   const std::vector<int32_t> ids = {1, 2, 3, 0, 4, 0};  // two lines

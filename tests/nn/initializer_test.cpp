@@ -34,6 +34,46 @@ TEST(Initializer, NormalHasItsDeviation) {
   EXPECT_NEAR(std::sqrt(sum_of_squares(model.parameter.variable().value()) / 1e4), 0.3, 0.01);
 }
 
+TEST(Initializer, LogNormalIsEToANormal) {
+  const Numbers values = Initial({100, 100}, log_normal_values(0.5, 0.3)).values(),
+                normal = Initial({100, 100}, normal_values(0.3)).values();
+  double mean = 0, square = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    ASSERT_FLOAT_EQ(values[i], std::exp(0.5f + normal[i]));
+    mean += values[i] / 1e4;
+    square += double(values[i]) * values[i] / 1e4;
+  }
+  // Of a log-normal variable: e^(m + s^2 / 2), and (e^(s^2) - 1) of that squared.
+  EXPECT_NEAR(mean, std::exp(0.5 + 0.045), 0.02);
+  EXPECT_NEAR(square / (mean * mean) - 1, std::exp(0.09) - 1, 0.01);
+}
+
+TEST(Initializer, LogNormalForEveryParameter) {
+  LanguageModelOptions options = small();
+  options.every = log_normal_values(3, 0.01);
+  const LanguageModel model(options, 11);
+  for (const Segment& segment : model.segments())
+    for (const real value : value_of(model, segment.name).to_vector())
+      ASSERT_NEAR(value, std::exp(3.0), 1.1) << segment.name;
+}
+
+TEST(Initializer, OfTheOutputLeavesItsBiasAndTheRestAlone) {
+  const LanguageModel plain(small(), 11);
+  LanguageModelOptions options = small();
+  options.output_weights = constant_values(7);
+  const LanguageModel model(options, 11);
+  for (const Segment& segment : model.segments()) {
+    const Numbers values = value_of(model, segment.name).to_vector();
+    if (segment.name == "decoder.weight")
+      EXPECT_EQ(values, Numbers(values.size(), 7));
+    else
+      EXPECT_EQ(values, value_of(plain, segment.name).to_vector()) << segment.name;
+  }
+  options.hidden = {5, 4};
+  options.tied = true;
+  EXPECT_NE(error_of([&] { LanguageModel(options, 11); }).find("model.output_init"), std::string::npos);
+}
+
 TEST(Initializer, OrthogonalWithinEachBlock) {
   const auto check = [](int64_t rows, int64_t columns, int blocks) {
     const Numbers w = Initial({rows * blocks, columns}, orthogonal_values().per_gate(blocks)).values();

@@ -49,6 +49,15 @@ TEST(LanguageModel, CountsItsParameters) {
   const LanguageModel one_bias(options, 11);
   EXPECT_EQ(one_bias.parameter_count(), 44 + layers - 44 + 66 + 11);
   EXPECT_FALSE(has_parameter(one_bias, "rnn.bias_hh_l0"));
+  options.bias_count = 0;
+  const LanguageModel no_bias(options, 11);
+  EXPECT_EQ(no_bias.parameter_count(), 44 + layers - 88 + 66 + 11);
+  EXPECT_FALSE(has_parameter(no_bias, "rnn.bias_ih_l0"));
+  options.forget_bias = 1;
+  EXPECT_EQ(error_of([&] { LanguageModel(options, 11); }),
+            "[cell] a forget bias of 1 where gates have no biases: leave it out, or give them one");
+  options.bias_count = 3;
+  EXPECT_EQ(error_of([&] { LanguageModel(options, 11); }), "[cell] no bias per gate, one or two, got 3");
   options = small();
   options.output_layers = {7, 3};
   EXPECT_EQ(LanguageModel(options, 11).parameter_count(), 44 + layers + (42 + 7) + (21 + 3) + 33 + 11);

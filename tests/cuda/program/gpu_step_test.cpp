@@ -13,12 +13,14 @@
 namespace rondo {
 namespace {
 
-/// Everything that changes from step to step: masks, Adam's corrections, lengths and so rates.
+/// Everything that changes from step to step: masks, Adam's corrections, lengths and so rates, and whether
+/// the state goes on.
 Recipe recipe_of(const std::string& cell) {
   Recipe recipe = small_recipe(cell);
   recipe.model.embedding_dropout = 0.2;
   recipe.model.tied = true;
   recipe.train.length_deviation = 2;
+  recipe.train.reset_every = 5;
   recipe.train.learning_rate = 0.01;
   recipe.train.clip = 0.25;
   recipe.train.activation_regularization = 2;
@@ -106,6 +108,7 @@ TEST(GpuStep, IsTheCpusWhereItIsNotReplayed) {
   Recipe lines = recipe_of("lstm"), normalised = recipe_of("bn_lstm");
   lines.data.batching = "lines";
   lines.train.length_deviation = normalised.train.length_deviation = 0;
+  lines.train.reset_every = 0;
   lines.model.tied = normalised.model.tied = false;
   lines.model.embedding = 0;
   lines.model.embedding_dropout = 0;
