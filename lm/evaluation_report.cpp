@@ -100,6 +100,26 @@ double published_figure(const Recipe::Published& published, const std::string& s
   return split == "valid" ? figures.valid : split == "test" ? figures.test : 0;
 }
 
+Json json_of(const Evaluation& it) {
+  Json json{
+      {"symbols", it.symbols}, {"nats", it.nats()}, {"bits", it.bits()}, {"perplexity", it.perplexity()}};
+  json["unknowns"] = it.unknowns;
+  if (it.unknowns > 0 && it.unknowns < it.symbols)
+    json["perplexity_without_unknowns"] = it.perplexity_without_unknowns();
+  json["seconds"] = it.seconds;
+  return json;
+}
+
+void print_figures(const std::string& text, const Evaluation& it) {
+  fmt::print("{}: {} symbols scored, {} of them unknown ({:.2f}%)\n", text, it.symbols, it.unknowns,
+             100.0 * static_cast<double>(it.unknowns) / static_cast<double>(it.symbols));
+  fmt::print("nats        {:.4f}\nbits        {:.4f}\nperplexity  {:.2f}", it.nats(), it.bits(),
+             it.perplexity());
+  if (it.unknowns > 0 && it.unknowns < it.symbols)
+    fmt::print(" with unknowns, {:.2f} without", it.perplexity_without_unknowns());
+  fmt::print("\n");
+}
+
 void print_json(const Measurement& measurement) {
   const auto& [run, name, split, reading, how, tuned, budget, it, published, published_unit] = measurement;
   Json json{{"run", run}, {"text", name}};
@@ -114,15 +134,8 @@ void print_json(const Measurement& measurement) {
     json["dynamic"]["statistics_batches"] = how.statistics->batches;
   }
   if (tuned) json["tuning"] = json_of(*tuned, budget);
-  json["symbols"] = it.symbols;
-  json["nats"] = it.nats();
-  json["bits"] = it.bits();
-  json["perplexity"] = it.perplexity();
   if (published > 0) json["published"] = {{"figure", published}, {"unit", published_unit}};
-  json["unknowns"] = it.unknowns;
-  if (it.unknowns > 0 && it.unknowns < it.symbols)
-    json["perplexity_without_unknowns"] = it.perplexity_without_unknowns();
-  json["seconds"] = it.seconds;
+  json.update(json_of(it));
   fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
@@ -143,13 +156,7 @@ void print_text(const Measurement& measurement) {
                how.cache->theta, how.cache->lambda);
   if (how.dynamic || how.cache)
     fmt::print("one stream from a zero state; the first symbol is context only; means over those scored\n");
-  fmt::print("{}: {} symbols scored, {} of them unknown ({:.2f}%)\n", name, it.symbols, it.unknowns,
-             100.0 * static_cast<double>(it.unknowns) / static_cast<double>(it.symbols));
-  fmt::print("nats        {:.4f}\nbits        {:.4f}\nperplexity  {:.2f}", it.nats(), it.bits(),
-             it.perplexity());
-  if (it.unknowns > 0 && it.unknowns < it.symbols)
-    fmt::print(" with unknowns, {:.2f} without", it.perplexity_without_unknowns());
-  fmt::print("\n");
+  print_figures(name, it);
   if (published > 0)
     fmt::print("published   {} {}{}, by the paper's model on the paper's text\n", published, published_unit,
                how.dynamic ? " with dynamic evaluation"

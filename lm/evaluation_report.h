@@ -1,7 +1,8 @@
-// What `lm eval` prints of what it measurement: text or JSON on stdout. The measuring: lm/evaluate.cpp.
+// What `lm eval` prints of what it measured: text or JSON on stdout. The measuring: lm/evaluate.cpp.
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
@@ -27,6 +28,10 @@ struct Measurement {
 
 /// The paper's figure on `split` with what `how` adds to the model, 0 where there is none.
 double published_figure(const Recipe::Published& published, const std::string& split, const Adaptation& how);
+
+/// The figures of a text, of whatever model.
+nlohmann::ordered_json json_of(const Evaluation& it);
+void print_figures(const std::string& text, const Evaluation& it);
 
 void print_json(const Measurement& measurement);
 void print_text(const Measurement& measurement);
