@@ -204,7 +204,8 @@ class Reader {
 
   void add_ngrams(NgramModel& model, int order) {
     std::vector<std::pair<NgramModel::Ngram, std::int64_t>> found;  // with its line
-    found.reserve(static_cast<std::size_t>(std::min<std::int64_t>(count(order), std::ssize(rest_))));
+    const std::int64_t bytes = 2 * (order + 1);  // a line has that many or more, whatever \data\ says
+    found.reserve(static_cast<std::size_t>(std::min(count(order), std::ssize(rest_) / bytes)));
     const bool highest = order == std::ssize(counts_);
     read_section(order, [&](const Entry& entry) {
       NgramModel::State context = model.empty_context();

@@ -1,16 +1,18 @@
-// Kneser-Ney smoothing, interpolated and modified: the estimate of an n-gram model from counts that recurrent
-// models are compared with. Kneser & Ney 1995; Chen & Goodman 1998, "An Empirical Study of Smoothing
-// Techniques for Language Modeling", section 3 and equations 4.23 to 4.27 (numbers of the technical report).
-// Read next: data/arpa.h.
+// Kneser-Ney smoothing, interpolated and modified: the n-gram model that recurrent models are compared with.
+// Kneser & Ney 1995, "Improved backing-off for m-gram language modeling"; modified by Chen & Goodman 1998,
+// "An Empirical Study of Smoothing Techniques for Language Modeling", TR-10-98, "Modified Kneser-Ney
+// smoothing". It keeps every n-gram and deliberately prunes nothing. Read next: data/arpa.h.
 //
-// With h' the context h without its first symbol, e the empty context, V the size of the vocabulary:
-//   p(w | h) = (a(h w) - D_k(a(h w))) / sum_x a(h x) + b(h) p(w | h')          order k of h w, from 1 to n
-//   b(h)     = sum_j D_k(j) |{x : a(h x) = j}| / sum_x a(h x)                    so that p(. | h) sums to one
-//   p(w | e) has 1 / V for p(w | h').
-// The counts a of the highest order are how often the n-gram occurs, those of lower orders in how many
-// contexts:
-//   a(g) = c(g)                      if g has n symbols, or begins with `<s>`, before which nothing can stand
-//   a(g) = |{v : c(v g) > 0}|        otherwise (in this wording Heafield et al. 2013, section 3).
+// With h' the context h without its first symbol, k the order of h w, V the size of the vocabulary:
+//   p(w | h) = (a(h w) - D_k(a(h w))) / sum_x a(h x) + b(h) p(w | h')
+//   b(h)     = sum_j D_k(j) |{x : a(h x) = j}| / sum_x a(h x)            so that p(. | h) sums to one;
+//   p(w | h) = p(w | h')  where the text has no h;      1 / V for p(w | h')  where h is empty.
+//
+// The counts a are, in the highest order n, how often the n-gram occurs, c, and below in how many contexts;
+// before `<s>` nothing can stand (in this wording Heafield et al. 2013, "Scalable Modified Kneser-Ney
+// Language Model Estimation"):
+//   a(g) = c(g)                      if g has n symbols, or begins with `<s>`
+//   a(g) = |{v : c(v g) > 0}|        otherwise.
 // Each order has three discounts, from n_j, how many of its n-grams have a = j:
 //   Y = n_1 / (n_1 + 2 n_2)
 //   D(j) = j - (j + 1) Y n_{j+1} / n_j     for j = 1, 2, 3;      D(j) = D(3) for j > 3;      D(0) = 0.

@@ -36,9 +36,9 @@ class NgramModel {
   explicit NgramModel(std::int32_t symbols);
 
   /// Adds the n-grams of the next order, sorted by context and then symbol: first all V + 1 unigrams, with
-  /// empty_context(). `<s>` (V) can only come first in an n-gram. Back-off weights of the highest order have
-  /// no meaning: they are 0. Error for what is not so, for contexts that are not of the order below, and for
-  /// a probability above 1 or NaN.
+  /// empty_context(); `<s>` (V) can only come first in an n-gram. Those of the highest order have the weight
+  /// 1. Error for n-grams that are not sorted so, for contexts that are not of the order below, for symbols
+  /// out of range, for a probability above 1, and for NaN.
   void add_order(const std::vector<Ngram>& ngrams);
 
   int order() const { return static_cast<int>(first_.size()) - 2; }

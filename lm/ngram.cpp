@@ -6,8 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <chrono>
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -70,10 +71,9 @@ std::vector<std::int64_t> sizes_of(const NgramModel& model) {
 
 void print_model(const NgramOptions& options, const Source& source) {
   const NgramModel& model = source.model;
-  fmt::print("{}, order {}, {} {} of vocabulary; {} in {}\n",
+  fmt::print("{}, order {}, a vocabulary of {} {}; {} in {:.1f} s\n",
              options.arpa.empty() ? "modified Kneser-Ney, interpolated" : options.arpa, model.order(),
-             model.symbols(), options.unit, options.arpa.empty() ? "estimated" : "read",
-             duration_text(source.seconds));
+             model.symbols(), options.unit, options.arpa.empty() ? "estimated" : "read", source.seconds);
   for (int order = 1; order <= model.order(); ++order) {
     fmt::print("{:>10} {}-grams", model.ngrams(order), order);
     if (!source.discounts.empty()) {

@@ -16,7 +16,8 @@ using Json = nlohmann::json;
 TEST(LmNgram, MeasuresTheEstimate) {
   const SmallData data;
   const std::string text = output_of_lm({"ngram", "--data", data.path("data"), "--order", "3"});
-  expect_contains(text, "modified Kneser-Ney, interpolated, order 3, 14 words of vocabulary; estimated in ");
+  expect_contains(text,
+                  "modified Kneser-Ney, interpolated, order 3, a vocabulary of 14 words; estimated in ");
   expect_contains(text, "        15 1-grams, discounts ");
   expect_contains(text, "valid.txt: 160 symbols scored, 0 of them unknown (0.00%)\nnats ");
   expect_contains(text, "test.txt: 160 symbols scored");
