@@ -1,5 +1,5 @@
 // Unigram and bigram models: what a recurrent model must beat before its number means anything. Deliberately
-// the simplest smoothing, not a Kneser-Ney baseline. Read next: lm/, the program.
+// the simplest smoothing; the strong baseline is data/kneser_ney.h. Read next: data/ngram_model.h.
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
 
 #include "data/text.h"
@@ -28,6 +29,55 @@ Unit unit_from_string(std::string_view name) {
 
 std::string_view line_end_symbol(Unit unit) {
   return unit == Unit::words ? eos_symbol : std::string_view("\n");
+}
+
+bool is_of_unit(std::string_view symbol, Unit unit) {
+  if (symbol == unknown_symbol) return true;
+  if (unit == Unit::words) return std::none_of(symbol.begin(), symbol.end(), is_space);
+  return symbol.size() == (unit == Unit::bytes ? 1 : utf8_length(symbol, 0));
+}
+
+std::string escape_symbol(std::string_view symbol) {
+  std::string line;
+  for (std::size_t at = 0; at < symbol.size();) {
+    const auto byte = static_cast<unsigned char>(symbol[at]);
+    const std::size_t length = utf8_length(symbol, at);
+    if (byte == '\\') {
+      line += "\\\\";
+    } else if (byte == '\n') {
+      line += "\\n";
+    } else if (byte == '\t') {
+      line += "\\t";
+    } else if (length == 0 || byte <= ' ' || byte == 0x7f) {
+      line += fmt::format("\\x{:02x}", byte);
+    } else {
+      line += symbol.substr(at, length);
+    }
+    at += std::max<std::size_t>(length, 1);
+  }
+  return line;
+}
+
+std::optional<std::string> unescape_symbol(std::string_view line) {
+  std::string symbol;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    if (line[at] != '\\') {
+      symbol += line[at];
+      continue;
+    }
+    const std::string_view rest = line.substr(at + 1);
+    if (rest.starts_with('\\') || rest.starts_with('n') || rest.starts_with('t')) {
+      symbol += rest[0] == 'n' ? '\n' : rest[0] == 't' ? '\t' : '\\';
+      at += 1;
+    } else {
+      unsigned char byte = 0;
+      if (!rest.starts_with('x') || rest.size() < 3) return std::nullopt;
+      if (std::from_chars(&rest[1], &rest[1] + 2, byte, 16).ptr != &rest[1] + 2) return std::nullopt;
+      symbol += static_cast<char>(byte);
+      at += 3;
+    }
+  }
+  return symbol;
 }
 
 Text clean_text(std::string raw, std::string name, Unit unit) {

@@ -35,6 +35,14 @@ struct Tokenization {
 /// The symbol that ends a line: `<eos>`, or the newline.
 std::string_view line_end_symbol(Unit unit);
 
+/// Whether text of this unit can hold the symbol; `<unk>` always passes.
+bool is_of_unit(std::string_view symbol, Unit unit);
+
+/// A symbol as vocab.txt writes it: `\\`, `\n`, `\t`, and `\xNN` for blanks, other control characters and
+/// bytes that are not UTF-8. And the way back; nothing if an escape is none of these.
+std::string escape_symbol(std::string_view symbol);
+std::optional<std::string> unescape_symbol(std::string_view text);
+
 /// Text that is ready to be cut into symbols.
 struct Text {
   std::string name;                // for messages

@@ -2,7 +2,6 @@
 #include "data/vocabulary.h"
 
 #include <algorithm>
-#include <charconv>
 #include <unordered_set>
 #include <utility>
 
@@ -39,57 +38,6 @@ bool apply_limits(std::vector<Type>& types, const VocabularyLimits& limits, std:
   });
   for (std::size_t i = most - 1; i < kept.size(); ++i) kept[i]->kept = false;
   return true;
-}
-
-std::string escape(std::string_view symbol) {
-  std::string line;
-  for (std::size_t at = 0; at < symbol.size();) {
-    const auto byte = static_cast<unsigned char>(symbol[at]);
-    const std::size_t length = utf8_length(symbol, at);
-    if (byte == '\\') {
-      line += "\\\\";
-    } else if (byte == '\n') {
-      line += "\\n";
-    } else if (byte == '\t') {
-      line += "\\t";
-    } else if (length == 0 || byte <= ' ' || byte == 0x7f) {
-      line += fmt::format("\\x{:02x}", byte);
-    } else {
-      line += symbol.substr(at, length);
-    }
-    at += std::max<std::size_t>(length, 1);
-  }
-  return line;
-}
-
-/// The symbol of a line of vocab.txt, or nothing if an escape is none of ours.
-std::optional<std::string> unescape(std::string_view line) {
-  std::string symbol;
-  for (std::size_t at = 0; at < line.size(); ++at) {
-    if (line[at] != '\\') {
-      symbol += line[at];
-      continue;
-    }
-    const std::string_view rest = line.substr(at + 1);
-    if (rest.starts_with('\\') || rest.starts_with('n') || rest.starts_with('t')) {
-      symbol += rest[0] == 'n' ? '\n' : rest[0] == 't' ? '\t' : '\\';
-      at += 1;
-    } else {
-      unsigned char byte = 0;
-      if (!rest.starts_with('x') || rest.size() < 3) return std::nullopt;
-      if (std::from_chars(&rest[1], &rest[1] + 2, byte, 16).ptr != &rest[1] + 2) return std::nullopt;
-      symbol += static_cast<char>(byte);
-      at += 3;
-    }
-  }
-  return symbol;
-}
-
-/// Whether text of this unit can hold the symbol.
-bool is_of_unit(std::string_view symbol, Unit unit) {
-  if (symbol == unknown_symbol) return true;
-  if (unit == Unit::words) return std::none_of(symbol.begin(), symbol.end(), is_space);
-  return symbol.size() == (unit == Unit::bytes ? 1 : utf8_length(symbol, 0));
 }
 
 }  // namespace
@@ -142,7 +90,7 @@ Vocabulary Vocabulary::load(const std::filesystem::path& path, Tokenization toke
   std::int64_t number = 0;
   for (const std::string_view line : split_lines(text)) {
     ++number;
-    const auto symbol = unescape(line);
+    const auto symbol = unescape_symbol(line);
     if (!symbol)
       throw InputError(
           fmt::format("{}: line {}: bad escape in '{}': use \\\\, \\n, \\t or \\xNN", name, number, line));
@@ -150,7 +98,7 @@ Vocabulary Vocabulary::load(const std::filesystem::path& path, Tokenization toke
       throw InputError(fmt::format("{}: line {}: empty; every line is a symbol", name, number));
     if (!is_of_unit(*symbol, tokenization.unit))
       throw InputError(fmt::format("{}: line {}: '{}' cannot come from text read as {}", name, number,
-                                   escape(*symbol), to_string(tokenization.unit)));
+                                   escape_symbol(*symbol), to_string(tokenization.unit)));
     if (!vocabulary.add(*symbol))
       throw InputError(fmt::format("{}: line {}: '{}' is already on line {}", name, number, line,
                                    *vocabulary.id(*symbol) + 1));
@@ -162,7 +110,7 @@ Vocabulary Vocabulary::load(const std::filesystem::path& path, Tokenization toke
 
 std::string Vocabulary::to_text() const {
   std::string text;
-  for (const std::string& symbol : symbols_) text += escape(symbol) + '\n';
+  for (const std::string& symbol : symbols_) text += escape_symbol(symbol) + '\n';
   return text;
 }
 
@@ -192,7 +140,7 @@ Encoded Vocabulary::encode(std::string_view text, const std::string& name, LastL
     const auto known = id(*symbol);
     if (!known && !unknown)
       throw InputError(fmt::format("{}: line {}: '{}' is not in the vocabulary, which has no {} for it", name,
-                                   reader.line(), escape(*symbol), unknown_symbol));
+                                   reader.line(), escape_symbol(*symbol), unknown_symbol));
     if (!known && missing.insert(*symbol).second) encoded.missing.emplace_back(*symbol);
     encoded.ids.push_back(known ? *known : *unknown);
     if (unknown && encoded.ids.back() == *unknown) ++encoded.unknowns;

@@ -54,8 +54,12 @@ class Vocabulary {
   /// are not of the unit; for words without `<eos>`.
   static Vocabulary load(const std::filesystem::path& path, Tokenization tokenization);
 
-  /// The content of vocab.txt: a symbol a line, the line number (from 0) being the id. `\\`, `\n`, `\t`, and
-  /// `\xNN` for blanks, other control characters and bytes that are not UTF-8.
+  /// Without symbols as yet.
+  explicit Vocabulary(Tokenization tokenization) : tokenization_(tokenization) {}
+  /// Gives a symbol of the unit the next id; false if it has one already.
+  bool add(std::string symbol);
+
+  /// The content of vocab.txt: a symbol a line, by escape_symbol, the line number (from 0) being the id.
   std::string to_text() const;
 
   const Tokenization& tokenization() const { return tokenization_; }
@@ -79,9 +83,6 @@ class Vocabulary {
   struct Hash : std::hash<std::string_view> {
     using is_transparent = void;  // looks up a string_view without a copy
   };
-
-  explicit Vocabulary(Tokenization tokenization) : tokenization_(tokenization) {}
-  bool add(std::string symbol);  // false if it is there already
 
   Tokenization tokenization_;
   std::vector<std::string> symbols_;

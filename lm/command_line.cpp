@@ -29,6 +29,7 @@ struct Parser {
   EvaluateOptions evaluate;
   ScoreOptions score;
   GenerateOptions generate;
+  NgramOptions ngram;
   InfoOptions info;
   RecipesOptions recipes;
   TableOptions table;
@@ -240,6 +241,41 @@ Parser::Parser() {
   generate_command.add_flag("--allow-unk", generate.allow_unknown, "let <unk> be sampled");
   add_device(generate_command, generate);
 
+  CLI::App& ngram_command =
+      command("ngram", "estimate and measure an n-gram model: Kneser-Ney, or an ARPA file",
+              "lm ngram --data ptb --order 5 --out ptb.arpa");
+  ngram_command.footer(
+      "The estimate is modified Kneser-Ney, interpolated, of the training text (Chen & Goodman 1998), all\n"
+      "n-grams kept. Each line is read from its begin (<s>) on: all its symbols are scored, its end too, "
+      "and\n"
+      "no context crosses it. What the training text lacks is <unk>; if it lacks that, too, <unk> has the\n"
+      "probability that is left for symbols not seen. In ARPA files of characters and bytes a blank is\n"
+      "<space>, and what else is not visible is escaped as in vocab.txt.\n" +
+      ngram_command.get_footer());
+  ngram_command
+      .add_option("--data", ngram.data,
+                  "a folder with train.txt, valid.txt and perhaps test.txt; or one text file, whose last two "
+                  "twentieths become valid and test")
+      ->type_name("DIR|FILE");
+  CLI::Option* order = ngram_command.add_option("--order", ngram.order, "of the longest n-grams")
+                           ->check(integer(1, 5))
+                           ->type_name("N")
+                           ->capture_default_str();
+  CLI::Option* out =
+      ngram_command.add_option("--out", ngram.out, "an ARPA file to write")->type_name("FILE.arpa");
+  ngram_command
+      .add_option("--arpa", ngram.arpa, "measure this model, of any toolkit, in place of estimating one")
+      ->excludes(order)
+      ->excludes(out)
+      ->type_name("FILE.arpa");
+  ngram_command.add_option("--unit", ngram.unit, "what a symbol is: words, characters or bytes")
+      ->check(CLI::IsMember({"words", "characters", "bytes"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  ngram_command.add_flag("--strip-lines", ngram.strip_lines,
+                         "drop the white space around each line, as data.strip_lines does");
+  ngram_command.add_flag("--json", ngram.json, "print one JSON object");
+
   CLI::App& info_command =
       command("info", "show layers, shapes, parameters and memory of a run or a recipe; or what Rondo knows",
               "lm info --recipe zaremba-small --vocab-size 10000");
@@ -384,6 +420,10 @@ Command parse_command_line(int argc, const char* const* argv) {
   }
   if (first == "info") return info_command(parser);
   if (first == "recipes") return parser.recipes;
+  if (first == "ngram") {
+    check_input(!parser.ngram.data.empty(), "ngram: which text? As in: lm ngram --data ptb --order 5");
+    return parser.ngram;
+  }
   if (first == "table") {
     check_run_given(command, parser.table.runs.empty() ? "" : parser.table.runs.front());
     return parser.table;

@@ -1,6 +1,6 @@
 // The command line of `lm`: from words to the options of one command, and from an exception to an exit
-// status. Deliberately does nothing that a command does: train.h, evaluate.h, score.h, generate.h, info.h,
-// recipes.h, table.h.
+// status. Deliberately does nothing that a command does: train.h, evaluate.h, score.h, generate.h, ngram.h,
+// info.h, recipes.h, table.h.
 #pragma once
 
 #include <string>
@@ -9,6 +9,7 @@
 #include "lm/evaluate.h"
 #include "lm/generate.h"
 #include "lm/info.h"
+#include "lm/ngram.h"
 #include "lm/recipes.h"
 #include "lm/score.h"
 #include "lm/table.h"
@@ -21,8 +22,8 @@ struct Help {
   std::string text;
 };
 
-using Command = std::variant<Help, TrainOptions, EvaluateOptions, ScoreOptions, GenerateOptions, InfoOptions,
-                             RecipesOptions, TableOptions>;
+using Command = std::variant<Help, TrainOptions, EvaluateOptions, ScoreOptions, GenerateOptions, NgramOptions,
+                             InfoOptions, RecipesOptions, TableOptions>;
 
 /// InputError for what cannot be understood or lacks something; the text names the nearest command or flag.
 Command parse_command_line(int argc, const char* const* argv);

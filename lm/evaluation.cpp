@@ -37,7 +37,8 @@ std::string Reading::text() const {
 void check_streams(const Reading& reading, int64_t symbols) {
   check_input(
       !reading.carries_state() || reading.streams < std::max<int64_t>(2, symbols),
-      "{} evaluation streams are too many for {} symbols; use fewer (--streams, or train.eval_streams)",
+      "{} evaluation streams are too many for {} symbols; use fewer (--streams, train.eval_streams or "
+      "train.final_streams)",
       reading.streams, symbols);
 }
 

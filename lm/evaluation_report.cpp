@@ -77,6 +77,16 @@ Json json_of(const Tuned& tuned, int64_t budget) {
 
 }  // namespace
 
+void print_figures(const std::string& text, const Evaluation& it) {
+  fmt::print("{}: {} symbols scored, {} of them unknown ({:.2f}%)\n", text, it.symbols, it.unknowns,
+             100.0 * static_cast<double>(it.unknowns) / static_cast<double>(it.symbols));
+  fmt::print("nats        {:.4f}\nbits        {:.4f}\nperplexity  {:.2f}", it.nats(), it.bits(),
+             it.perplexity());
+  if (it.unknowns > 0 && it.unknowns < it.symbols)
+    fmt::print(" with unknowns, {:.2f} without", it.perplexity_without_unknowns());
+  fmt::print("\n");
+}
+
 void print_json(const Measurement& measurement) {
   Json json = json_of(measurement);
   if (measurement.tuned) json["tuning"] = json_of(*measurement.tuned, measurement.budget);
@@ -98,15 +108,9 @@ void print_text(const Measurement& measurement) {
   if (how.cache)
     fmt::print("neural cache: window {}, theta {}, lambda {}; it grows from empty\n", how.cache->window,
                how.cache->theta, how.cache->lambda);
-  fmt::print("{}: {} symbols scored, {} of them unknown ({:.2f}%)\n", name, it.symbols, it.unknowns,
-             100.0 * static_cast<double>(it.unknowns) / static_cast<double>(it.symbols));
+  print_figures(name, it);
   fmt::print("read in {}{}\n", reading.text(),
              reading.line_end ? "" : "; the first symbol is context only; means over those scored");
-  fmt::print("nats        {:.4f}\nbits        {:.4f}\nperplexity  {:.2f}", it.nats(), it.bits(),
-             it.perplexity());
-  if (it.unknowns > 0 && it.unknowns < it.symbols)
-    fmt::print(" with unknowns, {:.2f} without", it.perplexity_without_unknowns());
-  fmt::print("\n");
   if (published > 0)
     fmt::print("published   {} {}{}, by the paper's model on the paper's text\n", published, published_unit,
                how.dynamic ? " with dynamic evaluation"

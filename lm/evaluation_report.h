@@ -5,6 +5,8 @@
 
 namespace rondo {
 
+/// The figures of a text, of whatever model.
+void print_figures(const std::string& text, const Evaluation& it);
 void print_json(const Measurement& measurement);
 void print_text(const Measurement& measurement);
 

@@ -49,19 +49,19 @@ bool write_all(int file, std::string_view bytes) {
 
 }  // namespace
 
-void write_atomically(const std::filesystem::path& path, std::span<const std::string_view> pieces) {
+void write_atomically(const std::filesystem::path& path, const std::function<void(const Pieces&)>& write_to) {
   const std::filesystem::path partial = path.string() + ".partial";
+  struct Removal {
+    const std::filesystem::path& partial;
+    ~Removal() { unlink(partial.c_str()); }  // whatever fails; once it is renamed, nothing is there
+  } const removal{partial};
   const auto check_written = [&](bool ok) {
-    if (ok) return;
-    const int reason = errno;
-    unlink(partial.c_str());
-    throw Error(fmt::format("cannot write {}: {}; what it held before is intact", path.string(),
-                            std::strerror(reason)));
+    check(ok, "cannot write {}: {}; what it held before is intact", path.string(), std::strerror(errno));
   };
   {
     File file(partial, O_WRONLY | O_CREAT | O_TRUNC);
     check_written(file.is_open());
-    for (const std::string_view piece : pieces) check_written(write_all(file, piece));
+    write_to([&](std::string_view piece) { check_written(write_all(file, piece)); });
     check_written(fsync(file) == 0);
     check_written(file.close_now());
   }
@@ -71,6 +71,12 @@ void write_atomically(const std::filesystem::path& path, std::span<const std::st
   // The file is complete by now; an unsynced folder could only bring the old one back after a power cut.
   check(folder.is_open() && fsync(folder) == 0, "cannot sync the folder of {}: {}", path.string(),
         std::strerror(errno));
+}
+
+void write_atomically(const std::filesystem::path& path, std::span<const std::string_view> pieces) {
+  write_atomically(path, [&](const Pieces& write_piece) {
+    for (const std::string_view piece : pieces) write_piece(piece);
+  });
 }
 
 void write_atomically(const std::filesystem::path& path, std::string_view bytes) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -15,6 +16,9 @@ namespace rondo {
 /// then intact.
 void write_atomically(const std::filesystem::path& path, std::span<const std::string_view> pieces);
 void write_atomically(const std::filesystem::path& path, std::string_view bytes);
+/// The same of what `write` hands over piece by piece, for what is too long to be held at once.
+using Pieces = std::function<void(std::string_view)>;
+void write_atomically(const std::filesystem::path& path, const std::function<void(const Pieces&)>& write);
 
 /// Appends `line` and a newline to a file, which it makes if there is none; behind a line that lacks its end,
 /// as a killed process leaves it, on a line of its own. Error naming the file and the reason; it is then as

@@ -45,6 +45,16 @@ Json json_of(const Adaptation& how) {
   return json;
 }
 
+Json json_of(const Evaluation& it) {
+  Json json{
+      {"symbols", it.symbols}, {"nats", it.nats()}, {"bits", it.bits()}, {"perplexity", it.perplexity()}};
+  json["unknowns"] = it.unknowns;
+  if (it.unknowns > 0 && it.unknowns < it.symbols)
+    json["perplexity_without_unknowns"] = it.perplexity_without_unknowns();
+  json["seconds"] = it.seconds;
+  return json;
+}
+
 Json json_of(const Measurement& measurement) {
   const auto& [run, text, vocabulary_size, parameters, split, reading, how, tuned, budget, it, published,
                published_unit] = measurement;
@@ -62,15 +72,8 @@ Json json_of(const Measurement& measurement) {
     json["dynamic"]["statistics_symbols"] = how.statistics->symbols;
     json["dynamic"]["statistics_batches"] = how.statistics->batches;
   }
-  json["symbols"] = it.symbols;
-  json["nats"] = it.nats();
-  json["bits"] = it.bits();
-  json["perplexity"] = it.perplexity();
   if (published > 0) json["published"] = {{"figure", published}, {"unit", published_unit}};
-  json["unknowns"] = it.unknowns;
-  if (it.unknowns > 0 && it.unknowns < it.symbols)
-    json["perplexity_without_unknowns"] = it.perplexity_without_unknowns();
-  json["seconds"] = it.seconds;
+  json.update(json_of(it));
   return json;
 }
 

@@ -31,6 +31,8 @@ struct Measurement {
 /// {"run", "text", "split", "read", the settings of what adapts, "symbols", "nats", ...}: what `lm eval
 /// --json` prints.
 nlohmann::ordered_json json_of(const Measurement& measurement);
+/// The figures of a text, of whatever model.
+nlohmann::ordered_json json_of(const Evaluation& it);
 /// The settings of what adapts.
 nlohmann::ordered_json json_of(const Adaptation& how);
 

@@ -218,7 +218,8 @@ std::vector<Key> keys_of(Recipe& recipe) {
        "most of `lm finetune`, which ends earlier by train.non_monotonic_stopping"},
 
       {"report.ngrams", &report.ngrams, any, "",
-       "after training, print the unigram's and bigram's cross-entropy (add 0.1) beside the model's"},
+       "after training, print the cross-entropy of n-gram models beside the model's: Kneser-Ney of order 5, "
+       "bigram and unigram (add 0.1)"},
       {"report.sample", &report.sample, at_least(0), "symbols",
        "after training, print so many sampled symbols"},
 

@@ -4,9 +4,12 @@
 
 #include <functional>
 #include <numbers>
+#include <numeric>
 #include <optional>
+#include <span>
 
 #include "cuda/runtime.h"
+#include "data/kneser_ney.h"
 #include "data/ngram.h"
 #include "data/text.h"
 #include "lm/evaluation.h"
@@ -121,6 +124,23 @@ void estimate_statistics(Training& training, const RunFolder& run,
 /// Thrown where a signal ends the final report, which leaves nothing half done.
 struct Stopped {};
 
+/// What a model must beat, beside what it reaches on the validation text: `nats`. Of the n-gram models, too,
+/// the first symbol is not scored.
+std::string beside_ngrams(double nats, const Vocabulary& vocabulary, const Corpus& corpus) {
+  constexpr int order = 5;
+  const std::span<const int32_t> train = corpus.train.ids, valid = corpus.valid.ids;
+  const NgramEntropy ngram = ngram_entropy(train, valid, vocabulary.size());
+  const auto line_end = vocabulary.line_end_id();
+  const NgramModel kneser_ney_model = kneser_ney(train, vocabulary.size(), line_end, order).model;
+  const std::vector<double> log_p = log_probabilities(kneser_ney_model, valid, line_end);
+  const double sum = std::accumulate(log_p.begin() + 1, log_p.end(), 0.0);
+  const auto bits = [](double it) { return it / std::numbers::ln2; };
+  return fmt::format(
+      "on valid: model {:.3f}, Kneser-Ney of order {} {:.3f}, bigram {:.3f}, unigram {:.3f} bits per symbol",
+      bits(nats), order, bits(-sum / static_cast<double>(log_p.size() - 1)), bits(ngram.bigram),
+      bits(ngram.unigram));
+}
+
 /// What a finished training says: the figures of the best model, which are kept, baselines, a sample.
 void final_report(Training& training, const RunConfig& config, const Vocabulary& vocabulary,
                   const Corpus& corpus, const RunFolder& run, const StopSignals& signals, Report& report) {
@@ -151,12 +171,7 @@ void final_report(Training& training, const RunConfig& config, const Vocabulary&
   if (corpus.test && reading.sequence > 0)  // and what the model knows beyond a sequence
     evaluate("test", *corpus.test, {.streams = recipe.train.final_streams});
   report.line(fmt::format("best on valid: {}", figure_text(recipe, best)));
-  if (recipe.report.ngrams) {
-    const NgramEntropy ngram = ngram_entropy(corpus.train.ids, corpus.valid.ids, vocabulary.size());
-    report.line(fmt::format("on valid: model {:.3f}, bigram {:.3f}, unigram {:.3f} bits per symbol",
-                            best / std::numbers::ln2, ngram.bigram / std::numbers::ln2,
-                            ngram.unigram / std::numbers::ln2));
-  }
+  if (recipe.report.ngrams) report.line(beside_ngrams(best, vocabulary, corpus));
   if (recipe.report.sample > 0) {
     report.line(fmt::format("a sample of {} symbols:", recipe.report.sample));
     Sampler sampler(training.model(), vocabulary, {.seed = static_cast<uint64_t>(recipe.train.seed)});

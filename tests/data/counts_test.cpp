@@ -1,14 +1,12 @@
-// The loader against published corpora: lines, tokens and types must come out to the last one. The corpora
-// are not part of the project: set RONDO_DATA to the folder that holds them; without it ../shared/data beside
-// the sources is tried, and what is not there is skipped.
+// The loader against published corpora: lines, tokens and types must come out to the last one. What is not
+// there is skipped: tests/data/files.h.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <filesystem>
 
 #include "data/corpus.h"
+#include "tests/data/files.h"
 
 namespace rondo {
 namespace {
@@ -23,12 +21,8 @@ struct Expected {
 };
 
 void expect_counts(const Expected& expected) {
-  const char* given = std::getenv("RONDO_DATA");
-  const auto root =
-      given ? std::filesystem::path(given) : std::filesystem::path(RONDO_SOURCE_DIR) / "../shared/data";
-  const auto folder = root / expected.folder;
-  if (!std::filesystem::exists(folder / "train.txt"))
-    GTEST_SKIP() << folder << " is not there: set RONDO_DATA";
+  const auto folder = corpus_folder(expected.folder);
+  if (!has_corpus(folder)) GTEST_SKIP() << folder << " is not there: set RONDO_DATA";
 
   const CorpusText text = open_corpus(folder, expected.tokenization.unit);
   EXPECT_TRUE(text.notes.empty());

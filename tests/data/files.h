@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -39,6 +40,17 @@ class TestFolder {
  private:
   std::filesystem::path path_;
 };
+
+/// The folder of a published corpus, which need not be there. Corpora are not part of the project: set
+/// RONDO_DATA to the folder that holds them; without it ../shared/data beside the sources is tried.
+inline std::filesystem::path corpus_folder(std::string_view name) {
+  const char* given = std::getenv("RONDO_DATA");
+  const std::filesystem::path sources = RONDO_SOURCE_DIR;
+  return (given ? std::filesystem::path(given) : sources / "../shared/data") / name;
+}
+inline bool has_corpus(const std::filesystem::path& folder) {
+  return std::filesystem::exists(folder / "train.txt");
+}
 
 /// Expects an InputError of one line whose text contains every one of `parts`.
 template <class Action, class... Parts>

@@ -34,6 +34,8 @@ void expect_settings(const std::string& prefix, const std::vector<Table>& tables
 // Merity et al. 2018 and salesforce/awd-lstm-lm: what all these recipes have.
 const Table awd = {
     {"data.unit", "words", "words"},
+    {"published.vocabulary", "10000", "33278"},
+    {"published.test_symbols", "82430", "245569"},
     {"model.cell", "lstm", "lstm"},
     {"model.layers", "3", "3"},
     {"model.biases", "2", "2"},

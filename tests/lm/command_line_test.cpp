@@ -76,6 +76,10 @@ TEST(CommandLine, Defaults) {
   EXPECT_FALSE(evaluate.json);
   const auto score = parse_as<ScoreOptions>({"score", "r"});
   EXPECT_FALSE(score.stateful || score.per_symbol);
+  const auto ngram = parse_as<NgramOptions>({"ngram", "--data", "d"});
+  EXPECT_EQ(ngram.order, 5);
+  EXPECT_EQ(ngram.unit, "words");
+  EXPECT_FALSE(ngram.strip_lines || ngram.json);
   const auto generate = parse_as<GenerateOptions>({"generate", "r"});
   EXPECT_EQ(generate.symbols, 300);
   EXPECT_EQ(generate.temperature, 1);

@@ -134,7 +134,7 @@ TEST_F(RefusalsTest, Texts) {
   expect_training_refused({"--set", "train.eval_streams=160"},
                           "160 evaluation streams are too many for 160 symbols");
   write_bytes(*data / "data/test.txt", "the cat sat\n");
-  expect_training_refused({"--set", "train.eval_streams=8"},
+  expect_training_refused({"--set", "train.final_streams=8"},
                           "8 evaluation streams are too many for 4 symbols");
   fs::remove(*data / "data/test.txt");
 

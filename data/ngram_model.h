@@ -1,0 +1,88 @@
+// A back-off n-gram model: ln p(symbol | symbols before it), one symbol at a time. It deliberately knows no
+// names of symbols (data/vocabulary.h), estimates nothing (data/kneser_ney.h) and reads no file
+// (data/arpa.h). Read next: data/kneser_ney.h.
+//
+// With h' the context h without its first symbol (Katz 1987; the form in which ARPA files keep any model):
+//   p(w | h) = p_h(w)            if the model has the n-gram h w,
+//              b(h) p(w | h')    otherwise, the weight b(h) being 1 if the model has no n-gram h.
+// The n-grams are a tree whose root is the empty context: each is a child of its context, and children lie
+// side by side, sorted by symbol. A link leads from each n-gram to the longest of its proper suffixes that is
+// there, too. So the context of a symbol is one place in the tree, and backing off is following a link (Aho &
+// Corasick 1975).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace rondo {
+
+class NgramModel {
+ public:
+  /// What the model remembers of the symbols before: equal states give all that may follow equal
+  /// probabilities, so that a beam search may merge them. Cheap to copy; good for the model that gave it.
+  using State = std::int32_t;
+
+  struct Ngram {
+    State context;                            // the n-gram without its last symbol
+    std::int32_t symbol;                      // the last one
+    double log_probability, log_backoff = 0;  // natural logarithms; -infinity for 0
+  };
+
+  /// Of symbols 0 to V - 1, as yet without n-grams; V itself is the begin of a line, `<s>`, which is only
+  /// context.
+  explicit NgramModel(std::int32_t symbols);
+
+  /// Adds the n-grams of the next order, sorted by context and then symbol: first all V + 1 unigrams, with
+  /// empty_context(); `<s>` (V) can only come first in an n-gram. Those of the highest order have the weight
+  /// 1. Error for n-grams that are not sorted so, for contexts that are not of the order below, for symbols
+  /// out of range, for a probability above 1, and for NaN.
+  void add_order(const std::vector<Ngram>& ngrams);
+
+  int order() const { return static_cast<int>(first_.size()) - 2; }
+  std::int32_t symbols() const { return symbols_; }  // V
+  std::int64_t ngrams(int order) const { return first(order + 1) - first(order); }
+  /// The first n-gram of an order; the others follow it in the order in which they were added.
+  State first(int order) const { return first_.at(static_cast<std::size_t>(order)); }
+
+  State empty_context() const { return 0; }
+  State line_start() const { return reduced(1 + symbols_); }
+
+  struct Step {
+    double log_probability;  // natural
+    State next;              // the context of the symbol after this one
+  };
+  /// Error for a symbol outside of [0, V).
+  Step step(State context, std::int32_t symbol) const;
+
+  /// The n-gram of a context and a symbol, if the model has it.
+  std::optional<State> find(State context, std::int32_t symbol) const;
+
+  /// Calls `use` for each n-gram of an order, from 1 to order(), in the order in which they were added: its
+  /// symbols, probability and weight.
+  void for_each(int order, const std::function<void(std::span<const std::int32_t>, const Ngram&)>& use) const;
+
+ private:
+  static constexpr State none = -1;
+
+  State child(State context, std::int32_t symbol) const;
+  bool is_context(State node) const { return node + 1 < static_cast<State>(children_.size()); }
+  State reduced(State node) const;
+
+  std::int32_t symbols_;
+  std::vector<State> first_{
+      0};  // by order; the root is the only n-gram of order 0; then where the next one begins
+  // By n-gram; children of one lie from children_[n] to children_[n + 1], and the highest order has none.
+  std::vector<std::int32_t> symbol_;
+  std::vector<State> suffix_, children_;
+  std::vector<double> log_probability_, log_backoff_;
+};
+
+/// ln p of each id of a text: each line is read from the begin of a line on, its end, `line_end`, is scored
+/// as well, and no context crosses it. A text without line ends is one line.
+std::vector<double> log_probabilities(const NgramModel& model, std::span<const std::int32_t> ids,
+                                      std::optional<std::int32_t> line_end);
+
+}  // namespace rondo

@@ -1,0 +1,22 @@
+// `lm ngram`: the n-gram model that a recurrent one must beat, estimated (data/kneser_ney.h) or read
+// (data/arpa.h).
+#pragma once
+
+#include <string>
+
+namespace rondo {
+
+struct NgramOptions {
+  std::string data;
+  std::string unit = "words";
+  bool strip_lines = false;
+  int order = 5;     // of the estimate, from 1
+  std::string arpa;  // a model to read in place of the estimate
+  std::string out;   // an ARPA file to write; empty: none
+  bool json = false;
+};
+
+/// Prints how well the model predicts the validation and the test text, on stdout. Returns 0.
+int ngram(const NgramOptions& options);
+
+}  // namespace rondo
