@@ -26,7 +26,7 @@ struct IntermediateState {
   Recurrent W_mh;
 };
 
-/// Tensor RNN: a recurrent matrix of its own for each symbol. Sutskever et al. 2011; Maupome & Meurs (3).
+/// Tensor RNN: a recurrent matrix of its own for each symbol. Sutskever et al. 2011; Maupome & Meurs (2).
 ///
 ///   h' = tanh(U x + (sum_i W_i x_i) h + b)
 ///
@@ -40,7 +40,7 @@ struct TensorRnn : Cell {
   Projection U, W;
 };
 
-/// Multiplicative RNN. Sutskever et al. 2011; Maupome & Meurs (5), (6).
+/// Multiplicative RNN. Sutskever et al. 2011; Maupome & Meurs (4), (5).
 ///
 ///   h' = tanh(U x + V m + b)
 ///
