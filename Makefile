@@ -21,9 +21,6 @@ GPU_PROGRAMS := lm bench rondo_tests rondo_tests_double rondo_tests_cuda rondo_t
 SOURCES = git ls-files --cached --others --exclude-standard -- '*.h' '*.cpp' '*.cc' '*.cu'
 CLANG_FORMAT = $(shell command -v clang-format-14 || (clang-format --version 2>/dev/null | grep -q 'version 14\.' && echo clang-format))
 
-# Sanitizers take memory of their own, and minutes to measure it.
-OF_MEMORY = ^Memory|EstimatesMemory
-
 configure = cmake -S . -B $(1) $(CMAKE) $(2) --log-level=NOTICE
 compile = cmake --build $(1) --parallel $(JOBS) --target $(2)
 run_tests = ctest --test-dir $(1) --output-on-failure --no-tests=error
@@ -41,7 +38,7 @@ run: all  ## train the demo on Rondo's own sources, then sample from it: a minut
 test: deps  ## build everything and run all tests
 	@$(call configure,$(BUILD))
 	@$(call compile,$(BUILD),all)
-	@$(call run_tests,$(BUILD)) --output-junit tests.xml
+	@$(call run_tests,$(BUILD))
 
 install: deps  ## put lm, and the library for find_package(rondo), below PREFIX
 	@$(call configure,$(BUILD))
@@ -67,7 +64,7 @@ check-cuda: deps
 check-sanitize: deps
 	@$(call configure,$(SANITIZED),-DRONDO_SANITIZE=address$(,)undefined)
 	@$(call compile,$(SANITIZED),all)
-	@OMP_NUM_THREADS=1 $(call run_tests,$(SANITIZED)) --parallel $(JOBS) --exclude-regex '$(OF_MEMORY)'
+	@OMP_NUM_THREADS=1 $(call run_tests,$(SANITIZED)) --parallel $(JOBS)
 
 # For a machine that has a GPU but not the packages. They are started from the top of a copy of the sources.
 build-gpu: deps  ## pack the programs that gpu-check and gpu-bench need, for another machine: build-gpu/

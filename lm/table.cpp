@@ -203,7 +203,7 @@ std::string name_of(const Rows& line) {
   const Row& row = line.front();
   const std::string recipe = row.recipe().name + (row.is_finetuned() ? ", finetuned" : "");
   if (line.size() > 1) return recipe;
-  const std::filesystem::path path = std::filesystem::path(row.run) / "";
+  const std::filesystem::path path = std::filesystem::absolute(row.run).lexically_normal() / "";
   const std::string folder = path.parent_path().filename().string();
   return folder == recipe ? folder : fmt::format("{} ({})", recipe, folder);
 }

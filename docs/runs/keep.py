@@ -18,6 +18,8 @@ def without_folders(text):
     return re.sub(r"(?<![\w.])(?:\.{0,2}/)(?:[^/\s\"']+/)*(?=[^/\s\"']+)", "", text)
 
 
+if not (run / "evaluations.jsonl").exists():
+    sys.exit(f"{run}: nothing was measured of its model yet: lm eval {run} --split test")
 settings, made_by = (run / "config.toml").read_text().split("[made_by]")
 (kept / "config.toml").write_text(settings + "[made_by]" + without_folders(made_by))
 (kept / "evaluations.jsonl").write_text(without_folders((run / "evaluations.jsonl").read_text()))
