@@ -105,22 +105,11 @@ bool Segments::next(Chunk& chunk) {
 std::vector<Chunk> pieces_without_padding(const Chunk& chunk, std::int64_t steps) {
   std::vector<Chunk> pieces;
   for (std::int64_t begin = 0; begin < chunk.steps; begin += steps) {
-    Chunk piece;
-    for (const std::int64_t length : chunk.lengths)
-      if (length > begin) piece.lengths.push_back(std::min(length - begin, steps));
-    piece.streams = std::ssize(piece.lengths);
-    if (piece.streams == 0) break;
-    piece.steps = piece.lengths.front();
-    piece.from_zero_state = chunk.from_zero_state && begin == 0;
-    for (const std::int64_t length : piece.lengths) piece.scored += length;
-    for (std::int64_t t = begin; t < begin + piece.steps; ++t) {
-      const std::int64_t row = t * chunk.streams;
-      piece.inputs.insert(piece.inputs.end(), chunk.inputs.begin() + row,
-                          chunk.inputs.begin() + row + piece.streams);
-      piece.targets.insert(piece.targets.end(), chunk.targets.begin() + row,
-                           chunk.targets.begin() + row + piece.streams);
-    }
-    pieces.push_back(std::move(piece));
+    const std::int64_t alive = std::count_if(chunk.lengths.begin(), chunk.lengths.end(),
+                                             [&](std::int64_t length) { return length > begin; });
+    if (alive == 0) break;
+    const std::int64_t end = std::min(begin + steps, chunk.lengths.front());
+    pieces.push_back(part_of(chunk, begin, end, 0, alive));
   }
   return pieces;
 }

@@ -63,4 +63,23 @@ void Streams::seek(std::int64_t position) {
   position_ = position;
 }
 
+Chunk part_of(const Chunk& chunk, std::int64_t begin, std::int64_t end, std::int64_t first,
+              std::int64_t count) {
+  Chunk part;
+  part.steps = end - begin;
+  part.streams = count;
+  part.from_zero_state = chunk.from_zero_state && begin == 0;
+  for (std::int64_t t = begin; t < end; ++t) {
+    const std::int64_t row = t * chunk.streams + first;
+    part.inputs.insert(part.inputs.end(), chunk.inputs.begin() + row, chunk.inputs.begin() + row + count);
+    part.targets.insert(part.targets.end(), chunk.targets.begin() + row, chunk.targets.begin() + row + count);
+  }
+  for (std::int64_t b = first; b < first + count; ++b) {
+    part.lengths.push_back(
+        std::clamp<std::int64_t>(chunk.lengths[static_cast<std::size_t>(b)] - begin, 0, part.steps));
+    part.scored += part.lengths.back();
+  }
+  return part;
+}
+
 }  // namespace rondo

@@ -22,6 +22,14 @@ struct Chunk {
   bool from_zero_state = false;       // else its streams go on where the first B of the chunk before ended
 };
 
+/// Steps [begin, end) of streams [first, first + count).
+Chunk part_of(const Chunk& chunk, std::int64_t begin, std::int64_t end, std::int64_t first,
+              std::int64_t count);
+/// All steps of streams [first, first + count): a micro-batch.
+inline Chunk streams_of(const Chunk& chunk, std::int64_t first, std::int64_t count) {
+  return part_of(chunk, 0, chunk.steps, first, count);
+}
+
 /// Cuts n symbols into B runs, read in step. Every symbol but the first is a target: the first is context
 /// only. Holds a view of the ids, which must outlive it.
 class Streams {

@@ -16,30 +16,6 @@
 namespace rondo {
 namespace {
 
-/// Streams [first, first + count) of a chunk's ids.
-std::vector<int32_t> streams_of(const std::vector<int32_t>& ids, int64_t steps, int64_t streams,
-                                int64_t first, int64_t count) {
-  std::vector<int32_t> part;
-  part.reserve(static_cast<size_t>(steps * count));
-  for (int64_t t = 0; t < steps; ++t) {
-    const auto row = ids.begin() + t * streams + first;
-    part.insert(part.end(), row, row + count);
-  }
-  return part;
-}
-
-/// The same of a chunk.
-Chunk streams_of(const Chunk& chunk, int64_t first, int64_t count) {
-  Chunk part;
-  part.steps = chunk.steps;
-  part.streams = count;
-  part.inputs = streams_of(chunk.inputs, chunk.steps, chunk.streams, first, count);
-  part.targets = streams_of(chunk.targets, chunk.steps, chunk.streams, first, count);
-  part.lengths.assign(chunk.lengths.begin() + first, chunk.lengths.begin() + first + count);
-  for (const int64_t length : part.lengths) part.scored += length;
-  return part;
-}
-
 /// to = from, rows [first, first + from's) of each.
 void copy_states(const std::vector<State>& from, const std::vector<State>& to, int64_t first = 0) {
   for (size_t layer = 0; layer < to.size(); ++layer) {
@@ -263,9 +239,11 @@ void Training::advance_on_gpu(const Chunk& chunk, double rate) {
   optimizer_->write_numbers(rate, &numbers.optimizer);
   if (average_.started()) average_.write_numbers(&numbers.average);
   std::vector<Tokens> ids;
-  for (int64_t first = 0; first < chunk.streams; first += micro_batch())
-    for (const std::vector<int32_t>* of : {&chunk.inputs, &chunk.targets})
-      ids.push_back(gpu_->ids(ids.size(), streams_of(*of, chunk.steps, chunk.streams, first, micro_batch())));
+  for (int64_t first = 0; first < chunk.streams; first += micro_batch()) {
+    const Chunk part = streams_of(chunk, first, micro_batch());
+    ids.push_back(gpu_->ids(ids.size(), part.inputs));
+    ids.push_back(gpu_->ids(ids.size(), part.targets));
+  }
   // What a graph has recorded holds for chunks of one length, of which every symbol is scored, and where the
   // host has nothing to count, as batch normalisation has.
   const bool replays = replays_ && batches_.carries_state() && model_.buffers().empty() &&
