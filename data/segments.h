@@ -1,5 +1,5 @@
-// Segments: lines or crops of a text side by side, each read from a zero state. The other way to batch a text
-// beside data/streams.h, which carries the state on. Read next: data/ngram.h, the baseline.
+// Segments: lines, crops or sequences of a text side by side, each read from a zero state. The other way to
+// batch a text beside data/streams.h, which carries the state on. Read next: data/ngram.h, the baseline.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class Segments {
   /// which is context only, is a target once. InputError unless there are two symbols.
   static Segments sequences(std::span<const std::int32_t> ids, std::int64_t length, std::int64_t batch);
 
-  /// In order of length from now on, where the order is free: with the least padding.
+  /// In order of length until the next seek(), where the order is free: with the least padding.
   void order_by_length();
 
   /// Goes to chunk `position` of an epoch, whose order is drawn from its number; 0: the order of the text.

@@ -304,8 +304,12 @@ Parser::Parser() {
   CLI::App& table_command =
       command("table", "show what papers report beside what runs measured", "lm table runs/* --markdown");
   table_command.footer(
-      "Nats, bits and perplexity are per symbol. The figure on valid is the best, that on test the best\n"
-      "model's. Training time is that of the updates, without evaluations. A dash: no such figure.\n" +
+      "Nats, bits and perplexity are per symbol, of the best model: what a training ends with, and what\n"
+      "`lm eval` measured last since, as it is, with dynamic evaluation, with a cache, with both. Finished\n"
+      "runs that differ in their seed alone are one line: mean, standard deviation. A published figure\n"
+      "stands beside the same kind of model on the same text, read in the same way. Training time is that "
+      "of\n"
+      "the updates, without evaluations. A dash: no such figure.\n" +
       table_command.get_footer());
   table_command.add_option("runs", table.runs, "run folders, a row each")->type_name("RUN");
   CLI::Option* as_json = table_command.add_flag("--json", table.json, "print one JSON object");

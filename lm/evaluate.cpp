@@ -88,6 +88,8 @@ Measurement planned(const EvaluateOptions& options, const OpenRun& run) {
   const bool adapts = options.dynamic || options.cache;
   Measurement plan;
   plan.run = options.run;
+  plan.model = sha256_hex(read_file(run.folder.model()));
+  plan.types = run.vocabulary.types();
   plan.vocabulary_size = run.vocabulary.size();
   plan.parameters = run.model->parameter_count();
   if (options.text.empty()) plan.split = options.split;
@@ -109,21 +111,24 @@ Measurement planned(const EvaluateOptions& options, const OpenRun& run) {
   return plan;
 }
 
-/// Puts the paper's figure beside what was measured, where that is of the same kind of model on the same
-/// text.
-void compare(Measurement& it, const OpenRun& run, int64_t test_symbols) {
-  const Recipe::Published& published = run.config.recipe.published;
-  if (!may_be_the_papers(published, run.vocabulary.size(), test_symbols)) return;
-  it.published = published_figure(published, !run.config.made_by.finetuned_from.empty(), it.split,
-                                  it.how.dynamic.has_value(), it.how.cache.has_value());
-  it.published_unit = published.unit;
+/// The paper's figure of such a model on this text, if it is read as that was; 0: none.
+double published_beside(const Measurement& it, const OpenRun& run, const CorpusText& corpus) {
+  const Recipe& recipe = run.config.recipe;
+  const bool adapts = it.how.dynamic || it.how.cache;
+  const double figure = published_figure(recipe.published, !run.config.made_by.finetuned_from.empty(),
+                                         it.split, it.how.dynamic.has_value(), it.how.cache.has_value());
+  if (figure == 0 || !corpus.test || !is_published_model(recipe) ||
+      (!adapts && it.reading.text() != published_reading(recipe)))
+    return 0;
+  const auto test_symbols = std::ssize(run.vocabulary.encode(*corpus.test).ids) - 1;
+  return may_be_the_papers(recipe.published, run.vocabulary.types(), test_symbols) ? figure : 0;
 }
 
 /// Keeps it with the run. What was measured is worth printing even where that cannot be.
-void keep_if_possible(const OpenRun& run, const Measurement& it,
+void keep_if_possible(const OpenRun& run, const Measurement& it, const Compute& compute,
                       const std::vector<std::string>& sha256_of_text) {
   try {
-    keep(run.folder, it, sha256_of_text);
+    keep(run.folder, it, compute, sha256_of_text);
   } catch (const Error& error) {
     fmt::print(stderr, "lm: warning: not kept with the run: {}\n", error.what());
   }
@@ -165,8 +170,8 @@ void say_notes(const Text& text, const Encoded& ids, const OpenRun& run) {
 
 int evaluate(const EvaluateOptions& options) {
   check_options(options);
-  const Device device = choose_device(options.device, options.precision, options.threads).device;
-  OpenRun run = open_run(options.run, device);
+  const Compute compute = choose_device(options.device, options.precision, options.threads);
+  OpenRun run = open_run(options.run, compute.device);
   Recipe& recipe = run.config.recipe;
   for (const Setting& setting : options.settings) apply_setting(setting, keys_of(recipe));
   Measurement measurement = planned(options, run);
@@ -175,6 +180,8 @@ int evaluate(const EvaluateOptions& options) {
   const Text text = options.text.empty() ? corpus->at(split_from_string(options.split))
                                          : read_text(options.text, unit_from_string(recipe.data.unit));
   measurement.text = text.name;
+  if (!measurement.split.empty()) measurement.published = published_beside(measurement, run, *corpus);
+  measurement.published_unit = recipe.published.unit;
   const Encoded ids = encoded(text, run);
   say_notes(text, ids, run);
 
@@ -198,12 +205,9 @@ int evaluate(const EvaluateOptions& options) {
                            ? evaluate_adaptively(*run.model, ids.ids, measurement.how, unknown, show)
                            : evaluate_ids(*run.model, ids.ids, measurement.reading, unknown, show);
   progress.erase();
-  if (corpus && corpus->test && !measurement.split.empty())
-    compare(measurement, run, std::ssize(run.vocabulary.encode(*corpus->test).ids) - 1);
-  keep_if_possible(run, measurement,
-                   options.text.empty()
-                       ? sha256_lines(*corpus)
-                       : std::vector{sha256_hex(read_file(options.text)) + "  " + options.text});
+  keep_if_possible(
+      run, measurement, compute,
+      options.text.empty() ? sha256_lines(*corpus) : std::vector{text.sha256 + "  " + options.text});
   warn(measurement, run);
   if (options.json)
     print_json(measurement);

@@ -44,8 +44,6 @@ struct Reading {
   int64_t sequence = 0;
 
   bool carries_state() const { return !line_end && sequence == 0; }
-  /// Whether it leaves nothing out that the model could know of what came before.
-  bool is_exact() const { return !carries_state() || streams == 1; }
   /// "one stream", "10 streams", "lines from a zero state", "sequences of 200 from a zero state".
   std::string text() const;
 };

@@ -94,8 +94,8 @@ void print_json(const Measurement& measurement) {
 }
 
 void print_text(const Measurement& measurement) {
-  const auto& [run, name, vocabulary_size, parameters, split, reading, how, tuned, budget, it, published,
-               published_unit] = measurement;
+  const auto& [run, name, model, types, vocabulary_size, parameters, split, reading, how, tuned, budget, it,
+               published, published_unit] = measurement;
   if (how.dynamic) {
     const Recipe::Dynamic& dynamic = *how.dynamic;
     fmt::print(

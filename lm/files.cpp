@@ -51,12 +51,14 @@ bool write_all(int file, std::string_view bytes) {
 
 void write_atomically(const std::filesystem::path& path, const std::function<void(const Pieces&)>& write_to) {
   const std::filesystem::path partial = path.string() + ".partial";
+  const bool existed = std::filesystem::exists(path);
   struct Removal {
     const std::filesystem::path& partial;
     ~Removal() { unlink(partial.c_str()); }  // whatever fails; once it is renamed, nothing is there
   } const removal{partial};
   const auto check_written = [&](bool ok) {
-    check(ok, "cannot write {}: {}; what it held before is intact", path.string(), std::strerror(errno));
+    check(ok, "cannot write {}: {}{}", path.string(), std::strerror(errno),
+          existed ? "; what it held before is intact" : "");
   };
   {
     File file(partial, O_WRONLY | O_CREAT | O_TRUNC);
@@ -88,17 +90,19 @@ void append_line(const std::filesystem::path& path, std::string_view line) {
   const auto check_written = [&](bool ok) {
     check(ok, "cannot write {}: {}", path.string(), std::strerror(errno));
   };
-  check_written(file.is_open());
+  check_written(file.is_open() && flock(file, LOCK_EX) == 0);  // until the file is closed
   struct stat status {};
   check_written(fstat(file, &status) == 0);
-  char last = '\n';
-  if (status.st_size > 0) check_written(pread(file, &last, 1, status.st_size - 1) == 1);
-  // In one call, so that lines of two processes do not mix.
-  const bool written =
-      write_all(file, (last == '\n' ? "" : "\n") + std::string(line) + "\n") && fsync(file) == 0;
+  off_t end = status.st_size;
+  for (char last = 0; end > 0; --end) {
+    check_written(pread(file, &last, 1, end - 1) == 1);
+    if (last == '\n') break;
+  }
+  if (end < status.st_size) check_written(ftruncate(file, end) == 0);
+  const bool written = write_all(file, std::string(line) + "\n") && fsync(file) == 0;
   if (!written) {
     const int reason = errno;
-    if (ftruncate(file, status.st_size) == 0) errno = reason;
+    if (ftruncate(file, end) == 0) errno = reason;
   }
   check_written(written);
 }

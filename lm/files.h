@@ -20,9 +20,8 @@ void write_atomically(const std::filesystem::path& path, std::string_view bytes)
 using Pieces = std::function<void(std::string_view)>;
 void write_atomically(const std::filesystem::path& path, const std::function<void(const Pieces&)>& write);
 
-/// Appends `line` and a newline to a file, which it makes if there is none; behind a line that lacks its end,
-/// as a killed process leaves it, on a line of its own. Error naming the file and the reason; it is then as
-/// it was.
+/// Appends `line` and a newline to a file, which it makes if there is none; in place of a last line without
+/// its end, as a killed process leaves it. Error naming the file and the reason.
 void append_line(const std::filesystem::path& path, std::string_view line);
 
 /// Held while a process writes into a folder, so that no second one does. Ends with the process, however it

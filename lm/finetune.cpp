@@ -46,10 +46,7 @@ void check_may_change(const Setting& setting) {
   const std::string& key = setting.key;
   check_input(!key.starts_with("data.") && !key.starts_with("recipe."),
               "{}: cannot change in a finetuning; the model knows the symbols of its run", setting.where);
-  // What is dropped in training is no part of a model.
-  const bool drops =
-      key.find("drop") != std::string::npos || key.starts_with("model.zoneout") || key == "model.variational";
-  check_input(!key.starts_with("model.") || drops,
+  check_input(!key.starts_with("model.") || acts_in_training_alone(key),
               "{}: cannot change in a finetuning; the model is that of its run, but for its dropout",
               setting.where);
   for (const std::string name : {"learning_rate", "epochs"})

@@ -22,7 +22,7 @@ void read_json_lines(const std::filesystem::path& path, const std::string& write
       good = use(nlohmann::ordered_json::parse(text.substr(begin, end - begin)));
     } catch (const nlohmann::json::exception&) {  // not JSON, or without what belongs there
     }
-    check_input(good, "{}:{}: not a line that {}", path.string(), number, writer);
+    check_input(good, "{}:{}: not a line that {}; take it out", path.string(), number, writer);
     begin = end + 1;
   }
 }

@@ -23,17 +23,32 @@ Json json_of(const Recipe::Cache& it) {
   return {{"window", it.window}, {"theta", it.theta}, {"lambda", it.lambda}};
 }
 
+/// The settings of what adapts, without what was counted on the way.
+std::string settings_of(const Json& entry) {
+  Json settings = Json::object();
+  for (const char* section : {"dynamic", "cache"})
+    if (entry.contains(section)) settings[section] = entry.at(section);
+  if (settings.contains("dynamic"))
+    for (const char* counted : {"statistics_symbols", "statistics_batches"})
+      settings["dynamic"].erase(counted);
+  return settings.empty() ? "" : settings.dump();
+}
+
 KeptMeasurement measurement_of(const Json& entry) {
   return {.split = entry.value("split", ""),
           .read = entry.at("read"),
+          .precision = entry.at("precision"),
           .dynamic = entry.contains("dynamic"),
           .cache = entry.contains("cache"),
+          .settings = settings_of(entry),
           .nats = entry.at("nats"),
           .bits = entry.at("bits"),
           .perplexity = entry.at("perplexity"),
           .symbols = entry.at("symbols"),
+          .types = entry.at("types"),
           .vocabulary_size = entry.at("vocabulary_size"),
-          .parameters = entry.at("parameters")};
+          .parameters = entry.at("parameters"),
+          .sha256 = entry.at("sha256")};
 }
 
 }  // namespace
@@ -56,8 +71,8 @@ Json json_of(const Evaluation& it) {
 }
 
 Json json_of(const Measurement& measurement) {
-  const auto& [run, text, vocabulary_size, parameters, split, reading, how, tuned, budget, it, published,
-               published_unit] = measurement;
+  const auto& [run, text, model, types, vocabulary_size, parameters, split, reading, how, tuned, budget, it,
+               published, published_unit] = measurement;
   Json json{{"run", run}, {"text", text}};
   if (!split.empty()) json["split"] = split;
   json["read"] = reading.text();
@@ -77,16 +92,21 @@ Json json_of(const Measurement& measurement) {
   return json;
 }
 
-void keep(const RunFolder& run, const Measurement& measurement,
+void keep(const RunFolder& run, const Measurement& measurement, const Compute& compute,
           const std::vector<std::string>& sha256_of_text) {
   Json json = json_of(measurement);
-  json.erase("run");  // it is in its folder
+  json.erase("run");        // it is in its folder
+  json.erase("published");  // that is the recipe's
   if (measurement.text.empty()) json.erase("text");
+  json["types"] = measurement.types;
   json["vocabulary_size"] = measurement.vocabulary_size;
   json["parameters"] = measurement.parameters;
   if (measurement.tuned) json["tuned_on_valid"] = measurement.tuned->symbols;
   json["version"] = version();
-  json["model"] = sha256_hex(read_file(run.model()));
+  json["device"] = name_of(compute.device);
+  json["precision"] = compute.precision;
+  json["threads"] = compute.threads;
+  json["model"] = measurement.model;
   json["sha256"] = sha256_of_text;
   append_line(run.evaluations(), json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }

@@ -10,6 +10,7 @@
 
 #include "lm/adaptive_evaluation.h"
 #include "lm/evaluation.h"
+#include "lm/model.h"
 #include "lm/run_folder.h"
 #include "lm/tuning.h"
 
@@ -17,14 +18,15 @@ namespace rondo {
 
 struct Measurement {
   std::string run, text;
-  std::int64_t vocabulary_size = 0, parameters = 0;
+  std::string model;  // SHA-256 of model.safetensors as it was read
+  std::int64_t types = 0, vocabulary_size = 0, parameters = 0;
   std::string split;  // empty: a file of the user's
   Reading reading;
   Adaptation how;
   std::optional<Tuned> tuned;
   std::int64_t budget = 0;  // of tuning
   Evaluation result;
-  double published = 0;  // the paper's figure of the same measurement; 0: none
+  double published = 0;  // the paper's figure of such a model on this text, read so; 0: none
   std::string published_unit;
 };
 
@@ -36,17 +38,19 @@ nlohmann::ordered_json json_of(const Evaluation& it);
 /// The settings of what adapts.
 nlohmann::ordered_json json_of(const Adaptation& how);
 
-/// Appends a measurement of the run's model to evaluations.jsonl, with the version of the program and the
-/// SHA-256 of the model and of the text. Error if it cannot be written.
-void keep(const RunFolder& run, const Measurement& measurement,
+/// Appends a measurement of the run's model to evaluations.jsonl, with the version of the program, where it
+/// was computed, and the SHA-256 of the model and of the text. Error if it cannot be written.
+void keep(const RunFolder& run, const Measurement& measurement, const Compute& compute,
           const std::vector<std::string>& sha256_of_text);
 
 /// A line of evaluations.jsonl, as far as figures can be compared by it.
 struct KeptMeasurement {
-  std::string split, read;
+  std::string split, read, precision;
   bool dynamic = false, cache = false;
+  std::string settings;  // of what adapts, as JSON; empty: nothing
   double nats = 0, bits = 0, perplexity = 0;
-  std::int64_t symbols = 0, vocabulary_size = 0, parameters = 0;
+  std::int64_t symbols = 0, types = 0, vocabulary_size = 0, parameters = 0;
+  std::vector<std::string> sha256;  // "HEX  FILE" of the text
 };
 /// What is kept of the run's model as it is now, in the order of measuring; measurements of models that it
 /// had before are left out. (Without model.safetensors: of the model that was measured last.) InputError,

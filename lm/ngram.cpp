@@ -54,6 +54,9 @@ Evaluation evaluate_text(const Source& source, const Text& text) {
   check_input(!encoded.ids.empty(), "{}: no symbols to score", text.name);
   std::vector<double> nats = log_probabilities(source.model, encoded.ids, source.vocabulary.line_end_id());
   for (double& it : nats) it = -it;
+  check_input(std::all_of(nats.begin(), nats.end(), [](double it) { return it > -1e-6; }),
+              "{}: the model gives a symbol a probability above 1; its back-off weights are wrong",
+              text.name);
   Evaluation result;
   result.add(encoded.ids, nats, source.vocabulary.unknown_id());
   result.seconds = seconds_since(start);
@@ -99,16 +102,34 @@ Json json_of(const NgramOptions& options, const Source& source) {
   return json;
 }
 
+/// The file that `--out` names, behind a link what that names. InputError if it is none to replace: a device,
+/// a folder, or a file that is read.
+std::filesystem::path file_to_write(const NgramOptions& options, const CorpusText& text) {
+  namespace fs = std::filesystem;
+  if (options.out.empty()) return {};
+  const fs::path out = fs::weakly_canonical(options.out);
+  const auto check_out = [&](bool ok, const std::string& what) {
+    check_input(ok, "--out {}: {}; give another file", options.out, what);
+  };
+  check_out(!fs::exists(out) || fs::is_regular_file(out), "no file, but a folder or a device");
+  check_out(out.parent_path().empty() || fs::is_directory(out.parent_path()), "there is no such folder");
+  std::vector<std::string> read{options.arpa};
+  for (const FileDigest& file : text.files) read.push_back(file.path);
+  for (const std::string& path : read)
+    check_out(path.empty() || !fs::exists(out) || !fs::equivalent(out, path), "is read by this command");
+  return out;
+}
+
 }  // namespace
 
 int ngram(const NgramOptions& options) {
   const Tokenization tokenization{unit_from_string(options.unit), options.strip_lines};
   const CorpusText text = open_corpus(options.data, tokenization.unit);
   for (const std::string& note : text.notes) fmt::print(stderr, "lm: {}\n", note);
+  const std::filesystem::path out = file_to_write(options, text);
   const Source source = source_of(options, text, tokenization);
-  if (!options.out.empty())
-    write_atomically(options.out,
-                     [&](const Pieces& write) { write_arpa(source.model, source.vocabulary, write); });
+  if (!out.empty())
+    write_atomically(out, [&](const Pieces& write) { write_arpa(source.model, source.vocabulary, write); });
 
   Json json = json_of(options, source);
   if (!options.json) print_model(options, source);

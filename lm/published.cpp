@@ -3,8 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
+
+#include "lm/model.h"
+#include "lm/recipes.h"
 
 namespace rondo {
 namespace {
@@ -42,16 +46,32 @@ double published_figure(const Recipe::Published& published, bool finetuned, cons
   return split == "valid" ? figures.valid : split == "test" ? figures.test : 0;
 }
 
-bool may_be_the_papers(const Recipe::Published& published, std::int64_t vocabulary_size) {
-  return published.vocabulary == 0 || published.vocabulary == vocabulary_size;
+bool may_be_the_papers(const Recipe::Published& published, std::int64_t types,
+                       std::optional<std::int64_t> test_symbols_scored) {
+  if (published.vocabulary != 0 && published.vocabulary != types) return false;
+  if (published.test_symbols == 0 || !test_symbols_scored) return true;
+  const std::int64_t context_only = published.test_symbols - *test_symbols_scored;  // the first symbol
+  return context_only == 0 || context_only == 1;
 }
 
-bool may_be_the_papers(const Recipe::Published& published, std::int64_t vocabulary_size,
-                       std::int64_t test_symbols_scored) {
-  // The first symbol may be context only.
-  return may_be_the_papers(published, vocabulary_size) &&
-         (published.test_symbols == 0 || published.test_symbols == test_symbols_scored ||
-          published.test_symbols == test_symbols_scored + 1);
+std::string published_reading(Recipe recipe) {
+  recipe.train.final_streams = 1;
+  return final_reading(recipe, 0).text();  // whichever symbol ends a line
+}
+
+bool is_published_model(const Recipe& recipe) {
+  const auto& built_in = built_in_recipes();
+  if (std::none_of(built_in.begin(), built_in.end(), [&](const auto& it) { return it.name == recipe.name; }))
+    return true;
+  Recipe now = recipe, published = load_recipe(recipe.name);
+  const std::vector<Key> keys = keys_of(now), published_keys = keys_of(published);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const std::string& key = keys[i].name;
+    if (key.starts_with("model.") && !acts_in_training_alone(key) &&
+        value_text(keys[i]) != value_text(published_keys[i]))
+      return false;
+  }
+  return true;
 }
 
 Json published_json(const Recipe::Published& published) {

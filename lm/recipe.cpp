@@ -263,6 +263,11 @@ std::vector<Key> keys_of(MadeBy& made_by) {
   };
 }
 
+bool acts_in_training_alone(const std::string& key) {
+  return key.find("drop") != std::string::npos || key.starts_with("model.zoneout") ||
+         key == "model.variational";
+}
+
 void validate(const Recipe& recipe, const std::string& where) {
   const auto& [name, description, paper, published, data, model, train, finetune, report, dynamic, cache] =
       recipe;

@@ -25,9 +25,11 @@ std::vector<Key> keys_of(RunConfig& config) {
 }
 
 /// Until version 0.2 a reset gate had H units whatever it filtered, and where that had another number, M, it
-/// filtered what came after the product: the equation changed with the sizes.
-void check_reset_gate(const RunConfig& config, const std::string& file) {
+/// filtered what came after the product: the equation changed with the sizes. And gru_reset_after had two
+/// biases whatever model.biases said.
+void check_equations(const RunConfig& config, const std::string& file) {
   const Recipe::Model& model = config.recipe.model;
+  if (!config.made_by.version.starts_with("0.1.")) return;
   const auto as_wide_as_the_state = [&](std::int64_t M) {
     const auto all = [](const auto& numbers, auto number) {
       return std::all_of(numbers.begin(), numbers.end(), [&](auto it) { return it == number; });
@@ -39,10 +41,15 @@ void check_reset_gate(const RunConfig& config, const std::string& file) {
           ? !as_wide_as_the_state(model.intermediate > 0 ? model.intermediate : model.embedding)
       : model.cell == "dt_gru" ? !model.transition.empty() && !as_wide_as_the_state(model.transition.back())
                                : false;
-  check_input(!changed || !config.made_by.version.starts_with("0.1."),
+  check_input(!changed,
               "{}: made by version {}, whose {} had another equation: its reset gate filtered U m, and since "
               "0.2 it filters m, as Maupome & Meurs (27) has it; train this run anew",
               file, config.made_by.version, model.cell);
+  check_input(
+      model.cell != "gru_reset_after" || model.biases == 2,
+      "{}: made by version {}, whose gru_reset_after had two biases in any case: set model.biases = 2 "
+      "in this file",
+      file, config.made_by.version);
 }
 
 }  // namespace
@@ -111,7 +118,7 @@ RunConfig read_config(const RunFolder& run) {
   present("made_by.threads", config.made_by.threads > 0);
   present("made_by.sha256", !config.made_by.sha256.empty());
   validate(config.recipe, file);
-  check_reset_gate(config, file);
+  check_equations(config, file);
   return config;
 }
 

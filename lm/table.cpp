@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
 
 #include "lm/command_line.h"
@@ -25,35 +24,52 @@ using Json = nlohmann::ordered_json;
 struct Measured {
   double nats = 0, bits = 0, perplexity = 0;
   std::int64_t symbols = 0;
-  std::string read;  // how; empty in logs of older versions
+  std::string read, settings;  // how; of what adapts
 };
 
-/// What is measured of a run beside the validation text, in the order of columns.
+/// What is measured of a run. `carried`: with the state carried on, where the recipe begins it anew.
 struct Kind {
-  std::string name;
-  bool dynamic, cache;
+  std::string name, split;
+  bool dynamic = false, cache = false, carried = false;
+
+  bool is_plain() const { return !dynamic && !cache && !carried; }
 };
-const std::vector<Kind> kinds = {{"test", false, false},
-                                 {"test dynamic", true, false},
-                                 {"test cache", false, true},
-                                 {"test both", true, true}};
+const std::vector<Kind> kinds = {
+    {"test", "test"},
+    {"test carried on", "test", false, false, true},
+    {"test dynamic", "test", true},
+    {"test cache", "test", false, true},
+    {"test both", "test", true, true},
+    {"valid", "valid"},
+    {"valid dynamic", "valid", true},
+    {"valid cache", "valid", false, true},
+    {"valid both", "valid", true, true},
+};
+constexpr std::size_t test_kind = 0, valid_kind = 5;
 
 struct Row {
   std::string run;
   RunConfig config;
-  std::int64_t vocabulary_size = 0, parameters = 0;
+  std::int64_t vocabulary_size = 0, types = 0, parameters = 0;
   bool finished = false;
   std::int64_t epochs = 0;                 // the last that was evaluated; 0: none
   std::optional<double> training_seconds;  // up to that evaluation; none in logs of older versions
-  std::optional<Measured> valid;           // the best
-  std::vector<std::optional<Measured>> tests{kinds.size()};  // of the best model
+  std::vector<std::optional<Measured>> measured{kinds.size()};  // of the best model
 
   const Recipe& recipe() const { return config.recipe; }
-  const std::optional<Measured>& test() const { return tests.front(); }
+  std::optional<Measured>& test() { return measured[test_kind]; }
+  std::optional<Measured>& valid() { return measured[valid_kind]; }
   bool is_finetuned() const { return !config.made_by.finetuned_from.empty(); }
   bool is_of_the_papers_text() const {
-    return test() ? may_be_the_papers(recipe().published, vocabulary_size, test()->symbols)
-                  : may_be_the_papers(recipe().published, vocabulary_size);
+    const auto& test = measured[test_kind];
+    return may_be_the_papers(recipe().published, types, test ? std::optional(test->symbols) : std::nullopt);
+  }
+  /// The paper's figure of the same kind of model on the same text, read in the same way; 0: none.
+  double published(const Kind& kind, const std::optional<Measured>& it) const {
+    const bool reads_as_published = !kind.is_plain() || !it || it->read == published_reading(recipe());
+    if (kind.carried || !reads_as_published || !is_of_the_papers_text() || !is_published_model(recipe()))
+      return 0;
+    return published_figure(recipe().published, is_finetuned(), kind.split, kind.dynamic, kind.cache);
   }
 };
 
@@ -61,16 +77,21 @@ struct Row {
 bool read_log_line(const Json& entry, Row& row) {
   const auto split = entry.find("split");
   if (split == entry.end()) return entry.at("step").is_number();
-  const Measured measured{entry.at("nats"), entry.at("bits"), entry.at("perplexity"), entry.at("symbols"),
-                          entry.value("read", "")};
+  // Logs of version 0.1 do not say how a text was read: as evaluations during training do it.
+  const Measured measured{entry.at("nats"),
+                          entry.at("bits"),
+                          entry.at("perplexity"),
+                          entry.at("symbols"),
+                          entry.value("read", validation_reading(row.recipe(), 0).text()),
+                          ""};
   if (*split == "test") {
-    if (!row.tests.front()) row.tests.front() = measured;  // what follows is read in another way
+    if (!row.test()) row.test() = measured;  // what follows is read in another way
     row.finished = true;
     return true;
   }
-  if (entry.at("best").get<bool>()) row.valid = measured;
+  if (entry.at("best").get<bool>()) row.valid() = measured;
   if (!entry.contains("epoch")) return *split == "valid";  // the best model once more
-  row.tests.front().reset();                               // of a training that has gone on
+  row.test().reset();                                      // of a training that has gone on
   row.finished = false;
   row.epochs = entry.at("epoch");
   row.training_seconds.reset();
@@ -79,20 +100,33 @@ bool read_log_line(const Json& entry, Row& row) {
   return *split == "valid";
 }
 
-/// The last measurements of each kind; those that are read as final figures are before those that are not.
+/// "HEX  FILE" without the file.
+std::vector<std::string> digests_of(const std::vector<std::string>& sha256_lines) {
+  std::vector<std::string> digests;
+  for (const std::string& line : sha256_lines) digests.push_back(line.substr(0, line.find(' ')));
+  return digests;
+}
+
+/// The last measurements of each kind on the run's own text, in the run's precision or full. One that is read
+/// as published goes before one that is not.
 void take_measurements(const std::vector<KeptMeasurement>& kept, Row& row) {
-  // Of a line's end only whether there is one is said.
-  const std::string final_reading = rondo::final_reading(row.recipe(), 0).text();
-  const auto take = [&](std::optional<Measured>& into, const KeptMeasurement& it, bool adapts) {
-    if (into && !adapts && into->read == final_reading && it.read != final_reading) return;
-    into = Measured{it.nats, it.bits, it.perplexity, it.symbols, it.read};
-  };
+  const std::string exact = published_reading(row.recipe());
+  const bool begins_anew = !final_reading(row.recipe(), 0).carries_state();
+  const MadeBy& made_by = row.config.made_by;
   for (const KeptMeasurement& it : kept) {
+    if (digests_of(it.sha256) != digests_of(made_by.sha256)) continue;
+    if (it.precision != "fp32" && it.precision != made_by.precision) continue;
     const bool adapts = it.dynamic || it.cache;
-    if (it.split == "valid" && !adapts) take(row.valid, it, false);
-    if (it.split != "test") continue;
-    for (std::size_t k = 0; k < kinds.size(); ++k)
-      if (kinds[k].dynamic == it.dynamic && kinds[k].cache == it.cache) take(row.tests[k], it, adapts);
+    for (std::size_t k = 0; k < kinds.size(); ++k) {
+      const Kind& kind = kinds[k];
+      const bool carried = !adapts && begins_anew && it.read == Reading{}.text();
+      if (kind.split != it.split || kind.dynamic != it.dynamic || kind.cache != it.cache ||
+          kind.carried != carried)
+        continue;
+      std::optional<Measured>& into = row.measured[k];
+      if (into && kind.is_plain() && into->read == exact && it.read != exact) continue;
+      into = Measured{it.nats, it.bits, it.perplexity, it.symbols, it.read, it.settings};
+    }
   }
 }
 
@@ -104,17 +138,20 @@ Row row_of(const std::string& path) {
   row.config = read_config(folder);
   const std::vector<KeptMeasurement> kept = kept_measurements(folder);
   if (std::filesystem::exists(folder.vocabulary()) || kept.empty()) {
-    row.vocabulary_size = Vocabulary::load(folder.vocabulary(), tokenization_of(row.recipe())).size();
+    const Vocabulary vocabulary = Vocabulary::load(folder.vocabulary(), tokenization_of(row.recipe()));
+    row.vocabulary_size = vocabulary.size();
+    row.types = vocabulary.types();
     row.parameters =
         LanguageModel(model_options(row.recipe()), row.vocabulary_size, std::nullopt).parameter_count();
   } else {
     row.vocabulary_size = kept.back().vocabulary_size;
+    row.types = kept.back().types;
     row.parameters = kept.back().parameters;
   }
   read_json_lines(folder.log(), "`lm train` writes into its log",
                   [&](const Json& entry) { return read_log_line(entry, row); });
   take_measurements(kept, row);
-  if (!row.finished && row.valid && std::filesystem::exists(folder.state()))  // a text without a test text
+  if (!row.finished && row.valid() && std::filesystem::exists(folder.state()))  // a text without a test text
     row.finished = is_finished(row.recipe(), folder.state());
   return row;
 }
@@ -125,8 +162,12 @@ Json json_of(const std::optional<Measured>& it) {
   Json json{
       {"nats", nullptr}, {"bits", nullptr}, {"perplexity", nullptr}, {"symbols", nullptr}, {"read", nullptr}};
   if (!it) return json;
-  json = {{"nats", it->nats}, {"bits", it->bits}, {"perplexity", it->perplexity}, {"symbols", it->symbols}};
-  json["read"] = it->read.empty() ? Json() : Json(it->read);
+  json = {{"nats", it->nats},
+          {"bits", it->bits},
+          {"perplexity", it->perplexity},
+          {"symbols", it->symbols},
+          {"read", it->read}};
+  if (!it->settings.empty()) json.update(Json::parse(it->settings));
   return json;
 }
 
@@ -140,13 +181,13 @@ Json json_of(const Row& row) {
             {"finetuned", row.is_finetuned()},
             {"vocabulary_size", row.vocabulary_size},
             {"parameters", row.parameters},
-            {"published", published_json(recipe.published)},
-            {"is_of_published_text", row.is_of_the_papers_text()},
-            {"valid", json_of(row.valid)}};
+            {"published", published_json(recipe.published)}};
   for (std::size_t k = 0; k < kinds.size(); ++k) {
     std::string key = kinds[k].name;
     std::replace(key.begin(), key.end(), ' ', '_');
-    json[key] = json_of(row.tests[k]);
+    json[key] = json_of(row.measured[k]);
+    const double figure = row.published(kinds[k], row.measured[k]);
+    if (figure > 0) json[key]["published"] = figure;
   }
   json["finished"] = row.finished;
   json["epochs"] = row.epochs;
@@ -155,43 +196,63 @@ Json json_of(const Row& row) {
   return json;
 }
 
-// ---- Text and Markdown: runs that differ in their seed alone are one line.
+// ---- Text and Markdown: finished runs that differ in their seed alone are one line.
 
 using Rows = std::vector<Row>;
 
-/// What runs of one line have in common: all settings but the seed, and the text.
+/// What runs of one line have in common: text, device, and all settings that act on figures, but the seed.
 std::string kind_of(const Row& row) {
+  const Recipe defaults;
   Recipe recipe = row.recipe();
   recipe.train.seed = 0;
-  std::vector<std::string> digests;
-  for (const std::string& line : row.config.made_by.sha256) digests.push_back(line.substr(0, line.find(' ')));
-  return fmt::format("{}\n{}\n{}\n{}", write_toml(keys_of(recipe)), row.is_finetuned(), row.vocabulary_size,
-                     fmt::join(digests, "\n"));
+  recipe.description = recipe.paper = "";
+  recipe.published = defaults.published;
+  recipe.report = defaults.report;
+  recipe.train.log_every = defaults.train.log_every;
+  recipe.train.save_every = defaults.train.save_every;
+  const MadeBy& made_by = row.config.made_by;
+  return fmt::format("{}\n{} {} {} {}\n{}", write_toml(keys_of(recipe)), row.is_finetuned(),
+                     row.vocabulary_size, made_by.device, made_by.precision,
+                     fmt::join(digests_of(made_by.sha256), "\n"));
 }
 
-/// Lines in the order of their first runs.
+/// Lines in the order of their first runs. A seed stands in a line once: a second run of it, or a copy, is
+/// another line; so is what is not finished.
 std::vector<Rows> lines_of(const Rows& rows) {
   std::vector<Rows> lines;
   std::vector<std::string> of;
   for (const Row& row : rows) {
     const std::string kind = kind_of(row);
-    const auto at = static_cast<std::size_t>(std::find(of.begin(), of.end(), kind) - of.begin());
-    if (at == of.size()) of.push_back(kind), lines.emplace_back();
+    const auto fits = [&](std::size_t at) {
+      return of[at] == kind && row.finished &&
+             std::all_of(lines[at].begin(), lines[at].end(), [&](const Row& other) {
+               return other.finished && other.recipe().train.seed != row.recipe().train.seed;
+             });
+    };
+    std::size_t at = 0;
+    while (at < lines.size() && !fits(at)) ++at;
+    if (at == lines.size()) of.push_back(kind), lines.emplace_back();
     lines[at].push_back(row);
   }
   return lines;
 }
 
-/// Why a published figure is not beside those of a run, on stderr.
-void say_other_texts(const Rows& rows) {
+/// Why published figures are not beside those of a run, on stderr.
+void say_what_is_left_out(const Rows& rows) {
   for (const Row& row : rows) {
     const Recipe::Published& published = row.recipe().published;
-    if (published_text(published).empty() || row.is_of_the_papers_text()) continue;
-    fmt::print(stderr,
-               "lm: {}: {} types, {} symbols scored of its test text; published figures of {} are of a "
-               "text of {} types and {} test symbols, and so are left out (0: not known)\n",
-               row.run, row.vocabulary_size, row.test() ? row.test()->symbols : 0, row.recipe().name,
-               published.vocabulary, published.test_symbols);
+    if (published_text(published).empty()) continue;
+    if (!is_published_model(row.recipe()))
+      fmt::print(stderr,
+                 "lm: {}: published figures are left out: settings of the model are not those of the recipe "
+                 "{}\n",
+                 row.run, row.recipe().name);
+    else if (!row.is_of_the_papers_text())
+      fmt::print(stderr,
+                 "lm: {}: published figures are left out: they are of another text (published.vocabulary = "
+                 "{}, here {}; published.test_symbols = {}, here {}; 0: not known)\n",
+                 row.run, published.vocabulary, row.types, published.test_symbols,
+                 row.measured[test_kind] ? row.measured[test_kind]->symbols : 0);
   }
 }
 
@@ -225,18 +286,20 @@ std::string joined(const Rows& line, Text text) {
 }
 
 /// The figure of one run, or the mean of several and their standard deviation; behind them how many have it,
-/// if not all of a line.
-std::string figure_of(const std::vector<double>& figures, std::size_t runs, int digits) {
-  if (figures.empty()) return dash;
-  const double n = static_cast<double>(figures.size());
-  const double mean = std::accumulate(figures.begin(), figures.end(), 0.0) / n;
-  std::string text = fmt::format("{:.{}f}", mean, digits);
-  if (figures.size() > 1) {
-    double squares = 0;
-    for (const double it : figures) squares += (it - mean) * (it - mean);
-    text += fmt::format(" ± {:.{}f}", std::sqrt(squares / (n - 1)), digits);
+/// if not all `runs` of a line. Of different settings there is no mean.
+std::string figure_of(const std::vector<Measured>& all, double Measured::*member, std::size_t runs,
+                      int digits) {
+  if (all.empty()) return dash;
+  const double n = static_cast<double>(all.size());
+  double mean = 0, squares = 0;
+  for (const Measured& it : all) {
+    if (it.settings != all.front().settings) return "several settings";
+    mean += it.*member / n;
   }
-  return figures.size() == runs ? text : fmt::format("{} ({})", text, figures.size());
+  for (const Measured& it : all) squares += (it.*member - mean) * (it.*member - mean);
+  std::string text = fmt::format("{:.{}f}", mean, digits);
+  if (all.size() > 1) text += fmt::format(" ± {:.{}f}", std::sqrt(squares / (n - 1)), digits);
+  return all.size() == runs ? text : fmt::format("{} ({})", text, all.size());
 }
 
 struct Column {
@@ -259,43 +322,39 @@ bool shows(const Row& row, const std::string& unit) {
   return words == (unit == "perplexity") || (has(published.trained) && published.unit == unit);
 }
 
-/// The figures of one split: `measured(row)` of what `published(row)` is of. Nats, symbols and how the text
-/// was read stand beside figures of models that do not adapt; the others have all of that in JSON.
-template <class Get, class Published>
-void add_figures(std::vector<Column>& columns, const std::vector<Rows>& lines, const std::string& name,
-                 bool in_full, Get measured, Published published) {
-  Column paper{name + " published", false, {}}, nats{name + " nats", false, {}},
-      bits{name + " bits", false, {}}, perplexity{name + " perplexity", false, {}},
-      symbols{name + " symbols", false, {}}, read{name + " read in", true, {}};
+/// The figures of one kind. Nats, symbols and how the text was read stand beside those of models that do not
+/// adapt; the others have all of that in JSON. A mean is of figures with the same settings alone.
+void add_figures(std::vector<Column>& columns, const std::vector<Rows>& lines, std::size_t k) {
+  const Kind& kind = kinds[k];
+  Column paper{kind.name + " published", false, {}}, nats{kind.name + " nats", false, {}},
+      bits{kind.name + " bits", false, {}}, perplexity{kind.name + " perplexity", false, {}},
+      symbols{kind.name + " symbols", false, {}}, read{kind.name + " read in", true, {}};
   for (const Rows& line : lines) {
     const Row& first = line.front();
-    const double figure = first.is_of_the_papers_text() ? published(first) : 0;
+    const double figure = first.published(kind, first.measured[k]);
     paper.cells.push_back(figure > 0 ? fmt::format("{} {}", figure, first.recipe().published.unit) : dash);
+    std::vector<Measured> all;
+    for (const Row& row : line)
+      if (row.measured[k]) all.push_back(*row.measured[k]);
     const auto add = [&](Column& column, double Measured::*member, int digits, bool shown) {
-      std::vector<double> figures;
-      for (const Row& row : line)
-        if (const auto& it = measured(row); it && shown) figures.push_back((*it).*member);
-      column.cells.push_back(figure_of(figures, shown ? line.size() : 0, digits));
+      column.cells.push_back(shown ? figure_of(all, member, line.size(), digits) : dash);
     };
     add(nats, &Measured::nats, 4, true);
     add(bits, &Measured::bits, 4, shows(first, "bits"));
     add(perplexity, &Measured::perplexity, 2, shows(first, "perplexity"));
     const auto of_each = [&](const auto& text) {
-      return joined(line, [&](const Row& row) {
-        const auto& it = measured(row);
-        return it ? text(*it) : dash;
-      });
+      return joined(line, [&](const Row& row) { return row.measured[k] ? text(*row.measured[k]) : dash; });
     };
     symbols.cells.push_back(of_each([](const Measured& it) { return fmt::format("{}", it.symbols); }));
-    read.cells.push_back(of_each([](const Measured& it) { return it.read.empty() ? dash : it.read; }));
+    read.cells.push_back(of_each([](const Measured& it) { return it.read; }));
   }
-  if (!in_full && is_empty(nats)) return;
+  if (!kind.is_plain() && is_empty(nats)) return;
   if (!is_empty(paper)) columns.push_back(paper);
-  if (in_full) columns.push_back(nats);
+  if (kind.is_plain()) columns.push_back(nats);
   if (!is_empty(bits)) columns.push_back(bits);
   if (!is_empty(perplexity)) columns.push_back(perplexity);
-  if (in_full) columns.push_back(symbols);
-  if (in_full && !is_empty(read)) columns.push_back(read);
+  if (kind.is_plain()) columns.push_back(symbols);
+  if (kind.is_plain() && !is_empty(read)) columns.push_back(read);
 }
 
 std::vector<Column> columns_of(const Rows& rows) {
@@ -314,20 +373,7 @@ std::vector<Column> columns_of(const Rows& rows) {
   std::vector<Column> columns{name};
   if (lines.size() < rows.size()) columns.push_back(runs);
   columns.push_back(parameters);
-  const auto published = [](const std::string& split, const Kind& kind) {
-    return [&, split](const Row& row) {
-      return published_figure(row.recipe().published, row.is_finetuned(), split, kind.dynamic, kind.cache);
-    };
-  };
-  for (std::size_t k = 0; k < kinds.size(); ++k)
-    add_figures(
-        columns, lines, kinds[k].name, k == 0,
-        [k](const Row& row) -> const std::optional<Measured>& { return row.tests[k]; },
-        published("test", kinds[k]));
-  add_figures(
-      columns, lines, "valid", true,
-      [](const Row& row) -> const std::optional<Measured>& { return row.valid; },
-      published("valid", kinds.front()));
+  for (std::size_t k = 0; k < kinds.size(); ++k) add_figures(columns, lines, k);
   columns.push_back(epochs);
   columns.push_back(time);
   return columns;
@@ -395,7 +441,7 @@ int table(const TableOptions& options) {
     fmt::print("{}\n", Json{{"runs", list}}.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   } else {
     fmt::print("{}", options.markdown ? markdown_table(columns_of(rows)) : text_table(columns_of(rows)));
-    say_other_texts(rows);
+    say_what_is_left_out(rows);
   }
   return status;
 }

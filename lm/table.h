@@ -1,5 +1,6 @@
 // `lm table`: what papers report beside what runs measured. All of it comes from the folders of the runs:
-// config.toml, vocab.txt, log.jsonl. Deliberately measures nothing anew: that is evaluate.h.
+// config.toml, vocab.txt, log.jsonl, evaluations.jsonl, and the SHA-256 of model.safetensors. Deliberately
+// measures nothing anew: that is evaluate.h.
 #pragma once
 
 #include <string>

@@ -124,8 +124,8 @@ void estimate_statistics(Training& training, const RunFolder& run,
 /// Thrown where a signal ends the final report, which leaves nothing half done.
 struct Stopped {};
 
-/// What a model must beat, beside what it reaches on the validation text: `nats`. Of the n-gram models, too,
-/// the first symbol is not scored.
+/// What a model must beat, beside what it reaches on the validation text: `nats`. N-gram models are scored on
+/// all its symbols but the first.
 std::string beside_ngrams(double nats, const Vocabulary& vocabulary, const Corpus& corpus) {
   constexpr int order = 5;
   const std::span<const int32_t> train = corpus.train.ids, valid = corpus.valid.ids;
@@ -143,7 +143,8 @@ std::string beside_ngrams(double nats, const Vocabulary& vocabulary, const Corpu
 
 /// What a finished training says: the figures of the best model, which are kept, baselines, a sample.
 void final_report(Training& training, const RunConfig& config, const Vocabulary& vocabulary,
-                  const Corpus& corpus, const RunFolder& run, const StopSignals& signals, Report& report) {
+                  const Corpus& corpus, const RunFolder& run, const Compute& compute,
+                  const StopSignals& signals, Report& report) {
   const Recipe& recipe = config.recipe;
   load_model(run.model(), training.model());
   const auto progress_of = [&](const std::string& what, size_t symbols) {
@@ -152,19 +153,22 @@ void final_report(Training& training, const RunConfig& config, const Vocabulary&
       show(done);
     };
   };
+  estimate_statistics(training, run, progress_of("estimating statistics", corpus.train.ids.size()), report);
+  const std::string model = sha256_hex(read_file(run.model()));
   const auto evaluate = [&](const std::string& split, const Encoded& text, const Reading& reading) {
     Measurement it;
     it.split = split;
+    it.model = model;
+    it.types = vocabulary.types();
     it.vocabulary_size = vocabulary.size();
     it.parameters = training.model().parameter_count();
     it.reading = reading;
     it.result = evaluate_ids(training.model(), text.ids, reading, vocabulary.unknown_id(),
                              progress_of("evaluating " + split, text.ids.size()));
     report.best_model(split, it.result, reading);
-    keep(run, it, config.made_by.sha256);
+    keep(run, it, compute, config.made_by.sha256);
     return it.result.nats();
   };
-  estimate_statistics(training, run, progress_of("estimating statistics", corpus.train.ids.size()), report);
   const Reading reading = final_reading(recipe, vocabulary.line_end_id());
   const double best = evaluate("valid", corpus.valid, reading);
   if (corpus.test) evaluate("test", *corpus.test, reading);
@@ -374,7 +378,7 @@ int train(const TrainOptions& options) {
     if (status != 0) return status;
     if (const std::string why = training.ended_by(); !why.empty())
       report.line(fmt::format("{}: the training ends", why));
-    final_report(training, setup.config, vocabulary, corpus, run, signals, report);
+    final_report(training, setup.config, vocabulary, corpus, run, compute, signals, report);
   } catch (const Diverged& error) {
     throw remedy_of(error, run, setup.finetunes());
   } catch (const Stopped&) {

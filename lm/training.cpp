@@ -156,7 +156,8 @@ void Training::forward(const Chunk& chunk, const std::vector<State>& states, Ids
 
 std::vector<Chunk> Training::pieces_of(Chunk chunk) const {
   // On a GPU a step has a fixed number of launches. What is masked for a whole chunk is drawn once for it.
-  if (batches_.carries_state() || gpu_ || masks(model_.options())) return {std::move(chunk)};
+  const bool is_padded = chunk.scored < chunk.steps * chunk.streams;
+  if (!is_padded || batches_.carries_state() || gpu_ || masks(model_.options())) return {std::move(chunk)};
   constexpr int64_t steps = 16;
   return pieces_without_padding(chunk, steps);
 }

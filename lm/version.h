@@ -5,8 +5,8 @@
 
 namespace rondo {
 
-/// The version and, where it was built from a checkout, the commit: "0.2.0+dfc39edc8a21". What runs and
-/// measurements say they were made by.
+/// The version and, where it was built from a checkout, the commit: "0.2.0+dfc39edc8a21",
+/// "0.2.0+dfc39edc8a21-dirty". What runs and measurements say they were made by.
 std::string version();
 
 }  // namespace rondo

@@ -11,17 +11,18 @@ import sys
 
 run = pathlib.Path(sys.argv[1])
 kept = pathlib.Path(__file__).parent / (sys.argv[2] if len(sys.argv) > 2 else run.resolve().name)
-kept.mkdir(exist_ok=True)
 
 
 def without_folders(text):
-    return re.sub(r"(?<![\w.])(?:\.{0,2}/)(?:[^/\s\"']+/)*(?=[^/\s\"']+)", "", text)
+    return re.sub(r"[^\s\"'=]*/(?=[^/\s\"']+)", "", text)
 
 
 if not (run / "evaluations.jsonl").exists():
     sys.exit(f"{run}: nothing was measured of its model yet: lm eval {run} --split test")
+kept.mkdir(exist_ok=True)
 settings, made_by = (run / "config.toml").read_text().split("[made_by]")
-(kept / "config.toml").write_text(settings + "[made_by]" + without_folders(made_by))
+made_by = re.sub(r'^command = "\S+', 'command = "lm', without_folders(made_by), flags=re.M)
+(kept / "config.toml").write_text(settings + "[made_by]" + made_by)
 (kept / "evaluations.jsonl").write_text(without_folders((run / "evaluations.jsonl").read_text()))
 log = (run / "log.jsonl").read_text().splitlines(keepends=True)
 (kept / "log.jsonl").write_text("".join(line for line in log if '"split"' in line))

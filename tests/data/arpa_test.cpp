@@ -97,7 +97,7 @@ class ArpaFile : public testing::Test {
     Arpa arpa = read_arpa(folder_.write("own.arpa", written_), tokenization);
     for (std::int32_t id = 0; id < vocabulary.size(); ++id)
       EXPECT_TRUE(arpa.vocabulary.id(vocabulary.symbol(id)));
-    EXPECT_EQ(arpa.vocabulary.size(), vocabulary.size() + !vocabulary.line_end_id().has_value());
+    EXPECT_EQ(arpa.vocabulary.size(), vocabulary.size());
     for (int k = 2; k <= order; ++k) EXPECT_EQ(arpa.model.ngrams(k), it.model.ngrams(k));
     expect_sums_to_one(arpa.model, 1e-7);
     const auto before = log_probabilities(it.model, vocabulary.encode(train).ids, vocabulary.line_end_id());

@@ -55,6 +55,36 @@ TEST(LmNgram, WhatItWritesItReads) {
   EXPECT_FALSE(std::filesystem::exists(data.path("a.arpa.partial")));
 }
 
+// Its </s>, which other toolkits ask for, is no symbol of a text without line ends.
+TEST(LmNgram, OfATextWithoutLineEndsReadsBackTheSame) {
+  const SmallData data;
+  std::string text;
+  for (int i = 0; i < 400; ++i) text += "abcab "[(i * i + i / 7) % 6];
+  write_bytes(data / "data/train.txt", text);
+  write_bytes(data / "data/valid.txt", "ab ca\nb");
+  const std::vector<std::string> words{"ngram",  "--data",     data.path("data"),
+                                       "--unit", "characters", "--json"};
+  const auto nats = [&](const char* option) {
+    std::vector<std::string> all = words;
+    all.insert(all.end(), {option, data.path("model.arpa")});
+    return Json::parse(output_of_lm(all)).at("valid").at("nats").get<double>();
+  };
+  const double estimated = nats("--out");
+  EXPECT_TRUE(std::isfinite(estimated));
+  EXPECT_NEAR(nats("--arpa"), estimated, 1e-6);
+}
+
+TEST(LmNgram, RefusesProbabilitiesAboveOne) {
+  const SmallData data;
+  write_bytes(
+      data / "wrong.arpa",
+      "\\data\\\nngram 1=4\nngram 2=1\n\n\\1-grams:\n-1 <s> 300\n-1 </s>\n-1 <unk> 300\n-1 the 300\n\n"
+      "\\2-grams:\n-1 <s> the\n\n\\end\\\n");
+  const Result result =
+      run_lm({"ngram", "--data", data.path("data"), "--arpa", data.path("wrong.arpa"), "--json"});
+  expect_refused(result, "a probability above 1");
+}
+
 TEST(LmNgram, CountsUnknownsAndWarnsOfZero) {
   const SmallData data;
   write_bytes(data / "data/valid.txt", "the zebra sat\n");
@@ -81,8 +111,14 @@ TEST(LmNgram, Refusals) {
                  "--order excludes --arpa");
   expect_refused(run_lm({"ngram", "--data", folder, "--arpa", "a", "--out", "b"}), "--out excludes --arpa");
   expect_refused(run_lm({"ngram", "--data", folder, "--arpa", data.path("none")}), "cannot be opened");
-  expect_refused(run_lm({"ngram", "--data", folder, "--out", data.path("no/folder.arpa")}), "cannot write",
-                 1);
+  const auto out_refused = [&](const std::string& out, const std::string& why) {
+    expect_refused(run_lm({"ngram", "--data", folder, "--out", out}), "--out " + out + ": " + why);
+  };
+  out_refused(data.path("no/folder.arpa"), "there is no such folder");
+  out_refused("/dev/full", "no file, but a folder or a device");
+  out_refused(folder, "no file, but a folder or a device");
+  std::filesystem::create_symlink(data / "data/train.txt", data / "link");
+  out_refused(data.path("link"), "is read by this command");
   expect_refused(run_lm({"ngram", "--data", folder, "--ordre", "2"}),
                  "unknown flag --ordre; did you mean '--order'?");
   write_bytes(data / "data/train.txt", "a <s> b\n");

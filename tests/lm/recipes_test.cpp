@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "lm/evaluation_report.h"
@@ -61,6 +62,24 @@ TEST(Recipes, PublishedFiguresOfMaupomeAndMeurs) {
   const auto published = [](const char* name) { return load_recipe(name).published.trained; };
   EXPECT_EQ(published("maupome-ptb-mgru").test, 1.07);
   EXPECT_EQ(published("maupome-text8-mlstm").test, 1.37);
+}
+
+// Types and symbols of the test texts, as the papers or the corpora have them; 0: not known.
+TEST(Recipes, SayOfWhichTextTheirFiguresAre) {
+  const std::map<std::string, std::pair<int64_t, int64_t>> texts = {{"zaremba-small", {10000, 82430}},
+                                                                    {"awd-lstm-mos-wt2", {33278, 245569}},
+                                                                    {"awd-lstm-ptb-char", {50, 442423}},
+                                                                    {"cooijmans-ptb-bn-lstm", {50, 446184}},
+                                                                    {"maupome-ptb-mgru", {41, 0}},
+                                                                    {"maupome-text8-mgru", {27, 5'000'000}},
+                                                                    {"mi-ptb-mi-rnn", {50, 0}},
+                                                                    {"mi-text8-lstm", {27, 5'000'000}},
+                                                                    {"mi-hutter-mi-lstm", {205, 5'000'000}},
+                                                                    {"luchetta-lstm", {0, 0}}};
+  for (const auto& [name, text] : texts) {
+    const Recipe::Published published = load_recipe(name).published;
+    EXPECT_EQ(std::pair(published.vocabulary, published.test_symbols), text) << name;
+  }
 }
 
 // Of 41 characters of the Penn Treebank and 29 of text8, as the paper has them.

@@ -116,6 +116,7 @@ TEST(RunFolder, RefusesRunsWhoseResetGateHadAnotherEquation) {
     write("0.1.0", same);
     EXPECT_NO_THROW(read_config(run)) << same;
   }
+  expect_contains(refusal("cell = \"gru_reset_after\"\nbiases = 1\n"), "set model.biases = 2 in this file");
   write("0.2.0", one_hot);
   EXPECT_NO_THROW(read_config(run));
 }

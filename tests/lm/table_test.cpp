@@ -180,7 +180,8 @@ TEST_F(TableTest, HasWhatEvalMeasured) {
                         "published.test=3.25", "--set", "published.cache_test=3"});
   const std::string run = other.path("run");
   const auto eval = [&](std::vector<std::string> more) {
-    std::vector<std::string> words{"eval", run, "--split", "test", "--json"};
+    std::vector<std::string> words{"eval", run, "--json"};
+    if (more.empty() || more[0] != "--text") words.insert(words.end(), {"--split", "test"});
     words.insert(words.end(), more.begin(), more.end());
     return Json::parse(output_of_lm(words));
   };
@@ -192,6 +193,7 @@ TEST_F(TableTest, HasWhatEvalMeasured) {
   const Json dynamic = eval({"--dynamic"});
   eval({"--dynamic", "--cache"});
   const Json both = eval({"--dynamic", "--cache", "--set", "cache.theta=0.5"});
+  EXPECT_EQ(row().at("test_both").at("cache").at("theta"), 0.5);
   for (const char* key : {"nats", "bits", "perplexity", "symbols"}) {
     EXPECT_EQ(row().at("test_dynamic").at(key), dynamic.at(key)) << key;
     EXPECT_EQ(row().at("test_both").at(key), both.at(key)) << "the last of its kind: " << key;
@@ -212,13 +214,24 @@ TEST_F(TableTest, HasWhatEvalMeasured) {
   EXPECT_EQ(std::vector(cells[0].begin(), cells[0].begin() + 11), begin);
   EXPECT_EQ(cells[2][7], "3.5 perplexity");
 
+  eval({"--text", other.path("data/test.txt"), "--cache"});
+  EXPECT_TRUE(row().at("test_cache").at("nats").is_null()) << "a file of the user's";
+  // Another text is not the run's.
+  fs::create_directory(other / "moved");
+  for (const char* file : {"train.txt", "valid.txt"}) fs::copy(other / "data" / file, other / "moved" / file);
+  write_bytes(other / "moved/test.txt", "the cat sat\n");
+  eval({"--data", other.path("moved"), "--cache"});
+  eval({"--data", other.path("moved")});
+  EXPECT_TRUE(row().at("test_cache").at("nats").is_null());
+  EXPECT_EQ(row().at("test"), exact);
+
   // What was measured of a model that the run has no more is left out; what is left is the log's.
   std::string model = bytes_of_file(other / "run/model.safetensors");
   model.back() ^= 1;
   write_bytes(other / "run/model.safetensors", model);
   EXPECT_TRUE(row().at("test_dynamic").at("nats").is_null());
   write_bytes(other / "run/evaluations.jsonl", bytes_of_file(other / "run/evaluations.jsonl") + "{}\n");
-  expect_refused(run_lm({"table", run}), "evaluations.jsonl:7: not a line that `lm eval` keeps");
+  expect_refused(run_lm({"table", run}), "evaluations.jsonl:10: not a line that `lm eval` keeps");
 }
 
 TEST_F(TableTest, RunsThatDifferInTheirSeedAreOneLine) {
@@ -241,6 +254,30 @@ TEST_F(TableTest, RunsThatDifferInTheirSeedAreOneLine) {
   EXPECT_EQ(rows[2][3], fmt::format("{:.4f} ± {:.4f}", mean, deviation));
   EXPECT_EQ(rows[3][1], "1");
   EXPECT_EQ(rows[3][3], fmt::format("{:.4f}", nats[2]));
+
+  // A seed counts once, and figures of different settings have no mean.
+  const auto twice = cells_of(output_of_lm({"table", "--markdown", words[2], words[2]}));
+  EXPECT_EQ(twice.size(), 4u);
+  EXPECT_EQ(twice[2], twice[3]);
+  output_of_lm({"eval", words[2], "--split", "test", "--cache"});
+  output_of_lm({"eval", words[3], "--split", "test", "--cache", "--set", "cache.lambda=0.5"});
+  const auto mixed = cells_of(output_of_lm({"table", "--markdown", words[2], words[3]}));
+  const auto column = std::find(mixed[0].begin(), mixed[0].end(), "test cache perplexity") - mixed[0].begin();
+  EXPECT_EQ(mixed[2].at(static_cast<std::size_t>(column)), "several settings");
+}
+
+TEST_F(TableTest, PublishedFiguresStandBesideTheModelOfTheRecipeAlone) {
+  SmallData other;
+  const auto table = [&](const std::string& run, const std::string& setting) {
+    output_of_lm({"train", "--recipe", "zaremba-small", "--data", other.path("data"), "--out",
+                  other.path(run), "--epochs", "1", "--threads", "1", "--set", "published.vocabulary=0",
+                  "--set", "published.test_symbols=0", "--set", setting});
+    return run_lm({"table", "--markdown", other.path(run)});
+  };
+  expect_contains(table("same", "model.dropout=0.1").out, "114.5 perplexity");
+  const Result changed = table("changed", "model.hidden=20");
+  EXPECT_EQ(changed.out.find("114.5"), std::string::npos);
+  expect_contains(changed.err, "settings of the model are not those of the recipe zaremba-small");
 }
 
 TEST_F(TableTest, PublishedFiguresStandBesideTheSameTextAndKindAlone) {
@@ -258,6 +295,10 @@ TEST_F(TableTest, PublishedFiguresStandBesideTheSameTextAndKindAlone) {
     write_bytes(other / "base/config.toml", config);
     const bool beside = outcome.out.find("4.25 perplexity") != std::string::npos;
     EXPECT_EQ(eval.contains("published"), beside);
+    EXPECT_FALSE(
+        Json::parse(output_of_lm({"eval", other.path("base"), "--split", "test", "--streams", "2", "--json"}))
+            .contains("published"))
+        << "read in another way";
     EXPECT_EQ(outcome.err.find("are left out") != std::string::npos, !beside);
     return beside;
   };

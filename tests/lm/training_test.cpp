@@ -64,33 +64,46 @@ TEST_P(TrainingTest, ASteadyUpdateAsksTheSystemForNothing) {
   EXPECT_EQ(memory_statistics(Device::cpu).system_allocations, before);
 }
 
-// With a mask, of which nothing comes here, a chunk is read with its padding; without one in pieces.
-TEST(Training, LinesWithoutTheirPaddingGiveTheSameUpdates) {
+/// Lines of these lengths, each with an end, 0.
+std::vector<int32_t> lines_of(int32_t count, int32_t (*length)(int32_t)) {
   std::vector<int32_t> ids;
-  for (int32_t line = 0; line < 12; ++line) {
-    ids.insert(ids.end(), static_cast<size_t>(line * line % 53), 1 + line % 9);
+  for (int32_t line = 0; line < count; ++line) {
+    for (int32_t t = 0; t < length(line); ++t) ids.push_back(1 + (5 * line + t * t + t / 3) % 9);
     ids.push_back(0);
   }
-  for (const int64_t micro_batch : {0, 2}) {
-    Recipe pieces = small_recipe("lstm");
-    pieces.data.batching = "lines";
-    pieces.train.batch = 4;
-    pieces.model.dropout = 0;
-    pieces.train.micro_batch = micro_batch;
-    pieces.train.optimizer = "sgd";
-    Recipe padded = pieces;
-    padded.model.recurrent_dropout = 1e-12;
-    Training a(pieces, 11, ids, 0), b(padded, 11, ids, 0);
-    Chunk chunk;
-    for (int step = 0; step < 3; ++step) {
-      ASSERT_TRUE(a.next_chunk(chunk));
-      const Training::Update in_pieces = a.update(chunk), whole = b.update(chunk);
-      EXPECT_NEAR(in_pieces.nats, whole.nats, 1e-5 * whole.nats);
-      EXPECT_NEAR(in_pieces.gradient_norm, whole.gradient_norm, 1e-5 * whole.gradient_norm);
-    }
-    const std::vector<real> of_a = a.model().values().to_vector(), of_b = b.model().values().to_vector();
-    for (size_t i = 0; i < of_a.size(); ++i) ASSERT_NEAR(of_a[i], of_b[i], 1e-6);
+  return ids;
+}
+
+// With a mask, of which nothing comes here, a chunk is read with its padding; without one in pieces.
+void expect_same_updates_without_padding(const std::string& cell, int64_t batch, int64_t micro_batch,
+                                         const std::vector<int32_t>& ids, double tolerance) {
+  SCOPED_TRACE(cell);
+  Recipe pieces = small_recipe(cell);
+  pieces.data.batching = "lines";
+  pieces.model.dropout = 0;
+  pieces.train.batch = batch;
+  pieces.train.micro_batch = micro_batch;
+  pieces.train.optimizer = "sgd";
+  Recipe padded = pieces;
+  padded.model.recurrent_dropout = 1e-12;
+  Training a(pieces, 11, ids, 0), b(padded, 11, ids, 0);
+  for (Chunk chunk; a.next_chunk(chunk);) {
+    const Training::Update in_pieces = a.update(chunk), whole = b.update(chunk);
+    EXPECT_NEAR(in_pieces.nats, whole.nats, tolerance * whole.nats);
+    EXPECT_NEAR(in_pieces.gradient_norm, whole.gradient_norm, tolerance * whole.gradient_norm);
   }
+  EXPECT_GE(a.step(), 2);
+}
+
+TEST(Training, LinesWithoutTheirPaddingGiveTheSameUpdates) {
+  // The last chunk has one row, and with micro-batches of two one without any.
+  const std::vector<int32_t> ids = lines_of(13, [](int32_t line) { return line * line % 53; });
+  for (const char* cell : {"lstm", "mgru"})
+    for (const int64_t micro_batch : {0, 2})
+      expect_same_updates_without_padding(cell, 4, micro_batch, ids, 1e-5);
+  // Statistics of few rows magnify what floats round, so here are many, and more is allowed.
+  expect_same_updates_without_padding(
+      "bn_lstm", 24, 0, lines_of(48, [](int32_t line) { return line % 3 == 0 ? 20 : 37; }), 1e-3);
 }
 
 /// All that acts on cells from outside.
