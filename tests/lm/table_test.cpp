@@ -255,6 +255,12 @@ TEST_F(TableTest, RunsThatDifferInTheirSeedAreOneLine) {
   EXPECT_EQ(rows[3][1], "1");
   EXPECT_EQ(rows[3][3], fmt::format("{:.4f}", nats[2]));
 
+  const Json group = Json::parse(output_of_lm({"table", "--json", words[2], words[3]})).at("groups").at(0);
+  EXPECT_EQ(group.at("seeds"), Json({1, 2}));
+  EXPECT_EQ(group.at("test").at("nats").at("n"), 2);
+  EXPECT_NEAR(group.at("test").at("nats").at("mean"), mean, 1e-12);
+  EXPECT_NEAR(group.at("test").at("nats").at("deviation"), deviation, 1e-12);
+
   // A seed counts once, and figures of different settings have no mean.
   const auto twice = cells_of(output_of_lm({"table", "--markdown", words[2], words[2]}));
   EXPECT_EQ(twice.size(), 4u);
