@@ -114,6 +114,7 @@ void keep(const RunFolder& run, const Measurement& measurement, const Compute& c
 std::vector<KeptMeasurement> kept_measurements(const RunFolder& run) {
   std::vector<std::pair<std::string, KeptMeasurement>> all;  // with the model of each
   read_json_lines(run.evaluations(), "`lm eval` keeps", [&](const Json& entry) {
+    if (entry.at("nats").is_null()) return true;  // infinite: a symbol had probability 0
     all.emplace_back(entry.at("model"), measurement_of(entry));
     return true;
   });

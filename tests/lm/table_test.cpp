@@ -216,6 +216,8 @@ TEST_F(TableTest, HasWhatEvalMeasured) {
 
   eval({"--text", other.path("data/test.txt"), "--cache"});
   EXPECT_TRUE(row().at("test_cache").at("nats").is_null()) << "a file of the user's";
+  eval({"--cache", "--set", "cache.lambda=1", "--set", "cache.window=1"});
+  EXPECT_TRUE(row().at("test_cache").at("nats").is_null()) << "infinite";
   // Another text is not the run's.
   fs::create_directory(other / "moved");
   for (const char* file : {"train.txt", "valid.txt"}) fs::copy(other / "data" / file, other / "moved" / file);
@@ -231,7 +233,7 @@ TEST_F(TableTest, HasWhatEvalMeasured) {
   write_bytes(other / "run/model.safetensors", model);
   EXPECT_TRUE(row().at("test_dynamic").at("nats").is_null());
   write_bytes(other / "run/evaluations.jsonl", bytes_of_file(other / "run/evaluations.jsonl") + "{}\n");
-  expect_refused(run_lm({"table", run}), "evaluations.jsonl:10: not a line that `lm eval` keeps");
+  expect_refused(run_lm({"table", run}), "evaluations.jsonl:11: not a line that `lm eval` keeps");
 }
 
 TEST_F(TableTest, RunsThatDifferInTheirSeedAreOneLine) {
