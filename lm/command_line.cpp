@@ -78,7 +78,8 @@ void Parser::add_device(CLI::App& to, Options& options) {
                 "how a GPU multiplies: fp32, or rounded and faster, tf32 or bf16 (default: fp32)")
       ->check(CLI::IsMember({"fp32", "tf32", "bf16"}))
       ->type_name("NAME");
-  to.add_option("--threads", options.threads, "threads of the CPU (default: one per core)")
+  to.add_option("--threads", options.threads,
+                "threads of the CPU (default: OMP_NUM_THREADS, else one per core)")
       ->check(integer(1, 4096))
       ->type_name("N");
 }

@@ -13,6 +13,7 @@
 #include "lm/run.h"
 #include "nn/language_model.h"
 #include "tensor/gemm.h"
+#include "tensor/threads.h"
 
 namespace rondo {
 namespace {
