@@ -22,7 +22,7 @@ namespace {
 class File {
  public:
   File(const std::filesystem::path& path, int flags) : file_(open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
-  File(File&& other) : file_(other.release()) {}
+  File(File&& other) noexcept : file_(other.release()) {}
   ~File() {
     if (file_ >= 0) close(file_);
   }
@@ -109,14 +109,11 @@ void write_atomically(const std::filesystem::path& path, const std::function<voi
   const std::filesystem::path partial = path.string() + ".partial";
   std::error_code ignored;
   const bool existed = std::filesystem::exists(path, ignored);
-  const auto check_written = [&](bool ok) {
-    check_system(ok, "cannot write {}{}", path.native(), existed ? " (what it held before is intact)" : "");
-  };
-  // What a killed process has left goes, and a link with it: the file is a new one, or is none.
-  const bool free = unlink(partial.c_str()) == 0 || errno == ENOENT;
-  check_system(free, "cannot write {}, as {} is in the way", path.native(), partial.native());
+  const char* const intact = existed ? " (what it held before is intact)" : "";
+  const auto check_written = [&](bool ok) { check_system(ok, "cannot write {}{}", path.native(), intact); };
+  unlink(partial.c_str());  // what a killed process has left, or a link: the file is a new one, or is none
   File file(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
-  check_written(file.is_open());
+  check_system(file.is_open(), "cannot write {}{}: cannot make {}", path.native(), intact, partial.native());
   struct Removal {
     const std::filesystem::path& partial;
     ~Removal() { unlink(partial.c_str()); }  // whatever fails; once it is renamed, nothing is there

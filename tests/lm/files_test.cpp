@@ -155,7 +155,7 @@ TEST(Files, APartialFileThatIsInTheWay) {
   EXPECT_EQ(bytes_of_file(folder / "a"), "new");
   std::filesystem::create_directory(folder / "a.partial");
   expect_contains(error_of<Error>([&] { write_atomically(folder / "a", "newer"); }),
-                  "a.partial is in the way: Is a directory");
+                  "a.partial: File exists");
   EXPECT_EQ(bytes_of_file(folder / "a"), "new");
 }
 
