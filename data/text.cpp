@@ -5,12 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 
-#include "tensor/error.h"
+#include "tensor/check_system.h"
 
 namespace rondo {
 
@@ -22,14 +20,13 @@ std::string read_file(const std::filesystem::path& path) {
       std::filesystem::is_character_file(path, ignored) || std::filesystem::is_block_file(path, ignored);
   check_input(!endless, "{}: a device, where a file is expected", name);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(name.c_str(), "rb"), &std::fclose);
-  if (!file) throw InputError(fmt::format("{}: cannot be opened: {}", name, std::strerror(errno)));
+  check_system<InputError>(file != nullptr, "{}: cannot be opened", name);
 
   std::string bytes;
   std::array<char, 1 << 16> buffer;
   while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), file.get()))
     bytes.append(buffer.data(), count);
-  if (std::ferror(file.get()))
-    throw InputError(fmt::format("{}: cannot be read: {}", name, std::strerror(errno)));
+  check_system<InputError>(!std::ferror(file.get()), "{}: cannot be read", name);
   return bytes;
 }
 

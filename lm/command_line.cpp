@@ -89,7 +89,9 @@ Parser::Parser() {
   app.set_version_flag("--version", "lm (Rondo) " + version());
   app.footer(
       "lm COMMAND --help tells more. Exit status: 0 done, 1 failed while running, 2 bad input or usage,\n"
-      "130, 143 or 129 stopped by Ctrl-C, SIGTERM or SIGHUP with the state saved.");
+      "130, 143, 129 or 141 stopped by Ctrl-C, SIGTERM, SIGHUP or a pipe that nobody reads any more; a "
+      "training\n"
+      "has saved its state.");
 
   CLI::App& train_command =
       command("train", "train a model", "lm train --recipe char-lstm --data book.txt --epochs 5");
@@ -201,7 +203,7 @@ Parser::Parser() {
       "A row a line, separated by tabs: natural-log probability, symbols, how many of them are unknown.\n"
       "A line starts from zero state, after the end of a line: all its symbols are scored, its own end "
       "too.\n" +
-      score_command.get_footer());
+      fmt::format("A line has at most {} bytes.\n", longest_scored_line) + score_command.get_footer());
   score_command.add_option("run", score.run, "the run folder")->type_name("RUN");
   score_command.add_flag("--stateful", score.stateful, "carry the state from line to line");
   score_command.add_flag("--per-symbol", score.per_symbol,
@@ -464,6 +466,8 @@ Failure current_failure() {
     throw;
   } catch (const InputError& error) {
     return failure(error.what(), 2);
+  } catch (const std::filesystem::filesystem_error& error) {  // what a path names cannot be looked at
+    return failure(fmt::format("{}: {}", error.path1().string(), error.code().message()), 2);
   } catch (const std::bad_alloc&) {
     return failure(
         "not enough memory: use a smaller model, train.batch or train.length, or set train.micro_batch", 1);
