@@ -11,6 +11,7 @@
 #include <new>
 #include <sstream>
 
+#include "data/text.h"
 #include "lm/nearest.h"
 #include "lm/run_folder.h"
 #include "lm/version.h"
@@ -450,17 +451,9 @@ Command parse_command_line(int argc, const char* const* argv) {
 
 Failure current_failure() {
   const auto failure = [](const std::string& text, int exit_status) {
-    std::string line = "lm: ";
-    for (const char letter : text) {
-      const auto byte = static_cast<unsigned char>(letter);
-      if (letter == '\n')
-        line += ' ';
-      else if (byte < 0x20 || byte == 0x7f)
-        line += fmt::format("\\x{:02x}", byte);
-      else
-        line += letter;
-    }
-    return Failure{line, exit_status};
+    std::string line = text;
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    return Failure{"lm: " + printable(line), exit_status};
   };
   try {
     throw;

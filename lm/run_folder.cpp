@@ -10,6 +10,7 @@
 
 #include "data/text.h"
 #include "lm/files.h"
+#include "lm/toml.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -104,13 +105,17 @@ RunFolder open_run_folder(const fs::path& path) {
 
 void write_config(const RunFolder& run, const RunConfig& config) {
   RunConfig copy = config;
-  write_atomically(run.config(), write_toml(keys_of(copy)));
+  const std::string text = write_toml(keys_of(copy));
+  check_input(text.size() <= most_toml_bytes,
+              "{}: {} bytes, and at most {} can be read again: let data.files match fewer files",
+              run.config().string(), text.size(), most_toml_bytes);
+  write_atomically(run.config(), text);
 }
 
 RunConfig read_config(const RunFolder& run) {
   RunConfig config;
   const std::string file = run.config().string();
-  read_toml(read_file(run.config()), file, keys_of(config));
+  read_toml(read_file(run.config(), most_toml_bytes), file, keys_of(config));
   const auto present = [&](const char* key, bool it) {
     check_input(it, "{}: {} is missing: truncated?", file, key);
   };
