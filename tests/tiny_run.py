@@ -1,11 +1,13 @@
 """A training of some milliseconds, and `lm` started with an eye on what it takes. For tests/faults and tests/mutations."""
 import collections
+import contextlib
 import json
 import os
 import pathlib
 import random
 import resource
 import shutil
+import signal
 import subprocess
 import tempfile
 import threading
@@ -38,7 +40,27 @@ epochs = 1
 """
 
 
-def run(program, words, env=None, stdin=b"", kill_after=None):
+class SignalLater:
+    """Sends a signal to a process after some seconds, unless it ends before: by a file descriptor, which never means
+    another process."""
+
+    def __init__(self, process, seconds, number):
+        self._process = os.pidfd_open(process)
+        self._number = number
+        self._timer = threading.Timer(seconds, self._send)
+        self._timer.start()
+
+    def _send(self):
+        with contextlib.suppress(ProcessLookupError):  # it has ended
+            signal.pidfd_send_signal(self._process, self._number)
+
+    def cancel(self):
+        self._timer.cancel()
+        self._timer.join()
+        os.close(self._process)
+
+
+def run(program, words, env=None, stdin=b"", kill_after=None, most_seconds=MOST_SECONDS):
     """Runs `lm`; kill_after: (seconds, signal)."""
     def limit():
         resource.setrlimit(resource.RLIMIT_AS, (MOST_ADDRESSES, MOST_ADDRESSES))
@@ -49,11 +71,9 @@ def run(program, words, env=None, stdin=b"", kill_after=None):
         given.seek(0)
         process = subprocess.Popen([program, *map(str, words)], stdin=given, stdout=out, stderr=err, preexec_fn=limit,
                                    env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **(env or {})})
-        timers = [threading.Timer(MOST_SECONDS, process.kill)]
+        timers = [SignalLater(process.pid, most_seconds, signal.SIGKILL)]
         if kill_after:
-            timers.append(threading.Timer(kill_after[0], process.send_signal, [kill_after[1]]))
-        for timer in timers:
-            timer.start()
+            timers.append(SignalLater(process.pid, *kill_after))
         _, status, usage = os.wait4(process.pid, 0)
         for timer in timers:
             timer.cancel()
