@@ -80,6 +80,14 @@ fuzz: deps  ## look for inputs that break a reader, for SECONDS=60 each; needs c
 	@$(call compile,$(FUZZ_BUILD),fuzz)
 	@python3 tests/fuzz/fuzz.py $(FUZZ_BUILD)/bin/fuzz $(SECONDS) $(FUZZ_BUILD) $(TARGETS)
 
+faults: deps  ## every fault at every I/O call, random kills, thousands of damaged files: some minutes
+	@$(call configure,$(BUILD))
+	@$(call compile,$(BUILD),lm faults)
+	@python3 tests/faults/sweep.py $(BUILD)/bin/lm $(BUILD)/tests/libfaults.so
+	@python3 tests/faults/kills.py $(BUILD)/bin/lm 200
+	@python3 tests/mutations/mutations.py $(BUILD)/bin/lm 3000 3000
+	@python3 tests/mutations/hostile.py $(BUILD)/bin/lm
+
 # For a machine that has a GPU but not the packages. They are started from the top of a copy of the sources.
 build-gpu: deps  ## pack the programs that gpu-check and gpu-bench need, for another machine: build-gpu/
 	@$(call configure,$(CUDA_BUILD),-DRONDO_CUDA=ON -DRONDO_PORTABLE=ON)

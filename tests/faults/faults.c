@@ -2,7 +2,8 @@
 //   FAULTS_ROOT    the folder, absolute
 //   FAULTS_RECORD  a file for what was called, a line each: NUMBER CALL FILE-DESCRIPTOR PATH DETAIL
 //   FAULTS_AT      the number, from 1, of the call that goes wrong
-//   FAULTS_KIND    how: kill (before the call), half (a write, and then kill), or an errno (FAULTS_ALWAYS: in all
+//   FAULTS_KIND    how: kill (before the call), half (a write, and then kill), or an errno (FAULTS_ALWAYS: in
+//   all
 //                  calls from then on, as on a full disk)
 // tests/faults/sweep.py is what uses it.
 #define _GNU_SOURCE
@@ -36,7 +37,8 @@ static int is_below_root(const char* path) {
 
 static int is_watched(int file) { return file >= 0 && file < FILES && path_of[file][0]; }
 
-static void record(const char* call, int file, const char* path, const char* detail, const void* bytes, size_t size) {
+static void record(const char* call, int file, const char* path, const char* detail, const void* bytes,
+                   size_t size) {
   static int to = -1;
   if (!*setting("FAULTS_RECORD")) return;
   if (to < 0) to = REAL(open)(setting("FAULTS_RECORD"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -63,7 +65,8 @@ static int fails(void) {
 
 static int opened(int folder, const char* given, int flags, mode_t mode) {
   char path[sizeof path_of[0]];
-  snprintf(path, sizeof path, "%s%s%s", is_watched(folder) ? path_of[folder] : "", is_watched(folder) ? "/" : "", given);
+  snprintf(path, sizeof path, "%s%s%s", is_watched(folder) ? path_of[folder] : "",
+           is_watched(folder) ? "/" : "", given);
   const int matters = flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC) || (flags & O_DIRECTORY) == O_DIRECTORY;
   const int watched = is_below_root(path) && matters;
   if (watched && fails()) return -1;
@@ -74,13 +77,13 @@ static int opened(int folder, const char* given, int flags, mode_t mode) {
   return file;
 }
 
-#define MODE(flags)                                                \
-  mode_t mode = 0;                                                 \
-  if ((flags) & (O_CREAT | __O_TMPFILE)) {                         \
-    va_list rest;                                                  \
-    va_start(rest, flags);                                         \
-    mode = va_arg(rest, mode_t);                                   \
-    va_end(rest);                                                  \
+#define MODE(flags)                        \
+  mode_t mode = 0;                         \
+  if ((flags) & (O_CREAT | __O_TMPFILE)) { \
+    va_list rest;                          \
+    va_start(rest, flags);                 \
+    mode = va_arg(rest, mode_t);           \
+    va_end(rest);                          \
   }
 int open(const char* path, int flags, ...) {
   MODE(flags)
@@ -116,12 +119,12 @@ int close(int file) {
 }
 
 // The others: call(arguments), recorded when it went well.
-#define WATCHED(watched, name, arguments, file, path, ...) \
-  if (!(watched)) return REAL(name) arguments;             \
-  if (fails()) return -1;                                  \
-  const int result = REAL(name) arguments;                 \
-  char detail[512];                                        \
-  snprintf(detail, sizeof detail, __VA_ARGS__);            \
+#define WATCHED(watched, name, arguments, file, path, ...)     \
+  if (!(watched)) return REAL(name) arguments;                 \
+  if (fails()) return -1;                                      \
+  const int result = REAL(name) arguments;                     \
+  char detail[512];                                            \
+  snprintf(detail, sizeof detail, __VA_ARGS__);                \
   if (result == 0) record(#name, file, path, detail, NULL, 0); \
   return result;
 
@@ -130,6 +133,10 @@ int flock(int file, int how) { WATCHED(is_watched(file), flock, (file, how), fil
 int ftruncate(int file, off_t size) {
   WATCHED(is_watched(file), ftruncate, (file, size), file, path_of[file], "%ld", (long)size)
 }
-int rename(const char* from, const char* to) { WATCHED(is_below_root(to), rename, (from, to), -1, from, "%s", to) }
+int rename(const char* from, const char* to) {
+  WATCHED(is_below_root(to), rename, (from, to), -1, from, "%s", to)
+}
 int unlink(const char* path) { WATCHED(is_below_root(path), unlink, (path), -1, path, "%s", "") }
-int mkdir(const char* path, mode_t mode) { WATCHED(is_below_root(path), mkdir, (path, mode), -1, path, "%s", "") }
+int mkdir(const char* path, mode_t mode) {
+  WATCHED(is_below_root(path), mkdir, (path, mode), -1, path, "%s", "")
+}
