@@ -38,7 +38,7 @@ class Scenario:
         self.undisturbed = self.run()
         assert self.undisturbed.status == 0, self.undisturbed
         self.outcome = outcome_of(self.out)
-        self.lines = self.record.read_text().splitlines()
+        self.lines = {int(line.split("\t")[0]): line for line in self.record.read_text().splitlines()}
         self.check_record()
 
     def run(self, at=0, fault=Fault("", False, None)):
@@ -53,16 +53,16 @@ class Scenario:
         disk.names = dict(self.disk_before.names)
         for file in disk.names.values():
             file.content = file.durable
-        for line in self.lines:
+        for line in self.lines.values():
             disk.call(line)
         there = {str(path): path.read_bytes() for path in self.out.rglob("*") if path.is_file()}
         assert disk.now() == there, "faults.c does not watch all calls that write"
 
     def calls(self):
         """(number, name, path) of each call."""
-        for line in self.lines:
-            number, name, _, path, detail = line.split("\t")
-            yield int(number), name, detail if name == "rename" else path
+        for number, line in self.lines.items():
+            _, name, _, path, detail = line.split("\t")
+            yield number, name, detail if name == "rename" else path
 
     def complaint_after_going_on(self):
         """What is wrong with the outcome of the same again; None: nothing."""
@@ -91,18 +91,27 @@ class Scenario:
         return self.complaint_after_going_on()
 
     def power_cuts(self, every):
-        """Yields (number, complaint) of a power cut before each call."""
-        disk = self.disk_before
-        for line in self.lines:
-            number, name = int(line.split("\t")[0]), line.split("\t")[1]
+        """Yields (number, name, complaint) of a power cut before each call. A file that was replaced must be there for
+        good once the program has turned to another."""
+        disk, replaced, promised = self.disk_before, set(), {}
+        for number, name, path in self.calls():
+            if name == "open" and path != str(self.out):
+                promised = {path: content for path, content in disk.now().items() if path in replaced}
             if number % every == 0:
-                self.shop.clear(self.out)
                 left = disk.after_power_cut()
-                for path, content in left.items():
-                    os.makedirs(os.path.dirname(path), exist_ok=True)
-                    pathlib.Path(path).write_bytes(content)
-                yield number, name, self.complaint_after_going_on()
-            disk.call(line)
+                lost = [path for path, old in promised.items() if left.get(path) not in (old, disk.now()[path])]
+                yield number, name, f"lost {lost}" if lost else self.complaint_after(left)
+            disk.call(self.lines[number])
+            if name == "rename":
+                replaced.add(path)
+
+    def complaint_after(self, files):
+        """The same where these files are left, {path: content}."""
+        self.shop.clear(self.out)
+        for path, content in files.items():
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            pathlib.Path(path).write_bytes(content)
+        return self.complaint_after_going_on()
 
     def sweep(self, every):
         """All faults; returns what went wrong."""
