@@ -29,13 +29,19 @@ void read_settings(std::string_view lines, const Config& config) {
   }
 }
 
-/// A recipe that is accepted has a model with a size, and needs memory.
+/// A recipe that is accepted has a model with a size, and needs memory for at least what its layers output.
 void describe(const Recipe& recipe) {
   validate(recipe, "file");
   if (recipe.model.layers > 8) return;
   const LanguageModel model(model_options(recipe), 10'000, std::nullopt);
   demand(model.parameter_count() > 0, "a model without parameters");
-  demand(training_bytes(recipe, model) > 0 && evaluation_bytes(recipe, model) > 0, "memory below 0");
+  const Recipe::Train& train = recipe.train;
+  const auto streams = static_cast<double>(train.micro_batch > 0 ? train.micro_batch : train.batch);
+  const double outputs =
+      streams * static_cast<double>(train.length) * 4 * static_cast<double>(recipe.model.hidden.back());
+  demand(static_cast<double>(training_bytes(recipe, model)) >= outputs,
+         "a training in less memory than it takes");
+  demand(evaluation_bytes(recipe, model) > 0, "an evaluation without memory");
 }
 
 void run(std::string_view input) {
@@ -74,7 +80,8 @@ Target settings() {
       {all_keys(), "[recipe]\nname = \"a\"\n[model]\nhidden = [2, 3] # two\nlayers = 2\ntied = false\n",
        "model.cell = 'gru'\nmodel.forget_bias = 0.0\n", "--set\nmodel.hidden=[2]\ntrain.clip=1e-3\n"},
       {"[" + repeated("a.", 230'000) + "a]", repeated("a.", 230'000) + "a = 1",
-       "[model]\nhidden = " + repeated("[", 100'000), "[model]\n" + repeated("a", 1'000'000) + " = 1"},
+       "[model]\nhidden = " + repeated("[", 100'000), "[model]\n" + repeated("a", 1'000'000) + " = 1",
+       "[model]\nhidden = [1000000]\nembedding = 1000000\n[train]\nbatch = 1000000\nlength = 1000000\n"},
   };
 }
 

@@ -1,6 +1,8 @@
 // state.safetensors and model.safetensors of small trainings, which then take a step and save. The first byte
 // chooses the training, and whether it is the model. Files carry no checksum here, as those of older
 // versions, or no mutation would come further than that.
+#include <cstring>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "data/text.h"
@@ -83,18 +85,20 @@ void run(std::string_view bytes) {
   go_on(it);
 }
 
-/// The same safetensors file without its checksum.
-std::string without_checksum(const std::string& bytes) {
-  constexpr size_t length_bytes = 8;
+/// The same safetensors file without its checksum and with other numbers.
+std::string rewritten(const std::string& bytes, const std::map<std::string, std::string>& numbers = {}) {
   std::uint64_t length = 0;
-  std::copy_n(bytes.data(), length_bytes, reinterpret_cast<char*>(&length));
-  auto header = nlohmann::ordered_json::parse(bytes.substr(length_bytes, length));
-  for (auto it = header["__metadata__"].begin(); it != header["__metadata__"].end();)
-    it = it.key().find("sha256") != std::string::npos ? header["__metadata__"].erase(it) : std::next(it);
+  std::memcpy(&length, bytes.data(), sizeof length);
+  auto header = nlohmann::ordered_json::parse(bytes.substr(sizeof length, length));
+  nlohmann::ordered_json metadata = nlohmann::ordered_json::object();
+  for (const auto& [name, text] : header["__metadata__"].items())
+    if (name.find("sha256") == std::string::npos) metadata[name] = text;
+  for (const auto& [name, number] : numbers) metadata[name] = number;
+  header["__metadata__"] = metadata;
   std::string text = header.dump();
   const std::uint64_t new_length = text.size();
-  text.insert(0, reinterpret_cast<const char*>(&new_length), length_bytes);
-  return text + bytes.substr(length_bytes + length);
+  text.insert(0, reinterpret_cast<const char*>(&new_length), sizeof new_length);
+  return text + bytes.substr(sizeof length + length);
 }
 
 std::vector<std::string> seeds() {
@@ -104,7 +108,7 @@ std::vector<std::string> seeds() {
     Training it(all[i], symbols, ids(), 0);
     const std::filesystem::path file = scratch("seed.safetensors");
     const auto add = [&](size_t choice) {
-      made.push_back(static_cast<char>(choice) + without_checksum(read_file(file)));
+      made.push_back(static_cast<char>(choice) + rewritten(read_file(file)));
     };
     Chunk chunk;
     for (const double nats : {1.5, 1.6}) {
@@ -120,8 +124,32 @@ std::vector<std::string> seeds() {
   return made;
 }
 
+/// With sums of squares below 0, of which Adam takes the root.
+std::string with_negative_moments(std::string seed) {
+  const Safetensors file = Safetensors::read(scratch("seed.safetensors", seed.substr(1)));
+  for (const TensorBytes& tensor : file.tensors()) {
+    if (tensor.name.find("second_moment") == std::string::npos) continue;
+    const std::string values(reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size());
+    const size_t at = seed.find(values);
+    for (size_t sign = 3; sign < values.size(); sign += 4) seed[at + sign] |= '\x80';
+  }
+  return seed;
+}
+
+std::vector<std::string> found(const std::string& seed) {
+  std::vector<std::string> inputs = {with_negative_moments(seed)};
+  for (const std::string name : {"step", "epoch", "position", "log_position", "state.steps", "optimizer.step",
+                                 "validated_step", "schedule.decays", "schedule.evaluations_since"})
+    for (const std::string number : {"9223372036854775807", "9223372036854775806", "1e308"})
+      inputs.push_back(seed[0] + rewritten(seed.substr(1), {{name, number}}));
+  return inputs;
+}
+
 }  // namespace
 
-Target state() { return {"state", run, seeds()}; }
+Target state() {
+  const std::vector<std::string> good = seeds();
+  return {"state", run, good, found(good.front())};
+}
 
 }  // namespace rondo::fuzz
