@@ -266,8 +266,9 @@ bool acts_in_training_alone(const std::string& key) {
 }
 
 void validate(const Recipe& recipe, const std::string& where) {
-  const auto& [name, description, paper, published, data, model, train, finetune, report, dynamic, cache] =
-      recipe;
+  const auto& data = recipe.data;
+  const auto& model = recipe.model;
+  const auto& train = recipe.train;
   check_input(!data.strip_lines || data.unit != "words",
               "{}: data.strip_lines = true changes nothing for data.unit = \"words\": leave it out", where);
   check_input(data.max_size != 1, "{}: data.max_size = 1 keeps one symbol: nothing to predict; 0 keeps all",
