@@ -81,7 +81,8 @@ void print_model(const Subject& subject, const Module& model) {
   if (model_settings.major_ratio != Recipe::Model{}.major_ratio)
     fmt::print(", of which major {}", fmt::join(model_settings.major_ratio, ", "));
   if (!model_settings.output_layers.empty())
-    fmt::print(", then {} tanh", fmt::join(model_settings.output_layers, " + "));
+    fmt::print(", then {} {}", fmt::join(model_settings.output_layers, " + "),
+               model_settings.output_activation == "tanh" ? "tanh" : "linear");
   if (model_settings.experts > 1) fmt::print(", a mixture of {} softmaxes", model_settings.experts);
   fmt::print("\n");
   fmt::print("symbols     {} {}\n\n", subject.vocabulary_size, recipe.data.unit);

@@ -42,6 +42,8 @@ LanguageModelOptions model_options(const Recipe& recipe) {
   options.variational = model.variational;
   options.noise = {model.recurrent_dropout, model.zoneout, model.zoneout_memory, model.weight_drop};
   options.output_layers = model.output_layers;
+  options.output_activation =
+      model.output_activation == "tanh" ? OutputActivation::tanh : OutputActivation::identity;
   options.dropout = model.dropout;
   options.input_dropout = given(model.input_dropout);
   options.hidden_dropout = given(model.hidden_dropout);

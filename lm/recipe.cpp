@@ -107,7 +107,9 @@ std::vector<Key> keys_of(Recipe& recipe) {
        "Luchetta's GRU); the mi_ and bn_ cells, dt_rnn, dts_rnn and the inner layers of a deep transition "
        "always have 1"},
       {"model.output_layers", &model.output_layers, width, "units",
-       "widths of tanh layers between the last recurrent layer and the output"},
+       "widths of layers between the last recurrent layer and the output"},
+      {"model.output_activation", &model.output_activation, one_of({"tanh", "identity"}), "",
+       "what these layers do to their sums"},
       {"model.experts", &model.experts, between(1, 1000), "softmaxes",
        "in the output layer's mixture; 1: no mixture"},
       {"model.latent_dropout", &model.latent_dropout, from_to_below(0, 1), "share of units",
@@ -323,6 +325,11 @@ void validate(const Recipe& recipe, const std::string& where) {
   check_input(model.minor_input == defaults.minor_input || model.major_ratio != defaults.major_ratio,
               "{}: model.minor_input = \"{}\", but there is no minor cell: set model.major_ratio, as in 0.9",
               where, model.minor_input);
+  check_input(
+      model.output_activation == defaults.output_activation || !model.output_layers.empty(),
+      "{}: model.output_activation = \"{}\", but there is no layer to have it: set model.output_layers, as "
+      "in [650]",
+      where, model.output_activation);
   const std::vector<std::pair<std::string, double>> rates = {{"input_dropout", model.input_dropout},
                                                              {"hidden_dropout", model.hidden_dropout},
                                                              {"output_dropout", model.output_dropout},

@@ -39,6 +39,7 @@ struct Recipe {
     std::string cell = "lstm";
     std::int64_t layers = 1, embedding = 200, biases = 2, intermediate = -1, experts = 1;
     std::vector<std::int64_t> hidden = {200}, transition, output_layers;
+    std::string output_activation = "tanh";
     std::vector<double> major_ratio = {1};
     std::string minor_input = "embedding";
     bool bidirectional = false, tied = false, variational = false;

@@ -168,7 +168,10 @@ LanguageModel::Result LanguageModel::forward(const Input& input, const std::vect
   auto [hidden, next] = recurrent_(input_dropout_(x), states, input.lengths);
   const Variable dropped = output_dropout_(hidden);
   Variable features = dropped, prior;
-  for (const auto& layer : output_layers_) features = tanh((*layer)(features));
+  for (const auto& layer : output_layers_) {
+    features = (*layer)(features);
+    if (options_.output_activation == OutputActivation::tanh) features = tanh(features);
+  }
   if (mixture_) {
     prior = as_rows(mixture_->log_prior(features));
     features = mixture_->latents(features);

@@ -13,6 +13,9 @@
 
 namespace rondo {
 
+/// What the layers between the last recurrent layer and the output do to their sums.
+enum class OutputActivation { tanh, identity };
+
 struct LanguageModelOptions {
   std::string cell = "lstm";            // a name that make_cell knows
   int64_t embedding = 200;              // E; 0: no table, a symbol is a vector of V - 1 zeros and a 1
@@ -20,9 +23,9 @@ struct LanguageModelOptions {
   std::vector<double> major_ratio{};    // share of them that are its major cell's; 1, or empty: no minor one
   MinorInput minor_input = MinorInput::embedding;
   bool bidirectional = false;  // refused: a model that reads on from the left knows nothing of what follows
-  std::vector<int64_t>
-      output_layers{};  // widths of tanh layers between the last recurrent layer and the output
-  double dropout = 0;   // on every connection that is not recurrent (Zaremba et al. 2014)
+  std::vector<int64_t> output_layers{};  // widths of layers between the last recurrent one and the output
+  OutputActivation output_activation = OutputActivation::tanh;
+  double dropout = 0;  // on every connection that is not recurrent (Zaremba et al. 2014)
   // In its place: on the embedding, between recurrent layers, on the last one's output.
   std::optional<double> input_dropout{}, hidden_dropout{}, output_dropout{};
   bool variational = false;      // the same masks at all steps of a chunk (Gal & Ghahramani 2016)

@@ -30,6 +30,10 @@ TEST_P(LanguageModelGradient, OfTheLoss) {
   check([](LanguageModelOptions&) {});
   check([](LanguageModelOptions& options) { options.tied = true; });
   check([](LanguageModelOptions& options) { options.output_layers = {5, 6}; });
+  check([](LanguageModelOptions& options) {
+    options.output_layers = {5, 6};
+    options.output_activation = OutputActivation::identity;
+  });
   check([](LanguageModelOptions& options) { options.embedding = 0; });  // one-hot
   check([](LanguageModelOptions& options) {
     options.major_ratio = {0.5, 0.7};

@@ -62,12 +62,19 @@ Number plain_loss(const LanguageModelOptions& options, const Parameters& paramet
 class LanguageModelValues : public testing::TestWithParam<size_t> {};
 
 TEST_P(LanguageModelValues, AndGradientsEqualThoseOfPlainLoops) {
-  for (const std::vector<int64_t>& output_layers : {std::vector<int64_t>{}, {6, 2}}) {
+  struct Output {
+    std::vector<int64_t> layers;
+    OutputActivation activation;
+  };
+  for (const auto& [output_layers, activation] : {Output{{}, OutputActivation::tanh},
+                                                  {{6, 2}, OutputActivation::tanh},
+                                                  {{6, 2}, OutputActivation::identity}}) {
     LanguageModelOptions options;
     options.cell = plain_cells()[GetParam()].first;
     options.embedding = 3;
     options.hidden = {4, 5};
     options.output_layers = output_layers;
+    options.output_activation = activation;
     LanguageModel model(options, V, 11);
     const Variable loss =
         model

@@ -65,10 +65,10 @@ class PlainLanguageModel {
   Number probability(
       Vector u, int32_t symbol, const std::function<void(Vector&)>& at_latents = [](Vector&) {}) const {
     for (size_t i = 0; i < options_.output_layers.size(); ++i)
-      u = tanh_layer("output_layer_" + std::to_string(i), u);
+      u = layer("output_layer_" + std::to_string(i), u, options_.output_activation == OutputActivation::tanh);
     if (options_.experts == 1) return softmax(u, symbol);
     // Yang et al. 2018: sum_k pi_k softmax(W h_k + b), h = tanh(W_h u + b_h), pi = softmax(W_pi u).
-    Vector latents = tanh_layer("mixture.latent", u);
+    Vector latents = layer("mixture.latent", u, true);
     at_latents(latents);
     const Vector& prior = parameters_.at("mixture.prior.weight");
     Number sum = 0, weighted = 0;
@@ -106,9 +106,10 @@ class PlainLanguageModel {
       for (size_t j = 0; j < u.size(); ++j) y[i] += W[i * u.size() + j] * u[j];
     return y;
   }
-  Vector tanh_layer(const std::string& module, const Vector& u) const {
+  Vector layer(const std::string& module, const Vector& u, bool with_tanh) const {
     Vector y = affine(parameters_.at(module + ".weight"), parameters_.at(module + ".bias"), u);
-    for (Number& it : y) it = std::tanh(it);
+    for (Number& it : y)
+      if (with_tanh) it = std::tanh(it);
     return y;
   }
   Number softmax(const Vector& u, int32_t symbol) const {

@@ -89,9 +89,11 @@ TEST(PaperRecipes, Luchetta) {
                                     {"model.biases", "0", "(2)-(5)"},
                                     {"published.valid", "0", "5, none"}});
   expect_printed({"luchetta-lstm"}, {{"published.valid", "85.6", "5"}, {"published.test", "0", "5, none"}});
-  expect_printed(
-      {"luchetta-lstm-fc"},
-      {{"train.epochs", "20", "5"}, {"published.valid", "70.64", "5"}, {"published.test", "73.23", "5"}});
+  expect_printed({"luchetta-lstm-fc"},
+                 {{"train.epochs", "20", "5"},
+                  {"published.valid", "70.64", "5"},
+                  {"published.test", "73.23", "5"},
+                  {"model.output_activation", "identity", "5, no activation is printed"}});
   EXPECT_EQ(load_recipe("luchetta-lstm-fc").model.output_layers.size(), 2u) << "5, a pair";
 }
 

@@ -188,6 +188,7 @@ TEST(Recipes, ContradictionsNameTheRemedy) {
   expect_contains(error({"model.tied=true", "model.embedding=100"}),
                   "set model.embedding = 200 or model.tied = false");
   expect_contains(error({"model.tied=true", "model.output_layers=[50]"}), "50, from model.output_layers");
+  expect_contains(error({"model.output_activation=identity"}), "set model.output_layers");
   expect_contains(error({"model.tied=true", "model.hidden=[200, 50]"}), "50, from model.hidden");
   expect_contains(error({"train.micro_batch=3"}), "train.micro_batch = 3 does not divide train.batch = 20");
   expect_contains(error({"model.cell=gru", "model.forget_bias=1"}), "model.forget_bias is for lstm");
@@ -262,6 +263,7 @@ TEST(Recipes, SettingsReachTheModel) {
                                                      setting("model.zoneout=0.2"),
                                                      setting("model.zoneout_memory=0.3"),
                                                      setting("model.output_layers=[7, 8]"),
+                                                     setting("model.output_activation=identity"),
                                                      setting("train.length=9"),
                                                      setting("model.input_dropout=0.25"),
                                                      setting("model.hidden_dropout=0"),
@@ -289,6 +291,7 @@ TEST(Recipes, SettingsReachTheModel) {
   EXPECT_EQ(options.noise.zoneout, 0.2);
   EXPECT_EQ(options.noise.zoneout_memory, 0.3);
   EXPECT_EQ(options.output_layers, (std::vector<int64_t>{7, 8}));
+  EXPECT_EQ(options.output_activation, OutputActivation::identity);
   EXPECT_EQ(options.statistics_steps, 9);
   EXPECT_EQ(options.bias_count, 1);
   EXPECT_EQ(options.forget_bias, 0.6);
