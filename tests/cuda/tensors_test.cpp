@@ -69,7 +69,7 @@ TEST(TensorsOnGpu, PlainArithmeticOfBlocksOfColumns) {
   for (const auto& [rows, columns] : {std::array<int64_t, 2>{1, 1}, {3, 5}, {300, 1}, {1, 700}, {5, 257}}) {
     SCOPED_TRACE(fmt::format("[{}, {}]", rows, columns));
     const Block x(rows, columns, 0), y(rows, columns, 1), row(1, columns, 2);
-    const auto check = [&](const std::string& what, const auto& f) {
+    const auto check = [&, columns = columns](const std::string& what, const auto& f) {
       f(x.on_cpu, y.on_cpu, row.on_cpu.reshaped({columns}));
       f(x.on_gpu, y.on_gpu, row.on_gpu.reshaped({columns}));
       y.expect_same_on_both(what);
@@ -173,10 +173,11 @@ TEST(ProductsOnGpu, OfWeightsWithEveryStart) {
     for (const Transpose transpose : both_ways) {
       const Block x(m, k, 0), start(m, n, 2), row(1, n, 3), c(m, n, 4);
       const Block w = transpose == Transpose::yes ? Block(n, k, 1) : Block(k, n, 1);
+      const std::string sizes = fmt::format("{}x{}x{}", m, n, k);
       const auto check = [&](const std::string& what, const Tensor& cpu_start, const Tensor& gpu_start) {
         weight_gemm(x.on_cpu, w.on_cpu, transpose, cpu_start, c.on_cpu);
         weight_gemm(x.on_gpu, w.on_gpu, transpose, gpu_start, c.on_gpu);
-        c.expect_same_on_both(fmt::format("{}x{}x{}, {}", m, n, k, what));
+        c.expect_same_on_both(sizes + ", " + what);
       };
       check("no start", {}, {});
       check("a matrix", start.on_cpu, start.on_gpu);

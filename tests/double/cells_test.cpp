@@ -232,7 +232,8 @@ Number plain_loss(const PlainResult& result, const std::vector<std::vector<doubl
 class CellValues : public testing::TestWithParam<size_t> {};
 
 TEST_P(CellValues, AndGradientsEqualThoseOfPlainLoops) {
-  const auto& [name, cell] = plain_cells()[GetParam()];
+  const auto& name = plain_cells()[GetParam()].first;
+  const auto& cell = plain_cells()[GetParam()].second;
   for (const Condition& condition : all_conditions()) {
     if (!suits(name, condition)) continue;
     SCOPED_TRACE(condition.name);

@@ -11,15 +11,20 @@ namespace {
 thread_local ptrdiff_t held = 0, most_held = 0;
 }  // namespace
 
-void* operator new(std::size_t bytes) {
+// All that belong together, since the address sanitizer has its own of each.
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   void* block = std::malloc(std::max<std::size_t>(bytes, 1));
-  if (block == nullptr) throw std::bad_alloc();
-  held += static_cast<ptrdiff_t>(malloc_usable_size(block));
+  held += static_cast<ptrdiff_t>(malloc_usable_size(block));  // 0 of a null pointer
   most_held = std::max(most_held, held);
   return block;
 }
+void* operator new(std::size_t bytes) {
+  void* block = operator new(bytes, std::nothrow);
+  if (block == nullptr) throw std::bad_alloc();
+  return block;
+}
 void operator delete(void* block) noexcept {
-  held -= static_cast<ptrdiff_t>(malloc_usable_size(block));  // 0 of a null pointer
+  held -= static_cast<ptrdiff_t>(malloc_usable_size(block));
   std::free(block);
 }
 void operator delete(void* block, std::size_t) noexcept { operator delete(block); }

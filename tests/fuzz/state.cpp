@@ -65,10 +65,10 @@ void go_on(Training& training) {
   try {
     training.update(chunk);
     training.validated(1.5);
-  } catch (const Diverged&) {  // weights that are finite can lead to a loss that is not
+    training.save(saved, 0);
+  } catch (const Diverged&) {  // numbers that are finite can lead to ones that are not
     return;
   }
-  training.save(saved, 0);
   try {
     training.load(saved);
   } catch (const InputError& error) {
@@ -85,20 +85,27 @@ void run(std::string_view bytes) {
   go_on(it);
 }
 
-/// The same safetensors file without its checksum and with other numbers.
-std::string rewritten(const std::string& bytes, const std::map<std::string, std::string>& numbers = {}) {
+using Json = nlohmann::ordered_json;
+
+/// The header of a safetensors file, and where its values begin.
+std::pair<Json, size_t> header_of(const std::string& bytes) {
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data(), sizeof length);
-  auto header = nlohmann::ordered_json::parse(bytes.substr(sizeof length, length));
-  nlohmann::ordered_json metadata = nlohmann::ordered_json::object();
+  return {Json::parse(bytes.substr(sizeof length, length)), sizeof length + length};
+}
+
+/// The same file without its checksum and with other numbers.
+std::string rewritten(const std::string& bytes, const std::map<std::string, std::string>& numbers = {}) {
+  auto [header, values] = header_of(bytes);
+  Json metadata = Json::object();
   for (const auto& [name, text] : header["__metadata__"].items())
     if (name.find("sha256") == std::string::npos) metadata[name] = text;
   for (const auto& [name, number] : numbers) metadata[name] = number;
   header["__metadata__"] = metadata;
   std::string text = header.dump();
-  const std::uint64_t new_length = text.size();
-  text.insert(0, reinterpret_cast<const char*>(&new_length), sizeof new_length);
-  return text + bytes.substr(sizeof length + length);
+  const std::uint64_t length = text.size();
+  text.insert(0, reinterpret_cast<const char*>(&length), sizeof length);
+  return text + bytes.substr(values);
 }
 
 std::vector<std::string> seeds() {
@@ -125,19 +132,19 @@ std::vector<std::string> seeds() {
 }
 
 /// With sums of squares below 0, of which Adam takes the root.
-std::string with_negative_moments(std::string seed) {
-  const Safetensors file = Safetensors::read(scratch("seed.safetensors", seed.substr(1)));
-  for (const TensorBytes& tensor : file.tensors()) {
-    if (tensor.name.find("second_moment") == std::string::npos) continue;
-    const std::string values(reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size());
-    const size_t at = seed.find(values);
-    for (size_t sign = 3; sign < values.size(); sign += 4) seed[at + sign] |= '\x80';
+std::string with_negative_moments(std::string bytes) {
+  const auto [header, values] = header_of(bytes);
+  for (const auto& [name, tensor] : header.items()) {
+    if (name.find("second_moment") == std::string::npos) continue;
+    const size_t begin = values + tensor["data_offsets"][0].get<size_t>(),
+                 end = values + tensor["data_offsets"][1].get<size_t>();
+    for (size_t at = begin; at < end; at += sizeof(float)) bytes[at + sizeof(float) - 1] |= '\x80';
   }
-  return seed;
+  return bytes;
 }
 
 std::vector<std::string> found(const std::string& seed) {
-  std::vector<std::string> inputs = {with_negative_moments(seed)};
+  std::vector<std::string> inputs = {seed[0] + with_negative_moments(seed.substr(1))};
   for (const std::string name : {"step", "epoch", "position", "log_position", "state.steps", "optimizer.step",
                                  "validated_step", "schedule.decays", "schedule.evaluations_since"})
     for (const std::string number : {"9223372036854775807", "9223372036854775806", "1e308"})

@@ -59,7 +59,7 @@ void run(std::string_view raw) {
 Target text() {
   const std::string words = "the cat <unk> sat\n on  the\tmat \n\nand the dog\n";
   const std::string characters =
-      "\xef\xbb\xbf\xc3\xa4 \xe2\x82\xac\r\n \xf0\x9f\x8e\xb5 and the end of it all\r\n\t\r\n";
+      "\xef\xbb\xbf\xc3\xa4 \xe2\x82\xac\r\n \xf0\x9f\x8e\xb5 and so on to the end of it all\r\n\t\r\n";
   std::vector<std::string> seeds;
   for (const char choice : {0, 1, 2, 4 + 1, 4 + 2, 8, 16, 16 + 1, 32})
     for (const std::string& text : {words, characters}) seeds.push_back(choice + text);

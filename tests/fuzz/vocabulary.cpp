@@ -7,14 +7,17 @@
 namespace rondo::fuzz {
 namespace {
 
+Vocabulary read(std::string_view text, Tokenization how) {
+  return Vocabulary::load(scratch("vocab.txt", text), how);
+}
+
 void run(std::string_view raw) {
   const Tokenization how{static_cast<Unit>(take_choice(raw) % 3)};
-  const Vocabulary vocabulary = Vocabulary::load(scratch("vocab.txt", raw), how);
+  const Vocabulary vocabulary = read(raw, how);
   for (std::int32_t id = 0; id < vocabulary.size(); ++id)
     demand(vocabulary.id(vocabulary.symbol(id)) == id, "a symbol with another id");
   const std::string written = vocabulary.to_text();
-  demand(Vocabulary::load(scratch("vocab.txt", written), how).to_text() == written,
-         "another text when written again");
+  demand(read(written, how).to_text() == written, "another text when written again");
   demand(vocabulary.types() == vocabulary.size() || vocabulary.types() == vocabulary.size() - 1,
          "types that are not symbols");
   vocabulary.encode(raw, "text", LastLine::goes_on);
