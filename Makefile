@@ -29,7 +29,7 @@ configure = cmake -S . -B $(1) $(CMAKE) $(2) --log-level=NOTICE
 compile = cmake --build $(1) --parallel $(JOBS) --target $(2)
 run_tests = ctest --test-dir $(1) --output-on-failure --no-tests=error
 
-.PHONY: all help deps run test install bench check check-format check-cuda check-sanitize format clean \
+.PHONY: all help deps run test install bench check check-format check-cuda check-sanitize check-threads format clean \
         build-gpu gpu-check gpu-bench gpu-registers fuzz faults
 
 all: deps  ## build the program: build/bin/lm
@@ -54,7 +54,7 @@ bench: deps  ## measure speed, where the time goes, and memory, beside PyTorch
 	@$(call compile,$(BUILD),bench)
 	$(BUILD)/bin/bench $(if $(THREADS),--threads $(THREADS)) $(PEERS:%=--peer %) $(ONLY)
 
-check: check-format check-cuda check-sanitize  ## format; the CUDA pass; tests, include directions too, under sanitizers
+check: check-format check-cuda check-sanitize check-threads  ## format; the CUDA pass; everything by clang, under sanitizers
 
 check-format:
 	@[ "$(DEPS)" = no ] || .ci/dependencies --check
@@ -65,10 +65,22 @@ check-cuda: deps
 	@$(call configure,$(BUILD))
 	@$(call compile,$(BUILD),rondo_cuda)
 
+# By clang where there is one, so that it, too, compiles everything.
+sanitize = -DRONDO_SANITIZE=$(1) -DCMAKE_CXX_COMPILER=$(or $(CLANG),c++)
 check-sanitize: deps
-	@$(call configure,$(SANITIZED),-DRONDO_SANITIZE=address$(,)undefined)
+	@[ "$(DEPS)" = no ] || .ci/dependencies --check
+	@$(call configure,$(SANITIZED),$(call sanitize,address$(,)undefined))
 	@$(call compile,$(SANITIZED),all)
 	@OMP_NUM_THREADS=1 $(call run_tests,$(SANITIZED)) --parallel $(JOBS)
+
+# A training on two threads, wide enough that they share out its loops and products.
+check-threads: deps
+	@[ "$(DEPS)" = no ] || .ci/dependencies --check
+	@$(call configure,$(BUILD)-threads,$(call sanitize,thread))
+	@$(call compile,$(BUILD)-threads,lm)
+	@rm -rf $(BUILD)-threads/run
+	@$(BUILD)-threads/bin/lm train --recipe char-lstm --data README.md --epochs 1 --threads 2 --out $(BUILD)-threads/run \
+	   --set model.hidden=256 --set train.batch=16
 
 # The corpus stays in build-fuzz/corpus, so that the next call goes on from it.
 fuzz: deps  ## look for inputs that break a reader, for SECONDS=60 each; needs clang and its libFuzzer
@@ -113,7 +125,7 @@ deps:  ## install what packages are missing (DEPS=no skips it)
 	@[ "$(DEPS)" = no ] || .ci/dependencies
 
 clean:  ## remove what was built
-	rm -rf $(BUILD) $(SANITIZED) $(CUDA_BUILD) $(FUZZ_BUILD) build-gpu
+	rm -rf $(BUILD) $(SANITIZED) $(BUILD)-threads $(CUDA_BUILD) $(FUZZ_BUILD) build-gpu
 
 help:  ## list these
 	@echo 'make [target] [DEPS=no] [BUILD=DIR] [JOBS=N] [CXX=compiler]'
