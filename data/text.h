@@ -6,17 +6,30 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+struct evp_md_ctx_st;  // of libcrypto
+
 namespace rondo {
 
-/// The bytes of a file (or pipe), unchanged; may be empty. InputError if it is missing, unreadable or a
-/// folder.
+/// The bytes of a file (or pipe) that a user names, unchanged; may be empty. InputError if it is missing,
+/// unreadable or a folder. Files that the program itself has written: data/input_file.h.
 std::string read_file(const std::filesystem::path& path);
 
-/// SHA-256 in lower-case hexadecimal (FIPS 180-4).
+/// SHA-256 (FIPS 180-4) of what comes in parts.
+class Sha256 {
+ public:
+  Sha256();
+  void update(std::string_view bytes);
+  /// In lower-case hexadecimal. Once, and last.
+  std::string hex();
+
+ private:
+  std::unique_ptr<evp_md_ctx_st, void (*)(evp_md_ctx_st*)> context_;
+};
 std::string sha256_hex(std::string_view bytes);
 
 /// Removes a UTF-8 byte-order mark and turns CRLF into LF (a lone CR stays). Adds to `notes` one sentence,

@@ -48,4 +48,10 @@ std::int64_t Batches::symbols() const {
   return std::visit([](const auto& it) { return it.scored(); }, batches_);
 }
 
+std::int64_t Batches::most_rows(std::int64_t streams, bool with_padding) const {
+  if (carries_state()) return streams * longest_chunk(train_);
+  const auto& segments = std::get<Segments>(batches_);
+  return with_padding ? streams * segments.longest(1) : segments.longest(streams);
+}
+
 }  // namespace rondo

@@ -28,6 +28,9 @@ class Batches {
   std::int64_t length() const;
   /// Targets of an epoch.
   std::int64_t symbols() const;
+  /// Rows that so many streams of a chunk have at most, steps times streams. What has no padding has, for
+  /// lines, fewer: the sum of the longest.
+  std::int64_t most_rows(std::int64_t streams, bool with_padding) const;
 
  private:
   Recipe::Train train_;

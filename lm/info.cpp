@@ -28,7 +28,7 @@ struct Subject {
 
 Subject subject_of(const InfoOptions& options) {
   if (!options.run.empty()) {
-    const OpenRun run = open_run(options.run);
+    const OpenRun run = open_run_without_weights(options.run);
     return {run.config.recipe, run.vocabulary.size(), options.run, run.config.made_by};
   }
   const Recipe recipe = resolve_recipe(options.recipe, options.settings);

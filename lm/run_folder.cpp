@@ -8,7 +8,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "data/text.h"
+#include "data/input_file.h"
 #include "lm/files.h"
 #include "tensor/error.h"
 
@@ -17,6 +17,9 @@ namespace rondo {
 namespace fs = std::filesystem;
 
 namespace {
+
+/// Of config.toml, whose longest part is the list of the text's files: of tens of thousands.
+constexpr std::uint64_t largest_config = 4 << 20;
 
 std::vector<Key> keys_of(RunConfig& config) {
   std::vector<Key> keys = keys_of(config.recipe);
@@ -104,13 +107,16 @@ RunFolder open_run_folder(const fs::path& path) {
 
 void write_config(const RunFolder& run, const RunConfig& config) {
   RunConfig copy = config;
-  write_atomically(run.config(), write_toml(keys_of(copy)));
+  const std::string text = write_toml(keys_of(copy));
+  check(text.size() <= largest_config, "{}: would have {} bytes, more than the {} that are read again",
+        run.config().string(), text.size(), largest_config);
+  write_atomically(run.config(), text);
 }
 
 RunConfig read_config(const RunFolder& run) {
   RunConfig config;
   const std::string file = run.config().string();
-  read_toml(read_file(run.config()), file, keys_of(config));
+  read_toml(read_file(run.config(), largest_config), file, keys_of(config));
   const auto present = [&](const char* key, bool it) {
     check_input(it, "{}: {} is missing: truncated?", file, key);
   };
