@@ -84,6 +84,7 @@ void check_layout(const Safetensors& file, const Module& model) {
       model, [&](const std::string& name, const Shape& shape, real, auto) { entry_of(file, name, shape); });
 }
 
+/// Before values are read for use.
 void check_values_of(const Safetensors& file) {
   file.check_values();
   // What this program writes has always had metadata; what other programs write often has none.
@@ -131,7 +132,7 @@ void load_model(const std::filesystem::path& path, const Module& model) {
 void check_model(const std::filesystem::path& path, const Module& model) {
   const Safetensors file(path);
   check_layout(file, model);
-  check_values_of(file);
+  file.check_values();
   for_each_tensor(model, [&](const std::string& name, const Shape& shape, real least, auto) {
     numbers_of(file, name, shape, least);
   });

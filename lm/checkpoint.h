@@ -22,7 +22,7 @@ void save_model(const std::filesystem::path& path, const Module& model);
 /// Reads weights and buffers into a model of the same layout. InputError naming the file and the tensor if a
 /// name or a shape differs, or a number is none that a model has; naming the file if it is damaged.
 void load_model(const std::filesystem::path& path, const Module& model);
-/// The same errors without reading into the model, which needs no memory.
+/// The same errors, and no warning, without reading into the model, which needs no memory.
 void check_model(const std::filesystem::path& path, const Module& model);
 /// The first of these errors: of names and shapes, by the header alone.
 void check_model_layout(const std::filesystem::path& path, const Module& model);

@@ -11,6 +11,7 @@
 #include "lm/model.h"
 #include "lm/recipes.h"
 #include "lm/run.h"
+#include "lm/verify.h"
 #include "nn/language_model.h"
 #include "tensor/gemm.h"
 
@@ -159,6 +160,7 @@ void print_keys(bool as_json) {
 }  // namespace
 
 int info(const InfoOptions& options) {
+  if (options.verify) return verify(options.run, options.json);
   if (options.operators) {
     print_operators(options.json);
   } else if (options.keys) {

@@ -32,7 +32,7 @@ const std::string no_digest(64, '0');
 /// Real headers have some kilobytes; parsed JSON takes several times its text.
 constexpr std::uint64_t largest_header = 16 << 20;
 /// The header object, a tensor's object, its list.
-constexpr int deepest_json = 3;
+constexpr std::size_t deepest_json = 3;
 constexpr std::size_t alignment = 8;
 
 std::optional<std::uint64_t> size_of_dtype(std::string_view dtype) {
@@ -52,27 +52,50 @@ std::optional<std::uint64_t> bytes_of(std::string_view dtype, const std::vector<
   return bytes;
 }
 
-/// Parses the header, refusing what nlohmann-json would take: names twice, and deep nesting.
-json parse_header(std::string_view text, const std::string& file) {
-  std::vector<std::set<std::string>> names(deepest_json + 1);  // seen so far in the open object of each depth
-  using Event = json::parse_event_t;
-  const auto watch = [&](int depth, Event event, json& parsed) {
-    if (event == Event::object_start || event == Event::array_start) {
-      check_input(depth < deepest_json, "{}: corrupt: its header is nested too deep", file);
-      names[static_cast<std::size_t>(depth) + 1].clear();
-    }
-    if (event == Event::key) {
-      const auto name = parsed.get<std::string>();
-      check_input(names[static_cast<std::size_t>(depth)].insert(name).second,
-                  "{}: corrupt: its header names '{}' twice", file, name);
-    }
+/// Refuses what nlohmann-json would take: names twice, and deep nesting. (The callback of its parser would,
+/// too, but looks through the whole object after each part of it.)
+class Judge : public nlohmann::json_sax<json> {
+ public:
+  explicit Judge(const std::string& file) : file_(file) {}
+
+  bool start_object(std::size_t) override { return begin(); }
+  bool start_array(std::size_t) override { return begin(); }
+  bool end_object() override { return end(); }
+  bool end_array() override { return end(); }
+  bool key(std::string& name) override {
+    check_input(names_.back().insert(name).second, "{}: corrupt: its header names '{}' twice", file_, name);
     return true;
-  };
-  try {
-    return json::parse(text, watch);
-  } catch (const json::exception&) {
-    throw InputError(fmt::format("{}: corrupt: its header is not JSON", file));
   }
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(std::int64_t) override { return true; }
+  bool number_unsigned(std::uint64_t) override { return true; }
+  bool number_float(double, const std::string&) override { return true; }
+  bool string(std::string&) override { return true; }
+  bool binary(json::binary_t&) override { return true; }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
+    throw InputError(fmt::format("{}: corrupt: its header is not JSON", file_));
+  }
+
+ private:
+  bool begin() {
+    check_input(names_.size() < deepest_json, "{}: corrupt: its header is nested too deep", file_);
+    names_.emplace_back();
+    return true;
+  }
+  bool end() {
+    names_.pop_back();
+    return true;
+  }
+
+  const std::string& file_;
+  std::vector<std::set<std::string>> names_;  // seen so far in each open object
+};
+
+json parse_header(std::string_view text, const std::string& file) {
+  Judge judge(file);
+  json::sax_parse(text, &judge);
+  return json::parse(text);
 }
 
 /// A JSON list of non-negative integers below 2^63; nothing for anything else.

@@ -146,7 +146,7 @@ TEST(BatchNormModel, SavesItsStatisticsButDoesNotCountThem) {
   Training training(small_recipe(), 11, ids), other(small_recipe(), 11, ids);
   updates(training, 2);
   save_model(folder / "model", training.model());
-  const Safetensors file = Safetensors::read(folder / "model");
+  const Safetensors file(folder / "model");
   EXPECT_EQ(file.get("rnn.running_mean_c_l0").shape, (std::vector<int64_t>{7, 6}));
   EXPECT_EQ(file.get("rnn.running_variance_ih_l1").shape, (std::vector<int64_t>{7, 24}));
   EXPECT_EQ(file.get("rnn.rows_seen_hh_l1").shape, (std::vector<int64_t>{7}));
@@ -169,7 +169,7 @@ TEST(BatchNormModel, RefusesFilesOfOtherRecipes) {
   Training norm(small_recipe(), 11, ids), plain(small_recipe("lstm"), 11, ids);
   save_model(folder / "norm", norm.model());
   save_model(folder / "plain", plain.model());
-  EXPECT_EQ(Safetensors::read(folder / "plain").tensors().size(), plain.model().segments().size());
+  EXPECT_EQ(Safetensors(folder / "plain").tensors().size(), plain.model().segments().size());
   const std::string other = "belongs to another recipe";
   expect_contains(error_of([&] { load_model(folder / "plain", norm.model()); }), other);
   expect_contains(error_of([&] { load_model(folder / "norm", plain.model()); }), other);

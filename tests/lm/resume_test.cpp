@@ -79,7 +79,7 @@ TEST(Resume, AveragingGoesOnExactly) {
     ASSERT_EQ(program.end(SIGKILL).status, 128 + SIGKILL);
     words = data.resume("killed");
     const std::string count =
-        Safetensors::read(data / "killed/state.safetensors").metadata("averaging.count");
+        Safetensors(data / "killed/state.safetensors").metadata("averaging.count");
     (count == "0" ? before : after) = true;
   }
   EXPECT_TRUE(before && after) << "killed on both sides of the switch";
@@ -146,7 +146,7 @@ TEST(Resume, ATerminalThatHangsUpLosesNothing) {
   EXPECT_EQ(result.status, 128 + SIGHUP) << result.err;
   const auto last = log_of(data / "run").back();
   ASSERT_TRUE(last.contains("step"));
-  EXPECT_EQ(Safetensors::read(data / "run/state.safetensors").metadata("step"), last.at("step").dump());
+  EXPECT_EQ(Safetensors(data / "run/state.safetensors").metadata("step"), last.at("step").dump());
 }
 
 TEST(Resume, SignalsWhileTheTestTextIsScored) {

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
+#include <map>
 #include <set>
 
 #include "nn/cells/cell.h"
@@ -30,6 +32,28 @@ void updates(Training& training, int count) {
     training.update(chunk);
   }
 }
+
+/// A file whose numbers can be changed and written again.
+struct TensorsInMemory {
+  std::vector<TensorEntry> entries;
+  std::map<std::string, std::vector<std::byte>> values;
+  Metadata metadata;
+
+  explicit TensorsInMemory(const std::filesystem::path& path) {
+    const Safetensors file(path);
+    entries = file.tensors();
+    metadata = file.metadata();
+    for (const TensorEntry& it : entries) {
+      values[it.name].resize(it.size());
+      file.read(it, values[it.name]);
+    }
+  }
+  std::vector<TensorBytes> tensors() const {
+    std::vector<TensorBytes> result;
+    for (const TensorEntry& it : entries) result.push_back({it.name, it.dtype, it.shape, values.at(it.name)});
+    return result;
+  }
+};
 
 class TrainingTest : public testing::TestWithParam<std::string> {};
 
@@ -378,25 +402,60 @@ TEST(Training, RefusesNumbersThatNoTrainingHas) {
   const std::vector<int32_t> ids = some_ids();
   Training training(averaging_recipe(), 11, ids);
   training.save(folder / "state", 0);
-  const Safetensors good = Safetensors::read(folder / "state");
+  const TensorsInMemory good(folder / "state");
+  const std::string huge = "9223372036854775807";  // which another step would overflow
   for (const auto& [name, value] :
        std::vector<std::pair<std::string, std::string>>{{"step", "-5"},
                                                         {"step", "nan"},
                                                         {"step", "1.5"},
+                                                        {"step", huge},
                                                         {"epoch", "0"},
+                                                        {"epoch", huge},
                                                         {"position", "1000000"},
+                                                        {"log_position", huge},
+                                                        {"validated_step", "-2"},
+                                                        {"seconds", "nan"},
+                                                        {"seconds", "-1"},
+                                                        {"state.steps", "-1"},
+                                                        {"state.steps", huge},
+                                                        {"optimizer.steps", "1.5"},
                                                         {"validation.best", "nan"},
+                                                        {"validation.evaluations_since", huge},
                                                         {"schedule.decays", "-1"},
+                                                        {"schedule.decays", huge},
                                                         {"averaging.count", "-1"},
                                                         {"averaging.count", "1"},
+                                                        {"averaging.count", huge},
                                                         {"trigger.fired", "2"},
                                                         {"trigger.lowest", "inf"},
                                                         {"trigger.last", "-1"},
                                                         {"trigger.last", "1"}}) {
-    Metadata numbers = good.metadata();
+    Metadata numbers = good.metadata;
+    ASSERT_EQ(numbers.count(name), 1u) << name;
     numbers[name] = value;
     write_safetensors(folder / "bad", good.tensors(), numbers);
     EXPECT_NE(error_of([&] { training.load(folder / "bad"); }).find("bad: "), std::string::npos) << name;
+  }
+}
+
+TEST(Training, RefusesMomentsThatAreBelowZero) {
+  const TemporaryFolder folder;
+  const std::vector<int32_t> ids = some_ids();
+  for (const auto& [optimizer, moment] :
+       {std::pair("adam", "second_moment"), {"adamw", "second_moment"}, {"rmsprop", "mean_square"}}) {
+    Recipe recipe = small_recipe_that_ends("rnn");
+    recipe.train.optimizer = optimizer;
+    Training training(recipe, 11, ids);
+    updates(training, 1);
+    training.save(folder / "state", 0);
+    TensorsInMemory file(folder / "state");
+    const std::string name = fmt::format("optimizer.{}.embedding.weight", moment);
+    const float below = -1e-30F;
+    std::memcpy(file.values.at(name).data(), &below, sizeof below);
+    write_safetensors(folder / "bad", file.tensors(), file.metadata);
+    EXPECT_NO_THROW(training.load(folder / "state"));
+    expect_contains(error_of([&] { training.load(folder / "bad"); }),
+                    name + " holds -1e-30, which is below 0");
   }
 }
 
@@ -414,14 +473,34 @@ TEST(Training, CountsItsSecondsAcrossResumes) {
   EXPECT_GT(second.seconds(), first.seconds());
 }
 
+// What would be saved could not be read again: what was saved before stays.
+TEST(Training, SavesNothingThatIsNotFinite) {
+  const TemporaryFolder folder;
+  const std::vector<int32_t> ids = some_ids();
+  Training training(small_recipe_that_ends("rnn"), 11, ids);
+  training.save(folder / "state", 0);
+  save_model(folder / "model", training.model());
+  const std::string state = bytes_of_file(folder / "state"), model = bytes_of_file(folder / "model");
+  training.model().values().write()[0] = INFINITY;
+  expect_contains(error_of<Diverged>([&] { training.save(folder / "state", 0); }),
+                  "step 0: what would be saved is not finite: values.embedding.weight");
+  expect_contains(error_of<Diverged>([&] { save_model(folder / "model", training.model()); }),
+                  "not finite: embedding.weight");
+  EXPECT_EQ(bytes_of_file(folder / "state"), state);
+  EXPECT_EQ(bytes_of_file(folder / "model"), model);
+}
+
 TEST(LoadModel, RefusesWeightsThatAreNotFinite) {
   const TemporaryFolder folder;
   const std::vector<int32_t> ids = some_ids();
   Training training(small_recipe_that_ends("rnn"), 11, ids);
-  training.model().values().write()[0] = NAN;
   save_model(folder / "model", training.model());
-  EXPECT_NE(error_of([&] { load_model(folder / "model", training.model()); }).find("not finite"),
-            std::string::npos);
+  TensorsInMemory file(folder / "model");
+  const float none = NAN;
+  std::memcpy(file.values.at("embedding.weight").data(), &none, sizeof none);
+  write_safetensors(folder / "model", file.tensors(), file.metadata);
+  for (const auto& use : {load_model, check_model})
+    expect_contains(error_of([&] { use(folder / "model", training.model()); }), "not finite");
 }
 
 }  // namespace
