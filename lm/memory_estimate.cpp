@@ -103,17 +103,17 @@ double block_of(std::int64_t rows, const Sizes& it) {
 ///   like, what a cell computes on the way, and what noise and a minor cell add); the output layers' widths
 ///   W; where there is dropout, the width D of what it acts on, and without `variational` as many masks; and
 ///   L of latents, before and after tanh and dropped. On top of that lies what the loss takes: a block of B
-///   rows of logits V, and the gradients of its input, F wide, and of its weight; and later the gradient of
-///   h. Those of the gates overwrite them.
-std::int64_t training_bytes(const Recipe& recipe, const Module& model, const RowsOfStreams& rows) {
+///   rows of logits V, and the gradients of its input, F wide, and of its weight, one for each
+///   piece of time; and later the gradient of h. Those of the gates overwrite them.
+std::int64_t training_bytes(const Recipe& recipe, const Module& model, const ChunkSizeOfStreams& size_of) {
   const Tensor nothing = Tensor::zeros({1});
   const auto S = static_cast<double>(
       make_optimizer(optimizer_options(recipe), nothing, nothing)->state_tensors().size());
   const LanguageModelOptions options = model_options(recipe);
   const Sizes it(recipe, options, model);
   const std::int64_t streams = recipe.train.micro_batch > 0 ? recipe.train.micro_batch : recipe.train.batch;
-  const std::int64_t most_rows = rows ? rows(streams) : streams * longest_chunk(recipe.train);
-  const double N = to_double(most_rows);
+  const ChunkSize size = size_of ? size_of(streams) : ChunkSize{streams * longest_chunk(recipe.train)};
+  const double N = to_double(size.rows);
   const RecurrentNoise& noise = options.noise;
   double C = 3;
   if (noise.dropout > 0) C += 1;
@@ -130,9 +130,9 @@ std::int64_t training_bytes(const Recipe& recipe, const Module& model, const Row
   add_dropout(options.output_dropout.value_or(options.dropout), last);
   add_dropout(options.latent_dropout, it.F);
   const double L = it.K > 1 ? 2 * it.F : 0;
-  const double logits = block_of(most_rows, it) * to_double(it.V);
-  const double chunk =
-      N * (it.E + it.G + C * it.H + it.W + D + L) + std::max(logits + N * it.F + it.decoder, N * it.widest);
+  const double logits = block_of(size.rows, it) * to_double(it.V);
+  const double chunk = N * (it.E + it.G + C * it.H + it.W + D + L) +
+                       std::max(logits + N * it.F + to_double(size.pieces) * it.decoder, N * it.widest);
   const double A = recipe.train.averaging == "never" ? 0 : 2;  // optim/averaging.h
   const double weights =
       it.P * (2 + S + A) + 2 * (it.R + it.decoder) + (noise.weight_drop > 0 ? 5 * it.R : 0);
@@ -152,8 +152,8 @@ std::int64_t evaluation_bytes(const Recipe& recipe, const Module& model) {
 }
 
 void check_fits(const Recipe& recipe, const Module& model, std::int64_t available,
-                const RowsOfStreams& rows) {
-  const std::int64_t wanted = training_bytes(recipe, model, rows);
+                const ChunkSizeOfStreams& size_of) {
+  const std::int64_t wanted = training_bytes(recipe, model, size_of);
   if (wanted <= available) return;
   const std::int64_t batch = recipe.train.batch;
   const std::int64_t at_once = recipe.train.micro_batch > 0 ? recipe.train.micro_batch : batch;
@@ -161,11 +161,11 @@ void check_fits(const Recipe& recipe, const Module& model, std::int64_t availabl
   const std::int64_t least = uses_of(recipe.model.cell).batch_statistics ? 2 : 1;
   for (std::int64_t streams = at_once - 1; streams >= least; --streams) {
     smaller.train.micro_batch = streams;
-    if (batch % streams == 0 && training_bytes(smaller, model, rows) <= available)
+    if (batch % streams == 0 && training_bytes(smaller, model, size_of) <= available)
       throw InputError(fmt::format(
           "{}: training would take about {}, and {} are available: set train.micro_batch={}, with about {}",
           recipe.name, bytes_text(wanted), bytes_text(available), streams,
-          bytes_text(training_bytes(smaller, model, rows))));
+          bytes_text(training_bytes(smaller, model, size_of))));
   }
   throw InputError(fmt::format(
       "{}: training would take about {}, and {} are available, which no train.micro_batch makes enough: make "

@@ -374,7 +374,7 @@ int train(const TrainOptions& options) {
   const Batches batches(recipe, corpus.train.ids, vocabulary.line_end_id());
   if (const auto available = available_memory(device))
     check_fits(recipe, layout, *available, [&](int64_t streams) {
-      return batches.most_rows(streams, !leaves_out_padding(layout.options(), device));
+      return batches.most(streams, !leaves_out_padding(layout.options(), device));
     });
   Training training(recipe, vocabulary.size(), corpus.train.ids, vocabulary.line_end_id(), device);
   const int64_t log_position = load_begin(training, setup.resumes, setup.run, setup.config.made_by);

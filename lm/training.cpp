@@ -147,8 +147,7 @@ std::vector<Chunk> Training::pieces_of(Chunk chunk) const {
   const bool is_padded = chunk.scored < chunk.steps * chunk.streams;
   if (!is_padded || batches_.carries_state() || !leaves_out_padding(model_.options(), model_.device()))
     return {std::move(chunk)};
-  constexpr int64_t steps = 16;
-  return pieces_without_padding(chunk, steps);
+  return pieces_without_padding(chunk, piece_steps);
 }
 
 void Training::go_on(std::vector<State>& states, const Chunk& chunk) const {

@@ -82,7 +82,6 @@ TEST(MemoryEstimate, OfLinesCountsThePadding) {
   for (int32_t i = 0; i < 400; ++i) ids.push_back(i % 10 == 9 ? line_end : 1 + i % (V - 1));
   for (int32_t i = 1; i < longest; ++i) ids.push_back(1 + i % (V - 1));
   ids.push_back(line_end);
-  int64_t with_padding = 0;
   for (const char* dropout : {"model.dropout=0.2", "model.dropout=0"}) {
     const Recipe recipe = recipe_with({dropout, "data.batching=lines", "train.batch=8", "model.hidden=64",
                                        "model.embedding=64", "model.layers=1"});
@@ -92,29 +91,25 @@ TEST(MemoryEstimate, OfLinesCountsThePadding) {
     for (Chunk chunk; training.next_chunk(chunk);) training.advance(chunk);
     const auto measured = static_cast<double>(memory_statistics(Device::cpu).peak_bytes - before);
     const Batches batches(recipe, ids, line_end);
-    const RowsOfStreams rows = [&](int64_t streams) {
-      return batches.most_rows(streams, !leaves_out_padding(training.model().options(), Device::cpu));
+    const ChunkSizeOfStreams size_of = [&](int64_t streams) {
+      return batches.most(streams, !leaves_out_padding(training.model().options(), Device::cpu));
     };
-    const int64_t estimated = training_bytes(recipe, training.model(), rows);
+    const int64_t estimated = training_bytes(recipe, training.model(), size_of);
     EXPECT_GT(measured / static_cast<double>(estimated), 0.75) << dropout << ": " << measured;
     EXPECT_LT(measured / static_cast<double>(estimated), 1.25) << dropout << ": " << measured;
-    EXPECT_NO_THROW(check_fits(recipe, training.model(), estimated, rows));
-    EXPECT_THROW(check_fits(recipe, training.model(), estimated - 1, rows), InputError);
-    expect_contains(error_of([&] { check_fits(recipe, training.model(), 1000, rows); }),
+    EXPECT_NO_THROW(check_fits(recipe, training.model(), estimated, size_of));
+    EXPECT_THROW(check_fits(recipe, training.model(), estimated - 1, size_of), InputError);
+    expect_contains(error_of([&] { check_fits(recipe, training.model(), 1000, size_of); }),
                     "the longest lines of the text shorter");
-    with_padding = std::max(with_padding, estimated);
-    if (dropout == std::string("model.dropout=0")) {
-      EXPECT_LT(3 * estimated, with_padding);
-    }
   }
 }
 
 TEST(MemoryEstimate, OfTheLargestSettingsIsLargeAndNotNegative) {
-  const Recipe recipe = recipe_with({"model.hidden=1000000", "model.embedding=1000000", "model.layers=1000",
-                                     "train.batch=1000000", "train.length=1000000", "model.experts=1000",
+  const Recipe recipe = recipe_with({"model.hidden=1000000", "model.embedding=1000000", "model.layers=100",
+                                     "train.batch=1000000", "train.length=1000000",
                                      "train.length_deviation=1000000", "train.eval_streams=1000000",
                                      "dynamic.statistics_streams=1000000", "dynamic.length=1000000"});
-  const LanguageModel model(model_options(recipe), 2'000'000'000, std::nullopt);
+  const LanguageModel model(model_options(recipe), 100'000'000, std::nullopt);
   for (const auto& bytes_of : {evaluation_bytes, dynamic_bytes}) EXPECT_GT(bytes_of(recipe, model), 1e15);
   EXPECT_GT(training_bytes(recipe, model), 1e18);
   expect_contains(error_of([&] { check_fits(recipe, model, int64_t{1} << 50); }), "would take about");
