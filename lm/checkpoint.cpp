@@ -1,6 +1,7 @@
 // Model and training state in files.
 #include "lm/checkpoint.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <set>
@@ -58,11 +59,12 @@ std::vector<real> numbers_of(const Safetensors& file, const std::string& name, c
   const TensorEntry& entry = entry_of(file, name, shape);
   std::vector<real> numbers(entry.size() / sizeof(real));
   file.read(entry, std::as_writable_bytes(std::span(numbers)));
-  for (const real number : numbers) {
-    check_input(std::isfinite(number), "{}: {} holds numbers that are not finite", file.name(), name);
-    check_input(number >= least, "{}: {} holds {}, which is below {}", file.name(), name, number, least);
-  }
-  return numbers;
+  const auto bad = std::find_if(numbers.begin(), numbers.end(), [least](real number) {
+    return !(number >= least && number <= std::numeric_limits<real>::max());
+  });
+  if (bad == numbers.end()) return numbers;
+  check_input(std::isfinite(*bad), "{}: {} holds numbers that are not finite", file.name(), name);
+  throw InputError(fmt::format("{}: {} holds {}, which is below {}", file.name(), name, *bad, least));
 }
 
 /// Every tensor of a model's file: use(name, shape, the least of its numbers, where it is in the model).

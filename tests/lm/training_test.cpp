@@ -5,14 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
-#include <map>
 #include <set>
 
 #include "nn/cells/cell.h"
 #include "tensor/allocator.h"
 #include "tests/lm/small_training.h"
 #include "tests/lm/temporary_folder.h"
+#include "tests/lm/tensors_in_memory.h"
 
 namespace rondo {
 namespace {
@@ -32,28 +31,6 @@ void updates(Training& training, int count) {
     training.update(chunk);
   }
 }
-
-/// A file whose numbers can be changed and written again.
-struct TensorsInMemory {
-  std::vector<TensorEntry> entries;
-  std::map<std::string, std::vector<std::byte>> values;
-  Metadata metadata;
-
-  explicit TensorsInMemory(const std::filesystem::path& path) {
-    const Safetensors file(path);
-    entries = file.tensors();
-    metadata = file.metadata();
-    for (const TensorEntry& it : entries) {
-      values[it.name].resize(it.size());
-      file.read(it, values[it.name]);
-    }
-  }
-  std::vector<TensorBytes> tensors() const {
-    std::vector<TensorBytes> result;
-    for (const TensorEntry& it : entries) result.push_back({it.name, it.dtype, it.shape, values.at(it.name)});
-    return result;
-  }
-};
 
 class TrainingTest : public testing::TestWithParam<std::string> {};
 
@@ -450,8 +427,7 @@ TEST(Training, RefusesMomentsThatAreBelowZero) {
     training.save(folder / "state", 0);
     TensorsInMemory file(folder / "state");
     const std::string name = fmt::format("optimizer.{}.embedding.weight", moment);
-    const float below = -1e-30F;
-    std::memcpy(file.values.at(name).data(), &below, sizeof below);
+    file.set_first(name, -1e-30F);
     write_safetensors(folder / "bad", file.tensors(), file.metadata);
     EXPECT_NO_THROW(training.load(folder / "state"));
     expect_contains(error_of([&] { training.load(folder / "bad"); }),
@@ -496,8 +472,7 @@ TEST(LoadModel, RefusesWeightsThatAreNotFinite) {
   Training training(small_recipe_that_ends("rnn"), 11, ids);
   save_model(folder / "model", training.model());
   TensorsInMemory file(folder / "model");
-  const float none = NAN;
-  std::memcpy(file.values.at("embedding.weight").data(), &none, sizeof none);
+  file.set_first("embedding.weight", NAN);
   write_safetensors(folder / "model", file.tensors(), file.metadata);
   for (const auto& use : {load_model, check_model})
     expect_contains(error_of([&] { use(folder / "model", training.model()); }), "not finite");
