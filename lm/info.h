@@ -18,7 +18,7 @@ struct InfoOptions {
 
   std::vector<Setting> settings;     // on top of recipe
   std::int64_t vocabulary_size = 0;  // with recipe; 0: the recipe's data.max_size
-  bool verify = false;  // with run: judge its files instead
+  bool verify = false;               // with run: judge its files instead
   bool json = false;
 };
 

@@ -78,8 +78,7 @@ TEST(Resume, AveragingGoesOnExactly) {
     wait_for_log(program, data / "killed", lines);
     ASSERT_EQ(program.end(SIGKILL).status, 128 + SIGKILL);
     words = data.resume("killed");
-    const std::string count =
-        Safetensors(data / "killed/state.safetensors").metadata("averaging.count");
+    const std::string count = Safetensors(data / "killed/state.safetensors").metadata("averaging.count");
     (count == "0" ? before : after) = true;
   }
   EXPECT_TRUE(before && after) << "killed on both sides of the switch";
