@@ -2,6 +2,7 @@
 #   DEPS=no      do not look for missing packages
 #   BUILD=DIR    build there (default: build); CXX=clang++ with a BUILD of its own uses another compiler
 #   JOBS=N       parallel compiles (default: one a core)
+#   SECONDS=60 TARGETS="settings ..."   of `make fuzz`, for each target
 #   THREADS=N PEERS="PYTHON ..." ONLY="RECIPE ..."   of `make bench`: see README.md, tests and checks
 #   GPU_BUILD=DIR   of `make gpu-check` and `gpu-bench`: programs to use (default: build-gpu)
 #   PREFIX=/usr/local DESTDIR=   of `make install`
@@ -15,6 +16,9 @@ PREFIX ?= /usr/local
 , := ,
 MAKEFLAGS += --no-print-directory
 SANITIZED := $(BUILD)-sanitize
+SECONDS ?= 60
+FUZZ_BUILD := build-fuzz
+CLANG = $(shell command -v clang++-14 || command -v clang++)
 CUDA_BUILD := build-cuda
 GPU_BUILD ?= build-gpu
 GPU_PROGRAMS := lm bench rondo_tests rondo_tests_double rondo_tests_cuda rondo_tests_cuda_double
@@ -26,7 +30,7 @@ compile = cmake --build $(1) --parallel $(JOBS) --target $(2)
 run_tests = ctest --test-dir $(1) --output-on-failure --no-tests=error
 
 .PHONY: all help deps run test install bench check check-format check-cuda check-sanitize format clean \
-        build-gpu gpu-check gpu-bench gpu-registers
+        build-gpu gpu-check gpu-bench gpu-registers fuzz faults
 
 all: deps  ## build the program: build/bin/lm
 	@$(call configure,$(BUILD))
@@ -66,6 +70,24 @@ check-sanitize: deps
 	@$(call compile,$(SANITIZED),all)
 	@OMP_NUM_THREADS=1 $(call run_tests,$(SANITIZED)) --parallel $(JOBS)
 
+# The corpus stays in build-fuzz/corpus, so that the next call goes on from it.
+fuzz: deps  ## look for inputs that break a reader, for SECONDS=60 each; needs clang and its libFuzzer
+	@[ "$(DEPS)" = no ] || .ci/dependencies --fuzz
+	@echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' | \
+	 $(or $(CLANG),clang++) -x c++ -fsanitize=fuzzer,address - -o /dev/null 2>/dev/null || \
+	 { echo 'fuzz: needs clang with libFuzzer: install clang-14 and libclang-rt-14-dev' >&2; exit 1; }
+	@$(call configure,$(FUZZ_BUILD),-DCMAKE_CXX_COMPILER=$(CLANG) -DRONDO_SANITIZE=fuzzer-no-link$(,)address$(,)undefined)
+	@$(call compile,$(FUZZ_BUILD),fuzz)
+	@python3 tests/fuzz/fuzz.py $(FUZZ_BUILD)/bin/fuzz $(SECONDS) $(FUZZ_BUILD) $(TARGETS)
+
+faults: deps  ## every fault at every I/O call, random kills, thousands of damaged files: some minutes
+	@$(call configure,$(BUILD))
+	@$(call compile,$(BUILD),lm faults)
+	@python3 tests/faults/sweep.py $(BUILD)/bin/lm $(BUILD)/tests/libfaults.so
+	@python3 tests/faults/kills.py $(BUILD)/bin/lm 200
+	@python3 tests/mutations/mutations.py $(BUILD)/bin/lm 3000 3000
+	@python3 tests/mutations/hostile.py $(BUILD)/bin/lm
+
 # For a machine that has a GPU but not the packages. They are started from the top of a copy of the sources.
 build-gpu: deps  ## pack the programs that gpu-check and gpu-bench need, for another machine: build-gpu/
 	@$(call configure,$(CUDA_BUILD),-DRONDO_CUDA=ON -DRONDO_PORTABLE=ON)
@@ -91,7 +113,7 @@ deps:  ## install what packages are missing (DEPS=no skips it)
 	@[ "$(DEPS)" = no ] || .ci/dependencies
 
 clean:  ## remove what was built
-	rm -rf $(BUILD) $(SANITIZED) $(CUDA_BUILD) build-gpu
+	rm -rf $(BUILD) $(SANITIZED) $(CUDA_BUILD) $(FUZZ_BUILD) build-gpu
 
 help:  ## list these
 	@echo 'make [target] [DEPS=no] [BUILD=DIR] [JOBS=N] [CXX=compiler]'

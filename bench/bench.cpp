@@ -22,6 +22,7 @@
 #include "lm/model.h"
 #include "lm/recipes.h"
 #include "tensor/gemm.h"
+#include "tensor/threads.h"
 
 namespace {
 
@@ -79,8 +80,7 @@ std::vector<std::unique_ptr<Contestant>> contestants(const Options& options, con
                                                      const Recipe& recipe) {
   const std::string threads = std::to_string(options.threads);
   std::vector<std::unique_ptr<Contestant>> result;
-  result.push_back(contestant({"/proc/self/exe", "--train", file.string(), "--threads", threads},
-                              {{"OMP_NUM_THREADS", threads}}, ""));
+  result.push_back(contestant({"/proc/self/exe", "--train", file.string(), "--threads", threads}, {}, ""));
   check(result[0] != nullptr, "{} does not train", file.string());
   const bool in_torch_nn = recipe.model.cell == "lstm";
   for (const std::string& python : options.peers)
@@ -122,8 +122,7 @@ void bench_mixture(const Options& options) {
       shape.at("vocabulary").get<int>());
   const std::string threads = std::to_string(options.threads);
   std::vector<std::unique_ptr<Contestant>> all;
-  all.push_back(contestant({"/proc/self/exe", "--train-mixture", "--threads", threads},
-                           {{"OMP_NUM_THREADS", threads}}, ""));
+  all.push_back(contestant({"/proc/self/exe", "--train-mixture", "--threads", threads}, {}, ""));
   check(all[0] != nullptr, "the mixture does not train");
   for (const std::string& python : options.peers)
     for (const std::string variant : {"probabilities", "logarithms"})
@@ -186,7 +185,8 @@ std::vector<fs::path> recipe_files(const std::vector<std::string>& names) {
 int main(int argc, char** argv) {
   Options options;
   CLI::App app{"Speed, where the time goes, and memory of lm, beside PyTorch.", "bench"};
-  app.add_option("--threads", options.threads, "of lm and of its peers (default: one per core)")
+  app.add_option("--threads", options.threads,
+                 "of lm and of its peers (default: OMP_NUM_THREADS, else one per core)")
       ->check(CLI::Range(1, 4096));
   app.add_option("--rounds", options.rounds, "in each of which all train in turn")
       ->check(CLI::Range(1, 1000))

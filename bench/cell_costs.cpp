@@ -63,7 +63,7 @@ std::unique_ptr<Contestant> start(const std::string& cell, int64_t width, int th
     command.push_back("--set");
     command.push_back(setting);
   }
-  auto it = std::make_unique<Contestant>(command, Peer::Environment{{"OMP_NUM_THREADS", its_threads}});
+  auto it = std::make_unique<Contestant>(command, Peer::Environment{});
   it->introduction = it->process.read();
   return it;
 }

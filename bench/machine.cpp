@@ -10,6 +10,7 @@
 #include <sstream>
 #include <thread>
 
+#include "tensor/threads.h"
 #include "tensor/vec.h"
 
 namespace rondo {
@@ -68,12 +69,12 @@ double measured_peak(int threads) {
   volatile real factor = real(0.5), result = 0;
   double best = 0;
   for (int repetition = 0; repetition < 5; ++repetition) {
-    real any = 0;
+    std::vector<real> any(static_cast<size_t>(threads));
     const double start = now();
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : any)
-    for (int thread = 0; thread < threads; ++thread) any += multiply_add(rounds, factor);
+    parallel_for(threads, true,
+                 [&](int64_t i) { any[static_cast<size_t>(i)] = multiply_add(rounds, factor); });
     best = std::max(best, threads * operations / (now() - start) / 1e9);
-    result = any;
+    result = any[0];
   }
   (void)result;
   return best;

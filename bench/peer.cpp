@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "tensor/error.h"
+#include "tensor/check_system.h"
 
 namespace rondo {
 namespace {
@@ -48,7 +48,7 @@ std::vector<std::string> our_environment_and(const Peer::Environment& more) {
 
 std::array<int, 2> new_pipe() {
   std::array<int, 2> ends{};
-  check(pipe2(ends.data(), O_CLOEXEC) == 0, "no pipe: {}", std::strerror(errno));
+  check_system(pipe2(ends.data(), O_CLOEXEC) == 0, "no pipe");
   return ends;
 }
 

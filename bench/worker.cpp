@@ -14,6 +14,7 @@
 #include "tensor/allocator.h"
 #include "tensor/gemm.h"
 #include "tensor/profile.h"
+#include "tensor/threads.h"
 
 namespace rondo {
 namespace {

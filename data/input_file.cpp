@@ -47,7 +47,7 @@ void InputFile::read(std::uint64_t begin, std::span<char> to) const {
   }
 }
 
-std::string read_file(const std::filesystem::path& path, std::uint64_t most) {
+std::string read_regular_file(const std::filesystem::path& path, std::uint64_t most) {
   const InputFile file(path);
   check_input(file.size() <= most, "{}: has {} bytes, and no file of its kind has more than {}", file.name(),
               file.size(), most);

@@ -35,7 +35,7 @@ class InputFile {
 };
 
 /// The bytes of a regular file. InputError, before any is read, if there are more than `most`.
-std::string read_file(const std::filesystem::path& path, std::uint64_t most);
+std::string read_regular_file(const std::filesystem::path& path, std::uint64_t most);
 
 /// SHA-256 of the bytes from `begin` on, in hexadecimal.
 std::string sha256_hex(const InputFile& file, std::uint64_t begin = 0);

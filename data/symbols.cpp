@@ -80,8 +80,8 @@ std::optional<std::string> unescape_symbol(std::string_view line) {
   return symbol;
 }
 
-Text clean_text(std::string raw, std::string name, Unit unit) {
-  Text text{.name = std::move(name), .content = {}, .sha256 = sha256_hex(raw), .notes = {}};
+Text clean_text(std::string raw, const std::string& name, Unit unit) {
+  Text text{.name = printable(name), .content = {}, .sha256 = sha256_hex(raw), .notes = {}};
   // Checked before normalising, so that the offset in the message is the file's.
   if (unit == Unit::characters) check_utf8(raw, text.name);
   text.content = unit == Unit::bytes ? std::move(raw) : normalise_text(std::move(raw), text.name, text.notes);

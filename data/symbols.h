@@ -45,14 +45,14 @@ std::optional<std::string> unescape_symbol(std::string_view text);
 
 /// Text that is ready to be cut into symbols.
 struct Text {
-  std::string name;                // for messages
+  std::string name;                // for messages: printable
   std::string content;             // normalised, unless the unit is bytes: there every byte counts
   std::string sha256;              // of the bytes as they came
   std::vector<std::string> notes;  // what was normalised
 };
 
 /// Normalises `raw` (byte-order mark, CRLF). InputError if it is empty, or for characters if it is not UTF-8.
-Text clean_text(std::string raw, std::string name, Unit unit);
+Text clean_text(std::string raw, const std::string& name, Unit unit);
 
 /// read_file, then clean_text.
 Text read_text(const std::filesystem::path& path, Unit unit);

@@ -5,16 +5,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 
-#include "tensor/error.h"
+#include "tensor/check_system.h"
 
 namespace rondo {
 
-std::string read_file(const std::filesystem::path& path) {
+std::string read_file(const std::filesystem::path& path, std::size_t most) {
   const std::string name = path.string();
   std::error_code ignored;
   check_input(!std::filesystem::is_directory(path, ignored), "{}: a folder, where a file is expected", name);
@@ -22,14 +20,15 @@ std::string read_file(const std::filesystem::path& path) {
       std::filesystem::is_character_file(path, ignored) || std::filesystem::is_block_file(path, ignored);
   check_input(!endless, "{}: a device, where a file is expected", name);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(name.c_str(), "rb"), &std::fclose);
-  if (!file) throw InputError(fmt::format("{}: cannot be opened: {}", name, std::strerror(errno)));
+  check_system<InputError>(file != nullptr, "{}: cannot be opened", name);
 
   std::string bytes;
   std::array<char, 1 << 16> buffer;
-  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), file.get()))
+  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), file.get())) {
+    check_input(count <= most - bytes.size(), "{}: more than {} bytes: another file?", name, most);
     bytes.append(buffer.data(), count);
-  if (std::ferror(file.get()))
-    throw InputError(fmt::format("{}: cannot be read: {}", name, std::strerror(errno)));
+  }
+  check_system<InputError>(!std::ferror(file.get()), "{}: cannot be read", name);
   return bytes;
 }
 
@@ -108,6 +107,32 @@ void throw_not_utf8(std::string_view text, std::size_t at, const std::string& na
   throw InputError(
       fmt::format("{}: not UTF-8 at byte {} (line {}): 0x{:02x}{}; convert it to UTF-8 or use bytes", name,
                   at, line, static_cast<unsigned char>(text[at]), utf16 ? ", looks like UTF-16" : ""));
+}
+
+std::string printable(std::string_view text) {
+  std::string line;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(text, at);
+    const std::string_view character = text.substr(at, std::max<std::size_t>(length, 1));
+    const auto first = static_cast<unsigned char>(character[0]);
+    // Unicode's category Cc: U+0000 to U+001F, and U+007F to U+009F.
+    const bool is_control =
+        first < 0x20 || first == 0x7f || (character >= "\xc2\x80" && character <= "\xc2\x9f");
+    if (length > 0 && !is_control)
+      line += character;
+    else
+      for (const char byte : character) line += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+    at += character.size();
+  }
+  return line;
+}
+
+std::string excerpt(std::string_view text) {
+  constexpr std::size_t most = 100;
+  if (text.size() <= most) return printable(text);
+  std::size_t end = most;
+  while (end > most - 4 && (text[end] & 0xc0) == 0x80) --end;  // not within a character
+  return printable(text.substr(0, end)) + "...";
 }
 
 std::vector<std::string_view> split_lines(std::string_view text) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,9 +16,10 @@ struct evp_md_ctx_st;  // of libcrypto
 
 namespace rondo {
 
-/// The bytes of a file (or pipe) that a user names, unchanged; may be empty. InputError if it is missing,
-/// unreadable or a folder. Files that the program itself has written: data/input_file.h.
-std::string read_file(const std::filesystem::path& path);
+/// The bytes of a file (or pipe), unchanged; may be empty. InputError if it is missing, unreadable, a folder,
+/// or has more than `most` bytes, of which no more are then read.
+std::string read_file(const std::filesystem::path& path,
+                      std::size_t most = std::numeric_limits<std::size_t>::max());
 
 /// SHA-256 (FIPS 180-4) of what comes in parts.
 class Sha256 {
@@ -43,6 +45,12 @@ std::size_t utf8_length(std::string_view text, std::size_t at);
 /// InputError that names the byte offset (from 0) and the line (from 1) of what is not UTF-8.
 void check_utf8(std::string_view text, const std::string& name);
 [[noreturn]] void throw_not_utf8(std::string_view text, std::size_t at, const std::string& name);
+
+/// What a line on a terminal may show of `text`: control characters, and bytes that are not UTF-8, become
+/// `\xNN`.
+std::string printable(std::string_view text);
+/// The same of what may be long: at most the first hundred or so bytes, then "...".
+std::string excerpt(std::string_view text);
 
 /// The lines of a text without their newlines; a last line need not end in one.
 std::vector<std::string_view> split_lines(std::string_view text);

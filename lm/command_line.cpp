@@ -11,6 +11,7 @@
 #include <new>
 #include <sstream>
 
+#include "data/text.h"
 #include "lm/nearest.h"
 #include "lm/run_folder.h"
 #include "lm/version.h"
@@ -78,7 +79,8 @@ void Parser::add_device(CLI::App& to, Options& options) {
                 "how a GPU multiplies: fp32, or rounded and faster, tf32 or bf16 (default: fp32)")
       ->check(CLI::IsMember({"fp32", "tf32", "bf16"}))
       ->type_name("NAME");
-  to.add_option("--threads", options.threads, "threads of the CPU (default: one per core)")
+  to.add_option("--threads", options.threads,
+                "threads of the CPU (default: OMP_NUM_THREADS, else one per core)")
       ->check(integer(1, 4096))
       ->type_name("N");
 }
@@ -88,7 +90,9 @@ Parser::Parser() {
   app.set_version_flag("--version", "lm (Rondo) " + version());
   app.footer(
       "lm COMMAND --help tells more. Exit status: 0 done, 1 failed while running, 2 bad input or usage,\n"
-      "130, 143 or 129 stopped by Ctrl-C, SIGTERM or SIGHUP with the state saved.");
+      "130, 143, 129 or 141 stopped by Ctrl-C, SIGTERM, SIGHUP or a pipe that nobody reads any more; a "
+      "training\n"
+      "has saved its state.");
 
   CLI::App& train_command =
       command("train", "train a model", "lm train --recipe char-lstm --data book.txt --epochs 5");
@@ -200,7 +204,7 @@ Parser::Parser() {
       "A row a line, separated by tabs: natural-log probability, symbols, how many of them are unknown.\n"
       "A line starts from zero state, after the end of a line: all its symbols are scored, its own end "
       "too.\n" +
-      score_command.get_footer());
+      fmt::format("A line has at most {} bytes.\n", longest_scored_line) + score_command.get_footer());
   score_command.add_option("run", score.run, "the run folder")->type_name("RUN");
   score_command.add_flag("--stateful", score.stateful, "carry the state from line to line");
   score_command.add_flag("--per-symbol", score.per_symbol,
@@ -451,22 +455,16 @@ Command parse_command_line(int argc, const char* const* argv) {
 
 Failure current_failure() {
   const auto failure = [](const std::string& text, int exit_status) {
-    std::string line = "lm: ";
-    for (const char letter : text) {
-      const auto byte = static_cast<unsigned char>(letter);
-      if (letter == '\n')
-        line += ' ';
-      else if (byte < 0x20 || byte == 0x7f)
-        line += fmt::format("\\x{:02x}", byte);
-      else
-        line += letter;
-    }
-    return Failure{line, exit_status};
+    std::string line = text;
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    return Failure{"lm: " + printable(line), exit_status};
   };
   try {
     throw;
   } catch (const InputError& error) {
     return failure(error.what(), 2);
+  } catch (const std::filesystem::filesystem_error& error) {  // what a path names cannot be looked at
+    return failure(fmt::format("{}: {}", error.path1().string(), error.code().message()), 2);
   } catch (const std::bad_alloc&) {
     return failure(
         "not enough memory: use a smaller model, train.batch or train.length, or set train.micro_batch", 1);

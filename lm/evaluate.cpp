@@ -45,7 +45,7 @@ CorpusText corpus_of(const EvaluateOptions& options, const OpenRun& run) {
         stderr,
         "lm: warning: {} has changed since this run was made; the figures are those of the text as it is "
         "now\n",
-        data);
+        printable(data));
   return corpus;
 }
 

@@ -1,8 +1,11 @@
 // Files as `lm` writes them: replaced so that a killed run never leaves a broken one, or grown by whole
-// lines. Deliberately without formats: safetensors.h, settings.h and run_folder.h have those; data/text.h
-// reads files.
+// lines, and then read line by line. A symbolic link in the place of a file is never written through: one
+// that is replaced goes, and what it points to stays as it is; one that should grow is refused. The folder
+// may be a link. Deliberately without formats: safetensors.h, settings.h and run_folder.h have those;
+// data/text.h reads whole files.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -20,8 +23,17 @@ void write_atomically(const std::filesystem::path& path, std::string_view bytes)
 using Pieces = std::function<void(std::string_view)>;
 void write_atomically(const std::filesystem::path& path, const std::function<void(const Pieces&)>& write);
 
+/// No line is longer: what is, is no file of lines.
+constexpr std::size_t longest_line = 16 << 20;
+
+/// Calls `use` with each line of a file, without its newline; a last line without its end is left out. Holds
+/// no more than a line at once. InputError, naming the file, if it cannot be opened, is no file but a folder,
+/// a device or a pipe, or has a longer line.
+void read_lines(const std::filesystem::path& path, const std::function<void(std::string_view)>& use);
+
 /// Appends `line` and a newline to a file, which it makes if there is none; in place of a last line without
-/// its end, as a killed process leaves it. Error naming the file and the reason.
+/// its end, as a killed process leaves it. Error naming the file and the reason; InputError if it is no file
+/// of lines, or a link.
 void append_line(const std::filesystem::path& path, std::string_view line);
 
 /// Held while a process writes into a folder, so that no second one does. Ends with the process, however it
@@ -41,8 +53,8 @@ class FolderLock {
 /// A file that only grows, a whole line at a time (log.jsonl).
 class LineFile {
  public:
-  /// Opens for appending; creates the file, or cuts it to `position` bytes. InputError if it
-  /// is shorter than that.
+  /// Opens for appending: creates the file, or cuts it to `position` bytes or, where it has lost lines,
+  /// behind the last whole one. Error if that fails; InputError if it is no file of lines, or a link.
   LineFile(const std::filesystem::path& path, std::int64_t position);
   ~LineFile();
   LineFile(const LineFile&) = delete;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "autograd/pointwise.h"
+#include "data/text.h"
 #include "lm/memory.h"
 #include "lm/memory_estimate.h"
 #include "lm/model.h"
@@ -14,6 +15,7 @@
 #include "lm/verify.h"
 #include "nn/language_model.h"
 #include "tensor/gemm.h"
+#include "tensor/threads.h"
 
 namespace rondo {
 namespace {
@@ -67,7 +69,7 @@ void print_model(const Subject& subject, const Module& model) {
   const Recipe& recipe = subject.recipe;
   if (!subject.run.empty())
     fmt::print("run         {}, of {} by version {} on {} in {} with {} threads\n", subject.run,
-               subject.made_by.data, subject.made_by.version, subject.made_by.device,
+               printable(subject.made_by.data), subject.made_by.version, subject.made_by.device,
                subject.made_by.precision, subject.made_by.threads);
   fmt::print("recipe      {}: {}\n", recipe.name, recipe.description);
   if (!recipe.paper.empty()) fmt::print("paper       {}\n", recipe.paper);

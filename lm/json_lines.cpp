@@ -1,30 +1,67 @@
 // Files of one JSON object a line.
 #include "lm/json_lines.h"
 
-#include <cstdint>
+#include <limits>
+#include <string_view>
 
-#include "data/text.h"
+#include "lm/files.h"
 #include "tensor/error.h"
 
 namespace rondo {
+namespace {
 
-void read_json_lines(const std::filesystem::path& path, const std::string& writer,
-                     const std::function<bool(const nlohmann::ordered_json&)>& use) {
-  if (!std::filesystem::exists(path)) return;
-  const std::string text = read_file(path);
-  std::int64_t number = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = text.find('\n', begin);
-    if (end == std::string::npos) break;
-    ++number;
-    bool good = false;
-    try {
-      good = use(nlohmann::ordered_json::parse(text.substr(begin, end - begin)));
-    } catch (const nlohmann::json::exception&) {  // not JSON, or without what belongs there
-    }
-    check_input(good, "{}:{}: not a line that {}; take it out", path.string(), number, writer);
-    begin = end + 1;
+/// The line's object, and what its values may be: our lines have lists and objects of plain values. Copies of
+/// JSON recurse, and would overflow the stack.
+constexpr int deepest = 4;
+
+bool is_too_deep(std::string_view line) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char letter = line[i];
+    if (in_string && letter == '\\')
+      ++i;
+    else if (letter == '"')
+      in_string = !in_string;
+    else if (!in_string && (letter == '{' || letter == '['))
+      ++depth;
+    else if (!in_string && (letter == '}' || letter == ']'))
+      --depth;
+    if (depth > deepest) return true;
   }
+  return false;
+}
+
+}  // namespace
+
+// nlohmann::json, a map: what keeps the order of its keys looks through all of them for each.
+void read_json_lines(const std::filesystem::path& path, const std::string& writer,
+                     const std::function<bool(const nlohmann::json&)>& use) {
+  std::error_code error;
+  if (std::filesystem::status(path, error).type() == std::filesystem::file_type::not_found) return;
+  std::int64_t number = 0;
+  read_lines(path, [&](std::string_view line) {
+    ++number;
+    std::string why;
+    try {
+      check_input(!is_too_deep(line), "nested too deep");
+      if (use(nlohmann::json::parse(line))) return;
+    } catch (const nlohmann::json::exception&) {  // not JSON, or without what belongs there
+    } catch (const InputError& reason) {
+      why = fmt::format(" ({})", reason.what());
+    }
+    throw InputError(
+        fmt::format("{}:{}: not a line that {}{}; take it out", path.string(), number, writer, why));
+  });
+}
+
+std::int64_t integer_at(const nlohmann::json& entry, const std::string& key) {
+  const nlohmann::json& value = entry.at(key);
+  const bool fits = value.is_number_unsigned()
+                        ? value.get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max()
+                        : value.is_number_integer();
+  check_input(fits, "{} must be a whole number below 2^63", key);
+  return value.get<std::int64_t>();
 }
 
 }  // namespace rondo

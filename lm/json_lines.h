@@ -1,6 +1,7 @@
 // Files of one JSON object a line: log.jsonl and evaluations.jsonl.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -10,8 +11,12 @@ namespace rondo {
 
 /// Calls `use` with each line; none where there is no such file. A last line without its end, which a process
 /// that was killed has left, is not read. `use` says whether it is a line of this file; where it does not, or
-/// finds something missing, and where a line is no JSON, InputError "FILE:LINE: not a line that WRITER".
+/// finds something missing, and where a line is no JSON, InputError "FILE:LINE: not a line that WRITER", with
+/// the reason if `use` throws InputError. InputErrors of read_lines().
 void read_json_lines(const std::filesystem::path& path, const std::string& writer,
-                     const std::function<bool(const nlohmann::ordered_json&)>& use);
+                     const std::function<bool(const nlohmann::json&)>& use);
+
+/// A whole number. InputError for any other and for one beyond 64 bits, which a conversion would take.
+std::int64_t integer_at(const nlohmann::json& entry, const std::string& key);
 
 }  // namespace rondo

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "lm/command_line.h"
+#include "lm/signals.h"
 #include "tensor/error.h"
 
 namespace {
@@ -46,6 +47,8 @@ int main(int argc, char** argv) {
     // A terminal that hangs up has stopped the program, and takes no more lines.
     check(written || status != 0, "cannot write to standard output: is the disk full?");
     return status;
+  } catch (const Stopped& stopped) {
+    return stopped.exit_status;
   } catch (...) {
     const Failure failure = current_failure();
     std::fflush(stdout);

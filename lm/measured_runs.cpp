@@ -17,7 +17,7 @@
 namespace rondo {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 /// One line of log.jsonl; false if it is none. Those of training steps say nothing that a table shows.
 bool read_log_line(const Json& entry, MeasuredRun& row) {
@@ -27,7 +27,7 @@ bool read_log_line(const Json& entry, MeasuredRun& row) {
   const Measured measured{entry.at("nats"),
                           entry.at("bits"),
                           entry.at("perplexity"),
-                          entry.at("symbols"),
+                          integer_at(entry, "symbols"),
                           entry.value("read", validation_reading(row.recipe(), 0).text()),
                           ""};
   if (*split == "test") {
@@ -39,7 +39,7 @@ bool read_log_line(const Json& entry, MeasuredRun& row) {
   if (!entry.contains("epoch")) return *split == "valid";  // the best model once more
   row.test().reset();                                      // of a training that has gone on
   row.finished = false;
-  row.epochs = entry.at("epoch");
+  row.epochs = integer_at(entry, "epoch");
   row.training_seconds.reset();
   if (const auto seconds = entry.find("training_seconds"); seconds != entry.end() && !seconds->is_null())
     row.training_seconds = seconds->get<double>();

@@ -24,8 +24,8 @@ Json json_of(const Recipe::Cache& it) {
 }
 
 /// The settings of what adapts, without what was counted on the way.
-std::string settings_of(const Json& entry) {
-  Json settings = Json::object();
+std::string settings_of(const nlohmann::json& entry) {
+  nlohmann::json settings = nlohmann::json::object();
   for (const char* section : {"dynamic", "cache"})
     if (entry.contains(section)) settings[section] = entry.at(section);
   if (settings.contains("dynamic"))
@@ -34,7 +34,7 @@ std::string settings_of(const Json& entry) {
   return settings.empty() ? "" : settings.dump();
 }
 
-KeptMeasurement measurement_of(const Json& entry) {
+KeptMeasurement measurement_of(const nlohmann::json& entry) {
   return {.split = entry.value("split", ""),
           .read = entry.at("read"),
           .precision = entry.at("precision"),
@@ -44,10 +44,10 @@ KeptMeasurement measurement_of(const Json& entry) {
           .nats = entry.at("nats"),
           .bits = entry.at("bits"),
           .perplexity = entry.at("perplexity"),
-          .symbols = entry.at("symbols"),
-          .types = entry.at("types"),
-          .vocabulary_size = entry.at("vocabulary_size"),
-          .parameters = entry.at("parameters"),
+          .symbols = integer_at(entry, "symbols"),
+          .types = integer_at(entry, "types"),
+          .vocabulary_size = integer_at(entry, "vocabulary_size"),
+          .parameters = integer_at(entry, "parameters"),
           .sha256 = entry.at("sha256")};
 }
 
@@ -113,7 +113,7 @@ void keep(const RunFolder& run, const Measurement& measurement, const Compute& c
 
 std::vector<KeptMeasurement> kept_measurements(const RunFolder& run) {
   std::vector<std::pair<std::string, KeptMeasurement>> all;  // with the model of each
-  read_json_lines(run.evaluations(), "`lm eval` keeps", [&](const Json& entry) {
+  read_json_lines(run.evaluations(), "`lm eval` keeps", [&](const nlohmann::json& entry) {
     if (entry.at("nats").is_null()) return true;  // infinite: a symbol had probability 0
     all.emplace_back(entry.at("model"), measurement_of(entry));
     return true;

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "cuda/runtime.h"
-#include "tensor/gemm.h"
+#include "tensor/threads.h"
 
 namespace rondo {
 namespace {

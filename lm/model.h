@@ -28,7 +28,7 @@ struct Compute {
   int threads;
   std::string precision;  // of products
 };
-/// Sets the number of threads (none: one per core), and how a GPU multiplies: "fp32" (none), "tf32" or
+/// Sets the number of threads (none: as it is), and how a GPU multiplies: "fp32" (none), "tf32" or
 /// "bf16". InputError, saying why, if `device` is "cuda" and there is no GPU to compute on, or if a CPU is to
 /// round.
 Compute choose_device(const std::string& device, const std::optional<std::string>& precision,

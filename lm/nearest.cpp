@@ -35,15 +35,21 @@ std::string_view last_part(std::string_view name) { return name.substr(name.find
 std::string nearest(std::string_view name, const std::vector<std::string>& known) {
   std::string best;
   std::size_t best_distance = std::numeric_limits<std::size_t>::max();
-  const auto offer = [&](std::size_t distance, std::size_t length, const std::string& candidate) {
-    if (distance * 2 > length || distance >= best_distance) return;
+  const auto offer = [&](std::string_view a, std::string_view b, std::size_t more,
+                         const std::string& candidate) {
+    const std::size_t shorter = std::min(a.size(), b.size()), longer = std::max(a.size(), b.size());
+    // So many letters are inserted at least. What was typed may be of any length, and is not compared then.
+    if ((longer - shorter) * 2 > longer) return;
+    const std::size_t distance = edit_distance(a, b) + more;
+    if (distance * 2 > longer || distance >= best_distance) return;
     best_distance = distance;
     best = candidate;
   };
+  const std::string_view last = last_part(name);
   for (const std::string& candidate : known) {
-    offer(edit_distance(name, candidate), std::max(name.size(), candidate.size()), candidate);
-    const std::string_view a = last_part(name), b = last_part(candidate);
-    if (b.size() < candidate.size()) offer(edit_distance(a, b) + 1, std::max(a.size(), b.size()), candidate);
+    offer(name, candidate, 0, candidate);
+    const std::string_view last_of_candidate = last_part(candidate);
+    if (last_of_candidate.size() < candidate.size()) offer(last, last_of_candidate, 1, candidate);
   }
   return best;
 }

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include "lm/evaluation_report.h"
 #include "lm/files.h"
 #include "lm/report.h"
+#include "lm/signals.h"
 
 namespace rondo {
 namespace {
@@ -120,6 +122,18 @@ std::filesystem::path file_to_write(const NgramOptions& options, const CorpusTex
   return out;
 }
 
+/// A signal takes what is half written with it.
+void write_model(const std::filesystem::path& out, const Source& source) {
+  const StopSignals signals;
+  write_atomically(out, [&](const Pieces& write) {
+    write_arpa(source.model, source.vocabulary, [&](std::string_view piece) {
+      signals.throw_if_received();
+      write(piece);
+    });
+  });
+  signals.throw_if_received();
+}
+
 }  // namespace
 
 int ngram(const NgramOptions& options) {
@@ -128,8 +142,7 @@ int ngram(const NgramOptions& options) {
   for (const std::string& note : text.notes) fmt::print(stderr, "lm: {}\n", note);
   const std::filesystem::path out = file_to_write(options, text);
   const Source source = source_of(options, text, tokenization);
-  if (!out.empty())
-    write_atomically(out, [&](const Pieces& write) { write_arpa(source.model, source.vocabulary, write); });
+  if (!out.empty()) write_model(out, source);
 
   Json json = json_of(options, source);
   if (!options.json) print_model(options, source);

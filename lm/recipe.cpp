@@ -247,18 +247,15 @@ std::vector<Key> keys_of(Recipe& recipe) {
 std::vector<Key> keys_of(MadeBy& made_by) {
   return {
       {"made_by.version", &made_by.version, {}, "", "of the program"},
-      {"made_by.command", &made_by.command, {}, "", "what was typed"},
+      {"made_by.command", &made_by.command, any_text(), "", "what was typed"},
       {"made_by.device", &made_by.device, one_of({"cpu", "cuda"}), "", "where it was computed"},
       {"made_by.precision", &made_by.precision, one_of({"fp32", "tf32", "bf16"}), "",
        "in which a GPU multiplied"},
       {"made_by.threads", &made_by.threads, at_least(0), "threads", "that computed"},
-      {"made_by.data", &made_by.data, {}, "", "where the text is; a resumed run reads it again"},
-      {"made_by.sha256", &made_by.sha256, {}, "", "of each file of the text, as sha256sum prints"},
+      {"made_by.data", &made_by.data, any_text(), "", "where the text is; a resumed run reads it again"},
+      {"made_by.sha256", &made_by.sha256, any_text(), "", "of each file of the text, as sha256sum prints"},
       {"made_by.vocabulary", &made_by.vocabulary, {}, "", "SHA-256 of vocab.txt"},
-      {"made_by.finetuned_from",
-       &made_by.finetuned_from,
-       {},
-       "",
+      {"made_by.finetuned_from", &made_by.finetuned_from, any_text(), "",
        "the run whose best model this one began with; empty: none"},
   };
 }
@@ -269,8 +266,9 @@ bool acts_in_training_alone(const std::string& key) {
 }
 
 void validate(const Recipe& recipe, const std::string& where) {
-  const auto& [name, description, paper, published, data, model, train, finetune, report, dynamic, cache] =
-      recipe;
+  const auto& data = recipe.data;
+  const auto& model = recipe.model;
+  const auto& train = recipe.train;
   check_input(!data.strip_lines || data.unit != "words",
               "{}: data.strip_lines = true changes nothing for data.unit = \"words\": leave it out", where);
   check_input(data.max_size != 1, "{}: data.max_size = 1 keeps one symbol: nothing to predict; 0 keeps all",

@@ -15,6 +15,7 @@
 #include "data/text.h"
 #include "lm/nearest.h"
 #include "lm/published.h"
+#include "lm/toml.h"
 #include "tensor/error.h"
 
 // A row of zero-ended strings: name, text, name, text, ..., and an empty name at the end.
@@ -166,7 +167,7 @@ Recipe load_recipe(const std::string& name_or_file) {
   const bool is_file = path.has_parent_path() || path.extension() == ".toml";
   check_input(is_file, "no recipe named '{}'{} (a file needs a '/' or the ending .toml)", name_or_file,
               did_you_mean(name_or_file, names));
-  Recipe recipe = read_recipe(read_file(path), name_or_file);
+  Recipe recipe = read_recipe(read_file(path, most_toml_bytes), name_or_file);
   if (recipe.name.empty()) recipe.name = path.stem().string();
   return recipe;
 }
@@ -174,9 +175,10 @@ Recipe load_recipe(const std::string& name_or_file) {
 Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting>& settings) {
   Recipe recipe = load_recipe(name_or_file);
   for (const Setting& setting : settings) apply_setting(setting, keys_of(recipe));
-  check_input(!recipe.name.empty() && recipe.name.find_first_of("/`\n\r\t") == std::string::npos,
-              "{}: recipe.name = '{}': expected a name without '/', '`' and line ends", name_or_file,
-              recipe.name);
+  check_input(!recipe.name.empty() && recipe.name.find_first_of("/`") == std::string::npos &&
+                  recipe.name == printable(recipe.name),  // it may come from a file's name
+              "{}: recipe.name = '{}': expected a name in UTF-8 without '/', '`' and control characters",
+              name_or_file, recipe.name);
   validate(recipe, name_or_file);
   return recipe;
 }

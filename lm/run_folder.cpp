@@ -10,6 +10,7 @@
 
 #include "data/input_file.h"
 #include "lm/files.h"
+#include "lm/toml.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -17,9 +18,6 @@ namespace rondo {
 namespace fs = std::filesystem;
 
 namespace {
-
-/// Of config.toml, whose longest part is the list of the text's files: of tens of thousands.
-constexpr std::uint64_t largest_config = 4 << 20;
 
 std::vector<Key> keys_of(RunConfig& config) {
   std::vector<Key> keys = keys_of(config.recipe);
@@ -108,15 +106,16 @@ RunFolder open_run_folder(const fs::path& path) {
 void write_config(const RunFolder& run, const RunConfig& config) {
   RunConfig copy = config;
   const std::string text = write_toml(keys_of(copy));
-  check(text.size() <= largest_config, "{}: would have {} bytes, more than the {} that are read again",
-        run.config().string(), text.size(), largest_config);
+  check_input(text.size() <= most_toml_bytes,
+              "{}: {} bytes, and at most {} can be read again: let data.files match fewer files",
+              run.config().string(), text.size(), most_toml_bytes);
   write_atomically(run.config(), text);
 }
 
 RunConfig read_config(const RunFolder& run) {
   RunConfig config;
   const std::string file = run.config().string();
-  read_toml(read_file(run.config(), largest_config), file, keys_of(config));
+  read_toml(read_regular_file(run.config(), most_toml_bytes), file, keys_of(config));
   const auto present = [&](const char* key, bool it) {
     check_input(it, "{}: {} is missing: truncated?", file, key);
   };

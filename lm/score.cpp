@@ -5,7 +5,6 @@
 #include "lm/score.h"
 
 #include <cstdio>
-#include <iostream>
 #include <numeric>
 
 #include "data/text.h"
@@ -14,6 +13,22 @@
 
 namespace rondo {
 namespace {
+
+/// The next line of standard input; false at its end. InputError for a line too long to be held and read.
+bool next_line(std::string& line, std::int64_t number) {
+  line.clear();
+  int letter = 0;
+  while ((letter = std::getc(stdin)) != EOF && letter != '\n') {
+    check_input(
+        std::ssize(line) < longest_scored_line,
+        "standard input, line {}: longer than {} bytes; split it, and give --stateful to read its parts "
+        "as one",
+        number, longest_scored_line);
+    line += static_cast<char>(letter);
+  }
+  check_input(!std::ferror(stdin), "standard input: cannot be read");
+  return letter != EOF || !line.empty();
+}
 
 /// A line of standard input as ids. InputError naming the line if it is not text of the vocabulary's unit.
 Encoded encode_line(const Vocabulary& vocabulary, std::string line, std::int64_t number) {
@@ -65,7 +80,7 @@ int score(const ScoreOptions& options) {
   std::optional<std::int32_t> context = vocabulary.line_end_id();
   bool warned = vocabulary.unknown_is_trained();
   std::string line;
-  for (std::int64_t number = 1; std::getline(std::cin, line); ++number) {
+  for (std::int64_t number = 1; next_line(line, number); ++number) {
     const Encoded encoded = encode_line(vocabulary, line, number);
     std::vector<std::int32_t> ids = encoded.ids;
     if (context) ids.insert(ids.begin(), *context);
@@ -94,7 +109,6 @@ int score(const ScoreOptions& options) {
     else if (!ids.empty())
       context = ids.back();  // with line ends this is always one
   }
-  check_input(std::ferror(stdin) == 0, "standard input: cannot be read");
   return 0;
 }
 

@@ -1,6 +1,7 @@
 // `lm score`: the probability of each line of standard input.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -14,6 +15,9 @@ struct ScoreOptions {
   std::string device = "cpu";
   std::optional<std::string> precision{};  // default: fp32
 };
+
+/// In bytes: a line is held whole, with what each of its symbols costs.
+constexpr std::int64_t longest_scored_line = 4 << 20;
 
 /// Prints tab-separated rows on stdout. Returns 0.
 int score(const ScoreOptions& options);

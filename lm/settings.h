@@ -16,17 +16,20 @@ namespace rondo {
 using Member = std::variant<bool*, std::int64_t*, double*, std::string*, std::vector<std::int64_t>*,
                             std::vector<double>*, std::vector<std::string>*>;
 
-/// What a key accepts: for numbers (also in lists) a range, for strings a choice, where one is given.
+/// What a key accepts: for numbers (also in lists) a range, for strings a choice, where one is given. Strings
+/// are printed, so that control characters are for those alone that can hold a file's name or a command.
 struct Limits {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
   bool most_included = true;
   std::vector<std::string> choices{};
+  bool control_characters = false;
 };
 Limits at_least(double least);
 Limits between(double least, double most);
 Limits from_to_below(double least, double most);
 Limits one_of(std::vector<std::string> choices);
+Limits any_text();  // but for NUL, which no file's name and no command holds
 
 /// One setting. `name` is "section.key"; `unit` may be empty; `doc` is one line.
 struct Key {
@@ -45,9 +48,9 @@ struct Setting {
 /// "KEY=VALUE" as given to `--set`. InputError if there is no "=".
 Setting parse_setting(const std::string& text);
 
-/// Assigns from the text of a TOML file. InputError "FILE:LINE: ..." for bad syntax, an unknown section or
-/// key (naming the nearest), a wrong type and a value out of its limits; nothing is assigned to keys that the
-/// text leaves out.
+/// Assigns from the text of a TOML file. InputError "FILE:LINE:COLUMN: ..." for bad syntax, an unknown
+/// section or key (naming the nearest), a wrong type and a value out of its limits; nothing is assigned to
+/// keys that the text leaves out.
 void read_toml(const std::string& text, const std::string& file, const std::vector<Key>& keys);
 
 /// Assigns one value, written as in TOML; strings need no quotes. InputErrors as read_toml, naming `where`.

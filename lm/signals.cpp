@@ -1,4 +1,4 @@
-// Noting SIGINT, SIGTERM and SIGHUP: see signals.h.
+// Noting signals: see signals.h.
 #include "lm/signals.h"
 
 namespace rondo {
@@ -10,7 +10,8 @@ void note(int number) {
   received_signal = number;
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
-  std::signal(SIGHUP, SIG_IGN);  // a terminal that goes away sends it more than once
+  std::signal(SIGHUP, SIG_IGN);   // a terminal that goes away sends it more than once
+  std::signal(SIGPIPE, SIG_IGN);  // each further line that nobody reads sends it
 }
 
 }  // namespace
@@ -20,18 +21,21 @@ StopSignals::StopSignals() {
   struct sigaction action {};
   action.sa_handler = note;
   action.sa_flags = SA_RESTART;  // a write under way goes on
-  sigaction(SIGINT, &action, &old_interrupt_);
-  sigaction(SIGTERM, &action, &old_terminate_);
-  sigaction(SIGHUP, &action, &old_hang_up_);
-  if (old_hang_up_.sa_handler == SIG_IGN) sigaction(SIGHUP, &old_hang_up_, nullptr);  // under nohup
+  for (std::size_t i = 0; i < watched.size(); ++i) {
+    const bool may_be_ignored = watched[i] == SIGHUP || watched[i] == SIGPIPE;
+    sigaction(watched[i], nullptr, &before_[i]);
+    if (!may_be_ignored || before_[i].sa_handler != SIG_IGN) sigaction(watched[i], &action, nullptr);
+  }
 }
 
 StopSignals::~StopSignals() {
-  sigaction(SIGINT, &old_interrupt_, nullptr);
-  sigaction(SIGTERM, &old_terminate_, nullptr);
-  sigaction(SIGHUP, &old_hang_up_, nullptr);
+  for (std::size_t i = 0; i < watched.size(); ++i) sigaction(watched[i], &before_[i], nullptr);
 }
 
 int StopSignals::received() const { return received_signal; }
+
+void StopSignals::throw_if_received() const {
+  if (const int signal = received()) throw Stopped{128 + signal};
+}
 
 }  // namespace rondo

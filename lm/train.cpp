@@ -33,17 +33,29 @@
 namespace rondo {
 namespace {
 
-Evaluation evaluate_valid(Training& training, const Reading& reading, const Corpus& corpus, Report& report) {
-  return evaluate_ids(training.model(), corpus.valid.ids, reading, {},
-                      report.progress_of("evaluating valid", corpus.valid.ids.size()));
+using Progressing = std::function<void(int64_t)>;
+
+/// Shows how far a reading of a text has come, and ends it by Stopped at a signal.
+Progressing progress_of(const std::string& what, size_t symbols, const StopSignals& signals, Report& report) {
+  return [&signals, show = report.progress_of(what, symbols)](int64_t done) {
+    signals.throw_if_received();
+    show(done);
+  };
 }
 
-/// Evaluates the weights, or their average where there is one, and keeps them if they are the best so far.
+Evaluation evaluate_valid(Training& training, const Reading& reading, const Corpus& corpus,
+                          const StopSignals& signals, Report& report) {
+  return evaluate_ids(training.model(), corpus.valid.ids, reading, {},
+                      progress_of("evaluating valid", corpus.valid.ids.size(), signals, report));
+}
+
+/// Evaluates the weights, or their average where there is one, and keeps them if they are the best so far. A
+/// signal that ends it leaves the training as it was.
 void evaluate_and_keep(Training& training, const Reading& reading, const Corpus& corpus, const RunFolder& run,
-                       Report& report) {
+                       const StopSignals& signals, Report& report) {
   const bool averaged = training.averages();
   const auto in_force = training.evaluated_weights();
-  const Evaluation valid = evaluate_valid(training, reading, corpus, report);
+  const Evaluation valid = evaluate_valid(training, reading, corpus, signals, report);
   const bool best = training.validated(valid.nats());
   if (best) save_model(run.model(), training.model());
   report.validation(training, valid, reading, best);
@@ -52,54 +64,54 @@ void evaluate_and_keep(Training& training, const Reading& reading, const Corpus&
 }
 
 /// Measures the trained model that a finetuning begins with: what it makes must be better.
-void evaluate_base(Training& training, const Reading& reading, const Corpus& corpus, Report& report) {
-  const Evaluation valid = evaluate_valid(training, reading, corpus, report);
+void evaluate_base(Training& training, const Reading& reading, const Corpus& corpus,
+                   const StopSignals& signals, Report& report) {
+  const Evaluation valid = evaluate_valid(training, reading, corpus, signals, report);
   training.begins_with(valid.nats());
   report.base_model(valid, reading);
 }
 
-/// Says after a signal how to go on. Returns the exit status.
-int stopped(const StopSignals& signals, const std::string& where, const RunFolder& run, Report& report) {
-  report.line(fmt::format("stopped {}; to go on: {}", where, resume_command(run)));
-  return signals.exit_status();
-}
-
-/// The training loop. Returns 0, or the exit status of a signal.
-int run_training(Training& training, const Recipe& recipe, const Reading& reading, const Corpus& corpus,
-                 const RunFolder& run, const StopSignals& signals, Report& report) {
+/// The training loop. After a signal it saves and throws Stopped.
+void run_training(Training& training, const Recipe& recipe, const Reading& reading, const Corpus& corpus,
+                  const RunFolder& run, const StopSignals& signals, Report& report) {
   auto saved = Clock::now();
   const auto tell = [&] { report.update(training, training.progress()); };
-  auto save = [&] {
+  const auto save = [&] {
     tell();
     training.save(run.state(), report.sync());
     saved = Clock::now();
   };
-  const auto stop = [&] {
-    save();
-    return stopped(signals, fmt::format("at step {}", training.step()), run, report);
+  const auto evaluate = [&] {
+    tell();
+    evaluate_and_keep(training, reading, corpus, run, signals, report);
   };
-  Chunk chunk;
-  while (!training.done()) {
-    while (training.next_chunk(chunk)) {
-      training.advance(chunk);
-      if (report.is_due(training)) tell();
-      if (recipe.train.eval_every > 0 && training.step() % recipe.train.eval_every == 0) {
-        tell();
-        evaluate_and_keep(training, reading, corpus, run, report);
+  // Asked before each step: an evaluation that a signal has ended comes first when the run goes on.
+  const auto evaluation_is_due = [&] {
+    const int64_t every = recipe.train.eval_every;
+    return every > 0 && training.step() > 0 && training.step() % every == 0 && !training.is_validated();
+  };
+  const auto save_is_due = [&] {
+    return recipe.train.save_every > 0 && seconds_since(saved) > 60 * recipe.train.save_every;
+  };
+  try {
+    for (Chunk chunk; !training.done(); signals.throw_if_received()) {
+      if (evaluation_is_due()) {
+        evaluate();
         save();
-        if (training.done()) return 0;
-      } else if (recipe.train.save_every > 0 && seconds_since(saved) > 60 * recipe.train.save_every) {
+      } else if (training.next_chunk(chunk)) {
+        training.advance(chunk);
+        if (report.is_due(training)) tell();
+        if (save_is_due() && !evaluation_is_due()) save();
+      } else {
+        if (!training.is_validated()) evaluate();
+        training.begin_next_epoch();
         save();
       }
-      if (signals.received()) return stop();
     }
-    tell();
-    if (!training.is_validated()) evaluate_and_keep(training, reading, corpus, run, report);
-    training.begin_next_epoch();
+  } catch (const Stopped&) {
     save();
-    if (signals.received()) return stop();
+    throw;
   }
-  return 0;
 }
 
 /// A divergence, with what a user can do about it.
@@ -114,16 +126,46 @@ Error remedy_of(const Diverged& error, const RunFolder& run, bool finetunes) {
 /// Batch normalisation is tested with statistics of all the training text, not with the moving averages of
 /// its last batches. Doing so again, after --resume of a finished run, gives the same file.
 /// A model without such statistics is left alone.
-void estimate_statistics(Training& training, const RunFolder& run,
-                         const std::function<void(int64_t)>& progress, Report& report) {
+void estimate_statistics(Training& training, const RunFolder& run, const Progressing& progress,
+                         Report& report) {
   if (training.model().buffers().empty()) return;
   const int64_t symbols = training.estimate_statistics(progress);
   save_model(run.model(), training.model());
   report.line(fmt::format("statistics re-estimated over {} training symbols", symbols));
 }
 
-/// Thrown where a signal ends the final report, which leaves nothing half done.
-struct Stopped {};
+/// The figures of the best model of a finished training, which are kept. Returns its nats on the validation
+/// text. A signal that ends it leaves nothing half done.
+double measure_best(Training& training, const RunConfig& config, const Vocabulary& vocabulary,
+                    const Corpus& corpus, const RunFolder& run, const Compute& compute,
+                    const StopSignals& signals, Report& report) {
+  const Recipe& recipe = config.recipe;
+  load_model(run.model(), training.model());
+  estimate_statistics(training, run,
+                      progress_of("estimating statistics", corpus.train.ids.size(), signals, report), report);
+  const std::string model = sha256_hex(InputFile(run.model()));
+  const auto evaluate = [&](const std::string& split, const Encoded& text, const Reading& reading) {
+    Measurement it;
+    it.split = split;
+    it.model = model;
+    it.types = vocabulary.types();
+    it.vocabulary_size = vocabulary.size();
+    it.parameters = training.model().parameter_count();
+    it.reading = reading;
+    it.result = evaluate_ids(training.model(), text.ids, reading, vocabulary.unknown_id(),
+                             progress_of("evaluating " + split, text.ids.size(), signals, report));
+    report.best_model(split, it.result, reading);
+    keep(run, it, compute, config.made_by.sha256);
+    return it.result.nats();
+  };
+  const Reading reading = final_reading(recipe, vocabulary.line_end_id());
+  const double best = evaluate("valid", corpus.valid, reading);
+  if (corpus.test) evaluate("test", *corpus.test, reading);
+  if (corpus.test && reading.sequence > 0)  // and what the model knows beyond a sequence
+    evaluate("test", *corpus.test, {.streams = recipe.train.final_streams});
+  signals.throw_if_received();
+  return best;
+}
 
 /// What a model must beat, beside what it reaches on the validation text: `nats`. N-gram models are scored on
 /// all its symbols but the first.
@@ -142,39 +184,9 @@ std::string beside_ngrams(double nats, const Vocabulary& vocabulary, const Corpu
       bits(ngram.unigram));
 }
 
-/// What a finished training says: the figures of the best model, which are kept, baselines, a sample.
-void final_report(Training& training, const RunConfig& config, const Vocabulary& vocabulary,
-                  const Corpus& corpus, const RunFolder& run, const Compute& compute,
-                  const StopSignals& signals, Report& report) {
-  const Recipe& recipe = config.recipe;
-  load_model(run.model(), training.model());
-  const auto progress_of = [&](const std::string& what, size_t symbols) {
-    return [&signals, show = report.progress_of(what, symbols)](int64_t done) {
-      if (signals.received()) throw Stopped();
-      show(done);
-    };
-  };
-  estimate_statistics(training, run, progress_of("estimating statistics", corpus.train.ids.size()), report);
-  const std::string model = sha256_hex(InputFile(run.model()));
-  const auto evaluate = [&](const std::string& split, const Encoded& text, const Reading& reading) {
-    Measurement it;
-    it.split = split;
-    it.model = model;
-    it.types = vocabulary.types();
-    it.vocabulary_size = vocabulary.size();
-    it.parameters = training.model().parameter_count();
-    it.reading = reading;
-    it.result = evaluate_ids(training.model(), text.ids, reading, vocabulary.unknown_id(),
-                             progress_of("evaluating " + split, text.ids.size()));
-    report.best_model(split, it.result, reading);
-    keep(run, it, compute, config.made_by.sha256);
-    return it.result.nats();
-  };
-  const Reading reading = final_reading(recipe, vocabulary.line_end_id());
-  const double best = evaluate("valid", corpus.valid, reading);
-  if (corpus.test) evaluate("test", *corpus.test, reading);
-  if (corpus.test && reading.sequence > 0)  // and what the model knows beyond a sequence
-    evaluate("test", *corpus.test, {.streams = recipe.train.final_streams});
+/// What is said at the end: baselines, a sample. Nothing of it is kept.
+void conclude(Training& training, const Recipe& recipe, const Vocabulary& vocabulary, const Corpus& corpus,
+              double best, const RunFolder& run, Report& report) {
   report.line(fmt::format("best on valid: {}", figure_text(recipe, best)));
   if (recipe.report.ngrams) report.line(beside_ngrams(best, vocabulary, corpus));
   if (recipe.report.sample > 0) {
@@ -212,8 +224,9 @@ int64_t load_begin(Training& training, bool resume, const RunFolder& run, const 
   } else {
     // Killed before its first state, a run starts anew: it has logged nothing, and has no model either, but a
     // finetuned one has its base's.
-    const bool has_begun =
-        (left(run.log()) && std::filesystem::file_size(run.log()) > 0) || (left(run.model()) && !finetunes);
+    std::error_code ignored;
+    const auto logged = std::filesystem::file_size(run.log(), ignored);
+    const bool has_begun = (left(run.log()) && !ignored && logged > 0) || (left(run.model()) && !finetunes);
     check_input(!has_begun,
                 "{}: missing, so that this run cannot go on: bring it back, or start a new run with another "
                 "--out",
@@ -224,16 +237,6 @@ int64_t load_begin(Training& training, bool resume, const RunFolder& run, const 
   }
   if (training.step() == 0) check_gradients_reach_all(training.model());
   return log_position;
-}
-
-/// Where the log goes on: where it was when the state was saved or, if it has lost lines since, after the
-/// last whole one that is left.
-int64_t log_end(const RunFolder& run, int64_t when_saved) {
-  if (when_saved == 0) return 0;
-  const std::string log = std::filesystem::exists(run.log()) ? read_file(run.log()) : "";
-  if (std::ssize(log) >= when_saved) return when_saved;
-  const size_t last = log.rfind('\n');
-  return last == std::string::npos ? 0 : static_cast<int64_t>(last) + 1;
 }
 
 /// A run before its training: where it is, and with which settings.
@@ -314,6 +317,18 @@ void write_setup(const TrainOptions& options, Setup& setup, const Compute& compu
   write_atomically(setup.run.vocabulary(), symbols);
 }
 
+/// Where to compute. A resumed run keeps its device, its threads, and on a GPU its precision, so that it ends
+/// with the same bits.
+Compute compute_of(const TrainOptions& options, const Setup& setup) {
+  if (!setup.resumes)
+    return choose_device(options.device.value_or(name_of(Device::cpu)), options.precision, options.threads);
+  const MadeBy& before = setup.config.made_by;
+  const std::string device = options.device.value_or(before.device);
+  std::optional<std::string> precision = options.precision;
+  if (!precision && device == name_of(Device::cuda)) precision = before.precision;
+  return choose_device(device, precision, options.threads.value_or(static_cast<int>(before.threads)));
+}
+
 /// Where a run is computed, as far as its last digits depend on it.
 std::string computed_with(const std::string& device, const std::string& precision, std::int64_t threads) {
   return device == name_of(Device::cpu) ? fmt::format("{} threads", threads)
@@ -345,18 +360,8 @@ void say_beginning(const Setup& setup, const MadeBy& before, const Compute& comp
 int train(const TrainOptions& options) {
   Setup setup(options);
   const Recipe& recipe = setup.config.recipe;
-  // A resumed run keeps its device, its threads, and on a GPU its precision, so that it ends with the same
-  // bits.
   const MadeBy before = setup.config.made_by;
-  std::string its_device = options.device.value_or(name_of(Device::cpu));
-  std::optional<int> its_threads = options.threads;
-  std::optional<std::string> precision = options.precision;
-  if (setup.resumes) {
-    if (!options.device) its_device = before.device;
-    if (!its_threads) its_threads = static_cast<int>(before.threads);
-    if (!precision && its_device == name_of(Device::cuda)) precision = before.precision;
-  }
-  const Compute compute = choose_device(its_device, precision, its_threads);
+  const Compute compute = compute_of(options, setup);
   const Device device = compute.device;
   const CorpusText text = text_of(options, setup);
   const Vocabulary vocabulary = vocabulary_of(recipe, text);
@@ -385,33 +390,39 @@ int train(const TrainOptions& options) {
   const RunFolder& run = setup.run;
   const bool begins_trained = setup.finetunes() && training.step() == 0 && !training.is_validated();
   if (begins_trained) save_model(run.model(), training.model());
-  const int64_t log_begin = log_end(run, log_position);
-  Report report(recipe, run, log_begin, device);
-  training.save(run.state(), report.sync());  // before anything is logged: a run that is killed can go on
+  Report report(recipe, run, log_position, device);
+  const int64_t log_begin = report.sync();
+  training.save(run.state(), log_begin);  // before anything is logged: a run that is killed can go on
   if (log_begin < log_position)
     report.line(
         fmt::format("{}: lacks lines that were there when the state was saved; it goes on without them",
                     run.log().string()));
   say_beginning(setup, before, compute, text, training, corpus, vocabulary, report);
-  const StopSignals signals;
+  double best = 0;
   try {
-    if (begins_trained) evaluate_base(training, reading, corpus, report);
-    const int status = run_training(training, recipe, reading, corpus, run, signals, report);
-    if (status != 0) return status;
-    if (const std::string why = training.ended_by(); !why.empty())
-      report.line(fmt::format("{}: the training ends", why));
-    final_report(training, setup.config, vocabulary, corpus, run, compute, signals, report);
+    const StopSignals signals;
+    try {
+      if (begins_trained) evaluate_base(training, reading, corpus, signals, report);
+      run_training(training, recipe, reading, corpus, run, signals, report);
+      if (const std::string why = training.ended_by(); !why.empty())
+        report.line(fmt::format("{}: the training ends", why));
+      best = measure_best(training, setup.config, vocabulary, corpus, run, compute, signals, report);
+    } catch (const Stopped& stopped) {
+      const std::string where =
+          training.done() ? "before all was evaluated" : fmt::format("at step {}", training.step());
+      report.line(fmt::format("stopped {}; to go on: {}", where, resume_command(run)));
+      return stopped.exit_status;
+    }
   } catch (const Diverged& error) {
     throw remedy_of(error, run, setup.finetunes());
-  } catch (const Stopped&) {
-    return stopped(signals, "before all was evaluated", run, report);
   } catch (const InputError&) {
-    throw;  // a full disk, say: no fault of the GPU
+    throw;  // no fault of the GPU
   } catch (const Error& error) {
     if (device == Device::cpu) throw;
     throw Error(fmt::format("{}. To go on where the run was last saved: {}, here or with --device cpu",
                             error.what(), resume_command(run)));
   }
+  conclude(training, recipe, vocabulary, corpus, best, run, report);
   return 0;
 }
 

@@ -16,7 +16,7 @@ struct TrainOptions {
   std::vector<Setting> settings;  // in order of precedence: every --set, then the named flags
   std::string data;               // a folder with train.txt, or one text file; with base, empty: the base's
   std::string out;                // the run folder; empty: runs/RECIPE-N or runs/RECIPE-finetuned-N
-  std::optional<int> threads;     // none: one per core
+  std::optional<int> threads;     // none: threads.h
   std::optional<std::string> device{};     // default: cpu, or that of a run which is resumed
   std::optional<std::string> precision{};  // default: fp32, or that of a run which is resumed
   bool resume = false;

@@ -3,7 +3,6 @@
 #include "tensor/gemm.h"
 
 #include <cblas.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -13,6 +12,11 @@
 #include "tensor/one_device.h"
 #include "tensor/packed_gemm.h"
 #include "tensor/profile.h"
+#include "tensor/threads.h"
+
+// Of libgomp, which OpenBLAS brings; clang has no omp.h of its own.
+extern "C" int omp_get_max_threads();
+extern "C" void omp_set_num_threads(int count);
 
 namespace rondo {
 namespace {
@@ -73,6 +77,48 @@ const char* letters(Transpose a, Transpose b) {
   return b == Transpose::no ? "TN" : "TT";
 }
 
+/// While it lives OpenBLAS computes on the thread that calls it: OpenMP's threads wait in a way that is slow
+/// on a busy machine (tensor/threads.cpp). What the program has set for loops of its own returns afterwards.
+class OneBlasThread {
+ public:
+  OneBlasThread() { omp_set_num_threads(1); }
+  ~OneBlasThread() { omp_set_num_threads(before_); }
+  OneBlasThread(const OneBlasThread&) = delete;
+  OneBlasThread& operator=(const OneBlasThread&) = delete;
+
+ private:
+  const int before_ = omp_get_max_threads();
+};
+
+/// By OpenBLAS, a block of rows or of columns of c by each of our threads.
+void blas_gemm(const Extents& it, const Tensor& a, Transpose transpose_a, const Tensor& b,
+               Transpose transpose_b, real beta, const Tensor& c) {
+#ifdef RONDO_DOUBLE
+  const auto product = cblas_dgemm;
+#else
+  const auto product = cblas_sgemm;
+#endif
+  constexpr int64_t granule = 16;             // rows or columns of OpenBLAS's own tiles
+  constexpr int64_t parallel_work = 1 << 18;  // multiplications that are worth waking a second thread
+  const bool by_rows = it.m >= it.n;
+  const int64_t extent = by_rows ? it.m : it.n, granules = (extent + granule - 1) / granule;
+  const bool worth_it = it.m * it.n * it.k >= parallel_work;
+  const int64_t blocks = worth_it ? std::min<int64_t>(threads(), granules) : 1;
+  real* const to = c.write();
+  parallel_for(blocks, worth_it, [&](int64_t block) {
+    const int64_t begin = granules * block / blocks * granule;
+    const int64_t end = std::min(granules * (block + 1) / blocks * granule, extent);
+    const int64_t row = by_rows ? begin : 0, column = by_rows ? 0 : begin;
+    const auto count = static_cast<int>(end - begin);
+    const OneBlasThread one;
+    product(CblasRowMajor, blas(transpose_a), blas(transpose_b), by_rows ? count : static_cast<int>(it.m),
+            by_rows ? static_cast<int>(it.n) : count, static_cast<int>(it.k), 1,
+            a.data() + row * (transpose_a == Transpose::yes ? 1 : a.row_stride()), row_stride_of(a),
+            b.data() + column * (transpose_b == Transpose::yes ? b.row_stride() : 1), row_stride_of(b), beta,
+            to + row * c.row_stride() + column, row_stride_of(c));
+  });
+}
+
 /// Measures a product under its extents and who computes it.
 Timed timing(const Extents& it, const char* transposes, const char* by) {
   return Timed(
@@ -99,14 +145,7 @@ void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose tra
   if (ours)
     return packed_gemm(a, transpose_a, b, transpose_b, Packing::once,
                        beta == 1 ? c.read_operand() : Operand{}, c);
-#ifdef RONDO_DOUBLE
-  const auto product = cblas_dgemm;
-#else
-  const auto product = cblas_sgemm;
-#endif
-  product(CblasRowMajor, blas(transpose_a), blas(transpose_b), static_cast<int>(m), static_cast<int>(n),
-          static_cast<int>(k), 1, a.data(), row_stride_of(a), b.data(), row_stride_of(b), beta, c.write(),
-          row_stride_of(c));
+  blas_gemm({m, n, k}, a, transpose_a, b, transpose_b, beta, c);
 }
 
 void weight_gemm(const Tensor& x, const Tensor& weight, Transpose transpose, const Tensor& start,
@@ -131,13 +170,5 @@ void weight_gemm(const Tensor& x, const Tensor& weight, Transpose transpose, con
 }
 
 std::string blas_kernel() { return openblas_get_corename(); }
-
-void set_threads(int count) {
-  check(count >= 1, "[threads] at least 1, got {}", count);
-  omp_set_num_threads(count);
-  openblas_set_num_threads(count);
-}
-
-int threads() { return omp_get_max_threads(); }
 
 }  // namespace rondo

@@ -27,8 +27,5 @@ void weight_gemm(const Tensor& x, const Tensor& weight, Transpose transpose, con
 
 /// The name of the kernels in use, as OpenBLAS gives it ("SkylakeX", "Zen", ...).
 std::string blas_kernel();
-/// Threads of the products and of our own loops alike, where the calling thread starts them; at least 1.
-void set_threads(int count);
-int threads();
 
 }  // namespace rondo

@@ -12,6 +12,7 @@
 #ifdef __CUDACC__
 #include "cuda/launch.h"
 #else
+#include "tensor/threads.h"
 #include "tensor/vec.h"
 #endif
 
@@ -150,8 +151,7 @@ struct Row {
 /// kernel(Row{columns}, r) for every row r < count.
 template <class Kernel>
 void rows(int64_t count, int64_t columns, Kernel kernel) {
-#pragma omp parallel for schedule(static) if (count > 1 && count * columns >= parallel_elements)
-  for (int64_t r = 0; r < count; ++r) kernel(Row{columns}, r);
+  parallel_for(count, count * columns >= parallel_elements, [&](int64_t r) { kernel(Row{columns}, r); });
 }
 
 #endif
@@ -181,8 +181,7 @@ void parts(Extent extent, Kernel kernel) {
 #ifdef __CUDACC__
   cuda::launch_blocks(count, part_kernel);
 #else
-#pragma omp parallel for schedule(static) if (count > 1 && extent.rows * extent.columns >= parallel_elements)
-  for (int64_t i = 0; i < count; ++i) part_kernel(i);
+  parallel_for(count, extent.rows * extent.columns >= parallel_elements, part_kernel);
 #endif
 }
 
@@ -205,8 +204,7 @@ void columns(int64_t count, [[maybe_unused]] int64_t work, Kernel kernel) {
 #ifdef __CUDACC__
   cuda::launch_blocks(blocks, block_kernel);
 #else
-#pragma omp parallel for schedule(static) if (blocks > 1 && work >= parallel_elements)
-  for (int64_t b = 0; b < blocks; ++b) block_kernel(b);
+  parallel_for(blocks, work >= parallel_elements, block_kernel);
 #endif
 }
 

@@ -6,13 +6,12 @@
 // The left side is read as it lies.
 #include "tensor/packed_gemm.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <array>
 #include <mutex>
 #include <utility>
 
+#include "tensor/threads.h"
 #include "tensor/vec.h"
 
 namespace rondo {
@@ -86,12 +85,11 @@ void pack_panel(const Tensor& b, Transpose transpose, int64_t k, int64_t terms, 
 void pack(const Tensor& b, Transpose transpose, const Tensor& to) {
   const Order order(b, transpose);
   real* first = to.write();
-#pragma omp parallel for schedule(static) if (order.size() >= parallel_packing)
-  for (int64_t i = 0; i < order.blocks() * order.panels(); ++i) {
+  parallel_for(order.blocks() * order.panels(), order.size() >= parallel_packing, [&](int64_t i) {
     const int64_t block = i / order.panels(), panel = i % order.panels();
     pack_panel(b, transpose, block * block_terms, order.terms(block), panel,
                first + order.place(block, panel));
-  }
+  });
 }
 
 /// A storage keeps packs of so many times its size; a weight, forward and backward, whole and gate by gate,
@@ -244,17 +242,13 @@ void multiply(const Product& it, int64_t rows) {
   const int64_t height = (rows + blocks - 1) / blocks, room_each = height * spread_stride;
   const Tensor room = it.spread ? Tensor({parts, room_each}) : Tensor();
   real* const first = it.spread ? room.write() : nullptr;
-  const auto own_room = [&] { return first ? first + omp_get_thread_num() * room_each : nullptr; };
-  if (alone) {
-    run_rows(it, rows, 0, 1, first);
-  } else if (share_columns) {
-#pragma omp parallel for schedule(static)
-    for (int64_t part = 0; part < parts; ++part) run_rows(it, rows, part, parts, own_room());
-  } else {
-#pragma omp parallel for schedule(static)
-    for (int64_t row = 0; row < rows; row += height)
-      run_rows(it.rows_from(row), std::min(height, rows - row), 0, 1, own_room());
-  }
+  parallel_for(parts, !alone, [&](int64_t part) {
+    real* const own_room = first ? first + part * room_each : nullptr;
+    if (share_columns) return run_rows(it, rows, part, parts, own_room);
+    for (int64_t block = blocks * part / parts; block < blocks * (part + 1) / parts; ++block)
+      if (const int64_t row = block * height; row < rows)
+        run_rows(it.rows_from(row), std::min(height, rows - row), 0, 1, own_room);
+  });
 }
 
 }  // namespace

@@ -194,12 +194,11 @@ void run(Extent extent, Order order, [[maybe_unused]] int moved, Kernel kernel) 
   const int64_t width = (down ? 8 : 64) * Vec::size;
   const int64_t blocks = (extent.columns + width - 1) / width, tasks = down ? blocks : extent.rows * blocks;
   const int64_t rows = down ? extent.rows : 1;  // of one task
-#pragma omp parallel for schedule(static) if (extent.rows * extent.columns * moved >= parallel_elements)
-  for (int64_t task = 0; task < tasks; ++task) {
+  parallel_for(tasks, extent.rows * extent.columns * moved >= parallel_elements, [&](int64_t task) {
     const int64_t first = task / blocks, begin = task % blocks * width;
     const int64_t end = begin + width < extent.columns ? begin + width : extent.columns;
     for (int64_t row = first; row < first + rows; ++row) run_row(kernel, row, begin, end);
-  }
+  });
 #endif
 }
 

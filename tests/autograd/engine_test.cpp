@@ -7,8 +7,8 @@
 #include "autograd/linear.h"
 #include "autograd/operators.h"
 #include "tensor/allocator.h"
-#include "tensor/gemm.h"
 #include "tensor/random.h"
+#include "tensor/threads.h"
 #include "tests/autograd/cube.h"
 #include "tests/tensor/errors.h"
 

@@ -26,15 +26,15 @@ TEST(InputFile, ReadsWholeThroughALink) {
   const TestFolder folder;
   const std::string bytes("a\0\r\n\xff", 5);
   std::filesystem::create_symlink(folder.write("a", bytes), folder / "link");
-  EXPECT_EQ(read_file(folder / "link", most), bytes);
-  EXPECT_EQ(read_file(folder.write("full", std::string(most, 'x')), most), std::string(most, 'x'));
-  EXPECT_EQ(read_file(folder.write("empty", ""), most), "");
+  EXPECT_EQ(read_regular_file(folder / "link", most), bytes);
+  EXPECT_EQ(read_regular_file(folder.write("full", std::string(most, 'x')), most), std::string(most, 'x'));
+  EXPECT_EQ(read_regular_file(folder.write("empty", ""), most), "");
 }
 
 TEST(InputFile, RefusesWhatIsNoFile) {
   const TestFolder folder;
   const auto expect_refused = [&](const std::filesystem::path& path, const char* part) {
-    expect_input_error([&] { read_file(path, most); }, path.string(), part);
+    expect_input_error([&] { read_regular_file(path, most); }, path.string(), part);
   };
   expect_refused(folder / "absent", "No such file");
   expect_refused(folder.path(), "a folder");
@@ -53,7 +53,8 @@ TEST(InputFile, RefusesWhatIsTooLargeUnread) {
   const TestFolder folder;
   const auto path = folder.write("sparse", "");
   std::filesystem::resize_file(path, std::uint64_t{3} << 30);
-  expect_input_error([&] { read_file(path, most); }, "sparse: has 3221225472 bytes", "more than 1000");
+  expect_input_error([&] { read_regular_file(path, most); }, "sparse: has 3221225472 bytes",
+                     "more than 1000");
 }
 
 TEST(InputFile, DigestsInParts) {

@@ -25,12 +25,41 @@ TEST(ReadFile, SaysWhatIsWrong) {
   expect_input_error([&] { read_file(folder.path()); }, folder.path().string(), "a folder");
 }
 
+TEST(ReadFile, AtMostSoManyBytes) {
+  const TestFolder folder;
+  const auto file = folder.write("large.txt", std::string(100'000, 'x'));
+  EXPECT_EQ(read_file(file, 100'000).size(), 100'000u);
+  expect_input_error([&] { read_file(file, 99'999); }, "large.txt", "more than 99999 bytes");
+  expect_input_error([&] { read_file(file, 0); }, "large.txt", "more than 0 bytes");
+  EXPECT_EQ(read_file(folder.write("empty", ""), 0), "");
+}
+
 TEST(ReadFile, UnreadableFile) {
   if (geteuid() == 0) GTEST_SKIP() << "root reads everything";
   const TestFolder folder;
   const auto file = folder.write("secret.txt", "x");
   std::filesystem::permissions(file, std::filesystem::perms::none);
   expect_input_error([&] { read_file(file); }, "secret.txt", "Permission denied");
+}
+
+TEST(Printable, EscapesWhatATerminalWouldObey) {
+  EXPECT_EQ(printable("a \\ \xc3\xa9 \xf0\x9f\x98\x80 \xc2\xa0"), "a \\ \xc3\xa9 \xf0\x9f\x98\x80 \xc2\xa0");
+  EXPECT_EQ(printable(std::string("\0\t\n\x1b[2J\x7f", 8)), "\\x00\\x09\\x0a\\x1b[2J\\x7f");
+  EXPECT_EQ(printable("\xc2\x80 \xc2\x9b"), "\\xc2\\x80 \\xc2\\x9b");
+  EXPECT_EQ(printable("\xff \x9b \xe2\x82"), "\\xff \\x9b \\xe2\\x82");
+  EXPECT_EQ(printable(""), "");
+}
+
+TEST(Printable, ExcerptsAreShort) {
+  const std::string hundred(100, 'x');
+  EXPECT_EQ(excerpt(hundred), hundred);
+  EXPECT_EQ(excerpt(hundred + "x"), hundred + "...");
+  EXPECT_EQ(excerpt("\n"), "\\x0a");
+  std::string accents;
+  while (accents.size() < 200) accents += "\xf0\x9f\x98\x80";
+  EXPECT_EQ(excerpt(accents), accents.substr(0, 100) + "...");
+  EXPECT_EQ(excerpt("ab" + accents), "ab" + accents.substr(0, 96) + "...") << "not within a character";
+  EXPECT_EQ(excerpt(std::string(1 << 20, '\x80')).size(), 4 * 96 + 3u);
 }
 
 TEST(Sha256, KnownDigests) {  // FIPS 180-4, examples

@@ -176,7 +176,10 @@ TEST(CommandLine, FailuresAreOneLineAndAStatus) {
   EXPECT_EQ(failure_of(Error("bad")).exit_status, 1);
   EXPECT_EQ(failure_of(std::bad_alloc()).exit_status, 1);
   expect_contains(failure_of(std::bad_alloc()).line, "not enough memory");
-  EXPECT_EQ(failure_of(std::filesystem::filesystem_error("f", std::error_code())).exit_status, 1);
+  const std::filesystem::filesystem_error closed("f", "runs/a",
+                                                 std::make_error_code(std::errc::permission_denied));
+  EXPECT_EQ(failure_of(closed).exit_status, 2);
+  EXPECT_EQ(failure_of(closed).line, "lm: runs/a: Permission denied");
   EXPECT_EQ(failure_of(5).exit_status, 1);
   EXPECT_EQ(failure_of(Error("a\nb\x1b[2J\x7f")).line, "lm: a b\\x1b[2J\\x7f");
 }

@@ -1,7 +1,10 @@
 #include "lm/files.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 
@@ -48,6 +51,7 @@ TEST(Files, FullDiskLeavesTheOldFileIntact) {
     const std::string text = error_of<Error>([&] { write_atomically(path, std::string(100'000, 'x')); });
     expect_contains(text, path.string());
     expect_contains(text, "intact");
+    expect_contains(text, "File too large");
   }
   EXPECT_EQ(bytes_of_file(path), "old");
   EXPECT_FALSE(std::filesystem::exists(folder / "a.partial"));
@@ -81,13 +85,18 @@ TEST(LineFile, AppendsAndGoesOnFromAPosition) {
   EXPECT_EQ(bytes_of_file(path), "new\n");
 }
 
-TEST(LineFile, RefusesAFileThatLostItsEnd) {
+TEST(LineFile, GoesOnBehindTheLastWholeLineOfAFileThatLostItsEnd) {
   const TemporaryFolder folder;
-  write_bytes(folder / "log", "one\n");
-  expect_contains(error_of([&] { LineFile(folder / "log", 5); }), "has 4 bytes, but 5");
-  EXPECT_EQ(bytes_of_file(folder / "log"), "one\n");
-  error_of([&] { LineFile(folder / "none", 5); });
-  EXPECT_FALSE(std::filesystem::exists(folder / "none"));
+  const std::string begin = "one\n" + std::string(100'000, '2') + "\n";  // more than is read at once
+  for (const std::string& cut : {std::string(), std::string("cut sho"), std::string(100'000, '3')}) {
+    write_bytes(folder / "log", begin + cut);
+    LineFile log(folder / "log", 1'000'000);
+    EXPECT_EQ(log.sync(), std::ssize(begin));
+    log.append("new");
+    EXPECT_EQ(bytes_of_file(folder / "log"), begin + "new\n");
+  }
+  EXPECT_EQ(LineFile(folder / "none", 5).sync(), 0);
+  EXPECT_EQ(bytes_of_file(folder / "none"), "");
 }
 
 TEST(AppendLine, EachOnALineOfItsOwn) {
@@ -108,7 +117,97 @@ TEST(LineFile, FullDisk) {
   const TemporaryFolder folder;
   LineFile log(folder / "log", 0);
   const FullDisk full(10);
-  expect_contains(error_of<Error>([&] { log.append(std::string(100, 'x')); }), (folder / "log").string());
+  const std::string text = error_of<Error>([&] { log.append(std::string(100, 'x')); });
+  expect_contains(text, (folder / "log").string());
+  expect_contains(text, "File too large");
+}
+
+TEST(LineFile, WithoutItsFolder) {
+  const TemporaryFolder folder;
+  expect_contains(error_of<Error>([&] { LineFile(folder / "none" / "log", 0); }), "No such file");
+}
+
+// What a link in the place of a file points to is nobody's business here.
+TEST(Files, WritesThroughNoLink) {
+  const TemporaryFolder folder;
+  const auto precious = folder / "precious", path = folder / "a";
+  write_bytes(precious, "precious\n");
+  std::filesystem::create_symlink(precious, folder / "a.partial");
+  write_atomically(path, "new");
+  EXPECT_EQ(bytes_of_file(path), "new");
+  EXPECT_FALSE(std::filesystem::is_symlink(path));
+  std::filesystem::remove(path);
+  std::filesystem::create_symlink(precious, path);
+  write_atomically(path, "newer");
+  EXPECT_EQ(bytes_of_file(path), "newer");
+  EXPECT_FALSE(std::filesystem::is_symlink(path)) << "the link itself is replaced";
+  std::filesystem::create_symlink(precious, folder / "link");
+  for (const std::int64_t position : {0, 2, 100})
+    expect_contains(error_of([&] { LineFile(folder / "link", position); }), "link: a symbolic link");
+  expect_contains(error_of([&] { append_line(folder / "link", "x"); }), "link: a symbolic link");
+  EXPECT_EQ(bytes_of_file(precious), "precious\n");
+}
+
+TEST(Files, APartialFileThatIsInTheWay) {
+  const TemporaryFolder folder;
+  write_bytes(folder / "a.partial", "left by a killed process");
+  write_atomically(folder / "a", "new");
+  EXPECT_EQ(bytes_of_file(folder / "a"), "new");
+  std::filesystem::create_directory(folder / "a.partial");
+  expect_contains(error_of<Error>([&] { write_atomically(folder / "a", "newer"); }),
+                  "a.partial: File exists");
+  EXPECT_EQ(bytes_of_file(folder / "a"), "new");
+}
+
+// A pipe would be waited for, or filled.
+TEST(Files, OnlyFilesGrow) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "folder");
+  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+  const auto expect_no_file = [&](const std::string& name, const std::string& what) {
+    expect_contains(error_of([&] { LineFile(folder / name, 0); }), name + ": a " + what);
+    expect_contains(error_of([&] { append_line(folder / name, "x"); }), name + ": a " + what);
+    expect_contains(error_of([&] { read_lines(folder / name, [](std::string_view) {}); }),
+                    name + ": a " + what);
+  };
+  expect_no_file("folder", "folder");
+  expect_no_file("pipe", "device or a pipe");
+  const int reader = open((folder / "pipe").c_str(), O_RDONLY | O_NONBLOCK);
+  expect_no_file("pipe", "device or a pipe");
+  char byte = 0;
+  EXPECT_EQ(read(reader, &byte, 1), 0) << "nothing was written into it";
+  close(reader);
+}
+
+TEST(Files, ReadsLines) {
+  const TemporaryFolder folder;
+  const std::string longer(200'000, 'x');  // than is read at once
+  write_bytes(folder / "lines", "one\n\n" + longer + "\nlast\ncut sho");
+  std::filesystem::create_symlink("lines", folder / "link");
+  for (const char* name : {"lines", "link"}) {
+    std::vector<std::string> lines;
+    read_lines(folder / name, [&](std::string_view line) { lines.emplace_back(line); });
+    EXPECT_TRUE(lines == (std::vector<std::string>{"one", "", longer, "last"})) << lines.size();
+  }
+  expect_contains(error_of([&] { read_lines(folder / "none", [](std::string_view) {}); }), "No such file");
+}
+
+// Three gigabytes of nothing are neither read nor held.
+TEST(Files, AFileWithoutLines) {
+  const TemporaryFolder folder;
+  const auto path = folder / "sparse";
+  write_bytes(path, "one\n");
+  std::filesystem::resize_file(path, std::uintmax_t{3} << 30);
+  const auto refused = [&](const auto& use) {
+    expect_contains(error_of(use), "sparse: a line of more than 16777216 bytes");
+  };
+  refused([&] { read_lines(path, [](std::string_view line) { EXPECT_EQ(line, "one"); }); });
+  refused([&] { append_line(path, "x"); });
+  refused([&] { LineFile(path, std::int64_t{4} << 30); });
+  EXPECT_EQ(std::filesystem::file_size(path), std::uintmax_t{3} << 30);
+  EXPECT_EQ(LineFile(path, 4).sync(), 4);
+  refused([&] { append_line(path, std::string(longest_line + 1, 'x')); });
+  EXPECT_EQ(bytes_of_file(path), "one\n");
 }
 
 }  // namespace

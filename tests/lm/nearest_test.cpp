@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 namespace rondo {
 namespace {
 
@@ -20,6 +22,16 @@ TEST(Nearest, NamesTheNearest) {
   EXPECT_EQ(nearest("dropout", known), "model.dropout");
   EXPECT_EQ(nearest("model.batch", known), "train.batch");
   EXPECT_EQ(nearest("zzzzzz", known), "");
+}
+
+TEST(Nearest, WhatIsVeryLongIsNotCompared) {
+  const std::vector<std::string> known(100, "train.learning_rate");
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(nearest(std::string(8 << 20, 'x'), known), "");
+  EXPECT_EQ(nearest(std::string(8 << 20, '.') + "learning_rat", known), "train.learning_rate");
+  EXPECT_EQ(nearest("train." + std::string(8 << 20, 'x'), known), "");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20))
+      << "minutes if they were compared";
 }
 
 TEST(Nearest, EndOfAnErrorText) {

@@ -50,7 +50,7 @@ class Program {
     arguments.push_back(nullptr);
     process_ = fork();
     if (process_ != 0) return;
-    std::signal(SIGHUP, SIG_DFL);  // whatever the tests run under
+    for (const int signal : {SIGHUP, SIGPIPE}) std::signal(signal, SIG_DFL);  // whatever the tests run under
     dup2(open(in.c_str(), O_RDONLY), 0);
     dup2(open(out.c_str(), O_WRONLY | O_CREAT, 0666), 1);
     dup2(open(err.c_str(), O_WRONLY | O_CREAT, 0666), 2);

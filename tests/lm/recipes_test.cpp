@@ -174,7 +174,7 @@ TEST(Recipes, Files) {
   EXPECT_EQ(load_recipe(path).model.hidden, std::vector<std::int64_t>{7})
       << "a run's config.toml is a recipe, too";
   write_bytes(path, "[model]\nhidden = 0\n");
-  expect_contains(error_of([&] { load_recipe(path); }), path.string() + ":2: model.hidden = [0]");
+  expect_contains(error_of([&] { load_recipe(path); }), path.string() + ":2:10: model.hidden = [0]");
   expect_contains(error_of([&] { load_recipe(folder / "none.toml"); }), "No such file");
   expect_contains(error_of([&] { load_recipe(folder.path()); }), "folder");
 }

@@ -1,5 +1,8 @@
 // Runs that are interrupted: killed, stopped by a signal, out of disk. Each goes on to the same bytes of
 // model.safetensors as one that never was.
+#include <sys/stat.h>
+
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "lm/files.h"
@@ -146,6 +149,83 @@ TEST(Resume, ATerminalThatHangsUpLosesNothing) {
   const auto last = log_of(data / "run").back();
   ASSERT_TRUE(last.contains("step"));
   EXPECT_EQ(Safetensors(data / "run/state.safetensors").metadata("step"), last.at("step").dump());
+}
+
+// A signal does not wait for the end of an evaluation, which is done anew by the run that goes on: those
+// within an epoch, of an average; that at the end of an epoch; that of the model that a finetuning begins
+// with.
+TEST(Resume, SignalsEndAnEvaluation) {
+  SmallData data;
+  write_bytes(data / "data/valid.txt", data.text(1500));  // a while
+  const auto expect_ended = [&](const std::vector<std::string>& words, const std::string& run,
+                                std::size_t lines_before) {
+    const fs::path log = data / run / "log.jsonl", out = data / "out";
+    for (int tries = 0; tries < 10; ++tries) {  // on a busy machine it may have ended by itself
+      fs::remove_all(data / run);
+      fs::remove(out);
+      Program program(words, {.stdout_file = out});
+      const auto shows_progress = [&] { return bytes_of_file(out).find('%') != std::string::npos; };
+      ASSERT_TRUE(program.wait_until([&] { return lines_of(log) >= lines_before && shows_progress(); }));
+      EXPECT_EQ(program.end(SIGTERM).status, 128 + SIGTERM);
+      if (lines_of(log) == lines_before) break;
+    }
+    EXPECT_EQ(lines_of(log), lines_before);
+    output_of_lm(data.resume(run));
+  };
+  const auto expect_same = [&](const std::string& run, const std::string& whole) {
+    EXPECT_EQ(data.model_digest(run), data.model_digest(whole));
+    EXPECT_TRUE(log_of(data / run) == log_of(data / whole));
+  };
+  const std::vector<std::string> within{
+      "--epochs",           "1", "--set", "train.eval_every=10", "--set", "train.averaging=always", "--set",
+      "train.optimizer=sgd"};
+  data.trained("within", within);
+  expect_ended(data.train("within, ended", within), "within, ended", 10);
+  expect_same("within, ended", "within");
+
+  const std::vector<std::string> after{"--epochs", "1", "--set", "train.eval_every=0"};
+  data.trained("after", after);
+  expect_ended(data.train("after, ended", after), "after, ended", 15);
+  expect_same("after, ended", "after");
+
+  const auto finetune = [&](const std::string& run) {
+    return std::vector<std::string>{
+        "finetune", data.path("after"), "--out", data.path(run), "--threads",
+        "1",        "--epochs",         "1",     "--set",        "finetune.learning_rate=1"};
+  };
+  output_of_lm(finetune("base"));
+  expect_ended(finetune("base, ended"), "base, ended", 0);
+  expect_same("base, ended", "base");
+}
+
+// `lm train | head -3`.
+TEST(Resume, AReaderThatGoesEndsItQuietly) {
+  const SmallData data;
+  const auto words = [](const std::string& epochs) {
+    return std::vector<std::string>{"--epochs",           epochs,  "--set",
+                                    "train.eval_every=0", "--set", "train.save_every=0"};
+  };
+  const std::string pipe = data.path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  Program program(data.train("run", words("100000")), {.stdout_file = pipe});
+  {
+    std::ifstream reader(pipe);
+    std::string line;
+    for (int i = 0; i < 3; ++i) std::getline(reader, line);
+    EXPECT_TRUE(line.starts_with("epoch 1 ")) << line;
+  }
+  const Result result = program.end();
+  EXPECT_EQ(result.status, 128 + SIGPIPE);
+  EXPECT_EQ(result.err, "");
+  const auto log = log_of(data / "run");
+  ASSERT_FALSE(log.empty());
+  EXPECT_EQ(Safetensors(data / "run/state.safetensors").metadata("step"), log.back().at("step").dump())
+      << "what was trained is saved";
+  const std::string epochs = fmt::format("{}", log.back().at("epoch").get<int>() + 1);
+  data.trained("whole", words(epochs));
+  output_of_lm(data.resume("run", {"--epochs", epochs}));
+  EXPECT_EQ(data.model_digest("run"), data.model_digest("whole"));
+  EXPECT_TRUE(log_of(data / "run") == log_of(data / "whole"));
 }
 
 TEST(Resume, SignalsWhileTheTestTextIsScored) {

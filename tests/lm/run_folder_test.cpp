@@ -80,6 +80,21 @@ TEST(RunFolder, ConfigReadsBack) {
   EXPECT_EQ(back.made_by.sha256.at(1), "01ff  valid.txt");
 }
 
+TEST(RunFolder, AConfigThatCouldNotBeReadIsNotWritten) {
+  const TemporaryFolder folder;
+  const RunFolder run{folder.path()};
+  RunConfig config;
+  config.made_by.version = "1";
+  config.made_by.threads = 1;
+  config.made_by.sha256.assign(35'000, std::string(64, 'a') + "  " + std::string(40, 'b'));
+  write_config(run, config);
+  EXPECT_EQ(read_config(run).made_by.sha256.size(), 35'000u);
+  config.made_by.sha256.resize(40'000, config.made_by.sha256[0]);
+  const std::string before = bytes_of_file(run.config());
+  expect_contains(error_of([&] { write_config(run, config); }), "let data.files match fewer files");
+  EXPECT_TRUE(bytes_of_file(run.config()) == before);
+}
+
 TEST(RunFolder, ConfigErrors) {
   const TemporaryFolder folder;
   const RunFolder run{folder.path()};
@@ -92,7 +107,7 @@ TEST(RunFolder, ConfigErrors) {
                     fmt::format("config.toml: made_by.{} is missing: truncated?", key));
   }
   write_bytes(run.config(), "[made_by]\nthreads = -1\n");
-  expect_contains(error_of([&] { read_config(run); }), "config.toml:2: made_by.threads = -1");
+  expect_contains(error_of([&] { read_config(run); }), "config.toml:2:11: made_by.threads = -1");
 }
 
 TEST(RunFolder, RefusesRunsWhoseResetGateHadAnotherEquation) {

@@ -6,19 +6,29 @@
 namespace rondo {
 namespace {
 
+int exit_status_of(const StopSignals& signals) {
+  try {
+    signals.throw_if_received();
+  } catch (const Stopped& stopped) {
+    return stopped.exit_status;
+  }
+  return 0;
+}
+
 TEST(StopSignals, NotesTheFirst) {
   const StopSignals signals;
   EXPECT_EQ(signals.received(), 0);
+  EXPECT_NO_THROW(signals.throw_if_received());
   std::raise(SIGINT);
   EXPECT_EQ(signals.received(), SIGINT);
-  EXPECT_EQ(signals.exit_status(), 130);
+  EXPECT_EQ(exit_status_of(signals), 130);
 }
 
 TEST(StopSignals, NotesTermination) {
   const StopSignals signals;
   EXPECT_EQ(signals.received(), 0) << "what an earlier one noted is forgotten";
   std::raise(SIGTERM);
-  EXPECT_EQ(signals.exit_status(), 143);
+  EXPECT_EQ(exit_status_of(signals), 143);
 }
 
 TEST(StopSignals, NotesHangUps) {
@@ -27,7 +37,7 @@ TEST(StopSignals, NotesHangUps) {
     const StopSignals signals;
     std::raise(SIGHUP);
     std::raise(SIGHUP);  // from the shell and from the terminal
-    EXPECT_EQ(signals.exit_status(), 129);
+    EXPECT_EQ(exit_status_of(signals), 129);
   }
   std::signal(SIGHUP, SIG_IGN);  // as nohup does
   {
@@ -36,6 +46,29 @@ TEST(StopSignals, NotesHangUps) {
     EXPECT_EQ(signals.received(), 0);
   }
   std::signal(SIGHUP, before);
+}
+
+TEST(StopSignals, NotesThatNobodyReads) {
+  const auto before = std::signal(SIGPIPE, SIG_DFL);
+  {
+    const StopSignals signals;
+    std::raise(SIGPIPE);
+    std::raise(SIGPIPE);  // of the next line
+    EXPECT_EQ(exit_status_of(signals), 141);
+  }
+  {
+    const StopSignals signals;
+    std::raise(SIGINT);
+    std::raise(SIGPIPE);  // of `lm train | tee`, where tee takes the Ctrl-C, too
+    EXPECT_EQ(exit_status_of(signals), 130);
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+  {
+    const StopSignals signals;
+    std::raise(SIGPIPE);
+    EXPECT_EQ(signals.received(), 0);
+  }
+  std::signal(SIGPIPE, before);
 }
 
 TEST(StopSignals, TheSecondStopsAtOnce) {

@@ -232,8 +232,21 @@ TEST_F(TableTest, HasWhatEvalMeasured) {
   model.back() ^= 1;
   write_bytes(other / "run/model.safetensors", model);
   EXPECT_TRUE(row().at("test_dynamic").at("nats").is_null());
-  write_bytes(other / "run/evaluations.jsonl", bytes_of_file(other / "run/evaluations.jsonl") + "{}\n");
+  const std::string kept = bytes_of_file(other / "run/evaluations.jsonl");
+  write_bytes(other / "run/evaluations.jsonl", kept + "{}\n");
   expect_refused(run_lm({"table", run}), "evaluations.jsonl:11: not a line that `lm eval` keeps");
+  nlohmann::json line = nlohmann::json::parse(kept.substr(0, kept.find('\n')));
+  line["symbols"] = 1e300;
+  write_bytes(other / "run/evaluations.jsonl", line.dump() + "\n");
+  expect_refused(
+      run_lm({"table", run}),
+      "evaluations.jsonl:1: not a line that `lm eval` keeps (symbols must be a whole number below 2^63)");
+  fs::remove(other / "run/evaluations.jsonl");
+  write_bytes(other / "run/log.jsonl",
+              R"({"epoch":1e300,"split":"valid","nats":1,"bits":1,"perplexity":1,"symbols":1,"best":true})"
+              "\n");
+  expect_refused(run_lm({"table", run}),
+                 "log.jsonl:1: not a line that `lm train` writes into its log (epoch must");
 }
 
 TEST_F(TableTest, RunsThatDifferInTheirSeedAreOneLine) {

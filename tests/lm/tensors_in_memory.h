@@ -18,6 +18,7 @@ struct TensorsInMemory {
 
   explicit TensorsInMemory(const std::filesystem::path& path) {
     const Safetensors file(path);
+    file.check_values();
     entries = file.tensors();
     metadata = file.metadata();
     for (const TensorEntry& it : entries) {

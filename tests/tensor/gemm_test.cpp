@@ -8,6 +8,7 @@
 
 #include "tensor/allocator.h"
 #include "tensor/random.h"
+#include "tensor/threads.h"
 #include "tests/tensor/errors.h"
 
 namespace rondo {

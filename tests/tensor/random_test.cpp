@@ -7,8 +7,8 @@
 #include <set>
 #include <tuple>
 
-#include "tensor/gemm.h"
 #include "tensor/tensor.h"
+#include "tensor/threads.h"
 #include "tests/tensor/errors.h"
 
 namespace rondo {

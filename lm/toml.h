@@ -1,0 +1,54 @@
+// TOML 1.0 (toml.io), the part that recipes and config.toml need: sections of keys, whose values are
+// booleans, integers, floats, strings, and lists of these. The rest of TOML is refused by name. It
+// deliberately knows no setting: settings.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace rondo {
+
+/// Where something begins in a text, counted from 1, columns in characters.
+struct TomlPosition {
+  std::int64_t line = 1, column = 1;
+};
+
+using TomlScalar = std::variant<bool, std::int64_t, double, std::string>;
+using TomlList = std::vector<TomlScalar>;
+using TomlValue = std::variant<TomlScalar, TomlList>;
+
+struct TomlKey {
+  std::string name;
+  TomlPosition position;
+  TomlValue value;
+  TomlPosition value_position;
+};
+
+struct TomlSection {
+  std::string name;
+  TomlPosition position;
+  std::vector<TomlKey> keys;
+};
+
+/// The size of the longest text that is read.
+constexpr std::size_t most_toml_bytes = std::size_t{4} << 20;
+
+/// The sections in the order of the text. The first, which has no name, holds the keys before all sections;
+/// there, `section.key = value` is a key of that section. InputError "FILE:LINE:COLUMN: ..." for what is not
+/// TOML, or a part of it that is not supported. Takes time in proportion to the text, and no recursion.
+std::vector<TomlSection> parse_toml(std::string_view text, const std::string& file);
+
+/// A value and nothing else. InputError as above.
+TomlValue parse_toml_value(std::string_view text);
+
+/// Values as TOML, which read back to the same; in a string, what is not UTF-8 becomes U+FFFD.
+std::string toml_text(bool value);
+std::string toml_text(std::int64_t value);
+std::string toml_text(double value);
+std::string toml_text(const std::string& value);
+
+}  // namespace rondo

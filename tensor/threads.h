@@ -1,0 +1,34 @@
+// The threads that share out loops and products. A caller starts work on all of them and waits until it is
+// done; whose turn does not come in time, because other programs keep its core busy, loses its part to the
+// others, and who waits soon sleeps. Next: tensor/launch.h, tensor/packed_gemm.cpp.
+#pragma once
+
+#include <cstdint>
+
+namespace rondo {
+
+/// Threads that share out work, the caller's included; at least 1, or Error. Before it is set:
+/// OMP_NUM_THREADS, if that is a number, as in other numeric programs, else the processors that the process
+/// may use.
+void set_threads(int count);
+int threads();
+
+namespace detail {
+void run_on_team(void (*run)(const void* task, int part, int parts), const void* task);
+}
+
+/// body(i) for each i below `count`, in order on the caller's thread or, where `worth_it`, in as many ranges
+/// as there are threads. A loop within a loop, or beside another thread's, runs on its caller alone. A body
+/// must not throw.
+template <class Body>
+void parallel_for(int64_t count, bool worth_it, const Body& body) {
+  const auto range = [&](int part, int parts) {
+    for (int64_t i = count * part / parts; i < count * (part + 1) / parts; ++i) body(i);
+  };
+  if (!worth_it || count <= 1) return range(0, 1);
+  using Range = decltype(range);
+  detail::run_on_team(
+      [](const void* it, int part, int parts) { (*static_cast<const Range*>(it))(part, parts); }, &range);
+}
+
+}  // namespace rondo

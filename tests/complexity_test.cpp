@@ -1,0 +1,146 @@
+// Twice the input must take less than three times as long: what reads files is linear in their size, but for
+// a logarithm, whatever they hold. Measured in time of the processor, the least of several runs, which other
+// processes cannot change much.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <ctime>
+#include <functional>
+#include <ostream>
+
+#include "data/arpa.h"
+#include "data/corpus.h"
+#include "data/text.h"
+#include "lm/json_lines.h"
+#include "lm/recipe.h"
+#include "lm/safetensors.h"
+#include "lm/settings.h"
+#include "tests/lm/temporary_folder.h"
+#include "tests/lm/tensors_in_memory.h"
+
+namespace rondo {
+namespace {
+
+std::string repeated(int times, const std::function<std::string(int)>& part) {
+  std::string text;
+  for (int i = 0; i < times; ++i) text += part(i);
+  return text;
+}
+std::string repeated(int times, const std::string& part) {
+  return repeated(times, [&](int) { return part; });
+}
+
+struct Reader {
+  std::string name;
+  int size;                                           // with which it takes some milliseconds
+  std::function<std::string(int)> input;              // of a size
+  std::function<void(const std::string& path)> read;  // InputErrors are as good as any end
+};
+std::ostream& operator<<(std::ostream& out, const Reader& reader) { return out << reader.name; }
+
+void read_recipe(const std::string& path) {
+  Recipe recipe;
+  read_toml(read_file(path), path, keys_of(recipe));
+}
+void read_words(const std::string& path) {
+  const Text text = read_text(path, Unit::words);
+  Vocabulary(text, {}).encode(text);
+}
+void read_log(const std::string& path) {
+  read_json_lines(path, "a test writes", [](const nlohmann::ordered_json& line) { return line.is_object(); });
+}
+void read_tensors(const std::string& path) {
+  const TensorsInMemory file(path);
+  if (!file.entries.empty()) write_safetensors(path + ".copy", file.tensors(), file.metadata);
+}
+
+std::string safetensors_file(const std::string& header) {
+  std::string length(8, '\0');
+  for (std::size_t i = 0; i < length.size(); ++i) length[i] = static_cast<char>(header.size() >> (8 * i));
+  return length + header;
+}
+
+/// {"0":VALUE,"1":VALUE, ...}
+std::string object_of(int members, const std::string& value) {
+  return "{" + repeated(members, [&](int i) { return fmt::format("{}\"{}\":{}", i ? "," : "", i, value); }) +
+         "}";
+}
+
+std::string arpa_file(int words) {
+  return fmt::format("\\data\\\nngram 1={0}\nngram 2={0}\n\\1-grams:\n-1 </s>\n", words + 1) +
+         repeated(words, [](int i) { return fmt::format("-1 w{} -1\n", i); }) + "\\2-grams:\n" +
+         repeated(words, [](int i) { return fmt::format("-1 w{} </s>\n", i); }) + "-1 w0 w1\n\\end\\\n";
+}
+
+const std::vector<Reader> readers = {
+    {"settings_long_list", 20'000, [](int n) { return "[model]\nhidden = [" + repeated(n, "1, ") + "1]\n"; },
+     read_recipe},
+    {"settings_long_string", 200'000,
+     [](int n) { return "[recipe]\nname = \"" + std::string(static_cast<std::size_t>(n), 'a') + "\"\n"; },
+     read_recipe},
+    {"settings_comments", 20'000, [](int n) { return repeated(n, "# a comment\n"); }, read_recipe},
+    {"settings_unknown_key", 1'000,
+     [](int n) { return "[model]\n" + std::string(static_cast<std::size_t>(n), 'a') + " = 1\n"; },
+     read_recipe},
+    {"settings_nested", 20'000, [](int n) { return "[model]\nhidden = " + repeated(n, "["); }, read_recipe},
+    {"text", 20'000, [](int n) { return repeated(n, [](int i) { return fmt::format("a b{} c\r\n", i); }); },
+     read_words},
+    {"text_one_line", 40'000, [](int n) { return repeated(n, "word "); },
+     [](const std::string& path) { open_corpus(path, Unit::words); }},
+    {"vocabulary", 50'000,
+     [](int n) { return "<eos>\n" + repeated(n, [](int i) { return fmt::format("w{}\n", i); }); },
+     [](const std::string& path) { Vocabulary::from_text(read_file(path), path, {Unit::words}); }},
+    {"json_lines", 2'000, [](int n) { return repeated(n, "{\"step\":1,\"nats\":2.5}\n"); }, read_log},
+    {"json_one_line", 3'000, [](int n) { return object_of(n, "1") + "\n"; }, read_log},
+    {"json_nested", 20'000, [](int n) { return repeated(n, "[") + "\n"; }, read_log},
+    {"safetensors_tensors", 3'000,
+     [](int n) {
+       return safetensors_file(object_of(n, R"({"dtype":"F32","shape":[0],"data_offsets":[0,0]})"));
+     },
+     read_tensors},
+    {"safetensors_metadata", 3'000,
+     [](int n) { return safetensors_file("{\"__metadata__\":" + object_of(n, "\"a\"") + "}"); },
+     read_tensors},
+    {"safetensors_shape", 20'000,
+     [](int n) {
+       return safetensors_file("{\"a\":{\"dtype\":\"F32\",\"shape\":[0" + repeated(n, ",0") +
+                               "],\"data_offsets\":[0,0]}}");
+     },
+     read_tensors},
+    {"arpa", 20'000, arpa_file, [](const std::string& path) { read_arpa(path, {Unit::words}); }},
+};
+
+class Complexity : public testing::TestWithParam<Reader> {
+ protected:
+  /// Seconds, the least of some runs.
+  double seconds(int size) const {
+    const TemporaryFolder folder;
+    write_bytes(folder / "input", GetParam().input(size));
+    double least = 1e9;
+    for (int run = 0; run < 3; ++run) {
+      const std::clock_t begin = std::clock();
+      try {
+        GetParam().read(folder / "input");
+      } catch (const InputError&) {
+      }
+      least = std::min(least, static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
+    }
+    return least;
+  }
+};
+
+TEST_P(Complexity, TwiceTheInputTakesLessThanThreeTimesAsLong) {
+  constexpr double floor = 0.001;  // below it, what does not depend on the size decides
+  double ratio = 0;
+  for (int attempt = 0, size = GetParam().size; attempt < 2; ++attempt, size *= 2) {  // beyond every cache
+    ratio = seconds(4 * size) / std::max(seconds(size), floor);
+    if (ratio < 3 * 3) return;  // of two doublings, which tell more than one from noise
+  }
+  ADD_FAILURE() << "four times the input takes " << ratio << " times as long";
+}
+
+INSTANTIATE_TEST_SUITE_P(Readers, Complexity, testing::ValuesIn(readers),
+                         [](const auto& it) { return it.param.name; });
+
+}  // namespace
+}  // namespace rondo

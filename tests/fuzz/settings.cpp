@@ -1,0 +1,88 @@
+// Recipes and config.toml; where the first line is "--set", what follows are KEY=VALUE, one a line.
+#include "lm/settings.h"
+
+#include "lm/memory_estimate.h"
+#include "lm/model.h"
+#include "lm/recipe.h"
+#include "tests/fuzz/target.h"
+
+namespace rondo::fuzz {
+namespace {
+
+constexpr std::string_view as_settings = "--set\n";
+
+/// All keys of a config.toml.
+struct Config {
+  Recipe recipe;
+  MadeBy made_by;
+  std::vector<Key> keys = keys_of(recipe);
+  Config() {
+    for (Key& key : keys_of(made_by)) keys.push_back(std::move(key));
+  }
+};
+
+void read_settings(std::string_view lines, const Config& config) {
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    apply_setting(parse_setting(std::string(line)), config.keys);
+    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+  }
+}
+
+/// A recipe that is accepted has a model with a size, and needs memory for at least what its layers output.
+void describe(const Recipe& recipe) {
+  validate(recipe, "file");
+  if (recipe.model.layers > 8) return;
+  const LanguageModel model(model_options(recipe), 10'000, std::nullopt);
+  demand(model.parameter_count() > 0, "a model without parameters");
+  const Recipe::Train& train = recipe.train;
+  const auto streams = static_cast<double>(train.micro_batch > 0 ? train.micro_batch : train.batch);
+  const double outputs =
+      streams * static_cast<double>(train.length) * 4 * static_cast<double>(recipe.model.hidden.back());
+  demand(static_cast<double>(training_bytes(recipe, model)) >= outputs,
+         "a training in less memory than it takes");
+  demand(evaluation_bytes(recipe, model) > 0, "an evaluation without memory");
+}
+
+void run(std::string_view input) {
+  Config first, second;
+  if (input.starts_with(as_settings))
+    read_settings(input.substr(as_settings.size()), first);
+  else
+    read_toml(std::string(input), "file", first.keys);
+  const std::string written = write_toml(first.keys);
+  try {
+    read_toml(written, "written", second.keys);
+  } catch (const InputError& error) {
+    throw Violation(error.what());
+  }
+  demand(write_toml(second.keys) == written, "another text when written again");
+  describe(first.recipe);
+}
+
+std::string all_keys() {
+  Config config;
+  return write_toml(config.keys);
+}
+
+std::string repeated(std::string_view part, int times) {
+  std::string text;
+  while (times-- > 0) text += part;
+  return text;
+}
+
+}  // namespace
+
+Target settings() {
+  return {
+      "settings",
+      run,
+      {all_keys(), "[recipe]\nname = \"a\"\n[model]\nhidden = [2, 3] # two\nlayers = 2\ntied = false\n",
+       "model.cell = 'gru'\nmodel.forget_bias = 0.0\n", "--set\nmodel.hidden=[2]\ntrain.clip=1e-3\n"},
+      {"[" + repeated("a.", 230'000) + "a]", repeated("a.", 230'000) + "a = 1",
+       "[model]\nhidden = " + repeated("[", 100'000), "[model]\n" + repeated("a", 1'000'000) + " = 1",
+       "[model]\nhidden = [1000000]\nembedding = 1000000\n[train]\nbatch = 1000000\nlength = 1000000\n"},
+  };
+}
+
+}  // namespace rondo::fuzz

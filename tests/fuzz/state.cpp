@@ -1,0 +1,154 @@
+// state.safetensors and model.safetensors of small trainings, which then take a step and save. The first byte
+// chooses the training, and whether it is the model. Files carry no checksum here, as those of older
+// versions, or no mutation would come further than that.
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "data/text.h"
+#include "lm/training.h"
+#include "tensor/error.h"
+#include "tests/fuzz/target.h"
+
+namespace rondo::fuzz {
+namespace {
+
+constexpr int symbols = 5;
+constexpr unsigned is_model = 4;
+
+std::vector<Recipe> recipes() {
+  std::vector<Recipe> all(3);
+  for (Recipe& recipe : all) {
+    recipe.name = "small";
+    recipe.data.unit = "bytes";
+    recipe.model.hidden = {3};
+    recipe.model.embedding = 2;
+    recipe.train.batch = 2;
+    recipe.train.length = 3;
+    recipe.train.learning_rate = 0.01;
+  }
+  all[0].train.optimizer = "adam";
+  all[1].train.optimizer = "sgd";
+  all[1].train.averaging = "non_monotonic";
+  all[1].train.length_deviation = 2;
+  all[2].model.cell = "bn_lstm";
+  all[2].data.batching = "crops";
+  return all;
+}
+
+const std::vector<std::int32_t>& ids() {
+  static const std::vector<std::int32_t> all = [] {
+    std::vector<std::int32_t> made(60);
+    for (size_t i = 0; i < made.size(); ++i) made[i] = static_cast<std::int32_t>(i * 7 % symbols);
+    return made;
+  }();
+  return all;
+}
+
+/// One of each recipe, made once.
+Training& training(size_t which) {
+  static const std::vector<std::unique_ptr<Training>> all = [] {
+    std::vector<std::unique_ptr<Training>> made;
+    for (const Recipe& recipe : recipes())
+      made.push_back(std::make_unique<Training>(recipe, symbols, ids(), 0));
+    return made;
+  }();
+  return *all[which % all.size()];
+}
+
+/// One step, an evaluation, and to the disk and back: whatever was accepted must lead to a state that is,
+/// too.
+void go_on(Training& training) {
+  const std::filesystem::path saved = scratch("saved.safetensors");
+  Chunk chunk;
+  if (training.done() || !training.next_chunk(chunk)) return;
+  try {
+    training.update(chunk);
+    training.validated(1.5);
+    training.save(saved, 0);
+  } catch (const Diverged&) {  // weights that are finite can lead to what is not
+    return;
+  }
+  try {
+    training.load(saved);
+  } catch (const InputError& error) {
+    throw Violation(std::string("refuses what it saved itself: ") + error.what());
+  }
+}
+
+void run(std::string_view bytes) {
+  const unsigned choice = take_choice(bytes);
+  Training& it = training(choice % is_model);
+  const std::filesystem::path file = scratch("a.safetensors", bytes);
+  if ((choice & is_model) != 0) return load_model(file, it.model());
+  it.load(file);
+  go_on(it);
+}
+
+/// The same safetensors file without its checksum and with other numbers.
+std::string rewritten(const std::string& bytes, const std::map<std::string, std::string>& numbers = {}) {
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  auto header = nlohmann::ordered_json::parse(bytes.substr(sizeof length, length));
+  nlohmann::ordered_json metadata = nlohmann::ordered_json::object();
+  for (const auto& [name, text] : header["__metadata__"].items())
+    if (name.find("sha256") == std::string::npos) metadata[name] = text;
+  for (const auto& [name, number] : numbers) metadata[name] = number;
+  header["__metadata__"] = metadata;
+  std::string text = header.dump();
+  const std::uint64_t new_length = text.size();
+  text.insert(0, reinterpret_cast<const char*>(&new_length), sizeof new_length);
+  return text + bytes.substr(sizeof length + length);
+}
+
+std::vector<std::string> seeds() {
+  std::vector<std::string> made;
+  const std::vector<Recipe> all = recipes();
+  for (size_t i = 0; i < all.size(); ++i) {
+    Training it(all[i], symbols, ids(), 0);
+    const std::filesystem::path file = scratch("seed.safetensors");
+    const auto add = [&](size_t choice) {
+      made.push_back(static_cast<char>(choice) + rewritten(read_file(file)));
+    };
+    Chunk chunk;
+    for (const double nats : {1.5, 1.6}) {
+      it.next_chunk(chunk);
+      it.update(chunk);
+      it.validated(nats);
+      it.save(file, 100);
+      add(i);
+    }
+    save_model(file, it.model());
+    add(i + is_model);
+  }
+  return made;
+}
+
+/// With sums of squares below 0, of which Adam takes the root.
+std::string with_negative_moments(std::string seed) {
+  const Safetensors file(scratch("seed.safetensors", seed.substr(1)));
+  for (const TensorEntry& tensor : file.tensors()) {
+    if (tensor.name.find("second_moment") == std::string::npos) continue;
+    const size_t values = seed.size() - file.tensors().back().end;
+    for (size_t sign = tensor.begin + 3; sign < tensor.end; sign += 4) seed[values + sign] |= '\x80';
+  }
+  return seed;
+}
+
+std::vector<std::string> found(const std::string& seed) {
+  std::vector<std::string> inputs = {with_negative_moments(seed)};
+  for (const std::string name : {"step", "epoch", "position", "log_position", "state.steps", "optimizer.step",
+                                 "validated_step", "schedule.decays", "schedule.evaluations_since"})
+    for (const std::string number : {"9223372036854775807", "9223372036854775806", "1e308"})
+      inputs.push_back(seed[0] + rewritten(seed.substr(1), {{name, number}}));
+  return inputs;
+}
+
+}  // namespace
+
+Target state() {
+  const std::vector<std::string> good = seeds();
+  return {"state", run, good, found(good.front())};
+}
+
+}  // namespace rondo::fuzz

@@ -1,0 +1,96 @@
+// Files of a run that somebody has replaced: by links, pipes, folders, or a size without end. Those that say
+// something wrong: refusals_test.cpp.
+#include <sys/stat.h>
+
+#include <functional>
+
+#include "tests/lm/program.h"
+
+namespace rondo {
+namespace {
+
+namespace fs = std::filesystem;
+
+class HostileFilesTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    data = new SmallData;
+    data->trained("run", {"--epochs", "1"});
+  }
+  static void TearDownTestSuite() { delete data; }
+
+  /// A copy of the run.
+  static fs::path copy() {
+    const fs::path run = *data / "copy";
+    fs::remove_all(run);
+    fs::copy(*data / "run", run);
+    return run;
+  }
+
+  static SmallData* data;
+};
+SmallData* HostileFilesTest::data = nullptr;
+
+TEST_F(HostileFilesTest, NothingIsWrittenThroughALink) {
+  const std::string precious = "precious\n";
+  const fs::path target = *data / "precious.txt";
+  write_bytes(target, precious);
+  for (const std::string file : {"config.toml", "vocab.txt", "model.safetensors", "state.safetensors"}) {
+    const fs::path run = copy();
+    fs::create_symlink(target, run / (file + ".partial"));
+    output_of_lm(data->resume("copy", {"--epochs", "2"}));
+    EXPECT_EQ(bytes_of_file(target), precious) << file;
+    EXPECT_FALSE(fs::is_symlink(run / file));
+  }
+  const fs::path run = copy();
+  for (const std::string file : {"log.jsonl", "evaluations.jsonl"}) {
+    fs::rename(run / file, *data / file);
+    fs::create_symlink(*data / file, run / file);
+  }
+  const std::string evaluations = bytes_of_file(*data / "evaluations.jsonl"),
+                    log = bytes_of_file(*data / "log.jsonl");
+  expect_refused(run_lm(data->resume("copy", {"--epochs", "2"})), "log.jsonl: a symbolic link");
+  const Result measured = run_lm({"eval", run});
+  EXPECT_EQ(measured.status, 0);
+  expect_contains(measured.err, "not kept with the run: ");
+  expect_contains(measured.err, "evaluations.jsonl: a symbolic link");
+  EXPECT_TRUE(bytes_of_file(*data / "evaluations.jsonl") == evaluations);
+  EXPECT_TRUE(bytes_of_file(*data / "log.jsonl") == log);
+  expect_contains(output_of_lm({"table", run}), "small");  // reading them changes nothing
+}
+
+TEST_F(HostileFilesTest, WhatIsNoFileOfLines) {
+  const std::vector<std::pair<std::string, std::function<void(const fs::path&)>>> kinds{
+      {"a folder", [](const fs::path& path) { fs::create_directory(path); }},
+      {"a device or a pipe", [](const fs::path& path) { ASSERT_EQ(mkfifo(path.c_str(), 0600), 0); }},
+      {"a line of more than", [](const fs::path& path) {
+         write_bytes(path, "");
+         fs::resize_file(path, std::uintmax_t{3} << 30);
+       }}};
+  for (const auto& [what, make] : kinds)
+    for (const std::string file : {"log.jsonl", "evaluations.jsonl"}) {
+      const fs::path run = copy();
+      fs::remove(run / file);
+      make(run / file);
+      expect_refused(run_lm({"table", run}), file + ": " + what);
+      if (file == "evaluations.jsonl") {
+        expect_contains(run_lm({"eval", run}).err, file + ": " + what);
+      } else if (what == "a line of more than") {  // cut to where the state was saved
+        EXPECT_EQ(run_lm(data->resume("copy")).status, 0);
+        EXPECT_LT(fs::file_size(run / file), std::uintmax_t{1} << 20);
+      } else {
+        expect_refused(run_lm(data->resume("copy")), file + ": " + what);
+      }
+    }
+}
+
+TEST_F(HostileFilesTest, ALinkToItself) {
+  const fs::path run = copy();
+  fs::remove(run / "model.safetensors");
+  fs::create_symlink("model.safetensors", run / "model.safetensors");
+  for (const std::string command : {"eval", "table"})
+    expect_refused(run_lm({command, run}), "model.safetensors: Too many levels of symbolic links");
+}
+
+}  // namespace
+}  // namespace rondo

@@ -1,0 +1,112 @@
+"""Hostile run folders. hostile.py LM: each file of a run is replaced by 1 MB of random bytes, a link, a FIFO, a folder or
+a sparse file of 3 GB, and config.toml asks for a huge model: `info`, `eval` and `generate` must refuse it in one line,
+or do what they do if it matters nothing to them, at once and without taking memory. And no link leads a write elsewhere."""
+import os
+import pathlib
+import random
+import shutil
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).parent.parent))
+from tiny_run import Workshop, one_line  # noqa: E402
+
+MOST_CPU_SECONDS, MOST_MEGABYTES = 1, 100
+MOST_SECONDS = 20  # a hang, on however busy a machine
+FILES = ("config.toml", "vocab.txt", "model.safetensors", "state.safetensors", "log.jsonl", "evaluations.jsonl")
+READ_BY_ALL = ("config.toml", "vocab.txt", "model.safetensors")
+
+
+def random_bytes(path):
+    path.write_bytes(random.Random(1).randbytes(1 << 20))
+
+
+def sparse_file(path):
+    with open(path, "wb") as file:
+        file.truncate(3 << 30)
+
+
+REPLACEMENTS = {
+    "random bytes": random_bytes,
+    "a link to nothing": lambda path: path.symlink_to("nothing"),
+    "a link to itself": lambda path: path.symlink_to(path),
+    "a link to zeros without end": lambda path: path.symlink_to("/dev/zero"),
+    "a FIFO": os.mkfifo,
+    "a folder": pathlib.Path.mkdir,
+    "a sparse file": sparse_file,
+}
+
+
+class Hostile:
+    def __init__(self, shop):
+        self.shop, self.failures, self.cases = shop, [], 0
+        self.most_seconds = self.most_megabytes = 0
+        self.base, self.run = shop.path / "base", shop.path / "run"
+        shop.must(*shop.train(self.base))
+        self.commands = {
+            "info": ["info", self.run],
+            "eval": ["eval", self.run, "--text", shop.path / "data/test.txt", "--threads", 1, "--json"],
+            "generate": ["generate", self.run, "-n", 5, "--seed", 1, "--threads", 1],
+        }
+
+    def judge(self, what, command, matters):
+        result = self.shop.lm(*self.commands[command], most_seconds=MOST_SECONDS)
+        self.cases += 1
+        self.most_seconds = max(self.most_seconds, result.seconds)
+        self.most_megabytes = max(self.most_megabytes, result.megabytes)
+        refused = result.status == 2 and one_line(result.err)
+        if not refused and (matters or result.status != 0):
+            self.failures.append(f"{command}, {what}: status {result.status}: {result.err[-300:].strip()}")
+        if result.seconds > MOST_CPU_SECONDS or result.megabytes > MOST_MEGABYTES:
+            self.failures.append(f"{command}, {what}: {result.seconds:.2f} s, {result.megabytes:.0f} MB")
+
+    def replaced_files(self):
+        for name in FILES:
+            for what, make in REPLACEMENTS.items():
+                for command in self.commands:
+                    self.shop.clear(self.run, self.base)
+                    (self.run / name).unlink()
+                    make(self.run / name)
+                    self.judge(f"{name} is {what}", command, name in READ_BY_ALL)
+                    (self.run / name).unlink() if not (self.run / name).is_dir() else shutil.rmtree(self.run / name)
+
+    def huge_model(self):
+        for setting in ("hidden = [20000]", "embedding = 2000000", "layers = 1000"):
+            for command in self.commands:
+                self.shop.clear(self.run, self.base)
+                config = (self.run / "config.toml").read_text().splitlines()
+                key = setting.split(" ")[0] + " ="
+                text = "\n".join(setting if line.startswith(key) else line for line in config)
+                (self.run / "config.toml").write_text(text)
+                self.judge(setting, command, True)
+
+    def links_are_not_followed(self):
+        """What a training writes goes into its folder, whatever links lie there."""
+        precious = self.shop.path / "precious.txt"
+        for name in [*FILES, *(f"{name}.partial" for name in FILES)]:
+            self.shop.clear(self.run, self.base)
+            path = self.run / name
+            content = path.read_bytes() if path.exists() else b"precious"
+            path.unlink(missing_ok=True)
+            precious.write_bytes(content)
+            path.symlink_to(precious)
+            self.shop.lm("train", "--out", self.run, "--resume", "--threads", 1, "--epochs", 2)
+            self.cases += 1
+            if precious.read_bytes() != content:
+                self.failures.append(f"resume, {name} is a link: the file that it leads to was changed")
+
+
+def main():
+    with Workshop(sys.argv[1]) as shop:
+        trial = Hostile(shop)
+        trial.replaced_files()
+        trial.huge_model()
+        trial.links_are_not_followed()
+    print(f"{trial.cases} hostile folders, at most {trial.most_seconds:.2f} s and {trial.most_megabytes:.0f} MB;",
+          f"{len(trial.failures)} failures")
+    for failure in trial.failures:
+        print("FAILED:", failure)
+    sys.exit(bool(trial.failures))
+
+
+if __name__ == "__main__":
+    main()
