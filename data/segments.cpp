@@ -55,6 +55,15 @@ std::int64_t Segments::scored() const {
   return sum;
 }
 
+std::int64_t Segments::longest(std::int64_t count) const {
+  std::vector<Segment> sorted = segments_;
+  std::sort(sorted.begin(), sorted.end(), longer);
+  sorted.resize(std::min(sorted.size(), static_cast<std::size_t>(count)));
+  std::int64_t sum = 0;
+  for (const Segment& segment : sorted) sum += segment.length;
+  return sum;
+}
+
 void Segments::seek(std::uint64_t seed, std::int64_t epoch, std::int64_t position) {
   std::mt19937_64 random(seed * 1'000'003 + static_cast<std::uint64_t>(epoch));
   if (crop_ > 0) {

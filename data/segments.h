@@ -39,6 +39,8 @@ class Segments {
   std::int64_t length() const;  // chunks of an epoch
   std::int64_t position() const { return position_; }
   std::int64_t scored() const;  // targets of an epoch
+  /// Targets of the `count` longest segments together.
+  std::int64_t longest(std::int64_t count) const;
 
  private:
   struct Segment {

@@ -7,9 +7,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
+
+struct evp_md_ctx_st;  // of libcrypto
 
 namespace rondo {
 
@@ -18,7 +21,17 @@ namespace rondo {
 std::string read_file(const std::filesystem::path& path,
                       std::size_t most = std::numeric_limits<std::size_t>::max());
 
-/// SHA-256 in lower-case hexadecimal (FIPS 180-4).
+/// SHA-256 (FIPS 180-4) of what comes in parts.
+class Sha256 {
+ public:
+  Sha256();
+  void update(std::string_view bytes);
+  /// In lower-case hexadecimal. Once, and last.
+  std::string hex();
+
+ private:
+  std::unique_ptr<evp_md_ctx_st, void (*)(evp_md_ctx_st*)> context_;
+};
 std::string sha256_hex(std::string_view bytes);
 
 /// Removes a UTF-8 byte-order mark and turns CRLF into LF (a lone CR stays). Adds to `notes` one sentence,

@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <span>
@@ -50,9 +49,9 @@ class Vocabulary {
   Vocabulary(const std::vector<const Text*>& train_and_others, Tokenization tokenization,
              const VocabularyLimits& limits = {});
 
-  /// From vocab.txt. InputError, with the line, for bad escapes, empty and repeated symbols, and symbols that
-  /// are not of the unit; for words without `<eos>`.
-  static Vocabulary load(const std::filesystem::path& path, Tokenization tokenization);
+  /// From the content of vocab.txt; `name` is for errors. InputError, with the line, for bad escapes, empty
+  /// and repeated symbols, and symbols that are not of the unit; for words without `<eos>`.
+  static Vocabulary from_text(std::string_view text, const std::string& name, Tokenization tokenization);
 
   /// Without symbols as yet.
   explicit Vocabulary(Tokenization tokenization) : tokenization_(tokenization) {}

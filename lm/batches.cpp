@@ -48,4 +48,13 @@ std::int64_t Batches::symbols() const {
   return std::visit([](const auto& it) { return it.scored(); }, batches_);
 }
 
+ChunkSize Batches::most(std::int64_t streams, bool with_padding) const {
+  if (carries_state()) return {streams * longest_chunk(train_)};
+  const auto& segments = std::get<Segments>(batches_);
+  const std::int64_t longest = segments.longest(1), padded = streams * longest;
+  const std::int64_t rows = segments.longest(streams);
+  if (with_padding || rows == padded) return {padded};
+  return {rows, (longest + piece_steps - 1) / piece_steps};
+}
+
 }  // namespace rondo

@@ -13,6 +13,14 @@
 
 namespace rondo {
 
+/// Steps of a piece of what is computed without its padding (data/segments.h).
+constexpr std::int64_t piece_steps = 16;
+
+struct ChunkSize {
+  std::int64_t rows = 0;    // steps times streams
+  std::int64_t pieces = 1;  // of time, one after the other
+};
+
 class Batches {
  public:
   /// `ids` must outlive it. InputError if the text is too short, or lines are asked for and no symbol ends
@@ -28,6 +36,8 @@ class Batches {
   std::int64_t length() const;
   /// Targets of an epoch.
   std::int64_t symbols() const;
+  /// What so many streams of a chunk come to at most.
+  ChunkSize most(std::int64_t streams, bool with_padding) const;
 
  private:
   Recipe::Train train_;

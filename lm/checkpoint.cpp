@@ -1,9 +1,12 @@
 // Model and training state in files.
 #include "lm/checkpoint.h"
 
+#include <algorithm>
 #include <charconv>
-#include <cstring>
-#include <limits>
+#include <cmath>
+#include <set>
+
+#include "lm/diverged.h"
 
 namespace rondo {
 namespace {
@@ -27,61 +30,118 @@ TensorBytes as_bytes(const std::string& name, const Tensor& tensor) {
           std::as_bytes(std::span(tensor.data(), static_cast<size_t>(tensor.size())))};
 }
 
-void read_into(const Safetensors& file, const std::filesystem::path& path, const std::string& name,
-               const Tensor& to) {
-  const TensorBytes& from = file.get(name);
-  check_input(
-      from.dtype == real_name && from.shape == extents(to.shape()),
-      "{}: {} is {} [{}] where this model has {} {}; the file belongs to another recipe or vocabulary",
-      path.string(), name, from.dtype, fmt::join(from.shape, ", "), real_name, to.shape());
-  std::vector<real> values(from.bytes.size() / sizeof(real));  // bytes need not lie where numbers may
-  std::memcpy(values.data(), from.bytes.data(), from.bytes.size());
-  to.set(values.data());
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+
+std::string first_not_finite_of(const NamedTensors& tensors) {
+  for (const auto& [name, tensor] : tensors)
+    if (!all_finite(tensor)) return name;
+  return "";
 }
 
-void check_numbers(const std::filesystem::path& path, const std::string& name, const Tensor& tensor,
-                   real least = std::numeric_limits<real>::lowest()) {
-  check_input(all_finite(tensor), "{}: {} holds numbers that are not finite", path.string(), name);
-  for (const real number : tensor.to_vector())
-    check_input(number >= least, "{}: {} holds {}, which is below {}", path.string(), name, number, least);
+void write(const std::filesystem::path& path, const NamedTensors& tensors, const Metadata& metadata) {
+  std::vector<TensorBytes> bytes;
+  for (const auto& [name, tensor] : tensors) bytes.push_back(as_bytes(name, tensor));
+  write_safetensors(path, std::move(bytes), metadata);
+}
+
+const TensorEntry& entry_of(const Safetensors& file, const std::string& name, const Shape& shape) {
+  const TensorEntry& entry = file.get(name);
+  check_input(
+      entry.dtype == real_name && entry.shape == extents(shape),
+      "{}: {} is {} [{}] where this model has {} {}; the file belongs to another recipe or vocabulary",
+      file.name(), name, entry.dtype, fmt::join(entry.shape, ", "), real_name, shape);
+  return entry;
+}
+
+/// The values of a tensor, finite and none below `least`.
+std::vector<real> numbers_of(const Safetensors& file, const std::string& name, const Shape& shape,
+                             real least) {
+  const TensorEntry& entry = entry_of(file, name, shape);
+  std::vector<real> numbers(entry.size() / sizeof(real));
+  file.read(entry, std::as_writable_bytes(std::span(numbers)));
+  const auto bad = std::find_if(numbers.begin(), numbers.end(), [least](real number) {
+    return !(number >= least && number <= std::numeric_limits<real>::max());
+  });
+  if (bad == numbers.end()) return numbers;
+  check_input(std::isfinite(*bad), "{}: {} holds numbers that are not finite", file.name(), name);
+  throw InputError(fmt::format("{}: {} holds {}, which is below {}", file.name(), name, *bad, least));
+}
+
+/// Every tensor of a model's file: use(name, shape, the least of its numbers, where it is in the model).
+template <class Use>
+void for_each_tensor(const Module& model, Use use) {
+  for (const Segment& segment : model.segments())
+    use(segment.name, segment.shape, std::numeric_limits<real>::lowest(),
+        [&] { return Module::view(model.values(), segment); });
+  for (const Buffer* buffer : model.buffers())
+    use(buffer->name(), buffer->shape(), buffer->least(), [buffer] { return buffer->tensor(); });
+}
+
+void check_layout(const Safetensors& file, const Module& model) {
+  const size_t count = model.segments().size() + model.buffers().size();
+  check_input(file.tensors().size() == count,
+              "{}: holds {} tensors where this model has {}; the file belongs to another recipe", file.name(),
+              file.tensors().size(), count);
+  for_each_tensor(
+      model, [&](const std::string& name, const Shape& shape, real, auto) { entry_of(file, name, shape); });
+}
+
+/// Before values are read for use.
+void check_values_of(const Safetensors& file) {
+  file.check_values();
+  // What this program writes has always had metadata; what other programs write often has none.
+  static std::set<std::string> warned;
+  if (!file.has_digests() && !file.metadata().empty() && warned.insert(file.name()).second)
+    fmt::print(stderr,
+               "lm: warning: {}: written without SHA-256, by an older version or another program: damage to "
+               "its values cannot be noticed\n",
+               file.name());
 }
 
 template <class Number>
-Number parse_number(const std::filesystem::path& path, const std::string& name, const std::string& text) {
+Number parse_number(const Safetensors& file, const std::string& name, Number least, Number most) {
+  const std::string& text = file.metadata(name);
   Number number{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   check_input(error == std::errc() && end == text.data() + text.size(),
-              "{}: {} is no number of its kind: '{}'", path.string(), name, text);
+              "{}: {} is no number of its kind: '{}'", file.name(), name, text);
+  check_input(number >= least && number <= most, "{}: {} = {}: no training has that; from {} to {}",
+              file.name(), name, number, least, most);
   return number;
 }
 
 }  // namespace
 
 void save_model(const std::filesystem::path& path, const Module& model) {
-  std::vector<std::pair<std::string, Tensor>> kept;
-  for (const Segment& segment : model.segments())
-    kept.emplace_back(segment.name, on_host(Module::view(model.values(), segment)));
-  for (const Buffer* buffer : model.buffers()) kept.emplace_back(buffer->name(), on_host(buffer->tensor()));
-  std::vector<TensorBytes> tensors;
-  for (const auto& [name, tensor] : kept) tensors.push_back(as_bytes(name, tensor));
-  write_safetensors(path, std::move(tensors), {{"format", "pt"}});
+  NamedTensors kept;
+  for_each_tensor(model, [&](const std::string& name, const Shape&, real, auto tensor) {
+    kept.emplace_back(name, on_host(tensor()));
+  });
+  if (const std::string name = first_not_finite_of(kept); !name.empty())
+    throw Diverged(fmt::format("the model to be saved is not finite: {}", name));
+  write(path, kept, {{"format", "pt"}});
 }
 
 void load_model(const std::filesystem::path& path, const Module& model) {
-  const Safetensors file = Safetensors::read(path);
-  const size_t count = model.segments().size() + model.buffers().size();
-  check_input(file.tensors().size() == count,
-              "{}: holds {} tensors where this model has {}; the file belongs to another recipe",
-              path.string(), file.tensors().size(), count);
-  for (const Segment& segment : model.segments()) {
-    const Tensor to = Module::view(model.values(), segment);
-    read_into(file, path, segment.name, to);
-    check_numbers(path, segment.name, to);
-  }
-  for (const Buffer* buffer : model.buffers()) {
-    read_into(file, path, buffer->name(), buffer->tensor());
-    check_numbers(path, buffer->name(), buffer->tensor(), buffer->least());
-  }
+  const Safetensors file(path);
+  check_layout(file, model);
+  check_values_of(file);
+  for_each_tensor(model, [&](const std::string& name, const Shape& shape, real least, auto tensor) {
+    tensor().set(numbers_of(file, name, shape, least).data());
+  });
+}
+
+void check_model(const std::filesystem::path& path, const Module& model) {
+  const Safetensors file(path);
+  check_layout(file, model);
+  file.check_values();
+  for_each_tensor(model, [&](const std::string& name, const Shape& shape, real least, auto) {
+    numbers_of(file, name, shape, least);
+  });
+}
+
+void check_model_layout(const std::filesystem::path& path, const Module& model) {
+  check_layout(Safetensors(path), model);
 }
 
 void StateWriter::add(const std::string& name, const Tensor& tensor) {
@@ -93,21 +153,23 @@ void StateWriter::add(const std::string& name, double number) {
 }
 void StateWriter::add(const std::string& name, int64_t number) { numbers_[name] = fmt::format("{}", number); }
 
-void StateWriter::write(const std::filesystem::path& path) const {
-  std::vector<TensorBytes> tensors;
-  for (const auto& [name, tensor] : tensors_) tensors.push_back(as_bytes(name, tensor));
-  write_safetensors(path, std::move(tensors), numbers_);
+std::string StateWriter::first_not_finite() const { return first_not_finite_of(tensors_); }
+
+void StateWriter::write(const std::filesystem::path& path) const { rondo::write(path, tensors_, numbers_); }
+
+void StateReader::check_shape(const std::string& name, const Shape& shape) const {
+  entry_of(file_, name, shape);
 }
+void StateReader::check_values() const { check_values_of(file_); }
 
 void StateReader::read(const std::string& name, const Tensor& to, real least) const {
-  read_into(file_, path_, name, to);
-  check_numbers(path_, name, to, least);
+  to.set(numbers_of(file_, name, to.shape(), least).data());
 }
-void StateReader::read(const std::string& name, double& number) const {
-  number = parse_number<double>(path_, name, file_.metadata(name));
+void StateReader::read(const std::string& name, double& number, double least) const {
+  number = parse_number(file_, name, least, std::numeric_limits<double>::max());
 }
-void StateReader::read(const std::string& name, int64_t& number) const {
-  number = parse_number<int64_t>(path_, name, file_.metadata(name));
+void StateReader::read(const std::string& name, int64_t& number, int64_t least, int64_t most) const {
+  number = parse_number(file_, name, least, most);
 }
 
 }  // namespace rondo

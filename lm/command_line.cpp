@@ -295,6 +295,9 @@ Parser::Parser() {
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->take_all();
+  info_command.add_flag("--verify", info.verify,
+                        "with a run: judge all its files and its text by their SHA-256, a line each; exit "
+                        "status 2 if one is broken");
   info_command.add_flag("--operators", info.operators, "list the pointwise operators");
   info_command.add_flag("--keys", info.keys, "list the settings of recipes");
   info_command.add_flag("--json", info.json, "print one JSON object");
@@ -392,6 +395,7 @@ Command info_command(Parser& parser) {
   const int asked = !info.run.empty() + !info.recipe.empty() + info.operators + info.keys;
   check_input(asked == 1, "info: give one of: a run, --recipe NAME, --operators, --keys");
   info.settings = parse_settings(parser.info_sets);
+  check_input(!info.verify || !info.run.empty(), "info: --verify goes with a run");
   check_input(!info.recipe.empty() || (info.settings.empty() && info.vocabulary_size == 0),
               "info: --set and --vocab-size go with --recipe");
   return info;

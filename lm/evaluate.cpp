@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "data/input_file.h"
 #include "data/text.h"
 #include "lm/evaluation_report.h"
 #include "lm/memory.h"
@@ -88,7 +89,7 @@ Measurement planned(const EvaluateOptions& options, const OpenRun& run) {
   const bool adapts = options.dynamic || options.cache;
   Measurement plan;
   plan.run = options.run;
-  plan.model = sha256_hex(read_file(run.folder.model()));
+  plan.model = sha256_hex(InputFile(run.folder.model()));
   plan.types = run.vocabulary.types();
   plan.vocabulary_size = run.vocabulary.size();
   plan.parameters = run.model->parameter_count();

@@ -12,6 +12,7 @@
 #include "lm/model.h"
 #include "lm/recipes.h"
 #include "lm/run.h"
+#include "lm/verify.h"
 #include "nn/language_model.h"
 #include "tensor/gemm.h"
 #include "tensor/threads.h"
@@ -30,7 +31,7 @@ struct Subject {
 
 Subject subject_of(const InfoOptions& options) {
   if (!options.run.empty()) {
-    const OpenRun run = open_run(options.run);
+    const OpenRun run = open_run_without_weights(options.run);
     return {run.config.recipe, run.vocabulary.size(), options.run, run.config.made_by};
   }
   const Recipe recipe = resolve_recipe(options.recipe, options.settings);
@@ -162,6 +163,7 @@ void print_keys(bool as_json) {
 }  // namespace
 
 int info(const InfoOptions& options) {
+  if (options.verify) return verify(options.run, options.json);
   if (options.operators) {
     print_operators(options.json);
   } else if (options.keys) {

@@ -18,10 +18,11 @@ struct InfoOptions {
 
   std::vector<Setting> settings;     // on top of recipe
   std::int64_t vocabulary_size = 0;  // with recipe; 0: the recipe's data.max_size
+  bool verify = false;               // with run: judge its files instead
   bool json = false;
 };
 
-/// Prints on stdout. Returns 0.
+/// Prints on stdout. Returns 0, or 2 if --verify finds a broken file.
 int info(const InfoOptions& options);
 
 }  // namespace rondo

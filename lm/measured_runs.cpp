@@ -85,7 +85,7 @@ MeasuredRun measured_run(const std::string& path) {
   row.config = read_config(folder);
   const std::vector<KeptMeasurement> kept = kept_measurements(folder);
   if (std::filesystem::exists(folder.vocabulary()) || kept.empty()) {
-    const Vocabulary vocabulary = Vocabulary::load(folder.vocabulary(), tokenization_of(row.recipe()));
+    const Vocabulary vocabulary = read_vocabulary(folder, row.config);
     row.vocabulary_size = vocabulary.size();
     row.types = vocabulary.types();
     row.parameters =

@@ -1,7 +1,7 @@
 // Measurements as JSON, and kept with their run.
 #include "lm/measurement.h"
 
-#include "data/text.h"
+#include "data/input_file.h"
 #include "lm/files.h"
 #include "lm/json_lines.h"
 #include "lm/version.h"
@@ -121,7 +121,7 @@ std::vector<KeptMeasurement> kept_measurements(const RunFolder& run) {
   std::vector<KeptMeasurement> kept;
   if (all.empty()) return kept;
   const std::string model =
-      std::filesystem::exists(run.model()) ? sha256_hex(read_file(run.model())) : all.back().first;
+      std::filesystem::exists(run.model()) ? sha256_hex(InputFile(run.model())) : all.back().first;
   for (auto& [of, it] : all)
     if (of == model) kept.push_back(std::move(it));
   return kept;

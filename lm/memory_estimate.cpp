@@ -16,67 +16,77 @@
 namespace rondo {
 namespace {
 
-/// Numbers, not bytes.
+/// Numbers, not bytes. Of the largest settings products are beyond 2^63: hence no integers.
 struct Sizes {
-  std::int64_t P;            // parameters
-  std::int64_t R = 0;        // recurrent weights
-  std::int64_t V = 0;        // symbols
-  std::int64_t E;            // the embedding; one-hot: V
-  std::int64_t H, widest;    // units of all recurrent layers, and of the widest
-  std::int64_t G = 0;        // of a row: the gates of all cells, and what their joins and inner layers keep
-  std::int64_t largest = 0;  // the same of the largest cell
-  std::int64_t W;            // all output layers
-  std::int64_t F;            // what the decoder sees of a row: with K experts, K latents
+  double P;            // parameters
+  double R = 0;        // recurrent weights
+  std::int64_t V = 0;  // symbols
+  double E;            // the embedding; one-hot: V
+  double H, widest;    // units of all recurrent layers, and of the widest
+  double G = 0;        // of a row: the gates of all cells, and what their joins and inner layers keep
+  double largest = 0;  // the same of the largest cell
+  double W;            // all output layers
+  double F;            // what the decoder sees of a row: with K experts, K latents
   std::int64_t K;
+  double decoder;  // V F / K, its weights
   bool has_minor_cells;
 
   Sizes(const Recipe& recipe, const LanguageModelOptions& options, const Module& model);
 };
 
-std::int64_t sum_of(const std::vector<std::int64_t>& widths) {
-  return std::accumulate(widths.begin(), widths.end(), std::int64_t{0});
+double to_double(std::int64_t number) { return static_cast<double>(number); }
+
+double sum_of(const std::vector<std::int64_t>& widths) {
+  return std::accumulate(widths.begin(), widths.end(), 0.0);
 }
 
 Sizes::Sizes(const Recipe& recipe, const LanguageModelOptions& options, const Module& model)
-    : P(model.parameter_count()),
+    : P(to_double(model.parameter_count())),
       H(sum_of(options.hidden)),
-      widest(*std::max_element(options.hidden.begin(), options.hidden.end())),
+      widest(to_double(*std::max_element(options.hidden.begin(), options.hidden.end()))),
       W(sum_of(options.output_layers)),
       K(options.experts) {
-  std::map<std::string, std::int64_t> gates, times, inner;  // of each cell, by the suffix of its parameters
+  std::map<std::string, double> gates, times, inner;  // of each cell, by the suffix of its parameters
   for (const Segment& segment : model.segments()) {
     if (segment.name == "embedding.weight" || segment.name == "decoder.weight") V = segment.shape.rows();
     if (!segment.name.starts_with("rnn.")) continue;
     const std::size_t at = segment.name.find("_l");
     const std::string name = segment.name.substr(4, at - 4), cell = segment.name.substr(at);
-    std::int64_t& kept = times.try_emplace(cell, 1).first->second;
+    double& kept = times.try_emplace(cell, 1).first->second;
     // Where W x and U h are not simply added, both remain, and their sum; with batch normalisation the
     // normalised ones, too, and a gradient, which cannot overwrite what the statistics still need.
     if (name == "alpha") kept += 2;
     if (name == "gamma_ih") kept += 4;
     if (segment.shape.dimensions() != 2) continue;
-    gates[cell] = std::max(gates[cell], segment.shape.rows());
+    const double rows = to_double(segment.shape.rows());
+    gates[cell] = std::max(gates[cell], rows);
     const bool of_inner_layer = name.starts_with("weight_") && std::isdigit(name.back());
-    if (of_inner_layer) inner[cell] += 2 * segment.shape.rows();  // before and after tanh
+    if (of_inner_layer) inner[cell] += 2 * rows;  // before and after tanh
     if (of_inner_layer || name == "weight_hh" || name == "weight_hm" || name == "weight_mh" ||
         name == "weight_shortcut")
-      R += segment.shape.size();
+      R += to_double(segment.shape.size());
   }
   for (const auto& [cell, rows] : gates) {
-    const std::int64_t all = times.at(cell) * rows + inner[cell];
+    const double all = times.at(cell) * rows + inner[cell];
     G += all;
     largest = std::max(largest, all);
   }
   has_minor_cells = std::ssize(gates) > std::ssize(options.hidden);
-  E = recipe.model.embedding > 0 ? recipe.model.embedding : V;
-  const std::int64_t last =
-      options.output_layers.empty() ? options.hidden.back() : options.output_layers.back();
-  F = K > 1 ? K * (recipe.model.embedding > 0 ? recipe.model.embedding : last) : last;
+  E = to_double(recipe.model.embedding > 0 ? recipe.model.embedding : V);
+  const double last =
+      to_double(options.output_layers.empty() ? options.hidden.back() : options.output_layers.back());
+  F = K > 1 ? to_double(K) * (recipe.model.embedding > 0 ? E : last) : last;
+  decoder = to_double(V) * F / to_double(K);
 }
 
-/// The allocator rounds blocks up, by an eighth on average.
-std::int64_t bytes_of(std::int64_t numbers) {
-  return numbers * static_cast<std::int64_t>(sizeof(real)) / 8 * 9;
+/// The allocator rounds blocks up, by an eighth on average. Above an exbibyte one is like the other.
+std::int64_t bytes_of(double numbers) {
+  constexpr auto most = static_cast<double>(std::int64_t{1} << 60);
+  return static_cast<std::int64_t>(std::min(numbers * sizeof(real) / 8 * 9, most));
+}
+
+double block_of(std::int64_t rows, const Sizes& it) {
+  return to_double(cross_entropy_block_rows(rows * it.K, it.V, it.K));
 }
 
 }  // namespace
@@ -87,45 +97,45 @@ std::int64_t bytes_of(std::int64_t numbers) {
 ///   R recurrent weights and the decoder, packed for forward and for backward (as long as streams are few
 ///   enough for that, and chunks too long for it to befall input weights); D_w = 1 with weight drop, whose
 ///   masks, results and their gradients remain, beside the packed weights that evaluations read;
-///   N = streams at once x longest chunk, the rows of a chunk (of lines: as if none were longer than that).
+///   N = streams at once x longest chunk, the rows of a chunk, padding included where that is computed.
 ///   Forward leaves for backward in each row the embedding E (one-hot: V); the gates G of all cells and what
 ///   their joins and inner layers keep; for each of the H units of all layers C numbers of state (h, c or its
 ///   like, what a cell computes on the way, and what noise and a minor cell add); the output layers' widths
 ///   W; where there is dropout, the width D of what it acts on, and without `variational` as many masks; and
 ///   L of latents, before and after tanh and dropped. On top of that lies what the loss takes: a block of B
-///   rows of logits V, and the gradients of its input, F wide, and of its weight; and later the gradient of
-///   h. Those of the gates overwrite them.
-std::int64_t training_bytes(const Recipe& recipe, const Module& model) {
+///   rows of logits V, and the gradients of its input, F wide, and of its weight, one for each
+///   piece of time; and later the gradient of h. Those of the gates overwrite them.
+std::int64_t training_bytes(const Recipe& recipe, const Module& model, const ChunkSizeOfStreams& size_of) {
   const Tensor nothing = Tensor::zeros({1});
-  const auto S = static_cast<std::int64_t>(
+  const auto S = static_cast<double>(
       make_optimizer(optimizer_options(recipe), nothing, nothing)->state_tensors().size());
   const LanguageModelOptions options = model_options(recipe);
   const Sizes it(recipe, options, model);
   const std::int64_t streams = recipe.train.micro_batch > 0 ? recipe.train.micro_batch : recipe.train.batch;
-  const std::int64_t N = streams * longest_chunk(recipe.train);
+  const ChunkSize size = size_of ? size_of(streams) : ChunkSize{streams * longest_chunk(recipe.train)};
+  const double N = to_double(size.rows);
   const RecurrentNoise& noise = options.noise;
-  std::int64_t C = 3;
+  double C = 3;
   if (noise.dropout > 0) C += 1;
   if (noise.zoneout > 0) C += 2;  // the mask, and the state that it is laid on
   if (noise.zoneout_memory > 0) C += 2;
   if (it.has_minor_cells) C += 2;  // two cells' states, joined
-  const std::int64_t last = options.hidden.back();
-  std::int64_t D = options.embedding_dropout > 0 ? it.E : 0;
-  const auto add_dropout = [&](double rate, std::int64_t width) {
+  const double last = to_double(options.hidden.back());
+  double D = options.embedding_dropout > 0 ? it.E : 0;
+  const auto add_dropout = [&](double rate, double width) {
     if (rate > 0) D += (options.variational ? 1 : 2) * width;
   };
   add_dropout(options.input_dropout.value_or(options.dropout), it.E);
   add_dropout(options.hidden_dropout.value_or(options.dropout), it.H - last);
   add_dropout(options.output_dropout.value_or(options.dropout), last);
   add_dropout(options.latent_dropout, it.F);
-  const std::int64_t L = it.K > 1 ? 2 * it.F : 0;
-  const std::int64_t decoder = it.V * it.F / it.K;
-  const std::int64_t B = cross_entropy_block_rows(N * it.K, it.V, it.K);
-  const std::int64_t chunk =
-      N * (it.E + it.G + C * it.H + it.W + D + L) + std::max(B * it.V + N * it.F + decoder, N * it.widest);
-  const std::int64_t A = recipe.train.averaging == "never" ? 0 : 2;  // optim/averaging.h
-  const std::int64_t weights =
-      it.P * (2 + S + A) + 2 * (it.R + decoder) + (noise.weight_drop > 0 ? 5 * it.R : 0);
+  const double L = it.K > 1 ? 2 * it.F : 0;
+  const double logits = block_of(size.rows, it) * to_double(it.V);
+  const double chunk = N * (it.E + it.G + C * it.H + it.W + D + L) +
+                       std::max(logits + N * it.F + to_double(size.pieces) * it.decoder, N * it.widest);
+  const double A = recipe.train.averaging == "never" ? 0 : 2;  // optim/averaging.h
+  const double weights =
+      it.P * (2 + S + A) + 2 * (it.R + it.decoder) + (noise.weight_drop > 0 ? 5 * it.R : 0);
   return bytes_of(weights + chunk);
 }
 
@@ -135,14 +145,15 @@ std::int64_t training_bytes(const Recipe& recipe, const Module& model) {
 std::int64_t evaluation_bytes(const Recipe& recipe, const Module& model) {
   const Sizes it(recipe, model_options(recipe), model);
   const std::int64_t streams = std::max(recipe.train.eval_streams, recipe.train.final_streams);
-  const std::int64_t N = streams * std::max<std::int64_t>(1, rows_at_once / streams);
-  const std::int64_t B = cross_entropy_block_rows(N * it.K, it.V, it.K);
-  return bytes_of(2 * it.P + it.R + it.V * it.F / it.K + N * (it.E + it.largest + 2 * it.widest + it.F) +
-                  B * it.V);
+  const std::int64_t rows = streams * std::max<std::int64_t>(1, rows_at_once / streams);
+  return bytes_of(2 * it.P + it.R + it.decoder +
+                  to_double(rows) * (it.E + it.largest + 2 * it.widest + it.F) +
+                  block_of(rows, it) * to_double(it.V));
 }
 
-void check_fits(const Recipe& recipe, const Module& model, std::int64_t available) {
-  const std::int64_t wanted = training_bytes(recipe, model);
+void check_fits(const Recipe& recipe, const Module& model, std::int64_t available,
+                const ChunkSizeOfStreams& size_of) {
+  const std::int64_t wanted = training_bytes(recipe, model, size_of);
   if (wanted <= available) return;
   const std::int64_t batch = recipe.train.batch;
   const std::int64_t at_once = recipe.train.micro_batch > 0 ? recipe.train.micro_batch : batch;
@@ -150,16 +161,17 @@ void check_fits(const Recipe& recipe, const Module& model, std::int64_t availabl
   const std::int64_t least = uses_of(recipe.model.cell).batch_statistics ? 2 : 1;
   for (std::int64_t streams = at_once - 1; streams >= least; --streams) {
     smaller.train.micro_batch = streams;
-    if (batch % streams == 0 && training_bytes(smaller, model) <= available)
+    if (batch % streams == 0 && training_bytes(smaller, model, size_of) <= available)
       throw InputError(fmt::format(
           "{}: training would take about {}, and {} are available: set train.micro_batch={}, with about {}",
           recipe.name, bytes_text(wanted), bytes_text(available), streams,
-          bytes_text(training_bytes(smaller, model))));
+          bytes_text(training_bytes(smaller, model, size_of))));
   }
   throw InputError(fmt::format(
       "{}: training would take about {}, and {} are available, which no train.micro_batch makes enough: make "
-      "model.hidden, model.embedding or train.length smaller",
-      recipe.name, bytes_text(wanted), bytes_text(available)));
+      "model.hidden, model.embedding or {}",
+      recipe.name, bytes_text(wanted), bytes_text(available),
+      recipe.data.batching == "lines" ? "the longest lines of the text shorter" : "train.length smaller"));
 }
 
 /// That of a training without noise, averages and optimizer on chunks of dynamic.length, and once more the
@@ -176,7 +188,7 @@ std::int64_t dynamic_bytes(const Recipe& recipe, const Module& model) {
   plain.train.micro_batch = 0;
   plain.train.length = recipe.dynamic.length;
   plain.train.length_deviation = 0;
-  return training_bytes(plain, model) + bytes_of(2 * model.parameter_count());
+  return training_bytes(plain, model) + bytes_of(2 * to_double(model.parameter_count()));
 }
 
 void check_dynamic_fits(const Recipe& recipe, const Module& model, std::int64_t available) {

@@ -65,6 +65,11 @@ LanguageModelOptions model_options(const Recipe& recipe) {
   return options;
 }
 
+// On a GPU a step has a fixed number of launches. What is masked for a whole chunk is drawn once for it.
+bool leaves_out_padding(const LanguageModelOptions& options, Device device) {
+  return device == Device::cpu && !masks(options);
+}
+
 OptimizerOptions optimizer_options(const Recipe& recipe) {
   OptimizerOptions options;
   options.name = recipe.train.optimizer;

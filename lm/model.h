@@ -13,6 +13,8 @@
 namespace rondo {
 
 LanguageModelOptions model_options(const Recipe& recipe);
+/// Whether a training computes segments, lines for one, without their padding.
+bool leaves_out_padding(const LanguageModelOptions& options, Device device);
 OptimizerOptions optimizer_options(const Recipe& recipe);
 ScheduleOptions schedule_options(const Recipe& recipe);
 /// How evaluations during training read a text, and how final figures do: both as data.evaluated_as says.

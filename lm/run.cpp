@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "data/input_file.h"
 #include "data/text.h"
 #include "lm/checkpoint.h"
 #include "lm/model.h"
@@ -45,6 +46,15 @@ void check_vocabulary(const RunFolder& folder, const MadeBy& made_by, const std:
       folder.vocabulary().string(), made_by.vocabulary);
 }
 
+Vocabulary read_vocabulary(const RunFolder& folder, const RunConfig& config) {
+  constexpr std::uint64_t largest = 256 << 20;  // of tens of millions of words
+  const std::string text = read_regular_file(folder.vocabulary(), largest);
+  Vocabulary vocabulary =
+      Vocabulary::from_text(text, folder.vocabulary().string(), tokenization_of(config.recipe));
+  check_vocabulary(folder, config.made_by, text);
+  return vocabulary;
+}
+
 CorpusText open_text(const Recipe& recipe, const std::string& data) {
   const Unit unit = unit_from_string(recipe.data.unit);
   if (recipe.data.files.empty()) {
@@ -77,17 +87,23 @@ bool is_same_text(const std::vector<std::string>& sha256_lines, const CorpusText
   return std::equal(sha256_lines.begin(), sha256_lines.end(), text.files.begin(), text.files.end(), same);
 }
 
-OpenRun open_run(const std::string& path, Device device) {
+OpenRun open_run_without_weights(const std::string& path) {
   RunFolder folder = open_run_folder(path);
   RunConfig config = read_config(folder);
-  Vocabulary vocabulary = Vocabulary::load(folder.vocabulary(), tokenization_of(config.recipe));
-  check_vocabulary(folder, config.made_by, read_file(folder.vocabulary()));
-  auto model = std::make_unique<LanguageModel>(model_options(config.recipe), vocabulary.size(), 1, device);
-  check_input(std::filesystem::exists(folder.model()),
+  Vocabulary vocabulary = read_vocabulary(folder, config);
+  check_input(file_is_there(folder.model()),
               "{} holds no model yet; it is written by the first evaluation of its training",
               folder.path.string());
-  load_model(folder.model(), *model);
+  auto model = std::make_unique<LanguageModel>(model_options(config.recipe), vocabulary.size(), std::nullopt);
+  check_model_layout(folder.model(), *model);
   return {std::move(folder), std::move(config), std::move(vocabulary), std::move(model)};
+}
+
+OpenRun open_run(const std::string& path, Device device) {
+  OpenRun run = open_run_without_weights(path);
+  run.model->allocate(device);
+  load_model(run.folder.model(), *run.model);
+  return run;
 }
 
 }  // namespace rondo

@@ -21,6 +21,9 @@ Vocabulary vocabulary_of(const Recipe& recipe, const CorpusText& text);
 /// note which passes.
 void check_vocabulary(const RunFolder& folder, const MadeBy& made_by, const std::string& vocabulary);
 
+/// Of a run's vocab.txt. InputError, naming it, for a broken one or another than the run was made with.
+Vocabulary read_vocabulary(const RunFolder& folder, const RunConfig& config);
+
 /// The texts that `data` names: a folder or one file; with data.files the matching files of the folder.
 /// InputError if data is missing or does not hold what the recipe needs.
 CorpusText open_text(const Recipe& recipe, const std::string& data);
@@ -39,5 +42,7 @@ struct OpenRun {
 };
 /// InputError naming the file for anything missing, broken or contradicting the rest of the run.
 OpenRun open_run(const std::string& path, Device device = Device::cpu);
+/// The same but for the values of the weights, which are not read: the model has a layout, but no memory.
+OpenRun open_run_without_weights(const std::string& path);
 
 }  // namespace rondo

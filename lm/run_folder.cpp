@@ -8,7 +8,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "data/text.h"
+#include "data/input_file.h"
 #include "lm/files.h"
 #include "lm/toml.h"
 #include "tensor/error.h"
@@ -115,7 +115,7 @@ void write_config(const RunFolder& run, const RunConfig& config) {
 RunConfig read_config(const RunFolder& run) {
   RunConfig config;
   const std::string file = run.config().string();
-  read_toml(read_file(run.config(), most_toml_bytes), file, keys_of(config));
+  read_toml(read_regular_file(run.config(), most_toml_bytes), file, keys_of(config));
   const auto present = [&](const char* key, bool it) {
     check_input(it, "{}: {} is missing: truncated?", file, key);
   };

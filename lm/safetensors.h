@@ -1,18 +1,26 @@
 // The safetensors format (github.com/huggingface/safetensors): 8 bytes little-endian length of the header, a
 // JSON header
 // {"name": {"dtype", "shape", "data_offsets"}, ..., "__metadata__": {string: string}}, and the raw values.
-// Deliberately knows bytes, not tensors: checkpoint code copies them in and out. Files are judged whole
-// before any of them is used, and written without time stamps: the same values give the same bytes.
+// Deliberately knows bytes, not tensors: checkpoint code copies them in and out. A header is judged before
+// anything else is read, and files are written without time stamps: the same values give the same bytes.
+//
+// What is written here carries two digests in its metadata, so that no damaged bit goes unnoticed:
+// - "values_sha256", the SHA-256 of all bytes behind the header;
+// - "header_sha256", that of the header, in which its own digits are zeros. It covers names, shapes, numbers,
+//   the other digest, and even the blanks at the end.
+// Either without the other is damage, too: one flipped bit cannot make a file look like one without digests,
+// as other programs and older versions write them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "data/input_file.h"
 
 namespace rondo {
 
@@ -33,29 +41,53 @@ using Metadata = std::map<std::string, std::string>;
 void write_safetensors(const std::filesystem::path& path, std::vector<TensorBytes> tensors,
                        const Metadata& metadata);
 
-/// A file in memory.
+/// What a header says of an array, whose values are bytes [begin, end) behind it.
+struct TensorEntry {
+  std::string name;
+  std::string dtype;
+  std::vector<std::int64_t> shape;
+  std::uint64_t begin = 0, end = 0;
+
+  std::uint64_t size() const { return end - begin; }
+};
+
+/// A file that is open: its header in memory, its values not.
 class Safetensors {
  public:
-  /// Reads and judges a file. InputError naming the file for anything that is not exactly the format:
-  /// truncated, longer than its header says, a header that is too long, not JSON, nested too deep or with a
-  /// name twice; an unknown dtype; offsets out of range, overlapping or with gaps; a shape that does not fit
-  /// its bytes.
-  static Safetensors read(const std::filesystem::path& path);
+  /// Reads and judges the header. InputError naming the file for anything that is not exactly the format:
+  /// truncated, longer than its header says, a header that is too long, not JSON, nested too deep, with a
+  /// name twice, or not the one that was written; an unknown dtype; offsets out of range, overlapping or with
+  /// gaps; a shape that does not fit its bytes.
+  explicit Safetensors(const std::filesystem::path& path);
 
   /// In the order of their bytes.
-  const std::vector<TensorBytes>& tensors() const { return tensors_; }
+  const std::vector<TensorEntry>& tensors() const { return tensors_; }
+  /// Without the digests.
   const Metadata& metadata() const { return metadata_; }
   /// nullptr if there is none of that name.
-  const TensorBytes* find(const std::string& name) const;
+  const TensorEntry* find(const std::string& name) const;
   /// InputError naming the file if there is none of that name.
-  const TensorBytes& get(const std::string& name) const;
+  const TensorEntry& get(const std::string& name) const;
   const std::string& metadata(const std::string& name) const;
 
+  bool has_digests() const { return !values_digest_.empty(); }
+  /// InputError naming the file unless its values are those that were written. Without digests none are
+  /// known.
+  void check_values() const;
+  /// Copies the values of a tensor, size() bytes.
+  void read(const TensorEntry& tensor, std::span<std::byte> to) const;
+
+  std::string name() const { return file_.name(); }
+
  private:
-  std::filesystem::path path_;
-  std::shared_ptr<const std::string> file_;  // what the spans of tensors_ point into
-  std::vector<TensorBytes> tensors_;
+  void read_metadata(Metadata metadata, const std::string& header);
+
+  InputFile file_;
+  std::uint64_t values_begin_ = 0;  // in the file
+  std::vector<TensorEntry> tensors_;
+  std::map<std::string, std::size_t> places_;  // in tensors_
   Metadata metadata_;
+  std::string values_digest_;
 };
 
 }  // namespace rondo

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "cuda/runtime.h"
+#include "data/input_file.h"
 #include "data/kneser_ney.h"
 #include "data/ngram.h"
 #include "data/text.h"
@@ -142,7 +143,7 @@ double measure_best(Training& training, const RunConfig& config, const Vocabular
   load_model(run.model(), training.model());
   estimate_statistics(training, run,
                       progress_of("estimating statistics", corpus.train.ids.size(), signals, report), report);
-  const std::string model = sha256_hex(read_file(run.model()));
+  const std::string model = sha256_hex(InputFile(run.model()));
   const auto evaluate = [&](const std::string& split, const Encoded& text, const Reading& reading) {
     Measurement it;
     it.split = split;
@@ -215,6 +216,11 @@ int64_t load_begin(Training& training, bool resume, const RunFolder& run, const 
   int64_t log_position = 0;
   if (left(run.state())) {
     log_position = training.load(run.state());
+    check_input(
+        !training.has_best() || left(run.model()),
+        "{}: missing, though this run has a best model: bring it back, or start a new run with another "
+        "--out",
+        run.model().string());
   } else {
     // Killed before its first state, a run starts anew: it has logged nothing, and has no model either, but a
     // finetuned one has its base's.
@@ -243,7 +249,8 @@ struct Setup {
   explicit Setup(const TrainOptions& options);
   bool finetunes() const { return !config.made_by.finetuned_from.empty(); }
   /// The run whose text and vocabulary must be those of this one, too.
-  RunFolder known_run() const { return resumes ? run : RunFolder{config.made_by.finetuned_from}; }
+  RunFolder known_run() const { return resumes ? run : base(); }
+  RunFolder base() const { return {config.made_by.finetuned_from}; }
 };
 
 Setup::Setup(const TrainOptions& options) : resumes(options.resume) {
@@ -277,8 +284,18 @@ void check_known_vocabulary(const Setup& setup, const std::string& symbols) {
   if (!setup.resumes && !setup.finetunes()) return;
   const RunFolder known = setup.known_run();
   check_vocabulary(known, setup.config.made_by, symbols);
-  if (std::filesystem::exists(known.vocabulary()))
-    check_vocabulary(known, setup.config.made_by, read_file(known.vocabulary()));
+  if (std::filesystem::exists(known.vocabulary())) read_vocabulary(known, setup.config);
+}
+
+/// Before memory is taken for a model and hours are spent on it: the files that a training begins with must
+/// fit the model, and those that its end will need must be whole.
+void check_known_files(const Setup& setup, const Module& layout) {
+  const auto left = [&](const std::filesystem::path& file) { return setup.resumes && file_is_there(file); };
+  const RunFolder& run = setup.run;
+  if (left(run.state())) check_state_layout(run.state(), layout);
+  if (left(run.model())) check_model(run.model(), layout);
+  if (setup.finetunes() && !left(run.state()) && !left(run.model()))
+    check_model_layout(setup.base().model(), layout);
 }
 
 /// Makes the folder of a new run; writes what is known before the first step.
@@ -356,10 +373,15 @@ int train(const TrainOptions& options) {
   check_streams(reading, std::ssize(corpus.valid.ids));
   check_streams(last, std::ssize(corpus.valid.ids));
   if (corpus.test) check_streams(last, std::ssize(corpus.test->ids));
-  if (const auto available = available_memory(device))
-    check_fits(recipe, LanguageModel(model_options(recipe), vocabulary.size(), std::nullopt), *available);
-  Training training(recipe, vocabulary.size(), corpus.train.ids, vocabulary.line_end_id(), device);
   check_known_vocabulary(setup, symbols);
+  const LanguageModel layout(model_options(recipe), vocabulary.size(), std::nullopt);
+  check_known_files(setup, layout);
+  const Batches batches(recipe, corpus.train.ids, vocabulary.line_end_id());
+  if (const auto available = available_memory(device))
+    check_fits(recipe, layout, *available, [&](int64_t streams) {
+      return batches.most(streams, !leaves_out_padding(layout.options(), device));
+    });
+  Training training(recipe, vocabulary.size(), corpus.train.ids, vocabulary.line_end_id(), device);
   const int64_t log_position = load_begin(training, setup.resumes, setup.run, setup.config.made_by);
   check_input(training.epoch() <= recipe.train.epochs + 1,
               "--epochs {}: this run has trained {} epochs already; give that many or more",

@@ -1,8 +1,6 @@
 // One training as an object.
 #include "lm/training.h"
 
-#include <fmt/ranges.h>
-
 #include <chrono>
 #include <cmath>
 #include <map>
@@ -54,22 +52,20 @@ void add(StateWriter& file, const std::string& name, const Module& model, const 
   for (const Segment& segment : model.segments())
     file.add(name + "." + segment.name, Module::view(buffer, segment));
 }
-void read(const StateReader& file, const std::string& name, const Module& model, const Tensor& buffer) {
+void read(const StateReader& file, const std::string& name, const Module& model, const Tensor& buffer,
+          real least = std::numeric_limits<real>::lowest()) {
   for (const Segment& segment : model.segments())
-    file.read(name + "." + segment.name, Module::view(buffer, segment));
+    file.read(name + "." + segment.name, Module::view(buffer, segment), least);
 }
 
 void add(StateWriter& file, const EarlyStopping& early_stopping) {
   file.add("validation.best", early_stopping.state().loss);
   file.add("validation.evaluations_since", early_stopping.state().evaluations_since);
 }
-void read(const StateReader& file, const std::string& path, EarlyStopping& early_stopping) {
+void read(const StateReader& file, EarlyStopping& early_stopping) {
   BestLoss best;
   file.read("validation.best", best.loss);
   file.read("validation.evaluations_since", best.evaluations_since);
-  check_input(best.evaluations_since >= 0 && std::isfinite(best.loss),
-              "{}: numbers that no training has: best loss {}, {} evaluations ago", path, best.loss,
-              best.evaluations_since);
   early_stopping.restore(best);
 }
 
@@ -80,20 +76,13 @@ void add(StateWriter& file, const NonMonotonicTrigger& trigger) {
   file.add("trigger.last", std::ssize(state.last));
   for (size_t i = 0; i < state.last.size(); ++i) file.add(fmt::format("trigger.last.{}", i), state.last[i]);
 }
-void read(const StateReader& file, const std::string& path, NonMonotonicTrigger& trigger) {
+void read(const StateReader& file, NonMonotonicTrigger& trigger) {
   NonMonotonicTrigger::State state;
   int64_t fired = 0, count = 0;
-  file.read("trigger.fired", fired);
+  file.read("trigger.fired", fired, 0, 1);
   file.read("trigger.lowest", state.lowest);
   file.read("trigger.last", count);
-  bool finite = std::isfinite(state.lowest);
-  for (int64_t i = 0; i < count; ++i) {
-    file.read(fmt::format("trigger.last.{}", i), state.last.emplace_back());
-    finite &= std::isfinite(state.last.back());
-  }
-  check_input(count >= 0 && (fired == 0 || fired == 1) && finite,
-              "{}: validation losses that no training has: {}, lowest {}", path, fmt::join(state.last, ", "),
-              state.lowest);
+  for (int64_t i = 0; i < count; ++i) file.read(fmt::format("trigger.last.{}", i), state.last.emplace_back());
   state.fired = fired == 1;
   trigger.restore(std::move(state));
 }
@@ -155,11 +144,10 @@ void Training::forward(const Chunk& chunk, const std::vector<State>& states, Ids
 }
 
 std::vector<Chunk> Training::pieces_of(Chunk chunk) const {
-  // On a GPU a step has a fixed number of launches. What is masked for a whole chunk is drawn once for it.
   const bool is_padded = chunk.scored < chunk.steps * chunk.streams;
-  if (!is_padded || batches_.carries_state() || gpu_ || masks(model_.options())) return {std::move(chunk)};
-  constexpr int64_t steps = 16;
-  return pieces_without_padding(chunk, steps);
+  if (!is_padded || batches_.carries_state() || !leaves_out_padding(model_.options(), model_.device()))
+    return {std::move(chunk)};
+  return pieces_without_padding(chunk, piece_steps);
 }
 
 void Training::go_on(std::vector<State>& states, const Chunk& chunk) const {
@@ -358,11 +346,11 @@ std::string Training::ended_by() const {
 bool is_finished(const Recipe& recipe, const std::filesystem::path& state) {
   const StateReader file(state);
   int64_t epoch = 0;
-  file.read("epoch", epoch);
+  file.read("epoch", epoch, 1);
   EarlyStopping early_stopping(recipe.train.early_stopping);
-  read(file, state.string(), early_stopping);
+  read(file, early_stopping);
   NonMonotonicTrigger trigger(recipe.train.averaging_interval);
-  if (asks_trigger(recipe.train)) read(file, state.string(), trigger);
+  if (asks_trigger(recipe.train)) read(file, trigger);
   return at_the_end(recipe.train, epoch, early_stopping, trigger);
 }
 
@@ -389,56 +377,61 @@ void Training::save(const std::filesystem::path& path, int64_t log_position) con
   file.add("position", batches_.position());
   file.add("log_position", log_position);
   file.add("seconds", seconds_);
+  if (const std::string name = file.first_not_finite(); !name.empty())
+    throw Diverged(fmt::format("step {}: what would be saved is not finite: {}", step_, name));
   file.write(path);
 }
 
 int64_t Training::load(const std::filesystem::path& path) {
   if (gpu_) gpu_->forget();
   const StateReader file(path);
+  file.check_values();
   read(file, "values", model_, model_.values());
   for (const Buffer* buffer : model_.buffers())
     file.read("buffer." + buffer->name(), buffer->tensor(), buffer->least());
   for (const NamedTensor& it : optimizer_->state_tensors())
-    read(file, "optimizer." + it.name, model_, it.tensor);
+    read(file, "optimizer." + it.name, model_, it.tensor, it.least);
   std::map<std::string, double> scalars = optimizer_->state_scalars();
   for (auto& [name, number] : scalars) file.read("optimizer." + name, number);
-  optimizer_->restore_scalars(scalars);
+  try {
+    optimizer_->restore_scalars(scalars);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", path.string(), error.what()));
+  }
   for (const auto& [name, tensor] : named_tensors(states_)) file.read(name, tensor);
   int64_t steps = 0;
   file.read("state.steps", steps);
-  check_input(steps >= 0, "{}: a state after {} steps", path.string(), steps);
   for (State& state : states_) state.steps = steps;
   Schedule::State schedule;
   file.read("schedule.best", schedule.best.loss);
   file.read("schedule.evaluations_since", schedule.best.evaluations_since);
   file.read("schedule.decays", schedule.decays);
   EarlyStopping early_stopping = early_stopping_;
-  read(file, path.string(), early_stopping);
-  if (asks_trigger(recipe_.train)) read(file, path.string(), trigger_);
+  read(file, early_stopping);
+  if (asks_trigger(recipe_.train)) read(file, trigger_);
   int64_t averaged = 0;
   if (recipe_.train.averaging != "never") file.read("averaging.count", averaged);
-  check_input(averaged >= 0, "{}: an average over {} weights", path.string(), averaged);
   average_.restore(averaged);
   for (const NamedTensor& it : average_.state_tensors())
     read(file, "averaging." + it.name, model_, it.tensor);
   int64_t position = 0, log_position = 0;
   file.read("step", step_);
-  file.read("epoch", epoch_);
-  file.read("validated_step", validated_step_);
+  file.read("epoch", epoch_, 1);
+  file.read("validated_step", validated_step_, -1);
   file.read("position", position);
   file.read("log_position", log_position);
-  file.read("seconds", seconds_);
-  check_input(step_ >= 0 && epoch_ >= 1 && schedule.decays >= 0 && schedule.best.evaluations_since >= 0 &&
-                  std::isfinite(schedule.best.loss),
-              "{}: numbers that no training has: step {}, epoch {}, best loss {}", path.string(), step_,
-              epoch_, schedule.best.loss);
-  check_input(position >= 0 && position <= batches_.length() && log_position >= 0,
-              "{}: position {} of {} in the text, {} in the log: the file belongs to another run",
-              path.string(), position, batches_.length(), log_position);
+  file.read("seconds", seconds_, 0);
+  check_input(position <= batches_.length(), "{}: position {} of {} in the text: it belongs to another run",
+              path.string(), position, batches_.length());
   schedule_.restore(schedule);
   early_stopping_ = early_stopping;
   batches_.seek(epoch_, position);
   return log_position;
+}
+
+void check_state_layout(const std::filesystem::path& path, const Module& model) {
+  const StateReader file(path);
+  for (const Segment& segment : model.segments()) file.check_shape("values." + segment.name, segment.shape);
 }
 
 }  // namespace rondo

@@ -76,7 +76,7 @@ class Training {
   /// The criterion that has ended it before its last epoch, in words; empty: none.
   std::string ended_by() const;
 
-  /// After progress().
+  /// After progress(). Throws Diverged, and writes nothing, where a number is not finite.
   void save(const std::filesystem::path& path, int64_t log_position) const;
   /// Returns the log's position at the time of saving. InputError, naming the file, for a state of another
   /// run or one that no training can have.
@@ -91,6 +91,8 @@ class Training {
   bool averages() const { return average_.started(); }
   /// The lowest validation loss so far, in nats per symbol.
   double best() const { return early_stopping_.state().loss; }
+  /// Whether there is one, and so a best model.
+  bool has_best() const { return best() < BestLoss().loss; }
   /// How much of the text this epoch has read, 0 to 1.
   double share_of_epoch() const {
     return static_cast<double>(batches_.position()) / static_cast<double>(batches_.length());
@@ -143,6 +145,10 @@ class Training {
 
 /// Whether the training that saved this state, with this recipe, had come to its end. InputErrors of load().
 bool is_finished(const Recipe& recipe, const std::filesystem::path& state);
+
+/// InputError, by its header alone, if a state file does not hold weights of this model, which needs no
+/// memory.
+void check_state_layout(const std::filesystem::path& path, const Module& model);
 
 /// Everything in `state` that is defined, for files: "state.0.h", "state.0.c", ...
 std::vector<std::pair<std::string, Tensor>> named_tensors(const std::vector<State>& states);

@@ -24,9 +24,11 @@ std::string Module::full_name(const std::string& leaf) const {
 void Module::lay_out() {
   check(parent_ == nullptr, "[finalize] '{}' is a part; finalize the whole model", name_);
   check(segments_.empty(), "[finalize] this model is laid out already");
+  constexpr int64_t most = int64_t{1} << 50;  // 4 PiB; and so no sum overflows
   int64_t size = 0;
   for (const Parameter* parameter : parameters_) {
     if (parameter->tied_) continue;
+    check_input(size < most, "a model of more than {} parameters: make its layers smaller, or fewer", most);
     segments_.push_back(
         {parameter->name_, {}, parameter->shape_, size, aligned_row_stride(parameter->shape_)});
     size = end_of(segments_.back());
@@ -38,14 +40,28 @@ void Module::lay_out() {
   }
 }
 
-void Module::finalize(uint64_t seed, const Initializer* every, Device device) {
-  check(!values_.defined(), "[finalize] this model is laid out already");
-  lay_out();
+void Module::allocate(Device device) {
+  check(!values_.defined(), "[allocate] this model has memory already");
   const int64_t size = segments_.empty() ? 0 : end_of(segments_.back());
   device_ = device;
   values_ = Tensor::zeros({size}, device);
   gradients_ = Tensor::zeros({size}, device);
   auto segment = segments_.begin();
+  for (Parameter* parameter : parameters_) {
+    if (parameter->tied_) continue;
+    parameter->variable_ = Variable::leaf(view(values_, *segment), view(gradients_, *segment));
+    ++segment;
+  }
+  for (Parameter* parameter : parameters_) {
+    if (!parameter->tied_) continue;
+    parameter->variable_ = parameter->tied_->variable_;
+  }
+  for (Buffer* buffer : buffers_) buffer->tensor_ = Tensor::filled(buffer->shape_, buffer->initial_, device);
+}
+
+void Module::finalize(uint64_t seed, const Initializer* every, Device device) {
+  lay_out();
+  allocate(device);
   for (Parameter* parameter : parameters_) {
     if (parameter->tied_) continue;
     Tensor initial(parameter->shape_);
@@ -57,16 +73,8 @@ void Module::finalize(uint64_t seed, const Initializer* every, Device device) {
       initializer.mean = every->mean;
     }
     initializer.fill(initial, key);
-    const Tensor value = view(values_, *segment);
-    copy(initial, value);
-    parameter->variable_ = Variable::leaf(value, view(gradients_, *segment));
-    ++segment;
+    copy(initial, parameter->variable_.value());
   }
-  for (Parameter* parameter : parameters_) {
-    if (!parameter->tied_) continue;
-    parameter->variable_ = parameter->tied_->variable_;
-  }
-  for (Buffer* buffer : buffers_) buffer->tensor_ = Tensor::filled(buffer->shape_, buffer->initial_, device);
 }
 
 const Tensor& Module::values() const {
@@ -105,16 +113,14 @@ RandomKey Module::next_key() {
           top.random_state_.update_at};
 }
 
-void Module::check_new(const std::string& name) const {
+void Module::take_name(const std::string& name) {
   check(!values_.defined(), "[{}] a parameter made after finalize() would not be trained", name);
-  for (const Parameter* other : parameters_)
-    check(other->name_ != name, "[{}] two parameters of this name", name);
-  for (const Buffer* other : buffers_) check(other->name_ != name, "[{}] a buffer has this name", name);
+  check(names_.insert(name).second, "[{}] two parameters of this name", name);
 }
 
 Parameter::Parameter(Module& owner, const std::string& name, Shape shape, Initializer initializer)
     : name_(owner.full_name(name)), shape_(shape), initializer_(initializer) {
-  owner.root().check_new(name_);
+  owner.root().take_name(name_);
   owner.root().parameters_.push_back(this);
 }
 
@@ -125,7 +131,7 @@ Parameter::Parameter(Module& owner, const std::string& name, Parameter& tied)
 
 Buffer::Buffer(Module& owner, const std::string& name, Shape shape, real initial, real least)
     : name_(owner.full_name(name)), shape_(shape), initial_(initial), least_(least) {
-  owner.root().check_new(name_);
+  owner.root().take_name(name_);
   owner.root().buffers_.push_back(this);
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,9 +49,12 @@ class Module {
   Module& operator=(const Module&) = delete;
 
   /// Root only: gives each parameter its place, but no memory: names, shapes and counts are known from then
-  /// on. finalize() begins with it.
+  /// on. InputError for more parameters than any machine holds.
   void lay_out();
-  /// Root only, once: allocates values and gradients and draws the initial values. With `every` all
+  /// Root only, once, after lay_out(): memory for values and gradients, all zero. For values that come from a
+  /// file; else finalize() does it all.
+  void allocate(Device device);
+  /// Root only, once: lays out, allocates and draws the initial values. With `every` all
   /// parameters are drawn from it instead of what they asked for; a forget bias is still added. Throws Error
   /// if called twice or on a part.
   void finalize(uint64_t seed, const Initializer* every = nullptr, Device device = Device::cpu);
@@ -98,8 +102,8 @@ class Module {
  private:
   friend class Parameter;
   friend class Buffer;
-  /// Throws Error if the model is laid out already, or has a tensor of this name.
-  void check_new(const std::string& name) const;
+  /// Root only. Throws Error if the model is laid out already, or has a tensor of this name.
+  void take_name(const std::string& name);
   const Module& root() const { return parent_ ? parent_->root() : *this; }
   Module& root() { return parent_ ? parent_->root() : *this; }
 
@@ -111,6 +115,7 @@ class Module {
   // Of the root:
   std::vector<Parameter*> parameters_;
   std::vector<Buffer*> buffers_;
+  std::set<std::string> names_;  // of all these
   std::vector<Segment> segments_;
   Device device_ = Device::cpu;
   Tensor values_, gradients_;

@@ -37,8 +37,8 @@ class Sgd final : public Optimizer {
   /// Without momentum nothing is kept.
   Sgd(const OptimizerOptions& options, const Tensor& values, const Tensor& gradients)
       : Optimizer(options, values, gradients,
-                  options.momentum == 0 ? std::vector<std::string>{} : std::vector<std::string>{"momentum"}) {
-  }
+                  options.momentum == 0 ? std::vector<NamedTensor>{}
+                                        : std::vector<NamedTensor>{{"momentum", {}}}) {}
 
  private:
   void update(double learning_rate) override {
@@ -57,7 +57,7 @@ template <bool decoupled>
 class AdamFamily final : public Optimizer {
  public:
   AdamFamily(const OptimizerOptions& options, const Tensor& values, const Tensor& gradients)
-      : Optimizer(options, values, gradients, {"first_moment", "second_moment"}) {}
+      : Optimizer(options, values, gradients, {{"first_moment", {}}, {"second_moment", {}, 0}}) {}
 
  private:
   void update(double learning_rate) override {
@@ -79,7 +79,7 @@ class AdamFamily final : public Optimizer {
 class Rmsprop final : public Optimizer {
  public:
   Rmsprop(const OptimizerOptions& options, const Tensor& values, const Tensor& gradients)
-      : Optimizer(options, values, gradients, {"mean_square"}) {}
+      : Optimizer(options, values, gradients, {{"mean_square", {}, 0}}) {}
 
  private:
   void update(double learning_rate) override {
@@ -145,17 +145,17 @@ void check_options(const OptimizerOptions& it) {
 }  // namespace
 
 Optimizer::Optimizer(const OptimizerOptions& options, const Tensor& values, const Tensor& gradients,
-                     const std::vector<std::string>& state_names)
+                     std::vector<NamedTensor> state)
     : options_(options),
       learning_rate_(options.learning_rate.value_or(default_learning_rate(options.name))),
       values_(values),
-      gradients_(gradients) {
+      gradients_(gradients),
+      state_(std::move(state)) {
   check(values.defined() && gradients.defined() && values.shape().dimensions() == 1 &&
             values.shape() == gradients.shape(),
         "[{}] needs flat buffers of one size, of values and of gradients: got {} and {}", name(),
         values.shape(), gradients.shape());
-  for (const std::string& state : state_names)
-    state_.push_back({state, Tensor::zeros(values.shape(), values.device())});
+  for (NamedTensor& it : state_) it.tensor = Tensor::zeros(values.shape(), values.device());
 }
 
 void Optimizer::check_rate(double learning_rate) const {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -28,10 +29,11 @@ struct OptimizerOptions {
   double weight_decay = 0;                // added to the gradient (an L2 penalty); adamw: decoupled
 };
 
-/// A flat vector of numbers, one for each of the model's values.
+/// A flat vector of numbers, one for each of the model's values, and none below `least`.
 struct NamedTensor {
   std::string name;
   Tensor tensor;
+  real least = std::numeric_limits<real>::lowest();
 };
 
 class Optimizer {
@@ -64,8 +66,9 @@ class Optimizer {
   void restore_scalars(const std::map<std::string, double>& scalars);
 
  protected:
+  /// `state` has no memory yet.
   Optimizer(const OptimizerOptions& options, const Tensor& values, const Tensor& gradients,
-            const std::vector<std::string>& state_names);
+            std::vector<NamedTensor> state);
 
   const OptimizerOptions& options() const { return options_; }
   /// Applies the formula at this rate; steps() counts the step already.

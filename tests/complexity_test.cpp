@@ -48,7 +48,7 @@ void read_words(const std::string& path) {
 void read_log(const std::string& path) {
   read_json_lines(path, "a test writes", [](const nlohmann::ordered_json& line) { return line.is_object(); });
 }
-void read_tensors(const std::string& path) { Safetensors::read(path); }
+void read_tensors(const std::string& path) { Safetensors file(path); }
 
 std::string safetensors_file(const std::string& header) {
   std::string length(8, '\0');
@@ -85,7 +85,7 @@ const std::vector<Reader> readers = {
      [](const std::string& path) { open_corpus(path, Unit::words); }},
     {"vocabulary", 50'000,
      [](int n) { return "<eos>\n" + repeated(n, [](int i) { return fmt::format("w{}\n", i); }); },
-     [](const std::string& path) { Vocabulary::load(path, {Unit::words}); }},
+     [](const std::string& path) { Vocabulary::from_text(read_file(path), path, {Unit::words}); }},
     {"json_lines", 2'000, [](int n) { return repeated(n, "{\"step\":1,\"nats\":2.5}\n"); }, read_log},
     {"json_one_line", 3'000, [](int n) { return object_of(n, "1") + "\n"; }, read_log},
     {"json_nested", 20'000, [](int n) { return repeated(n, "[") + "\n"; }, read_log},

@@ -24,14 +24,11 @@ Strings symbols(const Vocabulary& vocabulary) {
 }
 
 Vocabulary reload(const Vocabulary& vocabulary) {
-  const TestFolder folder;
-  return Vocabulary::load(folder.write("vocab.txt", vocabulary.to_text()), vocabulary.tokenization());
+  return Vocabulary::from_text(vocabulary.to_text(), "vocab.txt", vocabulary.tokenization());
 }
 
 void expect_load_error(std::string_view content, Tokenization tokenization, std::string_view part) {
-  const TestFolder folder;
-  const auto file = folder.write("vocab.txt", content);
-  expect_input_error([&] { Vocabulary::load(file, tokenization); }, "vocab.txt", part);
+  expect_input_error([&] { Vocabulary::from_text(content, "vocab.txt", tokenization); }, "vocab.txt", part);
 }
 
 TEST(Vocabulary, OrderOfFirstOccurrenceAndAReservedUnknown) {
@@ -177,11 +174,8 @@ TEST(VocabularyFile, RoundTrips) {
 }
 
 TEST(VocabularyFile, ReadsEitherSpellingOfABlank) {
-  const TestFolder folder;
-  const auto file = folder.write("vocab.txt", "a\n \n\\X41");
-  expect_input_error([&] { Vocabulary::load(file, characters); }, "line 3", "bad escape");
-  EXPECT_EQ(symbols(Vocabulary::load(folder.write("vocab.txt", "a\n \n\\x4A"), characters)),
-            (Strings{"a", " ", "J"}));
+  expect_load_error("a\n \n\\X41", characters, "line 3: bad escape");
+  EXPECT_EQ(symbols(Vocabulary::from_text("a\n \n\\x4A", "vocab.txt", characters)), (Strings{"a", " ", "J"}));
 }
 
 TEST(VocabularyFile, BadInput) {
@@ -198,8 +192,19 @@ TEST(VocabularyFile, BadInput) {
   expect_load_error("a\nthe\n", characters, "line 2: 'the' cannot");
   expect_load_error("a\n\\xff\n", characters, "line 2: '\\xff' cannot");
   expect_load_error("a\n\xc3\xa9\n", bytes, "line 2");
-  const TestFolder folder;
-  expect_input_error([&] { Vocabulary::load(folder / "vocab.txt", words); }, "vocab.txt", "No such file");
+}
+
+// Whatever lies in its place, a message is one line of text.
+TEST(VocabularyFile, QuotesLittleOfWhatIsNoSymbol) {
+  const std::string control = "\x1b[2J" + std::string(1'000'000, '\0');
+  for (const std::string& text : {control, control + "\\q", control + "\n" + control}) try {
+      Vocabulary::from_text(text, "vocab.txt", characters);
+      ADD_FAILURE();
+    } catch (const InputError& error) {
+      const std::string line = error.what();
+      EXPECT_LT(line.size(), 300u);
+      EXPECT_EQ(line.find('\x1b'), std::string::npos) << line;
+    }
 }
 
 }  // namespace

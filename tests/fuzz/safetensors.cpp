@@ -20,10 +20,12 @@ struct Content {
 };
 
 Content content_of(const std::filesystem::path& path) {
-  const Safetensors file = Safetensors::read(path);
+  const Safetensors file(path);
+  file.check_values();
   Content content{file.metadata(), {}, {}};
-  for (const TensorBytes& it : file.tensors()) {
-    content.values.emplace_back(it.bytes.begin(), it.bytes.end());
+  for (const TensorEntry& it : file.tensors()) {
+    content.values.emplace_back(it.size());
+    file.read(it, content.values.back());
     content.tensors[it.name] = {it.name, it.dtype, it.shape, content.values.back()};
   }
   return content;

@@ -22,7 +22,7 @@ std::optional<Encoded> encoded(const Vocabulary& vocabulary, const Text& text) {
 
 void check_vocabulary_file(const Vocabulary& vocabulary, const Text& text) {
   const std::string written = vocabulary.to_text();
-  const auto again = Vocabulary::load(scratch("vocab.txt", written), vocabulary.tokenization());
+  const auto again = Vocabulary::from_text(written, "vocab.txt", vocabulary.tokenization());
   demand(again.to_text() == written, "another vocab.txt when written again");
   demand(again.unknown_is_trained() == vocabulary.unknown_is_trained(), "another <unk> when read again");
   const auto before = encoded(vocabulary, text), after = encoded(again, text);

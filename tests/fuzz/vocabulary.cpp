@@ -8,7 +8,7 @@ namespace rondo::fuzz {
 namespace {
 
 Vocabulary read(std::string_view text, Tokenization how) {
-  return Vocabulary::load(scratch("vocab.txt", text), how);
+  return Vocabulary::from_text(text, "vocab.txt", how);
 }
 
 void run(std::string_view raw) {

@@ -13,6 +13,7 @@
 #include "lm/memory.h"
 #include "lm/model.h"
 #include "lm/recipes.h"
+#include "lm/training.h"
 #include "tensor/allocator.h"
 #include "tests/lm/temporary_folder.h"
 
@@ -71,6 +72,54 @@ TEST(MemoryEstimate, OfTheStatisticsOfDynamicEvaluation) {
     expect_contains(error_of([&] { check_dynamic_fits(recipe, model, dynamic_bytes(recipe, model) - 1); }),
                     "the statistics would take about");
   }
+}
+
+// One line among others that are short: computed with all its padding where something is masked, without it
+// otherwise.
+TEST(MemoryEstimate, OfLinesCountsThePadding) {
+  const int64_t V = 200, line_end = 0, longest = 1000;
+  std::vector<int32_t> ids;
+  for (int32_t i = 0; i < 400; ++i) ids.push_back(i % 10 == 9 ? line_end : 1 + i % (V - 1));
+  for (int32_t i = 1; i < longest; ++i) ids.push_back(1 + i % (V - 1));
+  ids.push_back(line_end);
+  for (const char* dropout : {"model.dropout=0.2", "model.dropout=0"}) {
+    const Recipe recipe = recipe_with({dropout, "data.batching=lines", "train.batch=8", "model.hidden=64",
+                                       "model.embedding=64", "model.layers=1"});
+    const size_t before = memory_statistics(Device::cpu).bytes_in_use;
+    Training training(recipe, V, ids, line_end);
+    reset_peak_bytes(Device::cpu);
+    for (Chunk chunk; training.next_chunk(chunk);) training.advance(chunk);
+    const auto measured = static_cast<double>(memory_statistics(Device::cpu).peak_bytes - before);
+    const Batches batches(recipe, ids, line_end);
+    const ChunkSizeOfStreams size_of = [&](int64_t streams) {
+      return batches.most(streams, !leaves_out_padding(training.model().options(), Device::cpu));
+    };
+    const int64_t estimated = training_bytes(recipe, training.model(), size_of);
+    EXPECT_GT(measured / static_cast<double>(estimated), 0.75) << dropout << ": " << measured;
+    EXPECT_LT(measured / static_cast<double>(estimated), 1.25) << dropout << ": " << measured;
+    EXPECT_NO_THROW(check_fits(recipe, training.model(), estimated, size_of));
+    EXPECT_THROW(check_fits(recipe, training.model(), estimated - 1, size_of), InputError);
+    expect_contains(error_of([&] { check_fits(recipe, training.model(), 1000, size_of); }),
+                    "the longest lines of the text shorter");
+  }
+}
+
+TEST(MemoryEstimate, OfTheLargestSettingsIsLargeAndNotNegative) {
+  const Recipe recipe = recipe_with({"model.hidden=1000000", "model.embedding=1000000", "model.layers=100",
+                                     "train.batch=1000000", "train.length=1000000",
+                                     "train.length_deviation=1000000", "train.eval_streams=1000000",
+                                     "dynamic.statistics_streams=1000000", "dynamic.length=1000000"});
+  const LanguageModel model(model_options(recipe), 100'000'000, std::nullopt);
+  for (const auto& bytes_of : {evaluation_bytes, dynamic_bytes}) EXPECT_GT(bytes_of(recipe, model), 1e15);
+  EXPECT_GT(training_bytes(recipe, model), 1e18);
+  expect_contains(error_of([&] { check_fits(recipe, model, int64_t{1} << 50); }), "would take about");
+  expect_contains(error_of([&] {
+                    const Recipe larger =
+                        recipe_with({"model.cell=dt_rnn", "model.layers=1000", "model.hidden=1000000",
+                                     "model.transition=[1000000, 1000000, 1000000]"});
+                    LanguageModel(model_options(larger), 10, std::nullopt);
+                  }),
+                  "more than 1125899906842624 parameters");
 }
 
 TEST(MemoryEstimate, NamesAMicroBatchThatFits) {

@@ -27,6 +27,8 @@ namespace rondo {
 struct Result {
   int status = -1;  // of exit; 128 + the signal if one ended the program
   std::string out, err;
+  double processor_seconds = 0;
+  long most_kibibytes = 0;  // of memory at once
 };
 
 class Program {
@@ -80,10 +82,14 @@ class Program {
   Result end(int signal = 0) {
     if (signal != 0) kill(process_, signal);
     int state = 0;
-    waitpid(process_, &state, 0);
+    rusage used{};
+    wait4(process_, &state, 0, &used);
     process_ = -1;
+    const auto seconds = [](const timeval& it) {
+      return static_cast<double>(it.tv_sec) + 1e-6 * static_cast<double>(it.tv_usec);
+    };
     return {WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state), bytes_of_file(folder_ / "out"),
-            bytes_of_file(folder_ / "err")};
+            bytes_of_file(folder_ / "err"), seconds(used.ru_utime) + seconds(used.ru_stime), used.ru_maxrss};
   }
 
  private:

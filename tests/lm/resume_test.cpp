@@ -81,8 +81,7 @@ TEST(Resume, AveragingGoesOnExactly) {
     wait_for_log(program, data / "killed", lines);
     ASSERT_EQ(program.end(SIGKILL).status, 128 + SIGKILL);
     words = data.resume("killed");
-    const std::string count =
-        Safetensors::read(data / "killed/state.safetensors").metadata("averaging.count");
+    const std::string count = Safetensors(data / "killed/state.safetensors").metadata("averaging.count");
     (count == "0" ? before : after) = true;
   }
   EXPECT_TRUE(before && after) << "killed on both sides of the switch";
@@ -149,7 +148,7 @@ TEST(Resume, ATerminalThatHangsUpLosesNothing) {
   EXPECT_EQ(result.status, 128 + SIGHUP) << result.err;
   const auto last = log_of(data / "run").back();
   ASSERT_TRUE(last.contains("step"));
-  EXPECT_EQ(Safetensors::read(data / "run/state.safetensors").metadata("step"), last.at("step").dump());
+  EXPECT_EQ(Safetensors(data / "run/state.safetensors").metadata("step"), last.at("step").dump());
 }
 
 // A signal does not wait for the end of an evaluation, which is done anew by the run that goes on: those
@@ -220,7 +219,7 @@ TEST(Resume, AReaderThatGoesEndsItQuietly) {
   EXPECT_EQ(result.err, "");
   const auto log = log_of(data / "run");
   ASSERT_FALSE(log.empty());
-  EXPECT_EQ(Safetensors::read(data / "run/state.safetensors").metadata("step"), log.back().at("step").dump())
+  EXPECT_EQ(Safetensors(data / "run/state.safetensors").metadata("step"), log.back().at("step").dump())
       << "what was trained is saved";
   const std::string epochs = fmt::format("{}", log.back().at("epoch").get<int>() + 1);
   data.trained("whole", words(epochs));

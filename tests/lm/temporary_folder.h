@@ -45,6 +45,15 @@ inline std::string bytes_of_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+/// In place; a second time it is undone.
+inline void flip_bit(const std::filesystem::path& path, std::size_t bit) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(bit / 8));
+  const int byte = file.get() ^ (1 << bit % 8);
+  file.seekp(static_cast<std::streamoff>(bit / 8));
+  file.put(static_cast<char>(byte));
+}
+
 /// The text of the `Expected` that `code` throws; a failed test, and "", if it throws nothing or another
 /// type.
 template <class Expected = InputError, class Code>

@@ -42,6 +42,18 @@ TEST(Module, LaysParametersOutOnceAndInTwoBuffers) {
   EXPECT_TRUE(model.first.weight.variable().value().shares_memory(model.values()));
 }
 
+TEST(Module, HasItsNamesAndShapesBeforeItsMemory) {
+  Pair model, drawn;
+  drawn.finalize(1);
+  model.lay_out();
+  EXPECT_EQ(model.segments().size(), drawn.segments().size());
+  EXPECT_EQ(error_of([&] { (void)model.values(); }), "[model] call finalize() first");
+  model.allocate(Device::cpu);
+  EXPECT_EQ(model.values().to_vector(), Numbers(drawn.values().size(), 0)) << "to be read from a file";
+  EXPECT_TRUE(model.first.weight.variable().value().shares_memory(model.values()));
+  EXPECT_EQ(error_of([&] { model.allocate(Device::cpu); }), "[allocate] this model has memory already");
+}
+
 TEST(Module, RefusesTwoParametersOfOneName) {
   struct Twice : Module {
     Parameter a{*this, "a", {2}, constant_values(0)}, b{*this, "a", {2}, constant_values(0)};

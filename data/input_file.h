@@ -1,0 +1,43 @@
+// Files of a known kind and size, open for reading: judged by their size and read in parts, so that nothing
+// is taken for a file that hangs (a pipe), never ends (a device) or has no memory to be read into. Texts that
+// a user names may come through a pipe: read_file of data/text.h reads those.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+
+namespace rondo {
+
+/// Whether there is something of this name, whatever it is: opening it tells.
+bool file_is_there(const std::filesystem::path& path);
+
+class InputFile {
+ public:
+  /// Opens it; links are followed. InputError if it is missing, unreadable, or no regular file.
+  explicit InputFile(const std::filesystem::path& path);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  /// In bytes, when it was opened.
+  std::uint64_t size() const { return size_; }
+  /// Fills `to` with the bytes from `begin` on. InputError where the file has none, or has become shorter.
+  void read(std::uint64_t begin, std::span<char> to) const;
+
+  std::string name() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+  int file_;
+  std::uint64_t size_ = 0;
+};
+
+/// The bytes of a regular file. InputError, before any is read, if there are more than `most`.
+std::string read_regular_file(const std::filesystem::path& path, std::uint64_t most);
+
+/// SHA-256 of the bytes from `begin` on, in hexadecimal.
+std::string sha256_hex(const InputFile& file, std::uint64_t begin = 0);
+
+}  // namespace rondo
