@@ -8,10 +8,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include "data/text.h"
-#include "tensor/error.h"
+#include "tensor/check_system.h"
 
 namespace rondo {
 
@@ -22,7 +21,7 @@ bool file_is_there(const std::filesystem::path& path) {
 
 InputFile::InputFile(const std::filesystem::path& path)
     : path_(path), file_(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
-  if (file_ < 0) throw InputError(fmt::format("{}: cannot be opened: {}", name(), std::strerror(errno)));
+  check_system<InputError>(file_ >= 0, "{}: cannot be opened", path_.native());
   struct stat status {};
   const bool known = fstat(file_, &status) == 0;
   if (known && S_ISREG(status.st_mode)) {
@@ -40,7 +39,7 @@ void InputFile::read(std::uint64_t begin, std::span<char> to) const {
   while (!to.empty()) {
     const ssize_t count = pread(file_, to.data(), to.size(), static_cast<off_t>(begin));
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw InputError(fmt::format("{}: cannot be read: {}", name(), std::strerror(errno)));
+    check_system<InputError>(count >= 0, "{}: cannot be read", path_.native());
     check_input(count > 0, "{}: ends at byte {}, before it should", name(), begin);
     begin += static_cast<std::uint64_t>(count);
     to = to.subspan(static_cast<std::size_t>(count));

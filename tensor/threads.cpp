@@ -60,7 +60,7 @@ class Team {
     for (std::thread& worker : workers_) worker.join();
   }
 
-  void run(Run run, const void* task) {
+  void share_out(Run run, const void* task) {
     unfinished_ = static_cast<uint32_t>(parts_.size());
     take_parts(0, start(run, task));
     while (const uint32_t left = unfinished_) wait_while(unfinished_, left);
@@ -150,7 +150,7 @@ int threads() { return thread_count(); }
 void detail::run_on_team(void (*run)(const void* task, int part, int parts), const void* task) {
   if (threads() == 1 || busy.test_and_set()) return run(task, 0, 1);
   if (!team) team = new Team(threads());
-  team->run(run, task);
+  team->share_out(run, task);
   busy.clear();
 }
 

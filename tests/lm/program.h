@@ -109,6 +109,12 @@ inline std::string output_of_lm(const std::vector<std::string>& words, const std
   return result.out;
 }
 
+/// What it prints with --json: of all of stdout, as nothing else may be there.
+inline nlohmann::json json_of_lm(std::vector<std::string> words) {
+  words.push_back("--json");
+  return nlohmann::json::parse(output_of_lm(words));
+}
+
 /// EXPECT that `result` is a refusal: this status, one line on stderr that contains `part`, nothing on
 /// stdout.
 inline void expect_refused(const Result& result, const std::string& part, int status = 2) {

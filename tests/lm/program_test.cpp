@@ -23,10 +23,6 @@ class ProgramTest : public testing::Test {
   static void TearDownTestSuite() { delete data; }
 
   static std::string run() { return data->path("run"); }
-  static Json json_of(std::vector<std::string> words) {
-    words.push_back("--json");
-    return Json::parse(output_of_lm(words));  // of all of stdout: nothing else may be there
-  }
   /// Rows of tab-separated cells.
   static std::vector<std::vector<std::string>> rows_of(const std::string& text) {
     std::vector<std::vector<std::string>> rows;
@@ -98,16 +94,16 @@ TEST_F(ProgramTest, EvaluatesWhatTrainingReported) {
     if (entry.at("split") == "valid") best = std::min(best, entry.at("nats").get<double>());
     if (entry.at("split") == "test") test = entry.at("nats");
   }
-  const Json on_valid = json_of({"eval", run(), "--threads", "1"});
+  const Json on_valid = json_of_lm({"eval", run(), "--threads", "1"});
   EXPECT_EQ(on_valid.at("nats"), best);
   EXPECT_EQ(on_valid.at("symbols"), 20 * 8 - 1) << "the first symbol is context";
   EXPECT_EQ(on_valid.at("unknowns"), 0);
   EXPECT_NEAR(on_valid.at("bits"), best / std::log(2), 1e-12);
   EXPECT_NEAR(on_valid.at("perplexity"), std::exp(best), 1e-9);
-  EXPECT_EQ(json_of({"eval", run(), "--split", "test", "--threads", "1"}).at("nats"), test);
-  EXPECT_EQ(json_of({"eval", run(), "--text", data->path("data/valid.txt"), "--threads", "1"}).at("nats"),
+  EXPECT_EQ(json_of_lm({"eval", run(), "--split", "test", "--threads", "1"}).at("nats"), test);
+  EXPECT_EQ(json_of_lm({"eval", run(), "--text", data->path("data/valid.txt"), "--threads", "1"}).at("nats"),
             best);
-  const Json wide = json_of({"eval", run(), "--streams", "7"});
+  const Json wide = json_of_lm({"eval", run(), "--streams", "7"});
   EXPECT_EQ(wide.at("symbols"), 20 * 8 - 1);
   EXPECT_NE(wide.at("nats"), best);
   expect_contains(output_of_lm({"eval", run()}), "159 symbols scored");
@@ -119,12 +115,12 @@ TEST_F(ProgramTest, SaysWhatUnknownSymbolsCost) {
   EXPECT_EQ(result.status, 0);
   expect_contains(result.err, "untrained");
   expect_contains(result.out, "5 symbols scored, 1 of them unknown (20.00%)");
-  const Json json = json_of({"eval", run(), "--text", data->path("zebra.txt")});
+  const Json json = json_of_lm({"eval", run(), "--text", data->path("zebra.txt")});
   EXPECT_EQ(json.at("unknowns"), 1);
   // The rows of `score` give the same figures: an empty first line is the context that `score` gives by
   // itself.
   write_bytes(*data / "zebra2.txt", "\nthe cat\nthe zebra\n");
-  const Json with_context = json_of({"eval", run(), "--text", data->path("zebra2.txt")});
+  const Json with_context = json_of_lm({"eval", run(), "--text", data->path("zebra2.txt")});
   double all = 0, unknown = 0;
   for (const auto& row : score("the cat\nthe zebra\n", {"--stateful", "--per-symbol"})) {
     all -= std::stod(row.at(2));
@@ -188,7 +184,7 @@ TEST_F(ProgramTest, LongLinesAreReadInPieces) {
   const auto rows = score(line + "\n");
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].at(1), "1401");
-  const Json json = json_of({"eval", run(), "--text", data->path("long.txt")});
+  const Json json = json_of_lm({"eval", run(), "--text", data->path("long.txt")});
   EXPECT_EQ(json.at("symbols"), 1401);
   EXPECT_NEAR(json.at("nats").get<double>() * 1401, -std::stod(rows[0].at(0)), 1e-2);
 }
@@ -224,7 +220,7 @@ TEST_F(ProgramTest, Generates) {
 }
 
 TEST_F(ProgramTest, DescribesARun) {
-  const Json info = json_of({"info", run()});
+  const Json info = json_of_lm({"info", run()});
   EXPECT_EQ(info.at("vocabulary_size"), 14);
   // The weights, read with nothing but the format's definition.
   const std::string bytes = data->model_bytes("run");
@@ -259,67 +255,16 @@ TEST_F(ProgramTest, DescribesARun) {
   expect_contains(text, info.at("blas_kernel"));
 }
 
-TEST_F(ProgramTest, DescribesARecipe) {
-  const Json info = json_of({"info", "--recipe", "zaremba-small", "--vocab-size", "10000"});
-  EXPECT_EQ(info.at("parameters"), 10000 * 200 + 2 * (800 * 400 + 800) + 10000 * 201);
-  EXPECT_EQ(json_of({"info", "--recipe", "zaremba-small", "--set", "data.max_size=10000"}).at("parameters"),
-            info.at("parameters"));
-  EXPECT_EQ(info.at("modules").at("decoder"), 10000 * 201);
-  // Without memory for it.
-  const Json huge = json_of({"info", "--recipe", "zaremba-large", "--vocab-size", "1000000000"});
-  EXPECT_EQ(huge.at("parameters"), 1'000'000'000 * int64_t{3001} + 2 * (6000 * 3000 + 6000));
-  EXPECT_GT(huge.at("training_bytes"), 1e13);
-}
-
-TEST_F(ProgramTest, EstimatesMemory) {
-  SmallData other;
-  int number = 0;
-  const std::vector<std::vector<std::string>> cases{
-      {"model.dropout=0", "train.micro_batch=0"},
-      {"model.cell=gru_reset_after", "train.micro_batch=0", "train.optimizer=sgd", "train.momentum=0.9"},
-      {"model.hidden=200", "model.layers=1", "train.length=100"},
-      {"model.cell=bn_lstm", "model.hidden=200", "model.layers=1", "train.length=100"},
-      {"model.cell=bn_mi_lstm", "model.dropout=0", "train.length=100"},
-      {"model.cell=dt_rnn", "model.transition=[200, 200, 200]", "model.hidden=200", "train.length=100"},
-      {"model.cell=dt_lstm", "model.transition=[200, 200]", "model.hidden=200", "train.length=100"},
-      {"model.layers=2", "model.hidden=200", "model.major_ratio=0.7", "model.zoneout=0.1",
-       "model.recurrent_dropout=0.2", "train.length=100"},
-      {"model.hidden=200", "model.major_ratio=0.5", "train.length=100"},
-      {"model.hidden=200", "model.zoneout=0.1", "model.zoneout_memory=0.1", "train.length=100"},
-      {"model.cell=mlstm", "model.embedding=0", "model.dropout=0", "train.micro_batch=0"},
-      {"model.hidden=200", "model.weight_drop=0.5", "model.variational=true"},
-      {"model.hidden=800", "model.layers=1", "model.weight_drop=0.5", "train.averaging=always"},
-      {"model.hidden=50", "model.experts=15", "model.embedding=100", "model.tied=true",
-       "model.latent_dropout=0.2", "train.length=100"},
-      {"model.hidden=100", "model.embedding=100", "model.tied=true", "model.embedding_dropout=0.1",
-       "model.input_dropout=0.4", "model.hidden_dropout=0", "train.length=100"}};
-  for (const auto& settings : cases) {
-    std::vector<std::string> words;
-    for (const std::string& setting : settings) words.insert(words.end(), {"--set", setting});
-    words.insert(words.end(), {"--set", "train.eval_every=0", "--set", "train.learning_rate=0.01"});
-    const std::string name = fmt::format("run{}", ++number);
-    std::vector<std::string> once = words;
-    once.insert(once.end(), {"--epochs", "1"});
-    other.trained(name, once);
-    const std::string log = bytes_of_file(other / name / "log.jsonl");
-    const double measured = Json::parse(log.substr(log.rfind("\n{") + 1)).at("peak_bytes");
-    words.insert(words.begin(), {"info", "--recipe", other.path("small.toml"), "--vocab-size", "14"});
-    const double estimated = json_of(words).at("training_bytes");
-    EXPECT_GT(measured / estimated, 0.75) << name;
-    EXPECT_LT(measured / estimated, 1.25) << name;
-  }
-}
-
 // A mixture of softmaxes: what scores a text, and what writes one, are two ways to its distribution.
 TEST_F(ProgramTest, TrainsScoresAndSamplesAMixture) {
   SmallData other;
   other.trained("mixture",
                 {"--set", "model.experts=3", "--set", "model.latent_dropout=0.1", "--set", "model.tied=true",
                  "--set", "model.weight_drop=0.2", "--set", "model.embedding_dropout=0.1"});
-  const Json info = json_of({"info", other.path("mixture")});
+  const Json info = json_of_lm({"info", other.path("mixture")});
   EXPECT_EQ(info.at("modules").at("mixture.prior"), 3 * 32);
   EXPECT_EQ(info.at("modules").at("mixture.latent"), 3 * 24 * 33);
-  EXPECT_LT(json_of({"eval", other.path("mixture")}).at("perplexity"), 8) << "of 12 words: 3 may follow";
+  EXPECT_LT(json_of_lm({"eval", other.path("mixture")}).at("perplexity"), 8) << "of 12 words: 3 may follow";
   // Greedy sampling takes the word that scores best.
   const std::string written =
       output_of_lm({"generate", other.path("mixture"), "--prompt", "the", "-n", "1", "--temperature", "0"});
@@ -337,11 +282,11 @@ TEST_F(ProgramTest, TrainsAndEvaluatesByLines) {
   SmallData other;
   other.trained("lines", {"--epochs", "1", "--set", "data.batching=lines", "--set", "data.unknown=false",
                           "--set", "model.embedding=0", "--set", "model.tied=false"});
-  const Json it = json_of({"eval", other.path("lines"), "--json"});
+  const Json it = json_of_lm({"eval", other.path("lines"), "--json"});
   EXPECT_EQ(it.at("by_lines"), true);
   EXPECT_EQ(it.at("symbols"), 160) << "the first one too";
   expect_contains(output_of_lm({"eval", other.path("lines")}), "read in lines from a zero state");
-  const Json carried = json_of({"eval", other.path("lines"), "--streams", "1", "--json"});
+  const Json carried = json_of_lm({"eval", other.path("lines"), "--streams", "1", "--json"});
   EXPECT_EQ(carried.at("read"), "one stream");
   EXPECT_EQ(carried.at("symbols"), 159);
 }
@@ -358,10 +303,10 @@ TEST_F(ProgramTest, FinalFiguresAreExact) {
     const Json& last = figures.at(figures.size() - (split == std::string("valid") ? 2 : 1));
     EXPECT_EQ(last.at("split"), split);
     EXPECT_EQ(last.at("read"), "one stream");
-    const Json eval = json_of({"eval", other.path("streams"), "--split", split, "--json"});
+    const Json eval = json_of_lm({"eval", other.path("streams"), "--split", split, "--json"});
     EXPECT_EQ(eval.at("nats"), last.at("nats"));
     EXPECT_NE(
-        json_of({"eval", other.path("streams"), "--split", split, "--streams", "8", "--json"}).at("nats"),
+        json_of_lm({"eval", other.path("streams"), "--split", split, "--streams", "8", "--json"}).at("nats"),
         last.at("nats"));
   }
   // What is kept: two figures of the training, then those of lm eval, with what they are of.
@@ -390,29 +335,13 @@ TEST_F(ProgramTest, EvaluatesCropsAsItTrainsOnThem) {
     EXPECT_EQ(entry.at("split"), "test");
     EXPECT_EQ(entry.at("symbols"), 159);
   }
-  EXPECT_EQ(json_of({"eval", other.path("crops"), "--split", "test", "--json"}).at("sequence"), 10);
-  const Json row = json_of({"table", other.path("crops"), "--json"}).at("runs").at(0);
+  EXPECT_EQ(json_of_lm({"eval", other.path("crops"), "--split", "test", "--json"}).at("sequence"), 10);
+  const Json row = json_of_lm({"table", other.path("crops"), "--json"}).at("runs").at(0);
   EXPECT_EQ(row.at("test").at("read"), "sequences of 10 from a zero state");
   EXPECT_EQ(row.at("test_carried_on").at("nats"), log.back().at("nats"));
   other.trained("carried",
                 {"--epochs", "1", "--set", "data.batching=crops", "--set", "data.evaluated_as=stream"});
   EXPECT_EQ(log_of(other / "carried").back().at("read"), "one stream");
-}
-
-TEST_F(ProgramTest, ListsOperatorsAndKeys) {
-  const Json operators = json_of({"info", "--operators"}).at("operators");
-  const auto lstm = std::find_if(operators.begin(), operators.end(),
-                                 [](auto& it) { return it.at("name") == "lstm_gates"; });
-  ASSERT_NE(lstm, operators.end());
-  EXPECT_EQ(lstm->at("inputs"), 5);
-  EXPECT_EQ(lstm->at("outputs"), 2);
-  expect_contains(output_of_lm({"info", "--operators"}), lstm->at("equation"));
-  const Json keys = json_of({"info", "--keys"}).at("keys");
-  const auto hidden =
-      std::find_if(keys.begin(), keys.end(), [](auto& it) { return it.at("name") == "model.hidden"; });
-  ASSERT_NE(hidden, keys.end());
-  EXPECT_EQ(hidden->at("default"), "[200]");
-  expect_contains(output_of_lm({"info", "--keys"}), "model.hidden = [200]");
 }
 
 // Characters and bytes, and a text without any line end.
@@ -449,12 +378,6 @@ TEST_F(ProgramTest, OtherUnits) {
                                            "--seed", "1", "--temperature", "0"});
     EXPECT_TRUE(text.starts_with("\xc3\xa4") && text.ends_with('\n')) << text;
   }
-}
-
-TEST_F(ProgramTest, HelpAndVersion) {
-  for (const std::string command : {"train", "eval", "score", "generate", "info", "recipes"})
-    expect_contains(output_of_lm({command, "--help"}), "Example");
-  expect_contains(output_of_lm({"--version"}), RONDO_VERSION);
 }
 
 }  // namespace
