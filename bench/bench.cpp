@@ -1,7 +1,7 @@
 // `make bench`: lm and PyTorch train the recipes of bench/ on random symbols, in turns on the same threads;
-// then where lm's time goes, a mixture of softmaxes, and what the cells cost. It reports and judges nothing:
-// machines differ and drift, so compare figures of one run, ratios round by round best of all. Next:
-// bench/worker.h (lm's side), bench/peers.py (PyTorch's), bench/cell_costs.h.
+// then where lm's time goes, a mixture of softmaxes, what the cells cost, and busy machines. It reports and
+// judges nothing: machines differ and drift, so compare figures of one run, ratios round by round best of
+// all. Next: bench/worker.h (lm's side), bench/peers.py (PyTorch's), bench/cell_costs.h.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "bench/busy_machine.h"
 #include "bench/cell_costs.h"
 #include "bench/functions.h"
 #include "bench/machine.h"
@@ -43,8 +44,9 @@ struct Options {
   std::vector<std::string> settings;  // of the recipe that --train trains
 };
 
-/// Ask, in place of a recipe's name, for the table of the cells, and for a mixture's output layer alone.
-const std::string cells = "cells", mixture = "mixture";
+/// Ask, in place of a recipe's name, for the table of the cells, a mixture's output layer alone, and for busy
+/// machines.
+const std::string cells = "cells", mixture = "mixture", busy = "busy";
 
 /// PyTorch as it is fastest on a CPU: OpenBLAS with the kernels and the threads that lm uses (the kernels'
 /// name is in our environment already), and memory that stays with the process instead of being mapped anew
@@ -175,7 +177,7 @@ std::vector<fs::path> recipe_files(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     files.emplace_back(name.ends_with(".toml") ? name : folder + name + ".toml");
     check(fs::exists(files.back()), "there is no recipe '{}' in bench/; there are {}, {}", name,
-          fmt::join(all_names, ", "), fmt::join(std::array{cells, mixture}, ", "));
+          fmt::join(all_names, ", "), fmt::join(std::array{cells, mixture, busy}, ", "));
   }
   return files;
 }
@@ -205,7 +207,7 @@ int main(int argc, char** argv) {
   app.add_option(
       "recipe", options.recipes,
       "names of files in bench/; `mixture`: the output layer of a mixture of softmaxes; `cells`: what each "
-      "cell costs beside the LSTM (default: all)");
+      "cell costs beside the LSTM; `busy`: beside busy processes (default: all)");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -225,6 +227,7 @@ int main(int argc, char** argv) {
     const bool all = options.recipes.empty();
     const bool with_mixture = std::erase(options.recipes, mixture) > 0 || all;
     const bool with_cells = std::erase(options.recipes, cells) > 0 || all;
+    const bool with_busy = std::erase(options.recipes, busy) > 0 || all;
     const bool with_recipes = all || !options.recipes.empty();
     const std::vector<fs::path> files =
         with_recipes ? recipe_files(options.recipes) : std::vector<fs::path>();
@@ -242,6 +245,7 @@ int main(int argc, char** argv) {
     for (const fs::path& file : files) bench(options, file);
     if (with_mixture) bench_mixture(options);
     if (with_cells) print_cell_costs(options.threads, options.rounds, options.seconds);
+    if (with_busy) print_busy_machine(options.threads, options.rounds, options.seconds);
     return 0;
   } catch (const std::exception& error) {
     std::fflush(stdout);

@@ -185,7 +185,8 @@ TEST_P(OfEachOptimizer, WorksInPlaceAndLeavesPadsZero) {
   EXPECT_NE(model.first.variable().value().to_vector(), before);  // the model sees it
   EXPECT_GT(model.values().version(), version);
   expect_zero_pads(model, model.values(), "values");
-  for (const auto& [name, tensor] : optimizer->state_tensors()) {
+  for (const auto& [name, tensor, least] : optimizer->state_tensors()) {
+    EXPECT_GE(*std::min_element(tensor.data(), tensor.data() + tensor.size()), least) << name;
     expect_zero_pads(model, tensor, name);
     EXPECT_NE(sum_of_squares(tensor), 0) << name;
   }
