@@ -1,6 +1,8 @@
 // Recipes and config.toml; where the first line is "--set", what follows are KEY=VALUE, one a line.
 #include "lm/settings.h"
 
+#include <algorithm>
+
 #include "lm/memory_estimate.h"
 #include "lm/model.h"
 #include "lm/recipe.h"
@@ -39,7 +41,8 @@ void describe(const Recipe& recipe) {
   const auto streams = static_cast<double>(train.micro_batch > 0 ? train.micro_batch : train.batch);
   const double outputs =
       streams * static_cast<double>(train.length) * 4 * static_cast<double>(recipe.model.hidden.back());
-  demand(static_cast<double>(training_bytes(recipe, model)) >= outputs,
+  demand(static_cast<double>(training_bytes(recipe, model)) >=
+             std::min(outputs, 1e18),  // more is not told apart
          "a training in less memory than it takes");
   demand(evaluation_bytes(recipe, model) > 0, "an evaluation without memory");
 }

@@ -89,7 +89,7 @@ TEST_F(HostileFilesTest, ALinkToItself) {
   fs::remove(run / "model.safetensors");
   fs::create_symlink("model.safetensors", run / "model.safetensors");
   for (const std::string command : {"eval", "table"})
-    expect_refused(run_lm({command, run}), "model.safetensors: Too many levels of symbolic links");
+    expect_refused(run_lm({command, run}), "Too many levels of symbolic links");
 }
 
 }  // namespace
