@@ -23,8 +23,7 @@ InputFile::InputFile(const std::filesystem::path& path)
     : path_(path), file_(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
   check_system<InputError>(file_ >= 0, "{}: cannot be opened", path_.native());
   struct stat status {};
-  const bool known = fstat(file_, &status) == 0;
-  if (known && S_ISREG(status.st_mode)) {
+  if (fstat(file_, &status) == 0 && S_ISREG(status.st_mode)) {
     size_ = static_cast<std::uint64_t>(status.st_size);
     return;
   }

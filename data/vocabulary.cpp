@@ -84,11 +84,6 @@ bool Vocabulary::add(std::string symbol) {
 
 Vocabulary Vocabulary::from_text(std::string_view text, const std::string& name, Tokenization tokenization) {
   check_input(!text.empty(), "{}: empty; a vocabulary holds a symbol a line", name);
-  // What is no symbol may have any length and hold any bytes; a message is a line.
-  const auto quoted = [](std::string_view it) {
-    constexpr std::size_t most = 40;
-    return escape_symbol(it.substr(0, most)) + (it.size() > most ? "..." : "");
-  };
   Vocabulary vocabulary(tokenization);
   std::int64_t number = 0;
   for (const std::string_view line : split_lines(text)) {
@@ -100,9 +95,9 @@ Vocabulary Vocabulary::from_text(std::string_view text, const std::string& name,
       throw InputError(fmt::format("{}: line {}: empty; every line is a symbol", name, number));
     if (!is_of_unit(*symbol, tokenization.unit))
       throw InputError(fmt::format("{}: line {}: '{}' cannot come from text read as {}", name, number,
-                                   quoted(*symbol), to_string(tokenization.unit)));
+                                   excerpt(*symbol), to_string(tokenization.unit)));
     if (!vocabulary.add(*symbol))
-      throw InputError(fmt::format("{}: line {}: '{}' is already on line {}", name, number, quoted(*symbol),
+      throw InputError(fmt::format("{}: line {}: '{}' is already on line {}", name, number, excerpt(*symbol),
                                    *vocabulary.id(*symbol) + 1));
   }
   check_input(tokenization.unit != Unit::words || vocabulary.line_end_id().has_value(),

@@ -87,7 +87,7 @@ void check_layout(const Safetensors& file, const Module& model) {
 }
 
 /// Before values are read for use.
-void check_values_of(const Safetensors& file) {
+void check_values_or_warn(const Safetensors& file) {
   file.check_values();
   // What this program writes has always had metadata; what other programs write often has none.
   static std::set<std::string> warned;
@@ -125,7 +125,7 @@ void save_model(const std::filesystem::path& path, const Module& model) {
 void load_model(const std::filesystem::path& path, const Module& model) {
   const Safetensors file(path);
   check_layout(file, model);
-  check_values_of(file);
+  check_values_or_warn(file);
   for_each_tensor(model, [&](const std::string& name, const Shape& shape, real least, auto tensor) {
     tensor().set(numbers_of(file, name, shape, least).data());
   });
@@ -160,7 +160,7 @@ void StateWriter::write(const std::filesystem::path& path) const { rondo::write(
 void StateReader::check_shape(const std::string& name, const Shape& shape) const {
   entry_of(file_, name, shape);
 }
-void StateReader::check_values() const { check_values_of(file_); }
+void StateReader::check_values_or_warn() const { rondo::check_values_or_warn(file_); }
 
 void StateReader::read(const std::string& name, const Tensor& to, real least) const {
   to.set(numbers_of(file_, name, to.shape(), least).data());

@@ -49,7 +49,7 @@ class StateReader {
   /// InputError naming the file if there is no tensor of this name and shape.
   void check_shape(const std::string& name, const Shape& shape) const;
   /// Safetensors::check_values, before tensors are read.
-  void check_values() const;
+  void check_values_or_warn() const;
   /// Into a tensor of the saved shape. InputError naming the file if there is none of that name and shape, or
   /// if a number in it is not finite or below `least`.
   void read(const std::string& name, const Tensor& to,

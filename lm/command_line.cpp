@@ -16,6 +16,7 @@
 #include "lm/run_folder.h"
 #include "lm/version.h"
 #include "tensor/error.h"
+#include "tensor/threads.h"
 
 namespace rondo {
 namespace {
@@ -81,7 +82,7 @@ void Parser::add_device(CLI::App& to, Options& options) {
       ->type_name("NAME");
   to.add_option("--threads", options.threads,
                 "threads of the CPU (default: OMP_NUM_THREADS, else one per core)")
-      ->check(integer(1, 4096))
+      ->check(integer(1, most_threads))
       ->type_name("N");
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "data/input_file.h"
 #include "lm/training.h"
 
 namespace rondo {
@@ -11,9 +12,9 @@ namespace {
 void check_finished(const RunFolder& run, const Recipe& recipe) {
   const std::string folder = run.path.string();
   const std::string remedy = resume_command(run);
-  check_input(std::filesystem::exists(run.model()), "{}: holds no model to finetune yet; train it first: {}",
-              folder, remedy);
-  check_input(std::filesystem::exists(run.state()) && is_finished(recipe, run.state()),
+  check_input(file_is_there(run.model()), "{}: holds no model to finetune yet; train it first: {}", folder,
+              remedy);
+  check_input(file_is_there(run.state()) && is_finished(recipe, run.state()),
               "{}: its training is not finished; finish it first: {}", folder, remedy);
 }
 

@@ -71,8 +71,8 @@ void print_model(const Subject& subject, const Module& model) {
     fmt::print("run         {}, of {} by version {} on {} in {} with {} threads\n", subject.run,
                printable(subject.made_by.data), subject.made_by.version, subject.made_by.device,
                subject.made_by.precision, subject.made_by.threads);
-  fmt::print("recipe      {}: {}\n", recipe.name, recipe.description);
-  if (!recipe.paper.empty()) fmt::print("paper       {}\n", recipe.paper);
+  fmt::print("recipe      {}: {}\n", recipe.name, printable(recipe.description));
+  if (!recipe.paper.empty()) fmt::print("paper       {}\n", printable(recipe.paper));
   const Recipe::Model& model_settings = recipe.model;
   if (model_settings.hidden.size() == 1)
     fmt::print("model       {} x {} {}", model_settings.layers, model_settings.hidden.front(),

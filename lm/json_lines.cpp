@@ -4,6 +4,7 @@
 #include <limits>
 #include <string_view>
 
+#include "data/input_file.h"
 #include "lm/files.h"
 #include "tensor/error.h"
 
@@ -37,8 +38,7 @@ bool is_too_deep(std::string_view line) {
 // nlohmann::json, a map: what keeps the order of its keys looks through all of them for each.
 void read_json_lines(const std::filesystem::path& path, const std::string& writer,
                      const std::function<bool(const nlohmann::json&)>& use) {
-  std::error_code error;
-  if (std::filesystem::status(path, error).type() == std::filesystem::file_type::not_found) return;
+  if (!file_is_there(path)) return;
   std::int64_t number = 0;
   read_lines(path, [&](std::string_view line) {
     ++number;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "data/input_file.h"
 #include "lm/json_lines.h"
 #include "lm/measurement.h"
 #include "lm/model.h"
@@ -84,7 +85,7 @@ MeasuredRun measured_run(const std::string& path) {
   row.run = path;
   row.config = read_config(folder);
   const std::vector<KeptMeasurement> kept = kept_measurements(folder);
-  if (std::filesystem::exists(folder.vocabulary()) || kept.empty()) {
+  if (file_is_there(folder.vocabulary()) || kept.empty()) {
     const Vocabulary vocabulary = read_vocabulary(folder, row.config);
     row.vocabulary_size = vocabulary.size();
     row.types = vocabulary.types();
@@ -98,7 +99,7 @@ MeasuredRun measured_run(const std::string& path) {
   read_json_lines(folder.log(), "`lm train` writes into its log",
                   [&](const Json& entry) { return read_log_line(entry, row); });
   take_measurements(kept, row);
-  if (!row.finished && row.valid() && std::filesystem::exists(folder.state()))  // a text without a test text
+  if (!row.finished && row.valid() && file_is_there(folder.state()))  // a text without a test text
     row.finished = is_finished(row.recipe(), folder.state());
   return row;
 }

@@ -121,7 +121,7 @@ std::vector<KeptMeasurement> kept_measurements(const RunFolder& run) {
   std::vector<KeptMeasurement> kept;
   if (all.empty()) return kept;
   const std::string model =
-      std::filesystem::exists(run.model()) ? sha256_hex(InputFile(run.model())) : all.back().first;
+      file_is_there(run.model()) ? sha256_hex(InputFile(run.model())) : all.back().first;
   for (auto& [of, it] : all)
     if (of == model) kept.push_back(std::move(it));
   return kept;

@@ -28,8 +28,8 @@ std::vector<Key> keys_of(Recipe& recipe) {
   const std::vector<std::string> initialisers = {"pytorch", "uniform", "normal", "log_normal", "orthogonal"};
   return {
       {"recipe.name", &name, any, "", "the name of the recipe; runs are called runs/NAME-N"},
-      {"recipe.description", &description, any, "", "one line for `lm recipes`"},
-      {"recipe.paper", &paper, any, "", "where the settings come from: paper, table, row"},
+      {"recipe.description", &description, any_text(), "", "one line for `lm recipes`"},
+      {"recipe.paper", &paper, any_text(), "", "where the settings come from: paper, table, row"},
 
       {"published.valid", &published.trained.valid, at_least(0), "",
        "the paper's figure on valid.txt; 0: none"},

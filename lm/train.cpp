@@ -119,7 +119,7 @@ Error remedy_of(const Diverged& error, const RunFolder& run, bool finetunes) {
   return Error(fmt::format(
       "{}. Training stops{}; try a lower {}.learning_rate or stronger clipping (train.clip) in a new run "
       "(another --out): --resume changes no settings",
-      error.what(), std::filesystem::exists(run.model()) ? " and the best model stays" : "",
+      error.what(), file_is_there(run.model()) ? " and the best model stays" : "",
       finetunes ? "finetune" : "train"));
 }
 
@@ -210,7 +210,7 @@ std::string place_of(const std::string& data, const Recipe& recipe) {
 /// log was then.
 int64_t load_begin(Training& training, bool resume, const RunFolder& run, const MadeBy& made_by) {
   const auto left = [&](const std::filesystem::path& file) {  // by the run that goes on
-    return resume && std::filesystem::exists(file);
+    return resume && file_is_there(file);
   };
   const bool finetunes = !made_by.finetuned_from.empty();
   int64_t log_position = 0;
@@ -284,7 +284,7 @@ void check_known_vocabulary(const Setup& setup, const std::string& symbols) {
   if (!setup.resumes && !setup.finetunes()) return;
   const RunFolder known = setup.known_run();
   check_vocabulary(known, setup.config.made_by, symbols);
-  if (std::filesystem::exists(known.vocabulary())) read_vocabulary(known, setup.config);
+  if (file_is_there(known.vocabulary())) read_vocabulary(known, setup.config);
 }
 
 /// Before memory is taken for a model and hours are spent on it: the files that a training begins with must
@@ -355,6 +355,17 @@ void say_beginning(const Setup& setup, const MadeBy& before, const Compute& comp
     report.line("the average of the weights after each step, from the first on, is evaluated and kept");
 }
 
+/// InputError if the training would not fit into the memory that there is.
+void check_memory(const Recipe& recipe, const LanguageModel& layout, const Corpus& corpus,
+                  const Vocabulary& vocabulary, Device device) {
+  const auto available = available_memory(device);
+  if (!available) return;
+  const Batches batches(recipe, corpus.train.ids, vocabulary.line_end_id());
+  check_fits(recipe, layout, *available, [&](int64_t streams) {
+    return batches.most(streams, !leaves_out_padding(layout.options(), device));
+  });
+}
+
 }  // namespace
 
 int train(const TrainOptions& options) {
@@ -376,11 +387,7 @@ int train(const TrainOptions& options) {
   check_known_vocabulary(setup, symbols);
   const LanguageModel layout(model_options(recipe), vocabulary.size(), std::nullopt);
   check_known_files(setup, layout);
-  const Batches batches(recipe, corpus.train.ids, vocabulary.line_end_id());
-  if (const auto available = available_memory(device))
-    check_fits(recipe, layout, *available, [&](int64_t streams) {
-      return batches.most(streams, !leaves_out_padding(layout.options(), device));
-    });
+  check_memory(recipe, layout, corpus, vocabulary, device);
   Training training(recipe, vocabulary.size(), corpus.train.ids, vocabulary.line_end_id(), device);
   const int64_t log_position = load_begin(training, setup.resumes, setup.run, setup.config.made_by);
   check_input(training.epoch() <= recipe.train.epochs + 1,

@@ -385,7 +385,7 @@ void Training::save(const std::filesystem::path& path, int64_t log_position) con
 int64_t Training::load(const std::filesystem::path& path) {
   if (gpu_) gpu_->forget();
   const StateReader file(path);
-  file.check_values();
+  file.check_values_or_warn();
   read(file, "values", model_, model_.values());
   for (const Buffer* buffer : model_.buffers())
     file.read("buffer." + buffer->name(), buffer->tensor(), buffer->least());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "data/input_file.h"
+#include "data/text.h"
 #include "lm/checkpoint.h"
 #include "lm/command_line.h"
 #include "lm/json_lines.h"
@@ -73,7 +74,7 @@ std::vector<Finding> Verification::findings() {
   look(run_.state(), [&] { return state(); });
   look(run_.log(), [&] { return lines(run_.log(), "`lm train` writes into its log"); });
   look(run_.evaluations(), [&] { return lines(run_.evaluations(), "`lm eval` keeps"); });
-  if (config_) look(config_->made_by.data, config_->made_by.data, [&] { return text(); });
+  if (config_) look(printable(config_->made_by.data), config_->made_by.data, [&] { return text(); });
   return findings_;
 }
 

@@ -4,12 +4,14 @@
 #include "tensor/threads.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -43,17 +45,35 @@ void wait_while(const std::atomic<uint32_t>& word, uint32_t value) {
   word.wait(value);
 }
 
+/// While it lives, the thread, and those that it starts, are sent no signal but those of faults of their own:
+/// signals are for the threads of the program that uses the library.
+class NoSignals {
+ public:
+  NoSignals() {
+    sigset_t blocked;
+    sigfillset(&blocked);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&blocked, fault);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before_);
+  }
+  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  NoSignals(const NoSignals&) = delete;
+  NoSignals& operator=(const NoSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 class Team {
  public:
   using Run = void (*)(const void* task, int part, int parts);
 
+  /// Of fewer threads where the system gives no more.
   explicit Team(int size) : parts_(static_cast<size_t>(size)) {
-    // Signals are for the threads of the program that uses the library.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    for (int i = 1; i < size; ++i) workers_.emplace_back([this, i] { work(i); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    const NoSignals in_workers;
+    try {
+      for (int i = 1; i < size; ++i) workers_.emplace_back([this, i] { work(i); });
+    } catch (const std::system_error&) {  // the others take the parts of those that are missing
+    }
   }
   ~Team() {
     start(nullptr, nullptr);
@@ -111,11 +131,18 @@ class Team {
   std::vector<std::thread> workers_;
 };
 
+/// Those that the process may use: taskset and containers leave it some of the machine's.
+int processors() {
+  cpu_set_t usable;
+  return sched_getaffinity(0, sizeof usable, &usable) == 0
+             ? CPU_COUNT(&usable)
+             : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
 int default_threads() {
   const char* wanted = std::getenv("OMP_NUM_THREADS");
   const long count = wanted ? std::strtol(wanted, nullptr, 10) : 0;
-  const int processors = static_cast<int>(std::thread::hardware_concurrency());
-  return count > 0 ? static_cast<int>(std::min(count, 1024L)) : std::max(processors, 1);
+  return count > 0 ? static_cast<int>(std::min<long>(count, most_threads)) : processors();
 }
 
 std::atomic<int>& thread_count() {
@@ -124,9 +151,13 @@ std::atomic<int>& thread_count() {
 }
 
 /// The team, made when it is first needed; it is never destroyed, as threads may be under way when a program
-/// ends. Whoever has set `busy` may use or replace it.
+/// ends. Whoever has `busy` may use or replace it.
 Team* team = nullptr;
 std::atomic_flag busy;
+
+struct Release {
+  ~Release() { busy.clear(); }
+};
 
 /// A forked process has the memory of the team, but not its threads.
 const int forget_team_in_child = pthread_atfork(nullptr, nullptr, [] {
@@ -137,21 +168,21 @@ const int forget_team_in_child = pthread_atfork(nullptr, nullptr, [] {
 }  // namespace
 
 void set_threads(int count) {
-  check(count >= 1, "[threads] at least 1, got {}", count);
+  check(count >= 1 && count <= most_threads, "[threads] from 1 to {}, not {}", most_threads, count);
   while (busy.test_and_set()) std::this_thread::yield();
+  const Release release;
   delete team;
   team = nullptr;
   thread_count() = count;
-  busy.clear();
 }
 
 int threads() { return thread_count(); }
 
 void detail::run_on_team(void (*run)(const void* task, int part, int parts), const void* task) {
   if (threads() == 1 || busy.test_and_set()) return run(task, 0, 1);
+  const Release release;
   if (!team) team = new Team(threads());
   team->share_out(run, task);
-  busy.clear();
 }
 
 }  // namespace rondo

@@ -7,9 +7,10 @@
 
 namespace rondo {
 
-/// Threads that share out work, the caller's included; at least 1, or Error. Before it is set:
+/// Threads that share out work, the caller's included; Error unless from 1 to most_threads. Before it is set:
 /// OMP_NUM_THREADS, if that is a number, as in other numeric programs, else the processors that the process
-/// may use.
+/// may use. Not from within a loop's body.
+constexpr int most_threads = 4096;
 void set_threads(int count);
 int threads();
 

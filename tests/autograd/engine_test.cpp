@@ -291,7 +291,7 @@ TEST(Operators, GradientsOfARepeatedVectorAreColumnSums) {
       const double value = x.data()[r * columns + j];
       expected += value + value * value;
     }
-    ASSERT_NEAR(gradients[0][j], expected, 1e-5) << j;
+    ASSERT_NEAR(gradients[0][j], expected, 1e-6 * std::max(10.0, std::abs(expected))) << j;
   }
 }
 

@@ -202,7 +202,7 @@ TEST(VocabularyFile, QuotesLittleOfWhatIsNoSymbol) {
       ADD_FAILURE();
     } catch (const InputError& error) {
       const std::string line = error.what();
-      EXPECT_LT(line.size(), 300u);
+      EXPECT_LT(line.size(), 600u);
       EXPECT_EQ(line.find('\x1b'), std::string::npos) << line;
     }
 }

@@ -7,9 +7,10 @@
 #include <memory>
 #include <vector>
 
+#include "tests/address_sanitizer.h"
 #include "tests/emulated_gpu/queue.h"
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef RONDO_ADDRESS_SANITIZER
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -25,7 +26,7 @@ struct Place {
   void* kept = nullptr;
 };
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef RONDO_ADDRESS_SANITIZER
 void leave(Place& from, const Place& to) { __sanitizer_start_switch_fiber(&from.kept, to.bottom, to.size); }
 void arrive(Place& at, Place* from) {
   __sanitizer_finish_switch_fiber(at.kept, from ? &from->bottom : nullptr, from ? &from->size : nullptr);

@@ -1,7 +1,8 @@
 // What the program says without computing: models, memory, settings, itself. Of a run: program_test.cpp.
+#include <sched.h>
+
 #include <cmath>
 #include <cstdlib>
-#include <thread>
 
 #include "tests/lm/program.h"
 
@@ -31,7 +32,15 @@ TEST(Info, TakesItsThreadsFromTheEnvironment) {
     return json_of_lm({"info", "--recipe", "demo", "--vocab-size", "50"}).at("threads");
   };
   EXPECT_EQ(threads_with("3"), 3);
-  EXPECT_EQ(threads_with("many"), std::thread::hardware_concurrency());
+  cpu_set_t usable, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof usable, &usable), 0);
+  EXPECT_EQ(threads_with("many"), CPU_COUNT(&usable));
+  CPU_ZERO(&one);
+  for (int i = 0; CPU_COUNT(&one) == 0; ++i)
+    if (CPU_ISSET(i, &usable)) CPU_SET(i, &one);
+  sched_setaffinity(0, sizeof one, &one);
+  EXPECT_EQ(threads_with(""), 1);
+  sched_setaffinity(0, sizeof usable, &usable);
   wanted ? setenv("OMP_NUM_THREADS", before.c_str(), 1) : unsetenv("OMP_NUM_THREADS");
 }
 

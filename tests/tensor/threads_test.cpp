@@ -2,13 +2,16 @@
 #include "tensor/threads.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <set>
 #include <thread>
 #include <vector>
@@ -92,9 +95,6 @@ TEST_F(Threads, ServeSeveralCallers) {
 }
 
 TEST_F(Threads, AreMadeAnewInAForkedProcess) {
-#ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "the thread sanitizer ends a forked process that starts threads";
-#endif
   set_threads(3);
   visits(10);
   const pid_t child = fork();
@@ -132,8 +132,31 @@ TEST_F(Threads, SleepWhileTheyWaitForEachOther) {
   EXPECT_LT(cpu_seconds(CLOCK_THREAD_CPUTIME_ID) - before, 0.03);
 }
 
+// In a process of its own, which gets no memory for a thread.
+TEST_F(Threads, GoOnWithThoseThatTheSystemGives) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    set_threads(8);
+    const rlimit little{1, 1};
+    setrlimit(RLIMIT_AS, &little);
+    sigset_t before, after;
+    pthread_sigmask(SIG_SETMASK, nullptr, &before);
+    std::array<int, 100> seen{};
+    for (int round = 0; round < 2; ++round)
+      parallel_for(100, true, [&](int64_t i) { ++seen[static_cast<size_t>(i)]; });
+    pthread_sigmask(SIG_SETMASK, nullptr, &after);
+    set_threads(2);
+    const bool same_signals = sigismember(&before, SIGTERM) == sigismember(&after, SIGTERM);
+    _exit(same_signals && std::all_of(seen.begin(), seen.end(), [](int it) { return it == 2; }) ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
 TEST_F(Threads, NeedOne) {
-  EXPECT_EQ(error_of([] { set_threads(0); }), "[threads] at least 1, got 0");
+  EXPECT_EQ(error_of([] { set_threads(0); }), "[threads] from 1 to 4096, not 0");
 }
 
 }  // namespace
