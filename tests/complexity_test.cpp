@@ -15,6 +15,7 @@
 #include "lm/recipe.h"
 #include "lm/safetensors.h"
 #include "lm/settings.h"
+#include "lm/toml.h"
 #include "tests/lm/temporary_folder.h"
 
 namespace rondo {
@@ -41,6 +42,7 @@ void read_recipe(const std::string& path) {
   Recipe recipe;
   read_toml(read_file(path), path, keys_of(recipe));
 }
+void read_toml_text(const std::string& path) { parse_toml(read_file(path), path); }
 void read_words(const std::string& path) {
   const Text text = read_text(path, Unit::words);
   Vocabulary(text, {}).encode(text);
@@ -75,10 +77,23 @@ const std::vector<Reader> readers = {
      [](int n) { return "[recipe]\nname = \"" + std::string(static_cast<std::size_t>(n), 'a') + "\"\n"; },
      read_recipe},
     {"settings_comments", 20'000, [](int n) { return repeated(n, "# a comment\n"); }, read_recipe},
-    {"settings_unknown_key", 1'000,
-     [](int n) { return "[model]\n" + std::string(static_cast<std::size_t>(n), 'a') + " = 1\n"; },
-     read_recipe},
     {"settings_nested", 20'000, [](int n) { return "[model]\nhidden = " + repeated(n, "["); }, read_recipe},
+    {"toml_long_name", 200'000, [](int n) { return repeated(n, "x") + " = 1\n[" + repeated(n, "x") + "]"; },
+     read_toml_text},
+    {"toml_lines_in_a_list", 200'000, [](int n) { return "a = [" + repeated(n, "\n") + "]"; },
+     read_toml_text},
+    {"toml_list_of_strings", 10'000, [](int n) { return "a = [" + repeated(n, "'',") + "]"; },
+     read_toml_text},
+    {"toml_escapes", 100'000, [](int n) { return "a = \"" + repeated(n, "\\n") + "\""; }, read_toml_text},
+    {"toml_digits", 100'000, [](int n) { return "a = 0." + repeated(n, "1"); }, read_toml_text},
+    {"toml_underscores", 100'000, [](int n) { return "a = 1" + repeated(n, "_1"); }, read_toml_text},
+    {"toml_long_comment", 200'000, [](int n) { return "#" + repeated(n, "x"); }, read_toml_text},
+    {"toml_values", 5'000, [](int n) { return repeated(n, [](int i) { return fmt::format("k{}=1\n", i); }); },
+     read_toml_text},
+    {"toml_dotted_values", 5'000,
+     [](int n) { return repeated(n, [](int i) { return fmt::format("s{}.k=1\n", i); }); }, read_toml_text},
+    {"toml_sections", 5'000,
+     [](int n) { return repeated(n, [](int i) { return fmt::format("[s{}]\nk=1\n", i); }); }, read_toml_text},
     {"text", 20'000, [](int n) { return repeated(n, [](int i) { return fmt::format("a b{} c\r\n", i); }); },
      read_words},
     {"text_one_line", 40'000, [](int n) { return repeated(n, "word "); },

@@ -2,9 +2,8 @@
 //   FAULTS_ROOT    the folder, absolute
 //   FAULTS_RECORD  a file for what was called, a line each: NUMBER CALL FILE-DESCRIPTOR PATH DETAIL
 //   FAULTS_AT      the number, from 1, of the call that goes wrong
-//   FAULTS_KIND    how: kill (before the call), half (a write, and then kill), or an errno (FAULTS_ALWAYS: in
-//   all
-//                  calls from then on, as on a full disk)
+//   FAULTS_KIND    how: kill (before the call), half (a write, and then kill), or an errno
+//   FAULTS_ALWAYS  the errno in all calls from then on, as on a full disk
 // tests/faults/sweep.py is what uses it.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -12,6 +11,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +23,7 @@
 #define FILES 1024
 
 static char path_of[FILES][512];  // of the open files below the folder; "": another file
+static char only_read[FILES];     // its close matters to nobody
 static long calls;
 
 static const char* setting(const char* name) {
@@ -67,13 +68,16 @@ static int opened(int folder, const char* given, int flags, mode_t mode) {
   char path[sizeof path_of[0]];
   snprintf(path, sizeof path, "%s%s%s", is_watched(folder) ? path_of[folder] : "",
            is_watched(folder) ? "/" : "", given);
-  const int matters = flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC) || (flags & O_DIRECTORY) == O_DIRECTORY;
-  const int watched = is_below_root(path) && matters;
+  const int writes = flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC) || (flags & O_DIRECTORY) == O_DIRECTORY;
+  const int watched = is_below_root(path);
   if (watched && fails()) return -1;
   const int file = REAL(openat)(folder, given, flags, mode);
-  if (file >= 0 && file < FILES) strcpy(path_of[file], watched ? path : "");
+  if (file >= 0 && file < FILES) {
+    strcpy(path_of[file], watched ? path : "");
+    only_read[file] = !writes;
+  }
   char detail[2] = {flags & O_TRUNC ? 't' : 0, 0};
-  if (watched && file >= 0) record("open", file, path, detail, NULL, 0);
+  if (watched && file >= 0) record(writes ? "open" : "open to read", file, path, detail, NULL, 0);
   return file;
 }
 
@@ -108,7 +112,20 @@ ssize_t write(int file, const void* bytes, size_t size) {
   return written;
 }
 
+#define READ(name, arguments)                                    \
+  if (!is_watched(file)) return REAL(name) arguments;            \
+  if (fails()) return -1;                                        \
+  const ssize_t count = REAL(name) arguments;                    \
+  if (count >= 0) record(#name, file, path_of[file], "", "", 0); \
+  return count;
+
+ssize_t read(int file, void* bytes, size_t size){READ(read, (file, bytes, size))} ssize_t
+    pread(int file, void* bytes, size_t size, off_t begin) {
+  READ(pread, (file, bytes, size, begin))
+}
+
 int close(int file) {
+  if (is_watched(file) && only_read[file]) path_of[file][0] = 0;
   if (!is_watched(file)) return REAL(close)(file);
   const int failed = fails(), error = errno;
   record("close", file, path_of[file], "", NULL, 0);
@@ -139,4 +156,17 @@ int rename(const char* from, const char* to) {
 int unlink(const char* path) { WATCHED(is_below_root(path), unlink, (path), -1, path, "%s", "") }
 int mkdir(const char* path, mode_t mode) {
   WATCHED(is_below_root(path), mkdir, (path, mode), -1, path, "%s", "")
+}
+
+// A stream calls what the C library has inside, which no preloaded function replaces: one that reads below
+// the folder is made of the functions above.
+static ssize_t stream_read(void* file, char* bytes, size_t size) {
+  return read((int)(intptr_t)file, bytes, size);
+}
+static int stream_close(void* file) { return close((int)(intptr_t)file); }
+FILE* fopen(const char* path, const char* mode) {
+  if (mode[0] != 'r' || !is_below_root(path)) return REAL(fopen)(path, mode);
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const cookie_io_functions_t functions = {.read = stream_read, .close = stream_close};
+  return file < 0 ? NULL : fopencookie((void*)(intptr_t)file, mode, functions);
 }

@@ -64,7 +64,9 @@ class Kills:
 
 def main():
     kills = int(sys.argv[2]) if len(sys.argv) > 2 else 200
-    chance = random.Random(int(sys.argv[3]) if len(sys.argv) > 3 else time.time_ns())
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else time.time_ns()
+    print(f"kills: seed {seed}", flush=True)
+    chance = random.Random(seed)
     with Workshop(sys.argv[1]) as shop:
         trial = Kills(shop, chance)
         each = -(-kills // (len(RECIPES) + 1))

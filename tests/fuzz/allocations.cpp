@@ -1,4 +1,5 @@
-// `new` and `delete` that count.
+// `new` and `delete` that count. Those of the address sanitizer stay, since it sees by them what is freed in
+// another way than it was allocated; it calls hooks that count.
 #include "tests/fuzz/allocations.h"
 
 #include <malloc.h>
@@ -7,15 +8,35 @@
 #include <cstdlib>
 #include <new>
 
+#include "tests/address_sanitizer.h"
+
 namespace {
+
 thread_local ptrdiff_t held = 0, most_held = 0;
+
+void add(std::size_t bytes) {
+  held += static_cast<ptrdiff_t>(bytes);
+  most_held = std::max(most_held, held);
+}
+void remove(std::size_t bytes) { held -= static_cast<ptrdiff_t>(bytes); }
+
 }  // namespace
 
-// All that belong together, since the address sanitizer has its own of each.
+#ifdef RONDO_ADDRESS_SANITIZER
+// As sanitizer/allocator_interface.h declares them, which not every g++ brings.
+extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*)(const volatile void*, std::size_t),
+                                                         void (*)(const volatile void*));
+extern "C" std::size_t __sanitizer_get_allocated_size(const volatile void*);
+
+namespace {
+[[maybe_unused]] const int hooks = __sanitizer_install_malloc_and_free_hooks(
+    [](const volatile void*, std::size_t bytes) { add(bytes); },
+    [](const volatile void* block) { remove(__sanitizer_get_allocated_size(block)); });
+}  // namespace
+#else
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   void* block = std::malloc(std::max<std::size_t>(bytes, 1));
-  held += static_cast<ptrdiff_t>(malloc_usable_size(block));  // 0 of a null pointer
-  most_held = std::max(most_held, held);
+  add(malloc_usable_size(block));  // 0 of a null pointer
   return block;
 }
 void* operator new(std::size_t bytes) {
@@ -24,10 +45,11 @@ void* operator new(std::size_t bytes) {
   return block;
 }
 void operator delete(void* block) noexcept {
-  held -= static_cast<ptrdiff_t>(malloc_usable_size(block));
+  remove(malloc_usable_size(block));
   std::free(block);
 }
 void operator delete(void* block, std::size_t) noexcept { operator delete(block); }
+#endif
 
 namespace rondo::fuzz {
 

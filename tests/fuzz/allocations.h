@@ -1,4 +1,5 @@
-// How much memory `new` hands out in this thread, for the programs that contain allocations.cpp.
+// How much memory `new` hands out in this thread (and malloc, under the address sanitizer), for the programs
+// that contain allocations.cpp.
 #pragma once
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 
 namespace rondo {
 namespace {
@@ -26,12 +26,11 @@ TEST(Nearest, NamesTheNearest) {
 
 TEST(Nearest, WhatIsVeryLongIsNotCompared) {
   const std::vector<std::string> known(100, "train.learning_rate");
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   EXPECT_EQ(nearest(std::string(8 << 20, 'x'), known), "");
   EXPECT_EQ(nearest(std::string(8 << 20, '.') + "learning_rat", known), "train.learning_rate");
   EXPECT_EQ(nearest("train." + std::string(8 << 20, 'x'), known), "");
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20))
-      << "minutes if they were compared";
+  EXPECT_LT(std::clock() - start, 20 * CLOCKS_PER_SEC) << "minutes if they were compared";
 }
 
 TEST(Nearest, EndOfAnErrorText) {

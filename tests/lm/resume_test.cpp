@@ -160,16 +160,18 @@ TEST(Resume, SignalsEndAnEvaluation) {
   const auto expect_ended = [&](const std::vector<std::string>& words, const std::string& run,
                                 std::size_t lines_before) {
     const fs::path log = data / run / "log.jsonl", out = data / "out";
-    for (int tries = 0; tries < 10; ++tries) {  // on a busy machine it may have ended by itself
+    bool was_ended = false;
+    for (int tries = 0; tries < 10 && !was_ended; ++tries) {  // on a busy machine it may have been too late
       fs::remove_all(data / run);
       fs::remove(out);
       Program program(words, {.stdout_file = out});
       const auto shows_progress = [&] { return bytes_of_file(out).find('%') != std::string::npos; };
-      ASSERT_TRUE(program.wait_until([&] { return lines_of(log) >= lines_before && shows_progress(); }));
-      EXPECT_EQ(program.end(SIGTERM).status, 128 + SIGTERM);
-      if (lines_of(log) == lines_before) break;
+      program.wait_until([&] { return lines_of(log) >= lines_before && shows_progress(); });
+      const int status = program.end(SIGTERM).status;
+      EXPECT_TRUE(status == 0 || status == 128 + SIGTERM) << status;
+      was_ended = status != 0 && lines_of(log) == lines_before;
     }
-    EXPECT_EQ(lines_of(log), lines_before);
+    EXPECT_TRUE(was_ended);
     output_of_lm(data.resume(run));
   };
   const auto expect_same = [&](const std::string& run, const std::string& whole) {

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <random>
 
@@ -243,61 +241,6 @@ TEST(Toml, BeginningsOfATextAreReadOrRefused) {
   }
   EXPECT_GT(read, 10);
   EXPECT_LT(read, 40);
-}
-
-/// The least of three times.
-double seconds_of(const std::function<void()>& work) {
-  using Clock = std::chrono::steady_clock;
-  double least = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < 3; ++i) {
-    const Clock::time_point start = Clock::now();
-    work();
-    least = std::min(least, std::chrono::duration<double>(Clock::now() - start).count());
-  }
-  return least;
-}
-
-TEST(Toml, TakesTimeInProportionToTheText) {
-  const std::vector<std::function<std::string(std::size_t)>> texts = {
-      [](std::size_t n) { return "[" + repeated("a.", n / 2) + "a]"; },
-      [](std::size_t n) { return "a = " + repeated("[", n); },
-      [](std::size_t n) { return "a = [" + repeated("1,", n / 2) + "]"; },
-      [](std::size_t n) { return "a = [" + repeated("\n", n) + "]"; },
-      [](std::size_t n) { return "a = [" + repeated("'',", n / 3) + "]"; },
-      [](std::size_t n) { return "a = '" + repeated("x", n); },
-      [](std::size_t n) { return "a = \"" + repeated("\\n", n / 2) + "\""; },
-      [](std::size_t n) { return "a = 1" + repeated("_1", n / 2); },
-      [](std::size_t n) { return "a = 0." + repeated("1", n); },
-      [](std::size_t n) { return "#" + repeated("x", n); },
-      [](std::size_t n) { return repeated("x", n) + " = 1"; },
-      [](std::size_t n) { return repeated("x", n / 2) + " = 1\n[" + repeated("x", n / 2) + "]"; },
-      [](std::size_t n) {
-        std::string all;
-        for (std::size_t i = 0; i < n / 10; ++i) all += fmt::format("k{}=1\n", i);
-        return all;
-      },
-      [](std::size_t n) {
-        std::string all;
-        for (std::size_t i = 0; i < n / 10; ++i) all += fmt::format("s{}.k=1\n", i);
-        return all;
-      },
-      [](std::size_t n) {
-        std::string all;
-        for (std::size_t i = 0; i < n / 10; ++i) all += fmt::format("[s{}]\nk=1\n", i);
-        return all;
-      }};
-  for (const auto& text : texts) {
-    const auto seconds = [&](std::size_t size) {
-      return seconds_of([&, it = text(size)] {
-        try {
-          parse_toml(it, "f");
-        } catch (const InputError&) {
-        }
-      });
-    };
-    const double once = seconds(300'000), twice = seconds(600'000);
-    EXPECT_LT(twice, 3 * once + 0.2) << text(20);  // 0.2: far above what the machine's other work adds
-  }
 }
 
 TEST(Toml, WhatIsWrittenReadsBackExactly) {

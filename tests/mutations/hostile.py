@@ -1,6 +1,7 @@
 """Hostile run folders. hostile.py LM: each file of a run is replaced by 1 MB of random bytes, a link, a FIFO, a folder or
 a sparse file of 3 GB, and config.toml asks for a huge model: `info`, `eval` and `generate` must refuse it in one line,
-or do what they do if it matters nothing to them, at once and without taking memory. And no link leads a write elsewhere."""
+or do what they do if it matters nothing to them, at once and without taking memory. And no link leads a write elsewhere:
+`train --resume` does its work, or refuses it."""
 import os
 import pathlib
 import random
@@ -8,7 +9,7 @@ import shutil
 import sys
 
 sys.path.append(str(pathlib.Path(__file__).parent.parent))
-from tiny_run import Workshop, one_line  # noqa: E402
+from tiny_run import Workshop, one_line, outcome_of  # noqa: E402
 
 MOST_CPU_SECONDS, MOST_MEGABYTES = 1, 100
 MOST_SECONDS = 20  # a hang, on however busy a machine
@@ -80,19 +81,28 @@ class Hostile:
                 self.judge(setting, command, True)
 
     def links_are_not_followed(self):
-        """What a training writes goes into its folder, whatever links lie there."""
+        """What a training writes goes into its folder, whatever links lie there: a link gives way to a file that
+        replaces it, and is refused where lines are added."""
         precious = self.shop.path / "precious.txt"
+        resume = ["train", "--out", self.run, "--resume", "--threads", 1, "--epochs", 2]
+        self.shop.clear(self.run, self.base)
+        self.shop.must(*resume)
+        outcome = outcome_of(self.run)
         for name in [*FILES, *(f"{name}.partial" for name in FILES)]:
             self.shop.clear(self.run, self.base)
             path = self.run / name
             content = path.read_bytes() if path.exists() else b"precious"
             path.unlink(missing_ok=True)
             precious.write_bytes(content)
+            os.utime(precious, ns=(0, 0))  # shows a write of the same bytes, too
             path.symlink_to(precious)
-            self.shop.lm("train", "--out", self.run, "--resume", "--threads", 1, "--epochs", 2)
+            result = self.shop.lm(*resume)
             self.cases += 1
-            if precious.read_bytes() != content:
-                self.failures.append(f"resume, {name} is a link: the file that it leads to was changed")
+            if precious.read_bytes() != content or precious.stat().st_mtime_ns != 0:
+                self.failures.append(f"resume, {name} is a link: the file that it leads to was written")
+            refused = result.status == 2 and one_line(result.err) and f"{path}: a symbolic link" in result.err
+            if not (refused if name.endswith(".jsonl") else result.status == 0 and outcome_of(self.run) == outcome):
+                self.failures.append(f"resume, {name} is a link: status {result.status}: {result.err[-300:].strip()}")
 
 
 def main():
