@@ -38,7 +38,10 @@ def fuzz(target):
 
 
 subprocess.run([program, f"--seeds={folder}/corpus"], check=True)
-targets = sys.argv[4:] or sorted(os.listdir(folder / "corpus"))
+known = sorted(os.listdir(folder / "corpus"))
+targets = sys.argv[4:] or known
+if not set(targets) <= set(known):
+    sys.exit(f"fuzz: the targets are {', '.join(known)}, not {' '.join(targets)}")
 print(f"{'target':<12} {'executions':>11}  findings", flush=True)
 failed = False
 for target in targets:
