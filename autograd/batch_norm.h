@@ -1,6 +1,6 @@
 // Batch normalisation, Ioffe & Szegedy 2015: the statistics of a batch with their gradient, and the
 // normalisation by statistics, whichever they are. It deliberately keeps no statistics: that is
-// nn/batch_norm.h. Next: the operator BatchNormalization in autograd/operators.h.
+// nn/layers/batch_norm.h. Next: the operator BatchNormalization in autograd/operators.h.
 #pragma once
 
 #include "autograd/functions.h"

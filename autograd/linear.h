@@ -1,6 +1,6 @@
 // Matrix products with history. The weight gradient of a weight that is used at every time step is one
 // product over all steps: backward hands (dz, x) to the weight's sink, which multiplies later
-// (autograd/sink.h). It deliberately knows no modules: those are nn/linear.h and nn/cells/.
+// (autograd/sink.h). It deliberately knows no modules: those are nn/layers/linear.h and nn/cells/.
 #pragma once
 
 #include <vector>

@@ -20,8 +20,8 @@
 #include "bench/products.h"
 #include "bench/report.h"
 #include "bench/worker.h"
-#include "lm/model.h"
-#include "lm/recipes.h"
+#include "lm/program/model.h"
+#include "lm/program/recipes.h"
 #include "tensor/gemm.h"
 #include "tensor/threads.h"
 

@@ -9,8 +9,8 @@
 #include "bench/machine.h"
 #include "bench/report.h"
 #include "bench/worker.h"
-#include "lm/model.h"
-#include "lm/recipes.h"
+#include "lm/program/model.h"
+#include "lm/program/recipes.h"
 
 namespace rondo {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "bench/machine.h"
 #include "cuda/runtime.h"
-#include "lm/model.h"
-#include "lm/recipes.h"
-#include "lm/training.h"
+#include "lm/program/model.h"
+#include "lm/program/recipes.h"
+#include "lm/training/training.h"
 #include "tensor/allocator.h"
 #include "tensor/gemm.h"
 #include "tensor/profile.h"

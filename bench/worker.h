@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/peer.h"
-#include "lm/recipe.h"
+#include "lm/program/recipe.h"
 #include "tensor/backend.h"
 
 namespace rondo {

@@ -1,7 +1,7 @@
 // Module, Parameter and Buffer: construction registers, finalize() lays all parameters out in one buffer and
 // all gradients in another. Clipping, optimizers, averages and checkpoints are one call over a flat buffer;
-// names are views into it. It deliberately knows no particular layer. Next: nn/linear.h, nn/cells/cell.h,
-// nn/language_model.h.
+// names are views into it. It deliberately knows no particular layer. Next: nn/layers/linear.h,
+// nn/cells/cell.h, nn/models/language_model.h.
 #pragma once
 
 #include <limits>

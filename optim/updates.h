@@ -129,7 +129,7 @@ struct Exchange {
 
 /// An update of the gradients times a factor: clipping by the global norm without a pass of its own. What is
 /// not null is read when the launch runs: on a GPU a step is launched once and replayed, each time with other
-/// numbers (lm/gpu_step.h).
+/// numbers (lm/training/gpu_step.h).
 template <class Update>
 struct Clipped {
   static constexpr auto name = Update::name;

@@ -10,12 +10,12 @@
 
 #include "data/arpa.h"
 #include "data/corpus.h"
+#include "data/safetensors.h"
 #include "data/text.h"
-#include "lm/json_lines.h"
-#include "lm/recipe.h"
-#include "lm/safetensors.h"
-#include "lm/settings.h"
-#include "lm/toml.h"
+#include "lm/program/json_lines.h"
+#include "lm/program/recipe.h"
+#include "lm/program/settings.h"
+#include "lm/program/toml.h"
 #include "tests/lm/temporary_folder.h"
 
 namespace rondo {

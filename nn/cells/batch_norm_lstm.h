@@ -6,9 +6,9 @@
 //   c' = f c + i g                  h' = o tanh(BN(c'; gamma_c) + beta_c)
 //
 // BN(x; gamma) = gamma (x - mean) / sqrt(variance + 1e-5), by the statistics of each time step
-// (nn/batch_norm.h). The c that is carried on is not normalised. W x and U h have no beta of their own, which
-// b would make superfluous. Gates are stacked i f g o. b starts at 0, plus the forget bias; gamma at 0.1,
-// beta_c at 0. In the paper W_h is U, and its f has a bias that starts at 1: model.forget_bias.
+// (nn/layers/batch_norm.h). The c that is carried on is not normalised. W x and U h have no beta of their
+// own, which b would make superfluous. Gates are stacked i f g o. b starts at 0, plus the forget bias; gamma
+// at 0.1, beta_c at 0. In the paper W_h is U, and its f has a bias that starts at 1: model.forget_bias.
 //
 // What the authors' code (github.com/cooijmanstim/recurrent-batch-normalization) does and this does not: it
 // trains the initial h and c; stacks g f i o; draws U as one orthogonal [H, 4H], not gate by gate; and picks
@@ -21,8 +21,8 @@
 //   z = alpha BN(W x) BN(U h) + beta1 BN(U h) + beta2 BN(W x) + b
 #pragma once
 
-#include "nn/batch_norm.h"
 #include "nn/cells/multiplicative_integration.h"
+#include "nn/layers/batch_norm.h"
 
 namespace rondo {
 

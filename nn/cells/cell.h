@@ -1,6 +1,6 @@
 // What a recurrent cell is: input projections, recurrent weights, and a step. The layer
-// (nn/recurrent_layer.h) does the rest: it computes the projections of all time steps as one product before
-// the loop, runs the loop, carries the state. Next: nn/cells/lstm.h.
+// (nn/recurrent/recurrent_layer.h) does the rest: it computes the projections of all time steps as one
+// product before the loop, runs the loop, carries the state. Next: nn/cells/lstm.h.
 #pragma once
 
 #include <functional>

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "autograd/functions.h"
-#include "nn/language_model.h"
+#include "nn/models/language_model.h"
 #include "tests/nn/parameters.h"
 
 namespace rondo {

@@ -1,6 +1,6 @@
 // Whole models with every cell, on both devices: two chunks of training with all that can be asked of it,
 // then evaluation. A new cell is compared without an edit here.
-#include "nn/language_model.h"
+#include "nn/models/language_model.h"
 
 #include "nn/regularization.h"
 #include "tests/cuda/device.h"

@@ -1,6 +1,6 @@
 // Recurrent stacks as language models do not use them: in both directions, over rows of many lengths; and
 // what a loop of many steps asks of the memory.
-#include "nn/recurrent.h"
+#include "nn/recurrent/recurrent_stack.h"
 #include "tensor/allocator.h"
 #include "tests/cuda/device.h"
 #include "tests/nn/parameters.h"

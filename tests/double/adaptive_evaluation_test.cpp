@@ -1,5 +1,5 @@
 // Dynamic evaluation, the neural cache, and both, against plain loops.
-#include "lm/adaptive_evaluation.h"
+#include "lm/evaluation/adaptive_evaluation.h"
 
 #include "tests/double/plain_adaptation.h"
 
@@ -83,12 +83,12 @@ class AdaptiveEvaluation : public testing::TestWithParam<Case> {
 
   LanguageModel model;
   PlainAdaptation plain;
-  Recipe::Dynamic dynamic{.learning_rate = 0.01,
-                          .decay = 0.4,
-                          .epsilon = 1e-3,
-                          .length = 5,
-                          .statistics_streams = 3,
-                          .style = "new"};
+  DynamicOptions dynamic{.learning_rate = 0.01,
+                         .decay = 0.4,
+                         .epsilon = 1e-3,
+                         .length = 5,
+                         .statistics_streams = 3,
+                         .style = "new"};
 };
 
 TEST_P(AdaptiveEvaluation, StatisticsEqualThoseOfPlainLoops) {
@@ -148,8 +148,7 @@ TEST_P(AdaptiveEvaluation, CacheEqualsPlainLoops) {
   for (const int64_t window : {1, 7, 300, 5000})
     for (const double theta : {0.0, 0.7, 2000.0})
       for (const double lambda : {0.0, 0.2}) {
-        const Evaluation it =
-            evaluate_adaptively(model, ids, {.cache = Recipe::Cache{window, theta, lambda}});
+        const Evaluation it = evaluate_adaptively(model, ids, {.cache = CacheOptions{window, theta, lambda}});
         expect_near(it.nats_sum,
                     sum_of(PlainAdaptation::nats_with_cache(positions, ids, static_cast<size_t>(window),
                                                             theta, lambda)),
@@ -162,7 +161,7 @@ TEST_P(AdaptiveEvaluation, CacheEqualsPlainLoops) {
 
 TEST_P(AdaptiveEvaluation, ACacheAloneScoresWhatItHolds) {
   const auto nats = [&](const std::vector<int32_t>& ids) {
-    return evaluate_adaptively(model, ids, {.cache = Recipe::Cache{50, 1, 1}}).nats_sum;
+    return evaluate_adaptively(model, ids, {.cache = CacheOptions{50, 1, 1}}).nats_sum;
   };
   EXPECT_EQ(nats({1, 2, 3}), std::numeric_limits<double>::infinity()) << "a symbol that it does not hold";
   // The second 1 is the model's, as nothing is held yet; from then on, only 1 is.
@@ -177,7 +176,7 @@ TEST_P(AdaptiveEvaluation, BothTogetherEqualPlainLoops) {
   const GradientStatistics it = statistics();
   const PlainAdaptation::Settings settings{dynamic.learning_rate, dynamic.decay, dynamic.epsilon, 5};
   const auto positions = plain.read(text, &settings);
-  const Evaluation actual = evaluate_adaptively(model, text, {dynamic, &it, Recipe::Cache{9, 0.6, 0.3}});
+  const Evaluation actual = evaluate_adaptively(model, text, {dynamic, &it, CacheOptions{9, 0.6, 0.3}});
   expect_near(actual.nats_sum, sum_of(PlainAdaptation::nats_with_cache(positions, text, 9, 0.6, 0.3)),
               "both");
 }

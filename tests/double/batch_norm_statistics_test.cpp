@@ -1,6 +1,6 @@
 // The population statistics of batch normalisation: what moves them, by how much, and which step uses which.
 #include "autograd/operators.h"
-#include "nn/batch_norm.h"
+#include "nn/layers/batch_norm.h"
 #include "tests/double/batch_norm_reference.h"
 
 namespace rondo {

@@ -1,7 +1,7 @@
 // The gradient of the whole model's loss, with every cell.
 #include <gtest/gtest.h>
 
-#include "nn/language_model.h"
+#include "nn/models/language_model.h"
 #include "tests/double/stack_model.h"
 
 namespace rondo {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "nn/language_model.h"
+#include "nn/models/language_model.h"
 #include "tests/double/plain_gradients.h"
 
 namespace rondo {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "autograd/operators.h"
-#include "nn/recurrent.h"
+#include "nn/recurrent/recurrent_stack.h"
 #include "tests/nn/parameters.h"
 
 namespace rondo {

@@ -1,12 +1,12 @@
 // The README's language model in 40 lines, with the library and without `lm`, and a test that it learns.
-// It deliberately measures and saves nothing; lm/train.cpp does.
+// It deliberately measures and saves nothing; lm/program/train.cpp does.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "data/streams.h"
 #include "data/vocabulary.h"
-#include "nn/language_model.h"
+#include "nn/models/language_model.h"
 #include "optim/clipping.h"
 #include "optim/optimizer.h"
 

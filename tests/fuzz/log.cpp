@@ -1,5 +1,5 @@
 // log.jsonl and evaluations.jsonl, as `lm table` reads them; the first byte chooses which.
-#include "lm/measured_runs.h"
+#include "lm/program/measured_runs.h"
 #include "tensor/error.h"
 #include "tests/fuzz/target.h"
 

@@ -1,5 +1,5 @@
 // A safetensors file, judged, and written again.
-#include "lm/safetensors.h"
+#include "data/safetensors.h"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
 // Recipes and config.toml; where the first line is "--set", what follows are KEY=VALUE, one a line.
-#include "lm/settings.h"
+#include "lm/program/settings.h"
 
 #include <algorithm>
 
-#include "lm/memory_estimate.h"
-#include "lm/model.h"
-#include "lm/recipe.h"
+#include "lm/program/memory_estimate.h"
+#include "lm/program/model.h"
+#include "lm/program/recipe.h"
 #include "tests/fuzz/target.h"
 
 namespace rondo::fuzz {

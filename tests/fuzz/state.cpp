@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/text.h"
-#include "lm/training.h"
+#include "lm/training/training.h"
 #include "tensor/error.h"
 #include "tests/fuzz/target.h"
 

@@ -1,5 +1,5 @@
 // The numbers that make_golden.py (beside this) got from PyTorch. A reader of safetensors of its own,
-// independent of lm/safetensors.h: a length, a JSON header, raw bytes. For tests only; a broken file throws
+// independent of data/safetensors.h: a length, a JSON header, raw bytes. For tests only; a broken file throws
 // std::exception.
 #pragma once
 

@@ -12,7 +12,7 @@
 #include "autograd/operators.h"
 #include "data/streams.h"
 #include "data/vocabulary.h"
-#include "nn/language_model.h"
+#include "nn/models/language_model.h"
 #include "optim/clipping.h"
 #include "optim/optimizer.h"
 #include "tensor/pointwise_kernels.h"

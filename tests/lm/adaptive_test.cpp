@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "data/streams.h"
-#include "lm/evaluation.h"
+#include "lm/evaluation/evaluation.h"
 #include "tests/lm/program.h"
 
 namespace rondo {

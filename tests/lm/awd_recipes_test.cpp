@@ -3,7 +3,7 @@
 // Their parameters: tests/lm/recipes_test.cpp.
 #include <gtest/gtest.h>
 
-#include "lm/recipes.h"
+#include "lm/program/recipes.h"
 
 namespace rondo {
 namespace {

@@ -2,8 +2,8 @@
 // when a training ends.
 #include <nlohmann/json.hpp>
 
-#include "lm/evaluation.h"
-#include "lm/training.h"
+#include "lm/evaluation/evaluation.h"
+#include "lm/training/training.h"
 #include "tests/lm/program.h"
 #include "tests/lm/tensors_in_memory.h"
 

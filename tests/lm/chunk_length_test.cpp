@@ -1,39 +1,34 @@
 // The lengths of chunks: their distribution, their bounds, and that they need no state.
-#include "lm/chunk_length.h"
+#include "lm/tasks/chunk_length.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <set>
 
-#include "lm/batches.h"
+#include "lm/tasks/batches.h"
 
 namespace rondo {
 namespace {
 
-Recipe::Train train_of(int64_t length, double deviation) {
-  Recipe::Train train;
-  train.length = length;
-  train.length_deviation = deviation;
-  return train;
-}
+ChunkLength chunk_of(int64_t length, double deviation) { return {length, deviation}; }
 
 TEST(ChunkLength, IsTheSameForAllWithoutADeviation) {
   for (const int64_t length : {1, 35}) {
-    EXPECT_EQ(longest_chunk(train_of(length, 0)), length);
+    EXPECT_EQ(longest_chunk(chunk_of(length, 0)), length);
     for (int64_t position = 0; position < 100; ++position)
-      EXPECT_EQ(chunk_length(train_of(length, 0), 1, position), length);
+      EXPECT_EQ(chunk_length(chunk_of(length, 0), 1, position), length);
   }
 }
 
 // Merity et al. 2018: 70, half of it in one of 20, deviation 5.
 TEST(ChunkLength, IsDistributedAsPublished) {
-  const Recipe::Train train = train_of(70, 5);
+  const ChunkLength chunk = chunk_of(70, 5);
   const int count = 40000;
   double sum = 0, squares = 0;
   int halves = 0;
   for (int64_t position = 0; position < count; ++position) {
-    const auto length = static_cast<double>(chunk_length(train, 3, position));
+    const auto length = static_cast<double>(chunk_length(chunk, 3, position));
     if (length < 52.5) {
       ++halves;
       continue;
@@ -50,44 +45,44 @@ TEST(ChunkLength, IsDistributedAsPublished) {
 }
 
 TEST(ChunkLength, HasBounds) {
-  const Recipe::Train train = train_of(8, 6);
+  const ChunkLength chunk = chunk_of(8, 6);
   std::set<int64_t> seen;
-  for (int64_t position = 0; position < 200000; ++position) seen.insert(chunk_length(train, 1, position));
+  for (int64_t position = 0; position < 200000; ++position) seen.insert(chunk_length(chunk, 1, position));
   EXPECT_EQ(*seen.begin(), 5);
   EXPECT_EQ(*seen.rbegin(), 32);
-  EXPECT_EQ(longest_chunk(train), 32);
-  EXPECT_EQ(longest_chunk(train_of(2, 0.5)), 5) << "never below the least";
-  EXPECT_EQ(chunk_length(train_of(2, 0.5), 1, 0), 5);
+  EXPECT_EQ(longest_chunk(chunk), 32);
+  EXPECT_EQ(longest_chunk(chunk_of(2, 0.5)), 5) << "never below the least";
+  EXPECT_EQ(chunk_length(chunk_of(2, 0.5), 1, 0), 5);
 }
 
 TEST(ChunkLength, DependsOnSeedEpochAndPositionAlone) {
-  Recipe::Train train = train_of(70, 5);
+  ChunkLength chunk = chunk_of(70, 5);
   const auto lengths = [&](int64_t epoch) {
     std::vector<int64_t> all;
-    for (int64_t position = 0; position < 50; ++position) all.push_back(chunk_length(train, epoch, position));
+    for (int64_t position = 0; position < 50; ++position) all.push_back(chunk_length(chunk, epoch, position));
     return all;
   };
   const auto first = lengths(1);
   EXPECT_EQ(lengths(1), first);
   EXPECT_NE(lengths(2), first);
-  train.seed = 2;
+  chunk.seed = 2;
   EXPECT_NE(lengths(1), first);
 }
 
 TEST(Batches, OfManyLengthsReadTheWholeTextAndGoOnFromAPosition) {
   std::vector<int32_t> ids(1001);
   for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int32_t>(i);
-  Recipe recipe;
-  recipe.train = train_of(20, 4);
-  recipe.train.batch = 2;
-  Batches whole(recipe, ids, {}), part(recipe, ids, {});
+  BatchOptions options;
+  options.chunks = chunk_of(20, 4);
+  options.batch = 2;
+  Batches whole(options, ids), part(options, ids);
   for (const int64_t epoch : {1, 2}) {
     whole.seek(epoch, 0);
     std::set<int64_t> lengths;
     int64_t read = 0;
     for (Chunk chunk; whole.next(chunk); read += chunk.steps) {
       ASSERT_EQ(chunk.inputs[0], read);
-      ASSERT_LE(chunk.steps, longest_chunk(recipe.train));
+      ASSERT_LE(chunk.steps, longest_chunk(options.chunks));
       lengths.insert(chunk.steps);
       part.seek(epoch, read);
       Chunk same;

@@ -1,4 +1,4 @@
-#include "lm/command_line.h"
+#include "lm/program/command_line.h"
 
 #include <gtest/gtest.h>
 

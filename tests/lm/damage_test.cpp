@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "lm/training.h"
+#include "lm/training/training.h"
 #include "tests/lm/program.h"
 #include "tests/lm/small_training.h"
 

@@ -1,5 +1,5 @@
-// How a text is read: lm/evaluation.h.
-#include "lm/evaluation.h"
+// How a text is read: lm/evaluation/evaluation.h.
+#include "lm/evaluation/evaluation.h"
 
 #include <gtest/gtest.h>
 

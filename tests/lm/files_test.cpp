@@ -1,4 +1,4 @@
-#include "lm/files.h"
+#include "data/files.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -3,9 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "lm/files.h"
-#include "lm/run_folder.h"
-#include "lm/safetensors.h"
+#include "data/files.h"
+#include "data/safetensors.h"
+#include "lm/program/run_folder.h"
 #include "tests/lm/program.h"
 
 namespace rondo {

@@ -1,4 +1,4 @@
-#include "lm/json_lines.h"
+#include "lm/program/json_lines.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // What tensors are said to take, beside what they take; and the refusal of what does not fit. Of trainings:
 // tests/lm/program_test.cpp.
-#include "lm/memory_estimate.h"
+#include "lm/program/memory_estimate.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -8,13 +8,13 @@
 
 #include <fstream>
 
-#include "lm/dynamic_evaluation.h"
-#include "lm/evaluation.h"
-#include "lm/memory.h"
-#include "lm/model.h"
-#include "lm/recipes.h"
-#include "lm/training.h"
+#include "lm/evaluation/dynamic_evaluation.h"
+#include "lm/evaluation/evaluation.h"
+#include "lm/program/model.h"
+#include "lm/program/recipes.h"
+#include "lm/training/training.h"
 #include "tensor/allocator.h"
+#include "tensor/available_memory.h"
 #include "tests/lm/temporary_folder.h"
 
 namespace rondo {

@@ -1,4 +1,4 @@
-#include "lm/nearest.h"
+#include "lm/program/nearest.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "lm/command_line.h"
+#include "lm/program/command_line.h"
 #include "tests/lm/program.h"
 
 namespace rondo {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "lm/recipes.h"
+#include "lm/program/recipes.h"
 
 namespace rondo {
 namespace {

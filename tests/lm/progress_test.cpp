@@ -1,4 +1,4 @@
-#include "lm/progress.h"
+#include "lm/program/progress.h"
 
 #include <gtest/gtest.h>
 

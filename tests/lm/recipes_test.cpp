@@ -1,13 +1,13 @@
-#include "lm/recipes.h"
+#include "lm/program/recipes.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
 
-#include "lm/evaluation_report.h"
-#include "lm/model.h"
-#include "lm/published.h"
+#include "lm/program/evaluation_report.h"
+#include "lm/program/model.h"
+#include "lm/program/published.h"
 #include "tests/lm/temporary_folder.h"
 
 namespace rondo {
@@ -39,7 +39,7 @@ TEST(Recipe, TheTableNamesEachKeyOnceAndDefaultsAreWithinLimits) {
 
 TEST(Recipes, EveryFileIsBuiltIn) {
   std::set<std::string> files, built_in;
-  const std::filesystem::path folder = RONDO_SOURCE_DIR "/lm/recipes";
+  const std::filesystem::path folder = RONDO_SOURCE_DIR "/lm/program/recipes";
   for (const auto& entry : std::filesystem::directory_iterator(folder)) files.insert(entry.path().stem());
   for (const auto& [name, text] : built_in_recipes()) {
     EXPECT_TRUE(built_in.emplace(name).second) << name;

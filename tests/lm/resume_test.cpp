@@ -5,8 +5,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "lm/files.h"
-#include "lm/safetensors.h"
+#include "data/files.h"
+#include "data/safetensors.h"
 #include "tests/lm/program.h"
 
 namespace rondo {

@@ -1,8 +1,8 @@
-#include "lm/run_folder.h"
+#include "lm/program/run_folder.h"
 
 #include <gtest/gtest.h>
 
-#include "lm/recipes.h"
+#include "lm/program/recipes.h"
 #include "tests/lm/temporary_folder.h"
 
 namespace rondo {

@@ -1,4 +1,4 @@
-#include "lm/safetensors.h"
+#include "data/safetensors.h"
 
 #include <gtest/gtest.h>
 

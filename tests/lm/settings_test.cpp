@@ -1,4 +1,4 @@
-#include "lm/settings.h"
+#include "lm/program/settings.h"
 
 #include <gtest/gtest.h>
 

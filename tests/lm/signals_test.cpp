@@ -1,4 +1,4 @@
-#include "lm/signals.h"
+#include "lm/program/signals.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

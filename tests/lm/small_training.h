@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "lm/training.h"
+#include "lm/training/training.h"
 
 namespace rondo {
 

@@ -1,5 +1,5 @@
 // `lm table` on runs as `lm train` leaves them, and on folders with a log written here.
-#include "lm/table.h"
+#include "lm/program/table.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lm/safetensors.h"
+#include "data/safetensors.h"
 
 namespace rondo {
 

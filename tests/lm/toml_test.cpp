@@ -1,4 +1,4 @@
-#include "lm/toml.h"
+#include "lm/program/toml.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <limits>
 #include <random>
 
-#include "lm/recipes.h"
+#include "lm/program/recipes.h"
 #include "tests/lm/temporary_folder.h"
 
 namespace rondo {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "lm/training.h"
+#include "lm/training/training.h"
 #include "tests/lm/small_training.h"
 #include "tests/lm/temporary_folder.h"
 #include "tests/lm/tensors_in_memory.h"

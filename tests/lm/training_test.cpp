@@ -1,6 +1,6 @@
 // A training as an object: saving in the middle of an epoch and going on ends with the same bytes, for every
 // cell.
-#include "lm/training.h"
+#include "lm/training/training.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "autograd/functions.h"
-#include "nn/language_model.h"
+#include "nn/models/language_model.h"
 #include "tensor/allocator.h"
 
 namespace rondo {

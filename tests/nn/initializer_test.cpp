@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "nn/language_model.h"
+#include "nn/models/language_model.h"
 #include "tests/nn/parameters.h"
 #include "tests/nn/small_model.h"
 #include "tests/tensor/errors.h"

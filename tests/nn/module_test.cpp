@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "autograd/operators.h"
-#include "nn/linear.h"
+#include "nn/layers/linear.h"
 #include "tests/nn/parameters.h"
 #include "tests/tensor/errors.h"
 

@@ -1,7 +1,7 @@
 // The model that tests of nn/ take where none in particular is wanted.
 #pragma once
 
-#include "nn/language_model.h"
+#include "nn/models/language_model.h"
 
 namespace rondo {
 

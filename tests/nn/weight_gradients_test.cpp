@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "autograd/functions.h"
-#include "nn/recurrent.h"
+#include "nn/recurrent/recurrent_stack.h"
 #include "tensor/profile.h"
 
 namespace rondo {

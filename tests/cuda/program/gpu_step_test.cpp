@@ -1,6 +1,6 @@
 // A training step on a GPU: replayed as a graph it is, bit for bit, what it is eagerly; the host waits for
 // nothing; what is not finite changes nothing.
-#include "lm/gpu_step.h"
+#include "lm/training/gpu_step.h"
 
 #include <limits>
 

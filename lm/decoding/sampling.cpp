@@ -1,0 +1,67 @@
+// Sampling.
+#include "lm/decoding/sampling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace rondo {
+
+int32_t sample_symbol(const std::vector<real>& logits, const SamplingOptions& options, double number,
+                      int32_t banned) {
+  std::vector<int32_t> order(logits.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (banned >= 0) order.erase(order.begin() + banned);
+  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return logits[a] > logits[b]; });
+  if (options.temperature == 0) return order.front();
+  if (options.top_k > 0 && options.top_k < static_cast<int64_t>(order.size())) order.resize(options.top_k);
+  std::vector<double> weights;
+  double total = 0;
+  for (int32_t id : order) {
+    weights.push_back(
+        std::exp((static_cast<double>(logits[id]) - logits[order.front()]) / options.temperature));
+    total += weights.back();
+  }
+  double kept = 0;
+  size_t count = 0;
+  while (count < weights.size() && (count == 0 || kept < options.top_p * total)) kept += weights[count++];
+  double left = number * kept;
+  for (size_t i = 0; i + 1 < count; ++i) {
+    left -= weights[i];
+    if (left < 0) return order[i];
+  }
+  return order[count - 1];
+}
+
+Sampler::Sampler(LanguageModel& model, const Vocabulary& vocabulary, const SamplingOptions& options)
+    : model_(model),
+      vocabulary_(vocabulary),
+      options_(options),
+      states_(model.initial_states(1)),
+      writer_(vocabulary.tokenization().unit) {
+  model_.set_training(false);
+  if (const auto line_end = vocabulary.line_end_id()) unread_ = {*line_end};
+}
+
+std::string Sampler::read(const std::vector<int32_t>& ids) {
+  unread_.insert(unread_.end(), ids.begin(), ids.end());
+  std::string text;
+  for (int32_t id : ids) text += writer_.next(vocabulary_.symbol(id));
+  return text;
+}
+
+std::string Sampler::next() {
+  const NoGradient guard;
+  if (unread_.empty()) unread_ = {0};  // a text without line ends: any symbol will do
+  const auto count = static_cast<int64_t>(unread_.size());
+  const auto [output, states] = model_.forward({tokens(unread_), count, 1}, states_);
+  states_ = states;
+  const std::vector<real> logits = model_.logits(output.rows(count - 1, count)).value().to_vector();
+  const RandomKey key{.seed = options_.seed, .name = hash_of("sampling")};
+  const int32_t banned = options_.allow_unknown ? -1 : vocabulary_.unknown_id().value_or(-1);
+  const int32_t id = sample_symbol(logits, options_, uniform_from(key.bits(drawn_++)), banned);
+  unread_ = {id};
+  return writer_.next(vocabulary_.symbol(id));
+}
+
+}  // namespace rondo

@@ -1,0 +1,91 @@
+// Dynamic evaluation: see dynamic_evaluation.h.
+#include "lm/evaluation/dynamic_evaluation.h"
+
+#include <cmath>
+
+#include "autograd/operators.h"
+#include "data/streams.h"
+#include "lm/evaluation/evaluation.h"
+#include "optim/apply_update.h"
+
+namespace rondo {
+namespace {
+
+/// Settings that are meant for sums of squares over the batches, and a sum over tensors of their roots, as
+/// those of the same update with means. The first code of the paper's authors had sums.
+DynamicOptions in_new_style(DynamicOptions settings, const GradientStatistics& statistics) {
+  if (settings.style == "new") return settings;
+  const double root = std::sqrt(static_cast<double>(statistics.batches));
+  settings.style = "new";
+  settings.learning_rate /= root;
+  settings.epsilon /= root;
+  settings.decay /= static_cast<double>(statistics.tensors);
+  return settings;
+}
+
+void mean_backward(const Variable& total, int64_t symbols) {
+  (total * (real(1) / static_cast<real>(symbols))).backward();
+}
+
+}  // namespace
+
+GradientStatistics gradient_statistics(LanguageModel& model, std::span<const int32_t> train_ids,
+                                       const DynamicOptions& settings,
+                                       const std::function<void(int64_t)>& progress) {
+  GradientStatistics result;
+  const Tensor squares = Tensor::zeros(model.values().shape(), model.values().device());
+  fill(model.gradients(), 0);
+  read_chunks(
+      model,
+      [&, streams = Streams::for_training(train_ids, settings.statistics_streams)](Chunk& chunk) mutable {
+        return streams.next(settings.length, chunk);
+      },
+      [&](const ReadChunk& read) {
+        mean_backward(read.loss.total, read.chunk.scored);
+        apply_update(SquaresUpdate{}, {squares, model.gradients()}, {squares, model.gradients()});
+        ++result.batches;
+        progress(result.symbols += read.chunk.scored);
+      });
+  const NoGradient guard;
+  result.rms = sqrt(Variable(squares) * (real(1) / static_cast<real>(result.batches))).value();
+  result.tensors = std::ssize(model.segments());
+  for (const Segment& segment : model.segments()) {
+    const Tensor rms = Module::view(result.rms, segment);
+    result.mean_rms += sum(rms) / static_cast<double>(rms.size() * result.tensors);
+  }
+  check(std::isfinite(result.mean_rms) && result.mean_rms > 0,
+        "[dynamic evaluation] the gradients of the training text have a root mean square of {}, which is no "
+        "scale for updates",
+        result.mean_rms);
+  return result;
+}
+
+DynamicWeights::DynamicWeights(LanguageModel& model, const GradientStatistics& statistics,
+                               const DynamicOptions& settings)
+    : model_(model),
+      statistics_(statistics),
+      settings_(in_new_style(settings, statistics)),
+      start_(clone(model.values())) {
+  fill(model.gradients(), 0);
+}
+
+DynamicWeights::~DynamicWeights() {
+  try {
+    copy(start_, model_.values());
+    fill(model_.gradients(), 0);
+  } catch (const Error&) {
+    // A GPU that has failed: an error is on its way already, and nothing there is left.
+  }
+}
+
+void DynamicWeights::learn(const Variable& total, int64_t symbols) {
+  mean_backward(total, symbols);
+  const auto number = [](double x) { return static_cast<real>(x); };
+  apply_update(DynamicUpdate{.learning_rate = number(settings_.learning_rate),
+                             .decay = number(settings_.decay / statistics_.mean_rms),
+                             .epsilon = number(settings_.epsilon)},
+               {model_.values(), model_.gradients(), start_, statistics_.rms},
+               {model_.values(), model_.gradients()});
+}
+
+}  // namespace rondo

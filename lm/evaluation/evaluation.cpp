@@ -1,0 +1,105 @@
+// How well a model predicts ids.
+#include "lm/evaluation/evaluation.h"
+
+#include <chrono>
+#include <cmath>
+#include <numbers>
+
+#include "data/segments.h"
+
+namespace rondo {
+
+void Evaluation::add(const std::vector<int32_t>& targets, const std::vector<double>& nats,
+                     std::optional<int32_t> unknown_id) {
+  for (size_t i = 0; i < targets.size(); ++i) {
+    if (targets[i] == Chunk::not_scored) continue;
+    nats_sum += nats[i];
+    ++symbols;
+    if (targets[i] == unknown_id)
+      ++unknowns;
+    else
+      known_nats_sum += nats[i];
+  }
+}
+
+double Evaluation::bits() const { return nats() / std::numbers::ln2; }
+double Evaluation::perplexity() const { return std::exp(nats()); }
+double Evaluation::perplexity_without_unknowns() const {
+  return std::exp(known_nats_sum / static_cast<double>(symbols - unknowns));
+}
+
+std::string Reading::text() const {
+  if (line_end) return "lines from a zero state";
+  if (sequence > 0) return fmt::format("sequences of {} from a zero state", sequence);
+  return streams == 1 ? "one stream" : fmt::format("{} streams", streams);
+}
+
+void check_streams(const Reading& reading, int64_t symbols) {
+  check_input(
+      !reading.carries_state() || reading.streams < std::max<int64_t>(2, symbols),
+      "{} evaluation streams are too many for {} symbols; use fewer (--streams, train.eval_streams or "
+      "train.final_streams)",
+      reading.streams, symbols);
+}
+
+namespace {
+
+/// The chunks of a text.
+std::function<bool(Chunk&)> chunks_of(std::span<const int32_t> ids, const Reading& reading) {
+  check_streams(reading, std::ssize(ids));
+  if (!reading.carries_state()) {
+    constexpr int64_t segments_at_once = 32, steps_at_once = rows_at_once / segments_at_once;
+    Segments segments = reading.line_end ? Segments::lines(ids, *reading.line_end, segments_at_once)
+                                         : Segments::sequences(ids, reading.sequence, segments_at_once);
+    segments.order_by_length();
+    return [segments, pieces = std::vector<Chunk>(), at = size_t{0}](Chunk& chunk) mutable {
+      if (at == pieces.size()) {
+        Chunk whole;
+        if (!segments.next(whole)) return false;
+        pieces = pieces_without_padding(whole, steps_at_once);
+        at = 0;
+      }
+      chunk = std::move(pieces[at++]);
+      return true;
+    };
+  }
+  const int64_t steps = std::max<int64_t>(1, rows_at_once / reading.streams);
+  return [streams = Streams::for_evaluation(ids, reading.streams), steps](Chunk& chunk) mutable {
+    return streams.next(steps, chunk);
+  };
+}
+
+}  // namespace
+
+std::vector<double> ReadChunk::nats() const {
+  const std::vector<real> each = loss.each.to_vector();
+  return {each.begin(), each.end()};
+}
+
+void read_chunks(LanguageModel& model, const std::function<bool(Chunk&)>& next,
+                 const std::function<void(const ReadChunk&)>& use) {
+  const EvaluationMode mode(model);
+  std::vector<State> states;
+  for (Chunk chunk; next(chunk);) {
+    const bool begins = states.empty() || chunk.from_zero_state;
+    states = begins ? model.initial_states(chunk.streams) : streams_of(states, 0, chunk.streams);
+    const auto [output, after] = model.forward({tokens(chunk.inputs), chunk.steps, chunk.streams}, states);
+    states = detached(after);
+    use({chunk, output, model.cross_entropy(output, tokens(chunk.targets))});
+  }
+}
+
+Evaluation evaluate_ids(LanguageModel& model, std::span<const int32_t> ids, const Reading& reading,
+                        std::optional<int32_t> unknown_id, const std::function<void(int64_t)>& progress) {
+  const auto start = std::chrono::steady_clock::now();
+  const NoGradient guard;
+  Evaluation result;
+  read_chunks(model, chunks_of(ids, reading), [&](const ReadChunk& read) {
+    result.add(read.chunk.targets, read.nats(), unknown_id);
+    progress(result.symbols);
+  });
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace rondo

@@ -1,0 +1,78 @@
+// How well a model predicts ids: the figures, and the one loop over a text that is behind training's
+// evaluations, `lm eval`, dynamic evaluation and the neural cache. It deliberately reads no files and prints
+// nothing. Next: lm/evaluation/adaptive_evaluation.h, for models that go on learning from what they are
+// scored on.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/streams.h"
+#include "nn/models/language_model.h"
+
+namespace rondo {
+
+/// Sums over scored symbols, in nats, and what follows from them.
+struct Evaluation {
+  double nats_sum = 0;
+  int64_t symbols = 0;
+  double known_nats_sum = 0;  // the part of it that symbols of the vocabulary cost
+  int64_t unknowns = 0;
+  double seconds = 0;
+
+  /// Adds what each target cost; those that are not scored do not count.
+  void add(const std::vector<int32_t>& targets, const std::vector<double>& nats,
+           std::optional<int32_t> unknown_id);
+
+  double nats() const { return nats_sum / static_cast<double>(symbols); }
+  double bits() const;
+  double perplexity() const;
+  /// Over the symbols that are not unknown.
+  double perplexity_without_unknowns() const;
+};
+
+/// How a text is read: in so many streams side by side, the state carried along and every symbol but the
+/// first scored once; or, if `line_end` is given, line by line, each from a zero state with the line end
+/// before it as context, every symbol scored once; or, if `sequence` is not 0, in sequences of so many
+/// symbols, each from a zero state with the symbol before it as context.
+struct Reading {
+  int64_t streams = 1;
+  std::optional<int32_t> line_end{};
+  int64_t sequence = 0;
+
+  bool carries_state() const { return !line_end && sequence == 0; }
+  /// "one stream", "10 streams", "lines from a zero state", "sequences of 200 from a zero state".
+  std::string text() const;
+};
+
+/// InputError if there are more streams than symbols to score.
+void check_streams(const Reading& reading, int64_t symbols);
+
+/// Dropout is off. `progress` is told the symbols done, now and then. InputError of check_streams.
+Evaluation evaluate_ids(
+    LanguageModel& model, std::span<const int32_t> ids, const Reading& reading,
+    std::optional<int32_t> unknown_id = {}, const std::function<void(int64_t)>& progress = [](int64_t) {});
+
+/// A chunk, and what the model made of it.
+struct ReadChunk {
+  const Chunk& chunk;
+  const LanguageModel::Output& output;
+  const CrossEntropy& loss;
+
+  /// -log p of each target.
+  std::vector<double> nats() const;
+};
+/// Reads the chunks that `next` gives until it gives none, and hands each to `use` before the next is read,
+/// so that it may change the weights. The state goes on without its history, unless a chunk is to begin
+/// anew. All that training mode switches on is off meanwhile, whether gradients are recorded or not.
+void read_chunks(LanguageModel& model, const std::function<bool(Chunk&)>& next,
+                 const std::function<void(const ReadChunk&)>& use);
+
+/// The height of chunks where it is free: enough for products at full speed, little memory.
+constexpr int64_t rows_at_once = 512;
+
+}  // namespace rondo

@@ -1,0 +1,39 @@
+// The command line of `lm`: from words to the options of one command, and from an exception to an exit
+// status. Deliberately does nothing that a command does: train.h, evaluate.h, score.h, generate.h, ngram.h,
+// info.h, recipes.h, table.h.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "lm/program/evaluate.h"
+#include "lm/program/generate.h"
+#include "lm/program/info.h"
+#include "lm/program/ngram.h"
+#include "lm/program/recipes.h"
+#include "lm/program/score.h"
+#include "lm/program/table.h"
+#include "lm/program/train.h"
+
+namespace rondo {
+
+/// `--help` or `--version`: text for stdout, and nothing else to do.
+struct Help {
+  std::string text;
+};
+
+using Command = std::variant<Help, TrainOptions, EvaluateOptions, ScoreOptions, GenerateOptions, NgramOptions,
+                             InfoOptions, RecipesOptions, TableOptions>;
+
+/// InputError for what cannot be understood or lacks something; the text names the nearest command or flag.
+Command parse_command_line(int argc, const char* const* argv);
+
+/// What to say about the exception now being handled, on one line without control characters, and what to
+/// return: 2 for InputError, 1 for everything else.
+struct Failure {
+  std::string line;
+  int exit_status;
+};
+Failure current_failure();
+
+}  // namespace rondo

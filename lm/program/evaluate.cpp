@@ -1,0 +1,220 @@
+// `lm eval`. The measuring is evaluate_ids() of lm/evaluation/evaluation.h and evaluate_adaptively() of
+// lm/evaluation/adaptive_evaluation.h; here stand the choice of the text and the warnings. What is printed on
+// stdout: lm/program/evaluation_report.h; everything else goes to stderr.
+#include "lm/program/evaluate.h"
+
+#include <cmath>
+
+#include "data/input_file.h"
+#include "data/text.h"
+#include "lm/program/evaluation_report.h"
+#include "lm/program/memory_estimate.h"
+#include "lm/program/model.h"
+#include "lm/program/progress.h"
+#include "lm/program/published.h"
+#include "lm/program/run.h"
+#include "tensor/available_memory.h"
+
+namespace rondo {
+namespace {
+
+/// Refuses what contradicts itself, before anything is read.
+void check_options(const EvaluateOptions& options) {
+  const bool adapts = options.dynamic || options.cache;
+  check_input(adapts || !options.tune,
+              "--tune searches the settings of --dynamic and --cache: give one of them, or both");
+  check_input(options.tune || !options.budget, "--budget is for --tune: give both, or leave it out");
+  check_input(!adapts || options.streams.value_or(1) == 1,
+              "--streams {}: --dynamic and --cache read one stream, in the order of the text; leave it out",
+              options.streams.value_or(1));
+  for (const Setting& setting : options.settings) {
+    const std::string section = setting.key.substr(0, setting.key.find('.'));
+    check_input(section == "dynamic" || section == "cache",
+                "{}: a run is evaluated as it was trained; only settings of [dynamic] and [cache] can change",
+                setting.where);
+    check_input(section == "dynamic" ? options.dynamic : options.cache, "{}: goes with --{}", setting.where,
+                section);
+  }
+}
+
+CorpusText corpus_of(const EvaluateOptions& options, const OpenRun& run) {
+  const std::string& data = options.data.empty() ? run.config.made_by.data : options.data;
+  CorpusText corpus = open_text(run.config.recipe, data);
+  if (!is_same_text(run.config.made_by.sha256, corpus))
+    fmt::print(
+        stderr,
+        "lm: warning: {} has changed since this run was made; the figures are those of the text as it is "
+        "now\n",
+        printable(data));
+  return corpus;
+}
+
+Encoded encoded(const Text& text, const OpenRun& run) {
+  Encoded result = run.vocabulary.encode(text);
+  check_input(result.ids.size() >= 2, "{}: only {} symbols; 2 or more are needed, the first being context",
+              text.name, result.ids.size());
+  return result;
+}
+
+/// What shows how far the reading is: "WHAT 12%". Nothing where a single chunk was all.
+std::function<void(int64_t)> progress_of(Progress& progress, const std::string& what, int64_t symbols) {
+  return [&progress, what, symbols](int64_t done) {
+    if (done < symbols)
+      progress.status(
+          fmt::format("{}  {:.0f}%", what, 100.0 * static_cast<double>(done) / static_cast<double>(symbols)));
+  };
+}
+
+/// The best settings for the first symbols of the validation text.
+Tuned tuned_on(const Encoded& valid, OpenRun& run, const Adaptation& start, int64_t budget, bool aloud,
+               Progress& progress) {
+  if (aloud)
+    fmt::print("searching on the first symbols of the validation text; statistics are not in the budget\n");
+  Tuned tuned = tune(
+      *run.model, valid.ids, start, budget,
+      [&](const Trial& trial) {
+        if (!aloud) return;
+        progress.erase();
+        print_trial(trial);
+      },
+      [&](int64_t done, int64_t all) { progress_of(progress, "searching", all)(done); });
+  progress.erase();
+  if (aloud) print_tuned(tuned);
+  return tuned;
+}
+
+/// The settings of a measurement: those of the run, and what was asked.
+Measurement planned(const EvaluateOptions& options, const OpenRun& run) {
+  const Recipe& recipe = run.config.recipe;
+  const bool adapts = options.dynamic || options.cache;
+  Measurement plan;
+  plan.run = options.run;
+  plan.model = sha256_hex(InputFile(run.folder.model()));
+  plan.types = run.vocabulary.types();
+  plan.vocabulary_size = run.vocabulary.size();
+  plan.parameters = run.model->parameter_count();
+  if (options.text.empty()) plan.split = options.split;
+  plan.reading = final_reading(recipe, run.vocabulary.line_end_id());
+  check_input(!adapts || !plan.reading.line_end,
+              "--{}: this run reads each line from a zero state (data.batching = \"lines\"), and so nothing "
+              "of the text before it is there to adapt to",
+              options.dynamic ? "dynamic" : "cache");
+  if (options.cache) NeuralCache::check_fits(recipe.cache.window, run.model->options().hidden.back());
+  if (adapts || options.streams) plan.reading = {.streams = options.streams.value_or(1)};
+  if (options.dynamic) {
+    plan.how.dynamic = recipe.dynamic;
+    if (const auto available = available_memory(run.model->device()))
+      check_dynamic_fits(recipe, *run.model, *available);
+  }
+  if (options.cache) plan.how.cache = recipe.cache;
+  plan.budget = options.budget.value_or(default_tuning_budget);
+  if (options.tune) check_budget(plan.how, plan.budget);
+  return plan;
+}
+
+/// The paper's figure of such a model on this text, if it is read as that was; 0: none.
+double published_beside(const Measurement& it, const OpenRun& run, const CorpusText& corpus) {
+  const Recipe& recipe = run.config.recipe;
+  const bool adapts = it.how.dynamic || it.how.cache;
+  const double figure = published_figure(recipe.published, !run.config.made_by.finetuned_from.empty(),
+                                         it.split, it.how.dynamic.has_value(), it.how.cache.has_value());
+  if (figure == 0 || !corpus.test || !is_published_model(recipe) ||
+      (!adapts && it.reading.text() != published_reading(recipe)))
+    return 0;
+  const auto test_symbols = std::ssize(run.vocabulary.encode(*corpus.test).ids) - 1;
+  return may_be_the_papers(recipe.published, run.vocabulary.types(), test_symbols) ? figure : 0;
+}
+
+/// Keeps it with the run. What was measured is worth printing even where that cannot be.
+void keep_if_possible(const OpenRun& run, const Measurement& it, const Compute& compute,
+                      const std::vector<std::string>& sha256_of_text) {
+  try {
+    keep(run.folder, it, compute, sha256_of_text);
+  } catch (const Error& error) {
+    fmt::print(stderr, "lm: warning: not kept with the run: {}\n", error.what());
+  }
+}
+
+/// Of figures that say something other than they seem to.
+void warn(const Measurement& it, const OpenRun& run) {
+  const double even = std::log(static_cast<double>(run.vocabulary.size()));
+  if (it.how.cache && it.how.cache->lambda == 1 && std::isinf(it.result.nats()))
+    fmt::print(
+        stderr,
+        "lm: warning: with cache.lambda = 1 what is not in the cache has probability 0, and the text has "
+        "such symbols; set cache.lambda below 1\n");
+  else if (!(it.result.nats() < even + 1))
+    fmt::print(stderr,
+               "lm: warning: giving all {} symbols the same probability costs {:.2f} nats; this costs far "
+               "more: {}\n",
+               run.vocabulary.size(), even,
+               it.how.dynamic ? "the updates ruin the weights; lower dynamic.learning_rate"
+                              : "the weights are not those of a trained model of this text");
+  if (it.how.dynamic && it.how.dynamic->length >= it.result.symbols)
+    fmt::print(
+        stderr,
+        "lm: warning: dynamic.length = {} is as long as the text: the weights learn nothing before it ends\n",
+        it.how.dynamic->length);
+}
+
+void say_notes(const Text& text, const Encoded& ids, const OpenRun& run) {
+  for (const std::string& note : text.notes) fmt::print(stderr, "lm: {}\n", note);
+  if (ids.unknowns > 0 && !run.vocabulary.unknown_is_trained())
+    fmt::print(
+        stderr,
+        "lm: warning: {} of the symbols of {} are unknown to this run, and its training text had no {}: "
+        "what they cost is a guess of an untrained row\n",
+        ids.unknowns, text.name, unknown_symbol);
+}
+
+}  // namespace
+
+int evaluate(const EvaluateOptions& options) {
+  check_options(options);
+  const Compute compute = choose_device(options.device, options.precision, options.threads);
+  OpenRun run = open_run(options.run, compute.device);
+  Recipe& recipe = run.config.recipe;
+  for (const Setting& setting : options.settings) apply_setting(setting, keys_of(recipe));
+  Measurement measurement = planned(options, run);
+  std::optional<CorpusText> corpus;
+  if (options.text.empty() || options.dynamic || options.tune) corpus = corpus_of(options, run);
+  const Text text = options.text.empty() ? corpus->at(split_from_string(options.split))
+                                         : read_text(options.text, unit_from_string(recipe.data.unit));
+  measurement.text = text.name;
+  if (!measurement.split.empty()) measurement.published = published_beside(measurement, run, *corpus);
+  measurement.published_unit = recipe.published.unit;
+  const Encoded ids = encoded(text, run);
+  say_notes(text, ids, run);
+
+  Progress progress(stderr);
+  GradientStatistics statistics;
+  if (options.dynamic) {
+    const Encoded train = encoded(corpus->train, run);
+    statistics = gradient_statistics(
+        *run.model, train.ids, recipe.dynamic,
+        progress_of(progress, "statistics of the training text", std::ssize(train.ids) - 1));
+    measurement.how.statistics = &statistics;
+  }
+  if (options.tune) {
+    measurement.tuned = tuned_on(encoded(corpus->valid, run), run, measurement.how, measurement.budget,
+                                 !options.json, progress);
+    measurement.how = measurement.tuned->best;
+  }
+  const auto show = progress_of(progress, "evaluating " + text.name, std::ssize(ids.ids) - 1);
+  const std::optional<int32_t> unknown = run.vocabulary.unknown_id();
+  measurement.result = measurement.how.dynamic || measurement.how.cache
+                           ? evaluate_adaptively(*run.model, ids.ids, measurement.how, unknown, show)
+                           : evaluate_ids(*run.model, ids.ids, measurement.reading, unknown, show);
+  progress.erase();
+  keep_if_possible(
+      run, measurement, compute,
+      options.text.empty() ? sha256_lines(*corpus) : std::vector{text.sha256 + "  " + options.text});
+  warn(measurement, run);
+  if (options.json)
+    print_json(measurement);
+  else
+    print_text(measurement);
+  return 0;
+}
+
+}  // namespace rondo

@@ -1,0 +1,146 @@
+// Text and JSON of an evaluation.
+#include "lm/program/evaluation_report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rondo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Which of the best settings are the "least" or the "largest" that a search tried, by key.
+Json at_the_edge(const Tuned& tuned) {
+  Json found = Json::object();
+  const auto add = [&](const char* key, bool of_cache, const std::function<double(const Trial&)>& value,
+                       double best, std::span<const double> further = {}) {
+    double least = best, most = best;
+    const auto take = [&](double it) { least = std::min(least, it), most = std::max(most, it); };
+    for (const Trial& trial : tuned.trials)
+      if (trial.how.cache.has_value() == of_cache) take(value(trial));
+    for (const double it : further) take(it);
+    if (least < most && (best == least || best == most)) found[key] = best == least ? "least" : "largest";
+  };
+  if (const auto& it = tuned.best.dynamic) {
+    add(
+        "dynamic.learning_rate", false, [](const Trial& t) { return t.how.dynamic->learning_rate; },
+        it->learning_rate);
+    add(
+        "dynamic.decay", false, [](const Trial& t) { return t.how.dynamic->decay; }, it->decay);
+  }
+  if (const auto& it = tuned.best.cache) {
+    add(
+        "cache.theta", true, [](const Trial& t) { return t.how.cache->theta; }, it->theta);
+    add(
+        "cache.window", true, [](const Trial& t) { return static_cast<double>(t.how.cache->window); },
+        static_cast<double>(it->window));
+    // A trial has the best lambda of its window and theta; all were tried with each.
+    add(
+        "cache.lambda", true, [](const Trial& t) { return t.how.cache->lambda; }, it->lambda, tuned_lambdas);
+  }
+  return found;
+}
+
+/// The words that give a later evaluation these settings.
+std::string words_of(const Adaptation& how) {
+  std::vector<std::string> words;
+  if (const auto& dynamic = how.dynamic)
+    words.push_back(fmt::format("--dynamic --set dynamic.learning_rate={} --set dynamic.decay={}",
+                                dynamic->learning_rate, dynamic->decay));
+  if (const auto& cache = how.cache)
+    words.push_back(fmt::format("--cache --set cache.window={} --set cache.theta={} --set cache.lambda={}",
+                                cache->window, cache->theta, cache->lambda));
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+Json json_of(const Tuned& tuned, int64_t budget) {
+  Json json{{"split", "valid"}, {"budget", budget}, {"scored", tuned.symbols}, {"trials", Json::array()}};
+  json["best"] = words_of(tuned.best);
+  json["at_the_edge"] = at_the_edge(tuned);
+  for (const Trial& trial : tuned.trials) {
+    Json entry = json_of(trial.how);
+    entry["symbols"] = trial.symbols;
+    entry["nats"] = trial.nats;  // null where it is infinite
+    json["trials"].push_back(entry);
+  }
+  return json;
+}
+
+}  // namespace
+
+void print_figures(const std::string& text, const Evaluation& it) {
+  fmt::print("{}: {} symbols scored, {} of them unknown ({:.2f}%)\n", text, it.symbols, it.unknowns,
+             100.0 * static_cast<double>(it.unknowns) / static_cast<double>(it.symbols));
+  fmt::print("nats        {:.4f}\nbits        {:.4f}\nperplexity  {:.2f}", it.nats(), it.bits(),
+             it.perplexity());
+  if (it.unknowns > 0 && it.unknowns < it.symbols)
+    fmt::print(" with unknowns, {:.2f} without", it.perplexity_without_unknowns());
+  fmt::print("\n");
+}
+
+void print_json(const Measurement& measurement) {
+  Json json = json_of(measurement);
+  if (measurement.tuned) json["tuning"] = json_of(*measurement.tuned, measurement.budget);
+  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+void print_text(const Measurement& measurement) {
+  const auto& [run, name, model, types, vocabulary_size, parameters, split, reading, how, tuned, budget, it,
+               published, published_unit] = measurement;
+  if (how.dynamic) {
+    const DynamicOptions& dynamic = *how.dynamic;
+    fmt::print(
+        "dynamic evaluation: learning rate {}, decay {}, epsilon {}, style {}; the weights learn after "
+        "each {} symbols\n"
+        "its statistics: {} symbols of the training text in {} streams, {} batches\n",
+        dynamic.learning_rate, dynamic.decay, dynamic.epsilon, dynamic.style, dynamic.length,
+        how.statistics->symbols, dynamic.statistics_streams, how.statistics->batches);
+  }
+  if (how.cache)
+    fmt::print("neural cache: window {}, theta {}, lambda {}; it grows from empty\n", how.cache->window,
+               how.cache->theta, how.cache->lambda);
+  print_figures(name, it);
+  fmt::print("read in {}{}\n", reading.text(),
+             reading.line_end ? "" : "; the first symbol is context only; means over those scored");
+  if (published > 0)
+    fmt::print("published   {} {}{}, by the paper's model on the paper's text\n", published, published_unit,
+               how.dynamic ? " with dynamic evaluation"
+               : how.cache ? " with a cache"
+                           : "");
+}
+
+void print_trial(const Trial& trial) {
+  if (trial.how.cache)
+    fmt::print("window {:<6} theta {:<8} lambda {:<6}", trial.how.cache->window, trial.how.cache->theta,
+               trial.how.cache->lambda);
+  else
+    fmt::print("learning rate {:<9} decay {:<9}", trial.how.dynamic->learning_rate, trial.how.dynamic->decay);
+  if (std::isfinite(trial.nats))
+    fmt::print("  {:.4f} nats  perplexity {:.2f}\n", trial.nats, std::exp(trial.nats));
+  else
+    fmt::print("  no finite probabilities\n");
+  std::fflush(stdout);
+}
+
+void print_tuned(const Tuned& tuned) {
+  const auto readings = tuned.symbols / tuned.prefix;
+  fmt::print("{} trials on the same {} symbols, read {} times: {} scored in all", tuned.trials.size(),
+             tuned.prefix, readings, tuned.symbols);
+  fmt::print("{}\n", tuned.best.cache ? " (those of the cache share one reading)" : "");
+  const Json edges = at_the_edge(tuned);
+  for (const auto& [key, which] : edges.items())
+    fmt::print("{} is the {} that was tried: a further --tune from here may find better\n", key,
+               which.get<std::string>());
+  fmt::print("best: {}\n", words_of(tuned.best));
+}
+
+}  // namespace rondo

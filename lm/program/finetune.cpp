@@ -1,0 +1,81 @@
+// What a finetuning is.
+#include "lm/program/finetune.h"
+
+#include <algorithm>
+
+#include "data/input_file.h"
+#include "lm/training/training.h"
+
+namespace rondo {
+namespace {
+
+void check_finished(const RunFolder& run, const Recipe& recipe) {
+  const std::string folder = run.path.string();
+  const std::string remedy = resume_command(run);
+  check_input(file_is_there(run.model()), "{}: holds no model to finetune yet; train it first: {}", folder,
+              remedy);
+  check_input(file_is_there(run.state()) && is_finished(recipe, run.state()),
+              "{}: its training is not finished; finish it first: {}", folder, remedy);
+}
+
+/// What a finetuning decides, besides the rate and the epochs.
+const std::vector<Setting> decided = {
+    {"", "train.optimizer", "sgd"},
+    {"", "train.momentum", "0"},
+    {"", "train.schedule", "constant"},
+    {"", "train.decay_at", "[]"},
+    {"", "train.averaging", "always"},
+    {"", "train.early_stopping", "0"},
+    {"", "train.non_monotonic_stopping", "true"},
+};
+
+/// What a finetuning changes in the recipe of its base.
+void change(Recipe& recipe, const std::string& base) {
+  Recipe::Train& train = recipe.train;
+  check_input(recipe.finetune.learning_rate > 0 || train.optimizer == "sgd",
+              "{}: finetuning is done with SGD, and {} has another scale: give a rate, as in --set "
+              "finetune.learning_rate=1",
+              base, train.optimizer);
+  if (recipe.finetune.learning_rate > 0) train.learning_rate = recipe.finetune.learning_rate;
+  train.epochs = recipe.finetune.epochs;
+  for (const Setting& setting : decided) apply_setting(setting, keys_of(recipe));
+  recipe.published.trained = recipe.published.finetuned;
+}
+
+/// InputError unless a finetuning of a trained model may change this key.
+void check_may_change(const Setting& setting) {
+  const std::string& key = setting.key;
+  check_input(!key.starts_with("data.") && !key.starts_with("recipe."),
+              "{}: cannot change in a finetuning; the model knows the symbols of its run", setting.where);
+  check_input(!key.starts_with("model.") || acts_in_training_alone(key),
+              "{}: cannot change in a finetuning; the model is that of its run, but for its dropout",
+              setting.where);
+  for (const std::string name : {"learning_rate", "epochs"})
+    check_input(key != "train." + name, "{}: cannot change in a finetuning; set finetune.{}", setting.where,
+                name);
+  const auto same_key = [&](const Setting& it) { return it.key == key; };
+  const bool schedules = key.starts_with("train.decay") || key == "train.patience";
+  check_input(!schedules && std::none_of(decided.begin(), decided.end(), same_key),
+              "{}: cannot change in a finetuning, which is averaged SGD at a constant rate until validation "
+              "no longer falls",
+              setting.where);
+}
+
+}  // namespace
+
+RunConfig finetuning_of(const std::string& base, const std::vector<Setting>& settings) {
+  const RunFolder run = open_run_folder(base);
+  RunConfig config = read_config(run);
+  check_finished(run, config.recipe);
+  const std::vector<Key> keys = keys_of(config.recipe);
+  for (const Setting& setting : settings) {
+    apply_setting(setting, keys);  // first, as it knows what is no key at all
+    check_may_change(setting);
+  }
+  change(config.recipe, base);
+  validate(config.recipe, base);
+  config.made_by.finetuned_from = std::filesystem::absolute(run.path).lexically_normal().string();
+  return config;
+}
+
+}  // namespace rondo

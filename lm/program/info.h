@@ -1,0 +1,28 @@
+// `lm info`: what a run or a recipe would build, and what the library and the recipes know.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lm/program/recipe.h"
+
+namespace rondo {
+
+struct InfoOptions {
+  // Exactly one of these four is asked for.
+  std::string run;
+  std::string recipe;
+  bool operators = false;
+  bool keys = false;
+
+  std::vector<Setting> settings;     // on top of recipe
+  std::int64_t vocabulary_size = 0;  // with recipe; 0: the recipe's data.max_size
+  bool verify = false;               // with run: judge its files instead
+  bool json = false;
+};
+
+/// Prints on stdout. Returns 0, or 2 if --verify finds a broken file.
+int info(const InfoOptions& options);
+
+}  // namespace rondo

@@ -1,0 +1,67 @@
+// Files of one JSON object a line.
+#include "lm/program/json_lines.h"
+
+#include <limits>
+#include <string_view>
+
+#include "data/files.h"
+#include "data/input_file.h"
+#include "tensor/error.h"
+
+namespace rondo {
+namespace {
+
+/// The line's object, and what its values may be: our lines have lists and objects of plain values. Copies of
+/// JSON recurse, and would overflow the stack.
+constexpr int deepest = 4;
+
+bool is_too_deep(std::string_view line) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char letter = line[i];
+    if (in_string && letter == '\\')
+      ++i;
+    else if (letter == '"')
+      in_string = !in_string;
+    else if (!in_string && (letter == '{' || letter == '['))
+      ++depth;
+    else if (!in_string && (letter == '}' || letter == ']'))
+      --depth;
+    if (depth > deepest) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+// nlohmann::json, a map: what keeps the order of its keys looks through all of them for each.
+void read_json_lines(const std::filesystem::path& path, const std::string& writer,
+                     const std::function<bool(const nlohmann::json&)>& use) {
+  if (!file_is_there(path)) return;
+  std::int64_t number = 0;
+  read_lines(path, [&](std::string_view line) {
+    ++number;
+    std::string why;
+    try {
+      check_input(!is_too_deep(line), "nested too deep");
+      if (use(nlohmann::json::parse(line))) return;
+    } catch (const nlohmann::json::exception&) {  // not JSON, or without what belongs there
+    } catch (const InputError& reason) {
+      why = fmt::format(" ({})", reason.what());
+    }
+    throw InputError(
+        fmt::format("{}:{}: not a line that {}{}; take it out", path.string(), number, writer, why));
+  });
+}
+
+std::int64_t integer_at(const nlohmann::json& entry, const std::string& key) {
+  const nlohmann::json& value = entry.at(key);
+  const bool fits = value.is_number_unsigned()
+                        ? value.get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max()
+                        : value.is_number_integer();
+  check_input(fits, "{} must be a whole number below 2^63", key);
+  return value.get<std::int64_t>();
+}
+
+}  // namespace rondo

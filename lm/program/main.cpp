@@ -1,0 +1,58 @@
+// The program `lm`: reads the command line, runs one command, turns exceptions into one line and an exit
+// status. Everything else is in the files of the commands. Read on in train.h.
+#include <fcntl.h>
+
+#include <csignal>
+#include <cstdio>
+#include <variant>
+
+#include "lm/program/command_line.h"
+#include "lm/program/signals.h"
+#include "tensor/error.h"
+
+namespace {
+
+using namespace rondo;
+
+struct Run {
+  int operator()(const Help& help) const {
+    std::fputs(help.text.c_str(), stdout);
+    return 0;
+  }
+  int operator()(const TrainOptions& options) const { return train(options); }
+  int operator()(const EvaluateOptions& options) const { return evaluate(options); }
+  int operator()(const ScoreOptions& options) const { return score(options); }
+  int operator()(const GenerateOptions& options) const { return generate(options); }
+  int operator()(const NgramOptions& options) const { return ngram(options); }
+  int operator()(const InfoOptions& options) const { return info(options); }
+  int operator()(const RecipesOptions& options) const { return list_recipes(options); }
+  int operator()(const TableOptions& options) const { return table(options); }
+};
+
+/// A closed standard stream must not become the first file that the program opens; a full quota must be an
+/// error that can be reported, not a signal that kills.
+void prepare_process() {
+  for (int stream = 0; stream <= 2; ++stream)
+    if (fcntl(stream, F_GETFD) < 0) open("/dev/null", O_RDWR);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  prepare_process();
+  try {
+    const int status = std::visit(Run{}, parse_command_line(argc, argv));
+    const bool written = std::fflush(stdout) == 0 && !std::ferror(stdout);
+    // A terminal that hangs up has stopped the program, and takes no more lines.
+    check(written || status != 0, "cannot write to standard output: is the disk full?");
+    return status;
+  } catch (const Stopped& stopped) {
+    return stopped.exit_status;
+  } catch (...) {
+    const Failure failure = current_failure();
+    std::fflush(stdout);
+    std::fprintf(stderr, "%s\n", failure.line.c_str());
+    return failure.exit_status;
+  }
+}

@@ -1,0 +1,177 @@
+// What was measured of runs.
+#include "lm/program/measured_runs.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "data/input_file.h"
+#include "lm/program/json_lines.h"
+#include "lm/program/measurement.h"
+#include "lm/program/model.h"
+#include "lm/program/published.h"
+#include "lm/program/run.h"
+#include "lm/training/training.h"
+
+namespace rondo {
+namespace {
+
+using Json = nlohmann::json;
+
+/// One line of log.jsonl; false if it is none. Those of training steps say nothing that a table shows.
+bool read_log_line(const Json& entry, MeasuredRun& row) {
+  const auto split = entry.find("split");
+  if (split == entry.end()) return entry.at("step").is_number();
+  // Logs of version 0.1 do not say how a text was read: as evaluations during training do it.
+  const Measured measured{entry.at("nats"),
+                          entry.at("bits"),
+                          entry.at("perplexity"),
+                          integer_at(entry, "symbols"),
+                          entry.value("read", validation_reading(row.recipe(), 0).text()),
+                          ""};
+  if (*split == "test") {
+    if (!row.test()) row.test() = measured;  // what follows is read in another way
+    row.finished = true;
+    return true;
+  }
+  if (entry.at("best").get<bool>()) row.valid() = measured;
+  if (!entry.contains("epoch")) return *split == "valid";  // the best model once more
+  row.test().reset();                                      // of a training that has gone on
+  row.finished = false;
+  row.epochs = integer_at(entry, "epoch");
+  row.training_seconds.reset();
+  if (const auto seconds = entry.find("training_seconds"); seconds != entry.end() && !seconds->is_null())
+    row.training_seconds = seconds->get<double>();
+  return *split == "valid";
+}
+
+/// "HEX  FILE" without the file.
+std::vector<std::string> digests_of(const std::vector<std::string>& sha256_lines) {
+  std::vector<std::string> digests;
+  for (const std::string& line : sha256_lines) digests.push_back(line.substr(0, line.find(' ')));
+  return digests;
+}
+
+/// The last measurements of each kind on the run's own text, in the run's precision or full. One that is read
+/// as published goes before one that is not.
+void take_measurements(const std::vector<KeptMeasurement>& kept, MeasuredRun& row) {
+  const std::string exact = published_reading(row.recipe());
+  const bool begins_anew = !final_reading(row.recipe(), 0).carries_state();
+  const MadeBy& made_by = row.config.made_by;
+  for (const KeptMeasurement& it : kept) {
+    if (digests_of(it.sha256) != digests_of(made_by.sha256)) continue;
+    if (it.precision != "fp32" && it.precision != made_by.precision) continue;
+    const bool adapts = it.dynamic || it.cache;
+    for (std::size_t k = 0; k < kinds_of_measurement.size(); ++k) {
+      const MeasurementKind& kind = kinds_of_measurement[k];
+      const bool carried = !adapts && begins_anew && it.read == Reading{}.text();
+      if (kind.split != it.split || kind.dynamic != it.dynamic || kind.cache != it.cache ||
+          kind.carried != carried)
+        continue;
+      std::optional<Measured>& into = row.measured[k];
+      if (into && kind.is_plain() && into->read == exact && it.read != exact) continue;
+      into = Measured{it.nats, it.bits, it.perplexity, it.symbols, it.read, it.settings};
+    }
+  }
+}
+
+}  // namespace
+
+MeasuredRun measured_run(const std::string& path) {
+  const RunFolder folder = open_run_folder(path);
+  MeasuredRun row;
+  row.run = path;
+  row.config = read_config(folder);
+  const std::vector<KeptMeasurement> kept = kept_measurements(folder);
+  if (file_is_there(folder.vocabulary()) || kept.empty()) {
+    const Vocabulary vocabulary = read_vocabulary(folder, row.config);
+    row.vocabulary_size = vocabulary.size();
+    row.types = vocabulary.types();
+    row.parameters =
+        LanguageModel(model_options(row.recipe()), row.vocabulary_size, std::nullopt).parameter_count();
+  } else {
+    row.vocabulary_size = kept.back().vocabulary_size;
+    row.types = kept.back().types;
+    row.parameters = kept.back().parameters;
+  }
+  read_json_lines(folder.log(), "`lm train` writes into its log",
+                  [&](const Json& entry) { return read_log_line(entry, row); });
+  take_measurements(kept, row);
+  if (!row.finished && row.valid() && file_is_there(folder.state()))  // a text without a test text
+    row.finished = is_finished(row.recipe(), folder.state());
+  return row;
+}
+
+bool MeasuredRun::is_of_the_papers_text() const {
+  const auto& test = measured[test_kind];
+  return may_be_the_papers(recipe().published, types, test ? std::optional(test->symbols) : std::nullopt);
+}
+
+double MeasuredRun::published(const MeasurementKind& kind, const std::optional<Measured>& it) const {
+  const bool reads_as_published = !kind.is_plain() || !it || it->read == published_reading(recipe());
+  if (kind.carried || !reads_as_published || !is_of_the_papers_text() || !is_published_model(recipe()))
+    return 0;
+  return published_figure(recipe().published, is_finetuned(), kind.split, kind.dynamic, kind.cache);
+}
+
+namespace {
+
+/// What runs of one line have in common: text, device, and all settings that act on figures, but the seed.
+std::string kind_of(const MeasuredRun& row) {
+  const Recipe defaults;
+  Recipe recipe = row.recipe();
+  recipe.train.seed = 0;
+  recipe.description = recipe.paper = "";
+  recipe.published = defaults.published;
+  recipe.report = defaults.report;
+  recipe.train.log_every = defaults.train.log_every;
+  recipe.train.save_every = defaults.train.save_every;
+  const MadeBy& made_by = row.config.made_by;
+  return fmt::format("{}\n{} {} {} {}\n{}", write_toml(keys_of(recipe)), row.is_finetuned(),
+                     row.vocabulary_size, made_by.device, made_by.precision,
+                     fmt::join(digests_of(made_by.sha256), "\n"));
+}
+
+}  // namespace
+
+std::vector<MeasuredRuns> lines_of(const MeasuredRuns& rows) {
+  std::vector<MeasuredRuns> lines;
+  std::vector<std::string> of;
+  for (const MeasuredRun& row : rows) {
+    const std::string kind = kind_of(row);
+    const auto fits = [&](std::size_t at) {
+      return of[at] == kind && row.finished &&
+             std::all_of(lines[at].begin(), lines[at].end(), [&](const MeasuredRun& other) {
+               return other.finished && other.recipe().train.seed != row.recipe().train.seed;
+             });
+    };
+    std::size_t at = 0;
+    while (at < lines.size() && !fits(at)) ++at;
+    if (at == lines.size()) of.push_back(kind), lines.emplace_back();
+    lines[at].push_back(row);
+  }
+  return lines;
+}
+
+std::optional<Mean> mean_of(const MeasuredRuns& line, std::size_t kind, double Measured::*member) {
+  Mean it;
+  std::vector<double> figures;
+  const Measured* first = nullptr;
+  for (const MeasuredRun& row : line) {
+    if (!row.measured[kind]) continue;
+    const Measured& measured = *row.measured[kind];
+    if (!first) first = &measured;
+    if (measured.settings != first->settings) return std::nullopt;
+    figures.push_back(measured.*member);
+  }
+  it.n = figures.size();
+  for (const double figure : figures) it.mean += figure / static_cast<double>(it.n);
+  double squares = 0;
+  for (const double figure : figures) squares += (figure - it.mean) * (figure - it.mean);
+  if (it.n > 1) it.deviation = std::sqrt(squares / static_cast<double>(it.n - 1));
+  return it;
+}
+
+}  // namespace rondo

@@ -1,0 +1,204 @@
+// What a recipe's tensors take.
+#include "lm/program/memory_estimate.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "autograd/cross_entropy.h"
+#include "lm/evaluation/evaluation.h"
+#include "lm/program/model.h"
+#include "lm/tasks/chunk_length.h"
+#include "tensor/available_memory.h"
+
+namespace rondo {
+namespace {
+
+/// Numbers, not bytes. Of the largest settings products are beyond 2^63: hence no integers.
+struct Sizes {
+  double P;            // parameters
+  double R = 0;        // recurrent weights
+  std::int64_t V = 0;  // symbols
+  double E;            // the embedding; one-hot: V
+  double H, widest;    // units of all recurrent layers, and of the widest
+  double G = 0;        // of a row: the gates of all cells, and what their joins and inner layers keep
+  double largest = 0;  // the same of the largest cell
+  double W;            // all output layers
+  double F;            // what the decoder sees of a row: with K experts, K latents
+  std::int64_t K;
+  double decoder;  // V F / K, its weights
+  bool has_minor_cells;
+
+  Sizes(const Recipe& recipe, const LanguageModelOptions& options, const Module& model);
+};
+
+double to_double(std::int64_t number) { return static_cast<double>(number); }
+
+double sum_of(const std::vector<std::int64_t>& widths) {
+  return std::accumulate(widths.begin(), widths.end(), 0.0);
+}
+
+Sizes::Sizes(const Recipe& recipe, const LanguageModelOptions& options, const Module& model)
+    : P(to_double(model.parameter_count())),
+      H(sum_of(options.hidden)),
+      widest(to_double(*std::max_element(options.hidden.begin(), options.hidden.end()))),
+      W(sum_of(options.output_layers)),
+      K(options.experts) {
+  std::map<std::string, double> gates, times, inner;  // of each cell, by the suffix of its parameters
+  for (const Segment& segment : model.segments()) {
+    if (segment.name == "embedding.weight" || segment.name == "decoder.weight") V = segment.shape.rows();
+    if (!segment.name.starts_with("rnn.")) continue;
+    const std::size_t at = segment.name.find("_l");
+    const std::string name = segment.name.substr(4, at - 4), cell = segment.name.substr(at);
+    double& kept = times.try_emplace(cell, 1).first->second;
+    // Where W x and U h are not simply added, both remain, and their sum; with batch normalisation the
+    // normalised ones, too, and a gradient, which cannot overwrite what the statistics still need.
+    if (name == "alpha") kept += 2;
+    if (name == "gamma_ih") kept += 4;
+    if (segment.shape.dimensions() != 2) continue;
+    const double rows = to_double(segment.shape.rows());
+    gates[cell] = std::max(gates[cell], rows);
+    const bool of_inner_layer = name.starts_with("weight_") && std::isdigit(name.back());
+    if (of_inner_layer) inner[cell] += 2 * rows;  // before and after tanh
+    if (of_inner_layer || name == "weight_hh" || name == "weight_hm" || name == "weight_mh" ||
+        name == "weight_shortcut")
+      R += to_double(segment.shape.size());
+  }
+  for (const auto& [cell, rows] : gates) {
+    const double all = times.at(cell) * rows + inner[cell];
+    G += all;
+    largest = std::max(largest, all);
+  }
+  has_minor_cells = std::ssize(gates) > std::ssize(options.hidden);
+  E = to_double(recipe.model.embedding > 0 ? recipe.model.embedding : V);
+  const double last =
+      to_double(options.output_layers.empty() ? options.hidden.back() : options.output_layers.back());
+  F = K > 1 ? to_double(K) * (recipe.model.embedding > 0 ? E : last) : last;
+  decoder = to_double(V) * F / to_double(K);
+}
+
+/// The allocator rounds blocks up, by an eighth on average. Above an exbibyte one is like the other.
+std::int64_t bytes_of(double numbers) {
+  constexpr auto most = static_cast<double>(std::int64_t{1} << 60);
+  return static_cast<std::int64_t>(std::min(numbers * sizeof(real) / 8 * 9, most));
+}
+
+double block_of(std::int64_t rows, const Sizes& it) {
+  return to_double(cross_entropy_block_rows(rows * it.K, it.V, it.K));
+}
+
+}  // namespace
+
+/// P (2 + S + A) + 2 (R + V F / K) + 5 R D_w + N (E + G + C H + W + D + L) + max(B V + (N + V / K) F, N
+/// widest) numbers, with
+///   P parameters: values, gradients, S vectors of optimizer state, and A = 2 for an average;
+///   R recurrent weights and the decoder, packed for forward and for backward (as long as streams are few
+///   enough for that, and chunks too long for it to befall input weights); D_w = 1 with weight drop, whose
+///   masks, results and their gradients remain, beside the packed weights that evaluations read;
+///   N = streams at once x longest chunk, the rows of a chunk, padding included where that is computed.
+///   Forward leaves for backward in each row the embedding E (one-hot: V); the gates G of all cells and what
+///   their joins and inner layers keep; for each of the H units of all layers C numbers of state (h, c or its
+///   like, what a cell computes on the way, and what noise and a minor cell add); the output layers' widths
+///   W; where there is dropout, the width D of what it acts on, and without `variational` as many masks; and
+///   L of latents, before and after tanh and dropped. On top of that lies what the loss takes: a block of B
+///   rows of logits V, and the gradients of its input, F wide, and of its weight, one for each
+///   piece of time; and later the gradient of h. Those of the gates overwrite them.
+std::int64_t training_bytes(const Recipe& recipe, const Module& model, const ChunkSizeOfStreams& size_of) {
+  const Tensor nothing = Tensor::zeros({1});
+  const auto S = static_cast<double>(
+      make_optimizer(optimizer_options(recipe), nothing, nothing)->state_tensors().size());
+  const LanguageModelOptions options = model_options(recipe);
+  const Sizes it(recipe, options, model);
+  const std::int64_t streams = recipe.train.micro_batch > 0 ? recipe.train.micro_batch : recipe.train.batch;
+  const ChunkSize size =
+      size_of ? size_of(streams) : ChunkSize{streams * longest_chunk(batch_options(recipe, {}).chunks)};
+  const double N = to_double(size.rows);
+  const RecurrentNoise& noise = options.noise;
+  double C = 3;
+  if (noise.dropout > 0) C += 1;
+  if (noise.zoneout > 0) C += 2;  // the mask, and the state that it is laid on
+  if (noise.zoneout_memory > 0) C += 2;
+  if (it.has_minor_cells) C += 2;  // two cells' states, joined
+  const double last = to_double(options.hidden.back());
+  double D = options.embedding_dropout > 0 ? it.E : 0;
+  const auto add_dropout = [&](double rate, double width) {
+    if (rate > 0) D += (options.variational ? 1 : 2) * width;
+  };
+  add_dropout(options.input_dropout.value_or(options.dropout), it.E);
+  add_dropout(options.hidden_dropout.value_or(options.dropout), it.H - last);
+  add_dropout(options.output_dropout.value_or(options.dropout), last);
+  add_dropout(options.latent_dropout, it.F);
+  const double L = it.K > 1 ? 2 * it.F : 0;
+  const double logits = block_of(size.rows, it) * to_double(it.V);
+  const double chunk = N * (it.E + it.G + C * it.H + it.W + D + L) +
+                       std::max(logits + N * it.F + to_double(size.pieces) * it.decoder, N * it.widest);
+  const double A = recipe.train.averaging == "never" ? 0 : 2;  // optim/averaging.h
+  const double weights =
+      it.P * (2 + S + A) + 2 * (it.R + it.decoder) + (noise.weight_drop > 0 ? 5 * it.R : 0);
+  return bytes_of(weights + chunk);
+}
+
+/// 2 P + R + V F / K + N (E + largest + 2 widest + F) + B V numbers: values and gradients, which a model
+/// always has; packs for forward alone; and of N rows at a time (lm/evaluation/evaluation.h) what a layer
+/// reads, computes and leaves. Nothing is kept for a backward.
+std::int64_t evaluation_bytes(const Recipe& recipe, const Module& model) {
+  const Sizes it(recipe, model_options(recipe), model);
+  const std::int64_t streams = std::max(recipe.train.eval_streams, recipe.train.final_streams);
+  const std::int64_t rows = streams * std::max<std::int64_t>(1, rows_at_once / streams);
+  return bytes_of(2 * it.P + it.R + it.decoder +
+                  to_double(rows) * (it.E + it.largest + 2 * it.widest + it.F) +
+                  block_of(rows, it) * to_double(it.V));
+}
+
+void check_fits(const Recipe& recipe, const Module& model, std::int64_t available,
+                const ChunkSizeOfStreams& size_of) {
+  const std::int64_t wanted = training_bytes(recipe, model, size_of);
+  if (wanted <= available) return;
+  const std::int64_t batch = recipe.train.batch;
+  const std::int64_t at_once = recipe.train.micro_batch > 0 ? recipe.train.micro_batch : batch;
+  Recipe smaller = recipe;
+  const std::int64_t least = uses_of(recipe.model.cell).batch_statistics ? 2 : 1;
+  for (std::int64_t streams = at_once - 1; streams >= least; --streams) {
+    smaller.train.micro_batch = streams;
+    if (batch % streams == 0 && training_bytes(smaller, model, size_of) <= available)
+      throw InputError(fmt::format(
+          "{}: training would take about {}, and {} are available: set train.micro_batch={}, with about {}",
+          recipe.name, bytes_text(wanted), bytes_text(available), streams,
+          bytes_text(training_bytes(smaller, model, size_of))));
+  }
+  throw InputError(fmt::format(
+      "{}: training would take about {}, and {} are available, which no train.micro_batch makes enough: make "
+      "model.hidden, model.embedding or {}",
+      recipe.name, bytes_text(wanted), bytes_text(available),
+      recipe.data.batching == "lines" ? "the longest lines of the text shorter" : "train.length smaller"));
+}
+
+/// That of a training without noise, averages and optimizer on chunks of dynamic.length, and once more the
+/// parameters: the sums of squares, and their roots.
+std::int64_t dynamic_bytes(const Recipe& recipe, const Module& model) {
+  Recipe plain = recipe;
+  Recipe::Model& it = plain.model;
+  it.dropout = it.input_dropout = it.hidden_dropout = it.output_dropout = it.latent_dropout = 0;
+  it.embedding_dropout = it.weight_drop = it.recurrent_dropout = it.zoneout = it.zoneout_memory = 0;
+  plain.train.optimizer = "sgd";
+  plain.train.momentum = 0;
+  plain.train.averaging = "never";
+  plain.train.batch = recipe.dynamic.statistics_streams;
+  plain.train.micro_batch = 0;
+  plain.train.length = recipe.dynamic.length;
+  plain.train.length_deviation = 0;
+  return training_bytes(plain, model) + bytes_of(2 * to_double(model.parameter_count()));
+}
+
+void check_dynamic_fits(const Recipe& recipe, const Module& model, std::int64_t available) {
+  const std::int64_t wanted = dynamic_bytes(recipe, model);
+  check_input(
+      wanted <= available,
+      "dynamic.statistics_streams = {}, dynamic.length = {}: the statistics would take about {}, and {} are "
+      "available; make one of them smaller",
+      recipe.dynamic.statistics_streams, recipe.dynamic.length, bytes_text(wanted), bytes_text(available));
+}
+
+}  // namespace rondo

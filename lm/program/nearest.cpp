@@ -1,0 +1,63 @@
+// The nearest known name to a mistyped one: see nearest.h.
+#include "lm/program/nearest.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace rondo {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  // Row i holds the distances of the first i letters of `a` to every beginning of `b`.
+  std::vector<std::size_t> before_last, last(b.size() + 1), row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before_last[j - 2] + 1);
+    }
+    before_last = last;
+    last = row;
+  }
+  return last[b.size()];
+}
+
+namespace {
+
+std::string_view last_part(std::string_view name) { return name.substr(name.find_last_of('.') + 1); }
+
+}  // namespace
+
+std::string nearest(std::string_view name, const std::vector<std::string>& known) {
+  std::string best;
+  std::size_t best_distance = std::numeric_limits<std::size_t>::max();
+  const auto offer = [&](std::string_view a, std::string_view b, std::size_t more,
+                         const std::string& candidate) {
+    const std::size_t shorter = std::min(a.size(), b.size()), longer = std::max(a.size(), b.size());
+    // So many letters are inserted at least. What was typed may be of any length, and is not compared then.
+    if ((longer - shorter) * 2 > longer) return;
+    const std::size_t distance = edit_distance(a, b) + more;
+    if (distance * 2 > longer || distance >= best_distance) return;
+    best_distance = distance;
+    best = candidate;
+  };
+  const std::string_view last = last_part(name);
+  for (const std::string& candidate : known) {
+    offer(name, candidate, 0, candidate);
+    const std::string_view last_of_candidate = last_part(candidate);
+    if (last_of_candidate.size() < candidate.size()) offer(last, last_of_candidate, 1, candidate);
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& known) {
+  const std::string near = nearest(name, known);
+  return near.empty() ? fmt::format("; known: {}", fmt::join(known, ", "))
+                      : fmt::format("; did you mean '{}'?", near);
+}
+
+}  // namespace rondo

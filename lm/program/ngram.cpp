@@ -1,0 +1,160 @@
+// `lm ngram`. A text is read line by line, each from its begin on, and every symbol is scored: n-grams do not
+// reach across lines, so that nothing is gained from what stood before, and the first symbol needs no
+// context.
+#include "lm/program/ngram.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "data/arpa.h"
+#include "data/corpus.h"
+#include "data/files.h"
+#include "data/kneser_ney.h"
+#include "lm/evaluation/evaluation.h"
+#include "lm/program/evaluation_report.h"
+#include "lm/program/report.h"
+#include "lm/program/signals.h"
+
+namespace rondo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A model, and where it comes from.
+struct Source {
+  Vocabulary vocabulary;
+  NgramModel model;
+  std::vector<KneserNey::Discounts> discounts;  // empty: of an ARPA file
+  double seconds = 0;                           // to estimate or read it
+};
+
+Source source_of(const NgramOptions& options, const CorpusText& text, Tokenization tokenization) {
+  const auto start = Clock::now();
+  if (!options.arpa.empty()) {
+    auto [vocabulary, model] = read_arpa(options.arpa, tokenization);
+    return {std::move(vocabulary), std::move(model), {}, seconds_since(start)};
+  }
+  Vocabulary vocabulary(text.train, tokenization);
+  auto [discounts, model] = kneser_ney(vocabulary.encode(text.train).ids, vocabulary.size(),
+                                       vocabulary.line_end_id(), options.order);
+  return {std::move(vocabulary), std::move(model), std::move(discounts), seconds_since(start)};
+}
+
+Evaluation evaluate_text(const Source& source, const Text& text) {
+  const auto start = Clock::now();
+  const Encoded encoded = source.vocabulary.encode(text);
+  check_input(!encoded.ids.empty(), "{}: no symbols to score", text.name);
+  std::vector<double> nats = log_probabilities(source.model, encoded.ids, source.vocabulary.line_end_id());
+  for (double& it : nats) it = -it;
+  check_input(std::all_of(nats.begin(), nats.end(), [](double it) { return it > -1e-6; }),
+              "{}: the model gives a symbol a probability above 1; its back-off weights are wrong",
+              text.name);
+  Evaluation result;
+  result.add(encoded.ids, nats, source.vocabulary.unknown_id());
+  result.seconds = seconds_since(start);
+  if (std::isinf(result.nats_sum))
+    fmt::print(stderr, "lm: warning: {}: {} symbols have probability 0 in this model\n", text.name,
+               std::count(nats.begin(), nats.end(), INFINITY));
+  return result;
+}
+
+std::vector<std::int64_t> sizes_of(const NgramModel& model) {
+  std::vector<std::int64_t> sizes;
+  for (int order = 1; order <= model.order(); ++order) sizes.push_back(model.ngrams(order));
+  return sizes;
+}
+
+void print_model(const NgramOptions& options, const Source& source) {
+  const NgramModel& model = source.model;
+  fmt::print("{}, order {}, a vocabulary of {} {}; {} in {:.1f} s\n",
+             options.arpa.empty() ? "modified Kneser-Ney, interpolated" : options.arpa, model.order(),
+             model.symbols(), options.unit, options.arpa.empty() ? "estimated" : "read", source.seconds);
+  for (int order = 1; order <= model.order(); ++order) {
+    fmt::print("{:>10} {}-grams", model.ngrams(order), order);
+    if (!source.discounts.empty()) {
+      const auto& [of, estimated] = source.discounts[static_cast<std::size_t>(order - 1)];
+      fmt::print(", discounts {:.4f}{}", fmt::join(of, " "),
+                 estimated ? "" : ": fixed ones, since the counts of counts give none");
+    }
+    fmt::print("\n");
+  }
+}
+
+Json json_of(const NgramOptions& options, const Source& source) {
+  Json json{{"model", options.arpa.empty() ? "kneser-ney" : options.arpa},
+            {"data", options.data},
+            {"unit", options.unit},
+            {"order", source.model.order()},
+            {"vocabulary", source.model.symbols()},
+            {"ngrams", sizes_of(source.model)}};
+  if (!source.discounts.empty()) json["discounts"] = Json::array();
+  for (const auto& [of, estimated] : source.discounts)
+    json["discounts"].push_back({{"of", of}, {"estimated", estimated}});
+  json["seconds"] = source.seconds;
+  return json;
+}
+
+/// The file that `--out` names, behind a link what that names. InputError if it is none to replace: a device,
+/// a folder, or a file that is read.
+std::filesystem::path file_to_write(const NgramOptions& options, const CorpusText& text) {
+  namespace fs = std::filesystem;
+  if (options.out.empty()) return {};
+  const fs::path out = fs::weakly_canonical(options.out);
+  const auto check_out = [&](bool ok, const std::string& what) {
+    check_input(ok, "--out {}: {}; give another file", options.out, what);
+  };
+  check_out(!fs::exists(out) || fs::is_regular_file(out), "no file, but a folder or a device");
+  check_out(out.parent_path().empty() || fs::is_directory(out.parent_path()), "there is no such folder");
+  std::vector<std::string> read{options.arpa};
+  for (const FileDigest& file : text.files) read.push_back(file.path);
+  for (const std::string& path : read)
+    check_out(path.empty() || !fs::exists(out) || !fs::equivalent(out, path), "is read by this command");
+  return out;
+}
+
+/// A signal takes what is half written with it.
+void write_model(const std::filesystem::path& out, const Source& source) {
+  const StopSignals signals;
+  write_atomically(out, [&](const Pieces& write) {
+    write_arpa(source.model, source.vocabulary, [&](std::string_view piece) {
+      signals.throw_if_received();
+      write(piece);
+    });
+  });
+  signals.throw_if_received();
+}
+
+}  // namespace
+
+int ngram(const NgramOptions& options) {
+  const Tokenization tokenization{unit_from_string(options.unit), options.strip_lines};
+  const CorpusText text = open_corpus(options.data, tokenization.unit);
+  for (const std::string& note : text.notes) fmt::print(stderr, "lm: {}\n", note);
+  const std::filesystem::path out = file_to_write(options, text);
+  const Source source = source_of(options, text, tokenization);
+  if (!out.empty()) write_model(out, source);
+
+  Json json = json_of(options, source);
+  if (!options.json) print_model(options, source);
+  for (const Split split : {Split::valid, Split::test}) {
+    if (split == Split::test && !text.test) continue;
+    const Evaluation it = evaluate_text(source, text.at(split));
+    if (!options.json) print_figures(text.at(split).name, it);
+    json[to_string(split)] = Json{{"text", text.at(split).name}};
+    json[to_string(split)].update(json_of(it));
+  }
+  if (options.json) fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  return 0;
+}
+
+}  // namespace rondo

@@ -1,0 +1,97 @@
+// The progress line: see progress.h.
+#include "lm/program/progress.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace rondo {
+namespace {
+
+using namespace std::chrono_literals;
+
+int terminal_columns(int file) {
+  winsize size{};
+  return ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+/// The first `columns` characters of UTF-8 text.
+std::string cut(const std::string& text, int columns) {
+  std::size_t end = 0;
+  for (int seen = 0; end < text.size(); ++end) {
+    const bool continues_a_character = (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80;
+    if (!continues_a_character && seen++ == columns) break;
+  }
+  return text.substr(0, end);
+}
+
+}  // namespace
+
+Progress::Progress(std::FILE* file)
+    : Progress(file, isatty(fileno(file)) == 1, terminal_columns(fileno(file)),
+               isatty(fileno(file)) == 1 ? 100ms : 10000ms) {}
+
+Progress::Progress(std::FILE* file, bool terminal, int columns, std::chrono::milliseconds interval)
+    : file_(file),
+      terminal_(terminal),
+      columns_(columns),
+      interval_(interval),
+      last_(Clock::now() - interval) {}
+
+Progress::~Progress() { erase(); }
+
+bool Progress::due() const { return Clock::now() - last_ >= interval_; }
+
+// Throws nothing: a training has more to lose than its line on a terminal that hangs up. Who ends the program
+// finds the error in the file.
+void Progress::write(const std::string& text) {
+  std::fputs(text.c_str(), file_);
+  std::fflush(file_);
+}
+
+void Progress::status(const std::string& text) {
+  if (!due()) return;
+  last_ = Clock::now();
+  if (terminal_) {
+    // One column stays free: a full line would make some terminals go on to the next.
+    write("\r" + cut(text, columns_ - 1) + "\x1b[K");
+    shown_ = true;
+  } else {
+    write(text + "\n");
+  }
+}
+
+void Progress::line(const std::string& text) {
+  erase();
+  write(text + "\n");
+}
+
+void Progress::erase() {
+  if (!shown_) return;
+  write("\r\x1b[K");
+  shown_ = false;
+}
+
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<long long>(std::llround(std::max(seconds, 0.0)));
+  if (whole < 60) return fmt::format("{}s", whole);
+  if (whole < 3600) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
+  return fmt::format("{}h{:02}m", whole / 3600, whole / 60 % 60);
+}
+
+std::string short_number(double value) {
+  constexpr std::array suffixes = {"", "k", "M", "G", "T"};
+  std::size_t thousands = 0;
+  while (value >= 999.5 && thousands + 1 < suffixes.size()) {
+    value /= 1000;
+    ++thousands;
+  }
+  const int digits = thousands == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  return fmt::format("{:.{}f}{}", value, digits, suffixes[thousands]);
+}
+
+}  // namespace rondo

@@ -1,0 +1,96 @@
+// Published figures in words and in JSON.
+#include "lm/program/published.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "lm/program/model.h"
+#include "lm/program/recipes.h"
+
+namespace rondo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Figures = Recipe::Published::Figures;
+
+bool has_any(const Figures& it) { return it.valid > 0 || it.test > 0; }
+
+/// What builds on the trained model, and is there.
+std::vector<std::pair<std::string, Figures>> further_figures(const Recipe::Published& published) {
+  std::vector<std::pair<std::string, Figures>> all{
+      {"finetuned", published.finetuned}, {"dynamic", published.dynamic}, {"cache", published.cache}};
+  std::erase_if(all, [](const auto& it) { return !has_any(it.second); });
+  return all;
+}
+
+Json json_of(const Figures& it) {
+  Json json{{"valid", nullptr}, {"test", nullptr}};
+  if (it.valid > 0) json["valid"] = it.valid;
+  if (it.test > 0) json["test"] = it.test;
+  return json;
+}
+
+std::string text_of(double figure) { return figure > 0 ? fmt::format("{}", figure) : "-"; }
+
+}  // namespace
+
+double published_figure(const Recipe::Published& published, bool finetuned, const std::string& split,
+                        bool dynamic, bool cache) {
+  if (dynamic && cache) return 0;
+  const bool adapts = dynamic || cache;
+  if (adapts && !finetuned && has_any(published.finetuned)) return 0;
+  const Figures& figures = dynamic ? published.dynamic : cache ? published.cache : published.trained;
+  return split == "valid" ? figures.valid : split == "test" ? figures.test : 0;
+}
+
+bool may_be_the_papers(const Recipe::Published& published, std::int64_t types,
+                       std::optional<std::int64_t> test_symbols_scored) {
+  if (published.vocabulary != 0 && published.vocabulary != types) return false;
+  if (published.test_symbols == 0 || !test_symbols_scored) return true;
+  const std::int64_t context_only = published.test_symbols - *test_symbols_scored;  // the first symbol
+  return context_only == 0 || context_only == 1;
+}
+
+std::string published_reading(Recipe recipe) {
+  recipe.train.final_streams = 1;
+  return final_reading(recipe, 0).text();  // whichever symbol ends a line
+}
+
+bool is_published_model(const Recipe& recipe) {
+  const auto& built_in = built_in_recipes();
+  if (std::none_of(built_in.begin(), built_in.end(), [&](const auto& it) { return it.name == recipe.name; }))
+    return true;
+  Recipe now = recipe, published = load_recipe(recipe.name);
+  const std::vector<Key> keys = keys_of(now), published_keys = keys_of(published);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const std::string& key = keys[i].name;
+    if (key.starts_with("model.") && !acts_in_training_alone(key) &&
+        value_text(keys[i]) != value_text(published_keys[i]))
+      return false;
+  }
+  return true;
+}
+
+Json published_json(const Recipe::Published& published) {
+  const auto further = further_figures(published);
+  Json json = json_of(published.trained);
+  json["unit"] = nullptr;
+  if (has_any(published.trained) || !further.empty()) json["unit"] = published.unit;
+  for (const auto& [name, figures] : further) json[name] = json_of(figures);
+  return json;
+}
+
+std::string published_text(const Recipe::Published& published) {
+  const auto further = further_figures(published);
+  if (!has_any(published.trained) && further.empty()) return "";
+  std::string text = fmt::format("{}: valid {}, test {}", published.unit, text_of(published.trained.valid),
+                                 text_of(published.trained.test));
+  for (const auto& [name, figures] : further)
+    text += fmt::format("; {} {}, {}", name, text_of(figures.valid), text_of(figures.test));
+  return text;
+}
+
+}  // namespace rondo

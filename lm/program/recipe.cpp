@@ -1,0 +1,387 @@
+// The table of all settings, and what must hold between them: see recipe.h.
+#include "lm/program/recipe.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "lm/program/model.h"
+#include "nn/cells/cell.h"
+#include "optim/optimizer.h"
+#include "optim/schedule.h"
+#include "tensor/error.h"
+
+namespace rondo {
+
+namespace {
+std::string cells_of(bool CellUses::*setting) {
+  return fmt::format("{}", fmt::join(cells_that_use(setting), ", "));
+}
+}  // namespace
+
+std::vector<Key> keys_of(Recipe& recipe) {
+  auto& [name, description, paper, published, data, model, train, finetune, report, dynamic, cache] = recipe;
+  const Limits any{};
+  // Far beyond any use, but small enough that their products do not overflow.
+  const Limits width = between(1, 1'000'000), count = between(1, 1'000'000'000);
+  const Limits rate_or_default = from_to_below(-1, 1);  // validate() has the rest
+  const std::vector<std::string> initialisers = {"pytorch", "uniform", "normal", "log_normal", "orthogonal"};
+  return {
+      {"recipe.name", &name, any, "", "the name of the recipe; runs are called runs/NAME-N"},
+      {"recipe.description", &description, any_text(), "", "one line for `lm recipes`"},
+      {"recipe.paper", &paper, any_text(), "", "where the settings come from: paper, table, row"},
+
+      {"published.valid", &published.trained.valid, at_least(0), "",
+       "the paper's figure on valid.txt; 0: none"},
+      {"published.test", &published.trained.test, at_least(0), "", "the paper's figure on test.txt; 0: none"},
+      {"published.unit", &published.unit, one_of({"perplexity", "bits", "nats"}), "",
+       "the unit of the published figures; bits and nats are per symbol"},
+      {"published.finetuned_valid", &published.finetuned.valid, at_least(0), "",
+       "the same as published.valid, of the model that `lm finetune` makes"},
+      {"published.finetuned_test", &published.finetuned.test, at_least(0), "", "the same on test.txt"},
+      {"published.dynamic_valid", &published.dynamic.valid, at_least(0), "",
+       "the same as published.valid, with dynamic evaluation of the paper's best model"},
+      {"published.dynamic_test", &published.dynamic.test, at_least(0), "", "the same on test.txt"},
+      {"published.cache_valid", &published.cache.valid, at_least(0), "",
+       "the same as published.valid, with a neural cache over the paper's best model"},
+      {"published.cache_test", &published.cache.test, at_least(0), "", "the same on test.txt"},
+      {"published.vocabulary", &published.vocabulary, at_least(0), "symbols",
+       "types of the paper's text; a text with other ones is another, and no published figure stands beside "
+       "its own; 0: not known"},
+      {"published.test_symbols", &published.test_symbols, at_least(0), "symbols",
+       "the same, of the length of the paper's test text"},
+
+      {"data.unit", &data.unit, one_of({"words", "characters", "bytes"}), "", "what a symbol is"},
+      {"data.batching", &data.batching, one_of({"streams", "lines", "crops"}), "",
+       "what lies side by side in a batch: streams, whose state is carried on; lines; or crops of "
+       "train.length symbols from a random offset; these two in random order and each from a zero state"},
+      {"data.evaluated_as", &data.evaluated_as, one_of({"batching", "stream"}), "",
+       "how valid.txt and test.txt are read: as data.batching has it (streams; lines; or sequences of "
+       "train.length), or in any case with the state carried on"},
+      {"data.vocabulary", &data.vocabulary, one_of({"train", "all"}), "",
+       "whose symbols have a row: train.txt's; or those of train.txt, valid.txt and test.txt, in this order, "
+       "as in the code of AWD-LSTM: it peeks at the words of the test text, so that none is unknown"},
+      {"data.min_count", &data.min_count, at_least(1), "occurrences",
+       "rarer symbols of the texts of data.vocabulary become <unk>"},
+      {"data.max_size", &data.max_size, at_least(0), "symbols", "keep the most frequent only; 0: keep all"},
+      {"data.unknown", &data.unknown, any, "",
+       "a row for symbols that train.txt lacks, even if it has none itself; false: such a symbol is refused"},
+      {"data.strip_lines", &data.strip_lines, any, "", "remove spaces at both ends of each line"},
+      {"data.files", &data.files, any, "",
+       "train on the files of the data folder that match these patterns, in place of train.txt and "
+       "valid.txt"},
+      {"data.block_lines", &data.block_lines, at_least(1), "lines",
+       "with data.files: every tenth block of so many lines is held out for validation"},
+
+      {"model.cell", &model.cell, one_of(cell_names()), "",
+       "the recurrent cell; lstm_sigmoid has a sigmoid as output activation, gru_reset_after is the form of "
+       "PyTorch and cuDNN, linear_ means the identity for tanh, m multiplicative (tm: with an intermediate "
+       "state for each gate), mi multiplicative integration, dt a deep transition (dts: with a shortcut), bn "
+       "batch normalisation with statistics for each of the first train.length steps"},
+      {"model.layers", &model.layers, between(1, 1000), "layers", "recurrent layers on top of each other"},
+      {"model.embedding", &model.embedding, between(0, 1'000'000), "units",
+       "width of a symbol's vector; 0: no table, the input is one-hot"},
+      {"model.hidden", &model.hidden, width, "units",
+       "width of each recurrent layer; one number serves them all"},
+      {"model.major_ratio", &model.major_ratio, any, "",
+       "share of each recurrent layer's units that its major cell has, a minor one having the rest; one "
+       "number "
+       "serves all layers; 1: no minor cell"},
+      {"model.minor_input", &model.minor_input, one_of({"embedding", "previous_layer"}), "",
+       "what minor cells read"},
+      {"model.bidirectional", &model.bidirectional, any, "",
+       "read in both directions; no language model that reads from left to right can"},
+      {"model.transition", &model.transition, width, "units",
+       "widths of the inner layers of " + cells_of(&CellUses::transition) +
+           "; []: one, as wide as the state"},
+      {"model.intermediate", &model.intermediate, between(-1, 1'000'000), "units",
+       "width of the intermediate state of " + cells_of(&CellUses::intermediate) +
+           "; -1: that of the layer's input"},
+      {"model.alpha", &model.alpha, any, "",
+       "initial value, in the mi_ cells, of the weights of the product of what input and state contribute"},
+      {"model.beta1", &model.beta1, any, "", "the same, of what the state contributes"},
+      {"model.beta2", &model.beta2, any, "", "the same, of what the input contributes"},
+      {"model.integration_bias", &model.integration_bias, any, "", "the same, of their biases"},
+      {"model.biases", &model.biases, between(0, 2), "",
+       "biases of each gate: 2 as in PyTorch (input and recurrent), 1, or 0 (as in equations (2)-(5) of "
+       "Luchetta's GRU); the mi_ and bn_ cells, dt_rnn, dts_rnn and the inner layers of a deep transition "
+       "always have 1"},
+      {"model.output_layers", &model.output_layers, width, "units",
+       "widths of layers between the last recurrent layer and the output"},
+      {"model.output_activation", &model.output_activation, one_of({"tanh", "identity"}), "",
+       "what these layers do to their sums"},
+      {"model.experts", &model.experts, between(1, 1000), "softmaxes",
+       "in the output layer's mixture; 1: no mixture"},
+      {"model.latent_dropout", &model.latent_dropout, from_to_below(0, 1), "share of units",
+       "dropped from what a mixture's softmaxes see"},
+      {"model.tied", &model.tied, any, "", "the output layer uses the embedding's weights"},
+      {"model.dropout", &model.dropout, from_to_below(0, 1), "share of units",
+       "dropped from the embedding, between layers and before the output"},
+      {"model.input_dropout", &model.input_dropout, rate_or_default, "share of units",
+       "dropped from the embedding; -1: model.dropout"},
+      {"model.hidden_dropout", &model.hidden_dropout, rate_or_default, "share of units",
+       "dropped between recurrent layers; -1: model.dropout"},
+      {"model.output_dropout", &model.output_dropout, rate_or_default, "share of units",
+       "dropped from the last recurrent layer's output; -1: model.dropout"},
+      {"model.variational", &model.variational, any, "",
+       "whether these rates drop the same units at all steps of a chunk"},
+      {"model.embedding_dropout", &model.embedding_dropout, from_to_below(0, 1), "share of symbols",
+       "whose vectors are dropped from the input, the same at all places of a chunk"},
+      {"model.weight_drop", &model.weight_drop, from_to_below(0, 1), "share of elements",
+       "of the recurrent weights that are dropped, the same at all steps of a chunk"},
+      {"model.recurrent_dropout", &model.recurrent_dropout, from_to_below(0, 1), "share of units",
+       "dropped from the state before recurrent weights see it, the same at all steps of a chunk"},
+      {"model.zoneout", &model.zoneout, from_to_below(0, 1), "share of units",
+       "of the state that keep their value for a step"},
+      {"model.zoneout_memory", &model.zoneout_memory, from_to_below(0, 1), "share of units",
+       "of an LSTM's memory that keep their value for a step"},
+      {"model.input_init", &model.input_init, one_of(initialisers), "",
+       "how input weights start; pytorch: U(-1/sqrt(hidden), 1/sqrt(hidden)), biases too; log_normal: e to "
+       "normal values of mean 1, torch's default"},
+      {"model.input_range", &model.input_range, at_least(0), "",
+       "half width of the uniform, or deviation of the normal, or of the log_normal's logarithm, input_init"},
+      {"model.recurrent_init", &model.recurrent_init, one_of(initialisers), "",
+       "how recurrent weights start"},
+      {"model.recurrent_range", &model.recurrent_range, at_least(0), "", "the same of recurrent_init"},
+      {"model.output_init", &model.output_init, one_of(initialisers), "",
+       "how the output layer's weights start, if they are not tied; pytorch: U(-1/sqrt(width of its input), "
+       "1/sqrt(width of its input)), its bias too"},
+      {"model.output_range", &model.output_range, at_least(0), "", "the same of output_init"},
+      {"model.embedding_range", &model.embedding_range, at_least(0), "",
+       "half width of the uniform initial embedding"},
+      {"model.init_all", &model.init_all, at_least(0), "",
+       "half width of one uniform distribution for every parameter, biases included; 0: off"},
+      {"model.forget_bias", &model.forget_bias, any, "",
+       "added to the initial bias of an LSTM's forget gate"},
+
+      {"train.seed", &train.seed, at_least(0), "", "of the initial weights and of dropout"},
+      {"train.epochs", &train.epochs, count, "epochs", "times to read the training text"},
+      {"train.batch", &train.batch, width, "streams", "pieces of the text that are read side by side"},
+      {"train.length", &train.length, width, "symbols",
+       "steps of truncated back-propagation; a line is never cut"},
+      {"train.length_deviation", &train.length_deviation, between(0, 1'000'000), "symbols",
+       "each chunk has a length of its own, normally distributed with this deviation around train.length (in "
+       "1 of 20 around half of it), at least 5 and at most train.length and 4 deviations; where the loss is "
+       "a "
+       "mean, the learning rate of its step is in proportion to it; 0: all have train.length"},
+      {"train.reset_every", &train.reset_every, at_least(0), "steps",
+       "after which the state that streams carry on is zeroed, counted over all epochs, each of which begins "
+       "from zeros as well (Chung et al. 2015: 100); evaluations carry theirs on; 0: only between epochs"},
+      {"train.micro_batch", &train.micro_batch, at_least(0), "streams",
+       "computed at once, a divisor of the batch: less memory, same result (but in the bn_ cells); 0: the "
+       "whole batch"},
+      {"train.loss", &train.loss, one_of({"mean", "sum_over_time"}), "",
+       "mean over all symbols, or sum over time and mean over the batch: scales gradients, hence clip"},
+      {"train.optimizer", &train.optimizer, one_of(optimizer_names()), "", "how weights are updated"},
+      {"train.learning_rate", &train.learning_rate, at_least(0), "", "0: the optimizer's own default"},
+      {"train.momentum", &train.momentum, from_to_below(0, 1), "", "of sgd"},
+      {"train.weight_decay", &train.weight_decay, at_least(0), "", "L2 penalty; adamw: decoupled"},
+      {"train.clip", &train.clip, at_least(0), "", "largest norm of all gradients together; 0: no clipping"},
+      {"train.activation_regularization", &train.activation_regularization, at_least(0), "",
+       "factor of the mean square of the last recurrent layer's output after dropout, added to the loss but "
+       "not to the logged one (AR)"},
+      {"train.temporal_regularization", &train.temporal_regularization, at_least(0), "",
+       "the same, of the mean squared difference of its output, before dropout, from step to step (TAR)"},
+      {"train.averaging", &train.averaging, one_of({"never", "non_monotonic", "always"}), "",
+       "evaluate and keep the average of the weights after each step, while training goes on from the "
+       "weights "
+       "themselves: never; from the evaluation on whose loss is above the lowest of all but the last "
+       "averaging_interval; or always, which begins after the first step: the initial weights are no part "
+       "of it. With sgd that is NT-ASGD and ASGD"},
+      {"train.averaging_interval", &train.averaging_interval, count, "evaluations",
+       "the last so many do not count for non_monotonic and non_monotonic_stopping"},
+      {"train.schedule", &train.schedule, one_of(schedule_names()), "",
+       "when the learning rate is multiplied by decay: never, every decay_every epochs, each epoch after the "
+       "decay_after-th, after each epoch of decay_at, or when validation stops improving"},
+      {"train.decay", &train.decay, between(0, 1), "", "factor of the learning rate"},
+      {"train.decay_after", &train.decay_after, at_least(0), "epochs", "trained before decay_after begins"},
+      {"train.decay_at", &train.decay_at, count, "epochs", "after which milestones decays"},
+      {"train.decay_every", &train.decay_every, at_least(1), "epochs", "between decays of step"},
+      {"train.patience", &train.patience, at_least(0), "evaluations",
+       "without improvement that plateau lets pass before it decays"},
+      {"train.early_stopping", &train.early_stopping, at_least(0), "evaluations",
+       "without improvement that end the training; 0: never"},
+      {"train.non_monotonic_stopping", &train.non_monotonic_stopping, any, "",
+       "end the training at an evaluation that would start non_monotonic averaging"},
+      {"train.eval_every", &train.eval_every, at_least(0), "steps",
+       "between evaluations, besides the one after each epoch; 0: only that one"},
+      {"train.eval_streams", &train.eval_streams, width, "streams",
+       "pieces that evaluations during training read side by side: more is faster, 1 is exact; lines and "
+       "sequences from a zero state are exact always"},
+      {"train.final_streams", &train.final_streams, width, "streams",
+       "the same of `lm eval`, and of the figures of valid.txt and test.txt at the end of the training"},
+      {"train.log_every", &train.log_every, count, "steps", "between lines of log.jsonl"},
+      {"train.save_every", &train.save_every, at_least(0), "minutes",
+       "between saved states, besides the one after each evaluation; 0: only that one"},
+
+      {"finetune.learning_rate", &finetune.learning_rate, at_least(0), "",
+       "of the averaged SGD of `lm finetune`; 0: train.learning_rate, if train.optimizer is sgd"},
+      {"finetune.epochs", &finetune.epochs, count, "epochs",
+       "most of `lm finetune`, which ends earlier by train.non_monotonic_stopping"},
+
+      {"report.ngrams", &report.ngrams, any, "",
+       "after training, print the cross-entropy of n-gram models beside the model's: Kneser-Ney of order 5, "
+       "bigram and unigram (add 0.1)"},
+      {"report.sample", &report.sample, at_least(0), "symbols",
+       "after training, print so many sampled symbols"},
+
+      {"dynamic.learning_rate", &dynamic.learning_rate, at_least(0), "",
+       "of lm eval --dynamic, of a gradient divided by its root mean square over the training text"},
+      {"dynamic.decay", &dynamic.decay, at_least(0), "",
+       "lambda: the share of its way back to the trained value that a weight goes at each update, where its "
+       "gradient's root mean square is the average one"},
+      {"dynamic.epsilon", &dynamic.epsilon, at_least(1e-20), "",
+       "added to the root mean square that divides the gradient"},
+      {"dynamic.length", &dynamic.length, width, "symbols", "between updates, also of the statistics"},
+      {"dynamic.statistics_streams", &dynamic.statistics_streams, width, "streams",
+       "pieces of the training text that are read side by side for the statistics"},
+      {"dynamic.style", &dynamic.style, one_of({"new", "old"}), "",
+       "old: settings meant for sums of squares over batches, and over tensors, in place of means, as the "
+       "paper's are; converted"},
+
+      {"cache.window", &cache.window, count, "symbols", "that the neural cache of lm eval --cache remembers"},
+      {"cache.theta", &cache.theta, at_least(0), "",
+       "how much the cache prefers states that are like the present one; 0: not at all"},
+      {"cache.lambda", &cache.lambda, between(0, 1), "", "the cache's share of the probability"},
+  };
+}
+
+std::vector<Key> keys_of(MadeBy& made_by) {
+  return {
+      {"made_by.version", &made_by.version, {}, "", "of the program"},
+      {"made_by.command", &made_by.command, any_text(), "", "what was typed"},
+      {"made_by.device", &made_by.device, one_of({"cpu", "cuda"}), "", "where it was computed"},
+      {"made_by.precision", &made_by.precision, one_of({"fp32", "tf32", "bf16"}), "",
+       "in which a GPU multiplied"},
+      {"made_by.threads", &made_by.threads, at_least(0), "threads", "that computed"},
+      {"made_by.data", &made_by.data, any_text(), "", "where the text is; a resumed run reads it again"},
+      {"made_by.sha256", &made_by.sha256, any_text(), "", "of each file of the text, as sha256sum prints"},
+      {"made_by.vocabulary", &made_by.vocabulary, {}, "", "SHA-256 of vocab.txt"},
+      {"made_by.finetuned_from", &made_by.finetuned_from, any_text(), "",
+       "the run whose best model this one began with; empty: none"},
+  };
+}
+
+bool acts_in_training_alone(const std::string& key) {
+  return key.find("drop") != std::string::npos || key.starts_with("model.zoneout") ||
+         key == "model.variational";
+}
+
+void validate(const Recipe& recipe, const std::string& where) {
+  const auto& data = recipe.data;
+  const auto& model = recipe.model;
+  const auto& train = recipe.train;
+  check_input(!data.strip_lines || data.unit != "words",
+              "{}: data.strip_lines = true changes nothing for data.unit = \"words\": leave it out", where);
+  check_input(data.max_size != 1, "{}: data.max_size = 1 keeps one symbol: nothing to predict; 0 keeps all",
+              where);
+  const std::int64_t widths = std::ssize(model.hidden), ratios = std::ssize(model.major_ratio);
+  check_input(widths == 1 || widths == model.layers,
+              "{}: model.hidden has {} widths for {} layers: give one for each, or one for all", where,
+              widths, model.layers);
+  check_input(ratios == 1 || ratios == model.layers,
+              "{}: model.major_ratio has {} shares for {} layers: give one for each, or one for all", where,
+              ratios, model.layers);
+  const std::int64_t last = model.output_layers.empty() ? model.hidden.back() : model.output_layers.back();
+  check_input(
+      model.intermediate != 0,
+      "{}: model.intermediate = 0 leaves no way from the past to the gates; -1 takes the width of the "
+      "layer's input",
+      where);
+  check_input(!model.tied || model.embedding > 0,
+              "{}: model.tied = true needs an embedding: set model.embedding, or model.tied = false", where);
+  check_input(!model.tied || model.experts > 1 || model.embedding == last,
+              "{}: model.tied = true needs model.embedding ({}) as wide as the layer before the output ({}, "
+              "from {}): set model.embedding = {} or model.tied = false",
+              where, model.embedding, last,
+              model.output_layers.empty() ? "model.hidden" : "model.output_layers", last);
+  const auto only_for = [&](bool CellUses::*setting, const std::string& key, bool given) {
+    check_input(!given || uses_of(model.cell).*setting,
+                "{}: model.{} is for {}; model.cell = \"{}\" has nothing of the kind: leave it out", where,
+                key, cells_of(setting), model.cell);
+  };
+  const Recipe::Model defaults;
+  only_for(&CellUses::memory, "forget_bias", model.forget_bias != 0);
+  only_for(&CellUses::memory, "zoneout_memory", model.zoneout_memory != 0);
+  only_for(&CellUses::intermediate, "intermediate", model.intermediate != defaults.intermediate);
+  only_for(&CellUses::transition, "transition", !model.transition.empty());
+  only_for(&CellUses::integration, "alpha", model.alpha != defaults.alpha);
+  only_for(&CellUses::integration, "beta1", model.beta1 != defaults.beta1);
+  only_for(&CellUses::integration, "beta2", model.beta2 != defaults.beta2);
+  only_for(&CellUses::integration_bias, "integration_bias",
+           model.integration_bias != defaults.integration_bias);
+  only_for(&CellUses::bias_count, "biases = 0", model.biases == 0);
+  check_input(
+      model.biases > 0 || model.forget_bias == 0,
+      "{}: model.forget_bias = {} is added to a bias, which model.biases = 0 leaves out: leave out one "
+      "of them",
+      where, model.forget_bias);
+  const std::int64_t at_once = train.micro_batch > 0 ? train.micro_batch : train.batch;
+  check_input(
+      !uses_of(model.cell).batch_statistics || at_once > 1,
+      "{}: model.cell = \"{}\" takes statistics over the streams that are computed at once, here one: "
+      "set {} to 2 or more",
+      where, model.cell, train.micro_batch > 0 ? "train.micro_batch" : "train.batch");
+  check_input(model.minor_input == defaults.minor_input || model.major_ratio != defaults.major_ratio,
+              "{}: model.minor_input = \"{}\", but there is no minor cell: set model.major_ratio, as in 0.9",
+              where, model.minor_input);
+  check_input(
+      model.output_activation == defaults.output_activation || !model.output_layers.empty(),
+      "{}: model.output_activation = \"{}\", but there is no layer to have it: set model.output_layers, as "
+      "in [650]",
+      where, model.output_activation);
+  const std::vector<std::pair<std::string, double>> rates = {{"input_dropout", model.input_dropout},
+                                                             {"hidden_dropout", model.hidden_dropout},
+                                                             {"output_dropout", model.output_dropout},
+                                                             {"latent_dropout", model.latent_dropout}};
+  for (const auto& [key, rate] : rates)
+    check_input(rate == -1 || rate >= 0,
+                "{}: model.{} = {} is no share: from 0 to 1, or -1 for that of model.dropout", where, key,
+                rate);
+  check_input(!model.variational || model.dropout > 0 ||
+                  std::any_of(rates.begin(), rates.end(), [](const auto& it) { return it.second > 0; }),
+              "{}: model.variational = true says how model.dropout drops, which is 0, as are those for its "
+              "parts: set one, or leave this out",
+              where);
+  check_input(
+      model.init_all == 0 || (model.input_init == "pytorch" && model.recurrent_init == "pytorch" &&
+                              model.output_init == "pytorch"),
+      "{}: model.init_all = {} sets every parameter: leave out model.input_init, model.recurrent_init and "
+      "model.output_init, or set model.init_all = 0",
+      where, model.init_all);
+  check_input(train.micro_batch == 0 || train.batch % train.micro_batch == 0,
+              "{}: train.micro_batch = {} does not divide train.batch = {}: set train.micro_batch to a "
+              "divisor, or to 0",
+              where, train.micro_batch, train.batch);
+  check_input(train.momentum == 0 || train.optimizer == "sgd",
+              "{}: train.momentum = {} is for train.optimizer = \"sgd\", not \"{}\": set it to 0", where,
+              train.momentum, train.optimizer);
+  const auto only_with_streams = [&](const char* key, double value) {
+    check_input(value == 0 || data.batching == "streams",
+                "{}: train.{} = {} is for data.batching = \"streams\", not \"{}\": set it to 0", where, key,
+                value, data.batching);
+  };
+  only_with_streams("length_deviation", train.length_deviation);
+  only_with_streams("reset_every", static_cast<double>(train.reset_every));
+  only_with_streams("activation_regularization", train.activation_regularization);
+  only_with_streams("temporal_regularization", train.temporal_regularization);
+  check_input(train.averaging != "non_monotonic" || !train.non_monotonic_stopping,
+              "{}: train.averaging = \"non_monotonic\" would start where train.non_monotonic_stopping ends: "
+              "leave one of them out",
+              where);
+  check_input((train.schedule == "milestones") == !train.decay_at.empty(),
+              "{}: train.decay_at and train.schedule = \"milestones\" belong together: set both, or neither",
+              where);
+  check_input(
+      train.optimizer == "sgd" || train.learning_rate <= 1,
+      "{}: train.learning_rate = {} with {}, which moves each weight by about that much in each step: "
+      "training would diverge; give 1 or less (30 is a rate for sgd, with clipping)",
+      where, train.learning_rate, train.optimizer);
+  try {
+    check_options(model_options(recipe));
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", where, error.what()));
+  }
+}
+
+}  // namespace rondo

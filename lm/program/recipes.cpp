@@ -1,0 +1,199 @@
+// Built-in recipes and the way from a name to a checked Recipe: see recipes.h.
+// The files of lm/recipes are included in the program by the assembler (.incbin), so that it needs no files
+// when it runs, no generated source, and a recipe stays a plain TOML file. A new recipe is one file and one
+// line below.
+#include "lm/program/recipes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "data/text.h"
+#include "lm/program/nearest.h"
+#include "lm/program/published.h"
+#include "lm/program/toml.h"
+#include "tensor/error.h"
+
+// A row of zero-ended strings: name, text, name, text, ..., and an empty name at the end.
+asm(".pushsection .rodata.rondo_recipes, \"a\", @progbits\n"
+    ".macro recipe name\n"
+    ".asciz \"\\name\"\n"
+    ".incbin \"" RONDO_SOURCE_DIR
+    "/lm/program/recipes/\\name\\().toml\"\n"
+    ".byte 0\n"
+    ".endm\n"
+    ".global rondo_recipes\n"
+    ".hidden rondo_recipes\n"
+    "rondo_recipes:\n"
+    "recipe demo\n"
+    "recipe char-lstm\n"
+    "recipe zaremba-small\n"
+    "recipe zaremba-medium\n"
+    "recipe zaremba-large\n"
+    "recipe luchetta-lstm\n"
+    "recipe luchetta-gru\n"
+    "recipe luchetta-lstm-fc\n"
+    "recipe maupome-ptb-mlstm\n"
+    "recipe maupome-ptb-tmlstm\n"
+    "recipe maupome-ptb-tmgru\n"
+    "recipe maupome-ptb-mgru\n"
+    "recipe maupome-ptb-mgru-large\n"
+    "recipe maupome-text8-mlstm\n"
+    "recipe maupome-text8-tmlstm\n"
+    "recipe maupome-text8-tmgru\n"
+    "recipe maupome-text8-mgru\n"
+    "recipe maupome-text8-mgru-large\n"
+    "recipe mi-ptb-rnn\n"
+    "recipe mi-ptb-mi-rnn\n"
+    "recipe mi-ptb-mi-rnn-simple\n"
+    "recipe mi-ptb-linear-rnn\n"
+    "recipe mi-ptb-linear-mi-rnn\n"
+    "recipe mi-ptb-mi-gru\n"
+    "recipe mi-text8-mi-rnn\n"
+    "recipe mi-text8-lstm\n"
+    "recipe mi-text8-mi-lstm\n"
+    "recipe mi-hutter-mi-lstm\n"
+    "recipe cooijmans-ptb-lstm\n"
+    "recipe cooijmans-ptb-bn-lstm\n"
+    "recipe trnn-ptb-char\n"
+    "recipe mrnn-ptb-char\n"
+    "recipe mrnn-ptb\n"
+    "recipe mi-gru-ptb\n"
+    "recipe dt-rnn-ptb-char\n"
+    "recipe dts-rnn-ptb-char\n"
+    "recipe dot-rnn-ptb-char\n"
+    "recipe dots-rnn-ptb-char\n"
+    "recipe dt-rnn-ptb\n"
+    "recipe dts-rnn-ptb\n"
+    "recipe dot-rnn-ptb\n"
+    "recipe dots-rnn-ptb\n"
+    "recipe awd-lstm-ptb\n"
+    "recipe awd-lstm-wt2\n"
+    "recipe awd-lstm-mos-ptb\n"
+    "recipe awd-lstm-mos-wt2\n"
+    "recipe awd-mmlstm-mos-ptb\n"
+    "recipe awd-mmlstm-mos-wt2\n"
+    "recipe awd-mmlstm-mos-ptb-minor-on-previous\n"
+    "recipe awd-mmlstm-mos-wt2-minor-on-previous\n"
+    "recipe awd-mmlstm-mos-ptb-no-minor-1\n"
+    "recipe awd-mmlstm-mos-wt2-no-minor-1\n"
+    "recipe awd-mmlstm-mos-ptb-no-minor-2\n"
+    "recipe awd-mmlstm-mos-wt2-no-minor-2\n"
+    "recipe awd-mmlstm-mos-ptb-no-minor-3\n"
+    "recipe awd-mmlstm-mos-wt2-no-minor-3\n"
+    "recipe awd-lstm-ptb-char\n"
+    "recipe awd-lstm-enwik8\n"
+    "recipe awd-lstm-small-ptb\n"
+    "recipe awd-lstm-mos-small-ptb\n"
+    "recipe awd-mmlstm-mos-small-ptb\n"
+    ".byte 0\n"
+    ".purgem recipe\n"
+    ".popsection\n");
+extern "C" const char rondo_recipes[];
+
+namespace rondo {
+namespace {
+
+/// Reads a recipe's text; `where` names it in errors. [made_by] is allowed, so that a run's config.toml is a
+/// recipe too.
+Recipe read_recipe(const std::string& text, const std::string& where) {
+  Recipe recipe;
+  MadeBy ignored;
+  std::vector<Key> keys = keys_of(recipe);
+  for (Key& key : keys_of(ignored)) keys.push_back(std::move(key));
+  read_toml(text, where, keys);
+  return recipe;
+}
+
+void print_json(const std::vector<Recipe>& recipes) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Recipe& it : recipes)
+    list.push_back({{"name", it.name},
+                    {"description", it.description},
+                    {"paper", it.paper},
+                    {"published", published_json(it.published)}});
+  fmt::print("{}\n", nlohmann::ordered_json{{"recipes", list}}.dump(2));
+}
+
+void print_markdown(const std::vector<Recipe>& recipes) {
+  const auto table = [&](const char* title, auto belongs) {
+    fmt::print("{}\n\n| recipe | what | paper | published |\n|---|---|---|---|\n", title);
+    const auto or_none = [](const std::string& cell) { return cell.empty() ? "none" : cell; };
+    for (const Recipe& it : recipes)
+      if (belongs(it))
+        fmt::print("| `{}` | {} | {} | {} |\n", it.name, it.description, or_none(it.paper),
+                   or_none(published_text(it.published)));
+  };
+  const auto on_words = [](const Recipe& it) { return it.data.unit == "words"; };
+  table("On words:", on_words);
+  fmt::print("\n");
+  table("On characters and bytes:", std::not_fn(on_words));
+}
+
+void print_text(const std::vector<Recipe>& recipes) {
+  std::size_t width = 0;
+  for (const Recipe& it : recipes) width = std::max(width, it.name.size());
+  for (const Recipe& it : recipes) {
+    fmt::print("{:<{}} {}\n", it.name, width, it.description);
+    if (!it.paper.empty()) fmt::print("{:<{}} {}\n", "", width, it.paper);
+    if (const std::string published = published_text(it.published); !published.empty())
+      fmt::print("{:<{}} published {}\n", "", width, published);
+  }
+}
+
+}  // namespace
+
+std::vector<BuiltInRecipe> built_in_recipes() {
+  std::vector<BuiltInRecipe> recipes;
+  for (const char* at = rondo_recipes; *at != '\0';) {
+    const std::string_view name = at, text = at + name.size() + 1;
+    recipes.push_back({name, text});
+    at = text.data() + text.size() + 1;
+  }
+  return recipes;
+}
+
+Recipe load_recipe(const std::string& name_or_file) {
+  std::vector<std::string> names;
+  for (const auto& [name, text] : built_in_recipes()) {
+    if (name == name_or_file) return read_recipe(std::string(text), fmt::format("recipe {}", name));
+    names.emplace_back(name);
+  }
+  const std::filesystem::path path = name_or_file;
+  const bool is_file = path.has_parent_path() || path.extension() == ".toml";
+  check_input(is_file, "no recipe named '{}'{} (a file needs a '/' or the ending .toml)", name_or_file,
+              did_you_mean(name_or_file, names));
+  Recipe recipe = read_recipe(read_file(path, most_toml_bytes), name_or_file);
+  if (recipe.name.empty()) recipe.name = path.stem().string();
+  return recipe;
+}
+
+Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting>& settings) {
+  Recipe recipe = load_recipe(name_or_file);
+  for (const Setting& setting : settings) apply_setting(setting, keys_of(recipe));
+  check_input(!recipe.name.empty() && recipe.name.find_first_of("/`") == std::string::npos &&
+                  recipe.name == printable(recipe.name),  // it may come from a file's name
+              "{}: recipe.name = '{}': expected a name in UTF-8 without '/', '`' and control characters",
+              name_or_file, recipe.name);
+  validate(recipe, name_or_file);
+  return recipe;
+}
+
+int list_recipes(const RecipesOptions& options) {
+  std::vector<Recipe> recipes;
+  for (const auto& [name, text] : built_in_recipes())
+    recipes.push_back(read_recipe(std::string(text), std::string(name)));
+  if (options.json)
+    print_json(recipes);
+  else if (options.markdown)
+    print_markdown(recipes);
+  else
+    print_text(recipes);
+  return 0;
+}
+
+}  // namespace rondo

@@ -1,0 +1,154 @@
+// The folder of a run: see run_folder.h.
+#include "lm/program/run_folder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <system_error>
+
+#include "data/files.h"
+#include "data/input_file.h"
+#include "lm/program/toml.h"
+#include "tensor/error.h"
+
+namespace rondo {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<Key> keys_of(RunConfig& config) {
+  std::vector<Key> keys = keys_of(config.recipe);
+  for (Key& key : keys_of(config.made_by)) keys.push_back(std::move(key));
+  return keys;
+}
+
+/// Until version 0.2 a reset gate had H units whatever it filtered, and where that had another number, M, it
+/// filtered what came after the product: the equation changed with the sizes. And gru_reset_after had two
+/// biases whatever model.biases said.
+void check_equations(const RunConfig& config, const std::string& file) {
+  const Recipe::Model& model = config.recipe.model;
+  if (!config.made_by.version.starts_with("0.1.")) return;
+  const auto as_wide_as_the_state = [&](std::int64_t M) {
+    const auto all = [](const auto& numbers, auto number) {
+      return std::all_of(numbers.begin(), numbers.end(), [&](auto it) { return it == number; });
+    };
+    return all(model.hidden, M) && all(model.major_ratio, 1.0);
+  };
+  const bool changed =
+      model.cell == "mgru"
+          ? !as_wide_as_the_state(model.intermediate > 0 ? model.intermediate : model.embedding)
+      : model.cell == "dt_gru" ? !model.transition.empty() && !as_wide_as_the_state(model.transition.back())
+                               : false;
+  check_input(!changed,
+              "{}: made by version {}, whose {} had another equation: its reset gate filtered U m, and since "
+              "0.2 it filters m, as Maupome & Meurs (27) has it; train this run anew",
+              file, config.made_by.version, model.cell);
+  check_input(
+      model.cell != "gru_reset_after" || model.biases == 2,
+      "{}: made by version {}, whose gru_reset_after had two biases in any case: set model.biases = 2 "
+      "in this file",
+      file, config.made_by.version);
+}
+
+}  // namespace
+
+void check_new_run_folder(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) return;
+  check_input(status.type() != fs::file_type::none, "--out {}: {}", path.string(), error.message());
+  check_input(fs::is_directory(status), "--out {}: there is a file of that name; give a new folder",
+              path.string());
+  check_input(!fs::exists(RunFolder{path}.config(), error),
+              "--out {}: holds a run already; give a new folder, or continue that run with: lm train --out "
+              "{} --resume",
+              path.string(), path.string());
+  bool empty = true;  // but for what a run left that was killed before it had written its first file
+  for (auto entry = fs::directory_iterator(path, error); !error && entry != fs::directory_iterator();
+       entry.increment(error))
+    empty &= entry->path().extension() == ".partial";
+  check_input(!error, "--out {}: {}", path.string(), error.message());
+  check_input(empty, "--out {}: the folder is not empty; give a new one", path.string());
+}
+
+RunFolder make_run_folder(const fs::path& path, const std::string& recipe_name) {
+  std::error_code error;
+  if (!path.empty()) {
+    check_new_run_folder(path);
+    fs::create_directories(path, error);
+    check(!error, "cannot make the folder {}: {}", path.string(), error.message());
+    return {path};
+  }
+  fs::create_directories("runs", error);
+  for (int n = 1; !error; ++n) {
+    const fs::path candidate = fs::path("runs") / fmt::format("{}-{}", recipe_name, n);
+    // Making it is what claims the number: two programs that start together get two folders.
+    if (fs::create_directory(candidate, error)) return {candidate};
+    // An existing file of that name is an error for create_directory, but only a taken number here.
+    if (error == std::errc::file_exists) error.clear();
+  }
+  throw Error(fmt::format("cannot make a folder in runs: {}", error.message()));
+}
+
+RunFolder open_run_folder(const fs::path& path) {
+  std::error_code error;
+  check_input(fs::exists(path, error), "no run at {}: no such folder", path.string());
+  check_input(fs::is_directory(path, error), "no run at {}: it is a file; give the folder that holds it",
+              path.string());
+  check_input(fs::exists(RunFolder{path}.config(), error), "no run at {}: it holds no config.toml",
+              path.string());
+  return {path};
+}
+
+void write_config(const RunFolder& run, const RunConfig& config) {
+  RunConfig copy = config;
+  const std::string text = write_toml(keys_of(copy));
+  check_input(text.size() <= most_toml_bytes,
+              "{}: {} bytes, and at most {} can be read again: let data.files match fewer files",
+              run.config().string(), text.size(), most_toml_bytes);
+  write_atomically(run.config(), text);
+}
+
+RunConfig read_config(const RunFolder& run) {
+  RunConfig config;
+  const std::string file = run.config().string();
+  read_toml(read_regular_file(run.config(), most_toml_bytes), file, keys_of(config));
+  const auto present = [&](const char* key, bool it) {
+    check_input(it, "{}: {} is missing: truncated?", file, key);
+  };
+  present("made_by.version", !config.made_by.version.empty());
+  present("made_by.threads", config.made_by.threads > 0);
+  present("made_by.sha256", !config.made_by.sha256.empty());
+  validate(config.recipe, file);
+  check_equations(config, file);
+  return config;
+}
+
+std::string shell_command(int argc, const char* const* argv) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:@%+";
+  std::string command;
+  for (int i = 0; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (i > 0) command += ' ';
+    if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) {
+      command += word;
+      continue;
+    }
+    command += '\'';
+    for (const char letter : word) command += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+    command += '\'';
+  }
+  return command;
+}
+
+std::string resume_command(const RunFolder& run) {
+  const std::string folder = run.path.string();
+  const std::array words = {"lm", "train", "--out", folder.c_str(), "--resume"};
+  return shell_command(words.size(), words.data());
+}
+
+}  // namespace rondo

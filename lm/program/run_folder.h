@@ -1,0 +1,56 @@
+// The folder of a run: which files it holds, how it is made, and its config.toml.
+//   config.toml        the resolved recipe, and what made the run
+//   vocab.txt          one symbol a line
+//   model.safetensors  the best weights
+//   state.safetensors  everything needed to resume
+//   log.jsonl          one JSON object a line: training steps and evaluations
+//   evaluations.jsonl  the same: what was measured of the best weights (measurement.h)
+// Deliberately not what is inside the two safetensors files (train.h). Next: safetensors.h.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "lm/program/recipe.h"
+
+namespace rondo {
+
+/// The paths of a run's files. Makes and checks nothing.
+struct RunFolder {
+  std::filesystem::path path;
+
+  std::filesystem::path config() const { return path / "config.toml"; }
+  std::filesystem::path vocabulary() const { return path / "vocab.txt"; }
+  std::filesystem::path model() const { return path / "model.safetensors"; }
+  std::filesystem::path state() const { return path / "state.safetensors"; }
+  std::filesystem::path log() const { return path / "log.jsonl"; }
+  std::filesystem::path evaluations() const { return path / "evaluations.jsonl"; }
+};
+
+/// What config.toml holds.
+struct RunConfig {
+  Recipe recipe;
+  MadeBy made_by;
+};
+
+/// InputError unless a new run can be made at `path`: it must be absent or an empty folder. Makes nothing.
+void check_new_run_folder(const std::filesystem::path& path);
+
+/// Makes the folder of a new run: `path`, or the first free runs/NAME-N (N = 1, 2, ...) when `path` is empty.
+/// Call it when everything else is known to be good. InputErrors of check_new_run_folder; Error when it
+/// cannot be made.
+RunFolder make_run_folder(const std::filesystem::path& path, const std::string& recipe_name);
+
+/// The folder of an existing run. InputError if `path` is missing, is no folder, or holds no config.toml.
+RunFolder open_run_folder(const std::filesystem::path& path);
+
+void write_config(const RunFolder& run, const RunConfig& config);
+/// InputErrors name the file and the line, or what a file that was cut short lacks.
+RunConfig read_config(const RunFolder& run);
+
+/// The command line as a shell would take it again.
+std::string shell_command(int argc, const char* const* argv);
+/// What goes on with an interrupted run.
+std::string resume_command(const RunFolder& run);
+
+}  // namespace rondo

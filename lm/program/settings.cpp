@@ -1,0 +1,237 @@
+// Settings: see settings.h.
+#include "lm/program/settings.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "data/text.h"
+#include "lm/program/nearest.h"
+#include "lm/program/toml.h"
+#include "tensor/error.h"
+
+namespace rondo {
+
+Limits at_least(double least) { return {.least = least}; }
+Limits between(double least, double most) { return {.least = least, .most = most}; }
+Limits from_to_below(double least, double most) {
+  return {.least = least, .most = most, .most_included = false};
+}
+Limits one_of(std::vector<std::string> choices) { return {.choices = std::move(choices)}; }
+Limits any_text() { return {.control_characters = true}; }
+
+namespace {
+
+std::vector<std::string> names_of(const std::vector<Key>& keys) {
+  std::vector<std::string> names;
+  for (const Key& key : keys) names.push_back(key.name);
+  return names;
+}
+
+std::string section_of(const Key& key) { return key.name.substr(0, key.name.find('.')); }
+std::string short_name(const Key& key) { return key.name.substr(key.name.find('.') + 1); }
+
+const Key& find_key(const std::string& name, const std::string& where, const std::vector<Key>& keys) {
+  const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& key) { return key.name == name; });
+  if (found == keys.end())
+    throw InputError(
+        fmt::format("{}: unknown key '{}'{}", where, excerpt(name), did_you_mean(name, names_of(keys))));
+  return *found;
+}
+
+bool within(const Limits& limits, double value) {
+  // What is beyond a float would be infinite in a tensor.
+  return std::abs(value) <= std::numeric_limits<float>::max() && value >= limits.least &&
+         (limits.most_included ? value <= limits.most : value < limits.most);
+}
+bool within(const Limits&, bool) { return true; }
+bool within(const Limits& limits, std::int64_t value) { return within(limits, static_cast<double>(value)); }
+bool within(const Limits& limits, const std::string& value) {
+  if (!limits.choices.empty())
+    return std::find(limits.choices.begin(), limits.choices.end(), value) != limits.choices.end();
+  // No command and no file's name holds a NUL.
+  return limits.control_characters ? value.find('\0') == std::string::npos : value == printable(value);
+}
+template <class Element>
+bool within(const Limits& limits, const std::vector<Element>& values) {
+  return std::all_of(values.begin(), values.end(),
+                     [&](const Element& value) { return within(limits, value); });
+}
+
+/// Integers serve as doubles, not the reverse.
+template <class Value>
+std::optional<Value> scalar_as(const TomlScalar& scalar) {
+  if (const auto* same = std::get_if<Value>(&scalar)) return *same;
+  if constexpr (std::is_same_v<Value, double>)
+    if (const auto* integer = std::get_if<std::int64_t>(&scalar)) return static_cast<double>(*integer);
+  return std::nullopt;
+}
+
+/// A value of the type of `member`, or nothing when the types do not fit.
+template <class Value>
+std::optional<Value> converted(const TomlValue& value, const Value* /*member*/) {
+  const auto* scalar = std::get_if<TomlScalar>(&value);
+  return scalar ? scalar_as<Value>(*scalar) : std::nullopt;
+}
+/// One number serves as a list of one.
+template <class Element>
+std::optional<std::vector<Element>> converted(const TomlValue& value,
+                                              const std::vector<Element>* /*member*/) {
+  const auto* scalar = std::get_if<TomlScalar>(&value);
+  if (scalar && !scalar_as<double>(*scalar)) return std::nullopt;
+  std::vector<Element> list;
+  for (const TomlScalar& it : scalar ? std::span(scalar, 1) : std::span(std::get<TomlList>(value))) {
+    std::optional<Element> element = scalar_as<Element>(it);
+    if (!element) return std::nullopt;
+    list.push_back(*std::move(element));
+  }
+  return list;
+}
+
+template <class Value>
+std::string text_of(const Value& value) {
+  return toml_text(value);
+}
+template <class Element>
+std::string text_of(const std::vector<Element>& values) {
+  std::vector<std::string> texts;
+  for (const Element& value : values) texts.push_back(toml_text(value));
+  return fmt::format("[{}]", fmt::join(texts, ", "));
+}
+
+InputError unexpected(const std::string& where, const Key& key, const std::string& given) {
+  return InputError(fmt::format("{}: {} = {}: expected {}{}", where, key.name, excerpt(given),
+                                accepted_text(key), key.unit.empty() ? "" : fmt::format(" ({})", key.unit)));
+}
+
+/// Checks `value` against the key and assigns it. `given` is the value as the user wrote it.
+void assign(const Key& key, const TomlValue& value, const std::string& where, const std::string& given) {
+  std::visit(
+      [&](auto* member) {
+        auto fitting = converted(value, member);
+        if (!fitting || !within(key.limits, *fitting))
+          throw unexpected(where, key, fitting ? text_of(*fitting) : given);
+        *member = *std::move(fitting);
+      },
+      key.member);
+}
+
+std::string given_text(const TomlValue& value) {
+  const auto* scalar = std::get_if<TomlScalar>(&value);
+  return scalar ? std::visit([](const auto& it) { return toml_text(it); }, *scalar) : "this list";
+}
+
+}  // namespace
+
+void read_toml(const std::string& text, const std::string& file, const std::vector<Key>& keys) {
+  const auto place = [&](const TomlPosition& it) {
+    return fmt::format("{}:{}:{}", file, it.line, it.column);
+  };
+  std::vector<std::string> sections;
+  for (const Key& key : keys)
+    if (sections.empty() || sections.back() != section_of(key)) sections.push_back(section_of(key));
+  const auto is_section = [&](const std::string& name) {
+    return std::find(sections.begin(), sections.end(), name) != sections.end();
+  };
+  for (const TomlSection& section : parse_toml(text, file)) {
+    const bool outside = section.name.empty();
+    check_input(outside || is_section(section.name), "{}: unknown section [{}]{}", place(section.position),
+                excerpt(section.name), did_you_mean(section.name, sections));
+    for (const TomlKey& it : section.keys) {
+      check_input(!outside || !is_section(it.name), "{}: '{}' is a section: write [{}] and its keys below",
+                  place(it.position), it.name, it.name);
+      const std::string name = outside ? it.name : fmt::format("{}.{}", section.name, it.name);
+      const Key& key = find_key(name, place(it.position), keys);
+      assign(key, it.value, place(it.value_position), given_text(it.value));
+    }
+  }
+}
+
+Setting parse_setting(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  check_input(equals != std::string::npos && equals > 0,
+              "--set {}: expected key=value, as in --set model.layers=2", excerpt(text));
+  const auto trimmed = [](std::string part) {
+    part.erase(0, std::min(part.find_first_not_of(' '), part.size()));
+    part.erase(part.find_last_not_of(' ') + 1);
+    return part;
+  };
+  return {fmt::format("--set {}", excerpt(text)), trimmed(text.substr(0, equals)),
+          trimmed(text.substr(equals + 1))};
+}
+
+void apply_setting(const Setting& setting, const std::vector<Key>& keys) {
+  const Key& key = find_key(setting.key, setting.where, keys);
+  const bool quoted = !setting.value.empty() && (setting.value[0] == '"' || setting.value[0] == '\'');
+  const bool bare_string = std::holds_alternative<std::string*>(key.member) && !quoted;
+  const std::string text = bare_string ? toml_text(setting.value) : setting.value;
+  TomlValue value;
+  try {
+    check_input(text.find('\n') == std::string::npos, "more than one line");
+    value = parse_toml_value(text);
+  } catch (const InputError&) {
+    throw unexpected(setting.where, key, setting.value);
+  }
+  assign(key, value, setting.where, setting.value);
+}
+
+std::string value_text(const Key& key) {
+  return std::visit([](const auto* member) { return text_of(*member); }, key.member);
+}
+
+std::string accepted_text(const Key& key) {
+  const Limits& limits = key.limits;
+  std::string range;
+  if (std::isfinite(limits.least) && std::isfinite(limits.most))
+    range = fmt::format(", {:.15g} to {:.15g}{}", limits.least, limits.most,
+                        limits.most_included ? "" : " (excluded)");
+  else if (std::isfinite(limits.least))
+    range = fmt::format(", at least {:.15g}", limits.least);
+  const std::string choices = !limits.choices.empty()
+                                  ? fmt::format("one of: {}", fmt::join(limits.choices, ", "))
+                              : limits.control_characters ? "a string without U+0000"
+                                                          : "a string without control characters";
+  return std::visit(
+      [&]<class Value>(const Value*) -> std::string {
+        if constexpr (std::is_same_v<Value, bool>) return "true or false";
+        if constexpr (std::is_same_v<Value, std::int64_t>) return "an integer" + range;
+        if constexpr (std::is_same_v<Value, double>) return "a number" + range;
+        if constexpr (std::is_same_v<Value, std::string>) return choices;
+        if constexpr (std::is_same_v<Value, std::vector<std::int64_t>>)
+          return fmt::format("a list of integers{}, as in [650, 650]", range);
+        if constexpr (std::is_same_v<Value, std::vector<double>>)
+          return fmt::format("a list of numbers{}, as in [0.9, 0.6]", range);
+        return "a list of strings, as in [\"*.txt\"]";
+      },
+      key.member);
+}
+
+std::string write_toml(const std::vector<Key>& keys) {
+  std::string text, section;
+  for (const Key& key : keys) {
+    if (section_of(key) != section) {
+      section = section_of(key);
+      text += fmt::format("{}[{}]\n", text.empty() ? "" : "\n", section);
+    }
+    text += fmt::format("{} = {}  # {}{}\n", short_name(key), value_text(key), key.doc,
+                        key.unit.empty() ? "" : fmt::format(" ({})", key.unit));
+  }
+  return text;
+}
+
+std::string list_keys(const std::vector<Key>& keys) {
+  std::string text;
+  for (const Key& key : keys)
+    text += fmt::format("{} = {}\n    {}{}; {}\n", key.name, value_text(key), accepted_text(key),
+                        key.unit.empty() ? "" : fmt::format(" ({})", key.unit), key.doc);
+  return text;
+}
+
+}  // namespace rondo

@@ -1,0 +1,29 @@
+// `lm train`: from a recipe and a text to a run folder; the continuation of a run; and `lm finetune`, which
+// is a training with other settings (lm/program/finetune.h) and given weights.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lm/program/settings.h"
+
+namespace rondo {
+
+struct TrainOptions {
+  std::string recipe;             // a name or a file; empty only with resume and base
+  std::string base;               // `lm finetune`: a finished run
+  std::vector<Setting> settings;  // in order of precedence: every --set, then the named flags
+  std::string data;               // a folder with train.txt, or one text file; with base, empty: the base's
+  std::string out;                // the run folder; empty: runs/RECIPE-N or runs/RECIPE-finetuned-N
+  std::optional<int> threads;     // none: threads.h
+  std::optional<std::string> device{};     // default: cpu, or that of a run which is resumed
+  std::optional<std::string> precision{};  // default: fp32, or that of a run which is resumed
+  bool resume = false;
+  std::string command;  // what was typed, for config.toml
+};
+
+/// Trains. Returns 0, or 128 + the signal that stopped it (lm/program/signals.h), once the state is saved.
+int train(const TrainOptions& options);
+
+}  // namespace rondo

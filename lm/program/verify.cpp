@@ -1,0 +1,154 @@
+// The files of a run, judged.
+#include "lm/program/verify.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "data/input_file.h"
+#include "data/text.h"
+#include "lm/program/command_line.h"
+#include "lm/program/json_lines.h"
+#include "lm/program/model.h"
+#include "lm/program/run.h"
+#include "lm/training/checkpoint.h"
+#include "lm/training/training.h"
+
+namespace rondo {
+namespace {
+
+struct Finding {
+  const char* condition;
+  std::string file, details;
+};
+constexpr const char *good = "good", *unverified = "unverified", *absent = "absent", *broken = "broken";
+
+class Verification {
+ public:
+  explicit Verification(const RunFolder& run) : run_(run) {}
+  std::vector<Finding> findings();
+
+ private:
+  /// Notes under a name what `judge` finds of a file, or how it fails.
+  void look(const std::string& name, const std::filesystem::path& file,
+            const std::function<Finding()>& judge);
+  void look(const std::filesystem::path& file, const std::function<Finding()>& judge) {
+    look(file.filename(), file, judge);
+  }
+
+  Finding config();
+  Finding vocabulary();
+  Finding model() const;
+  Finding state() const;
+  Finding lines(const std::filesystem::path& file, const char* writer) const;
+  Finding text() const;
+  /// None where the files that say which it is are broken.
+  std::unique_ptr<LanguageModel> layout() const;
+
+  RunFolder run_;
+  std::optional<RunConfig> config_;
+  std::optional<Vocabulary> vocabulary_;
+  std::vector<Finding> findings_;
+};
+
+void Verification::look(const std::string& name, const std::filesystem::path& file,
+                        const std::function<Finding()>& judge) {
+  Finding finding{absent, "", ""};
+  try {
+    if (file_is_there(file)) finding = judge();
+  } catch (...) {
+    constexpr std::size_t prefix = 4;  // "lm: "
+    finding = {broken, "", current_failure().line.substr(prefix)};
+  }
+  finding.file = name;
+  findings_.push_back(std::move(finding));
+}
+
+std::vector<Finding> Verification::findings() {
+  look(run_.config(), [&] { return config(); });
+  look(run_.vocabulary(), [&] { return vocabulary(); });
+  look(run_.model(), [&] { return model(); });
+  look(run_.state(), [&] { return state(); });
+  look(run_.log(), [&] { return lines(run_.log(), "`lm train` writes into its log"); });
+  look(run_.evaluations(), [&] { return lines(run_.evaluations(), "`lm eval` keeps"); });
+  if (config_) look(printable(config_->made_by.data), config_->made_by.data, [&] { return text(); });
+  return findings_;
+}
+
+Finding Verification::config() {
+  config_ = read_config(run_);
+  return {good, "", fmt::format("of version {}", config_->made_by.version)};
+}
+
+Finding Verification::vocabulary() {
+  if (!config_) return {unverified, "", "config.toml says what its symbols are"};
+  vocabulary_ = read_vocabulary(run_, *config_);
+  const bool noted = !config_->made_by.vocabulary.empty();
+  return {noted ? good : unverified, "",
+          fmt::format("{} symbols{}", vocabulary_->size(), noted ? "" : ", whose SHA-256 nobody has noted")};
+}
+
+std::unique_ptr<LanguageModel> Verification::layout() const {
+  if (!config_ || !vocabulary_) return nullptr;
+  return std::make_unique<LanguageModel>(model_options(config_->recipe), vocabulary_->size(), std::nullopt);
+}
+
+Finding of_safetensors(const std::filesystem::path& path) {
+  const Safetensors file(path);
+  file.check_values();
+  return {file.has_digests() ? good : unverified, "",
+          fmt::format("{} tensors{}", file.tensors().size(),
+                      file.has_digests() ? "" : ", written without SHA-256")};
+}
+
+Finding Verification::model() const {
+  if (const auto it = layout()) check_model(run_.model(), *it);
+  return of_safetensors(run_.model());
+}
+
+Finding Verification::state() const {
+  if (const auto it = layout()) check_state_layout(run_.state(), *it);
+  return of_safetensors(run_.state());
+}
+
+Finding Verification::lines(const std::filesystem::path& file, const char* writer) const {
+  std::int64_t count = 0;
+  read_json_lines(file, writer, [&](const auto& entry) {
+    ++count;
+    return entry.is_object();
+  });
+  return {good, "", fmt::format("{} lines", count)};
+}
+
+Finding Verification::text() const {
+  const MadeBy& made_by = config_->made_by;
+  const CorpusText text = open_text(config_->recipe, made_by.data);
+  check_input(is_same_text(made_by.sha256, text), "{}: the text has changed since this run was made",
+              made_by.data);
+  return {good, "", fmt::format("{} files of text", text.files.size())};
+}
+
+}  // namespace
+
+int verify(const std::string& run, bool json) {
+  const std::vector<Finding> findings = Verification(open_run_folder(run)).findings();
+  auto files = nlohmann::ordered_json::array();
+  for (const auto& [condition, file, details] : findings) {
+    files.push_back({{"file", file}, {"condition", condition}, {"details", details}});
+    if (json) continue;
+    const bool names_file = condition == broken;  // as errors do
+    fmt::print("{:<10}  {}{}{}\n", condition, names_file ? "" : file,
+               names_file || details.empty() ? "" : ": ", details);
+  }
+  if (json)
+    fmt::print("{}\n", nlohmann::ordered_json{{"run", run}, {"files", files}}.dump(
+                           2, ' ', false, nlohmann::json::error_handler_t::replace));
+  const bool any =
+      std::any_of(findings.begin(), findings.end(), [](const Finding& it) { return it.condition == broken; });
+  return any ? 2 : 0;
+}
+
+}  // namespace rondo

@@ -1,0 +1,11 @@
+// RONDO_VERSION and RONDO_COMMIT come from CMakeLists.txt.
+#include "lm/program/version.h"
+
+namespace rondo {
+
+std::string version() {
+  const std::string commit = RONDO_COMMIT;
+  return commit.empty() ? RONDO_VERSION : RONDO_VERSION "+" + commit;
+}
+
+}  // namespace rondo

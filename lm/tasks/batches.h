@@ -1,0 +1,57 @@
+// The chunks of an epoch of a text: streams with the state carried on, or lines or crops, each from a zero
+// state.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <variant>
+
+#include "data/segments.h"
+#include "data/streams.h"
+#include "lm/tasks/chunk_length.h"
+
+namespace rondo {
+
+/// Steps of a piece of what is computed without its padding (data/segments.h).
+constexpr std::int64_t piece_steps = 16;
+
+struct ChunkSize {
+  std::int64_t rows = 0;    // steps times streams
+  std::int64_t pieces = 1;  // of time, one after the other
+};
+
+enum class Batching { streams, lines, crops };
+
+struct BatchOptions {
+  Batching batching = Batching::streams;
+  std::int64_t batch = 20;                 // streams, or lines or crops at once
+  ChunkLength chunks{};                    // of streams; crops have its length; its seed draws their order
+  std::optional<std::int32_t> line_end{};  // the id that ends a line, for Batching::lines
+};
+
+class Batches {
+ public:
+  /// `ids` must outlive it. InputError if the text is too short, or lines are asked for and no symbol ends
+  /// one.
+  Batches(const BatchOptions& options, std::span<const std::int32_t> ids);
+
+  /// The next chunk of the epoch; false at its end.
+  bool next(Chunk& chunk);
+  bool carries_state() const { return std::holds_alternative<Streams>(batches_); }
+  /// Goes to a position of an epoch, from 1 on, from 0 to length(): in steps of streams, or in chunks.
+  void seek(std::int64_t epoch, std::int64_t position);
+  std::int64_t position() const;
+  std::int64_t length() const;
+  /// Targets of an epoch.
+  std::int64_t symbols() const;
+  /// What so many streams of a chunk come to at most.
+  ChunkSize most(std::int64_t streams, bool with_padding) const;
+
+ private:
+  BatchOptions options_;
+  std::int64_t epoch_ = 1;
+  std::variant<Streams, Segments> batches_;
+};
+
+}  // namespace rondo

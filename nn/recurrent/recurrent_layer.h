@@ -1,0 +1,60 @@
+// One cell along time, in either direction: the projections of all steps as one product, the loop, padding,
+// and the noise that acts on any cell from outside. It deliberately knows no cell's equations
+// (nn/cells/) and no other layer. Next: nn/recurrent/recurrent_stack.h.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "nn/cells/cell.h"
+#include "nn/layers/linear.h"
+
+namespace rondo {
+
+/// Steps of each row of a batch that are no padding, from its first on; empty: all steps of all rows.
+using Lengths = std::vector<int64_t>;
+
+/// What acts on a cell from outside while training.
+struct RecurrentNoise {
+  /// Share of h that is dropped before recurrent weights see it: one mask for all steps of a chunk. An update
+  /// gate keeps h itself. Gal & Ghahramani 2016.
+  double dropout = 0;
+  /// Probability that a unit of h, of c, keeps its value for a step; in evaluation its expectation. Krueger
+  /// et al. 2017.
+  double zoneout = 0, zoneout_memory = 0;
+  /// Share of the elements of each recurrent weight that is dropped: one mask for all steps of a chunk and
+  /// all rows. Merity et al. 2018.
+  double weight_drop = 0;
+};
+
+enum class Direction { forward, reverse };
+
+class RecurrentLayer : public Module {
+ public:
+  /// `cell` is a name that make_cell knows; the suffix is that of its parameters.
+  RecurrentLayer(Module& parent, const std::string& cell, const std::string& suffix,
+                 const CellOptions& options, const RecurrentNoise& noise = {},
+                 Direction direction = Direction::forward);
+
+  struct Result {
+    Variable output;  // [T, B, H]; zeros in the padding
+    State state;      // after the last step of each row; its h is a part of all steps' memory
+  };
+  /// x [T, B, I]. What it holds in the padding, NaN too, changes nothing. In reverse each row is read from
+  /// its last step that is no padding to its first, and the output lies in the order of x.
+  Result operator()(const Variable& x, const State& initial, const Lengths& lengths = {});
+
+  Cell& cell() const { return *cell_; }
+
+ private:
+  State step(StepInputs& inputs, const State& state, const Variable& mask);
+  Variable zoned_out(const Variable& next, const Variable& old, Dropout& zoneout) const;
+
+  std::unique_ptr<Cell> cell_;
+  Direction direction_;
+  Dropout dropout_, zoneout_, zoneout_memory_;
+  WeightDrop weight_drop_;
+};
+
+}  // namespace rondo

@@ -1,0 +1,74 @@
+// Memory before it is asked for.
+#include "tensor/available_memory.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "cuda/runtime.h"
+
+namespace rondo {
+namespace {
+
+/// The number behind a name at the begin of a line; none where there is no such line.
+std::optional<int64_t> number_of(const char* path, const std::string& wanted) {
+  std::ifstream file(path);
+  for (std::string name; file >> name;) {
+    int64_t number = 0;
+    if (name == wanted && file >> number) return number;
+    std::getline(file, name);
+  }
+  return std::nullopt;
+}
+
+/// The number that a file begins with; none where it is absent or begins with a word, as with "max".
+std::optional<int64_t> number_in(const char* path) {
+  std::ifstream file(path);
+  int64_t number = 0;
+  if (file >> number) return number;
+  return std::nullopt;
+}
+
+/// What a container (cgroup v2) lets its processes have; pages of files can be dropped. None without a limit.
+std::optional<int64_t> left_in_container() {
+  const auto most = number_in("/sys/fs/cgroup/memory.max"),
+             current = number_in("/sys/fs/cgroup/memory.current");
+  if (!most || !current) return std::nullopt;
+  const char* details = "/sys/fs/cgroup/memory.stat";
+  return *most - *current + number_of(details, "inactive_file").value_or(0) +
+         number_of(details, "active_file").value_or(0);
+}
+
+/// What ulimit -v lets this process have; none without a limit.
+std::optional<int64_t> left_of_address_space() {
+  rlimit limit{};
+  const auto pages = number_in("/proc/self/statm");
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || !pages) return std::nullopt;
+  return static_cast<int64_t>(limit.rlim_cur) - *pages * sysconf(_SC_PAGESIZE);
+}
+
+}  // namespace
+
+std::optional<int64_t> available_memory() {
+  std::optional<int64_t> least;
+  if (const auto kibibytes = number_of("/proc/meminfo", "MemAvailable:")) least = *kibibytes * 1024;
+  for (const auto& limit : {left_in_container(), left_of_address_space()})
+    if (limit) least = std::max<int64_t>(0, std::min(least.value_or(*limit), *limit));
+  return least;
+}
+
+std::optional<int64_t> available_memory(Device device) {
+  if (device == Device::cpu) return available_memory();
+  return std::max<int64_t>(0, static_cast<int64_t>(cuda::memory().free) - cuda::workspace_bytes);
+}
+
+std::string bytes_text(int64_t bytes) {
+  const double mebibytes = static_cast<double>(bytes) / (1 << 20);
+  return mebibytes < 1024 ? fmt::format("{:.3g} MiB", mebibytes)
+                          : fmt::format("{:.1f} GiB", mebibytes / 1024);
+}
+
+}  // namespace rondo
