@@ -10,7 +10,6 @@
 #include "cuda/runtime.h"
 #include "lm/program/model.h"
 #include "lm/program/recipes.h"
-#include "lm/training/training.h"
 #include "tensor/allocator.h"
 #include "tensor/gemm.h"
 #include "tensor/profile.h"
@@ -102,16 +101,16 @@ void train_on_request(const std::string& recipe_file, const std::vector<std::str
   std::vector<int32_t> ids(static_cast<size_t>(recipe.train.batch * recipe.train.length * 50 + 1));
   std::generate(ids.begin(), ids.end(), [&] { return any_symbol(random); });
   Training training(recipe, V, ids, {}, device);
-  const Json introduction{{"parameters", training.model().parameter_count()}, {"model", model_of(recipe)}};
-  const auto update = [&, chunk = Chunk()]() mutable {
-    if (!training.next_chunk(chunk)) {
-      training.begin_next_epoch();
-      training.next_chunk(chunk);
+  const Json introduction{{"parameters", training.model.parameter_count()}, {"model", model_of(recipe)}};
+  const auto update = [&] {
+    if (!training.trainer.next_batch()) {
+      training.trainer.begin_next_epoch();
+      training.trainer.next_batch();
     }
-    training.set_replay(!profiling());  // what is replayed cannot be watched
-    training.advance(chunk);
-    if (device == Device::cpu) training.progress();
-    return chunk.scored;
+    training.trainer.set_replay(!profiling());  // what is replayed cannot be watched
+    training.trainer.step();
+    if (device == Device::cpu) training.trainer.metrics();
+    return training.task.chunk().scored;
   };
   answer_requests(introduction, update, device);
 }

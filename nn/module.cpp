@@ -49,7 +49,7 @@ void Module::allocate(Device device) {
   auto segment = segments_.begin();
   for (Parameter* parameter : parameters_) {
     if (parameter->tied_) continue;
-    parameter->variable_ = Variable::leaf(view(values_, *segment), view(gradients_, *segment));
+    parameter->variable_ = Variable::leaf(part_of(values_, *segment), part_of(gradients_, *segment));
     ++segment;
   }
   for (Parameter* parameter : parameters_) {
@@ -87,10 +87,6 @@ const Tensor& Module::gradients() const {
 }
 const std::vector<Segment>& Module::segments() const { return segments_; }
 
-Tensor Module::view(const Tensor& buffer, const Segment& segment) {
-  return buffer.rows_at(segment.offset, segment.shape, segment.row_stride);
-}
-
 int64_t Module::parameter_count() const {
   int64_t count = 0;
   for (const Parameter* parameter : root().parameters_)
@@ -109,8 +105,7 @@ RandomKey Module::next_key() {
     drawn_generation_ = top.draw_generation_;
     draws_ = 0;
   }
-  return {top.random_state_.seed, hash_of(full_name("")), draws_++, top.random_state_.update,
-          top.random_state_.update_at};
+  return {top.random_state_.seed, hash_of(full_name("")), draws_++, top.random_state_.update};
 }
 
 void Module::take_name(const std::string& name) {

@@ -14,26 +14,18 @@
 #include "autograd/variable.h"
 #include "nn/initializer.h"
 #include "tensor/random.h"
+#include "tensor/segment.h"
 
 namespace rondo {
 
 class Parameter;
 class Buffer;
 
-/// Where a parameter lies in the flat buffers, which are laid out alike on every device.
-struct Segment {
-  std::string name;                  // full name, as in files
-  std::vector<std::string> aliases;  // other names of the same values: tied parameters
-  Shape shape;
-  int64_t offset = 0, row_stride = 0;  // in elements
-};
-
 /// What random numbers of a training step depend on besides the module's name.
 struct RandomState {
   uint64_t seed = 1;
-  uint64_t update = 0;
-  BatchSlice slice;                     // which streams of the batch this micro-batch holds
-  const uint64_t* update_at = nullptr;  // RandomKey's
+  Deferred<uint64_t> update{};
+  BatchSlice slice{};  // which streams of the batch this micro-batch holds
 };
 
 /// Modules neither copy nor move: parameters register their address.
@@ -65,10 +57,8 @@ class Module {
   /// Root only, after finalize(). What lies between segments, and between rows, is zero in both buffers.
   const Tensor& values() const;
   const Tensor& gradients() const;
-  /// Root only, after lay_out().
+  /// Root only, after lay_out(): where each parameter lies in a buffer that is laid out like values().
   const std::vector<Segment>& segments() const;
-  /// A segment of a buffer that is laid out like values(): values, gradients, an optimizer's state.
-  static Tensor view(const Tensor& buffer, const Segment& segment);
   /// Trained numbers: tied ones once, pads not at all. Known before finalize().
   int64_t parameter_count() const;
   /// Root only: what is saved beside the parameters.

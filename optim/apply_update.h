@@ -13,13 +13,6 @@ namespace rondo {
 /// The list of optim/updates.h with its launchers.
 const std::vector<PointwiseOperator>& update_operators();
 
-/// Where an update that is launched once and replayed finds its numbers when it runs: those of its formula,
-/// the factor of the gradients, and whether nothing is to be changed any more. All on the device.
-struct LateNumbers {
-  const void* update = nullptr;
-  const real* factor = nullptr;
-  const int32_t* stopped = nullptr;
-};
 /// The numbers of a formula, at most.
 constexpr size_t most_update_bytes = 64;
 
@@ -28,21 +21,21 @@ void apply_update(const char* name, const void* update, const std::vector<Tensor
                   const std::vector<Tensor>& outputs);
 }
 
-/// outputs = update(inputs), element by element, with the second input, the gradient, times
-/// `gradient_factor`; an output may be an input. All are vectors of one size [N] on one device. Throws Error
-/// if they are not, if their number does not fit the update, or if it is on no list.
+/// outputs = update(inputs), element by element, under a StepControl; an output may be an input. All are
+/// vectors of one size [N] on one device. Throws Error if they are not, if their number does not fit the
+/// update, or if it is on no list.
+template <class Update>
+void apply_update(const Deferred<Update>& update, const StepControl& control,
+                  const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) {
+  static_assert(sizeof(Update) <= most_update_bytes);
+  const Launched<Update> launched{update, control};
+  detail::apply_update(Update::name, &launched, inputs, outputs);
+}
+/// At once, with the second input, the gradient, times `gradient_scale`.
 template <class Update>
 void apply_update(const Update& update, const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs,
-                  double gradient_factor = 1) {
-  const Clipped<Update> clipped{update, static_cast<real>(gradient_factor)};
-  detail::apply_update(Update::name, &clipped, inputs, outputs);
-}
-template <class Update>
-void apply_update(const LateNumbers& late, const std::vector<Tensor>& inputs,
-                  const std::vector<Tensor>& outputs) {
-  static_assert(sizeof(Update) <= most_update_bytes);
-  const Clipped<Update> clipped{{}, 1, static_cast<const Update*>(late.update), late.factor, late.stopped};
-  detail::apply_update(Update::name, &clipped, inputs, outputs);
+                  double gradient_scale = 1) {
+  apply_update(Deferred<Update>(update), {static_cast<real>(gradient_scale)}, inputs, outputs);
 }
 
 }  // namespace rondo

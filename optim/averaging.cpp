@@ -1,8 +1,6 @@
 // The average of weights.
 #include "optim/averaging.h"
 
-#include <cstring>
-
 #include "optim/apply_update.h"
 
 namespace rondo {
@@ -25,21 +23,24 @@ void AveragedWeights::check_running() const {
 }
 
 void AveragedWeights::update() {
-  AverageUpdate next;
-  write_numbers(&next);
-  apply_update(next, {values_, average(), remainder()}, {average(), remainder()});
+  begin_update();
+  launch({});
 }
 
-void AveragedWeights::write_numbers(void* to) {
+std::span<const std::byte> AveragedWeights::begin_update() {
   check_running();
   ++count_;
-  const AverageUpdate next{.share = static_cast<real>(1.0 / static_cast<double>(count_))};
-  std::memcpy(to, &next, sizeof next);
+  share_ = static_cast<real>(1.0 / static_cast<double>(count_));
+  static_assert(sizeof(AverageUpdate) == sizeof share_);
+  return std::as_bytes(std::span(&share_, 1));
 }
 
-void AveragedWeights::launch(const LateNumbers& late) {
+void AveragedWeights::launch(const StepControl& control, const void* numbers) {
   check_running();
-  apply_update<AverageUpdate>(late, {values_, average(), remainder()}, {average(), remainder()});
+  using Numbers = Deferred<AverageUpdate>;
+  apply_update(numbers ? Numbers::found_at(static_cast<const AverageUpdate*>(numbers))
+                       : Numbers(AverageUpdate{.share = share_}),
+               {.stop = control.stop}, {values_, average(), remainder()}, {average(), remainder()});
 }
 
 AveragedWeights::InForce::InForce(AveragedWeights& weights)
@@ -66,11 +67,17 @@ const std::vector<NamedTensor>& AveragedWeights::state_tensors() const {
   return state_;
 }
 
-void AveragedWeights::restore(int64_t count) {
-  check_input(count >= 0, "an average over {} weights is none", count);
-  if (count > 0 && state_.empty()) make_memory();
-  if (count == 0) state_.clear();
-  count_ = count;
+void AveragedWeights::save(StateWriter& to, const std::vector<Segment>& segments) const {
+  for (const NamedTensor& it : state_tensors()) to.add_segments("averaging." + it.name, it.tensor, segments);
+  to.add("averaging.count", count_);
+}
+
+void AveragedWeights::load(const StateReader& from, const std::vector<Segment>& segments) {
+  from.read("averaging.count", count_);
+  if (count_ > 0 && state_.empty()) make_memory();
+  if (count_ == 0) state_.clear();
+  for (const NamedTensor& it : state_tensors())
+    from.read_segments("averaging." + it.name, it.tensor, segments);
 }
 
 }  // namespace rondo

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "optim/optimizer.h"
@@ -27,9 +28,9 @@ class AveragedWeights {
   /// Takes in the weights as they are; after each step of the optimizer. Throws Error before start(), and
   /// while the average is in force.
   void update();
-  /// The same in two steps (Optimizer::write_numbers).
-  void write_numbers(void* to);
-  void launch(const LateNumbers& late);
+  /// The same in two parts, as Optimizer's.
+  std::span<const std::byte> begin_update();
+  void launch(const StepControl& control, const void* numbers = nullptr);
 
   /// The average in place of the weights while this lives; before start() nothing happens. The weights
   /// come back to the last bit, however the scope is left.
@@ -44,11 +45,11 @@ class AveragedWeights {
     AveragedWeights* weights_;  // null: nothing to undo
   };
 
-  /// The state beside count(), for a checkpoint: none before start(). To restore one, restore() and then
-  /// copy() into them. Throws Error while the average is in force.
+  /// The average and its remainder; none before start(). Throws Error while the average is in force.
   const std::vector<NamedTensor>& state_tensors() const;
-  /// Throws InputError for a negative count.
-  void restore(int64_t count);
+  /// `segments` are those of the values. The error of state_tensors().
+  void save(StateWriter& to, const std::vector<Segment>& segments) const;
+  void load(const StateReader& from, const std::vector<Segment>& segments);
 
  private:
   void make_memory();
@@ -60,6 +61,7 @@ class AveragedWeights {
   std::vector<NamedTensor> state_;
   int64_t count_ = 0;
   bool in_force_ = false;
+  real share_ = 1;  // of the weights that launch() takes in
 };
 
 }  // namespace rondo

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "tensor/state.h"
+
 namespace rondo {
 
 /// Plain numbers: save them, and put them back.
@@ -18,6 +20,15 @@ struct BestLoss {
     if (better) loss = next;
     evaluations_since = better ? 0 : evaluations_since + 1;
     return better;
+  }
+
+  void save(StateWriter& to, const std::string& name) const {
+    to.add(name + ".best", loss);
+    to.add(name + ".evaluations_since", evaluations_since);
+  }
+  void load(const StateReader& from, const std::string& name) {
+    from.read(name + ".best", loss);
+    from.read(name + ".evaluations_since", evaluations_since);
   }
 };
 

@@ -1,7 +1,7 @@
-// Clipping of gradients by their global norm. It deliberately keeps no state. Next: optim/optimizer.h.
+// Clipping of gradients by their global norm. It deliberately keeps no state. Next: optim/step_control.h,
+// optim/optimizer.h.
 #pragma once
 
-#include "tensor/kernels.h"
 #include "tensor/tensor.h"
 
 namespace rondo {
@@ -16,11 +16,6 @@ double clip_gradient_norm(const Tensor& gradients, double max_norm);
 /// of this norm by (1 where nothing is to be clipped, or the norm is not finite).
 double gradient_norm(const Tensor& gradients);
 double clipping_factor(double norm, double max_norm);
-
-/// The same where the gradients lie, without waiting for them: notes the step's loss, nats [1], and norm as
-/// records[*slot], and in *verdict the factor and, for good, whether one of them was not finite. All pointers
-/// are the device's.
-void judge_step(const Tensor& nats, const Tensor& gradients, double max_norm, const int64_t* slot,
-                StepRecord* records, StepVerdict* verdict);
+constexpr double clipping_guard = 1e-6;  // PyTorch's, against a norm of zero
 
 }  // namespace rondo

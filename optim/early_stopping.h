@@ -17,16 +17,16 @@ class EarlyStopping {
   }
 
   /// Takes the loss of an evaluation; whether it is the lowest so far.
-  bool evaluated(double validation_loss) { return state_.take(validation_loss); }
-  bool should_stop() const { return patience_ > 0 && state_.evaluations_since >= patience_; }
+  bool evaluated(double validation_loss) { return best_.take(validation_loss); }
+  bool should_stop() const { return patience_ > 0 && best_.evaluations_since >= patience_; }
 
-  /// All that changes, to be saved and put back.
-  const BestLoss& state() const { return state_; }
-  void restore(const BestLoss& state) { state_ = state; }
+  const BestLoss& best() const { return best_; }
+  void save(StateWriter& to) const { best_.save(to, "validation"); }
+  void load(const StateReader& from) { best_.load(from, "validation"); }
 
  private:
   int64_t patience_;
-  BestLoss state_;
+  BestLoss best_;
 };
 
 }  // namespace rondo

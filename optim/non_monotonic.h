@@ -8,7 +8,7 @@
 #include <deque>
 #include <limits>
 
-#include "tensor/error.h"
+#include "tensor/state.h"
 
 namespace rondo {
 
@@ -16,13 +16,6 @@ namespace rondo {
 /// of the paper's authors; the index in its printed algorithm is a misprint, they say.)
 class NonMonotonicTrigger {
  public:
-  /// All that changes, to be saved and put back.
-  struct State {
-    double lowest = std::numeric_limits<double>::max();  // of all but the last n: finite, as BestLoss
-    std::deque<double> last{};                           // at most n losses, the newest at the end
-    bool fired = false;
-  };
-
   /// Throws InputError unless n is 1 or more.
   explicit NonMonotonicTrigger(int64_t n) : n_(n) {
     check_input(n >= 1, "a non-monotonic trigger over {} evaluations: give 1 or more", n);
@@ -30,24 +23,39 @@ class NonMonotonicTrigger {
 
   /// Takes the loss of an evaluation; whether it fires now. NaN never does.
   bool take(double loss) {
-    const bool fires = loss > state_.lowest;
-    state_.fired |= fires;
-    state_.last.push_back(loss);
-    while (static_cast<int64_t>(state_.last.size()) > n_) {
-      state_.lowest = std::min(state_.lowest, state_.last.front());
-      state_.last.pop_front();
+    const bool fires = loss > lowest_;
+    fired_ |= fires;
+    last_.push_back(loss);
+    while (static_cast<int64_t>(last_.size()) > n_) {
+      lowest_ = std::min(lowest_, last_.front());
+      last_.pop_front();
     }
     return fires;
   }
   /// Whether it ever has.
-  bool fired() const { return state_.fired; }
+  bool fired() const { return fired_; }
 
-  const State& state() const { return state_; }
-  void restore(State state) { state_ = std::move(state); }
+  void save(StateWriter& to) const {
+    to.add("trigger.fired", int64_t{fired_});
+    to.add("trigger.lowest", lowest_);
+    to.add("trigger.last", static_cast<int64_t>(last_.size()));
+    for (size_t i = 0; i < last_.size(); ++i) to.add(fmt::format("trigger.last.{}", i), last_[i]);
+  }
+  void load(const StateReader& from) {
+    int64_t fired = 0, count = 0;
+    from.read("trigger.fired", fired, 0, 1);
+    from.read("trigger.lowest", lowest_);
+    from.read("trigger.last", count);
+    last_.clear();
+    for (int64_t i = 0; i < count; ++i) from.read(fmt::format("trigger.last.{}", i), last_.emplace_back());
+    fired_ = fired == 1;
+  }
 
  private:
   int64_t n_;
-  State state_;
+  double lowest_ = std::numeric_limits<double>::max();  // of all but the last n: finite, as BestLoss
+  std::deque<double> last_{};                           // at most n losses, the newest at the end
+  bool fired_ = false;
 };
 
 }  // namespace rondo

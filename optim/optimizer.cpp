@@ -12,20 +12,25 @@
 namespace rondo {
 
 template <class Update>
-void Optimizer::apply(const Update& update) {
-  if (numbers_) {
-    std::memcpy(numbers_, &update, sizeof update);
-    return;
-  }
+void Optimizer::prepare(const Update& update) {
+  const auto bytes = std::as_bytes(std::span(&update, 1));
+  numbers_.assign(bytes.begin(), bytes.end());
+  launch_ = &Optimizer::launch_as<Update>;
+}
+
+template <class Update>
+void Optimizer::launch_as(const StepControl& control, const void* numbers) {
+  Deferred<Update> update;
+  if (numbers)
+    update = Deferred<Update>::found_at(static_cast<const Update*>(numbers));
+  else
+    std::memcpy(&update.value, numbers_.data(), sizeof(Update));
   std::vector<Tensor> inputs{values_, gradients_}, outputs{values_};
   for (const NamedTensor& state : state_) {
     inputs.push_back(state.tensor);
     outputs.push_back(state.tensor);
   }
-  if (late_)
-    apply_update<Update>(*late_, inputs, outputs);
-  else
-    apply_update(update, inputs, outputs, gradient_factor_);
+  apply_update(update, control, inputs, outputs);
 }
 
 namespace {
@@ -44,11 +49,11 @@ class Sgd final : public Optimizer {
   void update(double learning_rate) override {
     const OptimizerOptions& it = options();
     if (it.momentum == 0)
-      apply(SgdUpdate{.learning_rate = to_real(learning_rate), .weight_decay = to_real(it.weight_decay)});
+      prepare(SgdUpdate{.learning_rate = to_real(learning_rate), .weight_decay = to_real(it.weight_decay)});
     else
-      apply(MomentumUpdate{.learning_rate = to_real(learning_rate),
-                           .momentum = to_real(it.momentum),
-                           .weight_decay = to_real(it.weight_decay)});
+      prepare(MomentumUpdate{.learning_rate = to_real(learning_rate),
+                             .momentum = to_real(it.momentum),
+                             .weight_decay = to_real(it.weight_decay)});
   }
 };
 
@@ -70,9 +75,9 @@ class AdamFamily final : public Optimizer {
                     .epsilon = to_real(it.epsilon),
                     .weight_decay = to_real(decoupled ? 0 : it.weight_decay)};
     if constexpr (decoupled)
-      apply(AdamWUpdate{.kept = to_real(1 - learning_rate * it.weight_decay), .adam = adam});
+      prepare(AdamWUpdate{.kept = to_real(1 - learning_rate * it.weight_decay), .adam = adam});
     else
-      apply(adam);
+      prepare(adam);
   }
 };
 
@@ -84,10 +89,10 @@ class Rmsprop final : public Optimizer {
  private:
   void update(double learning_rate) override {
     const OptimizerOptions& it = options();
-    apply(RmspropUpdate{.learning_rate = to_real(learning_rate),
-                        .square_rate = to_real(1 - it.alpha),
-                        .epsilon = to_real(it.epsilon),
-                        .weight_decay = to_real(it.weight_decay)});
+    prepare(RmspropUpdate{.learning_rate = to_real(learning_rate),
+                          .square_rate = to_real(1 - it.alpha),
+                          .epsilon = to_real(it.epsilon),
+                          .weight_decay = to_real(it.weight_decay)});
   }
 };
 
@@ -158,49 +163,37 @@ Optimizer::Optimizer(const OptimizerOptions& options, const Tensor& values, cons
   for (NamedTensor& it : state_) it.tensor = Tensor::zeros(values.shape(), values.device());
 }
 
-void Optimizer::check_rate(double learning_rate) const {
+std::span<const std::byte> Optimizer::begin_step(double learning_rate) {
   check(std::isfinite(learning_rate) && learning_rate >= 0, "[{}] a learning rate of {} is not one", name(),
         learning_rate);
-}
-
-void Optimizer::step(double learning_rate, double gradient_factor) {
-  check_rate(learning_rate);
-  check(std::isfinite(gradient_factor) && gradient_factor >= 0,
-        "[{}] gradients times {}: the factor must be finite and not negative", name(), gradient_factor);
   ++steps_;
-  gradient_factor_ = gradient_factor;
   update(learning_rate);
+  return numbers_;
 }
 
-void Optimizer::write_numbers(double learning_rate, void* to) {
-  check_rate(learning_rate);
-  ++steps_;
-  numbers_ = to;
-  update(learning_rate);
-  numbers_ = nullptr;
+void Optimizer::launch(const StepControl& control, const void* numbers) {
+  check(launch_ != nullptr, "[{}] launch() before the first begin_step()", name());
+  (this->*launch_)(control, numbers);
 }
 
-void Optimizer::launch(const LateNumbers& late) {
-  late_ = &late;
-  update(0);  // its numbers are read when it runs
-  late_ = nullptr;
+void Optimizer::step(double learning_rate, double gradient_scale) {
+  check(std::isfinite(gradient_scale) && gradient_scale >= 0,
+        "[{}] gradients times {}: the factor must be finite and not negative", name(), gradient_scale);
+  begin_step(learning_rate);
+  launch({static_cast<real>(gradient_scale)});
 }
 
 void Optimizer::zero_gradients() { fill(gradients_, 0); }
 
-std::map<std::string, double> Optimizer::state_scalars() const {
-  return {{"steps", static_cast<double>(steps_)}};
+void Optimizer::save(StateWriter& to, const std::vector<Segment>& segments) const {
+  for (const NamedTensor& it : state_) to.add_segments("optimizer." + it.name, it.tensor, segments);
+  to.add("optimizer.steps", steps_);
 }
 
-void Optimizer::restore_scalars(const std::map<std::string, double>& scalars) {
-  const auto steps = scalars.find("steps");
-  check_input(steps != scalars.end() && scalars.size() == 1,
-              "the saved state of optimizer '{}' must hold the number 'steps' and no other", name());
-  constexpr double most = 9007199254740992;  // 2^53: a double counts exactly up to here
-  check_input(steps->second >= 0 && steps->second <= most && std::floor(steps->second) == steps->second,
-              "the saved state of optimizer '{}' has steps = {}, which counts nothing", name(),
-              steps->second);
-  steps_ = static_cast<int64_t>(steps->second);
+void Optimizer::load(const StateReader& from, const std::vector<Segment>& segments) {
+  for (const NamedTensor& it : state_)
+    from.read_segments("optimizer." + it.name, it.tensor, segments, it.least);
+  from.read("optimizer.steps", steps_);
 }
 
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, const Tensor& values,

@@ -4,19 +4,19 @@
 // (optim/schedule.h).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "tensor/tensor.h"
+#include "optim/step_control.h"
+#include "tensor/state.h"
 
 namespace rondo {
-
-struct LateNumbers;  // optim/apply_update.h
 
 /// Settings under PyTorch's names; an optimizer reads those that its formula has.
 struct OptimizerOptions {
@@ -42,28 +42,29 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// One update of all values from their gradients times `gradient_factor` (optim/clipping.h), in place; the
+  /// One update of all values from their gradients times `gradient_scale` (optim/clipping.h), in place; the
   /// gradients stay. Throws Error unless the rate is finite and not negative.
-  void step(double learning_rate, double gradient_factor = 1);
+  void step(double learning_rate, double gradient_scale = 1);
   void zero_gradients();
 
-  /// The same in two steps, for one that is launched once and replayed: the numbers of a step, as they will
-  /// lie at `late.update` when it runs, at most most_update_bytes; and its launch. Errors as of step().
-  void write_numbers(double learning_rate, void* to);
-  void launch(const LateNumbers& late);
+  /// The same in two parts. begin_step() counts the step and returns the numbers of its formula, at most
+  /// most_update_bytes, valid until the next; launch() applies them, or, where `numbers` is not null, what
+  /// lies there, on the values' device, when the launch runs: a recorded launch is replayed with other
+  /// numbers.
+  std::span<const std::byte> begin_step(double learning_rate);
+  void launch(const StepControl& control, const void* numbers = nullptr);
 
   const std::string& name() const { return options_.name; }
   /// The rate to begin with: the one of the options, or the optimizer's default.
   double learning_rate() const { return learning_rate_; }
   int64_t steps() const { return steps_; }
 
-  /// The state beside the values, for a checkpoint: the tensors themselves, laid out like the values. To
-  /// restore one, copy() into it.
+  /// What it keeps for each value, laid out like the values.
   const std::vector<NamedTensor>& state_tensors() const { return state_; }
-  /// The rest of the state. With both restored, training goes on exactly as it would have.
-  std::map<std::string, double> state_scalars() const;
-  /// Throws InputError if the names are not those of state_scalars(), or a value cannot be one.
-  void restore_scalars(const std::map<std::string, double>& scalars);
+  /// With its state loaded, and the values', training goes on exactly as it would have. `segments` are those
+  /// of the values.
+  void save(StateWriter& to, const std::vector<Segment>& segments) const;
+  void load(const StateReader& from, const std::vector<Segment>& segments);
 
  protected:
   /// `state` has no memory yet.
@@ -71,24 +72,23 @@ class Optimizer {
             std::vector<NamedTensor> state);
 
   const OptimizerOptions& options() const { return options_; }
-  /// Applies the formula at this rate; steps() counts the step already.
+  /// Calls prepare() with the formula at this rate; steps() counts the step already.
   virtual void update(double learning_rate) = 0;
-  /// Runs p, g, state... -> p, state...
+  /// Notes the formula and its numbers for launch(): p, g, state... -> p, state...
   template <class Update>
-  void apply(const Update& update);
+  void prepare(const Update& update);
 
  private:
-  void check_rate(double learning_rate) const;
+  template <class Update>
+  void launch_as(const StepControl& control, const void* numbers);
 
   OptimizerOptions options_;
   double learning_rate_;
   Tensor values_, gradients_;
   std::vector<NamedTensor> state_;
   int64_t steps_ = 0;
-  double gradient_factor_ = 1;  // of this step
-  // Where update() goes instead of running, in write_numbers() and launch():
-  void* numbers_ = nullptr;
-  const LateNumbers* late_ = nullptr;
+  std::vector<std::byte> numbers_;  // of the step's formula
+  void (Optimizer::*launch_)(const StepControl&, const void*) = nullptr;
 };
 
 /// An optimizer over flat buffers of one size; its state starts at zero. Throws InputError for an unknown

@@ -55,18 +55,28 @@ double Schedule::rate(int64_t epoch) const {
                              [&](int64_t over) { return over < epoch; });
       break;
     case Kind::plateau:
-      decays = state_.decays;
+      decays = decays_;
       break;
   }
   return learning_rate_ * std::pow(options_.decay, static_cast<double>(decays));
 }
 
 void Schedule::evaluated(double validation_loss) {
-  if (kind_ != Kind::plateau || state_.best.take(validation_loss)) return;
-  if (state_.best.evaluations_since > options_.patience) {
-    ++state_.decays;
-    state_.best.evaluations_since = 0;
+  if (kind_ != Kind::plateau || best_.take(validation_loss)) return;
+  if (best_.evaluations_since > options_.patience) {
+    ++decays_;
+    best_.evaluations_since = 0;
   }
+}
+
+void Schedule::save(StateWriter& to) const {
+  best_.save(to, "schedule");
+  to.add("schedule.decays", decays_);
+}
+
+void Schedule::load(const StateReader& from) {
+  best_.load(from, "schedule");
+  from.read("schedule.decays", decays_);
 }
 
 }  // namespace rondo

@@ -29,12 +29,6 @@ struct ScheduleOptions {
 ///              threshold 0
 class Schedule {
  public:
-  /// All that changes, to be saved and put back.
-  struct State {
-    BestLoss best{};
-    int64_t decays = 0;
-  };
-
   /// Throws InputError for an unknown name, naming the known ones, and for settings out of range.
   Schedule(const ScheduleOptions& options, double learning_rate);
 
@@ -43,8 +37,8 @@ class Schedule {
   /// Tells the loss of an evaluation. Only a plateau listens.
   void evaluated(double validation_loss);
 
-  const State& state() const { return state_; }
-  void restore(const State& state) { state_ = state; }
+  void save(StateWriter& to) const;
+  void load(const StateReader& from);
 
  private:
   enum class Kind { constant, step, decay_after, milestones, plateau };
@@ -53,7 +47,8 @@ class Schedule {
   ScheduleOptions options_;
   Kind kind_;
   double learning_rate_;
-  State state_;
+  BestLoss best_;
+  int64_t decays_ = 0;
 };
 
 std::vector<std::string> schedule_names();

@@ -8,6 +8,7 @@
 // as well.
 #pragma once
 
+#include "optim/step_control.h"
 #include "tensor/backend.h"
 #include "tensor/dual.h"
 #include "tensor/pointwise.h"
@@ -127,11 +128,10 @@ struct Exchange {
   HD auto operator()(auto a, auto b) const { return outputs(b, a); }
 };
 
-/// An update of the gradients times a factor: clipping by the global norm without a pass of its own. What is
-/// not null is read when the launch runs: on a GPU a step is launched once and replayed, each time with other
-/// numbers (lm/training/gpu_step.h).
+/// An update as it is launched: under a StepControl, with its gradient, the second input, scaled on the way,
+/// so that clipping needs no pass of its own.
 template <class Update>
-struct Clipped {
+struct Launched {
   static constexpr auto name = Update::name;
   static constexpr auto equation = Update::equation;
   static constexpr Domain domain = [] {
@@ -140,26 +140,19 @@ struct Clipped {
     else
       return Domain{};
   }();
-  Update update{};
-  real factor = 1;
-  const Update* update_at = nullptr;
-  const real* factor_at = nullptr;
-  const int32_t* stopped_at = nullptr;
+  Deferred<Update> update{};
+  StepControl control{};
 
-  HD auto operator()(auto p, auto g, auto... state) const requires requires { update(p, g, state...); }
-  {
-    Update now = update;
-    if (update_at) now = *update_at;
-    return now(p, (factor_at ? *factor_at : factor) * g, state...);
-  }
+  HD auto operator()(auto p, auto g, auto... state) const requires requires { Update{}(p, g, state...); }
+  { return update.now()(p, control.gradient_scale.now() * g, state...); }
   /// Whether nothing is to be changed any more.
-  HD bool stopped() const { return stopped_at && *stopped_at != 0; }
+  HD bool stopped() const { return control.stop.now() != 0; }
 };
 
 /// The list. It is launched by optim/apply_update.h alone, and is none of autograd's: nothing here is
 /// recorded.
-using Updates = OperatorList<Clipped<SgdUpdate>, Clipped<MomentumUpdate>, Clipped<AdamUpdate>,
-                             Clipped<AdamWUpdate>, Clipped<RmspropUpdate>, Clipped<AverageUpdate>,
-                             Clipped<Exchange>, Clipped<DynamicUpdate>, Clipped<SquaresUpdate>>;
+using Updates = OperatorList<Launched<SgdUpdate>, Launched<MomentumUpdate>, Launched<AdamUpdate>,
+                             Launched<AdamWUpdate>, Launched<RmspropUpdate>, Launched<AverageUpdate>,
+                             Launched<Exchange>, Launched<DynamicUpdate>, Launched<SquaresUpdate>>;
 
 }  // namespace rondo

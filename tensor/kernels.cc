@@ -32,7 +32,7 @@ struct Copy {
 
 struct Accumulate {
   Operand x, to;
-  Factor factor;
+  Deferred<real> factor;
   HD void operator()(Row row, int64_t r, int64_t begin) const {
     const Lanes f(factor.now());
     real* out = row_of(to, r) + begin;
@@ -43,7 +43,7 @@ struct Accumulate {
 
 struct Scale {
   Operand to;
-  Factor factor;
+  Deferred<real> factor;
   HD void operator()(Row row, int64_t r, int64_t begin) const {
     const Lanes f(factor.now());
     real* out = row_of(to, r) + begin;
@@ -271,23 +271,6 @@ struct OneHot {
   }
 };
 
-struct JudgeStep {
-  const real *nats, *squares;
-  real most, guard;
-  const int64_t* slot;
-  StepRecord* records;
-  StepVerdict* verdict;
-  HD void operator()(Row, int64_t) const {
-    if (!Row::first()) return;
-    const real norm = sqrt(Scalar(*squares)).value;
-    records[*slot] = {*nats, norm};
-    const real ratio = most / (norm + guard);
-    verdict->factor = most > 0 && ratio < 1 ? ratio : real(1);
-    const auto finite = [](real x) { return x - x == 0; };
-    if (!finite(*nats) || !finite(norm)) verdict->stopped = 1;
-  }
-};
-
 #ifndef __CUDACC__
 /// Sixteen words, worked on together: the compiler makes one SIMD instruction of each loop.
 struct Words {
@@ -365,10 +348,10 @@ struct DropoutMask {
 
 void fill(Extent extent, Operand to, real value) { parts(extent, Fill{to, value}); }
 void copy(Extent extent, Operand from, Operand to) { parts(extent, Copy{from, to}); }
-void accumulate(Extent extent, Operand x, Operand to, Factor factor) {
+void accumulate(Extent extent, Operand x, Operand to, Deferred<real> factor) {
   parts(extent, Accumulate{x, to, factor});
 }
-void scale(Extent extent, Operand to, Factor factor) { parts(extent, Scale{to, factor}); }
+void scale(Extent extent, Operand to, Deferred<real> factor) { parts(extent, Scale{to, factor}); }
 void scale_rows(Extent extent, Operand x, const real* factors, Operand y) {
   parts(extent, ScaleRows{x, factors, y});
 }
@@ -420,10 +403,6 @@ void accumulate_rows(Extent extent, Operand x, SortedRows sorted, Operand table)
 void one_hot(Extent extent, const int32_t* column_indices, Operand to) {
   rows(extent.rows, extent.columns, OneHot{column_indices, to});
 }
-void judge_step(const real* nats, const real* squares, real most, real guard, const int64_t* slot,
-                StepRecord* records, StepVerdict* verdict) {
-  rows(1, 1, JudgeStep{nats, squares, most, guard, slot, records, verdict});
-}
 void dropout_mask(Extent extent, RandomKey key, double probability, BatchSlice slice, Operand mask) {
   const auto threshold = static_cast<uint32_t>(probability * 4294967296.0);
   rows(extent.rows, extent.columns,
@@ -453,7 +432,6 @@ const Kernels kernels = {
     .gather_rows = gather_rows,
     .accumulate_rows = accumulate_rows,
     .one_hot = one_hot,
-    .judge_step = judge_step,
     .dropout_mask = dropout_mask,
 };
 

@@ -3,33 +3,18 @@
 #pragma once
 
 #include "tensor/backend.h"
+#include "tensor/deferred.h"
 #include "tensor/indices.h"
 #include "tensor/random.h"
 
 namespace rondo {
 
-/// A number; times another that a launch reads when it runs, where `at` is not null.
-struct Factor {
-  real value = 1;
-  const real* at = nullptr;
-  HD real now() const { return at ? value * *at : value; }
-};
-
-/// What a training step comes to, on its device.
-struct StepRecord {
-  real nats, norm;
-};
-struct StepVerdict {
-  real factor;      // of the gradients
-  int32_t stopped;  // not 0 once a loss or a norm was not finite
-};
-
 struct Kernels {
   void (*fill)(Extent, Operand to, real value);
   void (*copy)(Extent, Operand from, Operand to);
-  void (*accumulate)(Extent, Operand x, Operand to, Factor factor);       // to += factor * x
-  void (*scale)(Extent, Operand to, Factor factor);                       // to *= factor
-  void (*scale_rows)(Extent, Operand x, const real* factors, Operand y);  // y[r] = factors[r] * x[r]
+  void (*accumulate)(Extent, Operand x, Operand to, Deferred<real> factor);  // to += factor * x
+  void (*scale)(Extent, Operand to, Deferred<real> factor);                  // to *= factor
+  void (*scale_rows)(Extent, Operand x, const real* factors, Operand y);     // y[r] = factors[r] * x[r]
   // to[i, j] += sum_r x[r, j] over rows [i * height, (i + 1) * height).
   void (*column_sums)(Extent, Operand x, int64_t height, Operand to);
   void (*partial_sums)(int64_t count, const real* x, int64_t block, bool squares, real* sums);
@@ -64,10 +49,6 @@ struct Kernels {
   // table[rows[i]] += x[i], in the order of i.
   void (*accumulate_rows)(Extent, Operand x, SortedRows, Operand table);
   void (*one_hot)(Extent, const int32_t* columns, Operand to);  // to[r, columns[r]] = 1, the rest 0
-  // records[*slot] = {nats, norm = sqrt(squares)}; factor = min(1, most / (norm + guard)), or 1 where most is
-  // 0.
-  void (*judge_step)(const real* nats, const real* squares, real most, real guard, const int64_t* slot,
-                     StepRecord* records, StepVerdict* verdict);
   void (*dropout_mask)(Extent, RandomKey, double probability, BatchSlice, Operand mask);
 };
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "tensor/backend.h"
+#include "tensor/deferred.h"
 
 namespace rondo {
 
@@ -40,13 +41,12 @@ struct RandomKey {
   uint64_t seed = 0;
   uint32_t name = 0;  // hash of the drawing module's full name
   uint32_t draw = 0;
-  uint64_t update = 0;
-  const uint64_t* update_at = nullptr;  // where a launch finds the update when it runs; null: it is `update`
+  Deferred<uint64_t> update{};
 
   /// The key as it is when a launch runs.
   HD RandomKey now() const {
     RandomKey key = *this;
-    if (update_at) key.update = *update_at;
+    key.update = update.now();
     return key;
   }
 
@@ -56,8 +56,8 @@ struct RandomKey {
   HD PhiloxBlockOf<Word> blocks(Word low, Word high) const {
     // No two fields share bits while index < 2^50 and update < 2^48; the name joins the seed, of which a run
     // has one.
-    const PhiloxBlockOf<Word> counter{{low, high ^ static_cast<uint32_t>(update >> 32) << 16,
-                                       Word(static_cast<uint32_t>(update)), Word(draw)}};
+    const PhiloxBlockOf<Word> counter{{low, high ^ static_cast<uint32_t>(update.value >> 32) << 16,
+                                       Word(static_cast<uint32_t>(update.value)), Word(draw)}};
     return philox(counter, static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32) ^ name);
   }
   HD PhiloxBlock block(uint64_t block) const {

@@ -227,19 +227,20 @@ Tensor contiguous(const Tensor& x) {
 void accumulate(const Tensor& x, const Tensor& to, real factor) {
   check_same("accumulate", x, to);
   check_one_device("accumulate", to, x);
-  kernels(to.device()).accumulate(to.extent(), x.read_operand(), to.write_operand(), {factor});
+  kernels(to.device()).accumulate(to.extent(), x.read_operand(), to.write_operand(), factor);
 }
 void accumulate(const Tensor& x, const Tensor& to, const Tensor& factor) {
   check_same("accumulate", x, to);
   check_one_device("accumulate", to, x, factor);
-  kernels(to.device()).accumulate(to.extent(), x.read_operand(), to.write_operand(), {1, factor.data()});
+  kernels(to.device())
+      .accumulate(to.extent(), x.read_operand(), to.write_operand(), Deferred<real>::found_at(factor.data()));
 }
 
 void scale(const Tensor& to, real factor) {
-  kernels(to.device()).scale(to.extent(), to.write_operand(), {factor});
+  kernels(to.device()).scale(to.extent(), to.write_operand(), factor);
 }
 void scale(const Tensor& to, const Tensor& factor) {
-  kernels(to.device()).scale(to.extent(), to.write_operand(), {1, factor.data()});
+  kernels(to.device()).scale(to.extent(), to.write_operand(), Deferred<real>::found_at(factor.data()));
 }
 
 void broadcast_rows(const Tensor& x, const Tensor& to, bool add) {
@@ -248,7 +249,7 @@ void broadcast_rows(const Tensor& x, const Tensor& to, bool add) {
   check_one_device("broadcast_rows", to, x);
   const Operand row{x.read_operand().data, 0};
   if (add)
-    kernels(to.device()).accumulate(to.extent(), row, to.write_operand(), {1});
+    kernels(to.device()).accumulate(to.extent(), row, to.write_operand(), real(1));
   else
     kernels(to.device()).copy(to.extent(), row, to.write_operand());
 }

@@ -50,7 +50,7 @@ GradientStatistics gradient_statistics(LanguageModel& model, std::span<const int
   result.rms = sqrt(Variable(squares) * (real(1) / static_cast<real>(result.batches))).value();
   result.tensors = std::ssize(model.segments());
   for (const Segment& segment : model.segments()) {
-    const Tensor rms = Module::view(result.rms, segment);
+    const Tensor rms = part_of(result.rms, segment);
     result.mean_rms += sum(rms) / static_cast<double>(rms.size() * result.tensors);
   }
   check(std::isfinite(result.mean_rms) && result.mean_rms > 0,

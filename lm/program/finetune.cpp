@@ -4,7 +4,8 @@
 #include <algorithm>
 
 #include "data/input_file.h"
-#include "lm/training/training.h"
+#include "lm/program/model.h"
+#include "lm/training/trainer.h"
 
 namespace rondo {
 namespace {
@@ -14,7 +15,7 @@ void check_finished(const RunFolder& run, const Recipe& recipe) {
   const std::string remedy = resume_command(run);
   check_input(file_is_there(run.model()), "{}: holds no model to finetune yet; train it first: {}", folder,
               remedy);
-  check_input(file_is_there(run.state()) && is_finished(recipe, run.state()),
+  check_input(file_is_there(run.state()) && is_finished(trainer_options(recipe), run.state()),
               "{}: its training is not finished; finish it first: {}", folder, remedy);
 }
 

@@ -13,7 +13,7 @@
 #include "lm/program/model.h"
 #include "lm/program/published.h"
 #include "lm/program/run.h"
-#include "lm/training/training.h"
+#include "lm/training/trainer.h"
 
 namespace rondo {
 namespace {
@@ -100,7 +100,7 @@ MeasuredRun measured_run(const std::string& path) {
                   [&](const Json& entry) { return read_log_line(entry, row); });
   take_measurements(kept, row);
   if (!row.finished && row.valid() && file_is_there(folder.state()))  // a text without a test text
-    row.finished = is_finished(row.recipe(), folder.state());
+    row.finished = is_finished(trainer_options(row.recipe()), folder.state());
   return row;
 }
 

@@ -108,7 +108,7 @@ double block_of(std::int64_t rows, const Sizes& it) {
 std::int64_t training_bytes(const Recipe& recipe, const Module& model, const ChunkSizeOfStreams& size_of) {
   const Tensor nothing = Tensor::zeros({1});
   const auto S = static_cast<double>(
-      make_optimizer(optimizer_options(recipe), nothing, nothing)->state_tensors().size());
+      make_optimizer(trainer_options(recipe).optimizer, nothing, nothing)->state_tensors().size());
   const LanguageModelOptions options = model_options(recipe);
   const Sizes it(recipe, options, model);
   const std::int64_t streams = recipe.train.micro_batch > 0 ? recipe.train.micro_batch : recipe.train.batch;

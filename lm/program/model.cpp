@@ -65,11 +65,6 @@ LanguageModelOptions model_options(const Recipe& recipe) {
   return options;
 }
 
-// On a GPU a step has a fixed number of launches. What is masked for a whole chunk is drawn once for it.
-bool leaves_out_padding(const LanguageModelOptions& options, Device device) {
-  return device == Device::cpu && !masks(options);
-}
-
 BatchOptions batch_options(const Recipe& recipe, std::optional<int32_t> line_end) {
   BatchOptions options;
   options.batching = recipe.data.batching == "lines"   ? Batching::lines
@@ -82,25 +77,49 @@ BatchOptions batch_options(const Recipe& recipe, std::optional<int32_t> line_end
   return options;
 }
 
-OptimizerOptions optimizer_options(const Recipe& recipe) {
-  OptimizerOptions options;
-  options.name = recipe.train.optimizer;
-  if (recipe.train.learning_rate > 0) options.learning_rate = recipe.train.learning_rate;
-  options.momentum = recipe.train.momentum;
-  options.weight_decay = recipe.train.weight_decay;
+LanguageModellingOptions language_modelling_options(const Recipe& recipe, std::optional<int32_t> line_end) {
+  const Recipe::Train& train = recipe.train;
+  LanguageModellingOptions options;
+  options.batches = batch_options(recipe, line_end);
+  options.micro_batch = train.micro_batch;
+  options.reset_every = train.reset_every;
+  options.loss = train.loss == "sum_over_time" ? LossScale::sum_over_time : LossScale::mean;
+  options.activation_regularization = train.activation_regularization;
+  options.temporal_regularization = train.temporal_regularization;
+  options.validation = validation_reading(recipe, line_end);
   return options;
 }
 
-ScheduleOptions schedule_options(const Recipe& recipe) {
-  ScheduleOptions options;
-  options.name = recipe.train.schedule;
-  options.decay = recipe.train.decay;
-  options.decay_every = recipe.train.decay_every;
-  options.decay_after = recipe.train.decay_after;
-  options.decay_at = recipe.train.decay_at;
-  options.patience = recipe.train.patience;
+TrainerOptions trainer_options(const Recipe& recipe) {
+  const Recipe::Train& train = recipe.train;
+  TrainerOptions options;
+  options.seed = static_cast<uint64_t>(train.seed);
+  options.epochs = train.epochs;
+  options.clip = train.clip;
+  options.optimizer.name = train.optimizer;
+  if (train.learning_rate > 0) options.optimizer.learning_rate = train.learning_rate;
+  options.optimizer.momentum = train.momentum;
+  options.optimizer.weight_decay = train.weight_decay;
+  options.schedule.name = train.schedule;
+  options.schedule.decay = train.decay;
+  options.schedule.decay_every = train.decay_every;
+  options.schedule.decay_after = train.decay_after;
+  options.schedule.decay_at = train.decay_at;
+  options.schedule.patience = train.patience;
+  options.averaging = train.averaging == "always"          ? Averaging::always
+                      : train.averaging == "non_monotonic" ? Averaging::non_monotonic
+                                                           : Averaging::never;
+  options.trigger_interval = train.averaging_interval;
+  options.non_monotonic_stopping = train.non_monotonic_stopping;
+  options.early_stopping = train.early_stopping;
   return options;
 }
+
+Training::Training(const Recipe& recipe, int64_t vocabulary_size, std::span<const int32_t> train_ids,
+                   std::optional<int32_t> line_end, Device device, std::span<const int32_t> valid_ids)
+    : model(model_options(recipe), vocabulary_size, static_cast<uint64_t>(recipe.train.seed), device),
+      task(model, language_modelling_options(recipe, line_end), train_ids, valid_ids),
+      trainer(task, trainer_options(recipe)) {}
 
 Reading validation_reading(const Recipe& recipe, std::optional<int32_t> line_end) {
   Reading reading = final_reading(recipe, line_end);

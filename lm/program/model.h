@@ -7,24 +7,33 @@
 
 #include "lm/evaluation/evaluation.h"
 #include "lm/program/recipe.h"
-#include "lm/tasks/batches.h"
+#include "lm/tasks/language_modelling.h"
+#include "lm/training/trainer.h"
 #include "nn/models/language_model.h"
-#include "optim/optimizer.h"
-#include "optim/schedule.h"
 
 namespace rondo {
 
 LanguageModelOptions model_options(const Recipe& recipe);
-/// Whether a training computes segments, lines for one, without their padding.
-bool leaves_out_padding(const LanguageModelOptions& options, Device device);
 /// `line_end` is the id that ends a line.
 BatchOptions batch_options(const Recipe& recipe, std::optional<int32_t> line_end);
-OptimizerOptions optimizer_options(const Recipe& recipe);
-ScheduleOptions schedule_options(const Recipe& recipe);
+LanguageModellingOptions language_modelling_options(const Recipe& recipe, std::optional<int32_t> line_end);
+TrainerOptions trainer_options(const Recipe& recipe);
 /// How evaluations during training read a text, and how final figures do: both as data.evaluated_as says.
 /// `line_end` is the id that ends a line.
 Reading validation_reading(const Recipe& recipe, std::optional<int32_t> line_end);
 Reading final_reading(const Recipe& recipe, std::optional<int32_t> line_end);
+
+/// What a recipe trains, how, and the trainer of it. The ids must outlive it; `line_end`, the id that ends a
+/// line, is for what is read by lines.
+struct Training {
+  Training(const Recipe& recipe, int64_t vocabulary_size, std::span<const int32_t> train_ids,
+           std::optional<int32_t> line_end = {}, Device device = Device::cpu,
+           std::span<const int32_t> valid_ids = {});
+
+  LanguageModel model;
+  LanguageModelling task;
+  Trainer trainer;
+};
 
 /// Where and how a command computes.
 struct Compute {

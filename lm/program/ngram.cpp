@@ -22,7 +22,7 @@
 #include "data/kneser_ney.h"
 #include "lm/evaluation/evaluation.h"
 #include "lm/program/evaluation_report.h"
-#include "lm/program/report.h"
+#include "lm/program/progress.h"
 #include "lm/program/signals.h"
 
 namespace rondo {

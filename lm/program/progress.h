@@ -8,10 +8,13 @@
 
 namespace rondo {
 
+using Clock = std::chrono::steady_clock;
+inline double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
 class Progress {
  public:
-  using Clock = std::chrono::steady_clock;
-
   /// On a terminal a status is shown at most every 0.1 s, elsewhere every 10 s.
   explicit Progress(std::FILE* file);
   /// With everything chosen by the caller; `columns` is the terminal's width.

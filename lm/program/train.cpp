@@ -1,5 +1,5 @@
 // `lm train` and `lm finetune`. The loop is run_training(), on one screen; around it stand the set-up and the
-// final figures. What is shown and logged on the way: lm/program/report.h.
+// final figures. What is shown and logged on the way: lm/program/terminal.h, lm/program/training_log.h.
 #include "lm/program/train.h"
 
 #include <functional>
@@ -21,12 +21,13 @@
 #include "lm/program/memory_estimate.h"
 #include "lm/program/model.h"
 #include "lm/program/recipes.h"
-#include "lm/program/report.h"
 #include "lm/program/run.h"
 #include "lm/program/signals.h"
+#include "lm/program/terminal.h"
+#include "lm/program/training_log.h"
 #include "lm/program/version.h"
+#include "lm/training/checkpoint.h"
 #include "lm/training/self_test.h"
-#include "lm/training/training.h"
 #include "tensor/available_memory.h"
 #include "tensor/gemm.h"
 
@@ -36,75 +37,84 @@ namespace {
 using Progressing = std::function<void(int64_t)>;
 
 /// Shows how far a reading of a text has come, and ends it by Stopped at a signal.
-Progressing progress_of(const std::string& what, size_t symbols, const StopSignals& signals, Report& report) {
-  return [&signals, show = report.progress_of(what, symbols)](int64_t done) {
+Progressing progress_of(const std::string& what, size_t symbols, const StopSignals& signals,
+                        Terminal& terminal) {
+  return [&signals, show = terminal.progress_of(what, symbols)](int64_t done) {
     signals.throw_if_received();
     show(done);
   };
 }
 
-Evaluation evaluate_valid(Training& training, const Reading& reading, const Corpus& corpus,
-                          const StopSignals& signals, Report& report) {
-  return evaluate_ids(training.model(), corpus.valid.ids, reading, {},
-                      progress_of("evaluating valid", corpus.valid.ids.size(), signals, report));
-}
+/// A training and those who watch it.
+struct Watched {
+  Training& training;
+  Terminal& terminal;
+  TrainingLog& log;
+  const StopSignals& signals;
+  Observers observers{{&terminal, &log}};
+
+  Trainer& trainer() const { return training.trainer; }
+  void tell_metrics() { observers.updated(trainer(), trainer().metrics()); }
+  Figure evaluate(size_t symbols) {
+    return training.task.evaluate(progress_of("evaluating valid", symbols, signals, terminal));
+  }
+};
 
 /// Evaluates the weights, or their average where there is one, and keeps them if they are the best so far. A
 /// signal that ends it leaves the training as it was.
-void evaluate_and_keep(Training& training, const Reading& reading, const Corpus& corpus, const RunFolder& run,
-                       const StopSignals& signals, Report& report) {
-  const bool averaged = training.averages();
-  const auto in_force = training.evaluated_weights();
-  const Evaluation valid = evaluate_valid(training, reading, corpus, signals, report);
-  const bool best = training.validated(valid.nats());
-  if (best) save_model(run.model(), training.model());
-  report.validation(training, valid, reading, best);
-  if (training.averages() && !averaged)
-    report.line("validation no longer falls: from now on the average of the weights is evaluated and kept");
+void evaluate_and_keep(Watched& watched, size_t symbols, const RunFolder& run) {
+  Trainer& trainer = watched.trainer();
+  const bool averaged = trainer.averages();
+  const auto in_force = trainer.evaluated_weights();
+  const Figure figure = watched.evaluate(symbols);
+  const bool best = trainer.validated(figure);
+  if (best) save_model(run.model(), watched.training.model);
+  watched.observers.validated(trainer, figure, best);
+  if (trainer.averages() && !averaged)
+    watched.terminal.line(
+        "validation no longer falls: from now on the average of the weights is evaluated and kept");
 }
 
 /// Measures the trained model that a finetuning begins with: what it makes must be better.
-void evaluate_base(Training& training, const Reading& reading, const Corpus& corpus,
-                   const StopSignals& signals, Report& report) {
-  const Evaluation valid = evaluate_valid(training, reading, corpus, signals, report);
-  training.begins_with(valid.nats());
-  report.base_model(valid, reading);
+void evaluate_base(Watched& watched, size_t symbols) {
+  const Figure figure = watched.evaluate(symbols);
+  watched.trainer().begins_with(figure);
+  watched.observers.began_with(figure);
 }
 
-/// The training loop. After a signal it saves and throws Stopped.
-void run_training(Training& training, const Recipe& recipe, const Reading& reading, const Corpus& corpus,
-                  const RunFolder& run, const StopSignals& signals, Report& report) {
+/// The training loop. After a signal it saves and throws Stopped. `symbols`: of the validation text.
+void run_training(Watched& watched, const Recipe& recipe, size_t symbols, const RunFolder& run) {
+  Trainer& trainer = watched.trainer();
   auto saved = Clock::now();
-  const auto tell = [&] { report.update(training, training.progress()); };
   const auto save = [&] {
-    tell();
-    training.save(run.state(), report.sync());
+    watched.tell_metrics();
+    trainer.save(run.state(), watched.log.sync());
     saved = Clock::now();
   };
   const auto evaluate = [&] {
-    tell();
-    evaluate_and_keep(training, reading, corpus, run, signals, report);
+    watched.tell_metrics();
+    evaluate_and_keep(watched, symbols, run);
   };
   // Asked before each step: an evaluation that a signal has ended comes first when the run goes on.
   const auto evaluation_is_due = [&] {
-    const int64_t every = recipe.train.eval_every;
-    return every > 0 && training.step() > 0 && training.step() % every == 0 && !training.is_validated();
+    const int64_t every = recipe.train.eval_every, step = trainer.step_count();
+    return every > 0 && step > 0 && step % every == 0 && !trainer.is_validated();
   };
   const auto save_is_due = [&] {
     return recipe.train.save_every > 0 && seconds_since(saved) > 60 * recipe.train.save_every;
   };
   try {
-    for (Chunk chunk; !training.done(); signals.throw_if_received()) {
+    for (; !trainer.done(); watched.signals.throw_if_received()) {
       if (evaluation_is_due()) {
         evaluate();
         save();
-      } else if (training.next_chunk(chunk)) {
-        training.advance(chunk);
-        if (report.is_due(training)) tell();
+      } else if (trainer.next_batch()) {
+        trainer.step();
+        if (watched.observers.is_due(trainer)) watched.tell_metrics();
         if (save_is_due() && !evaluation_is_due()) save();
       } else {
-        if (!training.is_validated()) evaluate();
-        training.begin_next_epoch();
+        if (!trainer.is_validated()) evaluate();
+        trainer.begin_next_epoch();
         save();
       }
     }
@@ -127,22 +137,25 @@ Error remedy_of(const Diverged& error, const RunFolder& run, bool finetunes) {
 /// its last batches. Doing so again, after --resume of a finished run, gives the same file.
 /// A model without such statistics is left alone.
 void estimate_statistics(Training& training, const RunFolder& run, const Progressing& progress,
-                         Report& report) {
-  if (training.model().buffers().empty()) return;
-  const int64_t symbols = training.estimate_statistics(progress);
-  save_model(run.model(), training.model());
-  report.line(fmt::format("statistics re-estimated over {} training symbols", symbols));
+                         Terminal& terminal) {
+  if (training.model.buffers().empty()) return;
+  const int64_t symbols = training.task.estimate_statistics(progress);
+  save_model(run.model(), training.model);
+  terminal.line(fmt::format("statistics re-estimated over {} training symbols", symbols));
 }
 
 /// The figures of the best model of a finished training, which are kept. Returns its nats on the validation
 /// text. A signal that ends it leaves nothing half done.
-double measure_best(Training& training, const RunConfig& config, const Vocabulary& vocabulary,
-                    const Corpus& corpus, const RunFolder& run, const Compute& compute,
-                    const StopSignals& signals, Report& report) {
+double measure_best(Watched& watched, const RunConfig& config, const Vocabulary& vocabulary,
+                    const Corpus& corpus, const RunFolder& run, const Compute& compute) {
   const Recipe& recipe = config.recipe;
-  load_model(run.model(), training.model());
-  estimate_statistics(training, run,
-                      progress_of("estimating statistics", corpus.train.ids.size(), signals, report), report);
+  LanguageModel& best_model = watched.training.model;
+  const auto progress = [&](const std::string& what, size_t symbols) {
+    return progress_of(what, symbols, watched.signals, watched.terminal);
+  };
+  load_model(run.model(), best_model);
+  estimate_statistics(watched.training, run, progress("estimating statistics", corpus.train.ids.size()),
+                      watched.terminal);
   const std::string model = sha256_hex(InputFile(run.model()));
   const auto evaluate = [&](const std::string& split, const Encoded& text, const Reading& reading) {
     Measurement it;
@@ -150,11 +163,11 @@ double measure_best(Training& training, const RunConfig& config, const Vocabular
     it.model = model;
     it.types = vocabulary.types();
     it.vocabulary_size = vocabulary.size();
-    it.parameters = training.model().parameter_count();
+    it.parameters = best_model.parameter_count();
     it.reading = reading;
-    it.result = evaluate_ids(training.model(), text.ids, reading, vocabulary.unknown_id(),
-                             progress_of("evaluating " + split, text.ids.size(), signals, report));
-    report.best_model(split, it.result, reading);
+    it.result = evaluate_ids(best_model, text.ids, reading, vocabulary.unknown_id(),
+                             progress("evaluating " + split, text.ids.size()));
+    watched.observers.measured(split, figure_of(it.result, reading));
     keep(run, it, compute, config.made_by.sha256);
     return it.result.nats();
   };
@@ -163,7 +176,7 @@ double measure_best(Training& training, const RunConfig& config, const Vocabular
   if (corpus.test) evaluate("test", *corpus.test, reading);
   if (corpus.test && reading.sequence > 0)  // and what the model knows beyond a sequence
     evaluate("test", *corpus.test, {.streams = recipe.train.final_streams});
-  signals.throw_if_received();
+  watched.signals.throw_if_received();
   return best;
 }
 
@@ -186,16 +199,16 @@ std::string beside_ngrams(double nats, const Vocabulary& vocabulary, const Corpu
 
 /// What is said at the end: baselines, a sample. Nothing of it is kept.
 void conclude(Training& training, const Recipe& recipe, const Vocabulary& vocabulary, const Corpus& corpus,
-              double best, const RunFolder& run, Report& report) {
-  report.line(fmt::format("best on valid: {}", figure_text(recipe, best)));
-  if (recipe.report.ngrams) report.line(beside_ngrams(best, vocabulary, corpus));
+              double best, const RunFolder& run, Terminal& terminal) {
+  terminal.line(fmt::format("best on valid: {}", figure_text(recipe, best)));
+  if (recipe.report.ngrams) terminal.line(beside_ngrams(best, vocabulary, corpus));
   if (recipe.report.sample > 0) {
-    report.line(fmt::format("a sample of {} symbols:", recipe.report.sample));
-    Sampler sampler(training.model(), vocabulary, {.seed = static_cast<uint64_t>(recipe.train.seed)});
+    terminal.line(fmt::format("a sample of {} symbols:", recipe.report.sample));
+    Sampler sampler(training.model, vocabulary, {.seed = static_cast<uint64_t>(recipe.train.seed)});
     for (int64_t i = 0; i < recipe.report.sample; ++i) fmt::print("{}", sampler.next());
     fmt::print("\n");
   }
-  report.line(
+  terminal.line(
       fmt::format("the run is {}; to sample from it: lm generate {}", run.path.string(), run.path.string()));
 }
 
@@ -215,9 +228,9 @@ int64_t load_begin(Training& training, bool resume, const RunFolder& run, const 
   const bool finetunes = !made_by.finetuned_from.empty();
   int64_t log_position = 0;
   if (left(run.state())) {
-    log_position = training.load(run.state());
+    log_position = training.trainer.load(run.state());
     check_input(
-        !training.has_best() || left(run.model()),
+        !training.trainer.has_best() || left(run.model()),
         "{}: missing, though this run has a best model: bring it back, or start a new run with another "
         "--out",
         run.model().string());
@@ -232,10 +245,9 @@ int64_t load_begin(Training& training, bool resume, const RunFolder& run, const 
                 "--out",
                 run.state().string());
     if (finetunes)
-      load_model(left(run.model()) ? run.model() : RunFolder{made_by.finetuned_from}.model(),
-                 training.model());
+      load_model(left(run.model()) ? run.model() : RunFolder{made_by.finetuned_from}.model(), training.model);
   }
-  if (training.step() == 0) check_gradients_reach_all(training.model());
+  if (training.trainer.step_count() == 0) check_gradients_reach_all(training.model);
   return log_position;
 }
 
@@ -337,22 +349,23 @@ std::string computed_with(const std::string& device, const std::string& precisio
 
 /// What a user should know before the first step; `before`: how a run that goes on was computed.
 void say_beginning(const Setup& setup, const MadeBy& before, const Compute& compute, const CorpusText& text,
-                   Training& training, const Corpus& corpus, const Vocabulary& vocabulary, Report& report) {
+                   Training& training, const Corpus& corpus, const Vocabulary& vocabulary,
+                   Terminal& terminal) {
   const auto& [recipe, made_by] = setup.config;
-  for (const std::string& note : text.notes) report.line(note);
-  report.line(fmt::format("{}: {} parameters, {} symbols of {} types, {}; the run is {}", recipe.name,
-                          training.model().parameter_count(), corpus.train.ids.size(), vocabulary.types(),
-                          compute.device == Device::cuda
-                              ? fmt::format("{}, {}", cuda::description(), compute.precision)
-                              : fmt::format("{} threads, {} kernels", compute.threads, blas_kernel()),
-                          setup.run.path.string()));
+  for (const std::string& note : text.notes) terminal.line(note);
+  terminal.line(fmt::format("{}: {} parameters, {} symbols of {} types, {}; the run is {}", recipe.name,
+                            training.model.parameter_count(), corpus.train.ids.size(), vocabulary.types(),
+                            compute.device == Device::cuda
+                                ? fmt::format("{}, {}", cuda::description(), compute.precision)
+                                : fmt::format("{} threads, {} kernels", compute.threads, blas_kernel()),
+                            setup.run.path.string()));
   const std::string then = computed_with(before.device, before.precision, before.threads),
                     now = computed_with(made_by.device, made_by.precision, made_by.threads);
   if (setup.resumes && then != now)
-    report.line(fmt::format("this run was computed with {}, now it goes on with {}: {} may differ", then, now,
-                            before.precision == made_by.precision ? "the last digits" : "digits"));
-  if (recipe.train.averaging == "always" && training.step() == 0)
-    report.line("the average of the weights after each step, from the first on, is evaluated and kept");
+    terminal.line(fmt::format("this run was computed with {}, now it goes on with {}: {} may differ", then,
+                              now, before.precision == made_by.precision ? "the last digits" : "digits"));
+  if (recipe.train.averaging == "always" && training.trainer.step_count() == 0)
+    terminal.line("the average of the weights after each step, from the first on, is evaluated and kept");
 }
 
 /// InputError if the training would not fit into the memory that there is.
@@ -388,36 +401,41 @@ int train(const TrainOptions& options) {
   const LanguageModel layout(model_options(recipe), vocabulary.size(), std::nullopt);
   check_known_files(setup, layout);
   check_memory(recipe, layout, corpus, vocabulary, device);
-  Training training(recipe, vocabulary.size(), corpus.train.ids, vocabulary.line_end_id(), device);
+  Training training(recipe, vocabulary.size(), corpus.train.ids, vocabulary.line_end_id(), device,
+                    corpus.valid.ids);
   const int64_t log_position = load_begin(training, setup.resumes, setup.run, setup.config.made_by);
-  check_input(training.epoch() <= recipe.train.epochs + 1,
+  check_input(training.trainer.epoch() <= recipe.train.epochs + 1,
               "--epochs {}: this run has trained {} epochs already; give that many or more",
-              recipe.train.epochs, training.epoch() - 1);
+              recipe.train.epochs, training.trainer.epoch() - 1);
   write_setup(options, setup, compute, text, symbols);
   const RunFolder& run = setup.run;
-  const bool begins_trained = setup.finetunes() && training.step() == 0 && !training.is_validated();
-  if (begins_trained) save_model(run.model(), training.model());
-  Report report(recipe, run, log_position, device);
-  const int64_t log_begin = report.sync();
-  training.save(run.state(), log_begin);  // before anything is logged: a run that is killed can go on
+  const bool begins_trained =
+      setup.finetunes() && training.trainer.step_count() == 0 && !training.trainer.is_validated();
+  if (begins_trained) save_model(run.model(), training.model);
+  Terminal terminal(recipe);
+  TrainingLog log(recipe, run, log_position, device);
+  const int64_t log_begin = log.sync();
+  training.trainer.save(run.state(), log_begin);  // before anything is logged: a run that is killed can go on
   if (log_begin < log_position)
-    report.line(
+    terminal.line(
         fmt::format("{}: lacks lines that were there when the state was saved; it goes on without them",
                     run.log().string()));
-  say_beginning(setup, before, compute, text, training, corpus, vocabulary, report);
+  say_beginning(setup, before, compute, text, training, corpus, vocabulary, terminal);
   double best = 0;
   try {
     const StopSignals signals;
+    Watched watched{training, terminal, log, signals};
     try {
-      if (begins_trained) evaluate_base(training, reading, corpus, signals, report);
-      run_training(training, recipe, reading, corpus, run, signals, report);
-      if (const std::string why = training.ended_by(); !why.empty())
-        report.line(fmt::format("{}: the training ends", why));
-      best = measure_best(training, setup.config, vocabulary, corpus, run, compute, signals, report);
+      if (begins_trained) evaluate_base(watched, corpus.valid.ids.size());
+      run_training(watched, recipe, corpus.valid.ids.size(), run);
+      if (const std::string why = training.trainer.ended_by(); !why.empty())
+        terminal.line(fmt::format("{}: the training ends", why));
+      best = measure_best(watched, setup.config, vocabulary, corpus, run, compute);
     } catch (const Stopped& stopped) {
-      const std::string where =
-          training.done() ? "before all was evaluated" : fmt::format("at step {}", training.step());
-      report.line(fmt::format("stopped {}; to go on: {}", where, resume_command(run)));
+      const std::string where = training.trainer.done()
+                                    ? "before all was evaluated"
+                                    : fmt::format("at step {}", training.trainer.step_count());
+      terminal.line(fmt::format("stopped {}; to go on: {}", where, resume_command(run)));
       return stopped.exit_status;
     }
   } catch (const Diverged& error) {
@@ -429,7 +447,7 @@ int train(const TrainOptions& options) {
     throw Error(fmt::format("{}. To go on where the run was last saved: {}, here or with --device cpu",
                             error.what(), resume_command(run)));
   }
-  conclude(training, recipe, vocabulary, corpus, best, run, report);
+  conclude(training, recipe, vocabulary, corpus, best, run, terminal);
   return 0;
 }
 

@@ -15,7 +15,6 @@
 #include "lm/program/model.h"
 #include "lm/program/run.h"
 #include "lm/training/checkpoint.h"
-#include "lm/training/training.h"
 
 namespace rondo {
 namespace {

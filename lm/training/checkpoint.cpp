@@ -72,7 +72,7 @@ template <class Use>
 void for_each_tensor(const Module& model, Use use) {
   for (const Segment& segment : model.segments())
     use(segment.name, segment.shape, std::numeric_limits<real>::lowest(),
-        [&] { return Module::view(model.values(), segment); });
+        [&] { return part_of(model.values(), segment); });
   for (const Buffer* buffer : model.buffers())
     use(buffer->name(), buffer->shape(), buffer->least(), [buffer] { return buffer->tensor(); });
 }
@@ -144,31 +144,40 @@ void check_model_layout(const std::filesystem::path& path, const Module& model) 
   check_layout(Safetensors(path), model);
 }
 
-void StateWriter::add(const std::string& name, const Tensor& tensor) {
+void check_state_layout(const std::filesystem::path& path, const Module& model) {
+  const StateFile file(path);
+  for (const Segment& segment : model.segments()) file.check_shape("values." + segment.name, segment.shape);
+}
+
+void StateFileWriter::add(const std::string& name, const Tensor& tensor) {
   tensors_.emplace_back(name, on_host(tensor));
 }
 // Seventeen digits give a double back exactly.
-void StateWriter::add(const std::string& name, double number) {
+void StateFileWriter::add(const std::string& name, double number) {
   numbers_[name] = fmt::format("{:.17g}", number);
 }
-void StateWriter::add(const std::string& name, int64_t number) { numbers_[name] = fmt::format("{}", number); }
+void StateFileWriter::add(const std::string& name, int64_t number) {
+  numbers_[name] = fmt::format("{}", number);
+}
 
-std::string StateWriter::first_not_finite() const { return first_not_finite_of(tensors_); }
+std::string StateFileWriter::first_not_finite() const { return first_not_finite_of(tensors_); }
 
-void StateWriter::write(const std::filesystem::path& path) const { rondo::write(path, tensors_, numbers_); }
+void StateFileWriter::write(const std::filesystem::path& path) const {
+  rondo::write(path, tensors_, numbers_);
+}
 
-void StateReader::check_shape(const std::string& name, const Shape& shape) const {
+void StateFile::check_shape(const std::string& name, const Shape& shape) const {
   entry_of(file_, name, shape);
 }
-void StateReader::check_values_or_warn() const { rondo::check_values_or_warn(file_); }
+void StateFile::check_values_or_warn() const { rondo::check_values_or_warn(file_); }
 
-void StateReader::read(const std::string& name, const Tensor& to, real least) const {
+void StateFile::read(const std::string& name, const Tensor& to, real least) const {
   to.set(numbers_of(file_, name, to.shape(), least).data());
 }
-void StateReader::read(const std::string& name, double& number, double least) const {
+void StateFile::read(const std::string& name, double& number, double least) const {
   number = parse_number(file_, name, least, std::numeric_limits<double>::max());
 }
-void StateReader::read(const std::string& name, int64_t& number, int64_t least, int64_t most) const {
+void StateFile::read(const std::string& name, int64_t& number, int64_t least, int64_t most) const {
   number = parse_number(file_, name, least, most);
 }
 

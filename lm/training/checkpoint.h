@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "data/safetensors.h"
-#include "nn/models/language_model.h"
+#include "nn/module.h"
+#include "tensor/state.h"
 
 namespace rondo {
 
@@ -27,12 +28,16 @@ void check_model(const std::filesystem::path& path, const Module& model);
 /// The first of these errors: of names and shapes, by the header alone.
 void check_model_layout(const std::filesystem::path& path, const Module& model);
 
-/// Named tensors and numbers on their way to or from a state file.
-class StateWriter {
+/// InputError, by its header alone, if a state file does not hold weights of this model, which needs no
+/// memory.
+void check_state_layout(const std::filesystem::path& path, const Module& model);
+
+/// A state in memory, on its way to a file.
+class StateFileWriter : public StateWriter {
  public:
-  void add(const std::string& name, const Tensor& tensor);
-  void add(const std::string& name, double number);
-  void add(const std::string& name, int64_t number);
+  void add(const std::string& name, const Tensor& tensor) override;
+  void add(const std::string& name, double number) override;
+  void add(const std::string& name, int64_t number) override;
   /// The first tensor with a number that is not finite, which no StateReader takes; empty: none.
   std::string first_not_finite() const;
   void write(const std::filesystem::path& path) const;
@@ -42,24 +47,20 @@ class StateWriter {
   Metadata numbers_;
 };
 
-class StateReader {
+class StateFile : public StateReader {
  public:
   /// Reads the numbers, and the names and shapes of tensors.
-  explicit StateReader(const std::filesystem::path& path) : file_(path) {}
+  explicit StateFile(const std::filesystem::path& path) : file_(path) {}
   /// InputError naming the file if there is no tensor of this name and shape.
   void check_shape(const std::string& name, const Shape& shape) const;
   /// Safetensors::check_values, before tensors are read.
   void check_values_or_warn() const;
-  /// Into a tensor of the saved shape. InputError naming the file if there is none of that name and shape, or
-  /// if a number in it is not finite or below `least`.
   void read(const std::string& name, const Tensor& to,
-            real least = std::numeric_limits<real>::lowest()) const;
-  /// InputError naming the file if there is no such number, or it is not finite or below `least`.
+            real least = std::numeric_limits<real>::lowest()) const override;
   void read(const std::string& name, double& number,
-            double least = std::numeric_limits<double>::lowest()) const;
-  /// The same, or above `most`: a count that goes on from there must not overflow.
+            double least = std::numeric_limits<double>::lowest()) const override;
   void read(const std::string& name, int64_t& number, int64_t least = 0,
-            int64_t most = int64_t{1} << 53) const;
+            int64_t most = int64_t{1} << 53) const override;
 
  private:
   Safetensors file_;

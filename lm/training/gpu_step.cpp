@@ -1,9 +1,8 @@
 // A training step on a GPU: blocks, graphs, records.
 #include "lm/training/gpu_step.h"
 
-#include <cstring>
+#include <algorithm>
 
-#include "optim/clipping.h"
 #include "tensor/allocator.h"
 
 namespace rondo {
@@ -16,9 +15,10 @@ std::shared_ptr<void> gpu_memory(size_t bytes) {
 }  // namespace
 
 GpuStep::GpuStep()
-    : records_(gpu_memory(most_outstanding * sizeof(StepRecord))), verdict_(gpu_memory(sizeof(StepVerdict))) {
-  const StepVerdict none{1, 0};
-  cuda::upload(verdict_.get(), &none, sizeof none);
+    : records_(gpu_memory(most_outstanding * sizeof(StepRecord))),
+      decision_(gpu_memory(sizeof(StepDecision))) {
+  const StepDecision none;
+  cuda::upload(decision_.get(), &none, sizeof none);
 }
 
 void GpuStep::make_blocks(size_t bytes) {
@@ -32,25 +32,33 @@ void GpuStep::make_blocks(size_t bytes) {
   }
 }
 
-GpuStep::Numbers& GpuStep::prepare(uint64_t update, size_t pieces, size_t piece_size) {
+std::vector<Tokens> GpuStep::stage(uint64_t update, std::vector<std::vector<int32_t>> indices,
+                                   std::span<const std::byte> optimizer, std::span<const std::byte> average) {
   check(!is_full(), "[gpu step] {} steps have not been collected", outstanding_);
-  piece_size_ = piece_size;
-  used_bytes_ = sizeof(Numbers) + pieces * Indices::layout_size(piece_size) * sizeof(int32_t);
+  const auto bytes_of = [](const std::vector<int32_t>& values) {
+    return Indices::layout_size(values.size()) * sizeof(int32_t);
+  };
+  used_bytes_ = sizeof(Numbers);
+  for (const auto& values : indices) used_bytes_ += bytes_of(values);
   if (used_bytes_ > block_bytes_) make_blocks(used_bytes_ + used_bytes_ / 2);
   current_ = (current_ + 1) % blocks_.size();
   blocks_[current_].read->wait();
-  auto* numbers = new (blocks_[current_].memory.get()) Numbers;
+  char* block = blocks_[current_].memory.get();
+  auto* numbers = new (block) Numbers;
   numbers->update = update;
   numbers->slot = outstanding_;
-  return *numbers;
-}
-
-Tokens GpuStep::ids(size_t i, std::vector<int32_t> values) {
-  check(values.size() == piece_size_, "[gpu step] a piece of {} ids, got {}", piece_size_, values.size());
-  const size_t offset = sizeof(Numbers) + i * Indices::layout_size(piece_size_) * sizeof(int32_t);
-  Indices::to_device_layout(values, reinterpret_cast<int32_t*>(blocks_[current_].memory.get() + offset));
-  const auto* place = reinterpret_cast<const int32_t*>(static_cast<const char*>(on_gpu_.get()) + offset);
-  return std::make_shared<const Indices>(std::move(values), place);
+  std::copy(optimizer.begin(), optimizer.end(), numbers->optimizer.begin());
+  std::copy(average.begin(), average.end(), numbers->average.begin());
+  std::vector<Tokens> staged;
+  size_t offset = sizeof(Numbers);
+  for (std::vector<int32_t>& values : indices) {
+    const size_t bytes = bytes_of(values);
+    Indices::to_device_layout(values, reinterpret_cast<int32_t*>(block + offset));
+    const auto* place = reinterpret_cast<const int32_t*>(static_cast<const char*>(on_gpu_.get()) + offset);
+    staged.push_back(std::make_shared<const Indices>(std::move(values), place));
+    offset += bytes;
+  }
+  return staged;
 }
 
 void GpuStep::run(Kind kind, bool replays, const std::function<void()>& launch) {
@@ -70,14 +78,10 @@ void GpuStep::run(Kind kind, bool replays, const std::function<void()>& launch) 
   recording.graph->launch();
 }
 
-void GpuStep::judge(const Tensor& nats, const Tensor& gradients, double max_norm) {
-  judge_step(nats, gradients, max_norm, &on_gpu()->slot, static_cast<StepRecord*>(records_.get()),
-             static_cast<StepVerdict*>(verdict_.get()));
-}
-
-LateNumbers GpuStep::late(const void* update) const {
-  const auto* verdict = static_cast<const StepVerdict*>(verdict_.get());
-  return {update, &verdict->factor, &verdict->stopped};
+StepControl GpuStep::decide(const Tensor& loss, const Tensor& gradients, double max_norm) {
+  auto* decision = static_cast<StepDecision*>(decision_.get());
+  decide_step(loss, gradients, max_norm, &on_gpu()->slot, static_cast<StepRecord*>(records_.get()), decision);
+  return StepDecision::control(decision);
 }
 
 std::vector<StepRecord> GpuStep::collect() {

@@ -1,21 +1,23 @@
 // How a training step runs on a GPU, where the host never waits for it: what changes from step to step (token
 // ids, the number of the update, the optimizer's numbers) is sent ahead as one block; all else is launched
 // once and from then on replayed as a graph; losses and norms stay on the GPU until they are asked for. It
-// deliberately does not know what a step computes: lm/training/training.cpp does. Next: cuda/runtime.h.
+// deliberately does not know what a step computes: lm/training/trainer.cpp does. Next: cuda/runtime.h.
 #pragma once
 
 #include <array>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "autograd/sink.h"
 #include "cuda/runtime.h"
 #include "optim/apply_update.h"
-#include "tensor/kernels.h"
+#include "optim/step_control.h"
 
 namespace rondo {
 
@@ -23,44 +25,29 @@ class GpuStep {
  public:
   GpuStep();
 
-  /// At the head of the block that is sent.
-  struct Numbers {
-    uint64_t update = 0;  // of RandomKey
-    int64_t slot = 0;     // of the record
-    alignas(16) std::array<char, most_update_bytes> optimizer{}, average{};
-  };
-
   /// What decides on the launches of a step.
   struct Kind {
-    int64_t length;
+    int64_t batch;  // Batch::kind
     bool averages;
     friend auto operator<=>(const Kind&, const Kind&) = default;
   };
 
-  // A step begins with what it needs, on the host:
-
-  /// Makes room for so many pieces of ids of a size, and numbers to be filled in.
-  Numbers& prepare(uint64_t update, size_t pieces, size_t piece_size);
-  /// Writes piece i, and returns it as the step's kernels will find it.
-  Tokens ids(size_t i, std::vector<int32_t> values);
-  /// Runs `launch`, once all is written: at first as it is, the second time while a graph is recorded of it,
+  /// Sends what a step needs: the number of the update, indices, which it returns as the step's kernels will
+  /// find them, and the numbers of its optimizer and of its average.
+  std::vector<Tokens> stage(uint64_t update, std::vector<std::vector<int32_t>> indices,
+                            std::span<const std::byte> optimizer, std::span<const std::byte> average);
+  /// Runs `launch`, once all is staged: at first as it is, the second time while a graph is recorded of it,
   /// then without calling it. `kind` tells steps apart whose launches differ. Where `replays` is false it
   /// always runs as it is.
   void run(Kind kind, bool replays, const std::function<void()>& launch);
 
-  // Within `launch`:
+  // Within `launch`, where its kernels find what was staged:
 
-  /// Where kernels find the number of the update; null before the first step.
-  const uint64_t* update() const { return on_gpu_ ? &on_gpu()->update : nullptr; }
-  /// Notes the loss [1], the gradients' norm and what comes of it for the updates.
-  void judge(const Tensor& nats, const Tensor& gradients, double max_norm);
-  LateNumbers optimizer_numbers() const { return late(&on_gpu()->optimizer); }
-  /// An average takes no gradient, so no factor.
-  LateNumbers average_numbers() const {
-    LateNumbers it = late(&on_gpu()->average);
-    it.factor = nullptr;
-    return it;
-  }
+  Deferred<uint64_t> update() const { return Deferred<uint64_t>::found_at(&on_gpu()->update); }
+  const void* optimizer_numbers() const { return &on_gpu()->optimizer; }
+  const void* average_numbers() const { return &on_gpu()->average; }
+  /// Notes the loss [1] and the gradients' norm, and what becomes of the step (optim/step_control.h).
+  StepControl decide(const Tensor& loss, const Tensor& gradients, double max_norm);
 
   /// What the steps since the last call came to, in order. Waits for them.
   std::vector<StepRecord> collect();
@@ -72,6 +59,12 @@ class GpuStep {
 
  private:
   static constexpr int64_t most_outstanding = 256;
+  /// At the head of the block that is sent.
+  struct Numbers {
+    uint64_t update = 0;  // of RandomKey
+    int64_t slot = 0;     // of the record
+    alignas(16) std::array<std::byte, most_update_bytes> optimizer{}, average{};
+  };
   /// Blocks on the host, so that one can be written while others wait to be copied.
   struct Block {
     std::unique_ptr<char, void (*)(void*)> memory{nullptr, cuda::free_pinned_block};
@@ -84,12 +77,11 @@ class GpuStep {
 
   void make_blocks(size_t bytes);
   Numbers* on_gpu() const { return static_cast<Numbers*>(on_gpu_.get()); }
-  LateNumbers late(const void* update) const;
 
-  size_t block_bytes_ = 0, used_bytes_ = 0, piece_size_ = 0;
+  size_t block_bytes_ = 0, used_bytes_ = 0;
   std::array<Block, 4> blocks_;
   size_t current_ = 0;
-  std::shared_ptr<void> on_gpu_, records_, verdict_;
+  std::shared_ptr<void> on_gpu_, records_, decision_;
   int64_t outstanding_ = 0;
   std::map<Kind, Recording> recordings_;
 };

@@ -40,7 +40,7 @@ std::vector<std::string> without_gradient(const LanguageModel& model, const std:
   std::vector<std::string> missed;
   for (const Segment& segment : model.segments()) {
     if (std::find(names.begin(), names.end(), segment.name) == names.end()) continue;
-    const std::vector<real> gradient = Module::view(model.gradients(), segment).to_vector();
+    const std::vector<real> gradient = part_of(model.gradients(), segment).to_vector();
     const auto is_zero = [](real x) { return x == 0; };
     if (std::all_of(gradient.begin(), gradient.end(), is_zero)) missed.push_back(segment.name);
   }

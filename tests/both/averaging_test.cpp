@@ -9,6 +9,7 @@
 
 #include "optim/clipping.h"
 #include "optim/non_monotonic.h"
+#include "tests/optim/state_in_memory.h"
 
 namespace rondo {
 namespace {
@@ -87,7 +88,9 @@ TEST(AveragedWeights, AreInForceForAScopeThatMayBeLeftInAnyWay) {
 TEST(AveragedWeights, RefuseWhatHasNoMeaning) {
   AveragedWeights average(Tensor::zeros({2}));
   EXPECT_THROW(average.update(), Error);
-  EXPECT_THROW(average.restore(-1), InputError);
+  StateInMemory state;
+  state.add("averaging.count", int64_t{-1});
+  EXPECT_THROW(average.load(state, {}), InputError);
   average.start();
   EXPECT_THROW(average.start(), Error);
 }
@@ -156,11 +159,10 @@ TEST(AveragedWeights, GoOnFromTheirStateWithTheSameBits) {
   AveragedWeights average(values), other(other_values);
   average.start();
   run(average, values, 2, 50);
-  other.restore(average.count());
-  for (size_t i = 0; i < average.state_tensors().size(); ++i) {
-    EXPECT_EQ(other.state_tensors()[i].name, average.state_tensors()[i].name);
-    copy(average.state_tensors()[i].tensor, other.state_tensors()[i].tensor);
-  }
+  StateInMemory state;
+  const std::vector<Segment> segments{{.name = "p", .shape = {3}, .row_stride = 3}};
+  average.save(state, segments);
+  other.load(state, segments);
   run(average, values, 50, 90);
   run(other, other_values, 50, 90);
   EXPECT_EQ(average_of(other).to_vector(), average_of(average).to_vector());

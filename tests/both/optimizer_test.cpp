@@ -13,6 +13,7 @@
 #include "optim/apply_update.h"
 #include "optim/updates.h"
 #include "tests/golden/golden.h"
+#include "tests/optim/state_in_memory.h"
 
 namespace rondo {
 namespace {
@@ -169,7 +170,7 @@ struct OddModel : Module {
 /// Whether every element of `buffer` that belongs to no parameter is zero; there must be some.
 void expect_zero_pads(const OddModel& model, const Tensor& buffer, const std::string& where) {
   const Tensor left = clone(buffer);
-  for (const Segment& segment : model.segments()) fill(Module::view(left, segment), 0);
+  for (const Segment& segment : model.segments()) fill(part_of(left, segment), 0);
   EXPECT_GT(buffer.size(), model.parameter_count());
   EXPECT_TRUE(all_equal(left.to_vector(), 0)) << where;
 }
@@ -178,7 +179,7 @@ TEST_P(OfEachOptimizer, WorksInPlaceAndLeavesPadsZero) {
   OddModel model;
   model.finalize(1);
   const auto optimizer = make_optimizer(full_options(GetParam()), model.values(), model.gradients());
-  for (const Segment& segment : model.segments()) fill(Module::view(model.gradients(), segment), real(0.5));
+  for (const Segment& segment : model.segments()) fill(part_of(model.gradients(), segment), real(0.5));
   const std::vector<real> before = model.first.variable().value().to_vector();
   const uint64_t version = model.values().version();
   for (int t = 0; t < 3; ++t) optimizer->step(0.1);
@@ -220,16 +221,13 @@ TEST_P(OfEachOptimizer, ContinuesExactlyFromItsSavedState) {
 
   const Tensor other_values = clone(values), other_gradients = Tensor::zeros(values.shape());
   const auto other = make_optimizer(full_options(GetParam()), other_values, other_gradients);
-  ASSERT_EQ(other->state_tensors().size(), optimizer->state_tensors().size());
   ASSERT_FALSE(optimizer->state_tensors().empty());
-  std::set<std::string> names;
-  for (size_t i = 0; i < other->state_tensors().size(); ++i) {
-    EXPECT_EQ(other->state_tensors()[i].name, optimizer->state_tensors()[i].name);
-    names.insert(other->state_tensors()[i].name);
-    copy(optimizer->state_tensors()[i].tensor, other->state_tensors()[i].tensor);
-  }
-  EXPECT_EQ(names.size(), other->state_tensors().size());
-  other->restore_scalars(optimizer->state_scalars());
+  StateInMemory state;
+  const std::vector<Segment> segments{
+      {.name = "p", .shape = values.shape(), .row_stride = values.shape().columns()}};
+  optimizer->save(state, segments);
+  EXPECT_EQ(state.size(), optimizer->state_tensors().size() + 1);
+  other->load(state, segments);
   EXPECT_EQ(other->steps(), 4);
 
   run(*optimizer, gradients, 4, 8);
@@ -285,11 +283,9 @@ TEST(Optimizer, RefusesWhatDoesNotFit) {
   EXPECT_EQ(sum_of_squares(values), 0);
   EXPECT_EQ(optimizer->steps(), 0);
 
-  using Scalars = std::map<std::string, double>;
-  for (const Scalars& scalars :
-       {Scalars{}, Scalars{{"step", 1}}, Scalars{{"steps", 1}, {"more", 1}}, Scalars{{"steps", -1}},
-        Scalars{{"steps", 0.5}}, Scalars{{"steps", NAN}}, Scalars{{"steps", INFINITY}}})
-    EXPECT_THROW(optimizer->restore_scalars(scalars), InputError);
+  StateInMemory state;
+  state.add("optimizer.steps", int64_t{-1});
+  EXPECT_THROW(optimizer->load(state, {}), InputError);
   EXPECT_EQ(optimizer->steps(), 0);
 }
 

@@ -100,7 +100,7 @@ TEST_P(AdaptiveEvaluation, StatisticsEqualThoseOfPlainLoops) {
   expect_near(it.mean_rms, plain.mean_rms(), "mean");
   double all = 0;
   for (const Segment& segment : model.segments()) {
-    const std::vector<real> rms = Module::view(it.rms, segment).to_vector();
+    const std::vector<real> rms = part_of(it.rms, segment).to_vector();
     for (size_t i = 0; i < rms.size(); ++i) {
       expect_near(rms[i], plain.rms(segment.name, i), segment.name);
       all += rms[i] * rms[i];

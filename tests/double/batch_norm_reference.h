@@ -133,7 +133,7 @@ struct Model : Module {
     finalize(1);
     for (const Segment& segment : segments()) {
       const bool gamma = segment.name.starts_with("gamma");
-      fill_uniform(Module::view(values(), segment), {.seed = seed, .name = hash_of(segment.name)},
+      fill_uniform(part_of(values(), segment), {.seed = seed, .name = hash_of(segment.name)},
                    gamma ? 0.5 : -1, gamma ? 1.5 : 1);
     }
   }
@@ -179,7 +179,7 @@ struct Model : Module {
   Named<Number> numbers() const {
     Named<Number> named;
     for (const Segment& segment : segments()) {
-      const std::vector<real> v = Module::view(values(), segment).to_vector();
+      const std::vector<real> v = part_of(values(), segment).to_vector();
       named[segment.name.substr(0, segment.name.size() - 3)].assign(v.begin(), v.end());
     }
     return named;

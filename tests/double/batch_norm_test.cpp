@@ -84,8 +84,8 @@ TEST_P(BatchNormCell, HasTheGradientOfCentralDifferences) {
   loss().backward();
   for (const Segment& segment : model.segments()) {
     if (it.from_zero && it.training && segment.name == "h0_l0") continue;  // the columns begin to vary there
-    const Tensor value = Module::view(model.values(), segment);
-    const std::vector<real> gradient = Module::view(model.gradients(), segment).to_vector();
+    const Tensor value = part_of(model.values(), segment);
+    const std::vector<real> gradient = part_of(model.gradients(), segment).to_vector();
     for (int64_t i = 0; i < value.size(); ++i) {
       const int64_t place = place_of(value, i);
       const auto at = [&, kept = value.data()[place]](double h) {

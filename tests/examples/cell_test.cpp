@@ -61,7 +61,7 @@ TEST(ReadmeCell, ComputesItsEquations) {
   OneUnit model;
   std::vector<real> b_ih, b_hh, W, U;
   for (const Segment& segment : model.segments()) {
-    const std::vector<real> values = Module::view(model.values(), segment).to_vector();
+    const std::vector<real> values = part_of(model.values(), segment).to_vector();
     if (segment.name == "bias_ih_l0") b_ih = values;
     if (segment.name == "bias_hh_l0") b_hh = values;
     if (segment.name == "weight_ih_l0") W = values;

@@ -6,7 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "data/text.h"
-#include "lm/training/training.h"
+#include "lm/program/model.h"
+#include "lm/training/checkpoint.h"
 #include "tensor/error.h"
 #include "tests/fuzz/target.h"
 
@@ -60,17 +61,17 @@ Training& training(size_t which) {
 /// too.
 void go_on(Training& training) {
   const std::filesystem::path saved = scratch("saved.safetensors");
-  Chunk chunk;
-  if (training.done() || !training.next_chunk(chunk)) return;
+  if (training.trainer.done() || !training.trainer.next_batch()) return;
   try {
-    training.update(chunk);
-    training.validated(1.5);
-    training.save(saved, 0);
+    training.trainer.step();
+    training.trainer.metrics();
+    training.trainer.validated({.value = 1.5});
+    training.trainer.save(saved, 0);
   } catch (const Diverged&) {  // numbers that are finite can lead to ones that are not
     return;
   }
   try {
-    training.load(saved);
+    training.trainer.load(saved);
   } catch (const InputError& error) {
     throw Violation(std::string("refuses what it saved itself: ") + error.what());
   }
@@ -80,8 +81,8 @@ void run(std::string_view bytes) {
   const unsigned choice = take_choice(bytes);
   Training& it = training(choice % is_model);
   const std::filesystem::path file = scratch("a.safetensors", bytes);
-  if ((choice & is_model) != 0) return load_model(file, it.model());
-  it.load(file);
+  if ((choice & is_model) != 0) return load_model(file, it.model);
+  it.trainer.load(file);
   go_on(it);
 }
 
@@ -117,15 +118,15 @@ std::vector<std::string> seeds() {
     const auto add = [&](size_t choice) {
       made.push_back(static_cast<char>(choice) + rewritten(read_file(file)));
     };
-    Chunk chunk;
     for (const double nats : {1.5, 1.6}) {
-      it.next_chunk(chunk);
-      it.update(chunk);
-      it.validated(nats);
-      it.save(file, 100);
+      it.trainer.next_batch();
+      it.trainer.step();
+      it.trainer.metrics();
+      it.trainer.validated({.value = nats});
+      it.trainer.save(file, 100);
       add(i);
     }
-    save_model(file, it.model());
+    save_model(file, it.model);
     add(i + is_model);
   }
   return made;

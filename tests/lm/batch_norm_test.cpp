@@ -3,7 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "lm/evaluation/evaluation.h"
-#include "lm/training/training.h"
+#include "lm/program/model.h"
+#include "lm/training/checkpoint.h"
 #include "tests/lm/program.h"
 #include "tests/lm/tensors_in_memory.h"
 
@@ -44,13 +45,12 @@ std::vector<real> statistics_of(const Module& model) {
 }
 
 void updates(Training& training, int count) {
-  Chunk chunk;
   for (int i = 0; i < count; ++i) {
-    if (!training.next_chunk(chunk)) {
-      training.begin_next_epoch();
-      ASSERT_TRUE(training.next_chunk(chunk));
+    if (!training.trainer.next_batch()) {
+      training.trainer.begin_next_epoch();
+      ASSERT_TRUE(training.trainer.next_batch());
     }
-    training.update(chunk);
+    training.trainer.step();
   }
 }
 
@@ -66,15 +66,15 @@ TEST_P(BatchNormTraining, GoesOnFromASavedStateWithTheSameBits) {
   const Recipe recipe = small_recipe(GetParam().cell, GetParam().batching);
   Training whole(recipe, 11, ids, line_end), resumed(recipe, 11, ids, line_end);
   updates(whole, 3);
-  const std::vector<real> after_three = statistics_of(whole.model());
-  whole.save(folder / "state", 0);
-  resumed.load(folder / "state");
-  EXPECT_EQ(statistics_of(resumed.model()), after_three);
+  const std::vector<real> after_three = statistics_of(whole.model);
+  whole.trainer.save(folder / "state", 0);
+  resumed.trainer.load(folder / "state");
+  EXPECT_EQ(statistics_of(resumed.model), after_three);
   updates(whole, 12);
   updates(resumed, 12);
-  EXPECT_EQ(resumed.model().values().to_vector(), whole.model().values().to_vector());
-  EXPECT_EQ(statistics_of(resumed.model()), statistics_of(whole.model()));
-  EXPECT_NE(statistics_of(whole.model()), after_three);
+  EXPECT_EQ(resumed.model.values().to_vector(), whole.model.values().to_vector());
+  EXPECT_EQ(statistics_of(resumed.model), statistics_of(whole.model));
+  EXPECT_NE(statistics_of(whole.model), after_three);
 }
 
 TEST_P(BatchNormTraining, LearnsAndIsEvaluatedWithStatisticsOfTheWholeText) {
@@ -86,34 +86,34 @@ TEST_P(BatchNormTraining, LearnsAndIsEvaluatedWithStatisticsOfTheWholeText) {
   const auto nats = [&] {
     Reading reading;
     if (recipe.data.batching == "lines") reading.line_end = line_end;
-    return evaluate_ids(training.model(), ids, reading).nats();
+    return evaluate_ids(training.model, ids, reading).nats();
   };
   const double before = nats();
   updates(training, 100);
   std::vector<int64_t> told;
-  const auto weights = training.model().values().to_vector();
-  EXPECT_EQ(training.estimate_statistics([&](int64_t done) { told.push_back(done); }),
-            training.symbols_per_epoch());
+  const auto weights = training.model.values().to_vector();
+  EXPECT_EQ(training.task.estimate_statistics([&](int64_t done) { told.push_back(done); }),
+            training.task.scored_per_epoch());
   Training unread(recipe, 11, ids, line_end);
   size_t chunks = 0;
-  for (Chunk chunk; unread.next_chunk(chunk);) ++chunks;
+  while (unread.trainer.next_batch()) ++chunks;
   EXPECT_EQ(told.size(), chunks);
-  EXPECT_EQ(told.back(), training.symbols_per_epoch());
-  EXPECT_EQ(training.model().values().to_vector(), weights);
-  EXPECT_FALSE(training.model().statistics_rate().has_value());
+  EXPECT_EQ(told.back(), training.task.scored_per_epoch());
+  EXPECT_EQ(training.model.values().to_vector(), weights);
+  EXPECT_FALSE(training.model.statistics_rate().has_value());
   // The rows of both micro-batches are counted; 39 steps in a stream, whose last slot is reused.
-  const Buffer& rows = *training.model().buffers()[2];
+  const Buffer& rows = *training.model.buffers()[2];
   EXPECT_EQ(rows.name(), "rnn.rows_seen_ih_l0");
   const auto streams = static_cast<real>(recipe.train.batch);
   if (recipe.data.batching == "streams") {
     EXPECT_EQ(rows.tensor().to_vector(),
               (std::vector<real>{streams, streams, streams, streams, streams, streams, streams * (39 - 6)}));
   }
-  const std::vector<real> once = statistics_of(training.model());
+  const std::vector<real> once = statistics_of(training.model);
   EXPECT_LT(nats(), before - 0.5);
-  EXPECT_EQ(statistics_of(training.model()), once) << "an evaluation moves nothing";
-  training.estimate_statistics([](int64_t) {});
-  EXPECT_EQ(statistics_of(training.model()), once) << "the same again";
+  EXPECT_EQ(statistics_of(training.model), once) << "an evaluation moves nothing";
+  training.task.estimate_statistics([](int64_t) {});
+  EXPECT_EQ(statistics_of(training.model), once) << "the same again";
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryBatching, BatchNormTraining,
@@ -133,8 +133,8 @@ TEST(BatchNormModel, KnowsNothingOfPadding) {
     recipe.train.batch = batch;
     Training training(recipe, 11, ids, 0);
     updates(training, 1);
-    std::vector<real> all = statistics_of(training.model());
-    for (const real number : training.model().values().to_vector()) all.push_back(number);
+    std::vector<real> all = statistics_of(training.model);
+    for (const real number : training.model.values().to_vector()) all.push_back(number);
     return all;
   };
   const auto three = trained(3), five = trained(5);
@@ -146,21 +146,21 @@ TEST(BatchNormModel, SavesItsStatisticsButDoesNotCountThem) {
   const std::vector<int32_t> ids = some_ids();
   Training training(small_recipe(), 11, ids), other(small_recipe(), 11, ids);
   updates(training, 2);
-  save_model(folder / "model", training.model());
+  save_model(folder / "model", training.model);
   const Safetensors file(folder / "model");
   EXPECT_EQ(file.get("rnn.running_mean_c_l0").shape, (std::vector<int64_t>{7, 6}));
   EXPECT_EQ(file.get("rnn.running_variance_ih_l1").shape, (std::vector<int64_t>{7, 24}));
   EXPECT_EQ(file.get("rnn.rows_seen_hh_l1").shape, (std::vector<int64_t>{7}));
   // 2 layers of 3 norms of 3 buffers.
-  EXPECT_EQ(file.tensors().size(), training.model().segments().size() + 18);
+  EXPECT_EQ(file.tensors().size(), training.model.segments().size() + 18);
   int64_t in_segments = 0;
-  for (const Segment& segment : training.model().segments()) in_segments += segment.shape.size();
-  EXPECT_EQ(training.model().parameter_count(), in_segments);
+  for (const Segment& segment : training.model.segments()) in_segments += segment.shape.size();
+  EXPECT_EQ(training.model.parameter_count(), in_segments);
 
-  load_model(folder / "model", other.model());
-  EXPECT_EQ(other.model().values().to_vector(), training.model().values().to_vector());
-  EXPECT_EQ(statistics_of(other.model()), statistics_of(training.model()));
-  save_model(folder / "again", other.model());
+  load_model(folder / "model", other.model);
+  EXPECT_EQ(other.model.values().to_vector(), training.model.values().to_vector());
+  EXPECT_EQ(statistics_of(other.model), statistics_of(training.model));
+  save_model(folder / "again", other.model);
   EXPECT_EQ(bytes_of_file(folder / "again"), bytes_of_file(folder / "model"));
 }
 
@@ -168,20 +168,20 @@ TEST(BatchNormModel, RefusesFilesOfOtherRecipes) {
   const TemporaryFolder folder;
   const std::vector<int32_t> ids = some_ids();
   Training norm(small_recipe(), 11, ids), plain(small_recipe("lstm"), 11, ids);
-  save_model(folder / "norm", norm.model());
-  save_model(folder / "plain", plain.model());
-  EXPECT_EQ(Safetensors(folder / "plain").tensors().size(), plain.model().segments().size());
+  save_model(folder / "norm", norm.model);
+  save_model(folder / "plain", plain.model);
+  EXPECT_EQ(Safetensors(folder / "plain").tensors().size(), plain.model.segments().size());
   const std::string other = "belongs to another recipe";
-  expect_contains(error_of([&] { load_model(folder / "plain", norm.model()); }), other);
-  expect_contains(error_of([&] { load_model(folder / "norm", plain.model()); }), other);
+  expect_contains(error_of([&] { load_model(folder / "plain", norm.model); }), other);
+  expect_contains(error_of([&] { load_model(folder / "norm", plain.model); }), other);
   Recipe longer = small_recipe();
   longer.train.length = 8;
   Training eight(longer, 11, ids);
-  expect_contains(error_of([&] { load_model(folder / "norm", eight.model()); }), other);
+  expect_contains(error_of([&] { load_model(folder / "norm", eight.model); }), other);
   TensorsInMemory file(folder / "norm");
-  file.set_first(norm.model().buffers()[0]->name(), NAN);
+  file.set_first(norm.model.buffers()[0]->name(), NAN);
   write_safetensors(folder / "norm", file.tensors(), file.metadata);
-  expect_contains(error_of([&] { load_model(folder / "norm", norm.model()); }), "not finite");
+  expect_contains(error_of([&] { load_model(folder / "norm", norm.model); }), "not finite");
 }
 
 // The program, from training to evaluation.

@@ -4,7 +4,8 @@
 
 #include <random>
 
-#include "lm/training/training.h"
+#include "lm/program/model.h"
+#include "lm/training/checkpoint.h"
 #include "tests/lm/program.h"
 #include "tests/lm/small_training.h"
 
@@ -45,13 +46,13 @@ TEST(Damage, EveryFlippedBitIsNoticed) {
   Training training(recipe, 11, ids);
   advance(training, 3);
   const fs::path model = folder / "model", state = folder / "state";
-  save_model(model, training.model());
-  training.save(state, 42);
-  const LanguageModel layout(training.model().options(), 11, std::nullopt);
+  save_model(model, training.model);
+  training.trainer.save(state, 42);
+  const LanguageModel layout(training.model.options(), 11, std::nullopt);
   constexpr int flips = 1500;
-  EXPECT_EQ(noticed(model, flips, [&] { load_model(model, training.model()); }), flips);
+  EXPECT_EQ(noticed(model, flips, [&] { load_model(model, training.model); }), flips);
   EXPECT_EQ(noticed(model, flips, [&] { check_model(model, layout); }), flips);
-  EXPECT_EQ(noticed(state, flips, [&] { training.load(state); }), flips);
+  EXPECT_EQ(noticed(state, flips, [&] { training.trainer.load(state); }), flips);
 }
 
 // ---- something else in the place of a file ----

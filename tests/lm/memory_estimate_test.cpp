@@ -12,7 +12,6 @@
 #include "lm/evaluation/evaluation.h"
 #include "lm/program/model.h"
 #include "lm/program/recipes.h"
-#include "lm/training/training.h"
 #include "tensor/allocator.h"
 #include "tensor/available_memory.h"
 #include "tests/lm/temporary_folder.h"
@@ -88,18 +87,18 @@ TEST(MemoryEstimate, OfLinesCountsThePadding) {
     const size_t before = memory_statistics(Device::cpu).bytes_in_use;
     Training training(recipe, V, ids, line_end);
     reset_peak_bytes(Device::cpu);
-    for (Chunk chunk; training.next_chunk(chunk);) training.advance(chunk);
+    while (training.trainer.next_batch()) training.trainer.step();
     const auto measured = static_cast<double>(memory_statistics(Device::cpu).peak_bytes - before);
-    const Batches batches(recipe, ids, line_end);
+    const Batches batches(batch_options(recipe, line_end), ids);
     const ChunkSizeOfStreams size_of = [&](int64_t streams) {
-      return batches.most(streams, !leaves_out_padding(training.model().options(), Device::cpu));
+      return batches.most(streams, !leaves_out_padding(training.model.options(), Device::cpu));
     };
-    const int64_t estimated = training_bytes(recipe, training.model(), size_of);
+    const int64_t estimated = training_bytes(recipe, training.model, size_of);
     EXPECT_GT(measured / static_cast<double>(estimated), 0.75) << dropout << ": " << measured;
     EXPECT_LT(measured / static_cast<double>(estimated), 1.25) << dropout << ": " << measured;
-    EXPECT_NO_THROW(check_fits(recipe, training.model(), estimated, size_of));
-    EXPECT_THROW(check_fits(recipe, training.model(), estimated - 1, size_of), InputError);
-    expect_contains(error_of([&] { check_fits(recipe, training.model(), 1000, size_of); }),
+    EXPECT_NO_THROW(check_fits(recipe, training.model, estimated, size_of));
+    EXPECT_THROW(check_fits(recipe, training.model, estimated - 1, size_of), InputError);
+    expect_contains(error_of([&] { check_fits(recipe, training.model, 1000, size_of); }),
                     "the longest lines of the text shorter");
   }
 }

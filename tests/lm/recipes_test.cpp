@@ -324,9 +324,10 @@ TEST(Recipes, SettingsReachTheInitialValues) {
 }
 
 TEST(Recipes, SettingsReachTheSchedule) {
-  const ScheduleOptions options = schedule_options(
-      resolve_recipe("zaremba-small", {setting("train.schedule=milestones"),
-                                       setting("train.decay_at=[25, 35]"), setting("train.decay=0.1")}));
+  const Recipe recipe = resolve_recipe(
+      "zaremba-small",
+      {setting("train.schedule=milestones"), setting("train.decay_at=[25, 35]"), setting("train.decay=0.1")});
+  const ScheduleOptions options = trainer_options(recipe).schedule;
   EXPECT_EQ(options.decay_at, (std::vector<int64_t>{25, 35}));
   EXPECT_DOUBLE_EQ(Schedule(options, 1).rate(36), 0.01);
 }

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "lm/training/training.h"
+#include "lm/program/model.h"
+#include "lm/training/checkpoint.h"
 
 namespace rondo {
 
@@ -34,14 +35,19 @@ inline Recipe small_recipe(const std::string& cell) {
 
 /// So many steps, from epoch to epoch; what they came to is not asked.
 inline void advance(Training& training, int steps) {
-  Chunk chunk;
   for (int i = 0; i < steps; ++i) {
-    if (!training.next_chunk(chunk)) {
-      training.begin_next_epoch();
-      ASSERT_TRUE(training.next_chunk(chunk));
+    if (!training.trainer.next_batch()) {
+      training.trainer.begin_next_epoch();
+      ASSERT_TRUE(training.trainer.next_batch());
     }
-    training.advance(chunk);
+    training.trainer.step();
   }
+}
+
+/// A step on the staged batch, and what it came to.
+inline StepMetrics update(Training& training) {
+  training.trainer.step();
+  return training.trainer.metrics();
 }
 
 }  // namespace rondo

@@ -4,7 +4,8 @@
 
 #include <cmath>
 
-#include "lm/training/training.h"
+#include "lm/program/model.h"
+#include "lm/training/checkpoint.h"
 #include "tests/lm/small_training.h"
 #include "tests/lm/temporary_folder.h"
 #include "tests/lm/tensors_in_memory.h"
@@ -24,7 +25,7 @@ TEST(TrainingState, RefusesNumbersThatNoTrainingHas) {
   const TemporaryFolder folder;
   const std::vector<int32_t> ids = some_ids();
   Training training(averaging_recipe(), 11, ids);
-  training.save(folder / "state", 0);
+  training.trainer.save(folder / "state", 0);
   const TensorsInMemory good(folder / "state");
   const std::string huge = "9223372036854775807";  // which another step would overflow
   for (const auto& [name, value] :
@@ -57,7 +58,8 @@ TEST(TrainingState, RefusesNumbersThatNoTrainingHas) {
     ASSERT_EQ(numbers.count(name), 1u) << name;
     numbers[name] = value;
     write_safetensors(folder / "bad", good.tensors(), numbers);
-    EXPECT_NE(error_of([&] { training.load(folder / "bad"); }).find("bad: "), std::string::npos) << name;
+    EXPECT_NE(error_of([&] { training.trainer.load(folder / "bad"); }).find("bad: "), std::string::npos)
+        << name;
   }
 }
 
@@ -70,13 +72,13 @@ TEST(TrainingState, RefusesMomentsThatAreBelowZero) {
     recipe.train.optimizer = optimizer;
     Training training(recipe, 11, ids);
     advance(training, 1);
-    training.save(folder / "state", 0);
+    training.trainer.save(folder / "state", 0);
     TensorsInMemory file(folder / "state");
     const std::string name = fmt::format("optimizer.{}.embedding.weight", moment);
     file.set_first(name, -1e-30F);
     write_safetensors(folder / "bad", file.tensors(), file.metadata);
-    EXPECT_NO_THROW(training.load(folder / "state"));
-    expect_contains(error_of([&] { training.load(folder / "bad"); }),
+    EXPECT_NO_THROW(training.trainer.load(folder / "state"));
+    expect_contains(error_of([&] { training.trainer.load(folder / "bad"); }),
                     name + " holds -1e-30, which is below 0");
   }
 }
@@ -86,13 +88,13 @@ TEST(TrainingState, SavesNothingThatIsNotFinite) {
   const TemporaryFolder folder;
   const std::vector<int32_t> ids = some_ids();
   Training training(small_recipe("rnn"), 11, ids);
-  training.save(folder / "state", 0);
-  save_model(folder / "model", training.model());
+  training.trainer.save(folder / "state", 0);
+  save_model(folder / "model", training.model);
   const std::string state = bytes_of_file(folder / "state"), model = bytes_of_file(folder / "model");
-  training.model().values().write()[0] = INFINITY;
-  expect_contains(error_of<Diverged>([&] { training.save(folder / "state", 0); }),
+  training.model.values().write()[0] = INFINITY;
+  expect_contains(error_of<Diverged>([&] { training.trainer.save(folder / "state", 0); }),
                   "step 0: what would be saved is not finite: values.embedding.weight");
-  expect_contains(error_of<Diverged>([&] { save_model(folder / "model", training.model()); }),
+  expect_contains(error_of<Diverged>([&] { save_model(folder / "model", training.model); }),
                   "not finite: embedding.weight");
   EXPECT_EQ(bytes_of_file(folder / "state"), state);
   EXPECT_EQ(bytes_of_file(folder / "model"), model);
@@ -102,12 +104,12 @@ TEST(LoadModel, RefusesWeightsThatAreNotFinite) {
   const TemporaryFolder folder;
   const std::vector<int32_t> ids = some_ids();
   Training training(small_recipe("rnn"), 11, ids);
-  save_model(folder / "model", training.model());
+  save_model(folder / "model", training.model);
   TensorsInMemory file(folder / "model");
   file.set_first("embedding.weight", NAN);
   write_safetensors(folder / "model", file.tensors(), file.metadata);
   for (const auto& use : {load_model, check_model})
-    expect_contains(error_of([&] { use(folder / "model", training.model()); }), "not finite");
+    expect_contains(error_of([&] { use(folder / "model", training.model); }), "not finite");
 }
 
 }  // namespace

@@ -1,12 +1,11 @@
 // A training as an object: saving in the middle of an epoch and going on ends with the same bytes, for every
 // cell.
-#include "lm/training/training.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <set>
 
+#include "lm/program/model.h"
 #include "nn/cells/cell.h"
 #include "tensor/allocator.h"
 #include "tests/lm/small_training.h"
@@ -24,10 +23,9 @@ Recipe small_recipe_that_ends(const std::string& cell) {
 }
 
 void updates(Training& training, int count) {
-  Chunk chunk;
   for (int i = 0; i < count; ++i) {
-    ASSERT_TRUE(training.next_chunk(chunk));
-    training.update(chunk);
+    ASSERT_TRUE(training.trainer.next_batch());
+    update(training);
   }
 }
 
@@ -39,18 +37,18 @@ TEST_P(TrainingTest, GoesOnFromASavedStateWithTheSameBits) {
   const Recipe recipe = small_recipe_that_ends(GetParam());
   Training whole(recipe, 11, ids), resumed(recipe, 11, ids);
   updates(whole, 3);
-  EXPECT_TRUE(whole.validated(2.5));
-  EXPECT_FALSE(whole.validated(2.75));
-  whole.save(folder / "state", 42);
-  EXPECT_EQ(resumed.load(folder / "state"), 42);
-  EXPECT_EQ(resumed.step(), 3);
-  EXPECT_EQ(resumed.best(), 2.5);
-  EXPECT_EQ(resumed.learning_rate(), whole.learning_rate());
-  EXPECT_TRUE(resumed.is_validated());
+  EXPECT_TRUE(whole.trainer.validated({.value = 2.5}));
+  EXPECT_FALSE(whole.trainer.validated({.value = 2.75}));
+  whole.trainer.save(folder / "state", 42);
+  EXPECT_EQ(resumed.trainer.load(folder / "state"), 42);
+  EXPECT_EQ(resumed.trainer.step_count(), 3);
+  EXPECT_TRUE(resumed.trainer.has_best());
+  EXPECT_EQ(resumed.trainer.learning_rate(), whole.trainer.learning_rate());
+  EXPECT_TRUE(resumed.trainer.is_validated());
   updates(whole, 4);
   updates(resumed, 4);
-  EXPECT_FALSE(resumed.is_validated());
-  EXPECT_EQ(resumed.model().values().to_vector(), whole.model().values().to_vector());
+  EXPECT_FALSE(resumed.trainer.is_validated());
+  EXPECT_EQ(resumed.model.values().to_vector(), whole.model.values().to_vector());
 }
 
 TEST_P(TrainingTest, ASteadyUpdateAsksTheSystemForNothing) {
@@ -87,12 +85,12 @@ void expect_same_updates_without_padding(const std::string& cell, int64_t batch,
   Recipe padded = pieces;
   padded.model.recurrent_dropout = 1e-12;
   Training a(pieces, 11, ids, 0), b(padded, 11, ids, 0);
-  for (Chunk chunk; a.next_chunk(chunk);) {
-    const Training::Update in_pieces = a.update(chunk), whole = b.update(chunk);
-    EXPECT_NEAR(in_pieces.nats, whole.nats, tolerance * whole.nats);
+  while (a.trainer.next_batch() && b.trainer.next_batch()) {
+    const StepMetrics in_pieces = update(a), whole = update(b);
+    EXPECT_NEAR(in_pieces.loss, whole.loss, tolerance * whole.loss);
     EXPECT_NEAR(in_pieces.gradient_norm, whole.gradient_norm, tolerance * whole.gradient_norm);
   }
-  EXPECT_GE(a.step(), 2);
+  EXPECT_GE(a.trainer.step_count(), 2);
 }
 
 TEST(Training, LinesWithoutTheirPaddingGiveTheSameUpdates) {
@@ -125,20 +123,19 @@ TEST_P(TrainingOnBatches, GoesOnFromASavedStateWithTheSameBits) {
   const std::vector<int32_t> ids = some_ids();
   const Recipe recipe = rich_recipe(GetParam());
   Training whole(recipe, 11, ids, 3), resumed(recipe, 11, ids, 3);
-  Chunk chunk;
   int64_t symbols = 0;
-  while (whole.next_chunk(chunk)) symbols += whole.update(chunk).symbols;
-  EXPECT_EQ(symbols, whole.symbols_per_epoch());
-  EXPECT_EQ(whole.share_of_epoch(), 1);
-  whole.begin_next_epoch();
+  while (whole.trainer.next_batch()) symbols += update(whole).scored;
+  EXPECT_EQ(symbols, whole.task.scored_per_epoch());
+  EXPECT_EQ(whole.task.share_of_epoch(), 1);
+  whole.trainer.begin_next_epoch();
   updates(whole, 2);
-  whole.save(folder / "state", 0);
-  resumed.load(folder / "state");
-  EXPECT_GT(resumed.share_of_epoch(), 0);
-  EXPECT_EQ(resumed.share_of_epoch(), whole.share_of_epoch());
+  whole.trainer.save(folder / "state", 0);
+  resumed.trainer.load(folder / "state");
+  EXPECT_GT(resumed.task.share_of_epoch(), 0);
+  EXPECT_EQ(resumed.task.share_of_epoch(), whole.task.share_of_epoch());
   updates(whole, 3);
   updates(resumed, 3);
-  EXPECT_EQ(resumed.model().values().to_vector(), whole.model().values().to_vector());
+  EXPECT_EQ(resumed.model.values().to_vector(), whole.model.values().to_vector());
 }
 
 TEST(Training, ZeroesTheStateAfterEverySoManySteps) {
@@ -152,8 +149,8 @@ TEST(Training, ZeroesTheStateAfterEverySoManySteps) {
     const Tensor h({recipe.train.batch, 6});
     for (int step = 1; step <= 7; ++step) {
       updates(training, 1);
-      training.save(folder / "state", 0);
-      const StateReader state(folder / "state");
+      training.trainer.save(folder / "state", 0);
+      const StateFile state(folder / "state");
       int64_t steps = -1;
       state.read("state.steps", steps);
       EXPECT_EQ(steps, 7 * (step % 3));
@@ -161,10 +158,10 @@ TEST(Training, ZeroesTheStateAfterEverySoManySteps) {
         state.read(name, h);
         EXPECT_EQ(sum_of_squares(h) == 0, step % 3 == 0) << name << " after step " << step;
       }
-      if (step == 4) resumed.load(folder / "state");
+      if (step == 4) resumed.trainer.load(folder / "state");
       if (step > 4) updates(resumed, 1);
     }
-    EXPECT_EQ(resumed.model().values().to_vector(), training.model().values().to_vector());
+    EXPECT_EQ(resumed.model.values().to_vector(), training.model.values().to_vector());
   }
 }
 
@@ -179,7 +176,7 @@ TEST(Training, PaddingChangesNothing) {
     recipe.train.batch = batch;
     Training training(recipe, 11, ids, 0);
     updates(training, 1);
-    return training.model().values().to_vector();
+    return training.model.values().to_vector();
   };
   const auto two = trained(2), five = trained(5);
   for (size_t i = 0; i < two.size(); ++i) ASSERT_NEAR(two[i], five[i], 1e-5);
@@ -206,7 +203,7 @@ TEST(Training, MicroBatchesTrainAsTheWholeBatchDoes) {
   Training whole(recipe, 11, ids);
   updates(parts, 3);
   updates(whole, 3);
-  const std::vector<real> a = parts.model().values().to_vector(), b = whole.model().values().to_vector();
+  const std::vector<real> a = parts.model.values().to_vector(), b = whole.model.values().to_vector();
   // Sums in another order; Adam divides by small numbers.
   for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 2e-5) << i;
 }
@@ -238,10 +235,9 @@ TEST(Training, MicroBatchesHaveTheirShareOfThePenalties) {
   recipe.train.temporal_regularization = 0;
   Training without_temporal(recipe, 11, ids);
   const auto gradients = [](Training& training) {
-    Chunk chunk;
-    training.next_chunk(chunk);
-    training.update(chunk);
-    return training.model().gradients().to_vector();
+    training.trainer.next_batch();
+    update(training);
+    return training.model.gradients().to_vector();
   };
   const auto a = gradients(parts), b = gradients(whole), c = gradients(without_activation),
              d = gradients(without_temporal);
@@ -260,10 +256,9 @@ TEST(Training, PenaltiesAreNotInTheLossThatIsLogged) {
   Recipe recipe = averaging_recipe(), plain = recipe;
   plain.train.activation_regularization = plain.train.temporal_regularization = 0;
   Training with(recipe, 11, ids), without(plain, 11, ids);
-  Chunk chunk, same;
-  with.next_chunk(chunk);
-  without.next_chunk(same);
-  EXPECT_EQ(with.update(chunk).nats, without.update(same).nats);
+  with.trainer.next_batch();
+  without.trainer.next_batch();
+  EXPECT_EQ(update(with).loss, update(without).loss);
 }
 
 TEST(Training, TheRateOfAStepIsInProportionToItsOwnChunk) {
@@ -271,15 +266,15 @@ TEST(Training, TheRateOfAStepIsInProportionToItsOwnChunk) {
   Recipe recipe = averaging_recipe();
   Training training(recipe, 11, ids);
   std::set<int64_t> lengths;
-  Chunk chunk;
-  while (training.next_chunk(chunk)) {
-    EXPECT_DOUBLE_EQ(training.update(chunk).learning_rate, 0.5 * static_cast<double>(chunk.steps) / 7);
-    lengths.insert(chunk.steps);
+  while (training.trainer.next_batch()) {
+    EXPECT_DOUBLE_EQ(update(training).learning_rate,
+                     0.5 * static_cast<double>(training.task.chunk().steps) / 7);
+    lengths.insert(training.task.chunk().steps);
   }
   EXPECT_GT(lengths.size(), 2u);
   recipe.train.loss = "sum_over_time";
   Training sums(recipe, 11, ids);
-  while (sums.next_chunk(chunk)) EXPECT_EQ(sums.update(chunk).learning_rate, 0.5);
+  while (sums.trainer.next_batch()) EXPECT_EQ(update(sums).learning_rate, 0.5);
 }
 
 // The whole way: raw weights; the trigger; their average, which is evaluated while they go on.
@@ -292,35 +287,35 @@ TEST(Training, AveragesFromTheTriggerOn) {
   std::vector<double> sums;
   int count = 0;
   const auto take = [&] {
-    const std::vector<real> weights = training.model().values().to_vector();
+    const std::vector<real> weights = training.model.values().to_vector();
     sums.resize(weights.size());
     for (size_t i = 0; i < weights.size(); ++i) sums[i] += weights[i];
     ++count;
   };
   for (const double loss : {3.0, 2.5, 2.75, 2.25, 2.625}) {  // the last is above 2.5, the second
-    EXPECT_FALSE(training.averages());
+    EXPECT_FALSE(training.trainer.averages());
     updates(training, 2);
     updates(raw, 2);
-    training.validated(loss);
+    training.trainer.validated({.value = loss});
   }
-  ASSERT_TRUE(training.averages());
+  ASSERT_TRUE(training.trainer.averages());
   take();
   for (int i = 0; i < 3; ++i) {
     updates(training, 1);
     updates(raw, 1);
     take();
   }
-  EXPECT_EQ(training.model().values().to_vector(), raw.model().values().to_vector())
+  EXPECT_EQ(training.model.values().to_vector(), raw.model.values().to_vector())
       << "training goes on from them";
   {
-    const auto in_force = training.evaluated_weights();
-    const std::vector<real> average = training.model().values().to_vector();
+    const auto in_force = training.trainer.evaluated_weights();
+    const std::vector<real> average = training.model.values().to_vector();
     for (size_t i = 0; i < average.size(); ++i) ASSERT_NEAR(average[i], sums[i] / count, 1e-6);
-    EXPECT_NE(average, raw.model().values().to_vector());
+    EXPECT_NE(average, raw.model.values().to_vector());
     const TemporaryFolder folder;
-    EXPECT_THROW(training.save(folder / "state", 0), Error);
+    EXPECT_THROW(training.trainer.save(folder / "state", 0), Error);
   }
-  EXPECT_EQ(training.model().values().to_vector(), raw.model().values().to_vector());
+  EXPECT_EQ(training.model.values().to_vector(), raw.model.values().to_vector());
 }
 
 TEST(Training, AveragingGoesOnFromASavedStateWithTheSameBits) {
@@ -335,18 +330,19 @@ TEST(Training, AveragingGoesOnFromASavedStateWithTheSameBits) {
       const auto train = [&](Training& training, int64_t from, int64_t to) {
         for (int64_t i = from; i < to; ++i) {
           updates(training, 1);
-          training.validated(losses[static_cast<size_t>(i)]);
+          training.trainer.validated({.value = losses[static_cast<size_t>(i)]});
         }
       };
       train(whole, 0, saved_after);
-      whole.save(folder / "state", 0);
-      resumed.load(folder / "state");
-      EXPECT_EQ(resumed.averages(), averaging == "always" || saved_after == 4);
+      whole.trainer.save(folder / "state", 0);
+      resumed.trainer.load(folder / "state");
+      EXPECT_EQ(resumed.trainer.averages(), averaging == "always" || saved_after == 4);
       train(whole, saved_after, 5);
       train(resumed, saved_after, 5);
-      EXPECT_EQ(resumed.model().values().to_vector(), whole.model().values().to_vector());
-      const auto of_whole = whole.evaluated_weights(), of_resumed = resumed.evaluated_weights();
-      EXPECT_EQ(resumed.model().values().to_vector(), whole.model().values().to_vector());
+      EXPECT_EQ(resumed.model.values().to_vector(), whole.model.values().to_vector());
+      const auto of_whole = whole.trainer.evaluated_weights(),
+                 of_resumed = resumed.trainer.evaluated_weights();
+      EXPECT_EQ(resumed.model.values().to_vector(), whole.model.values().to_vector());
     }
   }
 }
@@ -358,33 +354,33 @@ TEST(Training, TheNonMonotonicCriterionEndsIt) {
   recipe.train.averaging = "always";
   recipe.train.non_monotonic_stopping = true;
   Training training(recipe, 11, ids);
-  training.begins_with(1);  // to be beaten, but no loss of this training
-  EXPECT_TRUE(training.is_validated());
+  training.trainer.begins_with({.value = 1});  // to be beaten, but no loss of this training
+  EXPECT_TRUE(training.trainer.is_validated());
   for (const double loss : {3.0, 2.0, 2.5, 1.5, 2.25}) {
-    EXPECT_FALSE(training.done()) << loss;
-    EXPECT_FALSE(training.validated(loss)) << "not better than the begin";
-    training.save(folder / "state", 0);
-    EXPECT_EQ(is_finished(recipe, folder / "state"), training.done());
+    EXPECT_FALSE(training.trainer.done()) << loss;
+    EXPECT_FALSE(training.trainer.validated({.value = loss})) << "not better than the begin";
+    training.trainer.save(folder / "state", 0);
+    EXPECT_EQ(is_finished(trainer_options(recipe), folder / "state"), training.trainer.done());
   }
-  EXPECT_TRUE(training.done());
+  EXPECT_TRUE(training.trainer.done());
   Training resumed(recipe, 11, ids);
-  resumed.load(folder / "state");
-  EXPECT_TRUE(resumed.done());
-  EXPECT_EQ(resumed.best(), 1);
+  resumed.trainer.load(folder / "state");
+  EXPECT_TRUE(resumed.trainer.done());
+  EXPECT_TRUE(resumed.trainer.has_best());
 }
 
 TEST(Training, CountsItsSecondsAcrossResumes) {
   const TemporaryFolder folder;
   const std::vector<int32_t> ids = some_ids();
   Training first(small_recipe_that_ends("gru"), 11, ids), second(small_recipe_that_ends("gru"), 11, ids);
-  EXPECT_EQ(first.seconds(), 0);
+  EXPECT_EQ(first.trainer.seconds(), 0);
   updates(first, 2);
-  EXPECT_GT(first.seconds(), 0);
-  first.save(folder / "state", 0);
-  second.load(folder / "state");
-  EXPECT_EQ(second.seconds(), first.seconds());
+  EXPECT_GT(first.trainer.seconds(), 0);
+  first.trainer.save(folder / "state", 0);
+  second.trainer.load(folder / "state");
+  EXPECT_EQ(second.trainer.seconds(), first.trainer.seconds());
   updates(second, 2);
-  EXPECT_GT(second.seconds(), first.seconds());
+  EXPECT_GT(second.trainer.seconds(), first.trainer.seconds());
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ TEST(Module, PadsStayZero) {
   model.finalize(1);
   const auto pads = [&](const Tensor& buffer) {
     const Tensor left = clone(buffer);
-    for (const Segment& segment : model.segments()) fill(Module::view(left, segment), 0);
+    for (const Segment& segment : model.segments()) fill(part_of(left, segment), 0);
     return left.to_vector();
   };
   const Numbers zeros(model.values().size(), 0);

@@ -15,10 +15,10 @@ inline const Segment& segment_of(const Module& model, const std::string& name) {
   throw std::runtime_error("no parameter " + name);
 }
 inline Tensor value_of(const Module& model, const std::string& name) {
-  return Module::view(model.values(), segment_of(model, name));
+  return part_of(model.values(), segment_of(model, name));
 }
 inline Tensor gradient_of(const Module& model, const std::string& name) {
-  return Module::view(model.gradients(), segment_of(model, name));
+  return part_of(model.gradients(), segment_of(model, name));
 }
 /// Where element i, in order, lies behind data().
 inline int64_t place_of(const Tensor& x, int64_t i) {

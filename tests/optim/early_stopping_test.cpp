@@ -6,6 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include "tests/optim/state_in_memory.h"
+
 namespace rondo {
 namespace {
 
@@ -25,8 +27,8 @@ TEST(EarlyStopping, StopsAfterSoManyEvaluationsWithoutImprovement) {
   // Equal is no improvement; better than the last but not the best is none either.
   EXPECT_EQ(after_each(stopping, {5, 6, 4, 4, 3, 9, 8}),
             (std::vector<bool>{false, false, false, false, false, false, true}));
-  EXPECT_EQ(stopping.state().loss, 3);
-  EXPECT_EQ(stopping.state().evaluations_since, 2);
+  EXPECT_EQ(stopping.best().loss, 3);
+  EXPECT_EQ(stopping.best().evaluations_since, 2);
 
   EarlyStopping once(1);
   EXPECT_EQ(after_each(once, {5, 5}), (std::vector<bool>{false, true}));
@@ -62,7 +64,7 @@ TEST(EarlyStopping, ContinuesExactlyFromItsState) {
     EarlyStopping first(3), second(3);
     const auto middle = losses.begin() + static_cast<std::ptrdiff_t>(saved);
     std::vector<bool> actual = after_each(first, {losses.begin(), middle});
-    second.restore(first.state());
+    hand_over(first, second);
     for (bool stop : after_each(second, {middle, losses.end()})) actual.push_back(stop);
     EXPECT_EQ(actual, expected) << "saved after " << saved;
   }

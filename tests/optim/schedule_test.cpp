@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "tensor/error.h"
+#include "tests/optim/state_in_memory.h"
 
 namespace rondo {
 namespace {
@@ -76,8 +77,14 @@ TEST(Schedule, PlateauIsPatient) {
   // best so far counts, better than the last does not.
   EXPECT_EQ(after_each(schedule, {5, 6, 5.9, 5.8, 5.7, 5.6, 5.5, 4, 5, 5, 5}),
             (std::vector<double>{1, 1, 1, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.25, 0.125}));
-  EXPECT_EQ(schedule.state().best.loss, 4);
-  EXPECT_EQ(schedule.state().decays, 3);
+  StateInMemory state;
+  schedule.save(state);
+  double best = 0;
+  int64_t decays = 0;
+  state.read("schedule.best", best, 0);
+  state.read("schedule.decays", decays, 0, 100);
+  EXPECT_EQ(best, 4);
+  EXPECT_EQ(decays, 3);
 }
 
 TEST(Schedule, ContinuesExactlyFromItsState) {
@@ -89,7 +96,7 @@ TEST(Schedule, ContinuesExactlyFromItsState) {
     Schedule first(options, 0.3), second(options, 0.3);
     const auto middle = losses.begin() + static_cast<std::ptrdiff_t>(saved);
     std::vector<double> actual = after_each(first, {losses.begin(), middle});
-    second.restore(first.state());
+    hand_over(first, second);
     for (double rate : after_each(second, {middle, losses.end()})) actual.push_back(rate);
     EXPECT_EQ(actual, expected) << "saved after " << saved;
   }

@@ -42,15 +42,15 @@ Recipe awd_recipe() {
 /// force.
 std::vector<real> trained(const Recipe& recipe, const std::vector<int32_t>& ids, bool replays, double& nats) {
   Training training(recipe, 11, ids, {}, Device::cuda);
-  training.set_replay(replays);
+  training.trainer.set_replay(replays);
   advance(training, 16);
-  nats = training.progress().nats;
-  for (const double loss : {1.0, 2.0, 2.0, 2.0}) training.validated(loss);
-  EXPECT_TRUE(training.averages());
+  nats = training.trainer.metrics().loss;
+  for (const double loss : {1.0, 2.0, 2.0, 2.0}) training.trainer.validated({.value = loss});
+  EXPECT_TRUE(training.trainer.averages());
   advance(training, 20);
-  nats += training.progress().nats;
-  const auto in_force = training.evaluated_weights();
-  return training.model().values().to_vector();
+  nats += training.trainer.metrics().loss;
+  const auto in_force = training.trainer.evaluated_weights();
+  return training.model.values().to_vector();
 }
 
 TEST(GpuStep, ReplayedIsEager) {
@@ -73,31 +73,30 @@ TEST(GpuStep, RunsAsItIsWhereReplayIsSwitchedOff) {
   recipe.train.length_deviation = 0;
   Training training(recipe, 11, ids, {}, Device::cuda), always(recipe, 11, ids, {}, Device::cuda);
   advance(training, 4);
-  training.set_replay(false);
-  const std::vector<real> before = training.model().values().to_vector();
+  training.trainer.set_replay(false);
+  const std::vector<real> before = training.model.values().to_vector();
   set_profiling(true);
   advance(training, 2);
   EXPECT_FALSE(profile().empty()) << "a replayed step calls nothing that could be timed";
   set_profiling(false);
   advance(always, 6);
-  EXPECT_NE(training.model().values().to_vector(), before);
-  EXPECT_EQ(training.model().values().to_vector(), always.model().values().to_vector());
-  training.progress();
-  always.progress();
+  EXPECT_NE(training.model.values().to_vector(), before);
+  EXPECT_EQ(training.model.values().to_vector(), always.model.values().to_vector());
+  training.trainer.metrics();
+  always.trainer.metrics();
 }
 
 TEST(GpuStep, IsTheCpus) {
   NEED_GPU();
   const std::vector<int32_t> ids = some_ids(1200);
   Training on_cpu(awd_recipe(), 11, ids), on_gpu(awd_recipe(), 11, ids, {}, Device::cuda);
-  Chunk a, b;
-  for (int i = 0; i < 20 && on_cpu.next_chunk(a) && on_gpu.next_chunk(b); ++i) {
-    const Training::Update expected = on_cpu.update(a), got = on_gpu.update(b);
+  for (int i = 0; i < 20 && on_cpu.trainer.next_batch() && on_gpu.trainer.next_batch(); ++i) {
+    const StepMetrics expected = update(on_cpu), got = update(on_gpu);
     // Float sums in another order; the difference grows with the steps.
-    EXPECT_NEAR(got.nats, expected.nats, 1e-4 * expected.nats) << i;
+    EXPECT_NEAR(got.loss, expected.loss, 1e-4 * expected.loss) << i;
     EXPECT_NEAR(got.gradient_norm, expected.gradient_norm, 1e-3 * expected.gradient_norm) << i;
     EXPECT_EQ(got.learning_rate, expected.learning_rate);
-    EXPECT_EQ(got.symbols, expected.symbols);
+    EXPECT_EQ(got.scored, expected.scored);
   }
 }
 
@@ -118,10 +117,9 @@ TEST(GpuStep, IsTheCpusWhereItIsNotReplayed) {
   normalised.train.micro_batch = 6;
   for (const Recipe& recipe : {lines, normalised}) {
     Training on_cpu(recipe, 11, ids, 3), on_gpu(recipe, 11, ids, 3, Device::cuda);
-    Chunk a, b;
-    for (int i = 0; i < 8 && on_cpu.next_chunk(a) && on_gpu.next_chunk(b); ++i) {
-      const double expected = on_cpu.update(a).nats;
-      EXPECT_NEAR(on_gpu.update(b).nats, expected, 1e-4 * expected) << recipe.model.cell << i;
+    for (int i = 0; i < 8 && on_cpu.trainer.next_batch() && on_gpu.trainer.next_batch(); ++i) {
+      const double expected = update(on_cpu).loss;
+      EXPECT_NEAR(update(on_gpu).loss, expected, 1e-4 * expected) << recipe.model.cell << i;
     }
   }
 }
@@ -131,19 +129,19 @@ TEST(GpuStep, StopsForGoodWhereALossIsNotFinite) {
   const std::vector<int32_t> ids = some_ids(1200);
   Training training(recipe_of("lstm"), 11, ids, {}, Device::cuda);
   advance(training, 20);
-  training.progress();
-  std::vector<real> values = training.model().values().to_vector();
+  training.trainer.metrics();
+  std::vector<real> values = training.model.values().to_vector();
   values[3] = std::numeric_limits<real>::quiet_NaN();
-  training.model().values().set(values.data());
+  training.model.values().set(values.data());
   advance(training, 10);  // nobody asks how it goes
   try {
-    training.progress();
+    training.trainer.metrics();
     FAIL() << "no divergence";
   } catch (const Diverged& error) {
     EXPECT_NE(std::string(error.what()).find("step 21: the loss is nan"), std::string::npos) << error.what();
-    EXPECT_NE(std::string(error.what()).find(training.model().segments()[0].name), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find(training.model.segments()[0].name), std::string::npos);
   }
-  const std::vector<real> after = training.model().values().to_vector();
+  const std::vector<real> after = training.model.values().to_vector();
   for (size_t i = 0; i < values.size(); ++i)
     if (i != 3) {
       ASSERT_EQ(after[i], values[i]) << i;
@@ -156,9 +154,9 @@ TEST(GpuStep, NamesNoGradientWhereItIsAskedLater) {
   const std::vector<int32_t> ids = some_ids(1200);
   for (const int later : {0, 3}) {
     Training training(recipe_of("lstm"), 11, ids, {}, Device::cuda);
-    fill(training.model().values(), real(3e38));  // all logits overflow
+    fill(training.model.values(), real(3e38));  // all logits overflow
     advance(training, 1 + later);
-    const std::string error = error_of([&] { training.progress(); });
+    const std::string error = error_of([&] { training.trainer.metrics(); });
     EXPECT_TRUE(error.starts_with("step 1: ")) << error;
     EXPECT_EQ(error.ends_with("no parameter, so a gradient or the loss"), later > 0) << error;
   }
@@ -173,13 +171,12 @@ TEST(GpuStep, ManyStepsAreCollectedInTime) {
   recipe.train.micro_batch = 0;
   const std::vector<int32_t> ids = some_ids(700);
   Training training(recipe, 11, ids, {}, Device::cuda), each(recipe, 11, ids, {}, Device::cuda);
-  Chunk chunk;
   double nats = 0;
   int64_t steps = 0;
-  for (; training.next_chunk(chunk); ++steps) training.advance(chunk);
-  while (each.next_chunk(chunk)) nats += each.update(chunk).nats;
+  for (; training.trainer.next_batch(); ++steps) training.trainer.step();
+  while (each.trainer.next_batch()) nats += update(each).loss;
   EXPECT_GT(steps, 300);
-  EXPECT_EQ(training.progress().nats, nats);
+  EXPECT_EQ(training.trainer.metrics().loss, nats);
 }
 
 TEST(GpuStep, AsksTheDriverForNothingInASteadyLoop) {
@@ -194,7 +191,7 @@ TEST(GpuStep, AsksTheDriverForNothingInASteadyLoop) {
   advance(training, 10);
   EXPECT_EQ(memory_statistics(Device::cuda).system_allocations, before);
   EXPECT_GT(cuda::launches(), launches + 1000);  // of the graphs
-  EXPECT_GT(training.progress().nats, 0);
+  EXPECT_GT(training.trainer.metrics().loss, 0);
 }
 
 }  // namespace

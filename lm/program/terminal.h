@@ -1,0 +1,55 @@
+// The terminal as an observer of a training: a progress line, and a line for each evaluation.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "lm/program/progress.h"
+#include "lm/program/recipe.h"
+#include "lm/training/observer.h"
+
+namespace rondo {
+
+/// The figure that a reader of this unit expects: perplexity for words, bits for the rest.
+std::string figure_text(const Recipe& recipe, double nats);
+
+/// The mean loss and the speed of the steps since it began.
+class Window {
+ public:
+  void add(const StepMetrics& metrics) {
+    loss_ += metrics.loss;
+    scored_ += metrics.scored;
+  }
+  double loss() const { return loss_ / static_cast<double>(scored_); }
+  double symbols_per_second() const { return static_cast<double>(scored_) / seconds_since(begin_); }
+
+ private:
+  double loss_ = 0;
+  int64_t scored_ = 0;
+  Clock::time_point begin_ = Clock::now();
+};
+
+class Terminal : public Observer {
+ public:
+  explicit Terminal(const Recipe& recipe) : recipe_(recipe), progress_(stdout) {}
+
+  bool is_due(const Trainer&) const override { return progress_.due(); }
+  void updated(const Trainer& trainer, const StepMetrics& metrics) override;
+  void validated(const Trainer& trainer, const Figure& figure, bool best) override;
+  void began_with(const Figure& figure) override;
+  void measured(const std::string& split, const Figure& figure) override;
+
+  /// A line that stays.
+  void line(const std::string& text) { progress_.line(text); }
+  /// For `what` is done with so many symbols.
+  std::function<void(int64_t)> progress_of(const std::string& what, size_t symbols);
+
+ private:
+  void evaluation(const std::string& model, const std::string& split, const Figure& figure, bool best);
+
+  const Recipe& recipe_;
+  Progress progress_;
+  Window window_;  // begins anew with each line of the log
+};
+
+}  // namespace rondo

@@ -1,0 +1,53 @@
+// log.jsonl as an observer of a training.
+#include "lm/program/training_log.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numbers>
+
+#include "tensor/allocator.h"
+
+namespace rondo {
+
+using Json = nlohmann::ordered_json;
+
+void TrainingLog::updated(const Trainer& trainer, const StepMetrics& metrics) {
+  if (metrics.scored == 0) return;
+  window_.add(metrics);
+  if (!is_due(trainer)) return;
+  file_.append(Json{{"step", trainer.step_count()},
+                    {"epoch", trainer.epoch()},
+                    {"nats", window_.loss()},
+                    {"learning_rate", trainer.learning_rate()},
+                    {"gradient_norm", metrics.gradient_norm},
+                    {"symbols_per_second", window_.symbols_per_second()}}
+                   .dump());
+  window_ = {};
+}
+
+void TrainingLog::validated(const Trainer& trainer, const Figure& figure, bool best) {
+  evaluation(Moment{trainer.step_count(), trainer.epoch(), trainer.seconds()}, "valid", figure, best);
+}
+void TrainingLog::began_with(const Figure& figure) { evaluation(Moment{}, "valid", figure, true); }
+void TrainingLog::measured(const std::string& split, const Figure& figure) {
+  evaluation({}, split, figure, true);
+}
+
+void TrainingLog::evaluation(const std::optional<Moment>& when, const std::string& split,
+                             const Figure& figure, bool best) {
+  Json entry;
+  if (when) entry = {{"step", when->step}, {"epoch", when->epoch}, {"training_seconds", when->seconds}};
+  entry.update({{"split", split},
+                {"nats", figure.value},
+                {"bits", figure.value / std::numbers::ln2},
+                {"perplexity", std::exp(figure.value)},
+                {"symbols", figure.count},
+                {"read", figure.read},
+                {"best", best},
+                {"seconds", figure.seconds},
+                {"peak_bytes", memory_statistics(device_).peak_bytes}});
+  file_.append(entry.dump());
+  window_ = {};
+}
+
+}  // namespace rondo

@@ -1,0 +1,46 @@
+// log.jsonl as an observer of a training: a line every so many steps, and one for each evaluation.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "data/files.h"
+#include "lm/program/recipe.h"
+#include "lm/program/run_folder.h"
+#include "lm/program/terminal.h"
+#include "lm/training/observer.h"
+
+namespace rondo {
+
+class TrainingLog : public Observer {
+ public:
+  /// Goes on at a position in bytes; what lies behind it is cut off.
+  TrainingLog(const Recipe& recipe, const RunFolder& run, int64_t position, Device device)
+      : recipe_(recipe), file_(run.log(), position), device_(device) {}
+
+  bool is_due(const Trainer& trainer) const override {
+    return trainer.step_count() % recipe_.train.log_every == 0;
+  }
+  void updated(const Trainer& trainer, const StepMetrics& metrics) override;
+  void validated(const Trainer& trainer, const Figure& figure, bool best) override;
+  void began_with(const Figure& figure) override;
+  void measured(const std::string& split, const Figure& figure) override;
+
+  /// Brings everything to the disk and returns its size in bytes.
+  int64_t sync() { return file_.sync(); }
+
+ private:
+  struct Moment {
+    int64_t step = 0, epoch = 0;
+    double seconds = 0;
+  };
+  void evaluation(const std::optional<Moment>& when, const std::string& split, const Figure& figure,
+                  bool best);
+
+  const Recipe& recipe_;
+  LineFile file_;
+  Device device_;
+  Window window_;  // since the last line
+};
+
+}  // namespace rondo

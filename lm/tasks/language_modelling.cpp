@@ -1,0 +1,202 @@
+// Language modelling as a task.
+#include "lm/tasks/language_modelling.h"
+
+#include "autograd/functions.h"
+#include "autograd/operators.h"
+#include "nn/regularization.h"
+
+namespace rondo {
+namespace {
+
+/// to = from, rows [first, first + from's) of each.
+void copy_states(const std::vector<State>& from, const std::vector<State>& to, int64_t first = 0) {
+  for (size_t layer = 0; layer < to.size(); ++layer) {
+    const auto copy_rows = [&](const Variable& x, const Variable& into) {
+      if (x.defined()) copy(x.value(), into.value().slice(first, first + x.shape()[0]));
+    };
+    copy_rows(from[layer].h, to[layer].h);
+    copy_rows(from[layer].c, to[layer].c);
+  }
+}
+
+}  // namespace
+
+// On a GPU a step has a fixed number of launches. What is masked for a whole chunk is drawn once for it.
+bool leaves_out_padding(const LanguageModelOptions& options, Device device) {
+  return device == Device::cpu && !masks(options);
+}
+
+std::vector<std::pair<std::string, Tensor>> named_tensors(const std::vector<State>& states) {
+  std::vector<std::pair<std::string, Tensor>> named;
+  for (size_t layer = 0; layer < states.size(); ++layer) {
+    named.emplace_back(fmt::format("state.{}.h", layer), states[layer].h.value());
+    if (states[layer].c.defined())
+      named.emplace_back(fmt::format("state.{}.c", layer), states[layer].c.value());
+  }
+  return named;
+}
+
+Figure figure_of(const Evaluation& it, const Reading& reading) {
+  return {.value = it.nats(), .count = it.symbols, .read = reading.text(), .seconds = it.seconds};
+}
+
+LanguageModelling::LanguageModelling(LanguageModel& model, const LanguageModellingOptions& options,
+                                     std::span<const int32_t> train_ids, std::span<const int32_t> valid_ids)
+    : model_(model),
+      options_(options),
+      valid_ids_(valid_ids),
+      batches_(options.batches, train_ids),
+      states_(model.initial_states(options.batches.batch)) {
+  if (options_.micro_batch == 0) options_.micro_batch = options.batches.batch;
+}
+
+void LanguageModelling::begin_epoch(int64_t epoch) {
+  epoch_ = epoch;
+  batches_.seek(epoch, 0);
+  copy_states(model_.initial_states(options_.batches.batch), states_);
+  for (State& state : states_) state.steps = 0;
+}
+
+bool LanguageModelling::next_batch(Batch& batch) {
+  if (!batches_.next(chunk_)) return false;
+  parts_ = parts_of(chunk_);
+  batch.parts = std::ssize(parts_);
+  for (const Part& part : parts_)
+    for (const Chunk& piece : part.pieces) {
+      batch.indices.push_back(piece.inputs);
+      batch.indices.push_back(piece.targets);
+    }
+  batch.scored = chunk_.scored;
+  // Merity et al. 2018, section 5. A sum over time has grown with the chunk itself.
+  if (options_.batches.chunks.deviation > 0 && options_.loss == LossScale::mean)
+    batch.rate_factor =
+        static_cast<double>(chunk_.steps) / static_cast<double>(options_.batches.chunks.length);
+  // The host counts for batch normalisation, and fills in what is not scored.
+  if (carries_state() && model_.buffers().empty() && chunk_.scored == chunk_.steps * chunk_.streams)
+    batch.kind = chunk_.steps;
+  return true;
+}
+
+std::vector<LanguageModelling::Part> LanguageModelling::parts_of(const Chunk& chunk) const {
+  const bool is_padded = chunk.scored < chunk.steps * chunk.streams;
+  const bool cuts = is_padded && !carries_state() && leaves_out_padding(model_.options(), model_.device());
+  std::vector<Part> parts;
+  for (int64_t first = 0; first < chunk.streams; first += options_.micro_batch) {
+    Chunk streams = streams_of(chunk, first, options_.micro_batch);
+    parts.push_back({first, cuts ? pieces_without_padding(streams, piece_steps) : std::vector{streams}});
+  }
+  return parts;
+}
+
+template <class Ids, class Use>
+void LanguageModelling::forward(const Part& part, std::vector<State>& states, Ids ids, Use use) {
+  // Padding ends a row, from a state that nobody reads on from, and is not scored: only statistics of the
+  // batch have to know of it.
+  const bool across_rows = !model_.buffers().empty();
+  for (const Chunk& piece : part.pieces) {
+    auto [output, after] =
+        model_.forward({ids(piece), piece.steps, piece.streams, across_rows ? piece.lengths : Lengths()},
+                       streams_of(states, 0, piece.streams));
+    use(output, piece);
+    states = std::move(after);
+  }
+}
+
+Loss LanguageModelling::loss(int64_t number, const std::vector<Tokens>& indices, RandomState random) {
+  const Part& part = parts_[static_cast<size_t>(number)];
+  size_t next = 0;  // of the part's indices
+  for (int64_t i = 0; i < number; ++i) next += 2 * parts_[static_cast<size_t>(i)].pieces.size();
+  random.slice = {options_.micro_batch, part.first, chunk_.streams};
+  model_.begin_update(random);
+  const int64_t count = options_.loss == LossScale::mean ? chunk_.scored : chunk_.streams;
+  const real scale = real(1) / static_cast<real>(count);
+  after_ = streams_of(states_, part.first, options_.micro_batch);
+  Loss loss;
+  forward(
+      part, after_, [&](const Chunk&) { return indices[next++]; },
+      [&](const LanguageModel::Output& output, const Chunk&) {
+        const CrossEntropy nats = model_.cross_entropy(output, indices[next++]);
+        const Variable sum = penalized(nats.total * scale, output);
+        loss.minimised = loss.minimised.defined() ? loss.minimised + sum : sum;
+        loss.reported.push_back(nats.each);
+      });
+  return loss;
+}
+
+void LanguageModelling::carry_state(int64_t part) {
+  if (carries_state()) copy_states(after_, states_, parts_[static_cast<size_t>(part)].first);
+  after_.clear();
+}
+
+void LanguageModelling::end_batch(int64_t step) { advance(states_, chunk_, step); }
+
+void LanguageModelling::advance(std::vector<State>& states, const Chunk& chunk, int64_t step) const {
+  for (State& state : states)
+    if (carries_state()) state.steps += chunk.steps;
+  if (options_.reset_every == 0 || step % options_.reset_every != 0) return;
+  copy_states(model_.initial_states(options_.batches.batch), states);
+  for (State& state : states) state.steps = 0;
+}
+
+Variable LanguageModelling::penalized(Variable loss, const LanguageModel::Output& output) const {
+  // A micro-batch has its share of the mean over all streams.
+  const auto factor = [&](double weight, const Variable& x) {
+    return static_cast<real>(weight * static_cast<double>(x.shape()[1]) /
+                             static_cast<double>(chunk_.streams));
+  };
+  const double activation = options_.activation_regularization, temporal = options_.temporal_regularization;
+  if (activation > 0)
+    loss = loss + activation_regularization(output.dropped) * factor(activation, output.dropped);
+  if (temporal > 0) loss = loss + temporal_regularization(output.hidden) * factor(temporal, output.hidden);
+  return loss;
+}
+
+double LanguageModelling::share_of_epoch() const {
+  return static_cast<double>(batches_.position()) / static_cast<double>(batches_.length());
+}
+
+Figure LanguageModelling::evaluate(const std::function<void(int64_t)>& progress) {
+  check(!valid_ids_.empty(), "[language modelling] no validation text was given");
+  const Evaluation it = evaluate_ids(model_, valid_ids_, options_.validation, {}, progress);
+  return figure_of(it, options_.validation);
+}
+
+int64_t LanguageModelling::estimate_statistics(const std::function<void(int64_t)>& progress) {
+  const NoGradient guard;
+  model_.set_training(false);
+  model_.set_statistics_rate(0);
+  for (const Buffer* buffer : model_.buffers()) buffer->reset();
+  Batches batches = batches_;
+  batches.seek(1, 0);
+  std::vector<State> states = model_.initial_states(options_.batches.batch);
+  int64_t symbols = 0, step = 0;
+  for (Chunk chunk; batches.next(chunk); progress(symbols += chunk.scored)) {
+    for (const Part& part : parts_of(chunk)) {
+      std::vector<State> now = streams_of(states, part.first, options_.micro_batch);
+      forward(
+          part, now, [](const Chunk& piece) { return tokens(piece.inputs); },
+          [](const LanguageModel::Output&, const Chunk&) {});
+      if (carries_state()) copy_states(now, states, part.first);
+    }
+    advance(states, chunk, ++step);
+  }
+  model_.set_statistics_rate({});
+  return symbols;
+}
+
+void LanguageModelling::save(StateWriter& to) const {
+  for (const auto& [name, tensor] : named_tensors(states_)) to.add(name, tensor);
+  to.add("state.steps", states_.front().steps);  // the same for all
+  to.add("position", batches_.position());
+}
+
+void LanguageModelling::load(const StateReader& from) {
+  for (const auto& [name, tensor] : named_tensors(states_)) from.read(name, tensor);
+  int64_t steps = 0, position = 0;
+  from.read("state.steps", steps);
+  for (State& state : states_) state.steps = steps;
+  from.read("position", position, 0, batches_.length());
+  batches_.seek(epoch_, position);
+}
+
+}  // namespace rondo

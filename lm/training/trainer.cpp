@@ -1,0 +1,236 @@
+// The trainer.
+#include "lm/training/trainer.h"
+
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "autograd/functions.h"
+#include "lm/training/checkpoint.h"
+#include "optim/clipping.h"
+
+namespace rondo {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+bool asks_trigger(const TrainerOptions& options) {
+  return options.averaging == Averaging::non_monotonic || options.non_monotonic_stopping;
+}
+
+/// Which criterion to stop is met, in words; empty: none.
+std::string criterion_met(const TrainerOptions& options, const EarlyStopping& early_stopping,
+                          const NonMonotonicTrigger& trigger) {
+  if (early_stopping.should_stop())
+    return fmt::format("no improvement in {} evaluations", early_stopping.best().evaluations_since);
+  return options.non_monotonic_stopping && trigger.fired() ? "validation no longer falls" : "";
+}
+
+bool at_the_end(const TrainerOptions& options, int64_t epoch, const EarlyStopping& early_stopping,
+                const NonMonotonicTrigger& trigger) {
+  return epoch > options.epochs || !criterion_met(options, early_stopping, trigger).empty();
+}
+
+}  // namespace
+
+Trainer::Trainer(Task& task, const TrainerOptions& options)
+    : task_(task),
+      model_(task.model()),
+      options_(options),
+      optimizer_(make_optimizer(options.optimizer, model_.values(), model_.gradients())),
+      schedule_(options.schedule, optimizer_->learning_rate()),
+      early_stopping_(options.early_stopping),
+      trigger_(options.trigger_interval),
+      average_(model_.values()),
+      gpu_(model_.device() == Device::cuda ? std::make_unique<GpuStep>() : nullptr) {
+  task_.begin_epoch(epoch_);
+}
+
+bool Trainer::next_batch() {
+  batch_ = {};
+  return is_staged_ = task_.next_batch(batch_);
+}
+
+void Trainer::step() {
+  check(std::exchange(is_staged_, false), "[trainer] step() is for the batch that next_batch() has staged");
+  const auto start = Clock::now();
+  const double rate = learning_rate() * batch_.rate_factor;
+  stage(rate);
+  ++step_;
+  const auto update = [&] {
+    const StepControl control = gpu_ ? decide_on_gpu() : decide_on_cpu();
+    optimizer_->launch(control, gpu_ ? gpu_->optimizer_numbers() : nullptr);
+    if (average_.started()) average_.launch(control, gpu_ ? gpu_->average_numbers() : nullptr);
+  };
+  if (gpu_) {
+    gpu_->run({batch_.kind.value_or(0), average_.started()}, replays_ && batch_.kind, update);
+    pending_steps_.push_back(step_);
+  } else {
+    update();
+  }
+  task_.end_batch(step_);
+  pending_.scored += batch_.scored;
+  pending_.learning_rate = rate;
+  if (options_.averaging == Averaging::always && !average_.started()) average_.start();
+  seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void Trainer::stage(double rate) {
+  if (gpu_ && gpu_->is_full()) collect();
+  const auto numbers = optimizer_->begin_step(rate);
+  const auto average = average_.started() ? average_.begin_update() : std::span<const std::byte>();
+  if (gpu_) {
+    indices_ = gpu_->stage(static_cast<uint64_t>(step_), std::move(batch_.indices), numbers, average);
+  } else {
+    indices_.clear();
+    for (std::vector<int32_t>& values : batch_.indices) indices_.push_back(tokens(std::move(values)));
+  }
+}
+
+template <class Take>
+void Trainer::compute_gradients(Take take) {
+  const RandomState random{
+      .seed = options_.seed,
+      .update = gpu_ ? gpu_->update() : Deferred<uint64_t>(static_cast<uint64_t>(step_ - 1))};
+  model_.set_training(true);
+  optimizer_->zero_gradients();
+  for (int64_t part = 0; part < batch_.parts; ++part) {
+    Loss loss = task_.loss(part, indices_, random);
+    for (const Tensor& reported : loss.reported) take(reported);
+    if (loss.minimised.defined()) std::exchange(loss.minimised, {}).backward();
+    task_.carry_state(part);
+  }
+}
+
+StepControl Trainer::decide_on_cpu() {
+  double loss = 0;
+  compute_gradients([&](const Tensor& reported) {
+    for (const real it : reported.to_vector()) loss += it;
+  });
+  const double norm = gradient_norm(model_.gradients());
+  check_finite(loss, norm, step_);
+  pending_.loss += loss;
+  pending_.gradient_norm = norm;
+  return {static_cast<real>(clipping_factor(norm, options_.clip))};
+}
+
+StepControl Trainer::decide_on_gpu() {
+  const Tensor loss = Tensor::zeros({1}, Device::cuda);
+  compute_gradients([&](const Tensor& reported) { accumulate(total(reported), loss); });
+  return gpu_->decide(loss, model_.gradients(), options_.clip);
+}
+
+void Trainer::collect() {
+  const std::vector<StepRecord> records = gpu_->collect();
+  for (size_t i = 0; i < records.size(); ++i) {
+    check_finite(records[i].loss, records[i].norm, pending_steps_[i]);
+    pending_.loss += records[i].loss;
+    pending_.gradient_norm = records[i].norm;
+  }
+  pending_steps_.clear();
+}
+
+StepMetrics Trainer::metrics() {
+  const auto start = Clock::now();
+  if (gpu_) collect();
+  seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
+  return std::exchange(pending_, {});
+}
+
+void Trainer::check_finite(double loss, double norm, int64_t step) const {
+  if (std::isfinite(loss) && std::isfinite(norm)) return;
+  // A GPU is asked later: the values are as they were at that step, the gradients are those of another.
+  const bool knows_gradients = step == step_;
+  std::string culprit = !knows_gradients      ? "no parameter, so a gradient or the loss"
+                        : std::isfinite(loss) ? "no number by itself, but the sum of their squares"
+                                              : "no parameter, so it is the loss itself";
+  for (const Segment& segment : model_.segments()) {
+    const bool value = all_finite(part_of(model_.values(), segment));
+    if (value && (!knows_gradients || all_finite(part_of(model_.gradients(), segment)))) continue;
+    culprit = (value ? "the gradient of " : "") + segment.name;
+    break;
+  }
+  throw Diverged(fmt::format(
+      "step {}: the loss is {:.4g} and the gradient's norm {:.4g}; the first that is not finite: {}", step,
+      loss, norm, culprit));
+}
+
+bool Trainer::validated(const Figure& figure) {
+  check_finite(figure.loss(), 0, step_);
+  validated_step_ = step_;
+  schedule_.evaluated(figure.loss());
+  const bool fires = trigger_.take(figure.loss());
+  if (fires && options_.averaging == Averaging::non_monotonic && !average_.started()) average_.start();
+  return early_stopping_.evaluated(figure.loss());
+}
+
+void Trainer::begins_with(const Figure& figure) {
+  check_finite(figure.loss(), 0, step_);
+  validated_step_ = step_;
+  early_stopping_.evaluated(figure.loss());
+}
+
+void Trainer::begin_next_epoch() { task_.begin_epoch(++epoch_); }
+
+bool Trainer::done() const { return at_the_end(options_, epoch_, early_stopping_, trigger_); }
+
+std::string Trainer::ended_by() const {
+  return epoch_ > options_.epochs ? "" : criterion_met(options_, early_stopping_, trigger_);
+}
+
+bool is_finished(const TrainerOptions& options, const std::filesystem::path& state) {
+  const StateFile file(state);
+  int64_t epoch = 0;
+  file.read("epoch", epoch, 1);
+  EarlyStopping early_stopping(options.early_stopping);
+  early_stopping.load(file);
+  NonMonotonicTrigger trigger(options.trigger_interval);
+  if (asks_trigger(options)) trigger.load(file);
+  return at_the_end(options, epoch, early_stopping, trigger);
+}
+
+void Trainer::save(const std::filesystem::path& path, int64_t log_position) const {
+  check(pending_steps_.empty(), "[save] steps whose end is not known");
+  StateFileWriter file;
+  file.add_segments("values", model_.values(), model_.segments());
+  for (const Buffer* buffer : model_.buffers()) file.add("buffer." + buffer->name(), buffer->tensor());
+  optimizer_->save(file, model_.segments());
+  schedule_.save(file);
+  early_stopping_.save(file);
+  if (asks_trigger(options_)) trigger_.save(file);
+  if (options_.averaging != Averaging::never) average_.save(file, model_.segments());
+  task_.save(file);
+  file.add("step", step_);
+  file.add("epoch", epoch_);
+  file.add("validated_step", validated_step_);
+  file.add("log_position", log_position);
+  file.add("seconds", seconds_);
+  if (const std::string name = file.first_not_finite(); !name.empty())
+    throw Diverged(fmt::format("step {}: what would be saved is not finite: {}", step_, name));
+  file.write(path);
+}
+
+int64_t Trainer::load(const std::filesystem::path& path) {
+  if (gpu_) gpu_->forget();
+  const StateFile file(path);
+  file.check_values_or_warn();
+  file.read_segments("values", model_.values(), model_.segments());
+  for (const Buffer* buffer : model_.buffers())
+    file.read("buffer." + buffer->name(), buffer->tensor(), buffer->least());
+  optimizer_->load(file, model_.segments());
+  schedule_.load(file);
+  early_stopping_.load(file);
+  if (asks_trigger(options_)) trigger_.load(file);
+  if (options_.averaging != Averaging::never) average_.load(file, model_.segments());
+  int64_t log_position = 0;
+  file.read("step", step_);
+  file.read("epoch", epoch_, 1);
+  file.read("validated_step", validated_step_, -1);
+  file.read("log_position", log_position);
+  file.read("seconds", seconds_, 0);
+  task_.begin_epoch(epoch_);
+  task_.load(file);
+  return log_position;
+}
+
+}  // namespace rondo

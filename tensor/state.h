@@ -1,0 +1,41 @@
+// What outlasts a process: numbers and tensors under names, which each object writes and reads itself.
+// Deliberately not the file: lm/training/checkpoint.h.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tensor/segment.h"
+
+namespace rondo {
+
+class StateWriter {
+ public:
+  virtual ~StateWriter() = default;
+  virtual void add(const std::string& name, const Tensor& tensor) = 0;
+  virtual void add(const std::string& name, double number) = 0;
+  virtual void add(const std::string& name, int64_t number) = 0;
+  /// A flat buffer, segment by segment as NAME.SEGMENT: no layout is part of the format.
+  void add_segments(const std::string& name, const Tensor& buffer, const std::vector<Segment>& segments);
+};
+
+/// All reads throw InputError, naming the file, for what is not there or is none that was written: of another
+/// shape, not finite, below `least` or above `most`.
+class StateReader {
+ public:
+  virtual ~StateReader() = default;
+  /// Into a tensor of the saved shape.
+  virtual void read(const std::string& name, const Tensor& to,
+                    real least = std::numeric_limits<real>::lowest()) const = 0;
+  virtual void read(const std::string& name, double& number,
+                    double least = std::numeric_limits<double>::lowest()) const = 0;
+  /// By default a count, which goes on from there and must not overflow.
+  virtual void read(const std::string& name, int64_t& number, int64_t least = 0,
+                    int64_t most = int64_t{1} << 53) const = 0;
+  void read_segments(const std::string& name, const Tensor& buffer, const std::vector<Segment>& segments,
+                     real least = std::numeric_limits<real>::lowest()) const;
+};
+
+}  // namespace rondo
