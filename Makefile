@@ -66,7 +66,7 @@ check-cuda: deps
 	@$(call compile,$(BUILD),rondo_cuda)
 
 # By clang where there is one, so that it, too, compiles everything.
-sanitize = -DRONDO_SANITIZE=$(1) -DCMAKE_CXX_COMPILER=$(or $(CLANG),$(CXX))
+sanitize = -DRONDO_CUDA=OFF -DRONDO_SANITIZE=$(1) -DCMAKE_CXX_COMPILER=$(or $(CLANG),$(CXX))
 check-sanitize: deps
 	@[ "$(DEPS)" = no ] || .ci/dependencies --check
 	@$(call configure,$(SANITIZED),$(call sanitize,address$(,)undefined))
@@ -90,7 +90,7 @@ fuzz: deps  ## look for inputs that break a reader, for SECONDS=60 each; needs c
 	@echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' | \
 	 $(or $(CLANG),clang++) -x c++ -fsanitize=fuzzer,address - -o /dev/null 2>/dev/null || \
 	 { echo 'fuzz: needs clang with libFuzzer: install clang-14 and libclang-rt-14-dev' >&2; exit 1; }
-	@$(call configure,$(FUZZ_BUILD),-DCMAKE_CXX_COMPILER=$(CLANG) -DRONDO_SANITIZE=fuzzer-no-link$(,)address$(,)undefined)
+	@$(call configure,$(FUZZ_BUILD),-DCMAKE_CXX_COMPILER=$(CLANG) -DRONDO_CUDA=OFF -DRONDO_SANITIZE=fuzzer-no-link$(,)address$(,)undefined)
 	@$(call compile,$(FUZZ_BUILD),fuzz)
 	@python3 tests/fuzz/fuzz.py $(FUZZ_BUILD)/bin/fuzz $(SECONDS) $(FUZZ_BUILD) $(TARGETS)
 

@@ -27,7 +27,7 @@
 #include "lm/program/training_log.h"
 #include "lm/program/version.h"
 #include "lm/training/checkpoint.h"
-#include "lm/training/self_test.h"
+#include "lm/tasks/self_test.h"
 #include "tensor/available_memory.h"
 #include "tensor/gemm.h"
 

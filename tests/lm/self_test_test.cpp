@@ -1,6 +1,6 @@
 // The test of the model before it is trained: it passes for every cell, finds a weight that nobody uses, and
 // leaves no trace.
-#include "lm/training/self_test.h"
+#include "lm/tasks/self_test.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // A test of the model before it is trained.
-#include "lm/training/self_test.h"
+#include "lm/tasks/self_test.h"
 
 #include <fmt/ranges.h>
 
