@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "nn/cells/cell.h"
-#include "nn/layers/linear.h"
+#include "nn/layers/dropout.h"
 
 namespace rondo {
 

@@ -1,6 +1,7 @@
 // Modules lay parameters out once, in two buffers.
 #include <gtest/gtest.h>
 
+#include "autograd/functions.h"
 #include "autograd/operators.h"
 #include "nn/layers/linear.h"
 #include "tests/nn/parameters.h"
