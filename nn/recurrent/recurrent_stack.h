@@ -52,10 +52,10 @@ class RecurrentStack : public Module {
   std::vector<State> initial_states(int64_t batch) const;
 
   /// The same a step at a time, from outside: x [B, I] after begin(B), as RecurrentLayer has it. Variational
-  /// dropout between layers is drawn by begin(), other dropout by each step; with the latter the masks are
-  /// others than those of a whole sequence, else the numbers are the same, up to the rounding of the inputs'
-  /// products where so many rows take another way (tensor/gemm.h). Throws Error if the stack is
-  /// bidirectional.
+  /// dropout between layers is drawn by begin(), other dropout anew by each step, whose masks are others than
+  /// those of a whole sequence. Otherwise the numbers are a sequence's bit for bit, where the products of one
+  /// step's inputs and of all take the same way (tensor/gemm.h), else up to rounding. Throws Error if the
+  /// stack is bidirectional.
   void begin(int64_t batch);
   Result step(const Variable& x, const std::vector<State>& states, const Rows& valid = {});
 
