@@ -113,9 +113,7 @@ void InputGradient::add_product(const Tensor& left, const Tensor& right) const {
   if (wanted()) sink().add_product(left, right, edge_.region);
 }
 void InputGradient::add_rows(const Tokens& rows, const Tensor& g) const {
-  if (!wanted()) return;
-  check(edge_.region == sink().whole(), "[backward] rows by index need the whole table, not a slice of it");
-  sink().add_rows(rows, g);
+  if (wanted()) sink().add_rows(rows, g, edge_.region);
 }
 void InputGradient::add_column_sums(const Tensor& g) const {
   if (!wanted()) return;

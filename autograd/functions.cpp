@@ -2,6 +2,7 @@
 #include "autograd/functions.h"
 
 #include "autograd/operators.h"
+#include "autograd/sequence.h"
 #include "tensor/kernels.h"
 #include "tensor/one_device.h"
 #include "tensor/profile.h"
@@ -18,11 +19,7 @@ void check_ids(const char* name, const Indices& ids, int64_t V) {
 Variable embedding(const Variable& table, const Tokens& ids) {
   check(table.shape().dimensions() == 2, "[embedding] the table is [V, E], got {}", table.shape());
   check_ids("embedding", *ids, table.shape()[0]);
-  const Tensor y({static_cast<int64_t>(ids->size()), table.shape()[1]}, table.value().device());
-  gather_rows(table.value(), *ids, y);
-  return record("embedding", y, {table}, [ids](const std::vector<Tensor>& gradients, const Inputs& in) {
-    in[0].add_rows(ids, gradients[0]);
-  });
+  return gather_rows(table, ids);
 }
 
 Variable one_hot(const Tokens& ids, int64_t V, Device device) {

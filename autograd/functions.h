@@ -1,6 +1,6 @@
 // Operators that mix elements: embedding, joining, reshaping, sums, softmax and its loss, dropout.
 // It deliberately holds nothing pointwise (autograd/operators.h) and no products (autograd/linear.h). Slices
-// are methods of Variable.
+// are methods of Variable. More of them, for sequences: autograd/sequence.h.
 #pragma once
 
 #include <vector>

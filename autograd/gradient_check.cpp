@@ -9,9 +9,33 @@
 
 namespace rondo {
 
+void GradientCheck::compare(const std::string& name, const Tensor& value, const Tensor& gradient,
+                            const std::function<double()>& loss, double tolerance) {
+  constexpr double h = sizeof(real) == 8 ? 1e-5 : 0.01;
+  const NoGradient guard;
+  for (int64_t j = 0; j < value.size(); ++j) {
+    const int64_t row = j / value.columns(), column = j % value.columns();
+    const int64_t place = row * value.row_stride() + column;
+    const real kept = value.data()[place];
+    const auto moved_by = [&](double offset) {
+      value.write()[place] = static_cast<real>(kept + offset);
+      const double result = loss();
+      value.write()[place] = kept;
+      return result;
+    };
+    const double numeric = (moved_by(h) - moved_by(-h)) / (2 * h);
+    const double analytic = gradient.data()[row * gradient.row_stride() + column];
+    const double error =
+        std::abs(analytic - numeric) / std::max({1.0, std::abs(analytic), std::abs(numeric)});
+    if (error <= largest_error && std::isfinite(error)) continue;
+    largest_error = error;
+    worst = fmt::format("{} element {}: backward {} and difference {}", name, j, analytic, numeric);
+    passed &= error <= tolerance;  // false for NaN, too
+  }
+}
+
 GradientCheck check_gradients(const std::function<Variable(const std::vector<Variable>&)>& f,
                               const std::vector<Tensor>& inputs, double tolerance) {
-  constexpr double h = sizeof(real) == 8 ? 1e-5 : 0.01;
   std::vector<Variable> leaves;
   std::vector<Tensor> gradients;
   for (const Tensor& input : inputs) {
@@ -29,26 +53,10 @@ GradientCheck check_gradients(const std::function<Variable(const std::vector<Var
   };
   weighted().backward();
   GradientCheck result;
-  for (size_t i = 0; i < leaves.size(); ++i) {
-    const Tensor& value = leaves[i].value();
-    for (int64_t j = 0; j < value.size(); ++j) {
-      const NoGradient guard;
-      const real kept = value.data()[j];
-      value.write()[j] = static_cast<real>(kept + h);
-      const double above = weighted().value().item();
-      value.write()[j] = static_cast<real>(kept - h);
-      const double below = weighted().value().item();
-      value.write()[j] = kept;
-      const double numeric = (above - below) / (2 * h), analytic = gradients[i].data()[j];
-      const double error =
-          std::abs(analytic - numeric) / std::max({1.0, std::abs(analytic), std::abs(numeric)});
-      if (error <= result.largest_error && std::isfinite(error)) continue;
-      result.largest_error = error;
-      result.worst =
-          fmt::format("input {} element {}: backward {} and difference {}", i, j, analytic, numeric);
-      result.passed &= error <= tolerance;  // false for NaN, too
-    }
-  }
+  for (size_t i = 0; i < leaves.size(); ++i)
+    result.compare(
+        fmt::format("input {}", i), leaves[i].value(), gradients[i],
+        [&] { return weighted().value().item(); }, tolerance);
   return result;
 }
 

@@ -1,8 +1,6 @@
 // Matrix products with history.
 #include "autograd/linear.h"
 
-#include "tensor/gemm.h"
-
 namespace rondo {
 namespace {
 
@@ -95,6 +93,35 @@ Variable matmul(const Variable& a, const Variable& b) {
         }
         in[1].add_product(a.get("matmul"), gradients[0]);
       });
+}
+
+Variable batched_matmul(const Variable& a, const Variable& b, Transpose transpose_b) {
+  const bool transposed = transpose_b == Transpose::yes;
+  const Shape &left = a.shape(), &right = b.shape();
+  check(left.dimensions() == 3 && right.dimensions() == 3 && left[0] == right[0] &&
+            left[2] == right[transposed ? 2 : 1],
+        "[batched_matmul] a [N, M, K] and b {} need one N and one K: got {} and {}",
+        transposed ? "[N, P, K]" : "[N, K, P]", left, right);
+  const Tensor y({left[0], left[1], right[transposed ? 1 : 2]}, a.value().device());
+  batched_gemm(a.value(), Transpose::no, b.value(), transpose_b, 0, y);
+  return record("batched_matmul", y, {a, b},
+                [=, a = Saved(a.value()), b = Saved(b.value())](const std::vector<Tensor>& gradients,
+                                                                const Inputs& in) {
+                  const Tensor &dy = gradients[0], &A = a.get("batched_matmul"), &B = b.get("batched_matmul");
+                  const auto add = [](const InputGradient& to, const Shape& shape, const Tensor& x,
+                                      Transpose transpose_x, const Tensor& z, Transpose transpose_z) {
+                    if (!to.wanted()) return;
+                    const auto [gradient, accumulate] = to.destination();
+                    batched_gemm(x, transpose_x, z, transpose_z, accumulate ? 1 : 0,
+                                 gradient.reshaped(shape));
+                  };
+                  // y = a b: da = dy b^T, db = a^T dy. y = a b^T: da = dy b, db = dy^T a.
+                  add(in[0], A.shape(), dy, Transpose::no, B, transposed ? Transpose::no : Transpose::yes);
+                  if (transposed)
+                    add(in[1], B.shape(), dy, Transpose::yes, A, Transpose::no);
+                  else
+                    add(in[1], B.shape(), A, Transpose::yes, dy, Transpose::no);
+                });
 }
 
 Variable batched_product(const Variable& matrices, const Variable& x) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "autograd/variable.h"
+#include "tensor/gemm.h"
 
 namespace rondo {
 
@@ -17,6 +18,10 @@ Variable add_linear(const Variable& z, const Variable& x, const Variable& weight
 Variable add_linear(Variable&& z, const Variable& x, const Variable& weight);
 /// y = a b. a [M, K], b [K, N].
 Variable matmul(const Variable& a, const Variable& b);
+
+/// A product for each n: y[n] = a[n] b[n], of a [N, M, K], b [N, K, P]; or y[n] = a[n] b[n]^T, of b [N, P,
+/// K]; y [N, M, P].
+Variable batched_matmul(const Variable& a, const Variable& b, Transpose transpose_b = Transpose::no);
 
 /// Each row's own matrix times its vector: y_b = A_b x_b. matrices [B, O I] holds A_b [O, I] row by row,
 /// x [B, I]; [B, O]. Throws Error if I does not divide the columns of matrices.

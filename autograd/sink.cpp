@@ -157,10 +157,10 @@ void Sink::multiply_products() {
   }
 }
 
-void Sink::add_rows(const Tokens& rows, const Tensor& g) {
+void Sink::add_rows(const Tokens& rows, const Tensor& g, const Region& region) {
   own();
   fill_gaps();
-  accumulate_rows(g, *rows, gradient_);
+  accumulate_rows(g, *rows, part(gradient_, region));
 }
 
 Tensor Sink::flush() {

@@ -66,8 +66,8 @@ class Sink {
   void add_scaled(Tensor g, const Tensor& factor, const Region& region);
   /// Adds left^T right, now if it is large, else when flushed, together with its neighbours.
   void add_product(const Tensor& left, const Tensor& right, const Region& region);
-  /// Adds g[i] to row rows[i] for every i, in order.
-  void add_rows(const Tokens& rows, const Tensor& g);
+  /// Adds g[i] to row rows[i] of the region for every i, in order.
+  void add_rows(const Tokens& rows, const Tensor& g, const Region& region);
 
   /// The gradient, complete; undefined if there was no contribution. Leaves an unbound sink empty.
   Tensor flush();

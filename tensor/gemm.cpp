@@ -90,16 +90,17 @@ class OneBlasThread {
   const int before_ = omp_get_max_threads();
 };
 
+#ifdef RONDO_DOUBLE
+constexpr auto blas_product = cblas_dgemm;
+#else
+constexpr auto blas_product = cblas_sgemm;
+#endif
+constexpr int64_t parallel_work = 1 << 18;  // multiplications that are worth waking a second thread
+
 /// By OpenBLAS, a block of rows or of columns of c by each of our threads.
 void blas_gemm(const Extents& it, const Tensor& a, Transpose transpose_a, const Tensor& b,
                Transpose transpose_b, real beta, const Tensor& c) {
-#ifdef RONDO_DOUBLE
-  const auto product = cblas_dgemm;
-#else
-  const auto product = cblas_sgemm;
-#endif
-  constexpr int64_t granule = 16;             // rows or columns of OpenBLAS's own tiles
-  constexpr int64_t parallel_work = 1 << 18;  // multiplications that are worth waking a second thread
+  constexpr int64_t granule = 16;  // rows or columns of OpenBLAS's own tiles
   const bool by_rows = it.m >= it.n;
   const int64_t extent = by_rows ? it.m : it.n, granules = (extent + granule - 1) / granule;
   const bool worth_it = it.m * it.n * it.k >= parallel_work;
@@ -111,11 +112,12 @@ void blas_gemm(const Extents& it, const Tensor& a, Transpose transpose_a, const 
     const int64_t row = by_rows ? begin : 0, column = by_rows ? 0 : begin;
     const auto count = static_cast<int>(end - begin);
     const OneBlasThread one;
-    product(CblasRowMajor, blas(transpose_a), blas(transpose_b), by_rows ? count : static_cast<int>(it.m),
-            by_rows ? static_cast<int>(it.n) : count, static_cast<int>(it.k), 1,
-            a.data() + row * (transpose_a == Transpose::yes ? 1 : a.row_stride()), row_stride_of(a),
-            b.data() + column * (transpose_b == Transpose::yes ? b.row_stride() : 1), row_stride_of(b), beta,
-            to + row * c.row_stride() + column, row_stride_of(c));
+    blas_product(CblasRowMajor, blas(transpose_a), blas(transpose_b),
+                 by_rows ? count : static_cast<int>(it.m), by_rows ? static_cast<int>(it.n) : count,
+                 static_cast<int>(it.k), 1,
+                 a.data() + row * (transpose_a == Transpose::yes ? 1 : a.row_stride()), row_stride_of(a),
+                 b.data() + column * (transpose_b == Transpose::yes ? b.row_stride() : 1), row_stride_of(b),
+                 beta, to + row * c.row_stride() + column, row_stride_of(c));
   });
 }
 
@@ -167,6 +169,31 @@ void weight_gemm(const Tensor& x, const Tensor& weight, Transpose transpose, con
   else if (start.defined() && start.data() != c.data())
     copy(start, c);
   gemm(x, Transpose::no, weight, transpose, start.defined() ? 1 : 0, c);
+}
+
+void batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, real beta,
+                  const Tensor& c) {
+  const int64_t N = c.shape()[0];
+  for (const Tensor* x : {&a, &b, &c})
+    check(x->shape().dimensions() == 3 && x->shape()[0] == N, "[batched_gemm] {} times {} does not give {}",
+          a.shape(), b.shape(), c.shape());
+  if (c.size() == 0) return;
+  const Extents each = checked(a[0], transpose_a, b[0], transpose_b, c[0]);
+  const int64_t work = each.m * each.n * each.k;
+  if (c.device() == Device::cuda || work >= parallel_work) {  // each by all threads
+    for (int64_t i = 0; i < N; ++i) gemm(a[i], transpose_a, b[i], transpose_b, beta, c[i]);
+    return;
+  }
+  const Timed timed = timing({N * each.m, each.n, each.k}, letters(transpose_a, transpose_b), "batched BLAS");
+  const auto step = [](const Tensor& x) { return x.shape()[1] * x.row_stride(); };  // from matrix to matrix
+  real* const to = c.write();
+  parallel_for(N, N * work >= parallel_work, [&](int64_t i) {
+    const OneBlasThread one;
+    blas_product(CblasRowMajor, blas(transpose_a), blas(transpose_b), static_cast<int>(each.m),
+                 static_cast<int>(each.n), static_cast<int>(each.k), 1, a.data() + i * step(a),
+                 row_stride_of(a), b.data() + i * step(b), row_stride_of(b), beta, to + i * step(c),
+                 row_stride_of(c));
+  });
 }
 
 std::string blas_kernel() { return openblas_get_corename(); }

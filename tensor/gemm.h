@@ -25,6 +25,11 @@ constexpr int64_t most_rows_over_kept_pack = 256;
 void weight_gemm(const Tensor& x, const Tensor& weight, Transpose transpose, const Tensor& start,
                  const Tensor& c);
 
+/// c[n] = op(a[n]) op(b[n]) + beta c[n] for each n of the leading dimension of three tensors [N, .., ..].
+/// Throws Error when the sizes differ.
+void batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, real beta,
+                  const Tensor& c);
+
 /// The name of the kernels in use, as OpenBLAS gives it ("SkylakeX", "Zen", ...).
 std::string blas_kernel();
 

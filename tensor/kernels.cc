@@ -4,12 +4,11 @@
 #include "tensor/kernels.h"
 
 #include "tensor/launch.h"
+#include "tensor/sequence_kernels.h"
 
 namespace rondo {
 namespace BACKEND {
 namespace {
-
-HD real* row_of(Operand x, int64_t r) { return x.data + r * x.row_stride; }
 
 struct Fill {
   Operand to;
@@ -423,6 +422,8 @@ const Kernels kernels = {
     .moments_backward = moments_backward,
     .softmax = softmax,
     .softmax_backward = softmax_backward,
+    .masked_softmax = masked_softmax,
+    .masked_softmax_backward = masked_softmax_backward,
     .log_softmax = log_softmax,
     .log_softmax_backward = log_softmax_backward,
     .negative_log_likelihood = negative_log_likelihood,
@@ -432,6 +433,9 @@ const Kernels kernels = {
     .gather_rows = gather_rows,
     .accumulate_rows = accumulate_rows,
     .one_hot = one_hot,
+    .transpose_first_two = transpose_first_two,
+    .normalize_rows = normalize_rows,
+    .normalize_rows_backward = normalize_rows_backward,
     .dropout_mask = dropout_mask,
 };
 

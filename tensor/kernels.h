@@ -28,6 +28,11 @@ struct Kernels {
 
   void (*softmax)(Extent, Operand x, Operand y);
   void (*softmax_backward)(Extent, Operand y, Operand dy, Operand dx);  // dx = y * (dy - sum(dy * y))
+  // The same over the first lengths[r / rows_a_length] columns of row r, and zeros behind them, whatever lies
+  // there.
+  void (*masked_softmax)(Extent, Operand x, const int32_t* lengths, int64_t rows_a_length, Operand y);
+  void (*masked_softmax_backward)(Extent, Operand y, Operand dy, const int32_t* lengths,
+                                  int64_t rows_a_length, Operand dx);
   void (*log_softmax)(Extent, Operand x, Operand y);
   void (*log_softmax_backward)(Extent, Operand y, Operand dy, Operand dx);  // dx = dy - exp(y) * sum(dy)
   // loss[r] = log_sum_exp[r] - x[r, target[r]]; a target below 0 gives loss 0 and no gradient.
@@ -49,6 +54,12 @@ struct Kernels {
   // table[rows[i]] += x[i], in the order of i.
   void (*accumulate_rows)(Extent, Operand x, SortedRows, Operand table);
   void (*one_hot)(Extent, const int32_t* columns, Operand to);  // to[r, columns[r]] = 1, the rest 0
+  // to[j * first + i] = from[i * (extent.rows / first) + j].
+  void (*transpose_first_two)(Extent, Operand from, int64_t first, Operand to);
+  // y[r] = (x[r] - mean(x[r])) * scale[r], with scale[r] = 1 / sqrt(variance(x[r]) + epsilon).
+  void (*normalize_rows)(Extent, Operand x, real epsilon, Operand y, real* scale);
+  // dx = scale * (dy - mean(dy) - y * mean(dy * y)).
+  void (*normalize_rows_backward)(Extent, Operand y, const real* scale, Operand dy, Operand dx);
   void (*dropout_mask)(Extent, RandomKey, double probability, BatchSlice, Operand mask);
 };
 

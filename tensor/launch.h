@@ -23,6 +23,8 @@ namespace {  // because Lanes are: tensor/vec.h
 /// Fewer elements than this are not worth waking a second thread for.
 constexpr int64_t parallel_elements = 16384;
 
+HD real* row_of(Operand x, int64_t r) { return x.data + r * x.row_stride; }
+
 #ifdef __CUDACC__
 
 using Lanes = Scalar;

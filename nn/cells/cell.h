@@ -89,10 +89,11 @@ class Recurrent {
   Recurrent(const Recurrent&) = delete;
   Recurrent& operator=(const Recurrent&) = delete;
 
-  operator const Variable&() const { return in_force_; }
+  /// Throws Error before begin_chunk().
+  operator const Variable&() const { return in_force(); }
   /// Rows [begin, end) of the value in force: one gate of a stacked weight. Its gradient joins the whole
   /// weight's.
-  Variable rows(int64_t begin, int64_t end) const { return in_force_.slice(begin, end); }
+  Variable rows(int64_t begin, int64_t end) const { return in_force().slice(begin, end); }
   void begin_chunk() { in_force_ = transform ? transform(weight) : weight.variable(); }
 
   Parameter weight;
@@ -100,6 +101,11 @@ class Recurrent {
   std::function<Variable(const Variable&)> transform;
 
  private:
+  const Variable& in_force() const {
+    check(in_force_.defined(), "[{}] begin_chunk() of the cell comes before its steps", weight.name());
+    return in_force_;
+  }
+
   Variable in_force_;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "autograd/cross_entropy.h"
+#include "nn/layers/embedding.h"
 #include "nn/output/mixture.h"
 #include "nn/recurrent/recurrent_stack.h"
 

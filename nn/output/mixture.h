@@ -5,6 +5,9 @@
 
 #include <string>
 
+#include "autograd/functions.h"
+#include "autograd/operators.h"
+#include "nn/layers/dropout.h"
 #include "nn/layers/linear.h"
 
 namespace rondo {

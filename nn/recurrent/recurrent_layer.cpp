@@ -20,21 +20,13 @@ struct Valid {
 };
 
 Valid valid_rows(const Lengths& lengths, int64_t T, int64_t B) {
-  if (lengths.empty()) return {};
-  check(std::ssize(lengths) == B, "[recurrent] {} rows need as many lengths, got {}", B, lengths.size());
-  for (const int64_t length : lengths)
-    check(0 <= length && length <= T, "[recurrent] a length from 0 to {} was expected: {}", T, length);
-  if (std::all_of(lengths.begin(), lengths.end(), [T](int64_t length) { return length == T; })) return {};
-  Valid valid;
-  std::vector<bool> all;
-  for (int64_t t = 0; t < T; ++t) {
-    std::vector<bool> rows;
-    for (const int64_t length : lengths) rows.push_back(t < length);
-    all.insert(all.end(), rows.begin(), rows.end());
-    const bool full = std::all_of(rows.begin(), rows.end(), [](bool it) { return it; });
-    valid.of_step.push_back(full ? nullptr : std::make_shared<const std::vector<bool>>(std::move(rows)));
+  check_lengths("recurrent", lengths, B, T);
+  Valid valid{rows_within(lengths, T, B), {}};
+  if (!valid.all) return {};
+  for (auto row = valid.all->begin(); row != valid.all->end(); row += B) {
+    const bool full = std::find(row, row + B, false) == row + B;
+    valid.of_step.push_back(full ? nullptr : std::make_shared<const std::vector<bool>>(row, row + B));
   }
-  valid.all = std::make_shared<const std::vector<bool>>(std::move(all));
   return valid;
 }
 
@@ -47,8 +39,7 @@ Variable reversed(const Variable& x, const Lengths& lengths) {
       const int64_t length = lengths.empty() ? T : lengths[static_cast<size_t>(b)];
       from.push_back(static_cast<int32_t>((t < length ? length - 1 - t : t) * B + b));
     }
-  const Variable rows = reshape(x, {T * B, x.shape().columns()});
-  return reshape(embedding(rows, tokens(std::move(from))), x.shape());
+  return reshape(gather_rows(x, tokens(std::move(from))), x.shape());
 }
 
 }  // namespace
@@ -56,6 +47,7 @@ Variable reversed(const Variable& x, const Lengths& lengths) {
 RecurrentLayer::RecurrentLayer(Module& parent, const std::string& cell, const std::string& suffix,
                                const CellOptions& options, const RecurrentNoise& noise, Direction direction)
     : Module(parent, ""),
+      label_(cell + suffix),
       cell_(make_cell(cell, *this, suffix, options)),
       direction_(direction),
       dropout_(*this, "state_dropout" + suffix, noise.dropout),
@@ -69,31 +61,67 @@ RecurrentLayer::RecurrentLayer(Module& parent, const std::string& cell, const st
 
 RecurrentLayer::Result RecurrentLayer::operator()(const Variable& input, const State& initial,
                                                   const Lengths& lengths) {
-  check(input.shape().dimensions() == 3, "[recurrent] x is [T, B, I], got {}", input.shape());
-  const int64_t T = input.shape()[0], B = input.shape()[1], H = cell_->options.hidden_size;
+  const int64_t I = cell_->options.input_size, H = cell_->options.hidden_size;
+  check(input.shape().dimensions() == 3 && input.shape()[0] > 0 && input.shape()[2] == I,
+        "[{}] x is [T, B, {}], of one step or more, got {}", label_, I, input.shape());
+  const int64_t T = input.shape()[0], B = input.shape()[1];
+  check_state(initial, B);
   const Valid valid = valid_rows(lengths, T, B);
   const bool reverse = direction_ == Direction::reverse;
   const Variable x = select_rows(valid.all, input);
-  cell_->begin_chunk();
+  begin(B);
   std::vector<StepInputs> inputs = cell_->project(reverse ? reversed(x, lengths) : x, valid.of_step);
-  const Variable mask = dropout_.mask(B, H);
   const Tensor sequence({T + 1, B, H}, x.value().device());
   State state = initial;
   state.h = moved(state.h, sequence[0].as_part());
   std::vector<Variable> outputs;
   for (int64_t t = 0; t < T; ++t) {
-    state = step(inputs[t], state, mask);
+    state = next_state(inputs[t], state);
     state.h = moved(state.h, sequence[t + 1].as_part());
     outputs.push_back(state.h);
   }
+  begun_ = 0;
+  mask_ = {};
   const Variable output = select_rows(valid.all, stack(outputs));
   return {reverse ? reversed(output, lengths) : output, state};
 }
 
-State RecurrentLayer::step(StepInputs& inputs, const State& state, const Variable& mask) {
+void RecurrentLayer::begin(int64_t batch) {
+  cell_->begin_chunk();
+  mask_ = dropout_.mask(batch, cell_->options.hidden_size);
+  begun_ = batch;
+}
+
+RecurrentLayer::Result RecurrentLayer::step(const Variable& x, const State& state, const Rows& valid) {
+  check(direction_ == Direction::forward,
+        "[{}] a reverse layer reads the whole sequence, not a step at a time", label_);
+  check(begun_ > 0, "[{}] begin() comes before the first step of a chunk", label_);
+  const int64_t I = cell_->options.input_size;
+  check(x.shape() == Shape{begun_, I}, "[{}] x of a step is {}, as begin() said, got {}", label_,
+        Shape{begun_, I}, x.shape());
+  check_state(state, begun_);
+  const Variable rows = reshape(select_rows(valid, x), {1, begun_, I});
+  std::vector<StepInputs> inputs = cell_->project(rows, {valid});
+  const State next = next_state(inputs[0], state);
+  return {select_rows(valid, next.h), next};
+}
+
+void RecurrentLayer::check_state(const State& state, int64_t batch) {
+  if (!has_memory_) has_memory_ = cell_->initial_state(1).c.defined();
+  const Shape expected{batch, cell_->options.hidden_size};
+  const auto fits = [&](const Variable& it, bool wanted) {
+    return wanted ? it.defined() && it.shape() == expected : !it.defined();
+  };
+  const auto shape = [](const Variable& it) { return it.defined() ? it.shape().to_string() : "none"; };
+  check(fits(state.h, true) && fits(state.c, *has_memory_),
+        "[{}] a state with h {} and c {} was expected, got h {} and c {}", label_, expected,
+        *has_memory_ ? expected.to_string() : "none", shape(state.h), shape(state.c));
+}
+
+State RecurrentLayer::next_state(StepInputs& inputs, const State& state) {
   const Rows valid = inputs.valid();
   State seen = state;
-  if (mask.defined()) seen.h = state.h * mask, seen.unmasked = state.h;
+  if (mask_.defined()) seen.h = state.h * mask_, seen.unmasked = state.h;
   State next = state;
   if (!valid || std::find(valid->begin(), valid->end(), true) != valid->end()) {
     next = cell_->step(inputs, seen);

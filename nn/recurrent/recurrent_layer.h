@@ -4,16 +4,15 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "autograd/sequence.h"
 #include "nn/cells/cell.h"
-#include "nn/layers/linear.h"
+#include "nn/layers/dropout.h"
 
 namespace rondo {
-
-/// Steps of each row of a batch that are no padding, from its first on; empty: all steps of all rows.
-using Lengths = std::vector<int64_t>;
 
 /// What acts on a cell from outside while training.
 struct RecurrentNoise {
@@ -38,23 +37,36 @@ class RecurrentLayer : public Module {
                  Direction direction = Direction::forward);
 
   struct Result {
-    Variable output;  // [T, B, H]; zeros in the padding
+    Variable output;  // [T, B, H], of one step [B, H]; zeros in the padding
     State state;      // after the last step of each row; its h is a part of all steps' memory
   };
-  /// x [T, B, I]. What it holds in the padding, NaN too, changes nothing. In reverse each row is read from
-  /// its last step that is no padding to its first, and the output lies in the order of x.
+  /// x [T, B, I], T > 0. What it holds in the padding, NaN too, changes nothing. In reverse each row is read
+  /// from its last step that is no padding to its first, and the output lies in the order of x.
   Result operator()(const Variable& x, const State& initial, const Lengths& lengths = {});
+
+  /// The same a step at a time, from outside: begin() makes what serves all steps of a chunk, the weights in
+  /// force and the mask of the state; step() reads x [B, I], where `valid` tells the rows that are no
+  /// padding. What is drawn anew at each step of a sequence (zoneout) is drawn by each step(). Not in
+  /// reverse. A whole sequence in between, or an update of the weights, needs another begin(). Throws Error
+  /// before begin().
+  void begin(int64_t batch);
+  Result step(const Variable& x, const State& state, const Rows& valid = {});
 
   Cell& cell() const { return *cell_; }
 
  private:
-  State step(StepInputs& inputs, const State& state, const Variable& mask);
+  void check_state(const State& state, int64_t batch);
+  State next_state(StepInputs& inputs, const State& state);
   Variable zoned_out(const Variable& next, const Variable& old, Dropout& zoneout) const;
 
+  std::string label_;  // of the cell, for errors
   std::unique_ptr<Cell> cell_;
   Direction direction_;
   Dropout dropout_, zoneout_, zoneout_memory_;
   WeightDrop weight_drop_;
+  std::optional<bool> has_memory_;  // known once a state has been made
+  int64_t begun_ = 0;               // rows that begin() was called for; 0: it was not
+  Variable mask_;                   // of the state, while there are steps; undefined: none
 };
 
 }  // namespace rondo

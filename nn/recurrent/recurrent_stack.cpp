@@ -5,10 +5,15 @@ namespace rondo {
 
 RecurrentStack::RecurrentStack(Module& parent, std::string stack_name, const StackOptions& options)
     : Module(parent, std::move(stack_name)),
-      between_(*this, "dropout", options.dropout, options.variational) {
+      between_(*this, "dropout", options.dropout, options.variational),
+      bidirectional_(options.bidirectional) {
   for (size_t i = 0; i < options.layers.size(); ++i) {
+    const int64_t embedding = options.layers[0].major.input_size, previous = i > 0 ? width(i - 1) : embedding;
     std::vector<Part>& parts = layers_.emplace_back();
     const auto add = [&](const CellOptions& cell, const std::string& suffix, bool reads_embedding) {
+      const int64_t given = reads_embedding ? embedding : previous;
+      check(cell.input_size == given, "[{}{}] reads {} numbers a step, but is given {}", options.cell, suffix,
+            cell.input_size, given);
       const auto part = [&](const std::string& full_suffix, Direction direction) {
         parts.push_back({std::make_unique<RecurrentLayer>(*this, options.cell, full_suffix, cell,
                                                           options.noise, direction),
@@ -24,23 +29,60 @@ RecurrentStack::RecurrentStack(Module& parent, std::string stack_name, const Sta
   }
 }
 
-RecurrentStack::Result RecurrentStack::operator()(const Variable& x, const std::vector<State>& states,
-                                                  const Lengths& lengths) {
+int64_t RecurrentStack::width(size_t layer) const {
+  int64_t sum = 0;
+  for (const Part& part : layers_[layer]) sum += part.layer->cell().options.hidden_size;
+  return sum;
+}
+
+template <class Between, class Run>
+RecurrentStack::Result RecurrentStack::through(const Variable& x, const std::vector<State>& states,
+                                               Between between, Run run) const {
   const size_t count = cells().size();
   check(states.size() == count, "[recurrent] {} cells need {} states, got {}", count, count, states.size());
   Result result{x, {}};
   for (size_t i = 0; i < layers_.size(); ++i) {
-    const Variable previous = i > 0 ? between_(result.output) : x;
+    const Variable previous = i > 0 ? between(result.output, i) : x;
     std::vector<Variable> outputs;
     for (const Part& part : layers_[i]) {
       auto [output, state] =
-          (*part.layer)(part.reads_embedding ? x : previous, states[result.states.size()], lengths);
+          run(*part.layer, part.reads_embedding ? x : previous, states[result.states.size()]);
       outputs.push_back(std::move(output));
       result.states.push_back(std::move(state));
     }
     result.output = outputs.size() == 1 ? outputs.front() : concat(outputs);
   }
   return result;
+}
+
+RecurrentStack::Result RecurrentStack::operator()(const Variable& x, const std::vector<State>& states,
+                                                  const Lengths& lengths) {
+  masks_.clear();
+  return through(
+      x, states, [&](const Variable& output, size_t) { return between_(output); },
+      [&](RecurrentLayer& layer, const Variable& input, const State& state) {
+        return layer(input, state, lengths);
+      });
+}
+
+void RecurrentStack::begin(int64_t batch) {
+  check(!bidirectional_, "[recurrent] a bidirectional stack reads the whole sequence, not a step at a time");
+  masks_.assign(layers_.size(), {});
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    for (const Part& part : layers_[i]) part.layer->begin(batch);
+    if (i > 0 && between_.variational) masks_[i] = between_.mask(batch, width(i - 1));
+  }
+}
+
+RecurrentStack::Result RecurrentStack::step(const Variable& x, const std::vector<State>& states,
+                                            const Rows& valid) {
+  const auto between = [&](const Variable& output, size_t i) {
+    if (!between_.variational) return between_(output);
+    return masks_[i].defined() ? output * masks_[i] : output;
+  };
+  return through(x, states, between, [&](RecurrentLayer& layer, const Variable& input, const State& state) {
+    return layer.step(input, state, valid);
+  });
 }
 
 std::vector<State> RecurrentStack::initial_states(int64_t batch) const {

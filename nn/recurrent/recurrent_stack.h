@@ -38,17 +38,26 @@ struct StackOptions {
 
 class RecurrentStack : public Module {
  public:
-  /// Each layer's input size must be the width of the one before. Parameters are named like PyTorch's:
-  /// NAME.weight_ih_l0, of a reverse cell NAME.weight_ih_l0_reverse; of a minor one NAME.weight_ih_l0_minor.
+  /// Each layer's input size must be the width of the one before, or Error is thrown. Parameters are named
+  /// like PyTorch's: NAME.weight_ih_l0, of a reverse cell NAME.weight_ih_l0_reverse; of a minor one
+  /// NAME.weight_ih_l0_minor.
   RecurrentStack(Module& parent, std::string name, const StackOptions& options);
 
   struct Result {
-    Variable output;            // [T, B, width of the last layer]; zeros in the padding
+    Variable output;  // [T, B, width of the last layer], of one step [B, width]; zeros in the padding
     std::vector<State> states;  // after the last step of each row, one per cell
   };
   /// x [T, B, I]; one state per cell, in the order of cells().
   Result operator()(const Variable& x, const std::vector<State>& states, const Lengths& lengths = {});
   std::vector<State> initial_states(int64_t batch) const;
+
+  /// The same a step at a time, from outside: x [B, I] after begin(B), as RecurrentLayer has it. Variational
+  /// dropout between layers is drawn by begin(), other dropout anew by each step, whose masks are others than
+  /// those of a whole sequence. Otherwise the numbers are a sequence's bit for bit, where the products of one
+  /// step's inputs and of all take the same way (tensor/gemm.h), else up to rounding. Throws Error if the
+  /// stack is bidirectional.
+  void begin(int64_t batch);
+  Result step(const Variable& x, const std::vector<State>& states, const Rows& valid = {});
 
   /// Layer by layer: major, minor; of each forward, reverse.
   std::vector<Cell*> cells() const;
@@ -59,8 +68,15 @@ class RecurrentStack : public Module {
     std::unique_ptr<RecurrentLayer> layer;
     bool reads_embedding;
   };
+  int64_t width(size_t layer) const;
+  /// Through all layers; `between` is the dropout before layer i, `run` calls one part.
+  template <class Between, class Run>
+  Result through(const Variable& x, const std::vector<State>& states, Between between, Run run) const;
+
   std::vector<std::vector<Part>> layers_;
   Dropout between_;
+  bool bidirectional_;
+  std::vector<Variable> masks_;  // before each layer, while there are steps; undefined: none
 };
 
 }  // namespace rondo

@@ -1,7 +1,9 @@
 // Modules lay parameters out once, in two buffers.
 #include <gtest/gtest.h>
 
+#include "autograd/functions.h"
 #include "autograd/operators.h"
+#include "nn/layers/embedding.h"
 #include "nn/layers/linear.h"
 #include "tests/nn/parameters.h"
 #include "tests/tensor/errors.h"
@@ -59,6 +61,16 @@ TEST(Module, RefusesTwoParametersOfOneName) {
     Parameter a{*this, "a", {2}, constant_values(0)}, b{*this, "a", {2}, constant_values(0)};
   };
   EXPECT_EQ(error_of([] { Twice(); }), "[a] two parameters of this name");
+}
+
+TEST(Embedding, StartsAsPyTorchsUnlessToldOtherwise) {
+  struct Table : Module {
+    Table() { finalize(1); }
+    Embedding embedding{*this, "embedding", 500, 8};
+  } model;
+  const double count = 500 * 8;
+  EXPECT_NEAR(sum(model.values()) / count, 0, 0.1);
+  EXPECT_NEAR(sum_of_squares(model.values()) / count, 1, 0.1);
 }
 
 TEST(Module, PadsStayZero) {

@@ -60,6 +60,48 @@ TEST(RecurrentStack, ErrorsSayWhatWasExpected) {
             "[recurrent] 2 cells need 2 states, got 0");
 }
 
+TEST(RecurrentStack, RefusesWhatDoesNotFit) {
+  struct Model : Module {
+    explicit Model(const StackOptions& options) : stack(*this, "rnn", options) { finalize(1); }
+    RecurrentStack stack;
+  };
+  const StackOptions lstm = {.cell = "lstm", .layers = {pytorch_cell(3, 4)}};
+  Model model(lstm), gru({.cell = "gru", .layers = {pytorch_cell(3, 4)}});
+  const auto error = [&](const Shape& x, const std::vector<State>& states) {
+    return error_of([&] { model.stack(Variable(Tensor::zeros(x)), states); });
+  };
+  const auto zeros = model.stack.initial_states(2);
+  EXPECT_EQ(error({2, 2, 3}, {{Variable(Tensor::zeros({2, 3})), zeros[0].c}}),
+            "[lstm_l0] a state with h [2, 4] and c [2, 4] was expected, got h [2, 3] and c [2, 4]");
+  EXPECT_EQ(error({2, 2, 3}, gru.stack.initial_states(2)),
+            "[lstm_l0] a state with h [2, 4] and c [2, 4] was expected, got h [2, 4] and c none");
+  EXPECT_EQ(error_of([&] {
+              gru.stack(Variable(Tensor::zeros({2, 2, 3})), zeros);
+            }),
+            "[gru_l0] a state with h [2, 4] and c none was expected, got h [2, 4] and c [2, 4]");
+  EXPECT_EQ(error({0, 2, 3}, zeros), "[lstm_l0] x is [T, B, 3], of one step or more, got [0, 2, 3]");
+  EXPECT_EQ(error({2, 2, 5}, zeros), "[lstm_l0] x is [T, B, 3], of one step or more, got [2, 2, 5]");
+  const auto built = [&](const std::vector<LayerOptions>& layers, bool bidirectional) {
+    return error_of([&] { Model({.cell = "lstm", .layers = layers, .bidirectional = bidirectional}); });
+  };
+  EXPECT_EQ(built({pytorch_cell(3, 4), pytorch_cell(5, 4)}, false),
+            "[lstm_l1] reads 5 numbers a step, but is given 4");
+  EXPECT_EQ(built({pytorch_cell(3, 4), pytorch_cell(4, 4)}, true),
+            "[lstm_l1] reads 4 numbers a step, but is given 8");
+  EXPECT_EQ(built({{pytorch_cell(3, 4), pytorch_cell(2, 4)}}, false),
+            "[lstm_l0_minor] reads 2 numbers a step, but is given 3");
+}
+
+TEST(Recurrent, HasAValueInForceOnlyAfterBeginChunk) {
+  struct OneCell : Module {
+    OneCell() { finalize(1); }
+    Gru cell{*this, "", pytorch_cell(2, 3)};
+  } model;
+  auto inputs = model.cell.project(Variable(Tensor::zeros({1, 4, 2})));
+  EXPECT_EQ(error_of([&] { model.cell.step(inputs[0], model.cell.initial_state(4)); }),
+            "[weight_hh] begin_chunk() of the cell comes before its steps");
+}
+
 // ---- Memory that is used again.
 
 TEST(RecurrentStack, BackwardOverwritesNothingThatSomeoneHolds) {

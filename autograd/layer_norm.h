@@ -1,0 +1,14 @@
+// Layer normalisation, Ba, Kiros & Hinton 2016: each row by its own mean and variance. As a module:
+// nn/layers/layer_norm.h. By the statistics of a batch: autograd/batch_norm.h.
+#pragma once
+
+#include "autograd/variable.h"
+
+namespace rondo {
+
+/// weight (x - mean) / sqrt(variance + epsilon) + bias, mean and biased variance of each row of x [.., W];
+/// weight and bias [W]. Their (4), with epsilon as PyTorch has it.
+Variable layer_norm(const Variable& x, const Variable& weight, const Variable& bias,
+                    real epsilon = real(1e-5));
+
+}  // namespace rondo

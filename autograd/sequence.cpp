@@ -1,0 +1,122 @@
+// Operators of sequence models. Each says its backward beside its forward.
+#include "autograd/sequence.h"
+
+#include "tensor/kernels.h"
+
+namespace rondo {
+
+void check_lengths(const char* name, const Lengths& lengths, int64_t rows, int64_t steps) {
+  if (lengths.empty()) return;
+  check(std::ssize(lengths) == rows, "[{}] {} rows need as many lengths, got {}", name, rows, lengths.size());
+  for (const int64_t length : lengths)
+    check(0 <= length && length <= steps, "[{}] a length from 0 to {} was expected: {}", name, steps, length);
+}
+
+Rows rows_within(const Lengths& lengths, int64_t T, int64_t B) {
+  std::vector<bool> within;
+  bool all = true;
+  if (!lengths.empty())
+    for (int64_t t = 0; t < T; ++t)
+      for (int64_t b = 0; b < B; ++b) {
+        within.push_back(t < lengths[static_cast<size_t>(b)]);
+        all = all && within.back();
+      }
+  return all ? nullptr : std::make_shared<const std::vector<bool>>(std::move(within));
+}
+
+Variable gather_rows(const Variable& x, const Tokens& rows) {
+  const int64_t N = x.value().rows();
+  for (size_t i = 0; i < rows->size(); ++i)
+    check(0 <= (*rows)[i] && (*rows)[i] < N, "[gather_rows] row {} at {} is not in [0, {}), the rows of {}",
+          (*rows)[i], i, N, x.shape());
+  const Tensor y({std::ssize(*rows), x.shape().columns()}, x.value().device());
+  gather_rows(x.value(), *rows, y);
+  return record("gather_rows", y, {x}, [rows](const std::vector<Tensor>& gradients, const Inputs& in) {
+    in[0].add_rows(rows, gradients[0]);
+  });
+}
+
+Variable gather_steps(const Variable& x, const std::vector<int64_t>& steps) {
+  check(x.shape().dimensions() == 3 && std::ssize(steps) == x.shape()[1],
+        "[gather_steps] x [T, B, W] needs B steps, got {} and {} steps", x.shape(), steps.size());
+  const int64_t T = x.shape()[0], B = x.shape()[1];
+  std::vector<int32_t> rows;
+  for (int64_t b = 0; b < B; ++b) {
+    const int64_t step = steps[static_cast<size_t>(b)];
+    check(0 <= step && step < T, "[gather_steps] step {} of row {} is not in [0, {})", step, b, T);
+    rows.push_back(static_cast<int32_t>(step * B + b));
+  }
+  return gather_rows(x, tokens(std::move(rows)));
+}
+
+Variable transpose_first_two(const Variable& x) {
+  const int dimensions = x.shape().dimensions();
+  check(dimensions == 2 || dimensions == 3, "[transpose_first_two] x is [A, B, W] or [A, B], got {}",
+        x.shape());
+  const auto transposed = [](const Tensor& from) {
+    const bool matrix = from.shape().dimensions() == 2;  // [A, B, 1] then
+    const int64_t A = from.shape()[0], B = from.shape()[1], W = matrix ? 1 : from.columns();
+    const Tensor rows = matrix ? contiguous(from).reshaped({A, B, W}) : from, to({B, A, W}, from.device());
+    kernels(to.device()).transpose_first_two(to.extent(), rows.read_operand(), A, to.write_operand());
+    return matrix ? to.reshaped({B, A}) : to;
+  };
+  return record("transpose_first_two", transposed(x.value()), {x},
+                [transposed](const std::vector<Tensor>& gradients, const Inputs& in) {
+                  in[0].add(transposed(gradients[0]));
+                });
+}
+
+namespace {
+Tensor repeated(const Tensor& x, int64_t count) {
+  const Tensor y = Tensor::dense(x.shape().with_leading(count), x.device());
+  broadcast_rows(contiguous(x).reshaped({x.size()}), y.reshaped({count, x.size()}));
+  return y;
+}
+Tensor summed_over_first(const Tensor& x) {
+  const Tensor y = Tensor::dense(x.shape().without_first(), x.device());
+  const Tensor flat = y.reshaped({y.size()});
+  fill(flat, 0);
+  accumulate_column_sums(contiguous(x).reshaped({x.shape()[0], y.size()}), flat);
+  return y;
+}
+}  // namespace
+
+Variable repeat(const Variable& x, int64_t count) {
+  check(count >= 0, "[repeat] a count of 0 or more was expected: {}", count);
+  return record("repeat", repeated(x.value(), count), {x},
+                [](const std::vector<Tensor>& gradients, const Inputs& in) {
+                  in[0].add(summed_over_first(gradients[0]));
+                });
+}
+
+Variable sum_over_first(const Variable& x) {
+  check(x.shape().dimensions() >= 2, "[sum_over_first] needs two dimensions or more, got {}", x.shape());
+  return record("sum_over_first", summed_over_first(x.value()), {x},
+                [count = x.shape()[0]](const std::vector<Tensor>& gradients, const Inputs& in) {
+                  in[0].add(repeated(gradients[0], count));
+                });
+}
+
+Variable softmax(const Variable& x, const Lengths& lengths) {
+  if (lengths.empty()) return softmax(x);
+  const int64_t B = x.shape()[0], S = x.shape().columns();
+  check(x.shape().dimensions() >= 2, "[softmax] with lengths x is [B, .., S], got {}", x.shape());
+  check_lengths("softmax", lengths, B, S);
+  const Tokens counts = tokens({lengths.begin(), lengths.end()});
+  const int64_t rows_a_length = std::max<int64_t>(1, x.value().rows() / std::max<int64_t>(1, B));
+  const Tensor y(x.shape(), x.value().device());
+  kernels(y.device())
+      .masked_softmax(y.extent(), x.value().read_operand(), counts->on(y.device()), rows_a_length,
+                      y.write_operand());
+  auto backward = [y = Saved(y), counts, rows_a_length](const std::vector<Tensor>& gradients,
+                                                        const Inputs& in) {
+    const Tensor dx(gradients[0].shape(), gradients[0].device());
+    kernels(dx.device())
+        .masked_softmax_backward(dx.extent(), y.get("softmax").read_operand(), gradients[0].read_operand(),
+                                 counts->on(dx.device()), rows_a_length, dx.write_operand());
+    in[0].add(dx);
+  };
+  return record("softmax", y, {x}, backward);
+}
+
+}  // namespace rondo

@@ -1,0 +1,56 @@
+// Dropout of activations and of weights as modules; of symbols: nn/layers/embedding.h.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "autograd/functions.h"
+#include "autograd/operators.h"
+#include "nn/module.h"
+
+namespace rondo {
+
+/// Zeroes elements with a probability while training, with a fresh mask at each call.
+struct Dropout : Module {
+  /// `variational`: x is [T, B, W], and one mask [B, W] serves all its steps (Gal & Ghahramani 2016).
+  Dropout(Module& parent, std::string name, double p, bool same_at_all_steps = false)
+      : Module(parent, std::move(name)), probability(p), variational(same_at_all_steps) {}
+
+  Variable operator()(const Variable& x) {
+    if (!training()) return x;
+    BatchSlice slice = random_state().slice;
+    if (!variational) return dropout(x, probability, next_key(), slice);
+    if (!x.value().contiguous()) {  // as rows of an odd width are on a GPU: they stay where they are
+      slice.whole = 0;
+      return dropout(x, probability, next_key(), slice);
+    }
+    const Variable drawn = mask(x.shape()[1], x.shape()[2]);
+    if (!drawn.defined()) return x;
+    const int64_t step = drawn.value().size();  // elements; the mask is a row for [T, B W]
+    return reshape(reshape(x, {x.shape()[0], step}) * reshape(drawn, {step}), x.shape());
+  }
+  /// A mask [B, W] of 0 and 1 / (1 - probability); undefined where nothing is dropped.
+  Variable mask(int64_t B, int64_t W) {
+    if (!training() || probability == 0) return {};
+    const Tensor drawn({B, W}, device());
+    fill_dropout_mask(drawn, next_key(), probability, random_state().slice);
+    return Variable(drawn);
+  }
+
+  double probability;
+  bool variational;
+};
+
+/// Drops elements of a weight while training, the same for all micro-batches of an update. Merity et al.
+/// 2018; before them, as DropConnect, Wan et al. 2013.
+struct WeightDrop : Module {
+  WeightDrop(Module& parent, std::string name, double p) : Module(parent, std::move(name)), probability(p) {}
+
+  Variable operator()(const Variable& weight) {
+    return training() ? dropout(weight, probability, next_key(), BatchSlice{}) : weight;
+  }
+
+  double probability;
+};
+
+}  // namespace rondo
