@@ -87,6 +87,19 @@ const Tensor& Module::gradients() const {
 }
 const std::vector<Segment>& Module::segments() const { return segments_; }
 
+Tensor Module::range_of(const Tensor& buffer) const {
+  const std::vector<Segment>& all = root().segments_;
+  std::string prefix = full_name("");  // "encoder."; of the root nothing
+  prefix.resize(prefix.size() - suffix_.size());
+  const auto is_own = [&](const Segment& it) { return it.name.starts_with(prefix); };
+  const auto first = std::find_if(all.begin(), all.end(), is_own);
+  const auto last = std::find_if_not(first, all.end(), is_own);
+  check(first != last, "[{}] has no parameters of its own", prefix);
+  check(std::none_of(last, all.end(), is_own), "[{}] other modules' parameters lie between its own", prefix);
+  const int64_t begin = first->offset, end = last == all.end() ? buffer.size() : last->offset;
+  return buffer.rows_at(begin, {end - begin}, end - begin);
+}
+
 int64_t Module::parameter_count() const {
   int64_t count = 0;
   for (const Parameter* parameter : root().parameters_)

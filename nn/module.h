@@ -59,6 +59,9 @@ class Module {
   const Tensor& gradients() const;
   /// Root only, after lay_out(): where each parameter lies in a buffer that is laid out like values().
   const std::vector<Segment>& segments() const;
+  /// The part of such a buffer that holds the parameters of this module and its parts, as a vector: what an
+  /// optimizer is given that trains this module alone. Throws Error if there are none, or others lie between.
+  Tensor range_of(const Tensor& buffer) const;
   /// Trained numbers: tied ones once, pads not at all. Known before finalize().
   int64_t parameter_count() const;
   /// Root only: what is saved beside the parameters.

@@ -1,6 +1,6 @@
-// The README shows code that is compiled and tested: every block of C++ in it stands, character for
-// character, in a file of tests/examples/. This says so when one of the two changes alone. It deliberately
-// runs none of the README's commands.
+// The README and docs/another_model.md show code that is compiled and tested: every block of C++ in them
+// stands, character for character, in a file of tests/examples/ or tests/installed/. This says so when one of
+// the two changes alone. It deliberately runs none of the README's commands.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -27,17 +27,23 @@ std::vector<std::string> cpp_blocks(const std::string& page) {
   return blocks;
 }
 
-TEST(Readme, ShowsOnlyCodeThatIsTested) {
+/// Expects that some file of tests/FOLDER holds each block of a page, of which there are so many at least.
+void expect_tested(const std::string& page, const std::string& folder, std::size_t least) {
   std::vector<std::string> sources;
-  for (const auto& entry : std::filesystem::directory_iterator(source_folder / "tests" / "examples"))
+  for (const auto& entry : std::filesystem::directory_iterator(source_folder / "tests" / folder))
     if (entry.path().extension() == ".cpp") sources.push_back(rondo::read_file(entry.path()));
-  const auto blocks = cpp_blocks(rondo::read_file(source_folder / "README.md"));
-  EXPECT_GE(blocks.size(), 4u) << "the model and the two operators are gone from README.md";
+  const auto blocks = cpp_blocks(rondo::read_file(source_folder / page));
+  EXPECT_GE(blocks.size(), least) << "blocks are gone from " << page;
   for (const std::string& block : blocks) {
     bool found = false;
     for (const std::string& source : sources) found |= source.find(block) != std::string::npos;
-    EXPECT_TRUE(found) << "no file of tests/examples/ holds this block of README.md:\n" << block;
+    EXPECT_TRUE(found) << "no file of tests/" << folder << " holds this block of " << page << ":\n" << block;
   }
+}
+
+TEST(Readme, ShowsOnlyCodeThatIsTested) {
+  expect_tested("README.md", "examples", 4);
+  expect_tested("docs/another_model.md", "installed", 6);
 }
 
 TEST(Readme, BlocksAreFoundWhole) {

@@ -5,6 +5,7 @@
 #include "autograd/operators.h"
 #include "nn/layers/embedding.h"
 #include "nn/layers/linear.h"
+#include "optim/optimizer.h"
 #include "tests/nn/parameters.h"
 #include "tests/tensor/errors.h"
 
@@ -61,6 +62,21 @@ TEST(Module, RefusesTwoParametersOfOneName) {
     Parameter a{*this, "a", {2}, constant_values(0)}, b{*this, "a", {2}, constant_values(0)};
   };
   EXPECT_EQ(error_of([] { Twice(); }), "[a] two parameters of this name");
+}
+
+TEST(Module, APartIsOptimisedAlone) {
+  Pair model;
+  model.finalize(1);
+  const auto values_of = [&](const Module& part) { return part.range_of(model.values()).to_vector(); };
+  const Numbers first = values_of(model.first), second = values_of(model.second);
+  const auto optimizer = make_optimizer({.name = "adam"}, model.second.range_of(model.values()),
+                                        model.second.range_of(model.gradients()));
+  sum(square(model.second(tanh(model.first(Variable(Tensor::filled({4, 3}, 1))))))).backward();
+  optimizer->step(0.1);
+  EXPECT_EQ(values_of(model.first), first);
+  const Numbers moved = values_of(model.second);
+  for (size_t i = 0; i < second.size(); ++i) EXPECT_NE(moved[i], second[i]) << i;
+  EXPECT_EQ(model.range_of(model.values()).size(), model.values().size());
 }
 
 TEST(Embedding, StartsAsPyTorchsUnlessToldOtherwise) {
