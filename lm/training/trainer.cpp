@@ -7,6 +7,7 @@
 
 #include "autograd/functions.h"
 #include "lm/training/checkpoint.h"
+#include "lm/training/gpu_step.h"
 #include "optim/clipping.h"
 
 namespace rondo {
@@ -45,6 +46,8 @@ Trainer::Trainer(Task& task, const TrainerOptions& options)
       gpu_(model_.device() == Device::cuda ? std::make_unique<GpuStep>() : nullptr) {
   task_.begin_epoch(epoch_);
 }
+
+Trainer::~Trainer() = default;
 
 bool Trainer::next_batch() {
   batch_ = {};

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "lm/training/gpu_step.h"
 #include "lm/training/task.h"
 #include "optim/averaging.h"
 #include "optim/early_stopping.h"
@@ -43,10 +42,13 @@ struct StepMetrics {
   double learning_rate = 0;  // of the last step
 };
 
+class GpuStep;  // lm/training/gpu_step.h
+
 class Trainer {
  public:
   /// `task` must outlive it.
   Trainer(Task& task, const TrainerOptions& options);
+  ~Trainer();
 
   /// Stages the next batch of the epoch; false at its end.
   bool next_batch();

@@ -74,8 +74,7 @@ TEST(Module, APartIsOptimisedAlone) {
   sum(square(model.second(tanh(model.first(Variable(Tensor::filled({4, 3}, 1))))))).backward();
   optimizer->step(0.1);
   EXPECT_EQ(values_of(model.first), first);
-  const Numbers moved = values_of(model.second);
-  for (size_t i = 0; i < second.size(); ++i) EXPECT_NE(moved[i], second[i]) << i;
+  EXPECT_NE(values_of(model.second), second);
   EXPECT_EQ(model.range_of(model.values()).size(), model.values().size());
 }
 
