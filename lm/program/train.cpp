@@ -17,6 +17,7 @@
 #include "lm/decoding/sampling.h"
 #include "lm/evaluation/evaluation.h"
 #include "lm/program/finetune.h"
+#include "lm/program/json_lines.h"
 #include "lm/program/measurement.h"
 #include "lm/program/memory_estimate.h"
 #include "lm/program/model.h"
@@ -234,6 +235,7 @@ int64_t load_begin(Training& training, bool resume, const RunFolder& run, const 
         "{}: missing, though this run has a best model: bring it back, or start a new run with another "
         "--out",
         run.model().string());
+    LineFile::check_goes_on(run.log(), log_position, is_json_object);
   } else {
     // Killed before its first state, a run starts anew: it has logged nothing, and has no model either, but a
     // finetuned one has its base's.
