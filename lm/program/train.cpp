@@ -285,9 +285,9 @@ Setup::Setup(const TrainOptions& options) : resumes(options.resume) {
 /// The text to train on, noted in `setup`; of a run that is known the same as it had.
 CorpusText text_of(const TrainOptions& options, Setup& setup) {
   MadeBy& made_by = setup.config.made_by;
-  const bool is_known = setup.resumes || setup.finetunes();
-  if (!is_known || !options.data.empty()) made_by.data = place_of(options.data, setup.config.recipe);
-  CorpusText text = open_text(setup.config.recipe, made_by.data);
+  const bool is_known = setup.resumes || setup.finetunes(), is_given = !is_known || !options.data.empty();
+  if (is_given) made_by.data = place_of(options.data, setup.config.recipe);
+  CorpusText text = open_text(setup.config.recipe, made_by.data, is_given ? Pipes::accepted : Pipes::refused);
   check_input(!is_known || is_same_text(made_by.sha256, text),
               "{}: the text has changed since this run was made; going on would mix two texts", made_by.data);
   return text;

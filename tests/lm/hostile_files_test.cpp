@@ -107,6 +107,29 @@ TEST_F(HostileFilesTest, ALastLineWithoutItsNewline) {
   EXPECT_TRUE(bytes_of_file(file).starts_with(whole));
 }
 
+// A pipe that nobody writes into is not waited for.
+TEST_F(HostileFilesTest, APipeInThePlaceOfTheText) {
+  const fs::path run = copy(), folder = *data / "pipes";
+  fs::copy(*data / "data", folder);
+  fs::remove(folder / "valid.txt");
+  ASSERT_EQ(mkfifo((folder / "valid.txt").c_str(), 0600), 0);
+  const Program::Surroundings no_waiting{.most_seconds = 60};
+  std::vector<std::string> words = data->train("never", {"--epochs", "1"});
+  words[4] = folder;
+  expect_refused(run_lm(words, no_waiting), "valid.txt: a pipe, where a file is expected");
+  const std::string config = bytes_of_file(run / "config.toml"), text = data->path("data");
+  for (const std::string& place : {std::string(folder), std::string(folder / "valid.txt")}) {
+    std::string changed = config;
+    changed.replace(changed.find(text + '"'), text.size(), place);
+    write_bytes(run / "config.toml", changed);
+    for (const auto& words : std::vector<std::vector<std::string>>{{"eval", run}, data->resume("copy")})
+      expect_refused(run_lm(words, no_waiting), "valid.txt: a pipe, where a file is expected");
+    const Result verified = run_lm({"info", run, "--verify"}, no_waiting);
+    EXPECT_EQ(verified.status, 2);
+    expect_contains(verified.out, "valid.txt: a pipe, where a file is expected");
+  }
+}
+
 TEST_F(HostileFilesTest, ALinkToItself) {
   const fs::path run = copy();
   fs::remove(run / "model.safetensors");

@@ -40,7 +40,7 @@ class Program {
     std::optional<rlim_t> most_bytes_a_file{};  // as on a disk that is full
     std::optional<rlim_t> most_addresses{};     // in bytes, as by ulimit -v
     std::optional<rlim_t> most_open_files{};
-    std::optional<rlim_t> most_processor_seconds{};  // where it might never end
+    unsigned most_seconds = 0;  // where it might never end; 0: any
   };
 
   /// Starts `lm` with these words.
@@ -66,8 +66,8 @@ class Program {
     };
     limit(RLIMIT_AS, around.most_addresses);
     limit(RLIMIT_NOFILE, around.most_open_files);
-    limit(RLIMIT_CPU, around.most_processor_seconds);
     limit(RLIMIT_FSIZE, around.most_bytes_a_file);
+    alarm(around.most_seconds);  // kills it
     execv(RONDO_PROGRAM, const_cast<char**>(arguments.data()));
     _exit(127);
   }
