@@ -7,8 +7,8 @@
 
 namespace rondo {
 
-/// Prints what was found, a line for each file, or one JSON object. Returns 0, or 2 if something is broken.
-/// InputError if there is no run.
+/// Prints what was found, a line for each file, or one JSON object. Returns 0, or 2 if something is broken,
+/// or missing though the rest says that it was there. InputError if there is no run.
 int verify(const std::string& run, bool json);
 
 }  // namespace rondo

@@ -188,6 +188,43 @@ TEST_F(DamageTest, VerifyNamesWhatIsBroken) {
   expect_refused(run_lm({"info", "--keys", "--verify"}), "--verify goes with a run");
 }
 
+TEST_F(DamageTest, VerifyNamesWhatIsMissing) {
+  const auto verified = [](const fs::path& run) { return run_lm({"info", run, "--verify"}); };
+  for (const std::string file : {"vocab.txt", "model.safetensors", "state.safetensors", "log.jsonl"}) {
+    const fs::path run = fresh();
+    fs::remove(run / file);
+    const Result result = verified(run);
+    EXPECT_EQ(result.status, 2) << file;
+    expect_contains(result.out, "missing     " + file);
+  }
+  const fs::path text = *data / "data", elsewhere = *data / "elsewhere";
+  fs::rename(text, elsewhere);
+  const Result result = verified(fresh());
+  fs::rename(elsewhere, text);
+  EXPECT_EQ(result.status, 2);
+  expect_contains(result.out, "missing     " + text.string());
+  // Killed before its first step, a run has no more than this.
+  const fs::path run = fresh();
+  for (const std::string file :
+       {"vocab.txt", "model.safetensors", "state.safetensors", "log.jsonl", "evaluations.jsonl"})
+    fs::remove(run / file);
+  EXPECT_EQ(verified(run).status, 0);
+}
+
+// Killed before its first evaluation, it has no model.
+TEST_F(DamageTest, VerifyMissesNoModelThatWasNeverThere) {
+  data->trained("begun", {"--epochs", "1"});
+  const fs::path run = *data / "begun";
+  for (const std::string file : {"model.safetensors", "evaluations.jsonl"}) fs::remove(run / file);
+  const std::vector<int32_t> ids = some_ids();
+  const Recipe recipe = small_recipe("lstm");
+  Training training(recipe, 11, ids);
+  advance(training, 3);
+  training.trainer.save(run / "state.safetensors", 0);
+  EXPECT_FALSE(has_best(run / "state.safetensors"));
+  expect_contains(run_lm({"info", run, "--verify"}).out, "absent      model.safetensors");
+}
+
 TEST_F(DamageTest, FilesWithoutDigestsAreReadWithOneWarning) {
   const fs::path run = fresh();
   for (const std::string name : {"model.safetensors", "state.safetensors"}) {
