@@ -297,8 +297,9 @@ Parser::Parser() {
       ->expected(1)
       ->take_all();
   info_command.add_flag("--verify", info.verify,
-                        "with a run: judge all its files and its text by their SHA-256, a line each; exit "
-                        "status 2 if one is broken");
+                        "with a run: find damage in all its files and its text, by their SHA-256 where they "
+                        "have one, and what is missing, a line each; exit status 2 if there is any. Files "
+                        "swapped between runs and edited settings are no damage");
   info_command.add_flag("--operators", info.operators, "list the pointwise operators");
   info_command.add_flag("--keys", info.keys, "list the settings of recipes");
   info_command.add_flag("--json", info.json, "print one JSON object");

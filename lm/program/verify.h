@@ -1,6 +1,6 @@
-// `lm info RUN --verify`: whether the files of a run are what was written, as far as that can be known, and
-// whether the text is still the one that it was trained on. It deliberately reads everything and changes
-// nothing.
+// `lm info RUN --verify`: whether the files of a run are whole, and whether the text is still the one that it
+// was trained on. It finds damage, not files that were swapped between runs, nor settings that were edited.
+// It deliberately reads everything and changes nothing.
 #pragma once
 
 #include <string>

@@ -159,6 +159,7 @@ TEST_F(DamageTest, OfTheBestModelIsFoundBeforeARunGoesOn) {
   const std::string state = bytes_of_file(run / "state.safetensors"), log = bytes_of_file(run / "log.jsonl");
   flip_bit(model, 8 * fs::file_size(model) - 1);
   expect_refused_at_once(data->resume("copy", {"--epochs", "3"}), "model.safetensors: damaged: its values");
+  expect_refused_at_once(data->resume("copy", {"--epochs", "3"}), "bring back a copy, or train a new run");
   fs::remove(model);
   expect_refused_at_once(data->resume("copy", {"--epochs", "3"}), "model.safetensors: missing");
   EXPECT_TRUE(bytes_of_file(run / "state.safetensors") == state);
