@@ -130,6 +130,11 @@ TEST_F(HostileFilesTest, APipeInThePlaceOfTheText) {
   }
 }
 
+TEST_F(HostileFilesTest, NoMoreFilesToOpenAreNoFaultOfTheInput) {
+  copy();
+  expect_refused(run_lm(data->resume("copy"), {.most_open_files = 2}), "Too many open files", 1);
+}
+
 TEST_F(HostileFilesTest, ALinkToItself) {
   const fs::path run = copy();
   fs::remove(run / "model.safetensors");

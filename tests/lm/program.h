@@ -39,8 +39,9 @@ class Program {
     std::string stdout_file{};                  // instead of Result::out
     std::optional<rlim_t> most_bytes_a_file{};  // as on a disk that is full
     std::optional<rlim_t> most_addresses{};     // in bytes, as by ulimit -v
-    std::optional<rlim_t> most_open_files{};
-    unsigned most_seconds = 0;  // where it might never end; 0: any
+    std::optional<rlim_t> most_open_files{};    // of its own
+    bool ignores_broken_pipes = false;          // as after trap '' PIPE
+    unsigned most_seconds = 0;                  // where it might never end; 0: any
   };
 
   /// Starts `lm` with these words.
@@ -65,7 +66,8 @@ class Program {
       setrlimit(resource, &limits);
     };
     limit(RLIMIT_AS, around.most_addresses);
-    limit(RLIMIT_NOFILE, around.most_open_files);
+    if (around.most_open_files) limit(RLIMIT_NOFILE, dup(0) + *around.most_open_files);
+    if (around.ignores_broken_pipes) std::signal(SIGPIPE, SIG_IGN);
     limit(RLIMIT_FSIZE, around.most_bytes_a_file);
     alarm(around.most_seconds);  // kills it
     execv(RONDO_PROGRAM, const_cast<char**>(arguments.data()));
