@@ -25,8 +25,8 @@ extern "C" void omp_set_num_threads(int count);
 namespace rondo {
 namespace {
 
-constexpr int64_t buffer_bytes =
-    128 << 20;  // of OpenBLAS for x86-64, as strace shows; elsewhere as much or less
+/// Of OpenBLAS for x86-64, as strace shows.
+constexpr int64_t buffer_bytes = 128 << 20;
 
 /// Empty where so many buffers fit, else what is wrong.
 std::string why_not(int buffers) {

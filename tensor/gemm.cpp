@@ -23,8 +23,7 @@ namespace rondo {
 namespace {
 
 /// OpenBLAS before 0.3.24 does not know recent Intel CPUs and falls back to SSE3 kernels, five times slower
-/// (OpenBLAS #4267). It chooses when it initialises, so we speak before that: priority 101 runs before its
-/// own constructor, which is why it is linked statically. A value that the user has set wins.
+/// (OpenBLAS #4267). It chooses when it initialises. A value that the user has set wins.
 void choose_blas_kernel() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
@@ -36,6 +35,7 @@ void choose_blas_kernel() {
 #endif
 }
 
+/// Priority 101 runs before OpenBLAS's own constructor, which is why it is linked statically.
 __attribute__((constructor(101))) void prepare_blas() {
   choose_blas_kernel();
   begin_blas_on_one_thread();
