@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
+#include "data/input_file.h"
 #include "data/text.h"
 #include "tensor/error.h"
 
@@ -44,9 +46,18 @@ bool is_there(const std::filesystem::path& path) {
   return there;
 }
 
-CorpusText split_file(const std::filesystem::path& path, Unit unit) {
+std::string read_any_size(const std::filesystem::path& path) {
+  return read_regular_file(path, std::numeric_limits<std::uint64_t>::max());
+}
+
+Text read_regular_text(const std::filesystem::path& path, Unit unit) {
+  return clean_text(read_any_size(path), path.string(), unit);
+}
+
+CorpusText split_file(const std::filesystem::path& path, Unit unit, Pipes pipes) {
   CorpusText corpus;
-  const Text whole = take(corpus, read_text(path, unit));
+  const Text whole =
+      take(corpus, pipes == Pipes::accepted ? read_text(path, unit) : read_regular_text(path, unit));
   const std::string_view text = whole.content;
   constexpr std::size_t shortest = 40;  // bytes: a twentieth then has two
   check_input(text.size() >= shortest,
@@ -91,10 +102,10 @@ const Encoded& Corpus::at(Split split) const {
   return split == Split::train ? train : split == Split::valid ? valid : *test;
 }
 
-CorpusText open_corpus(const std::filesystem::path& path, Unit unit) {
+CorpusText open_corpus(const std::filesystem::path& path, Unit unit, Pipes pipes) {
   check_input(is_there(path), "{}: no such file or folder; give a text file or a folder with train.txt",
               path.string());
-  if (!std::filesystem::is_directory(path)) return split_file(path, unit);
+  if (!std::filesystem::is_directory(path)) return split_file(path, unit, pipes);
 
   CorpusText corpus;
   const auto file_of = [&](Split split) { return path / fmt::format("{}.txt", to_string(split)); };
@@ -102,9 +113,10 @@ CorpusText open_corpus(const std::filesystem::path& path, Unit unit) {
     check_input(is_there(file_of(split)),
                 "{}: missing; a data folder holds train.txt, valid.txt and perhaps test.txt",
                 file_of(split).string());
-  corpus.train = take(corpus, read_text(file_of(Split::train), unit));
-  corpus.valid = take(corpus, read_text(file_of(Split::valid), unit));
-  if (is_there(file_of(Split::test))) corpus.test = take(corpus, read_text(file_of(Split::test), unit));
+  corpus.train = take(corpus, read_regular_text(file_of(Split::train), unit));
+  corpus.valid = take(corpus, read_regular_text(file_of(Split::valid), unit));
+  if (is_there(file_of(Split::test)))
+    corpus.test = take(corpus, read_regular_text(file_of(Split::test), unit));
   return corpus;
 }
 
@@ -120,7 +132,7 @@ CorpusText corpus_of_files(std::vector<std::filesystem::path> paths, std::int64_
   corpus.valid.name = "valid (of the files)";
   std::int64_t line_number = 0;
   for (const std::filesystem::path& path : paths) {
-    std::string raw = read_file(path);
+    std::string raw = read_any_size(path);
     if (raw.empty()) continue;
     const Text file = take(corpus, clean_text(std::move(raw), path.string(), unit));
     for (const std::string_view line : split_lines(file.content)) {

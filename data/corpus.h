@@ -34,10 +34,15 @@ struct CorpusText {
   const Text& at(Split split) const;  // InputError if there is no test text
 };
 
+/// Whether a text may come through a pipe: one that a user has just named, as <(command) is, but none that a
+/// run has noted, which nobody may be writing into.
+enum class Pipes { accepted, refused };
+
 /// `path` is a folder with train.txt, valid.txt and perhaps test.txt; or one text file, whose last two
 /// twentieths become valid and test, cut at ends of lines; where a line is longer than that, between words or
 /// else symbols. InputError for whatever is missing, empty, unreadable, or too short to cut.
-CorpusText open_corpus(const std::filesystem::path& path, Unit unit);
+/// The files of a folder are no pipes.
+CorpusText open_corpus(const std::filesystem::path& path, Unit unit, Pipes pipes = Pipes::accepted);
 
 /// One text made of many files, in C-locale order of their paths: every tenth block of `block_lines` lines is
 /// held out as validation text. A file's last line gets a newline if it has none; empty files are passed

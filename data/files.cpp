@@ -86,12 +86,11 @@ void sync_folder_of(const std::filesystem::path& path) {
   check_system(folder.is_open() && fsync(folder) == 0, "cannot sync the folder of {}", path.native());
 }
 
-/// Behind the last line of the file that has its newline: what follows, a process that was killed has left.
-std::int64_t end_of_lines(const File& file, const std::filesystem::path& path) {
-  const std::int64_t size = size_of(file, path),
-                     least = std::max<std::int64_t>(0, size - std::int64_t{longest_line});
+/// Behind the last newline before `limit`; 0 where there is none.
+std::int64_t end_of_lines(const File& file, const std::filesystem::path& path, std::int64_t limit) {
+  const std::int64_t least = std::max<std::int64_t>(0, limit - std::int64_t{longest_line});
   std::string block(block_size, '\0');
-  for (std::int64_t end = size; end > least;) {
+  for (std::int64_t end = limit; end > least;) {
     const std::int64_t begin = std::max(least, end - std::ssize(block));
     const ssize_t count = pread(file, block.data(), static_cast<std::size_t>(end - begin), begin);
     check_system(count >= 0, "cannot read {}", path.native());
@@ -101,6 +100,49 @@ std::int64_t end_of_lines(const File& file, const std::filesystem::path& path) {
   }
   check_has_lines(least == 0, path);
   return 0;
+}
+
+/// The bytes from `begin` to `end`, which the file has.
+std::string part_of(const File& file, const std::filesystem::path& path, std::int64_t begin,
+                    std::int64_t end) {
+  std::string bytes(static_cast<std::size_t>(end - begin), '\0');
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t count =
+        pread(file, bytes.data() + done, bytes.size() - done, begin + static_cast<std::int64_t>(done));
+    check_system(count > 0, "cannot read {}", path.native());
+    done += static_cast<std::size_t>(count);
+  }
+  return bytes;
+}
+
+/// Where a file of lines goes on.
+struct Place {
+  std::int64_t position;       // behind the last byte that stays
+  bool lacks_newline = false;  // of the line that ends there
+};
+
+/// Behind the last whole line; what follows, a process that was killed has left.
+Place behind_whole_lines(const File& file, const std::filesystem::path& path, const IsWhole& is_whole) {
+  const std::int64_t size = size_of(file, path), end = end_of_lines(file, path, size);
+  if (end < size && is_whole(part_of(file, path, end, size))) return {size, true};
+  return {end};
+}
+
+/// Where a LineFile goes on. InputError where no such line ends there as this program writes.
+Place place_of(const File& file, const std::filesystem::path& path, std::int64_t position,
+               const IsWhole& is_whole) {
+  const Place place =
+      size_of(file, path) < position ? behind_whole_lines(file, path, is_whole) : Place{position};
+  if (place.position == 0 || place.lacks_newline) return place;
+  const std::string last = part_of(file, path, place.position - 1, place.position);
+  const bool good = last == "\n" && is_whole(part_of(file, path, end_of_lines(file, path, place.position - 1),
+                                                     place.position));
+  check_input(
+      good,
+      "{}: was changed since the state of this run was saved: no line of it ends at byte {}; bring it "
+      "back, or move it away, and the run goes on without it",
+      path.string(), place.position);
+  return place;
 }
 
 }  // namespace
@@ -135,32 +177,36 @@ void write_atomically(const std::filesystem::path& path, std::string_view bytes)
   write_atomically(path, std::span(&bytes, 1));
 }
 
-void read_lines(const std::filesystem::path& path, const std::function<void(std::string_view)>& use) {
+void read_lines(const std::filesystem::path& path,
+                const std::function<void(std::string_view, bool ended)>& use) {
   const File file = open_lines<InputError>(path, O_RDONLY);
   std::string block(block_size, '\0'), rest;  // rest: the begin of a line whose end is in a later block
   for (;;) {
     const ssize_t count = read(file, block.data(), block.size());
     check_system(count >= 0, "cannot read {}", path.native());
-    if (count == 0) return;
+    if (count == 0) break;
     std::string_view left = std::string_view(block).substr(0, static_cast<std::size_t>(count));
     for (std::size_t end; (end = left.find('\n')) != std::string_view::npos; left.remove_prefix(end + 1)) {
       rest += left.substr(0, end);
-      use(rest);
+      use(rest, true);
       rest.clear();
     }
     rest += left;
     check_has_lines(rest.size() <= longest_line, path);
   }
+  if (!rest.empty()) use(rest, false);
 }
 
-void append_line(const std::filesystem::path& path, std::string_view line) {
+void append_line(const std::filesystem::path& path, std::string_view line, const IsWhole& is_whole) {
   check_has_lines(line.size() <= longest_line, path);
   const File file = open_lines<Error>(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW);
   const auto check_written = [&](bool ok) { check_system(ok, "cannot write {}", path.native()); };
   check_written(flock(file, LOCK_EX) == 0);  // until the file is closed
-  const std::int64_t size = size_of(file, path), end = end_of_lines(file, path);
+  const std::int64_t size = size_of(file, path);
+  const auto [end, lacks_newline] = behind_whole_lines(file, path, is_whole);
   if (end < size) check_written(ftruncate(file, end) == 0);
-  const bool written = write_all(file, std::string(line) + "\n") && fsync(file) == 0;
+  const std::string text = (lacks_newline ? "\n" : "") + std::string(line) + "\n";
+  const bool written = write_all(file, text) && fsync(file) == 0;
   if (!written) {
     const int reason = errno;
     if (ftruncate(file, end) == 0) errno = reason;
@@ -179,11 +225,20 @@ FolderLock::FolderLock(const std::filesystem::path& folder) : file_(-1) {
 }
 FolderLock::~FolderLock() { close(file_); }
 
-LineFile::LineFile(const std::filesystem::path& path, std::int64_t position)
-    : path_(path), file_(-1), position_(position) {
+void LineFile::check_goes_on(const std::filesystem::path& path, std::int64_t position,
+                             const IsWhole& is_whole) {
+  std::error_code ignored;
+  if (std::filesystem::symlink_status(path, ignored).type() != std::filesystem::file_type::not_found)
+    place_of(open_lines<Error>(path, O_RDONLY | O_NOFOLLOW), path, position, is_whole);
+}
+
+LineFile::LineFile(const std::filesystem::path& path, std::int64_t position, const IsWhole& is_whole)
+    : path_(path), file_(-1), position_(0) {
   File file = open_lines<Error>(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW);
-  if (size_of(file, path) < position) position_ = end_of_lines(file, path);
-  check_system(ftruncate(file, position_) == 0, "cannot cut {} to {} bytes", path.native(), position_);
+  const auto [end, lacks_newline] = place_of(file, path, position, is_whole);
+  check_system(ftruncate(file, end) == 0, "cannot cut {} to {} bytes", path.native(), end);
+  if (lacks_newline) check_system(write_all(file, "\n"), "cannot write {}", path.native());
+  position_ = end + (lacks_newline ? 1 : 0);
   file_ = file.release();
 }
 

@@ -26,15 +26,20 @@ void write_atomically(const std::filesystem::path& path, const std::function<voi
 /// No line is longer: what is, is no file of lines.
 constexpr std::size_t longest_line = 16 << 20;
 
-/// Calls `use` with each line of a file, without its newline; a last line without its end is left out. Holds
-/// no more than a line at once. InputError, naming the file, if it cannot be opened, is no file but a folder,
-/// a device or a pipe, or has a longer line.
-void read_lines(const std::filesystem::path& path, const std::function<void(std::string_view)>& use);
+/// Calls `use` with each line of a file, without its newline, and whether it had one: a last line may have
+/// none. Holds no more than a line at once. InputError, naming the file, if it cannot be opened, is no file
+/// but a folder, a device or a pipe, or has a longer line.
+void read_lines(const std::filesystem::path& path,
+                const std::function<void(std::string_view, bool ended)>& use);
 
-/// Appends `line` and a newline to a file, which it makes if there is none; in place of a last line without
-/// its end, as a killed process leaves it. Error naming the file and the reason; InputError if it is no file
-/// of lines, or a link.
-void append_line(const std::filesystem::path& path, std::string_view line);
+/// Whether a line, with its newline or without, is all that was written of it: a process that was killed may
+/// have left a part.
+using IsWhole = std::function<bool(std::string_view)>;
+
+/// Appends `line` and a newline to a file, which it makes if there is none. A last line without its newline
+/// gets it if it is whole, or else gives way. Error naming the file and the reason; InputError if it is no
+/// file of lines, or a link.
+void append_line(const std::filesystem::path& path, std::string_view line, const IsWhole& is_whole);
 
 /// Held while a process writes into a folder, so that no second one does. Ends with the process, however it
 /// ends.
@@ -54,8 +59,12 @@ class FolderLock {
 class LineFile {
  public:
   /// Opens for appending: creates the file, or cuts it to `position` bytes or, where it has lost lines,
-  /// behind the last whole one. Error if that fails; InputError if it is no file of lines, or a link.
-  LineFile(const std::filesystem::path& path, std::int64_t position);
+  /// behind the last whole one. Error if that fails; InputError, and nothing is cut, if it is no file of
+  /// lines, a link, or no whole line ends there, as somebody has changed it.
+  LineFile(const std::filesystem::path& path, std::int64_t position, const IsWhole& is_whole);
+  /// The InputErrors of opening it, which changes nothing.
+  static void check_goes_on(const std::filesystem::path& path, std::int64_t position,
+                            const IsWhole& is_whole);
   ~LineFile();
   LineFile(const LineFile&) = delete;
   LineFile& operator=(const LineFile&) = delete;

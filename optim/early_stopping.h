@@ -21,6 +21,7 @@ class EarlyStopping {
   bool should_stop() const { return patience_ > 0 && best_.evaluations_since >= patience_; }
 
   const BestLoss& best() const { return best_; }
+  bool has_best() const { return best_.loss < BestLoss().loss; }
   void save(StateWriter& to) const { best_.save(to, "validation"); }
   void load(const StateReader& from) { best_.load(from, "validation"); }
 

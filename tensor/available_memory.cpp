@@ -42,15 +42,15 @@ std::optional<int64_t> left_in_container() {
          number_of(details, "active_file").value_or(0);
 }
 
-/// What ulimit -v lets this process have; none without a limit.
+}  // namespace
+
 std::optional<int64_t> left_of_address_space() {
   rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
   const auto pages = number_in("/proc/self/statm");
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || !pages) return std::nullopt;
+  if (!pages) return std::nullopt;
   return static_cast<int64_t>(limit.rlim_cur) - *pages * sysconf(_SC_PAGESIZE);
 }
-
-}  // namespace
 
 std::optional<int64_t> available_memory() {
   std::optional<int64_t> least;

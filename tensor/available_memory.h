@@ -16,6 +16,9 @@ std::optional<int64_t> available_memory();
 /// The same of a device: of a GPU what its driver has left.
 std::optional<int64_t> available_memory(Device device);
 
+/// Bytes of addresses that `ulimit -v` leaves this process; none without a limit.
+std::optional<int64_t> left_of_address_space();
+
 /// Bytes for a reader: "812 MiB", "3.2 GiB".
 std::string bytes_text(int64_t bytes);
 

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "cuda/runtime.h"
+#include "tensor/blas_memory.h"
 #include "tensor/one_device.h"
 #include "tensor/packed_gemm.h"
 #include "tensor/profile.h"
@@ -22,9 +23,8 @@ namespace rondo {
 namespace {
 
 /// OpenBLAS before 0.3.24 does not know recent Intel CPUs and falls back to SSE3 kernels, five times slower
-/// (OpenBLAS #4267). It chooses when it initialises, so we speak before that: priority 101 runs before its
-/// own constructor, which is why it is linked statically. A value that the user has set wins.
-__attribute__((constructor(101))) void choose_blas_kernel() {
+/// (OpenBLAS #4267). It chooses when it initialises. A value that the user has set wins.
+void choose_blas_kernel() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
@@ -33,6 +33,12 @@ __attribute__((constructor(101))) void choose_blas_kernel() {
   else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     setenv("OPENBLAS_CORETYPE", "Haswell", 0);
 #endif
+}
+
+/// Priority 101 runs before OpenBLAS's own constructor, which is why it is linked statically.
+__attribute__((constructor(101))) void prepare_blas() {
+  choose_blas_kernel();
+  begin_blas_on_one_thread();
 }
 
 CBLAS_TRANSPOSE blas(Transpose transpose) { return transpose == Transpose::yes ? CblasTrans : CblasNoTrans; }
@@ -105,6 +111,7 @@ void blas_gemm(const Extents& it, const Tensor& a, Transpose transpose_a, const 
   const int64_t extent = by_rows ? it.m : it.n, granules = (extent + granule - 1) / granule;
   const bool worth_it = it.m * it.n * it.k >= parallel_work;
   const int64_t blocks = worth_it ? std::min<int64_t>(threads(), granules) : 1;
+  take_blas_buffers(static_cast<int>(blocks));
   real* const to = c.write();
   parallel_for(blocks, worth_it, [&](int64_t block) {
     const int64_t begin = granules * block / blocks * granule;

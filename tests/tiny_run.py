@@ -70,7 +70,7 @@ def run(program, words, env=None, stdin=b"", kill_after=None, most_seconds=MOST_
         given.write(stdin)
         given.seek(0)
         process = subprocess.Popen([program, *map(str, words)], stdin=given, stdout=out, stderr=err, preexec_fn=limit,
-                                   env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **(env or {})})
+                                   env={**os.environ, "OMP_NUM_THREADS": "1", **(env or {})})
         timers = [SignalLater(process.pid, most_seconds, signal.SIGKILL)]
         if kill_after:
             timers.append(SignalLater(process.pid, *kill_after))

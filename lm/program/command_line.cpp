@@ -60,9 +60,12 @@ CLI::Validator integer(std::int64_t least, std::int64_t most) {
   return in_range(least, most, fmt::format("an integer, {} to {}", least, most));
 }
 CLI::Validator integer(std::int64_t least) {
-  return in_range(least, std::numeric_limits<std::int64_t>::max(),
-                  fmt::format("an integer, at least {}", least));
+  return integer(least, std::numeric_limits<std::int64_t>::max());
 }
+
+/// An option with an empty value, as of a shell's variable that is not set, is none that was left out.
+const CLI::Validator not_empty(
+    [](std::string& text) -> std::string { return text.empty() ? "'': expected a value" : ""; }, "");
 
 CLI::App& Parser::command(const std::string& name, const std::string& what, const std::string& example) {
   CLI::App& added = *app.add_subcommand(name, what);
@@ -98,19 +101,24 @@ Parser::Parser() {
   CLI::App& train_command =
       command("train", "train a model", "lm train --recipe char-lstm --data book.txt --epochs 5");
   train_command.add_option("--recipe", train.recipe, "a name from `lm recipes`, or a TOML file")
-      ->type_name("NAME|FILE");
+      ->type_name("NAME|FILE")
+      ->check(not_empty);
   train_command
       .add_option("--data", train.data,
                   "a folder with train.txt, valid.txt and perhaps test.txt; or one text file, whose last two "
                   "twentieths "
                   "become valid and test")
-      ->type_name("DIR|FILE");
+      ->type_name("DIR|FILE")
+      ->check(not_empty);
   train_command.add_option("--out", train.out, "the run folder to make (default: runs/RECIPE-N)")
-      ->type_name("RUN");
+      ->type_name("RUN")
+      ->check(not_empty);
   train_command.add_option("--epochs", epochs, "times to read the training text (default: the recipe's)")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(not_empty);
   train_command.add_option("--seed", seed, "of weights and dropout (default: the recipe's, else 1)")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(not_empty);
   train_command
       .add_option("--set", train_sets,
                   "any setting of the recipe, again and again; `lm info --keys` lists them")
@@ -133,11 +141,14 @@ Parser::Parser() {
   finetune_command.add_option("run", train.base, "the folder of the finished run")->type_name("RUN");
   finetune_command
       .add_option("--out", train.out, "the run folder to make (default: runs/RECIPE-finetuned-N)")
-      ->type_name("RUN");
+      ->type_name("RUN")
+      ->check(not_empty);
   finetune_command.add_option("--epochs", epochs, "at most (default: the recipe's finetune.epochs)")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(not_empty);
   finetune_command.add_option("--data", train.data, "where the run's text lies now, if it has moved")
-      ->type_name("DIR|FILE");
+      ->type_name("DIR|FILE")
+      ->check(not_empty);
   finetune_command
       .add_option("--set", train_sets, "a setting, again and again, as in --set finetune.learning_rate=10")
       ->type_name("KEY=VALUE")
@@ -155,6 +166,7 @@ Parser::Parser() {
           ->capture_default_str();
   eval_command.add_option("--text", evaluate.text, "a text file, in place of a split")
       ->type_name("FILE")
+      ->check(not_empty)
       ->excludes(split);
   eval_command
       .add_option(
@@ -164,7 +176,8 @@ Parser::Parser() {
       ->check(integer(1, 1000000))
       ->type_name("N");
   eval_command.add_option("--data", evaluate.data, "where the run's text lies now, if it has moved")
-      ->type_name("DIR|FILE");
+      ->type_name("DIR|FILE")
+      ->check(not_empty);
   eval_command.add_flag(
       "--dynamic", evaluate.dynamic,
       "dynamic evaluation: the weights learn from what they were scored on, and are put back");
@@ -225,7 +238,8 @@ Parser::Parser() {
   generate_command
       .add_option("--temperature", generate.temperature,
                   "below 1 safer, above 1 bolder; 0: always the most probable")
-      ->check(in_range(0.0, std::numeric_limits<double>::max(), "a number, at least 0"))
+      ->check(in_range(0.0, std::numeric_limits<double>::max(),
+                       fmt::format("a number, 0 to {:.6g}", std::numeric_limits<double>::max())))
       ->type_name("T")
       ->capture_default_str();
   generate_command
@@ -261,18 +275,21 @@ Parser::Parser() {
       .add_option("--data", ngram.data,
                   "a folder with train.txt, valid.txt and perhaps test.txt; or one text file, whose last two "
                   "twentieths become valid and test")
-      ->type_name("DIR|FILE");
+      ->type_name("DIR|FILE")
+      ->check(not_empty);
   CLI::Option* order = ngram_command.add_option("--order", ngram.order, "of the longest n-grams")
                            ->check(integer(1, 5))
                            ->type_name("N")
                            ->capture_default_str();
-  CLI::Option* out =
-      ngram_command.add_option("--out", ngram.out, "an ARPA file to write")->type_name("FILE.arpa");
+  CLI::Option* out = ngram_command.add_option("--out", ngram.out, "an ARPA file to write")
+                         ->type_name("FILE.arpa")
+                         ->check(not_empty);
   ngram_command
       .add_option("--arpa", ngram.arpa, "measure this model, of any toolkit, in place of estimating one")
       ->excludes(order)
       ->excludes(out)
-      ->type_name("FILE.arpa");
+      ->type_name("FILE.arpa")
+      ->check(not_empty);
   ngram_command.add_option("--unit", ngram.unit, "what a symbol is: words, characters or bytes")
       ->check(CLI::IsMember({"words", "characters", "bytes"}))
       ->type_name("NAME")
@@ -286,7 +303,8 @@ Parser::Parser() {
               "lm info --recipe zaremba-small --vocab-size 10000");
   info_command.add_option("run", info.run, "a run folder")->type_name("RUN");
   info_command.add_option("--recipe", info.recipe, "a name from `lm recipes`, or a TOML file")
-      ->type_name("NAME|FILE");
+      ->type_name("NAME|FILE")
+      ->check(not_empty);
   info_command
       .add_option("--vocab-size", info.vocabulary_size,
                   "symbols, with --recipe (default: the recipe's data.max_size)")
@@ -297,8 +315,9 @@ Parser::Parser() {
       ->expected(1)
       ->take_all();
   info_command.add_flag("--verify", info.verify,
-                        "with a run: judge all its files and its text by their SHA-256, a line each; exit "
-                        "status 2 if one is broken");
+                        "with a run: find damage in all its files and its text, by their SHA-256 where they "
+                        "have one, and what is missing, a line each; exit status 2 if there is any. Files "
+                        "swapped between runs and edited settings are no damage");
   info_command.add_flag("--operators", info.operators, "list the pointwise operators");
   info_command.add_flag("--keys", info.keys, "list the settings of recipes");
   info_command.add_flag("--json", info.json, "print one JSON object");

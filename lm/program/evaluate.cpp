@@ -38,8 +38,9 @@ void check_options(const EvaluateOptions& options) {
 }
 
 CorpusText corpus_of(const EvaluateOptions& options, const OpenRun& run) {
-  const std::string& data = options.data.empty() ? run.config.made_by.data : options.data;
-  CorpusText corpus = open_text(run.config.recipe, data);
+  const bool is_given = !options.data.empty();
+  const std::string& data = is_given ? options.data : run.config.made_by.data;
+  CorpusText corpus = open_text(run.config.recipe, data, is_given ? Pipes::accepted : Pipes::refused);
   if (!is_same_text(run.config.made_by.sha256, corpus))
     fmt::print(
         stderr,

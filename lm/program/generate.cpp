@@ -8,6 +8,7 @@
 #include "data/text.h"
 #include "lm/decoding/sampling.h"
 #include "lm/program/model.h"
+#include "lm/program/output.h"
 #include "lm/program/run.h"
 
 namespace rondo {
@@ -45,7 +46,7 @@ int generate(const GenerateOptions& options) {
   bool line_is_open = false;
   const auto print = [&](const std::string& text) {
     fmt::print("{}", text);
-    check(std::fflush(stdout) == 0, "cannot write to standard output: is the disk full?");
+    flush_output();
     if (!text.empty()) line_is_open = text.back() != '\n';
   };
   print(sampler.read(prompt));

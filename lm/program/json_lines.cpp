@@ -35,12 +35,17 @@ bool is_too_deep(std::string_view line) {
 
 }  // namespace
 
+bool is_json_object(std::string_view line) {
+  return line.starts_with('{') && !is_too_deep(line) && nlohmann::json::accept(line);
+}
+
 // nlohmann::json, a map: what keeps the order of its keys looks through all of them for each.
 void read_json_lines(const std::filesystem::path& path, const std::string& writer,
                      const std::function<bool(const nlohmann::json&)>& use) {
   if (!file_is_there(path)) return;
   std::int64_t number = 0;
-  read_lines(path, [&](std::string_view line) {
+  read_lines(path, [&](std::string_view line, bool ended) {
+    if (!ended && !is_json_object(line)) return;
     ++number;
     std::string why;
     try {

@@ -4,11 +4,12 @@
 
 #include <csignal>
 #include <cstdio>
+#include <system_error>
 #include <variant>
 
 #include "lm/program/command_line.h"
+#include "lm/program/output.h"
 #include "lm/program/signals.h"
-#include "tensor/error.h"
 
 namespace {
 
@@ -37,22 +38,29 @@ void prepare_process() {
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
+/// One line on what is being caught; returns the exit status.
+int report_failure() {
+  const Failure failure = current_failure();
+  std::fflush(stdout);
+  std::fprintf(stderr, "%s\n", failure.line.c_str());
+  return failure.exit_status;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   prepare_process();
   try {
     const int status = std::visit(Run{}, parse_command_line(argc, argv));
-    const bool written = std::fflush(stdout) == 0 && !std::ferror(stdout);
-    // A terminal that hangs up has stopped the program, and takes no more lines.
-    check(written || status != 0, "cannot write to standard output: is the disk full?");
+    if (status == 0)
+      flush_output();  // a terminal that hangs up has stopped the program, and takes no more lines
     return status;
   } catch (const Stopped& stopped) {
     return stopped.exit_status;
+  } catch (const std::system_error& error) {
+    return error.code() == std::errc::broken_pipe ? 128 + SIGPIPE
+                                                  : report_failure();  // where that is ignored
   } catch (...) {
-    const Failure failure = current_failure();
-    std::fflush(stdout);
-    std::fprintf(stderr, "%s\n", failure.line.c_str());
-    return failure.exit_status;
+    return report_failure();
   }
 }

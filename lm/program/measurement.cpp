@@ -108,7 +108,7 @@ void keep(const RunFolder& run, const Measurement& measurement, const Compute& c
   json["threads"] = compute.threads;
   json["model"] = measurement.model;
   json["sha256"] = sha256_of_text;
-  append_line(run.evaluations(), json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  append_line(run.evaluations(), json.dump(-1, ' ', false, Json::error_handler_t::replace), is_json_object);
 }
 
 std::vector<KeptMeasurement> kept_measurements(const RunFolder& run) {

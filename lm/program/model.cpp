@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cuda/runtime.h"
+#include "tensor/blas_memory.h"
 #include "tensor/threads.h"
 
 namespace rondo {
@@ -141,6 +142,7 @@ Compute choose_device(const std::string& device, const std::optional<std::string
   if (device == name_of(Device::cpu)) {
     check_input(precision == "fp32", "--precision {} is a GPU's; a CPU multiplies as it is written, in fp32",
                 precision);
+    take_blas_buffers(threads());  // before anybody asks how much memory is left
     return {Device::cpu, threads(), precision};
   }
   const std::string why_not = cuda::unavailable();

@@ -55,12 +55,12 @@ Vocabulary read_vocabulary(const RunFolder& folder, const RunConfig& config) {
   return vocabulary;
 }
 
-CorpusText open_text(const Recipe& recipe, const std::string& data) {
+CorpusText open_text(const Recipe& recipe, const std::string& data, Pipes pipes) {
   const Unit unit = unit_from_string(recipe.data.unit);
   if (recipe.data.files.empty()) {
     check_input(!data.empty(),
                 "which text? give --data a folder with train.txt and valid.txt, or one text file");
-    return open_corpus(data, unit);
+    return open_corpus(data, unit, pipes);
   }
   const std::filesystem::path folder = data;
   std::vector<std::filesystem::path> paths;

@@ -26,7 +26,7 @@ Vocabulary read_vocabulary(const RunFolder& folder, const RunConfig& config);
 
 /// The texts that `data` names: a folder or one file; with data.files the matching files of the folder.
 /// InputError if data is missing or does not hold what the recipe needs.
-CorpusText open_text(const Recipe& recipe, const std::string& data);
+CorpusText open_text(const Recipe& recipe, const std::string& data, Pipes pipes);
 
 /// "HEX  FILE" of each file of a text, as sha256sum prints.
 std::vector<std::string> sha256_lines(const CorpusText& text);

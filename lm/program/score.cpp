@@ -9,6 +9,7 @@
 
 #include "data/text.h"
 #include "lm/program/model.h"
+#include "lm/program/output.h"
 #include "lm/program/run.h"
 
 namespace rondo {
@@ -102,7 +103,7 @@ int score(const ScoreOptions& options) {
           vocabulary.unknown_id() ? std::count(targets.begin(), targets.end(), *vocabulary.unknown_id()) : 0;
       fmt::print("{:.6f}\t{}\t{}\n", 0 - std::accumulate(nats.begin(), nats.end(), 0.0), count, unknowns);
     }
-    check(std::fflush(stdout) == 0, "cannot write to standard output: is the disk full?");
+    flush_output();
 
     if (!options.stateful)
       states = model.initial_states(1);

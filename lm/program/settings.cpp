@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <span>
@@ -106,9 +107,25 @@ std::string text_of(const std::vector<Element>& values) {
   return fmt::format("[{}]", fmt::join(texts, ", "));
 }
 
+/// Where a number is beyond what can be held, the limit that accepted_text() leaves out.
+std::string upper_limit(const Key& key, const std::string& given) {
+  const double number = std::strtod(given.c_str() + given.starts_with('['), nullptr);
+  const bool is_integer = std::holds_alternative<std::int64_t*>(key.member) ||
+                          std::holds_alternative<std::vector<std::int64_t>*>(key.member);
+  const bool is_real =
+      std::holds_alternative<double*>(key.member) || std::holds_alternative<std::vector<double>*>(key.member);
+  if (std::isfinite(key.limits.most)) return "";
+  if (is_integer && number >= 0x1p63)
+    return fmt::format(", at most {}", std::numeric_limits<std::int64_t>::max());
+  if (is_real && number > std::numeric_limits<float>::max())
+    return fmt::format(", at most {:.6g}", std::numeric_limits<float>::max());
+  return "";
+}
+
 InputError unexpected(const std::string& where, const Key& key, const std::string& given) {
-  return InputError(fmt::format("{}: {} = {}: expected {}{}", where, key.name, excerpt(given),
-                                accepted_text(key), key.unit.empty() ? "" : fmt::format(" ({})", key.unit)));
+  return InputError(fmt::format("{}: {} = {}: expected {}{}{}", where, key.name, excerpt(given),
+                                accepted_text(key), upper_limit(key, given),
+                                key.unit.empty() ? "" : fmt::format(" ({})", key.unit)));
 }
 
 /// Checks `value` against the key and assigns it. `given` is the value as the user wrote it.

@@ -17,6 +17,7 @@
 #include "lm/decoding/sampling.h"
 #include "lm/evaluation/evaluation.h"
 #include "lm/program/finetune.h"
+#include "lm/program/json_lines.h"
 #include "lm/program/measurement.h"
 #include "lm/program/memory_estimate.h"
 #include "lm/program/model.h"
@@ -234,6 +235,7 @@ int64_t load_begin(Training& training, bool resume, const RunFolder& run, const 
         "{}: missing, though this run has a best model: bring it back, or start a new run with another "
         "--out",
         run.model().string());
+    LineFile::check_goes_on(run.log(), log_position, is_json_object);
   } else {
     // Killed before its first state, a run starts anew: it has logged nothing, and has no model either, but a
     // finetuned one has its base's.
@@ -283,9 +285,9 @@ Setup::Setup(const TrainOptions& options) : resumes(options.resume) {
 /// The text to train on, noted in `setup`; of a run that is known the same as it had.
 CorpusText text_of(const TrainOptions& options, Setup& setup) {
   MadeBy& made_by = setup.config.made_by;
-  const bool is_known = setup.resumes || setup.finetunes();
-  if (!is_known || !options.data.empty()) made_by.data = place_of(options.data, setup.config.recipe);
-  CorpusText text = open_text(setup.config.recipe, made_by.data);
+  const bool is_known = setup.resumes || setup.finetunes(), is_given = !is_known || !options.data.empty();
+  if (is_given) made_by.data = place_of(options.data, setup.config.recipe);
+  CorpusText text = open_text(setup.config.recipe, made_by.data, is_given ? Pipes::accepted : Pipes::refused);
   check_input(!is_known || is_same_text(made_by.sha256, text),
               "{}: the text has changed since this run was made; going on would mix two texts", made_by.data);
   return text;

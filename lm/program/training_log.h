@@ -5,6 +5,7 @@
 #include <string>
 
 #include "data/files.h"
+#include "lm/program/json_lines.h"
 #include "lm/program/recipe.h"
 #include "lm/program/run_folder.h"
 #include "lm/program/terminal.h"
@@ -16,7 +17,7 @@ class TrainingLog : public Observer {
  public:
   /// Goes on at a position in bytes; what lies behind it is cut off.
   TrainingLog(const Recipe& recipe, const RunFolder& run, int64_t position, Device device)
-      : recipe_(recipe), file_(run.log(), position), device_(device) {}
+      : recipe_(recipe), file_(run.log(), position, is_json_object), device_(device) {}
 
   bool is_due(const Trainer& trainer) const override {
     return trainer.step_count() % recipe_.train.log_every == 0;

@@ -23,7 +23,8 @@ struct Finding {
   const char* condition;
   std::string file, details;
 };
-constexpr const char *good = "good", *unverified = "unverified", *absent = "absent", *broken = "broken";
+constexpr const char *good = "good", *unverified = "unverified", *absent = "absent", *missing = "missing",
+                     *broken = "broken";
 
 class Verification {
  public:
@@ -31,12 +32,18 @@ class Verification {
   std::vector<Finding> findings();
 
  private:
-  /// Notes under a name what `judge` finds of a file, or how it fails.
-  void look(const std::string& name, const std::filesystem::path& file,
+  /// Notes under a name what `judge` finds of a file, or how it fails; where there is none, why there should
+  /// be one, unless that is empty.
+  void look(const std::string& name, const std::filesystem::path& file, const std::string& needed,
             const std::function<Finding()>& judge);
-  void look(const std::filesystem::path& file, const std::function<Finding()>& judge) {
-    look(file.filename(), file, judge);
+  void look(const std::filesystem::path& file, const std::string& needed,
+            const std::function<Finding()>& judge) {
+    look(file.filename(), file, needed, judge);
   }
+  /// Whether the run was killed no sooner than after its first lines.
+  bool has_logged() const;
+  /// Whether its state says that there is a best model; not where the state is broken.
+  bool has_best_model() const;
 
   Finding config();
   Finding vocabulary();
@@ -53,9 +60,9 @@ class Verification {
   std::vector<Finding> findings_;
 };
 
-void Verification::look(const std::string& name, const std::filesystem::path& file,
+void Verification::look(const std::string& name, const std::filesystem::path& file, const std::string& needed,
                         const std::function<Finding()>& judge) {
-  Finding finding{absent, "", ""};
+  Finding finding{needed.empty() ? absent : missing, "", needed};
   try {
     if (file_is_there(file)) finding = judge();
   } catch (...) {
@@ -66,14 +73,36 @@ void Verification::look(const std::string& name, const std::filesystem::path& fi
   findings_.push_back(std::move(finding));
 }
 
+bool Verification::has_logged() const {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(run_.log(), error);
+  return !error && size > 0;
+}
+
+bool Verification::has_best_model() const {
+  try {
+    return file_is_there(run_.state()) && has_best(run_.state());
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
 std::vector<Finding> Verification::findings() {
-  look(run_.config(), [&] { return config(); });
-  look(run_.vocabulary(), [&] { return vocabulary(); });
-  look(run_.model(), [&] { return model(); });
-  look(run_.state(), [&] { return state(); });
-  look(run_.log(), [&] { return lines(run_.log(), "`lm train` writes into its log"); });
-  look(run_.evaluations(), [&] { return lines(run_.evaluations(), "`lm eval` keeps"); });
-  if (config_) look(printable(config_->made_by.data), config_->made_by.data, [&] { return text(); });
+  look(run_.config(), "", [&] { return config(); });
+  const bool logged = has_logged(), has_model = file_is_there(run_.model()), best = has_best_model(),
+             is_finetuned = config_ && !config_->made_by.finetuned_from.empty();
+  const auto unless_new = [](bool begun) { return begun ? "this run has begun its training" : ""; };
+  const char* const of_best = best ? "the state says that there is a best model" : "";
+  look(run_.vocabulary(), unless_new(logged || has_model || file_is_there(run_.state())),
+       [&] { return vocabulary(); });
+  look(run_.model(), of_best, [&] { return model(); });
+  look(run_.state(), unless_new(logged || (has_model && !is_finetuned)), [&] { return state(); });
+  look(run_.log(), of_best, [&] { return lines(run_.log(), "`lm train` writes into its log"); });
+  look(run_.evaluations(), "", [&] { return lines(run_.evaluations(), "`lm eval` keeps"); });
+  if (config_)
+    look(printable(config_->made_by.data), config_->made_by.data,
+         "the text of this run is no longer there; where it lies now, --data tells other commands",
+         [&] { return text(); });
   return findings_;
 }
 
@@ -124,7 +153,7 @@ Finding Verification::lines(const std::filesystem::path& file, const char* write
 
 Finding Verification::text() const {
   const MadeBy& made_by = config_->made_by;
-  const CorpusText text = open_text(config_->recipe, made_by.data);
+  const CorpusText text = open_text(config_->recipe, made_by.data, Pipes::refused);
   check_input(is_same_text(made_by.sha256, text), "{}: the text has changed since this run was made",
               made_by.data);
   return {good, "", fmt::format("{} files of text", text.files.size())};
@@ -145,8 +174,9 @@ int verify(const std::string& run, bool json) {
   if (json)
     fmt::print("{}\n", nlohmann::ordered_json{{"run", run}, {"files", files}}.dump(
                            2, ' ', false, nlohmann::json::error_handler_t::replace));
-  const bool any =
-      std::any_of(findings.begin(), findings.end(), [](const Finding& it) { return it.condition == broken; });
+  const bool any = std::any_of(findings.begin(), findings.end(), [](const Finding& it) {
+    return it.condition == broken || it.condition == missing;
+  });
   return any ? 2 : 0;
 }
 

@@ -96,7 +96,7 @@ class Trainer {
   /// What the updates so far took, those of an interrupted process included.
   double seconds() const { return seconds_; }
   /// Whether an evaluation has been the best, so that there is a best model.
-  bool has_best() const { return early_stopping_.best().loss < BestLoss().loss; }
+  bool has_best() const { return early_stopping_.has_best(); }
 
  private:
   /// The staged batch's ids and the step's numbers, where the step's kernels find them.
@@ -131,5 +131,7 @@ class Trainer {
 
 /// Whether the training that saved this state had come to its end. InputErrors of Trainer::load().
 bool is_finished(const TrainerOptions& options, const std::filesystem::path& state);
+/// Whether it had a best model, as Trainer::has_best() says.
+bool has_best(const std::filesystem::path& state);
 
 }  // namespace rondo

@@ -25,7 +25,7 @@ def fuzz(target):
         result = subprocess.run(
             [program, f"--target={target}", *corpora, f"-max_total_time={seconds}", f"-dict={here}/dictionaries/{target}",
              f"-artifact_prefix={prefix}", "-timeout=10", "-rss_limit_mb=4096", "-print_final_stats=1", "-verbosity=1"],
-            env={**os.environ, "TMPDIR": scratch, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
+            env={**os.environ, "TMPDIR": scratch, "OMP_NUM_THREADS": "1",
                  "ASAN_OPTIONS": "allocator_may_return_null=1"},
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     (folder / f"{target}.log").write_text(result.stdout)

@@ -159,6 +159,7 @@ TEST_F(DamageTest, OfTheBestModelIsFoundBeforeARunGoesOn) {
   const std::string state = bytes_of_file(run / "state.safetensors"), log = bytes_of_file(run / "log.jsonl");
   flip_bit(model, 8 * fs::file_size(model) - 1);
   expect_refused_at_once(data->resume("copy", {"--epochs", "3"}), "model.safetensors: damaged: its values");
+  expect_refused_at_once(data->resume("copy", {"--epochs", "3"}), "bring back a copy, or train a new run");
   fs::remove(model);
   expect_refused_at_once(data->resume("copy", {"--epochs", "3"}), "model.safetensors: missing");
   EXPECT_TRUE(bytes_of_file(run / "state.safetensors") == state);
@@ -186,6 +187,43 @@ TEST_F(DamageTest, VerifyNamesWhatIsBroken) {
     for (const auto& it : findings) EXPECT_EQ(it.at("condition") == "broken", it.at("file") == file) << it;
   }
   expect_refused(run_lm({"info", "--keys", "--verify"}), "--verify goes with a run");
+}
+
+TEST_F(DamageTest, VerifyNamesWhatIsMissing) {
+  const auto verified = [](const fs::path& run) { return run_lm({"info", run, "--verify"}); };
+  for (const std::string file : {"vocab.txt", "model.safetensors", "state.safetensors", "log.jsonl"}) {
+    const fs::path run = fresh();
+    fs::remove(run / file);
+    const Result result = verified(run);
+    EXPECT_EQ(result.status, 2) << file;
+    expect_contains(result.out, "missing     " + file);
+  }
+  const fs::path text = *data / "data", elsewhere = *data / "elsewhere";
+  fs::rename(text, elsewhere);
+  const Result result = verified(fresh());
+  fs::rename(elsewhere, text);
+  EXPECT_EQ(result.status, 2);
+  expect_contains(result.out, "missing     " + text.string());
+  // Killed before its first step, a run has no more than this.
+  const fs::path run = fresh();
+  for (const std::string file :
+       {"vocab.txt", "model.safetensors", "state.safetensors", "log.jsonl", "evaluations.jsonl"})
+    fs::remove(run / file);
+  EXPECT_EQ(verified(run).status, 0);
+}
+
+// Killed before its first evaluation, it has no model.
+TEST_F(DamageTest, VerifyMissesNoModelThatWasNeverThere) {
+  data->trained("begun", {"--epochs", "1"});
+  const fs::path run = *data / "begun";
+  for (const std::string file : {"model.safetensors", "evaluations.jsonl"}) fs::remove(run / file);
+  const std::vector<int32_t> ids = some_ids();
+  const Recipe recipe = small_recipe("lstm");
+  Training training(recipe, 11, ids);
+  advance(training, 3);
+  training.trainer.save(run / "state.safetensors", 0);
+  EXPECT_FALSE(has_best(run / "state.safetensors"));
+  expect_contains(run_lm({"info", run, "--verify"}).out, "absent      model.safetensors");
 }
 
 TEST_F(DamageTest, FilesWithoutDigestsAreReadWithOneWarning) {

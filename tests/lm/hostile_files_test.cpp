@@ -75,13 +75,64 @@ TEST_F(HostileFilesTest, WhatIsNoFileOfLines) {
       expect_refused(run_lm({"table", run}), file + ": " + what);
       if (file == "evaluations.jsonl") {
         expect_contains(run_lm({"eval", run}).err, file + ": " + what);
-      } else if (what == "a line of more than") {  // cut to where the state was saved
-        EXPECT_EQ(run_lm(data->resume("copy")).status, 0);
-        EXPECT_LT(fs::file_size(run / file), std::uintmax_t{1} << 20);
+      } else if (what == "a line of more than") {
+        expect_refused(run_lm(data->resume("copy")), file + ": was changed since the state");
+        EXPECT_EQ(fs::file_size(run / file), std::uintmax_t{3} << 30);
       } else {
         expect_refused(run_lm(data->resume("copy")), file + ": " + what);
       }
     }
+}
+
+// A line that somebody has put in would be the begin of another.
+TEST_F(HostileFilesTest, ALogThatWasEdited) {
+  const fs::path run = copy();
+  const std::string log = "# my notes\n" + bytes_of_file(run / "log.jsonl"),
+                    config = bytes_of_file(run / "config.toml");
+  write_bytes(run / "log.jsonl", log);
+  expect_refused(run_lm(data->resume("copy", {"--epochs", "2"})), "log.jsonl: was changed since the state");
+  EXPECT_TRUE(bytes_of_file(run / "log.jsonl") == log);
+  EXPECT_TRUE(bytes_of_file(run / "config.toml") == config);
+  fs::rename(run / "log.jsonl", run / "notes");
+  output_of_lm(data->resume("copy", {"--epochs", "2"}));
+}
+
+TEST_F(HostileFilesTest, ALastLineWithoutItsNewline) {
+  const fs::path run = copy(), file = run / "evaluations.jsonl";
+  const std::string whole = bytes_of_file(file);
+  write_bytes(file, whole.substr(0, whole.size() - 1));
+  expect_contains(output_of_lm({"info", run, "--verify"}),
+                  fmt::format("evaluations.jsonl: {} lines", lines_of(*data / "run/evaluations.jsonl")));
+  output_of_lm({"eval", run});
+  EXPECT_TRUE(bytes_of_file(file).starts_with(whole));
+}
+
+// A pipe that nobody writes into is not waited for.
+TEST_F(HostileFilesTest, APipeInThePlaceOfTheText) {
+  const fs::path run = copy(), folder = *data / "pipes";
+  fs::copy(*data / "data", folder);
+  fs::remove(folder / "valid.txt");
+  ASSERT_EQ(mkfifo((folder / "valid.txt").c_str(), 0600), 0);
+  const Program::Surroundings no_waiting{.most_seconds = 60};
+  std::vector<std::string> words = data->train("never", {"--epochs", "1"});
+  words[4] = folder;
+  expect_refused(run_lm(words, no_waiting), "valid.txt: a pipe, where a file is expected");
+  const std::string config = bytes_of_file(run / "config.toml"), text = data->path("data");
+  for (const std::string& place : {std::string(folder), std::string(folder / "valid.txt")}) {
+    std::string changed = config;
+    changed.replace(changed.find(text + '"'), text.size(), place);
+    write_bytes(run / "config.toml", changed);
+    for (const auto& words : std::vector<std::vector<std::string>>{{"eval", run}, data->resume("copy")})
+      expect_refused(run_lm(words, no_waiting), "valid.txt: a pipe, where a file is expected");
+    const Result verified = run_lm({"info", run, "--verify"}, no_waiting);
+    EXPECT_EQ(verified.status, 2);
+    expect_contains(verified.out, "valid.txt: a pipe, where a file is expected");
+  }
+}
+
+TEST_F(HostileFilesTest, NoMoreFilesToOpenAreNoFaultOfTheInput) {
+  copy();
+  expect_refused(run_lm(data->resume("copy"), {.most_open_files = 2}), "Too many open files", 1);
 }
 
 TEST_F(HostileFilesTest, ALinkToItself) {

@@ -27,6 +27,8 @@ TEST(JsonLines, ReadsWholeLines) {
             (std::vector<std::int64_t>{1, -2}));
   EXPECT_EQ(numbers_of("{\"n\":9223372036854775807}\n{\"n\":-9223372036854775808}\n"),
             (std::vector<std::int64_t>{INT64_MAX, INT64_MIN}));
+  EXPECT_EQ(numbers_of("{\"n\": 1}\n{\"n\": 2}"), (std::vector<std::int64_t>{1, 2}));
+  EXPECT_EQ(numbers_of("{\"n\": 1}\n{\"of\": {}"), (std::vector<std::int64_t>{1}));
   const TemporaryFolder folder;
   const auto none = [](const nlohmann::json&) { return false; };
   EXPECT_NO_THROW(read_json_lines(folder / "none", "a test writes", none));

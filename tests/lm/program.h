@@ -38,6 +38,10 @@ class Program {
     std::string input{};                        // on stdin
     std::string stdout_file{};                  // instead of Result::out
     std::optional<rlim_t> most_bytes_a_file{};  // as on a disk that is full
+    std::optional<rlim_t> most_addresses{};     // in bytes, as by ulimit -v
+    std::optional<rlim_t> most_open_files{};    // of its own
+    bool ignores_broken_pipes = false;          // as after trap '' PIPE
+    unsigned most_seconds = 0;                  // where it might never end; 0: any
   };
 
   /// Starts `lm` with these words.
@@ -55,11 +59,17 @@ class Program {
     dup2(open(in.c_str(), O_RDONLY), 0);
     dup2(open(out.c_str(), O_WRONLY | O_CREAT, 0666), 1);
     dup2(open(err.c_str(), O_WRONLY | O_CREAT, 0666), 2);
-    if (around.most_bytes_a_file) {
-      std::signal(SIGXFSZ, SIG_IGN);  // so that write() fails
-      const rlimit limit{*around.most_bytes_a_file, *around.most_bytes_a_file};
-      setrlimit(RLIMIT_FSIZE, &limit);
-    }
+    if (around.most_bytes_a_file) std::signal(SIGXFSZ, SIG_IGN);  // so that write() fails
+    const auto limit = [](auto resource, std::optional<rlim_t> most) {
+      if (!most) return;
+      const rlimit limits{*most, *most};
+      setrlimit(resource, &limits);
+    };
+    limit(RLIMIT_AS, around.most_addresses);
+    if (around.most_open_files) limit(RLIMIT_NOFILE, dup(0) + *around.most_open_files);
+    if (around.ignores_broken_pipes) std::signal(SIGPIPE, SIG_IGN);
+    limit(RLIMIT_FSIZE, around.most_bytes_a_file);
+    alarm(around.most_seconds);  // kills it
     execv(RONDO_PROGRAM, const_cast<char**>(arguments.data()));
     _exit(127);
   }

@@ -30,6 +30,26 @@ TEST(Stopped, AReaderThatGoes) {
   }
 }
 
+// The program sees what the signal would have said, and no full disk.
+TEST(Stopped, ByAPipeThatNobodyReadsThoughTheSignalIsIgnored) {
+  const SmallData data;
+  data.trained("run", {"--epochs", "1"});
+  const std::string pipe = data.path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"generate", data.path("run"), "--seed", "1", "-n", "1000000000"},
+        {"score", data.path("run")},
+        data.train("ignored", {"--epochs", "1"})}) {
+    Program program(words,
+                    {.input = std::string(100'000, '\n'), .stdout_file = pipe, .ignores_broken_pipes = true});
+    std::ifstream(pipe).get();
+    const Result result = program.end();
+    EXPECT_EQ(result.status, 128 + SIGPIPE) << words.front();
+    EXPECT_EQ(result.err, "");
+  }
+  output_of_lm(data.resume("ignored"));
+}
+
 TEST(Stopped, AFileThatIsHalfWritten) {
   const TemporaryFolder folder;
   std::string text;

@@ -1,0 +1,22 @@
+// Standard output, and what became of it.
+#include "lm/program/output.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+
+#include "lm/program/signals.h"
+#include "tensor/error.h"
+
+namespace rondo {
+
+void flush_output() {
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return;
+  pollfd state{STDOUT_FILENO, POLLOUT, 0};  // errno may be that of an earlier write, long gone
+  if (poll(&state, 1, 0) == 1 && (state.revents & POLLERR) != 0) throw Stopped{128 + SIGPIPE};
+  throw Error("cannot write to standard output: is the disk full?");
+}
+
+}  // namespace rondo
