@@ -124,21 +124,21 @@ Variable batched_matmul(const Variable& a, const Variable& b, Transpose transpos
                 });
 }
 
-Variable batched_product(const Variable& matrices, const Variable& x) {
+Variable per_row_matmul(const Variable& matrices, const Variable& x) {
   const int64_t B = x.value().rows(), I = x.shape().columns();
   check(I > 0 && matrices.value().rows() == B && matrices.shape().columns() % I == 0,
-        "[batched_product] matrices {} do not fit vectors {}", matrices.shape(), x.shape());
+        "[per_row_matmul] matrices {} do not fit vectors {}", matrices.shape(), x.shape());
   const int64_t O = matrices.shape().columns() / I;
   const auto row = [](const Tensor& t, int64_t b) { return t.row_range(b, b + 1); };
   const auto matrix = [row, O, I](const Tensor& t, int64_t b) { return row(t, b).reshaped({O, I}); };
   const Tensor y(x.shape().with_columns(O), x.value().device());
   for (int64_t b = 0; b < B; ++b)
     gemm(row(x.value(), b), Transpose::no, matrix(matrices.value(), b), Transpose::yes, 0, row(y, b));
-  return record("batched_product", y, {matrices, x},
+  return record("per_row_matmul", y, {matrices, x},
                 [=, A = Saved(matrices.value()), x = Saved(x.value())](const std::vector<Tensor>& gradients,
                                                                        const Inputs& in) {
-                  const Tensor &dy = gradients[0], &A_value = A.get("batched_product"),
-                               &x_value = x.get("batched_product");
+                  const Tensor &dy = gradients[0], &A_value = A.get("per_row_matmul"),
+                               &x_value = x.get("per_row_matmul");
                   if (in[0].wanted()) {
                     const Sink::Destination to = in[0].destination();
                     for (int64_t b = 0; b < B; ++b)

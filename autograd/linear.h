@@ -25,6 +25,6 @@ Variable batched_matmul(const Variable& a, const Variable& b, Transpose transpos
 
 /// Each row's own matrix times its vector: y_b = A_b x_b. matrices [B, O I] holds A_b [O, I] row by row,
 /// x [B, I]; [B, O]. Throws Error if I does not divide the columns of matrices.
-Variable batched_product(const Variable& matrices, const Variable& x);
+Variable per_row_matmul(const Variable& matrices, const Variable& x);
 
 }  // namespace rondo

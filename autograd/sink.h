@@ -58,8 +58,7 @@ class Sink {
   Sum sum(const Region& region);
   /// Adds g [region.rows, region.columns].
   void add(const Tensor& g, const Region& region);
-  /// Whether add() keeps g as it is, as the first or as a further piece of what it found side by side in one
-  /// memory.
+  /// Whether add() would store g without a copy: the sink is empty, or g continues the stored block.
   bool keeps(const Tensor& g, const Region& region) const;
   /// Adds factor [1] * g, a parameter's in one pass. Overwrites a g that is given away: that nobody else
   /// holds.

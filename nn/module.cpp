@@ -107,7 +107,7 @@ int64_t Module::parameter_count() const {
   return count;
 }
 
-void Module::begin_update(const RandomState& state) {
+void Module::begin_update(const RandomContext& state) {
   root().random_state_ = state;
   ++root().draw_generation_;
 }

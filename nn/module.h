@@ -22,7 +22,7 @@ class Parameter;
 class Buffer;
 
 /// What random numbers of a training step depend on besides the module's name.
-struct RandomState {
+struct RandomContext {
   uint64_t seed = 1;
   Deferred<uint64_t> update{};
   BatchSlice slice{};  // which streams of the batch this micro-batch holds
@@ -81,7 +81,7 @@ class Module {
   void set_statistics_rate(std::optional<double> rate) { root().statistics_rate_ = rate; }
   static constexpr double training_statistics_rate = 0.05;  // Cooijmans et al. 2016, their released code
   /// Starts the draws of an update, or of one micro-batch of it.
-  void begin_update(const RandomState& state);
+  void begin_update(const RandomContext& state);
 
   const std::string& name() const { return name_; }
   std::string full_name(const std::string& leaf) const;
@@ -90,7 +90,7 @@ class Module {
   /// A fresh key for a random draw of this module: the same for the same update, whatever the device and
   /// threads.
   RandomKey next_key();
-  const RandomState& random_state() const { return root().random_state_; }
+  const RandomContext& random_state() const { return root().random_state_; }
 
  private:
   friend class Parameter;
@@ -112,7 +112,7 @@ class Module {
   std::vector<Segment> segments_;
   Device device_ = Device::cpu;
   Tensor values_, gradients_;
-  RandomState random_state_;
+  RandomContext random_state_;
   uint64_t draw_generation_ = 0;
   bool training_ = false;
   std::optional<double> statistics_rate_;

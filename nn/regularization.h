@@ -1,5 +1,5 @@
 // Penalties on what a recurrent layer puts out, to be added to the loss. It deliberately does not weigh them:
-// that is the training's business (lm/training/training.cpp).
+// that is the training's business (lm/tasks/language_modelling.cpp).
 #pragma once
 
 #include "autograd/variable.h"

@@ -1,6 +1,6 @@
 // The average of a model's weights along its training, which is evaluated and kept in place of the weights
 // themselves: averaged SGD (Polyak & Juditsky 1992), where the updates are SGD's. It deliberately does not
-// know when to start: optim/non_monotonic.h does. Next: lm/training/training.h.
+// know when to start: optim/non_monotonic.h does. Next: lm/training/trainer.h.
 #pragma once
 
 #include <cstdint>

@@ -4,95 +4,111 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
-#include <cstring>
 
 #include "optim/apply_update.h"
 #include "optim/updates.h"
 
 namespace rondo {
 
-template <class Update>
-void Optimizer::prepare(const Update& update) {
-  const auto bytes = std::as_bytes(std::span(&update, 1));
-  numbers_.assign(bytes.begin(), bytes.end());
-  launch_ = &Optimizer::launch_as<Update>;
-}
-
-template <class Update>
-void Optimizer::launch_as(const StepControl& control, const void* numbers) {
-  Deferred<Update> update;
-  if (numbers)
-    update = Deferred<Update>::found_at(static_cast<const Update*>(numbers));
-  else
-    std::memcpy(&update.value, numbers_.data(), sizeof(Update));
-  std::vector<Tensor> inputs{values_, gradients_}, outputs{values_};
-  for (const NamedTensor& state : state_) {
-    inputs.push_back(state.tensor);
-    outputs.push_back(state.tensor);
-  }
-  apply_update(update, control, inputs, outputs);
-}
-
 namespace {
 
 real to_real(double x) { return static_cast<real>(x); }
 
-class Sgd final : public Optimizer {
+/// An optimizer whose update is of one kind: it says its numbers.
+template <class Update>
+class OptimizerOf : public Optimizer {
  public:
-  /// Without momentum nothing is kept.
+  using Optimizer::Optimizer;
+  void launch(const StepControl& control, const void* numbers) final {
+    const auto update = numbers ? Deferred<Update>::found_at(static_cast<const Update*>(numbers))
+                                : Deferred<Update>(formula_);
+    apply_update(update, control, inputs(), outputs());
+  }
+
+ protected:
+  /// At this rate; steps() counts the step already.
+  virtual Update formula(double learning_rate) const = 0;
+
+ private:
+  std::span<const std::byte> prepare(double learning_rate) final {
+    formula_ = formula(learning_rate);
+    return std::as_bytes(std::span(&formula_, 1));
+  }
+
+  Update formula_{};
+};
+
+class Sgd final : public OptimizerOf<SgdUpdate> {
+ public:
   Sgd(const OptimizerOptions& options, const Tensor& values, const Tensor& gradients)
-      : Optimizer(options, values, gradients,
-                  options.momentum == 0 ? std::vector<NamedTensor>{}
-                                        : std::vector<NamedTensor>{{"momentum", {}}}) {}
+      : OptimizerOf(options, values, gradients, {}) {}
 
  private:
-  void update(double learning_rate) override {
-    const OptimizerOptions& it = options();
-    if (it.momentum == 0)
-      prepare(SgdUpdate{.learning_rate = to_real(learning_rate), .weight_decay = to_real(it.weight_decay)});
-    else
-      prepare(MomentumUpdate{.learning_rate = to_real(learning_rate),
-                             .momentum = to_real(it.momentum),
-                             .weight_decay = to_real(it.weight_decay)});
+  SgdUpdate formula(double learning_rate) const override {
+    return {.learning_rate = to_real(learning_rate), .weight_decay = to_real(options().weight_decay)};
   }
 };
 
-/// Adam, and AdamW where `decoupled`.
-template <bool decoupled>
-class AdamFamily final : public Optimizer {
+class Momentum final : public OptimizerOf<MomentumUpdate> {
  public:
-  AdamFamily(const OptimizerOptions& options, const Tensor& values, const Tensor& gradients)
-      : Optimizer(options, values, gradients, {{"first_moment", {}}, {"second_moment", {}, 0}}) {}
+  Momentum(const OptimizerOptions& options, const Tensor& values, const Tensor& gradients)
+      : OptimizerOf(options, values, gradients, {{"momentum", {}}}) {}
 
  private:
-  void update(double learning_rate) override {
-    const OptimizerOptions& it = options();
-    const double t = static_cast<double>(steps());
-    AdamUpdate adam{.step_size = to_real(learning_rate / (1 - std::pow(it.beta1, t))),
-                    .root_of_correction = to_real(std::sqrt(1 - std::pow(it.beta2, t))),
-                    .first_rate = to_real(1 - it.beta1),
-                    .second_rate = to_real(1 - it.beta2),
-                    .epsilon = to_real(it.epsilon),
-                    .weight_decay = to_real(decoupled ? 0 : it.weight_decay)};
-    if constexpr (decoupled)
-      prepare(AdamWUpdate{.kept = to_real(1 - learning_rate * it.weight_decay), .adam = adam});
-    else
-      prepare(adam);
+  MomentumUpdate formula(double learning_rate) const override {
+    return {.learning_rate = to_real(learning_rate),
+            .momentum = to_real(options().momentum),
+            .weight_decay = to_real(options().weight_decay)};
   }
 };
 
-class Rmsprop final : public Optimizer {
+/// Of Adam and of AdamW, in which the decay is not the gradient's.
+AdamUpdate adam_update(const OptimizerOptions& it, int64_t steps, double learning_rate, double weight_decay) {
+  const double t = static_cast<double>(steps);
+  return {.step_size = to_real(learning_rate / (1 - std::pow(it.beta1, t))),
+          .root_of_correction = to_real(std::sqrt(1 - std::pow(it.beta2, t))),
+          .first_rate = to_real(1 - it.beta1),
+          .second_rate = to_real(1 - it.beta2),
+          .epsilon = to_real(it.epsilon),
+          .weight_decay = to_real(weight_decay)};
+}
+std::vector<NamedTensor> adam_state() { return {{"first_moment", {}}, {"second_moment", {}, 0}}; }
+
+class Adam final : public OptimizerOf<AdamUpdate> {
+ public:
+  Adam(const OptimizerOptions& options, const Tensor& values, const Tensor& gradients)
+      : OptimizerOf(options, values, gradients, adam_state()) {}
+
+ private:
+  AdamUpdate formula(double learning_rate) const override {
+    return adam_update(options(), steps(), learning_rate, options().weight_decay);
+  }
+};
+
+class AdamW final : public OptimizerOf<AdamWUpdate> {
+ public:
+  AdamW(const OptimizerOptions& options, const Tensor& values, const Tensor& gradients)
+      : OptimizerOf(options, values, gradients, adam_state()) {}
+
+ private:
+  AdamWUpdate formula(double learning_rate) const override {
+    return {.kept = to_real(1 - learning_rate * options().weight_decay),
+            .adam = adam_update(options(), steps(), learning_rate, 0)};
+  }
+};
+
+class Rmsprop final : public OptimizerOf<RmspropUpdate> {
  public:
   Rmsprop(const OptimizerOptions& options, const Tensor& values, const Tensor& gradients)
-      : Optimizer(options, values, gradients, {{"mean_square", {}, 0}}) {}
+      : OptimizerOf(options, values, gradients, {{"mean_square", {}, 0}}) {}
 
  private:
-  void update(double learning_rate) override {
+  RmspropUpdate formula(double learning_rate) const override {
     const OptimizerOptions& it = options();
-    prepare(RmspropUpdate{.learning_rate = to_real(learning_rate),
-                          .square_rate = to_real(1 - it.alpha),
-                          .epsilon = to_real(it.epsilon),
-                          .weight_decay = to_real(it.weight_decay)});
+    return {.learning_rate = to_real(learning_rate),
+            .square_rate = to_real(1 - it.alpha),
+            .epsilon = to_real(it.epsilon),
+            .weight_decay = to_real(it.weight_decay)};
   }
 };
 
@@ -109,12 +125,18 @@ std::unique_ptr<Optimizer> make(const OptimizerOptions& options, const Tensor& v
   return std::make_unique<T>(options, values, gradients);
 }
 
+std::unique_ptr<Optimizer> make_sgd(const OptimizerOptions& options, const Tensor& values,
+                                    const Tensor& gradients) {
+  if (options.momentum > 0) return make<Momentum>(options, values, gradients);
+  return make<Sgd>(options, values, gradients);
+}
+
 /// With their default rates: SGD's from Zaremba et al. 2014 (with clipping), Adam's from Kingma & Ba 2015,
 /// RMSprop's from Karpathy's char-rnn.
 constexpr Kind kinds[] = {
-    {"sgd", 1, make<Sgd>},
-    {"adam", 0.001, make<AdamFamily<false>>},
-    {"adamw", 0.001, make<AdamFamily<true>>},
+    {"sgd", 1, make_sgd},
+    {"adam", 0.001, make<Adam>},
+    {"adamw", 0.001, make<AdamW>},
     {"rmsprop", 0.002, make<Rmsprop>},
 };
 
@@ -167,13 +189,18 @@ std::span<const std::byte> Optimizer::begin_step(double learning_rate) {
   check(std::isfinite(learning_rate) && learning_rate >= 0, "[{}] a learning rate of {} is not one", name(),
         learning_rate);
   ++steps_;
-  update(learning_rate);
-  return numbers_;
+  return prepare(learning_rate);
 }
 
-void Optimizer::launch(const StepControl& control, const void* numbers) {
-  check(launch_ != nullptr, "[{}] launch() before the first begin_step()", name());
-  (this->*launch_)(control, numbers);
+std::vector<Tensor> Optimizer::outputs() const {
+  std::vector<Tensor> result{values_};
+  for (const NamedTensor& it : state_) result.push_back(it.tensor);
+  return result;
+}
+std::vector<Tensor> Optimizer::inputs() const {
+  std::vector<Tensor> result = outputs();
+  result.insert(result.begin() + 1, gradients_);
+  return result;
 }
 
 void Optimizer::step(double learning_rate, double gradient_scale) {

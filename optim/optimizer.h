@@ -52,7 +52,7 @@ class Optimizer {
   /// lies there, on the values' device, when the launch runs: a recorded launch is replayed with other
   /// numbers.
   std::span<const std::byte> begin_step(double learning_rate);
-  void launch(const StepControl& control, const void* numbers = nullptr);
+  virtual void launch(const StepControl& control, const void* numbers = nullptr) = 0;
 
   const std::string& name() const { return options_.name; }
   /// The rate to begin with: the one of the options, or the optimizer's default.
@@ -72,23 +72,18 @@ class Optimizer {
             std::vector<NamedTensor> state);
 
   const OptimizerOptions& options() const { return options_; }
-  /// Calls prepare() with the formula at this rate; steps() counts the step already.
-  virtual void update(double learning_rate) = 0;
-  /// Notes the formula and its numbers for launch(): p, g, state... -> p, state...
-  template <class Update>
-  void prepare(const Update& update);
+  /// The numbers of the formula at this rate; steps() counts the step already.
+  virtual std::span<const std::byte> prepare(double learning_rate) = 0;
+  /// {p, g, state...} and {p, state...}.
+  std::vector<Tensor> inputs() const;
+  std::vector<Tensor> outputs() const;
 
  private:
-  template <class Update>
-  void launch_as(const StepControl& control, const void* numbers);
-
   OptimizerOptions options_;
   double learning_rate_;
   Tensor values_, gradients_;
   std::vector<NamedTensor> state_;
   int64_t steps_ = 0;
-  std::vector<std::byte> numbers_;  // of the step's formula
-  void (Optimizer::*launch_)(const StepControl&, const void*) = nullptr;
 };
 
 /// An optimizer over flat buffers of one size; its state starts at zero. Throws InputError for an unknown

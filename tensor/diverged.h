@@ -1,4 +1,4 @@
-// What is thrown where updates have ruined the weights: what is computed is no number any more.
+// Thrown when the loss or the gradients became NaN or infinite.
 #pragma once
 
 #include "tensor/error.h"

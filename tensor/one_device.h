@@ -1,5 +1,5 @@
-// Operands of one operation lie on one device: a kernel of the GPU that reads the host's memory is lost, and
-// the GPU with it. It deliberately moves nothing: that is Tensor::to().
+// Operands of one operation lie on one device: a GPU kernel that dereferences host memory poisons the CUDA
+// context. It deliberately moves nothing: that is Tensor::to().
 #pragma once
 
 #include "tensor/tensor.h"

@@ -10,8 +10,8 @@
 namespace rondo {
 
 struct Segment {
-  std::string name;                  // full name, as in files
-  std::vector<std::string> aliases;  // other names of the same values: tied parameters
+  std::string name;                    // full name, as in files
+  std::vector<std::string> aliases{};  // other names of the same values: tied parameters
   Shape shape;
   int64_t offset = 0, row_stride = 0;  // in elements
 };

@@ -92,8 +92,8 @@ class Tensor {
   Tensor row_range(int64_t begin, int64_t end) const;
   /// Of a vector: its elements from `begin` on as rows that lie `row_stride` apart, as a view.
   Tensor rows_at(int64_t begin, Shape shape, int64_t row_stride) const;
-  /// A view of this shape whose matrix begins `rows` rows and `columns` columns before this one's: for parts
-  /// that are known to lie side by side in one memory.
+  /// The larger view that this one is a part of, `rows` rows and `columns` columns from its beginning: the
+  /// inverse of row_range() and column_block().
   Tensor enclosing(Shape shape, int64_t rows = 0, int64_t columns = 0) const;
   /// The same view with a version and holders of its own: a part of a buffer, such as one time step, that is
   /// written and let go apart from the others. Parts of one buffer must not overlap. A part has parts as

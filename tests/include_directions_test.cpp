@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -135,6 +136,26 @@ TEST(IncludeDirections, HoldInAllSources) {
   }
   EXPECT_GT(files, 10) << "too few sources under " << RONDO_SOURCE_DIR;
   for (const auto& [arrow, count] : arrows) RecordProperty(arrow, count);
+}
+
+// A comment or a page that sends a reader to a file that has moved.
+TEST(IncludeDirections, EveryFileThatIsNamedIsThere) {
+  const std::regex path(
+      R"(\b(lm|data|optim|nn|autograd|tensor|cuda|tests|bench|docs)/[a-z_/]+\.(h|cpp|cc|cu|md|py)\b)");
+  const std::string self = "include_directions_test.cpp";
+  for (const auto& entry : fs::recursive_directory_iterator(RONDO_SOURCE_DIR)) {
+    const std::string file = fs::relative(entry.path(), RONDO_SOURCE_DIR).generic_string();
+    const bool is_source = allowed.contains(folder_of(file)) || file.starts_with("tests/") ||
+                           file.starts_with("bench/") || file.starts_with("docs/") || file == "README.md";
+    if (!is_source || entry.path().filename() == self ||
+        !Names{".h", ".cpp", ".cc", ".cu", ".md"}.contains(entry.path().extension()))
+      continue;
+    std::ostringstream text;
+    text << std::ifstream(entry.path()).rdbuf();
+    const std::string content = text.str();
+    for (std::sregex_iterator it(content.begin(), content.end(), path), end; it != end; ++it)
+      EXPECT_TRUE(fs::exists(fs::path(RONDO_SOURCE_DIR) / it->str())) << file << " names " << it->str();
+  }
 }
 
 TEST(IncludeDirections, ComplainsOfArrowsThatRunUp) {

@@ -68,7 +68,7 @@ struct ReadChunk {
 };
 /// Reads the chunks that `next` gives until it gives none, and hands each to `use` before the next is read,
 /// so that it may change the weights. The state goes on without its history, unless a chunk is to begin
-/// anew. All that training mode switches on is off meanwhile, whether gradients are recorded or not.
+/// anew. Runs in evaluation mode; gradient recording is left as the caller set it.
 void read_chunks(LanguageModel& model, const std::function<bool(Chunk&)>& next,
                  const std::function<void(const ReadChunk&)>& use);
 

@@ -27,8 +27,8 @@
 #include "lm/program/terminal.h"
 #include "lm/program/training_log.h"
 #include "lm/program/version.h"
-#include "lm/training/checkpoint.h"
 #include "lm/tasks/self_test.h"
+#include "lm/training/checkpoint.h"
 #include "tensor/available_memory.h"
 #include "tensor/gemm.h"
 

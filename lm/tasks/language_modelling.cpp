@@ -48,6 +48,8 @@ LanguageModelling::LanguageModelling(LanguageModel& model, const LanguageModelli
       batches_(options.batches, train_ids),
       states_(model.initial_states(options.batches.batch)) {
   if (options_.micro_batch == 0) options_.micro_batch = options.batches.batch;
+  check_input(options_.micro_batch > 0 && options.batches.batch % options_.micro_batch == 0,
+              "micro-batches of {} do not divide a batch of {}", options_.micro_batch, options.batches.batch);
 }
 
 void LanguageModelling::begin_epoch(int64_t epoch) {
@@ -78,12 +80,16 @@ bool LanguageModelling::next_batch(Batch& batch) {
 }
 
 std::vector<LanguageModelling::Part> LanguageModelling::parts_of(const Chunk& chunk) const {
-  const bool is_padded = chunk.scored < chunk.steps * chunk.streams;
-  const bool cuts = is_padded && !carries_state() && leaves_out_padding(model_.options(), model_.device());
+  const bool may_cut = !carries_state() && leaves_out_padding(model_.options(), model_.device());
   std::vector<Part> parts;
+  size_t index = 0;
   for (int64_t first = 0; first < chunk.streams; first += options_.micro_batch) {
-    Chunk streams = streams_of(chunk, first, options_.micro_batch);
-    parts.push_back({first, cuts ? pieces_without_padding(streams, piece_steps) : std::vector{streams}});
+    const Chunk streams = streams_of(chunk, first, options_.micro_batch);
+    const bool is_padded = streams.scored < streams.steps * streams.streams;
+    parts.push_back(
+        {first, index,
+         may_cut && is_padded ? pieces_without_padding(streams, piece_steps) : std::vector{streams}});
+    index += 2 * parts.back().pieces.size();
   }
   return parts;
 }
@@ -102,10 +108,9 @@ void LanguageModelling::forward(const Part& part, std::vector<State>& states, Id
   }
 }
 
-Loss LanguageModelling::loss(int64_t number, const std::vector<Tokens>& indices, RandomState random) {
+Loss LanguageModelling::loss(int64_t number, const std::vector<Tokens>& indices, RandomContext random) {
   const Part& part = parts_[static_cast<size_t>(number)];
-  size_t next = 0;  // of the part's indices
-  for (int64_t i = 0; i < number; ++i) next += 2 * parts_[static_cast<size_t>(i)].pieces.size();
+  size_t next = part.first_index;
   random.slice = {options_.micro_batch, part.first, chunk_.streams};
   model_.begin_update(random);
   const int64_t count = options_.loss == LossScale::mean ? chunk_.scored : chunk_.streams;
@@ -157,7 +162,8 @@ double LanguageModelling::share_of_epoch() const {
 
 Figure LanguageModelling::evaluate(const std::function<void(int64_t)>& progress) {
   check(!valid_ids_.empty(), "[language modelling] no validation text was given");
-  const Evaluation it = evaluate_ids(model_, valid_ids_, options_.validation, {}, progress);
+  const Evaluation it = evaluate_ids(
+      model_, valid_ids_, options_.validation, {}, progress ? progress : [](int64_t) {});
   return figure_of(it, options_.validation);
 }
 

@@ -22,7 +22,7 @@ enum class LossScale { mean, sum_over_time };
 
 struct LanguageModellingOptions {
   BatchOptions batches{};
-  int64_t micro_batch = 0;  // streams of a batch at once; 0: all
+  int64_t micro_batch = 0;  // streams of a batch at once, which divide it; 0: all
   int64_t reset_every = 0;  // updates after which the state is zero again; 0: only with each epoch
   LossScale loss = LossScale::mean;
   double activation_regularization = 0, temporal_regularization = 0;  // nn/regularization.h
@@ -31,19 +31,20 @@ struct LanguageModellingOptions {
 
 class LanguageModelling : public Task {
  public:
-  /// The model and the ids must outlive it. Without `valid_ids` there is no evaluate().
+  /// The model and the ids must outlive it. Without `valid_ids` there is no evaluate(). InputError for a
+  /// micro-batch that does not divide the batch, and those of Batches.
   LanguageModelling(LanguageModel& model, const LanguageModellingOptions& options,
                     std::span<const int32_t> train_ids, std::span<const int32_t> valid_ids = {});
 
   Module& model() override { return model_; }
   void begin_epoch(int64_t epoch) override;
   bool next_batch(Batch& batch) override;
-  Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomState random) override;
+  Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override;
   void carry_state(int64_t part) override;
   void end_batch(int64_t step) override;
   double share_of_epoch() const override;
   /// Nats per symbol of the validation text.
-  Figure evaluate(const std::function<void(int64_t)>& progress = [](int64_t) {}) override;
+  Figure evaluate(const std::function<void(int64_t)>& progress = {}) override;
   void save(StateWriter& to) const override;
   void load(const StateReader& from) override;
 
@@ -59,7 +60,8 @@ class LanguageModelling : public Task {
  private:
   /// Some streams of a chunk, in pieces of time: where padding can be left out there may be several.
   struct Part {
-    int64_t first = 0;  // stream
+    int64_t first = 0;       // stream
+    size_t first_index = 0;  // of the batch's indices: inputs, targets, inputs, ... of the pieces
     std::vector<Chunk> pieces;
   };
   std::vector<Part> parts_of(const Chunk& chunk) const;

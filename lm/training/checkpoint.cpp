@@ -154,10 +154,13 @@ void StateFileWriter::add(const std::string& name, const Tensor& tensor) {
 }
 // Seventeen digits give a double back exactly.
 void StateFileWriter::add(const std::string& name, double number) {
-  numbers_[name] = fmt::format("{:.17g}", number);
+  add_number(name, fmt::format("{:.17g}", number));
 }
 void StateFileWriter::add(const std::string& name, int64_t number) {
-  numbers_[name] = fmt::format("{}", number);
+  add_number(name, fmt::format("{}", number));
+}
+void StateFileWriter::add_number(const std::string& name, const std::string& text) {
+  check(numbers_.emplace(name, text).second, "[save] two numbers of the name {}", name);
 }
 
 std::string StateFileWriter::first_not_finite() const { return first_not_finite_of(tensors_); }

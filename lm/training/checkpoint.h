@@ -32,7 +32,7 @@ void check_model_layout(const std::filesystem::path& path, const Module& model);
 /// memory.
 void check_state_layout(const std::filesystem::path& path, const Module& model);
 
-/// A state in memory, on its way to a file.
+/// A state in memory, on its way to a file. Error for two of one name.
 class StateFileWriter : public StateWriter {
  public:
   void add(const std::string& name, const Tensor& tensor) override;
@@ -43,6 +43,8 @@ class StateFileWriter : public StateWriter {
   void write(const std::filesystem::path& path) const;
 
  private:
+  void add_number(const std::string& name, const std::string& text);
+
   std::vector<std::pair<std::string, Tensor>> tensors_;
   Metadata numbers_;
 };

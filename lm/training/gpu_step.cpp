@@ -17,13 +17,19 @@ std::shared_ptr<void> gpu_memory(size_t bytes) {
 GpuStep::GpuStep()
     : records_(gpu_memory(most_outstanding * sizeof(StepRecord))),
       decision_(gpu_memory(sizeof(StepDecision))) {
+  reset();
+}
+
+void GpuStep::reset() {
+  recordings_.clear();
+  outstanding_ = 0;
   const StepDecision none;
   cuda::upload(decision_.get(), &none, sizeof none);
 }
 
 void GpuStep::make_blocks(size_t bytes) {
   cuda::synchronize();
-  forget();  // what has been recorded reads from where the block was
+  recordings_.clear();  // they read from where the block was
   block_bytes_ = bytes;
   on_gpu_ = gpu_memory(bytes);
   for (Block& block : blocks_) {
@@ -66,6 +72,9 @@ void GpuStep::run(Kind kind, bool replays, const std::function<void()>& launch) 
   blocks_[current_].read->set();
   ++outstanding_;
   Recording& recording = recordings_[kind];
+  check(!replays || !recording.has_run || recording.bytes == used_bytes_,
+        "[gpu step] batches of one kind need indices of the same sizes");
+  recording.bytes = used_bytes_;
   if (!replays || !recording.graph) {
     const StepMemory memory(Device::cuda);
     if (!replays || !recording.has_run) {

@@ -54,8 +54,8 @@ class GpuStep {
   /// Whether collect() must be called before a further step.
   bool is_full() const { return outstanding_ == most_outstanding; }
 
-  /// Forgets the graphs: where tensors that a step works on have been replaced.
-  void forget() { recordings_.clear(); }
+  /// Forgets graphs, steps and decisions: for another training.
+  void reset();
 
  private:
   static constexpr int64_t most_outstanding = 256;
@@ -71,6 +71,7 @@ class GpuStep {
     std::unique_ptr<cuda::Fence> read;
   };
   struct Recording {
+    size_t bytes = 0;  // of the block: steps of a kind stage the same
     bool has_run = false;
     std::unique_ptr<cuda::Graph> graph;
   };

@@ -22,7 +22,9 @@ struct Batch {
   int64_t scored = 0;                           // what its loss is summed over: symbols, labels, ...
   double rate_factor = 1;                       // times the learning rate, for this batch
   /// Batches of one kind launch the same kernels on tensors of the same shapes, so that a GPU records them
-  /// once and replays them; none: this one is launched as it is.
+  /// once and then replays them without calling loss() and carry_state(): whatever these take from the host
+  /// but `indices` must be the same for all of the kind (no Lengths of a batch, for one). None: this batch is
+  /// launched as it is.
   std::optional<int64_t> kind{};
 };
 
@@ -58,7 +60,7 @@ class Task {
   virtual bool next_batch(Batch& batch) = 0;
   /// The loss of a part of the staged batch. `indices` are the batch's, where the model is; random numbers
   /// are those of `random`, in which the task fills in the slice.
-  virtual Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomState random) = 0;
+  virtual Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) = 0;
   /// After the gradients of that part: what its history has needed may be overwritten.
   virtual void carry_state(int64_t /*part*/) {}
   /// After the batch's update, the step's number: on a GPU it may still be running.
@@ -68,7 +70,8 @@ class Task {
   /// What an epoch scores.
   virtual int64_t scored_per_epoch() const = 0;
 
-  /// Of the weights as they are. `progress` is told how much has been scored, and may throw to end it.
+  /// Of the weights as they are. `progress`, where it is not empty, is told how much has been
+  /// scored, and may throw to end it.
   virtual Figure evaluate(const std::function<void(int64_t)>& progress) = 0;
 
   /// The position in the data and what is carried from batch to batch: not the model. load() follows

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "autograd/functions.h"
@@ -44,6 +45,8 @@ Trainer::Trainer(Task& task, const TrainerOptions& options)
       trigger_(options.trigger_interval),
       average_(model_.values()),
       gpu_(model_.device() == Device::cuda ? std::make_unique<GpuStep>() : nullptr) {
+  check_input(options.clip >= 0, "gradients are clipped to a norm from 0 (not at all) on, not {}",
+              options.clip);
   task_.begin_epoch(epoch_);
 }
 
@@ -61,7 +64,8 @@ void Trainer::step() {
   stage(rate);
   ++step_;
   const auto update = [&] {
-    const StepControl control = gpu_ ? decide_on_gpu() : decide_on_cpu();
+    const std::vector<Tensor> reported = compute_gradients();
+    const StepControl control = decide(reported);
     optimizer_->launch(control, gpu_ ? gpu_->optimizer_numbers() : nullptr);
     if (average_.started()) average_.launch(control, gpu_ ? gpu_->average_numbers() : nullptr);
   };
@@ -90,37 +94,36 @@ void Trainer::stage(double rate) {
   }
 }
 
-template <class Take>
-void Trainer::compute_gradients(Take take) {
-  const RandomState random{
+std::vector<Tensor> Trainer::compute_gradients() {
+  const RandomContext random{
       .seed = options_.seed,
       .update = gpu_ ? gpu_->update() : Deferred<uint64_t>(static_cast<uint64_t>(step_ - 1))};
+  std::vector<Tensor> reported;
   model_.set_training(true);
   optimizer_->zero_gradients();
   for (int64_t part = 0; part < batch_.parts; ++part) {
     Loss loss = task_.loss(part, indices_, random);
-    for (const Tensor& reported : loss.reported) take(reported);
     if (loss.minimised.defined()) std::exchange(loss.minimised, {}).backward();
     task_.carry_state(part);
+    std::move(loss.reported.begin(), loss.reported.end(), std::back_inserter(reported));
   }
+  return reported;
 }
 
-StepControl Trainer::decide_on_cpu() {
+StepControl Trainer::decide(const std::vector<Tensor>& reported) {
+  if (gpu_) {
+    const Tensor loss = Tensor::zeros({1}, Device::cuda);
+    for (const Tensor& it : reported) accumulate(total(it), loss);
+    return gpu_->decide(loss, model_.gradients(), options_.clip);
+  }
   double loss = 0;
-  compute_gradients([&](const Tensor& reported) {
-    for (const real it : reported.to_vector()) loss += it;
-  });
+  for (const Tensor& tensor : reported)
+    for (const real it : tensor.to_vector()) loss += it;
   const double norm = gradient_norm(model_.gradients());
   check_finite(loss, norm, step_);
   pending_.loss += loss;
   pending_.gradient_norm = norm;
   return {static_cast<real>(clipping_factor(norm, options_.clip))};
-}
-
-StepControl Trainer::decide_on_gpu() {
-  const Tensor loss = Tensor::zeros({1}, Device::cuda);
-  compute_gradients([&](const Tensor& reported) { accumulate(total(reported), loss); });
-  return gpu_->decide(loss, model_.gradients(), options_.clip);
 }
 
 void Trainer::collect() {
@@ -173,7 +176,10 @@ void Trainer::begins_with(const Figure& figure) {
   early_stopping_.evaluated(figure.loss());
 }
 
-void Trainer::begin_next_epoch() { task_.begin_epoch(++epoch_); }
+void Trainer::begin_next_epoch() {
+  check(!is_staged_, "[trainer] the staged batch waits for its step()");
+  task_.begin_epoch(++epoch_);
+}
 
 bool Trainer::done() const { return at_the_end(options_, epoch_, early_stopping_, trigger_); }
 
@@ -199,7 +205,8 @@ bool has_best(const std::filesystem::path& state) {
 }
 
 void Trainer::save(const std::filesystem::path& path, int64_t log_position) const {
-  check(pending_steps_.empty(), "[save] steps whose end is not known");
+  check(pending_steps_.empty(), "[save] steps whose end is not known: ask for metrics() before");
+  check(!is_staged_, "[save] the staged batch waits for its step(): a resumed training would miss it");
   StateFileWriter file;
   file.add_segments("values", model_.values(), model_.segments());
   for (const Buffer* buffer : model_.buffers()) file.add("buffer." + buffer->name(), buffer->tensor());
@@ -220,7 +227,10 @@ void Trainer::save(const std::filesystem::path& path, int64_t log_position) cons
 }
 
 int64_t Trainer::load(const std::filesystem::path& path) {
-  if (gpu_) gpu_->forget();
+  if (gpu_) gpu_->reset();
+  is_staged_ = false;
+  pending_ = {};
+  pending_steps_.clear();
   const StateFile file(path);
   file.check_values_or_warn();
   file.read_segments("values", model_.values(), model_.segments());

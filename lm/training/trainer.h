@@ -53,8 +53,8 @@ class Trainer {
   /// Stages the next batch of the epoch; false at its end.
   bool next_batch();
   /// One update from the staged batch: forward, backward, clip, update, average. On a GPU it returns before
-  /// all that is done. A loss or a gradient that is not finite reaches no weights; on a CPU this throws
-  /// Diverged for it, on a GPU metrics() does.
+  /// all that is done. A loss or a gradient that is not finite reaches no weights: Diverged, on a GPU not
+  /// before metrics are read. After an exception only load() leads on.
   void step();
   /// Throws Diverged, naming the step and the first parameter that is not finite, if a step has diverged.
   StepMetrics metrics();
@@ -101,11 +101,10 @@ class Trainer {
  private:
   /// The staged batch's ids and the step's numbers, where the step's kernels find them.
   void stage(double rate);
-  /// Forward and backward, part by part; take(tensor) gets what is reported.
-  template <class Take>
-  void compute_gradients(Take take);
-  StepControl decide_on_cpu();
-  StepControl decide_on_gpu();
+  /// Forward and backward, part by part. Returns what the losses report.
+  std::vector<Tensor> compute_gradients();
+  /// The gradients' norm, how they are clipped, and whether there is an update at all.
+  StepControl decide(const std::vector<Tensor>& reported);
   /// Reads what the steps on the GPU have come to.
   void collect();
   void check_finite(double loss, double norm, int64_t step) const;

@@ -118,9 +118,8 @@ class StepInputs {
   /// to look across rows.
   const Rows& valid() const { return valid_; }
   Variable operator[](const Projection& projection) const;
-  /// The same, or columns [begin, end) of it, for its last use, which may then work in its memory:
-  /// add_linear(x.take(z), h, U) needs no second buffer for the sum. Blocks are taken from left to right;
-  /// what is taken cannot be asked for again.
+  /// The last use: gives up the buffer, or columns [begin, end) of it, so that the consumer can work in
+  /// place, as add_linear(x.take(z), h, U) does. Blocks are taken from left to right.
   Variable take(const Projection& projection);
   Variable take(const Projection& projection, int64_t begin, int64_t end);
 

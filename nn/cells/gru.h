@@ -14,8 +14,8 @@
 
 namespace rondo {
 
-/// r and z from their stacked pre-activations [B, M + H], r having M units, which nobody else holds: each is
-/// let go apart from the other, so that its gradient may lie where it does.
+/// r and z from their stacked pre-activations [B, M + H], r having M units, split into views that are freed
+/// separately, so that each gradient can reuse its input's memory.
 struct ResetAndUpdate {
   Variable r, z;
 };

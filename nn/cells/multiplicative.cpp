@@ -24,7 +24,7 @@ TensorRnn::TensorRnn(Module& parent, const std::string& suffix, const CellOption
       W(*this, "weight_hx", hidden() * hidden(), options) {}
 
 State TensorRnn::step(StepInputs& x, const State& previous) {
-  return {tanh(x.take(U) + batched_product(x.take(W), previous.h)), {}};
+  return {tanh(x.take(U) + per_row_matmul(x.take(W), previous.h)), {}};
 }
 
 MultiplicativeRnn::MultiplicativeRnn(Module& parent, const std::string& suffix,

@@ -30,7 +30,7 @@ struct LanguageModelOptions {
   // In its place: on the embedding, between recurrent layers, on the last one's output.
   std::optional<double> input_dropout{}, hidden_dropout{}, output_dropout{};
   bool variational = false;      // the same masks at all steps of a chunk (Gal & Ghahramani 2016)
-  double embedding_dropout = 0;  // share of the symbols whose vectors the input lacks for a chunk (the same)
+  double embedding_dropout = 0;  // share of the symbols whose embedding is zero for a whole chunk (the same)
   RecurrentNoise noise{};
   // K softmaxes, mixed (Yang et al. 2018). They see K latents as wide as the embedding or, where there is
   // none, as the last layer.

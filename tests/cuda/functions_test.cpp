@@ -287,11 +287,11 @@ TEST(FunctionsOnGpu, Linear) {
   expect_same_on_both([](const Variables& x) { return linear(x[0], x[1], {x[2]}); },
                       samples({{0, 4}, {5, 4}, {5}}));
   expect_same_on_both([](const Variables& x) { return matmul(x[0], x[1]); }, samples({{30, 4}, {4, 50}}));
-  expect_same_on_both([](const Variables& x) { return batched_product(x[0], x[1]); },
+  expect_same_on_both([](const Variables& x) { return per_row_matmul(x[0], x[1]); },
                       samples({{3, 80}, {3, 4}}));
   expect_same_on_both(
       [](const Variables& x) {
-        return batched_product(tanh(x[0]), x[0].column_block(2, 6)) * x[0].column_block(1, 3);
+        return per_row_matmul(tanh(x[0]), x[0].column_block(2, 6)) * x[0].column_block(1, 3);
       },
       samples({{3, 8}}));
 }

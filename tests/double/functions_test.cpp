@@ -276,10 +276,10 @@ TEST(Gradient, OfAddLinear) {
 }
 
 TEST(Gradient, OfBatchedProduct) {
-  expect_gradients([](const Variables& x) { return batched_product(x[0], x[1]); }, samples({{3, 8}, {3, 4}}));
+  expect_gradients([](const Variables& x) { return per_row_matmul(x[0], x[1]); }, samples({{3, 8}, {3, 4}}));
   expect_gradients(
       [](const Variables& x) {
-        return batched_product(tanh(x[0]), x[0].column_block(2, 6)) * x[0].column_block(1, 3);
+        return per_row_matmul(tanh(x[0]), x[0].column_block(2, 6)) * x[0].column_block(1, 3);
       },
       samples({{3, 8}}));
 }

@@ -74,7 +74,7 @@ struct Copying : Task {
     batch.scored = std::ranges::count_if(batch_.targets, [](int32_t it) { return it != not_scored; });
     return true;
   }
-  Loss loss(int64_t, const std::vector<Tokens>& indices, RandomState random) override {
+  Loss loss(int64_t, const std::vector<Tokens>& indices, RandomContext random) override {
     const int64_t T = batch_.steps + 1, B = std::ssize(batch_.lengths);
     random.slice = {B, 0, B};
     model_.begin_update(random);

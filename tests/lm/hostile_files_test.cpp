@@ -122,8 +122,8 @@ TEST_F(HostileFilesTest, APipeInThePlaceOfTheText) {
     std::string changed = config;
     changed.replace(changed.find(text + '"'), text.size(), place);
     write_bytes(run / "config.toml", changed);
-    for (const auto& words : std::vector<std::vector<std::string>>{{"eval", run}, data->resume("copy")})
-      expect_refused(run_lm(words, no_waiting), "valid.txt: a pipe, where a file is expected");
+    for (const auto& command : std::vector<std::vector<std::string>>{{"eval", run}, data->resume("copy")})
+      expect_refused(run_lm(command, no_waiting), "valid.txt: a pipe, where a file is expected");
     const Result verified = run_lm({"info", run, "--verify"}, no_waiting);
     EXPECT_EQ(verified.status, 2);
     expect_contains(verified.out, "valid.txt: a pipe, where a file is expected");

@@ -39,7 +39,7 @@ class Classification : public Task {
     batch.scored = 2;
     return true;
   }
-  Loss loss(int64_t, const std::vector<Tokens>& indices, RandomState) override {
+  Loss loss(int64_t, const std::vector<Tokens>& indices, RandomContext) override {
     const Variable nats = negative_log_likelihood(head_(model_.hidden(indices[0])), indices[1]);
     return {mean(nats), {nats.value()}};
   }
@@ -78,11 +78,16 @@ class InTurn : public Task {
     turn_ = 0;
   }
   bool next_batch(Batch& batch) override {
-    return tasks_[static_cast<size_t>(turn_++ % 2)]->next_batch(batch);
+    ++turn_;
+    if (!now().next_batch(batch)) return false;
+    if (batch.kind) batch.kind = 2 * *batch.kind + turn_ % 2;  // kinds of two tasks are two
+    return true;
   }
-  Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomState random) override {
-    return tasks_[static_cast<size_t>((turn_ - 1) % 2)]->loss(part, indices, random);
+  Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override {
+    return now().loss(part, indices, random);
   }
+  void carry_state(int64_t part) override { now().carry_state(part); }
+  void end_batch(int64_t step) override { now().end_batch(step); }
   double share_of_epoch() const override { return tasks_[1]->share_of_epoch(); }
   int64_t scored_per_epoch() const override {
     return tasks_[0]->scored_per_epoch() + tasks_[1]->scored_per_epoch();
@@ -102,6 +107,8 @@ class InTurn : public Task {
   }
 
  private:
+  Task& now() const { return *tasks_[static_cast<size_t>((turn_ + 1) % 2)]; }
+
   std::array<Task*, 2> tasks_;
   int64_t turn_ = 0;
 };

@@ -278,6 +278,46 @@ TEST(Training, TheRateOfAStepIsInProportionToItsOwnChunk) {
 }
 
 // The whole way: raw weights; the trigger; their average, which is evaluated while they go on.
+TEST(Training, RefusesMicroBatchesThatDoNotDivideTheBatch) {
+  const std::vector<int32_t> ids = some_ids();
+  LanguageModel model({.hidden = {4}}, 11);
+  LanguageModellingOptions options;
+  for (const int64_t micro_batch : {3, -1, 40}) {
+    options.micro_batch = micro_batch;
+    EXPECT_EQ(error_of([&] { LanguageModelling(model, options, ids); }),
+              fmt::format("micro-batches of {} do not divide a batch of 20", micro_batch));
+  }
+}
+
+TEST(Training, RefusesANegativeClip) {
+  Recipe recipe = small_recipe("rnn");
+  recipe.train.clip = -1;
+  const std::vector<int32_t> ids = some_ids();
+  EXPECT_THROW(Training(recipe, 11, ids), InputError);
+}
+
+// What it has staged, and has not told, is of the training before.
+TEST(Training, BeginsAnewWithAState) {
+  const TemporaryFolder folder;
+  const std::vector<int32_t> ids = some_ids();
+  Training training(small_recipe("rnn"), 11, ids);
+  training.trainer.save(folder / "state");
+  ASSERT_TRUE(training.trainer.next_batch());
+  EXPECT_THROW(training.trainer.save(folder / "state"), Error);
+  EXPECT_THROW(training.trainer.begin_next_epoch(), Error);
+  training.trainer.step();
+  ASSERT_TRUE(training.trainer.next_batch());
+  training.trainer.load(folder / "state");
+  EXPECT_EQ(training.trainer.metrics().scored, 0);
+  EXPECT_THROW(training.trainer.step(), Error);
+}
+
+TEST(StateFile, HoldsNoNameTwice) {
+  StateFileWriter file;
+  file.add("step", int64_t{1});
+  EXPECT_THROW(file.add("step", 2.0), Error);
+}
+
 TEST(Training, AveragesFromTheTriggerOn) {
   const std::vector<int32_t> ids = some_ids();
   Recipe recipe = averaging_recipe();

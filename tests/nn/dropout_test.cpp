@@ -18,7 +18,7 @@ struct Dropped : Module {
 
 TEST(Dropout, DependsOnUpdateNameAndDrawOnly) {
   const Variable x(Tensor::filled({4, 50}, 1));
-  const RandomState third{.seed = 7, .update = 3, .slice = {4, 0, 4}},
+  const RandomContext third{.seed = 7, .update = 3, .slice = {4, 0, 4}},
       fourth{.seed = 7, .update = 4, .slice = {4, 0, 4}};
   Dropped model;
   model.begin_update(third);
