@@ -1,7 +1,7 @@
 // Variable: a Tensor with history, and what the history is made of. All user-facing mathematics takes and
 // returns Variables; a Tensor converts to one without history. A slice is a Variable whose edge points into
 // its parent: its gradient is written straight into the parent's sink. It deliberately holds no operators.
-// Next: autograd/engine.cpp, then autograd/operators.h and autograd/functions.h.
+// Next: autograd/variable.cpp, autograd/engine.cpp, then autograd/operators.h and autograd/functions.h.
 #pragma once
 
 #include <cstdint>

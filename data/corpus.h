@@ -1,5 +1,8 @@
 // The corpus: finds training, validation and test text, and encodes it. It deliberately downloads nothing,
 // guesses no unit and makes no vocabulary of its own: see data/vocabulary.h. Read next: data/streams.h.
+//
+// A Text is the symbols of one split, and Encoded are its ids; CorpusText has the texts of all splits, and
+// Corpus their ids: the vocabulary, which is made of texts, lies between the two.
 #pragma once
 
 #include <cstdint>

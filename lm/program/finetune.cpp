@@ -5,6 +5,7 @@
 
 #include "data/input_file.h"
 #include "lm/program/model.h"
+#include "lm/program/recipe_validation.h"
 #include "lm/training/trainer.h"
 
 namespace rondo {

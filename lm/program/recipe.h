@@ -101,8 +101,4 @@ std::vector<Key> keys_of(MadeBy& made_by);
 /// Whether a setting of [model] is no part of a trained model: what drops units or keeps them for a step.
 bool acts_in_training_alone(const std::string& key);
 
-/// InputError if settings contradict each other; `where` (a recipe's name or file) begins the text, which
-/// names the keys and what would mend it.
-void validate(const Recipe& recipe, const std::string& where);
-
 }  // namespace rondo

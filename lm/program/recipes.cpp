@@ -15,6 +15,7 @@
 #include "data/text.h"
 #include "lm/program/nearest.h"
 #include "lm/program/published.h"
+#include "lm/program/recipe_validation.h"
 #include "lm/program/toml.h"
 #include "tensor/error.h"
 

@@ -10,6 +10,7 @@
 
 #include "data/files.h"
 #include "data/input_file.h"
+#include "lm/program/recipe_validation.h"
 #include "lm/program/toml.h"
 #include "tensor/error.h"
 

@@ -6,6 +6,7 @@
 #include "lm/program/memory_estimate.h"
 #include "lm/program/model.h"
 #include "lm/program/recipe.h"
+#include "lm/program/recipe_validation.h"
 #include "tests/fuzz/target.h"
 
 namespace rondo::fuzz {

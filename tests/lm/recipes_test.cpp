@@ -8,6 +8,7 @@
 #include "lm/program/evaluation_report.h"
 #include "lm/program/model.h"
 #include "lm/program/published.h"
+#include "lm/program/recipe_validation.h"
 #include "tests/lm/temporary_folder.h"
 
 namespace rondo {
