@@ -27,9 +27,6 @@ struct Region {
   friend bool operator==(const Region&, const Region&) = default;
 };
 
-/// Token ids, shared between the graph and its caller.
-using Tokens = std::shared_ptr<const Indices>;
-
 class Sink {
  public:
   Sink() = default;

@@ -50,4 +50,7 @@ class Indices {
   mutable std::shared_ptr<int32_t> on_gpu_;
 };
 
+/// Token ids, or numbers of rows, shared between a graph and its caller.
+using Tokens = std::shared_ptr<const Indices>;
+
 }  // namespace rondo

@@ -11,6 +11,7 @@
 
 namespace rondo {
 
+// The one place where a device is chosen; here, because tensors are what has one.
 const Kernels& kernels(Device device) {
 #ifdef RONDO_CUDA
   if (device == Device::cuda) return cuda::kernels;
