@@ -20,7 +20,9 @@ struct DynamicOptions {
   double learning_rate = 5e-5, decay = 0.002, epsilon = 2e-5;
   int64_t length = 5;                // of the chunks that are learned from
   int64_t statistics_streams = 100;  // of the batches over which gradients are measured
-  std::string style = "new";         // how rates and decays are scaled: "new" or "old" (recipe.cpp says how)
+  /// "old": rate, decay and epsilon are meant for sums of squares over batches, and over tensors, in place of
+  /// means, as the paper's are.
+  std::string style = "new";
 };
 
 /// How large gradients are over the training text.

@@ -6,28 +6,13 @@
 
 #include "lm/program/progress.h"
 #include "lm/program/recipe.h"
+#include "lm/program/window.h"
 #include "lm/training/observer.h"
 
 namespace rondo {
 
 /// The figure that a reader of this unit expects: perplexity for words, bits for the rest.
 std::string figure_text(const Recipe& recipe, double nats);
-
-/// The mean loss and the speed of the steps since it began.
-class Window {
- public:
-  void add(const StepMetrics& metrics) {
-    loss_ += metrics.loss;
-    scored_ += metrics.scored;
-  }
-  double loss() const { return loss_ / static_cast<double>(scored_); }
-  double symbols_per_second() const { return static_cast<double>(scored_) / seconds_since(begin_); }
-
- private:
-  double loss_ = 0;
-  int64_t scored_ = 0;
-  Clock::time_point begin_ = Clock::now();
-};
 
 class Terminal : public Observer {
  public:

@@ -8,7 +8,7 @@
 #include "lm/program/json_lines.h"
 #include "lm/program/recipe.h"
 #include "lm/program/run_folder.h"
-#include "lm/program/terminal.h"
+#include "lm/program/window.h"
 #include "lm/training/observer.h"
 
 namespace rondo {

@@ -2,6 +2,7 @@
 #include "lm/training/checkpoint.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <set>
@@ -93,9 +94,9 @@ void check_values_or_warn(const Safetensors& file) {
   static std::set<std::string> warned;
   if (!file.has_digests() && !file.metadata().empty() && warned.insert(file.name()).second)
     fmt::print(stderr,
-               "lm: warning: {}: written without SHA-256, by an older version or another program: damage to "
+               "{}: warning: {}: written without SHA-256, by an older version or another program: damage to "
                "its values cannot be noticed\n",
-               file.name());
+               program_invocation_short_name, file.name());
 }
 
 template <class Number>

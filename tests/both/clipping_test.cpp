@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "optim/step_control.h"
+#include "tensor/tensor.h"
 #include "tests/golden/golden.h"
 
 namespace rondo {
@@ -33,6 +35,25 @@ TEST(Clipping, FollowsPyTorch) {
     for (size_t i = 0; i < expected.size(); ++i)
       EXPECT_NEAR(gradients.to_vector()[i], expected[i], tolerance) << name << " [" << i << "]";
   }
+}
+
+// Where a GPU decides on a step, in numbers of its own precision.
+TEST(StepControl, ScalesNotesAndStopsForGood) {
+  const Tensor gradients = flat({3, 0, -4});
+  std::vector<StepRecord> records(2);
+  StepDecision decision;
+  const auto decide = [&](double loss, double most, int64_t slot) {
+    decide_step(flat({loss}), gradients, most, &slot, records.data(), &decision);
+    return StepDecision::control(&decision);
+  };
+  EXPECT_EQ(decide(2.5, 10, 0).gradient_scale.now(), 1);
+  EXPECT_EQ(records[0].loss, real(2.5));
+  EXPECT_NEAR(records[0].norm, 5, tolerance * 10);
+  EXPECT_NEAR(decide(2.5, 2, 1).gradient_scale.now(), 2.0 / (5 + 1e-6), tolerance);
+  EXPECT_EQ(decide(2.5, 0, 1).gradient_scale.now(), 1) << "0: not clipped";
+  EXPECT_EQ(decide(2.5, 2, 1).stop.now(), 0);
+  EXPECT_NE(decide(std::numeric_limits<double>::quiet_NaN(), 2, 1).stop.now(), 0);
+  EXPECT_NE(decide(2.5, 2, 1).stop.now(), 0) << "for good";
 }
 
 TEST(Clipping, ByHand) {

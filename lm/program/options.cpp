@@ -1,0 +1,319 @@
+// The options of every command.
+#include "lm/program/options.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <limits>
+#include <sstream>
+
+#include "lm/program/nearest.h"
+#include "lm/program/version.h"
+#include "tensor/threads.h"
+
+namespace rondo {
+namespace {
+
+/// Accepts what reads as a whole as `Number` and lies in least..most.
+template <class Number>
+CLI::Validator in_range(Number least, Number most, const std::string& accepted) {
+  return CLI::Validator(
+      [=](std::string& text) -> std::string {
+        std::istringstream in(text);
+        Number value{};
+        const bool good = in >> value && in.peek() == EOF && value >= least && value <= most;
+        return good ? "" : fmt::format("'{}': expected {}", text, accepted);
+      },
+      "");
+}
+CLI::Validator integer(std::int64_t least, std::int64_t most) {
+  return in_range(least, most, fmt::format("an integer, {} to {}", least, most));
+}
+CLI::Validator integer(std::int64_t least) {
+  return integer(least, std::numeric_limits<std::int64_t>::max());
+}
+
+/// An option with an empty value, as of a shell's variable that is not set, is none that was left out.
+const CLI::Validator not_empty(
+    [](std::string& text) -> std::string { return text.empty() ? "'': expected a value" : ""; }, "");
+
+}  // namespace
+
+CLI::App& Options::command(const std::string& name, const std::string& what, const std::string& example) {
+  CLI::App& added = *app.add_subcommand(name, what);
+  added.footer("Example:\n  " + example);
+  added.allow_extras();  // what is left over gets an error text of our own
+  return added;
+}
+
+template <class Of>
+void Options::add_device(CLI::App& to, Of& options) {
+  to.add_option("--device", options.device, "where to compute: cpu or cuda (default: cpu)")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->type_name("NAME");
+  to.add_option("--precision", options.precision,
+                "how a GPU multiplies: fp32, or rounded and faster, tf32 or bf16 (default: fp32)")
+      ->check(CLI::IsMember({"fp32", "tf32", "bf16"}))
+      ->type_name("NAME");
+  to.add_option("--threads", options.threads,
+                "threads of the CPU (default: OMP_NUM_THREADS, else one per core)")
+      ->check(integer(1, most_threads))
+      ->type_name("N");
+}
+
+Options::Options() {
+  app.require_subcommand(0, 1);
+  app.set_version_flag("--version", "lm (Rondo) " + version());
+  app.footer(
+      "lm COMMAND --help tells more. Exit status: 0 done, 1 failed while running, 2 bad input or usage,\n"
+      "130, 143, 129 or 141 stopped by Ctrl-C, SIGTERM, SIGHUP or a pipe that nobody reads any more; a "
+      "training\n"
+      "has saved its state.");
+
+  CLI::App& train_command =
+      command("train", "train a model", "lm train --recipe char-lstm --data book.txt --epochs 5");
+  train_command.add_option("--recipe", train.recipe, "a name from `lm recipes`, or a TOML file")
+      ->type_name("NAME|FILE")
+      ->check(not_empty);
+  train_command
+      .add_option("--data", train.data,
+                  "a folder with train.txt, valid.txt and perhaps test.txt; or one text file, whose last two "
+                  "twentieths "
+                  "become valid and test")
+      ->type_name("DIR|FILE")
+      ->check(not_empty);
+  train_command.add_option("--out", train.out, "the run folder to make (default: runs/RECIPE-N)")
+      ->type_name("RUN")
+      ->check(not_empty);
+  train_command.add_option("--epochs", epochs, "times to read the training text (default: the recipe's)")
+      ->type_name("N")
+      ->check(not_empty);
+  train_command.add_option("--seed", seed, "of weights and dropout (default: the recipe's, else 1)")
+      ->type_name("N")
+      ->check(not_empty);
+  train_command
+      .add_option("--set", train_sets,
+                  "any setting of the recipe, again and again; `lm info --keys` lists them")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->take_all();
+  add_device(train_command, train);
+  train_command.add_flag("--resume", train.resume,
+                         "continue the run at --out; only --epochs, --device, --precision, --threads and "
+                         "where --data lies may change");
+
+  CLI::App& finetune_command =
+      command("finetune", "train the best model of a finished run further, by averaged SGD",
+              "lm finetune runs/awd-lstm-ptb-1 --epochs 50");
+  finetune_command.footer(
+      "The result is a run of its own, never worse on valid than the run it starts from. It stops by "
+      "itself;\n"
+      "lm train --out RUN --resume goes on with one that was interrupted.\n" +
+      finetune_command.get_footer());
+  finetune_command.add_option("run", train.base, "the folder of the finished run")->type_name("RUN");
+  finetune_command
+      .add_option("--out", train.out, "the run folder to make (default: runs/RECIPE-finetuned-N)")
+      ->type_name("RUN")
+      ->check(not_empty);
+  finetune_command.add_option("--epochs", epochs, "at most (default: the recipe's finetune.epochs)")
+      ->type_name("N")
+      ->check(not_empty);
+  finetune_command.add_option("--data", train.data, "where the run's text lies now, if it has moved")
+      ->type_name("DIR|FILE")
+      ->check(not_empty);
+  finetune_command
+      .add_option("--set", train_sets, "a setting, again and again, as in --set finetune.learning_rate=10")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->take_all();
+  add_device(finetune_command, train);
+
+  CLI::App& eval_command = command("eval", "measure how well a model predicts a text: nats, bits, perplexity",
+                                   "lm eval runs/char-lstm-1 --split test --json");
+  eval_command.add_option("run", evaluate.run, "the run folder")->type_name("RUN");
+  CLI::Option* split =
+      eval_command.add_option("--split", evaluate.split, "train, valid or test of the run's data")
+          ->check(CLI::IsMember({"train", "valid", "test"}))
+          ->type_name("NAME")
+          ->capture_default_str();
+  eval_command.add_option("--text", evaluate.text, "a text file, in place of a split")
+      ->type_name("FILE")
+      ->check(not_empty)
+      ->excludes(split);
+  eval_command
+      .add_option(
+          "--streams", evaluate.streams,
+          "pieces read side by side, the state carried on: more is faster, 1 is exact (default: as the run's "
+          "data.evaluated_as and train.final_streams say)")
+      ->check(integer(1, 1000000))
+      ->type_name("N");
+  eval_command.add_option("--data", evaluate.data, "where the run's text lies now, if it has moved")
+      ->type_name("DIR|FILE")
+      ->check(not_empty);
+  eval_command.add_flag(
+      "--dynamic", evaluate.dynamic,
+      "dynamic evaluation: the weights learn from what they were scored on, and are put back");
+  eval_command.add_flag("--cache", evaluate.cache,
+                        "neural cache: symbols that followed states like the present one are more probable");
+  eval_command
+      .add_option("--set", eval_sets,
+                  "a setting of [dynamic] or [cache], again and again (default: the run's)")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->take_all();
+  eval_command.add_flag("--tune", evaluate.tune,
+                        "first search the settings of --dynamic and --cache on the validation text");
+  eval_command
+      .add_option(
+          "--budget", evaluate.budget,
+          fmt::format("symbols that --tune may score, beside the statistics of --dynamic (default: {})",
+                      default_tuning_budget))
+      ->check(integer(1))
+      ->type_name("N");
+  add_device(eval_command, evaluate);
+  eval_command.add_flag("--json", evaluate.json, "print one JSON object");
+  eval_command.footer(
+      "Nats are the mean of -ln p over the symbols scored, and their number is printed and is the\n"
+      "denominator. Scored is every symbol but the first, which is context only; nothing is dropped at the\n"
+      "end. Streams are pieces of the text, each from a zero state, the first symbol of a piece having the\n"
+      "last of the piece before as context. --dynamic and --cache read one stream. (Published code often\n"
+      "divides the sum over N - 1 symbols by N, for a slightly lower figure; that is not done here.)\n"
+      "--dynamic reads the training text once before, in dynamic.statistics_streams streams, then scores\n"
+      "dynamic.length symbols at a time with the weights as they are, and updates them from that loss.\n"
+      "--cache mixes what cache.window states remember into p; it grows from empty. With both it mixes into\n"
+      "what the present weights give. `lm info --keys` lists the settings.\n" +
+      eval_command.get_footer());
+
+  CLI::App& score_command = command("score", "print the probability of each line of standard input",
+                                    "lm score runs/char-lstm-1 < lines.txt");
+  score_command.footer(
+      "A row a line, separated by tabs: natural-log probability, symbols, how many of them are unknown.\n"
+      "A line starts from zero state, after the end of a line: all its symbols are scored, its own end "
+      "too.\n" +
+      fmt::format("A line has at most {} bytes.\n", longest_scored_line) + score_command.get_footer());
+  score_command.add_option("run", score.run, "the run folder")->type_name("RUN");
+  score_command.add_flag("--stateful", score.stateful, "carry the state from line to line");
+  score_command.add_flag("--per-symbol", score.per_symbol,
+                         "a row for each symbol: line, symbol as in vocab.txt, natural-log probability");
+  add_device(score_command, score);
+
+  CLI::App& generate_command =
+      command("generate", "sample text from a model",
+              "lm generate runs/char-lstm-1 --prompt 'The ' -n 500 --temperature 0.8");
+  generate_command.add_option("run", generate.run, "the run folder")->type_name("RUN");
+  generate_command.add_option("--prompt", generate.prompt, "text to go on from; it is printed first")
+      ->type_name("TEXT");
+  generate_command.add_option("-n", generate.symbols, "symbols to sample (words, characters or bytes)")
+      ->check(integer(0))
+      ->type_name("N")
+      ->capture_default_str();
+  generate_command
+      .add_option("--temperature", generate.temperature,
+                  "below 1 safer, above 1 bolder; 0: always the most probable")
+      ->check(in_range(0.0, std::numeric_limits<double>::max(),
+                       fmt::format("a number, 0 to {:.6g}", std::numeric_limits<double>::max())))
+      ->type_name("T")
+      ->capture_default_str();
+  generate_command
+      .add_option("--top-k", generate.top_k, "sample from the K most probable symbols only; 0: from all")
+      ->check(integer(0))
+      ->type_name("K")
+      ->capture_default_str();
+  generate_command
+      .add_option("--top-p", generate.top_p,
+                  "sample from the most probable symbols that make up this share, above 0 to 1")
+      ->check(in_range(std::numeric_limits<double>::min(), 1.0, "a number above 0, up to 1"))
+      ->type_name("P")
+      ->capture_default_str();
+  generate_command
+      .add_option("--seed", generate.seed, "of the sampling (default: drawn, and printed on stderr)")
+      ->check(integer(0))
+      ->type_name("N");
+  generate_command.add_flag("--allow-unk", generate.allow_unknown, "let <unk> be sampled");
+  add_device(generate_command, generate);
+
+  CLI::App& ngram_command =
+      command("ngram", "estimate and measure an n-gram model: Kneser-Ney, or an ARPA file",
+              "lm ngram --data ptb --order 5 --out ptb.arpa");
+  ngram_command.footer(
+      "The estimate is modified Kneser-Ney, interpolated, of the training text (Chen & Goodman 1998), all\n"
+      "n-grams kept. Each line is read from its begin (<s>) on: all its symbols are scored, its end too, "
+      "and\n"
+      "no context crosses it. What the training text lacks is <unk>; if it lacks that, too, <unk> has the\n"
+      "probability that is left for symbols not seen. In ARPA files of characters and bytes a blank is\n"
+      "<space>, and what else is not visible is escaped as in vocab.txt.\n" +
+      ngram_command.get_footer());
+  ngram_command
+      .add_option("--data", ngram.data,
+                  "a folder with train.txt, valid.txt and perhaps test.txt; or one text file, whose last two "
+                  "twentieths become valid and test")
+      ->type_name("DIR|FILE")
+      ->check(not_empty);
+  CLI::Option* order = ngram_command.add_option("--order", ngram.order, "of the longest n-grams")
+                           ->check(integer(1, 5))
+                           ->type_name("N")
+                           ->capture_default_str();
+  CLI::Option* out = ngram_command.add_option("--out", ngram.out, "an ARPA file to write")
+                         ->type_name("FILE.arpa")
+                         ->check(not_empty);
+  ngram_command
+      .add_option("--arpa", ngram.arpa, "measure this model, of any toolkit, in place of estimating one")
+      ->excludes(order)
+      ->excludes(out)
+      ->type_name("FILE.arpa")
+      ->check(not_empty);
+  ngram_command.add_option("--unit", ngram.unit, "what a symbol is: words, characters or bytes")
+      ->check(CLI::IsMember({"words", "characters", "bytes"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  ngram_command.add_flag("--strip-lines", ngram.strip_lines,
+                         "drop the white space around each line, as data.strip_lines does");
+  ngram_command.add_flag("--json", ngram.json, "print one JSON object");
+
+  CLI::App& info_command =
+      command("info", "show layers, shapes, parameters and memory of a run or a recipe; or what Rondo knows",
+              "lm info --recipe zaremba-small --vocab-size 10000");
+  info_command.add_option("run", info.run, "a run folder")->type_name("RUN");
+  info_command.add_option("--recipe", info.recipe, "a name from `lm recipes`, or a TOML file")
+      ->type_name("NAME|FILE")
+      ->check(not_empty);
+  info_command
+      .add_option("--vocab-size", info.vocabulary_size,
+                  "symbols, with --recipe (default: the recipe's data.max_size)")
+      ->check(integer(1, 2000000000))
+      ->type_name("N");
+  info_command.add_option("--set", info_sets, "a setting on top of --recipe, again and again")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->take_all();
+  info_command.add_flag("--verify", info.verify,
+                        "with a run: find damage in all its files and its text, by their SHA-256 where they "
+                        "have one, and what is missing, a line each; exit status 2 if there is any. Files "
+                        "swapped between runs and edited settings are no damage");
+  info_command.add_flag("--operators", info.operators, "list the pointwise operators");
+  info_command.add_flag("--keys", info.keys, "list the settings of recipes");
+  info_command.add_flag("--json", info.json, "print one JSON object");
+
+  CLI::App& recipes_command =
+      command("recipes", "list the recipes that come with the program", "lm recipes --json");
+  CLI::Option* recipes_as_json = recipes_command.add_flag("--json", recipes.json, "print one JSON object");
+  recipes_command.add_flag("--markdown", recipes.markdown, "print tables for a page on GitHub")
+      ->excludes(recipes_as_json);
+
+  CLI::App& table_command =
+      command("table", "show what papers report beside what runs measured", "lm table runs/* --markdown");
+  table_command.footer(
+      "Nats, bits and perplexity are per symbol, of the best model: what a training ends with, and what\n"
+      "`lm eval` measured last since, as it is, with dynamic evaluation, with a cache, with both. Finished\n"
+      "runs that differ in their seed alone are one line: mean, standard deviation. A published figure\n"
+      "stands beside the same kind of model on the same text, read in the same way. Training time is that "
+      "of\n"
+      "the updates, without evaluations. A dash: no such figure.\n" +
+      table_command.get_footer());
+  table_command.add_option("runs", table.runs, "run folders, a row each")->type_name("RUN");
+  CLI::Option* as_json = table_command.add_flag("--json", table.json, "print one JSON object");
+  table_command.add_flag("--markdown", table.markdown, "print a table for a page on GitHub")
+      ->excludes(as_json);
+}
+
+}  // namespace rondo

@@ -1,0 +1,36 @@
+// The options of every command, and what fills them in, built on CLI11. What follows from them:
+// lm/program/command_line.cpp.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "lm/program/command_line.h"
+
+namespace rondo {
+
+/// The parser, and the options that it fills in.
+struct Options {
+  CLI::App app{
+      "Trains, evaluates and samples from recurrent language models.\n"
+      "A text in, a model out: lm train --recipe char-lstm --data FILE, then lm generate RUN.",
+      "lm"};
+  TrainOptions train;
+  EvaluateOptions evaluate;
+  ScoreOptions score;
+  GenerateOptions generate;
+  NgramOptions ngram;
+  InfoOptions info;
+  RecipesOptions recipes;
+  TableOptions table;
+  std::vector<std::string> train_sets, eval_sets, info_sets;
+  std::string epochs, seed;  // as text: they are judged as settings of the recipe
+
+  Options();
+  CLI::App& command(const std::string& name, const std::string& what, const std::string& example);
+  template <class Of>
+  static void add_device(CLI::App& to, Of& options);
+};
+
+}  // namespace rondo
