@@ -6,7 +6,7 @@
 
 namespace rondo {
 
-ColumnMoments column_moments(const Variable& x, const Rows& chosen) {
+ColumnMoments column_moments(const Variable& x, const RowMask& chosen) {
   const int64_t rows = x.value().rows();
   check(!chosen || std::ssize(*chosen) == rows, "[column_moments] {} needs as many marks as rows, got {}",
         x.shape(), chosen ? chosen->size() : 0);
@@ -21,7 +21,7 @@ ColumnMoments column_moments(const Variable& x, const Rows& chosen) {
   const Tensor mean = Tensor::zeros({extent.columns}, device),
                variance = Tensor::zeros({extent.columns}, device);
   kernels(device).moments(extent, x.value().read_operand(), chosen ? indices->on(device) : nullptr,
-                          mean.write(), variance.write());
+                          mean.mutable_data(), variance.mutable_data());
   // d mean / dx = 1 / n; d variance / dx = 2 (x - mean) / n, as the mean of x - mean is 0.
   auto backward = [=, x = Saved(x.value()), mean = Saved(mean)](const std::vector<Tensor>& gradients,
                                                                 const Inputs& in) {

@@ -13,7 +13,7 @@ struct ColumnMoments {
 
 /// The mean and the biased variance of each column of x over the chosen rows; the others are not read. Throws
 /// Error if no row is chosen.
-ColumnMoments column_moments(const Variable& x, const Rows& chosen = {});
+ColumnMoments column_moments(const Variable& x, const RowMask& chosen = {});
 
 /// gamma (x - mean) / sqrt(variance + 1e-5) + beta, column by column; beta is a vector, or a matrix like x.
 /// Where the statistics are the batch's, the gradient flows through them, too.

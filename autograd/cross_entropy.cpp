@@ -16,7 +16,7 @@ namespace {
 
 /// Measured at V = 10000, H = 200 to 650: blocks whose products still run over packed weights are as fast as
 /// one product over all rows; blocks half as high are 3 % slower, and blocks over BLAS 15 %.
-constexpr int64_t block_rows = most_rows_over_kept_pack;
+constexpr int64_t block_rows = max_rows_over_kept_pack;
 /// Where the vocabulary is small, blocks are higher: as long as they stay in cache.
 constexpr int64_t block_bytes = int64_t{1} << 20;
 
@@ -110,7 +110,7 @@ void for_blocks(const char* name, const Tensor& x, const Tensor& weight, const T
   const Tensor buffer({std::min(height, rows), weight.rows()}, x.device());
   for (int64_t begin = 0; begin < rows; begin += height) {
     const int64_t end = std::min(begin + height, rows);
-    const Tensor block = x.row_range(begin, end), logits = buffer.row_range(0, end - begin);
+    const Tensor block = x.slice_rows(begin, end), logits = buffer.slice_rows(0, end - begin);
     weight_gemm(block, weight, Transpose::yes, bias, logits);
     {
       const Timed timed("softmax", [name] { return std::string(name); });
@@ -118,7 +118,7 @@ void for_blocks(const char* name, const Tensor& x, const Tensor& weight, const T
     }
     const Tensor& dlogits = logits;  // the kernel has made it so
     if (gradients.x.defined())
-      weight_gemm(dlogits, weight, Transpose::no, {}, gradients.x.row_range(begin, end));
+      weight_gemm(dlogits, weight, Transpose::no, {}, gradients.x.slice_rows(begin, end));
     if (gradients.weight.defined())
       gemm(dlogits, Transpose::yes, block, Transpose::no, begin > 0 ? 1 : 0, gradients.weight);
     if (gradients.bias.defined()) accumulate_column_sums(dlogits, gradients.bias);
@@ -130,7 +130,8 @@ void for_blocks(const char* name, const Tensor& x, const Tensor& weight, const T
 void score_rows(const Tensor& logits, const int32_t* targets, int64_t rows_a_target, const real* weights,
                 real* losses) {
   kernels(logits.device())
-      .cross_entropy(logits.extent(), logits.write_operand(), targets, rows_a_target, weights, losses);
+      .cross_entropy_in_place(logits.extent(), logits.write_operand(), targets, rows_a_target, weights,
+                              losses);
 }
 
 /// Of rows of experts, from their log prior and their losses, -log p_k(target): the loss of the mixture, and
@@ -138,7 +139,7 @@ void score_rows(const Tensor& logits, const int32_t* targets, int64_t rows_a_tar
 void mix(const Tensor& log_prior, const Tensor& losses, const Tensor& posteriors, const Tensor& mixed) {
   kernels(losses.device())
       .mixture(losses.extent(), log_prior.read_operand(), losses.read_operand(), posteriors.write_operand(),
-               mixed.write());
+               mixed.mutable_data());
 }
 
 /// The total as a Variable; its inputs are x, weight, bias, and one whose gradient is `of_last`.
@@ -182,7 +183,7 @@ CrossEntropy linear_cross_entropy(const Variable& x, const Variable& weight, con
   for_blocks(name, inputs, weight.value(), bias.value(), height, d,
              [&](int64_t begin, int64_t, const Tensor& logits) {
                score_rows(logits, scored.targets->on(device) + begin, 1,
-                          d.any() ? weights.data() + begin : nullptr, losses.write() + begin);
+                          d.any() ? weights.data() + begin : nullptr, losses.mutable_data() + begin);
              });
   const Tensor weighted = scored.weights.defined() ? clone(losses) : losses;
   if (scored.weights.defined())
@@ -190,7 +191,8 @@ CrossEntropy linear_cross_entropy(const Variable& x, const Variable& weight, con
                                weighted.write_operand());
   if (d.x.defined()) d.x = scored.among_zeros(d.x);
   const Tensor each = scored.among_zeros(losses).reshaped({N});
-  return {recorded_total(name, total(weighted), {x, weight, bias, row_weights}, std::move(d), each), each};
+  return {recorded_total(name, sum_on_device(weighted), {x, weight, bias, row_weights}, std::move(d), each),
+          each};
 }
 
 CrossEntropy mixture_cross_entropy(const Variable& x, const Variable& log_prior, const Variable& weight,
@@ -212,16 +214,18 @@ CrossEntropy mixture_cross_entropy(const Variable& x, const Variable& log_prior,
   for_blocks(name, inputs, weight.value(), bias.value(), height, d,
              [&](int64_t begin, int64_t end, const Tensor& logits) {
                const int32_t* block_targets = scored.targets->on(device) + begin / K;
-               score_rows(logits, block_targets, K, nullptr, losses.write() + begin);
-               mix(priors.row_range(begin / K, end / K), losses.row_range(begin / K, end / K),
-                   posteriors.row_range(begin / K, end / K), mixed.row_range(begin / K, end / K));
+               score_rows(logits, block_targets, K, nullptr, losses.mutable_data() + begin);
+               mix(priors.slice_rows(begin / K, end / K), losses.slice_rows(begin / K, end / K),
+                   posteriors.slice_rows(begin / K, end / K), mixed.slice_rows(begin / K, end / K));
                if (d.any())
-                 score_rows(logits, block_targets, K, posteriors.data() + begin, losses.write() + begin);
+                 score_rows(logits, block_targets, K, posteriors.data() + begin,
+                            losses.mutable_data() + begin);
              });
   if (d.x.defined()) d.x = scored.among_zeros(d.x.reshaped({count, x.shape().columns()}));
   scale(posteriors, -1);  // the gradient of the log prior
   const Tensor each = scored.among_zeros(mixed).reshaped({N}), d_prior = scored.among_zeros(posteriors);
-  return {recorded_total(name, total(mixed), {x, weight, bias, log_prior}, std::move(d), d_prior), each};
+  return {recorded_total(name, sum_on_device(mixed), {x, weight, bias, log_prior}, std::move(d), d_prior),
+          each};
 }
 
 }  // namespace rondo

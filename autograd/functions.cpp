@@ -40,7 +40,7 @@ Variable concat(const std::vector<Variable>& parts) {
   const Tensor y(parts[0].shape().with_columns(columns), parts[0].value().device());
   int64_t column = 0;
   for (const Variable& part : parts) {
-    copy(part.value(), y.column_block(column, column + part.shape().columns()));
+    copy(part.value(), y.slice_columns(column, column + part.shape().columns()));
     column += part.shape().columns();
   }
   std::vector<int64_t> widths;
@@ -48,7 +48,7 @@ Variable concat(const std::vector<Variable>& parts) {
   return record("concat", y, parts, [widths](const std::vector<Tensor>& gradients, const Inputs& in) {
     int64_t begin = 0;
     for (size_t i = 0; i < in.size(); ++i) {
-      in[i].add(gradients[0].column_block(begin, begin + widths[i]));
+      in[i].add(gradients[0].slice_columns(begin, begin + widths[i]));
       begin += widths[i];
     }
   });
@@ -94,7 +94,7 @@ void zero_runs(const std::vector<bool>& chosen, bool which, const Tensor& to) {
 }
 }  // namespace
 
-Variable select_rows(const Rows& chosen, const Variable& a, const Variable& b) {
+Variable select_rows(const RowMask& chosen, const Variable& a, const Variable& b) {
   if (!chosen) return a;
   check(static_cast<int64_t>(chosen->size()) == a.value().rows(),
         "[select_rows] {} needs as many marks as rows, got {}", a.shape(), chosen->size());
@@ -178,32 +178,32 @@ Variable log_softmax(const Variable& x) {
                 });
 }
 
-Variable negative_log_likelihood(const Variable& logits, const Tokens& targets) {
+Variable cross_entropy(const Variable& logits, const Tokens& targets) {
   const int64_t N = logits.value().rows(), V = logits.shape().columns();
-  check(static_cast<int64_t>(targets->size()) == N,
-        "[negative_log_likelihood] logits {} need {} targets, got {}", logits.shape(), N, targets->size());
+  check(static_cast<int64_t>(targets->size()) == N, "[cross_entropy] logits {} need {} targets, got {}",
+        logits.shape(), N, targets->size());
   for (size_t i = 0; i < targets->size(); ++i)
-    check(-1 <= (*targets)[i] && (*targets)[i] < V,
-          "[negative_log_likelihood] target {} at {} is not in [-1, {})", (*targets)[i], i, V);
+    check(-1 <= (*targets)[i] && (*targets)[i] < V, "[cross_entropy] target {} at {} is not in [-1, {})",
+          (*targets)[i], i, V);
   const Device device = logits.value().device();
   const Tensor log_sum_exp({N}, device), loss({N}, device);
   {
-    const Timed timed("softmax", [] { return std::string("negative_log_likelihood"); });
-    kernels(device).negative_log_likelihood(logits.value().extent(), logits.value().read_operand(),
-                                            targets->on(device), log_sum_exp.write(), loss.write());
+    const Timed timed("softmax", [] { return std::string("cross_entropy"); });
+    kernels(device).cross_entropy(logits.value().extent(), logits.value().read_operand(), targets->on(device),
+                                  log_sum_exp.mutable_data(), loss.mutable_data());
   }
   auto backward = [logits = Saved(logits.value()), targets, log_sum_exp, device](
                       const std::vector<Tensor>& gradients, const Inputs& in) {
-    const Tensor& x = logits.get("negative_log_likelihood");
+    const Tensor& x = logits.get("cross_entropy");
     const Tensor dx(x.shape(), x.device());
     const Tensor dloss = contiguous(gradients[0]);
-    const Timed timed("softmax", [] { return std::string("negative_log_likelihood backward"); });
+    const Timed timed("softmax", [] { return std::string("cross_entropy backward"); });
     kernels(x.device())
-        .negative_log_likelihood_backward(x.extent(), x.read_operand(), targets->on(device),
-                                          log_sum_exp.data(), dloss.data(), dx.write_operand());
+        .cross_entropy_backward(x.extent(), x.read_operand(), targets->on(device), log_sum_exp.data(),
+                                dloss.data(), dx.write_operand());
     in[0].add(dx);
   };
-  return record("negative_log_likelihood", loss, {logits}, backward);
+  return record("cross_entropy", loss, {logits}, backward);
 }
 
 Variable dropout(const Variable& x, double probability, RandomKey key, BatchSlice slice) {

@@ -18,9 +18,9 @@ void GradientCheck::compare(const std::string& name, const Tensor& value, const 
     const int64_t place = row * value.row_stride() + column;
     const real kept = value.data()[place];
     const auto moved_by = [&](double offset) {
-      value.write()[place] = static_cast<real>(kept + offset);
+      value.mutable_data()[place] = static_cast<real>(kept + offset);
       const double result = loss();
-      value.write()[place] = kept;
+      value.mutable_data()[place] = kept;
       return result;
     };
     const double numeric = (moved_by(h) - moved_by(-h)) / (2 * h);

@@ -13,7 +13,7 @@ Variable normalized_rows(const Variable& x, real epsilon) {
   const Device device = x.value().device();
   const Tensor y(x.shape(), device), scale({x.value().rows()}, device);
   kernels(device).normalize_rows(y.extent(), x.value().read_operand(), epsilon, y.write_operand(),
-                                 scale.write());
+                                 scale.mutable_data());
   return record("layer_norm", y, {x},
                 [y = Saved(y), scale](const std::vector<Tensor>& gradients, const Inputs& in) {
                   const Tensor dx(gradients[0].shape(), gradients[0].device());

@@ -74,7 +74,7 @@ Variable add_linear(const Variable& z, const Variable& x, const Variable& weight
 }
 
 Variable add_linear(Variable&& z, const Variable& x, const Variable& weight) {
-  const bool in_place = z.value().holders() == 1 && !z.value().shares_memory(x.value());
+  const bool in_place = z.value().use_count() == 1 && !z.value().shares_memory(x.value());
   return add_linear_into(in_place ? z.value() : Tensor(z.shape(), z.value().device()), z, x, weight);
 }
 
@@ -129,7 +129,7 @@ Variable per_row_matmul(const Variable& matrices, const Variable& x) {
   check(I > 0 && matrices.value().rows() == B && matrices.shape().columns() % I == 0,
         "[per_row_matmul] matrices {} do not fit vectors {}", matrices.shape(), x.shape());
   const int64_t O = matrices.shape().columns() / I;
-  const auto row = [](const Tensor& t, int64_t b) { return t.row_range(b, b + 1); };
+  const auto row = [](const Tensor& t, int64_t b) { return t.slice_rows(b, b + 1); };
   const auto matrix = [row, O, I](const Tensor& t, int64_t b) { return row(t, b).reshaped({O, I}); };
   const Tensor y(x.shape().with_columns(O), x.value().device());
   for (int64_t b = 0; b < B; ++b)

@@ -181,8 +181,8 @@ inline Variable log_add_exp(const Variable& a, const Variable& b) { return point
 // ---- The gates of recurrent cells: pure pointwise mathematics, once each. Arguments are pre-activations.
 
 /// The two halves of an LSTM, for cells in which something lies between them.
-struct LstmMemory {
-  static constexpr auto name = "lstm_memory";
+struct LstmCellState {
+  static constexpr auto name = "lstm_cell_state";
   static constexpr auto equation = "c' = s(f) c + s(i) tanh(g)";
   HD auto operator()(auto i, auto f, auto g, auto c) const { return sigmoid(f) * c + sigmoid(i) * tanh(g); }
 };
@@ -197,7 +197,7 @@ struct LstmGates {
   static constexpr auto name = "lstm_gates";
   static constexpr auto equation = "c' = s(f) c + s(i) tanh(g); h' = s(o) tanh(c')";
   HD auto operator()(auto i, auto f, auto g, auto o, auto c) const {
-    auto next = LstmMemory{}(i, f, g, c);
+    auto next = LstmCellState{}(i, f, g, c);
     return outputs(LstmOutput{}(o, next), next);
   }
 };
@@ -207,7 +207,7 @@ struct LstmGatesSigmoid {
   static constexpr auto name = "lstm_gates_sigmoid";
   static constexpr auto equation = "c' = s(f) c + s(i) tanh(g); h' = s(o) s(c')";
   HD auto operator()(auto i, auto f, auto g, auto o, auto c) const {
-    auto next = LstmMemory{}(i, f, g, c);
+    auto next = LstmCellState{}(i, f, g, c);
     return outputs(sigmoid(o) * sigmoid(next), next);
   }
 };
@@ -273,10 +273,10 @@ struct Zoneout {
 
 // ---- The list. It feeds the launchers of both backends, the tests and `lm info --operators`.
 
-using Operators =
-    OperatorList<Add, Subtract, Multiply, Divide, Maximum, Minimum, Affine, Clamp, Absolute, Square,
-                 SquareRoot, Exponential, ExponentialMinusOne, Logarithm, LogarithmOfOnePlus, Tanh, Sigmoid,
-                 Relu, Softplus, LogSigmoid, LogAddExp, LstmMemory, LstmOutput, LstmGates, LstmGatesSigmoid,
-                 GruReset, GruUpdate, GruResetAfter, MultiplicativeIntegration, BatchNormalization, Zoneout>;
+using Operators = OperatorList<Add, Subtract, Multiply, Divide, Maximum, Minimum, Affine, Clamp, Absolute,
+                               Square, SquareRoot, Exponential, ExponentialMinusOne, Logarithm,
+                               LogarithmOfOnePlus, Tanh, Sigmoid, Relu, Softplus, LogSigmoid, LogAddExp,
+                               LstmCellState, LstmOutput, LstmGates, LstmGatesSigmoid, GruReset, GruUpdate,
+                               GruResetAfter, MultiplicativeIntegration, BatchNormalization, Zoneout>;
 
 }  // namespace rondo

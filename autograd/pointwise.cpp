@@ -45,9 +45,9 @@ struct Recorded {
   Extent extent;
 
   void operator()(const std::vector<Tensor>& output_gradients, const Inputs& gradients) const {
-    std::array<Operand, most_pointwise_inputs> x, dx;
-    std::array<Operand, most_pointwise_outputs> dy;
-    std::array<bool, most_pointwise_inputs> accumulates{};
+    std::array<Operand, max_pointwise_inputs> x, dx;
+    std::array<Operand, max_pointwise_outputs> dy;
+    std::array<bool, max_pointwise_inputs> accumulates{};
     std::vector<const Tensor*> values;
     for (const Saved& input : inputs) values.push_back(&input.get(op->name.c_str()));
     const Device device = values[0]->device();
@@ -71,12 +71,12 @@ struct Recorded {
         const Tensor temporary(input.shape(), device);
         if (repeated) fill(temporary, 0);
         temporaries.emplace_back(j, temporary);
-        dx[j] = {temporary.write(), repeated ? 0 : temporary.row_stride()};
+        dx[j] = {temporary.mutable_data(), repeated ? 0 : temporary.row_stride()};
         accumulates[j] = repeated;
       } else {
         const Sink::Destination to = gradients[j].destination();
         if (repeated && !to.accumulate) fill(to.tensor, 0);
-        dx[j] = {to.tensor.write(), repeated ? 0 : to.tensor.row_stride()};
+        dx[j] = {to.tensor.mutable_data(), repeated ? 0 : to.tensor.row_stride()};
         accumulates[j] = repeated || to.accumulate;
         kept.push_back(to.tensor);
       }
@@ -102,7 +102,7 @@ struct Recorded {
       if (&values[i]->storage() == &input.storage()) ++ours;
       if (i != j && input.shares_memory(*values[i]) && !side_by_side(input, *values[i])) return false;
     }
-    return input.holders() == ours;
+    return input.use_count() == ours;
   }
   /// Whether two views of one memory are blocks of columns of the same rows that do not overlap.
   static bool side_by_side(const Tensor& a, const Tensor& b) {
@@ -144,8 +144,8 @@ std::vector<Variable> apply(const PointwiseOperator& op, const void* bytes,
   const Shape& shape = inputs[widest].shape();
   const Device device = inputs[widest].value().device();
   Recorded recorded{&op, {}, {}, {shape.rows(), shape.columns()}};
-  std::array<Operand, most_pointwise_inputs> x;
-  std::array<Operand, most_pointwise_outputs> y;
+  std::array<Operand, max_pointwise_inputs> x;
+  std::array<Operand, max_pointwise_outputs> y;
   for (size_t j = 0; j < inputs.size(); ++j) {
     const Tensor& input = inputs[j].value();
     check(input.columns() == shape.columns() && (input.rows() == shape.rows() || input.rows() == 1),

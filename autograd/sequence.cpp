@@ -12,7 +12,7 @@ void check_lengths(const char* name, const Lengths& lengths, int64_t rows, int64
     check(0 <= length && length <= steps, "[{}] a length from 0 to {} was expected: {}", name, steps, length);
 }
 
-Rows rows_within(const Lengths& lengths, int64_t T, int64_t B) {
+RowMask rows_within(const Lengths& lengths, int64_t T, int64_t B) {
   std::vector<bool> within;
   bool all = true;
   if (!lengths.empty())

@@ -14,9 +14,9 @@ using Lengths = std::vector<int64_t>;
 /// Throws Error, naming the operator, unless there are none, or as many as rows and each from 0 to `steps`.
 void check_lengths(const char* name, const Lengths& lengths, int64_t rows, int64_t steps);
 /// Which rows of [T, B, ..] are no padding, step by step; null: all of them.
-Rows rows_within(const Lengths& lengths, int64_t T, int64_t B);
+RowMask rows_within(const Lengths& lengths, int64_t T, int64_t B);
 
-/// Rows of x [.., W] by index, counted through all leading dimensions: [count, W]. x may be a slice, and a
+/// RowMask of x [.., W] by index, counted through all leading dimensions: [count, W]. x may be a slice, and a
 /// row may be asked for many times. Throws Error if a row is not there.
 Variable gather_rows(const Variable& x, const Tokens& rows);
 /// Of each row of a batch one step, such as its last: x [T, B, W], B steps from 0 to T - 1; [B, W].

@@ -12,8 +12,8 @@ constexpr int64_t large_rows = 512;                          // a product this t
 constexpr int64_t most_product_elements = int64_t{1} << 24;  // what waits is bounded: 64 MiB of floats
 
 Tensor part(const Tensor& whole, const Region& region) {
-  return whole.row_range(region.row, region.row + region.rows)
-      .column_block(region.column, region.column + region.columns);
+  return whole.slice_rows(region.row, region.row + region.rows)
+      .slice_columns(region.column, region.column + region.columns);
 }
 
 }  // namespace
@@ -21,7 +21,7 @@ Tensor part(const Tensor& whole, const Region& region) {
 /// Makes the gradient ours to write: allocated, with the pieces that came so far.
 void Sink::own() {
   if (gradient_.defined()) return;
-  if (pieces_.size() == 1 && pieces_cover_whole() && pieces_[0].tensor.holders() == 1) {
+  if (pieces_.size() == 1 && pieces_cover_whole() && pieces_[0].tensor.use_count() == 1) {
     gradient_ = whole_of_pieces();
   } else {
     gradient_ = Tensor(shape_, device_);
@@ -41,7 +41,7 @@ bool Sink::pieces_cover_whole() const {
 Tensor Sink::whole_of_pieces() const {
   const Piece& first = pieces_[0];
   if (pieces_.size() == 1) return first.tensor.reshaped(shape_);
-  return first.tensor.enclosing(shape_, first.region.row, first.region.column);
+  return first.tensor.parent_view(shape_, first.region.row, first.region.column);
 }
 
 /// Zeroes what no contribution has written, band of rows by band of rows.
@@ -85,7 +85,7 @@ Sink::Destination Sink::destination(const Region& region) {
 }
 
 Sink::Sum Sink::sum(const Region& region) {
-  if (region == whole() && pieces_.size() == 1 && pieces_cover_whole() && pieces_[0].tensor.holders() > 1) {
+  if (region == whole() && pieces_.size() == 1 && pieces_cover_whole() && pieces_[0].tensor.use_count() > 1) {
     const Tensor before = pieces_[0].tensor;  // not copied only to be overwritten
     pieces_.clear();
     return {before, destination(region).tensor};
@@ -98,8 +98,8 @@ bool Sink::keeps(const Tensor& g, const Region& region) const {
   if (gradient_.defined()) return false;
   for (const Piece& piece : pieces_)
     if (piece.region.overlaps(region)) return false;
-  return pieces_.empty() || lie_apart(pieces_[0].tensor, g, region.row - pieces_[0].region.row,
-                                      region.column - pieces_[0].region.column);
+  return pieces_.empty() || is_at_offset(pieces_[0].tensor, g, region.row - pieces_[0].region.row,
+                                         region.column - pieces_[0].region.column);
 }
 
 void Sink::add(const Tensor& g, const Region& region) {
@@ -120,7 +120,7 @@ void Sink::add_scaled(Tensor g, const Tensor& factor, const Region& region) {
   if (bound_) return rondo::accumulate(g, part(gradient_, region), factor);
   const bool is_one = factor.device() == Device::cpu && factor.item() == 1;  // a GPU is not waited for
   if (!is_one) {
-    if (g.holders() > 1) g = clone(g);
+    if (g.use_count() > 1) g = clone(g);
     scale(g, factor);
   }
   add(g, region);

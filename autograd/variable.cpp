@@ -65,8 +65,8 @@ Variable Variable::slice(int64_t begin, int64_t end) const {
 Variable Variable::operator[](int64_t i) const {
   return view(value_[i], i * shape().without_first().rows(), 0);
 }
-Variable Variable::column_block(int64_t begin, int64_t end) const {
-  return view(value_.column_block(begin, end), 0, begin);
+Variable Variable::slice_columns(int64_t begin, int64_t end) const {
+  return view(value_.slice_columns(begin, end), 0, begin);
 }
 
 Sink& InputGradient::sink() const { return edge_.node->outputs[edge_.output]; }

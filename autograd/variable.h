@@ -43,7 +43,7 @@ class Variable {
   /// Views; their gradients go straight into this variable's. Errors as for Tensor.
   Variable slice(int64_t begin, int64_t end) const;
   Variable operator[](int64_t i) const;
-  Variable column_block(int64_t begin, int64_t end) const;
+  Variable slice_columns(int64_t begin, int64_t end) const;
   /// The same, as a part of its memory (Tensor::as_part).
   Variable as_part() const { return Variable(value_.as_part(), edge_); }
 

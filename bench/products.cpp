@@ -45,7 +45,7 @@ void by_blas(const Tensor& x, const Tensor& W, Transpose transpose, const Tensor
   const auto stride = [](const Tensor& it) { return static_cast<int>(it.row_stride()); };
   cblas_sgemm(CblasRowMajor, CblasNoTrans, transpose == Transpose::yes ? CblasTrans : CblasNoTrans,
               static_cast<int>(c.rows()), static_cast<int>(c.columns()), static_cast<int>(x.columns()), 1,
-              x.data(), stride(x), W.data(), stride(W), 1, c.write(), stride(c));
+              x.data(), stride(x), W.data(), stride(W), 1, c.mutable_data(), stride(c));
 }
 
 std::string taken(const Tensor& x, const Tensor& W, Transpose transpose, const Tensor& c) {

@@ -39,7 +39,7 @@ bool Streams::next(std::int64_t steps, Chunk& chunk) {
   chunk.streams = streams_;
   chunk.scored = 0;
   chunk.inputs.assign(size, 0);
-  chunk.targets.assign(size, Chunk::not_scored);
+  chunk.targets.assign(size, Chunk::ignore_index);
   chunk.lengths.clear();
   for (std::int64_t b = 0; b < streams_; ++b) {
     const std::int64_t begin = b * base_ + std::min(b, longer_) + position_;

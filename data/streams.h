@@ -11,13 +11,13 @@ namespace rondo {
 
 /// T steps of B streams; element [t, b] is at t * B + b.
 struct Chunk {
-  static constexpr std::int32_t not_scored = -1;
+  static constexpr std::int32_t ignore_index = -1;
 
   std::int64_t steps = 0, streams = 0;  // T, B
-  std::int64_t scored = 0;              // targets that are not not_scored
+  std::int64_t scored = 0;              // targets that are not ignore_index
   std::vector<std::int32_t> inputs;     // [T, B]
   std::vector<std::int32_t>
-      targets;  // [T, B]: the symbol after each input, or not_scored (then the input is 0)
+      targets;  // [T, B]: the symbol after each input, or ignore_index (then the input is 0)
   std::vector<std::int64_t> lengths;  // [B]: steps of each stream, from its first on, that are scored
   bool from_zero_state = false;       // else its streams go on where the first B of the chunk before ended
 };
@@ -38,7 +38,7 @@ class Streams {
   static Streams for_training(std::span<const std::int32_t> ids, std::int64_t streams);
 
   /// Runs that differ by at most one in length, nothing dropped: every target occurs exactly once. Where a
-  /// run is over, targets are not_scored. More streams than targets are allowed: some then score nothing.
+  /// run is over, targets are ignore_index. More streams than targets are allowed: some then score nothing.
   static Streams for_evaluation(std::span<const std::int32_t> ids, std::int64_t streams);
 
   /// The next chunk: `steps` steps (1 or more), fewer at the end. False, and no chunk, if all is read.

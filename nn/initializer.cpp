@@ -16,7 +16,7 @@ void orthonormalise_few(const Tensor& rows) {
   const int64_t length = rows.columns();
   std::vector<std::vector<double>> basis;
   for (int64_t v = 0; v < rows.rows(); ++v) {
-    real* to = rows.row_range(v, v + 1).write();
+    real* to = rows.slice_rows(v, v + 1).mutable_data();
     std::vector<double> x(to, to + length);
     for (int pass = 0; pass < 2; ++pass)  // twice is enough (Kahan)
       for (const auto& earlier : basis) {
@@ -34,8 +34,8 @@ void orthonormalise_few(const Tensor& rows) {
 void orthonormalise(const Tensor& rows) {
   constexpr int64_t block = 64;
   for (int64_t first = 0; first < rows.rows(); first += block) {
-    const Tensor x = rows.row_range(first, std::min(first + block, rows.rows()));
-    const Tensor before = rows.row_range(0, first), inner({x.rows(), first});
+    const Tensor x = rows.slice_rows(first, std::min(first + block, rows.rows()));
+    const Tensor before = rows.slice_rows(0, first), inner({x.rows(), first});
     for (int pass = 0; pass < 2 && first > 0; ++pass) {
       gemm(x, Transpose::no, before, Transpose::yes, 0, inner);
       scale(inner, -1);
@@ -52,7 +52,7 @@ void orthogonalise(const Tensor& block, double gain) {
     orthonormalise(block);
   } else {
     const Tensor turned({columns, rows});
-    real *to = turned.write(), *from = block.write();
+    real *to = turned.mutable_data(), *from = block.mutable_data();
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < columns; ++j) to[j * rows + i] = from[i * columns + j];
     orthonormalise(turned);
@@ -78,7 +78,7 @@ void Initializer::fill(const Tensor& to, RandomKey key) const {
       break;
     case Kind::log_normal: {
       fill_normal(to, key, static_cast<real>(size));
-      real* values = to.write();
+      real* values = to.mutable_data();
       for (int64_t i = 0; i < to.size(); ++i) values[i] = static_cast<real>(std::exp(mean + values[i]));
       break;
     }
@@ -90,14 +90,14 @@ void Initializer::fill(const Tensor& to, RandomKey key) const {
       fill_normal(to, key, 1);
       int64_t begin = 0;
       for (const int64_t rows : heights) {
-        orthogonalise(to.row_range(begin, begin + rows), size);
+        orthogonalise(to.slice_rows(begin, begin + rows), size);
         begin += rows;
       }
       break;
     }
   }
   if (offset == 0) return;
-  real* values = to.write();
+  real* values = to.mutable_data();
   for (int64_t i = offset_from; i < offset_to; ++i) values[i] += static_cast<real>(offset);
 }
 

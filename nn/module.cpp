@@ -97,7 +97,7 @@ Tensor Module::range_of(const Tensor& buffer) const {
   check(first != last, "[{}] has no parameters of its own", prefix);
   check(std::none_of(last, all.end(), is_own), "[{}] other modules' parameters lie between its own", prefix);
   const int64_t begin = first->offset, end = last == all.end() ? buffer.size() : last->offset;
-  return buffer.rows_at(begin, {end - begin}, end - begin);
+  return buffer.as_strided(begin, {end - begin}, end - begin);
 }
 
 int64_t Module::parameter_count() const {

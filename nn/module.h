@@ -72,14 +72,14 @@ class Module {
   bool training() const { return root().training_; }
   void set_training(bool on) {
     root().training_ = on;
-    set_statistics_rate(on ? std::optional(training_statistics_rate) : std::nullopt);
+    set_statistics_rate(on ? std::optional(training_statistics_momentum) : std::nullopt);
   }
   /// The share of each batch that goes into the population statistics of batch normalisation, which then
   /// normalises by the batch's own; 0: their plain average. None: it normalises by the population's, and they
   /// stay as they are. set_training() sets it, too.
-  std::optional<double> statistics_rate() const { return root().statistics_rate_; }
+  std::optional<double> statistics_momentum() const { return root().statistics_rate_; }
   void set_statistics_rate(std::optional<double> rate) { root().statistics_rate_ = rate; }
-  static constexpr double training_statistics_rate = 0.05;  // Cooijmans et al. 2016, their released code
+  static constexpr double training_statistics_momentum = 0.05;  // Cooijmans et al. 2016, their released code
   /// Starts the draws of an update, or of one micro-batch of it.
   void begin_update(const RandomContext& state);
 
@@ -122,7 +122,7 @@ class Module {
 class EvaluationMode {
  public:
   explicit EvaluationMode(Module& model)
-      : model_(model), training_(model.training()), rate_(model.statistics_rate()) {
+      : model_(model), training_(model.training()), rate_(model.statistics_momentum()) {
     model.set_training(false);
   }
   ~EvaluationMode() {

@@ -8,7 +8,7 @@ namespace {
 
 Variable mean_of_squares(const char* name, const Variable& x) {
   const double size = static_cast<double>(x.value().size());
-  const Tensor y = total_of_squares(x.value());
+  const Tensor y = sum_of_squares_on_device(x.value());
   scale(y, static_cast<real>(1 / size));
   return record(name, y, {x},
                 [name, x = Saved(x.value()), factor = static_cast<real>(2 / size)](

@@ -47,8 +47,8 @@ void detail::apply_update(const char* name, const void* update, const std::vecto
               x.device() == first.device(),
           "[{}] needs vectors of one size on one device, got {} beside {}", name, x.shape(), first.shape());
   };
-  std::array<Operand, most_pointwise_inputs> x;
-  std::array<Operand, most_pointwise_outputs> y;
+  std::array<Operand, max_pointwise_inputs> x;
+  std::array<Operand, max_pointwise_outputs> y;
   for (size_t j = 0; j < inputs.size(); ++j) {
     check_flat(inputs[j]);
     x[j] = inputs[j].read_operand();

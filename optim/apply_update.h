@@ -14,7 +14,7 @@ namespace rondo {
 const std::vector<PointwiseOperator>& update_operators();
 
 /// The numbers of a formula, at most.
-constexpr size_t most_update_bytes = 64;
+constexpr size_t max_update_bytes = 64;
 
 namespace detail {
 void apply_update(const char* name, const void* update, const std::vector<Tensor>& inputs,
@@ -27,7 +27,7 @@ void apply_update(const char* name, const void* update, const std::vector<Tensor
 template <class Update>
 void apply_update(const Deferred<Update>& update, const StepControl& control,
                   const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) {
-  static_assert(sizeof(Update) <= most_update_bytes);
+  static_assert(sizeof(Update) <= max_update_bytes);
   const Launched<Update> launched{update, control};
   detail::apply_update(Update::name, &launched, inputs, outputs);
 }

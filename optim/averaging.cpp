@@ -43,15 +43,14 @@ void AveragedWeights::launch(const StepControl& control, const void* numbers) {
                {.stop = control.stop}, {values_, average(), remainder()}, {average(), remainder()});
 }
 
-AveragedWeights::InForce::InForce(AveragedWeights& weights)
-    : weights_(weights.started() ? &weights : nullptr) {
+AveragedWeights::Scope::Scope(AveragedWeights& weights) : weights_(weights.started() ? &weights : nullptr) {
   if (!weights_) return;
   check(!weights.in_force_, "[average] is in force already");
   apply_update(Exchange{}, {weights.values_, weights.average()}, {weights.values_, weights.average()});
   weights.in_force_ = true;
 }
 
-AveragedWeights::InForce::~InForce() {
+AveragedWeights::Scope::~Scope() {
   if (!weights_) return;
   weights_->in_force_ = false;
   try {

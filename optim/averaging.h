@@ -34,12 +34,12 @@ class AveragedWeights {
 
   /// The average in place of the weights while this lives; before start() nothing happens. The weights
   /// come back to the last bit, however the scope is left.
-  class InForce {
+  class Scope {
    public:
-    explicit InForce(AveragedWeights& weights);
-    ~InForce();
-    InForce(const InForce&) = delete;
-    InForce& operator=(const InForce&) = delete;
+    explicit Scope(AveragedWeights& weights);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
 
    private:
     AveragedWeights* weights_;  // null: nothing to undo

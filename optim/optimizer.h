@@ -48,7 +48,7 @@ class Optimizer {
   void zero_gradients();
 
   /// The same in two parts. begin_step() counts the step and returns the numbers of its formula, at most
-  /// most_update_bytes, valid until the next; launch() applies them, or, where `numbers` is not null, what
+  /// max_update_bytes, valid until the next; launch() applies them, or, where `numbers` is not null, what
   /// lies there, on the values' device, when the launch runs: a recorded launch is replayed with other
   /// numbers.
   std::span<const std::byte> begin_step(double learning_rate);

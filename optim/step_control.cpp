@@ -8,7 +8,7 @@ namespace rondo {
 
 void decide_step(const Tensor& loss, const Tensor& gradients, double max_norm, const int64_t* slot,
                  StepRecord* records, StepDecision* decision) {
-  const Tensor squares = total_of_squares(gradients);
+  const Tensor squares = sum_of_squares_on_device(gradients);
 #ifdef RONDO_CUDA
   if (gradients.device() == Device::cuda)
     return cuda::decide_step(loss.data(), squares.data(), static_cast<real>(max_norm),

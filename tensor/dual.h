@@ -50,8 +50,8 @@ HD void merge(Dual<S, A | B>& y, const Dual<S, A>& a, const Dual<S, B>& b, Left 
       }(),
       ...);
 }
-constexpr int most_inputs = 16;
-using EveryInput = std::make_integer_sequence<int, most_inputs>;
+constexpr int max_inputs = 16;
+using EveryInput = std::make_integer_sequence<int, max_inputs>;
 }  // namespace detail
 
 /// y = f(a, b) from its value and the rules that turn the partials of a and of b into those of y.

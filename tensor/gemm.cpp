@@ -49,7 +49,7 @@ struct Extents {
 
 /// Where the product over packed operands (tensor/packed_gemm.h) is faster than BLAS, as measured; `make
 /// bench` prints which of them each product took. With a packed copy that is kept: up to these rows.
-bool packed_copy_pays(const Extents& it) { return it.m <= most_rows_over_kept_pack; }
+bool packed_copy_pays(const Extents& it) { return it.m <= max_rows_over_kept_pack; }
 /// With a copy for this product alone: never for few rows. Narrow products are where BLAS loses most (half of
 /// its speed at 50 columns); of wide ones it is ahead (5 %) when b must be transposed as it is packed.
 bool packing_pays(const Extents& it, Transpose transpose_b) {
@@ -112,7 +112,7 @@ void blas_gemm(const Extents& it, const Tensor& a, Transpose transpose_a, const 
   const bool worth_it = it.m * it.n * it.k >= parallel_work;
   const int64_t blocks = worth_it ? std::min<int64_t>(threads(), granules) : 1;
   take_blas_buffers(static_cast<int>(blocks));
-  real* const to = c.write();
+  real* const to = c.mutable_data();
   parallel_for(blocks, worth_it, [&](int64_t block) {
     const int64_t begin = granules * block / blocks * granule;
     const int64_t end = std::min(granules * (block + 1) / blocks * granule, extent);
@@ -147,7 +147,7 @@ void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose tra
       return cuda::Matrix<const real>{x.data(), row_stride_of(x), transpose == Transpose::yes};
     };
     return cuda::gemm(static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), matrix(a, transpose_a),
-                      matrix(b, transpose_b), beta, {c.write(), row_stride_of(c)});
+                      matrix(b, transpose_b), beta, {c.mutable_data(), row_stride_of(c)});
   }
   const bool ours = (beta == 0 || beta == 1) && packing_pays({m, n, k}, transpose_b);
   const Timed timed = timing({m, n, k}, letters(transpose_a, transpose_b), ours ? "packed" : "BLAS");
@@ -193,7 +193,7 @@ void batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Trans
   }
   const Timed timed = timing({N * each.m, each.n, each.k}, letters(transpose_a, transpose_b), "batched BLAS");
   const auto step = [](const Tensor& x) { return x.shape()[1] * x.row_stride(); };  // from matrix to matrix
-  real* const to = c.write();
+  real* const to = c.mutable_data();
   parallel_for(N, N * work >= parallel_work, [&](int64_t i) {
     const OneBlasThread one;
     blas_product(CblasRowMajor, blas(transpose_a), blas(transpose_b), static_cast<int>(each.m),

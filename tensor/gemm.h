@@ -16,7 +16,7 @@ void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose tra
           const Tensor& c);
 
 /// Up to so many rows weight_gemm() is faster than gemm(): what can choose its number of rows, chooses this.
-constexpr int64_t most_rows_over_kept_pack = 256;
+constexpr int64_t max_rows_over_kept_pack = 256;
 
 /// c = start + x op(W), for a weight W that is used again before it changes: few rows run over a packed copy
 /// of it (tensor/packed_gemm.h), which its storage keeps until W is written. `start` is undefined (zero),

@@ -169,7 +169,7 @@ struct LogSoftmaxBackward {
   }
 };
 
-struct NegativeLogLikelihood {
+struct LogitsCrossEntropy {
   Operand x;
   const int32_t* targets;
   real *log_sum_exp, *loss;
@@ -181,7 +181,7 @@ struct NegativeLogLikelihood {
   }
 };
 
-struct NegativeLogLikelihoodBackward {
+struct LogitsCrossEntropyBackward {
   Operand x;
   const int32_t* targets;
   const real *log_sum_exp, *dloss;
@@ -345,67 +345,70 @@ struct DropoutMask {
   }
 };
 
-void fill(Extent extent, Operand to, real value) { parts(extent, Fill{to, value}); }
-void copy(Extent extent, Operand from, Operand to) { parts(extent, Copy{from, to}); }
+void fill(Extent extent, Operand to, real value) { launch_elements(extent, Fill{to, value}); }
+void copy(Extent extent, Operand from, Operand to) { launch_elements(extent, Copy{from, to}); }
 void accumulate(Extent extent, Operand x, Operand to, Deferred<real> factor) {
-  parts(extent, Accumulate{x, to, factor});
+  launch_elements(extent, Accumulate{x, to, factor});
 }
-void scale(Extent extent, Operand to, Deferred<real> factor) { parts(extent, Scale{to, factor}); }
+void scale(Extent extent, Operand to, Deferred<real> factor) { launch_elements(extent, Scale{to, factor}); }
 void scale_rows(Extent extent, Operand x, const real* factors, Operand y) {
-  parts(extent, ScaleRows{x, factors, y});
+  launch_elements(extent, ScaleRows{x, factors, y});
 }
 void column_sums(Extent extent, Operand x, int64_t height, Operand to) {
-  parts({(extent.rows + height - 1) / height, extent.columns}, ColumnSums{x, extent.rows, height, to});
+  launch_elements({(extent.rows + height - 1) / height, extent.columns},
+                  ColumnSums{x, extent.rows, height, to});
 }
 void partial_sums(int64_t count, const real* x, int64_t block, bool squares, real* sums) {
-  rows((count + block - 1) / block, block, PartialSums{x, count, block, squares, sums});
+  launch_rows((count + block - 1) / block, block, PartialSums{x, count, block, squares, sums});
 }
 void moments(Extent extent, Operand x, const int32_t* row_indices, real* mean, real* variance) {
-  columns(extent.columns, extent.rows * extent.columns, Moments{x, row_indices, extent.rows, mean, variance});
+  launch_columns(extent.columns, extent.rows * extent.columns,
+                 Moments{x, row_indices, extent.rows, mean, variance});
 }
 void moments_backward(Extent extent, Operand x, const int32_t* row_indices, const real* mean,
                       const real* dmean, const real* dvariance, Operand dx) {
-  columns(extent.columns, extent.rows * extent.columns,
-          MomentsBackward{x, row_indices, extent.rows, mean, dmean, dvariance, dx});
+  launch_columns(extent.columns, extent.rows * extent.columns,
+                 MomentsBackward{x, row_indices, extent.rows, mean, dmean, dvariance, dx});
 }
-void softmax(Extent extent, Operand x, Operand y) { rows(extent.rows, extent.columns, Softmax{x, y, false}); }
+void softmax(Extent extent, Operand x, Operand y) {
+  launch_rows(extent.rows, extent.columns, Softmax{x, y, false});
+}
 void softmax_backward(Extent extent, Operand y, Operand dy, Operand dx) {
-  rows(extent.rows, extent.columns, SoftmaxBackward{y, dy, dx});
+  launch_rows(extent.rows, extent.columns, SoftmaxBackward{y, dy, dx});
 }
 void log_softmax(Extent extent, Operand x, Operand y) {
-  rows(extent.rows, extent.columns, Softmax{x, y, true});
+  launch_rows(extent.rows, extent.columns, Softmax{x, y, true});
 }
 void log_softmax_backward(Extent extent, Operand y, Operand dy, Operand dx) {
-  rows(extent.rows, extent.columns, LogSoftmaxBackward{y, dy, dx});
+  launch_rows(extent.rows, extent.columns, LogSoftmaxBackward{y, dy, dx});
 }
-void negative_log_likelihood(Extent extent, Operand x, const int32_t* targets, real* log_sum_exp,
-                             real* loss) {
-  rows(extent.rows, extent.columns, NegativeLogLikelihood{x, targets, log_sum_exp, loss});
+void cross_entropy(Extent extent, Operand x, const int32_t* targets, real* log_sum_exp, real* loss) {
+  launch_rows(extent.rows, extent.columns, LogitsCrossEntropy{x, targets, log_sum_exp, loss});
 }
-void negative_log_likelihood_backward(Extent extent, Operand x, const int32_t* targets,
-                                      const real* log_sum_exp, const real* dloss, Operand dx) {
-  rows(extent.rows, extent.columns, NegativeLogLikelihoodBackward{x, targets, log_sum_exp, dloss, dx});
+void cross_entropy_backward(Extent extent, Operand x, const int32_t* targets, const real* log_sum_exp,
+                            const real* dloss, Operand dx) {
+  launch_rows(extent.rows, extent.columns, LogitsCrossEntropyBackward{x, targets, log_sum_exp, dloss, dx});
 }
-void cross_entropy(Extent extent, Operand x, const int32_t* targets, int64_t rows_a_target,
-                   const real* weights, real* loss) {
-  rows(extent.rows, extent.columns, CrossEntropy{x, targets, rows_a_target, weights, loss});
+void cross_entropy_in_place(Extent extent, Operand x, const int32_t* targets, int64_t rows_a_target,
+                            const real* weights, real* loss) {
+  launch_rows(extent.rows, extent.columns, CrossEntropy{x, targets, rows_a_target, weights, loss});
 }
 void mixture(Extent extent, Operand log_prior, Operand loss, Operand posterior, real* mixed) {
-  rows(extent.rows, extent.columns, Mixture{log_prior, loss, posterior, mixed});
+  launch_rows(extent.rows, extent.columns, Mixture{log_prior, loss, posterior, mixed});
 }
 void gather_rows(Extent extent, Operand table, const int32_t* row_indices, Operand to) {
-  parts(extent, GatherRows{table, row_indices, to});
+  launch_elements(extent, GatherRows{table, row_indices, to});
 }
 void accumulate_rows(Extent extent, Operand x, SortedRows sorted, Operand table) {
-  parts(extent, AccumulateRows{x, sorted, table});
+  launch_elements(extent, AccumulateRows{x, sorted, table});
 }
 void one_hot(Extent extent, const int32_t* column_indices, Operand to) {
-  rows(extent.rows, extent.columns, OneHot{column_indices, to});
+  launch_rows(extent.rows, extent.columns, OneHot{column_indices, to});
 }
 void dropout_mask(Extent extent, RandomKey key, double probability, BatchSlice slice, Operand mask) {
   const auto threshold = static_cast<uint32_t>(probability * 4294967296.0);
-  rows(extent.rows, extent.columns,
-       DropoutMask{extent, key, threshold, static_cast<real>(1 / (1 - probability)), slice, mask});
+  launch_rows(extent.rows, extent.columns,
+              DropoutMask{extent, key, threshold, static_cast<real>(1 / (1 - probability)), slice, mask});
 }
 
 }  // namespace
@@ -426,9 +429,9 @@ const Kernels kernels = {
     .masked_softmax_backward = masked_softmax_backward,
     .log_softmax = log_softmax,
     .log_softmax_backward = log_softmax_backward,
-    .negative_log_likelihood = negative_log_likelihood,
-    .negative_log_likelihood_backward = negative_log_likelihood_backward,
     .cross_entropy = cross_entropy,
+    .cross_entropy_backward = cross_entropy_backward,
+    .cross_entropy_in_place = cross_entropy_in_place,
     .mixture = mixture,
     .gather_rows = gather_rows,
     .accumulate_rows = accumulate_rows,

@@ -36,15 +36,15 @@ struct Kernels {
   void (*log_softmax)(Extent, Operand x, Operand y);
   void (*log_softmax_backward)(Extent, Operand y, Operand dy, Operand dx);  // dx = dy - exp(y) * sum(dy)
   // loss[r] = log_sum_exp[r] - x[r, target[r]]; a target below 0 gives loss 0 and no gradient.
-  void (*negative_log_likelihood)(Extent, Operand x, const int32_t* targets, real* log_sum_exp, real* loss);
+  void (*cross_entropy)(Extent, Operand x, const int32_t* targets, real* log_sum_exp, real* loss);
   // dx[r] = dloss[r] * (exp(x[r] - log_sum_exp[r]) - onehot(target[r])).
-  void (*negative_log_likelihood_backward)(Extent, Operand x, const int32_t* targets, const real* log_sum_exp,
-                                           const real* dloss, Operand dx);
+  void (*cross_entropy_backward)(Extent, Operand x, const int32_t* targets, const real* log_sum_exp,
+                                 const real* dloss, Operand dx);
   // loss[r] = log_sum_exp(x[r]) - x[r, target[r]], for targets of 0 and above, each of so many rows. With
   // weights, x becomes its gradient: x[r] = weights[r] * (softmax(x[r]) - onehot(target[r])); without (null),
   // it is as it was.
-  void (*cross_entropy)(Extent, Operand x, const int32_t* targets, int64_t rows_a_target, const real* weights,
-                        real* loss);
+  void (*cross_entropy_in_place)(Extent, Operand x, const int32_t* targets, int64_t rows_a_target,
+                                 const real* weights, real* loss);
 
   // posterior[r] = softmax(log_prior[r] - loss[r]), with the loss of each expert; mixed[r] = -log of their
   // sum.

@@ -1,5 +1,5 @@
-// Launchers for kernels that are written once: rows() for work along rows, parts() for work
-// element by element, columns() for work down columns.
+// Launchers for kernels that are written once: launch_rows() for work along rows,
+// launch_elements() for work element by element, launch_columns() for work down columns.
 // Only .cc files include it. A kernel is a struct of pointers with
 // `operator()`, HD. All sums run in an order that depends on the shape alone, so that a run can be repeated
 // bit for bit. It deliberately knows no Tensor. Next: tensor/kernels.cc, tensor/pointwise_kernels.h.
@@ -80,7 +80,7 @@ struct OnRow {
   HD void operator()(int64_t r) const { kernel(Row{columns}, r); }
 };
 template <class Kernel>
-void rows(int64_t count, int64_t columns, Kernel kernel) {
+void launch_rows(int64_t count, int64_t columns, Kernel kernel) {
   cuda::launch_blocks(count, OnRow<Kernel>{kernel, columns});
 }
 
@@ -152,7 +152,7 @@ struct Row {
 
 /// kernel(Row{columns}, r) for every row r < count.
 template <class Kernel>
-void rows(int64_t count, int64_t columns, Kernel kernel) {
+void launch_rows(int64_t count, int64_t columns, Kernel kernel) {
   parallel_for(count, count * columns >= parallel_elements, [&](int64_t r) { kernel(Row{columns}, r); });
 }
 
@@ -176,7 +176,7 @@ struct OnParts {
 /// kernel(Row{width}, r, begin) for columns [begin, begin + width) of each row, for work that goes element by
 /// element: a long row is many blocks.
 template <class Kernel>
-void parts(Extent extent, Kernel kernel) {
+void launch_elements(Extent extent, Kernel kernel) {
   const int64_t blocks = (extent.columns + OnParts<Kernel>::width - 1) / OnParts<Kernel>::width;
   const OnParts<Kernel> part_kernel{kernel, extent.columns, blocks};
   const int64_t count = extent.rows * blocks;
@@ -200,7 +200,7 @@ struct OnColumns {
 /// kernel(Row{width}, begin) for blocks of columns [begin, begin + width); `work` is the number of elements
 /// in all.
 template <class Kernel>
-void columns(int64_t count, [[maybe_unused]] int64_t work, Kernel kernel) {
+void launch_columns(int64_t count, [[maybe_unused]] int64_t work, Kernel kernel) {
   const OnColumns<Kernel> block_kernel{kernel, count};
   const int64_t blocks = (count + OnColumns<Kernel>::width - 1) / OnColumns<Kernel>::width;
 #ifdef __CUDACC__

@@ -28,8 +28,8 @@ namespace {
 
 constexpr int panel_registers = 2;
 constexpr int64_t width = panel_registers * Vec::size;
-/// Rows of a tile: its sums, one row of the panel and a factor fill the registers (32 with AVX-512 and NEON,
-/// else 16).
+/// RowMask of a tile: its sums, one row of the panel and a factor fill the registers (32 with AVX-512 and
+/// NEON, else 16).
 #if defined(__AVX512F__) || defined(__ARM_NEON)
 constexpr int tile_rows = 14;
 #else
@@ -37,8 +37,8 @@ constexpr int tile_rows = 6;
 #endif
 /// Terms at a time: so much of a panel and of a tile's rows stays in the first cache.
 constexpr int64_t block_terms = 384;
-/// Rows at a time, by one thread: so many of them and of c's stay in the second cache. Up to `few_rows` are
-/// one block for all threads, which then share out its columns.
+/// RowMask at a time, by one thread: so many of them and of c's stay in the second cache. Up to `few_rows`
+/// are one block for all threads, which then share out its columns.
 constexpr int64_t block_rows = 8 * tile_rows, few_rows = 256;
 /// Fewer multiplications, or elements to pack, than these are not worth waking a second thread for.
 constexpr int64_t parallel_work = 1 << 17, parallel_packing = 1 << 17;
@@ -84,7 +84,7 @@ void pack_panel(const Tensor& b, Transpose transpose, int64_t k, int64_t terms, 
 
 void pack(const Tensor& b, Transpose transpose, const Tensor& to) {
   const Order order(b, transpose);
-  real* first = to.write();
+  real* first = to.mutable_data();
   parallel_for(order.blocks() * order.panels(), order.size() >= parallel_packing, [&](int64_t i) {
     const int64_t block = i / order.panels(), panel = i % order.panels();
     pack_panel(b, transpose, block * block_terms, order.terms(block), panel,
@@ -202,7 +202,7 @@ struct Product {
   }
 };
 
-/// Rows [row, row + rows) of a, as they lie for this block of terms, times panel p.
+/// RowMask [row, row + rows) of a, as they lie for this block of terms, times panel p.
 void run_tile(const Product& it, Operand a, int64_t row, int64_t rows, int64_t block, int64_t p) {
   const int64_t column = p * width, columns = std::min(width, it.order.columns - column);
   const auto at = [&](Operand x) { return Operand{x.data + row * x.row_stride + column, x.row_stride}; };
@@ -241,7 +241,7 @@ void multiply(const Product& it, int64_t rows) {
       share_columns ? 1 : ((rows + block_rows - 1) / block_rows + parts - 1) / parts * parts;
   const int64_t height = (rows + blocks - 1) / blocks, room_each = height * spread_stride;
   const Tensor room = it.spread ? Tensor({parts, room_each}) : Tensor();
-  real* const first = it.spread ? room.write() : nullptr;
+  real* const first = it.spread ? room.mutable_data() : nullptr;
   parallel_for(parts, !alone, [&](int64_t part) {
     real* const own_room = first ? first + part * room_each : nullptr;
     if (share_columns) return run_rows(it, rows, part, parts, own_room);

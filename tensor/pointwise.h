@@ -37,8 +37,8 @@ struct Domain {
   double high = 2;
 };
 
-constexpr int most_pointwise_inputs = 9;
-constexpr int most_pointwise_outputs = 4;
+constexpr int max_pointwise_inputs = 9;
+constexpr int max_pointwise_outputs = 4;
 
 /// y = op(x...) element by element.
 using PointwiseForward = void (*)(const void* op, Extent extent, const Operand* inputs,

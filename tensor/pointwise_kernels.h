@@ -25,7 +25,7 @@ constexpr bool callable_with(std::index_sequence<J...>) {
 /// How many inputs the body takes: its parameters are all `auto`, so one count fits.
 template <class Op, int N = 1>
 constexpr int input_count() {
-  static_assert(N <= most_pointwise_inputs, "an operator takes 1 to 9 inputs");
+  static_assert(N <= max_pointwise_inputs, "an operator takes 1 to 9 inputs");
   if constexpr (callable_with<Op>(std::make_index_sequence<N>{}))
     return N;
   else

@@ -14,7 +14,7 @@ namespace {
 template <class Draw>
 void fill_with(const char* name, const Tensor& to, Draw draw) {
   check(to.device() == Device::cpu, "[{}] initial values are drawn on the CPU", name);
-  real* values = to.write();
+  real* values = to.mutable_data();
   for (int64_t r = 0; r < to.rows(); ++r)
     for (int64_t j = 0; j < to.columns(); ++j)
       values[r * to.row_stride() + j] = static_cast<real>(draw(r * to.columns() + j));

@@ -18,7 +18,7 @@ struct Segment {
 
 /// A segment of a buffer: a view.
 inline Tensor part_of(const Tensor& buffer, const Segment& segment) {
-  return buffer.rows_at(segment.offset, segment.shape, segment.row_stride);
+  return buffer.as_strided(segment.offset, segment.shape, segment.row_stride);
 }
 
 }  // namespace rondo

@@ -96,20 +96,20 @@ struct NormalizeRowsBackward {
 }  // namespace
 
 void masked_softmax(Extent extent, Operand x, const int32_t* lengths, int64_t rows_a_length, Operand y) {
-  rows(extent.rows, extent.columns, MaskedSoftmax{x, lengths, rows_a_length, y});
+  launch_rows(extent.rows, extent.columns, MaskedSoftmax{x, lengths, rows_a_length, y});
 }
 void masked_softmax_backward(Extent extent, Operand y, Operand dy, const int32_t* lengths,
                              int64_t rows_a_length, Operand dx) {
-  rows(extent.rows, extent.columns, MaskedSoftmaxBackward{y, dy, lengths, rows_a_length, dx});
+  launch_rows(extent.rows, extent.columns, MaskedSoftmaxBackward{y, dy, lengths, rows_a_length, dx});
 }
 void transpose_first_two(Extent extent, Operand from, int64_t first, Operand to) {
-  if (first > 0) parts(extent, TransposeFirstTwo{from, first, extent.rows / first, to});
+  if (first > 0) launch_elements(extent, TransposeFirstTwo{from, first, extent.rows / first, to});
 }
 void normalize_rows(Extent extent, Operand x, real epsilon, Operand y, real* scale) {
-  rows(extent.rows, extent.columns, NormalizeRows{x, epsilon, y, scale});
+  launch_rows(extent.rows, extent.columns, NormalizeRows{x, epsilon, y, scale});
 }
 void normalize_rows_backward(Extent extent, Operand y, const real* scale, Operand dy, Operand dx) {
-  rows(extent.rows, extent.columns, NormalizeRowsBackward{y, scale, dy, dx});
+  launch_rows(extent.rows, extent.columns, NormalizeRowsBackward{y, scale, dy, dx});
 }
 
 }  // namespace BACKEND

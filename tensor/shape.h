@@ -15,11 +15,11 @@ namespace rondo {
 
 class Shape {
  public:
-  static constexpr int most_dimensions = 4;
+  static constexpr int max_dimensions = 4;
 
   Shape() = default;
   Shape(std::initializer_list<int64_t> extents) {
-    check(extents.size() <= most_dimensions, "[shape] at most {} dimensions, got {}", most_dimensions,
+    check(extents.size() <= max_dimensions, "[shape] at most {} dimensions, got {}", max_dimensions,
           extents.size());
     for (int64_t extent : extents) {
       check(extent >= 0, "[shape] extents are not negative, got {}", extent);
@@ -45,7 +45,7 @@ class Shape {
     return shape;
   }
   Shape with_leading(int64_t extent) const {
-    check(dimensions_ < most_dimensions, "[shape] {} has no room for one more dimension", to_string());
+    check(dimensions_ < max_dimensions, "[shape] {} has no room for one more dimension", to_string());
     Shape shape{extent};
     for (int i = 0; i < dimensions_; ++i) shape.extents_[shape.dimensions_++] = extents_[i];
     return shape;
@@ -76,7 +76,7 @@ class Shape {
 
  private:
   int dimensions_ = 0;
-  std::array<int64_t, most_dimensions> extents_{};
+  std::array<int64_t, max_dimensions> extents_{};
 };
 
 }  // namespace rondo

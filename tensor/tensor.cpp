@@ -84,18 +84,19 @@ Tensor Tensor::operator[](int64_t i) const {
   return view;
 }
 
-Tensor Tensor::row_range(int64_t begin, int64_t end) const {
+Tensor Tensor::slice_rows(int64_t begin, int64_t end) const {
   check(0 <= begin && begin <= end && end <= rows(),
-        "[row_range] [{}, {}) does not lie within the {} rows of {}", begin, end, rows(), shape_);
+        "[slice_rows] [{}, {}) does not lie within the {} rows of {}", begin, end, rows(), shape_);
   Tensor view = *this;
   view.shape_ = {end - begin, columns()};
   view.offset_ += begin * row_stride_;
   return view;
 }
 
-Tensor Tensor::rows_at(int64_t begin, Shape shape, int64_t row_stride) const {
+Tensor Tensor::as_strided(int64_t begin, Shape shape, int64_t row_stride) const {
   check(shape_.dimensions() == 1 && begin >= 0 && begin + shape.rows() * row_stride <= size(),
-        "[rows_at] {} from {} on, rows {} apart, does not lie within {}", shape, begin, row_stride, shape_);
+        "[as_strided] {} from {} on, rows {} apart, does not lie within {}", shape, begin, row_stride,
+        shape_);
   Tensor view = *this;
   view.shape_ = shape;
   view.offset_ += begin;
@@ -103,7 +104,7 @@ Tensor Tensor::rows_at(int64_t begin, Shape shape, int64_t row_stride) const {
   return view;
 }
 
-Tensor Tensor::enclosing(Shape shape, int64_t rows, int64_t columns) const {
+Tensor Tensor::parent_view(Shape shape, int64_t rows, int64_t columns) const {
   Tensor view = *this;
   view.shape_ = shape;
   view.offset_ -= rows * row_stride_ + columns;
@@ -113,7 +114,7 @@ Tensor Tensor::enclosing(Shape shape, int64_t rows, int64_t columns) const {
     view.offset_ += view.storage_->data - view.storage_->whole->data;
     view.storage_ = view.storage_->whole;
   }
-  check(fits(), "[enclosing] {} leaves the memory around {}", shape, shape_);
+  check(fits(), "[parent_view] {} leaves the memory around {}", shape, shape_);
   return view;
 }
 
@@ -125,9 +126,9 @@ Tensor Tensor::as_part() const {
   return part;
 }
 
-Tensor Tensor::column_block(int64_t begin, int64_t end) const {
+Tensor Tensor::slice_columns(int64_t begin, int64_t end) const {
   check(0 <= begin && begin <= end && end <= columns(),
-        "[column_block] [{}, {}) does not lie within the columns of {}", begin, end, shape_);
+        "[slice_columns] [{}, {}) does not lie within the columns of {}", begin, end, shape_);
   Tensor view = *this;
   view.shape_ = shape_.with_columns(end - begin);
   view.offset_ += begin;
@@ -164,9 +165,9 @@ void Tensor::set(const real* values) const {
     return copy(side_by_side, *this);
   }
   if (device() == Device::cpu)
-    std::copy(values, values + size(), write());
+    std::copy(values, values + size(), mutable_data());
   else
-    cuda::upload(write(), values, static_cast<size_t>(size()) * sizeof(real));
+    cuda::upload(mutable_data(), values, static_cast<size_t>(size()) * sizeof(real));
 }
 
 Tensor Tensor::to(Device device) const {
@@ -174,7 +175,7 @@ Tensor Tensor::to(Device device) const {
   return from(to_vector(), shape_, device);
 }
 
-bool lie_apart(const Tensor& a, const Tensor& b, int64_t rows, int64_t columns) {
+bool is_at_offset(const Tensor& a, const Tensor& b, int64_t rows, int64_t columns) {
   return a.shares_memory(b) && a.row_stride() == b.row_stride() &&
          b.data() - a.data() == rows * a.row_stride() + columns;
 }
@@ -183,15 +184,15 @@ Tensor stacked_rows(const std::vector<Tensor>& parts) {
   int64_t rows = 0;
   bool in_sequence = true;
   for (const Tensor& x : parts) {
-    in_sequence &= lie_apart(parts[0], x, rows, 0);
+    in_sequence &= is_at_offset(parts[0], x, rows, 0);
     rows += x.rows();
   }
   const Shape shape{rows, parts[0].columns()};
-  if (in_sequence) return parts[0].enclosing(shape);
+  if (in_sequence) return parts[0].parent_view(shape);
   const Tensor all(shape, parts[0].device());
   int64_t row = 0;
   for (const Tensor& x : parts) {
-    copy(x, all.row_range(row, row + x.rows()));
+    copy(x, all.slice_rows(row, row + x.rows()));
     row += x.rows();
   }
   return all;
@@ -288,7 +289,7 @@ namespace {
 Tensor partial_sums(const Tensor& x, bool squares) {
   constexpr int64_t block = 4096;
   const Tensor flat = contiguous(x), sums({(flat.size() + block - 1) / block}, x.device());
-  kernels(x.device()).partial_sums(flat.size(), flat.data(), block, squares, sums.write());
+  kernels(x.device()).partial_sums(flat.size(), flat.data(), block, squares, sums.mutable_data());
   return sums;
 }
 double blocked_sum(const Tensor& x, bool squares) {
@@ -304,13 +305,13 @@ Tensor blocked_total(const Tensor& x, bool squares) {
 }
 }  // namespace
 
-Tensor total(const Tensor& x) {
+Tensor sum_on_device(const Tensor& x) {
   if (x.device() == Device::cuda) return blocked_total(x, false);
   double total = 0;
   for (const real value : x.to_vector()) total += value;
   return Tensor::filled({1}, static_cast<real>(total));
 }
-Tensor total_of_squares(const Tensor& x) {
+Tensor sum_of_squares_on_device(const Tensor& x) {
   if (x.device() == Device::cuda) return blocked_total(x, true);
   return Tensor::filled({1}, static_cast<real>(sum_of_squares(x)));
 }

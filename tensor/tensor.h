@@ -59,7 +59,7 @@ class Tensor {
   const real* data() const { return storage_->data + offset_; }
   /// For writing: bumps the version. On the CPU every write goes through here; ask again after each use of
   /// the tensor, for what is written through a pointer that was kept goes unnoticed.
-  real* write() const {
+  real* mutable_data() const {
     ++storage_->version;
     for (Storage* it = storage_->whole.get(); it; it = it->whole.get()) ++it->part_versions;
     return storage_->data + offset_;
@@ -71,7 +71,7 @@ class Tensor {
     return sum;
   }
   /// How many tensors share the memory, but for its parts: a buffer is reused in place only if this is 1.
-  int64_t holders() const {
+  int64_t use_count() const {
     int64_t count = storage_.use_count();
     for (const auto* it = &storage_->whole; *it; it = &(*it)->whole) count += it->use_count() - (*it)->parts;
     return count;
@@ -82,25 +82,25 @@ class Tensor {
 
   /// For a kernel: reading, writing, or reading with one row repeated.
   Operand read_operand() const { return {storage_->data + offset_, row_stride_}; }
-  Operand write_operand() const { return {write(), row_stride_}; }
+  Operand write_operand() const { return {mutable_data(), row_stride_}; }
 
   /// Elements [begin, end) of the leading dimension, as a view.
   Tensor slice(int64_t begin, int64_t end) const;
   /// Element i of the leading dimension, without that dimension, as a view.
   Tensor operator[](int64_t i) const;
-  /// Rows [begin, end) of the matrix, as a view [end - begin, columns].
-  Tensor row_range(int64_t begin, int64_t end) const;
+  /// RowMask [begin, end) of the matrix, as a view [end - begin, columns].
+  Tensor slice_rows(int64_t begin, int64_t end) const;
   /// Of a vector: its elements from `begin` on as rows that lie `row_stride` apart, as a view.
-  Tensor rows_at(int64_t begin, Shape shape, int64_t row_stride) const;
+  Tensor as_strided(int64_t begin, Shape shape, int64_t row_stride) const;
   /// The larger view that this one is a part of, `rows` rows and `columns` columns from its beginning: the
-  /// inverse of row_range() and column_block().
-  Tensor enclosing(Shape shape, int64_t rows = 0, int64_t columns = 0) const;
+  /// inverse of slice_rows() and slice_columns().
+  Tensor parent_view(Shape shape, int64_t rows = 0, int64_t columns = 0) const;
   /// The same view with a version and holders of its own: a part of a buffer, such as one time step, that is
   /// written and let go apart from the others. Parts of one buffer must not overlap. A part has parts as
   /// well.
   Tensor as_part() const;
   /// Columns [begin, end), as a view.
-  Tensor column_block(int64_t begin, int64_t end) const;
+  Tensor slice_columns(int64_t begin, int64_t end) const;
   /// The same elements in another shape: a view. Needs contiguous rows unless the columns stay.
   Tensor reshaped(Shape shape) const;
 
@@ -132,7 +132,7 @@ class Tensor {
 /// loads at once. A single row, and rows of one number, are not spread.
 int64_t aligned_row_stride(const Shape& shape);
 /// Whether b begins `rows` rows and `columns` columns behind a, in one memory and with one row stride.
-bool lie_apart(const Tensor& a, const Tensor& b, int64_t rows, int64_t columns);
+bool is_at_offset(const Tensor& a, const Tensor& b, int64_t rows, int64_t columns);
 /// Matrices of one width as one, [sum of rows, columns]: a view where they lie behind one another in memory,
 /// else a copy.
 Tensor stacked_rows(const std::vector<Tensor>& parts);
@@ -165,7 +165,7 @@ double sum_of_squares(const Tensor& x);
 bool all_finite(const Tensor& x);
 /// The same sums [1] where the tensor lies, without waiting for them: a GPU adds up in the tensor's own
 /// numbers.
-Tensor total(const Tensor& x);
-Tensor total_of_squares(const Tensor& x);
+Tensor sum_on_device(const Tensor& x);
+Tensor sum_of_squares_on_device(const Tensor& x);
 
 }  // namespace rondo

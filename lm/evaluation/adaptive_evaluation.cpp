@@ -8,7 +8,7 @@ namespace rondo {
 
 void read_one_stream(LanguageModel& model, std::span<const int32_t> ids,
                      const std::optional<DynamicOptions>& dynamic, const GradientStatistics* statistics,
-                     const std::function<void(const ReadChunk&)>& use) {
+                     const std::function<void(const ChunkResult&)>& use) {
   std::optional<DynamicWeights> weights;
   std::optional<NoGradient> guard;
   if (dynamic) {
@@ -24,7 +24,7 @@ void read_one_stream(LanguageModel& model, std::span<const int32_t> ids,
       [&, stream = Streams::for_evaluation(ids, 1)](Chunk& chunk) mutable {
         return stream.next(steps, chunk);
       },
-      [&](const ReadChunk& read) {
+      [&](const ChunkResult& read) {
         if (!std::isfinite(read.loss.total.value().item()))
           throw Diverged(fmt::format(
               "after {} symbols their probabilities are no numbers any more{}", symbols,
@@ -44,7 +44,7 @@ Evaluation evaluate_adaptively(LanguageModel& model, std::span<const int32_t> id
     cache.emplace(std::vector{std::min(how.cache->window, std::ssize(ids))}, std::vector{how.cache->theta},
                   model.options().hidden.back());
   Evaluation result;
-  read_one_stream(model, ids, how.dynamic, how.statistics, [&](const ReadChunk& read) {
+  read_one_stream(model, ids, how.dynamic, how.statistics, [&](const ChunkResult& read) {
     std::vector<double> nats = read.nats();
     if (cache) {
       const std::vector<double> cached = cache->read(read.output.hidden.value(), read.chunk.targets);

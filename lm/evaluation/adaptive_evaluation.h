@@ -27,7 +27,7 @@ struct Adaptation {
 /// as evaluate_ids() reads it. The weights are put back at the end, also after an exception. Throws Diverged.
 void read_one_stream(LanguageModel& model, std::span<const int32_t> ids,
                      const std::optional<DynamicOptions>& dynamic, const GradientStatistics* statistics,
-                     const std::function<void(const ReadChunk&)>& use);
+                     const std::function<void(const ChunkResult&)>& use);
 
 /// read_one_stream(); with both, the cache mixes into the probabilities of the present weights, which learn
 /// from their own loss. InputErrors of evaluate_ids() and NeuralCache.

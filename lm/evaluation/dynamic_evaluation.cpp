@@ -40,7 +40,7 @@ GradientStatistics gradient_statistics(LanguageModel& model, std::span<const int
       [&, streams = Streams::for_training(train_ids, settings.statistics_streams)](Chunk& chunk) mutable {
         return streams.next(settings.length, chunk);
       },
-      [&](const ReadChunk& read) {
+      [&](const ChunkResult& read) {
         mean_backward(read.loss.total, read.chunk.scored);
         apply_update(SquaresUpdate{}, {squares, model.gradients()}, {squares, model.gradients()});
         ++result.batches;

@@ -5,14 +5,14 @@
 #include <cmath>
 #include <numbers>
 
-#include "data/segments.h"
+#include "data/sequences.h"
 
 namespace rondo {
 
 void Evaluation::add(const std::vector<int32_t>& targets, const std::vector<double>& nats,
                      std::optional<int32_t> unknown_id) {
   for (size_t i = 0; i < targets.size(); ++i) {
-    if (targets[i] == Chunk::not_scored) continue;
+    if (targets[i] == Chunk::ignore_index) continue;
     nats_sum += nats[i];
     ++symbols;
     if (targets[i] == unknown_id)
@@ -49,8 +49,8 @@ std::function<bool(Chunk&)> chunks_of(std::span<const int32_t> ids, const Readin
   check_streams(reading, std::ssize(ids));
   if (!reading.carries_state()) {
     constexpr int64_t segments_at_once = 32, steps_at_once = rows_at_once / segments_at_once;
-    Segments segments = reading.line_end ? Segments::lines(ids, *reading.line_end, segments_at_once)
-                                         : Segments::sequences(ids, reading.sequence, segments_at_once);
+    Sequences segments = reading.line_end ? Sequences::lines(ids, *reading.line_end, segments_at_once)
+                                          : Sequences::fixed(ids, reading.sequence, segments_at_once);
     segments.order_by_length();
     return [segments, pieces = std::vector<Chunk>(), at = size_t{0}](Chunk& chunk) mutable {
       if (at == pieces.size()) {
@@ -71,13 +71,13 @@ std::function<bool(Chunk&)> chunks_of(std::span<const int32_t> ids, const Readin
 
 }  // namespace
 
-std::vector<double> ReadChunk::nats() const {
+std::vector<double> ChunkResult::nats() const {
   const std::vector<real> each = loss.each.to_vector();
   return {each.begin(), each.end()};
 }
 
 void read_chunks(LanguageModel& model, const std::function<bool(Chunk&)>& next,
-                 const std::function<void(const ReadChunk&)>& use) {
+                 const std::function<void(const ChunkResult&)>& use) {
   const EvaluationMode mode(model);
   std::vector<State> states;
   for (Chunk chunk; next(chunk);) {
@@ -94,7 +94,7 @@ Evaluation evaluate_ids(LanguageModel& model, std::span<const int32_t> ids, cons
   const auto start = std::chrono::steady_clock::now();
   const NoGradient guard;
   Evaluation result;
-  read_chunks(model, chunks_of(ids, reading), [&](const ReadChunk& read) {
+  read_chunks(model, chunks_of(ids, reading), [&](const ChunkResult& read) {
     result.add(read.chunk.targets, read.nats(), unknown_id);
     progress(result.symbols);
   });

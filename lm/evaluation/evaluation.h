@@ -58,7 +58,7 @@ Evaluation evaluate_ids(
     std::optional<int32_t> unknown_id = {}, const std::function<void(int64_t)>& progress = [](int64_t) {});
 
 /// A chunk, and what the model made of it.
-struct ReadChunk {
+struct ChunkResult {
   const Chunk& chunk;
   const LanguageModel::Output& output;
   const CrossEntropy& loss;
@@ -70,7 +70,7 @@ struct ReadChunk {
 /// so that it may change the weights. The state goes on without its history, unless a chunk is to begin
 /// anew. Runs in evaluation mode; gradient recording is left as the caller set it.
 void read_chunks(LanguageModel& model, const std::function<bool(Chunk&)>& next,
-                 const std::function<void(const ReadChunk&)>& use);
+                 const std::function<void(const ChunkResult&)>& use);
 
 /// The height of chunks where it is free: enough for products at full speed, little memory.
 constexpr int64_t rows_at_once = 512;

@@ -62,7 +62,7 @@ std::vector<double> NeuralCache::read(const Tensor& states, const std::vector<in
   const size_t settings = windows_.size() * thetas_.size();
   std::vector<double> probabilities(targets.size() * settings);
   for (int64_t begin = 0; begin < rows.rows(); begin += block_rows)
-    read_block(rows.row_range(begin, std::min(begin + block_rows, rows.rows())), targets.data() + begin,
+    read_block(rows.slice_rows(begin, std::min(begin + block_rows, rows.rows())), targets.data() + begin,
                probabilities.data() + static_cast<size_t>(begin) * settings);
   return probabilities;
 }
@@ -71,31 +71,31 @@ void NeuralCache::read_block(const Tensor& states, const int32_t* targets, doubl
   const int64_t n = states.rows();
   if (end_ + n > states_.rows()) {  // so end_ > 2 window_: the two ranges do not overlap
     const int64_t shift = end_ - window_;
-    copy(states_.row_range(shift, end_), states_.row_range(0, window_));
+    copy(states_.slice_rows(shift, end_), states_.slice_rows(0, window_));
     std::copy(nexts_.begin() + shift, nexts_.begin() + end_, nexts_.begin());
     first_ = std::max<int64_t>(0, first_ - shift);
     end_ = window_;
   }
-  copy(states, states_.row_range(end_, end_ + n));
+  copy(states, states_.slice_rows(end_, end_ + n));
   std::copy(targets, targets + n, nexts_.begin() + end_);
 
   // Column c is row begin + c of states_. What position r may see of the largest window is columns r up to
   // r + window_: a matrix again, with a row stride of one more.
   const int64_t begin = end_ - window_, columns = window_ + n, nothing = std::max<int64_t>(0, first_ - begin);
-  const Tensor products = products_.row_range(0, n).column_block(0, columns);
-  const Tensor scores = scores_.row_range(0, n).column_block(0, columns);
-  gemm(states, Transpose::no, states_.row_range(begin, begin + columns), Transpose::yes, 0, products);
+  const Tensor products = products_.slice_rows(0, n).slice_columns(0, columns);
+  const Tensor scores = scores_.slice_rows(0, n).slice_columns(0, columns);
+  gemm(states, Transpose::no, states_.slice_rows(begin, begin + columns), Transpose::yes, 0, products);
   const std::vector<int32_t> any(static_cast<size_t>(n), 0);
   std::vector<real> log_sums(static_cast<size_t>(n)), unused(log_sums.size());
   for (size_t t = 0; t < thetas_.size(); ++t) {
     copy(products, scores);
     scale(scores, static_cast<real>(thetas_[t]));
-    fill(scores.column_block(0, nothing), -std::numeric_limits<real>::infinity());
+    fill(scores.slice_columns(0, nothing), -std::numeric_limits<real>::infinity());
     for (size_t w = 0; w < windows_.size(); ++w) {
       const int64_t skipped = window_ - windows_[w];
-      const Operand band{scores.write() + skipped, scores.row_stride() + 1};
+      const Operand band{scores.mutable_data() + skipped, scores.row_stride() + 1};
       kernels(scores.device())
-          .negative_log_likelihood({n, windows_[w]}, band, any.data(), log_sums.data(), unused.data());
+          .cross_entropy({n, windows_[w]}, band, any.data(), log_sums.data(), unused.data());
       for (int64_t r = 0; r < n; ++r) {
         double sum = 0;
         const real* row = scores.data() + r * scores.row_stride();

@@ -89,7 +89,7 @@ class Search {
     const size_t settings = windows.size() * thetas.size();
     std::vector<double> sums(settings * shares.size());
     int64_t done = 0;
-    read_one_stream(model_, ids_, tuned_.best.dynamic, tuned_.best.statistics, [&](const ReadChunk& read) {
+    read_one_stream(model_, ids_, tuned_.best.dynamic, tuned_.best.statistics, [&](const ChunkResult& read) {
       const std::vector<double> nats = read.nats(),
                                 cached = cache.read(read.output.hidden.value(), read.chunk.targets);
       for (size_t i = 0; i < cached.size(); ++i)

@@ -25,8 +25,8 @@ using Json = nlohmann::ordered_json;
 struct Subject {
   Recipe recipe;
   std::int64_t vocabulary_size = 0;
-  std::string run;  // empty: a recipe
-  MadeBy made_by;   // of a run
+  std::string run;     // empty: a recipe
+  Provenance made_by;  // of a run
 };
 
 Subject subject_of(const InfoOptions& options) {

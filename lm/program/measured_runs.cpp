@@ -59,7 +59,7 @@ std::vector<std::string> digests_of(const std::vector<std::string>& sha256_lines
 void take_measurements(const std::vector<KeptMeasurement>& kept, MeasuredRun& row) {
   const std::string exact = published_reading(row.recipe());
   const bool begins_anew = !final_reading(row.recipe(), 0).carries_state();
-  const MadeBy& made_by = row.config.made_by;
+  const Provenance& made_by = row.config.made_by;
   for (const KeptMeasurement& it : kept) {
     if (digests_of(it.sha256) != digests_of(made_by.sha256)) continue;
     if (it.precision != "fp32" && it.precision != made_by.precision) continue;
@@ -128,7 +128,7 @@ std::string kind_of(const MeasuredRun& row) {
   recipe.report = defaults.report;
   recipe.train.log_every = defaults.train.log_every;
   recipe.train.save_every = defaults.train.save_every;
-  const MadeBy& made_by = row.config.made_by;
+  const Provenance& made_by = row.config.made_by;
   return fmt::format("{}\n{} {} {} {}\n{}", write_toml(keys_of(recipe)), row.is_finetuned(),
                      row.vocabulary_size, made_by.device, made_by.precision,
                      fmt::join(digests_of(made_by.sha256), "\n"));

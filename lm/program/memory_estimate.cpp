@@ -115,7 +115,7 @@ std::int64_t training_bytes(const Recipe& recipe, const Module& model, const Chu
   const ChunkSize size =
       size_of ? size_of(streams) : ChunkSize{streams * longest_chunk(batch_options(recipe, {}).chunks)};
   const double N = to_double(size.rows);
-  const RecurrentNoise& noise = options.noise;
+  const RecurrentRegularization& noise = options.noise;
   double C = 3;
   if (noise.dropout > 0) C += 1;
   if (noise.zoneout > 0) C += 2;  // the mask, and the state that it is laid on

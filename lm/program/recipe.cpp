@@ -245,7 +245,7 @@ std::vector<Key> keys_of(Recipe& recipe) {
   };
 }
 
-std::vector<Key> keys_of(MadeBy& made_by) {
+std::vector<Key> keys_of(Provenance& made_by) {
   return {
       {"made_by.version", &made_by.version, {}, "", "of the program"},
       {"made_by.command", &made_by.command, any_text(), "", "what was typed"},

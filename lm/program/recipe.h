@@ -85,7 +85,7 @@ struct Recipe {
 };
 
 /// What made a run. Kept beside the recipe in the run's config.toml.
-struct MadeBy {
+struct Provenance {
   std::string version, command, device = "cpu", precision = "fp32", data;
   std::int64_t threads = 0;
   std::vector<std::string> sha256;  // "HEX  FILE", as sha256sum prints
@@ -96,7 +96,7 @@ struct MadeBy {
 /// The table: every key of a recipe, bound to the members of `recipe`.
 std::vector<Key> keys_of(Recipe& recipe);
 /// The same for section [made_by].
-std::vector<Key> keys_of(MadeBy& made_by);
+std::vector<Key> keys_of(Provenance& made_by);
 
 /// Whether a setting of [model] is no part of a trained model: what drops units or keeps them for a step.
 bool acts_in_training_alone(const std::string& key);

@@ -103,7 +103,7 @@ namespace {
 /// recipe too.
 Recipe read_recipe(const std::string& text, const std::string& where) {
   Recipe recipe;
-  MadeBy ignored;
+  Provenance ignored;
   std::vector<Key> keys = keys_of(recipe);
   for (Key& key : keys_of(ignored)) keys.push_back(std::move(key));
   read_toml(text, where, keys);
@@ -168,7 +168,7 @@ Recipe load_recipe(const std::string& name_or_file) {
   const bool is_file = path.has_parent_path() || path.extension() == ".toml";
   check_input(is_file, "no recipe named '{}'{} (a file needs a '/' or the ending .toml)", name_or_file,
               did_you_mean(name_or_file, names));
-  Recipe recipe = read_recipe(read_file(path, most_toml_bytes), name_or_file);
+  Recipe recipe = read_recipe(read_file(path, max_toml_bytes), name_or_file);
   if (recipe.name.empty()) recipe.name = path.stem().string();
   return recipe;
 }

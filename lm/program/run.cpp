@@ -7,7 +7,7 @@
 #include "lm/training/checkpoint.h"
 
 namespace rondo {
-void check_vocabulary(const RunFolder& folder, const MadeBy& made_by, const std::string& vocabulary) {
+void check_vocabulary(const RunFolder& folder, const Provenance& made_by, const std::string& vocabulary) {
   check_input(
       made_by.vocabulary.empty() || made_by.vocabulary == sha256_hex(vocabulary),
       "{}: not the vocabulary that this run was made with, whose SHA-256 is {}: the model's rows would "

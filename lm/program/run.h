@@ -15,7 +15,7 @@ namespace rondo {
 
 /// InputError, naming vocab.txt, unless it is the vocabulary that the run was made with. A run that did not
 /// note which passes.
-void check_vocabulary(const RunFolder& folder, const MadeBy& made_by, const std::string& vocabulary);
+void check_vocabulary(const RunFolder& folder, const Provenance& made_by, const std::string& vocabulary);
 
 /// Of a run's vocab.txt. InputError, naming it, for a broken one or another than the run was made with.
 Vocabulary read_vocabulary(const RunFolder& folder, const RunConfig& config);

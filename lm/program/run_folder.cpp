@@ -107,16 +107,16 @@ RunFolder open_run_folder(const fs::path& path) {
 void write_config(const RunFolder& run, const RunConfig& config) {
   RunConfig copy = config;
   const std::string text = write_toml(keys_of(copy));
-  check_input(text.size() <= most_toml_bytes,
+  check_input(text.size() <= max_toml_bytes,
               "{}: {} bytes, and at most {} can be read again: let data.files match fewer files",
-              run.config().string(), text.size(), most_toml_bytes);
+              run.config().string(), text.size(), max_toml_bytes);
   write_atomically(run.config(), text);
 }
 
 RunConfig read_config(const RunFolder& run) {
   RunConfig config;
   const std::string file = run.config().string();
-  read_toml(read_regular_file(run.config(), most_toml_bytes), file, keys_of(config));
+  read_toml(read_regular_file(run.config(), max_toml_bytes), file, keys_of(config));
   const auto present = [&](const char* key, bool it) {
     check_input(it, "{}: {} is missing: truncated?", file, key);
   };

@@ -30,7 +30,7 @@ struct RunFolder {
 /// What config.toml holds.
 struct RunConfig {
   Recipe recipe;
-  MadeBy made_by;
+  Provenance made_by;
 };
 
 /// InputError unless a new run can be made at `path`: it must be absent or an empty folder. Makes nothing.

@@ -23,7 +23,7 @@ namespace rondo {
 Limits at_least(double least) { return {.least = least}; }
 Limits between(double least, double most) { return {.least = least, .most = most}; }
 Limits from_to_below(double least, double most) {
-  return {.least = least, .most = most, .most_included = false};
+  return {.least = least, .most = most, .max_included = false};
 }
 Limits one_of(std::vector<std::string> choices) { return {.choices = std::move(choices)}; }
 Limits any_text() { return {.control_characters = true}; }
@@ -50,7 +50,7 @@ const Key& find_key(const std::string& name, const std::string& where, const std
 bool within(const Limits& limits, double value) {
   // What is beyond a float would be infinite in a tensor.
   return std::abs(value) <= std::numeric_limits<float>::max() && value >= limits.least &&
-         (limits.most_included ? value <= limits.most : value < limits.most);
+         (limits.max_included ? value <= limits.most : value < limits.most);
 }
 bool within(const Limits&, bool) { return true; }
 bool within(const Limits& limits, std::int64_t value) { return within(limits, static_cast<double>(value)); }
@@ -208,7 +208,7 @@ std::string accepted_text(const Key& key) {
   std::string range;
   if (std::isfinite(limits.least) && std::isfinite(limits.most))
     range = fmt::format(", {:.15g} to {:.15g}{}", limits.least, limits.most,
-                        limits.most_included ? "" : " (excluded)");
+                        limits.max_included ? "" : " (excluded)");
   else if (std::isfinite(limits.least))
     range = fmt::format(", at least {:.15g}", limits.least);
   const std::string choices = !limits.choices.empty()

@@ -21,7 +21,7 @@ using Member = std::variant<bool*, std::int64_t*, double*, std::string*, std::ve
 struct Limits {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
-  bool most_included = true;
+  bool max_included = true;
   std::vector<std::string> choices{};
   bool control_characters = false;
 };

@@ -78,8 +78,8 @@ std::string_view unsupported_kind(std::string_view word) {
 class Reader {
  public:
   Reader(std::string_view text, const std::string& file) : text_(text), file_(file) {
-    check_input(text.size() <= most_toml_bytes, "{}: {} bytes, and settings have at most {}: another file?",
-                file, text.size(), most_toml_bytes);
+    check_input(text.size() <= max_toml_bytes, "{}: {} bytes, and settings have at most {}: another file?",
+                file, text.size(), max_toml_bytes);
   }
 
   std::vector<TomlSection> document() {

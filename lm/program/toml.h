@@ -35,7 +35,7 @@ struct TomlSection {
 };
 
 /// The size of the longest text that is read.
-constexpr std::size_t most_toml_bytes = std::size_t{4} << 20;
+constexpr std::size_t max_toml_bytes = std::size_t{4} << 20;
 
 /// The sections in the order of the text. The first, which has no name, holds the keys before all sections;
 /// there, `section.key = value` is a key of that section. InputError "FILE:LINE:COLUMN: ..." for what is not

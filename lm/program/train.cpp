@@ -68,7 +68,7 @@ void evaluate_and_keep(Watched& watched, size_t symbols, const RunFolder& run) {
 /// Measures the trained model that a finetuning begins with: what it makes must be better.
 void evaluate_base(Watched& watched, size_t symbols) {
   const Figure figure = watched.evaluate(symbols);
-  watched.trainer().begins_with(figure);
+  watched.trainer().set_figure_to_beat(figure);
   watched.observers.began_with(figure);
 }
 
@@ -207,7 +207,7 @@ void conclude(Training& training, const Recipe& recipe, const Vocabulary& vocabu
 int train(const TrainOptions& options) {
   Setup setup(options);
   const Recipe& recipe = setup.config.recipe;
-  const MadeBy before = setup.config.made_by;
+  const Provenance before = setup.config.made_by;
   const Compute compute = compute_of(options, setup);
   const Device device = compute.device;
   const CorpusText text = text_of(options, setup);

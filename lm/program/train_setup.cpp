@@ -51,7 +51,7 @@ Setup::Setup(const TrainOptions& options) : resumes(options.resume) {
 Compute compute_of(const TrainOptions& options, const Setup& setup) {
   if (!setup.resumes)
     return choose_device(options.device.value_or(name_of(Device::cpu)), options.precision, options.threads);
-  const MadeBy& before = setup.config.made_by;
+  const Provenance& before = setup.config.made_by;
   const std::string device = options.device.value_or(before.device);
   std::optional<std::string> precision = options.precision;
   if (!precision && device == name_of(Device::cuda)) precision = before.precision;
@@ -59,7 +59,7 @@ Compute compute_of(const TrainOptions& options, const Setup& setup) {
 }
 
 CorpusText text_of(const TrainOptions& options, Setup& setup) {
-  MadeBy& made_by = setup.config.made_by;
+  Provenance& made_by = setup.config.made_by;
   const bool is_known = setup.resumes || setup.finetunes(), is_given = !is_known || !options.data.empty();
   if (is_given) made_by.data = place_of(options.data, setup.config.recipe);
   CorpusText text = open_text(setup.config.recipe, made_by.data, is_given ? Pipes::accepted : Pipes::refused);
@@ -93,7 +93,7 @@ void check_memory(const Recipe& recipe, const LanguageModel& layout, const Corpu
     return batches.most(streams, !leaves_out_padding(layout.options(), device));
   });
 }
-int64_t load_begin(Training& training, bool resume, const RunFolder& run, const MadeBy& made_by) {
+int64_t load_begin(Training& training, bool resume, const RunFolder& run, const Provenance& made_by) {
   const auto left = [&](const std::filesystem::path& file) {  // by the run that goes on
     return resume && file_is_there(file);
   };
@@ -142,9 +142,9 @@ void write_setup(const TrainOptions& options, Setup& setup, const Compute& compu
   write_atomically(setup.run.vocabulary(), symbols);
 }
 
-void say_beginning(const Setup& setup, const MadeBy& before, const Compute& compute, const CorpusText& text,
-                   Training& training, const Corpus& corpus, const Vocabulary& vocabulary,
-                   Terminal& terminal) {
+void say_beginning(const Setup& setup, const Provenance& before, const Compute& compute,
+                   const CorpusText& text, Training& training, const Corpus& corpus,
+                   const Vocabulary& vocabulary, Terminal& terminal) {
   const auto& [recipe, made_by] = setup.config;
   for (const std::string& note : text.notes) terminal.line(note);
   terminal.line(fmt::format("{}: {} parameters, {} symbols of {} types, {}; the run is {}", recipe.name,

@@ -50,15 +50,15 @@ void check_memory(const Recipe& recipe, const LanguageModel& layout, const Corpu
 
 /// Gives a training the weights that it begins with or goes on from, and tests new ones. Returns where the
 /// log was then.
-int64_t load_begin(Training& training, bool resume, const RunFolder& run, const MadeBy& made_by);
+int64_t load_begin(Training& training, bool resume, const RunFolder& run, const Provenance& made_by);
 
 /// Makes the folder of a new run; writes what is known before the first step.
 void write_setup(const TrainOptions& options, Setup& setup, const Compute& compute, const CorpusText& text,
                  const std::string& symbols);
 
 /// What a user should know before the first step; `before`: how a run that goes on was computed.
-void say_beginning(const Setup& setup, const MadeBy& before, const Compute& compute, const CorpusText& text,
-                   Training& training, const Corpus& corpus, const Vocabulary& vocabulary,
-                   Terminal& terminal);
+void say_beginning(const Setup& setup, const Provenance& before, const Compute& compute,
+                   const CorpusText& text, Training& training, const Corpus& corpus,
+                   const Vocabulary& vocabulary, Terminal& terminal);
 
 }  // namespace rondo

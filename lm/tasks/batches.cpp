@@ -6,11 +6,11 @@
 namespace rondo {
 namespace {
 
-std::variant<Streams, Segments> made(const BatchOptions& options, std::span<const std::int32_t> ids) {
+std::variant<Streams, Sequences> made(const BatchOptions& options, std::span<const std::int32_t> ids) {
   if (options.batching == Batching::streams) return Streams::for_training(ids, options.batch);
-  if (options.batching == Batching::crops) return Segments::crops(ids, options.chunks.length, options.batch);
+  if (options.batching == Batching::crops) return Sequences::crops(ids, options.chunks.length, options.batch);
   check_input(options.line_end.has_value(), "data.batching = \"lines\": the training text has no line end");
-  return Segments::lines(ids, *options.line_end, options.batch);
+  return Sequences::lines(ids, *options.line_end, options.batch);
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ Batches::Batches(const BatchOptions& options, std::span<const std::int32_t> ids)
 bool Batches::next(Chunk& chunk) {
   if (auto* streams = std::get_if<Streams>(&batches_))
     return streams->next(chunk_length(options_.chunks, epoch_, position()), chunk);
-  return std::get<Segments>(batches_).next(chunk);
+  return std::get<Sequences>(batches_).next(chunk);
 }
 
 void Batches::seek(std::int64_t epoch, std::int64_t position) {
@@ -31,7 +31,7 @@ void Batches::seek(std::int64_t epoch, std::int64_t position) {
   if (auto* streams = std::get_if<Streams>(&batches_))
     streams->seek(position);
   else
-    std::get<Segments>(batches_).seek(options_.chunks.seed, epoch, position);
+    std::get<Sequences>(batches_).seek(options_.chunks.seed, epoch, position);
 }
 
 std::int64_t Batches::position() const {
@@ -46,7 +46,7 @@ std::int64_t Batches::symbols() const {
 
 ChunkSize Batches::most(std::int64_t streams, bool with_padding) const {
   if (carries_state()) return {streams * longest_chunk(options_.chunks)};
-  const auto& segments = std::get<Segments>(batches_);
+  const auto& segments = std::get<Sequences>(batches_);
   const std::int64_t longest = segments.longest(1), padded = streams * longest;
   const std::int64_t rows = segments.longest(streams);
   if (with_padding || rows == padded) return {padded};

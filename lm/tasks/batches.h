@@ -7,13 +7,13 @@
 #include <span>
 #include <variant>
 
-#include "data/segments.h"
+#include "data/sequences.h"
 #include "data/streams.h"
 #include "lm/tasks/chunk_length.h"
 
 namespace rondo {
 
-/// Steps of a piece of what is computed without its padding (data/segments.h).
+/// Steps of a piece of what is computed without its padding (data/sequences.h).
 constexpr std::int64_t piece_steps = 16;
 
 struct ChunkSize {
@@ -51,7 +51,7 @@ class Batches {
  private:
   BatchOptions options_;
   std::int64_t epoch_ = 1;
-  std::variant<Streams, Segments> batches_;
+  std::variant<Streams, Sequences> batches_;
 };
 
 }  // namespace rondo

@@ -15,7 +15,7 @@ std::shared_ptr<void> gpu_memory(size_t bytes) {
 }  // namespace
 
 GpuStep::GpuStep()
-    : records_(gpu_memory(most_outstanding * sizeof(StepRecord))),
+    : records_(gpu_memory(max_outstanding * sizeof(StepRecord))),
       decision_(gpu_memory(sizeof(StepDecision))) {
   reset();
 }

@@ -52,18 +52,18 @@ class GpuStep {
   /// What the steps since the last call came to, in order. Waits for them.
   std::vector<StepRecord> collect();
   /// Whether collect() must be called before a further step.
-  bool is_full() const { return outstanding_ == most_outstanding; }
+  bool is_full() const { return outstanding_ == max_outstanding; }
 
   /// Forgets graphs, steps and decisions: for another training.
   void reset();
 
  private:
-  static constexpr int64_t most_outstanding = 256;
+  static constexpr int64_t max_outstanding = 256;
   /// At the head of the block that is sent.
   struct Numbers {
     uint64_t update = 0;  // of RandomKey
     int64_t slot = 0;     // of the record
-    alignas(16) std::array<std::byte, most_update_bytes> optimizer{}, average{};
+    alignas(16) std::array<std::byte, max_update_bytes> optimizer{}, average{};
   };
   /// Blocks on the host, so that one can be written while others wait to be copied.
   struct Block {

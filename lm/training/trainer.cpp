@@ -113,7 +113,7 @@ std::vector<Tensor> Trainer::compute_gradients() {
 StepControl Trainer::decide(const std::vector<Tensor>& reported) {
   if (gpu_) {
     const Tensor loss = Tensor::zeros({1}, Device::cuda);
-    for (const Tensor& it : reported) accumulate(total(it), loss);
+    for (const Tensor& it : reported) accumulate(sum_on_device(it), loss);
     return gpu_->decide(loss, model_.gradients(), options_.clip);
   }
   double loss = 0;
@@ -170,7 +170,7 @@ bool Trainer::validated(const Figure& figure) {
   return early_stopping_.evaluated(figure.loss());
 }
 
-void Trainer::begins_with(const Figure& figure) {
+void Trainer::set_figure_to_beat(const Figure& figure) {
   check_finite(figure.loss(), 0, step_);
   validated_step_ = step_;
   early_stopping_.evaluated(figure.loss());

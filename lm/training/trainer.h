@@ -64,13 +64,13 @@ class Trainer {
 
   /// The weights that are evaluated and kept, in the model while this lives: their average, if averaging has
   /// started, else themselves. No step may come meanwhile.
-  [[nodiscard]] AveragedWeights::InForce evaluated_weights() { return AveragedWeights::InForce(average_); }
+  [[nodiscard]] AveragedWeights::Scope evaluated_weights() { return AveragedWeights::Scope(average_); }
   /// Tells the schedule, early stopping and averaging, which may start now, the figure of
   /// evaluated_weights(); returns whether it is the best so far. Throws Diverged if it is not finite.
   bool validated(const Figure& figure);
   /// The same of the weights that a training begins with, where they are trained already: only the figure to
   /// beat.
-  void begins_with(const Figure& figure);
+  void set_figure_to_beat(const Figure& figure);
   /// Whether the weights as they are now have been validated.
   bool is_validated() const { return validated_step_ == step_; }
 

@@ -24,10 +24,10 @@ BatchNormLstmBase::BatchNormLstmBase(Module& parent, const std::string& suffix,
       beta_c(*this, "beta_c", {hidden()}, constant_values(0)) {}
 
 State BatchNormLstmBase::step(StepInputs& x, const State& previous) {
-  const Rows& valid = x.valid();
+  const RowMask& valid = x.valid();
   const Variable z = gates(x.take(W), linear(previous.h, U), valid, previous.steps);
-  const auto gate = [&](int64_t k) { return z.column_block(k * hidden(), (k + 1) * hidden()); };
-  const Variable c = pointwise(LstmMemory{}, gate(0), gate(1), gate(2), previous.c);
+  const auto gate = [&](int64_t k) { return z.slice_columns(k * hidden(), (k + 1) * hidden()); };
+  const Variable c = pointwise(LstmCellState{}, gate(0), gate(1), gate(2), previous.c);
   return {pointwise(LstmOutput{}, gate(3), norm_c(c, valid, previous.steps, beta_c)), c};
 }
 
@@ -35,7 +35,8 @@ BatchNormLstm::BatchNormLstm(Module& parent, const std::string& suffix, const Ce
     : BatchNormLstmBase(parent, suffix, with_biases(cell_options, 0)),
       b(*this, 4, options, options.forget_bias) {}
 
-Variable BatchNormLstm::gates(const Variable& Wx, const Variable& Uh, const Rows& valid, int64_t step) const {
+Variable BatchNormLstm::gates(const Variable& Wx, const Variable& Uh, const RowMask& valid,
+                              int64_t step) const {
   return norm_hh(Uh, valid, step, norm_ih(Wx, valid, step, *b.input));
 }
 
@@ -43,7 +44,7 @@ BatchNormMiLstm::BatchNormMiLstm(Module& parent, const std::string& suffix, cons
     : BatchNormLstmBase(parent, suffix, with_biases(cell_options, cell_options.integration.b)),
       z(*this, 4, options, options.forget_bias) {}
 
-Variable BatchNormMiLstm::gates(const Variable& Wx, const Variable& Uh, const Rows& valid,
+Variable BatchNormMiLstm::gates(const Variable& Wx, const Variable& Uh, const RowMask& valid,
                                 int64_t step) const {
   return z(norm_ih(Wx, valid, step), norm_hh(Uh, valid, step));
 }

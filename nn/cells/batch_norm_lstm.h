@@ -32,7 +32,8 @@ struct BatchNormLstmBase : Cell {
   State step(StepInputs& x, const State& previous) override;
   State initial_state(int64_t batch) const override { return lstm_initial_state(batch, hidden(), device()); }
   /// z [B, 4H] from W x and U h, at a time step.
-  virtual Variable gates(const Variable& Wx, const Variable& Uh, const Rows& valid, int64_t step) const = 0;
+  virtual Variable gates(const Variable& Wx, const Variable& Uh, const RowMask& valid,
+                         int64_t step) const = 0;
 
   Projection W;
   Recurrent U;
@@ -42,14 +43,14 @@ struct BatchNormLstmBase : Cell {
 
 struct BatchNormLstm : BatchNormLstmBase {
   BatchNormLstm(Module& parent, const std::string& suffix, const CellOptions& options);
-  Variable gates(const Variable& Wx, const Variable& Uh, const Rows& valid, int64_t step) const override;
+  Variable gates(const Variable& Wx, const Variable& Uh, const RowMask& valid, int64_t step) const override;
 
   GateBiases b;
 };
 
 struct BatchNormMiLstm : BatchNormLstmBase {
   BatchNormMiLstm(Module& parent, const std::string& suffix, const CellOptions& options);
-  Variable gates(const Variable& Wx, const Variable& Uh, const Rows& valid, int64_t step) const override;
+  Variable gates(const Variable& Wx, const Variable& Uh, const RowMask& valid, int64_t step) const override;
 
   Integration z;
 };

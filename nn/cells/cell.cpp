@@ -88,9 +88,9 @@ Variable StepInputs::take(const Projection& projection, int64_t begin, int64_t e
     taken = end;
     return std::exchange(rest, {});
   }
-  Variable block = rest.column_block(begin - taken, end - taken);
-  Variable after = end - taken < width ? rest.column_block(end - taken, width) : Variable();
-  if (rest.value().holders() == (after.defined() ? 3 : 2)) {  // all of them ours: they go apart
+  Variable block = rest.slice_columns(begin - taken, end - taken);
+  Variable after = end - taken < width ? rest.slice_columns(end - taken, width) : Variable();
+  if (rest.value().use_count() == (after.defined() ? 3 : 2)) {  // all of them ours: they go apart
     block = block.as_part();
     if (after.defined()) after = after.as_part();
   }
@@ -107,14 +107,14 @@ void Cell::begin_chunk() {
   for (Recurrent* recurrent : recurrents_) recurrent->begin_chunk();
 }
 
-std::vector<StepInputs> Cell::project(const Variable& x, const std::vector<Rows>& valid) const {
+std::vector<StepInputs> Cell::project(const Variable& x, const std::vector<RowMask>& valid) const {
   std::vector<Variable> projected;
   for (const Projection* projection : projections_) projected.push_back((*projection)(x));
   std::vector<StepInputs> steps;
   for (int64_t t = 0; t < x.shape()[0]; ++t) {
     std::vector<Variable> parts;  // of one buffer, each let go apart from the others
     for (const Variable& all : projected) parts.push_back(all[t].as_part());
-    steps.emplace_back(std::move(parts), valid.empty() ? Rows() : valid[static_cast<size_t>(t)]);
+    steps.emplace_back(std::move(parts), valid.empty() ? RowMask() : valid[static_cast<size_t>(t)]);
   }
   return steps;
 }

@@ -91,7 +91,7 @@ class Recurrent {
 
   /// Throws Error before begin_chunk().
   operator const Variable&() const { return in_force(); }
-  /// Rows [begin, end) of the value in force: one gate of a stacked weight. Its gradient joins the whole
+  /// RowMask [begin, end) of the value in force: one gate of a stacked weight. Its gradient joins the whole
   /// weight's.
   Variable rows(int64_t begin, int64_t end) const { return in_force().slice(begin, end); }
   void begin_chunk() { in_force_ = transform ? transform(weight) : weight.variable(); }
@@ -112,11 +112,11 @@ class Recurrent {
 /// The projections of one time step, and which of its rows are no padding.
 class StepInputs {
  public:
-  explicit StepInputs(std::vector<Variable> projected, Rows valid = {})
+  explicit StepInputs(std::vector<Variable> projected, RowMask valid = {})
       : projected_(std::move(projected)), taken_(projected_.size()), valid_(std::move(valid)) {}
   /// Null: all rows. The layer gives the others zeros and keeps their state, so that a step needs this only
   /// to look across rows.
-  const Rows& valid() const { return valid_; }
+  const RowMask& valid() const { return valid_; }
   Variable operator[](const Projection& projection) const;
   /// The last use: gives up the buffer, or columns [begin, end) of it, so that the consumer can work in
   /// place, as add_linear(x.take(z), h, U) does. Blocks are taken from left to right.
@@ -126,7 +126,7 @@ class StepInputs {
  private:
   std::vector<Variable> projected_;  // each [B, width], without the columns that are taken
   std::vector<int64_t> taken_;       // columns of each
-  Rows valid_;
+  RowMask valid_;
 };
 
 class Cell : public Module {
@@ -143,7 +143,7 @@ class Cell : public Module {
   void begin_chunk();
   /// The projections of x [T, B, I], one product for all steps; T entries. `valid`: rows that are no padding,
   /// of each step, or nothing.
-  std::vector<StepInputs> project(const Variable& x, const std::vector<Rows>& valid = {}) const;
+  std::vector<StepInputs> project(const Variable& x, const std::vector<RowMask>& valid = {}) const;
 
   /// What weight drop acts on: see Recurrent::transform.
   const std::vector<Recurrent*>& recurrent_weights() const { return recurrents_; }

@@ -19,12 +19,13 @@ Gru::Gru(Module& parent, const std::string& suffix, const CellOptions& cell_opti
       U(*this, "weight_hh", {3 * hidden(), hidden()}, options.recurrent_weights.per_gate(3)) {}
 
 ResetAndUpdate gru_reset_and_update(const Variable& r_and_z, int64_t M) {
-  return {r_and_z.column_block(0, M).as_part(), r_and_z.column_block(M, r_and_z.shape().columns()).as_part()};
+  return {r_and_z.slice_columns(0, M).as_part(),
+          r_and_z.slice_columns(M, r_and_z.shape().columns()).as_part()};
 }
 
 Variable gru_state_with_reset_after(const Variable& from_x, const Variable& from_h, const Variable& h) {
   const auto gate = [H = h.shape().columns()](const Variable& gates, int64_t k) {
-    return gates.column_block(k * H, (k + 1) * H);
+    return gates.slice_columns(k * H, (k + 1) * H);
   };
   return pointwise(GruResetAfter{}, gate(from_x, 0), gate(from_x, 1), gate(from_x, 2), gate(from_h, 0),
                    gate(from_h, 1), gate(from_h, 2), h);

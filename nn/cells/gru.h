@@ -32,7 +32,7 @@ Variable gru_state_with_reset_after(const Variable& from_x, const Variable& from
 /// H).
 Variable gru_state(StepInputs& x, const Projection& x_gates, const Variable& past, const Recurrent& U,
                    const Variable& kept);
-/// Rows of the stacked gates r z n.
+/// RowMask of the stacked gates r z n.
 inline std::vector<int64_t> gru_gates(int64_t M, int64_t H) { return {M, H, H}; }
 
 struct Gru : Cell {

@@ -16,7 +16,7 @@ namespace rondo {
 template <class Gates = LstmGates>
 State lstm_state(const Variable& gates, const Variable& c) {
   const int64_t H = c.shape().columns();
-  const auto gate = [&](int64_t k) { return gates.column_block(k * H, (k + 1) * H); };
+  const auto gate = [&](int64_t k) { return gates.slice_columns(k * H, (k + 1) * H); };
   const auto next = pointwise_outputs(Gates{}, gate(0), gate(1), gate(2), gate(3), c);
   return {next[0], next[1]};
 }

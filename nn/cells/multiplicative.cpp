@@ -63,7 +63,7 @@ State TrueMultiplicativeLstm::step(StepInputs& x, const State& previous) {
   const int64_t H = hidden(), M = m.M;
   const Variable each = m(x, previous.h);
   const auto gate = [&](int64_t k) {
-    return add_linear(x.take(U, k * H, (k + 1) * H), each.column_block(k * M, (k + 1) * M),
+    return add_linear(x.take(U, k * H, (k + 1) * H), each.slice_columns(k * M, (k + 1) * M),
                       V.rows(k * H, (k + 1) * H));
   };
   const Variable i = gate(0), f = gate(1), g = gate(2), o = gate(3);

@@ -6,7 +6,7 @@
 namespace rondo {
 namespace {
 
-int64_t count(const Rows& valid, int64_t rows) {
+int64_t count(const RowMask& valid, int64_t rows) {
   return valid ? std::count(valid->begin(), valid->end(), true) : rows;
 }
 
@@ -21,9 +21,9 @@ BatchNorm::BatchNorm(Module& owner, const std::string& name, int64_t width, int6
   check(steps > 0, "[batch_norm] statistics are kept for one step or more, got {}", steps);
 }
 
-Variable BatchNorm::operator()(const Variable& x, const Rows& valid, int64_t step,
+Variable BatchNorm::operator()(const Variable& x, const RowMask& valid, int64_t step,
                                const Variable& shift) const {
-  const std::optional<double> rate = owner_.statistics_rate();
+  const std::optional<double> rate = owner_.statistics_momentum();
   const int64_t batch_rows = count(valid, x.value().rows());
   const bool of_batch = rate && batch_rows >= 2;
   const ColumnMoments statistics = of_batch ? column_moments(x, valid) : population(step);
@@ -33,12 +33,12 @@ Variable BatchNorm::operator()(const Variable& x, const Rows& valid, int64_t ste
       shift.defined() ? shift : Variable(Tensor::zeros(gamma.shape(), owner_.device())));
 }
 
-void BatchNorm::move(const ColumnMoments& batch, int64_t batch_rows, int64_t step, double least_rate) const {
+void BatchNorm::move(const ColumnMoments& batch, int64_t batch_rows, int64_t step, double min_rate) const {
   const int64_t slot = std::min(step, rows.tensor().size() - 1);
   const Tensor counts = rows.tensor().slice(slot, slot + 1);
   const real seen = counts.item() + static_cast<real>(batch_rows);
   fill(counts, seen);
-  const real rate = std::max(static_cast<real>(least_rate), static_cast<real>(batch_rows) / seen);
+  const real rate = std::max(static_cast<real>(min_rate), static_cast<real>(batch_rows) / seen);
   const auto towards = [&](const Tensor& kept, const Tensor& value) {
     scale(kept, 1 - rate);
     accumulate(value, kept, rate);

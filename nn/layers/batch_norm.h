@@ -11,8 +11,8 @@
 
 namespace rondo {
 
-/// While Module::statistics_rate() is a number r, a batch is normalised by its own statistics (those of the
-/// micro-batch that is computed at once), which then move the population's of its time step by max(r, its
+/// While Module::statistics_momentum() is a number r, a batch is normalised by its own statistics (those of
+/// the micro-batch that is computed at once), which then move the population's of its time step by max(r, its
 /// share of the rows that the step has seen): 0.05 while training, so a moving average; 0 for the average
 /// over what is read from reset() on, which Cooijmans et al. evaluate with (their batches have equally many
 /// rows). Without a number it is normalised by the population's.
@@ -26,14 +26,15 @@ class BatchNorm {
   BatchNorm(Module& owner, const std::string& name, int64_t width, int64_t steps);
 
   /// BN(x) + shift for the rows of a time step, x [B, width]; shift is a vector, a matrix like x, or nothing.
-  /// Rows that are not valid do not enter the statistics.
-  Variable operator()(const Variable& x, const Rows& valid, int64_t step, const Variable& shift = {}) const;
+  /// RowMask that are not valid do not enter the statistics.
+  Variable operator()(const Variable& x, const RowMask& valid, int64_t step,
+                      const Variable& shift = {}) const;
 
   Parameter gamma;
   Buffer mean, variance, rows;
 
  private:
-  void move(const ColumnMoments& batch, int64_t batch_rows, int64_t step, double least_rate) const;
+  void move(const ColumnMoments& batch, int64_t batch_rows, int64_t step, double min_rate) const;
   ColumnMoments population(int64_t step) const;
 
   const Module& owner_;

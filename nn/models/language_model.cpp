@@ -108,7 +108,7 @@ void check_options(const LanguageModelOptions& options) {
 }
 
 bool masks(const LanguageModelOptions& options) {
-  const RecurrentNoise& noise = options.noise;
+  const RecurrentRegularization& noise = options.noise;
   const double rates[] = {options.input_dropout.value_or(options.dropout),
                           options.hidden_dropout.value_or(options.dropout),
                           options.output_dropout.value_or(options.dropout),

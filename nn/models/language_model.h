@@ -31,7 +31,7 @@ struct LanguageModelOptions {
   std::optional<double> input_dropout{}, hidden_dropout{}, output_dropout{};
   bool variational = false;      // the same masks at all steps of a chunk (Gal & Ghahramani 2016)
   double embedding_dropout = 0;  // share of the symbols whose embedding is zero for a whole chunk (the same)
-  RecurrentNoise noise{};
+  RecurrentRegularization noise{};
   // K softmaxes, mixed (Yang et al. 2018). They see K latents as wide as the embedding or, where there is
   // none, as the last layer.
   int64_t experts = 1;
@@ -114,7 +114,7 @@ class LanguageModel : public Module {
 
 /// States without their history: where back-propagation through time is cut.
 std::vector<State> detached(const std::vector<State>& states);
-/// Rows [first, first + count) of each.
+/// RowMask [first, first + count) of each.
 std::vector<State> streams_of(const std::vector<State>& states, int64_t first, int64_t count);
 
 }  // namespace rondo

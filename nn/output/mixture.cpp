@@ -16,8 +16,8 @@ Variable mixture_log_probabilities(const Variable& latents, const Variable& log_
   const Variable ones(Tensor::filled({1, decoder.bias.shape()[0]}, 1, latents.value().device()));
   Variable sum;
   for (int64_t k = 0; k < K; ++k) {
-    const Variable expert = log_softmax(decoder(latents.column_block(k * E, (k + 1) * E))) +
-                            matmul(log_prior.column_block(k, k + 1), ones);
+    const Variable expert = log_softmax(decoder(latents.slice_columns(k * E, (k + 1) * E))) +
+                            matmul(log_prior.slice_columns(k, k + 1), ones);
     sum = sum.defined() ? log_add_exp(sum, expert) : expert;
   }
   return sum;

@@ -15,8 +15,8 @@ Variable moved(const Variable& x, const Tensor& memory) {
 
 /// Which rows are no padding: of all steps, [T B], and of each. Empty where nothing is padded.
 struct Valid {
-  Rows all;
-  std::vector<Rows> of_step;
+  RowMask all;
+  std::vector<RowMask> of_step;
 };
 
 Valid valid_rows(const Lengths& lengths, int64_t T, int64_t B) {
@@ -45,7 +45,8 @@ Variable reversed(const Variable& x, const Lengths& lengths) {
 }  // namespace
 
 RecurrentLayer::RecurrentLayer(Module& parent, const std::string& cell, const std::string& suffix,
-                               const CellOptions& options, const RecurrentNoise& noise, Direction direction)
+                               const CellOptions& options, const RecurrentRegularization& noise,
+                               Direction direction)
     : Module(parent, ""),
       label_(cell + suffix),
       cell_(make_cell(cell, *this, suffix, options)),
@@ -92,7 +93,7 @@ void RecurrentLayer::begin(int64_t batch) {
   begun_ = batch;
 }
 
-RecurrentLayer::Result RecurrentLayer::step(const Variable& x, const State& state, const Rows& valid) {
+RecurrentLayer::Result RecurrentLayer::step(const Variable& x, const State& state, const RowMask& valid) {
   check(direction_ == Direction::forward,
         "[{}] a reverse layer reads the whole sequence, not a step at a time", label_);
   check(begun_ > 0, "[{}] begin() comes before the first step of a chunk", label_);
@@ -119,7 +120,7 @@ void RecurrentLayer::check_state(const State& state, int64_t batch) {
 }
 
 State RecurrentLayer::next_state(StepInputs& inputs, const State& state) {
-  const Rows valid = inputs.valid();
+  const RowMask valid = inputs.valid();
   State seen = state;
   if (mask_.defined()) seen.h = state.h * mask_, seen.unmasked = state.h;
   State next = state;

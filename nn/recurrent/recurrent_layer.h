@@ -15,7 +15,7 @@
 namespace rondo {
 
 /// What acts on a cell from outside while training.
-struct RecurrentNoise {
+struct RecurrentRegularization {
   /// Share of h that is dropped before recurrent weights see it: one mask for all steps of a chunk. An update
   /// gate keeps h itself. Gal & Ghahramani 2016.
   double dropout = 0;
@@ -33,7 +33,7 @@ class RecurrentLayer : public Module {
  public:
   /// `cell` is a name that make_cell knows; the suffix is that of its parameters.
   RecurrentLayer(Module& parent, const std::string& cell, const std::string& suffix,
-                 const CellOptions& options, const RecurrentNoise& noise = {},
+                 const CellOptions& options, const RecurrentRegularization& noise = {},
                  Direction direction = Direction::forward);
 
   struct Result {
@@ -50,7 +50,7 @@ class RecurrentLayer : public Module {
   /// reverse. A whole sequence in between, or an update of the weights, needs another begin(). Throws Error
   /// before begin().
   void begin(int64_t batch);
-  Result step(const Variable& x, const State& state, const Rows& valid = {});
+  Result step(const Variable& x, const State& state, const RowMask& valid = {});
 
   Cell& cell() const { return *cell_; }
 

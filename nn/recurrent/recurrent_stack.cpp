@@ -75,7 +75,7 @@ void RecurrentStack::begin(int64_t batch) {
 }
 
 RecurrentStack::Result RecurrentStack::step(const Variable& x, const std::vector<State>& states,
-                                            const Rows& valid) {
+                                            const RowMask& valid) {
   const auto between = [&](const Variable& output, size_t i) {
     if (!between_.variational) return between_(output);
     return masks_[i].defined() ? output * masks_[i] : output;

@@ -33,7 +33,7 @@ struct StackOptions {
   bool bidirectional = false;  // every cell twice, [forward ; reverse]; a layer is twice as wide
   double dropout = 0;          // between layers
   bool variational = false;    // the same mask at all steps of a chunk (Gal & Ghahramani 2016)
-  RecurrentNoise noise{};
+  RecurrentRegularization noise{};
 };
 
 class RecurrentStack : public Module {
@@ -57,7 +57,7 @@ class RecurrentStack : public Module {
   /// step's inputs and of all take the same way (tensor/gemm.h), else up to rounding. Throws Error if the
   /// stack is bidirectional.
   void begin(int64_t batch);
-  Result step(const Variable& x, const std::vector<State>& states, const Rows& valid = {});
+  Result step(const Variable& x, const std::vector<State>& states, const RowMask& valid = {});
 
   /// Layer by layer: major, minor; of each forward, reverse.
   std::vector<Cell*> cells() const;

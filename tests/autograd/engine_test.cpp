@@ -82,7 +82,7 @@ TEST(Engine, RefusesSavedTensorsThatWereOverwritten) {
       "updating it");
   const Leaf x(Tensor::filled({3}, 2));
   const Variable squares = sum(square(x.variable()));
-  x.value.slice(1, 2).write()[0] = 5;
+  x.value.slice(1, 2).mutable_data()[0] = 5;
   EXPECT_NE(error_of([&] { squares.backward(); }).find("[square] backward needs a tensor [3]"),
             std::string::npos);
 }
@@ -123,7 +123,7 @@ TEST(Engine, RecordsNothingUnderNoGradient) {
     { const NoGradient inner; }
     EXPECT_FALSE(recording());
     EXPECT_FALSE(square(x.variable()).needs_gradient());
-    EXPECT_FALSE(negative_log_likelihood(x.variable(), tokens({0})).needs_gradient());
+    EXPECT_FALSE(cross_entropy(x.variable(), tokens({0})).needs_gradient());
   }
   EXPECT_TRUE(recording());
   EXPECT_TRUE(square(x.variable()).needs_gradient());
@@ -183,7 +183,7 @@ TEST(Engine, GivesAllMemoryBack) {
 
 TEST(NegativeLogLikelihood, MinusOneIsNotScored) {
   const Leaf x(Tensor::from({0, 0, 7, 9}, {2, 2}));
-  const Variable loss = negative_log_likelihood(x.variable(), tokens({0, -1}));
+  const Variable loss = cross_entropy(x.variable(), tokens({0, -1}));
   EXPECT_NEAR(loss.value().to_vector()[0], 0.6931472, 1e-6);
   EXPECT_EQ(loss.value().to_vector()[1], 0);
   sum(loss).backward();
@@ -193,7 +193,7 @@ TEST(NegativeLogLikelihood, MinusOneIsNotScored) {
 
 TEST(NegativeLogLikelihood, DoesNotOverflow) {
   const Leaf x(Tensor::from({1000, -1000, -1e30f, -3e38f}, {2, 2}));
-  const Variable loss = negative_log_likelihood(x.variable(), tokens({1, 0}));
+  const Variable loss = cross_entropy(x.variable(), tokens({1, 0}));
   EXPECT_EQ(loss.value().to_vector(), (Numbers{2000, 0}));
   sum(loss).backward();
   EXPECT_EQ(x.gradient.to_vector(), (Numbers{1, -1, 0, 0}));
@@ -226,16 +226,16 @@ TEST(Operators, ErrorsNameOperatorAndShapes) {
             }),
             "[shape] [1, 1, 1, 1] has no room for one more dimension");
   EXPECT_EQ(error_of([&] { reshape(a, {7}); }), "[reshape] [2, 3] elements do not fill [7]");
-  EXPECT_EQ(error_of([&] { negative_log_likelihood(a, tokens({0})); }),
-            "[negative_log_likelihood] logits [2, 3] need 2 targets, got 1");
+  EXPECT_EQ(error_of([&] { cross_entropy(a, tokens({0})); }),
+            "[cross_entropy] logits [2, 3] need 2 targets, got 1");
   EXPECT_EQ(error_of([&] {
-              negative_log_likelihood(a, tokens({0, 3}));
+              cross_entropy(a, tokens({0, 3}));
             }),
-            "[negative_log_likelihood] target 3 at 1 is not in [-1, 3)");
+            "[cross_entropy] target 3 at 1 is not in [-1, 3)");
   EXPECT_EQ(error_of([&] {
-              negative_log_likelihood(a, tokens({-2, 0}));
+              cross_entropy(a, tokens({-2, 0}));
             }),
-            "[negative_log_likelihood] target -2 at 0 is not in [-1, 3)");
+            "[cross_entropy] target -2 at 0 is not in [-1, 3)");
 }
 
 TEST(Operators, EmbeddingChecksIds) {

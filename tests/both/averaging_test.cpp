@@ -34,7 +34,7 @@ TEST(AveragedWeights, AreTheMeanOfAllWeightsSinceTheStart) {
   AveragedWeights average(values);
   std::vector<double> sums(37, 0);
   for (int t = 1; t <= 200; ++t) {
-    real* p = values.write();
+    real* p = values.mutable_data();
     for (size_t i = 0; i < 37; ++i) sums[i] += p[i] = static_cast<real>(p[i] + 0.1 * draw(random));
     t == 1 ? average.start() : average.update();
     ASSERT_EQ(average.count(), t);
@@ -62,7 +62,7 @@ TEST(AveragedWeights, AreInForceForAScopeThatMayBeLeftInAnyWay) {
   AveragedWeights average(values);
   EXPECT_TRUE(average.state_tensors().empty()) << "no memory before the start";
   {
-    const AveragedWeights::InForce nothing(average);
+    const AveragedWeights::Scope nothing(average);
     EXPECT_EQ(values.to_vector(), flat({1, 2, 1.0 / 3}).to_vector());
   }
   average.start();
@@ -72,12 +72,12 @@ TEST(AveragedWeights, AreInForceForAScopeThatMayBeLeftInAnyWay) {
   EXPECT_EQ(raw, flat({3, -2, 0.1}).to_vector());
   const uint64_t version = values.version();
   try {
-    const AveragedWeights::InForce guard(average);
+    const AveragedWeights::Scope guard(average);
     EXPECT_EQ(values.to_vector(), mean);
     EXPECT_GT(values.version(), version) << "what was computed from the weights is stale";
     EXPECT_THROW(average.update(), Error);
     EXPECT_THROW(average.state_tensors(), Error);
-    EXPECT_THROW(AveragedWeights::InForce{average}, Error);
+    EXPECT_THROW(AveragedWeights::Scope{average}, Error);
     throw std::runtime_error("as an evaluation that fails");
   } catch (const std::runtime_error&) {
   }
@@ -127,7 +127,7 @@ TEST(NonMonotonicallyTriggeredAsgd, IsItsPlainLoops) {
       }
 
       for (size_t i = 0; i < 3; ++i)
-        gradients.write()[i] = static_cast<real>(gradient(values.to_vector()[i], i, t));
+        gradients.mutable_data()[i] = static_cast<real>(gradient(values.to_vector()[i], i, t));
       sgd->step(rate, clipping_factor(gradient_norm(gradients), most));
       if (average.started()) average.update();
     }
@@ -141,7 +141,7 @@ TEST(NonMonotonicallyTriggeredAsgd, IsItsPlainLoops) {
     if (count == 0) continue;
     std::vector<double> means = sums;
     for (double& mean : means) mean /= count;
-    const AveragedWeights::InForce guard(average);
+    const AveragedWeights::Scope guard(average);
     expect_near(values, means, in_double ? 1e-9 : 1e-5);
   }
   EXPECT_EQ(count, 13);

@@ -120,8 +120,8 @@ TEST(LinearCrossEntropy, IgnoredRowsChangeNothingWhateverTheyHold) {
     if (r % 8 == 0)
       problem.targets[r] = -1;
     else
-      problem.row_weights.write()[r] = 0;
-    fill(problem.x.row_range(r, r + 1), nan);
+      problem.row_weights.mutable_data()[r] = 0;
+    fill(problem.x.slice_rows(r, r + 1), nan);
   }
   const CrossEntropy loss = problem.loss();
   const PlainLoops expected(problem);
@@ -170,7 +170,7 @@ TEST(LinearCrossEntropy, DoesNotOverflow) {
 
 TEST(LinearCrossEntropy, NaNInAScoredRowIsNotHidden) {
   const Problem problem(4, 37, 3);
-  problem.x.write()[3] = nan;
+  problem.x.mutable_data()[3] = nan;
   const CrossEntropy loss = problem.loss();
   EXPECT_TRUE(std::isnan(loss.total.value().item()));
   EXPECT_TRUE(std::isnan(loss.each.data()[1]));

@@ -127,8 +127,8 @@ TEST(MixtureCrossEntropy, IgnoredRowsChangeNothingWhateverTheyHold) {
   Problem problem(60, 10007, 3, 5);
   for (int64_t r = 0; r < 60; r += 4) {
     problem.targets[r] = -1;
-    fill(problem.x.row_range(r, r + 1), nan);
-    fill(problem.log_prior.row_range(r, r + 1), nan);
+    fill(problem.x.slice_rows(r, r + 1), nan);
+    fill(problem.log_prior.slice_rows(r, r + 1), nan);
   }
   expect_plain(problem);
   problem.targets.assign(60, -1);

@@ -39,7 +39,7 @@ struct Model : Module {
     for (int64_t t = 0; t < T; ++t) {
       std::vector<bool> valid;
       for (const int64_t length : lengths) valid.push_back(t < length);
-      const Rows rows = lengths.empty() ? nullptr : std::make_shared<const std::vector<bool>>(valid);
+      const RowMask rows = lengths.empty() ? nullptr : std::make_shared<const std::vector<bool>>(valid);
       auto [output, next] = stack.step(x.variable()[t], states, rows);
       EXPECT_EQ(output.shape().dimensions(), 2);
       outputs.push_back(output);

@@ -1,6 +1,6 @@
 // Every function on Variables that is not pointwise, on both devices. Of the kernels of tensor/kernels.h
 // these cover scale_rows, moments and moments_backward, softmax and log_softmax with their backward passes,
-// negative_log_likelihood and its backward pass, cross_entropy, mixture, gather_rows and accumulate_rows;
+// cross_entropy and its backward pass, cross_entropy, mixture, gather_rows and accumulate_rows;
 // tensors_test.cpp covers fill, copy, accumulate, scale, column_sums and partial_sums, masks_test.cpp
 // dropout_mask.
 #include "autograd/batch_norm.h"
@@ -14,7 +14,7 @@ namespace {
 
 using Variables = std::vector<Variable>;
 
-Rows every_third(int64_t rows, bool but_the_third) {
+RowMask every_third(int64_t rows, bool but_the_third) {
   std::vector<bool> chosen;
   for (int64_t r = 0; r < rows; ++r) chosen.push_back((r % 3 == 1) != but_the_third);
   return std::make_shared<const std::vector<bool>>(chosen);
@@ -70,7 +70,7 @@ TEST(FunctionsOnGpu, ConcatStackAndReshape) {
         return square(reshape(x[0], {2, 30, 5})) * x[1];
       },
       samples({{3, 100}, {5}}));
-  expect_same_on_both([](const Variables& x) { return square(reshape(x[0].column_block(1, 101), {300})); },
+  expect_same_on_both([](const Variables& x) { return square(reshape(x[0].slice_columns(1, 101), {300})); },
                       samples({{3, 102}}));
 }
 
@@ -78,7 +78,7 @@ TEST(FunctionsOnGpu, SlicesOfSlices) {
   NEED_GPU();
   expect_same_on_both(
       [](const Variables& x) {
-        const Variable inner = x[0].slice(1, 4).column_block(1, 300).slice(1, 3).column_block(1, 299);
+        const Variable inner = x[0].slice(1, 4).slice_columns(1, 300).slice(1, 3).slice_columns(1, 299);
         return square(inner) + inner[0] + x[0][2].slice(1, 301).slice(1, 299);
       },
       samples({{5, 302}}));
@@ -92,7 +92,7 @@ TEST(FunctionsOnGpu, SlicesOfSlices) {
   expect_same_on_both(
       [](const Variables& x) {
         const Variable all = tanh(x[0]);
-        const Variable a = all.column_block(0, 30).as_part(), b = all.column_block(30, 60).as_part();
+        const Variable a = all.slice_columns(0, 30).as_part(), b = all.slice_columns(30, 60).as_part();
         return sigmoid(a) * (a * b);
       },
       samples({{4, 60}}));
@@ -100,11 +100,12 @@ TEST(FunctionsOnGpu, SlicesOfSlices) {
 
 TEST(FunctionsOnGpu, SelectRows) {
   NEED_GPU();
-  const Rows rows = every_third(7, false);
+  const RowMask rows = every_third(7, false);
   expect_same_on_both([&](const Variables& x) { return select_rows(rows, square(x[0]), square(x[1])); },
                       samples({{7, 300}, {7, 300}}));
-  expect_same_on_both([&](const Variables& x) { return select_rows(rows, square(x[0].column_block(1, 30))); },
-                      samples({{7, 33}}));
+  expect_same_on_both(
+      [&](const Variables& x) { return select_rows(rows, square(x[0].slice_columns(1, 30))); },
+      samples({{7, 33}}));
 }
 
 TEST(FunctionsOnGpu, ScaleRows) {
@@ -113,7 +114,7 @@ TEST(FunctionsOnGpu, ScaleRows) {
   for (const int64_t columns : {2, 300})
     expect_same_on_both(
         [&](const Variables& x) {
-          const Variable block = x[0].column_block(1, columns);
+          const Variable block = x[0].slice_columns(1, columns);
           return scale_rows(block, factors.to(block.value().device()));
         },
         samples({{3, columns + 1}}));
@@ -124,7 +125,7 @@ TEST(FunctionsOnGpu, SumAndMean) {
   for (const Shape& shape : awkward_shapes)
     expect_same_on_both([](const Variables& x) { return square(sum(x[0])); }, samples({shape}));
   expect_same_on_both(
-      [](const Variables& x) { return mean(x[0].column_block(1, 90) * x[0].column_block(0, 89)); },
+      [](const Variables& x) { return mean(x[0].slice_columns(1, 90) * x[0].slice_columns(0, 89)); },
       samples({{101, 91}}));
 }
 
@@ -137,20 +138,17 @@ TEST(FunctionsOnGpu, SoftmaxAndItsLogarithm) {
     expect_same_on_both([](const Variables& x) { return log_softmax(x[0]); }, samples({shape}));
   }
   const auto of_block = samples({{3, 302}}, {-80, 80});  // of which many exp() are 0 in float
-  expect_same_on_both([](const Variables& x) { return softmax(x[0].column_block(1, 301)); }, of_block);
-  expect_same_on_both([](const Variables& x) { return log_softmax(x[0].column_block(1, 301)); }, of_block);
+  expect_same_on_both([](const Variables& x) { return softmax(x[0].slice_columns(1, 301)); }, of_block);
+  expect_same_on_both([](const Variables& x) { return log_softmax(x[0].slice_columns(1, 301)); }, of_block);
 }
 
 TEST(FunctionsOnGpu, NegativeLogLikelihood) {
   NEED_GPU();
   for (const int64_t V : {1, 21, 257, 1000}) {
     const auto targets = some_targets(7, V);
-    expect_same_on_both([&](const Variables& x) { return negative_log_likelihood(x[0], targets); },
-                        samples({{7, V}}));
+    expect_same_on_both([&](const Variables& x) { return cross_entropy(x[0], targets); }, samples({{7, V}}));
     expect_same_on_both(
-        [&](const Variables& x) {
-          return negative_log_likelihood(x[0].column_block(1, V + 1) * x[1], targets);
-        },
+        [&](const Variables& x) { return cross_entropy(x[0].slice_columns(1, V + 1) * x[1], targets); },
         samples({{7, V + 2}, {V}}));
   }
 }
@@ -237,7 +235,7 @@ TEST(FunctionsOnGpu, MixtureCrossEntropy) {
 TEST(FunctionsOnGpu, BatchNorm) {
   NEED_GPU();
   for (const int64_t columns : {3, 257, 600})
-    for (const Rows& rows : {Rows(), every_third(7, true)}) {
+    for (const RowMask& rows : {RowMask(), every_third(7, true)}) {
       const auto normalized = [&](const Variables& x) {
         const ColumnMoments statistics = column_moments(x[0], rows);
         return batch_normalization(select_rows(rows, x[0]), statistics, x[1], x[2]);
@@ -246,7 +244,7 @@ TEST(FunctionsOnGpu, BatchNorm) {
       expect_same_on_both(normalized, samples({{7, columns}, {columns}, {7, columns}}));
       // One of the statistics alone, of a block of columns.
       expect_same_on_both(
-          [&](const Variables& x) { return column_moments(x[0].column_block(1, columns + 1), rows).mean; },
+          [&](const Variables& x) { return column_moments(x[0].slice_columns(1, columns + 1), rows).mean; },
           samples({{7, columns + 2}}));
       expect_same_on_both([&](const Variables& x) { return column_moments(x[0] * x[0], rows).variance; },
                           samples({{7, columns}}));
@@ -291,7 +289,7 @@ TEST(FunctionsOnGpu, Linear) {
                       samples({{3, 80}, {3, 4}}));
   expect_same_on_both(
       [](const Variables& x) {
-        return per_row_matmul(tanh(x[0]), x[0].column_block(2, 6)) * x[0].column_block(1, 3);
+        return per_row_matmul(tanh(x[0]), x[0].slice_columns(2, 6)) * x[0].slice_columns(1, 3);
       },
       samples({{3, 8}}));
 }
@@ -302,7 +300,7 @@ TEST(FunctionsOnGpu, AddLinear) {
                       samples({{3, 50}, {3, 40}, {50, 40}}));
   expect_same_on_both(
       [](const Variables& x) {
-        return add_linear(x[0].column_block(1, 51), x[1].column_block(1, 41), x[2].column_block(2, 42));
+        return add_linear(x[0].slice_columns(1, 51), x[1].slice_columns(1, 41), x[2].slice_columns(2, 42));
       },
       samples({{3, 52}, {3, 42}, {50, 42}}));
   // In the memory of z, and beside it.

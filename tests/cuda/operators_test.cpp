@@ -58,7 +58,7 @@ TEST_P(PointwiseOnGpu, OfColumnBlocks) {
       [&](const std::vector<Variable>& wide) {
         std::vector<Variable> x;
         for (int64_t j = 0; j < op().inputs; ++j)
-          x.push_back(wide[0].column_block(j * columns, (j + 1) * columns));
+          x.push_back(wide[0].slice_columns(j * columns, (j + 1) * columns));
         return all_outputs()(x);
       },
       samples({{3, op().inputs * columns + 1}}, op().domain));

@@ -28,8 +28,8 @@ TEST(SequenceOnGpu, GatherRows) {
   expect_same_on_both(
       [](const Variables& x) {
         const Variable y = square(x[0]);
-        return gather_rows(y.slice(1, 4).column_block(1, 300), tokens({2, 0, 2})) *
-               y.slice(0, 3).column_block(0, 299);
+        return gather_rows(y.slice(1, 4).slice_columns(1, 300), tokens({2, 0, 2})) *
+               y.slice(0, 3).slice_columns(0, 299);
       },
       samples({{5, 301}}));
 }
@@ -38,12 +38,12 @@ TEST(SequenceOnGpu, TransposeFirstTwo) {
   NEED_GPU();
   for (const int64_t W : {1, 5, 257, 2000})
     expect_same_on_both(
-        [&](const Variables& x) { return square(transpose_first_two(x[0].column_block(1, W + 1))); },
+        [&](const Variables& x) { return square(transpose_first_two(x[0].slice_columns(1, W + 1))); },
         samples({{3, 4, W + 2}}));
   expect_same_on_both([](const Variables& x) { return square(transpose_first_two(x[0])); },
                       samples({{3, 270}}));
   expect_same_on_both(
-      [](const Variables& x) { return square(transpose_first_two(x[0].column_block(1, 30))); },
+      [](const Variables& x) { return square(transpose_first_two(x[0].slice_columns(1, 30))); },
       samples({{3, 33}}));
 }
 
@@ -62,7 +62,7 @@ TEST(SequenceOnGpu, MaskedSoftmax) {
   for (const int64_t S : {3, 257, 600}) {
     const Lengths lengths = {S, 0, 1, S - 1};
     expect_same_on_both([&](const Variables& x) { return softmax(x[0], lengths); }, samples({{4, S}}));
-    expect_same_on_both([&](const Variables& x) { return softmax(x[0].column_block(1, S + 1), lengths); },
+    expect_same_on_both([&](const Variables& x) { return softmax(x[0].slice_columns(1, S + 1), lengths); },
                         samples({{4, 2, S + 2}}));
   }
 }
@@ -79,7 +79,7 @@ TEST(SequenceOnGpu, BatchedMatmul) {
   }
   expect_same_on_both(
       [](const Variables& x) {
-        const Variable part = x[0].column_block(1, 30), scores = batched_matmul(part, part, Transpose::yes);
+        const Variable part = x[0].slice_columns(1, 30), scores = batched_matmul(part, part, Transpose::yes);
         return batched_matmul(softmax(scores), part) * part;
       },
       samples({{2, 3, 33}}));
@@ -89,7 +89,7 @@ TEST(SequenceOnGpu, LayerNorm) {
   NEED_GPU();
   for (const int64_t W : {2, 257, 600})
     expect_same_on_both(
-        [&](const Variables& x) { return layer_norm(x[0].column_block(1, W + 1), x[1], x[2]); },
+        [&](const Variables& x) { return layer_norm(x[0].slice_columns(1, W + 1), x[1], x[2]); },
         samples({{3, 2, W + 2}, {W}, {W}}));
 }
 

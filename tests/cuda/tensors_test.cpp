@@ -13,8 +13,8 @@ struct Block {
   Block(int64_t rows, int64_t columns, uint32_t number) : whole({rows, columns + 3}) {
     fill_uniform(whole, {.seed = 3, .draw = number}, -1, 1);
     whole_on_gpu = clone(whole.to(Device::cuda));
-    on_cpu = whole.column_block(1, columns + 1);
-    on_gpu = whole_on_gpu.column_block(1, columns + 1);
+    on_cpu = whole.slice_columns(1, columns + 1);
+    on_gpu = whole_on_gpu.slice_columns(1, columns + 1);
   }
   /// EXPECT that the block is the same, and what surrounds it.
   void expect_same_on_both(const std::string& what) const { expect_same(whole_on_gpu, whole, what); }
@@ -30,11 +30,11 @@ TEST(TensorsOnGpu, ComeAndGo) {
     EXPECT_EQ(there.to_vector(), x.to_vector());
     EXPECT_EQ(there.to(Device::cpu).to_vector(), x.to_vector());
     if (shape.columns() < 3) continue;
-    const Tensor block = there.column_block(1, 3), to = Tensor::zeros(shape);
-    EXPECT_EQ(block.to_vector(), x.column_block(1, 3).to_vector());
-    EXPECT_EQ(block.to(Device::cpu).to_vector(), x.column_block(1, 3).to_vector());
-    copy(block, to.column_block(0, 2));                     // down, into rows that lie apart
-    copy(to.column_block(0, 2), there.column_block(1, 3));  // and up
+    const Tensor block = there.slice_columns(1, 3), to = Tensor::zeros(shape);
+    EXPECT_EQ(block.to_vector(), x.slice_columns(1, 3).to_vector());
+    EXPECT_EQ(block.to(Device::cpu).to_vector(), x.slice_columns(1, 3).to_vector());
+    copy(block, to.slice_columns(0, 2));                      // down, into rows that lie apart
+    copy(to.slice_columns(0, 2), there.slice_columns(1, 3));  // and up
     EXPECT_EQ(there.to_vector(), x.to_vector());
   }
   const Tensor one = Tensor::filled({1}, 7, Device::cuda);
@@ -52,7 +52,7 @@ TEST(TensorsOnGpu, RowsAreAligned) {
   const Tensor x({5, 3, 1151}, Device::cuda);
   EXPECT_EQ(x.row_stride(), 1152);
   EXPECT_FALSE(x.contiguous());
-  for (const Tensor& it : {x, x[1], x[4].row_range(1, 3), x.slice(2, 4), x[3].as_part(), clone(x),
+  for (const Tensor& it : {x, x[1], x[4].slice_rows(1, 3), x.slice(2, 4), x[3].as_part(), clone(x),
                            Tensor::zeros({2, 7}, Device::cuda), Tensor({1, 2, 33}).to(Device::cuda)})
     EXPECT_TRUE(begins_aligned(it)) << it.shape().to_string() << " " << it.row_stride();
   EXPECT_EQ(Tensor({4, 4 * numbers}, Device::cuda).row_stride(), 4 * numbers);
@@ -113,7 +113,7 @@ TEST(TensorsOnGpu, RowsByIndex) {
     gather_rows(table.on_cpu, places, rows.on_cpu);
     gather_rows(table.on_gpu, places, rows.on_gpu);
     rows.expect_same_on_both("gather_rows");
-    gather_rows(table.on_gpu, Indices{}, rows.on_gpu.row_range(0, 0));  // none
+    gather_rows(table.on_gpu, Indices{}, rows.on_gpu.slice_rows(0, 0));  // none
   }
 }
 
@@ -202,13 +202,13 @@ TEST(OnTwoDevices, OperandsAreRefused) {
     }
   };
   expect_refused([&] { accumulate(here, there); });
-  expect_refused([&] { broadcast_rows(here.row_range(0, 1), there); });
+  expect_refused([&] { broadcast_rows(here.slice_rows(0, 1), there); });
   expect_refused([&] { accumulate_column_sums(here, Tensor::zeros({2}, Device::cuda)); });
   expect_refused([&] { gemm(here, Transpose::no, there, Transpose::no, 0, there); });
   expect_refused([&] { gemm(there, Transpose::no, here, Transpose::no, 0, there); });
   expect_refused([&] { gemm(there, Transpose::no, there, Transpose::no, 0, here); });
   expect_refused([&] { weight_gemm(there, there, Transpose::no, here, there); });
-  expect_refused([&] { gather_rows(here, {0}, there.row_range(0, 1)); });
+  expect_refused([&] { gather_rows(here, {0}, there.slice_rows(0, 1)); });
   expect_refused([&] { accumulate_rows(here, {0, 1}, there); });
 }
 

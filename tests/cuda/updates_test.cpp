@@ -93,7 +93,7 @@ TEST_P(OptimizerOnGpu, WithClippingAndTheAverageOfItsWeights) {
       expect_same(on_gpu.optimizer->state_tensors()[i].tensor, state[i].tensor, state[i].name);
     const std::vector<real> before = on_gpu.values.to_vector();
     {
-      const AveragedWeights::InForce cpu_average(on_cpu.average), gpu_average(on_gpu.average);
+      const AveragedWeights::Scope cpu_average(on_cpu.average), gpu_average(on_gpu.average);
       expect_same(on_gpu.values, on_cpu.values, "the average");
       EXPECT_NE(on_gpu.values.to_vector(), before);
     }

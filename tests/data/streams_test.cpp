@@ -22,7 +22,7 @@ Ids counting(std::size_t n) {
 /// often each id was a target.
 std::vector<int> targets_seen(Streams& streams, std::size_t n, std::int64_t steps) {
   std::vector<int> seen(n);
-  std::vector<std::int32_t> last(static_cast<std::size_t>(streams.streams()), Chunk::not_scored);
+  std::vector<std::int32_t> last(static_cast<std::size_t>(streams.streams()), Chunk::ignore_index);
   Chunk chunk;
   std::int64_t total = 0, scored = 0;
   while (streams.next(steps, chunk)) {
@@ -38,12 +38,12 @@ std::vector<int> targets_seen(Streams& streams, std::size_t n, std::int64_t step
     for (std::size_t i = 0; i < chunk.targets.size(); ++i) {
       std::int32_t& previous = last[i % last.size()];
       const std::int32_t target = chunk.targets[i];
-      if (target == Chunk::not_scored) {
+      if (target == Chunk::ignore_index) {
         EXPECT_EQ(chunk.inputs[i], 0);
         continue;
       }
       EXPECT_EQ(chunk.inputs[i] + 1, target);
-      EXPECT_TRUE(previous == Chunk::not_scored || previous == chunk.inputs[i]);
+      EXPECT_TRUE(previous == Chunk::ignore_index || previous == chunk.inputs[i]);
       previous = target;
       ++seen[static_cast<std::size_t>(target)];
     }

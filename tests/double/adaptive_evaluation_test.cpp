@@ -220,7 +220,7 @@ TEST(NeuralCache, SeveralSettingsAtOnceEqualPlainLoopsHoweverTheTextIsCut) {
     int64_t begin = 0;
     for (const int64_t length : cuts) {
       const std::vector<double> some =
-          cache.read(states.row_range(begin, begin + length),
+          cache.read(states.slice_rows(begin, begin + length),
                      {ids.begin() + begin + 1, ids.begin() + begin + length + 1});
       actual.insert(actual.end(), some.begin(), some.end());
       begin += length;

@@ -149,7 +149,7 @@ TEST_P(AttentionBy, ReadsNoPadding) {
   const Tensor states = value_of(model, "states");
   for (int64_t b = 0; b < B; ++b)
     for (int64_t s = some_lengths[static_cast<size_t>(b)]; s < S; ++s)
-      fill(states[s].row_range(b, b + 1), real(NAN));
+      fill(states[s].slice_rows(b, b + 1), real(NAN));
   EXPECT_EQ(gradients(), before);
 }
 

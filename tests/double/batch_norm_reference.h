@@ -115,7 +115,7 @@ PlainOutputs<Number> plain(const Named<Number>& p, bool integrated, const Marks&
 // ---- The cell.
 
 inline const Marks all_valid(T, std::vector<bool>(B, true));
-/// Rows end after 6, 2, 5 and 6 steps.
+/// RowMask end after 6, 2, 5 and 6 steps.
 inline const Marks padded = [] {
   Marks marks = all_valid;
   for (int64_t t = 2; t < T; ++t) marks[t][1] = false;
@@ -156,7 +156,7 @@ struct Model : Module {
   };
   /// What is not valid is some number, in the projected input as in the state: the layer lets no NaN through.
   Result run(const Marks& valid, int64_t steps = 0) {
-    const auto marked = [&](const Rows& rows, const Variable& v) {
+    const auto marked = [&](const RowMask& rows, const Variable& v) {
       return select_rows(rows, v, Variable(Tensor::filled(v.shape(), 77)));
     };
     State state{h0, c0, steps};
@@ -164,7 +164,7 @@ struct Model : Module {
     cell->begin_chunk();
     for (int64_t t = 0; t < T; ++t) {
       const bool all = valid[t] == std::vector<bool>(B, true);
-      const Rows rows = all ? nullptr : std::make_shared<const std::vector<bool>>(valid[t]);
+      const RowMask rows = all ? nullptr : std::make_shared<const std::vector<bool>>(valid[t]);
       StepInputs inputs({marked(rows, batch_norm_cell().W(x.variable()[t]))}, rows);
       const int64_t next = state.steps + 1;
       state = cell->step(inputs, state.map([&](const Variable& v) { return marked(rows, v); }));

@@ -100,7 +100,7 @@ TEST(BatchNormStatistics, AreReusedFromTheLastStepThatHasSome) {
   Model model("bn_lstm");
   set_population(model);
   for (const char* name : {"rows_seen_ih", "rows_seen_hh", "rows_seen_c"})
-    for (int64_t slot = 2; slot < slots; ++slot) model.buffer(name).write()[slot] = 0;
+    for (int64_t slot = 2; slot < slots; ++slot) model.buffer(name).mutable_data()[slot] = 0;
   expect_slots(model, 0, [](int64_t t) { return std::min<int64_t>(t, 1); });
 }
 

@@ -89,9 +89,9 @@ TEST_P(BatchNormCell, HasTheGradientOfCentralDifferences) {
     for (int64_t i = 0; i < value.size(); ++i) {
       const int64_t place = place_of(value, i);
       const auto at = [&, kept = value.data()[place]](double h) {
-        value.write()[place] = kept + h;
+        value.mutable_data()[place] = kept + h;
         const double result = loss().value().item();
-        value.write()[place] = kept;
+        value.mutable_data()[place] = kept;
         return result;
       };
       const double analytic = gradient[i];
@@ -118,7 +118,7 @@ TEST(BatchNorm, RowsThatAreAllTheSameDoNotExplode) {
   } model;
   const Tensor x = value_of(model, "x");
   for (int64_t t = 0; t < same; ++t)
-    for (int64_t b = 1; b < B; ++b) copy(x[t].row_range(0, 1), x[t].row_range(b, b + 1));
+    for (int64_t b = 1; b < B; ++b) copy(x[t].slice_rows(0, 1), x[t].slice_rows(b, b + 1));
   model.set_training(true);
   model.cell.begin_chunk();
   State state = model.cell.initial_state(B);
@@ -136,13 +136,13 @@ TEST(BatchNorm, RowsThatAreAllTheSameDoNotExplode) {
 
 TEST(Gradient, OfColumnMoments) {
   const auto both = [](const ColumnMoments& moments) { return concat({moments.mean, moments.variance}); };
-  const Rows some = std::make_shared<const std::vector<bool>>(std::vector<bool>{true, false, true, true});
-  for (const Rows& chosen : {Rows(), some}) {
+  const RowMask some = std::make_shared<const std::vector<bool>>(std::vector<bool>{true, false, true, true});
+  for (const RowMask& chosen : {RowMask(), some}) {
     expect_gradients([&](const std::vector<Variable>& x) { return both(column_moments(x[0], chosen)); },
                      samples({{4, 300}}));
     expect_gradients(
         [&](const std::vector<Variable>& x) {
-          return both(column_moments(x[0].column_block(1, 4), chosen)) + column_moments(x[0], chosen).mean;
+          return both(column_moments(x[0].slice_columns(1, 4), chosen)) + column_moments(x[0], chosen).mean;
         },
         samples({{4, 6}}));
   }
@@ -159,7 +159,7 @@ TEST(Gradient, OfBatchNormalizationThroughItsStatistics) {
 }
 
 TEST(ColumnMoments, RefuseABatchWithoutRows) {
-  const Rows none = std::make_shared<const std::vector<bool>>(std::vector<bool>{false, false});
+  const RowMask none = std::make_shared<const std::vector<bool>>(std::vector<bool>{false, false});
   EXPECT_THROW(column_moments(Variable(Tensor::zeros({2, 3})), none), Error);
   EXPECT_THROW(column_moments(Variable(Tensor::zeros({3, 3})), none), Error);
 }

@@ -48,7 +48,7 @@ TEST(MultiplicativeRnn, IsATensorRnnWithFactorizedMatrices) {
     for (int64_t j = 0; j < units; ++j)
       for (int64_t k = 0; k < units; ++k)
         for (int64_t i = 0; i < input; ++i) {
-          real& element = W.write()[place_of(W, (j * units + k) * input + i)] = 0;
+          real& element = W.mutable_data()[place_of(W, (j * units + k) * input + i)] = 0;
           for (int64_t m = 0; m < M; ++m) element += V[j * M + m] * W_mx[m * input + i] * W_mh[m * units + k];
         }
   }
@@ -99,8 +99,8 @@ TEST(MultiplicativeIntegration, OfALinearRnnIsTheForwardAlgorithm) {
     double emitted = 0, left = 0;
     for (int64_t i = 0; i < symbols; ++i) emitted += W.data()[place_of(W, j * symbols + i)];
     for (int64_t i = 0; i < states; ++i) left += U.data()[place_of(U, i * states + j)];
-    for (int64_t i = 0; i < symbols; ++i) W.write()[place_of(W, j * symbols + i)] /= emitted;
-    for (int64_t i = 0; i < states; ++i) U.write()[place_of(U, i * states + j)] /= left;
+    for (int64_t i = 0; i < symbols; ++i) W.mutable_data()[place_of(W, j * symbols + i)] /= emitted;
+    for (int64_t i = 0; i < states; ++i) U.mutable_data()[place_of(U, i * states + j)] /= left;
   }
   const std::vector<int32_t> observed = {2, 0, 3, 3, 1, 2};
   const Vector start = {0.5, 0.2, 0.3};

@@ -128,7 +128,7 @@ void drop_weights(const StackModel& model, PlainLayer& layer, const std::string&
 std::vector<Vector> plain_layer(const StackModel& model, const PlainCell& cell, const PlainLayer& layer,
                                 const std::string& suffix, const std::vector<Vector>& x, PlainState& state,
                                 int64_t b) {
-  const RecurrentNoise& noise = model.condition.noise;
+  const RecurrentRegularization& noise = model.condition.noise;
   const auto zoned_out = [&](const Vector& next, const Vector& old, const std::string& name,
                              double probability, uint32_t t) {
     if (probability == 0) return next;
@@ -258,7 +258,7 @@ TEST_P(CellValues, AndGradientsEqualThoseOfPlainLoops) {
     for (size_t i = 0; i < result.states.size(); ++i)
       for (int64_t b = 0; b < B; ++b) {
         const auto expect_row = [&](const Variable& actual, const Vector& expected) {
-          const std::vector<real> values = actual.value().row_range(b, b + 1).to_vector();
+          const std::vector<real> values = actual.value().slice_rows(b, b + 1).to_vector();
           ASSERT_EQ(values.size(), expected.size());
           for (size_t j = 0; j < values.size(); ++j) ASSERT_NEAR(values[j], expected[j].real(), 1e-12);
         };
@@ -361,7 +361,8 @@ TEST(RecurrentStack, ReadsNothingInThePaddingThoughStatisticsLookAcrossRows) {
       StackModel model(cell, condition);
       const Tensor x = model.x.variable().value();
       for (int64_t i = 0; i < x.size(); ++i)
-        if (const int64_t place = place_of(x, i); std::isnan(x.data()[place])) x.write()[place] = padding;
+        if (const int64_t place = place_of(x, i); std::isnan(x.data()[place]))
+          x.mutable_data()[place] = padding;
       model.set_statistics_rate(0.05);
       const RecurrentStack::Result result = model.run();
       loss_of(result).backward();

@@ -57,7 +57,7 @@ TEST(Gradient, OfStack) {
 TEST(Gradient, OfColumnPartsOfOneBuffer) {
   const auto parts = [](const Variable& x) {
     const Variable all = tanh(x);
-    return std::pair{all.column_block(0, 3).as_part(), all.column_block(3, 6).as_part()};
+    return std::pair{all.slice_columns(0, 3).as_part(), all.slice_columns(3, 6).as_part()};
   };
   expect_gradients(
       [&](const Variables& x) {
@@ -79,7 +79,7 @@ TEST(Gradient, OfPartsOfAPart) {
       [](const Variables& x) {
         Variable part = tanh(x[0]).as_part();
         const Variable first = sigmoid(part);
-        Variable a = part.column_block(0, 3).as_part(), b = part.column_block(3, 6).as_part();
+        Variable a = part.slice_columns(0, 3).as_part(), b = part.slice_columns(3, 6).as_part();
         part = {};
         const Variable second = a * b;
         a = b = {};
@@ -95,41 +95,40 @@ TEST(Gradient, OfReshape) {
       },
       samples({{3, 4}, {2}}));
   expect_gradients([](const Variables& x) { return square(reshape(x[0], {2, 3, 4})); }, samples({{6, 4}}));
-  expect_gradients([](const Variables& x) { return square(reshape(x[0].column_block(1, 3), {6})); },
+  expect_gradients([](const Variables& x) { return square(reshape(x[0].slice_columns(1, 3), {6})); },
                    samples({{3, 4}}));
 }
 
 TEST(Gradient, OfSumAndMean) {
   expect_gradients([](const Variables& x) { return square(sum(x[0])); }, samples({{3, 4}}));
   expect_gradients([](const Variables& x) { return square(mean(x[0] * x[0])); }, samples({{3, 4}}));
-  expect_gradients([](const Variables& x) { return sum(x[0].column_block(1, 3)); }, samples({{3, 4}}));
+  expect_gradients([](const Variables& x) { return sum(x[0].slice_columns(1, 3)); }, samples({{3, 4}}));
 }
 
 TEST(Gradient, OfSoftmax) {
   expect_gradients([](const Variables& x) { return softmax(x[0]); }, samples({{3, 21}}));
-  expect_gradients([](const Variables& x) { return softmax(x[0].column_block(1, 4)); }, samples({{3, 5}}));
+  expect_gradients([](const Variables& x) { return softmax(x[0].slice_columns(1, 4)); }, samples({{3, 5}}));
   expect_gradients([](const Variables& x) { return softmax(x[0]); }, samples({{2, 2, 3}}));
 }
 
 TEST(Gradient, OfLogSoftmax) {
   expect_gradients([](const Variables& x) { return log_softmax(x[0]); }, samples({{3, 21}}));
-  expect_gradients([](const Variables& x) { return log_softmax(x[0].column_block(1, 4)); },
+  expect_gradients([](const Variables& x) { return log_softmax(x[0].slice_columns(1, 4)); },
                    samples({{3, 5}}));
 }
 
 TEST(Gradient, OfNegativeLogLikelihood) {
   const auto targets = tokens({4, -1, 0, 4});
-  expect_gradients([&](const Variables& x) { return negative_log_likelihood(x[0], targets); },
-                   samples({{4, 21}}));
+  expect_gradients([&](const Variables& x) { return cross_entropy(x[0], targets); }, samples({{4, 21}}));
   // Logits that are computed.
-  expect_gradients([&](const Variables& x) { return negative_log_likelihood(x[0] * x[1], targets); },
+  expect_gradients([&](const Variables& x) { return cross_entropy(x[0] * x[1], targets); },
                    samples({{4, 21}, {21}}));
   // Logits that the loss reads twice.
   expect_gradients(
       [&](const Variables& x) {
         const Variable logits = x[0] * real(2);
-        const Variable once_more = negative_log_likelihood(logits, tokens({1, 2, 3, 4}));
-        return sum(negative_log_likelihood(logits, targets)) + sum(once_more) + sum(tanh(logits));
+        const Variable once_more = cross_entropy(logits, tokens({1, 2, 3, 4}));
+        return sum(cross_entropy(logits, targets)) + sum(once_more) + sum(tanh(logits));
       },
       samples({{4, 21}}));
 }
@@ -144,7 +143,7 @@ TEST(Gradient, OfLinearCrossEntropy) {
   // Inputs that are computed, of three dimensions, views, and used twice.
   expect_gradients(
       [&](const Variables& x) {
-        const Variable weight = x[1].slice(1, 9).column_block(1, 4), rows = tanh(x[0]);
+        const Variable weight = x[1].slice(1, 9).slice_columns(1, 4), rows = tanh(x[0]);
         return linear_cross_entropy(rows, weight, x[2].slice(1, 9), targets).total * mean(weight) +
                linear_cross_entropy(rows * rows, tanh(weight), {}, targets, exp(x[3])).total + mean(rows);
       },
@@ -175,7 +174,7 @@ TEST(LinearCrossEntropy, IsTheLossOfALinearLayer) {
     return loss.total;
   });
   const std::vector<Tensor> expected = evaluated([&](const Variables& x) {
-    const Variable losses = negative_log_likelihood(linear(x[0], x[1], {x[2]}), tokens(ids));
+    const Variable losses = cross_entropy(linear(x[0], x[1], {x[2]}), tokens(ids));
     expected_each = losses.value();
     return sum(losses * x[3]);
   });
@@ -196,7 +195,7 @@ TEST(Gradient, OfSelectedRows) {
   expect_gradients(of_two, samples({{2, 3, 4}, {2, 3, 4}}));
   expect_gradients([&](const Variables& x) { return select_rows(rows, square(x[0])); }, samples({{3, 2, 2}}));
   expect_gradients(
-      [&](const Variables& x) { return select_rows(rows, square(x[0].column_block(1, 3)), x[1]); },
+      [&](const Variables& x) { return select_rows(rows, square(x[0].slice_columns(1, 3)), x[1]); },
       samples({{6, 4}, {6, 2}}));
 }
 
@@ -213,7 +212,7 @@ TEST(SelectRows, NeverLooksAtWhatIsNotChosen) {
 TEST(Gradient, OfScaleRows) {
   const Tensor factors = Tensor::from({2, 0, -0.5}, {3});
   expect_gradients([&](const Variables& x) { return scale_rows(square(x[0]), factors); }, samples({{3, 4}}));
-  expect_gradients([&](const Variables& x) { return scale_rows(x[0].column_block(1, 4), factors); },
+  expect_gradients([&](const Variables& x) { return scale_rows(x[0].slice_columns(1, 4), factors); },
                    samples({{3, 5}}));
 }
 
@@ -252,7 +251,7 @@ TEST(Gradient, OfAddLinear) {
                    samples({{3, 4}, {4, 4}}));
   expect_gradients(
       [](const Variables& x) {
-        return add_linear(x[0].column_block(1, 6), x[1].column_block(1, 5), x[2].column_block(2, 6));
+        return add_linear(x[0].slice_columns(1, 6), x[1].slice_columns(1, 5), x[2].slice_columns(2, 6));
       },
       samples({{3, 7}, {3, 6}, {5, 6}}));
   // A z that is given away: in its memory where nobody else holds or saves it, else beside it.
@@ -270,7 +269,7 @@ TEST(Gradient, OfAddLinear) {
   expect_gradients(
       [](const Variables& x) {
         const Variable all = tanh(x[0]);
-        return square(add_linear(all.column_block(0, 5).as_part(), all.column_block(5, 9).as_part(), x[1]));
+        return square(add_linear(all.slice_columns(0, 5).as_part(), all.slice_columns(5, 9).as_part(), x[1]));
       },
       samples({{3, 9}, {5, 4}}));
 }
@@ -279,7 +278,7 @@ TEST(Gradient, OfBatchedProduct) {
   expect_gradients([](const Variables& x) { return per_row_matmul(x[0], x[1]); }, samples({{3, 8}, {3, 4}}));
   expect_gradients(
       [](const Variables& x) {
-        return per_row_matmul(tanh(x[0]), x[0].column_block(2, 6)) * x[0].column_block(1, 3);
+        return per_row_matmul(tanh(x[0]), x[0].slice_columns(2, 6)) * x[0].slice_columns(1, 3);
       },
       samples({{3, 8}}));
 }
@@ -292,7 +291,7 @@ TEST(Gradient, OfMatmul) {
 TEST(Gradient, OfSlicesOfSlices) {
   expect_gradients(
       [](const Variables& x) {
-        const Variable inner = x[0].slice(1, 4).column_block(1, 5).slice(1, 3).column_block(1, 3);
+        const Variable inner = x[0].slice(1, 4).slice_columns(1, 5).slice(1, 3).slice_columns(1, 3);
         return square(inner) + inner[0] + x[0][2].slice(1, 5).slice(1, 3);
       },
       samples({{5, 6}}));
@@ -316,8 +315,8 @@ TEST(Gradient, OfOverlappingSlicesOfOneParent) {
   expect_gradients(
       [](const Variables& x) {
         const Variable y = x[0] * x[0];
-        const Variable corners = y.slice(0, 2).column_block(0, 2) * y.slice(3, 5).column_block(4, 6);
-        return corners + y.slice(1, 3).column_block(1, 3) * y.slice(2, 4).column_block(2, 4);
+        const Variable corners = y.slice(0, 2).slice_columns(0, 2) * y.slice(3, 5).slice_columns(4, 6);
+        return corners + y.slice(1, 3).slice_columns(1, 3) * y.slice(2, 4).slice_columns(2, 4);
       },
       samples({{5, 6}}));
 }

@@ -68,7 +68,7 @@ TEST(MixtureOfSoftmaxes, HasRightGradientsAndThoseOfItsDistribution) {
     const Variable log_p = model.logits(output());
     real expected = 0;
     for (int64_t r = 0; r < 8; ++r) {
-      const std::vector<real> row = log_p.value().row_range(r, r + 1).to_vector();
+      const std::vector<real> row = log_p.value().slice_rows(r, r + 1).to_vector();
       double sum = 0;
       for (const real it : row) sum += std::exp(it);
       EXPECT_NEAR(sum, 1, 1e-12);
@@ -77,7 +77,7 @@ TEST(MixtureOfSoftmaxes, HasRightGradientsAndThoseOfItsDistribution) {
       expected += each[static_cast<size_t>(r)];
     }
     fill(model.gradients(), 0);
-    const Variable definition = sum(negative_log_likelihood(log_p, targets));  // log p has a softmax of p
+    const Variable definition = sum(cross_entropy(log_p, targets));  // log p has a softmax of p
     EXPECT_NEAR(definition.value().item(), expected, 1e-12);
     definition.backward();
     const std::vector<real> of_definition = model.gradients().to_vector();

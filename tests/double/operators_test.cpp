@@ -64,7 +64,7 @@ TEST_P(PointwiseGradient, OfColumnBlocks) {
       [&](const std::vector<Variable>& wide) {
         std::vector<Variable> x;
         for (int j = 0; j < op().inputs; ++j)
-          x.push_back(wide[0].column_block(j * columns, (j + 1) * columns));
+          x.push_back(wide[0].slice_columns(j * columns, (j + 1) * columns));
         return outputs(x);
       },
       samples({{rows, op().inputs * columns}}, op().domain));
@@ -88,8 +88,8 @@ TEST_P(PointwiseGradientOfSeveral, OfOverlappingBlocksOfOneVariable) {
         [&](std::vector<Variable> x) {
           const Variable wide = x.back();
           x.pop_back();
-          x[0] = wide.column_block(0, columns);
-          x[j] = wide.column_block(2, 2 + columns);
+          x[0] = wide.slice_columns(0, columns);
+          x[j] = wide.slice_columns(2, 2 + columns);
           return outputs(x);
         },
         samples(shapes, op().domain));
@@ -125,8 +125,8 @@ TEST(OperatorList, SaysWhatTheTestsAndTheDocumentationNeed) {
   for (const PointwiseOperator& op : pointwise_operators()) {
     EXPECT_FALSE(op.equation.empty()) << op.name;
     EXPECT_LT(op.domain.low, op.domain.high) << op.name;
-    EXPECT_TRUE(op.inputs >= 1 && op.inputs <= most_pointwise_inputs) << op.name;
-    EXPECT_TRUE(op.outputs >= 1 && op.outputs <= most_pointwise_outputs) << op.name;
+    EXPECT_TRUE(op.inputs >= 1 && op.inputs <= max_pointwise_inputs) << op.name;
+    EXPECT_TRUE(op.outputs >= 1 && op.outputs <= max_pointwise_outputs) << op.name;
   }
 }
 

@@ -21,7 +21,7 @@ double at(const Tensor& x, int64_t n, int64_t i, int64_t j) {
 
 TEST(GatherRows, TakesRowsOfASliceInAnyOrder) {
   const Variable x(samples({{4, 2, 3}})[0]);
-  const Variable y = gather_rows(x.slice(1, 4).column_block(1, 3), tokens({5, 0, 5}));
+  const Variable y = gather_rows(x.slice(1, 4).slice_columns(1, 3), tokens({5, 0, 5}));
   ASSERT_EQ(y.shape(), (Shape{3, 2}));
   for (int64_t j = 0; j < 2; ++j) {
     EXPECT_EQ(y.value().to_vector()[j], at(x.value(), 3, 1, j + 1));
@@ -43,9 +43,9 @@ TEST(Gradient, OfGatheredRows) {
   // Of a slice, and of what is read besides.
   expect_gradients(
       [](const Variables& x) {
-        const Variable y = x[0] * x[0], part = y.slice(1, 4).column_block(1, 3);
-        return gather_rows(part, tokens({2, 0, 2})) * y.slice(0, 3).column_block(0, 2) +
-               embedding(x[0].slice(2, 5), tokens({1, 1, 0})).column_block(0, 2);
+        const Variable y = x[0] * x[0], part = y.slice(1, 4).slice_columns(1, 3);
+        return gather_rows(part, tokens({2, 0, 2})) * y.slice(0, 3).slice_columns(0, 2) +
+               embedding(x[0].slice(2, 5), tokens({1, 1, 0})).slice_columns(0, 2);
       },
       samples({{5, 4}}));
 }
@@ -69,7 +69,7 @@ TEST(GatherSteps, TakesOneStepOfEachRow) {
 
 TEST(TransposeFirstTwo, ExchangesThem) {
   const Variable x(samples({{2, 4, 3}})[0]);
-  const Variable y = transpose_first_two(x.column_block(1, 3));
+  const Variable y = transpose_first_two(x.slice_columns(1, 3));
   ASSERT_EQ(y.shape(), (Shape{4, 2, 2}));
   for (int64_t a = 0; a < 2; ++a)
     for (int64_t b = 0; b < 4; ++b)
@@ -87,20 +87,20 @@ TEST(TransposeFirstTwo, ExchangesThem) {
 
 TEST(Gradient, OfTransposeFirstTwo) {
   expect_gradients(
-      [](const Variables& x) { return square(transpose_first_two(x[0].column_block(1, 3))) * x[1]; },
+      [](const Variables& x) { return square(transpose_first_two(x[0].slice_columns(1, 3))) * x[1]; },
       samples({{2, 4, 3}, {2}}));
   expect_gradients([](const Variables& x) { return square(transpose_first_two(x[0])); }, samples({{2, 5}}));
 }
 
 TEST(Repeat, AndTheSumOverTheFirstDimension) {
   const Variable x(samples({{2, 4}})[0]);
-  const Variable y = repeat(x.column_block(1, 4), 3);
+  const Variable y = repeat(x.slice_columns(1, 4), 3);
   ASSERT_EQ(y.shape(), (Shape{3, 2, 3}));
   for (int64_t n = 0; n < 3; ++n)
     for (int64_t i = 0; i < 2; ++i)
       for (int64_t j = 0; j < 3; ++j) EXPECT_EQ(at(y.value(), n, i, j), x.value().to_vector()[i * 4 + j + 1]);
   const Variable z(samples({{3, 2, 4}})[0]);
-  const Variable sums = sum_over_first(z.column_block(0, 3));
+  const Variable sums = sum_over_first(z.slice_columns(0, 3));
   ASSERT_EQ(sums.shape(), (Shape{2, 3}));
   for (int64_t i = 0; i < 2; ++i)
     for (int64_t j = 0; j < 3; ++j)
@@ -112,10 +112,10 @@ TEST(Repeat, AndTheSumOverTheFirstDimension) {
 }
 
 TEST(Gradient, OfRepeatAndOfSumOverFirst) {
-  expect_gradients([](const Variables& x) { return repeat(x[0].column_block(1, 4), 3) * x[1]; },
+  expect_gradients([](const Variables& x) { return repeat(x[0].slice_columns(1, 4), 3) * x[1]; },
                    samples({{2, 4}, {3, 2, 3}}));
   expect_gradients([](const Variables& x) { return repeat(x[0], 3) * x[1]; }, samples({{4}, {3, 4}}));
-  expect_gradients([](const Variables& x) { return square(sum_over_first(x[0].column_block(1, 4))); },
+  expect_gradients([](const Variables& x) { return square(sum_over_first(x[0].slice_columns(1, 4))); },
                    samples({{3, 2, 4}}));
 }
 
@@ -140,7 +140,7 @@ TEST(MaskedSoftmax, IsASoftmaxOfTheFirstAndZeroBehind) {
   for (int64_t b = 0; b < 4; ++b)  // what lies in the padding does not matter
     for (int64_t t = 0; t < 2; ++t)
       for (int64_t s = lengths[static_cast<size_t>(b)]; s < 21; ++s)
-        x.value().write()[(b * 2 + t) * 21 + s] = s % 2 ? real(NAN) : real(INFINITY);
+        x.value().mutable_data()[(b * 2 + t) * 21 + s] = s % 2 ? real(NAN) : real(INFINITY);
   const Tensor gradient = Tensor::zeros(x.shape());
   const Variable leaf = Variable::leaf(x.value(), gradient), y = softmax(leaf, lengths);
   const std::vector<real> values = y.value().to_vector();
@@ -168,7 +168,7 @@ TEST(Gradient, OfMaskedSoftmax) {
   expect_gradients([](const Variables& x) { return softmax(x[0], {3, 0, 5}); }, samples({{3, 5}}));
   expect_gradients(
       [](const Variables& x) {
-        return softmax(x[0].column_block(1, 20), {17, 1});
+        return softmax(x[0].slice_columns(1, 20), {17, 1});
       },
       samples({{2, 3, 21}}));
 }
@@ -208,7 +208,7 @@ TEST(Gradient, OfBatchedMatmul) {
   // Views, one value as both factors, and a factor that is used again.
   expect_gradients(
       [](const Variables& x) {
-        const Variable part = x[0].column_block(1, 4), scores = batched_matmul(part, part, Transpose::yes);
+        const Variable part = x[0].slice_columns(1, 4), scores = batched_matmul(part, part, Transpose::yes);
         return batched_matmul(softmax(scores), part) * part;
       },
       samples({{2, 3, 5}}));
@@ -262,7 +262,7 @@ TEST(LayerNorm, IsThePaperEquation) {
 }
 
 TEST(Gradient, OfLayerNorm) {
-  expect_gradients([](const Variables& x) { return layer_norm(x[0].column_block(1, 8), x[1], x[2]); },
+  expect_gradients([](const Variables& x) { return layer_norm(x[0].slice_columns(1, 8), x[1], x[2]); },
                    samples({{3, 2, 9}, {7}, {7}}));
 }
 

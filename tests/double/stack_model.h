@@ -28,7 +28,7 @@ struct Condition {
   MinorInput minor_input = MinorInput::embedding;
   bool zero_state = false;
   Lengths lengths{};
-  RecurrentNoise noise{};
+  RecurrentRegularization noise{};
   bool training = false;
 };
 
@@ -54,7 +54,7 @@ struct StackModel : Module {
       for (Parameter& it : start) fill(it.variable().value(), 0);
     for (size_t b = 0; b < how.lengths.size(); ++b)  // whatever lies in the padding
       for (int64_t t = how.lengths[b]; t < T; ++t)
-        fill(x.variable().value()[t].row_range(static_cast<int64_t>(b), static_cast<int64_t>(b) + 1),
+        fill(x.variable().value()[t].slice_rows(static_cast<int64_t>(b), static_cast<int64_t>(b) + 1),
              real(NAN));
     set_training(how.training);
     set_statistics_rate({});  // those of so few rows are too steep for central differences
@@ -117,9 +117,9 @@ inline void expect_parameter_gradients(Module& model, const std::function<Variab
         continue;
       }
       const auto at = [&](double offset) {
-        value.write()[place] = kept + offset;
+        value.mutable_data()[place] = kept + offset;
         const double result = loss().value().item();
-        value.write()[place] = kept;
+        value.mutable_data()[place] = kept;
         return result;
       };
       const auto slope = [&](double h) { return (at(h) - at(-h)) / (2 * h); };

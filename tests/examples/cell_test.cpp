@@ -26,8 +26,8 @@ struct MinimalGatedUnit : Cell {
   State step(StepInputs& x, const State& previous) override {
     const int64_t H = hidden();
     const Variable& h = previous.h;
-    const Variable f = sigmoid(add_linear(x[z].column_block(0, H), h, U.rows(0, H)));
-    const Variable n = tanh(add_linear(x[z].column_block(H, 2 * H), f * h, U.rows(H, 2 * H)));
+    const Variable f = sigmoid(add_linear(x[z].slice_columns(0, H), h, U.rows(0, H)));
+    const Variable n = tanh(add_linear(x[z].slice_columns(H, 2 * H), f * h, U.rows(H, 2 * H)));
     return {previous.kept() + f * (n - previous.kept()), {}};
   }
 

@@ -18,7 +18,7 @@ Variable unit_rows(const Variable& x) {
   const Tensor from = contiguous(x.value()), y(x.shape());
   const int64_t H = y.columns();
   std::vector<real> lengths;
-  real* to = y.write();
+  real* to = y.mutable_data();
   for (int64_t r = 0; r < y.rows(); ++r, to += H) {
     const real* row = from.data() + r * H;
     lengths.push_back(std::sqrt(std::inner_product(row, row + H, row, real(0))));
@@ -28,7 +28,7 @@ Variable unit_rows(const Variable& x) {
   // dx = (dy - y <y, dy>) / |x|: what would only lengthen the row has no effect.
   auto backward = [y = Saved(y), lengths, H](const std::vector<Tensor>& gradients, const Inputs& inputs) {
     const Tensor unit = y.get("unit_rows"), dy = contiguous(gradients[0]), dx(unit.shape());
-    real* d = dx.write();
+    real* d = dx.mutable_data();
     for (int64_t r = 0; r < dx.rows(); ++r, d += H) {
       const real *u = unit.data() + r * H, *g = dy.data() + r * H;
       const real along = std::inner_product(u, u + H, g, real(0));
@@ -56,7 +56,7 @@ TEST(ReadmeOtherOperator, HasItsValueAndItsGradient) {
 TEST(ReadmeOtherOperator, TakesViewsAndThreeDimensions) {
   const Tensor gradient = Tensor::zeros({2, 2, 3});
   const Variable x = Variable::leaf(Tensor::filled({2, 2, 3}, 2), gradient);
-  const Variable y = unit_rows(x.column_block(1, 3));
+  const Variable y = unit_rows(x.slice_columns(1, 3));
   sum(y).backward();
   for (const real value : y.value().to_vector()) EXPECT_NEAR(value, std::sqrt(0.5), 1e-6);
   for (const real value : gradient.to_vector()) EXPECT_NEAR(value, 0, 1e-6);

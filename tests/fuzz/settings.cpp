@@ -17,7 +17,7 @@ constexpr std::string_view as_settings = "--set\n";
 /// All keys of a config.toml.
 struct Config {
   Recipe recipe;
-  MadeBy made_by;
+  Provenance made_by;
   std::vector<Key> keys = keys_of(recipe);
   Config() {
     for (Key& key : keys_of(made_by)) keys.push_back(std::move(key));

@@ -15,7 +15,7 @@
 using namespace rondo;
 
 constexpr int64_t V = 10, E = 16, H = 32;  // symbols, of which 0 begins and ends a sequence
-constexpr int32_t marker = 0, not_scored = -1;
+constexpr int32_t marker = 0, ignore_index = -1;
 
 struct Copier : Module {
   Copier() { finalize(1); }
@@ -48,7 +48,7 @@ struct Sequences {
     steps = *std::max_element(lengths.begin(), lengths.end());
     source.assign(static_cast<size_t>(steps * count), marker);
     inputs.assign(static_cast<size_t>((steps + 1) * count), marker);
-    targets.assign(static_cast<size_t>((steps + 1) * count), not_scored);
+    targets.assign(static_cast<size_t>((steps + 1) * count), ignore_index);
     for (int64_t b = 0; b < count; ++b)
       for (int64_t t = 0; t <= lengths[b]; ++t) {
         const bool ends = t == lengths[b];
@@ -71,7 +71,7 @@ struct Copying : Task {
     if (position_ == batches) return false;
     batch_ = Sequences(static_cast<uint32_t>(epoch_ * batches + position_++), 32);
     batch.indices = {batch_.source, batch_.inputs, batch_.targets};
-    batch.scored = std::ranges::count_if(batch_.targets, [](int32_t it) { return it != not_scored; });
+    batch.scored = std::ranges::count_if(batch_.targets, [](int32_t it) { return it != ignore_index; });
     return true;
   }
   Loss loss(int64_t, const std::vector<Tokens>& indices, RandomContext random) override {
@@ -108,7 +108,7 @@ struct Copying : Task {
         const std::vector<real> row = scores.slice(b, b + 1).to_vector();
         written[b] = static_cast<int32_t>(std::ranges::max_element(row) - row.begin());
         const int32_t target = unseen.targets[t * B + b];
-        if (target != not_scored && target != written[b]) right[b] = false;
+        if (target != ignore_index && target != written[b]) right[b] = false;
       }
     }
     const auto copied = static_cast<double>(std::ranges::count(right, true));

@@ -43,8 +43,8 @@ struct SoftsignUnit : Cell {
   State step(StepInputs& x, const State& previous) override {
     const int64_t H = hidden();
     const Variable& h = previous.h;
-    const Variable f = add_linear(x[z].column_block(0, H), h, U.rows(0, H));
-    const Variable n = add_linear(x[z].column_block(H, 2 * H), sigmoid(f) * h, U.rows(H, 2 * H));
+    const Variable f = add_linear(x[z].slice_columns(0, H), h, U.rows(0, H));
+    const Variable n = add_linear(x[z].slice_columns(H, 2 * H), sigmoid(f) * h, U.rows(H, 2 * H));
     return {pointwise(SoftsignUpdate{}, f, n, previous.kept()), {}};
   }
 
@@ -87,7 +87,7 @@ Tensor numbers(const Shape& shape, double start) {
   const Tensor result(shape);
   for (int64_t i = 0; i < result.size(); ++i) {
     const double wave = std::sin(start + 1.7 * static_cast<double>(i));
-    result.write()[i] = static_cast<real>(wave + (wave < 0 ? -0.5 : 0.5));
+    result.mutable_data()[i] = static_cast<real>(wave + (wave < 0 ? -0.5 : 0.5));
   }
   return result;
 }

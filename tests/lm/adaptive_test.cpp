@@ -84,7 +84,7 @@ TEST_F(AdaptiveTest, WarnsOfFiguresThatSayNothing) {
 TEST(Evaluation, CountsUnknownsApart) {
   Evaluation it;
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  it.add({1, 0, 2, Chunk::not_scored}, {std::log(4.0), infinity, std::log(4.0), infinity}, 0);
+  it.add({1, 0, 2, Chunk::ignore_index}, {std::log(4.0), infinity, std::log(4.0), infinity}, 0);
   EXPECT_EQ(it.symbols, 3);
   EXPECT_EQ(it.unknowns, 1);
   EXPECT_EQ(it.nats(), infinity);

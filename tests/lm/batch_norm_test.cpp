@@ -100,7 +100,7 @@ TEST_P(BatchNormTraining, LearnsAndIsEvaluatedWithStatisticsOfTheWholeText) {
   EXPECT_EQ(told.size(), chunks);
   EXPECT_EQ(told.back(), training.task.scored_per_epoch());
   EXPECT_EQ(training.model.values().to_vector(), weights);
-  EXPECT_FALSE(training.model.statistics_rate().has_value());
+  EXPECT_FALSE(training.model.statistics_momentum().has_value());
   // The rows of both micro-batches are counted; 39 steps in a stream, whose last slot is reused.
   const Buffer& rows = *training.model.buffers()[2];
   EXPECT_EQ(rows.name(), "rnn.rows_seen_ih_l0");

@@ -40,7 +40,7 @@ class Classification : public Task {
     return true;
   }
   Loss loss(int64_t, const std::vector<Tokens>& indices, RandomContext) override {
-    const Variable nats = negative_log_likelihood(head_(model_.hidden(indices[0])), indices[1]);
+    const Variable nats = cross_entropy(head_(model_.hidden(indices[0])), indices[1]);
     return {mean(nats), {nats.value()}};
   }
   double share_of_epoch() const override { return static_cast<double>(position_) / numbers; }

@@ -23,7 +23,7 @@ class ProgramTest : public testing::Test {
   static void TearDownTestSuite() { delete data; }
 
   static std::string run() { return data->path("run"); }
-  /// Rows of tab-separated cells.
+  /// RowMask of tab-separated cells.
   static std::vector<std::vector<std::string>> rows_of(const std::string& text) {
     std::vector<std::vector<std::string>> rows;
     std::istringstream lines(text);

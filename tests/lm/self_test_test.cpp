@@ -119,7 +119,7 @@ TEST(SelfTest, LeavesNoTrace) {
     EXPECT_EQ(model.buffers()[i]->tensor().to_vector(), other.buffers()[i]->tensor().to_vector());
   check_gradients_reach_all(other);
   EXPECT_TRUE(other.training());
-  EXPECT_EQ(other.statistics_rate(), Module::training_statistics_rate);
+  EXPECT_EQ(other.statistics_momentum(), Module::training_statistics_momentum);
 }
 
 }  // namespace

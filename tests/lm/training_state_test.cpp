@@ -91,7 +91,7 @@ TEST(TrainingState, SavesNothingThatIsNotFinite) {
   training.trainer.save(folder / "state", 0);
   save_model(folder / "model", training.model);
   const std::string state = bytes_of_file(folder / "state"), model = bytes_of_file(folder / "model");
-  training.model.values().write()[0] = INFINITY;
+  training.model.values().mutable_data()[0] = INFINITY;
   expect_contains(error_of<Diverged>([&] { training.trainer.save(folder / "state", 0); }),
                   "step 0: what would be saved is not finite: values.embedding.weight");
   expect_contains(error_of<Diverged>([&] { save_model(folder / "model", training.model); }),

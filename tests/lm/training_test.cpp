@@ -394,7 +394,7 @@ TEST(Training, TheNonMonotonicCriterionEndsIt) {
   recipe.train.averaging = "always";
   recipe.train.non_monotonic_stopping = true;
   Training training(recipe, 11, ids);
-  training.trainer.begins_with({.value = 1});  // to be beaten, but no loss of this training
+  training.trainer.set_figure_to_beat({.value = 1});  // to be beaten, but no loss of this training
   EXPECT_TRUE(training.trainer.is_validated());
   for (const double loss : {3.0, 2.0, 2.5, 1.5, 2.25}) {
     EXPECT_FALSE(training.trainer.done()) << loss;

@@ -18,7 +18,7 @@ namespace {
 Tensor random_block(int64_t rows, int64_t columns, int64_t pad, uint64_t seed) {
   const Tensor wide({rows, columns + pad});
   fill_uniform(wide, {.seed = seed}, -1, 1);
-  return wide.column_block(pad / 2, pad / 2 + columns);
+  return wide.slice_columns(pad / 2, pad / 2 + columns);
 }
 
 /// An element of op(x).
@@ -100,7 +100,7 @@ Tensor by_blas(const Tensor& x, const Tensor& weight, Transpose transpose, const
   else if (start.defined())
     copy(start, c);
   for (int64_t i = 0; i < x.rows(); ++i)
-    gemm(x.row_range(i, i + 1), Transpose::no, weight, transpose, 1, c.row_range(i, i + 1));
+    gemm(x.slice_rows(i, i + 1), Transpose::no, weight, transpose, 1, c.slice_rows(i, i + 1));
   return c;
 }
 
@@ -121,7 +121,7 @@ TEST(WeightGemm, AgreesWithBlas) {
           const Tensor x = random_block(rows, inner, inner == 512 ? 0 : 3, 1),
                        c = random_block(rows, columns, 2, 4);
           const Tensor weight = t ? random_block(columns, inner, 5, 2) : random_block(inner, columns, 5, 2);
-          const Tensor whole = random_block(rows, columns, 1, 3), row = whole.row_range(0, 1);
+          const Tensor whole = random_block(rows, columns, 1, 3), row = whole.slice_rows(0, 1);
           for (const Tensor& start : {Tensor(), whole, row, c}) {
             const Tensor expected = by_blas(x, weight, transpose, start, c);
             weight_gemm(x, weight, transpose, start, c);
@@ -147,7 +147,7 @@ TEST(WeightGemm, SeesAWeightThatWasWritten) {
 TEST(WeightGemm, TellsSlicesOfOneStorageApart) {
   const Tensor all = random_block(60, 8, 0, 2), x = random_block(3, 8, 0, 1), c({3, 20});
   for (int64_t begin : {0, 20, 40, 0}) {
-    const Tensor part = all.row_range(begin, begin + 20);
+    const Tensor part = all.slice_rows(begin, begin + 20);
     weight_gemm(x, part, Transpose::yes, {}, c);
     EXPECT_LE(largest_difference(c, by_blas(x, part, Transpose::yes, {}, c)), 1e-5);
   }
@@ -157,9 +157,9 @@ TEST(WeightGemm, KeepsPacksOfBoundedSize) {
   const Tensor all = random_block(400, 200, 0, 2), x = random_block(3, 200, 0, 1), c({3, 200});
   const size_t before = memory_statistics(Device::cpu).bytes_in_use;
   for (int64_t begin = 0; begin < 200; ++begin)
-    weight_gemm(x, all.row_range(begin, begin + 200), Transpose::yes, {}, c);
+    weight_gemm(x, all.slice_rows(begin, begin + 200), Transpose::yes, {}, c);
   EXPECT_LE(memory_statistics(Device::cpu).bytes_in_use - before, 6 * all.size() * sizeof(real));
-  EXPECT_LE(largest_difference(c, by_blas(x, all.row_range(199, 399), Transpose::yes, {}, c)), 1e-4);
+  EXPECT_LE(largest_difference(c, by_blas(x, all.slice_rows(199, 399), Transpose::yes, {}, c)), 1e-4);
 }
 
 TEST(WeightGemm, ValuesDependNeitherOnThreadsNorOnTheOtherRows) {
@@ -170,10 +170,10 @@ TEST(WeightGemm, ValuesDependNeitherOnThreadsNorOnTheOtherRows) {
   weight_gemm(x, weight, Transpose::yes, {}, one);
   set_threads(3);
   weight_gemm(x, weight, Transpose::yes, {}, two);
-  weight_gemm(x.row_range(17, 18), weight, Transpose::yes, {}, row);
+  weight_gemm(x.slice_rows(17, 18), weight, Transpose::yes, {}, row);
   set_threads(before);
   EXPECT_EQ(one.to_vector(), two.to_vector());
-  EXPECT_EQ(one.row_range(17, 18).to_vector(), row.to_vector());
+  EXPECT_EQ(one.slice_rows(17, 18).to_vector(), row.to_vector());
 }
 
 TEST(WeightGemm, RefusesAStartThatDoesNotFit) {

@@ -49,14 +49,14 @@ TEST(Tensor, SlicesAndBlocksAreViews) {
   EXPECT_EQ(x[2][1].to_vector(), (Numbers{35, 36, 37, 38, 39}));
   EXPECT_EQ(x[2][1].slice(1, 3).to_vector(), (Numbers{36, 37}));
 
-  const Tensor block = x.column_block(1, 3);
+  const Tensor block = x.slice_columns(1, 3);
   EXPECT_EQ(block.shape(), (Shape{4, 3, 2}));
   EXPECT_EQ(block.row_stride(), 5);
   EXPECT_FALSE(block.contiguous());
-  EXPECT_EQ(block[3].row_range(1, 3).to_vector(), (Numbers{51, 52, 56, 57}));
+  EXPECT_EQ(block[3].slice_rows(1, 3).to_vector(), (Numbers{51, 52, 56, 57}));
   EXPECT_EQ(block.slice(1, 2)[0][2].to_vector(), (Numbers{26, 27}));
-  EXPECT_EQ(block.column_block(1, 2).row_range(0, 2).to_vector(), (Numbers{2, 7}));
-  EXPECT_EQ(x.row_range(3, 4).enclosing({2, x.columns()}, 1).to_vector(), x.row_range(2, 4).to_vector());
+  EXPECT_EQ(block.slice_columns(1, 2).slice_rows(0, 2).to_vector(), (Numbers{2, 7}));
+  EXPECT_EQ(x.slice_rows(3, 4).parent_view({2, x.columns()}, 1).to_vector(), x.slice_rows(2, 4).to_vector());
 
   fill(block, -1);
   EXPECT_EQ(x[0][0].to_vector(), (Numbers{0, -1, -1, 3, 4}));
@@ -68,9 +68,9 @@ TEST(Tensor, Reshapes) {
   EXPECT_EQ(x.reshaped({6, 4})[4].to_vector(), (Numbers{16, 17, 18, 19}));
   EXPECT_EQ(x.reshaped({3, 8})[2].to_vector(), (Numbers{16, 17, 18, 19, 20, 21, 22, 23}));
   EXPECT_TRUE(x.reshaped({24}).shares_memory(x));
-  const Tensor block = x.column_block(1, 3);
+  const Tensor block = x.slice_columns(1, 3);
   EXPECT_EQ(block.reshaped({6, 2})[5].to_vector(), (Numbers{21, 22}));
-  EXPECT_EQ(block[1].row_range(2, 3).reshaped({2, 1}).to_vector(), (Numbers{21, 22}));
+  EXPECT_EQ(block[1].slice_rows(2, 3).reshaped({2, 1}).to_vector(), (Numbers{21, 22}));
   EXPECT_EQ(error_of([&] { (void)block.reshaped({12}); }),
             "[reshape] [2, 3, 2] with rows 4 apart cannot become [12]; copy it first");
 }
@@ -81,14 +81,14 @@ TEST(Tensor, ErrorsSayWhatWasExpected) {
   EXPECT_EQ(error_of([&] { (void)x.slice(-1, 2); }), "[slice] [-1, 2) does not lie within [4, 3]");
   EXPECT_EQ(error_of([&] { (void)x[4]; }), "[slice] [4, 5) does not lie within [4, 3]");
   EXPECT_EQ(error_of([&] { (void)x[0][0]; }), "[index] needs two dimensions or more, got [3]");
-  EXPECT_EQ(error_of([&] { (void)x.column_block(1, 4); }),
-            "[column_block] [1, 4) does not lie within the columns of [4, 3]");
-  EXPECT_EQ(error_of([&] { (void)x.row_range(3, 2); }),
-            "[row_range] [3, 2) does not lie within the 4 rows of [4, 3]");
+  EXPECT_EQ(error_of([&] { (void)x.slice_columns(1, 4); }),
+            "[slice_columns] [1, 4) does not lie within the columns of [4, 3]");
+  EXPECT_EQ(error_of([&] { (void)x.slice_rows(3, 2); }),
+            "[slice_rows] [3, 2) does not lie within the 4 rows of [4, 3]");
   EXPECT_EQ(error_of([&] {
-              (void)x.enclosing({5, 3});
+              (void)x.parent_view({5, 3});
             }),
-            "[enclosing] [5, 3] leaves the memory around [4, 3]");
+            "[parent_view] [5, 3] leaves the memory around [4, 3]");
   EXPECT_EQ(error_of([&] { (void)x.reshaped({5, 3}); }), "[reshape] [4, 3] elements do not fill [5, 3]");
   EXPECT_EQ(error_of([&] { (void)x.item(); }), "[item] needs exactly one element, got [4, 3]");
   EXPECT_EQ(error_of([] { Tensor::from({1, 2, 3}, {2}); }), "[tensor] 3 values do not fill [2]");
@@ -135,9 +135,9 @@ const std::vector<Shape> sizes = {{1, 1}, {3, 7}, {2, 16}, {5, 17}, {4, 33}, {3,
 TEST(Arithmetic, WorksOnStridedBlocks) {
   for (const Shape& size : sizes) {
     const int64_t R = size[0], C = size[1];
-    const Tensor wide = counting({R, C + 5}), x = wide.column_block(2, 2 + C);
+    const Tensor wide = counting({R, C + 5}), x = wide.slice_columns(2, 2 + C);
     const auto at = [&](int64_t r, int64_t c) { return static_cast<real>(r * (C + 5) + c + 2); };
-    const Tensor frame = Tensor::filled({R, C + 3}, 1), y = frame.column_block(1, 1 + C);
+    const Tensor frame = Tensor::filled({R, C + 3}, 1), y = frame.slice_columns(1, 1 + C);
     copy(x, y);
     accumulate(x, y, real(0.5));
     scale(y, 2);
@@ -174,8 +174,8 @@ TEST(Arithmetic, SumsInDouble) {
   EXPECT_EQ(sum(Tensor::filled({count}, 1)), static_cast<double>(count));
   EXPECT_EQ(sum_of_squares(Tensor::filled({count / 4}, 2)), static_cast<double>(count / 4 * 4));
   const Tensor x = counting({3, 5});
-  EXPECT_EQ(sum(x.column_block(1, 3)), 1 + 2 + 6 + 7 + 11 + 12);
-  EXPECT_EQ(sum_of_squares(x.column_block(1, 2)), 1 + 36 + 121);
+  EXPECT_EQ(sum(x.slice_columns(1, 3)), 1 + 2 + 6 + 7 + 11 + 12);
+  EXPECT_EQ(sum_of_squares(x.slice_columns(1, 2)), 1 + 36 + 121);
   EXPECT_EQ(sum(Tensor({0})), 0);
 }
 
@@ -193,9 +193,9 @@ TEST(Arithmetic, GathersAndAddsRowsInOrder) {
 TEST(Arithmetic, FindsWhatIsNotFinite) {
   const Tensor x = Tensor::zeros({3, 40});
   EXPECT_TRUE(all_finite(x));
-  x.write()[77] = std::numeric_limits<real>::infinity();
+  x.mutable_data()[77] = std::numeric_limits<real>::infinity();
   EXPECT_FALSE(all_finite(x));
-  x.write()[77] = std::numeric_limits<real>::quiet_NaN();
+  x.mutable_data()[77] = std::numeric_limits<real>::quiet_NaN();
   EXPECT_FALSE(all_finite(x));
   EXPECT_TRUE(all_finite(x.slice(2, 3)));
 }
@@ -203,7 +203,7 @@ TEST(Arithmetic, FindsWhatIsNotFinite) {
 TEST(Arithmetic, DoesNotDependOnThreads) {
   const int before = threads();
   const Tensor x({700, 131});
-  for (int64_t i = 0; i < x.size(); ++i) x.write()[i] = std::sin(static_cast<real>(i));
+  for (int64_t i = 0; i < x.size(); ++i) x.mutable_data()[i] = std::sin(static_cast<real>(i));
   std::vector<double> sums;
   std::vector<Numbers> columns;
   for (int count : {1, 2, 3}) {
@@ -224,27 +224,27 @@ TEST(Arithmetic, DoesNotDependOnThreads) {
 TEST(Tensor, APartHasAVersionAndHoldersOfItsOwn) {
   Tensor whole = Tensor::zeros({4, 3});
   {
-    const Tensor first = whole.row_range(0, 2).as_part(), second = whole.row_range(2, 4).as_part();
+    const Tensor first = whole.slice_rows(0, 2).as_part(), second = whole.slice_rows(2, 4).as_part();
     EXPECT_TRUE(first.shares_memory(second) && first.shares_memory(whole));
-    EXPECT_EQ(first.holders(), 2);  // first, and whole
+    EXPECT_EQ(first.use_count(), 2);  // first, and whole
     const uint64_t version = first.version();
     fill(second, 7);
     EXPECT_EQ(first.version(), version);
     EXPECT_EQ(whole.to_vector(), (std::vector<real>{0, 0, 0, 0, 0, 0, 7, 7, 7, 7, 7, 7}));
-    EXPECT_EQ(whole.holders(), 3);
+    EXPECT_EQ(whole.use_count(), 3);
     whole = {};
-    EXPECT_EQ(first.holders(), 1);
+    EXPECT_EQ(first.use_count(), 1);
     const Tensor same = second;
-    EXPECT_EQ(first.holders(), 1);
-    EXPECT_EQ(second.holders(), 2);
-    EXPECT_TRUE(lie_apart(first, second, 2, 0));
-    EXPECT_TRUE(lie_apart(first.column_block(1, 2), second.column_block(2, 3), 2, 1));
+    EXPECT_EQ(first.use_count(), 1);
+    EXPECT_EQ(second.use_count(), 2);
+    EXPECT_TRUE(is_at_offset(first, second, 2, 0));
+    EXPECT_TRUE(is_at_offset(first.slice_columns(1, 2), second.slice_columns(2, 3), 2, 1));
     whole = stacked_rows({first, second});
     EXPECT_TRUE(whole.shares_memory(first));
     EXPECT_EQ(whole.to_vector(), (std::vector<real>{0, 0, 0, 0, 0, 0, 7, 7, 7, 7, 7, 7}));
     EXPECT_FALSE(stacked_rows({second, first}).shares_memory(first));
   }
-  EXPECT_EQ(whole.holders(), 1);
+  EXPECT_EQ(whole.use_count(), 1);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Segments; see data/segments.h.
-#include "data/segments.h"
+// Sequences; see data/sequences.h.
+#include "data/sequences.h"
 
 #include <algorithm>
 #include <random>
@@ -8,25 +8,25 @@
 
 namespace rondo {
 
-Segments::Segments(std::span<const std::int32_t> ids, std::int32_t first_context, std::int64_t batch)
+Sequences::Sequences(std::span<const std::int32_t> ids, std::int32_t first_context, std::int64_t batch)
     : ids_(ids), first_context_(first_context), batch_(batch) {
   check_input(batch >= 1, "a batch of {}: 1 or more are needed", batch);
   check_input(!ids.empty(), "the text has no symbol");
 }
 
-Segments Segments::lines(std::span<const std::int32_t> ids, std::int32_t line_end, std::int64_t batch) {
-  Segments made(ids, line_end, batch);
+Sequences Sequences::lines(std::span<const std::int32_t> ids, std::int32_t line_end, std::int64_t batch) {
+  Sequences made(ids, line_end, batch);
   for (std::int64_t begin = 0; begin < std::ssize(ids);) {
     const auto end = std::find(ids.begin() + begin, ids.end(), line_end);
     const std::int64_t length = end - ids.begin() - begin + (end != ids.end());
-    made.segments_.push_back({begin, length});
+    made.sequences_.push_back({begin, length});
     begin += length;
   }
   return made;
 }
 
-Segments Segments::crops(std::span<const std::int32_t> ids, std::int64_t length, std::int64_t batch) {
-  Segments made(ids, 0, batch);
+Sequences Sequences::crops(std::span<const std::int32_t> ids, std::int64_t length, std::int64_t batch) {
+  Sequences made(ids, 0, batch);
   made.crop_ = length;
   check_input(length >= 1 && std::ssize(ids) > 2 * length,
               "crops of {} symbols need a text of more than {}, and it has {}", length, 2 * length,
@@ -35,66 +35,67 @@ Segments Segments::crops(std::span<const std::int32_t> ids, std::int64_t length,
   return made;
 }
 
-Segments Segments::sequences(std::span<const std::int32_t> ids, std::int64_t length, std::int64_t batch) {
-  Segments made(ids, 0, batch);
+Sequences Sequences::fixed(std::span<const std::int32_t> ids, std::int64_t length, std::int64_t batch) {
+  Sequences made(ids, 0, batch);
   check_input(length >= 1 && std::ssize(ids) >= 2,
               "sequences of {} symbols of a text of {}: 1 or more of 2 or more are needed", length,
               ids.size());
   for (std::int64_t begin = 1; begin < std::ssize(ids); begin += length)
-    made.segments_.push_back({begin, std::min(length, std::ssize(ids) - begin)});
+    made.sequences_.push_back({begin, std::min(length, std::ssize(ids) - begin)});
   return made;
 }
 
-void Segments::order_by_length() { std::stable_sort(segments_.begin(), segments_.end(), longer); }
+void Sequences::order_by_length() { std::stable_sort(sequences_.begin(), sequences_.end(), longer); }
 
-std::int64_t Segments::length() const { return (std::ssize(segments_) + batch_ - 1) / batch_; }
+std::int64_t Sequences::length() const { return (std::ssize(sequences_) + batch_ - 1) / batch_; }
 
-std::int64_t Segments::scored() const {
+std::int64_t Sequences::scored() const {
   std::int64_t sum = 0;
-  for (const Segment& segment : segments_) sum += segment.length;
+  for (const Sequence& sequence : sequences_) sum += sequence.length;
   return sum;
 }
 
-std::int64_t Segments::longest(std::int64_t count) const {
-  std::vector<Segment> sorted = segments_;
+std::int64_t Sequences::longest(std::int64_t count) const {
+  std::vector<Sequence> sorted = sequences_;
   std::sort(sorted.begin(), sorted.end(), longer);
   sorted.resize(std::min(sorted.size(), static_cast<std::size_t>(count)));
   std::int64_t sum = 0;
-  for (const Segment& segment : sorted) sum += segment.length;
+  for (const Sequence& sequence : sorted) sum += sequence.length;
   return sum;
 }
 
-void Segments::seek(std::uint64_t seed, std::int64_t epoch, std::int64_t position) {
+void Sequences::seek(std::uint64_t seed, std::int64_t epoch, std::int64_t position) {
   std::mt19937_64 random(seed * 1'000'003 + static_cast<std::uint64_t>(epoch));
   if (crop_ > 0) {
     const std::int64_t offset =
         epoch > 0 ? static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(crop_)) : 0;
-    segments_.clear();  // one less than would fit from offset 0: as many in each epoch
+    sequences_.clear();  // one less than would fit from offset 0: as many in each epoch
     for (std::int64_t i = 0; i < (std::ssize(ids_) - 1) / crop_ - 1; ++i)
-      segments_.push_back({1 + offset + i * crop_, crop_});
+      sequences_.push_back({1 + offset + i * crop_, crop_});
   } else {
-    std::sort(segments_.begin(), segments_.end(),
-              [](const Segment& a, const Segment& b) { return a.begin < b.begin; });
+    std::sort(sequences_.begin(), sequences_.end(),
+              [](const Sequence& a, const Sequence& b) { return a.begin < b.begin; });
   }
   // Not std::shuffle, whose order differs from one standard library to the next.
   if (epoch > 0)
-    for (std::size_t i = segments_.size(); i > 1; --i) std::swap(segments_[i - 1], segments_[random() % i]);
-  check(position >= 0 && position <= length(), "[segments] a position from 0 to {} was expected: {}",
+    for (std::size_t i = sequences_.size(); i > 1; --i)
+      std::swap(sequences_[i - 1], sequences_[random() % i]);
+  check(position >= 0 && position <= length(), "[sequences] a position from 0 to {} was expected: {}",
         length(), position);
   position_ = position;
 }
 
-bool Segments::next(Chunk& chunk) {
+bool Sequences::next(Chunk& chunk) {
   if (position_ == length()) return false;
-  const std::int64_t first = position_ * batch_, count = std::min(batch_, std::ssize(segments_) - first);
-  std::vector<Segment> rows(segments_.begin() + first, segments_.begin() + first + count);
+  const std::int64_t first = position_ * batch_, count = std::min(batch_, std::ssize(sequences_) - first);
+  std::vector<Sequence> rows(sequences_.begin() + first, sequences_.begin() + first + count);
   std::stable_sort(rows.begin(), rows.end(), longer);
   chunk.steps = rows.front().length;
   chunk.streams = batch_;
   chunk.scored = 0;
   chunk.from_zero_state = true;
   chunk.inputs.assign(static_cast<std::size_t>(chunk.steps * batch_), 0);
-  chunk.targets.assign(chunk.inputs.size(), Chunk::not_scored);
+  chunk.targets.assign(chunk.inputs.size(), Chunk::ignore_index);
   chunk.lengths.assign(static_cast<std::size_t>(batch_), 0);
   for (std::int64_t b = 0; b < count; ++b) {
     const auto [begin, length] = rows[static_cast<std::size_t>(b)];

@@ -1,5 +1,5 @@
-// Lines and crops from a zero state: data/segments.h.
-#include "data/segments.h"
+// Lines and crops from a zero state: data/sequences.h.
+#include "data/sequences.h"
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ std::vector<Row> rows_of(const Chunk& chunk) {
     bool over = false;
     for (std::int64_t t = 0; t < chunk.steps; ++t) {
       const auto place = static_cast<std::size_t>(t * chunk.streams + b);
-      if (chunk.targets[place] == Chunk::not_scored) {
+      if (chunk.targets[place] == Chunk::ignore_index) {
         over = true;
         EXPECT_EQ(chunk.inputs[place], 0);
         continue;
@@ -47,10 +47,10 @@ std::vector<Row> rows_of(const Chunk& chunk) {
   return rows;
 }
 
-std::vector<Row> all_rows(Segments& segments) {
+std::vector<Row> all_rows(Sequences& sequences) {
   std::vector<Row> rows;
   Chunk chunk;
-  while (segments.next(chunk))
+  while (sequences.next(chunk))
     for (const Row& row : rows_of(chunk))
       if (!row.targets.empty()) rows.push_back(row);
   return rows;
@@ -58,9 +58,9 @@ std::vector<Row> all_rows(Segments& segments) {
 
 constexpr std::int32_t end = 9;
 
-TEST(Segments, LinesArePaddedToTheLongest) {
+TEST(Sequences, LinesArePaddedToTheLongest) {
   const Ids ids = {1, 2, end, 3, end, end, 4, 5, 6, 7};  // the last one has no end
-  Segments lines = Segments::lines(ids, end, 3);
+  Sequences lines = Sequences::lines(ids, end, 3);
   EXPECT_EQ(lines.length(), 2);
   EXPECT_EQ(lines.scored(), 10);
   Chunk chunk;
@@ -82,10 +82,10 @@ TEST(Segments, LinesArePaddedToTheLongest) {
   EXPECT_FALSE(lines.next(chunk));
 }
 
-TEST(Segments, AnEpochShufflesLinesAndReadsEachOnce) {
+TEST(Sequences, AnEpochShufflesLinesAndReadsEachOnce) {
   Ids ids;
   for (std::int32_t line = 10; line < 60; ++line) ids.insert(ids.end(), {line, end});
-  Segments lines = Segments::lines(ids, end, 4);
+  Sequences lines = Sequences::lines(ids, end, 4);
   const auto order = [&](std::int64_t epoch) {
     lines.seek(1, epoch, 0);
     Ids first;
@@ -100,10 +100,10 @@ TEST(Segments, AnEpochShufflesLinesAndReadsEachOnce) {
   for (const Ids& it : {one, two}) EXPECT_EQ(std::set(it.begin(), it.end()).size(), 50u);
 }
 
-TEST(Segments, SeekGoesOnWhereAnEpochWasLeft) {
+TEST(Sequences, SeekGoesOnWhereAnEpochWasLeft) {
   Ids ids(100);
   std::iota(ids.begin(), ids.end(), 0);
-  Segments whole = Segments::crops(ids, 7, 3), resumed = whole;
+  Sequences whole = Sequences::crops(ids, 7, 3), resumed = whole;
   whole.seek(5, 2, 0);
   Chunk expected, actual;
   whole.next(expected);
@@ -113,13 +113,13 @@ TEST(Segments, SeekGoesOnWhereAnEpochWasLeft) {
   ASSERT_TRUE(whole.next(expected));
   ASSERT_TRUE(resumed.next(actual));
   EXPECT_EQ(actual.targets, expected.targets);
-  EXPECT_EQ(error_of([&] { resumed.seek(5, 2, 9); }), "[segments] a position from 0 to 5 was expected: 9");
+  EXPECT_EQ(error_of([&] { resumed.seek(5, 2, 9); }), "[sequences] a position from 0 to 5 was expected: 9");
 }
 
-TEST(Segments, CropsLieBehindOneAnotherFromARandomOffset) {
+TEST(Sequences, CropsLieBehindOneAnotherFromARandomOffset) {
   Ids ids(100);
   std::iota(ids.begin(), ids.end(), 0);
-  Segments crops = Segments::crops(ids, 7, 3);
+  Sequences crops = Sequences::crops(ids, 7, 3);
   EXPECT_EQ(crops.scored(), 13 * 7);
   std::set<std::int32_t> offsets;
   for (std::int64_t epoch = 1; epoch < 60; ++epoch) {
@@ -138,9 +138,9 @@ TEST(Segments, CropsLieBehindOneAnotherFromARandomOffset) {
   EXPECT_EQ(offsets, (std::set<std::int32_t>{0, 1, 2, 3, 4, 5, 6}));
 }
 
-TEST(Segments, SequencesCoverTheTextOnce) {
+TEST(Sequences, SequencesCoverTheTextOnce) {
   const Ids ids = {0, 1, 2, 3, 4, 5, 6, 7};  // 7 targets
-  Segments sequences = Segments::sequences(ids, 3, 2);
+  Sequences sequences = Sequences::fixed(ids, 3, 2);
   EXPECT_EQ(sequences.scored(), 7);
   const std::vector<Row> rows = all_rows(sequences);
   ASSERT_EQ(rows.size(), 3u);
@@ -150,18 +150,18 @@ TEST(Segments, SequencesCoverTheTextOnce) {
   EXPECT_EQ(rows[2].targets, (Ids{7}));
 }
 
-TEST(Segments, InOrderOfLengthTheLongestComeFirst) {
+TEST(Sequences, InOrderOfLengthTheLongestComeFirst) {
   const Ids ids = {1, end, 2, 2, 2, end, end, 3, 3, end};
-  Segments lines = Segments::lines(ids, end, 1);
+  Sequences lines = Sequences::lines(ids, end, 1);
   lines.order_by_length();
   Ids first;
   for (const Row& row : all_rows(lines)) first.push_back(row.targets[0]);
   EXPECT_EQ(first, (Ids{2, 3, 1, end}));
 }
 
-TEST(Segments, PiecesHaveAllTargetsAndLittlePadding) {
+TEST(Sequences, PiecesHaveAllTargetsAndLittlePadding) {
   const Ids ids = {1, end, 2, 2, 2, 2, end, end, 3, 3, end};  // lines of 2, 5, 1 and 3 symbols
-  Segments lines = Segments::lines(ids, end, 5);              // and a row too many
+  Sequences lines = Sequences::lines(ids, end, 5);            // and a row too many
   Chunk chunk;
   ASSERT_TRUE(lines.next(chunk));
   const std::vector<Row> whole = rows_of(chunk);
@@ -186,12 +186,12 @@ TEST(Segments, PiecesHaveAllTargetsAndLittlePadding) {
   }
 }
 
-TEST(Segments, RefuseWhatIsTooShort) {
+TEST(Sequences, RefuseWhatIsTooShort) {
   const Ids ids = {1, 2, 3, 4};
-  EXPECT_EQ(error_of([&] { Segments::crops(ids, 2, 3); }),
+  EXPECT_EQ(error_of([&] { Sequences::crops(ids, 2, 3); }),
             "crops of 2 symbols need a text of more than 4, and it has 4");
-  EXPECT_EQ(error_of([&] { Segments::lines(ids, end, 0); }), "a batch of 0: 1 or more are needed");
-  EXPECT_EQ(error_of([&] { Segments::lines({}, end, 1); }), "the text has no symbol");
+  EXPECT_EQ(error_of([&] { Sequences::lines(ids, end, 0); }), "a batch of 0: 1 or more are needed");
+  EXPECT_EQ(error_of([&] { Sequences::lines({}, end, 1); }), "the text has no symbol");
 }
 
 }  // namespace
