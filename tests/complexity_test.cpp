@@ -16,7 +16,7 @@
 #include "lm/program/recipe.h"
 #include "lm/program/settings.h"
 #include "lm/program/toml.h"
-#include "tests/lm/temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace rondo {
 namespace {

@@ -12,7 +12,7 @@
 #include "autograd/operators.h"
 #include "cuda/runtime.h"
 #include "tensor/random.h"
-#include "tests/double/samples.h"
+#include "tests/autograd/samples.h"
 
 /// Skips the test where there is no GPU: in a build with CUDA on a machine without.
 #define NEED_GPU() \

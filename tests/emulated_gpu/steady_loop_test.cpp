@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/emulated_gpu/emulated_gpu.h"
-#include "tests/lm/small_training.h"
+#include "tests/lm/training/small_training.h"
 
 namespace rondo {
 namespace {

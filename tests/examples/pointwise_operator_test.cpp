@@ -25,7 +25,8 @@ inline Variable softsign(const Variable& x) { return pointwise(Softsign{}, x); }
 void know_own_operators() { add_pointwise_operators(cpu::operator_entries(OperatorList<Softsign>{})); }
 
 // Before main(), when GoogleTest has not yet asked for the list: the gradient check of all operators
-// (tests/double/) then finds this one too. A static library must not do so, a program may.
+// (tests/autograd/operators_in_double_test.cpp) then finds this one too. A static library must not do so, a
+// program may.
 const bool known = (know_own_operators(), true);
 
 TEST(ReadmePointwiseOperator, HasItsValueAndItsDerivative) {

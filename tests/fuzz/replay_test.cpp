@@ -7,7 +7,7 @@
 #include <random>
 
 #include "tests/fuzz/target.h"
-#include "tests/lm/temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace rondo::fuzz {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "tests/data/tensors_in_memory.h"
 #include "tests/fuzz/target.h"
-#include "tests/lm/tensors_in_memory.h"
 
 namespace rondo::fuzz {
 namespace {

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "nn/models/language_model.h"
+#include "tests/nn/models/small_model.h"
 #include "tests/nn/parameters.h"
-#include "tests/nn/small_model.h"
 #include "tests/tensor/errors.h"
 
 namespace rondo {

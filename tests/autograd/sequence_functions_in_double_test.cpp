@@ -1,0 +1,270 @@
+// Operators of sequence models: their values against plain loops that share no code with them, their
+// gradients, and what they refuse.
+#include <cmath>
+
+#include "autograd/layer_norm.h"
+#include "autograd/linear.h"
+#include "autograd/operators.h"
+#include "autograd/sequence.h"
+#include "tests/autograd/samples.h"
+#include "tests/tensor/errors.h"
+
+namespace rondo {
+namespace {
+
+using Variables = std::vector<Variable>;
+
+/// Element (n, i, j) of a tensor of three dimensions.
+double at(const Tensor& x, int64_t n, int64_t i, int64_t j) {
+  return x.to_vector()[static_cast<size_t>((n * x.shape()[1] + i) * x.shape()[2] + j)];
+}
+
+TEST(GatherRows, TakesRowsOfASliceInAnyOrder) {
+  const Variable x(samples({{4, 2, 3}})[0]);
+  const Variable y = gather_rows(x.slice(1, 4).slice_columns(1, 3), tokens({5, 0, 5}));
+  ASSERT_EQ(y.shape(), (Shape{3, 2}));
+  for (int64_t j = 0; j < 2; ++j) {
+    EXPECT_EQ(y.value().to_vector()[j], at(x.value(), 3, 1, j + 1));
+    EXPECT_EQ(y.value().to_vector()[2 + j], at(x.value(), 1, 0, j + 1));
+    EXPECT_EQ(y.value().to_vector()[4 + j], at(x.value(), 3, 1, j + 1));
+  }
+  EXPECT_EQ(error_of([&] {
+              gather_rows(x, tokens({0, 8}));
+            }),
+            "[gather_rows] row 8 at 1 is not in [0, 8), the rows of [4, 2, 3]");
+}
+
+TEST(Gradient, OfGatheredRows) {
+  expect_gradients(
+      [](const Variables& x) {
+        return square(gather_rows(x[0], tokens({5, 0, 5, 2})));
+      },
+      samples({{3, 2, 4}}));
+  // Of a slice, and of what is read besides.
+  expect_gradients(
+      [](const Variables& x) {
+        const Variable y = x[0] * x[0], part = y.slice(1, 4).slice_columns(1, 3);
+        return gather_rows(part, tokens({2, 0, 2})) * y.slice(0, 3).slice_columns(0, 2) +
+               embedding(x[0].slice(2, 5), tokens({1, 1, 0})).slice_columns(0, 2);
+      },
+      samples({{5, 4}}));
+}
+
+TEST(GatherSteps, TakesOneStepOfEachRow) {
+  const Variable x(samples({{4, 3, 2}})[0]);
+  const std::vector<int64_t> steps = {3, 0, 2};
+  const Variable y = gather_steps(x, steps);
+  ASSERT_EQ(y.shape(), (Shape{3, 2}));
+  for (int64_t b = 0; b < 3; ++b)
+    for (int64_t j = 0; j < 2; ++j)
+      EXPECT_EQ(y.value().to_vector()[b * 2 + j], at(x.value(), steps[static_cast<size_t>(b)], b, j));
+  EXPECT_EQ(error_of([&] { gather_steps(x, {0, 4, 1}); }), "[gather_steps] step 4 of row 1 is not in [0, 4)");
+  EXPECT_EQ(error_of([&] {
+              gather_steps(x, {0, 1});
+            }),
+            "[gather_steps] x [T, B, W] needs B steps, got [4, 3, 2] and 2 steps");
+  expect_gradients([&](const Variables& v) { return square(gather_steps(v[0], steps)); },
+                   samples({{4, 3, 2}}));
+}
+
+TEST(TransposeFirstTwo, ExchangesThem) {
+  const Variable x(samples({{2, 4, 3}})[0]);
+  const Variable y = transpose_first_two(x.slice_columns(1, 3));
+  ASSERT_EQ(y.shape(), (Shape{4, 2, 2}));
+  for (int64_t a = 0; a < 2; ++a)
+    for (int64_t b = 0; b < 4; ++b)
+      for (int64_t j = 0; j < 2; ++j) EXPECT_EQ(at(y.value(), b, a, j), at(x.value(), a, b, j + 1));
+  const Variable matrix(samples({{2, 5}})[0]);
+  const Variable transposed = transpose_first_two(matrix);
+  ASSERT_EQ(transposed.shape(), (Shape{5, 2}));
+  for (int64_t a = 0; a < 2; ++a)
+    for (int64_t b = 0; b < 5; ++b)
+      EXPECT_EQ(transposed.value().to_vector()[b * 2 + a], matrix.value().to_vector()[a * 5 + b]);
+  EXPECT_EQ(error_of([] { transpose_first_two(Variable(Tensor::zeros({3}))); }),
+            "[transpose_first_two] x is [A, B, W] or [A, B], got [3]");
+  EXPECT_EQ(transpose_first_two(Variable(Tensor::zeros({0, 2, 3}))).shape(), (Shape{2, 0, 3}));
+}
+
+TEST(Gradient, OfTransposeFirstTwo) {
+  expect_gradients(
+      [](const Variables& x) { return square(transpose_first_two(x[0].slice_columns(1, 3))) * x[1]; },
+      samples({{2, 4, 3}, {2}}));
+  expect_gradients([](const Variables& x) { return square(transpose_first_two(x[0])); }, samples({{2, 5}}));
+}
+
+TEST(Repeat, AndTheSumOverTheFirstDimension) {
+  const Variable x(samples({{2, 4}})[0]);
+  const Variable y = repeat(x.slice_columns(1, 4), 3);
+  ASSERT_EQ(y.shape(), (Shape{3, 2, 3}));
+  for (int64_t n = 0; n < 3; ++n)
+    for (int64_t i = 0; i < 2; ++i)
+      for (int64_t j = 0; j < 3; ++j) EXPECT_EQ(at(y.value(), n, i, j), x.value().to_vector()[i * 4 + j + 1]);
+  const Variable z(samples({{3, 2, 4}})[0]);
+  const Variable sums = sum_over_first(z.slice_columns(0, 3));
+  ASSERT_EQ(sums.shape(), (Shape{2, 3}));
+  for (int64_t i = 0; i < 2; ++i)
+    for (int64_t j = 0; j < 3; ++j)
+      EXPECT_NEAR(sums.value().to_vector()[i * 3 + j],
+                  at(z.value(), 0, i, j) + at(z.value(), 1, i, j) + at(z.value(), 2, i, j), 1e-12);
+  EXPECT_EQ(error_of([&] { repeat(x, -1); }), "[repeat] a count of 0 or more was expected: -1");
+  EXPECT_EQ(error_of([] { sum_over_first(Variable(Tensor::zeros({3}))); }),
+            "[sum_over_first] needs two dimensions or more, got [3]");
+}
+
+TEST(Gradient, OfRepeatAndOfSumOverFirst) {
+  expect_gradients([](const Variables& x) { return repeat(x[0].slice_columns(1, 4), 3) * x[1]; },
+                   samples({{2, 4}, {3, 2, 3}}));
+  expect_gradients([](const Variables& x) { return repeat(x[0], 3) * x[1]; }, samples({{4}, {3, 4}}));
+  expect_gradients([](const Variables& x) { return square(sum_over_first(x[0].slice_columns(1, 4))); },
+                   samples({{3, 2, 4}}));
+}
+
+/// Softmax of x [B, T, S] over the first elements, as it is defined.
+std::vector<double> plain_softmax(const Tensor& x, const Lengths& lengths) {
+  std::vector<double> y(static_cast<size_t>(x.size()));
+  const int64_t B = x.shape()[0], T = x.shape()[1], S = x.shape()[2];
+  for (int64_t b = 0; b < B; ++b)
+    for (int64_t t = 0; t < T; ++t) {
+      double total = 0;
+      for (int64_t s = 0; s < lengths[static_cast<size_t>(b)]; ++s) total += std::exp(at(x, b, t, s));
+      for (int64_t s = 0; s < lengths[static_cast<size_t>(b)]; ++s)
+        y[static_cast<size_t>((b * T + t) * S + s)] = std::exp(at(x, b, t, s)) / total;
+    }
+  return y;
+}
+
+TEST(MaskedSoftmax, IsASoftmaxOfTheFirstAndZeroBehind) {
+  const Lengths lengths = {19, 0, 21, 1};
+  const Variable x(samples({{4, 2, 21}})[0]);
+  const std::vector<double> expected = plain_softmax(x.value(), lengths);
+  for (int64_t b = 0; b < 4; ++b)  // what lies in the padding does not matter
+    for (int64_t t = 0; t < 2; ++t)
+      for (int64_t s = lengths[static_cast<size_t>(b)]; s < 21; ++s)
+        x.value().mutable_data()[(b * 2 + t) * 21 + s] = s % 2 ? real(NAN) : real(INFINITY);
+  const Tensor gradient = Tensor::zeros(x.shape());
+  const Variable leaf = Variable::leaf(x.value(), gradient), y = softmax(leaf, lengths);
+  const std::vector<real> values = y.value().to_vector();
+  for (size_t i = 0; i < values.size(); ++i) {
+    EXPECT_TRUE(expected[i] != 0 || values[i] == 0) << i;
+    EXPECT_NEAR(values[i], expected[i], 1e-12) << i;
+  }
+  sum(square(y)).backward();
+  for (int64_t b = 0; b < 4; ++b)
+    for (int64_t t = 0; t < 2; ++t)
+      for (int64_t s = 0; s < 21; ++s) {
+        const double d = at(gradient, b, t, s);
+        EXPECT_TRUE(std::isfinite(d));
+        EXPECT_TRUE(s < lengths[static_cast<size_t>(b)] || d == 0);
+      }
+  EXPECT_EQ(softmax(leaf, {}).value().to_vector().size(), values.size());
+  EXPECT_EQ(error_of([&] { softmax(leaf, {1, 2}); }), "[softmax] 4 rows need as many lengths, got 2");
+  EXPECT_EQ(error_of([&] {
+              softmax(leaf, {1, 2, 22, 3});
+            }),
+            "[softmax] a length from 0 to 21 was expected: 22");
+}
+
+TEST(Gradient, OfMaskedSoftmax) {
+  expect_gradients([](const Variables& x) { return softmax(x[0], {3, 0, 5}); }, samples({{3, 5}}));
+  expect_gradients(
+      [](const Variables& x) {
+        return softmax(x[0].slice_columns(1, 20), {17, 1});
+      },
+      samples({{2, 3, 21}}));
+}
+
+TEST(BatchedMatmul, MultipliesEachPairOfMatrices) {
+  for (const auto& [N, M, K, P] :
+       {std::array<int64_t, 4>{3, 2, 4, 5}, {2, 1, 33, 20}, {2, 3, 1, 1}, {2, 80, 70, 60}}) {
+    SCOPED_TRACE(fmt::format("{} of {}x{}x{}", N, M, P, K));
+    const auto inputs = samples({{N, M, K}, {N, K, P}, {N, P, K}});
+    const Variable a(inputs[0]), b(inputs[1]), b_transposed(inputs[2]);
+    const Variable plain = batched_matmul(a, b), transposed = batched_matmul(a, b_transposed, Transpose::yes);
+    ASSERT_EQ(plain.shape(), (Shape{N, M, P}));
+    ASSERT_EQ(transposed.shape(), (Shape{N, M, P}));
+    for (int64_t n = 0; n < N; ++n)
+      for (int64_t i = 0; i < M; ++i)
+        for (int64_t j = 0; j < P; ++j) {
+          double first = 0, second = 0;
+          for (int64_t k = 0; k < K; ++k) {
+            first += at(inputs[0], n, i, k) * at(inputs[1], n, k, j);
+            second += at(inputs[0], n, i, k) * at(inputs[2], n, j, k);
+          }
+          ASSERT_NEAR(at(plain.value(), n, i, j), first, 1e-10);
+          ASSERT_NEAR(at(transposed.value(), n, i, j), second, 1e-10);
+        }
+  }
+  EXPECT_EQ(error_of([] {
+              batched_matmul(Variable(Tensor::zeros({2, 3, 4})), Variable(Tensor::zeros({2, 5, 4})));
+            }),
+            "[batched_matmul] a [N, M, K] and b [N, K, P] need one N and one K: got [2, 3, 4] and [2, 5, 4]");
+}
+
+TEST(Gradient, OfBatchedMatmul) {
+  expect_gradients([](const Variables& x) { return square(batched_matmul(x[0], x[1])); },
+                   samples({{2, 3, 4}, {2, 4, 5}}));
+  expect_gradients([](const Variables& x) { return square(batched_matmul(x[0], x[1], Transpose::yes)); },
+                   samples({{2, 3, 4}, {2, 5, 4}}));
+  // Views, one value as both factors, and a factor that is used again.
+  expect_gradients(
+      [](const Variables& x) {
+        const Variable part = x[0].slice_columns(1, 4), scores = batched_matmul(part, part, Transpose::yes);
+        return batched_matmul(softmax(scores), part) * part;
+      },
+      samples({{2, 3, 5}}));
+}
+
+// Products of many rows, whose gradients no difference of elements would check in time.
+TEST(Gradient, OfBatchedMatmulIsThatOfItsProducts) {
+  const auto inputs = samples({{2, 80, 70}, {2, 70, 80}});
+  const auto gradients_of = [&](const std::function<Variable(const Variables&)>& loss) {
+    Variables leaves;
+    std::vector<Tensor> gradients;
+    for (const Tensor& input : inputs) {
+      gradients.push_back(Tensor::filled(input.shape(), real(0.5)));
+      leaves.push_back(Variable::leaf(input, gradients.back()));
+    }
+    loss(leaves).backward();
+    std::vector<real> all = gradients[0].to_vector();
+    const std::vector<real> rest = gradients[1].to_vector();
+    all.insert(all.end(), rest.begin(), rest.end());
+    return all;
+  };
+  const auto batched = gradients_of([](const Variables& x) {
+    return sum(square(batched_matmul(x[0], x[1]))) + sum(square(batched_matmul(x[1], x[1], Transpose::yes)));
+  });
+  const auto one_by_one = gradients_of([](const Variables& x) {
+    Variable total(Tensor::zeros({1}));
+    for (int64_t n = 0; n < 2; ++n)
+      total = total + sum(square(matmul(x[0][n], x[1][n]))) + sum(square(linear(x[1][n], x[1][n])));
+    return total;
+  });
+  ASSERT_EQ(batched.size(), one_by_one.size());
+  for (size_t i = 0; i < batched.size(); ++i) ASSERT_NEAR(batched[i], one_by_one[i], 1e-8) << i;
+}
+
+TEST(LayerNorm, IsThePaperEquation) {
+  const auto inputs = samples({{3, 2, 19}, {19}, {19}});
+  const Variable y = layer_norm(Variable(inputs[0]), Variable(inputs[1]), Variable(inputs[2]));
+  for (int64_t n = 0; n < 3; ++n)
+    for (int64_t i = 0; i < 2; ++i) {
+      double mean = 0, variance = 0;
+      for (int64_t j = 0; j < 19; ++j) mean += at(inputs[0], n, i, j) / 19;
+      for (int64_t j = 0; j < 19; ++j) variance += std::pow(at(inputs[0], n, i, j) - mean, 2) / 19;
+      for (int64_t j = 0; j < 19; ++j)
+        EXPECT_NEAR(at(y.value(), n, i, j),
+                    (at(inputs[0], n, i, j) - mean) / std::sqrt(variance + 1e-5) * inputs[1].to_vector()[j] +
+                        inputs[2].to_vector()[j],
+                    1e-10);
+    }
+  EXPECT_EQ(error_of([&] { layer_norm(Variable(inputs[0]), Variable(inputs[1]), Variable(Tensor({2}))); }),
+            "[layer_norm] x [3, 2, 19] needs weight and bias [19], got [19] and [2]");
+}
+
+TEST(Gradient, OfLayerNorm) {
+  expect_gradients([](const Variables& x) { return layer_norm(x[0].slice_columns(1, 8), x[1], x[2]); },
+                   samples({{3, 2, 9}, {7}, {7}}));
+}
+
+}  // namespace
+}  // namespace rondo

@@ -1,0 +1,65 @@
+// How a text is read: lm/evaluation/evaluation.h.
+#include "lm/evaluation/evaluation.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/lm/training/small_training.h"
+
+namespace rondo {
+namespace {
+
+class EvaluationTest : public testing::Test {
+ protected:
+  EvaluationTest() : model(options(), 11) {}
+  static LanguageModelOptions options() {
+    LanguageModelOptions it;
+    it.embedding = 6;
+    it.hidden = {6, 5};
+    it.embedding_weights = uniform_values(1);
+    it.recurrent_weights = uniform_values(1);
+    return it;
+  }
+  /// Of a text by itself: its first symbol is context only.
+  Evaluation alone(const std::vector<int32_t>& ids) { return evaluate_ids(model, ids, {}); }
+
+  LanguageModel model;
+};
+
+TEST_F(EvaluationTest, SequencesAreTextsOfTheirOwn) {
+  const std::vector<int32_t> ids = some_ids(1000);
+  double nats = 0;
+  for (size_t begin = 0; begin + 1 < ids.size(); begin += 30) {
+    const size_t end = std::min(begin + 31, ids.size());
+    nats += alone({ids.begin() + begin, ids.begin() + end}).nats_sum;
+  }
+  const Evaluation it = evaluate_ids(model, ids, {.sequence = 30});
+  EXPECT_EQ(it.symbols, 999);
+  EXPECT_NEAR(it.nats_sum, nats, 1e-5 * nats);
+  EXPECT_NE(it.nats_sum, alone(ids).nats_sum);
+}
+
+TEST_F(EvaluationTest, LinesAreTextsOfTheirOwn) {
+  const int32_t line_end = 10;
+  std::vector<int32_t> ids;
+  double nats = 0;
+  for (int line = 0; line < 70; ++line) {  // of 0 to 49 symbols
+    std::vector<int32_t> text(static_cast<size_t>(line * 37 % 50), line % 10);
+    text.push_back(line_end);
+    ids.insert(ids.end(), text.begin(), text.end());
+    text.insert(text.begin(), line_end);
+    nats += alone(text).nats_sum;
+  }
+  const Evaluation it = evaluate_ids(model, ids, {.line_end = line_end});
+  EXPECT_EQ(it.symbols, std::ssize(ids));
+  EXPECT_NEAR(it.nats_sum, nats, 1e-5 * nats);
+}
+
+TEST(Reading, SaysHow) {
+  EXPECT_EQ(Reading{}.text(), "one stream");
+  EXPECT_EQ((Reading{.streams = 10}.text()), "10 streams");
+  EXPECT_EQ((Reading{.line_end = 3}.text()), "lines from a zero state");
+  EXPECT_EQ((Reading{.sequence = 200}.text()), "sequences of 200 from a zero state");
+}
+
+}  // namespace
+}  // namespace rondo

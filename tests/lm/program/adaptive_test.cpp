@@ -1,0 +1,258 @@
+// `lm eval --dynamic --cache --tune` from end to end, and data.vocabulary. The numbers themselves:
+// tests/lm/evaluation/adaptive_evaluation_in_double_test.cpp.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "data/streams.h"
+#include "lm/evaluation/evaluation.h"
+#include "tests/lm/program/program.h"
+
+namespace rondo {
+namespace {
+
+using Json = nlohmann::json;
+using Words = std::vector<std::string>;
+
+class AdaptiveTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    data = new SmallData;
+    data->trained("run", {"--epochs", "4"});
+  }
+  static void TearDownTestSuite() { delete data; }
+
+  static Words eval(const Words& more) {
+    Words words{"eval", data->path("run"), "--threads", "1", "--set", "dynamic.statistics_streams=10"};
+    if (std::find(more.begin(), more.end(), "--dynamic") == more.end()) words.resize(4);
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+  static Json json_of(Words more) {
+    more.push_back("--json");
+    return Json::parse(output_of_lm(eval(more)));  // of all of stdout: nothing else may be there
+  }
+  static double nats_of(const Words& more) { return json_of(more).at("nats"); }
+
+  static SmallData* data;
+};
+SmallData* AdaptiveTest::data = nullptr;
+
+TEST_F(AdaptiveTest, SaysWhatWasDone) {
+  const std::string text = output_of_lm(eval({"--dynamic", "--cache", "--split", "test", "--set",
+                                              "cache.theta=0.5", "--set", "dynamic.decay=0.01"}));
+  expect_contains(text, "dynamic evaluation: learning rate 5e-05, decay 0.01, epsilon 2e-05, style new; ");
+  // (150 x 8 - 1) / 10 steps of 10 streams, in 24 chunks of 5.
+  expect_contains(text, "1190 symbols of the training text in 10 streams, 24 batches\n");
+  expect_contains(text, "neural cache: window 2000, theta 0.5, lambda 0.1; it grows from empty\n");
+  expect_contains(text, "read in one stream; the first symbol is context only");
+  expect_contains(text, "test.txt: 159 symbols scored, 0 of them unknown (0.00%)\n");
+
+  const Json json = json_of({"--dynamic", "--cache", "--set", "dynamic.style=old"});
+  EXPECT_EQ(json.at("dynamic").at("style"), "old");
+  EXPECT_EQ(json.at("dynamic").at("statistics_symbols"), 1190);
+  EXPECT_EQ(json.at("dynamic").at("statistics_batches"), 24);
+  EXPECT_EQ(json.at("dynamic").at("length"), 5);
+  EXPECT_EQ(json.at("cache").at("window"), 2000);
+  EXPECT_EQ(json.at("streams"), 1);
+  EXPECT_EQ(json.at("symbols"), 159);
+  EXPECT_FALSE(json.contains("tuning"));
+  const Json as_it_is = json_of({});
+  EXPECT_FALSE(as_it_is.contains("dynamic"));
+  EXPECT_FALSE(as_it_is.contains("cache"));
+}
+
+TEST_F(AdaptiveTest, WarnsOfFiguresThatSayNothing) {
+  const auto warning_of = [](const Words& more) {
+    const Result result = run_lm(eval(more));
+    EXPECT_EQ(result.status, 0) << result.err;
+    return result.err;
+  };
+  expect_contains(warning_of({"--dynamic", "--set", "dynamic.learning_rate=1e9"}),
+                  "lower dynamic.learning_rate");
+  expect_contains(warning_of({"--cache", "--set", "cache.window=1", "--set", "cache.lambda=1"}),
+                  "set cache.lambda below 1");
+  expect_contains(warning_of({"--dynamic", "--set", "dynamic.length=159"}), "as long as the text");
+  EXPECT_EQ(warning_of({"--dynamic", "--cache", "--set", "dynamic.length=100"}).find("warning"),
+            std::string::npos);
+}
+
+// What has probability 0 is no number less among the known symbols.
+TEST(Evaluation, CountsUnknownsApart) {
+  Evaluation it;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  it.add({1, 0, 2, Chunk::ignore_index}, {std::log(4.0), infinity, std::log(4.0), infinity}, 0);
+  EXPECT_EQ(it.symbols, 3);
+  EXPECT_EQ(it.unknowns, 1);
+  EXPECT_EQ(it.nats(), infinity);
+  EXPECT_NEAR(it.perplexity_without_unknowns(), 4, 1e-12);
+}
+
+TEST_F(AdaptiveTest, FindsTextThatHasMoved) {
+  SmallData other;
+  other.trained("run", {"--epochs", "1"});
+  const double nats = Json::parse(output_of_lm({"eval", other.path("run"), "--json"})).at("nats");
+  std::filesystem::rename(other / "data", other / "moved");
+  expect_refused(run_lm({"eval", other.path("run")}), "no such file or folder");
+  EXPECT_EQ(Json::parse(output_of_lm({"eval", other.path("run"), "--data", other.path("moved"), "--json"}))
+                .at("nats"),
+            nats);
+  expect_refused(run_lm({"train", "--resume", "--out", other.path("run"), "--epochs", "2"}), "no such file");
+  output_of_lm(
+      {"train", "--resume", "--out", other.path("run"), "--epochs", "2", "--data", other.path("moved")});
+  output_of_lm({"eval", other.path("run")});  // the run knows where it is now
+}
+
+TEST_F(AdaptiveTest, SettingsAct) {
+  const std::string model = data->model_digest("run");
+  const double as_it_is = nats_of({}), dynamic = nats_of({"--dynamic"}), cache = nats_of({"--cache"});
+  EXPECT_NE(dynamic, as_it_is);
+  EXPECT_NE(cache, as_it_is);
+  EXPECT_NE(nats_of({"--dynamic", "--cache"}), cache);
+  EXPECT_EQ(nats_of({"--dynamic"}), dynamic) << "the same bits again";
+  EXPECT_NEAR(nats_of({"--dynamic", "--set", "dynamic.learning_rate=0"}), as_it_is, 1e-6);
+  EXPECT_NEAR(nats_of({"--cache", "--set", "cache.lambda=0"}), as_it_is, 1e-12);
+  EXPECT_EQ(nats_of({"--text", data->path("data/valid.txt"), "--dynamic"}), dynamic);
+  EXPECT_EQ(data->model_digest("run"), model);
+}
+
+TEST_F(AdaptiveTest, Refuses) {
+  const auto refused = [&](const Words& more, const std::string& part) {
+    expect_refused(run_lm(eval(more)), part);
+  };
+  refused({"--cache", "--streams", "2"}, "--streams 2: --dynamic and --cache read one stream");
+  output_of_lm(eval({"--cache", "--streams", "1"}));
+  refused({"--cache", "--set", "model.layers=3"},
+          "--set model.layers=3: a run is evaluated as it was trained");
+  refused({"--cache", "--set", "cache.thta=3"}, "did you mean 'cache.theta'");
+  refused({"--cache", "--set", "cache.lambda=1.5"}, "0 to 1");
+  refused({"--cache", "--set", "cache.window=1000000000"}, "are available; ");
+  refused({"--cache", "--set", "dynamic.decay=0"}, "goes with --dynamic");
+  refused({"--set", "cache.theta=2"}, "goes with --cache");
+  refused({"--tune"}, "give one of them");
+  refused({"--cache", "--budget", "10"}, "--budget is for --tune");
+  refused({"--dynamic", "--tune", "--budget", "5"}, "--budget 5: the search reads the text 9 times");
+  refused({"--dynamic", "--set", "dynamic.epsilon=0"}, "dynamic.epsilon");
+  refused({"--dynamic", "--set", "dynamic.statistics_streams=100000"}, "100000 streams");
+  const Result ruined = run_lm(eval({"--dynamic", "--set", "dynamic.learning_rate=3e38"}));
+  EXPECT_EQ(ruined.status, 1);
+  expect_contains(ruined.err, "try a dynamic.learning_rate below 3e+38");
+  SmallData lines;
+  lines.trained("lines", {"--epochs", "1", "--set", "data.batching=lines"});
+  expect_refused(run_lm({"eval", lines.path("lines"), "--cache"}), "each line from a zero state");
+}
+
+/// The least nats of the trials of one kind.
+const Json& best_of(const Json& trials, bool with_cache) {
+  const Json* best = nullptr;
+  for (const Json& trial : trials)
+    if (trial.contains("cache") == with_cache && trial.at("nats").is_number() &&
+        (!best || trial.at("nats") < best->at("nats")))
+      best = &trial;
+  return *best;
+}
+
+TEST_F(AdaptiveTest, TuneTakesTheBestOfItsTrialsWithinTheBudget) {
+  constexpr int budget = 955;
+  const Json json = json_of({"--dynamic", "--cache", "--tune", "--budget", "955", "--split", "test", "--set",
+                             "dynamic.learning_rate=0.001"});
+  const Json& tuning = json.at("tuning");
+  EXPECT_EQ(tuning.at("budget"), budget);
+  EXPECT_LE(tuning.at("scored"), budget);
+  EXPECT_EQ(tuning.at("split"), "valid");
+  expect_contains(tuning.at("best"), "--set cache.lambda=");
+  int scored = 0, dynamic_trials = 0;
+  for (const Json& trial : tuning.at("trials")) {
+    EXPECT_EQ(trial.at("symbols"), 95) << "9 of dynamic evaluation, and one reading for the cache";
+    if (trial.contains("cache")) continue;
+    scored += trial.at("symbols").get<int>();
+    ++dynamic_trials;
+  }
+  EXPECT_EQ(dynamic_trials, 9);
+  EXPECT_EQ(tuning.at("scored"), scored + 95);
+  // Of nine trials, six differ in the rate: 0.6 to 2 times that of the start.
+  const double rate = json.at("dynamic").at("learning_rate");
+  const Json edge = rate == 0.0006 ? Json("least") : rate == 0.002 ? Json("largest") : Json();
+  EXPECT_EQ(tuning.at("at_the_edge").value("dynamic.learning_rate", Json()), edge);
+  for (const char* key : {"learning_rate", "decay"})
+    EXPECT_EQ(json.at("dynamic").at(key), best_of(tuning.at("trials"), false).at("dynamic").at(key)) << key;
+  for (const char* key : {"window", "theta", "lambda"})
+    EXPECT_EQ(json.at("cache").at(key), best_of(tuning.at("trials"), true).at("cache").at(key)) << key;
+  EXPECT_EQ(json.at("symbols"), 159) << "all of the test text";
+
+  // The best settings by themselves on the same prefix: twelve lines of seven words and an end.
+  const std::string valid = bytes_of_file(*data / "data/valid.txt");
+  size_t end = 0;
+  for (int line = 0; line < 12; ++line) end = valid.find('\n', end) + 1;
+  write_bytes(*data / "prefix.txt", valid.substr(0, end));
+  Words words{"--text", data->path("prefix.txt"), "--dynamic", "--cache"};
+  for (const auto& [section, key] :
+       std::vector<std::pair<std::string, std::string>>{{"dynamic", "learning_rate"},
+                                                        {"dynamic", "decay"},
+                                                        {"cache", "window"},
+                                                        {"cache", "theta"},
+                                                        {"cache", "lambda"}})
+    words.insert(words.end(), {"--set", section + "." + key + "=" + json.at(section).at(key).dump()});
+  const Json alone = json_of(words);
+  EXPECT_EQ(alone.at("symbols"), 95);
+  EXPECT_NEAR(alone.at("nats"), best_of(tuning.at("trials"), true).at("nats"), 1e-6);
+}
+
+TEST_F(AdaptiveTest, TunePrintsTrialsAndTheWordsOfTheBest) {
+  const Words words = eval({"--dynamic", "--tune", "--budget", "900"});
+  const std::string text = output_of_lm(words);
+  EXPECT_EQ(output_of_lm(words), text) << "the same again";
+  std::istringstream lines(text);
+  double best = std::numeric_limits<double>::infinity();
+  int trials = 0;
+  std::string settings;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream row(line);
+    std::string learning, rate_word, decay_word;
+    double rate = 0, decay = 0, nats = 0;
+    if (!(row >> learning >> rate_word >> rate >> decay_word >> decay >> nats) || learning != "learning")
+      continue;
+    ++trials;
+    if (nats >= best) continue;
+    best = nats;
+    settings =
+        fmt::format("best: --dynamic --set dynamic.learning_rate={} --set dynamic.decay={}\n", rate, decay);
+  }
+  EXPECT_EQ(trials, 9);
+  expect_contains(text, settings);
+  expect_contains(text, "9 trials on the same 100 symbols, read 9 times: 900 scored in all\n");
+  expect_contains(text, "159 symbols scored");
+}
+
+TEST_F(AdaptiveTest, AVocabularyOfAllTexts) {
+  SmallData other;
+  write_bytes(other / "data/test.txt", "the zebra sat\n");
+  other.trained("train", {"--epochs", "1"});
+  other.trained("all", {"--epochs", "1", "--set", "data.vocabulary=all"});
+  const auto unknowns = [&](const std::string& run) {
+    return Json::parse(output_of_lm({"eval", other.path(run), "--split", "test", "--json"})).at("unknowns");
+  };
+  EXPECT_EQ(unknowns("train"), 1);
+  EXPECT_EQ(unknowns("all"), 0);
+  expect_contains(bytes_of_file(other / "all/vocab.txt"), "zebra\n");
+  expect_contains(bytes_of_file(other / "all/config.toml"),
+                  "vocabulary = \"" + sha256_hex(bytes_of_file(other / "all/vocab.txt")) + "\"");
+
+  // Two symbols exchanged: every figure would be wrong, and nothing else would tell.
+  std::string vocabulary = bytes_of_file(other / "all/vocab.txt");
+  std::swap(vocabulary[0], vocabulary[1]);
+  write_bytes(other / "all/vocab.txt", vocabulary);
+  expect_refused(run_lm({"eval", other.path("all")}), "all/vocab.txt: not the vocabulary");
+  expect_refused(run_lm(other.resume("all")), "all/vocab.txt: not the vocabulary");
+  // A run that was made before this was noted.
+  std::string config = bytes_of_file(other / "all/config.toml");
+  const auto begin = config.rfind("vocabulary = "), end = config.find('\n', begin);
+  write_bytes(other / "all/config.toml", config.erase(begin, end - begin));
+  output_of_lm({"eval", other.path("all")});
+}
+
+}  // namespace
+}  // namespace rondo

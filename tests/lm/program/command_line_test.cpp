@@ -1,0 +1,196 @@
+#include "lm/program/command_line.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <new>
+
+#include "tests/temporary_folder.h"
+
+namespace rondo {
+namespace {
+
+Command parse(std::vector<const char*> words) {
+  words.insert(words.begin(), "lm");
+  return parse_command_line(static_cast<int>(words.size()), words.data());
+}
+template <class Options>
+Options parse_as(const std::vector<const char*>& words) {
+  return std::get<Options>(parse(words));
+}
+std::string usage_error(const std::vector<const char*>& words) {
+  return error_of([&] { parse(words); });
+}
+
+TEST(CommandLine, Train) {
+  const auto options =
+      parse_as<TrainOptions>({"train", "--epochs", "5", "--recipe", "demo", "--data", "a b", "--set",
+                              "model.layers=2", "--set", "train.epochs=9", "--seed=7", "--threads", "3"});
+  EXPECT_EQ(options.recipe, "demo");
+  EXPECT_EQ(options.data, "a b");
+  EXPECT_EQ(options.out, "");
+  EXPECT_EQ(options.device, std::nullopt);
+  EXPECT_EQ(options.threads, 3);
+  EXPECT_FALSE(options.resume);
+  EXPECT_EQ(options.command,
+            "lm train --epochs 5 --recipe demo --data 'a b' --set model.layers=2 --set train.epochs=9 "
+            "--seed=7 --threads 3");
+  const Recipe recipe = resolve_recipe(options.recipe, options.settings);
+  EXPECT_EQ(recipe.model.layers, 2);
+  EXPECT_EQ(recipe.train.epochs, 5) << "a named flag wins over --set wherever it stands";
+  EXPECT_EQ(recipe.train.seed, 7);
+}
+
+TEST(CommandLine, Resume) {
+  const auto options = parse_as<TrainOptions>({"train", "--out", "runs/a", "--resume", "--epochs", "9"});
+  EXPECT_TRUE(options.resume);
+  EXPECT_EQ(options.out, "runs/a");
+  EXPECT_EQ(options.settings.at(0).value, "9");
+  expect_contains(usage_error({"train", "--resume"}), "which run");
+  expect_contains(usage_error({"train", "--out", "a", "--resume", "--recipe", "demo"}), "leave out --recipe");
+  EXPECT_EQ(parse_as<TrainOptions>({"train", "--out", "a", "--resume", "--data", "x"}).data, "x");
+  expect_contains(usage_error({"train", "--out", "a", "--resume", "--seed", "2"}), "--seed 2: cannot change");
+  expect_contains(usage_error({"train", "--out", "a", "--resume", "--set", "train.batch=2"}),
+                  "cannot change");
+}
+
+TEST(CommandLine, Finetune) {
+  const auto options = parse_as<TrainOptions>({"finetune", "runs/a", "--epochs", "9", "--data", "b", "--out",
+                                               "c", "--set", "finetune.learning_rate=5", "--threads", "2"});
+  EXPECT_EQ(options.base, "runs/a");
+  EXPECT_EQ(options.data, "b");
+  EXPECT_EQ(options.out, "c");
+  EXPECT_EQ(options.threads, 2);
+  EXPECT_FALSE(options.resume);
+  EXPECT_EQ(options.settings.at(0).key, "finetune.learning_rate");
+  EXPECT_EQ(options.settings.at(1).key, "finetune.epochs");
+  expect_contains(usage_error({"finetune"}), "no run given");
+  expect_contains(usage_error({"finetune", "runs/a", "--recipe", "demo"}), "unknown flag --recipe");
+}
+
+TEST(CommandLine, Defaults) {
+  const auto evaluate = parse_as<EvaluateOptions>({"eval", "r"});
+  EXPECT_EQ(evaluate.run, "r");
+  EXPECT_EQ(evaluate.split, "valid");
+  EXPECT_FALSE(evaluate.streams.has_value());
+  EXPECT_FALSE(evaluate.json);
+  const auto score = parse_as<ScoreOptions>({"score", "r"});
+  EXPECT_FALSE(score.stateful || score.per_symbol);
+  const auto ngram = parse_as<NgramOptions>({"ngram", "--data", "d"});
+  EXPECT_EQ(ngram.order, 5);
+  EXPECT_EQ(ngram.unit, "words");
+  EXPECT_FALSE(ngram.strip_lines || ngram.json);
+  const auto generate = parse_as<GenerateOptions>({"generate", "r"});
+  EXPECT_EQ(generate.symbols, 300);
+  EXPECT_EQ(generate.temperature, 1);
+  EXPECT_EQ(generate.top_k, 0);
+  EXPECT_EQ(generate.top_p, 1);
+  EXPECT_FALSE(generate.seed.has_value());
+  EXPECT_FALSE(parse_as<RecipesOptions>({"recipes"}).json);
+  EXPECT_TRUE(parse_as<RecipesOptions>({"recipes", "--markdown"}).markdown);
+  expect_contains(usage_error({"recipes", "--markdown", "--json"}), "excludes");
+}
+
+TEST(CommandLine, EveryFlagOfTheOthers) {
+  const auto evaluate =
+      parse_as<EvaluateOptions>({"eval", "r", "--split", "test", "--streams", "4", "--json"});
+  EXPECT_EQ(evaluate.split, "test");
+  EXPECT_EQ(evaluate.streams, 4);
+  EXPECT_TRUE(evaluate.json);
+  EXPECT_EQ(parse_as<EvaluateOptions>({"eval", "r", "--text", "f"}).text, "f");
+  const auto score = parse_as<ScoreOptions>({"score", "--stateful", "r", "--per-symbol"});
+  EXPECT_TRUE(score.stateful && score.per_symbol);
+  const auto generate = parse_as<GenerateOptions>({"generate", "r", "--prompt", "--The", "-n", "5",
+                                                   "--temperature", "0", "--top-k", "9", "--top-p", "0.5",
+                                                   "--seed", "18", "--allow-unk", "--device", "cuda"});
+  EXPECT_EQ(generate.prompt, "--The");
+  EXPECT_EQ(generate.symbols, 5);
+  EXPECT_EQ(generate.temperature, 0);
+  EXPECT_EQ(generate.top_k, 9);
+  EXPECT_EQ(generate.top_p, 0.5);
+  EXPECT_EQ(generate.seed, 18u);
+  EXPECT_TRUE(generate.allow_unknown);
+  EXPECT_EQ(generate.device, "cuda");
+  const auto info =
+      parse_as<InfoOptions>({"info", "--recipe", "demo", "--vocab-size", "50", "--set", "model.layers=2"});
+  EXPECT_EQ(info.vocabulary_size, 50);
+  EXPECT_EQ(info.settings.at(0).key, "model.layers");
+  EXPECT_TRUE(parse_as<InfoOptions>({"info", "--keys"}).keys);
+  const auto table = parse_as<TableOptions>({"table", "a", "b", "--markdown"});
+  EXPECT_EQ(table.runs, (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(table.markdown && !table.json);
+}
+
+TEST(CommandLine, UsageErrors) {
+  expect_contains(usage_error({}), "no command given");
+  expect_contains(usage_error({""}), "no command given");
+  EXPECT_EQ(usage_error({"trian"}), "unknown command 'trian'; did you mean 'train'?");
+  EXPECT_EQ(usage_error({"--versoin"}), "unknown flag --versoin; did you mean '--version'?");
+  EXPECT_EQ(usage_error({"train", "--recpie", "demo"}),
+            "train: unknown flag --recpie; did you mean '--recipe'?");
+  EXPECT_EQ(usage_error({"train", "--epoch=3"}), "train: unknown flag --epoch; did you mean '--epochs'?");
+  expect_contains(usage_error({"train"}), "no recipe given");
+  expect_contains(usage_error({"train", "--recipe", "demo", "--data", "x", "--set", "layers"}), "key=value");
+  expect_contains(usage_error({"train", "--set"}), "--set");
+  expect_contains(usage_error({"eval"}), "no run given");
+  expect_contains(usage_error({"eval", "a", "b"}), "'b' is one word too many");
+  expect_contains(usage_error({"eval", "a", "--split", "tset"}), "tset");
+  expect_contains(usage_error({"eval", "a", "--split", "test", "--text", "f"}), "excludes");
+  expect_contains(usage_error({"eval", "a", "--streams", "0"}), "'0': expected an integer, 1 to 1000000");
+  expect_contains(usage_error({"eval", "a", "--device", "tpu"}), "tpu");
+  expect_contains(usage_error({"eval", "a", "--threads", "2x"}), "'2x': expected an integer");
+  expect_contains(usage_error({"generate", "a", "-n", "5.5"}),
+                  "'5.5': expected an integer, 0 to 9223372036854775807");
+  expect_contains(usage_error({"generate", "a", "-n", "-1"}), "'-1': expected an integer, 0 to");
+  expect_contains(usage_error({"generate", "a", "--temperature", "nan"}), "expected a number");
+  expect_contains(usage_error({"generate", "a", "--temperature", "-0.1"}),
+                  "expected a number, 0 to 1.79769e+308");
+  expect_contains(usage_error({"generate", "a", "--top-p", "0"}), "expected a number above 0, up to 1");
+  expect_contains(usage_error({"generate", "a", "--seed", "-3"}), "expected an integer");
+  for (const char* flag : {"--recipe", "--data", "--out", "--epochs", "--seed"})
+    expect_contains(usage_error({"train", flag, ""}), fmt::format("{}: '': expected a value", flag));
+  for (const char* flag : {"--text", "--data"})
+    expect_contains(usage_error({"eval", "a", flag, ""}), fmt::format("{}: '': expected a value", flag));
+  expect_contains(usage_error({"ngram", "--data", "a", "--arpa", ""}), "--arpa: '': expected a value");
+  EXPECT_NO_THROW(parse({"generate", "a", "--prompt", ""}));
+  expect_contains(usage_error({"table"}), "no run given");
+  expect_contains(usage_error({"table", "a", "--json", "--markdown"}), "excludes");
+  expect_contains(usage_error({"info"}), "give one of");
+  expect_contains(usage_error({"info", "run", "--operators"}), "give one of");
+  expect_contains(usage_error({"info", "run", "--vocab-size", "5"}), "go with --recipe");
+}
+
+TEST(CommandLine, HelpHasAnExampleForEveryCommand) {
+  expect_contains(parse_as<Help>({"--help"}).text, "train");
+  expect_contains(parse_as<Help>({"--version"}).text, RONDO_VERSION);
+  for (const char* command : {"train", "eval", "score", "generate", "info", "recipes", "table"}) {
+    const std::string text = parse_as<Help>({command, "--help"}).text;
+    expect_contains(text, std::string("Example:\n  lm ") + command);
+  }
+}
+
+template <class Exception>
+Failure failure_of(const Exception& exception) {
+  try {
+    throw exception;
+  } catch (...) {
+    return current_failure();
+  }
+}
+
+TEST(CommandLine, FailuresAreOneLineAndAStatus) {
+  EXPECT_EQ(failure_of(InputError("bad")).exit_status, 2);
+  EXPECT_EQ(failure_of(InputError("bad")).line, "lm: bad");
+  EXPECT_EQ(failure_of(Error("bad")).exit_status, 1);
+  EXPECT_EQ(failure_of(std::bad_alloc()).exit_status, 1);
+  expect_contains(failure_of(std::bad_alloc()).line, "not enough memory");
+  const std::filesystem::filesystem_error closed("f", "runs/a",
+                                                 std::make_error_code(std::errc::permission_denied));
+  EXPECT_EQ(failure_of(closed).exit_status, 2);
+  EXPECT_EQ(failure_of(closed).line, "lm: runs/a: Permission denied");
+  EXPECT_EQ(failure_of(5).exit_status, 1);
+  EXPECT_EQ(failure_of(Error("a\nb\x1b[2J\x7f")).line, "lm: a b\\x1b[2J\\x7f");
+}
+
+}  // namespace
+}  // namespace rondo

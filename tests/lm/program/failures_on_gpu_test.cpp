@@ -1,0 +1,187 @@
+// A GPU that is absent, too old, too small, or lost on the way: one clear line each, and a run that goes on
+// without it. What is wrong with the GPU is the emulated one's to say: tests/emulated_gpu/emulated_gpu.h.
+#include <cstdlib>
+
+#include "tests/cuda/device.h"
+#include "tests/lm/program/program.h"
+
+namespace rondo {
+namespace {
+
+/// Skips where the GPU is a real one, which fails when it likes.
+#define NEED_EMULATED_GPU()                                      \
+  NEED_GPU();                                                    \
+  if (cuda::description().find("emulated") == std::string::npos) \
+  GTEST_SKIP() << "only an emulated GPU fails when it is told to"
+
+using Words = std::vector<std::string>;
+
+/// What programs that are started meanwhile find.
+class WithGpu {
+ public:
+  explicit WithGpu(const std::string& fault) { setenv("RONDO_EMULATED_GPU", fault.c_str(), 1); }
+  ~WithGpu() { unsetenv("RONDO_EMULATED_GPU"); }
+  WithGpu(const WithGpu&) = delete;
+  WithGpu& operator=(const WithGpu&) = delete;
+};
+
+Result run_on(const std::string& fault, Words words) {
+  const WithGpu gpu(fault);
+  words.insert(words.end(), {"--device", "cuda"});
+  return run_lm(words);
+}
+
+TEST(GpuThatCannotBeUsed, IsRefusedByEveryCommandThatComputes) {
+  NEED_EMULATED_GPU();
+  const SmallData data;
+  data.trained("run", {"--epochs", "1"});
+  const std::string run = data.path("run");
+  const std::vector<std::pair<std::string, std::string>> faults = {
+      {"absent", "--device cuda: there is no GPU that CUDA can use; use --device cpu"},
+      {"old_driver", "the driver of the GPU is older than this program's CUDA; update the driver"},
+      {"capability=7.5", "has compute capability 7.5, and this program needs 8.0 or newer; use --device cpu"},
+  };
+  for (const auto& [fault, line] : faults) {
+    expect_refused(run_on(fault, data.train("other", {"--epochs", "1"})), line);
+    EXPECT_FALSE(std::filesystem::exists(data / "other")) << "nothing was begun";
+  }
+  const std::vector<Words> commands = {
+      {"eval", run},
+      {"eval", run, "--dynamic", "--cache"},
+      {"generate", run, "--seed", "1"},
+      {"score", run},
+      {"finetune", run, "--out", data.path("other"), "--set", "finetune.learning_rate=1"},
+      {"train", "--out", run, "--resume", "--epochs", "2"},
+  };
+  for (const Words& command : commands) expect_refused(run_on("absent", command), faults[0].second);
+  EXPECT_FALSE(std::filesystem::exists(data / "other"));
+}
+
+/// EXPECT one line at the end of stderr, behind what showed the progress, that says what happened and what to
+/// do; and the status of a failure while running.
+void expect_one_line(const Result& result, const std::string& what) {
+  EXPECT_EQ(result.status, 1) << result.err;
+  const size_t begin = result.err.find("lm: ");
+  ASSERT_NE(begin, std::string::npos) << result.err;
+  EXPECT_EQ(result.err.find('\n', begin), result.err.size() - 1) << result.err;
+  expect_contains(result.err.substr(begin), what);
+  expect_contains(result.err.substr(begin), "--device cpu");
+}
+
+TEST(GpuThatIsTooSmall, IsSaidInOneLine) {
+  NEED_EMULATED_GPU();
+  const SmallData data;
+  data.trained("run", {"--epochs", "1"});
+  expect_one_line(run_on("memory=60000", {"eval", data.path("run")}), "no memory on the GPU");
+  expect_refused(run_on("memory=60000", data.train("other")), "are available, which no train.micro_batch");
+  EXPECT_FALSE(std::filesystem::exists(data / "other")) << "there was no room for the model";
+}
+
+/// The losses of the steps and of the validation text.
+std::vector<nlohmann::json> without_test(const std::filesystem::path& run) {
+  std::vector<nlohmann::json> entries = log_of(run);
+  std::erase_if(entries, [](const auto& entry) { return entry.value("split", "") == "test"; });
+  return entries;
+}
+
+/// EXPECT that a run which `result` ended goes on on the CPU to the losses of `whole`.
+void expect_goes_on(const SmallData& data, const std::string& run) {
+  output_of_lm(data.resume(run, {"--epochs", "2", "--device", "cpu"}));
+  const auto whole = without_test(data / "whole"), parts = without_test(data / run);
+  ASSERT_EQ(parts.size(), whole.size()) << "each step is logged once";
+  for (size_t i = 0; i < whole.size(); ++i) {
+    const double expected = whole[i].at("nats");
+    EXPECT_NEAR(parts[i].at("nats").get<double>(), expected, 1e-4 * expected) << whole[i];
+  }
+}
+
+/// SGD, whose updates are as near to each other as the gradients are.
+const Words sgd = {"--epochs", "2", "--set", "train.optimizer=sgd", "--set", "train.learning_rate=1"};
+
+TEST(GpuThatRunsOutOfMemory, LeavesARunThatGoesOn) {
+  NEED_EMULATED_GPU();
+  const SmallData data;
+  data.trained("whole", sgd);
+  // Enough for cuBLAS, the model and its state, not for a step.
+  std::string enough;
+  constexpr int of_cublas = 32 << 20;
+  for (int bytes = of_cublas + 500000; enough.empty() && bytes < of_cublas + 4000000; bytes += 100000) {
+    std::filesystem::remove_all(data / "run");
+    const std::string fault = fmt::format("memory={}", bytes);
+    const Result result = run_on(fault, data.train("run", sgd));
+    ASSERT_NE(result.status, 0) << "no size lies between the model's and the step's";
+    expect_one_line(result, "no memory on the GPU");
+    if (std::filesystem::exists(data / "run/state.safetensors")) enough = fault;
+  }
+  expect_goes_on(data, "run");
+}
+
+TEST(GpuThatIsLost, LeavesARunThatGoesOn) {
+  NEED_EMULATED_GPU();
+  const SmallData data;
+  data.trained("whole", sgd);
+  for (const int launch : {300, 1500, 6000}) {
+    const std::string run = fmt::format("lost at {}", launch);
+    expect_one_line(run_on(fmt::format("fails_at={}", launch), data.train(run, sgd)),
+                    "an illegal memory access");
+    ASSERT_TRUE(std::filesystem::exists(data / run / "state.safetensors"));
+    expect_goes_on(data, run);
+  }
+}
+
+// With the average of the weights in force, and with weights that adapt, which both put back what was there.
+TEST(GpuThatIsLost, IsSaidWhileTheWeightsAreOthers) {
+  NEED_EMULATED_GPU();
+  const SmallData data;
+  const Words averaged = {"--epochs", "1", "--set", "train.averaging=always", "--set", "train.eval_every=3"};
+  data.trained("run", averaged);
+  for (const int launch : {800, 1600, 2400}) {
+    const std::string run = fmt::format("lost at {}", launch);
+    expect_one_line(run_on(fmt::format("fails_at={}", launch), data.train(run, averaged)),
+                    "an illegal memory access");
+    expect_one_line(run_on(fmt::format("fails_at={}", launch),
+                           {"eval", data.path("run"), "--dynamic", "--set", "dynamic.length=5"}),
+                    "an illegal memory access");
+  }
+}
+
+TEST(GpuThatIsLost, IsSaidByEveryCommandThatComputes) {
+  NEED_EMULATED_GPU();
+  const SmallData data;
+  data.trained("run", {"--epochs", "1"});
+  const std::string run = data.path("run"), model = data.model_digest("run");
+  for (const Words& command :
+       {Words{"eval", run}, {"eval", run, "--dynamic", "--cache"}, {"generate", run, "--seed", "1"}})
+    expect_one_line(run_on("fails_at=100", command), "an illegal memory access");
+  EXPECT_EQ(data.model_digest("run"), model);
+}
+
+// A loss that is no number is the model's failure, not the GPU's, and reads as on the CPU.
+TEST(TrainingThatDiverges, SaysSoAndKeepsTheBestModel) {
+  NEED_GPU();
+  const SmallData data;
+  for (const std::string device : {"cpu", "cuda"})
+    data.trained(device, {"--epochs", "1", "--set", "train.optimizer=sgd", "--set", "train.clip=0",
+                          "--device", device});
+  std::vector<std::string> lines;
+  for (const std::string device : {"cpu", "cuda"}) {
+    std::string config = bytes_of_file(data / device / "config.toml");
+    const std::string rate = "\nlearning_rate = 0.01";
+    ASSERT_NE(config.find(rate), std::string::npos);
+    write_bytes(data / device / "config.toml",
+                config.replace(config.find(rate), rate.size(), "\nlearning_rate = 1e38"));
+    const std::string model = data.model_digest(device);
+    const Result result = run_lm(data.resume(device, {"--epochs", "2", "--device", device}));
+    EXPECT_EQ(result.status, 1);
+    expect_contains(result.err, "not finite: ");
+    lines.push_back(result.err);
+    EXPECT_EQ(data.model_digest(device), model);
+  }
+  // What is named first may be another, and the step: the GPU adds up a step's losses in float, which
+  // overflows earlier.
+  for (std::string& line : lines) line.erase(0, line.find("Training stops"));
+  EXPECT_EQ(lines[1], lines[0]);
+}
+
+}  // namespace
+}  // namespace rondo

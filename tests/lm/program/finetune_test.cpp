@@ -1,0 +1,201 @@
+// `lm finetune`: the program itself, on runs of a second.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "data/files.h"
+#include "data/safetensors.h"
+#include "lm/program/run_folder.h"
+#include "tests/lm/program/program.h"
+
+namespace rondo {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// Words of a base run: few epochs of SGD, so that there is something left to win.
+const std::vector<std::string> base_settings = {"--epochs", "2",
+                                                "--set",    "train.optimizer=sgd",
+                                                "--set",    "train.learning_rate=4",
+                                                "--set",    "train.clip=0.25",
+                                                "--set",    "train.schedule=constant",
+                                                "--set",    "train.eval_every=0"};
+
+std::vector<std::string> finetune(const SmallData& data, const std::string& base, const std::string& name,
+                                  const std::vector<std::string>& more = {}) {
+  std::vector<std::string> words{"finetune", data.path(base), "--out", data.path(name), "--threads", "1"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+double valid_nats(const SmallData& data, const std::string& run) {
+  return json::parse(output_of_lm({"eval", data.path(run), "--split", "valid", "--json", "--threads", "1"}))
+      .at("nats");
+}
+
+TEST(Finetune, BeginsWithTheBestModelAndIsBetterOrTheSame) {
+  const SmallData data;
+  data.trained("base", base_settings);
+  const std::string base_model = data.model_digest("base"),
+                    base_state = bytes_of_file(data / "base/state.safetensors");
+  const double base = valid_nats(data, "base");
+  const std::string out = output_of_lm(finetune(data, "base", "better", {"--epochs", "6"}));
+  expect_contains(out, fmt::format("base model valid {:.4f} nats", base));
+  expect_contains(out, "the average of the weights after each step, from the first on");
+  expect_contains(out, "best model test");
+  EXPECT_EQ(out.find("the training ends"), std::string::npos) << "all its epochs are trained";
+  const double better = valid_nats(data, "better");
+  EXPECT_LT(better, base - 0.01);
+
+  const RunConfig config = read_config(open_run_folder(data / "better"));
+  EXPECT_EQ(config.made_by.finetuned_from, data.path("base"));
+  EXPECT_EQ(config.recipe.train.averaging, "always");
+  EXPECT_EQ(config.recipe.train.epochs, 6);
+  EXPECT_EQ(config.recipe.train.learning_rate, 4);
+  EXPECT_EQ(bytes_of_file(data / "better/vocab.txt"), bytes_of_file(data / "base/vocab.txt"));
+
+  // At a rate that ruins the model, what it began with is kept.
+  output_of_lm(finetune(data, "base", "worse",
+                        {"--epochs", "2", "--set", "finetune.learning_rate=500", "--set", "train.clip=0"}));
+  EXPECT_EQ(data.model_digest("worse"), base_model);
+  EXPECT_EQ(data.model_digest("base"), base_model);
+  EXPECT_TRUE(bytes_of_file(data / "base/state.safetensors") == base_state);
+
+  // Again, from a finetuned run; its text has moved.
+  fs::rename(data / "data", data / "moved");
+  expect_refused(run_lm(finetune(data, "better", "again", {"--epochs", "1"})),
+                 "data: no such file or folder");
+  std::vector<std::string> words = {"--epochs", "1", "--data", data.path("moved")};
+  for (const char* setting : {"model.dropout=0.1", "model.weight_drop=0.1", "model.zoneout=0.1"})
+    words.insert(words.end(), {"--set", setting});
+  output_of_lm(finetune(data, "better", "again", words));
+  EXPECT_EQ(read_config(open_run_folder(data / "again")).recipe.model.zoneout, 0.1);
+  EXPECT_LE(valid_nats(data, "again"), better);
+}
+
+TEST(Finetune, DivergenceNamesItsOwnRate) {
+  const SmallData data;
+  data.trained("base", base_settings);
+  const Result result = run_lm(
+      finetune(data, "base", "run", {"--set", "finetune.learning_rate=1e38", "--set", "train.clip=0"}));
+  EXPECT_EQ(result.status, 1);
+  expect_contains(result.err,
+                  "the best model stays; try a lower finetune.learning_rate or stronger clipping");
+  EXPECT_EQ(data.model_digest("run"), data.model_digest("base"));
+}
+
+TEST(Finetune, StopsByItself) {
+  const SmallData data;
+  data.trained("base", base_settings);
+  const std::string out = output_of_lm(finetune(
+      data, "base", "run",
+      {"--epochs", "50", "--set", "finetune.learning_rate=100", "--set", "train.averaging_interval=1"}));
+  expect_contains(out, "\nvalidation no longer falls: the training ends\n");
+  expect_contains(out, "best model test");
+  EXPECT_LT(json::parse(output_of_lm({"table", data.path("run"), "--json"})).at("runs")[0].at("epochs"), 50);
+  EXPECT_EQ(json::parse(output_of_lm({"table", data.path("run"), "--json"})).at("runs")[0].at("finished"),
+            true);
+}
+
+// Also before anything was saved.
+TEST(Finetune, ResumesExactly) {
+  const SmallData data;
+  data.trained("base", base_settings);
+  const std::vector<std::string> more = {"--epochs", "8", "--set", "train.length_deviation=2"};
+  output_of_lm(finetune(data, "base", "whole", more));
+  std::vector<std::string> words = finetune(data, "base", "killed", more);
+  const auto killed = data / "killed";
+  for (const std::size_t lines : {0, 0, 1, 2, 12, 31, 50}) {
+    Program program(words);
+    const bool runs = program.wait_until([&] {
+      return lines == 0 ? fs::exists(killed / "config.toml") : lines_of(killed / "log.jsonl") >= lines;
+    });
+    ASSERT_TRUE(runs) << "ended before it could be interrupted";
+    ASSERT_EQ(program.end(SIGKILL).status, 128 + SIGKILL);
+    words = data.resume("killed");
+  }
+  output_of_lm(words);
+  EXPECT_EQ(data.model_digest("killed"), data.model_digest("whole"));
+  EXPECT_EQ(log_of(killed), log_of(data / "whole"));
+  EXPECT_NE(data.model_digest("whole"), data.model_digest("base"));
+
+  // A run that has begun needs its state.
+  const std::string log = bytes_of_file(killed / "log.jsonl");
+  fs::remove(killed / "state.safetensors");
+  expect_refused(run_lm(data.resume("killed")), "state.safetensors: missing");
+  EXPECT_EQ(data.model_digest("killed"), data.model_digest("whole"));
+  EXPECT_EQ(bytes_of_file(killed / "log.jsonl"), log);
+
+  // With nothing but its config left, it begins with the base's model once more.
+  for (const char* file : {"vocab.txt", "model.safetensors", "state.safetensors", "log.jsonl"})
+    fs::remove(killed / file);
+  output_of_lm(data.resume("killed"));
+  EXPECT_EQ(data.model_digest("killed"), data.model_digest("whole"));
+}
+
+TEST(Finetune, TheTableShowsTheFiguresOfFinetuning) {
+  const SmallData data;
+  std::vector<std::string> settings = base_settings;
+  for (const char* figure : {"published.valid=61.2", "published.test=58.8", "published.finetuned_valid=58.8",
+                             "published.finetuned_test=56.5"})
+    settings.insert(settings.end(), {"--set", figure});
+  data.trained("base", settings);
+  output_of_lm(finetune(data, "base", "run", {"--epochs", "1"}));
+  const json rows =
+      json::parse(output_of_lm({"table", data.path("base"), data.path("run"), "--json"})).at("runs");
+  EXPECT_EQ(rows[0].at("published").at("test"), 58.8);
+  EXPECT_EQ(rows[1].at("published").at("valid"), 58.8);
+  EXPECT_EQ(rows[1].at("published").at("test"), 56.5);
+}
+
+TEST(Finetune, Refuses) {
+  SmallData data;
+  data.trained("base", base_settings);
+  const auto refused = [&](const std::vector<std::string>& words, const std::string& part) {
+    expect_refused(run_lm(words), part);
+  };
+  refused({"finetune"}, "no run given");
+  refused(finetune(data, "none", "run"), "no run at");
+  refused(finetune(data, "base", "base"), "holds a run already");
+  refused(finetune(data, "base", "run", {"--set", "data.min_count=2"}), "cannot change in a finetuning");
+  refused(finetune(data, "base", "run", {"--set", "train.epoch=2"}), "unknown key");
+  refused(finetune(data, "base", "run", {"--epochs", "0"}), "finetune.epochs");
+  refused(finetune(data, "base", "run", {"--set", "model.dropuot=0.1"}), "model.dropout");
+  for (const char* setting : {"model.hidden=16", "model.layers=1", "model.embedding=32", "model.cell=gru",
+                              "model.experts=2", "model.tied=true", "model.forget_bias=1"})
+    refused(finetune(data, "base", "run", {"--set", setting}), "cannot change in a finetuning; the model is");
+  refused(finetune(data, "base", "run", {"--set", "train.learning_rate=1"}),
+          "--set train.learning_rate=1: cannot change in a finetuning; set finetune.learning_rate");
+  refused(finetune(data, "base", "run", {"--set", "train.epochs=1"}), "set finetune.epochs");
+  for (const char* setting :
+       {"optimizer=adam", "momentum=0.5", "schedule=plateau", "decay=0.1", "decay_at=[2]", "decay_after=1",
+        "decay_every=2", "patience=1", "averaging=never", "early_stopping=2", "non_monotonic_stopping=false"})
+    refused(finetune(data, "base", "run", {"--set", fmt::format("train.{}", setting)}),
+            "cannot change in a finetuning, which is averaged SGD");
+
+  const std::string config = bytes_of_file(data / "base/config.toml");
+  std::string longer = config;
+  const std::string epochs = "\nepochs = 2 ";
+  ASSERT_NE(longer.find(epochs), std::string::npos);
+  write_bytes(data / "base/config.toml",
+              longer.replace(longer.find(epochs), epochs.size(), "\nepochs = 20 "));
+  refused(finetune(data, "base", "run"),
+          fmt::format("not finished; finish it first: lm train --out {} --resume", data.path("base")));
+  write_bytes(data / "base/config.toml", config);
+
+  const std::string model = data.model_bytes("base");
+  fs::remove(data / "base/model.safetensors");
+  refused(finetune(data, "base", "run"), "holds no model to finetune yet");
+  write_bytes(data / "base/model.safetensors", model);
+
+  data.trained("adam", {"--epochs", "1"});
+  refused(finetune(data, "adam", "run"), "finetune.learning_rate");
+
+  write_bytes(data / "data/valid.txt", data.text(19));
+  refused(finetune(data, "base", "run"), "the text has changed");
+  EXPECT_FALSE(fs::exists(data / "run")) << "a refusal leaves nothing behind";
+}
+
+}  // namespace
+}  // namespace rondo

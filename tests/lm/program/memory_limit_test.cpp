@@ -1,0 +1,40 @@
+// Under `ulimit -v` the program does its work or says in a line why it cannot; it never waits for memory.
+#include "tests/lm/program/program.h"
+
+namespace rondo {
+namespace {
+
+constexpr rlim_t mebibyte = 1 << 20;
+
+TEST(MemoryLimit, TooLittleToBegin) {
+  expect_refused(run_lm({"--version"}, {.most_addresses = 120 * mebibyte, .most_seconds = 60}),
+                 "the limit on memory (ulimit -v) leaves", 1);
+}
+
+TEST(MemoryLimit, ATrainingIsRefusedOrEnds) {
+  const SmallData data;
+  bool refused = false, ended = false;
+  for (rlim_t most = 180; !ended && most <= 2000; most += 20) {
+    std::vector<std::string> words = data.train(fmt::format("run-{}", most));
+    words.back() = "2";  // threads
+    words.insert(words.end(), {"--epochs", "1"});
+    const Result result = run_lm(words, {.most_addresses = most * mebibyte, .most_seconds = 60});
+    ended = result.status == 0;
+    if (ended) break;
+    expect_refused(result, "", result.status == 2 ? 2 : 1);
+    refused |= result.err.find("matrix products need") != std::string::npos;
+    EXPECT_FALSE(std::filesystem::exists(data / fmt::format("run-{}", most))) << result.err;
+  }
+  EXPECT_TRUE(refused && ended);
+}
+
+TEST(MemoryLimit, AModelInUse) {
+  const SmallData data;
+  data.trained("run", {"--epochs", "1"});
+  expect_refused(run_lm({"eval", data.path("run"), "--threads", "4"},
+                        {.most_addresses = 400 * mebibyte, .most_seconds = 60}),
+                 "or use fewer threads", 1);
+}
+
+}  // namespace
+}  // namespace rondo

@@ -1,0 +1,133 @@
+// `lm ngram`: as a user starts it.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "lm/program/command_line.h"
+#include "tests/lm/program/program.h"
+
+namespace rondo {
+namespace {
+
+using Json = nlohmann::json;
+
+TEST(LmNgram, MeasuresTheEstimate) {
+  const SmallData data;
+  const std::string text = output_of_lm({"ngram", "--data", data.path("data"), "--order", "3"});
+  expect_contains(text,
+                  "modified Kneser-Ney, interpolated, order 3, a vocabulary of 14 words; estimated in ");
+  expect_contains(text, "        15 1-grams, discounts ");
+  expect_contains(text, "valid.txt: 160 symbols scored, 0 of them unknown (0.00%)\nnats ");
+  expect_contains(text, "test.txt: 160 symbols scored");
+
+  const Json json =
+      Json::parse(output_of_lm({"ngram", "--data", data.path("data"), "--order", "3", "--json"}));
+  EXPECT_EQ(json.at("model"), "kneser-ney");
+  EXPECT_EQ(json.at("order"), 3);
+  EXPECT_EQ(json.at("ngrams").at(0), 15);
+  EXPECT_EQ(json.at("discounts").size(), 3u);
+  for (const char* split : {"valid", "test"}) {
+    const Json& it = json.at(split);
+    EXPECT_EQ(it.at("symbols"), 160);
+    EXPECT_NEAR(it.at("perplexity").get<double>(), std::exp(it.at("nats").get<double>()), 1e-9);
+    // Three words may follow a word; where a line ends, a trigram has to guess.
+    EXPECT_LT(it.at("perplexity").get<double>(), 5.5);
+    EXPECT_GT(it.at("perplexity").get<double>(), 3);
+  }
+}
+
+TEST(LmNgram, WhatItWritesItReads) {
+  const SmallData data;
+  for (const char* unit : {"words", "characters", "bytes"}) {
+    const Json estimated =
+        Json::parse(output_of_lm({"ngram", "--data", data.path("data"), "--unit", unit, "--order", "4",
+                                  "--json", "--out", data.path("a.arpa")}));
+    const Json read = Json::parse(output_of_lm(
+        {"ngram", "--data", data.path("data"), "--unit", unit, "--arpa", data.path("a.arpa"), "--json"}));
+    EXPECT_EQ(read.at("ngrams"), estimated.at("ngrams"));
+    EXPECT_FALSE(read.contains("discounts"));
+    for (const char* split : {"valid", "test"})
+      EXPECT_NEAR(read.at(split).at("nats").get<double>(), estimated.at(split).at("nats").get<double>(),
+                  1e-7);
+  }
+  EXPECT_FALSE(std::filesystem::exists(data.path("a.arpa.partial")));
+}
+
+// Its </s>, which other toolkits ask for, is no symbol of a text without line ends.
+TEST(LmNgram, OfATextWithoutLineEndsReadsBackTheSame) {
+  const SmallData data;
+  std::string text;
+  for (int i = 0; i < 400; ++i) text += "abcab "[(i * i + i / 7) % 6];
+  write_bytes(data / "data/train.txt", text);
+  write_bytes(data / "data/valid.txt", "ab ca\nb");
+  const std::vector<std::string> words{"ngram",  "--data",     data.path("data"),
+                                       "--unit", "characters", "--json"};
+  const auto nats = [&](const char* option) {
+    std::vector<std::string> all = words;
+    all.insert(all.end(), {option, data.path("model.arpa")});
+    return Json::parse(output_of_lm(all)).at("valid").at("nats").get<double>();
+  };
+  const double estimated = nats("--out");
+  EXPECT_TRUE(std::isfinite(estimated));
+  EXPECT_NEAR(nats("--arpa"), estimated, 1e-6);
+}
+
+TEST(LmNgram, RefusesProbabilitiesAboveOne) {
+  const SmallData data;
+  write_bytes(
+      data / "wrong.arpa",
+      "\\data\\\nngram 1=4\nngram 2=1\n\n\\1-grams:\n-1 <s> 300\n-1 </s>\n-1 <unk> 300\n-1 the 300\n\n"
+      "\\2-grams:\n-1 <s> the\n\n\\end\\\n");
+  const Result result =
+      run_lm({"ngram", "--data", data.path("data"), "--arpa", data.path("wrong.arpa"), "--json"});
+  expect_refused(result, "a probability above 1");
+}
+
+TEST(LmNgram, CountsUnknownsAndWarnsOfZero) {
+  const SmallData data;
+  write_bytes(data / "data/valid.txt", "the zebra sat\n");
+  const Json json = Json::parse(output_of_lm({"ngram", "--data", data.path("data"), "--json"}));
+  EXPECT_EQ(json.at("valid").at("unknowns"), 1);
+  EXPECT_GT(json.at("valid").at("perplexity"), json.at("valid").at("perplexity_without_unknowns"));
+  write_bytes(data / "zero.arpa", "\\data\\\nngram 1=2\n\\1-grams:\n-0.5 </s>\n-99 <unk>\n\\end\\\n");
+  const Result zero =
+      run_lm({"ngram", "--data", data.path("data"), "--arpa", data.path("zero.arpa"), "--json"});
+  EXPECT_EQ(zero.status, 0);
+  EXPECT_TRUE(Json::parse(zero.out).at("valid").at("nats").is_null());
+  expect_contains(zero.err, "valid.txt: 3 symbols have probability 0 in this model");
+}
+
+TEST(LmNgram, Refusals) {
+  const SmallData data;
+  const std::string folder = data.path("data");
+  expect_refused(run_lm({"ngram"}), "ngram: which text? As in: lm ngram --data ptb --order 5");
+  expect_refused(run_lm({"ngram", "--data", data.path("none")}), "no such file or folder");
+  expect_refused(run_lm({"ngram", "--data", folder, "--order", "6"}), "'6': expected an integer, 1 to 5");
+  expect_refused(run_lm({"ngram", "--data", folder, "--order", "0"}), "'0': expected an integer, 1 to 5");
+  expect_refused(run_lm({"ngram", "--data", folder, "--unit", "letters"}), "--unit");
+  expect_refused(run_lm({"ngram", "--data", folder, "--arpa", "a", "--order", "2"}),
+                 "--order excludes --arpa");
+  expect_refused(run_lm({"ngram", "--data", folder, "--arpa", "a", "--out", "b"}), "--out excludes --arpa");
+  expect_refused(run_lm({"ngram", "--data", folder, "--arpa", data.path("none")}), "cannot be opened");
+  const auto out_refused = [&](const std::string& out, const std::string& why) {
+    expect_refused(run_lm({"ngram", "--data", folder, "--out", out}), "--out " + out + ": " + why);
+  };
+  out_refused(data.path("no/folder.arpa"), "there is no such folder");
+  out_refused("/dev/full", "no file, but a folder or a device");
+  out_refused(folder, "no file, but a folder or a device");
+  std::filesystem::create_symlink(data / "data/train.txt", data / "link");
+  out_refused(data.path("link"), "is read by this command");
+  expect_refused(run_lm({"ngram", "--data", folder, "--ordre", "2"}),
+                 "unknown flag --ordre; did you mean '--order'?");
+  write_bytes(data / "data/train.txt", "a <s> b\n");
+  write_bytes(data / "kept.arpa", "kept");
+  expect_refused(run_lm({"ngram", "--data", folder, "--out", data.path("kept.arpa")}),
+                 "the text has the word '<s>'");
+  EXPECT_EQ(bytes_of_file(data / "kept.arpa"), "kept");
+  EXPECT_FALSE(std::filesystem::exists(data.path("kept.arpa.partial")));
+}
+
+}  // namespace
+}  // namespace rondo

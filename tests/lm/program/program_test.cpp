@@ -1,0 +1,384 @@
+// The program from end to end: train, evaluate, score, sample, describe. What it refuses: refusals_test.cpp.
+// Runs that are interrupted: resume_test.cpp.
+#include "tests/lm/program/program.h"
+
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace rondo {
+namespace {
+
+using Json = nlohmann::json;
+
+/// One run that the tests of this file read.
+class ProgramTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    data = new SmallData;
+    data->trained("run");
+  }
+  static void TearDownTestSuite() { delete data; }
+
+  static std::string run() { return data->path("run"); }
+  /// RowMask of tab-separated cells.
+  static std::vector<std::vector<std::string>> rows_of(const std::string& text) {
+    std::vector<std::vector<std::string>> rows;
+    std::istringstream lines(text);
+    for (std::string line, cell; std::getline(lines, line);) {
+      std::istringstream cells(line);
+      for (rows.emplace_back(); std::getline(cells, cell, '\t');) rows.back().push_back(cell);
+    }
+    return rows;
+  }
+  static std::vector<std::vector<std::string>> score(const std::string& text,
+                                                     std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"score", run()});
+    return rows_of(output_of_lm(more, text));
+  }
+
+  static SmallData* data;
+};
+SmallData* ProgramTest::data = nullptr;
+
+TEST_F(ProgramTest, LearnsAndLogs) {
+  std::istringstream lines(bytes_of_file(*data / "run/log.jsonl"));
+  std::vector<Json> updates, valid, test;
+  for (std::string line; std::getline(lines, line);) {
+    const Json entry = Json::parse(line);
+    (entry.contains("learning_rate") ? updates
+     : entry.at("split") == "valid"  ? valid
+                                     : test)
+        .push_back(entry);
+  }
+  ASSERT_EQ(test.size(), 1u);
+  const auto steps = updates.size();
+  EXPECT_EQ(steps, 12u * 15u) << "(150 x 8 - 1) / 8 symbols a stream, 10 a step";
+  EXPECT_EQ(updates.back().at("step"), steps);
+  EXPECT_EQ(valid.size(), steps / 5 + 1) << "and the best model once more";
+  for (const char* key : {"step", "epoch", "nats", "gradient_norm", "symbols_per_second"})
+    EXPECT_TRUE(updates[0].at(key).is_number()) << key;
+  for (const char* key : {"nats", "bits", "perplexity", "symbols", "seconds", "peak_bytes"})
+    EXPECT_TRUE(test[0].at(key).is_number()) << key;
+  EXPECT_EQ(test[0].at("symbols"), 20 * 8 - 1);
+  // Three equally likely words: log 3 a word, and nothing for 1 line end in 8.
+  const double entropy = 7.0 / 8 * std::log(3);
+  EXPECT_GT(test[0].at("nats"), 0.9 * entropy);
+  EXPECT_LT(test[0].at("nats"), 0.5 * std::log(13)) << "half of what knowing nothing costs";
+}
+
+TEST_F(ProgramTest, SaysWhyTrainingEndsEarly) {
+  const std::string out = output_of_lm(data->train(
+      "early", {"--epochs", "500", "--set", "train.early_stopping=2", "--set", "train.eval_every=1"}));
+  expect_contains(out, "\nno improvement in 2 evaluations: the training ends\n");
+}
+
+// Several evaluations of one epoch can be told apart.
+TEST_F(ProgramTest, EvaluationsWithinAnEpochShowTheirStep) {
+  const std::string within = output_of_lm(data->train("within", {"--epochs", "1"}));
+  for (const char* line : {"\nepoch 1    step 5       valid ", "\nepoch 1    step 10      valid "})
+    expect_contains(within, line);
+  const std::string after =
+      output_of_lm(data->train("after", {"--epochs", "1", "--set", "train.eval_every=0"}));
+  expect_contains(after, "\nepoch 1    valid ");
+}
+
+TEST_F(ProgramTest, EvaluatesWhatTrainingReported) {
+  std::istringstream lines(bytes_of_file(*data / "run/log.jsonl"));
+  double best = 1e9, test = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const Json entry = Json::parse(line);
+    if (!entry.contains("split")) continue;
+    if (entry.at("split") == "valid") best = std::min(best, entry.at("nats").get<double>());
+    if (entry.at("split") == "test") test = entry.at("nats");
+  }
+  const Json on_valid = json_of_lm({"eval", run(), "--threads", "1"});
+  EXPECT_EQ(on_valid.at("nats"), best);
+  EXPECT_EQ(on_valid.at("symbols"), 20 * 8 - 1) << "the first symbol is context";
+  EXPECT_EQ(on_valid.at("unknowns"), 0);
+  EXPECT_NEAR(on_valid.at("bits"), best / std::log(2), 1e-12);
+  EXPECT_NEAR(on_valid.at("perplexity"), std::exp(best), 1e-9);
+  EXPECT_EQ(json_of_lm({"eval", run(), "--split", "test", "--threads", "1"}).at("nats"), test);
+  EXPECT_EQ(json_of_lm({"eval", run(), "--text", data->path("data/valid.txt"), "--threads", "1"}).at("nats"),
+            best);
+  const Json wide = json_of_lm({"eval", run(), "--streams", "7"});
+  EXPECT_EQ(wide.at("symbols"), 20 * 8 - 1);
+  EXPECT_NE(wide.at("nats"), best);
+  expect_contains(output_of_lm({"eval", run()}), "159 symbols scored");
+}
+
+TEST_F(ProgramTest, SaysWhatUnknownSymbolsCost) {
+  write_bytes(*data / "zebra.txt", "the cat\nthe zebra\n");
+  const Result result = run_lm({"eval", run(), "--text", data->path("zebra.txt")});
+  EXPECT_EQ(result.status, 0);
+  expect_contains(result.err, "untrained");
+  expect_contains(result.out, "5 symbols scored, 1 of them unknown (20.00%)");
+  const Json json = json_of_lm({"eval", run(), "--text", data->path("zebra.txt")});
+  EXPECT_EQ(json.at("unknowns"), 1);
+  // The rows of `score` give the same figures: an empty first line is the context that `score` gives by
+  // itself.
+  write_bytes(*data / "zebra2.txt", "\nthe cat\nthe zebra\n");
+  const Json with_context = json_of_lm({"eval", run(), "--text", data->path("zebra2.txt")});
+  double all = 0, unknown = 0;
+  for (const auto& row : score("the cat\nthe zebra\n", {"--stateful", "--per-symbol"})) {
+    all -= std::stod(row.at(2));
+    if (row.at(1) == "<unk>") unknown -= std::stod(row.at(2));
+  }
+  EXPECT_GT(unknown, 0);
+  EXPECT_NEAR(with_context.at("nats"), all / 6, 1e-5);
+  EXPECT_NEAR(with_context.at("perplexity_without_unknowns"), std::exp((all - unknown) / 5), 1e-3);
+}
+
+TEST_F(ProgramTest, WarnsThatTheTextHasChanged) {
+  SmallData other;
+  other.trained("run", {"--epochs", "1"});
+  EXPECT_EQ(run_lm({"eval", other.path("run")}).err, "");
+  write_bytes(other / "data/valid.txt", "the cat sat\n");
+  const Result result = run_lm({"eval", other.path("run")});
+  EXPECT_EQ(result.status, 0);
+  expect_contains(result.err, "changed");
+}
+
+TEST_F(ProgramTest, ScoresLines) {
+  const auto rows = score("the cat sat\n\nthe cat sat");  // the last line has no newline
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].at(1), "4") << "the line end is scored too";
+  EXPECT_EQ(rows[1].at(1), "1");
+  EXPECT_EQ(rows[2], rows[0]) << "each line from zero state";
+  EXPECT_EQ(rows[0].at(2), "0");
+  EXPECT_EQ(score("the cat sat\r\n"), score("the cat sat\n"));
+  EXPECT_EQ(output_of_lm({"score", run()}), "");
+
+  const auto symbols = score("the zebra\nsat\n", {"--per-symbol"});
+  ASSERT_EQ(symbols.size(), 5u);
+  const std::vector<std::pair<std::string, std::string>> expected{
+      {"1", "the"}, {"1", "<unk>"}, {"1", "<eos>"}, {"2", "sat"}, {"2", "<eos>"}};
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(std::pair(symbols[i].at(0), symbols[i].at(1)), expected[i]);
+  const double sum = std::stod(symbols[0].at(2)) + std::stod(symbols[1].at(2)) + std::stod(symbols[2].at(2));
+  EXPECT_NEAR(std::stod(score("the zebra\n")[0].at(0)), sum, 1e-5);
+  EXPECT_EQ(score("the zebra\n")[0].at(2), "1");
+  EXPECT_NE(score("the cat\nthe cat\n", {"--stateful"})[0], score("the cat\nthe cat\n", {"--stateful"})[1]);
+}
+
+// Whatever may follow "the", the line end included: the probabilities add up to one.
+TEST_F(ProgramTest, ScoresAreProbabilities) {
+  std::istringstream vocabulary(bytes_of_file(*data / "run/vocab.txt"));
+  std::string text = "the\n";
+  for (std::string symbol; std::getline(vocabulary, symbol);)
+    if (symbol != "<eos>") text += "the " + symbol + "\n";
+  double total = 0;
+  std::map<std::string, int> seen;  // symbols of each line
+  for (const auto& row : score(text, {"--per-symbol"}))
+    if (++seen[row.at(0)] == 2) total += std::exp(std::stod(row.at(2)));
+  EXPECT_EQ(seen.size(), 14u);
+  EXPECT_NEAR(total, 1, 1e-4);
+}
+
+TEST_F(ProgramTest, LongLinesAreReadInPieces) {
+  SmallData fresh;
+  std::string line = fresh.text(200);
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  write_bytes(*data / "long.txt", "\n" + line + "\n");
+  const auto rows = score(line + "\n");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].at(1), "1401");
+  const Json json = json_of_lm({"eval", run(), "--text", data->path("long.txt")});
+  EXPECT_EQ(json.at("symbols"), 1401);
+  EXPECT_NEAR(json.at("nats").get<double>() * 1401, -std::stod(rows[0].at(0)), 1e-2);
+}
+
+TEST_F(ProgramTest, Generates) {
+  const auto generated = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"generate", run(), "--threads", "1"});
+    return run_lm(more);
+  };
+  const Result once = generated({"--seed", "5", "-n", "30"});
+  EXPECT_EQ(once.status, 0);
+  EXPECT_EQ(once.err, "");
+  EXPECT_TRUE(once.out.ends_with('\n') && !once.out.ends_with("\n\n")) << once.out;
+  EXPECT_EQ(once.out.find("<unk>"), std::string::npos);
+  EXPECT_EQ(generated({"--seed", "5", "-n", "30"}).out, once.out);
+  EXPECT_NE(generated({"--seed", "6", "-n", "30"}).out, once.out);
+  EXPECT_EQ(generated({"--seed", "1", "-n", "30", "--temperature", "0"}).out,
+            generated({"--seed", "2", "-n", "30", "--temperature", "0"}).out);
+  EXPECT_EQ(generated({"--seed", "1", "-n", "30", "--top-k", "1"}).out,
+            generated({"--seed", "2", "-n", "30", "--temperature", "0"}).out);
+
+  const Result drawn = generated({"-n", "30"});
+  ASSERT_TRUE(drawn.err.starts_with("lm: --seed ")) << drawn.err;
+  const std::string seed = drawn.err.substr(11, drawn.err.size() - 12);
+  EXPECT_EQ(generated({"--seed", seed, "-n", "30"}).out, drawn.out);
+
+  EXPECT_EQ(generated({"--seed", "1", "--prompt", " the  cat ", "-n", "0"}).out, "the cat\n");
+  EXPECT_TRUE(generated({"--seed", "1", "--prompt", "the cat", "-n", "3"}).out.starts_with("the cat"));
+  EXPECT_EQ(generated({"--seed", "1", "--prompt", "the\n", "-n", "0"}).out, "the\n");
+  const Result unknown = generated({"--seed", "1", "--prompt", "the zebra", "-n", "3"});
+  EXPECT_TRUE(unknown.out.starts_with("the <unk>"));
+  expect_contains(unknown.err, "zebra");
+}
+
+TEST_F(ProgramTest, DescribesARun) {
+  const Json info = json_of_lm({"info", run()});
+  EXPECT_EQ(info.at("vocabulary_size"), 14);
+  // The weights, read with nothing but the format's definition.
+  const std::string bytes = data->model_bytes("run");
+  std::uint64_t header_size = 0;
+  std::memcpy(&header_size, bytes.data(), 8);
+  Json header = Json::parse(bytes.substr(8, header_size));
+  header.erase("__metadata__");
+  EXPECT_EQ(header.size(), info.at("tensors").size());
+  std::int64_t count = 0;
+  for (const Json& tensor : info.at("tensors")) {
+    const Json& stored = header.at(tensor.at("name"));
+    EXPECT_EQ(stored.at("shape"), tensor.at("shape"));
+    EXPECT_EQ(stored.at("dtype"), "F32");
+    std::int64_t size = 1;
+    for (const Json& extent : stored.at("shape")) size *= extent.get<std::int64_t>();
+    const std::uint64_t begin = stored.at("data_offsets")[0], end = stored.at("data_offsets")[1];
+    ASSERT_EQ(end - begin, 4 * size);
+    ASSERT_LE(8 + header_size + end, bytes.size());
+    count += size;
+    for (std::uint64_t at = begin; at < end; at += 4) {
+      float value;
+      std::memcpy(&value, bytes.data() + 8 + header_size + at, 4);
+      ASSERT_TRUE(std::isfinite(value) && std::abs(value) < 100) << tensor.at("name");
+    }
+  }
+  EXPECT_EQ(8 + header_size + 4 * count, bytes.size());
+  EXPECT_EQ(info.at("parameters"), count);
+  const std::string text = output_of_lm({"info", run()});
+  for (const std::string& part :
+       {std::string("weight_hh_l1"), std::string("[128, 32]"), std::to_string(count)})
+    expect_contains(text, part);
+  expect_contains(text, info.at("blas_kernel"));
+}
+
+// A mixture of softmaxes: what scores a text, and what writes one, are two ways to its distribution.
+TEST_F(ProgramTest, TrainsScoresAndSamplesAMixture) {
+  SmallData other;
+  other.trained("mixture",
+                {"--set", "model.experts=3", "--set", "model.latent_dropout=0.1", "--set", "model.tied=true",
+                 "--set", "model.weight_drop=0.2", "--set", "model.embedding_dropout=0.1"});
+  const Json info = json_of_lm({"info", other.path("mixture")});
+  EXPECT_EQ(info.at("modules").at("mixture.prior"), 3 * 32);
+  EXPECT_EQ(info.at("modules").at("mixture.latent"), 3 * 24 * 33);
+  EXPECT_LT(json_of_lm({"eval", other.path("mixture")}).at("perplexity"), 8) << "of 12 words: 3 may follow";
+  // Greedy sampling takes the word that scores best.
+  const std::string written =
+      output_of_lm({"generate", other.path("mixture"), "--prompt", "the", "-n", "1", "--temperature", "0"});
+  const auto nats = [&](const std::string& line) {
+    return -std::stod(
+        rows_of(output_of_lm({"score", other.path("mixture"), "--per-symbol"}, line)).at(1).at(2));
+  };
+  const double best = nats(written);
+  for (const char* word : {"cat", "sat", "on", "a", "mat", "and", "saw", "one", "dog", "run", "up"})
+    EXPECT_LE(best, nats(std::string("the ") + word)) << written << word;
+}
+
+// Lines from a zero state, one-hot symbols without a row for unknown ones.
+TEST_F(ProgramTest, TrainsAndEvaluatesByLines) {
+  SmallData other;
+  other.trained("lines", {"--epochs", "1", "--set", "data.batching=lines", "--set", "data.unknown=false",
+                          "--set", "model.embedding=0", "--set", "model.tied=false"});
+  const Json it = json_of_lm({"eval", other.path("lines"), "--json"});
+  EXPECT_EQ(it.at("by_lines"), true);
+  EXPECT_EQ(it.at("symbols"), 160) << "the first one too";
+  expect_contains(output_of_lm({"eval", other.path("lines")}), "read in lines from a zero state");
+  const Json carried = json_of_lm({"eval", other.path("lines"), "--streams", "1", "--json"});
+  EXPECT_EQ(carried.at("read"), "one stream");
+  EXPECT_EQ(carried.at("symbols"), 159);
+}
+
+// Evaluations during training may be faster; the last ones are exact, as those of `lm eval` are.
+TEST_F(ProgramTest, FinalFiguresAreExact) {
+  SmallData other;
+  other.trained("streams", {"--epochs", "1", "--set", "train.eval_streams=8"});
+  std::vector<Json> figures;
+  for (const Json& entry : log_of(other / "streams"))
+    if (entry.contains("split")) figures.push_back(entry);
+  EXPECT_EQ(figures.front().at("read"), "8 streams");
+  for (const char* split : {"valid", "test"}) {
+    const Json& last = figures.at(figures.size() - (split == std::string("valid") ? 2 : 1));
+    EXPECT_EQ(last.at("split"), split);
+    EXPECT_EQ(last.at("read"), "one stream");
+    const Json eval = json_of_lm({"eval", other.path("streams"), "--split", split, "--json"});
+    EXPECT_EQ(eval.at("nats"), last.at("nats"));
+    EXPECT_NE(
+        json_of_lm({"eval", other.path("streams"), "--split", split, "--streams", "8", "--json"}).at("nats"),
+        last.at("nats"));
+  }
+  // What is kept: two figures of the training, then those of lm eval, with what they are of.
+  std::istringstream kept(bytes_of_file(other / "streams/evaluations.jsonl"));
+  int count = 0;
+  for (std::string line; std::getline(kept, line); ++count) {
+    const Json entry = Json::parse(line);
+    EXPECT_EQ(entry.at("model"), other.model_digest("streams"));
+    expect_contains(entry.at("version"), RONDO_VERSION);
+    EXPECT_EQ(entry.at("sha256").size(), 3u);
+  }
+  EXPECT_EQ(count, 6);
+
+  other.trained("faster", {"--epochs", "1", "--set", "train.final_streams=4"});
+  EXPECT_EQ(log_of(other / "faster").back().at("read"), "4 streams");
+}
+
+// Crops are evaluated in such sequences, and with the state carried on beside that.
+TEST_F(ProgramTest, EvaluatesCropsAsItTrainsOnThem) {
+  SmallData other;
+  other.trained("crops", {"--epochs", "1", "--set", "data.batching=crops"});
+  const std::vector<Json> log = log_of(other / "crops");
+  EXPECT_EQ(log.at(log.size() - 2).at("read"), "sequences of 10 from a zero state");
+  EXPECT_EQ(log.back().at("read"), "one stream");
+  for (const Json& entry : {log.at(log.size() - 2), log.back()}) {
+    EXPECT_EQ(entry.at("split"), "test");
+    EXPECT_EQ(entry.at("symbols"), 159);
+  }
+  EXPECT_EQ(json_of_lm({"eval", other.path("crops"), "--split", "test", "--json"}).at("sequence"), 10);
+  const Json row = json_of_lm({"table", other.path("crops"), "--json"}).at("runs").at(0);
+  EXPECT_EQ(row.at("test").at("read"), "sequences of 10 from a zero state");
+  EXPECT_EQ(row.at("test_carried_on").at("nats"), log.back().at("nats"));
+  other.trained("carried",
+                {"--epochs", "1", "--set", "data.batching=crops", "--set", "data.evaluated_as=stream"});
+  EXPECT_EQ(log_of(other / "carried").back().at("read"), "one stream");
+}
+
+// Characters and bytes, and a text without any line end.
+TEST_F(ProgramTest, OtherUnits) {
+  SmallData other;
+  write_bytes(other / "one.txt", [] {
+    std::string text;
+    for (int i = 0; i < 700; ++i) text += i % 3 == 0 ? "\xc3\xa4" : i % 3 == 1 ? "b" : "c";
+    return text;
+  }());
+  const std::vector<std::string> brief{"train",
+                                       "--recipe",
+                                       other.path("small.toml"),
+                                       "--data",
+                                       other.path("one.txt"),
+                                       "--threads",
+                                       "1",
+                                       "--epochs",
+                                       "2",
+                                       "--set",
+                                       "train.batch=4",
+                                       "--out"};
+  for (const std::string unit : {"characters", "bytes"}) {
+    std::vector<std::string> words = brief;
+    words.insert(words.end(), {other.path(unit), "--set", "data.unit=" + unit});
+    output_of_lm(words);
+    const auto rows = rows_of(output_of_lm({"score", other.path(unit), "--per-symbol"},
+                                           "\xc3\xa4"
+                                           "bc\n"));
+    ASSERT_EQ(rows.size(), unit == "bytes" ? 3u : 2u)
+        << "the first symbol is context, and no line end is known";
+    EXPECT_EQ(rows[0].at(1), unit == "bytes" ? "\\xa4" : "b");
+    const std::string text = output_of_lm({"generate", other.path(unit), "--prompt", "\xc3\xa4", "-n", "4",
+                                           "--seed", "1", "--temperature", "0"});
+    EXPECT_TRUE(text.starts_with("\xc3\xa4") && text.ends_with('\n')) << text;
+  }
+}
+
+}  // namespace
+}  // namespace rondo

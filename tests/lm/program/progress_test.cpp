@@ -1,0 +1,83 @@
+#include "lm/program/progress.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/temporary_folder.h"
+
+namespace rondo {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// What `use` writes with such a Progress.
+template <class Use>
+std::string shown(bool terminal, int columns, std::chrono::milliseconds interval, Use&& use) {
+  const TemporaryFolder folder;
+  std::FILE* file = std::fopen((folder / "out").c_str(), "w");
+  {
+    Progress progress(file, terminal, columns, interval);
+    use(progress);
+  }
+  std::fclose(file);
+  return bytes_of_file(folder / "out");
+}
+
+TEST(Progress, ATerminalLineIsWrittenOverAndRemoved) {
+  EXPECT_EQ(shown(true, 80, 0ms,
+                  [](Progress& progress) {
+                    progress.status("one");
+                    progress.status("two");
+                    progress.line("stays");
+                    progress.line("too");
+                    progress.status("three");
+                  }),
+            "\rone\x1b[K\rtwo\x1b[K\r\x1b[Kstays\ntoo\n\rthree\x1b[K\r\x1b[K");
+}
+
+TEST(Progress, IsCutToTheTerminal) {
+  EXPECT_EQ(shown(true, 5, 0ms, [](Progress& progress) { progress.status("1234567"); }),
+            "\r1234\x1b[K\r\x1b[K");
+  EXPECT_EQ(shown(true, 3, 0ms, [](Progress& progress) { progress.status("\xc3\xa9\xc3\xa8\xc3\xa0"); }),
+            "\r\xc3\xa9\xc3\xa8\x1b[K\r\x1b[K");
+}
+
+TEST(Progress, PlainLinesWhenPiped) {
+  EXPECT_EQ(shown(false, 5, 0ms,
+                  [](Progress& progress) {
+                    progress.status("1234567");
+                    progress.line("stays");
+                  }),
+            "1234567\nstays\n");
+}
+
+TEST(Progress, NotTooOften) {
+  EXPECT_EQ(shown(false, 80, 1h,
+                  [](Progress& progress) {
+                    EXPECT_TRUE(progress.due()) << "the first at once";
+                    progress.status("one");
+                    EXPECT_FALSE(progress.due());
+                    progress.status("two");
+                    progress.line("stays");
+                  }),
+            "one\nstays\n");
+}
+
+TEST(Progress, Durations) {
+  EXPECT_EQ(duration_text(0.4), "0s");
+  EXPECT_EQ(duration_text(59.6), "1m00s");
+  EXPECT_EQ(duration_text(125), "2m05s");
+  EXPECT_EQ(duration_text(12'000), "3h20m");
+  EXPECT_EQ(duration_text(-1), "0s");
+}
+
+TEST(Progress, ShortNumbers) {
+  EXPECT_EQ(short_number(0), "0");
+  EXPECT_EQ(short_number(999.4), "999");
+  EXPECT_EQ(short_number(999.6), "1.00k");
+  EXPECT_EQ(short_number(12'345), "12.3k");
+  EXPECT_EQ(short_number(99'960), "100k");
+  EXPECT_EQ(short_number(4'560'000), "4.56M");
+}
+
+}  // namespace
+}  // namespace rondo

@@ -1,0 +1,393 @@
+#include "lm/program/recipes.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "lm/program/evaluation_report.h"
+#include "lm/program/model.h"
+#include "lm/program/published.h"
+#include "lm/program/recipe_validation.h"
+#include "tests/temporary_folder.h"
+
+namespace rondo {
+namespace {
+
+Setting setting(const std::string& text) { return parse_setting(text); }
+
+/// Of a recipe's model of V symbols.
+int64_t parameters(const std::string& name, int64_t V) {
+  return LanguageModel(model_options(load_recipe(name)), V, std::nullopt).parameter_count();
+}
+double millions(const std::string& name, int64_t V) { return static_cast<double>(parameters(name, V)) / 1e6; }
+
+TEST(Recipe, TheTableNamesEachKeyOnceAndDefaultsAreWithinLimits) {
+  Recipe recipe;
+  std::set<std::string> names;
+  std::set<const void*> members;
+  for (const Key& key : keys_of(recipe)) {
+    EXPECT_TRUE(names.insert(key.name).second) << key.name;
+    std::visit([&](const auto* member) { EXPECT_TRUE(members.insert(member).second) << key.name; },
+               key.member);
+    EXPECT_FALSE(key.doc.empty()) << key.name;
+    EXPECT_EQ(key.doc.find('\n'), std::string::npos) << key.name;
+  }
+  Recipe back;
+  read_toml(write_toml(keys_of(recipe)), "defaults", keys_of(back));
+  EXPECT_NO_THROW(validate(recipe, "defaults"));
+}
+
+TEST(Recipes, EveryFileIsBuiltIn) {
+  std::set<std::string> files, built_in;
+  const std::filesystem::path folder = RONDO_SOURCE_DIR "/lm/program/recipes";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) files.insert(entry.path().stem());
+  for (const auto& [name, text] : built_in_recipes()) {
+    EXPECT_TRUE(built_in.emplace(name).second) << name;
+    EXPECT_EQ(text, bytes_of_file(folder / (std::string(name) + ".toml"))) << name << ": the build is stale";
+  }
+  EXPECT_EQ(files, built_in);
+}
+
+TEST(Recipes, AllAreValidAndOpenWithAComment) {
+  for (const auto& [name, text] : built_in_recipes()) {
+    const Recipe recipe = resolve_recipe(std::string(name), {});
+    EXPECT_EQ(recipe.name, name);
+    EXPECT_FALSE(recipe.description.empty()) << name;
+    EXPECT_EQ(text.substr(0, 2), "# ") << name;
+  }
+}
+
+// Others: tests/lm/program/paper_recipes_test.cpp, tests/lm/program/awd_recipes_test.cpp.
+TEST(Recipes, PublishedFiguresOfMaupomeAndMeurs) {
+  const auto published = [](const char* name) { return load_recipe(name).published.trained; };
+  EXPECT_EQ(published("maupome-ptb-mgru").test, 1.07);
+  EXPECT_EQ(published("maupome-text8-mlstm").test, 1.37);
+}
+
+// Types and symbols of the test texts, as the papers or the corpora have them; 0: not known.
+TEST(Recipes, SayOfWhichTextTheirFiguresAre) {
+  const std::map<std::string, std::pair<int64_t, int64_t>> texts = {{"zaremba-small", {10000, 82430}},
+                                                                    {"awd-lstm-mos-wt2", {33278, 245569}},
+                                                                    {"awd-lstm-ptb-char", {50, 442423}},
+                                                                    {"cooijmans-ptb-bn-lstm", {50, 446184}},
+                                                                    {"maupome-ptb-mgru", {41, 0}},
+                                                                    {"maupome-text8-mgru", {27, 5'000'000}},
+                                                                    {"mi-ptb-mi-rnn", {50, 0}},
+                                                                    {"mi-text8-lstm", {27, 5'000'000}},
+                                                                    {"mi-hutter-mi-lstm", {205, 5'000'000}},
+                                                                    {"luchetta-lstm", {0, 0}}};
+  for (const auto& [name, text] : texts) {
+    const Recipe::Published published = load_recipe(name).published;
+    EXPECT_EQ(std::pair(published.vocabulary, published.test_symbols), text) << name;
+  }
+}
+
+// Of 41 characters of the Penn Treebank and 29 of text8, as the paper has them.
+TEST(Recipes, OfMaupomeAndMeursHaveTheParametersThatArePrinted) {
+  EXPECT_EQ(parameters("maupome-ptb-mlstm", 41), 291522);
+  EXPECT_EQ(parameters("maupome-ptb-tmlstm", 41), 291375);
+  EXPECT_EQ(parameters("maupome-ptb-tmgru", 41), 291706);
+  EXPECT_EQ(parameters("maupome-ptb-mgru", 41), 292061);
+  EXPECT_EQ(parameters("maupome-ptb-mgru-large", 41), 2105641);
+  EXPECT_EQ(parameters("maupome-text8-mlstm", 29), 133170);
+  EXPECT_EQ(parameters("maupome-text8-tmlstm", 29), 133314);
+  EXPECT_EQ(parameters("maupome-text8-tmgru", 29), 133230);
+  EXPECT_EQ(parameters("maupome-text8-mgru", 29), 132997);
+  EXPECT_EQ(parameters("maupome-text8-mgru-large", 29), 876629);
+}
+
+// Beside those of Maupome & Meurs, of 292K: ours.
+TEST(Recipes, OnPtbCharactersOfCellsWithoutPublishedSettingsHaveEqualSizes) {
+  EXPECT_EQ(parameters("trnn-ptb-char", 41), 41 * 83 * 83 + 41 * 83 + 83 + 41 * 83 + 41);
+  EXPECT_EQ(parameters("mrnn-ptb-char", 41), 291957);
+  for (const char* name : {"trnn-ptb-char", "mrnn-ptb-char", "dt-rnn-ptb-char", "dts-rnn-ptb-char",
+                           "dot-rnn-ptb-char", "dots-rnn-ptb-char"})
+    EXPECT_NEAR(static_cast<double>(parameters(name, 41)), 292e3, 3e3) << name;
+}
+
+// By architecture: tests/nn/models/awd_test.cpp.
+TEST(Recipes, OfAwdHaveTheirParametersToTheUnit) {
+  EXPECT_EQ(parameters("awd-lstm-ptb", 10000), 24221600);
+  EXPECT_EQ(parameters("awd-lstm-wt2", 33278), 33556078);
+  EXPECT_EQ(parameters("awd-lstm-ptb-char", 50), 13787650);
+  EXPECT_EQ(parameters("awd-lstm-enwik8", 205), 47270045);
+  EXPECT_EQ(parameters("awd-lstm-mos-ptb", 10000), 21500620);
+  EXPECT_EQ(parameters("awd-lstm-mos-wt2", 33278), 34909528);
+}
+
+// "Major-Minor LSTMs for Word-level Language Model", Tables 3 to 6: the count by hand, rounded as it is
+// printed.
+TEST(Recipes, OfMajorMinorHaveTheParametersThatArePrinted) {
+  struct Row {
+    const char* suffix;
+    int64_t ptb, wt2;
+    double printed_ptb, printed_wt2;
+  };
+  for (const auto& [suffix, ptb, wt2, printed_ptb, printed_wt2] :
+       {Row{"", 21315276, 32257528, 21.3, 32.3}, Row{"-minor-on-previous", 21671212, 32476024, 21.7, 32.5},
+        Row{"-no-minor-1", 21482284, 32547928, 21.5, 32.5},
+        Row{"-no-minor-2", 21508364, 32628168, 21.5, 32.6},
+        Row{"-no-minor-3", 21536624, 32592428, 21.5, 32.6}}) {
+    SCOPED_TRACE(suffix);
+    EXPECT_EQ(parameters(std::string("awd-mmlstm-mos-ptb") + suffix, 10000), ptb);
+    EXPECT_EQ(parameters(std::string("awd-mmlstm-mos-wt2") + suffix, 33278), wt2);
+    EXPECT_NEAR(static_cast<double>(ptb) / 1e6, printed_ptb, 0.05);
+    EXPECT_NEAR(static_cast<double>(wt2) / 1e6, printed_wt2, 0.05);
+  }
+}
+
+TEST(Recipes, OfSmallAwdHaveEqualSizes) {
+  const auto of_words = [](const std::string& name) { return millions(name, 10000); };
+  const double small = of_words("awd-lstm-small-ptb");
+  EXPECT_NEAR(small, 2.09, 0.001);
+  EXPECT_NEAR(of_words("awd-lstm-mos-small-ptb"), small, 0.01 * small);
+  EXPECT_NEAR(of_words("awd-mmlstm-mos-small-ptb"), small, 0.01 * small);
+}
+
+TEST(Recipes, OfWuEtAlHaveAboutTheParametersThatArePrinted) {
+  for (const char* name : {"mi-text8-mi-rnn", "mi-text8-lstm", "mi-text8-mi-lstm"})
+    EXPECT_NEAR(millions(name, 27), 4, 0.05) << name;
+  EXPECT_NEAR(millions("mi-hutter-mi-lstm", 205), 18.9, 0.05) << "printed 17";
+}
+
+TEST(Recipes, LaterSettingsWin) {
+  const Recipe recipe = resolve_recipe(
+      "zaremba-small",
+      {setting("train.epochs=3"), {"--epochs 5", "train.epochs", "5"}, setting("train.batch=10")});
+  EXPECT_EQ(recipe.train.epochs, 5);
+  EXPECT_EQ(recipe.train.batch, 10);
+  EXPECT_EQ(recipe.train.length, 20) << "the recipe's";
+}
+
+TEST(Recipes, UnknownNamesTheNearest) {
+  expect_contains(error_of([] { load_recipe("zaremba-smal"); }), "did you mean 'zaremba-small'?");
+  expect_contains(error_of([] { load_recipe(""); }), "no recipe named ''");
+}
+
+TEST(Recipes, Files) {
+  const TemporaryFolder folder;
+  const auto path = folder / "mine.toml";
+  write_bytes(path, "[model]\nhidden = 7\n");
+  EXPECT_EQ(resolve_recipe(path, {}).model.hidden, std::vector<std::int64_t>{7});
+  EXPECT_EQ(resolve_recipe(path, {}).name, "mine");
+  write_bytes(path, "[model]\nhidden = 7\n[made_by]\nthreads = 2\n");
+  EXPECT_EQ(load_recipe(path).model.hidden, std::vector<std::int64_t>{7})
+      << "a run's config.toml is a recipe, too";
+  write_bytes(path, "[model]\nhidden = 0\n");
+  expect_contains(error_of([&] { load_recipe(path); }), path.string() + ":2:10: model.hidden = [0]");
+  expect_contains(error_of([&] { load_recipe(folder / "none.toml"); }), "No such file");
+  expect_contains(error_of([&] { load_recipe(folder.path()); }), "folder");
+}
+
+TEST(Recipes, ContradictionsNameTheRemedy) {
+  const auto error = [](std::vector<std::string> texts) {
+    std::vector<Setting> settings;
+    for (const std::string& text : texts) settings.push_back(setting(text));
+    return error_of([&] { resolve_recipe("zaremba-small", settings); });
+  };
+  expect_contains(error({"model.tied=true", "model.embedding=100"}),
+                  "set model.embedding = 200 or model.tied = false");
+  expect_contains(error({"model.tied=true", "model.output_layers=[50]"}), "50, from model.output_layers");
+  expect_contains(error({"model.output_activation=identity"}), "set model.output_layers");
+  expect_contains(error({"model.tied=true", "model.hidden=[200, 50]"}), "50, from model.hidden");
+  expect_contains(error({"train.micro_batch=3"}), "train.micro_batch = 3 does not divide train.batch = 20");
+  expect_contains(error({"model.cell=gru", "model.forget_bias=1"}), "model.forget_bias is for lstm");
+  for (const char* cell : {"mi_rnn", "mi_rnn_simple", "linear_mi_rnn", "mi_lstm", "mi_gru", "bn_lstm",
+                           "bn_mi_lstm", "dt_rnn", "dts_rnn"})
+    expect_contains(
+        error({fmt::format("model.cell={}", cell), "model.biases=0"}),
+        "model.biases = 0 is for rnn, linear_rnn, lstm, lstm_sigmoid, gru, gru_reset_after, trnn, mrnn");
+  expect_contains(error({"model.biases=0", "model.forget_bias=1"}), "leave out one of them");
+  for (const char* cell : {"lstm", "gru_reset_after", "mgru", "dt_lstm"})
+    EXPECT_NO_THROW(resolve_recipe("zaremba-small",
+                                   {setting(fmt::format("model.cell={}", cell)), setting("model.biases=0")}));
+  expect_contains(error({"model.cell=bn_lstm", "train.batch=1"}), "set train.batch to 2 or more");
+  expect_contains(error({"model.cell=bn_lstm", "train.micro_batch=1"}), "set train.micro_batch to 2 or more");
+  expect_contains(error({"model.cell=trnn", "model.weight_drop=0.5"}), "the cell trnn has none");
+  expect_contains(error({"model.embedding=0", "model.embedding_dropout=0.1"}), "set model.embedding");
+  expect_contains(error({"model.hidden_dropout=-0.5"}), "model.hidden_dropout = -0.5 is no share");
+  expect_contains(error({"model.variational=true", "model.hidden_dropout=0"}), "set one, or leave this out");
+  expect_contains(error({"model.latent_dropout=0.3"}), "set model.experts");
+  for (const std::string weights : {"input", "recurrent", "output"})
+    expect_contains(error({"model." + weights + "_init=orthogonal"}),
+                    "model.init_all = 0.1 sets every parameter");
+  expect_contains(error({"model.init_all=0", "model.tied=true", "model.output_init=orthogonal"}),
+                  "model.output_init");
+  expect_contains(error({"train.optimizer=adam", "train.momentum=0.9"}), "train.momentum = 0.9");
+  expect_contains(error({"data.strip_lines=true"}), "data.strip_lines");
+  expect_contains(error({"data.max_size=1"}), "data.max_size");
+  expect_contains(error({"recipe.name=a/b"}), "without '/'");
+  for (const std::string rate : {"input_dropout", "hidden_dropout", "output_dropout"})
+    EXPECT_NO_THROW(resolve_recipe("zaremba-small",
+                                   {setting("model.variational=true"), setting("model." + rate + "=0.1")}));
+  EXPECT_NO_THROW(resolve_recipe("zaremba-small", {setting("model.experts=2"), setting("model.tied=true"),
+                                                   setting("model.embedding=50")}));
+  for (const char* key :
+       {"length_deviation", "reset_every", "activation_regularization", "temporal_regularization"})
+    for (const char* batching : {"lines", "crops"})
+      expect_contains(
+          error({fmt::format("train.{}=2", key), fmt::format("data.batching={}", batching)}),
+          fmt::format("train.{} = 2 is for data.batching = \"streams\", not \"{}\"", key, batching));
+  expect_contains(error({"train.schedule=milestones"}), "train.decay_at");
+  expect_contains(error({"train.decay_at=[3]"}), "\"milestones\" belong together");
+  expect_contains(error({"train.decay_at=[3, 0]", "train.schedule=milestones"}), "train.decay_at = [3, 0]");
+  expect_contains(error({"train.averaging=non_monotonic", "train.non_monotonic_stopping=true"}),
+                  "leave one of them out");
+  for (const char* optimizer : {"adam", "adamw", "rmsprop"})
+    expect_contains(
+        error({fmt::format("train.optimizer={}", optimizer), "train.learning_rate=30"}),
+        fmt::format("train.learning_rate = 30 with {}, which moves each weight by about that much",
+                    optimizer));
+  EXPECT_NO_THROW(resolve_recipe("zaremba-small", {setting("train.learning_rate=30")})) << "with sgd";
+  EXPECT_NO_THROW(
+      resolve_recipe("zaremba-small", {setting("model.tied=true"), setting("train.micro_batch=5")}));
+}
+
+TEST(Recipes, TheLastLayerMayHaveAWidthOfItsOwn) {
+  const Recipe recipe = resolve_recipe(
+      "zaremba-small",
+      {setting("model.hidden=[200, 50]"), setting("model.tied=true"), setting("model.embedding=50")});
+  EXPECT_EQ(model_options(recipe).hidden, (std::vector<int64_t>{200, 50}));
+  EXPECT_EQ(model_options(resolve_recipe("zaremba-small", {})).hidden, (std::vector<int64_t>{200, 200}));
+}
+
+TEST(Recipes, SettingsReachTheModel) {
+  const LanguageModelOptions options =
+      model_options(resolve_recipe("zaremba-small", {setting("model.cell=lstm"),
+                                                     setting("model.hidden=[30, 40]"),
+                                                     setting("model.major_ratio=[0.9, 0.5]"),
+                                                     setting("model.minor_input=previous_layer"),
+                                                     setting("model.variational=true"),
+                                                     setting("model.dropout=0.15"),
+                                                     setting("model.recurrent_dropout=0.1"),
+                                                     setting("model.zoneout=0.2"),
+                                                     setting("model.zoneout_memory=0.3"),
+                                                     setting("model.output_layers=[7, 8]"),
+                                                     setting("model.output_activation=identity"),
+                                                     setting("train.length=9"),
+                                                     setting("model.input_dropout=0.25"),
+                                                     setting("model.hidden_dropout=0"),
+                                                     setting("model.embedding_dropout=0.35"),
+                                                     setting("model.weight_drop=0.45"),
+                                                     setting("model.experts=3"),
+                                                     setting("model.latent_dropout=0.55"),
+                                                     setting("model.biases=1"),
+                                                     setting("model.forget_bias=0.6"),
+                                                     setting("model.embedding=11")}));
+  EXPECT_EQ(options.cell, "lstm");
+  EXPECT_EQ(options.hidden, (std::vector<int64_t>{30, 40}));
+  EXPECT_EQ(options.major_ratio, (std::vector<double>{0.9, 0.5}));
+  EXPECT_EQ(options.minor_input, MinorInput::previous_layer);
+  EXPECT_TRUE(options.variational);
+  EXPECT_EQ(options.dropout, 0.15);
+  EXPECT_EQ(options.input_dropout, 0.25);
+  EXPECT_EQ(options.hidden_dropout, 0);
+  EXPECT_EQ(options.output_dropout, std::nullopt);
+  EXPECT_EQ(options.embedding_dropout, 0.35);
+  EXPECT_EQ(options.noise.weight_drop, 0.45);
+  EXPECT_EQ(options.experts, 3);
+  EXPECT_EQ(options.latent_dropout, 0.55);
+  EXPECT_EQ(options.noise.dropout, 0.1);
+  EXPECT_EQ(options.noise.zoneout, 0.2);
+  EXPECT_EQ(options.noise.zoneout_memory, 0.3);
+  EXPECT_EQ(options.output_layers, (std::vector<int64_t>{7, 8}));
+  EXPECT_EQ(options.output_activation, OutputActivation::identity);
+  EXPECT_EQ(options.statistics_steps, 9);
+  EXPECT_EQ(options.bias_count, 1);
+  EXPECT_EQ(options.forget_bias, 0.6);
+  EXPECT_EQ(options.embedding, 11);
+  const auto of_cell = [](const std::string& cell, const std::string& text) {
+    return model_options(resolve_recipe(
+        "char-lstm", {setting("model.cell=" + cell), setting("model.forget_bias=0"), setting(text)}));
+  };
+  EXPECT_EQ(of_cell("dts_rnn", "model.transition=[3, 4]").transition, (std::vector<int64_t>{3, 4}));
+  EXPECT_EQ(of_cell("mgru", "model.intermediate=5").intermediate, 5);
+  EXPECT_EQ(of_cell("mi_gru", "model.alpha=2").integration.alpha, 2);
+  EXPECT_EQ(of_cell("mi_gru", "model.beta1=3").integration.beta1, 3);
+  EXPECT_EQ(of_cell("mi_gru", "model.beta2=4").integration.beta2, 4);
+  EXPECT_EQ(of_cell("mi_rnn_simple", "model.integration_bias=5").integration.b, 5);
+  EXPECT_EQ(of_cell("gru", "model.major_ratio=0.5").minor_input, MinorInput::embedding);
+}
+
+TEST(Recipes, SettingsReachTheInitialValues) {
+  const LanguageModelOptions options = model_options(resolve_recipe(
+      "char-lstm", {setting("model.input_init=uniform"), setting("model.input_range=0.2"),
+                    setting("model.recurrent_init=orthogonal"), setting("model.output_init=log_normal"),
+                    setting("model.output_range=2")}));
+  EXPECT_EQ(options.input_weights->kind, Initializer::Kind::uniform);
+  EXPECT_EQ(options.input_weights->size, 0.2);
+  EXPECT_EQ(options.recurrent_weights->kind, Initializer::Kind::orthogonal);
+  EXPECT_EQ(options.output_weights->kind, Initializer::Kind::log_normal);
+  EXPECT_EQ(options.output_weights->mean, 1) << "as torch's log_normal_";
+  EXPECT_EQ(options.output_weights->size, 2);
+  EXPECT_EQ(model_options(load_recipe("char-lstm")).output_weights, std::nullopt) << "the layer's own";
+}
+
+TEST(Recipes, SettingsReachTheSchedule) {
+  const Recipe recipe = resolve_recipe(
+      "zaremba-small",
+      {setting("train.schedule=milestones"), setting("train.decay_at=[25, 35]"), setting("train.decay=0.1")});
+  const ScheduleOptions options = trainer_options(recipe).schedule;
+  EXPECT_EQ(options.decay_at, (std::vector<int64_t>{25, 35}));
+  EXPECT_DOUBLE_EQ(Schedule(options, 1).rate(36), 0.01);
+}
+
+TEST(Recipes, Listing) {
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(list_recipes({.json = false}), 0);
+  const std::string text = testing::internal::GetCapturedStdout();
+  for (const auto& [name, ignored] : built_in_recipes()) expect_contains(text, std::string(name));
+  expect_contains(text, "published perplexity: valid 85.6, test -");
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(list_recipes({.json = true}), 0);
+  const std::string json = testing::internal::GetCapturedStdout();
+  expect_contains(json, "\"valid\": 120.7");
+  EXPECT_EQ(json.front(), '{');
+}
+
+TEST(Recipes, TablesOfTheReadmeAreWhatTheProgramPrints) {
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(list_recipes({.markdown = true}), 0);
+  const std::string printed = testing::internal::GetCapturedStdout();
+  const std::string readme = bytes_of_file(RONDO_SOURCE_DIR "/README.md"),
+                    begin = "<!-- lm recipes --markdown -->\n",
+                    end = "<!-- end of lm recipes --markdown -->\n";
+  const size_t from = readme.find(begin), to = readme.find(end);
+  ASSERT_NE(from, std::string::npos) << begin;
+  ASSERT_NE(to, std::string::npos) << end;
+  EXPECT_EQ(readme.substr(from + begin.size(), to - from - begin.size()), printed)
+      << "README.md: put what `lm recipes --markdown` prints between the two comments";
+  for (const auto& [name, text] : built_in_recipes()) {
+    expect_contains(printed, fmt::format("| `{}` | ", name));
+    const Recipe recipe = load_recipe(std::string(name));
+    EXPECT_EQ((recipe.description + recipe.paper).find('|'), std::string::npos) << name << ": ends a cell";
+  }
+}
+
+TEST(Recipes, ShowAllThatIsPublished) {
+  const Recipe::Published all = load_recipe("awd-lstm-ptb").published;
+  EXPECT_EQ(published_text(all),
+            "perplexity: valid 60.7, test 58.8; finetuned 60, 57.3; dynamic 51.6, 51.1; cache "
+            "53.2, 52.5");
+  EXPECT_EQ(published_json(all).dump(),
+            R"({"valid":60.7,"test":58.8,"unit":"perplexity","finetuned":{"valid":60.0,"test":57.3},)"
+            R"("dynamic":{"valid":51.6,"test":51.1},"cache":{"valid":53.2,"test":52.5}})");
+  EXPECT_EQ(published_text({}), "");
+  EXPECT_EQ(published_json({}).dump(), R"({"valid":null,"test":null,"unit":null})");
+
+  const auto figure = [&](bool finetuned, const char* split, bool dynamic, bool cache) {
+    return published_figure(all, finetuned, split, dynamic, cache);
+  };
+  EXPECT_EQ(figure(false, "valid", false, false), 60.7);
+  EXPECT_EQ(figure(false, "test", false, false), 58.8);
+  EXPECT_EQ(figure(true, "test", true, false), 51.1);
+  EXPECT_EQ(figure(true, "valid", false, true), 53.2);
+  EXPECT_EQ(figure(false, "test", true, false), 0) << "the paper's is of the finetuned model";
+  EXPECT_EQ(figure(true, "test", true, true), 0);
+  EXPECT_EQ(figure(false, "train", false, false), 0);
+  EXPECT_EQ(figure(false, "", false, false), 0) << "a file of the user's";
+}
+
+}  // namespace
+}  // namespace rondo

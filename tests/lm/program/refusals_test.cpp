@@ -1,0 +1,243 @@
+// Bad input to the program: exit status 2, one line on stderr, nothing on stdout, and no half-written run
+// folder. What a resumed training refuses: resume_test.cpp.
+#include "tests/lm/program/program.h"
+
+namespace rondo {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RefusalsTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    data = new SmallData;
+    data->trained("run", {"--epochs", "1"});
+    data->trained("letters", {"--epochs", "1", "--set", "data.unit=characters"});
+    fs::remove(*data / "data/test.txt");
+    fs::create_directory(*data / "empty");
+    write_bytes(*data / "empty.txt", "");
+    write_bytes(*data / "tiny.txt", "a b");
+    write_bytes(*data / "latin.txt", std::string(200, 'a') + "\n\xe4\n" + std::string(200, 'b'));
+  }
+  static void TearDownTestSuite() { delete data; }
+
+  /// Training with these words is refused and leaves no folder.
+  static void expect_training_refused(const std::vector<std::string>& more, const std::string& part) {
+    expect_refused(run_lm(data->train("new", more)), part);
+    EXPECT_FALSE(fs::exists(*data / "new"));
+  }
+  static void expect_data_refused(const std::string& text, const std::string& part,
+                                  const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words{"train", "--recipe", data->path("small.toml"), "--data",
+                                   text,    "--out",    data->path("new")};
+    words.insert(words.end(), more.begin(), more.end());
+    expect_refused(run_lm(words), part);
+    EXPECT_FALSE(fs::exists(*data / "new"));
+  }
+  /// `lm eval` of a copy of a run in which one file has other bytes (none: the file is gone).
+  static void expect_broken(const std::string& run, const std::string& file,
+                            const std::optional<std::string>& bytes, const std::string& part) {
+    const fs::path copy = *data / "broken";
+    fs::remove_all(copy);
+    fs::copy(*data / run, copy);
+    if (bytes)
+      write_bytes(copy / file, *bytes);
+    else
+      fs::remove(copy / file);
+    for (const std::string command : {"eval", "score", "generate", "info"})
+      expect_refused(run_lm({command, copy}), part);
+  }
+  static std::string run() { return data->path("run"); }
+
+  static SmallData* data;
+};
+SmallData* RefusalsTest::data = nullptr;
+
+TEST_F(RefusalsTest, Usage) {
+  expect_refused(run_lm({}), "no command");
+  expect_refused(run_lm({"trian"}), "'train'");
+  expect_refused(run_lm({"--verson"}), "--version");
+  expect_refused(run_lm({"eval", run(), "--jsn"}), "--json");
+  expect_refused(run_lm({"eval", run(), "more"}), "more");
+  expect_refused(run_lm({"eval"}), "no run given");
+  expect_refused(run_lm({"eval", run(), "--streams", "0"}), "--streams");
+  expect_refused(run_lm({"eval", run(), "--split", "dev"}), "--split");
+  expect_refused(run_lm({"generate", run(), "--temperature", "-1"}), "--temperature");
+  expect_refused(run_lm({"generate", run(), "--temperature", "nan"}), "--temperature");
+  expect_refused(run_lm({"generate", run(), "--top-p", "0"}), "--top-p");
+  expect_refused(run_lm({"generate", run(), "-n", "many"}), "-n");
+  expect_refused(run_lm({"generate", run(), "--threads", "0"}), "--threads");
+  expect_refused(run_lm({"info"}), "one of");
+  expect_refused(run_lm({"info", "--recipe", "zaremba-small"}), "--vocab-size");
+  expect_refused(run_lm({"train", "--data", "x"}), "recipe");
+  expect_refused(run_lm({"train", "--recipe", "char-lstm"}), "--data");
+}
+
+TEST_F(RefusalsTest, Recipes) {
+  const auto refused = [&](const std::string& recipe, const std::string& part) {
+    expect_refused(
+        run_lm({"train", "--recipe", recipe, "--data", data->path("data"), "--out", data->path("new")}),
+        part);
+    EXPECT_FALSE(fs::exists(*data / "new"));
+  };
+  refused("zaremba-smal", "zaremba-small");
+  refused(data->path("none.toml"), "none.toml");
+  refused(data->path("empty"), "empty");
+  write_bytes(*data / "typo.toml", "[model]\nhiden = 3\n");
+  refused(data->path("typo.toml"), "typo.toml:2");
+  refused(data->path("typo.toml"), "hidden");
+  write_bytes(*data / "syntax.toml", "[model\n");
+  refused(data->path("syntax.toml"), "syntax.toml:1");
+  expect_training_refused({"--set", "model.hiden=3"}, "model.hidden");
+  expect_training_refused({"--set", "model.dropout=1.5"}, "--set model.dropout=1.5");
+  expect_training_refused({"--set", "model.layers=two"}, "--set model.layers=two");
+  expect_training_refused({"--set", "model.cell=lstn"}, "lstm");
+  expect_training_refused({"--set", "train.micro_batch=3"}, "does not divide");
+  expect_training_refused({"--set", "model.tied=true"}, "model.tied");
+  expect_training_refused({"--set", "model.embedding=0", "--set", "model.tied=true"}, "needs an embedding");
+  expect_training_refused({"--set", "model.hidden=1000000"}, "training would take about");
+  expect_training_refused({"--set", "model.intermediate=0"}, "model.intermediate = 0");
+  expect_training_refused({"--set", "model.layers=1", "--set", "model.hidden=[8, 9]"},
+                          "model.hidden has 2 widths for 1 layers");
+  expect_training_refused({"--set", "model.major_ratio=1.5"},
+                          "at most 1, which leaves no minor cell; not 1.5");
+  expect_training_refused({"--set", "model.major_ratio=0.001"},
+                          "(model.major_ratio) leaves no unit to the major cell");
+  expect_training_refused({"--set", "model.major_ratio=0.5", "--set", "model.embedding=0"},
+                          "a minor cell reads the embedding");
+  expect_training_refused({"--set", "model.bidirectional=true"}, "left-to-right language model");
+  expect_training_refused({"--set", "model.transition=[30]"}, "is for dt_rnn, dts_rnn, dt_lstm, dt_gru");
+  expect_training_refused({"--set", "model.minor_input=previous_layer"}, "there is no minor cell");
+  expect_training_refused({"--set", "model.dropout=0", "--set", "model.variational=true"},
+                          "how model.dropout drops");
+  expect_training_refused({"--set", "model.intermediate=30"}, "is for mrnn");
+  expect_training_refused({"--set", "model.alpha=2"}, "is for mi_rnn");
+  expect_training_refused({"--set", "model.cell=gru", "--set", "model.zoneout_memory=0.1"},
+                          "model.zoneout_memory is for lstm, lstm_sigmoid, mlstm");
+  expect_training_refused({"--set", "data.batching=line"}, "lines");
+  expect_training_refused({"--set", "data.batching=crops", "--set", "train.length=100000"},
+                          "crops of 100000");
+  expect_training_refused({"--epochs", "0"}, "--epochs 0");
+  expect_training_refused({"--seed", "-1"}, "--seed -1");
+}
+
+TEST_F(RefusalsTest, Texts) {
+  expect_data_refused(data->path("none"), "no such file or folder");
+  expect_data_refused(data->path("empty"), "train.txt: missing");
+  expect_data_refused(data->path("empty.txt"), "empty.txt: empty");
+  expect_data_refused(data->path("tiny.txt"), "too few");
+  expect_data_refused(data->path("latin.txt"), "not UTF-8", {"--set", "data.unit=characters"});
+  expect_data_refused(data->path("latin.txt"), "batch",
+                      {"--set", "train.batch=5000", "--set", "train.micro_batch=0"});
+
+  // Before the first step, not at the first evaluation; of the text for tests as well.
+  expect_training_refused({"--set", "train.eval_streams=160"},
+                          "160 evaluation streams are too many for 160 symbols");
+  write_bytes(*data / "data/test.txt", "the cat sat\n");
+  expect_training_refused({"--set", "train.final_streams=8"},
+                          "8 evaluation streams are too many for 4 symbols");
+  fs::remove(*data / "data/test.txt");
+
+  write_bytes(*data / "one_symbol.txt", std::string(300, 'a'));
+  expect_data_refused(data->path("one_symbol.txt"), "one symbol only", {"--set", "data.unit=bytes"});
+  expect_data_refused("/dev/zero", "a device, where a file is expected");
+
+  fs::create_directories(*data / "partial/train.txt");
+  write_bytes(*data / "partial/valid.txt", "a");
+  expect_data_refused(data->path("partial"), "a folder, where a file is expected");
+  fs::remove(*data / "partial/train.txt");
+  write_bytes(*data / "partial/train.txt", "");
+  expect_data_refused(data->path("partial"), "train.txt: empty");
+  write_bytes(*data / "partial/train.txt", data->text(20));
+  expect_data_refused(data->path("partial"), "the first being context",
+                      {"--set", "data.unit=characters", "--set", "data.strip_lines=false"});
+  fs::remove(*data / "partial/valid.txt");
+  expect_data_refused(data->path("partial"), "valid.txt: missing");
+  if (geteuid() != 0) {
+    write_bytes(*data / "partial/valid.txt", "a b\n");
+    fs::permissions(*data / "partial/train.txt", fs::perms::none);
+    expect_data_refused(data->path("partial"), "cannot be opened");
+  }
+
+  expect_refused(run_lm({"eval", run(), "--text", data->path("none.txt")}), "none.txt");
+  expect_refused(run_lm({"eval", run(), "--text", data->path("empty.txt")}), "empty");
+  expect_refused(run_lm({"eval", run(), "--text", data->path("empty")}), "a folder");
+  expect_refused(run_lm({"eval", data->path("letters"), "--text", data->path("latin.txt")}),
+                 "not UTF-8 at byte 201 (line 2)");
+  const Result missing = run_lm({"eval", run(), "--split", "test"});
+  EXPECT_EQ(missing.status, 2);
+  expect_contains(missing.err, "test.txt");
+  expect_refused(run_lm({"generate", data->path("letters"), "--prompt", "a\xff"}), "--prompt");
+
+  const Result score = run_lm({"score", data->path("letters")}, {.input = "the cat\n\xff\n"});
+  EXPECT_EQ(score.status, 2);
+  expect_contains(score.err, "standard input, line 2: not UTF-8 at byte 0: 0xff");
+  const Result endless = run_lm({"score", run()}, {.input = "the cat\n" + std::string(4'194'305, 'x')});
+  EXPECT_EQ(endless.status, 2);
+  EXPECT_EQ(std::count(endless.out.begin(), endless.out.end(), '\n'), 1);
+  expect_contains(endless.err, "standard input, line 2: longer than 4194304 bytes; split it");
+}
+
+TEST_F(RefusalsTest, OutputFolders) {
+  const std::string before = data->model_digest("run");
+  expect_refused(run_lm(data->train("run")), "holds a run already");
+  EXPECT_EQ(data->model_digest("run"), before);
+  expect_refused(run_lm(data->train("data")), "not empty");
+  expect_refused(run_lm(data->train("empty.txt")), "a file of that name");
+}
+
+TEST_F(RefusalsTest, BrokenRuns) {
+  for (const std::string command : {"eval", "score", "generate", "info"}) {
+    expect_refused(run_lm({command, data->path("none")}), "no run at");
+    expect_refused(run_lm({command, data->path("data")}), "config.toml");
+    expect_refused(run_lm({command, data->path("empty.txt")}), "it is a file");
+  }
+  const std::string model = data->model_bytes("run");
+  const auto header = [](std::uint64_t length, const std::string& json) {
+    std::string bytes(8, '\0');
+    for (int i = 0; i < 8; ++i) bytes[i] = static_cast<char>(length >> 8 * i);
+    return bytes + json;
+  };
+  expect_broken("run", "model.safetensors", std::nullopt, "no model yet");
+  expect_broken("run", "model.safetensors", "", "model.safetensors");
+  expect_broken("run", "model.safetensors", model.substr(0, 5), "model.safetensors");
+  expect_broken("run", "model.safetensors", model.substr(0, model.size() - 1), "model.safetensors");
+  expect_broken("run", "model.safetensors", model + "x", "model.safetensors");
+  expect_broken("run", "model.safetensors", header(std::uint64_t{1} << 60, model.substr(8)),
+                "model.safetensors");
+  expect_broken("run", "model.safetensors", header(2, "{}"), "model.safetensors");
+  expect_broken("run", "model.safetensors", header(3, "{]}"), "model.safetensors");
+  expect_broken(
+      "run", "model.safetensors",
+      header(80, R"({"embedding.weight":{"dtype":"F32","shape":[1,1073741824],"data_offsets":[0,4]}}   )"),
+      "model.safetensors");
+  expect_broken("run", "model.safetensors", data->model_bytes("letters"), "belongs to another recipe");
+
+  const std::string vocabulary = bytes_of_file(*data / "run/vocab.txt");
+  expect_broken("run", "vocab.txt", std::nullopt, "vocab.txt");
+  expect_broken("run", "vocab.txt", "", "vocab.txt: empty");
+  expect_broken("run", "vocab.txt", vocabulary + "zebra\n", "vocab.txt: not the vocabulary");
+  expect_broken("run", "vocab.txt", vocabulary + "the\n", "already on line");
+  expect_broken("run", "vocab.txt", vocabulary + "\\q\n", "bad escape");
+
+  std::string config = bytes_of_file(*data / "run/config.toml");
+  const std::string hidden = "\nhidden = [32]";
+  ASSERT_NE(config.find(hidden), std::string::npos);
+  expect_broken("run", "config.toml", "", "config.toml: made_by.version is missing: truncated?");
+  expect_broken("run", "config.toml", config.substr(0, config.find("[made_by]")), "is missing: truncated?");
+  expect_broken("run", "config.toml", config.replace(config.find(hidden), hidden.size(), "\nhidden = [33]"),
+                "another recipe");
+  expect_broken("run", "config.toml", "[model]\nhidden = -1\n", "config.toml:2");
+}
+
+TEST_F(RefusalsTest, StandardOutputThatIsFull) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"eval", run()}, {"generate", run(), "--seed", "1"}, {"info", run()}}) {
+    const Result result = run_lm(words, {.stdout_file = "/dev/full"});
+    EXPECT_EQ(result.status, 1);
+    expect_contains(result.err, "standard output");
+  }
+}
+
+}  // namespace
+}  // namespace rondo

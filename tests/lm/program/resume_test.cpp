@@ -1,0 +1,368 @@
+// Runs that are interrupted: killed, stopped by a signal, out of disk. Each goes on to the same bytes of
+// model.safetensors as one that never was.
+#include <sys/stat.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "data/files.h"
+#include "data/safetensors.h"
+#include "tests/lm/program/program.h"
+
+namespace rondo {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Waits until the run's log has so many lines (0: until its folder is there); the run must still be going on
+/// then.
+void wait_for_log(Program& program, const fs::path& run, std::size_t lines) {
+  const bool runs =
+      program.wait_until([&] { return lines == 0 ? fs::exists(run) : lines_of(run / "log.jsonl") >= lines; });
+  ASSERT_TRUE(runs) << "ended before it could be interrupted";
+}
+
+class ResumeTest : public testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(ResumeTest, KilledAtAnyMoment) {
+  const SmallData data;
+  std::vector<std::string> settings;
+  for (const std::string& setting : GetParam()) settings.insert(settings.end(), {"--set", setting});
+  data.trained("whole", settings);
+  data.trained("again", settings);
+  ASSERT_EQ(data.model_digest("again"), data.model_digest("whole"));
+
+  std::vector<std::string> words = data.train("killed", settings);
+  for (const std::size_t lines : {0, 1, 4, 33, 34, 60, 110}) {
+    Program program(words);
+    wait_for_log(program, data / "killed", lines);
+    ASSERT_EQ(program.end(SIGKILL).status, 128 + SIGKILL);
+    if (fs::exists(data / "killed" / "config.toml"))
+      words = data.resume("killed");
+    else
+      fs::remove_all(data / "killed");  // killed so early that there is nothing to resume
+  }
+  output_of_lm(words);
+  EXPECT_EQ(data.model_digest("killed"), data.model_digest("whole"));
+  EXPECT_EQ(bytes_of_file(data / "killed/vocab.txt"), bytes_of_file(data / "whole/vocab.txt"));
+  EXPECT_EQ(lines_of(data / "killed/log.jsonl"), lines_of(data / "whole/log.jsonl"))
+      << "each step is logged once";
+}
+
+INSTANTIATE_TEST_SUITE_P(Optimizers, ResumeTest,
+                         testing::Values(std::vector<std::string>{},
+                                         std::vector<std::string>{"train.optimizer=sgd", "train.momentum=0.5",
+                                                                  "train.learning_rate=1", "model.cell=gru",
+                                                                  "train.micro_batch=0",
+                                                                  "train.early_stopping=12"},
+                                         std::vector<std::string>{"model.cell=bn_lstm"}));
+
+/// Settings under which averaging starts in the middle of a run of SmallData, with chunks of many lengths.
+std::vector<std::string> averaging_settings() {
+  std::vector<std::string> words;
+  for (const char* setting :
+       {"train.optimizer=sgd", "train.learning_rate=8", "train.clip=0.25", "train.schedule=constant",
+        "train.averaging=non_monotonic", "train.averaging_interval=2", "train.length_deviation=2",
+        "train.activation_regularization=2", "train.temporal_regularization=1"})
+    words.insert(words.end(), {"--set", setting});
+  return words;
+}
+
+// Killed before the average starts, after that, and while the model that is kept is the average.
+TEST(Resume, AveragingGoesOnExactly) {
+  const SmallData data;
+  const std::string whole = output_of_lm(data.train("whole", averaging_settings()));
+  expect_contains(whole, "from now on the average of the weights is evaluated and kept");
+  std::vector<std::string> words = data.train("killed", averaging_settings());
+  bool before = false, after = false;
+  const std::size_t all = lines_of(data / "whole/log.jsonl");
+  for (std::size_t lines = 5; lines < all; lines += all / 8) {
+    Program program(words);
+    wait_for_log(program, data / "killed", lines);
+    ASSERT_EQ(program.end(SIGKILL).status, 128 + SIGKILL);
+    words = data.resume("killed");
+    const std::string count = Safetensors(data / "killed/state.safetensors").metadata("averaging.count");
+    (count == "0" ? before : after) = true;
+  }
+  EXPECT_TRUE(before && after) << "killed on both sides of the switch";
+  output_of_lm(words);
+  EXPECT_EQ(data.model_digest("killed"), data.model_digest("whole"));
+  EXPECT_EQ(log_of(data / "killed"), log_of(data / "whole"));
+}
+
+TEST(Resume, StartsAnewWithoutAState) {
+  const SmallData data;
+  data.trained("run", {"--epochs", "2"});
+  const std::string model = data.model_digest("run");
+  for (const char* file : {"vocab.txt", "model.safetensors", "state.safetensors", "log.jsonl"})
+    fs::remove(data / "run" / file);
+  output_of_lm(data.resume("run"));
+  EXPECT_EQ(data.model_digest("run"), model);
+  // A model without its state is not thrown away, nor is a log.
+  const std::string log = bytes_of_file(data / "run/log.jsonl");
+  fs::remove(data / "run/state.safetensors");
+  for (const char* file : {"log.jsonl", "model.safetensors"}) {
+    const std::string bytes = bytes_of_file(data / "run" / file);
+    fs::remove(data / "run" / file);
+    expect_refused(run_lm(data.resume("run")),
+                   "state.safetensors: missing, so that this run cannot go on: bring it back, or start a new "
+                   "run with another --out");
+    write_bytes(data / "run" / file, bytes);
+  }
+  EXPECT_EQ(data.model_digest("run"), model);
+  EXPECT_EQ(bytes_of_file(data / "run/log.jsonl"), log);
+}
+
+TEST(Resume, SignalsSaveAndSayHowToGoOn) {
+  const SmallData data;
+  data.trained("whole");
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    const std::string name = fmt::format("stopped by {}", signal);  // a name that a shell must quote
+    Program program(data.train(name));
+    wait_for_log(program, data / name, 20);
+    const Result result = program.end(signal);
+    EXPECT_EQ(result.status, 128 + signal);
+    expect_contains(result.out, fmt::format("lm train --out '{}' --resume", data.path(name)));
+    EXPECT_LT(lines_of(data / name / "log.jsonl"), lines_of(data / "whole/log.jsonl"));
+    output_of_lm(data.resume(name));
+    EXPECT_EQ(data.model_digest(name), data.model_digest("whole"));
+  }
+}
+
+// The terminal is gone before its SIGHUP is noted: what is shown meanwhile cannot be written.
+TEST(Resume, ATerminalThatHangsUpLosesNothing) {
+  const SmallData data;
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_TRUE(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+  Program program(
+      data.train("run", {"--epochs", "100000", "--set", "train.eval_every=0", "--set", "train.save_every=0"}),
+      {.stdout_file = ptsname(terminal)});
+  const fs::path log = data / "run" / "log.jsonl";
+  wait_for_log(program, data / "run", 1);
+  close(terminal);
+  const auto closed = std::chrono::steady_clock::now();
+  EXPECT_TRUE(program.wait_until([&] {
+    return std::chrono::steady_clock::now() - closed > std::chrono::milliseconds(300);
+  })) << "a progress line is written every 100 ms";
+  const Result result = program.end(SIGHUP);
+  EXPECT_EQ(result.status, 128 + SIGHUP) << result.err;
+  const auto last = log_of(data / "run").back();
+  ASSERT_TRUE(last.contains("step"));
+  EXPECT_EQ(Safetensors(data / "run/state.safetensors").metadata("step"), last.at("step").dump());
+}
+
+// A signal does not wait for the end of an evaluation, which is done anew by the run that goes on: those
+// within an epoch, of an average; that at the end of an epoch; that of the model that a finetuning begins
+// with.
+TEST(Resume, SignalsEndAnEvaluation) {
+  SmallData data;
+  write_bytes(data / "data/valid.txt", data.text(1500));  // a while
+  const auto expect_ended = [&](const std::vector<std::string>& words, const std::string& run,
+                                std::size_t lines_before) {
+    const fs::path log = data / run / "log.jsonl", out = data / "out";
+    bool was_ended = false;
+    for (int tries = 0; tries < 10 && !was_ended; ++tries) {  // on a busy machine it may have been too late
+      fs::remove_all(data / run);
+      fs::remove(out);
+      Program program(words, {.stdout_file = out});
+      const auto shows_progress = [&] { return bytes_of_file(out).find('%') != std::string::npos; };
+      program.wait_until([&] { return lines_of(log) >= lines_before && shows_progress(); });
+      const int status = program.end(SIGTERM).status;
+      EXPECT_TRUE(status == 0 || status == 128 + SIGTERM) << status;
+      was_ended = status != 0 && lines_of(log) == lines_before;
+    }
+    EXPECT_TRUE(was_ended);
+    output_of_lm(data.resume(run));
+  };
+  const auto expect_same = [&](const std::string& run, const std::string& whole) {
+    EXPECT_EQ(data.model_digest(run), data.model_digest(whole));
+    EXPECT_TRUE(log_of(data / run) == log_of(data / whole));
+  };
+  const std::vector<std::string> within{
+      "--epochs",           "1", "--set", "train.eval_every=10", "--set", "train.averaging=always", "--set",
+      "train.optimizer=sgd"};
+  data.trained("within", within);
+  expect_ended(data.train("within, ended", within), "within, ended", 10);
+  expect_same("within, ended", "within");
+
+  const std::vector<std::string> after{"--epochs", "1", "--set", "train.eval_every=0"};
+  data.trained("after", after);
+  expect_ended(data.train("after, ended", after), "after, ended", 15);
+  expect_same("after, ended", "after");
+
+  const auto finetune = [&](const std::string& run) {
+    return std::vector<std::string>{
+        "finetune", data.path("after"), "--out", data.path(run), "--threads",
+        "1",        "--epochs",         "1",     "--set",        "finetune.learning_rate=1"};
+  };
+  output_of_lm(finetune("base"));
+  expect_ended(finetune("base, ended"), "base, ended", 0);
+  expect_same("base, ended", "base");
+}
+
+// `lm train | head -3`.
+TEST(Resume, AReaderThatGoesEndsItQuietly) {
+  const SmallData data;
+  const auto words = [](const std::string& epochs) {
+    return std::vector<std::string>{"--epochs",           epochs,  "--set",
+                                    "train.eval_every=0", "--set", "train.save_every=0"};
+  };
+  const std::string pipe = data.path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  Program program(data.train("run", words("100000")), {.stdout_file = pipe});
+  {
+    std::ifstream reader(pipe);
+    std::string line;
+    for (int i = 0; i < 3; ++i) std::getline(reader, line);
+    EXPECT_TRUE(line.starts_with("epoch 1 ")) << line;
+  }
+  const Result result = program.end();
+  EXPECT_EQ(result.status, 128 + SIGPIPE);
+  EXPECT_EQ(result.err, "");
+  const auto log = log_of(data / "run");
+  ASSERT_FALSE(log.empty());
+  EXPECT_EQ(Safetensors(data / "run/state.safetensors").metadata("step"), log.back().at("step").dump())
+      << "what was trained is saved";
+  const std::string epochs = fmt::format("{}", log.back().at("epoch").get<int>() + 1);
+  data.trained("whole", words(epochs));
+  output_of_lm(data.resume("run", {"--epochs", epochs}));
+  EXPECT_EQ(data.model_digest("run"), data.model_digest("whole"));
+  EXPECT_TRUE(log_of(data / "run") == log_of(data / "whole"));
+}
+
+TEST(Resume, SignalsWhileTheTestTextIsScored) {
+  SmallData data;
+  write_bytes(data / "data/test.txt", data.text(15000));  // a while
+  const std::vector<std::string> settings = {"--epochs", "1", "--set", "train.eval_every=0"};
+  Program program(data.train("run", settings));
+  const auto log = [&] { return bytes_of_file(data / "run" / "log.jsonl"); };
+  ASSERT_TRUE(program.wait_until([&] { return log().find("\"valid\"") != std::string::npos; }));
+  const Result result = program.end(SIGINT);
+  EXPECT_EQ(result.status, 128 + SIGINT);
+  expect_contains(result.out, "to go on: lm train --out");
+  EXPECT_EQ(log().find("\"test\""), std::string::npos);
+  const std::string model = data.model_digest("run");
+  expect_contains(output_of_lm(data.resume("run")), "best model test");
+  EXPECT_EQ(data.model_digest("run"), model);
+}
+
+TEST(Resume, MoreEpochs) {
+  const SmallData data;
+  data.trained("whole", {"--epochs", "4"});
+  data.trained("run", {"--epochs", "1"});
+  const std::string after_one = data.model_digest("run");
+  output_of_lm(data.resume("run"));
+  EXPECT_EQ(data.model_digest("run"), after_one) << "nothing is left to train";
+  output_of_lm(data.resume("run", {"--epochs", "4"}));
+  EXPECT_EQ(data.model_digest("run"), data.model_digest("whole"));
+  expect_refused(run_lm(data.resume("run", {"--epochs", "3"})), "has trained 4 epochs already");
+}
+
+TEST(Resume, RefusesWhatDoesNotFit) {
+  const SmallData data;
+  data.trained("run", {"--epochs", "1"});
+  const std::string state = bytes_of_file(data / "run/state.safetensors"), model = data.model_digest("run");
+  expect_refused(run_lm(data.resume("none")), "no run at");
+  expect_refused(run_lm(data.resume("run", {"--seed", "2"})), "cannot change in a resumed run");
+  expect_refused(run_lm(data.resume("run", {"--set", "train.batch=2"})), "cannot change in a resumed run");
+  expect_refused(run_lm(data.resume("run", {"--data", data.path("nowhere")})), "no such file or folder");
+  expect_refused(run_lm(data.resume("run", {"--recipe", "demo"})), "leave out --recipe");
+  {
+    const FolderLock other_process(data / "run");
+    expect_refused(run_lm(data.resume("run")), "another process");
+  }
+
+  write_bytes(data / "run/state.safetensors", state.substr(0, state.size() / 2));
+  expect_refused(run_lm(data.resume("run")), "state.safetensors");
+  write_bytes(data / "run/state.safetensors", "");
+  expect_refused(run_lm(data.resume("run")), "state.safetensors");
+  write_bytes(data / "run/state.safetensors", data.model_bytes("run"));
+  expect_refused(run_lm(data.resume("run")), "state.safetensors");
+  write_bytes(data / "run/state.safetensors", state);
+
+  const std::string vocabulary = bytes_of_file(data / "run/vocab.txt");
+  write_bytes(data / "run/vocab.txt", vocabulary + "zebra\n");
+  expect_refused(run_lm(data.resume("run")), "vocab.txt: not the vocabulary");
+  write_bytes(data / "run/vocab.txt", vocabulary);
+
+  write_bytes(data / "data/valid.txt", "the cat sat\n");
+  expect_refused(run_lm(data.resume("run")), "the text has changed");
+  EXPECT_EQ(data.model_digest("run"), model);
+  EXPECT_TRUE(bytes_of_file(data / "run/state.safetensors") == state);
+}
+
+TEST(Resume, GoesOnWithALogThatLostLines) {
+  const SmallData data;
+  data.trained("whole", {"--epochs", "2"});
+  const auto whole = log_of(data / "whole");
+  for (const size_t lines : {0, 1, 7}) {  // left, beside the begin of another
+    const std::string run = fmt::format("{}", lines);
+    data.trained(run, {"--epochs", "1"});
+    const fs::path path = data / run / "log.jsonl";
+    const std::string log = bytes_of_file(path);
+    const auto after_one = log_of(data / run);
+    size_t end = 0;
+    for (size_t i = 0; i < lines; ++i) end = log.find('\n', end) + 1;
+    write_bytes(path, log.substr(0, end + 10));
+    if (lines == 0) fs::remove(path);
+    expect_contains(output_of_lm(data.resume(run, {"--epochs", "2"})), "log.jsonl: lacks lines");
+    EXPECT_EQ(data.model_digest(run), data.model_digest("whole"));
+    // What was there, and what comes after the first epoch.
+    std::vector<nlohmann::json> expected(after_one.begin(), after_one.begin() + lines);
+    for (const auto& entry : whole)
+      if (!entry.contains("epoch") || entry.at("epoch") == 2) expected.push_back(entry);
+    EXPECT_EQ(log_of(data / run), expected);
+    EXPECT_EQ(output_of_lm(data.resume(run)).find("lacks lines"), std::string::npos);
+  }
+}
+
+TEST(Resume, FullDisk) {
+  const SmallData data;
+  data.trained("whole", {"--epochs", "2"});
+  data.trained("run", {"--epochs", "1"});
+  const std::string state = bytes_of_file(data / "run/state.safetensors"), model = data.model_digest("run");
+  const Result result =
+      run_lm(data.resume("run", {"--epochs", "2"}), {.most_bytes_a_file = state.size() - 1000});
+  EXPECT_EQ(result.status, 1);
+  expect_contains(result.err, "cannot write");
+  EXPECT_TRUE(bytes_of_file(data / "run/state.safetensors") == state);
+  EXPECT_EQ(data.model_digest("run"), model);
+  for (const auto& file : fs::directory_iterator(data / "run"))
+    EXPECT_NE(file.path().extension(), ".partial");
+  output_of_lm(data.resume("run", {"--epochs", "2"}));
+  EXPECT_EQ(data.model_digest("run"), data.model_digest("whole"));
+}
+
+// A loss that is not a number. The rate is raised in the run's config.toml, so that there is a best model to
+// lose; once that of the weights, once that of their average.
+TEST(Resume, NotFinite) {
+  const SmallData data;
+  for (const char* averaging : {"never", "always"}) {
+    const std::string run = averaging;
+    data.trained(run, {"--epochs", "1", "--set", "train.clip=0", "--set", "train.optimizer=sgd", "--set",
+                       fmt::format("train.averaging={}", averaging)});
+    const std::string model = data.model_digest(run);
+    std::string config = bytes_of_file(data / run / "config.toml");
+    const std::string rate = "\nlearning_rate = 0.01";
+    ASSERT_NE(config.find(rate), std::string::npos);
+    write_bytes(data / run / "config.toml",
+                config.replace(config.find(rate), rate.size(), "\nlearning_rate = 1e38"));
+    const Result result = run_lm(data.resume(run, {"--epochs", "3"}));
+    EXPECT_EQ(result.status, 1);
+    expect_contains(result.err, "step 1");
+    expect_contains(result.err, "not finite: ");
+    expect_contains(result.err, "Training stops and the best model stays; try a lower train.learning_rate");
+    expect_contains(result.err, "in a new run (another --out): --resume changes no settings");
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_EQ(data.model_digest(run), model);
+  }
+  const Result result =
+      run_lm(data.train("first epoch", {"--set", "train.clip=0", "--set", "train.optimizer=sgd", "--set",
+                                        "train.learning_rate=1e38", "--set", "train.eval_every=0"}));
+  EXPECT_EQ(result.status, 1);
+  EXPECT_FALSE(fs::exists(data / "first epoch" / "model.safetensors"));
+  expect_contains(result.err, "Training stops; try");
+}
+
+}  // namespace
+}  // namespace rondo

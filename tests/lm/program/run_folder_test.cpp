@@ -1,0 +1,145 @@
+#include "lm/program/run_folder.h"
+
+#include <gtest/gtest.h>
+
+#include "lm/program/recipes.h"
+#include "tests/temporary_folder.h"
+
+namespace rondo {
+namespace {
+
+/// Makes a folder the current one while it lives.
+class InFolder {
+ public:
+  explicit InFolder(const std::filesystem::path& path) : before_(std::filesystem::current_path()) {
+    std::filesystem::current_path(path);
+  }
+  ~InFolder() { std::filesystem::current_path(before_); }
+
+ private:
+  std::filesystem::path before_;
+};
+
+TEST(RunFolder, TakesTheFirstFreeNumber) {
+  const TemporaryFolder folder;
+  const InFolder inside(folder.path());
+  EXPECT_EQ(make_run_folder("", "demo").path, "runs/demo-1");
+  EXPECT_EQ(make_run_folder("", "demo").path, "runs/demo-2");
+  EXPECT_EQ(make_run_folder("", "other").path, "runs/other-1");
+  write_bytes("runs/demo-3", "a file in the way");
+  EXPECT_EQ(make_run_folder("", "demo").path, "runs/demo-4");
+  EXPECT_TRUE(std::filesystem::is_directory("runs/demo-4"));
+}
+
+TEST(RunFolder, RunsThatCannotBeMade) {
+  const TemporaryFolder folder;
+  const InFolder inside(folder.path());
+  write_bytes("runs", "a file");
+  expect_contains(error_of<Error>([] { make_run_folder("", "demo"); }), "runs");
+  expect_contains(error_of<Error>([] { make_run_folder("runs/x", "demo"); }), "runs/x");
+}
+
+TEST(RunFolder, RefusesWhatIsThere) {
+  const TemporaryFolder folder;
+  const auto run = folder / "run";
+  EXPECT_NO_THROW(check_new_run_folder(run));
+  EXPECT_FALSE(std::filesystem::exists(run)) << "checking makes nothing";
+  std::filesystem::create_directory(run);
+  EXPECT_NO_THROW(check_new_run_folder(run)) << "empty";
+  write_bytes(run / "letter.txt", "dear");
+  expect_contains(error_of([&] { make_run_folder(run, "demo"); }), "not empty");
+  write_bytes(run / "config.toml", "");
+  expect_contains(error_of([&] { make_run_folder(run, "demo"); }), "holds a run already");
+  write_bytes(folder / "file", "");
+  expect_contains(error_of([&] { check_new_run_folder(folder / "file"); }), "a file of that name");
+  EXPECT_EQ(make_run_folder(folder / "deep" / "er", "demo").path, folder / "deep" / "er");
+}
+
+TEST(RunFolder, OpensOnlyRuns) {
+  const TemporaryFolder folder;
+  expect_contains(error_of([&] { open_run_folder(folder / "none"); }), "no such folder");
+  expect_contains(error_of([&] { open_run_folder(folder.path()); }), "no config.toml");
+  write_bytes(folder / "config.toml", "");
+  EXPECT_EQ(open_run_folder(folder.path()).path, folder.path());
+  expect_contains(error_of([&] { open_run_folder(folder / "config.toml"); }), "it is a file");
+}
+
+TEST(RunFolder, ConfigReadsBack) {
+  const TemporaryFolder folder;
+  const RunFolder run{folder.path()};
+  RunConfig config;
+  config.recipe = resolve_recipe("zaremba-medium", {parse_setting("model.output_layers=[3, 4]")});
+  config.made_by = {
+      "1.2",  "lm train 'a b'", "cuda", "tf32", "/data/ptb", 3, {"00ff  train.txt", "01ff  valid.txt"},
+      "02ff", "/runs/base"};
+  write_config(run, config);
+  RunConfig back = read_config(run);
+  EXPECT_EQ(write_toml(keys_of(back.recipe)), write_toml(keys_of(config.recipe)));
+  EXPECT_EQ(write_toml(keys_of(back.made_by)), write_toml(keys_of(config.made_by)));
+  EXPECT_EQ(back.made_by.data, "/data/ptb");
+  EXPECT_EQ(back.made_by.sha256.at(1), "01ff  valid.txt");
+}
+
+TEST(RunFolder, AConfigThatCouldNotBeReadIsNotWritten) {
+  const TemporaryFolder folder;
+  const RunFolder run{folder.path()};
+  RunConfig config;
+  config.made_by.version = "1";
+  config.made_by.threads = 1;
+  config.made_by.sha256.assign(35'000, std::string(64, 'a') + "  " + std::string(40, 'b'));
+  write_config(run, config);
+  EXPECT_EQ(read_config(run).made_by.sha256.size(), 35'000u);
+  config.made_by.sha256.resize(40'000, config.made_by.sha256[0]);
+  const std::string before = bytes_of_file(run.config());
+  expect_contains(error_of([&] { write_config(run, config); }), "let data.files match fewer files");
+  EXPECT_TRUE(bytes_of_file(run.config()) == before);
+}
+
+TEST(RunFolder, ConfigErrors) {
+  const TemporaryFolder folder;
+  const RunFolder run{folder.path()};
+  const std::string made_by = "[made_by]\nversion = \"1\"\nthreads = 1\nsha256 = [\"00ff  a.txt\"]\n";
+  write_bytes(run.config(), "[train]\nbatch = 3\nmicro_batch = 2\n" + made_by);
+  expect_contains(error_of([&] { read_config(run); }), "config.toml: train.micro_batch");
+  for (const char* key : {"version", "threads", "sha256"}) {
+    write_bytes(run.config(), made_by.substr(0, made_by.find(key)));
+    expect_contains(error_of([&] { read_config(run); }),
+                    fmt::format("config.toml: made_by.{} is missing: truncated?", key));
+  }
+  write_bytes(run.config(), "[made_by]\nthreads = -1\n");
+  expect_contains(error_of([&] { read_config(run); }), "config.toml:2:11: made_by.threads = -1");
+}
+
+TEST(RunFolder, RefusesRunsWhoseResetGateHadAnotherEquation) {
+  const TemporaryFolder folder;
+  const RunFolder run{folder.path()};
+  const auto write = [&](const std::string& version, const std::string& model) {
+    write_bytes(run.config(), "[model]\n" + model + "[made_by]\nversion = \"" + version +
+                                  "\"\nthreads = 1\nsha256 = [\"00ff  a.txt\"]\n");
+  };
+  const auto refusal = [&](const std::string& model) {
+    write("0.1.0", model);
+    return error_of([&] { read_config(run); });
+  };
+  const std::string one_hot = "cell = \"mgru\"\nembedding = 0\nhidden = 30\n";
+  expect_contains(refusal(one_hot), "version 0.1.0, whose mgru had another equation");
+  expect_contains(refusal(one_hot + "intermediate = 20\n"), "another equation");
+  expect_contains(refusal("cell = \"dt_gru\"\nhidden = 30\ntransition = [20]\n"), "another equation");
+  for (const std::string& same : {one_hot + "intermediate = 30\n", std::string("cell = \"tmgru\"\n"),
+                                  std::string("cell = \"mgru\"\nembedding = 30\nhidden = 30\n"),
+                                  std::string("cell = \"dt_gru\"\nhidden = 30\ntransition = [20, 30]\n")}) {
+    write("0.1.0", same);
+    EXPECT_NO_THROW(read_config(run)) << same;
+  }
+  expect_contains(refusal("cell = \"gru_reset_after\"\nbiases = 1\n"), "set model.biases = 2 in this file");
+  write("0.2.0", one_hot);
+  EXPECT_NO_THROW(read_config(run));
+}
+
+TEST(RunFolder, ShellCommand) {
+  const char* words[] = {"lm", "train", "--data", "my text", "it's", ""};
+  EXPECT_EQ(shell_command(6, words), "lm train --data 'my text' 'it'\\''s' ''");
+}
+
+}  // namespace
+}  // namespace rondo

@@ -1,0 +1,312 @@
+#include "lm/program/toml.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "lm/program/recipes.h"
+#include "tests/temporary_folder.h"
+
+namespace rondo {
+namespace {
+
+std::string shown(const TomlValue& value) {
+  const auto text = [](const TomlScalar& scalar) {
+    return std::visit([](const auto& it) { return toml_text(it); }, scalar);
+  };
+  if (const auto* scalar = std::get_if<TomlScalar>(&value)) return text(*scalar);
+  std::string list = "[";
+  for (const TomlScalar& it : std::get<TomlList>(value)) list += text(it) + ";";
+  return list + "]";
+}
+
+/// What was read: "[section] key=value key=value".
+std::string shown(const std::vector<TomlSection>& sections) {
+  std::string all;
+  for (const TomlSection& section : sections) {
+    if (!section.name.empty()) all += "[" + section.name + "] ";
+    for (const TomlKey& key : section.keys) all += key.name + "=" + shown(key.value) + " ";
+  }
+  return all;
+}
+
+std::string error_in(const std::string& text) {
+  return error_of([&] { parse_toml(text, "f"); });
+}
+
+TEST(Toml, SectionsKeysAndComments) {
+  const std::vector<std::pair<std::string, std::string>> good = {
+      {"", ""},
+      {"\n \t\r\n# only a comment", ""},
+      {"[a]", "[a] "},
+      {"[ a-_0 ]# c\n[b]", "[a-_0] [b] "},
+      {"[a]\nb=1", "[a] b=1 "},
+      {" [a]\n\tb\t=\t1\t# one\r\n\r\n c = 2 \n", "[a] b=1 c=2 "},
+      {"a = 1\n[b]\na = 2", "a=1 [b] a=2 "},
+      {"b.c = 1\na = 2\nb . d = 3\n[e]\nb = 4", "a=2 [b] c=1 d=3 [e] b=4 "},
+      {"1 = 1\n-.true = 2", "1=1 [-] true=2 "},
+      {"\xef\xbb\xbf[a]\nb = 1", "[a] b=1 "},  // a byte-order mark
+      {"# \xc3\xa9\t\xf0\x9f\x98\x80\n", ""}};
+  for (const auto& [text, expected] : good) EXPECT_EQ(shown(parse_toml(text, "f")), expected) << text;
+}
+
+TEST(Toml, Values) {
+  const std::vector<std::pair<std::string, std::string>> good = {
+      {"true", "true"},
+      {"false", "false"},
+      {"0", "0"},
+      {"+0", "0"},
+      {"-17", "-17"},
+      {"1_000_0", "10000"},
+      {"9223372036854775807", "9223372036854775807"},
+      {"-9223372036854775808", "-9223372036854775808"},
+      {"0.0", "0.0"},
+      {"-0.0", "-0.0"},
+      {"+1.5", "1.5"},
+      {"1e3", "1000.0"},
+      {"1E+03", "1000.0"},
+      {"5e-324", "5e-324"},
+      {"1_0.0_1e1_0", "100100000000.0"},
+      {"1.7976931348623157e308", "1.7976931348623157e+308"},
+      {"inf", "inf"},
+      {"+inf", "inf"},
+      {"-inf", "-inf"},
+      {"nan", "nan"},
+      {"''", "\"\""},
+      {"\"\"", "\"\""},
+      {R"('a "b" \n # c')", R"("a \"b\" \\n # c")"},
+      {R"("# 'a' \" \\ \b\t\n\f\r")", R"("# 'a' \" \\ \b\t\n\f\r")"},
+      {R"("\u00e9\uD7FF\U0001F600\U0010ffff\u0000\u007f")",
+       "\"\xc3\xa9\xed\x9f\xbf\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf\\u0000\\u007f\""},
+      {"'tab\there \xc3\xa9'", "\"tab\\there \xc3\xa9\""},
+      {"[]", "[]"},
+      {"[ ]", "[]"},
+      {"[1]", "[1;]"},
+      {"[1, 2 ,\t3,]", "[1;2;3;]"},
+      {"[ # first\n\n 1 # one\n , # two\r\n 'a]'\n,# end\n ]", "[1;\"a]\";]"},
+      {"[1, 2.0, true, \"x\"]", "[1;2.0;true;\"x\";]"}};
+  for (const auto& [text, expected] : good) {
+    EXPECT_EQ(shown(parse_toml_value(text)), expected) << text;
+    EXPECT_EQ(shown(parse_toml("key = " + text + " # comment", "f")), "key=" + expected + " ") << text;
+  }
+}
+
+TEST(Toml, Positions) {
+  const auto sections = parse_toml("a = 1\n\n  [b]\r\nc = [ # x\n1]\n \td =  2", "f");
+  const auto shown_position = [](const TomlPosition& it) { return fmt::format("{}:{}", it.line, it.column); };
+  EXPECT_EQ(shown_position(sections.at(0).keys.at(0).position), "1:1");
+  EXPECT_EQ(shown_position(sections.at(0).keys.at(0).value_position), "1:5");
+  EXPECT_EQ(shown_position(sections.at(1).position), "3:3");
+  EXPECT_EQ(shown_position(sections.at(1).keys.at(0).value_position), "4:5");
+  EXPECT_EQ(shown_position(sections.at(1).keys.at(1).position), "6:3");
+  EXPECT_EQ(shown_position(sections.at(1).keys.at(1).value_position), "6:8");
+  EXPECT_EQ(error_in("a = '\xc3\xa9\xf0\x9f\x98\x80' x").substr(0, 7), "f:1:10:") << "columns are characters";
+}
+
+TEST(Toml, WhatIsNotTomlSaysWhere) {
+  const std::string escape = "a bad escape: \\ comes before one of btnfr\"\\, uXXXX and UXXXXXXXX";
+  const std::vector<std::pair<std::string, std::string>> bad = {
+      {"a", "1:2: expected '=' after 'a', not the end of the text"},
+      {"a\n= 1", "1:2: expected '=' after 'a', not the end of the line"},
+      {"a b = 1", "1:3: expected '=' after 'a', not 'b'"},
+      {"= 1", "1:1: expected a name, not '='"},
+      {"\xc3\xa9 = 1", "1:1: expected a name, not '\xc3\xa9'"},
+      {"a\xff = 1", "1:2: expected '=' after 'a', not '\\xff'"},
+      {"a\x1b = 1", "1:2: expected '=' after 'a', not '\\x1b'"},
+      {std::string("a\0 = 1", 6), "1:2: expected '=' after 'a', not '\\x00'"},
+      {".a = 1", "1:1: expected a name, not '.'"},
+      {"a. = 1", "1:4: expected a name, not '='"},
+      {"]", "1:1: expected a name, not ']'"},
+      {"[a", "1:3: expected ']', not the end of the text"},
+      {"[a b]", "1:4: expected ']', not 'b'"},
+      {"[]", "1:2: expected a name, not ']'"},
+      {"[a] b = 1", "1:5: expected the end of the line, not 'b'"},
+      {"[a]\n[b]\n [a]", "3:2: [a] is there already"},
+      {"a.b = 1\n[a]", "2:1: [a] is there already"},
+      {"a = 1\n[a]", "2:1: [a] is there already"},
+      {"[s]\na = 1\n\na = 1", "4:1: 's.a' is there already"},
+      {"a.b = 1\na.b = 1", "2:1: 'a.b' is there already"},
+      {"a = 1\na.b = 1", "2:1: 'a' is a value already"},
+      {"a.b = 1\na = 1", "2:1: 'a' is there already"},
+      {"a =", "1:4: expected a value, not the end of the text"},
+      {"a = \nb = 1", "1:5: expected a value, not the end of the line"},
+      {"a = # none", "1:5: expected a value, not '#'"},
+      {"a = \xc3\xa9", "1:5: expected a value, not '\xc3\xa9'"},
+      {"a = = 1", "1:5: expected a value, not '='"},
+      {"a = 1 2", "1:7: expected the end of the line, not '2'"},
+      {"a = 1\xc3\xa9", "1:6: expected the end of the line, not '\xc3\xa9'"},
+      {"a = 1\r", "1:6: expected the end of the line, not '\\x0d'"},
+      {"a = lstm", "1:5: 'lstm' is no value; a string needs quotes"},
+      {"a = True", "1:5: 'True' is no value; a string needs quotes"},
+      {"a = 01", "1:5: '01' is no value; a string needs quotes"},
+      {"a = 1__0", "1:5: '1__0' is no value; a string needs quotes"},
+      {"a = _1", "1:5: '_1' is no value; a string needs quotes"},
+      {"a = 1_", "1:5: '1_' is no value; a string needs quotes"},
+      {"a = .5", "1:5: '.5' is no value; a string needs quotes"},
+      {"a = 5.", "1:5: '5.' is no value; a string needs quotes"},
+      {"a = 1.e5", "1:5: '1.e5' is no value; a string needs quotes"},
+      {"a = 1e", "1:5: '1e' is no value; a string needs quotes"},
+      {"a = 1e+", "1:5: '1e+' is no value; a string needs quotes"},
+      {"a = 1_.0", "1:5: '1_.0' is no value; a string needs quotes"},
+      {"a = --1", "1:5: '--1' is no value; a string needs quotes"},
+      {"a = 1.2.3", "1:5: '1.2.3' is no value; a string needs quotes"},
+      {"a = 9223372036854775808", "1:5: 9223372036854775808 is out of the range of 64 bits"},
+      {"a = 1e400", "1:5: 1e400 is out of the range of 64 bits"},
+      {"a = \"x", "1:5: this string has no \" at its end"},
+      {"a = 'x\n'", "1:5: this string has no ' at its end"},
+      {"a = 'x\r\n'", "1:5: this string has no ' at its end"},
+      {"a = \"\\", "1:6: " + escape},
+      {"a = \"\\e\"", "1:6: " + escape},
+      {"a = \"\\u12\"", "1:6: " + escape},
+      {"a = \"\\u-123\"", "1:6: " + escape},
+      {"a = \"\\ud800\"", "1:6: " + escape},
+      {"a = \"\\U00110000\"", "1:6: " + escape},
+      {"a = \"x\\u", "1:7: " + escape},
+      {"a = '\x1b'", "1:6: the control character 0x1b; in a string in double quotes, write \\u001b"},
+      {"a = '\x7f'", "1:6: the control character 0x7f; in a string in double quotes, write \\u007f"},
+      {"a = 'b\rc'", "1:7: the control character 0x0d; in a string in double quotes, write \\u000d"},
+      {std::string("# \0", 3),
+       "1:3: the control character 0x00; in a string in double quotes, write \\u0000"},
+      {"a = '\xff'", "1:6: the byte 0xff is not UTF-8"},
+      {"# \xc3", "1:3: the byte 0xc3 is not UTF-8"},
+      {"a = [", "1:6: expected a value, not the end of the text"},
+      {"a = [,]", "1:6: expected a value, not ','"},
+      {"a = [1,,2]", "1:8: expected a value, not ','"},
+      {"a = [1\n\n b = 2]", "3:2: expected ',' or ']' after a value of a list, not 'b'"},
+      {"a = [1] ]", "1:9: expected the end of the line, not ']'"}};
+  for (const auto& [text, expected] : bad) {
+    const std::size_t place = expected.find(": ");
+    EXPECT_EQ(error_in(text), "f:" + expected.substr(0, place) + ": not valid TOML" + expected.substr(place))
+        << text;
+  }
+}
+
+TEST(Toml, WhatIsNotSupportedIsRefusedByName) {
+  const std::vector<std::pair<std::string, std::string>> unsupported = {
+      {"[[a]]", "1:1: arrays of tables, as in [[name]], are"},
+      {"\n[a.b]", "2:1: tables in tables, as in [name.name], are"},
+      {"[a]\nb.c = 1", "2:1: dotted keys in a section are"},
+      {"a.b.c = 1", "1:1: keys of more than two parts are"},
+      {"\"a\" = 1", "1:1: quoted keys are"},
+      {"['a']", "1:2: quoted keys are"},
+      {"a = {}", "1:5: inline tables are"},
+      {"a = [1, [2]]", "1:9: lists in lists are"},
+      {"a = [{}]", "1:6: inline tables are"},
+      {"a = \"\"\"b\"\"\"", "1:5: multi-line strings are"},
+      {"a = '''b'''", "1:5: multi-line strings are"},
+      {"a = 1979-05-27", "1:5: dates and times are"},
+      {"a = 1979-05-27T07:32:00.5Z", "1:5: dates and times are"},
+      {"a = 07:32:00", "1:5: dates and times are"},
+      {"a = 0xff", "1:5: hexadecimal integers are"},
+      {"a = 0o17", "1:5: octal integers are"},
+      {"a = 0b11", "1:5: binary integers are"}};
+  for (const auto& [text, expected] : unsupported)
+    EXPECT_EQ(error_in(text), "f:" + expected + " not supported") << text;
+}
+
+std::string repeated(const std::string& text, std::size_t times) {
+  std::string all;
+  for (std::size_t i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+// Each of them ended a process that read TOML by a library.
+TEST(Toml, NothingAborts) {
+  for (const std::string& text :
+       {std::string("[="), std::string("[#"), std::string("[[["), std::string("[.a]"), std::string("[\n"),
+        std::string("\xc3\xa9 = 1"), std::string("a = 1\xc3\xa9"), std::string("[\xc3\xa9]"),
+        "[" + repeated("a.", 230'000) + "a]", repeated("a.", 230'000) + "a = 1",
+        "a = " + repeated("[", 230'000), "a = " + repeated("{a=", 230'000), repeated("[", 230'000)})
+    EXPECT_EQ(error_in(text).substr(0, 4), "f:1:") << text.substr(0, 10);
+  EXPECT_EQ(error_in(std::string(max_toml_bytes, ' ') + "\n").substr(0, 11), "f: 4194305 ");
+}
+
+// Every beginning of a text that has everything: what is cut off must not be missed.
+TEST(Toml, BeginningsOfATextAreReadOrRefused) {
+  const std::string text =
+      "a.b = +1_0.5e-1\r\n[c] # \xc3\xa9\nd = [ 'x', # y\n\"\\u00e9\\U0001F600\\n\\\"\" , true,]\nf = nan";
+  int read = 0;
+  for (std::size_t size = 0; size <= text.size(); ++size) {
+    // In memory of its own, so that a sanitizer sees what is read beyond its end.
+    const std::vector<char> begin(text.data(), text.data() + size);
+    try {
+      parse_toml({begin.data(), begin.size()}, "f");
+      ++read;
+    } catch (const InputError&) {
+    }
+  }
+  EXPECT_GT(read, 10);
+  EXPECT_LT(read, 40);
+}
+
+TEST(Toml, WhatIsWrittenReadsBackExactly) {
+  std::mt19937_64 random(1);
+  const auto back = [](const auto& value) {
+    return std::get<TomlScalar>(parse_toml_value(toml_text(value)));
+  };
+  std::vector<double> numbers = {0.0,
+                                 -0.0,
+                                 1e15,
+                                 1e16,
+                                 0.1,
+                                 std::numeric_limits<double>::max(),
+                                 std::numeric_limits<double>::lowest(),
+                                 std::numeric_limits<double>::min(),
+                                 std::numeric_limits<double>::denorm_min(),
+                                 std::numeric_limits<double>::infinity(),
+                                 -std::numeric_limits<double>::infinity()};
+  for (int i = 0; i < 20'000; ++i) numbers.push_back(std::bit_cast<double>(random()));
+  for (const double number : numbers) {
+    const double read = std::get<double>(back(number));
+    EXPECT_TRUE(std::isnan(number)
+                    ? std::isnan(read)
+                    : std::bit_cast<std::uint64_t>(read) == std::bit_cast<std::uint64_t>(number))
+        << toml_text(number);
+  }
+  for (int i = 0; i < 1000; ++i) {
+    const auto number = static_cast<std::int64_t>(random() >> random() % 64);
+    EXPECT_EQ(std::get<std::int64_t>(back(number)), number);
+  }
+  const std::vector<std::string> pieces = {"\"",
+                                           "\\",
+                                           "'",
+                                           "u0041",
+                                           "\n",
+                                           "\r",
+                                           "\t",
+                                           "\b",
+                                           "\f",
+                                           "\x1b",
+                                           "\x7f",
+                                           "\x01",
+                                           std::string(1, '\0'),
+                                           "#",
+                                           "]",
+                                           ",",
+                                           "é",
+                                           "\xf0\x9f\x98\x80",
+                                           "\xc2\x85",
+                                           "a",
+                                           " "};
+  for (int i = 0; i < 2000; ++i) {
+    std::string text;
+    for (std::size_t n = random() % 12; n > 0; --n) text += pieces[random() % pieces.size()];
+    EXPECT_EQ(std::get<std::string>(back(text)), text) << toml_text(text);
+  }
+  EXPECT_EQ(toml_text(std::string("\xff x \xe2\x82")), "\"\xef\xbf\xbd x \xef\xbf\xbd\xef\xbf\xbd\"");
+}
+
+TEST(Toml, AFileThatIsTooLargeIsNotReadToItsEnd) {
+  const TemporaryFolder folder;
+  const auto path = folder / "large.toml";
+  write_bytes(path, "[model]\nhidden = 7\n");
+  std::filesystem::resize_file(path, 64 << 20);
+  EXPECT_EQ(error_of([&] { load_recipe(path); }), path.string() + ": more than 4194304 bytes: another file?");
+}
+
+}  // namespace
+}  // namespace rondo

@@ -1,0 +1,126 @@
+// The test of the model before it is trained: it passes for every cell, finds a weight that nobody uses, and
+// leaves no trace.
+#include "lm/tasks/self_test.h"
+
+#include <gtest/gtest.h>
+
+#include "autograd/functions.h"
+#include "nn/cells/lstm.h"
+#include "tests/temporary_folder.h"
+
+namespace rondo {
+namespace {
+
+LanguageModelOptions small_options(const std::string& cell) {
+  LanguageModelOptions options;
+  options.cell = cell;
+  options.embedding = 6;
+  options.hidden = {6, 6};
+  options.dropout = 0.5;
+  options.embedding_dropout = 0.5;
+  options.variational = true;
+  options.noise = {.dropout = 0.3, .zoneout = 0.2};
+  if (has_recurrent_weights(cell)) options.noise.weight_drop = 0.5;
+  return options;
+}
+
+class SelfTestOfCell : public testing::TestWithParam<std::string> {};
+
+TEST_P(SelfTestOfCell, Passes) {
+  LanguageModelOptions options = small_options(GetParam());
+  for (const int64_t V : {2, 50}) {
+    LanguageModel model(options, V);
+    EXPECT_NO_THROW(check_gradients_reach_all(model));
+  }
+  options.tied = true;
+  LanguageModel tied(options, 50);
+  EXPECT_NO_THROW(check_gradients_reach_all(tied));
+  options.experts = 3;
+  options.latent_dropout = 0.5;
+  LanguageModel mixture(options, 50);
+  EXPECT_NO_THROW(check_gradients_reach_all(mixture));
+  options.experts = 1;
+  options.latent_dropout = 0;
+  options.tied = false;
+  options.embedding = 0;
+  options.embedding_dropout = 0;
+  LanguageModel one_hot(options, 50);
+  EXPECT_NO_THROW(check_gradients_reach_all(one_hot));
+  options.embedding = 6;
+  options.output_layers = {5};
+  options.major_ratio = {0.5, 0.5};
+  LanguageModel major_minor(options, 50);
+  EXPECT_NO_THROW(check_gradients_reach_all(major_minor));
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryCell, SelfTestOfCell, testing::ValuesIn(cell_names()),
+                         [](const auto& instance) { return instance.param; });
+
+/// An RNN that forgot to use its recurrent weights: a frozen tensor.
+struct Forgetful : Cell {
+  Forgetful(Module& parent, const std::string& suffix, const CellOptions& cell_options)
+      : Cell(parent, suffix, cell_options),
+        biases(*this, 1, options),
+        z(*this, "weight_ih", hidden(), options, biases.all()),
+        U(*this, "weight_hh", {hidden(), hidden()}, options.recurrent_weights.per_gate(1)) {}
+  State step(StepInputs& x, const State&) override { return {tanh(x[z]), {}}; }
+
+  GateBiases biases;
+  Projection z;
+  Recurrent U;
+};
+
+TEST(SelfTest, NamesATensorThatNobodyUses) {
+  static const bool known = (add_cell<Forgetful>("forgetful"), true);
+  ASSERT_TRUE(known);
+  LanguageModelOptions options = small_options("forgetful");
+  options.noise = {};
+  LanguageModel model(options, 50);
+  const std::string text = error_of<Error>([&] { check_gradients_reach_all(model); });
+  EXPECT_EQ(text.substr(0, text.find(':')), "no gradient reaches rnn.weight_hh_l0, rnn.weight_hh_l1");
+  EXPECT_EQ(sum_of_squares(model.gradients()), 0);
+}
+
+/// An LSTM whose weight drop, while training, loses the way to the trained weight.
+struct Cut : Lstm {
+  Cut(Module& parent, const std::string& suffix, const CellOptions& cell_options)
+      : Lstm(parent, suffix, cell_options) {}
+  State step(StepInputs& x, const State& previous) override {
+    if (!training()) return Lstm::step(x, previous);
+    return lstm_state(add_linear(x.take(z), previous.h, static_cast<const Variable&>(U).detached()),
+                      previous.c);
+  }
+};
+
+TEST(SelfTest, NamesARecurrentWeightThatIsLostInTrainingOnly) {
+  static const bool known = (add_cell<Cut>("cut"), true);
+  ASSERT_TRUE(known);
+  LanguageModelOptions options = small_options("cut");
+  LanguageModel model(options, 50);
+  const std::string text = error_of<Error>([&] { check_gradients_reach_all(model); });
+  EXPECT_EQ(text.substr(0, text.find(':')), "no gradient reaches rnn.weight_hh_l0, rnn.weight_hh_l1");
+  EXPECT_FALSE(model.training());
+}
+
+TEST(SelfTest, LeavesNoTrace) {
+  LanguageModel model(small_options("bn_lstm"), 50), other(small_options("bn_lstm"), 50);
+  check_gradients_reach_all(other);
+  EXPECT_EQ(sum_of_squares(other.gradients()), 0);
+  EXPECT_FALSE(other.training());
+  const auto loss = [](LanguageModel& of) {
+    of.set_training(true);
+    of.begin_update({.seed = 3, .update = 1, .slice = {2, 0, 2}});
+    const auto [output, next] = of.forward({tokens({1, 2, 3, 4}), 2, 2}, of.initial_states(2));
+    return of.cross_entropy(output, tokens({3, 4, 5, 6})).total.value().item();
+  };
+  EXPECT_EQ(loss(model), loss(other));
+  EXPECT_EQ(model.values().to_vector(), other.values().to_vector());
+  for (size_t i = 0; i < model.buffers().size(); ++i)
+    EXPECT_EQ(model.buffers()[i]->tensor().to_vector(), other.buffers()[i]->tensor().to_vector());
+  check_gradients_reach_all(other);
+  EXPECT_TRUE(other.training());
+  EXPECT_EQ(other.statistics_momentum(), Module::training_statistics_momentum);
+}
+
+}  // namespace
+}  // namespace rondo

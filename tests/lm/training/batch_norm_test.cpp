@@ -1,0 +1,215 @@
+// Batch normalisation in trainings and files: its statistics are saved, resumed exactly, and estimated anew
+// when a training ends.
+#include <nlohmann/json.hpp>
+
+#include "lm/evaluation/evaluation.h"
+#include "lm/program/model.h"
+#include "lm/training/checkpoint.h"
+#include "tests/data/tensors_in_memory.h"
+#include "tests/lm/program/program.h"
+
+namespace rondo {
+namespace {
+
+constexpr int32_t line_end = 3;
+/// Lines of ten symbols, four batches of them.
+std::vector<int32_t> some_ids() {
+  std::vector<int32_t> ids(480);
+  for (size_t i = 0; i < ids.size(); ++i) {
+    ids[i] = static_cast<int32_t>((i * i + i / 3) % 11);
+    if ((i % 10 == 9) != (ids[i] == line_end)) ids[i] = i % 10 == 9 ? line_end : 4;
+  }
+  return ids;
+}
+
+Recipe small_recipe(const std::string& cell = "bn_lstm", const std::string& batching = "streams") {
+  Recipe recipe;
+  recipe.data.batching = batching;
+  recipe.model.cell = cell;
+  recipe.model.layers = 2;
+  recipe.model.embedding = 6;
+  recipe.model.hidden = {6};
+  recipe.model.dropout = 0.3;
+  recipe.train.batch = 12;
+  recipe.train.micro_batch = 6;
+  recipe.train.length = 7;
+  return recipe;
+}
+
+/// All buffers, one behind another.
+std::vector<real> statistics_of(const Module& model) {
+  std::vector<real> all;
+  for (const Buffer* buffer : model.buffers())
+    for (const real number : buffer->tensor().to_vector()) all.push_back(number);
+  return all;
+}
+
+void updates(Training& training, int count) {
+  for (int i = 0; i < count; ++i) {
+    if (!training.trainer.next_batch()) {
+      training.trainer.begin_next_epoch();
+      ASSERT_TRUE(training.trainer.next_batch());
+    }
+    training.trainer.step();
+  }
+}
+
+struct Case {
+  std::string cell, batching;
+};
+void PrintTo(const Case& it, std::ostream* out) { *out << it.cell << "_" << it.batching; }
+class BatchNormTraining : public testing::TestWithParam<Case> {};
+
+TEST_P(BatchNormTraining, GoesOnFromASavedStateWithTheSameBits) {
+  const TemporaryFolder folder;
+  const std::vector<int32_t> ids = some_ids();
+  const Recipe recipe = small_recipe(GetParam().cell, GetParam().batching);
+  Training whole(recipe, 11, ids, line_end), resumed(recipe, 11, ids, line_end);
+  updates(whole, 3);
+  const std::vector<real> after_three = statistics_of(whole.model);
+  whole.trainer.save(folder / "state", 0);
+  resumed.trainer.load(folder / "state");
+  EXPECT_EQ(statistics_of(resumed.model), after_three);
+  updates(whole, 12);
+  updates(resumed, 12);
+  EXPECT_EQ(resumed.model.values().to_vector(), whole.model.values().to_vector());
+  EXPECT_EQ(statistics_of(resumed.model), statistics_of(whole.model));
+  EXPECT_NE(statistics_of(whole.model), after_three);
+}
+
+TEST_P(BatchNormTraining, LearnsAndIsEvaluatedWithStatisticsOfTheWholeText) {
+  const std::vector<int32_t> ids = some_ids();
+  Recipe recipe = small_recipe(GetParam().cell, GetParam().batching);
+  recipe.model.dropout = 0;
+  recipe.train.learning_rate = 0.01;
+  Training training(recipe, 11, ids, line_end);
+  const auto nats = [&] {
+    Reading reading;
+    if (recipe.data.batching == "lines") reading.line_end = line_end;
+    return evaluate_ids(training.model, ids, reading).nats();
+  };
+  const double before = nats();
+  updates(training, 100);
+  std::vector<int64_t> told;
+  const auto weights = training.model.values().to_vector();
+  EXPECT_EQ(training.task.estimate_statistics([&](int64_t done) { told.push_back(done); }),
+            training.task.scored_per_epoch());
+  Training unread(recipe, 11, ids, line_end);
+  size_t chunks = 0;
+  while (unread.trainer.next_batch()) ++chunks;
+  EXPECT_EQ(told.size(), chunks);
+  EXPECT_EQ(told.back(), training.task.scored_per_epoch());
+  EXPECT_EQ(training.model.values().to_vector(), weights);
+  EXPECT_FALSE(training.model.statistics_momentum().has_value());
+  // The rows of both micro-batches are counted; 39 steps in a stream, whose last slot is reused.
+  const Buffer& rows = *training.model.buffers()[2];
+  EXPECT_EQ(rows.name(), "rnn.rows_seen_ih_l0");
+  const auto streams = static_cast<real>(recipe.train.batch);
+  if (recipe.data.batching == "streams") {
+    EXPECT_EQ(rows.tensor().to_vector(),
+              (std::vector<real>{streams, streams, streams, streams, streams, streams, streams * (39 - 6)}));
+  }
+  const std::vector<real> once = statistics_of(training.model);
+  EXPECT_LT(nats(), before - 0.5);
+  EXPECT_EQ(statistics_of(training.model), once) << "an evaluation moves nothing";
+  training.task.estimate_statistics([](int64_t) {});
+  EXPECT_EQ(statistics_of(training.model), once) << "the same again";
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryBatching, BatchNormTraining,
+                         testing::Values(Case{"bn_lstm", "streams"}, Case{"bn_lstm", "lines"},
+                                         Case{"bn_lstm", "crops"}, Case{"bn_mi_lstm", "streams"},
+                                         Case{"bn_mi_lstm", "lines"}, Case{"bn_mi_lstm", "crops"}),
+                         testing::PrintToStringParamName());
+
+// Lines of 4, 3 and 4 symbols in a batch of their own size, and of five.
+TEST(BatchNormModel, KnowsNothingOfPadding) {
+  const std::vector<int32_t> ids = {1, 2, 3, 0, 4, 5, 0, 2, 1, 4, 0};
+  Recipe recipe = small_recipe("bn_lstm", "lines");
+  recipe.model.dropout = 0;
+  recipe.train.micro_batch = 0;
+  recipe.train.optimizer = "sgd";
+  const auto trained = [&](int64_t batch) {
+    recipe.train.batch = batch;
+    Training training(recipe, 11, ids, 0);
+    updates(training, 1);
+    std::vector<real> all = statistics_of(training.model);
+    for (const real number : training.model.values().to_vector()) all.push_back(number);
+    return all;
+  };
+  const auto three = trained(3), five = trained(5);
+  for (size_t i = 0; i < three.size(); ++i) ASSERT_NEAR(three[i], five[i], 1e-5) << i;
+}
+
+TEST(BatchNormModel, SavesItsStatisticsButDoesNotCountThem) {
+  const TemporaryFolder folder;
+  const std::vector<int32_t> ids = some_ids();
+  Training training(small_recipe(), 11, ids), other(small_recipe(), 11, ids);
+  updates(training, 2);
+  save_model(folder / "model", training.model);
+  const Safetensors file(folder / "model");
+  EXPECT_EQ(file.get("rnn.running_mean_c_l0").shape, (std::vector<int64_t>{7, 6}));
+  EXPECT_EQ(file.get("rnn.running_variance_ih_l1").shape, (std::vector<int64_t>{7, 24}));
+  EXPECT_EQ(file.get("rnn.rows_seen_hh_l1").shape, (std::vector<int64_t>{7}));
+  // 2 layers of 3 norms of 3 buffers.
+  EXPECT_EQ(file.tensors().size(), training.model.segments().size() + 18);
+  int64_t in_segments = 0;
+  for (const Segment& segment : training.model.segments()) in_segments += segment.shape.size();
+  EXPECT_EQ(training.model.parameter_count(), in_segments);
+
+  load_model(folder / "model", other.model);
+  EXPECT_EQ(other.model.values().to_vector(), training.model.values().to_vector());
+  EXPECT_EQ(statistics_of(other.model), statistics_of(training.model));
+  save_model(folder / "again", other.model);
+  EXPECT_EQ(bytes_of_file(folder / "again"), bytes_of_file(folder / "model"));
+}
+
+TEST(BatchNormModel, RefusesFilesOfOtherRecipes) {
+  const TemporaryFolder folder;
+  const std::vector<int32_t> ids = some_ids();
+  Training norm(small_recipe(), 11, ids), plain(small_recipe("lstm"), 11, ids);
+  save_model(folder / "norm", norm.model);
+  save_model(folder / "plain", plain.model);
+  EXPECT_EQ(Safetensors(folder / "plain").tensors().size(), plain.model.segments().size());
+  const std::string other = "belongs to another recipe";
+  expect_contains(error_of([&] { load_model(folder / "plain", norm.model); }), other);
+  expect_contains(error_of([&] { load_model(folder / "norm", plain.model); }), other);
+  Recipe longer = small_recipe();
+  longer.train.length = 8;
+  Training eight(longer, 11, ids);
+  expect_contains(error_of([&] { load_model(folder / "norm", eight.model); }), other);
+  TensorsInMemory file(folder / "norm");
+  file.set_first(norm.model.buffers()[0]->name(), NAN);
+  write_safetensors(folder / "norm", file.tensors(), file.metadata);
+  expect_contains(error_of([&] { load_model(folder / "norm", norm.model); }), "not finite");
+}
+
+// The program, from training to evaluation.
+TEST(BatchNormProgram, EstimatesItsStatisticsWhenTrainingEnds) {
+  const SmallData data;
+  const std::vector<std::string> settings{"--epochs", "2", "--set", "model.cell=bn_lstm"};
+  auto words = data.train("run", settings);
+  const std::string out = output_of_lm(words);
+  // 150 lines of 7 words and their ends; 8 streams, the first symbol is context only.
+  const std::string said = fmt::format("statistics re-estimated over {} training symbols\n", 1199 / 8 * 8);
+  expect_contains(out, said);
+  EXPECT_LT(out.find(said), out.find("best model test"));
+  const std::string model = data.model_digest("run");
+  // A finished run that is resumed says the same and keeps the same model.
+  const std::string again = output_of_lm(data.resume("run"));
+  expect_contains(again, said);
+  EXPECT_EQ(data.model_digest("run"), model);
+  // What the training said of the test text is what the saved model gives.
+  const auto test = [](const std::string& text) { return text.substr(text.find("best model test"), 40); };
+  EXPECT_EQ(test(again), test(out));
+  const auto json = nlohmann::json::parse(
+      output_of_lm({"eval", data.path("run"), "--split", "test", "--json", "--threads", "1"}));
+  expect_contains(test(out), fmt::format("{:.4f} nats", json.at("nats").get<double>()));
+  // 2 layers of 10 steps: mean and variance of 4 x 32, 4 x 32 and 32 units, 3 counts.
+  expect_contains(output_of_lm({"info", data.path("run")}),
+                  fmt::format("statistics  {} numbers", 2 * 10 * (2 * 9 * 32 + 3)));
+  EXPECT_EQ(output_of_lm(data.train("plain", {"--epochs", "1"})).find("re-estimated"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace rondo

@@ -1,0 +1,197 @@
+// A training step on a GPU: replayed as a graph it is, bit for bit, what it is eagerly; the host waits for
+// nothing; what is not finite changes nothing.
+#include <limits>
+
+#include "lm/training/gpu_step.h"
+#include "tensor/allocator.h"
+#include "tensor/profile.h"
+#include "tests/cuda/device.h"
+#include "tests/lm/training/small_training.h"
+#include "tests/tensor/errors.h"
+
+namespace rondo {
+namespace {
+
+/// Everything that changes from step to step: masks, Adam's corrections, lengths and so rates, and whether
+/// the state goes on.
+Recipe recipe_of(const std::string& cell) {
+  Recipe recipe = small_recipe(cell);
+  recipe.model.embedding_dropout = 0.2;
+  recipe.model.tied = true;
+  recipe.train.length_deviation = 2;
+  recipe.train.reset_every = 5;
+  recipe.train.learning_rate = 0.01;
+  recipe.train.clip = 0.25;
+  recipe.train.activation_regularization = 2;
+  recipe.train.temporal_regularization = 1;
+  recipe.train.averaging = "non_monotonic";
+  recipe.train.averaging_interval = 1;
+  return recipe;
+}
+Recipe awd_recipe() {
+  Recipe recipe = recipe_of("mlstm");
+  recipe.model.weight_drop = 0.3;
+  recipe.model.experts = 3;
+  recipe.model.latent_dropout = 0.2;
+  recipe.train.optimizer = "sgd";
+  return recipe;
+}
+
+/// So many steps, the average from the middle on, a new epoch behind; then all weights, their average in
+/// force.
+std::vector<real> trained(const Recipe& recipe, const std::vector<int32_t>& ids, bool replays, double& nats) {
+  Training training(recipe, 11, ids, {}, Device::cuda);
+  training.trainer.set_replay(replays);
+  advance(training, 16);
+  nats = training.trainer.metrics().loss;
+  for (const double loss : {1.0, 2.0, 2.0, 2.0}) training.trainer.validated({.value = loss});
+  EXPECT_TRUE(training.trainer.averages());
+  advance(training, 20);
+  nats += training.trainer.metrics().loss;
+  const auto in_force = training.trainer.evaluated_weights();
+  return training.model.values().to_vector();
+}
+
+TEST(GpuStep, ReplayedIsEager) {
+  NEED_GPU();
+  const std::vector<int32_t> ids = some_ids(1200);
+  for (const Recipe& recipe : {recipe_of("lstm"), recipe_of("mi_lstm"), awd_recipe()}) {
+    double eager_nats = 0, replayed_nats = 0;
+    const std::vector<real> eager = trained(recipe, ids, false, eager_nats);
+    const std::vector<real> replayed = trained(recipe, ids, true, replayed_nats);
+    EXPECT_EQ(eager, replayed) << recipe.model.cell;
+    EXPECT_EQ(eager_nats, replayed_nats);
+  }
+}
+
+// As a profile asks for it, whose steps must not be replayed.
+TEST(GpuStep, RunsAsItIsWhereReplayIsSwitchedOff) {
+  NEED_GPU();
+  const std::vector<int32_t> ids = some_ids(1200);
+  Recipe recipe = recipe_of("lstm");
+  recipe.train.length_deviation = 0;
+  Training training(recipe, 11, ids, {}, Device::cuda), always(recipe, 11, ids, {}, Device::cuda);
+  advance(training, 4);
+  training.trainer.set_replay(false);
+  const std::vector<real> before = training.model.values().to_vector();
+  set_profiling(true);
+  advance(training, 2);
+  EXPECT_FALSE(profile().empty()) << "a replayed step calls nothing that could be timed";
+  set_profiling(false);
+  advance(always, 6);
+  EXPECT_NE(training.model.values().to_vector(), before);
+  EXPECT_EQ(training.model.values().to_vector(), always.model.values().to_vector());
+  training.trainer.metrics();
+  always.trainer.metrics();
+}
+
+TEST(GpuStep, IsTheCpus) {
+  NEED_GPU();
+  const std::vector<int32_t> ids = some_ids(1200);
+  Training on_cpu(awd_recipe(), 11, ids), on_gpu(awd_recipe(), 11, ids, {}, Device::cuda);
+  for (int i = 0; i < 20 && on_cpu.trainer.next_batch() && on_gpu.trainer.next_batch(); ++i) {
+    const StepMetrics expected = update(on_cpu), got = update(on_gpu);
+    // Float sums in another order; the difference grows with the steps.
+    EXPECT_NEAR(got.loss, expected.loss, 1e-4 * expected.loss) << i;
+    EXPECT_NEAR(got.gradient_norm, expected.gradient_norm, 1e-3 * expected.gradient_norm) << i;
+    EXPECT_EQ(got.learning_rate, expected.learning_rate);
+    EXPECT_EQ(got.scored, expected.scored);
+  }
+}
+
+// One-hot symbols, lines of which not all is scored, batch normalisation: such steps are run as they are.
+TEST(GpuStep, IsTheCpusWhereItIsNotReplayed) {
+  NEED_GPU();
+  const std::vector<int32_t> ids = some_ids(1200);
+  Recipe lines = recipe_of("lstm"), normalised = recipe_of("bn_lstm");
+  lines.data.batching = "lines";
+  lines.train.length_deviation = normalised.train.length_deviation = 0;
+  lines.train.reset_every = 0;
+  lines.model.tied = normalised.model.tied = false;
+  lines.model.embedding = 0;
+  lines.model.embedding_dropout = 0;
+  lines.train.averaging = normalised.train.averaging = "never";
+  // Statistics of two rows turn rounding errors into other signs.
+  normalised.train.batch = 12;
+  normalised.train.micro_batch = 6;
+  for (const Recipe& recipe : {lines, normalised}) {
+    Training on_cpu(recipe, 11, ids, 3), on_gpu(recipe, 11, ids, 3, Device::cuda);
+    for (int i = 0; i < 8 && on_cpu.trainer.next_batch() && on_gpu.trainer.next_batch(); ++i) {
+      const double expected = update(on_cpu).loss;
+      EXPECT_NEAR(update(on_gpu).loss, expected, 1e-4 * expected) << recipe.model.cell << i;
+    }
+  }
+}
+
+TEST(GpuStep, StopsForGoodWhereALossIsNotFinite) {
+  NEED_GPU();
+  const std::vector<int32_t> ids = some_ids(1200);
+  Training training(recipe_of("lstm"), 11, ids, {}, Device::cuda);
+  advance(training, 20);
+  training.trainer.metrics();
+  std::vector<real> values = training.model.values().to_vector();
+  values[3] = std::numeric_limits<real>::quiet_NaN();
+  training.model.values().set(values.data());
+  advance(training, 10);  // nobody asks how it goes
+  try {
+    training.trainer.metrics();
+    FAIL() << "no divergence";
+  } catch (const Diverged& error) {
+    EXPECT_NE(std::string(error.what()).find("step 21: the loss is nan"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find(training.model.segments()[0].name), std::string::npos);
+  }
+  const std::vector<real> after = training.model.values().to_vector();
+  for (size_t i = 0; i < values.size(); ++i)
+    if (i != 3) {
+      ASSERT_EQ(after[i], values[i]) << i;
+    }
+}
+
+// The gradients that lie there are those of a later step.
+TEST(GpuStep, NamesNoGradientWhereItIsAskedLater) {
+  NEED_GPU();
+  const std::vector<int32_t> ids = some_ids(1200);
+  for (const int later : {0, 3}) {
+    Training training(recipe_of("lstm"), 11, ids, {}, Device::cuda);
+    fill(training.model.values(), real(3e38));  // all logits overflow
+    advance(training, 1 + later);
+    const std::string error = error_of([&] { training.trainer.metrics(); });
+    EXPECT_TRUE(error.starts_with("step 1: ")) << error;
+    EXPECT_EQ(error.ends_with("no parameter, so a gradient or the loss"), later > 0) << error;
+  }
+}
+
+TEST(GpuStep, ManyStepsAreCollectedInTime) {
+  NEED_GPU();
+  Recipe recipe = recipe_of("lstm");
+  recipe.train.length = 1;
+  recipe.train.length_deviation = 0;
+  recipe.train.batch = 2;
+  recipe.train.micro_batch = 0;
+  const std::vector<int32_t> ids = some_ids(700);
+  Training training(recipe, 11, ids, {}, Device::cuda), each(recipe, 11, ids, {}, Device::cuda);
+  double nats = 0;
+  int64_t steps = 0;
+  for (; training.trainer.next_batch(); ++steps) training.trainer.step();
+  while (each.trainer.next_batch()) nats += update(each).loss;
+  EXPECT_GT(steps, 300);
+  EXPECT_EQ(training.trainer.metrics().loss, nats);
+}
+
+TEST(GpuStep, AsksTheDriverForNothingInASteadyLoop) {
+  NEED_GPU();
+  const std::vector<int32_t> ids = some_ids(4000);
+  Recipe recipe = awd_recipe();
+  recipe.train.length_deviation = 0;
+  Training training(recipe, 11, ids, {}, Device::cuda);
+  advance(training, 3);
+  const size_t before = memory_statistics(Device::cuda).system_allocations;
+  const int64_t launches = cuda::launches();
+  advance(training, 10);
+  EXPECT_EQ(memory_statistics(Device::cuda).system_allocations, before);
+  EXPECT_GT(cuda::launches(), launches + 1000);  // of the graphs
+  EXPECT_GT(training.trainer.metrics().loss, 0);
+}
+
+}  // namespace
+}  // namespace rondo

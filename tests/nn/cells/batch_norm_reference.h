@@ -1,0 +1,215 @@
+// Recurrent batch normalisation in plain loops, written from the equations of Cooijmans et al. 2016, and a
+// cell to hold to them. The loops run on doubles for the values and on complex numbers for the derivatives:
+// Im f(x + ih) / h with h = 1e-100 is exact to the last digits.
+#pragma once
+
+#include <cmath>
+#include <complex>
+#include <map>
+#include <stdexcept>
+
+#include "autograd/functions.h"
+#include "nn/cells/batch_norm_lstm.h"
+#include "tensor/random.h"
+#include "tests/autograd/samples.h"
+#include "tests/nn/parameters.h"
+
+namespace rondo::batch_norm_reference {
+
+constexpr int64_t T = 6, B = 4, I = 3, H = 3, slots = 4;
+
+// ---- Plain loops.
+
+using Complex = std::complex<double>;
+template <class Number>
+using Vector = std::vector<Number>;
+template <class Number>
+using Named = std::map<std::string, Vector<Number>>;
+/// valid[t][b].
+using Marks = std::vector<std::vector<bool>>;
+
+struct Statistics {
+  Vector<double> mean, variance;
+};
+/// Of each time step, by "ih", "hh" and "c".
+using StatisticsOfSteps = std::vector<std::map<std::string, Statistics>>;
+
+inline double real_part(double x) { return x; }
+inline double real_part(const Complex& x) { return x.real(); }
+
+template <class Number>
+struct PlainOutputs {
+  Vector<Number> h;           // [T, B, H], zeros where not valid
+  Vector<Number> c;           // [B, H] after the last step, zeros where not valid
+  StatisticsOfSteps batches;  // what each step computed
+};
+
+/// All parameters by name, with x [T, B, I], h0 and c0 [B, H]. `population`: what to normalise by, the
+/// batch's own if null.
+template <class Number>
+PlainOutputs<Number> plain(const Named<Number>& p, bool integrated, const Marks& valid,
+                           const StatisticsOfSteps* population) {
+  PlainOutputs<Number> result{Vector<Number>(T * B * H), Vector<Number>(B * H), StatisticsOfSteps(T)};
+  Vector<Number> h = p.at("h0"), c = p.at("c0");
+  for (int64_t t = 0; t < T; ++t) {
+    // Of v [B, width]: gamma (v - mean) / sqrt(variance + 1e-5); what does not vary is 0.
+    const auto normalized = [&](const std::string& name, const Vector<Number>& v) {
+      const auto width = std::ssize(v) / B;
+      Vector<Number> y(v.size());
+      Statistics& kept = result.batches[t][name];
+      for (int64_t j = 0; j < width; ++j) {
+        Number mean = 0, variance = 0;
+        if (population) {
+          mean = (*population)[t].at(name).mean[j];
+          variance = (*population)[t].at(name).variance[j];
+        } else {
+          double rows = 0;
+          for (int64_t b = 0; b < B; ++b)
+            if (valid[t][b]) mean += v[b * width + j], ++rows;
+          mean /= rows;
+          for (int64_t b = 0; b < B; ++b)
+            if (valid[t][b]) variance += (v[b * width + j] - mean) * (v[b * width + j] - mean);
+          variance /= rows;
+        }
+        kept.mean.push_back(real_part(mean));
+        kept.variance.push_back(real_part(variance));
+        if (real_part(variance) < 1e-8) continue;
+        for (int64_t b = 0; b < B; ++b)
+          y[b * width + j] =
+              p.at("gamma_" + name)[j] * (v[b * width + j] - mean) / std::sqrt(variance + 1e-5);
+      }
+      return y;
+    };
+    Vector<Number> Wx(B * 4 * H), Uh(B * 4 * H), next_c(B * H), o(B * H);
+    for (int64_t b = 0; b < B; ++b)
+      for (int64_t k = 0; k < 4 * H; ++k) {
+        for (int64_t i = 0; i < I; ++i)
+          Wx[b * 4 * H + k] += p.at("weight_ih")[k * I + i] * p.at("x")[(t * B + b) * I + i];
+        for (int64_t i = 0; i < H; ++i) Uh[b * 4 * H + k] += p.at("weight_hh")[k * H + i] * h[b * H + i];
+      }
+    const Vector<Number> Wx_hat = normalized("ih", Wx), Uh_hat = normalized("hh", Uh);
+    const auto s = [](const Number& z) { return 1.0 / (1.0 + std::exp(-z)); };
+    for (int64_t b = 0; b < B; ++b)
+      for (int64_t j = 0; j < H; ++j) {
+        const auto z = [&](int64_t gate) {
+          const int64_t k = gate * H + j;
+          const Number &w = Wx_hat[b * 4 * H + k], &u = Uh_hat[b * 4 * H + k];
+          if (!integrated) return w + u + p.at("bias_ih")[k];
+          return p.at("alpha")[k] * w * u + p.at("beta1")[k] * u + p.at("beta2")[k] * w + p.at("bias_ih")[k];
+        };
+        next_c[b * H + j] = s(z(1)) * c[b * H + j] + s(z(0)) * std::tanh(z(2));
+        o[b * H + j] = s(z(3));
+      }
+    const Vector<Number> c_hat = normalized("c", next_c);
+    for (int64_t b = 0; b < B; ++b)
+      for (int64_t j = 0; j < H && valid[t][b]; ++j) {
+        c[b * H + j] = next_c[b * H + j];
+        h[b * H + j] = o[b * H + j] * std::tanh(c_hat[b * H + j] + p.at("beta_c")[j]);
+        result.h[(t * B + b) * H + j] = h[b * H + j];
+        if (t == T - 1) result.c[b * H + j] = c[b * H + j];
+      }
+  }
+  return result;
+}
+
+// ---- The cell.
+
+inline const Marks all_valid(T, std::vector<bool>(B, true));
+/// RowMask end after 6, 2, 5 and 6 steps.
+inline const Marks padded = [] {
+  Marks marks = all_valid;
+  for (int64_t t = 2; t < T; ++t) marks[t][1] = false;
+  for (int64_t t = 5; t < T; ++t) marks[t][2] = false;
+  return marks;
+}();
+
+/// A cell whose input and initial state are parameters, too.
+struct Model : Module {
+  explicit Model(const std::string& name, uint64_t seed = 1)
+      : cell(make_cell(name, *this, "_l0", options())),
+        x(*this, "x_l0", {T, B, I}, constant_values(0)),
+        h0(*this, "h0_l0", {B, H}, constant_values(0)),
+        c0(*this, "c0_l0", {B, H}, constant_values(0)) {
+    finalize(1);
+    for (const Segment& segment : segments()) {
+      const bool gamma = segment.name.starts_with("gamma");
+      fill_uniform(part_of(values(), segment), {.seed = seed, .name = hash_of(segment.name)},
+                   gamma ? 0.5 : -1, gamma ? 1.5 : 1);
+    }
+  }
+  static CellOptions options() {
+    CellOptions options = pytorch_cell(I, H);
+    options.statistics_steps = slots;
+    return options;
+  }
+  BatchNormLstmBase& batch_norm_cell() { return dynamic_cast<BatchNormLstmBase&>(*cell); }
+  Tensor buffer(const std::string& name) const {
+    for (const Buffer* it : buffers())
+      if (it->name() == name + "_l0") return it->tensor();
+    throw std::runtime_error("no buffer " + name);
+  }
+  void draw_input(uint64_t seed) { fill_uniform(value_of(*this, "x_l0"), {.seed = seed}, -1, 1); }
+
+  struct Result {
+    std::vector<Variable> h;
+    Variable c;
+  };
+  /// What is not valid is some number, in the projected input as in the state: the layer lets no NaN through.
+  Result run(const Marks& valid, int64_t steps = 0) {
+    const auto marked = [&](const RowMask& rows, const Variable& v) {
+      return select_rows(rows, v, Variable(Tensor::filled(v.shape(), 77)));
+    };
+    State state{h0, c0, steps};
+    Result result;
+    cell->begin_chunk();
+    for (int64_t t = 0; t < T; ++t) {
+      const bool all = valid[t] == std::vector<bool>(B, true);
+      const RowMask rows = all ? nullptr : std::make_shared<const std::vector<bool>>(valid[t]);
+      StepInputs inputs({marked(rows, batch_norm_cell().W(x.variable()[t]))}, rows);
+      const int64_t next = state.steps + 1;
+      state = cell->step(inputs, state.map([&](const Variable& v) { return marked(rows, v); }));
+      state.steps = next;
+      result.h.push_back(select_rows(rows, state.h));
+      result.c = select_rows(rows, state.c);
+    }
+    return result;
+  }
+  /// All parameters as numbers.
+  template <class Number>
+  Named<Number> numbers() const {
+    Named<Number> named;
+    for (const Segment& segment : segments()) {
+      const std::vector<real> v = part_of(values(), segment).to_vector();
+      named[segment.name.substr(0, segment.name.size() - 3)].assign(v.begin(), v.end());
+    }
+    return named;
+  }
+  /// The statistics of the batches of one run, by the plain loops.
+  StatisticsOfSteps of_batches(const Marks& valid = all_valid) const {
+    return plain<double>(numbers<double>(), false, valid, nullptr).batches;
+  }
+
+  std::unique_ptr<Cell> cell;
+  Parameter x, h0, c0;
+};
+
+/// Population statistics that no batch has.
+inline StatisticsOfSteps set_population(Model& model) {
+  StatisticsOfSteps population(T);
+  fill(model.buffer("rows_seen_ih"), 1);
+  fill(model.buffer("rows_seen_hh"), 1);
+  fill(model.buffer("rows_seen_c"), 1);
+  for (const std::string name : {"ih", "hh", "c"}) {
+    const Tensor mean = model.buffer("running_mean_" + name),
+                 variance = model.buffer("running_variance_" + name);
+    fill_uniform(mean, {.seed = 5, .name = hash_of(name)}, -1, 1);
+    fill_uniform(variance, {.seed = 6, .name = hash_of(name)}, 0.1, 2);
+    for (int64_t t = 0; t < T; ++t) {
+      const int64_t slot = t < slots ? t : slots - 1;
+      population[t][name] = {mean[slot].to_vector(), variance[slot].to_vector()};
+    }
+  }
+  return population;
+}
+
+}  // namespace rondo::batch_norm_reference

@@ -1,0 +1,423 @@
+// Every cell, in every way in which a stack may run it: values and gradients against plain loops written from
+// the equations (tests/nn/cells/plain_cells.h), and gradients against central differences.
+#include <gtest/gtest.h>
+
+#include "autograd/functions.h"
+#include "tensor/random.h"
+#include "tests/autograd/samples.h"
+#include "tests/nn/cells/plain_gradients.h"
+#include "tests/nn/recurrent/stack_model.h"
+
+namespace rondo {
+namespace {
+
+constexpr int64_t T = StackModel::T, B = StackModel::B, I = StackModel::I, H = StackModel::H;
+
+// What a cell may be asked for.
+const std::vector<Condition> settings = {
+    {.name = "one_bias"},
+    {.name = "two_biases", .bias_count = 2},
+    {.name = "no_biases", .bias_count = 0},
+    {.name = "M_as_H_zero_state", .intermediate = H, .zero_state = true},
+    {.name = "other_M", .intermediate = 2},
+    {.name = "two_inner_layers", .transition = {3}, .transition_ends_in_state = true},
+    {.name = "narrow_inner_layers", .transition = {3, 2}},
+};
+// What a stack may do with it.
+const std::vector<Condition> structures = {
+    {.name = "lengths", .lengths = {T, 2, 4}},
+    {.name = "lengths_zero_state", .zero_state = true, .lengths = {0, 3, 1}},
+    {.name = "bidirectional", .bidirectional = true},
+    {.name = "bidirectional_lengths", .bidirectional = true, .lengths = {3, T, 1}},
+    {.name = "minor", .minor = 2},
+    {.name = "minor_on_previous",
+     .minor = 3,
+     .minor_input = MinorInput::previous_layer,
+     .lengths = {4, 0, T}},
+    {.name = "variational_mask", .noise = {.dropout = 0.4}, .training = true},
+    {.name = "variational_mask_lengths",
+     .bidirectional = true,
+     .lengths = {2, T, 3},
+     .noise = {.dropout = 0.4},
+     .training = true},
+    {.name = "masks_in_evaluation", .noise = {.dropout = 0.4}},
+    {.name = "zoneout", .noise = {.zoneout = 0.3, .zoneout_memory = 0.5}, .training = true},
+    {.name = "zoneout_lengths",
+     .lengths = {4, 1, 2},
+     .noise = {.zoneout = 0.3, .zoneout_memory = 0.5},
+     .training = true},
+    {.name = "zoneout_in_evaluation", .noise = {.zoneout = 0.3, .zoneout_memory = 0.5}},
+    {.name = "weight_drop", .noise = {.weight_drop = 0.5}, .training = true},
+    {.name = "weight_drop_bidirectional",
+     .bidirectional = true,
+     .minor = 2,
+     .noise = {.dropout = 0.4, .weight_drop = 0.3},
+     .training = true},
+    {.name = "weight_drop_in_evaluation", .noise = {.weight_drop = 0.5}},
+};
+
+std::vector<Condition> all_conditions() {
+  std::vector<Condition> all = settings;
+  all.insert(all.end(), structures.begin(), structures.end());
+  return all;
+}
+
+bool suits(const std::string& cell, const Condition& condition) {
+  return condition.bias_count > 0 || uses_of(cell).bias_count;
+}
+
+/// What is summed up to a loss: the output and the last states, each element with a weight of its own.
+std::vector<std::vector<double>> loss_weights(const RecurrentStack::Result& result) {
+  std::vector<Shape> shapes = {result.output.shape()};
+  for (const State& state : result.states) shapes.insert(shapes.end(), 2, state.h.shape());
+  std::vector<std::vector<double>> weights;
+  for (const Tensor& it : samples(shapes)) weights.push_back(it.to_vector());
+  return weights;
+}
+
+Variable loss_of(const RecurrentStack::Result& result) {
+  const auto weights = loss_weights(result);
+  const auto weighted = [&](const Variable& x, size_t i) {
+    return sum(x * Variable(Tensor::from(weights[i], x.shape())));
+  };
+  Variable loss = weighted(result.output, 0);
+  for (size_t i = 0; i < result.states.size(); ++i) {
+    loss = loss + weighted(result.states[i].h, 1 + 2 * i);
+    if (result.states[i].c.defined()) loss = loss + weighted(result.states[i].c, 2 + 2 * i);
+  }
+  return loss;
+}
+
+// ---- The stack as plain loops.
+
+struct PlainResult {
+  std::vector<std::vector<Vector>> output;      // of each stream and step, without the padding
+  std::vector<std::vector<PlainState>> states;  // of each cell and stream
+};
+
+/// Elements of row b of a mask [B, units]: whether they live.
+std::vector<bool> alive(const std::string& module, uint32_t draw, double probability, int64_t units,
+                        int64_t b) {
+  const Tensor mask({B, units});
+  fill_dropout_mask(mask, {StackModel::seed, hash_of(module), draw, StackModel::update}, probability,
+                    {B, 0, B});
+  std::vector<bool> result;
+  for (int64_t j = 0; j < units; ++j) result.push_back(mask.data()[b * units + j] > 0);
+  return result;
+}
+
+/// Weight drop on the recurrent weights of a layer, which are drawn in the order in which they were made.
+void drop_weights(const StackModel& model, PlainLayer& layer, const std::string& suffix) {
+  const double probability = model.condition.noise.weight_drop;
+  RandomKey key{StackModel::seed, hash_of("rnn.weight_drop" + suffix + "."), 0, StackModel::update};
+  for (const Segment& segment : model.segments()) {
+    if (!segment.name.starts_with("rnn.weight_") || !segment.name.ends_with(suffix)) continue;
+    const std::string name = segment.name.substr(4, segment.name.size() - 4 - suffix.size()),
+                      kind = name.substr(7);
+    const bool recurrent = kind == "hh" || kind == "hm" || kind == "mh" || kind == "shortcut" ||
+                           kind.find_first_not_of("0123456789") == std::string::npos;
+    if (!recurrent || !layer.has(name) || probability == 0) continue;
+    Vector& weight = layer.named[name];
+    for (size_t i = 0; i < weight.size(); ++i)
+      weight[i] = key.bits(i) < probability * 4294967296.0 ? 0.0 : weight[i] / (1 - probability);
+    ++key.draw;
+  }
+}
+
+/// One cell over the steps of one stream, without its padding.
+std::vector<Vector> plain_layer(const StackModel& model, const PlainCell& cell, const PlainLayer& layer,
+                                const std::string& suffix, const std::vector<Vector>& x, PlainState& state,
+                                int64_t b) {
+  const RecurrentRegularization& noise = model.condition.noise;
+  const auto zoned_out = [&](const Vector& next, const Vector& old, const std::string& name,
+                             double probability, uint32_t t) {
+    if (probability == 0) return next;
+    Vector result(next.size());
+    if (!model.condition.training) {
+      for (size_t j = 0; j < next.size(); ++j) result[j] = probability * old[j] + (1 - probability) * next[j];
+      return result;
+    }
+    const std::vector<bool> moves = alive("rnn." + name + suffix + ".", t, probability, std::ssize(next), b);
+    for (size_t j = 0; j < next.size(); ++j) result[j] = moves[j] ? next[j] : old[j];
+    return result;
+  };
+  std::vector<Vector> outputs;
+  for (size_t t = 0; t < x.size(); ++t) {
+    Vector seen = state.h;
+    if (model.condition.training && noise.dropout > 0) {
+      const std::vector<bool> kept =
+          alive("rnn.state_dropout" + suffix + ".", 0, noise.dropout, std::ssize(seen), b);
+      for (size_t j = 0; j < seen.size(); ++j) seen[j] = kept[j] ? seen[j] / (1 - noise.dropout) : 0.0;
+    }
+    PlainState next = cell(layer, x[t], seen, state.c, state.h);
+    next.h = zoned_out(next.h, state.h, "zoneout", noise.zoneout, static_cast<uint32_t>(t));
+    if (!next.c.empty())
+      next.c = zoned_out(next.c, state.c, "zoneout_memory", noise.zoneout_memory, static_cast<uint32_t>(t));
+    state = next;
+    outputs.push_back(state.h);
+  }
+  return outputs;
+}
+
+PlainResult plain_run(const StackModel& model, const PlainCell& cell, const Parameters& parameters) {
+  const Condition& how = model.condition;
+  PlainResult result;
+  result.states.resize(model.start.size() / 2);
+  const auto row = [](const Vector& values, int64_t i, int64_t width) {
+    return Vector(values.begin() + i * width, values.begin() + (i + 1) * width);
+  };
+  for (int64_t b = 0; b < B; ++b) {
+    const int64_t length = how.lengths.empty() ? T : how.lengths[b];
+    std::vector<Vector> embedding;
+    for (int64_t t = 0; t < length; ++t) embedding.push_back(row(parameters.at("x"), t * B + b, I));
+    std::vector<Vector> previous = embedding;
+    size_t number = 0;
+    for (size_t i = 0; i < 2; ++i) {
+      std::vector<Vector> joined(embedding.size());
+      const auto add = [&](const std::vector<Vector>& x, const std::string& suffix, int64_t units,
+                           bool reverse) {
+        PlainLayer layer{x.empty() ? 0 : std::ssize(x[0]), units, {}};
+        for (const auto& [name, values] : parameters)
+          if (name.starts_with("rnn.") && name.ends_with(suffix))
+            layer.named[name.substr(4, name.size() - 4 - suffix.size())] = values;
+        if (how.training) drop_weights(model, layer, suffix);
+        const std::string index = std::to_string(number);
+        PlainState state = {row(parameters.at("start.h" + index), b, units),
+                            model.has_memory() ? row(parameters.at("start.c" + index), b, units) : Vector()};
+        std::vector<Vector> read = x;
+        if (reverse) std::reverse(read.begin(), read.end());
+        std::vector<Vector> outputs = plain_layer(model, cell, layer, suffix, read, state, b);
+        if (reverse) std::reverse(outputs.begin(), outputs.end());
+        for (size_t t = 0; t < joined.size(); ++t)
+          joined[t].insert(joined[t].end(), outputs[t].begin(), outputs[t].end());
+        result.states[number++].push_back(state);
+      };
+      const std::string suffix = "_l" + std::to_string(i);
+      for (const bool minor : {false, true}) {
+        if (minor && how.minor == 0) continue;
+        const bool on_embedding = minor && how.minor_input == MinorInput::embedding;
+        for (const bool reverse : {false, true})
+          if (!reverse || how.bidirectional)
+            add(on_embedding ? embedding : previous,
+                suffix + (minor ? "_minor" : "") + (reverse ? "_reverse" : ""),
+                minor    ? how.minor
+                : i == 0 ? H
+                         : H - 1,
+                reverse);
+      }
+      previous = joined;
+    }
+    result.output.push_back(previous);
+  }
+  return result;
+}
+
+Number plain_loss(const PlainResult& result, const std::vector<std::vector<double>>& weights) {
+  Number loss = 0;
+  for (int64_t b = 0; b < B; ++b)
+    for (size_t t = 0; t < result.output[b].size(); ++t)
+      for (size_t j = 0; j < result.output[b][t].size(); ++j)
+        loss += result.output[b][t][j] * weights[0][(t * B + b) * result.output[b][t].size() + j];
+  for (size_t i = 0; i < result.states.size(); ++i)
+    for (int64_t b = 0; b < B; ++b) {
+      const auto& [h, c] = result.states[i][b];
+      for (size_t j = 0; j < h.size(); ++j) loss += h[j] * weights[1 + 2 * i][b * h.size() + j];
+      for (size_t j = 0; j < c.size(); ++j) loss += c[j] * weights[2 + 2 * i][b * c.size() + j];
+    }
+  return loss;
+}
+
+// ---- The tests.
+
+class CellValues : public testing::TestWithParam<size_t> {};
+
+TEST_P(CellValues, AndGradientsEqualThoseOfPlainLoops) {
+  const auto& name = plain_cells()[GetParam()].first;
+  const auto& cell = plain_cells()[GetParam()].second;
+  for (const Condition& condition : all_conditions()) {
+    if (!suits(name, condition)) continue;
+    SCOPED_TRACE(condition.name);
+    StackModel model(name, condition);
+    const RecurrentStack::Result result = model.run();
+    const Parameters parameters = parameters_of(model);
+    if (uses_of(name).bias_count) {
+      EXPECT_EQ(parameters.contains("rnn.bias_ih_l0"), condition.bias_count >= 1);
+      EXPECT_EQ(parameters.contains("rnn.bias_hh_l0"), condition.bias_count == 2);
+    }
+    const PlainResult plain = plain_run(model, cell, parameters);
+    ASSERT_EQ(model.has_memory(), !plain.states[0][0].c.empty());
+    const int64_t width = result.output.shape().columns();
+    const std::vector<real> output = result.output.value().to_vector();
+    for (int64_t b = 0; b < B; ++b)
+      for (int64_t t = 0; t < T; ++t)
+        for (int64_t j = 0; j < width; ++j) {
+          const bool padding = t >= std::ssize(plain.output[b]);
+          const double expected = padding ? 0 : plain.output[b][t][j].real();
+          ASSERT_NEAR(output[(t * B + b) * width + j], expected, 1e-12) << "step " << t << " of stream " << b;
+        }
+    for (size_t i = 0; i < result.states.size(); ++i)
+      for (int64_t b = 0; b < B; ++b) {
+        const auto expect_row = [&](const Variable& actual, const Vector& expected) {
+          const std::vector<real> values = actual.value().slice_rows(b, b + 1).to_vector();
+          ASSERT_EQ(values.size(), expected.size());
+          for (size_t j = 0; j < values.size(); ++j) ASSERT_NEAR(values[j], expected[j].real(), 1e-12);
+        };
+        expect_row(result.states[i].h, plain.states[i][b].h);
+        if (model.has_memory()) expect_row(result.states[i].c, plain.states[i][b].c);
+        EXPECT_EQ(result.states[i].steps, T);
+      }
+
+    const auto weights = loss_weights(result);
+    fill(model.gradients(), 0);
+    loss_of(result).backward();
+    expect_plain_gradients(
+        model, [&](const Parameters& moved) { return plain_loss(plain_run(model, cell, moved), weights); });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cells, CellValues, testing::Range(size_t{0}, plain_cells().size()),
+                         [](const auto& instance) { return plain_cells()[instance.param].first; });
+
+TEST(CellValues, AreHeldToALoopForEveryCell) {
+  std::vector<std::string> names;
+  for (const auto& [name, cell] : plain_cells()) names.push_back(name);
+  std::vector<std::string> row_by_row;  // not those with statistics of the batch: batch_norm_in_double_test
+  for (const std::string& name : cell_names())
+    if (StackModel(name, settings[0]).buffers().empty()) row_by_row.push_back(name);
+  EXPECT_EQ(names, row_by_row);
+}
+
+class CellTest : public testing::TestWithParam<std::string> {};
+std::string name_of(const testing::TestParamInfo<std::string>& instance) { return instance.param; }
+
+/// A structure's mistake is no single element's; the plain loops see all of them, too.
+constexpr int64_t structure_stride = 3;
+
+void expect_right_gradients(const std::string& cell, const std::vector<Condition>& conditions,
+                            int64_t stride = 1) {
+  for (const Condition& condition : conditions) {
+    if (!suits(cell, condition)) continue;
+    SCOPED_TRACE(condition.name);
+    StackModel model(cell, condition);
+    expect_parameter_gradients(
+        model, [&] { return loss_of(model.run()); }, Differences::of_second_order, stride);
+  }
+}
+
+TEST_P(CellTest, HasRightGradients) { expect_right_gradients(GetParam(), settings); }
+
+INSTANTIATE_TEST_SUITE_P(Cells, CellTest, testing::ValuesIn(cell_names()), name_of);
+
+// Each step has two rows or more, or none: a single one would be normalised by what other steps left.
+TEST(RecurrentStack, HasRightGradientsWithStatisticsOfTheBatch) {
+  for (const std::string cell : {"bn_lstm", "bn_mi_lstm"})
+    for (const Condition& condition : std::vector<Condition>{
+             {.name = "lengths", .lengths = {3, T, T}},
+             {.name = "bidirectional", .bidirectional = true, .lengths = {T, T, 2}},
+             {.name = "minor", .minor = 2, .zero_state = true, .lengths = {4, 0, 4}},
+             {.name = "masks", .lengths = {T, 1, T}, .noise = {0.4, 0.3, 0.5}, .training = true}}) {
+      SCOPED_TRACE(cell + " " + condition.name);
+      StackModel model(cell, condition);
+      model.set_statistics_rate(0.05);
+      expect_parameter_gradients(
+          model, [&] { return loss_of(model.run()); }, Differences::of_fourth_order, structure_stride);
+    }
+}
+
+TEST(RecurrentStack, HasRightGradients) {
+  expect_right_gradients("lstm", structures, structure_stride);
+  expect_right_gradients("mgru", structures, structure_stride);
+  expect_right_gradients("bn_mi_lstm", structures, structure_stride);
+}
+
+// The layer puts zeros there, which would be seen here.
+TEST(RecurrentStack, LeavesThePaddingOutOfTheStatisticsOfABatch) {
+  StackModel model("bn_lstm", {.name = "", .lengths = {T, 2, 4}, .training = true});
+  model.set_statistics_rate(0.05);
+  model.run();
+  const std::vector<real> x = model.x.variable().value().to_vector(),
+                          W = value_of(model, "rnn.weight_ih_l0").to_vector();
+  const auto buffer = [&](const std::string& name) {
+    for (const Buffer* it : model.buffers())
+      if (it->name() == name) return it->tensor();
+    throw std::runtime_error("no buffer " + name);
+  };
+  for (int64_t t = 0; t < 4; ++t)
+    for (int64_t j = 0; j < 4 * H; ++j) {
+      double sum_of_rows = 0, rows = 0;
+      for (int64_t b = 0; b < B; ++b) {
+        if (t >= model.condition.lengths[b]) continue;
+        ++rows;
+        for (int64_t i = 0; i < I; ++i) sum_of_rows += W[j * I + i] * x[(t * B + b) * I + i];
+      }
+      ASSERT_NEAR(buffer("rnn.running_mean_ih_l0").data()[t * 4 * H + j], sum_of_rows / rows, 1e-12) << t;
+    }
+}
+
+TEST(RecurrentStack, ReadsNothingInThePaddingThoughStatisticsLookAcrossRows) {
+  for (const std::string cell : {"bn_lstm", "bn_mi_lstm"}) {
+    const Condition condition{.name = "", .bidirectional = true, .lengths = {T, 2, 4}, .training = true};
+    const auto numbers = [&](real padding) {
+      StackModel model(cell, condition);
+      const Tensor x = model.x.variable().value();
+      for (int64_t i = 0; i < x.size(); ++i)
+        if (const int64_t place = place_of(x, i); std::isnan(x.data()[place]))
+          x.mutable_data()[place] = padding;
+      model.set_statistics_rate(0.05);
+      const RecurrentStack::Result result = model.run();
+      loss_of(result).backward();
+      std::vector<std::vector<real>> all = {result.output.value().to_vector(), model.gradients().to_vector()};
+      for (const Buffer* buffer : model.buffers()) all.push_back(buffer->tensor().to_vector());
+      return all;
+    };
+    const auto expected = numbers(0);
+    for (const real number : expected[1]) ASSERT_TRUE(std::isfinite(number));
+    EXPECT_EQ(numbers(NAN), expected);
+    EXPECT_EQ(numbers(1000), expected);
+  }
+}
+
+TEST(WeightDrop, ZeroesAboutHalfOfEachRecurrentWeightAndDoublesTheRest) {
+  StackModel model("mlstm", {.name = "", .noise = {.weight_drop = 0.5}, .training = true});
+  Cell& cell = *model.stack.cells()[0];
+  const auto in_force = [&](uint64_t update, BatchSlice slice) {
+    model.begin_update({.seed = 1, .update = update, .slice = slice});
+    cell.begin_chunk();
+    std::vector<std::vector<real>> values;
+    for (const Recurrent* weight : cell.recurrent_weights())
+      values.push_back(static_cast<const Variable&>(*weight).value().to_vector());
+    return values;
+  };
+  const auto first = in_force(0, {4, 0, 4});
+  ASSERT_EQ(first.size(), 2u);
+  for (size_t w = 0; w < 2; ++w) {
+    const std::vector<real> trained = cell.recurrent_weights()[w]->weight.variable().value().to_vector();
+    int64_t zeros = 0;
+    for (size_t i = 0; i < trained.size(); ++i) {
+      if (first[w][i] == 0)
+        ++zeros;
+      else
+        ASSERT_EQ(first[w][i], 2 * trained[i]);
+    }
+    const auto size = static_cast<double>(trained.size());
+    EXPECT_NEAR(static_cast<double>(zeros), 0.5 * size, 2 * std::sqrt(size));  // of 20 and of 80
+  }
+  EXPECT_EQ(in_force(0, {4, 0, 4}), first);
+  EXPECT_EQ(in_force(0, {1, 3, 4}), first) << "a micro-batch of the same update";
+  EXPECT_NE(in_force(1, {4, 0, 4}), first);
+  model.set_training(false);
+  EXPECT_EQ(in_force(0, {4, 0, 4})[0], cell.recurrent_weights()[0]->weight.variable().value().to_vector());
+}
+
+TEST(WeightDrop, LeavesWhatItDropsWithoutGradient) {
+  StackModel model("lstm", {.name = "", .noise = {.weight_drop = 0.5}, .training = true});
+  fill(model.gradients(), 0);
+  loss_of(model.run()).backward();
+  const auto& U = *model.stack.cells()[0]->recurrent_weights()[0];
+  const std::vector<real> in_force = static_cast<const Variable&>(U).value().to_vector(),
+                          gradient = gradient_of(model, "rnn.weight_hh_l0").to_vector();
+  for (size_t i = 0; i < gradient.size(); ++i) ASSERT_EQ(gradient[i] == 0, in_force[i] == 0) << i;
+}
+
+}  // namespace
+}  // namespace rondo

@@ -1,0 +1,140 @@
+// The language model: names, counts and shapes, and what it refuses.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "nn/cells/rnn.h"
+#include "tests/nn/models/small_model.h"
+#include "tests/nn/parameters.h"
+#include "tests/tensor/errors.h"
+
+namespace rondo {
+namespace {
+
+using Names = std::map<std::string, std::string>;
+
+Names names_of(const Module& model) {
+  Names names;
+  for (const Segment& segment : model.segments()) names[segment.name] = segment.shape.to_string();
+  return names;
+}
+
+TEST(LanguageModel, NamesAndShapesArePyTorchs) {
+  EXPECT_EQ(names_of(LanguageModel(small(), 11)), (Names{{"embedding.weight", "[11, 4]"},
+                                                         {"rnn.weight_ih_l0", "[20, 4]"},
+                                                         {"rnn.weight_hh_l0", "[20, 5]"},
+                                                         {"rnn.bias_ih_l0", "[20]"},
+                                                         {"rnn.bias_hh_l0", "[20]"},
+                                                         {"rnn.weight_ih_l1", "[24, 5]"},
+                                                         {"rnn.weight_hh_l1", "[24, 6]"},
+                                                         {"rnn.bias_ih_l1", "[24]"},
+                                                         {"rnn.bias_hh_l1", "[24]"},
+                                                         {"decoder.weight", "[11, 6]"},
+                                                         {"decoder.bias", "[11]"}}));
+  for (const auto& [cell, gates] : std::map<std::string, int>{
+           {"rnn", 1}, {"lstm", 4}, {"lstm_sigmoid", 4}, {"gru", 3}, {"gru_reset_after", 3}}) {
+    const Names names = names_of(LanguageModel(small(cell), 11));
+    EXPECT_EQ(names.size(), 11u) << cell;
+    EXPECT_EQ(names.at("rnn.weight_hh_l1"), fmt::format("[{}, 6]", 6 * gates)) << cell;
+    EXPECT_EQ(names.at("rnn.weight_ih_l0"), fmt::format("[{}, 4]", 5 * gates)) << cell;
+    EXPECT_EQ(names.at("rnn.bias_hh_l0"), fmt::format("[{}]", 5 * gates)) << cell;
+  }
+}
+
+TEST(LanguageModel, CountsItsParameters) {
+  const int64_t layers = 20 * (4 + 5 + 2) + 24 * (5 + 6 + 2);
+  EXPECT_EQ(LanguageModel(small(), 11).parameter_count(), 44 + layers + 66 + 11);
+  LanguageModelOptions options = small();
+  options.bias_count = 1;
+  const LanguageModel one_bias(options, 11);
+  EXPECT_EQ(one_bias.parameter_count(), 44 + layers - 44 + 66 + 11);
+  EXPECT_FALSE(has_parameter(one_bias, "rnn.bias_hh_l0"));
+  options.bias_count = 0;
+  const LanguageModel no_bias(options, 11);
+  EXPECT_EQ(no_bias.parameter_count(), 44 + layers - 88 + 66 + 11);
+  EXPECT_FALSE(has_parameter(no_bias, "rnn.bias_ih_l0"));
+  options.forget_bias = 1;
+  EXPECT_EQ(error_of([&] { LanguageModel(options, 11); }),
+            "[cell] a forget bias of 1 where gates have no biases: leave it out, or give them one");
+  options.bias_count = 3;
+  EXPECT_EQ(error_of([&] { LanguageModel(options, 11); }), "[cell] no bias per gate, one or two, got 3");
+  options = small();
+  options.output_layers = {7, 3};
+  EXPECT_EQ(LanguageModel(options, 11).parameter_count(), 44 + layers + (42 + 7) + (21 + 3) + 33 + 11);
+}
+
+TEST(LanguageModel, TiedWeightsAreOneSegmentWithTwoNames) {
+  LanguageModelOptions options = small();
+  options.hidden = {5, 4};
+  options.tied = true;
+  const LanguageModel model(options, 11);
+  EXPECT_FALSE(has_parameter(model, "decoder.weight"));
+  EXPECT_EQ(segment_of(model, "embedding.weight").aliases, std::vector<std::string>{"decoder.weight"});
+  EXPECT_EQ(model.parameter_count(), 44 + 20 * (4 + 5 + 2) + 16 * (5 + 4 + 2) + 11);
+  for (const Segment& segment : model.segments())
+    if (segment.name != "embedding.weight") {
+      EXPECT_TRUE(segment.aliases.empty()) << segment.name;
+    }
+  options.hidden = {5, 6};
+  EXPECT_EQ(error_of([&] { LanguageModel(options, 11); }),
+            "tied input and output vectors need one size: the embedding is 4, the last layer 6");
+}
+
+// The models of Maupome & Meurs, Tables 1 and 2: one-hot, one bias a gate, 41 characters of the Penn Treebank
+// and 29 of text8; 292K each, then 133K, then the larger mGRU of 2.1M and 877K.
+TEST(LanguageModel, HasTheParametersOfThePapers) {
+  struct Row {
+    const char* cell;
+    int64_t V, H, M, parameters;
+  };
+  for (const Row& row : {Row{"mlstm", 41, 700, 41, 291522},
+                         {"tmlstm", 41, 530, 41, 291375},
+                         {"tmgru", 41, 694, 41, 291706},
+                         {"mgru", 41, 1157, 41, 292061},
+                         {"mlstm", 29, 450, 29, 133170},
+                         {"tmlstm", 29, 341, 29, 133314},
+                         {"tmgru", 29, 446, 29, 133230},
+                         {"mgru", 29, 741, 29, 132997},
+                         {"mgru", 41, 700, 700, 2105641},
+                         {"mgru", 29, 450, 450, 876629}}) {
+    LanguageModelOptions options;
+    options.cell = row.cell;
+    options.embedding = 0;
+    options.hidden = {row.H};
+    options.intermediate = row.M == row.V ? 0 : row.M;  // M = V is what the input gives
+    options.bias_count = 1;
+    EXPECT_EQ(LanguageModel(options, row.V).parameter_count(), row.parameters) << row.cell << " " << row.V;
+  }
+}
+
+TEST(LanguageModel, RefusesWhatItCannotBe) {
+  EXPECT_TRUE(
+      error_of([] {
+        LanguageModel(small("lstn"), 11);
+      }).starts_with("there is no cell 'lstn'; the cells are rnn, linear_rnn, lstm, lstm_sigmoid, gru,"));
+  EXPECT_THROW(LanguageModel(small("lstn"), 11), InputError);
+  LanguageModelOptions options = small();
+  options.hidden = {};
+  EXPECT_THROW(LanguageModel(options, 11), InputError);
+}
+
+TEST(AddCell, MakesACellKnownOnce) {
+  struct Mine : Rnn {
+    using Rnn::Rnn;
+    State step(StepInputs& x, const State& previous) override {
+      return {Rnn::step(x, previous).h + real(7), {}};
+    }
+  };
+  const std::vector<std::string> before = cell_names();
+  EXPECT_EQ(error_of([] { add_cell<Mine>("lstm"); }), "[add_cell] 'lstm' is known already");
+  EXPECT_EQ(cell_names(), before);
+  add_cell<Mine>("mine");
+  EXPECT_EQ(cell_names().back(), "mine");
+  EXPECT_THROW(add_cell<Mine>("mine"), Error);
+  LanguageModel model(small("mine"), 11);
+  const auto result = model.forward({tokens({1, 2}), 2, 1}, model.initial_states(1));
+  for (const real y : result.output.features.value().to_vector()) EXPECT_NEAR(y, 7, 1) << "the step of Mine";
+}
+
+}  // namespace
+}  // namespace rondo

@@ -1,0 +1,176 @@
+// Recurrent layers: the state that is carried, and memory that is used again.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "autograd/functions.h"
+#include "autograd/operators.h"
+#include "nn/cells/gru.h"
+#include "tensor/allocator.h"
+#include "tests/nn/models/small_model.h"
+#include "tests/tensor/errors.h"
+
+namespace rondo {
+namespace {
+
+using Numbers = std::vector<real>;
+
+// ---- State.
+
+class CarriedState : public testing::TestWithParam<std::string> {};
+
+TEST_P(CarriedState, TwoChunksGiveWhatOneGives) {
+  LanguageModel model(small(GetParam()), 11);
+  const std::vector<int32_t> ids = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0, 1};  // T = 6, B = 2
+  const auto half = ids.begin() + 6;
+  const auto whole = model.forward({tokens(ids), 6, 2}, model.initial_states(2));
+  const auto first = model.forward({tokens({ids.begin(), half}), 3, 2}, model.initial_states(2));
+  const auto second = model.forward({tokens({half, ids.end()}), 3, 2}, detached(first.states));
+  Numbers both = first.output.features.value().to_vector();
+  const Numbers rest = second.output.features.value().to_vector();
+  both.insert(both.end(), rest.begin(), rest.end());
+  const Numbers expected = whole.output.features.value().to_vector();
+  ASSERT_EQ(both.size(), expected.size());
+  for (size_t i = 0; i < both.size(); ++i) ASSERT_NEAR(both[i], expected[i], 1e-6);
+  for (size_t layer = 0; layer < 2; ++layer) {
+    EXPECT_FALSE(detached(second.states)[layer].h.needs_gradient());
+    const Numbers a = second.states[layer].h.value().to_vector(),
+                  b = whole.states[layer].h.value().to_vector();
+    for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-6);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cells, CarriedState, testing::ValuesIn(cell_names()),
+                         [](const auto& instance) { return instance.param; });
+
+TEST(RecurrentLayer, ErrorsSayWhatWasExpected) {
+  LanguageModel model(small(), 11);
+  const auto error = [&](const Lengths& lengths) {
+    return error_of([&] { model.forward({tokens({1, 2, 3, 4}), 2, 2, lengths}, model.initial_states(2)); });
+  };
+  EXPECT_EQ(error({1}), "[recurrent] 2 rows need as many lengths, got 1");
+  EXPECT_EQ(error({1, 3}), "[recurrent] a length from 0 to 2 was expected: 3");
+}
+
+TEST(RecurrentStack, ErrorsSayWhatWasExpected) {
+  LanguageModel model(small(), 11);
+  EXPECT_EQ(error_of([&] {
+              model.forward({tokens({1, 2}), 1, 2}, {});
+            }),
+            "[recurrent] 2 cells need 2 states, got 0");
+}
+
+TEST(RecurrentStack, RefusesWhatDoesNotFit) {
+  struct Model : Module {
+    explicit Model(const StackOptions& options) : stack(*this, "rnn", options) { finalize(1); }
+    RecurrentStack stack;
+  };
+  const StackOptions lstm = {.cell = "lstm", .layers = {pytorch_cell(3, 4)}};
+  Model model(lstm), gru({.cell = "gru", .layers = {pytorch_cell(3, 4)}});
+  const auto error = [&](const Shape& x, const std::vector<State>& states) {
+    return error_of([&] { model.stack(Variable(Tensor::zeros(x)), states); });
+  };
+  const auto zeros = model.stack.initial_states(2);
+  EXPECT_EQ(error({2, 2, 3}, {{Variable(Tensor::zeros({2, 3})), zeros[0].c}}),
+            "[lstm_l0] a state with h [2, 4] and c [2, 4] was expected, got h [2, 3] and c [2, 4]");
+  EXPECT_EQ(error({2, 2, 3}, gru.stack.initial_states(2)),
+            "[lstm_l0] a state with h [2, 4] and c [2, 4] was expected, got h [2, 4] and c none");
+  EXPECT_EQ(error_of([&] {
+              gru.stack(Variable(Tensor::zeros({2, 2, 3})), zeros);
+            }),
+            "[gru_l0] a state with h [2, 4] and c none was expected, got h [2, 4] and c [2, 4]");
+  EXPECT_EQ(error({0, 2, 3}, zeros), "[lstm_l0] x is [T, B, 3], of one step or more, got [0, 2, 3]");
+  EXPECT_EQ(error({2, 2, 5}, zeros), "[lstm_l0] x is [T, B, 3], of one step or more, got [2, 2, 5]");
+  const auto built = [&](const std::vector<LayerOptions>& layers, bool bidirectional) {
+    return error_of([&] { Model({.cell = "lstm", .layers = layers, .bidirectional = bidirectional}); });
+  };
+  EXPECT_EQ(built({pytorch_cell(3, 4), pytorch_cell(5, 4)}, false),
+            "[lstm_l1] reads 5 numbers a step, but is given 4");
+  EXPECT_EQ(built({pytorch_cell(3, 4), pytorch_cell(4, 4)}, true),
+            "[lstm_l1] reads 4 numbers a step, but is given 8");
+  EXPECT_EQ(built({{pytorch_cell(3, 4), pytorch_cell(2, 4)}}, false),
+            "[lstm_l0_minor] reads 2 numbers a step, but is given 3");
+}
+
+TEST(Recurrent, HasAValueInForceOnlyAfterBeginChunk) {
+  struct OneCell : Module {
+    OneCell() { finalize(1); }
+    Gru cell{*this, "", pytorch_cell(2, 3)};
+  } model;
+  auto inputs = model.cell.project(Variable(Tensor::zeros({1, 4, 2})));
+  EXPECT_EQ(error_of([&] { model.cell.step(inputs[0], model.cell.initial_state(4)); }),
+            "[weight_hh] begin_chunk() of the cell comes before its steps");
+}
+
+// ---- Memory that is used again.
+
+TEST(RecurrentStack, BackwardOverwritesNothingThatSomeoneHolds) {
+  for (const std::string& cell : cell_names()) {
+    LanguageModel model(small(cell), 11);
+    const int64_t T = 4, B = 3;
+    const LanguageModel::Input input{tokens({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0, 1}), T, B};
+    const LanguageModel::Result result = model.forward(input, model.initial_states(B));
+    const Numbers output = result.output.features.value().to_vector(),
+                  h = result.states[0].h.value().to_vector();
+    sum(square(result.output.features)).backward();
+    EXPECT_EQ(result.output.features.value().to_vector(), output) << cell;
+    EXPECT_EQ(result.states[0].h.value().to_vector(), h) << cell;
+  }
+}
+
+TEST(Memory, OneLayersGatesAndTheirGradientsShareABuffer) {
+  struct Layer : Module {
+    Layer() { finalize(1); }
+    RecurrentStack stack{*this, "rnn", {.cell = "lstm", .layers = {pytorch_cell(8, 64)}}};
+  } layer;
+  const int64_t T = 100, B = 32, H = 64;
+  const Tensor x = Tensor::filled({T, B, 8}, real(0.1));
+  const auto train = [&] {
+    const auto result = layer.stack(Variable(x), layer.stack.initial_states(B));
+    sum(result.output).backward();
+  };
+  train();  // the weight's packs
+  const size_t before = memory_statistics(Device::cpu).bytes_in_use;
+  reset_peak_bytes(Device::cpu);
+  train();
+  const double units = static_cast<double>(T * B * H * static_cast<int64_t>(sizeof(real)));
+  const double peak = static_cast<double>(memory_statistics(Device::cpu).peak_bytes - before) / units;
+  EXPECT_GE(peak, 6);  // 4 gates, c, h
+  EXPECT_LE(peak, 8);  // and the gradient of h; with a second buffer for gates it would be 11
+}
+
+TEST(StepInputs, KeepWhatIsHeldAsItIs) {
+  struct OneCell : Module {
+    OneCell() { finalize(1); }
+    Gru cell{*this, "", pytorch_cell(2, 3)};
+  } model;
+  model.cell.begin_chunk();
+  auto inputs = model.cell.project(Variable(Tensor::filled({1, 4, 2}, 1)));
+  const Variable& held = inputs[0][model.cell.x_gates];
+  const Numbers before = held.value().to_vector();
+  model.cell.step(inputs[0], model.cell.initial_state(4));
+  EXPECT_EQ(held.value().to_vector(), before);
+}
+
+TEST(StepInputs, HandOutWhatIsTakenOnce) {
+  struct OneCell : Module {
+    OneCell() { finalize(1); }
+    Gru cell{*this, "", pytorch_cell(2, 3)};
+  } model;
+  const Variable x(Tensor::zeros({2, 1, 2}));
+  auto steps = model.cell.project(x);
+  ASSERT_EQ(steps.size(), 2u);
+  const Projection& gates = model.cell.x_gates;
+  EXPECT_EQ(steps[0][gates].shape(), (Shape{1, 9}));
+  EXPECT_EQ(steps[0].take(gates).shape(), (Shape{1, 9}));
+  EXPECT_EQ(error_of([&] { (void)steps[0][gates]; }),
+            "[cell] this step has taken the projection already; take() is for its last use");
+  EXPECT_THROW(steps[0].take(gates), Error);
+  EXPECT_EQ(steps[1].take(gates, 0, 6).shape(), (Shape{1, 6}));
+  EXPECT_EQ(error_of([&] { steps[1].take(gates, 3, 9); }),
+            "[cell] columns [3, 9) of a projection are taken already");
+  EXPECT_EQ(steps[1].take(gates, 6, 9).shape(), (Shape{1, 3}));
+}
+
+}  // namespace
+}  // namespace rondo
