@@ -68,11 +68,7 @@ class Shape {
     return true;
   }
 
-  std::string to_string() const {
-    std::string text = "[";
-    for (int i = 0; i < dimensions_; ++i) text += (i ? ", " : "") + std::to_string(extents_[i]);
-    return text + "]";
-  }
+  std::string to_string() const;
 
  private:
   int dimensions_ = 0;
@@ -84,7 +80,5 @@ class Shape {
 template <>
 struct fmt::formatter<rondo::Shape> {
   constexpr auto parse(format_parse_context& context) { return context.begin(); }
-  auto format(const rondo::Shape& shape, format_context& context) const {
-    return fmt::format_to(context.out(), "{}", shape.to_string());
-  }
+  format_context::iterator format(const rondo::Shape& shape, format_context& context) const;
 };
