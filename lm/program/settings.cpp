@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -19,14 +20,6 @@
 #include "tensor/error.h"
 
 namespace rondo {
-
-Limits at_least(double least) { return {.least = least}; }
-Limits between(double least, double most) { return {.least = least, .most = most}; }
-Limits from_to_below(double least, double most) {
-  return {.least = least, .most = most, .max_included = false};
-}
-Limits one_of(std::vector<std::string> choices) { return {.choices = std::move(choices)}; }
-Limits any_text() { return {.control_characters = true}; }
 
 namespace {
 
@@ -49,8 +42,8 @@ const Key& find_key(const std::string& name, const std::string& where, const std
 
 bool within(const Limits& limits, double value) {
   // What is beyond a float would be infinite in a tensor.
-  return std::abs(value) <= std::numeric_limits<float>::max() && value >= limits.least &&
-         (limits.max_included ? value <= limits.most : value < limits.most);
+  return std::abs(value) <= std::numeric_limits<float>::max() && value >= limits.min &&
+         (limits.max_included ? value <= limits.max : value < limits.max);
 }
 bool within(const Limits&, bool) { return true; }
 bool within(const Limits& limits, std::int64_t value) { return within(limits, static_cast<double>(value)); }
@@ -112,9 +105,10 @@ std::string upper_limit(const Key& key, const std::string& given) {
   const double number = std::strtod(given.c_str() + given.starts_with('['), nullptr);
   const bool is_integer = std::holds_alternative<std::int64_t*>(key.member) ||
                           std::holds_alternative<std::vector<std::int64_t>*>(key.member);
-  const bool is_real =
-      std::holds_alternative<double*>(key.member) || std::holds_alternative<std::vector<double>*>(key.member);
-  if (std::isfinite(key.limits.most)) return "";
+  const bool is_real = std::holds_alternative<double*>(key.member) ||
+                       std::holds_alternative<std::vector<double>*>(key.member) ||
+                       std::holds_alternative<OptionalMember>(key.member);
+  if (std::isfinite(key.limits.max)) return "";
   if (is_integer && number >= 0x1p63)
     return fmt::format(", at most {}", std::numeric_limits<std::int64_t>::max());
   if (is_real && number > std::numeric_limits<float>::max())
@@ -128,16 +122,44 @@ InputError unexpected(const std::string& where, const Key& key, const std::strin
                                 key.unit.empty() ? "" : fmt::format(" ({})", key.unit)));
 }
 
+/// Puts a value into a member, or calls `refuse`: with the value as text, if it has the member's type.
+struct Assign {
+  const TomlValue& value;
+  const Limits& limits;
+  std::function<void(const std::optional<std::string>& fitting)> refuse;
+
+  template <class Value>
+  void operator()(Value* member) const {
+    auto fitting = converted(value, member);
+    if (!fitting) return refuse({});
+    if (!within(limits, *fitting)) return refuse(text_of(*fitting));
+    *member = *std::move(fitting);
+  }
+  void operator()(const OptionalMember& it) const {
+    const std::optional<double> number = converted(value, &it.none);
+    if (number == it.none) {
+      *it.member = std::nullopt;
+      return;
+    }
+    double fitting = 0;
+    (*this)(&fitting);
+    *it.member = fitting;
+  }
+  void operator()(const ChoiceMember& it) const {
+    const std::optional<std::string> name = converted(value, static_cast<std::string*>(nullptr));
+    const auto found = std::find(it.names.begin(), it.names.end(), name);
+    if (found == it.names.end()) return refuse(name ? std::optional(toml_text(*name)) : std::nullopt);
+    it.set(static_cast<std::size_t>(found - it.names.begin()));
+  }
+};
+
 /// Checks `value` against the key and assigns it. `given` is the value as the user wrote it.
 void assign(const Key& key, const TomlValue& value, const std::string& where, const std::string& given) {
-  std::visit(
-      [&](auto* member) {
-        auto fitting = converted(value, member);
-        if (!fitting || !within(key.limits, *fitting))
-          throw unexpected(where, key, fitting ? text_of(*fitting) : given);
-        *member = *std::move(fitting);
-      },
-      key.member);
+  std::visit(Assign{value, key.limits,
+                    [&](const std::optional<std::string>& fitting) {
+                      throw unexpected(where, key, fitting.value_or(given));
+                    }},
+             key.member);
 }
 
 std::string given_text(const TomlValue& value) {
@@ -187,7 +209,9 @@ Setting parse_setting(const std::string& text) {
 void apply_setting(const Setting& setting, const std::vector<Key>& keys) {
   const Key& key = find_key(setting.key, setting.where, keys);
   const bool quoted = !setting.value.empty() && (setting.value[0] == '"' || setting.value[0] == '\'');
-  const bool bare_string = std::holds_alternative<std::string*>(key.member) && !quoted;
+  const bool is_string =
+      std::holds_alternative<std::string*>(key.member) || std::holds_alternative<ChoiceMember>(key.member);
+  const bool bare_string = is_string && !quoted;
   const std::string text = bare_string ? toml_text(setting.value) : setting.value;
   TomlValue value;
   try {
@@ -199,36 +223,58 @@ void apply_setting(const Setting& setting, const std::vector<Key>& keys) {
   assign(key, value, setting.where, setting.value);
 }
 
-std::string value_text(const Key& key) {
-  return std::visit([](const auto* member) { return text_of(*member); }, key.member);
+namespace {
+
+struct ValueText {
+  template <class Value>
+  std::string operator()(const Value* member) const {
+    return text_of(*member);
+  }
+  std::string operator()(const OptionalMember& it) const { return text_of(it.member->value_or(it.none)); }
+  std::string operator()(const ChoiceMember& it) const { return text_of(it.names[it.get()]); }
+};
+
+std::string range_text(const Limits& limits) {
+  if (std::isfinite(limits.min) && std::isfinite(limits.max))
+    return fmt::format(", {:.15g} to {:.15g}{}", limits.min, limits.max,
+                       limits.max_included ? "" : " (excluded)");
+  return std::isfinite(limits.min) ? fmt::format(", at least {:.15g}", limits.min) : "";
 }
 
-std::string accepted_text(const Key& key) {
-  const Limits& limits = key.limits;
-  std::string range;
-  if (std::isfinite(limits.least) && std::isfinite(limits.most))
-    range = fmt::format(", {:.15g} to {:.15g}{}", limits.least, limits.most,
-                        limits.max_included ? "" : " (excluded)");
-  else if (std::isfinite(limits.least))
-    range = fmt::format(", at least {:.15g}", limits.least);
-  const std::string choices = !limits.choices.empty()
-                                  ? fmt::format("one of: {}", fmt::join(limits.choices, ", "))
-                              : limits.control_characters ? "a string without U+0000"
-                                                          : "a string without control characters";
-  return std::visit(
-      [&]<class Value>(const Value*) -> std::string {
-        if constexpr (std::is_same_v<Value, bool>) return "true or false";
-        if constexpr (std::is_same_v<Value, std::int64_t>) return "an integer" + range;
-        if constexpr (std::is_same_v<Value, double>) return "a number" + range;
-        if constexpr (std::is_same_v<Value, std::string>) return choices;
-        if constexpr (std::is_same_v<Value, std::vector<std::int64_t>>)
-          return fmt::format("a list of integers{}, as in [650, 650]", range);
-        if constexpr (std::is_same_v<Value, std::vector<double>>)
-          return fmt::format("a list of numbers{}, as in [0.9, 0.6]", range);
-        return "a list of strings, as in [\"*.txt\"]";
-      },
-      key.member);
+std::string choices_text(const std::vector<std::string>& names) {
+  return fmt::format("one of: {}", fmt::join(names, ", "));
 }
+
+struct AcceptedText {
+  const Limits& limits;
+
+  std::string operator()(const bool*) const { return "true or false"; }
+  std::string operator()(const std::int64_t*) const { return "an integer" + range_text(limits); }
+  std::string operator()(const double*) const { return "a number" + range_text(limits); }
+  std::string operator()(const std::string*) const {
+    if (!limits.choices.empty()) return choices_text(limits.choices);
+    return limits.control_characters ? "a string without U+0000" : "a string without control characters";
+  }
+  std::string operator()(const std::vector<std::int64_t>*) const {
+    return fmt::format("a list of integers{}, as in [650, 650]", range_text(limits));
+  }
+  std::string operator()(const std::vector<double>*) const {
+    return fmt::format("a list of numbers{}, as in [0.9, 0.6]", range_text(limits));
+  }
+  std::string operator()(const std::vector<std::string>*) const {
+    return "a list of strings, as in [\"*.txt\"]";
+  }
+  std::string operator()(const OptionalMember& it) const {
+    return (*this)(&it.none) + (within(limits, it.none) ? "" : fmt::format(", or {:.15g}", it.none));
+  }
+  std::string operator()(const ChoiceMember& it) const { return choices_text(it.names); }
+};
+
+}  // namespace
+
+std::string value_text(const Key& key) { return std::visit(ValueText{}, key.member); }
+
+std::string accepted_text(const Key& key) { return std::visit(AcceptedText{key.limits}, key.member); }
 
 std::string write_toml(const std::vector<Key>& keys) {
   std::string text, section;

@@ -1,44 +1,13 @@
-// Settings: a table of keys bound to plain structs, and what follows from such a table: reading TOML,
-// `--set`, writing TOML with the documentation as comments, error texts, the listing of `lm info --keys`.
-// Deliberately without any key of its own: recipe.h has those. Go on there.
+// Settings: what follows from tables of keys (tensor/keys.h): reading TOML, `--set`, writing TOML with the
+// documentation as comments, error texts, the listing of `lm info --keys`. Next: lm/program/recipe.h.
 #pragma once
 
-#include <cstdint>
-#include <limits>
 #include <string>
-#include <string_view>
-#include <variant>
 #include <vector>
 
+#include "tensor/keys.h"
+
 namespace rondo {
-
-/// Where a key's value is kept: a member of a plain struct. Its value at the start is the default.
-using Member = std::variant<bool*, std::int64_t*, double*, std::string*, std::vector<std::int64_t>*,
-                            std::vector<double>*, std::vector<std::string>*>;
-
-/// What a key accepts: for numbers (also in lists) a range, for strings a choice, where one is given. Strings
-/// are printed, so that control characters are for those alone that can hold a file's name or a command.
-struct Limits {
-  double least = -std::numeric_limits<double>::infinity();
-  double most = std::numeric_limits<double>::infinity();
-  bool max_included = true;
-  std::vector<std::string> choices{};
-  bool control_characters = false;
-};
-Limits at_least(double least);
-Limits between(double least, double most);
-Limits from_to_below(double least, double most);
-Limits one_of(std::vector<std::string> choices);
-Limits any_text();  // but for NUL, which no file's name and no command holds
-
-/// One setting. `name` is "section.key"; `unit` may be empty; `doc` is one line.
-struct Key {
-  std::string name;
-  Member member;
-  Limits limits;
-  std::string unit;
-  std::string doc;
-};
 
 /// A value from the command line; `where` is what the user typed ("--set model.layers=2", "--epochs 5").
 struct Setting {

@@ -1,0 +1,98 @@
+// The keys of an options struct: the names under which recipes and command lines set its members, their
+// limits and their documentation. Each struct has its table beside it, `keys_of(Options&)`; a section of a
+// recipe is such tables together. Reading and writing them as TOML: lm/program/settings.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace rondo {
+
+/// A member that is an enum: a choice between the names of its values.
+struct ChoiceMember {
+  std::vector<std::string> names;
+  std::function<std::size_t()> get;
+  std::function<void(std::size_t)> set;
+};
+
+/// Of an enum whose names stand beside it, in the order of its values:
+///
+///   enum class Kind { a, b };
+///   inline std::vector<std::string> names_of(Kind) { return {"a", "b"}; }
+template <class Enum>
+ChoiceMember choice(Enum& member) {
+  return {names_of(Enum()), [&member] { return static_cast<std::size_t>(member); },
+          [&member](std::size_t index) { member = static_cast<Enum>(index); }};
+}
+/// The name of an enum's value.
+template <class Enum>
+std::string name_of(Enum value) {
+  return names_of(value)[static_cast<std::size_t>(value)];
+}
+
+/// A number that need not be given: `none` is how a recipe writes that it is not, whatever the limits.
+struct OptionalMember {
+  std::optional<double>* member;
+  double none;
+};
+
+/// Where a key's value is kept: a member of a plain struct. Its value at the start is the default.
+using Member = std::variant<bool*, std::int64_t*, double*, std::string*, std::vector<std::int64_t>*,
+                            std::vector<double>*, std::vector<std::string>*, OptionalMember, ChoiceMember>;
+
+/// What a key accepts: for numbers (also in lists) a range, for strings a choice, where one is given. Strings
+/// are printed, so that control characters are for those alone that can hold a file's name or a command.
+struct Limits {
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity();
+  bool max_included = true;
+  std::vector<std::string> choices{};
+  bool control_characters = false;
+};
+inline Limits at_least(double min) { return {.min = min}; }
+inline Limits between(double min, double max) { return {.min = min, .max = max}; }
+inline Limits from_to_below(double min, double max) {
+  return {.min = min, .max = max, .max_included = false};
+}
+inline Limits one_of(std::vector<std::string> choices) { return {.choices = std::move(choices)}; }
+inline Limits any_text() { return {.control_characters = true}; }  // but for NUL
+
+/// Far beyond any use, but small enough that products of them do not overflow.
+inline Limits any_width() { return between(1, 1'000'000); }
+inline Limits any_count() { return between(1, 1'000'000'000); }
+/// Of a probability that something is dropped.
+inline Limits any_rate() { return from_to_below(0, 1); }
+
+/// One setting. `name` is the member's, in a recipe "section.name"; `unit` may be empty; `doc` is one line.
+struct Key {
+  std::string name;
+  Member member;
+  Limits limits{};
+  std::string unit{};
+  std::string doc{};
+  bool training_only = false;  // acts in training alone, so that a trained model does not depend on it
+};
+using Keys = std::vector<Key>;
+
+/// The keys of several structs as one table.
+inline Keys joined(std::vector<Keys> tables) {
+  Keys all;
+  for (Keys& table : tables)
+    all.insert(all.end(), std::make_move_iterator(table.begin()), std::make_move_iterator(table.end()));
+  return all;
+}
+/// The keys of a section of a recipe: "section.name".
+inline Keys section(const std::string& name, Keys keys) {
+  for (Key& key : keys) key.name = name + "." + key.name;
+  return keys;
+}
+
+}  // namespace rondo
