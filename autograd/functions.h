@@ -13,7 +13,7 @@ namespace rondo {
 /// Shares token ids with the graph.
 inline Tokens tokens(std::vector<int32_t> ids) { return std::make_shared<const Indices>(std::move(ids)); }
 
-/// RowMask of a table [V, E] by token id: [count, E]. Throws Error if an id is not in [0, V).
+/// Rows of a table [V, E] by token id: [count, E]. Throws Error if an id is not in [0, V).
 Variable embedding(const Variable& table, const Tokens& ids);
 
 /// A constant [count, V] of zeros with a 1 in column id of each row. Throws Error if an id is not in [0, V).

@@ -5,10 +5,9 @@
 #include "tensor/kernels.h"
 
 namespace rondo {
-namespace {
 
-/// y = (x - mean) / sqrt(variance + epsilon), row by row. With scale = 1 / sqrt(variance + epsilon):
-/// dx = scale (dy - mean(dy) - y mean(dy y)).
+// y = (x - mean) / sqrt(variance + epsilon), row by row. With scale = 1 / sqrt(variance + epsilon):
+// dx = scale (dy - mean(dy) - y mean(dy y)).
 Variable normalized_rows(const Variable& x, real epsilon) {
   const Device device = x.value().device();
   const Tensor y(x.shape(), device), scale({x.value().rows()}, device);
@@ -23,8 +22,6 @@ Variable normalized_rows(const Variable& x, real epsilon) {
                   in[0].add(dx);
                 });
 }
-
-}  // namespace
 
 Variable layer_norm(const Variable& x, const Variable& weight, const Variable& bias, real epsilon) {
   const Shape width{x.shape().columns()};

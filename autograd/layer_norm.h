@@ -10,5 +10,7 @@ namespace rondo {
 /// weight and bias [W]. Their (4), with epsilon as PyTorch has it.
 Variable layer_norm(const Variable& x, const Variable& weight, const Variable& bias,
                     real epsilon = real(1e-5));
+/// The same without weight and bias.
+Variable normalized_rows(const Variable& x, real epsilon = real(1e-5));
 
 }  // namespace rondo

@@ -16,7 +16,7 @@ void check_lengths(const char* name, const Lengths& lengths, int64_t rows, int64
 /// Which rows of [T, B, ..] are no padding, step by step; null: all of them.
 RowMask rows_within(const Lengths& lengths, int64_t T, int64_t B);
 
-/// RowMask of x [.., W] by index, counted through all leading dimensions: [count, W]. x may be a slice, and a
+/// Rows of x [.., W] by index, counted through all leading dimensions: [count, W]. x may be a slice, and a
 /// row may be asked for many times. Throws Error if a row is not there.
 Variable gather_rows(const Variable& x, const Tokens& rows);
 /// Of each row of a batch one step, such as its last: x [T, B, W], B steps from 0 to T - 1; [B, W].

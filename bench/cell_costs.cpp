@@ -11,6 +11,7 @@
 #include "bench/worker.h"
 #include "lm/program/model.h"
 #include "lm/program/recipes.h"
+#include "nn/cells/catalogue.h"
 
 namespace rondo {
 namespace {
@@ -24,7 +25,7 @@ constexpr int64_t lstm_width = 600;
 std::string remark_on(const std::string& cell) {
   if (cell == "trnn")
     return "a matrix for each stream and step; of a third of the parameters, for its memory";
-  if (uses_of(cell).batch_statistics) return "statistics of the batch at each step";
+  if (traits_of(cell).looks_across_rows) return "statistics of the batch at each step";
   return "";
 }
 
@@ -33,8 +34,14 @@ std::vector<std::string> settings_of(const std::string& cell, int64_t width) {
       "model.cell=" + cell, fmt::format("model.hidden={}", width),
       // The cost of an update does not depend on its size; and no cell leaves its range on random symbols.
       "train.learning_rate=0.00001"};
-  if (uses_of(cell).intermediate)
-    settings.push_back(fmt::format("model.intermediate={}", width));  // as Krause et al. 2016
+  CellSettings of_cell;
+  bool has_biases = false;
+  for (const Key& key : keys_of(of_cell, cell)) {
+    has_biases |= key.name == "biases";
+    if (key.name == "intermediate")
+      settings.push_back(fmt::format("model.intermediate={}", width));  // as Krause et al. 2016
+  }
+  if (!has_biases) settings.push_back("model.biases=2");  // the default: the cell has no such setting
   return settings;
 }
 

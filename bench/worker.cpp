@@ -10,6 +10,7 @@
 #include "cuda/runtime.h"
 #include "lm/program/model.h"
 #include "lm/program/recipes.h"
+#include "nn/cells/join.h"
 #include "tensor/allocator.h"
 #include "tensor/gemm.h"
 #include "tensor/profile.h"
@@ -81,7 +82,7 @@ Json model_of(const Recipe& recipe) {
           {"experts", options.experts},
           {"major_ratio", options.major_ratio},
           {"weight_drop", options.noise.weight_drop},
-          {"biases", options.bias_count},
+          {"biases", options.cell_settings.get<GateBiasSettings>().biases},
           {"vocabulary", vocabulary_size(recipe)},
           {"batch", recipe.train.batch},
           {"length", recipe.train.length},

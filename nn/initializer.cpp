@@ -84,7 +84,7 @@ void Initializer::fill(const Tensor& to, RandomKey key) const {
     }
     case Kind::orthogonal: {
       std::vector<int64_t> heights = block_rows;
-      if (heights.empty()) heights.assign(static_cast<size_t>(blocks), to.rows() / blocks);
+      if (heights.empty()) heights = {to.rows()};
       check(std::accumulate(heights.begin(), heights.end(), int64_t{0}) == to.rows(),
             "[orthogonal] {} does not split into {} blocks of rows", to.shape(), heights.size());
       fill_normal(to, key, 1);
@@ -99,6 +99,22 @@ void Initializer::fill(const Tensor& to, RandomKey key) const {
   if (offset == 0) return;
   real* values = to.mutable_data();
   for (int64_t i = offset_from; i < offset_to; ++i) values[i] += static_cast<real>(offset);
+}
+
+std::optional<Initializer> InitialValues::initializer() const {
+  switch (kind) {
+    case Kind::pytorch:
+      return std::nullopt;
+    case Kind::uniform:
+      return uniform_values(range);
+    case Kind::normal:
+      return normal_values(range);
+    case Kind::log_normal:
+      return log_normal_values(1, range);
+    case Kind::orthogonal:
+      return orthogonal_values();
+  }
+  throw Error("[initial values] of no kind");
 }
 
 }  // namespace rondo

@@ -1,10 +1,12 @@
 // Initial values of parameters: a small value, written into a recipe or beside a parameter.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tensor/keys.h"
 #include "tensor/random.h"
 #include "tensor/tensor.h"
 
@@ -18,9 +20,8 @@ struct Initializer {
   // The constant, the bound of the uniform, the deviation of the normal and of the logarithm of the
   // log-normal, the gain of the orthogonal.
   double size = 0;
-  /// For orthogonal: how many blocks of equal height are stacked in the rows (4 for an LSTM's weight_hh), or
-  /// the height of each.
-  int blocks = 1;
+  /// For orthogonal: the heights of the blocks that are stacked in the rows, the gates of a weight; empty:
+  /// one.
   std::vector<int64_t> block_rows{};
   /// Then this is added to rows [from, to): an LSTM's forget bias.
   double offset = 0;
@@ -29,13 +30,7 @@ struct Initializer {
   double mean = 0;
 
   void fill(const Tensor& to, RandomKey key) const;
-  /// For a weight whose rows are the stacked gates of a cell: orthogonal gate by gate.
-  Initializer per_gate(int gates) const {
-    Initializer result = *this;
-    result.blocks = gates;
-    return result;
-  }
-  /// The same for gates of these numbers of rows.
+  /// For a weight whose rows are the stacked gates of a cell, so many each: orthogonal gate by gate.
   Initializer per_gate(std::vector<int64_t> rows) const {
     Initializer result = *this;
     result.block_rows = std::move(rows);
@@ -52,5 +47,19 @@ inline Initializer log_normal_values(double mean, double deviation) {
 }
 /// Saxe et al. 2014: the rows of each block are orthonormal, or its columns where it is tall.
 inline Initializer orthogonal_values() { return {Initializer::Kind::orthogonal, 1}; }
+
+/// Initial values as a recipe chooses them.
+struct InitialValues {
+  enum class Kind { pytorch, uniform, normal, log_normal, orthogonal };
+  Kind kind = Kind::pytorch;
+  double range = 0.1;  // half width of the uniform, deviation of the normal and of the log-normal's logarithm
+
+  /// None for Kind::pytorch, which is each layer's own default. The log-normal's logarithm has mean 1, as
+  /// torch's log_normal_ has it by default.
+  std::optional<Initializer> initializer() const;
+};
+inline std::vector<std::string> names_of(InitialValues::Kind) {
+  return {"pytorch", "uniform", "normal", "log_normal", "orthogonal"};
+}
 
 }  // namespace rondo

@@ -11,7 +11,7 @@
 
 namespace rondo {
 
-/// RowMask by index, sorted: segment s is order[starts[s]], ..., order[starts[s + 1] - 1], in order, and all
+/// Rows by index, sorted: segment s is order[starts[s]], ..., order[starts[s + 1] - 1], in order, and all
 /// of it has one index, rows[order[starts[s]]]. There are as many segments as indices; the last may be empty.
 struct SortedRows {
   const int32_t *rows, *order, *starts;

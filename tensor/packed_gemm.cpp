@@ -28,7 +28,7 @@ namespace {
 
 constexpr int panel_registers = 2;
 constexpr int64_t width = panel_registers * Vec::size;
-/// RowMask of a tile: its sums, one row of the panel and a factor fill the registers (32 with AVX-512 and
+/// Rows of a tile: its sums, one row of the panel and a factor fill the registers (32 with AVX-512 and
 /// NEON, else 16).
 #if defined(__AVX512F__) || defined(__ARM_NEON)
 constexpr int tile_rows = 14;
@@ -37,7 +37,7 @@ constexpr int tile_rows = 6;
 #endif
 /// Terms at a time: so much of a panel and of a tile's rows stays in the first cache.
 constexpr int64_t block_terms = 384;
-/// RowMask at a time, by one thread: so many of them and of c's stay in the second cache. Up to `few_rows`
+/// Rows at a time, by one thread: so many of them and of c's stay in the second cache. Up to `few_rows`
 /// are one block for all threads, which then share out its columns.
 constexpr int64_t block_rows = 8 * tile_rows, few_rows = 256;
 /// Fewer multiplications, or elements to pack, than these are not worth waking a second thread for.
@@ -202,7 +202,7 @@ struct Product {
   }
 };
 
-/// RowMask [row, row + rows) of a, as they lie for this block of terms, times panel p.
+/// Rows [row, row + rows) of a, as they lie for this block of terms, times panel p.
 void run_tile(const Product& it, Operand a, int64_t row, int64_t rows, int64_t block, int64_t p) {
   const int64_t column = p * width, columns = std::min(width, it.order.columns - column);
   const auto at = [&](Operand x) { return Operand{x.data + row * x.row_stride + column, x.row_stride}; };

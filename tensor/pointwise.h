@@ -40,6 +40,13 @@ struct Domain {
 constexpr int max_pointwise_inputs = 9;
 constexpr int max_pointwise_outputs = 4;
 
+/// What an operator gives for these inputs, worked out by hand or by another program: a derivative cannot
+/// tell that a constant of the formula is wrong.
+struct KnownValue {
+  double inputs[max_pointwise_inputs];
+  double outputs[max_pointwise_outputs];
+};
+
 /// y = op(x...) element by element.
 using PointwiseForward = void (*)(const void* op, Extent extent, const Operand* inputs,
                                   const Operand* outputs);
@@ -63,6 +70,7 @@ struct PointwiseOperator {
   int outputs = 0;
   Domain domain;
   std::string equation;            // its documentation row
+  std::vector<KnownValue> known;   // two or more, for the tests
   std::vector<std::byte> example;  // a default-constructed operator, for the tests
   PointwiseLaunchers cpu, cuda;
 };
@@ -76,5 +84,17 @@ inline void add_launchers(std::vector<PointwiseOperator>& operators,
 /// A list of operator types. autograd/operators.h ends with Rondo's; another program may have one of its own.
 template <class... Ops>
 struct OperatorList {};
+
+/// Several lists as one.
+template <class... Ops>
+constexpr OperatorList<Ops...> joined_lists(OperatorList<Ops...>) {
+  return {};
+}
+template <class... First, class... Second, class... Rest>
+constexpr auto joined_lists(OperatorList<First...>, OperatorList<Second...>, Rest... rest) {
+  return joined_lists(OperatorList<First..., Second...>{}, rest...);
+}
+template <class... Lists>
+using JoinedLists = decltype(joined_lists(Lists{}...));
 
 }  // namespace rondo

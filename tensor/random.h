@@ -83,7 +83,7 @@ class Tensor;
 void fill_uniform(const Tensor& to, RandomKey key, real low, real high);
 void fill_normal(const Tensor& to, RandomKey key, real standard_deviation);
 
-/// Which rows of the whole batch a tensor of masks holds. RowMask are [steps, batch]; a micro-batch has only
+/// Which rows of the whole batch a tensor of masks holds. Rows are [steps, batch]; a micro-batch has only
 /// the streams [first, first + batch) of `whole` and must draw what the whole batch would. With a `whole` of
 /// 0 all steps have the mask of the first.
 struct BatchSlice {

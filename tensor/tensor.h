@@ -88,7 +88,7 @@ class Tensor {
   Tensor slice(int64_t begin, int64_t end) const;
   /// Element i of the leading dimension, without that dimension, as a view.
   Tensor operator[](int64_t i) const;
-  /// RowMask [begin, end) of the matrix, as a view [end - begin, columns].
+  /// Rows [begin, end) of the matrix, as a view [end - begin, columns].
   Tensor slice_rows(int64_t begin, int64_t end) const;
   /// Of a vector: its elements from `begin` on as rows that lie `row_stride` apart, as a view.
   Tensor as_strided(int64_t begin, Shape shape, int64_t row_stride) const;

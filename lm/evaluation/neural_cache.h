@@ -44,7 +44,7 @@ class NeuralCache {
   std::vector<int64_t> windows_;
   std::vector<double> thetas_;
   int64_t window_;  // the largest
-  // What is remembered ends at row end_ of these, and the largest window begins window_ rows before. RowMask
+  // What is remembered ends at row end_ of these, and the largest window begins window_ rows before. Rows
   // below first_ hold nothing: where the window reaches beyond the beginning of the text.
   Tensor states_;               // [2 window + block, width]
   std::vector<int32_t> nexts_;  // the symbol after each

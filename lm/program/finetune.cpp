@@ -45,11 +45,13 @@ void change(Recipe& recipe, const std::string& base) {
 }
 
 /// InputError unless a finetuning of a trained model may change this key.
-void check_may_change(const Setting& setting) {
+void check_may_change(const Setting& setting, const std::vector<Key>& keys) {
   const std::string& key = setting.key;
+  const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& it) { return it.name == key; });
+  const bool training_only = found != keys.end() && found->training_only;
   check_input(!key.starts_with("data.") && !key.starts_with("recipe."),
               "{}: cannot change in a finetuning; the model knows the symbols of its run", setting.where);
-  check_input(!key.starts_with("model.") || acts_in_training_alone(key),
+  check_input(!key.starts_with("model.") || training_only,
               "{}: cannot change in a finetuning; the model is that of its run, but for its dropout",
               setting.where);
   for (const std::string name : {"learning_rate", "epochs"})
@@ -72,7 +74,7 @@ RunConfig finetuning_of(const std::string& base, const std::vector<Setting>& set
   const std::vector<Key> keys = keys_of(config.recipe);
   for (const Setting& setting : settings) {
     apply_setting(setting, keys);  // first, as it knows what is no key at all
-    check_may_change(setting);
+    check_may_change(setting, keys);
   }
   change(config.recipe, base);
   validate(config.recipe, base);

@@ -12,6 +12,7 @@
 #include "lm/program/recipes.h"
 #include "lm/program/run.h"
 #include "lm/program/verify.h"
+#include "nn/cells/catalogue.h"
 #include "nn/models/language_model.h"
 #include "tensor/available_memory.h"
 #include "tensor/gemm.h"
@@ -65,7 +66,7 @@ std::int64_t statistics_of(const Module& model) {
   return count;
 }
 
-void print_model(const Subject& subject, const Module& model) {
+void print_model(const Subject& subject, const LanguageModel& model) {
   const Recipe& recipe = subject.recipe;
   if (!subject.run.empty())
     fmt::print("run         {}, of {} by version {} on {} in {} with {} threads\n", subject.run,
@@ -73,17 +74,17 @@ void print_model(const Subject& subject, const Module& model) {
                subject.made_by.precision, subject.made_by.threads);
   fmt::print("recipe      {}: {}\n", recipe.name, printable(recipe.description));
   if (!recipe.paper.empty()) fmt::print("paper       {}\n", printable(recipe.paper));
-  const Recipe::Model& model_settings = recipe.model;
+  const LanguageModelOptions& model_settings = recipe.model;
   if (model_settings.hidden.size() == 1)
     fmt::print("model       {} x {} {}", model_settings.layers, model_settings.hidden.front(),
                model_settings.cell);
   else
     fmt::print("model       {} {}", fmt::join(model_settings.hidden, " + "), model_settings.cell);
-  if (model_settings.major_ratio != Recipe::Model{}.major_ratio)
+  if (model_settings.major_ratio != LanguageModelOptions{}.major_ratio)
     fmt::print(", of which major {}", fmt::join(model_settings.major_ratio, ", "));
   if (!model_settings.output_layers.empty())
     fmt::print(", then {} {}", fmt::join(model_settings.output_layers, " + "),
-               model_settings.output_activation == "tanh" ? "tanh" : "linear");
+               model_settings.output_activation == OutputActivation::tanh ? "tanh" : "linear");
   if (model_settings.experts > 1) fmt::print(", a mixture of {} softmaxes", model_settings.experts);
   fmt::print("\n");
   fmt::print("symbols     {} {}\n\n", subject.vocabulary_size, recipe.data.unit);
@@ -109,7 +110,7 @@ void print_json(const Json& json) {
   fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-Json model_json(const Subject& subject, const Module& model) {
+Json model_json(const Subject& subject, const LanguageModel& model) {
   Json json;
   if (!subject.run.empty()) json["run"] = subject.run;
   json["recipe"] = subject.recipe.name;
@@ -143,6 +144,21 @@ void print_operators(bool as_json) {
   if (as_json) print_json({{"operators", list}});
 }
 
+void print_cells(bool as_json) {
+  Json list = Json::array();
+  for (const std::string& name : cell_names()) {
+    CellSettings settings;
+    std::vector<std::string> keys;
+    for (const Key& key : keys_of(settings, name)) keys.push_back("model." + key.name);
+    if (as_json)
+      list.push_back({{"name", name}, {"description", description_of(name)}, {"settings", keys}});
+    else
+      fmt::print("{:<16} {}{}{}\n", name, description_of(name), keys.empty() ? "" : "\n                   ",
+                 fmt::join(keys, ", "));
+  }
+  if (as_json) print_json({{"cells", list}});
+}
+
 void print_keys(bool as_json) {
   Recipe recipe;
   const std::vector<Key> keys = keys_of(recipe);
@@ -168,6 +184,8 @@ int info(const InfoOptions& options) {
     print_operators(options.json);
   } else if (options.keys) {
     print_keys(options.json);
+  } else if (options.cells) {
+    print_cells(options.json);
   } else {
     const Subject subject = subject_of(options);
     const LanguageModel model(model_options(subject.recipe), subject.vocabulary_size, std::nullopt);

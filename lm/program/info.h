@@ -10,11 +10,12 @@
 namespace rondo {
 
 struct InfoOptions {
-  // Exactly one of these four is asked for.
+  // Exactly one of these five is asked for.
   std::string run;
   std::string recipe;
   bool operators = false;
   bool keys = false;
+  bool cells = false;
 
   std::vector<Setting> settings;     // on top of recipe
   std::int64_t vocabulary_size = 0;  // with recipe; 0: the recipe's data.max_size

@@ -2,8 +2,6 @@
 #include "lm/program/memory_estimate.h"
 
 #include <algorithm>
-#include <cctype>
-#include <map>
 #include <numeric>
 #include <optional>
 
@@ -23,7 +21,7 @@ struct Sizes {
   std::int64_t V = 0;  // symbols
   double E;            // the embedding; one-hot: V
   double H, widest;    // units of all recurrent layers, and of the widest
-  double G = 0;        // of a row: the gates of all cells, and what their joins and inner layers keep
+  double G = 0;        // of a row: what the steps of all cells keep for the backward pass
   double largest = 0;  // the same of the largest cell
   double W;            // all output layers
   double F;            // what the decoder sees of a row: with K experts, K latents
@@ -31,7 +29,7 @@ struct Sizes {
   double decoder;  // V F / K, its weights
   bool has_minor_cells;
 
-  Sizes(const Recipe& recipe, const LanguageModelOptions& options, const Module& model);
+  Sizes(const Recipe& recipe, const LanguageModelOptions& options, const LanguageModel& model);
 };
 
 double to_double(std::int64_t number) { return static_cast<double>(number); }
@@ -40,38 +38,22 @@ double sum_of(const std::vector<std::int64_t>& widths) {
   return std::accumulate(widths.begin(), widths.end(), 0.0);
 }
 
-Sizes::Sizes(const Recipe& recipe, const LanguageModelOptions& options, const Module& model)
+Sizes::Sizes(const Recipe& recipe, const LanguageModelOptions& options, const LanguageModel& model)
     : P(to_double(model.parameter_count())),
       H(sum_of(options.hidden)),
       widest(to_double(*std::max_element(options.hidden.begin(), options.hidden.end()))),
       W(sum_of(options.output_layers)),
       K(options.experts) {
-  std::map<std::string, double> gates, times, inner;  // of each cell, by the suffix of its parameters
-  for (const Segment& segment : model.segments()) {
+  for (const Segment& segment : model.segments())
     if (segment.name == "embedding.weight" || segment.name == "decoder.weight") V = segment.shape.rows();
-    if (!segment.name.starts_with("rnn.")) continue;
-    const std::size_t at = segment.name.find("_l");
-    const std::string name = segment.name.substr(4, at - 4), cell = segment.name.substr(at);
-    double& kept = times.try_emplace(cell, 1).first->second;
-    // Where W x and U h are not simply added, both remain, and their sum; with batch normalisation the
-    // normalised ones, too, and a gradient, which cannot overwrite what the statistics still need.
-    if (name == "alpha") kept += 2;
-    if (name == "gamma_ih") kept += 4;
-    if (segment.shape.dimensions() != 2) continue;
-    const double rows = to_double(segment.shape.rows());
-    gates[cell] = std::max(gates[cell], rows);
-    const bool of_inner_layer = name.starts_with("weight_") && std::isdigit(name.back());
-    if (of_inner_layer) inner[cell] += 2 * rows;  // before and after tanh
-    if (of_inner_layer || name == "weight_hh" || name == "weight_hm" || name == "weight_mh" ||
-        name == "weight_shortcut")
-      R += to_double(segment.shape.size());
-  }
-  for (const auto& [cell, rows] : gates) {
-    const double all = times.at(cell) * rows + inner[cell];
+  const std::vector<Cell*> cells = model.cells();
+  for (const Cell* cell : cells) {
+    const double all = to_double(cell->kept_for_backward());
     G += all;
     largest = std::max(largest, all);
+    for (const Recurrent* weight : cell->recurrent_weights()) R += to_double(weight->weight.shape().size());
   }
-  has_minor_cells = std::ssize(gates) > std::ssize(options.hidden);
+  has_minor_cells = std::ssize(cells) > std::ssize(options.hidden);
   E = to_double(recipe.model.embedding > 0 ? recipe.model.embedding : V);
   const double last =
       to_double(options.output_layers.empty() ? options.hidden.back() : options.output_layers.back());
@@ -105,7 +87,8 @@ double block_of(std::int64_t rows, const Sizes& it) {
 ///   L of latents, before and after tanh and dropped. On top of that lies what the loss takes: a block of B
 ///   rows of logits V, and the gradients of its input, F wide, and of its weight, one for each
 ///   piece of time; and later the gradient of h. Those of the gates overwrite them.
-std::int64_t training_bytes(const Recipe& recipe, const Module& model, const ChunkSizeOfStreams& size_of) {
+std::int64_t training_bytes(const Recipe& recipe, const LanguageModel& model,
+                            const ChunkSizeOfStreams& size_of) {
   const Tensor nothing = Tensor::zeros({1});
   const auto S = static_cast<double>(
       make_optimizer(trainer_options(recipe).optimizer, nothing, nothing)->state_tensors().size());
@@ -143,7 +126,7 @@ std::int64_t training_bytes(const Recipe& recipe, const Module& model, const Chu
 /// 2 P + R + V F / K + N (E + largest + 2 widest + F) + B V numbers: values and gradients, which a model
 /// always has; packs for forward alone; and of N rows at a time (lm/evaluation/evaluation.h) what a layer
 /// reads, computes and leaves. Nothing is kept for a backward.
-std::int64_t evaluation_bytes(const Recipe& recipe, const Module& model) {
+std::int64_t evaluation_bytes(const Recipe& recipe, const LanguageModel& model) {
   const Sizes it(recipe, model_options(recipe), model);
   const std::int64_t streams = std::max(recipe.train.eval_streams, recipe.train.final_streams);
   const std::int64_t rows = streams * std::max<std::int64_t>(1, rows_at_once / streams);
@@ -152,14 +135,14 @@ std::int64_t evaluation_bytes(const Recipe& recipe, const Module& model) {
                   block_of(rows, it) * to_double(it.V));
 }
 
-void check_fits(const Recipe& recipe, const Module& model, std::int64_t available,
+void check_fits(const Recipe& recipe, const LanguageModel& model, std::int64_t available,
                 const ChunkSizeOfStreams& size_of) {
   const std::int64_t wanted = training_bytes(recipe, model, size_of);
   if (wanted <= available) return;
   const std::int64_t batch = recipe.train.batch;
   const std::int64_t at_once = recipe.train.micro_batch > 0 ? recipe.train.micro_batch : batch;
   Recipe smaller = recipe;
-  const std::int64_t least = uses_of(recipe.model.cell).batch_statistics ? 2 : 1;
+  const std::int64_t least = traits_of(recipe.model.cell).looks_across_rows ? 2 : 1;
   for (std::int64_t streams = at_once - 1; streams >= least; --streams) {
     smaller.train.micro_batch = streams;
     if (batch % streams == 0 && training_bytes(smaller, model, size_of) <= available)
@@ -177,11 +160,12 @@ void check_fits(const Recipe& recipe, const Module& model, std::int64_t availabl
 
 /// That of a training without noise, averages and optimizer on chunks of dynamic.length, and once more the
 /// parameters: the sums of squares, and their roots.
-std::int64_t dynamic_bytes(const Recipe& recipe, const Module& model) {
+std::int64_t dynamic_bytes(const Recipe& recipe, const LanguageModel& model) {
   Recipe plain = recipe;
-  Recipe::Model& it = plain.model;
-  it.dropout = it.input_dropout = it.hidden_dropout = it.output_dropout = it.latent_dropout = 0;
-  it.embedding_dropout = it.weight_drop = it.recurrent_dropout = it.zoneout = it.zoneout_memory = 0;
+  LanguageModelOptions& it = plain.model;
+  it.input_dropout = it.hidden_dropout = it.output_dropout = std::nullopt;
+  it.dropout = it.latent_dropout = it.embedding_dropout = 0;
+  it.noise = {};
   plain.train.optimizer = "sgd";
   plain.train.momentum = 0;
   plain.train.averaging = "never";
@@ -192,7 +176,7 @@ std::int64_t dynamic_bytes(const Recipe& recipe, const Module& model) {
   return training_bytes(plain, model) + bytes_of(2 * to_double(model.parameter_count()));
 }
 
-void check_dynamic_fits(const Recipe& recipe, const Module& model, std::int64_t available) {
+void check_dynamic_fits(const Recipe& recipe, const LanguageModel& model, std::int64_t available) {
   const std::int64_t wanted = dynamic_bytes(recipe, model);
   check_input(
       wanted <= available,

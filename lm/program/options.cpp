@@ -292,6 +292,7 @@ Options::Options() {
                         "swapped between runs and edited settings are no damage");
   info_command.add_flag("--operators", info.operators, "list the pointwise operators");
   info_command.add_flag("--keys", info.keys, "list the settings of recipes");
+  info_command.add_flag("--cells", info.cells, "list the recurrent cells, and what each may be set to");
   info_command.add_flag("--json", info.json, "print one JSON object");
 
   CLI::App& recipes_command =

@@ -67,7 +67,7 @@ bool is_published_model(const Recipe& recipe) {
   const std::vector<Key> keys = keys_of(now), published_keys = keys_of(published);
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const std::string& key = keys[i].name;
-    if (key.starts_with("model.") && !acts_in_training_alone(key) &&
+    if (key.starts_with("model.") && !keys[i].training_only &&
         value_text(keys[i]) != value_text(published_keys[i]))
       return false;
   }

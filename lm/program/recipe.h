@@ -11,6 +11,7 @@
 #include "lm/evaluation/dynamic_evaluation.h"
 #include "lm/evaluation/neural_cache.h"
 #include "lm/program/settings.h"
+#include "nn/models/language_model_options.h"
 
 namespace rondo {
 
@@ -37,21 +38,7 @@ struct Recipe {
     std::int64_t block_lines = 100;
   } data;
 
-  struct Model {
-    std::string cell = "lstm";
-    std::int64_t layers = 1, embedding = 200, biases = 2, intermediate = -1, experts = 1;
-    std::vector<std::int64_t> hidden = {200}, transition, output_layers;
-    std::string output_activation = "tanh";
-    std::vector<double> major_ratio = {1};
-    std::string minor_input = "embedding";
-    bool bidirectional = false, tied = false, variational = false;
-    double dropout = 0, input_dropout = -1, hidden_dropout = -1, output_dropout = -1, embedding_dropout = 0;
-    double weight_drop = 0, recurrent_dropout = 0, zoneout = 0, zoneout_memory = 0, latent_dropout = 0;
-    std::string input_init = "pytorch", recurrent_init = "pytorch", output_init = "pytorch";
-    double input_range = 0.1, recurrent_range = 0.1, output_range = 0.1, embedding_range = 0.1, init_all = 0,
-           forget_bias = 0;
-    double alpha = 1, beta1 = 0.5, beta2 = 0.5, integration_bias = 0;
-  } model;
+  LanguageModelOptions model;
 
   struct Train {
     std::int64_t seed = 1, epochs = 10, batch = 20, length = 35, reset_every = 0, micro_batch = 0;
@@ -97,8 +84,5 @@ struct Provenance {
 std::vector<Key> keys_of(Recipe& recipe);
 /// The same for section [made_by].
 std::vector<Key> keys_of(Provenance& made_by);
-
-/// Whether a setting of [model] is no part of a trained model: what drops units or keeps them for a step.
-bool acts_in_training_alone(const std::string& key);
 
 }  // namespace rondo

@@ -12,6 +12,8 @@
 #include "data/input_file.h"
 #include "lm/program/recipe_validation.h"
 #include "lm/program/toml.h"
+#include "nn/cells/deep_transition.h"
+#include "nn/cells/multiplicative.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -30,8 +32,10 @@ std::vector<Key> keys_of(RunConfig& config) {
 /// filtered what came after the product: the equation changed with the sizes. And gru_reset_after had two
 /// biases whatever model.biases said.
 void check_equations(const RunConfig& config, const std::string& file) {
-  const Recipe::Model& model = config.recipe.model;
+  const LanguageModelOptions& model = config.recipe.model;
   if (!config.made_by.version.starts_with("0.1.")) return;
+  const std::int64_t intermediate = model.cell_settings.get<IntermediateSettings>().intermediate;
+  const auto& transition = model.cell_settings.get<TransitionSettings>().transition;
   const auto as_wide_as_the_state = [&](std::int64_t M) {
     const auto all = [](const auto& numbers, auto number) {
       return std::all_of(numbers.begin(), numbers.end(), [&](auto it) { return it == number; });
@@ -39,16 +43,15 @@ void check_equations(const RunConfig& config, const std::string& file) {
     return all(model.hidden, M) && all(model.major_ratio, 1.0);
   };
   const bool changed =
-      model.cell == "mgru"
-          ? !as_wide_as_the_state(model.intermediate > 0 ? model.intermediate : model.embedding)
-      : model.cell == "dt_gru" ? !model.transition.empty() && !as_wide_as_the_state(model.transition.back())
+      model.cell == "mgru"     ? !as_wide_as_the_state(intermediate > 0 ? intermediate : model.embedding)
+      : model.cell == "dt_gru" ? !transition.empty() && !as_wide_as_the_state(transition.back())
                                : false;
   check_input(!changed,
               "{}: made by version {}, whose {} had another equation: its reset gate filtered U m, and since "
               "0.2 it filters m, as Maupome & Meurs (27) has it; train this run anew",
               file, config.made_by.version, model.cell);
   check_input(
-      model.cell != "gru_reset_after" || model.biases == 2,
+      model.cell != "gru_reset_after" || model.cell_settings.get<GateBiasSettings>().biases == 2,
       "{}: made by version {}, whose gru_reset_after had two biases in any case: set model.biases = 2 "
       "in this file",
       file, config.made_by.version);

@@ -11,11 +11,9 @@ namespace {
 /// to = from, rows [first, first + from's) of each.
 void copy_states(const std::vector<State>& from, const std::vector<State>& to, int64_t first = 0) {
   for (size_t layer = 0; layer < to.size(); ++layer) {
-    const auto copy_rows = [&](const Variable& x, const Variable& into) {
-      if (x.defined()) copy(x.value(), into.value().slice(first, first + x.shape()[0]));
-    };
-    copy_rows(from[layer].h, to[layer].h);
-    copy_rows(from[layer].c, to[layer].c);
+    const std::vector<State::Named> of = from[layer].tensors(), into = to[layer].tensors();
+    for (size_t i = 0; i < of.size(); ++i)
+      copy(of[i].value.value(), into[i].value.value().slice(first, first + of[i].value.shape()[0]));
   }
 }
 
@@ -29,9 +27,8 @@ bool leaves_out_padding(const LanguageModelOptions& options, Device device) {
 std::vector<std::pair<std::string, Tensor>> named_tensors(const std::vector<State>& states) {
   std::vector<std::pair<std::string, Tensor>> named;
   for (size_t layer = 0; layer < states.size(); ++layer) {
-    named.emplace_back(fmt::format("state.{}.h", layer), states[layer].h.value());
-    if (states[layer].c.defined())
-      named.emplace_back(fmt::format("state.{}.c", layer), states[layer].c.value());
+    for (const auto& [name, value] : states[layer].tensors())
+      named.emplace_back(fmt::format("state.{}.{}", layer, name), value.value());
   }
   return named;
 }

@@ -1,76 +1,77 @@
-// Cells: projections, recurrent weights, and the list of names.
+// Projections, recurrent weights, and what all cells share.
 #include "nn/cells/cell.h"
-
-#include <fmt/ranges.h>
 
 #include <cmath>
 #include <numeric>
 #include <utility>
 
-#include "nn/cells/batch_norm_lstm.h"
-#include "nn/cells/deep_transition.h"
-#include "nn/cells/gru.h"
-#include "nn/cells/lstm.h"
-#include "nn/cells/multiplicative.h"
-#include "nn/cells/multiplicative_integration.h"
-#include "nn/cells/rnn.h"
-
 namespace rondo {
 
-namespace {
-/// Gates are stacked i f g o: the forget gate is the second block of rows.
-Initializer biased(const CellOptions& options, double forget_bias) {
-  Initializer initializer = options.biases;
-  initializer.offset = forget_bias;
-  initializer.offset_from = options.hidden_size;
-  initializer.offset_to = 2 * options.hidden_size;
-  return initializer;
+const Variable& State::other(const std::string& name) const {
+  for (const Named& it : others)
+    if (it.name == name) return it.value;
+  throw Error(fmt::format("[state] has no {}", name));
 }
 
-int64_t sum(const std::vector<int64_t>& numbers) {
-  return std::accumulate(numbers.begin(), numbers.end(), int64_t{0});
+std::vector<State::Named> State::tensors() const {
+  std::vector<Named> all = {{"h", h}};
+  if (c.defined()) all.push_back({"c", c});
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
 }
-}  // namespace
 
 CellOptions pytorch_cell(int64_t input_size, int64_t hidden_size) {
   const Initializer uniform = uniform_values(1 / std::sqrt(hidden_size));
-  return {input_size, hidden_size, uniform, uniform, uniform, 0, 2};
+  return {input_size, hidden_size, uniform, uniform, uniform};
 }
 
-Projection::Projection(Cell& cell, const std::string& weight_name, int64_t width, const CellOptions& options,
-                       std::vector<const Parameter*> biases, int64_t blocks)
-    : index_(static_cast<int64_t>(cell.projections_.size())),
-      weight_(cell, weight_name, {width, options.input_size},
-              options.input_weights.per_gate(
-                  static_cast<int>(blocks > 0 ? blocks : width / options.hidden_size))),
+int64_t sum_of(const GateRows& rows) { return std::accumulate(rows.begin(), rows.end(), int64_t{0}); }
+
+Projection::Projection(Cell& cell, const std::string& weight_name, const GateRows& rows,
+                       std::vector<const Parameter*> biases, Reads reads, int64_t window)
+    : index_(std::ssize(cell.projections_)),
+      reads_(reads),
+      weight_(cell, weight_name, {sum_of(rows), cell.options.input_size},
+              cell.options.input_weights.per_gate(rows)),
       biases_(std::move(biases)) {
+  for (int64_t j = 1; j < window; ++j)
+    earlier_weights_.push_back(std::make_unique<Parameter>(cell, fmt::format("{}_{}", weight_name, j),
+                                                           weight_.shape(),
+                                                           cell.options.input_weights.per_gate(rows)));
   cell.projections_.push_back(this);
+  cell.keeps_for_backward(sum_of(rows));
 }
 
-Projection::Projection(Cell& cell, const std::string& weight_name, const std::vector<int64_t>& gate_rows,
-                       const CellOptions& options, std::vector<const Parameter*> biases)
-    : index_(static_cast<int64_t>(cell.projections_.size())),
-      weight_(cell, weight_name, {sum(gate_rows), options.input_size},
-              options.input_weights.per_gate(gate_rows)),
-      biases_(std::move(biases)) {
-  cell.projections_.push_back(this);
-}
-
-Variable Projection::operator()(const Variable& x) const {
+Variable Projection::operator()(const Variable& x, const std::vector<Variable>& earlier) const {
+  check(earlier.size() >= earlier_weights_.size(), "[{}] reads {} steps, and was given {}", weight_.name(),
+        earlier_weights_.size() + 1, earlier.size() + 1);
   std::vector<Variable> biases;
   for (const Parameter* bias : biases_) biases.push_back(*bias);
-  return linear(x, weight_, biases);
+  Variable sum = linear(x, weight_, biases);
+  for (size_t j = 0; j < earlier_weights_.size(); ++j)
+    sum = add_linear(std::move(sum), earlier[j], *earlier_weights_[j]);
+  return sum;
 }
 
-Recurrent::Recurrent(Cell& cell, const std::string& name, Shape shape, Initializer initializer)
-    : weight(cell, name, shape, initializer) {
+Recurrent::Recurrent(Cell& cell, const std::string& name, const GateRows& rows, int64_t columns)
+    : weight(cell, name, {sum_of(rows), columns}, cell.options.recurrent_weights.per_gate(rows)) {
   cell.recurrents_.push_back(this);
 }
 
-Variable StepInputs::operator[](const Projection& projection) const {
-  check(taken_[projection.index()] == 0,
-        "[cell] this step has taken the projection already; take() is for its last use");
-  return projected_[projection.index()];
+Recurrent::Recurrent(Cell& cell, const std::string& name, int64_t size, Initializer initializer)
+    : weight(cell, name, {size}, std::move(initializer)) {
+  cell.recurrents_.push_back(this);
+}
+
+Variable Recurrent::rows(int64_t begin, int64_t end) const {
+  return begin == 0 && end == weight.shape()[0] ? effective() : effective().slice(begin, end);
+}
+
+Variable StepInputs::operator[](const Projection& projection) {
+  const auto index = static_cast<size_t>(projection.index());
+  check(taken_[index] == 0, "[cell] this step has taken the projection already; take() is for its last use");
+  if (!projected_[index].defined()) projected_[index] = projection(input());
+  return projected_[index];
 }
 
 Variable StepInputs::take(const Projection& projection) {
@@ -79,8 +80,9 @@ Variable StepInputs::take(const Projection& projection) {
 }
 
 Variable StepInputs::take(const Projection& projection, int64_t begin, int64_t end) {
-  Variable& rest = projected_[projection.index()];
-  int64_t& taken = taken_[projection.index()];
+  if (begin == 0) (*this)[projection];
+  Variable& rest = projected_[static_cast<size_t>(projection.index())];
+  int64_t& taken = taken_[static_cast<size_t>(projection.index())];
   check(rest.defined() && begin >= taken, "[cell] columns [{}, {}) of a projection are taken already", begin,
         end);
   const int64_t width = rest.shape().columns();
@@ -99,144 +101,63 @@ Variable StepInputs::take(const Projection& projection, int64_t begin, int64_t e
   return block;
 }
 
+bool Cell::has_cell_state() const {
+  const std::vector<StateTensor> tensors = state_tensors();
+  return tensors.size() > 1 && tensors[1].name == "c";
+}
+
 State Cell::initial_state(int64_t batch) const {
-  return {Variable(Tensor::zeros({batch, hidden()}, device())), {}};
+  State state;
+  for (const StateTensor& it : state_tensors()) {
+    const Variable zeros(Tensor::zeros({batch, it.width}, device()));
+    if (it.name == "h")
+      state.h = zeros;
+    else if (it.name == "c")
+      state.c = zeros;
+    else
+      state.others.push_back({it.name, zeros});
+  }
+  return state;
 }
 
 void Cell::begin_chunk() {
   for (Recurrent* recurrent : recurrents_) recurrent->begin_chunk();
 }
 
-std::vector<StepInputs> Cell::project(const Variable& x, const std::vector<RowMask>& valid) const {
-  std::vector<Variable> projected;
-  for (const Projection* projection : projections_) projected.push_back((*projection)(x));
-  std::vector<StepInputs> steps;
-  for (int64_t t = 0; t < x.shape()[0]; ++t) {
-    std::vector<Variable> parts;  // of one buffer, each let go apart from the others
-    for (const Variable& all : projected) parts.push_back(all[t].as_part());
-    steps.emplace_back(std::move(parts), valid.empty() ? RowMask() : valid[static_cast<size_t>(t)]);
+namespace {
+
+/// x [T, B, I] of j steps before, j from 1 to window - 1: what was before the chunk is in `before`
+/// [B, (window - 1) I], the latest step first.
+std::vector<Variable> delayed(const Variable& x, const Variable& before, int64_t window) {
+  const int64_t T = x.shape()[0], I = x.shape()[2];
+  std::vector<Variable> steps;  // from the earliest on
+  for (int64_t j = window - 1; j >= 1; --j) steps.push_back(before.slice_columns((j - 1) * I, j * I));
+  for (int64_t t = 0; t + 1 < T; ++t) steps.push_back(x[t]);
+  std::vector<Variable> result;
+  for (int64_t j = 1; j < window; ++j) {
+    const auto first = steps.begin() + (window - 1 - j);
+    result.push_back(stack({first, first + T}));
   }
-  return steps;
-}
-
-GateBiases::GateBiases(Cell& cell, int64_t width, const CellOptions& options, const Initializer& of_input) {
-  check(0 <= options.bias_count && options.bias_count <= 2, "[cell] no bias per gate, one or two, got {}",
-        options.bias_count);
-  check(options.bias_count > 0 || of_input.offset == 0,
-        "[cell] a forget bias of {} where gates have no biases: leave it out, or give them one",
-        of_input.offset);
-  const Shape stacked{width};
-  if (options.bias_count >= 1) input = std::make_unique<Parameter>(cell, "bias_ih", stacked, of_input);
-  if (options.bias_count == 2)
-    recurrent = std::make_unique<Parameter>(cell, "bias_hh", stacked, options.biases);
-}
-
-GateBiases::GateBiases(Cell& cell, int64_t gates, const CellOptions& options, double forget_bias)
-    : GateBiases(cell, gates * options.hidden_size, options, biased(options, forget_bias)) {}
-
-GateBiases::GateBiases(Cell& cell, const std::vector<int64_t>& gate_rows, const CellOptions& options)
-    : GateBiases(cell, sum(gate_rows), options, options.biases) {}
-
-std::vector<const Parameter*> GateBiases::all() const {
-  std::vector<const Parameter*> result;
-  for (const auto* bias : {&input, &recurrent})
-    if (*bias) result.push_back(bias->get());
   return result;
 }
 
-namespace {
-
-template <class Made>
-std::unique_ptr<Cell> make(Module& parent, const std::string& suffix, const CellOptions& options) {
-  return std::make_unique<Made>(parent, suffix, options);
-}
-
-struct NamedCell {
-  std::string name;
-  CellMaker make;
-  CellUses uses;
-};
-
-/// The catalogue: a cell of any recipe is one line here, or was added.
-std::vector<NamedCell>& catalogue() {
-  static std::vector<NamedCell> cells = {
-      {"rnn", make<Rnn>, {}},
-      {"linear_rnn", make<LinearRnn>, {}},
-      {"lstm", make<Lstm>, {.memory = true}},
-      {"lstm_sigmoid", make<LstmSigmoid>, {.memory = true}},
-      {"gru", make<Gru>, {}},
-      {"gru_reset_after", make<GruWithResetAfter>, {}},
-      {"trnn", make<TensorRnn>, {}},
-      {"mrnn", make<MultiplicativeRnn>, {.intermediate = true}},
-      {"mlstm", make<MultiplicativeLstm>, {.memory = true, .intermediate = true}},
-      {"tmlstm", make<TrueMultiplicativeLstm>, {.memory = true, .intermediate = true}},
-      {"mgru", make<MultiplicativeGru>, {.intermediate = true}},
-      {"tmgru", make<TrueMultiplicativeGru>, {.intermediate = true}},
-      {"mi_rnn", make<MiRnn>, {.integration = true, .integration_bias = true, .bias_count = false}},
-      {"mi_rnn_simple", make<SimpleMiRnn>, {.integration_bias = true, .bias_count = false}},
-      {"linear_mi_rnn",
-       make<LinearMiRnn>,
-       {.integration = true, .integration_bias = true, .bias_count = false}},
-      {"mi_lstm",
-       make<MiLstm>,
-       {.memory = true, .integration = true, .integration_bias = true, .bias_count = false}},
-      {"mi_gru", make<MiGru>, {.integration = true, .integration_bias = true, .bias_count = false}},
-      {"dt_rnn", make<DeepTransitionRnn>, {.transition = true, .bias_count = false}},
-      {"dts_rnn", make<DeepTransitionRnnWithShortcut>, {.transition = true, .bias_count = false}},
-      {"dt_lstm", make<DeepTransitionLstm>, {.memory = true, .transition = true}},
-      {"dt_gru", make<DeepTransitionGru>, {.transition = true}},
-      {"bn_lstm", make<BatchNormLstm>, {.memory = true, .batch_statistics = true, .bias_count = false}},
-      {"bn_mi_lstm",
-       make<BatchNormMiLstm>,
-       {.memory = true,
-        .integration = true,
-        .integration_bias = true,
-        .batch_statistics = true,
-        .bias_count = false}},
-  };
-  return cells;
-}
-
 }  // namespace
 
-namespace {
-const NamedCell& find_cell(const std::string& name) {
-  for (const NamedCell& cell : catalogue())
-    if (name == cell.name) return cell;
-  throw InputError(
-      fmt::format("there is no cell '{}'; the cells are {}", name, fmt::join(cell_names(), ", ")));
-}
-}  // namespace
-
-std::unique_ptr<Cell> make_cell(const std::string& name, Module& parent, const std::string& suffix,
-                                const CellOptions& options) {
-  return find_cell(name).make(parent, suffix, options);
-}
-
-bool has_recurrent_weights(const std::string& cell) {
-  Module root;
-  return !make_cell(cell, root, "", pytorch_cell(1, 1))->recurrent_weights().empty();
-}
-
-CellUses uses_of(const std::string& cell) { return find_cell(cell).uses; }
-
-std::vector<std::string> cells_that_use(bool CellUses::*setting) {
-  std::vector<std::string> names;
-  for (const NamedCell& cell : catalogue())
-    if (cell.uses.*setting) names.push_back(cell.name);
-  return names;
-}
-
-std::vector<std::string> cell_names() {
-  std::vector<std::string> names;
-  for (const NamedCell& cell : catalogue()) names.push_back(cell.name);
-  return names;
-}
-
-void add_cell(const std::string& name, CellMaker maker, const CellUses& uses) {
-  for (const NamedCell& cell : catalogue())
-    check(name != cell.name, "[add_cell] '{}' is known already", name);
-  catalogue().push_back({name, std::move(maker), uses});
+std::vector<StepInputs> Cell::project(const Variable& x, const State& state,
+                                      const std::vector<RowMask>& valid) const {
+  std::vector<Variable> earlier;
+  if (window() > 1) earlier = delayed(x, state.other("x"), window());
+  std::vector<Variable> projected;
+  for (const Projection* it : projections_)
+    projected.push_back(it->reads() == Projection::Reads::input ? (*it)(x, earlier) : Variable());
+  std::vector<StepInputs> steps;
+  for (int64_t t = 0; t < x.shape()[0]; ++t) {
+    std::vector<Variable> parts;  // of one buffer, each freed separately
+    for (const Variable& all : projected) parts.push_back(all.defined() ? all[t].as_part() : Variable());
+    steps.emplace_back(std::move(parts), x, t, state.steps + t,
+                       valid.empty() ? RowMask() : valid[static_cast<size_t>(t)]);
+  }
+  return steps;
 }
 
 }  // namespace rondo

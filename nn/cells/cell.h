@@ -1,6 +1,6 @@
 // What a recurrent cell is: input projections, recurrent weights, and a step. The layer
 // (nn/recurrent/recurrent_layer.h) does the rest: it computes the projections of all time steps as one
-// product before the loop, runs the loop, carries the state. Next: nn/cells/lstm.h.
+// product before the loop, runs the loop, carries the state. Next: nn/cells/join.h, nn/cells/lstm.h.
 #pragma once
 
 #include <functional>
@@ -10,30 +10,38 @@
 
 #include "autograd/functions.h"
 #include "autograd/linear.h"
-#include "autograd/operators.h"
+#include "nn/cells/cell_settings.h"
 #include "nn/module.h"
 
 namespace rondo {
 
-/// What a cell carries from step to step: h [B, H], and the cell's memory c [B, H] where it has one.
+/// What a cell carries from step to step: h [B, H], which is its output; the cell state c [B, H] where it has
+/// one; and whatever else Cell::state_tensors() names.
 struct State {
-  Variable h, c;
-  int64_t steps = 0;    // since it was reset; the layer counts them
-  Variable unmasked{};  // h, where the layer has put a variational mask on it for a step
+  struct Named {
+    std::string name;
+    Variable value;
+  };
+
+  Variable h, c{};
+  std::vector<Named> others{};
+  int64_t steps = 0;         // since it was reset; the layer counts them
+  Variable h_before_mask{};  // h, where the layer has put a variational mask on it for a step
 
   /// What an update gate keeps: h itself. Recurrent weights and reset gates see `h`, under its mask.
-  const Variable& kept() const { return unmasked.defined() ? unmasked : h; }
+  const Variable& h_unmasked() const { return h_before_mask.defined() ? h_before_mask : h; }
+  /// Throws Error if there is none of this name.
+  const Variable& other(const std::string& name) const;
 
   /// The same, with f of what is defined.
   template <class F>
   State map(F f) const {
-    return {f(h), c.defined() ? f(c) : Variable(), steps, {}};
+    State result{f(h), c.defined() ? f(c) : Variable(), others, steps};
+    for (Named& it : result.others) it.value = f(it.value);
+    return result;
   }
-};
-
-/// Initial values of multiplicative integration: those that Wu et al. 2016 give an LSTM on text8.
-struct IntegrationStart {
-  double alpha = 1, beta1 = 0.5, beta2 = 0.5, b = 0;
+  /// All that is defined, by name.
+  std::vector<Named> tensors() const;
 };
 
 /// Sizes and settings that cells share. Initialisers of inputs, recurrences and biases are separate settings.
@@ -43,90 +51,121 @@ struct CellOptions {
   Initializer input_weights = constant_values(0);
   Initializer recurrent_weights = constant_values(0);
   Initializer biases = constant_values(0);
-  double forget_bias = 0;         // added to the initial bias of an LSTM's forget gate
-  int bias_count = 2;             // vectors per gate: PyTorch has 2, the papers mostly 1, Luchetta's GRU 0
-  int64_t intermediate_size = 0;  // M of the multiplicative cells; 0: the input's
-  std::vector<int64_t> transition{};  // sizes of the inner layers of a deep transition; empty: one, of H
-  IntegrationStart integration{};
-  int64_t statistics_steps = 100;  // time steps with batch statistics of their own, in the bn_ cells
-
-  int64_t intermediate() const { return intermediate_size > 0 ? intermediate_size : input_size; }
+  int64_t max_time_steps =
+      100;                  // those that have parameters or statistics of their own, where a cell has such
+  CellSettings settings{};  // of the cell's family
 };
 
 /// The settings of nn.LSTM and its kin: everything U(-1/sqrt(H), 1/sqrt(H)).
 CellOptions pytorch_cell(int64_t input_size, int64_t hidden_size);
+
+/// Rows of each gate in weights that are stacked gate by gate.
+using GateRows = std::vector<int64_t>;
+int64_t sum_of(const GateRows& rows);
 
 class Cell;
 
 /// An input projection W x + b of a cell: declared here, computed by the layer for all steps at once.
 class Projection {
  public:
-  /// `biases` are the vectors that are added once per step whatever the state; `blocks` how many are stacked
-  /// in the width, 0: as many as the hidden size goes into it.
-  Projection(Cell& cell, const std::string& weight_name, int64_t width, const CellOptions& options,
-             std::vector<const Parameter*> biases = {}, int64_t blocks = 0);
-  /// Of stacked gates that have these numbers of rows.
-  Projection(Cell& cell, const std::string& weight_name, const std::vector<int64_t>& gate_rows,
-             const CellOptions& options, std::vector<const Parameter*> biases);
+  /// What it is computed from: the layer's input, for all steps at once; or what the step itself makes of the
+  /// input (StepInputs::set_input).
+  enum class Reads { input, step };
+
+  /// `biases` are the vectors that are added once per step whatever the state. Over a `window` of several
+  /// steps it is the sum of W_j x_(t - j), each W_j a weight of its own, the present one's being
+  /// `weight_name` and the others' with _1, _2, ... behind it.
+  Projection(Cell& cell, const std::string& weight_name, const GateRows& rows,
+             std::vector<const Parameter*> biases = {}, Reads reads = Reads::input, int64_t window = 1);
   Projection(const Projection&) = delete;
   Projection& operator=(const Projection&) = delete;
 
   int64_t index() const { return index_; }
-  /// [N, I] to [N, width].
-  Variable operator()(const Variable& x) const;
+  Reads reads() const { return reads_; }
+  /// [.., I] to [.., rows]; `earlier[j - 1]` is x of j steps before.
+  Variable operator()(const Variable& x, const std::vector<Variable>& earlier = {}) const;
 
  private:
   int64_t index_;
+  Reads reads_;
   Parameter weight_;
+  std::vector<std::unique_ptr<Parameter>> earlier_weights_;
   std::vector<const Parameter*> biases_;
 };
 
-/// A weight that every step uses. Its value in force is made once per chunk, so that weight drop or a slice
+/// A weight that every step uses. Its effective value is made once per chunk, so that weight drop or a slice
 /// acts from outside the step.
 class Recurrent {
  public:
-  Recurrent(Cell& cell, const std::string& name, Shape shape, Initializer initializer);
+  /// Of stacked gates, [sum of rows, columns].
+  Recurrent(Cell& cell, const std::string& name, const GateRows& rows, int64_t columns);
+  /// A vector, for what acts unit by unit.
+  Recurrent(Cell& cell, const std::string& name, int64_t size, Initializer initializer);
   Recurrent(const Recurrent&) = delete;
   Recurrent& operator=(const Recurrent&) = delete;
 
   /// Throws Error before begin_chunk().
-  operator const Variable&() const { return in_force(); }
-  /// RowMask [begin, end) of the value in force: one gate of a stacked weight. Its gradient joins the whole
+  operator const Variable&() const { return effective(); }
+  /// Rows [begin, end) of the effective value: one gate of a stacked weight. Its gradient joins the whole
   /// weight's.
-  Variable rows(int64_t begin, int64_t end) const { return in_force().slice(begin, end); }
-  void begin_chunk() { in_force_ = transform ? transform(weight) : weight.variable(); }
+  Variable rows(int64_t begin, int64_t end) const;
+  void begin_chunk() { effective_ = transform ? transform(weight) : weight.variable(); }
 
   Parameter weight;
-  /// From the trained weight to its value in force; empty: the weight itself.
+  /// From the trained weight to its effective value; empty: the weight itself.
   std::function<Variable(const Variable&)> transform;
 
  private:
-  const Variable& in_force() const {
-    check(in_force_.defined(), "[{}] begin_chunk() of the cell comes before its steps", weight.name());
-    return in_force_;
+  const Variable& effective() const {
+    check(effective_.defined(), "[{}] begin_chunk() of the cell comes before its steps", weight.name());
+    return effective_;
   }
 
-  Variable in_force_;
+  Variable effective_;
 };
 
-/// The projections of one time step, and which of its rows are no padding.
+/// What a step reads: the projections of its input and, where a cell asks for it, the input itself.
 class StepInputs {
  public:
-  explicit StepInputs(std::vector<Variable> projected, RowMask valid = {})
-      : projected_(std::move(projected)), taken_(projected_.size()), valid_(std::move(valid)) {}
-  /// Null: all rows. The layer gives the others zeros and keeps their state, so that a step needs this only
-  /// to look across rows.
-  const RowMask& valid() const { return valid_; }
-  Variable operator[](const Projection& projection) const;
+  /// Of step t of a chunk, x being [T, B, I], which is step number `step` since the state was reset.
+  StepInputs(std::vector<Variable> projected, Variable all_inputs, int64_t t, int64_t step, RowMask valid)
+      : projected_(std::move(projected)),
+        taken_(projected_.size()),
+        all_inputs_(std::move(all_inputs)),
+        t_(t),
+        step_(step),
+        valid_(std::move(valid)) {}
+
+  /// x of this step, [B, I], or what set_input() has made of it.
+  Variable input() const { return input_.defined() ? input_ : all_inputs_[t_]; }
+  /// Replaces x for the projections that read the step's own (Projection::Reads::step).
+  void set_input(Variable x) { input_ = std::move(x); }
+
+  Variable operator[](const Projection& projection);
   /// The last use: gives up the buffer, or columns [begin, end) of it, so that the consumer can work in
   /// place, as add_linear(x.take(z), h, U) does. Blocks are taken from left to right.
   Variable take(const Projection& projection);
   Variable take(const Projection& projection, int64_t begin, int64_t end);
 
+  /// Which rows are no padding; null: all rows. The layer gives the others zeros and keeps their state, so
+  /// that a step needs this only to look across rows.
+  const RowMask& valid() const { return valid_; }
+  /// How many steps there were since the state was reset.
+  int64_t step() const { return step_; }
+
  private:
   std::vector<Variable> projected_;  // each [B, width], without the columns that are taken
   std::vector<int64_t> taken_;       // columns of each
+  Variable all_inputs_;              // [T, B, I]
+  int64_t t_, step_;
+  Variable input_;
   RowMask valid_;
+};
+
+/// A part of a cell's state: its name and width.
+struct StateTensor {
+  std::string name;
+  int64_t width;
 };
 
 class Cell : public Module {
@@ -134,82 +173,49 @@ class Cell : public Module {
   Cell(Module& parent, const std::string& suffix, const CellOptions& cell_options)
       : Module(parent, "", suffix), options(cell_options) {}
 
-  /// One step of all rows, from the projections of x. Recurrent weights see previous.h; what is carried over
-  /// unchanged, as an update gate does, is previous.kept().
+  /// One step of all rows. Recurrent weights see previous.h; what is carried over unchanged, as an update
+  /// gate does, is previous.h_unmasked().
   virtual State step(StepInputs& x, const State& previous) = 0;
-  /// Zeros, [B, H].
-  virtual State initial_state(int64_t batch) const;
-  /// Makes the recurrent weights' values in force. Once per chunk, before its steps.
+  /// What the state consists of, "h" first, "c" second where there is one.
+  virtual std::vector<StateTensor> state_tensors() const { return {{"h", hidden()}}; }
+  /// Steps of the input that its projections read; the earlier ones lie in the state's "x", [B, (n - 1) I],
+  /// the step before first.
+  virtual int64_t window() const { return 1; }
+  /// Whether a step looks across the rows of a batch, as one with statistics of the batch does.
+  virtual bool looks_across_rows() const { return false; }
+  /// Whether a step reads previous.h: else noise on it has no meaning.
+  virtual bool reads_h() const { return true; }
+
+  bool has_cell_state() const;
+  /// Zeros.
+  State initial_state(int64_t batch) const;
+  /// Makes the recurrent weights' effective values. Once per chunk, before its steps.
   void begin_chunk();
-  /// The projections of x [T, B, I], one product for all steps; T entries. `valid`: rows that are no padding,
-  /// of each step, or nothing.
-  std::vector<StepInputs> project(const Variable& x, const std::vector<RowMask>& valid = {}) const;
+  /// The projections of x [T, B, I], one product for all steps; T entries. `state` is that before the first
+  /// step; `valid`: rows that are no padding, of each step, or nothing.
+  std::vector<StepInputs> project(const Variable& x, const State& state = {},
+                                  const std::vector<RowMask>& valid = {}) const;
 
   /// What weight drop acts on: see Recurrent::transform.
   const std::vector<Recurrent*>& recurrent_weights() const { return recurrents_; }
+  /// About how many numbers a row of a step leaves for the backward pass, besides its state.
+  int64_t kept_for_backward() const { return kept_for_backward_; }
+  /// For the parts of a cell: a step keeps so many numbers more. Projections count themselves.
+  void keeps_for_backward(int64_t numbers) { kept_for_backward_ += numbers; }
 
   const CellOptions options;
-
- protected:
   int64_t hidden() const { return options.hidden_size; }
+  template <class Settings>
+  const Settings& settings() const {
+    return options.settings.get<Settings>();
+  }
 
  private:
   friend class Projection;
   friend class Recurrent;
   std::vector<const Projection*> projections_;
   std::vector<Recurrent*> recurrents_;
+  int64_t kept_for_backward_ = 0;
 };
-
-/// The biases of stacked gates [G H]: bias_ih and bias_hh, bias_ih alone, or none, as the options ask for.
-struct GateBiases {
-  /// `forget_bias` is added to the second gate's initial bias; leave it 0 where there is no forget gate.
-  /// Throws Error if there is one, but no bias.
-  GateBiases(Cell& cell, int64_t gates, const CellOptions& options, double forget_bias = 0);
-  /// Of gates that have these numbers of rows.
-  GateBiases(Cell& cell, const std::vector<int64_t>& gate_rows, const CellOptions& options);
-  std::vector<const Parameter*> all() const;
-
-  std::unique_ptr<Parameter> input, recurrent;  // null where there is none
-
- private:
-  GateBiases(Cell& cell, int64_t width, const CellOptions& options, const Initializer& of_input);
-};
-
-/// Which settings mean something to a cell.
-struct CellUses {
-  bool memory = false;            // it has a c: forget_bias, and zoneout of c
-  bool intermediate = false;      // intermediate_size
-  bool transition = false;        // the layers' sizes
-  bool integration = false;       // alpha, beta1, beta2
-  bool integration_bias = false;  // b
-  bool batch_statistics = false;  // statistics_steps; it looks across the rows of a batch
-  bool bias_count = true;         // bias_count; other cells have one bias, whatever it is
-};
-
-/// Makes a cell by its recipe name; the parameters' names get the suffix. Throws InputError on an unknown
-/// name.
-std::unique_ptr<Cell> make_cell(const std::string& name, Module& parent, const std::string& suffix,
-                                const CellOptions& options);
-/// All names that make_cell knows: Rondo's cells, then those added.
-std::vector<std::string> cell_names();
-/// What a cell that make_cell knows uses; throws InputError on an unknown name.
-CellUses uses_of(const std::string& cell);
-/// Whether a cell that make_cell knows has recurrent weights; throws InputError on an unknown name.
-bool has_recurrent_weights(const std::string& cell);
-/// The cells to which a setting means something.
-std::vector<std::string> cells_that_use(bool CellUses::*setting);
-
-using CellMaker = std::function<std::unique_ptr<Cell>(Module& parent, const std::string& suffix,
-                                                      const CellOptions& options)>;
-/// Makes another program's cell known to make_cell and to recipes; by default it may be given any setting.
-/// Throws Error if the name is taken.
-void add_cell(const std::string& name, CellMaker maker,
-              const CellUses& uses = {true, true, true, true, true, false});
-template <class Made>
-void add_cell(const std::string& name) {
-  add_cell(name, [](Module& parent, const std::string& suffix, const CellOptions& options) {
-    return std::make_unique<Made>(parent, suffix, options);
-  });
-}
 
 }  // namespace rondo

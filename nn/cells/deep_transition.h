@@ -3,26 +3,40 @@
 //   u_1 = tanh(W x + U h + b_1)     u_k = tanh(V_k u_(k-1) + b_k)     h' = u_L           DT-RNN
 //   u_L = tanh(V_L u_(L-1) + S h + b_L)                                                  DT(S)-RNN
 //
-// u_1 to u_(L-1) are the inner layers, whose number and sizes are CellOptions::transition; u_L has H units.
-// DT(S) gives h a way around them; that S joins inside of the tanh is our reading. Layers from h' to the
-// output in place of, or besides, those from h to h' (DO-RNN; DOT-RNN, DOT(S)-RNN) are the model's output
-// layers (LanguageModelOptions::output_layers), and a stacked RNN is several layers of nn/cells/rnn.h. One b
-// for each layer, whatever the options ask for.
+// u_1 to u_(L-1) are the inner layers, whose number and sizes are TransitionSettings; u_L has H units. DT(S)
+// gives h a way around them; that S joins inside of the tanh is our reading. Layers from h' to the output in
+// place of, or besides, those from h to h' (DO-RNN; DOT-RNN, DOT(S)-RNN) are the model's output layers
+// (LanguageModelOptions::output_layers), and a stacked RNN is several layers of nn/cells/rnn.h. There is one
+// b for each layer.
 //
 // With the gates of an LSTM or a GRU the inner layers come between h and the gates, which see u in place of h
-// and join x as always; what they keep, c or h, goes around. Ours, after the same paper.
+// and join x as always; what they keep, c or h, goes around: DeepTransition as their recurrent input. Ours,
+// after the same paper.
 #pragma once
 
-#include "nn/cells/gru.h"
-#include "nn/cells/lstm.h"
+#include "nn/cells/join.h"
+#include "nn/cells/recurrent_input.h"
 
 namespace rondo {
 
+struct TransitionSettings {
+  std::vector<int64_t> transition{};
+
+  /// Of the inner layers.
+  std::vector<int64_t> sizes(const CellOptions& options) const {
+    return transition.empty() ? std::vector{options.hidden_size} : transition;
+  }
+};
+inline Keys keys_of(TransitionSettings& it) {
+  return {{"transition", &it.transition, any_width(), "units",
+           "widths of the inner layers; []: one, as wide as the state"}};
+}
+
 /// Layers one behind another, tanh(V_k u + b_k): weight_k is V_k, bias_k is b_k.
-class Transition {
+class Layers {
  public:
   /// From a vector of size `from` through layers of these sizes, of which the first is number `first`.
-  Transition(Cell& cell, int64_t from, const std::vector<int64_t>& sizes, int64_t first);
+  Layers(Cell& cell, int64_t from, const std::vector<int64_t>& sizes, int64_t first);
   /// [B, from] to [B, the last size].
   Variable operator()(Variable u) const;
 
@@ -35,15 +49,34 @@ class Transition {
   std::vector<std::unique_ptr<Layer>> layers_;
 };
 
+/// The inner layers as a recurrent input: u of h.
+class DeepTransition {
+ public:
+  using Settings = SettingsOf<TransitionSettings>;
+  static constexpr auto weight_name = "weight_hh";
+  static constexpr auto reads = Projection::Reads::input;
+
+  explicit DeepTransition(Cell& cell);
+  static int64_t width(const CellOptions& options) {
+    return options.settings.get<TransitionSettings>().sizes(options).back();
+  }
+  Variable operator()(StepInputs&, const State& previous) const { return layers_(previous.h); }
+
+ private:
+  Layers layers_;
+};
+
 /// weight_ih is W, weight_hh is U, bias_1 is b_1; weight_k is V_k, bias_k is b_k.
 struct DeepTransitionRnn : Cell {
+  using Settings = SettingsOf<GateBiasSettings, TransitionSettings>;
   DeepTransitionRnn(Module& parent, const std::string& suffix, const CellOptions& options);
   State step(StepInputs& x, const State& previous) override;
 
+  const std::vector<int64_t> sizes = settings<TransitionSettings>().sizes(options);
   Parameter b;
   Projection W;
   Recurrent U;
-  Transition inner;
+  Layers inner;
   Recurrent V;
   Parameter b_last;
 
@@ -58,31 +91,6 @@ struct DeepTransitionRnnWithShortcut : DeepTransitionRnn {
   State step(StepInputs& x, const State& previous) override;
 
   Recurrent S;
-};
-
-/// weight_ih and weight_hh as in nn/cells/lstm.h, but weight_hh sees u.
-struct DeepTransitionLstm : Cell {
-  DeepTransitionLstm(Module& parent, const std::string& suffix, const CellOptions& options);
-  State step(StepInputs& x, const State& previous) override;
-  State initial_state(int64_t batch) const override { return lstm_initial_state(batch, hidden(), device()); }
-
-  GateBiases biases;
-  Projection z;
-  Transition inner;
-  Recurrent U;
-};
-
-/// weight_ih and weight_hh as in nn/cells/gru.h, but weight_hh sees u, which the reset gate filters: r has as
-/// many units as u.
-struct DeepTransitionGru : Cell {
-  DeepTransitionGru(Module& parent, const std::string& suffix, const CellOptions& options);
-  State step(StepInputs& x, const State& previous) override;
-
-  std::vector<int64_t> gates;  // their rows
-  GateBiases biases;
-  Projection x_gates;
-  Transition inner;
-  Recurrent U;
 };
 
 }  // namespace rondo

@@ -4,53 +4,62 @@
 //   h' = z h + (1 - z) n
 //
 // z keeps the old state, as in PyTorch and cuDNN; Maupome & Meurs, Luchetta, and Wu et al. 2016 write 1 - z
-// for it. Gates are stacked r z n: weight_ih is W [3H, I], weight_hh is U [3H, H]. GruWithResetAfter is what
-// PyTorch's nn.GRU and cuDNN compute: n = tanh(W x + b + r (U h + b')), with two biases; with one, b.
-// Luchetta (2)-(5) has none: options.bias_count = 0. The gate equations are GruReset, GruUpdate and
-// GruResetAfter in autograd/operators.h.
+// for it. Gates are stacked r z n: weight_ih is W [3H, I], weight_hh is U [3H, H]. Another join stands for
+// the sum W x + U h + b. Another recurrent input m [B, M] stands for h in the gates and in the candidate, but
+// not in h', which keeps h itself; r filters m and so has its M units: W is [M + 2H, I], U is [M + 2H, M].
+// Luchetta (2)-(5) has no biases: GateBiasSettings. The gate equations are GruReset, GruUpdate and
+// GruResetAfter in autograd/operators/gates.h. Next: nn/cells/multiplicative.h.
 #pragma once
 
-#include "nn/cells/cell.h"
+#include "autograd/operators/gates.h"
+#include "nn/cells/join.h"
+#include "nn/cells/recurrent_input.h"
 
 namespace rondo {
 
-/// r and z from their stacked pre-activations [B, M + H], r having M units, split into views that are freed
-/// separately, so that each gradient can reuse its input's memory.
-struct ResetAndUpdate {
-  Variable r, z;
-};
-ResetAndUpdate gru_reset_and_update(const Variable& r_and_z, int64_t M);
-
-/// h' from the stacked W x + b and U h + b' [B, 3H], with the reset after the product.
-Variable gru_state_with_reset_after(const Variable& from_x, const Variable& from_h, const Variable& h);
-
-/// h' of a cell whose recurrent weights U [M + 2H, M] see `past` [B, M] in place of h, which is `kept`:
-///
-///   r, z = s(W x + U past + b)      n = tanh(W x + U (r past) + b)      h' = z kept + (1 - z) n
-///
-/// Takes the projection x_gates. r filters `past`, and so has its M units: the gates' rows are gru_gates(M,
-/// H).
-Variable gru_state(StepInputs& x, const Projection& x_gates, const Variable& past, const Recurrent& U,
-                   const Variable& kept);
-/// RowMask of the stacked gates r z n.
-inline std::vector<int64_t> gru_gates(int64_t M, int64_t H) { return {M, H, H}; }
-
+template <class Join = Sum, class RecurrentInput = PreviousState>
 struct Gru : Cell {
-  Gru(Module& parent, const std::string& suffix, const CellOptions& options);
-  State step(StepInputs& x, const State& previous) override;
+  using Settings = SettingsOfParts<Join, RecurrentInput>;
 
-  GateBiases biases;
-  Projection x_gates;
+  Gru(Module& parent, const std::string& suffix, const CellOptions& cell_options)
+      : Cell(parent, suffix, cell_options),
+        join(*this, {gates}),
+        W(*this, "weight_ih", gates, join.biases_of_input(), RecurrentInput::reads),
+        past(*this),
+        U(*this, RecurrentInput::weight_name, gates, M) {}
+
+  State step(StepInputs& x, const State& previous) override {
+    const int64_t H = hidden(), candidate = M + H;
+    const Variable& seen = past(x, previous);
+    const std::vector<Variable> gate = split_apart(join(x, W, seen, U, 0, candidate), {M, H});
+    const Variable& r = gate[0];
+    const Variable& z = gate[1];
+    const Variable n = join(x, W, pointwise(GruReset{}, r, seen), U, candidate, candidate + H);
+    return {pointwise(GruUpdate{}, z, n, previous.h_unmasked())};
+  }
+
+  const int64_t M = RecurrentInput::width(options);
+  const GateRows gates{M, hidden(), hidden()};
+  Join join;
+  Projection W;
+  RecurrentInput past;
   Recurrent U;
 };
 
+/// What PyTorch's nn.GRU and cuDNN compute: n = tanh(W x + b + r (U h + b')), with two biases; with one, b.
 struct GruWithResetAfter : Cell {
+  using Settings = SettingsOf<GateBiasSettings>;
+
   GruWithResetAfter(Module& parent, const std::string& suffix, const CellOptions& options);
   State step(StepInputs& x, const State& previous) override;
 
+  const GateRows gates = GateRows(3, hidden());
   GateBiases biases;
-  Projection x_gates;
+  Projection W;
   Recurrent U;
 };
+
+/// h' of stacked W x + b and U h + b' [B, 3H], with the reset after the product.
+Variable gru_state_with_reset_after(const Variable& from_x, const Variable& from_h, const Variable& h);
 
 }  // namespace rondo

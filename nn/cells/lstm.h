@@ -4,43 +4,58 @@
 //   c' = f c + i g                  h' = o tanh(c')
 //
 // Gates are stacked i f g o: weight_ih is W [4H, I], weight_hh is U [4H, H], as in PyTorch's nn.LSTM. Maupome
-// & Meurs (7) write h' = o s(c'): that is LstmSigmoid. The gate equations are LstmGates in
-// autograd/operators.h. Next: nn/cells/gru.h.
+// & Meurs (7) write h' = o s(c'): that is LstmGatesSigmoid. Another join stands for the sum W x + U h + b,
+// another recurrent input for h. A join that normalises the cell state, as layer and batch normalisation do,
+// shows o tanh(norm(c')) and carries c' on. The gate equations are LstmGates in autograd/operators/gates.h.
+// Next: nn/cells/gru.h.
 #pragma once
 
-#include "nn/cells/cell.h"
+#include "autograd/operators/gates.h"
+#include "nn/cells/join.h"
+#include "nn/cells/recurrent_input.h"
 
 namespace rondo {
 
 /// The next state from the pre-activations of stacked gates [B, 4H] and c [B, H].
 template <class Gates = LstmGates>
-State lstm_state(const Variable& gates, const Variable& c) {
+State lstm_state(const Variable& z, const Variable& c) {
   const int64_t H = c.shape().columns();
-  const auto gate = [&](int64_t k) { return gates.slice_columns(k * H, (k + 1) * H); };
-  const auto next = pointwise_outputs(Gates{}, gate(0), gate(1), gate(2), gate(3), c);
+  const std::vector<Variable> gate = split(z, {H, H, H, H});
+  const auto next = pointwise_outputs(Gates{}, gate[0], gate[1], gate[2], gate[3], c);
   return {next[0], next[1]};
 }
-/// Zeros for h and c.
-State lstm_initial_state(int64_t batch, int64_t hidden, Device device);
 
-/// What LSTMs share whatever their gates' output activation.
-struct LstmBase : Cell {
-  LstmBase(Module& parent, const std::string& suffix, const CellOptions& options);
-  State initial_state(int64_t batch) const override;
+template <class Join = Sum, class RecurrentInput = PreviousState, class Gates = LstmGates>
+struct Lstm : Cell {
+  using Settings = SettingsOfParts<Join, RecurrentInput, ForgetGate>;
 
-  GateBiases biases;
-  Projection z;
+  Lstm(Module& parent, const std::string& suffix, const CellOptions& cell_options)
+      : Cell(parent, suffix, cell_options),
+        join(*this, {gates, 1}),
+        W(*this, "weight_ih", gates, join.biases_of_input(), RecurrentInput::reads),
+        past(*this),
+        U(*this, RecurrentInput::weight_name, gates, RecurrentInput::width(options)) {}
+
+  std::vector<StateTensor> state_tensors() const override { return {{"h", hidden()}, {"c", hidden()}}; }
+  bool looks_across_rows() const override { return Join::looks_across_rows; }
+
+  State step(StepInputs& x, const State& previous) override {
+    const Variable& seen = past(x, previous);
+    const Variable z = join(x, W, seen, U, 0, 4 * hidden());
+    if constexpr (!Join::normalizes_cell_state) {
+      return lstm_state<Gates>(z, previous.c);
+    } else {
+      const std::vector<Variable> gate = split(z, gates);
+      const Variable c = pointwise(LstmCellState{}, gate[0], gate[1], gate[2], previous.c);
+      return {pointwise(LstmOutput{}, gate[3], join.cell_state(x, c)), c};
+    }
+  }
+
+  const GateRows gates = GateRows(4, hidden());
+  Join join;
+  Projection W;
+  RecurrentInput past;
   Recurrent U;
-};
-
-struct Lstm : LstmBase {
-  using LstmBase::LstmBase;
-  State step(StepInputs& x, const State& previous) override;
-};
-
-struct LstmSigmoid : LstmBase {
-  using LstmBase::LstmBase;
-  State step(StepInputs& x, const State& previous) override;
 };
 
 }  // namespace rondo

@@ -1,106 +1,75 @@
 // Multiplicative cells.
 #include "nn/cells/multiplicative.h"
 
+#include "autograd/operators/arithmetic.h"
+#include "autograd/operators/functions.h"
+#include "autograd/operators/gates.h"
+
 namespace rondo {
 
-IntermediateState::IntermediateState(Cell& cell, const CellOptions& options, int64_t count)
-    : M(options.intermediate()),
-      W_mx(cell, "weight_mx", count * M, options, {}, count),
-      W_mh(cell, "weight_mh", {count * M, options.hidden_size},
-           options.recurrent_weights.per_gate(static_cast<int>(count))) {}
+int64_t IntermediateSettings::width(const CellOptions& options) const {
+  check_input(intermediate != 0,
+              "model.intermediate = 0 leaves no way from the past to the gates; -1 takes the width of the "
+              "layer's input");
+  return intermediate > 0 ? intermediate : options.input_size;
+}
 
-Variable IntermediateState::operator()(StepInputs& x, const Variable& h) const {
-  return x.take(W_mx) * linear(h, W_mh);
+IntermediateState::IntermediateState(Cell& cell, int64_t count)
+    : M_(width(cell.options)),
+      W_mx_(cell, "weight_mx", GateRows(static_cast<size_t>(count), M_)),
+      W_mh_(cell, "weight_mh", GateRows(static_cast<size_t>(count), M_), cell.hidden()) {}
+
+Variable IntermediateState::operator()(StepInputs& x, const State& previous) const {
+  return x.take(W_mx_) * linear(previous.h, W_mh_);
 }
 
 Variable IntermediateState::operator()(StepInputs& x, const Variable& h, int64_t k) const {
-  return x.take(W_mx, k * M, (k + 1) * M) * linear(h, W_mh.rows(k * M, (k + 1) * M));
+  return x.take(W_mx_, k * M_, (k + 1) * M_) * linear(h, W_mh_.rows(k * M_, (k + 1) * M_));
 }
 
 TensorRnn::TensorRnn(Module& parent, const std::string& suffix, const CellOptions& cell_options)
     : Cell(parent, suffix, cell_options),
-      biases(*this, 1, options),
-      U(*this, "weight_ih", hidden(), options, biases.all()),
-      W(*this, "weight_hx", hidden() * hidden(), options) {}
+      biases(*this, {{hidden()}}),
+      U(*this, "weight_ih", {hidden()}, biases.all()),
+      W(*this, "weight_hx", GateRows(static_cast<size_t>(hidden()), hidden())) {}
 
 State TensorRnn::step(StepInputs& x, const State& previous) {
-  return {tanh(x.take(U) + per_row_matmul(x.take(W), previous.h)), {}};
+  return {tanh(x.take(U) + per_row_matmul(x.take(W), previous.h))};
 }
 
-MultiplicativeRnn::MultiplicativeRnn(Module& parent, const std::string& suffix,
-                                     const CellOptions& cell_options)
+TrueMultiplicativeCell::TrueMultiplicativeCell(Module& parent, const std::string& suffix,
+                                               const CellOptions& cell_options, const StackedGates& gates)
     : Cell(parent, suffix, cell_options),
-      biases(*this, 1, options),
-      U(*this, "weight_ih", hidden(), options, biases.all()),
-      m(*this, options),
-      V(*this, "weight_hm", {hidden(), m.M}, options.recurrent_weights) {}
+      biases(*this, gates),
+      U(*this, "weight_ih", gates.rows, biases.all()),
+      m(*this, std::ssize(gates.rows)),
+      V(*this, "weight_hm", gates.rows, IntermediateState::width(options)) {}
 
-State MultiplicativeRnn::step(StepInputs& x, const State& previous) {
-  return {tanh(add_linear(x.take(U), m(x, previous.h), V)), {}};
-}
-
-MultiplicativeLstm::MultiplicativeLstm(Module& parent, const std::string& suffix,
-                                       const CellOptions& cell_options)
-    : Cell(parent, suffix, cell_options),
-      biases(*this, 4, options, options.forget_bias),
-      U(*this, "weight_ih", 4 * hidden(), options, biases.all()),
-      m(*this, options),
-      V(*this, "weight_hm", {4 * hidden(), m.M}, options.recurrent_weights.per_gate(4)) {}
-
-State MultiplicativeLstm::step(StepInputs& x, const State& previous) {
-  return lstm_state(add_linear(x.take(U), m(x, previous.h), V), previous.c);
+Variable TrueMultiplicativeCell::gate(StepInputs& x, const Variable& h, int64_t k) const {
+  const int64_t H = hidden();
+  return add_linear(x.take(U, k * H, (k + 1) * H), m(x, h, k), V.rows(k * H, (k + 1) * H));
 }
 
 TrueMultiplicativeLstm::TrueMultiplicativeLstm(Module& parent, const std::string& suffix,
                                                const CellOptions& cell_options)
-    : Cell(parent, suffix, cell_options),
-      biases(*this, 4, options, options.forget_bias),
-      U(*this, "weight_ih", 4 * hidden(), options, biases.all()),
-      m(*this, options, 4),
-      V(*this, "weight_hm", {4 * hidden(), m.M}, options.recurrent_weights.per_gate(4)) {}
+    : TrueMultiplicativeCell(parent, suffix, cell_options, {GateRows(4, cell_options.hidden_size), 1}) {}
 
 State TrueMultiplicativeLstm::step(StepInputs& x, const State& previous) {
-  const int64_t H = hidden(), M = m.M;
-  const Variable each = m(x, previous.h);
-  const auto gate = [&](int64_t k) {
-    return add_linear(x.take(U, k * H, (k + 1) * H), each.slice_columns(k * M, (k + 1) * M),
-                      V.rows(k * H, (k + 1) * H));
-  };
-  const Variable i = gate(0), f = gate(1), g = gate(2), o = gate(3);
+  const Variable& h = previous.h;
+  const Variable i = gate(x, h, 0), f = gate(x, h, 1), g = gate(x, h, 2), o = gate(x, h, 3);
   const auto next = pointwise_outputs(LstmGates{}, i, f, g, o, previous.c);
   return {next[0], next[1]};
 }
 
-MultiplicativeGru::MultiplicativeGru(Module& parent, const std::string& suffix,
-                                     const CellOptions& cell_options)
-    : Cell(parent, suffix, cell_options),
-      gates(gru_gates(options.intermediate(), hidden())),
-      biases(*this, gates, options),
-      U(*this, "weight_ih", gates, options, biases.all()),
-      m(*this, options),
-      V(*this, "weight_hm", {m.M + 2 * hidden(), m.M}, options.recurrent_weights.per_gate(gates)) {}
-
-State MultiplicativeGru::step(StepInputs& x, const State& previous) {
-  return {gru_state(x, U, m(x, previous.h), V, previous.kept()), {}};
-}
-
 TrueMultiplicativeGru::TrueMultiplicativeGru(Module& parent, const std::string& suffix,
                                              const CellOptions& cell_options)
-    : Cell(parent, suffix, cell_options),
-      biases(*this, 3, options),
-      U(*this, "weight_ih", 3 * hidden(), options, biases.all()),
-      m(*this, options, 3),
-      V(*this, "weight_hm", {3 * hidden(), m.M}, options.recurrent_weights.per_gate(3)) {}
+    : TrueMultiplicativeCell(parent, suffix, cell_options, {GateRows(3, cell_options.hidden_size)}) {}
 
 State TrueMultiplicativeGru::step(StepInputs& x, const State& previous) {
-  const int64_t H = hidden();
   const Variable& h = previous.h;
-  const auto gate = [&](int64_t k, const Variable& past) {
-    return add_linear(x.take(U, k * H, (k + 1) * H), m(x, past, k), V.rows(k * H, (k + 1) * H));
-  };
-  const Variable r = gate(0, h), z = gate(1, h);
-  const Variable n = gate(2, pointwise(GruReset{}, r, h));
-  return {pointwise(GruUpdate{}, z, n, previous.kept()), {}};
+  const Variable r = gate(x, h, 0), z = gate(x, h, 1);
+  const Variable n = gate(x, pointwise(GruReset{}, r, h), 2);
+  return {pointwise(GruUpdate{}, z, n, previous.h_unmasked())};
 }
 
 }  // namespace rondo

@@ -4,26 +4,53 @@
 //   m = (W_mx x) (W_mh h)                            Sutskever et al. 2011; Maupome & Meurs (5)
 //
 // a factorization of a tensor W [I, H, H] that would give every symbol a recurrent matrix of its own. M is
-// free; the default, the size of x, is that of the small models of Maupome & Meurs. m has no bias. The gate
-// equations are those of nn/cells/lstm.h and nn/cells/gru.h. s is the sigmoid.
+// free; the default, the size of x, is that of the small models of Maupome & Meurs. m has no bias. s is the
+// sigmoid. As a recurrent input of the gate families it gives
+//
+//   mRNN   Rnn    h' = tanh(U x + V m + b)            Sutskever et al. 2011; Maupome & Meurs (4)
+//   mLSTM  Lstm   i, f, o, g from U x + V m + b       Krause et al. 2016. Maupome & Meurs (11)-(13) print W h
+//                 for U x, which neither Krause et al. nor their own parameter counts allow
+//   mGRU   Gru    r, z from U x + V m + b, n from     Maupome & Meurs (25)-(27): the reset gate filters m in
+//                 U x + V (r m) + b                   place of h
+//
+// where weight_ih is U and weight_hm is V.
 #pragma once
 
-#include "nn/cells/gru.h"
-#include "nn/cells/lstm.h"
+#include "nn/cells/join.h"
+#include "nn/cells/recurrent_input.h"
 
 namespace rondo {
 
+struct IntermediateSettings {
+  int64_t intermediate = -1;
+  /// M of a cell. Throws InputError for a width of 0.
+  int64_t width(const CellOptions& options) const;
+};
+inline Keys keys_of(IntermediateSettings& it) {
+  return {{"intermediate", &it.intermediate, between(-1, 1'000'000), "units",
+           "width of the intermediate state; -1: that of the layer's input"}};
+}
+
 /// One m, or several stacked: weight_mx is W_mx [count M, I], weight_mh is W_mh [count M, H].
-struct IntermediateState {
-  IntermediateState(Cell& cell, const CellOptions& options, int64_t count = 1);
+class IntermediateState {
+ public:
+  using Settings = SettingsOf<IntermediateSettings>;
+  static constexpr auto weight_name = "weight_hm";
+  static constexpr auto reads = Projection::Reads::input;
+
+  explicit IntermediateState(Cell& cell, int64_t count = 1);
+  static int64_t width(const CellOptions& options) {
+    return options.settings.get<IntermediateSettings>().width(options);
+  }
   /// All of them, [B, count M].
-  Variable operator()(StepInputs& x, const Variable& h) const;
-  /// Number k alone, [B, M]; from left to right.
+  Variable operator()(StepInputs& x, const State& previous) const;
+  /// Number k alone, [B, M], of what is given for h; from left to right.
   Variable operator()(StepInputs& x, const Variable& h, int64_t k) const;
 
-  int64_t M;
-  Projection W_mx;
-  Recurrent W_mh;
+ private:
+  int64_t M_;
+  Projection W_mx_;
+  Recurrent W_mh_;
 };
 
 /// Tensor RNN: a recurrent matrix of its own for each symbol. Sutskever et al. 2011; Maupome & Meurs (2).
@@ -33,6 +60,7 @@ struct IntermediateState {
 /// weight_ih is U [H, I]; weight_hx holds W_i [H, H] as its column i, [H H, I]. For small I: a step makes B
 /// matrices.
 struct TensorRnn : Cell {
+  using Settings = SettingsOf<GateBiasSettings>;
   TensorRnn(Module& parent, const std::string& suffix, const CellOptions& options);
   State step(StepInputs& x, const State& previous) override;
 
@@ -40,14 +68,13 @@ struct TensorRnn : Cell {
   Projection U, W;
 };
 
-/// Multiplicative RNN. Sutskever et al. 2011; Maupome & Meurs (4), (5).
-///
-///   h' = tanh(U x + V m + b)
-///
-/// weight_ih is U [H, I], weight_hm is V [H, M].
-struct MultiplicativeRnn : Cell {
-  MultiplicativeRnn(Module& parent, const std::string& suffix, const CellOptions& options);
-  State step(StepInputs& x, const State& previous) override;
+/// What true multiplicative cells share: an m for each gate and for the candidate.
+struct TrueMultiplicativeCell : Cell {
+  using Settings = SettingsOf<GateBiasSettings, IntermediateSettings>;
+  TrueMultiplicativeCell(Module& parent, const std::string& suffix, const CellOptions& options,
+                         const StackedGates& gates);
+  /// U x + V m_k + b of gate k, with what is given for h in m_k; gates from left to right.
+  Variable gate(StepInputs& x, const Variable& h, int64_t k) const;
 
   GateBiases biases;
   Projection U;
@@ -55,76 +82,31 @@ struct MultiplicativeRnn : Cell {
   Recurrent V;
 };
 
-/// Multiplicative LSTM: one m for all gates. Krause et al. 2016.
-///
-///   i, f, o = s(U x + V m + b)      g = tanh(U x + V m + b)
-///   c' = f c + i g                  h' = o tanh(c')
-///
-/// Gates are stacked i f g o: weight_ih is U [4H, I], weight_hm is V [4H, M]. Maupome & Meurs (11)-(13) print
-/// W h for U x, which neither Krause et al. nor their own parameter counts allow.
-struct MultiplicativeLstm : Cell {
-  MultiplicativeLstm(Module& parent, const std::string& suffix, const CellOptions& options);
-  State step(StepInputs& x, const State& previous) override;
-  State initial_state(int64_t batch) const override { return lstm_initial_state(batch, hidden(), device()); }
-
-  GateBiases biases;
-  Projection U;
-  IntermediateState m;
-  Recurrent V;
-};
-
-/// True multiplicative LSTM: an m for each gate and for the candidate. Maupome & Meurs (14)-(17).
+/// True multiplicative LSTM. Maupome & Meurs (14)-(17).
 ///
 ///   m_k = (W_kx x) (W_kh h)         k = i, f, g, o
 ///   i, f, o = s(U x + V m_k + b)    g = tanh(U x + V m_g + b)
 ///   c' = f c + i g                  h' = o tanh(c')
 ///
 /// All four are stacked i f g o.
-struct TrueMultiplicativeLstm : Cell {
+struct TrueMultiplicativeLstm : TrueMultiplicativeCell {
+  using Settings = SettingsOfParts<TrueMultiplicativeCell, ForgetGate>;
   TrueMultiplicativeLstm(Module& parent, const std::string& suffix, const CellOptions& options);
+  std::vector<StateTensor> state_tensors() const override { return {{"h", hidden()}, {"c", hidden()}}; }
   State step(StepInputs& x, const State& previous) override;
-  State initial_state(int64_t batch) const override { return lstm_initial_state(batch, hidden(), device()); }
-
-  GateBiases biases;
-  Projection U;
-  IntermediateState m;
-  Recurrent V;
 };
 
-/// Multiplicative GRU with a shared m, which the reset gate filters in place of h. Maupome & Meurs (25)-(27).
-///
-///   r, z = s(U x + V m + b)         n = tanh(U x + V (r m) + b)
-///   h' = z h + (1 - z) n
-///
-/// Gates are stacked r z n, and z keeps the old state (Maupome & Meurs write 1 - z for it). r filters m, and
-/// so has M units: weight_ih is U [M + 2H, I], weight_hm is V [M + 2H, M].
-struct MultiplicativeGru : Cell {
-  MultiplicativeGru(Module& parent, const std::string& suffix, const CellOptions& options);
-  State step(StepInputs& x, const State& previous) override;
-
-  std::vector<int64_t> gates;  // their rows
-  GateBiases biases;
-  Projection U;
-  IntermediateState m;
-  Recurrent V;
-};
-
-/// True multiplicative GRU: an m for each gate; the candidate's sees the reset state. Maupome & Meurs
-/// (22)-(24); (23) has a misplaced parenthesis.
+/// True multiplicative GRU: the candidate's m sees the reset state. Maupome & Meurs (22)-(24); (23) has a
+/// misplaced parenthesis.
 ///
 ///   m_r, m_z = (W_kx x) (W_kh h)    r, z = s(U x + V m_k + b)
 ///   m_n = (W_nx x) (W_nh (r h))     n = tanh(U x + V m_n + b)
 ///   h' = z h + (1 - z) n
 ///
-/// All three are stacked r z n, and z keeps the old state.
-struct TrueMultiplicativeGru : Cell {
+/// All three are stacked r z n, and z keeps the old state (Maupome & Meurs write 1 - z for it).
+struct TrueMultiplicativeGru : TrueMultiplicativeCell {
   TrueMultiplicativeGru(Module& parent, const std::string& suffix, const CellOptions& options);
   State step(StepInputs& x, const State& previous) override;
-
-  GateBiases biases;
-  Projection U;
-  IntermediateState m;
-  Recurrent V;
 };
 
 }  // namespace rondo

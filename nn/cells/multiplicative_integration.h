@@ -3,74 +3,71 @@
 //   z = alpha (W x) (U h) + beta1 (U h) + beta2 (W x) + b
 //
 // in place of W x + U h + b, with vectors alpha, beta1, beta2 and b that are trained, a quadruple for each
-// gate. alpha = 0 and beta1 = beta2 = 1 is the plain cell. Initial values: CellOptions::integration. One b
-// per gate, whatever the options ask for. The gate equations are those of nn/cells/rnn.h, lstm.h and gru.h. s
-// is the sigmoid.
+// gate. alpha = 0 and beta1 = beta2 = 1 is the sum. There is one b per gate. With the identity in place of
+// tanh, without biases and with stochastic matrices, an MI-RNN is the forward algorithm of a hidden Markov
+// model (section 4.1).
 #pragma once
 
-#include "nn/cells/gru.h"
-#include "nn/cells/lstm.h"
+#include "nn/cells/join.h"
 
 namespace rondo {
 
-/// The join of the stacked gates of a cell, [G H].
-struct Integration {
-  Integration(Cell& cell, int64_t gates, const CellOptions& options, double forget_bias = 0);
-  Variable operator()(const Variable& Wx, const Variable& Uh) const;
-  /// Columns [begin, end) of the stacked gates alone; so are Wx and Uh.
+/// Initial values: those that Wu et al. 2016 give an LSTM on text8.
+struct IntegrationSettings {
+  double alpha = 1, beta1 = 0.5, beta2 = 0.5;
+};
+inline Keys keys_of(IntegrationSettings& it) {
+  return {{"alpha",
+           &it.alpha,
+           {},
+           "",
+           "initial value of the weights of the product of what input and state contribute"},
+          {"beta1", &it.beta1, {}, "", "the same, of what the state contributes"},
+          {"beta2", &it.beta2, {}, "", "the same, of what the input contributes"}};
+}
+
+struct IntegrationBiasSettings {
+  double integration_bias = 0;
+};
+inline Keys keys_of(IntegrationBiasSettings& it) {
+  return {{"integration_bias", &it.integration_bias, {}, "", "initial value of the biases"}};
+}
+
+/// The equation above.
+class Integration {
+ public:
+  using Settings = SettingsOf<GateBiasSettings, IntegrationSettings, IntegrationBiasSettings>;
+  static constexpr bool normalizes_cell_state = false, looks_across_rows = false;
+
+  Integration(Cell& cell, const StackedGates& gates);
+
+  std::vector<const Parameter*> biases_of_input() const { return {}; }
+  Variable operator()(StepInputs& x, const Projection& W, const Variable& past, const Recurrent& U,
+                      int64_t begin, int64_t end) const {
+    return (*this)(x.take(W, begin, end), linear(past, U.rows(begin, end)), begin, end);
+  }
+  /// The same of W x and U past, for gates [begin, end).
   Variable operator()(const Variable& Wx, const Variable& Uh, int64_t begin, int64_t end) const;
 
-  Parameter alpha, beta1, beta2;
-  GateBiases b;
+ private:
+  Parameter alpha_, beta1_, beta2_;
+  GateBiases b_;
 };
 
-/// h' = tanh(z). weight_ih is W [H, I], weight_hh is U [H, H].
-struct MiRnn : Cell {
-  MiRnn(Module& parent, const std::string& suffix, const CellOptions& options);
-  State step(StepInputs& x, const State& previous) override;
+/// z = (W x) (U h) + b: alpha = 1 and beta1 = beta2 = 0, not trained (2).
+class Product {
+ public:
+  using Settings = SettingsOf<GateBiasSettings, IntegrationBiasSettings>;
+  static constexpr bool normalizes_cell_state = false, looks_across_rows = false;
 
-  Integration z;
-  Projection W;
-  Recurrent U;
-};
+  Product(Cell& cell, const StackedGates& gates);
 
-/// h' = z: without biases and with stochastic matrices the forward algorithm of a hidden Markov model
-/// (section 4.1).
-struct LinearMiRnn : MiRnn {
-  using MiRnn::MiRnn;
-  State step(StepInputs& x, const State& previous) override;
-};
+  std::vector<const Parameter*> biases_of_input() const { return {}; }
+  Variable operator()(StepInputs& x, const Projection& W, const Variable& past, const Recurrent& U,
+                      int64_t begin, int64_t end) const;
 
-/// h' = tanh((W x) (U h) + b): alpha = 1 and beta1 = beta2 = 0, not trained (2).
-struct SimpleMiRnn : Cell {
-  SimpleMiRnn(Module& parent, const std::string& suffix, const CellOptions& options);
-  State step(StepInputs& x, const State& previous) override;
-
-  GateBiases b;
-  Projection W;
-  Recurrent U;
-};
-
-/// i, f, o = s(z), g = tanh(z); c' = f c + i g, h' = o tanh(c'). Gates are stacked i f g o.
-struct MiLstm : Cell {
-  MiLstm(Module& parent, const std::string& suffix, const CellOptions& options);
-  State step(StepInputs& x, const State& previous) override;
-  State initial_state(int64_t batch) const override { return lstm_initial_state(batch, hidden(), device()); }
-
-  Integration z;
-  Projection W;
-  Recurrent U;
-};
-
-/// r, z = s(z of h), n = tanh(z of r h); h' = z h + (1 - z) n. Gates are stacked r z n, and z keeps the old
-/// state (Wu et al. write 1 - z for it).
-struct MiGru : Cell {
-  MiGru(Module& parent, const std::string& suffix, const CellOptions& options);
-  State step(StepInputs& x, const State& previous) override;
-
-  Integration joined;
-  Projection W;
-  Recurrent U;
+ private:
+  GateBiases b_;
 };
 
 }  // namespace rondo

@@ -2,26 +2,41 @@
 //
 //   h' = tanh(W x + U h + b)
 //
-// weight_ih is W [H, I], weight_hh is U [H, H], as in PyTorch's nn.RNN. Next: nn/cells/lstm.h.
+// weight_ih is W [H, I], weight_hh is U [H, H], as in PyTorch's nn.RNN. Another join stands for the sum,
+// another recurrent input for h. Next: nn/cells/lstm.h.
 #pragma once
 
-#include "nn/cells/cell.h"
+#include "autograd/operators/functions.h"
+#include "nn/cells/join.h"
+#include "nn/cells/recurrent_input.h"
 
 namespace rondo {
 
+enum class RnnActivation { tanh, identity };
+
+template <class Join = Sum, class RecurrentInput = PreviousState,
+          RnnActivation activation = RnnActivation::tanh>
 struct Rnn : Cell {
-  Rnn(Module& parent, const std::string& suffix, const CellOptions& options);
-  State step(StepInputs& x, const State& previous) override;
+  using Settings = SettingsOfParts<Join, RecurrentInput>;
 
-  GateBiases biases;
-  Projection z;
+  Rnn(Module& parent, const std::string& suffix, const CellOptions& cell_options)
+      : Cell(parent, suffix, cell_options),
+        join(*this, {gates}),
+        W(*this, "weight_ih", gates, join.biases_of_input(), RecurrentInput::reads),
+        past(*this),
+        U(*this, RecurrentInput::weight_name, gates, RecurrentInput::width(options)) {}
+
+  State step(StepInputs& x, const State& previous) override {
+    const Variable& seen = past(x, previous);
+    Variable z = join(x, W, seen, U, 0, hidden());
+    return {activation == RnnActivation::tanh ? tanh(z) : z};
+  }
+
+  const GateRows gates{hidden()};
+  Join join;
+  Projection W;
+  RecurrentInput past;
   Recurrent U;
-};
-
-/// With the identity in place of tanh.
-struct LinearRnn : Rnn {
-  using Rnn::Rnn;
-  State step(StepInputs& x, const State& previous) override;
 };
 
 }  // namespace rondo

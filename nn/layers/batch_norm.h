@@ -26,7 +26,7 @@ class BatchNorm {
   BatchNorm(Module& owner, const std::string& name, int64_t width, int64_t steps);
 
   /// BN(x) + shift for the rows of a time step, x [B, width]; shift is a vector, a matrix like x, or nothing.
-  /// RowMask that are not valid do not enter the statistics.
+  /// Rows that are not valid do not enter the statistics.
   Variable operator()(const Variable& x, const RowMask& valid, int64_t step,
                       const Variable& shift = {}) const;
 

@@ -8,23 +8,13 @@
 namespace rondo {
 namespace {
 
-/// Units of layer i that are its major cell's.
-int64_t major_units(const LanguageModelOptions& options, size_t i) {
-  if (options.major_ratio.empty()) return options.hidden[i];
-  return std::llround(static_cast<double>(options.hidden[i]) * options.major_ratio[i]);
-}
-
 StackOptions stack_options(const LanguageModelOptions& options, int64_t vocabulary_size) {
   const auto cell = [&](int64_t input, int64_t H) {
     CellOptions result = pytorch_cell(input, H);
-    result.input_weights = options.input_weights.value_or(result.input_weights);
-    result.recurrent_weights = options.recurrent_weights.value_or(result.recurrent_weights);
-    result.forget_bias = options.forget_bias;
-    result.bias_count = options.bias_count;
-    result.intermediate_size = options.intermediate;
-    result.transition = options.transition;
-    result.integration = options.integration;
-    result.statistics_steps = options.statistics_steps;
+    result.input_weights = options.input_init.initializer().value_or(result.input_weights);
+    result.recurrent_weights = options.recurrent_init.initializer().value_or(result.recurrent_weights);
+    result.max_time_steps = options.max_time_steps;
+    result.settings = options.cell_settings;
     return result;
   };
   StackOptions stack{.cell = options.cell,
@@ -37,7 +27,7 @@ StackOptions stack_options(const LanguageModelOptions& options, int64_t vocabula
   const int64_t embedding = options.embedding > 0 ? options.embedding : vocabulary_size;
   int64_t input = embedding;
   for (size_t i = 0; i < options.hidden.size(); ++i) {
-    const int64_t units = options.hidden[i], major = major_units(options, i);
+    const int64_t units = options.hidden[i], major = options.major_units(i);
     if (major == units)
       stack.layers.emplace_back(cell(input, units));
     else
@@ -49,77 +39,14 @@ StackOptions stack_options(const LanguageModelOptions& options, int64_t vocabula
   return stack;
 }
 
-/// What the output layer, or the mixture before it, sees.
-int64_t last_width(const LanguageModelOptions& options) {
-  return options.output_layers.empty() ? options.hidden.back() : options.output_layers.back();
-}
-
-const LanguageModelOptions& checked(const LanguageModelOptions& options) {
+LanguageModelOptions checked(const LanguageModelOptions& options) {
   check_options(options);
-  return options;
+  return layer_by_layer(options);
 }
 
 Variable as_rows(const Variable& x) { return reshape(x, {x.shape().rows(), x.shape().columns()}); }
 
 }  // namespace
-
-void check_options(const LanguageModelOptions& options) {
-  check_input(!options.hidden.empty(), "a model needs at least one recurrent layer");
-  check_input(
-      !options.bidirectional,
-      "bidirectional layers read what a left-to-right language model has to predict; they are for encoders");
-  check_input(options.major_ratio.empty() || options.major_ratio.size() == options.hidden.size(),
-              "{} layers need as many ratios of major cells, got {}", options.hidden.size(),
-              options.major_ratio.size());
-  for (size_t i = 0; i < options.major_ratio.size(); ++i) {
-    const double ratio = options.major_ratio[i];
-    check_input(
-        ratio > 0 && ratio <= 1,
-        "the major cell's share of a layer's units (model.major_ratio) is more than 0 and at most 1, which "
-        "leaves no minor cell; not {}",
-        ratio);
-    if (ratio == 1) continue;
-    const int64_t units = options.hidden[i], major = major_units(options, i);
-    const bool both = major > 0 && units > major;
-    check_input(both, "a share of {} of {} units (model.major_ratio) leaves no unit to the {} cell", ratio,
-                units, major > 0 ? "minor" : "major");
-    check_input(options.embedding > 0 || options.minor_input != MinorInput::embedding,
-                "a minor cell reads the embedding, which one-hot symbols have not: set model.embedding, or "
-                "model.minor_input = \"previous_layer\"");
-  }
-  check_input(options.embedding_dropout == 0 || options.embedding > 0,
-              "model.embedding_dropout drops rows of the embedding, and one-hot symbols have none: set "
-              "model.embedding, or leave it out");
-  check_input(options.noise.weight_drop == 0 || has_recurrent_weights(options.cell),
-              "model.weight_drop drops elements of recurrent weights, and the cell {} has none: leave it out",
-              options.cell);
-  check_input(!options.tied || options.embedding > 0,
-              "tied input and output vectors need an embedding; one-hot symbols have none");
-  check_input(!options.tied || !options.output_weights,
-              "tied output vectors start as the embedding: leave out what they start as (model.output_init)");
-  check_input(options.experts >= 1, "a model has one softmax or a mixture of several (model.experts), not {}",
-              options.experts);
-  check_input(options.experts > 1 || options.latent_dropout == 0,
-              "model.latent_dropout drops what lies between a mixture's experts and the output: set "
-              "model.experts, or leave it out");
-  check_input(!options.tied || options.experts > 1 || last_width(options) == options.embedding,
-              "tied input and output vectors need one size: the embedding is {}, the last layer {}",
-              options.embedding, last_width(options));
-}
-
-bool masks(const LanguageModelOptions& options) {
-  const RecurrentRegularization& noise = options.noise;
-  const double rates[] = {options.input_dropout.value_or(options.dropout),
-                          options.hidden_dropout.value_or(options.dropout),
-                          options.output_dropout.value_or(options.dropout),
-                          options.embedding_dropout,
-                          options.latent_dropout,
-                          noise.dropout,
-                          noise.zoneout,
-                          noise.zoneout_memory,
-                          noise.weight_drop};
-  return std::any_of(std::begin(rates), std::end(rates), [](double rate) { return rate > 0; });
-}
 
 LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabulary_size,
                              std::optional<uint64_t> seed, Device device)
@@ -127,15 +54,15 @@ LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabu
       vocabulary_size_(vocabulary_size),
       embedding_(options.embedding > 0
                      ? std::make_unique<Embedding>(*this, "embedding", vocabulary_size, options.embedding,
-                                                   options.embedding_weights)
+                                                   uniform_values(options.embedding_range))
                      : nullptr),
       embedding_dropout_(*this, "embedding_dropout", options.embedding_dropout),
       input_dropout_(*this, "input_dropout", options.input_dropout.value_or(options.dropout),
                      options.variational),
-      recurrent_(*this, "rnn", stack_options(options, vocabulary_size)),
+      recurrent_(*this, "rnn", stack_options(options_, vocabulary_size)),
       output_dropout_(*this, "output_dropout", options.output_dropout.value_or(options.dropout),
                       options.variational) {
-  int64_t width = options.hidden.back();
+  int64_t width = options_.hidden.back();
   for (size_t i = 0; i < options.output_layers.size(); ++i) {
     const int64_t next = options.output_layers[i];
     output_layers_.push_back(std::make_unique<Linear>(*this, fmt::format("output_layer_{}", i), width, next));
@@ -152,10 +79,11 @@ LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabu
   } else {
     const Initializer pytorch = uniform_values(1 / std::sqrt(width));
     decoder_ = std::make_unique<Linear>(*this, "decoder", width, vocabulary_size,
-                                        options.output_weights.value_or(pytorch), pytorch);
+                                        options.output_init.initializer().value_or(pytorch), pytorch);
   }
+  const Initializer all = uniform_values(options.init_all);
   if (seed)
-    finalize(*seed, options.every ? &*options.every : nullptr, device);
+    finalize(*seed, options.init_all > 0 ? &all : nullptr, device);
   else
     lay_out();
 }

@@ -44,6 +44,19 @@ Variable reversed(const Variable& x, const Lengths& lengths) {
 
 }  // namespace
 
+Keys keys_of(RecurrentRegularization& it) {
+  return {
+      {"weight_drop", &it.weight_drop, any_rate(), "share of elements",
+       "of the recurrent weights that are dropped, the same at all steps of a chunk", true},
+      {"recurrent_dropout", &it.dropout, any_rate(), "share of units",
+       "dropped from the state before recurrent weights see it, the same at all steps of a chunk", true},
+      {"zoneout", &it.zoneout, any_rate(), "share of units", "of the state that keep their value for a step",
+       true},
+      {"zoneout_memory", &it.zoneout_memory, any_rate(), "share of units",
+       "of the cell state of an LSTM and its like that keep their value for a step", true},
+  };
+}
+
 RecurrentLayer::RecurrentLayer(Module& parent, const std::string& cell, const std::string& suffix,
                                const CellOptions& options, const RecurrentRegularization& noise,
                                Direction direction)
@@ -71,7 +84,7 @@ RecurrentLayer::Result RecurrentLayer::operator()(const Variable& input, const S
   const bool reverse = direction_ == Direction::reverse;
   const Variable x = select_rows(valid.all, input);
   begin(B);
-  std::vector<StepInputs> inputs = cell_->project(reverse ? reversed(x, lengths) : x, valid.of_step);
+  std::vector<StepInputs> inputs = cell_->project(reverse ? reversed(x, lengths) : x, initial, valid.of_step);
   const Tensor sequence({T + 1, B, H}, x.value().device());
   State state = initial;
   state.h = moved(state.h, sequence[0].as_part());
@@ -102,32 +115,38 @@ RecurrentLayer::Result RecurrentLayer::step(const Variable& x, const State& stat
         Shape{begun_, I}, x.shape());
   check_state(state, begun_);
   const Variable rows = reshape(select_rows(valid, x), {1, begun_, I});
-  std::vector<StepInputs> inputs = cell_->project(rows, {valid});
+  std::vector<StepInputs> inputs = cell_->project(rows, state, {valid});
   const State next = next_state(inputs[0], state);
   return {select_rows(valid, next.h), next};
 }
 
 void RecurrentLayer::check_state(const State& state, int64_t batch) {
-  if (!has_memory_) has_memory_ = cell_->initial_state(1).c.defined();
-  const Shape expected{batch, cell_->options.hidden_size};
-  const auto fits = [&](const Variable& it, bool wanted) {
-    return wanted ? it.defined() && it.shape() == expected : !it.defined();
-  };
-  const auto shape = [](const Variable& it) { return it.defined() ? it.shape().to_string() : "none"; };
-  check(fits(state.h, true) && fits(state.c, *has_memory_),
-        "[{}] a state with h {} and c {} was expected, got h {} and c {}", label_, expected,
-        *has_memory_ ? expected.to_string() : "none", shape(state.h), shape(state.c));
+  const std::vector<StateTensor> expected = cell_->state_tensors();
+  const std::vector<State::Named> given = state.h.defined() ? state.tensors() : std::vector<State::Named>();
+  bool fits = given.size() == expected.size();
+  for (size_t i = 0; fits && i < given.size(); ++i)
+    fits = given[i].name == expected[i].name && given[i].value.shape() == Shape{batch, expected[i].width};
+  if (fits) return;
+  std::string of_cell, of_state;
+  for (const StateTensor& it : expected)
+    of_cell += fmt::format("{}{} {}", of_cell.empty() ? "" : ", ", it.name, Shape{batch, it.width});
+  for (const State::Named& it : given)
+    of_state += fmt::format("{}{} {}", of_state.empty() ? "" : ", ", it.name, it.value.shape());
+  throw Error(fmt::format("[{}] a state with {} was expected, got {}", label_, of_cell,
+                          of_state.empty() ? "none" : of_state));
 }
 
 State RecurrentLayer::next_state(StepInputs& inputs, const State& state) {
   const RowMask valid = inputs.valid();
   State seen = state;
-  if (mask_.defined()) seen.h = state.h * mask_, seen.unmasked = state.h;
+  if (mask_.defined()) seen.h = state.h * mask_, seen.h_before_mask = state.h;
   State next = state;
   if (!valid || std::find(valid->begin(), valid->end(), true) != valid->end()) {
     next = cell_->step(inputs, seen);
     next.h = select_rows(valid, zoned_out(next.h, state.h, zoneout_), state.h);
     if (next.c.defined()) next.c = select_rows(valid, zoned_out(next.c, state.c, zoneout_memory_), state.c);
+    for (size_t i = 0; i < next.others.size(); ++i)
+      next.others[i].value = select_rows(valid, next.others[i].value, state.others[i].value);
   }
   next.steps = state.steps + 1;
   return next;

@@ -4,12 +4,11 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "autograd/sequence.h"
-#include "nn/cells/cell.h"
+#include "nn/cells/catalogue.h"
 #include "nn/layers/dropout.h"
 
 namespace rondo {
@@ -26,6 +25,7 @@ struct RecurrentRegularization {
   /// all rows. Merity et al. 2018.
   double weight_drop = 0;
 };
+Keys keys_of(RecurrentRegularization& it);
 
 enum class Direction { forward, reverse };
 
@@ -44,8 +44,8 @@ class RecurrentLayer : public Module {
   /// from its last step that is no padding to its first, and the output lies in the order of x.
   Result operator()(const Variable& x, const State& initial, const Lengths& lengths = {});
 
-  /// The same a step at a time, from outside: begin() makes what serves all steps of a chunk, the weights in
-  /// force and the mask of the state; step() reads x [B, I], where `valid` tells the rows that are no
+  /// The same a step at a time, from outside: begin() makes what serves all steps of a chunk, the effective
+  /// weights and the mask of the state; step() reads x [B, I], where `valid` tells the rows that are no
   /// padding. What is drawn anew at each step of a sequence (zoneout) is drawn by each step(). Not in
   /// reverse. A whole sequence in between, or an update of the weights, needs another begin(). Throws Error
   /// before begin().
@@ -64,9 +64,8 @@ class RecurrentLayer : public Module {
   Direction direction_;
   Dropout dropout_, zoneout_, zoneout_memory_;
   WeightDrop weight_drop_;
-  std::optional<bool> has_memory_;  // known once a state has been made
-  int64_t begun_ = 0;               // rows that begin() was called for; 0: it was not
-  Variable mask_;                   // of the state, while there are steps; undefined: none
+  int64_t begun_ = 0;  // rows that begin() was called for; 0: it was not
+  Variable mask_;      // of the state, while there are steps; undefined: none
 };
 
 }  // namespace rondo

@@ -25,6 +25,7 @@ struct LayerOptions {
 
 /// What minor cells read: what the whole stack does (the embedding), or the layer before.
 enum class MinorInput { embedding, previous_layer };
+inline std::vector<std::string> names_of(MinorInput) { return {"embedding", "previous_layer"}; }
 
 struct StackOptions {
   std::string cell;  // a name that make_cell knows

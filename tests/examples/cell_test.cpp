@@ -1,14 +1,14 @@
 // The README's cell: declared weights, one step, and nothing else. Inside of Rondo it would be a file of
-// nn/cells/ and a line of the catalogue in nn/cells/cell.cpp; its gates would be one pointwise operator,
+// nn/cells/ and a line of nn/cells/catalogue.cpp; its gates would be one pointwise operator,
 // which is faster.
-#include "nn/cells/cell.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "autograd/functions.h"
 #include "autograd/gradient_check.h"
+#include "autograd/operators.h"
+#include "nn/cells/join.h"
 
 using namespace rondo;
 
@@ -17,20 +17,23 @@ namespace {
 /// The minimal gated unit, Zhou et al. 2016: f = s(W x + U h + b), n = tanh(W x + U (f h) + b), h' = (1 - f)
 /// h + f n.
 struct MinimalGatedUnit : Cell {
+  using Settings = SettingsOf<GateBiasSettings>;
+
   MinimalGatedUnit(Module& parent, const std::string& suffix, const CellOptions& cell_options)
       : Cell(parent, suffix, cell_options),
-        biases(*this, 2, options),
-        z(*this, "weight_ih", 2 * hidden(), options, biases.all()),
-        U(*this, "weight_hh", {2 * hidden(), hidden()}, options.recurrent_weights.per_gate(2)) {}
+        biases(*this, {gates}),
+        z(*this, "weight_ih", gates, biases.all()),
+        U(*this, "weight_hh", gates, hidden()) {}
 
   State step(StepInputs& x, const State& previous) override {
     const int64_t H = hidden();
     const Variable& h = previous.h;
     const Variable f = sigmoid(add_linear(x[z].slice_columns(0, H), h, U.rows(0, H)));
     const Variable n = tanh(add_linear(x[z].slice_columns(H, 2 * H), f * h, U.rows(H, 2 * H)));
-    return {previous.kept() + f * (n - previous.kept()), {}};
+    return {previous.h_unmasked() + f * (n - previous.h_unmasked())};
   }
 
+  const GateRows gates = GateRows(2, hidden());  // f, n
   GateBiases biases;
   Projection z;
   Recurrent U;
@@ -88,7 +91,7 @@ TEST(ReadmeCell, KeepsWhatAMaskHides) {
     return model.cell.step(inputs[0], state).h.value().item();
   };
   // Where the recurrent weights see 0, only what is kept tells the two apart: (1 - f) 0.75.
-  const double with = next({hidden, {}, 0, h}), without = next({hidden, {}, 0, hidden});
+  const double with = next({hidden, {}, {}, 0, h}), without = next({hidden, {}, {}, 0, hidden});
   EXPECT_GT(with - without, 0.05);
   EXPECT_LT(with - without, 0.75);
 }

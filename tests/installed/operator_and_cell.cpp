@@ -34,20 +34,23 @@ struct SoftsignUpdate {
 
 /// The minimal gated unit (Zhou et al. 2016) with that update.
 struct SoftsignUnit : Cell {
+  using Settings = SettingsOf<GateBiasSettings>;
+
   SoftsignUnit(Module& parent, const std::string& suffix, const CellOptions& cell_options)
       : Cell(parent, suffix, cell_options),
-        biases(*this, 2, options),
-        z(*this, "weight_ih", 2 * hidden(), options, biases.all()),
-        U(*this, "weight_hh", {2 * hidden(), hidden()}, options.recurrent_weights.per_gate(2)) {}
+        biases(*this, {gates}),
+        z(*this, "weight_ih", gates, biases.all()),
+        U(*this, "weight_hh", gates, hidden()) {}
 
   State step(StepInputs& x, const State& previous) override {
     const int64_t H = hidden();
     const Variable& h = previous.h;
     const Variable f = add_linear(x[z].slice_columns(0, H), h, U.rows(0, H));
     const Variable n = add_linear(x[z].slice_columns(H, 2 * H), sigmoid(f) * h, U.rows(H, 2 * H));
-    return {pointwise(SoftsignUpdate{}, f, n, previous.kept()), {}};
+    return {pointwise(SoftsignUpdate{}, f, n, previous.h_unmasked()), {}};
   }
 
+  const GateRows gates = GateRows(2, hidden());  // f, n
   GateBiases biases;
   Projection z;
   Recurrent U;

@@ -48,24 +48,15 @@ TEST(Initializer, LogNormalIsEToANormal) {
   EXPECT_NEAR(square / (mean * mean) - 1, std::exp(0.09) - 1, 0.01);
 }
 
-TEST(Initializer, LogNormalForEveryParameter) {
-  LanguageModelOptions options = small();
-  options.every = log_normal_values(3, 0.01);
-  const LanguageModel model(options, 11);
-  for (const Segment& segment : model.segments())
-    for (const real value : value_of(model, segment.name).to_vector())
-      ASSERT_NEAR(value, std::exp(3.0), 1.1) << segment.name;
-}
-
 TEST(Initializer, OfTheOutputLeavesItsBiasAndTheRestAlone) {
   const LanguageModel plain(small(), 11);
   LanguageModelOptions options = small();
-  options.output_weights = constant_values(7);
+  options.output_init = {InitialValues::Kind::log_normal, 0.01};
   const LanguageModel model(options, 11);
   for (const Segment& segment : model.segments()) {
     const Numbers values = value_of(model, segment.name).to_vector();
     if (segment.name == "decoder.weight")
-      EXPECT_EQ(values, Numbers(values.size(), 7));
+      for (const real value : values) ASSERT_NEAR(value, std::exp(1.0), 0.2);
     else
       EXPECT_EQ(values, value_of(plain, segment.name).to_vector()) << segment.name;
   }
@@ -133,7 +124,7 @@ TEST(Initializer, PyTorchsBoundsAndTheForgetBias) {
     EXPECT_LE(largest(value_of(model, "decoder.weight")), 1 / std::sqrt(6.0));
   }
   const LanguageModel plain(options, 11, 3);
-  options.forget_bias = 2;
+  options.cell_settings.of<ForgetGateSettings>().forget_bias = 2;
   const LanguageModel biased(options, 11, 3);
   const Numbers before = value_of(plain, "rnn.bias_ih_l0").to_vector();
   const Numbers after = value_of(biased, "rnn.bias_ih_l0").to_vector();
@@ -144,8 +135,8 @@ TEST(Initializer, PyTorchsBoundsAndTheForgetBias) {
 
 TEST(Initializer, OneForEveryParameter) {
   LanguageModelOptions options = small();
-  options.every = uniform_values(0.01);
-  options.forget_bias = 1;
+  options.init_all = 0.01;
+  options.cell_settings.of<ForgetGateSettings>().forget_bias = 1;
   const LanguageModel model(options, 11);
   for (const Segment& segment : model.segments()) {
     const Numbers values = value_of(model, segment.name).to_vector();

@@ -15,8 +15,8 @@ class EvaluationTest : public testing::Test {
     LanguageModelOptions it;
     it.embedding = 6;
     it.hidden = {6, 5};
-    it.embedding_weights = uniform_values(1);
-    it.recurrent_weights = uniform_values(1);
+    it.embedding_range = 1;
+    it.recurrent_init = {InitialValues::Kind::uniform, 1};
     return it;
   }
   /// Of a text by itself: its first symbol is context only.

@@ -9,6 +9,9 @@
 #include "lm/program/model.h"
 #include "lm/program/published.h"
 #include "lm/program/recipe_validation.h"
+#include "nn/cells/deep_transition.h"
+#include "nn/cells/multiplicative.h"
+#include "nn/cells/multiplicative_integration.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {
@@ -104,6 +107,13 @@ TEST(Recipes, OnPtbCharactersOfCellsWithoutPublishedSettingsHaveEqualSizes) {
   for (const char* name : {"trnn-ptb-char", "mrnn-ptb-char", "dt-rnn-ptb-char", "dts-rnn-ptb-char",
                            "dot-rnn-ptb-char", "dots-rnn-ptb-char"})
     EXPECT_NEAR(static_cast<double>(parameters(name, 41)), 292e3, 3e3) << name;
+}
+
+// Cells that are compared with each other at one size.
+TEST(Recipes, OnPtbCharactersForComparisonHaveEqualSizes) {
+  for (const char* name :
+       {"mogrifier-lstm", "mogrifier-gru", "ln-lstm", "ln-gru", "rhn", "sru", "qrnn", "fs-lstm"})
+    EXPECT_NEAR(static_cast<double>(parameters(std::string(name) + "-ptb-char", 41)), 350e3, 3e3) << name;
 }
 
 // By architecture: tests/nn/models/awd_test.cpp.
@@ -293,20 +303,25 @@ TEST(Recipes, SettingsReachTheModel) {
   EXPECT_EQ(options.noise.zoneout_memory, 0.3);
   EXPECT_EQ(options.output_layers, (std::vector<int64_t>{7, 8}));
   EXPECT_EQ(options.output_activation, OutputActivation::identity);
-  EXPECT_EQ(options.statistics_steps, 9);
-  EXPECT_EQ(options.bias_count, 1);
-  EXPECT_EQ(options.forget_bias, 0.6);
+  EXPECT_EQ(options.max_time_steps, 9);
+  EXPECT_EQ(options.cell_settings.get<GateBiasSettings>().biases, 1);
+  EXPECT_EQ(options.cell_settings.get<ForgetGateSettings>().forget_bias, 0.6);
   EXPECT_EQ(options.embedding, 11);
   const auto of_cell = [](const std::string& cell, const std::string& text) {
     return model_options(resolve_recipe(
         "char-lstm", {setting("model.cell=" + cell), setting("model.forget_bias=0"), setting(text)}));
   };
-  EXPECT_EQ(of_cell("dts_rnn", "model.transition=[3, 4]").transition, (std::vector<int64_t>{3, 4}));
-  EXPECT_EQ(of_cell("mgru", "model.intermediate=5").intermediate, 5);
-  EXPECT_EQ(of_cell("mi_gru", "model.alpha=2").integration.alpha, 2);
-  EXPECT_EQ(of_cell("mi_gru", "model.beta1=3").integration.beta1, 3);
-  EXPECT_EQ(of_cell("mi_gru", "model.beta2=4").integration.beta2, 4);
-  EXPECT_EQ(of_cell("mi_rnn_simple", "model.integration_bias=5").integration.b, 5);
+  EXPECT_EQ(of_cell("dts_rnn", "model.transition=[3, 4]").cell_settings.get<TransitionSettings>().transition,
+            (std::vector<int64_t>{3, 4}));
+  EXPECT_EQ(of_cell("mgru", "model.intermediate=5").cell_settings.get<IntermediateSettings>().intermediate,
+            5);
+  EXPECT_EQ(of_cell("mi_gru", "model.alpha=2").cell_settings.get<IntegrationSettings>().alpha, 2);
+  EXPECT_EQ(of_cell("mi_gru", "model.beta1=3").cell_settings.get<IntegrationSettings>().beta1, 3);
+  EXPECT_EQ(of_cell("mi_gru", "model.beta2=4").cell_settings.get<IntegrationSettings>().beta2, 4);
+  EXPECT_EQ(of_cell("mi_rnn_simple", "model.integration_bias=5")
+                .cell_settings.get<IntegrationBiasSettings>()
+                .integration_bias,
+            5);
   EXPECT_EQ(of_cell("gru", "model.major_ratio=0.5").minor_input, MinorInput::embedding);
 }
 
@@ -315,13 +330,13 @@ TEST(Recipes, SettingsReachTheInitialValues) {
       "char-lstm", {setting("model.input_init=uniform"), setting("model.input_range=0.2"),
                     setting("model.recurrent_init=orthogonal"), setting("model.output_init=log_normal"),
                     setting("model.output_range=2")}));
-  EXPECT_EQ(options.input_weights->kind, Initializer::Kind::uniform);
-  EXPECT_EQ(options.input_weights->size, 0.2);
-  EXPECT_EQ(options.recurrent_weights->kind, Initializer::Kind::orthogonal);
-  EXPECT_EQ(options.output_weights->kind, Initializer::Kind::log_normal);
-  EXPECT_EQ(options.output_weights->mean, 1) << "as torch's log_normal_";
-  EXPECT_EQ(options.output_weights->size, 2);
-  EXPECT_EQ(model_options(load_recipe("char-lstm")).output_weights, std::nullopt) << "the layer's own";
+  EXPECT_EQ(options.input_init.initializer()->kind, Initializer::Kind::uniform);
+  EXPECT_EQ(options.input_init.initializer()->size, 0.2);
+  EXPECT_EQ(options.recurrent_init.initializer()->kind, Initializer::Kind::orthogonal);
+  EXPECT_EQ(options.output_init.initializer()->kind, Initializer::Kind::log_normal);
+  EXPECT_EQ(options.output_init.initializer()->mean, 1) << "as torch's log_normal_";
+  EXPECT_EQ(options.output_init.initializer()->size, 2);
+  EXPECT_FALSE(model_options(load_recipe("char-lstm")).output_init.initializer()) << "the layer's own";
 }
 
 TEST(Recipes, SettingsReachTheSchedule) {

@@ -20,7 +20,8 @@ LanguageModelOptions small_options(const std::string& cell) {
   options.embedding_dropout = 0.5;
   options.variational = true;
   options.noise = {.dropout = 0.3, .zoneout = 0.2};
-  if (has_recurrent_weights(cell)) options.noise.weight_drop = 0.5;
+  if (traits_of(cell).recurrent_weights) options.noise.weight_drop = 0.5;
+  if (!traits_of(cell).reads_h) options.noise.dropout = 0;
   return options;
 }
 
@@ -58,12 +59,14 @@ INSTANTIATE_TEST_SUITE_P(EveryCell, SelfTestOfCell, testing::ValuesIn(cell_names
 
 /// An RNN that forgot to use its recurrent weights: a frozen tensor.
 struct Forgetful : Cell {
+  using Settings = SettingsOf<GateBiasSettings>;
+
   Forgetful(Module& parent, const std::string& suffix, const CellOptions& cell_options)
       : Cell(parent, suffix, cell_options),
-        biases(*this, 1, options),
-        z(*this, "weight_ih", hidden(), options, biases.all()),
-        U(*this, "weight_hh", {hidden(), hidden()}, options.recurrent_weights.per_gate(1)) {}
-  State step(StepInputs& x, const State&) override { return {tanh(x[z]), {}}; }
+        biases(*this, {{hidden()}}),
+        z(*this, "weight_ih", {hidden()}, biases.all()),
+        U(*this, "weight_hh", {hidden()}, hidden()) {}
+  State step(StepInputs& x, const State&) override { return {tanh(x[z])}; }
 
   GateBiases biases;
   Projection z;
@@ -82,12 +85,12 @@ TEST(SelfTest, NamesATensorThatNobodyUses) {
 }
 
 /// An LSTM whose weight drop, while training, loses the way to the trained weight.
-struct Cut : Lstm {
+struct Cut : Lstm<> {
   Cut(Module& parent, const std::string& suffix, const CellOptions& cell_options)
       : Lstm(parent, suffix, cell_options) {}
   State step(StepInputs& x, const State& previous) override {
-    if (!training()) return Lstm::step(x, previous);
-    return lstm_state(add_linear(x.take(z), previous.h, static_cast<const Variable&>(U).detached()),
+    if (!training()) return Lstm<>::step(x, previous);
+    return lstm_state(add_linear(x.take(W), previous.h, static_cast<const Variable&>(U).detached()),
                       previous.c);
   }
 };

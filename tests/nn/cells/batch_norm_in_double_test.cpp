@@ -113,7 +113,7 @@ TEST(BatchNorm, RowsThatAreAllTheSameDoNotExplode) {
     Long() : cell(*this, "_l0", pytorch_cell(I, H)), x(*this, "x", {same + other, B, I}, uniform_values(1)) {
       finalize(2);
     }
-    BatchNormLstm cell;
+    Lstm<BatchNormSum> cell;
     Parameter x;
   } model;
   const Tensor x = value_of(model, "x");

@@ -9,7 +9,9 @@
 #include <stdexcept>
 
 #include "autograd/functions.h"
-#include "nn/cells/batch_norm_lstm.h"
+#include "nn/cells/batch_norm.h"
+#include "nn/cells/catalogue.h"
+#include "nn/cells/lstm.h"
 #include "tensor/random.h"
 #include "tests/autograd/samples.h"
 #include "tests/nn/parameters.h"
@@ -139,10 +141,14 @@ struct Model : Module {
   }
   static CellOptions options() {
     CellOptions options = pytorch_cell(I, H);
-    options.statistics_steps = slots;
+    options.max_time_steps = slots;
     return options;
   }
-  BatchNormLstmBase& batch_norm_cell() { return dynamic_cast<BatchNormLstmBase&>(*cell); }
+  /// W of the cell.
+  const Projection& projection() const {
+    if (const auto* plain = dynamic_cast<const Lstm<BatchNormSum>*>(cell.get())) return plain->W;
+    return dynamic_cast<const Lstm<BatchNormIntegration>&>(*cell).W;
+  }
   Tensor buffer(const std::string& name) const {
     for (const Buffer* it : buffers())
       if (it->name() == name + "_l0") return it->tensor();
@@ -159,13 +165,13 @@ struct Model : Module {
     const auto marked = [&](const RowMask& rows, const Variable& v) {
       return select_rows(rows, v, Variable(Tensor::filled(v.shape(), 77)));
     };
-    State state{h0, c0, steps};
+    State state{h0, c0, {}, steps};
     Result result;
     cell->begin_chunk();
     for (int64_t t = 0; t < T; ++t) {
       const bool all = valid[t] == std::vector<bool>(B, true);
       const RowMask rows = all ? nullptr : std::make_shared<const std::vector<bool>>(valid[t]);
-      StepInputs inputs({marked(rows, batch_norm_cell().W(x.variable()[t]))}, rows);
+      StepInputs inputs({marked(rows, projection()(x.variable()[t]))}, x, t, state.steps, rows);
       const int64_t next = state.steps + 1;
       state = cell->step(inputs, state.map([&](const Variable& v) { return marked(rows, v); }));
       state.steps = next;

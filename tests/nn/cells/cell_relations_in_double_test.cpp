@@ -8,13 +8,14 @@ namespace rondo {
 namespace {
 
 using Vector = std::vector<double>;
-constexpr int64_t I = StackModel::I, H = StackModel::H;
+constexpr int64_t H = StackModel::H;
 
 /// The outputs of two models whose parameters of one name are equal; `prepare` sets those of the first that
 /// the second lacks.
 double largest_difference(const std::string& one, const std::string& two,
                           const std::function<void(StackModel&)>& prepare) {
-  StackModel first(one, {}), second(two, {});
+  const Condition one_bias{.name = "", .settings = {{"biases", {1}}}};  // where there may be two
+  StackModel first(one, one_bias), second(two, one_bias);
   for (const Segment& segment : second.segments()) {
     const Tensor from = value_of(first, segment.name), to = value_of(second, segment.name);
     fill_uniform(from, {.seed = 5, .name = hash_of(segment.name)}, -1, 1);
@@ -34,12 +35,12 @@ void fill_all(Module& model, const std::string& begin, real value) {
 
 // Maupome & Meurs, (3)-(6): W_i = V diag(W_mx e_i) W_mh.
 TEST(MultiplicativeRnn, IsATensorRnnWithFactorizedMatrices) {
-  StackModel factors("mrnn", {.name = "", .intermediate = 3}), tensor("trnn", {});
+  StackModel factors("mrnn", {.name = "", .settings = {{"intermediate", {3}}}}), tensor("trnn", {});
   for (const Segment& segment : tensor.segments())
     if (segment.name.find("weight_hx") == std::string::npos)
       copy(value_of(factors, segment.name), value_of(tensor, segment.name));
   for (int64_t layer = 0; layer < 2; ++layer) {
-    const int64_t input = layer == 0 ? I : H, units = layer == 0 ? H : H - 1, M = 3;
+    const int64_t input = layer == 0 ? tensor.condition.input : H, units = layer == 0 ? H : H - 1, M = 3;
     const std::string suffix = "_l" + std::to_string(layer);
     const Vector V = value_of(factors, "rnn.weight_hm" + suffix).to_vector(),
                  W_mx = value_of(factors, "rnn.weight_mx" + suffix).to_vector(),
@@ -105,7 +106,7 @@ TEST(MultiplicativeIntegration, OfALinearRnnIsTheForwardAlgorithm) {
   const std::vector<int32_t> observed = {2, 0, 3, 3, 1, 2};
   const Vector start = {0.5, 0.2, 0.3};
   const Variable x = reshape(one_hot(tokens(observed), symbols), {steps, 1, symbols});
-  const auto result = model.stack(x, {{Variable(Tensor::from(start, {1, states})), {}}});
+  const auto result = model.stack(x, {State{Variable(Tensor::from(start, {1, states}))}});
   // By the definition: the sum over all paths of states.
   Vector expected(states);
   const auto follow = [&](auto&& self, int64_t t, int64_t from, double p) -> void {

@@ -11,17 +11,29 @@
 namespace rondo {
 namespace {
 
-constexpr int64_t T = StackModel::T, B = StackModel::B, I = StackModel::I, H = StackModel::H;
+constexpr int64_t T = StackModel::T, B = StackModel::B, H = StackModel::H;
 
-// What a cell may be asked for.
+// What a cell may be asked for. A condition is for the cells that have its settings.
 const std::vector<Condition> settings = {
-    {.name = "one_bias"},
-    {.name = "two_biases", .bias_count = 2},
-    {.name = "no_biases", .bias_count = 0},
-    {.name = "M_as_H_zero_state", .intermediate = H, .zero_state = true},
-    {.name = "other_M", .intermediate = 2},
-    {.name = "two_inner_layers", .transition = {3}, .transition_ends_in_state = true},
-    {.name = "narrow_inner_layers", .transition = {3, 2}},
+    {.name = "as_it_is"},
+    {.name = "input_as_wide_as_the_state", .input = H},
+    {.name = "one_bias", .settings = {{"biases", {1}}}},
+    {.name = "no_biases", .settings = {{"biases", {0}}}},
+    {.name = "forget_bias", .settings = {{"forget_bias", {0.7}}}},
+    {.name = "M_as_H_zero_state", .settings = {{"intermediate", {H}}}, .zero_state = true},
+    {.name = "other_M", .settings = {{"intermediate", {2}}}},
+    {.name = "two_inner_layers", .settings = {{"transition", {3, 0}}}},
+    {.name = "narrow_inner_layers", .settings = {{"transition", {3, 2}}}},
+    {.name = "alpha", .settings = {{"alpha", {0.9}}, {"beta1", {0.6}}, {"beta2", {0.4}}}},
+    {.name = "integration_bias", .settings = {{"integration_bias", {0.2}}}},
+    {.name = "even_rounds", .settings = {{"mogrifier_rounds", {2}}}},
+    {.name = "no_rounds", .settings = {{"mogrifier_rounds", {0}}}},
+    {.name = "low_rank", .settings = {{"mogrifier_rank", {2}}}},
+    {.name = "depth", .settings = {{"recurrence_depth", {1}}, {"transform_bias", {0.5}}}},
+    {.name = "highway_bias", .settings = {{"highway_bias", {-1}}}, .input = H},
+    {.name = "window_of_one", .settings = {{"window", {1}}}},
+    {.name = "window_beyond_the_chunk", .settings = {{"window", {7}}}},
+    {.name = "fast_cells", .settings = {{"fast_cells", {4}}, {"slow_units", {3}}}},
 };
 // What a stack may do with it.
 const std::vector<Condition> structures = {
@@ -62,14 +74,28 @@ std::vector<Condition> all_conditions() {
   return all;
 }
 
+/// Whether the cell has the settings, and accepts them.
 bool suits(const std::string& cell, const Condition& condition) {
-  return condition.bias_count > 0 || uses_of(cell).bias_count;
+  CellSettings its;
+  const Keys keys = keys_of(its, cell);
+  for (const auto& [name, values] : condition.settings) {
+    const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& it) { return it.name == name; });
+    if (found == keys.end()) return false;
+    if (name == "biases") *std::get<int64_t*>(found->member) = static_cast<int64_t>(values[0]);
+  }
+  try {
+    check_settings(cell, its, "");
+  } catch (const InputError&) {
+    return false;
+  }
+  return true;
 }
 
 /// What is summed up to a loss: the output and the last states, each element with a weight of its own.
 std::vector<std::vector<double>> loss_weights(const RecurrentStack::Result& result) {
   std::vector<Shape> shapes = {result.output.shape()};
-  for (const State& state : result.states) shapes.insert(shapes.end(), 2, state.h.shape());
+  for (const State& state : result.states)
+    for (const State::Named& it : state.tensors()) shapes.push_back(it.value.shape());
   std::vector<std::vector<double>> weights;
   for (const Tensor& it : samples(shapes)) weights.push_back(it.to_vector());
   return weights;
@@ -81,10 +107,9 @@ Variable loss_of(const RecurrentStack::Result& result) {
     return sum(x * Variable(Tensor::from(weights[i], x.shape())));
   };
   Variable loss = weighted(result.output, 0);
-  for (size_t i = 0; i < result.states.size(); ++i) {
-    loss = loss + weighted(result.states[i].h, 1 + 2 * i);
-    if (result.states[i].c.defined()) loss = loss + weighted(result.states[i].c, 2 + 2 * i);
-  }
+  size_t number = 1;
+  for (const State& state : result.states)
+    for (const State::Named& it : state.tensors()) loss = loss + weighted(it.value, number++);
   return loss;
 }
 
@@ -106,18 +131,14 @@ std::vector<bool> alive(const std::string& module, uint32_t draw, double probabi
   return result;
 }
 
-/// Weight drop on the recurrent weights of a layer, which are drawn in the order in which they were made.
-void drop_weights(const StackModel& model, PlainLayer& layer, const std::string& suffix) {
+/// Weight drop on the recurrent weights of a cell, which are drawn in the order in which they were made.
+void drop_weights(const StackModel& model, const Cell& cell, PlainLayer& layer, const std::string& suffix) {
   const double probability = model.condition.noise.weight_drop;
+  if (probability == 0) return;
   RandomKey key{StackModel::seed, hash_of("rnn.weight_drop" + suffix + "."), 0, StackModel::update};
-  for (const Segment& segment : model.segments()) {
-    if (!segment.name.starts_with("rnn.weight_") || !segment.name.ends_with(suffix)) continue;
-    const std::string name = segment.name.substr(4, segment.name.size() - 4 - suffix.size()),
-                      kind = name.substr(7);
-    const bool recurrent = kind == "hh" || kind == "hm" || kind == "mh" || kind == "shortcut" ||
-                           kind.find_first_not_of("0123456789") == std::string::npos;
-    if (!recurrent || !layer.has(name) || probability == 0) continue;
-    Vector& weight = layer.named[name];
+  for (const Recurrent* recurrent : cell.recurrent_weights()) {
+    const std::string name = recurrent->weight.name();
+    Vector& weight = layer.named.at(name.substr(4, name.size() - 4 - suffix.size()));
     for (size_t i = 0; i < weight.size(); ++i)
       weight[i] = key.bits(i) < probability * 4294967296.0 ? 0.0 : weight[i] / (1 - probability);
     ++key.draw;
@@ -149,7 +170,7 @@ std::vector<Vector> plain_layer(const StackModel& model, const PlainCell& cell, 
           alive("rnn.state_dropout" + suffix + ".", 0, noise.dropout, std::ssize(seen), b);
       for (size_t j = 0; j < seen.size(); ++j) seen[j] = kept[j] ? seen[j] / (1 - noise.dropout) : 0.0;
     }
-    PlainState next = cell(layer, x[t], seen, state.c, state.h);
+    PlainState next = cell(layer, x[t], {seen, state.c, state.others}, state.h);
     next.h = zoned_out(next.h, state.h, "zoneout", noise.zoneout, static_cast<uint32_t>(t));
     if (!next.c.empty())
       next.c = zoned_out(next.c, state.c, "zoneout_memory", noise.zoneout_memory, static_cast<uint32_t>(t));
@@ -162,28 +183,32 @@ std::vector<Vector> plain_layer(const StackModel& model, const PlainCell& cell, 
 PlainResult plain_run(const StackModel& model, const PlainCell& cell, const Parameters& parameters) {
   const Condition& how = model.condition;
   PlainResult result;
-  result.states.resize(model.start.size() / 2);
+  const std::vector<Cell*> cells = model.stack.cells();
+  result.states.resize(cells.size());
   const auto row = [](const Vector& values, int64_t i, int64_t width) {
     return Vector(values.begin() + i * width, values.begin() + (i + 1) * width);
   };
   for (int64_t b = 0; b < B; ++b) {
     const int64_t length = how.lengths.empty() ? T : how.lengths[b];
     std::vector<Vector> embedding;
-    for (int64_t t = 0; t < length; ++t) embedding.push_back(row(parameters.at("x"), t * B + b, I));
+    for (int64_t t = 0; t < length; ++t) embedding.push_back(row(parameters.at("x"), t * B + b, how.input));
     std::vector<Vector> previous = embedding;
     size_t number = 0;
     for (size_t i = 0; i < 2; ++i) {
       std::vector<Vector> joined(embedding.size());
       const auto add = [&](const std::vector<Vector>& x, const std::string& suffix, int64_t units,
                            bool reverse) {
-        PlainLayer layer{x.empty() ? 0 : std::ssize(x[0]), units, {}};
+        PlainLayer layer{cells[number]->options.input_size, units, how.settings, {}};
         for (const auto& [name, values] : parameters)
           if (name.starts_with("rnn.") && name.ends_with(suffix))
             layer.named[name.substr(4, name.size() - 4 - suffix.size())] = values;
-        if (how.training) drop_weights(model, layer, suffix);
+        if (how.training) drop_weights(model, *cells[number], layer, suffix);
         const std::string index = std::to_string(number);
-        PlainState state = {row(parameters.at("start.h" + index), b, units),
-                            model.has_memory() ? row(parameters.at("start.c" + index), b, units) : Vector()};
+        PlainState state;
+        for (const StateTensor& part : cells[number]->state_tensors()) {
+          const Vector values = row(parameters.at("start." + part.name + index), b, part.width);
+          (part.name == "h" ? state.h : part.name == "c" ? state.c : state.others[part.name]) = values;
+        }
         std::vector<Vector> read = x;
         if (reverse) std::reverse(read.begin(), read.end());
         std::vector<Vector> outputs = plain_layer(model, cell, layer, suffix, read, state, b);
@@ -212,18 +237,29 @@ PlainResult plain_run(const StackModel& model, const PlainCell& cell, const Para
   return result;
 }
 
+/// All of a state, in the order of Cell::state_tensors().
+std::vector<std::pair<std::string, Vector>> parts_of(const PlainState& state) {
+  std::vector<std::pair<std::string, Vector>> parts = {{"h", state.h}};
+  if (!state.c.empty()) parts.emplace_back("c", state.c);
+  for (auto it = state.others.rbegin(); it != state.others.rend(); ++it)
+    parts.push_back(*it);  // slow_h, slow_c
+  return parts;
+}
+
 Number plain_loss(const PlainResult& result, const std::vector<std::vector<double>>& weights) {
   Number loss = 0;
   for (int64_t b = 0; b < B; ++b)
     for (size_t t = 0; t < result.output[b].size(); ++t)
       for (size_t j = 0; j < result.output[b][t].size(); ++j)
         loss += result.output[b][t][j] * weights[0][(t * B + b) * result.output[b][t].size() + j];
-  for (size_t i = 0; i < result.states.size(); ++i)
-    for (int64_t b = 0; b < B; ++b) {
-      const auto& [h, c] = result.states[i][b];
-      for (size_t j = 0; j < h.size(); ++j) loss += h[j] * weights[1 + 2 * i][b * h.size() + j];
-      for (size_t j = 0; j < c.size(); ++j) loss += c[j] * weights[2 + 2 * i][b * c.size() + j];
-    }
+  size_t number = 1;
+  for (const std::vector<PlainState>& streams : result.states) {
+    for (size_t part = 0; part < parts_of(streams[0]).size(); ++part, ++number)
+      for (int64_t b = 0; b < B; ++b) {
+        const Vector values = parts_of(streams[b])[part].second;
+        for (size_t j = 0; j < values.size(); ++j) loss += values[j] * weights[number][b * values.size() + j];
+      }
+  }
   return loss;
 }
 
@@ -240,12 +276,8 @@ TEST_P(CellValues, AndGradientsEqualThoseOfPlainLoops) {
     StackModel model(name, condition);
     const RecurrentStack::Result result = model.run();
     const Parameters parameters = parameters_of(model);
-    if (uses_of(name).bias_count) {
-      EXPECT_EQ(parameters.contains("rnn.bias_ih_l0"), condition.bias_count >= 1);
-      EXPECT_EQ(parameters.contains("rnn.bias_hh_l0"), condition.bias_count == 2);
-    }
     const PlainResult plain = plain_run(model, cell, parameters);
-    ASSERT_EQ(model.has_memory(), !plain.states[0][0].c.empty());
+    ASSERT_EQ(model.has_cell_state(), !plain.states[0][0].c.empty());
     const int64_t width = result.output.shape().columns();
     const std::vector<real> output = result.output.value().to_vector();
     for (int64_t b = 0; b < B; ++b)
@@ -262,8 +294,11 @@ TEST_P(CellValues, AndGradientsEqualThoseOfPlainLoops) {
           ASSERT_EQ(values.size(), expected.size());
           for (size_t j = 0; j < values.size(); ++j) ASSERT_NEAR(values[j], expected[j].real(), 1e-12);
         };
-        expect_row(result.states[i].h, plain.states[i][b].h);
-        if (model.has_memory()) expect_row(result.states[i].c, plain.states[i][b].c);
+        for (const auto& [part, expected] : parts_of(plain.states[i][b]))
+          expect_row(part == "h"   ? result.states[i].h
+                     : part == "c" ? result.states[i].c
+                                   : result.states[i].other(part),
+                     expected);
         EXPECT_EQ(result.states[i].steps, T);
       }
 
@@ -308,6 +343,50 @@ TEST_P(CellTest, HasRightGradients) { expect_right_gradients(GetParam(), setting
 
 INSTANTIATE_TEST_SUITE_P(Cells, CellTest, testing::ValuesIn(cell_names()), name_of);
 
+/// What a setting may change: names and sizes of the parameters, their initial values, or the output.
+std::string fingerprint(const std::string& cell, const CellSettings& its) {
+  struct Stack : Module {
+    Stack(const std::string& cell, const CellOptions& options)
+        : stack(*this, "rnn", {.cell = cell, .layers = {options}}) {
+      finalize(1);
+    }
+    RecurrentStack stack;
+  };
+  CellOptions options = pytorch_cell(H, H);
+  options.settings = its;
+  Stack model(cell, options);
+  std::string text;
+  for (const Segment& segment : model.segments()) {
+    text += fmt::format("{} {}", segment.name, segment.shape);
+    for (const real value : part_of(model.values(), segment).to_vector())
+      text += fmt::format(" {:.17g}", value);
+  }
+  const Variable x(samples({{T, B, H}})[0]);
+  for (const real value : model.stack(x, model.stack.initial_states(B)).output.value().to_vector())
+    text += fmt::format(" {:.17g}", value);
+  return text;
+}
+
+// A setting that nobody reads changes nothing.
+TEST_P(CellTest, IsChangedByEachOfItsSettings) {
+  const std::string as_it_is = fingerprint(GetParam(), {});
+  CellSettings defaults;
+  const size_t count = keys_of(defaults, GetParam()).size();
+  for (size_t i = 0; i < count; ++i) {
+    CellSettings changed;
+    const Key key = keys_of(changed, GetParam())[i];
+    if (key.name == "biases" && !suits(GetParam(), {.name = "", .settings = {{"biases", {0}}}}))
+      continue;  // it always has one, whatever this says
+    if (auto* const* number = std::get_if<int64_t*>(&key.member))
+      **number = static_cast<int64_t>(key.name == "biases" ? 1 : std::max<int64_t>(**number, 0) + 1);
+    else if (auto* const* real_number = std::get_if<double*>(&key.member))
+      **real_number += 0.25;
+    else
+      *std::get<std::vector<int64_t>*>(key.member) = {3};
+    EXPECT_NE(fingerprint(GetParam(), changed), as_it_is) << key.name;
+  }
+}
+
 // Each step has two rows or more, or none: a single one would be normalised by what other steps left.
 TEST(RecurrentStack, HasRightGradientsWithStatisticsOfTheBatch) {
   for (const std::string cell : {"bn_lstm", "bn_mi_lstm"})
@@ -342,6 +421,7 @@ TEST(RecurrentStack, LeavesThePaddingOutOfTheStatisticsOfABatch) {
       if (it->name() == name) return it->tensor();
     throw std::runtime_error("no buffer " + name);
   };
+  const int64_t I = model.condition.input;
   for (int64_t t = 0; t < 4; ++t)
     for (int64_t j = 0; j < 4 * H; ++j) {
       double sum_of_rows = 0, rows = 0;

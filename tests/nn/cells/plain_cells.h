@@ -19,6 +19,7 @@ using Vector = std::vector<Number>;
 /// The parameters of one layer, as numbers.
 struct PlainLayer {
   int64_t input, hidden;
+  std::map<std::string, std::vector<double>> settings;
   std::map<std::string, Vector> named;  // without "rnn." and the layer's suffix
 
   const Vector& operator[](const std::string& name) const { return named.at(name); }
@@ -36,18 +37,23 @@ struct PlainLayer {
   Number Uh(int64_t gate, int64_t j, const Vector& h) const {
     return product("weight_hh", gate * hidden + j, h) + bias("bias_hh", gate * hidden + j);
   }
+  /// A number that the cell was set to, or `otherwise`.
+  double setting(const std::string& name, double otherwise) const {
+    return settings.contains(name) ? settings.at(name)[0] : otherwise;
+  }
   int64_t M(int64_t states) const { return std::ssize((*this)["weight_mx"]) / input / states; }
 };
 
-/// h and c of one stream.
+/// The state of one stream: h, c where there is one, and others by name.
 struct PlainState {
-  Vector h, c;
+  Vector h, c{};
+  std::map<std::string, Vector> others{};
 };
 
-/// One step of one stream: the new h and c. Recurrent weights see `h`; an update gate keeps `kept`, which
+/// One step of one stream: the new state. Recurrent weights see seen.h; an update gate keeps `kept`, which
 /// differs where a mask lies on h.
-using PlainCell = std::function<PlainState(const PlainLayer&, const Vector& x, const Vector& h,
-                                           const Vector& c, const Vector& kept)>;
+using PlainCell =
+    std::function<PlainState(const PlainLayer&, const Vector& x, const PlainState& seen, const Vector& kept)>;
 
 /// Of all cells, in the order of cell_names().
 const std::vector<std::pair<std::string, PlainCell>>& plain_cells();

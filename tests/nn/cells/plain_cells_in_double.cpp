@@ -8,10 +8,22 @@ namespace {
 
 Number s(Number x) { return 1.0 / (1.0 + std::exp(-x)); }
 
+// Ba et al. 2016 (4), epsilon as PyTorch has it.
+Vector normalized(const Vector& z, const Vector& gain, const Vector& shift) {
+  const double count = static_cast<double>(z.size());
+  const Number mean = std::accumulate(z.begin(), z.end(), Number(0)) / count;
+  Number variance = 0;
+  for (const Number it : z) variance += (it - mean) * (it - mean) / count;
+  Vector result;
+  for (size_t j = 0; j < z.size(); ++j)
+    result.push_back(gain[j] * (z[j] - mean) / std::sqrt(variance + 1e-5) + shift[j]);
+  return result;
+}
+
 PlainState rnn(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector&, const Vector&) {
   Vector next(layer.hidden);
   for (int64_t j = 0; j < layer.hidden; ++j) next[j] = std::tanh(layer.Wx(0, j, x) + layer.Uh(0, j, h));
-  return {next, {}};
+  return {next};
 }
 
 /// From the pre-activations z(gate, j).
@@ -37,7 +49,7 @@ PlainState linear_rnn(const PlainLayer& layer, const Vector& x, const Vector& h,
                       const Vector&) {
   Vector next(layer.hidden);
   for (int64_t j = 0; j < layer.hidden; ++j) next[j] = layer.Wx(0, j, x) + layer.Uh(0, j, h);
-  return {next, {}};
+  return {next};
 }
 
 // Wu et al. 2016 (4), of row k of the stacked gates.
@@ -53,7 +65,7 @@ PlainState mi_rnn(const PlainLayer& layer, const Vector& x, const Vector& h, con
     const Number z = integrated(layer, j, x, h);
     next[j] = identity ? z : std::tanh(z);
   }
-  return {next, {}};
+  return {next};
 }
 
 PlainState mi_rnn_simple(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector&,
@@ -62,7 +74,7 @@ PlainState mi_rnn_simple(const PlainLayer& layer, const Vector& x, const Vector&
   for (int64_t j = 0; j < layer.hidden; ++j)
     next[j] =
         std::tanh(layer.product("weight_ih", j, x) * layer.product("weight_hh", j, h) + layer["bias_ih"][j]);
-  return {next, {}};
+  return {next};
 }
 
 PlainState mi_lstm(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector& c,
@@ -81,7 +93,7 @@ PlainState mi_gru(const PlainLayer& layer, const Vector& x, const Vector& h, con
                  n = std::tanh(integrated(layer, 2 * units + j, x, reset));
     next[j] = z * kept[j] + (1.0 - z) * n;
   }
-  return {next, {}};
+  return {next};
 }
 
 /// A GRU whose recurrent weights see `past` in place of h. Its rows are stacked: one of r for each unit of
@@ -98,7 +110,7 @@ PlainState gru_after(const PlainLayer& layer, const std::string& U, const Vector
     const Number z = s(row(filters + j, past)), n = std::tanh(row(filters + units + j, filtered));
     next[j] = z * kept[j] + (1.0 - z) * n;
   }
-  return {next, {}};
+  return {next};
 }
 
 /// m = (W_mx x) (W_mh h), number `which` of so many that are stacked.
@@ -125,14 +137,14 @@ PlainState trnn(const PlainLayer& layer, const Vector& x, const Vector& h, const
     for (int64_t k = 0; k < units; ++k) z += layer.product("weight_hx", j * units + k, x) * h[k];
     next[j] = std::tanh(z);
   }
-  return {next, {}};
+  return {next};
 }
 
 PlainState mrnn(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector&, const Vector&) {
   const Vector m = intermediate_state(layer, x, h);
   Vector next(layer.hidden);
   for (int64_t j = 0; j < layer.hidden; ++j) next[j] = std::tanh(multiplicative(layer, 0, j, x, m));
-  return {next, {}};
+  return {next};
 }
 
 PlainState mlstm(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector& c, const Vector&) {
@@ -164,7 +176,7 @@ PlainState tmgru(const PlainLayer& layer, const Vector& x, const Vector& h, cons
     const Number n = std::tanh(multiplicative(layer, 2, j, x, intermediate_state(layer, x, reset, 2, 3)));
     next[j] = z * kept[j] + (1.0 - z) * n;
   }
-  return {next, {}};
+  return {next};
 }
 
 PlainState gru(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector&, const Vector& kept) {
@@ -175,7 +187,7 @@ PlainState gru(const PlainLayer& layer, const Vector& x, const Vector& h, const 
     const Number n = std::tanh(layer.Wx(2, j, x) + layer.Uh(2, j, reset));
     next[j] = z * kept[j] + (1.0 - z) * n;
   }
-  return {next, {}};
+  return {next};
 }
 
 PlainState gru_reset_after(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector&,
@@ -186,7 +198,7 @@ PlainState gru_reset_after(const PlainLayer& layer, const Vector& x, const Vecto
     const Number n = std::tanh(layer.Wx(2, j, x) + r * layer.Uh(2, j, h));
     next[j] = (1.0 - z) * n + z * kept[j];
   }
-  return {next, {}};
+  return {next};
 }
 
 /// tanh(V_k u + b_k).
@@ -211,7 +223,7 @@ PlainState dt_rnn(const PlainLayer& layer, const Vector& x, const Vector& h, con
   for (int64_t j = 0; j < layer.hidden; ++j)
     next[j] = std::tanh(layer.product("weight_" + number, j, u) + layer["bias_" + number][j] +
                         (shortcut ? layer.product("weight_shortcut", j, h) : 0.0));
-  return {next, {}};
+  return {next};
 }
 
 Vector transition(const PlainLayer& layer, Vector u) {
@@ -229,31 +241,197 @@ PlainState dt_gru(const PlainLayer& layer, const Vector& x, const Vector& h, con
   return gru_after(layer, "weight_hh", x, transition(layer, h), kept);
 }
 
+PlainState ln_lstm(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector& c,
+                   const Vector&) {
+  const int64_t units = layer.hidden;
+  Vector Wx(4 * units), Uh(4 * units);
+  for (int64_t k = 0; k < 4 * units; ++k) {
+    Wx[k] = layer.product("weight_ih", k, x);
+    Uh[k] = layer.product("weight_hh", k, h);
+  }
+  Wx = normalized(Wx, layer["gamma_ih"], layer["bias_ih"]);
+  Uh = normalized(Uh, layer["gamma_hh"], layer["bias_hh"]);
+  const auto z = [&](int64_t gate, int64_t j) { return Wx[gate * units + j] + Uh[gate * units + j]; };
+  PlainState next = lstm_of<false>(z, c);
+  const Vector shown = normalized(next.c, layer["gamma_c"], layer["beta_c"]);
+  for (int64_t j = 0; j < units; ++j) next.h[j] = s(z(3, j)) * std::tanh(shown[j]);
+  return next;
+}
+
+PlainState ln_gru(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector&,
+                  const Vector& kept) {
+  const int64_t units = layer.hidden;
+  const auto side = [&](const std::string& matrix, const Vector& v, const std::string& gain,
+                        const std::string& shift, int64_t begin, int64_t end) {
+    Vector z;
+    for (int64_t k = begin; k < end; ++k) z.push_back(layer.product(matrix, k, v));
+    const auto part = [&](const Vector& all) { return Vector(all.begin() + begin, all.begin() + end); };
+    return normalized(z, part(layer[gain]), part(layer[shift]));
+  };
+  const Vector x_gates = side("weight_ih", x, "gamma_ih", "bias_ih", 0, 2 * units),
+               h_gates = side("weight_hh", h, "gamma_hh", "bias_hh", 0, 2 * units),
+               x_candidate = side("weight_ih", x, "gamma_ih", "bias_ih", 2 * units, 3 * units),
+               h_candidate = side("weight_hh", h, "gamma_hh", "bias_hh", 2 * units, 3 * units);
+  Vector next(units);
+  for (int64_t j = 0; j < units; ++j) {
+    const Number r = s(x_gates[j] + h_gates[j]), z = s(x_gates[units + j] + h_gates[units + j]);
+    next[j] = (1.0 - z) * std::tanh(x_candidate[j] + r * h_candidate[j]) + z * kept[j];
+  }
+  return {next};
+}
+
+// Melis et al. 2020 (1), (2): x and h that the gates see.
+std::pair<Vector, Vector> mogrified(const PlainLayer& layer, Vector x, Vector h) {
+  for (int64_t i = 1; i <= static_cast<int64_t>(layer.setting("mogrifier_rounds", 5)); ++i) {
+    const bool odd = i % 2 == 1;
+    const std::string name = (odd ? "weight_q_" : "weight_r_") + std::to_string(i);
+    Vector& scaled = odd ? x : h;
+    Vector by = odd ? h : x;
+    if (layer.has(name + "_right")) {
+      Vector inner(layer[name + "_right"].size() / by.size());
+      for (int64_t k = 0; k < std::ssize(inner); ++k) inner[k] = layer.product(name + "_right", k, by);
+      by = inner;
+    }
+    const std::string last = layer.has(name) ? name : name + "_left";
+    for (int64_t j = 0; j < std::ssize(scaled); ++j) scaled[j] *= 2.0 * s(layer.product(last, j, by));
+  }
+  return {x, h};
+}
+
+PlainState mogrifier_lstm(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector& c,
+                          const Vector& kept) {
+  const auto [x_last, h_last] = mogrified(layer, x, h);
+  return lstm<false>(layer, x_last, h_last, c, kept);
+}
+
+PlainState mogrifier_gru(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector& c,
+                         const Vector& kept) {
+  const auto [x_last, h_last] = mogrified(layer, x, h);
+  return gru(layer, x_last, h_last, c, kept);
+}
+
+// Zilly et al. 2017 (6)-(9), c = 1 - t.
+PlainState rhn(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector&, const Vector& kept) {
+  const int64_t units = layer.hidden;
+  Vector seen = h, state = kept;
+  for (int64_t l = 1; layer.has("bias_" + std::to_string(l)); ++l) {
+    const std::string number = std::to_string(l);
+    const auto z = [&](int64_t k) {
+      return layer.product("weight_hh_" + number, k, seen) + layer["bias_" + number][k] +
+             (l == 1 ? layer.product("weight_ih", k, x) : 0.0);
+    };
+    Vector next(units);
+    for (int64_t j = 0; j < units; ++j) {
+      const Number t = s(z(units + j));
+      next[j] = t * std::tanh(z(j)) + (1.0 - t) * state[j];
+    }
+    seen = state = next;
+  }
+  return {state};
+}
+
+// Lei et al. 2018 (1)-(4), with alpha of section 3.2.
+PlainState sru(const PlainLayer& layer, const Vector& x, const Vector&, const Vector& c, const Vector&) {
+  const int64_t units = layer.hidden;
+  const double alpha = std::sqrt(1 + 2 * std::exp(layer.setting("highway_bias", 0)));
+  Vector next_h(units), next_c(units);
+  for (int64_t j = 0; j < units; ++j) {
+    const auto W = [&](int64_t block) { return layer.product("weight_ih", block * units + j, x); };
+    const Number f = s(W(1) + layer["weight_cf"][j] * c[j] + layer["bias_f"][j]),
+                 r = s(W(2) + layer["weight_cr"][j] * c[j] + layer["bias_r"][j]);
+    next_c[j] = f * c[j] + (1.0 - f) * W(0);
+    next_h[j] = r * next_c[j] + (1.0 - r) * alpha * (layer.input == units ? x[j] : W(3));
+  }
+  return {next_h, next_c};
+}
+
+// Bradbury et al. 2017 (3), (4): the inputs before lie in the state, the latest first.
+PlainState qrnn(const PlainLayer& layer, const Vector& x, const PlainState& seen, const Vector&) {
+  const int64_t units = layer.hidden, window = static_cast<int64_t>(layer.setting("window", 2));
+  std::vector<Vector> inputs = {x};
+  for (int64_t k = 1; k < window; ++k) {
+    const Vector& before = seen.others.at("x");
+    inputs.emplace_back(before.begin() + (k - 1) * layer.input, before.begin() + k * layer.input);
+  }
+  PlainState next{Vector(units), Vector(units)};
+  for (int64_t j = 0; j < units; ++j) {
+    const auto z = [&](int64_t gate) {
+      Number sum = layer["bias_ih"][gate * units + j];
+      for (int64_t k = 0; k < window; ++k)
+        sum += layer.product(k == 0 ? "weight_ih" : "weight_ih_" + std::to_string(k), gate * units + j,
+                             inputs[k]);
+      return sum;
+    };
+    const Number f = s(z(1));
+    next.c[j] = f * seen.c[j] + (1.0 - f) * std::tanh(z(0));
+    next.h[j] = s(z(2)) * next.c[j];
+  }
+  inputs.pop_back();
+  for (const Vector& it : inputs) next.others["x"].insert(next.others["x"].end(), it.begin(), it.end());
+  return next;
+}
+
+// Mujika et al. 2017 (1)-(4).
+PlainState fs_lstm(const PlainLayer& layer, const Vector& x, const PlainState& seen, const Vector&) {
+  const auto cell = [&](const std::string& name, const Vector* read, const Vector& h, const Vector& c) {
+    return lstm_of<false>(
+        [&](int64_t gate, int64_t j) {
+          const int64_t k = gate * std::ssize(c) + j;
+          return layer["bias_" + name][k] + layer.product("weight_hh_" + name, k, h) +
+                 (read ? layer.product("weight_ih_" + name, k, *read) : 0.0);
+        },
+        c);
+  };
+  const PlainState first = cell("fast_1", &x, seen.h, seen.c);
+  const PlainState slow = cell("slow", &first.h, seen.others.at("slow_h"), seen.others.at("slow_c"));
+  PlainState last = cell("fast_2", &slow.h, first.h, first.c);
+  for (int64_t i = 3; layer.has("bias_fast_" + std::to_string(i)); ++i)
+    last = cell("fast_" + std::to_string(i), nullptr, last.h, last.c);
+  last.others = {{"slow_h", slow.h}, {"slow_c", slow.c}};
+  return last;
+}
+
+/// A cell whose state is h, or h and c.
+PlainCell of(PlainState (*step)(const PlainLayer&, const Vector& x, const Vector& h, const Vector& c,
+                                const Vector& kept)) {
+  return [step](const PlainLayer& layer, const Vector& x, const PlainState& seen, const Vector& kept) {
+    return step(layer, x, seen.h, seen.c, kept);
+  };
+}
+
 }  // namespace
 
 const std::vector<std::pair<std::string, PlainCell>>& plain_cells() {
   static const std::vector<std::pair<std::string, PlainCell>> cells = {
-      {"rnn", rnn},
-      {"linear_rnn", linear_rnn},
-      {"lstm", lstm<false>},
-      {"lstm_sigmoid", lstm<true>},
-      {"gru", gru},
-      {"gru_reset_after", gru_reset_after},
-      {"trnn", trnn},
-      {"mrnn", mrnn},
-      {"mlstm", mlstm},
-      {"tmlstm", tmlstm},
-      {"mgru", mgru},
-      {"tmgru", tmgru},
-      {"mi_rnn", mi_rnn<false>},
-      {"mi_rnn_simple", mi_rnn_simple},
-      {"linear_mi_rnn", mi_rnn<true>},
-      {"mi_lstm", mi_lstm},
-      {"mi_gru", mi_gru},
-      {"dt_rnn", dt_rnn<false>},
-      {"dts_rnn", dt_rnn<true>},
-      {"dt_lstm", dt_lstm},
-      {"dt_gru", dt_gru},
+      {"rnn", of(rnn)},
+      {"linear_rnn", of(linear_rnn)},
+      {"lstm", of(lstm<false>)},
+      {"lstm_sigmoid", of(lstm<true>)},
+      {"gru", of(gru)},
+      {"gru_reset_after", of(gru_reset_after)},
+      {"trnn", of(trnn)},
+      {"mrnn", of(mrnn)},
+      {"mlstm", of(mlstm)},
+      {"tmlstm", of(tmlstm)},
+      {"mgru", of(mgru)},
+      {"tmgru", of(tmgru)},
+      {"mi_rnn", of(mi_rnn<false>)},
+      {"mi_rnn_simple", of(mi_rnn_simple)},
+      {"linear_mi_rnn", of(mi_rnn<true>)},
+      {"mi_lstm", of(mi_lstm)},
+      {"mi_gru", of(mi_gru)},
+      {"dt_rnn", of(dt_rnn<false>)},
+      {"dts_rnn", of(dt_rnn<true>)},
+      {"dt_lstm", of(dt_lstm)},
+      {"dt_gru", of(dt_gru)},
+      {"ln_lstm", of(ln_lstm)},
+      {"ln_gru", of(ln_gru)},
+      {"mogrifier_lstm", of(mogrifier_lstm)},
+      {"mogrifier_gru", of(mogrifier_gru)},
+      {"rhn", of(rhn)},
+      {"sru", of(sru)},
+      {"qrnn", qrnn},
+      {"fs_lstm", fs_lstm},
   };
   return cells;
 }

@@ -14,6 +14,7 @@ TEST_P(LanguageModelGradient, OfTheLoss) {
     LanguageModelOptions options;
     options.cell = GetParam();
     options.embedding = 3;
+    options.embedding_range = 1;  // layer normalisation of small rows is too steep for differences
     options.hidden = {4, 3};
     options.dropout = 0.3;
     change(options);
@@ -38,7 +39,7 @@ TEST_P(LanguageModelGradient, OfTheLoss) {
   check([](LanguageModelOptions& options) {
     options.major_ratio = {0.5, 0.7};
     options.variational = true;
-    options.noise = {.dropout = 0.3, .zoneout = 0.2};
+    options.noise = {.dropout = traits_of(options.cell).reads_h ? 0.3 : 0, .zoneout = 0.2};
   });
   check([](LanguageModelOptions& options) { options.output_layers = {5, 3}, options.tied = true; });
 }

@@ -104,7 +104,17 @@ class LanguageModelOnGpu : public testing::TestWithParam<std::string> {
     it.hidden = {7, 9};
     return it;
   }
-  double weight_drop() const { return has_recurrent_weights(GetParam()) ? 0.3 : 0; }
+  /// Of cells that may have so many.
+  static void set_biases(LanguageModelOptions& options, int64_t count) {
+    LanguageModelOptions changed = options;
+    changed.cell_settings.of<GateBiasSettings>().biases = count;
+    try {
+      check_settings(options.cell, changed.cell_settings, "");
+      options = changed;
+    } catch (const InputError&) {
+    }
+  }
+  double weight_drop() const { return traits_of(GetParam()).recurrent_weights ? 0.3 : 0; }
 };
 
 TEST_P(LanguageModelOnGpu, WithEveryRegularization) {
@@ -116,7 +126,11 @@ TEST_P(LanguageModelOnGpu, WithEveryRegularization) {
   it.latent_dropout = 0.2;
   it.embedding_dropout = 0.2;
   it.variational = true;
-  it.noise = {.dropout = 0.2, .zoneout = 0.2, .zoneout_memory = 0.3, .weight_drop = weight_drop()};
+  const CellTraits cell = traits_of(GetParam());
+  it.noise = {.dropout = cell.reads_h ? 0.2 : 0,
+              .zoneout = 0.2,
+              .zoneout_memory = cell.cell_state ? 0.3 : 0,
+              .weight_drop = weight_drop()};
   it.experts = 3;
   it.tied = true;
   Twins twins(it);
@@ -145,7 +159,7 @@ TEST_P(LanguageModelOnGpu, OfOneHotSymbolsAndLinesOfManyLengths) {
   it.embedding = 0;
   it.hidden = {5, 4};
   it.output_layers = {6};
-  it.bias_count = 1;
+  set_biases(it, 1);
   Twins twins(it);
   twins.train(1, {5, 3, 4, 0});
   twins.evaluate();
@@ -154,7 +168,7 @@ TEST_P(LanguageModelOnGpu, OfOneHotSymbolsAndLinesOfManyLengths) {
 TEST_P(LanguageModelOnGpu, WithoutBiases) {
   NEED_GPU();
   LanguageModelOptions it = options();
-  it.bias_count = uses_of(GetParam()).bias_count ? 0 : 1;
+  set_biases(it, 0);
   Twins twins(it);
   twins.train(1);
   twins.evaluate();

@@ -45,19 +45,21 @@ TEST(LanguageModel, CountsItsParameters) {
   const int64_t layers = 20 * (4 + 5 + 2) + 24 * (5 + 6 + 2);
   EXPECT_EQ(LanguageModel(small(), 11).parameter_count(), 44 + layers + 66 + 11);
   LanguageModelOptions options = small();
-  options.bias_count = 1;
+  options.cell_settings.of<GateBiasSettings>().biases = 1;
   const LanguageModel one_bias(options, 11);
   EXPECT_EQ(one_bias.parameter_count(), 44 + layers - 44 + 66 + 11);
   EXPECT_FALSE(has_parameter(one_bias, "rnn.bias_hh_l0"));
-  options.bias_count = 0;
+  options.cell_settings.of<GateBiasSettings>().biases = 0;
   const LanguageModel no_bias(options, 11);
   EXPECT_EQ(no_bias.parameter_count(), 44 + layers - 88 + 66 + 11);
   EXPECT_FALSE(has_parameter(no_bias, "rnn.bias_ih_l0"));
-  options.forget_bias = 1;
+  options.cell_settings.of<ForgetGateSettings>().forget_bias = 1;
+  EXPECT_EQ(
+      error_of([&] { LanguageModel(options, 11); }),
+      "model.forget_bias = 1 is added to a bias, which model.biases = 0 leaves out: leave out one of them");
+  options.cell_settings.of<GateBiasSettings>().biases = 3;
   EXPECT_EQ(error_of([&] { LanguageModel(options, 11); }),
-            "[cell] a forget bias of 1 where gates have no biases: leave it out, or give them one");
-  options.bias_count = 3;
-  EXPECT_EQ(error_of([&] { LanguageModel(options, 11); }), "[cell] no bias per gate, one or two, got 3");
+            "a gate has no bias, one or two (model.biases), not 3");
   options = small();
   options.output_layers = {7, 3};
   EXPECT_EQ(LanguageModel(options, 11).parameter_count(), 44 + layers + (42 + 7) + (21 + 3) + 33 + 11);
@@ -101,8 +103,8 @@ TEST(LanguageModel, HasTheParametersOfThePapers) {
     options.cell = row.cell;
     options.embedding = 0;
     options.hidden = {row.H};
-    options.intermediate = row.M == row.V ? 0 : row.M;  // M = V is what the input gives
-    options.bias_count = 1;
+    options.cell_settings.of<IntermediateSettings>().intermediate = row.M;
+    options.cell_settings.of<GateBiasSettings>().biases = 1;
     EXPECT_EQ(LanguageModel(options, row.V).parameter_count(), row.parameters) << row.cell << " " << row.V;
   }
 }

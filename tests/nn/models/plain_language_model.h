@@ -21,7 +21,7 @@ class PlainLanguageModel {
       if (name == options.cell) cell_ = cell;
     for (size_t i = 0; i < options.hidden.size(); ++i) {
       // "Major-Minor LSTMs", section 3: of S units, round(S R) are the major cell's.
-      const double ratio = options.major_ratio.empty() ? 1 : options.major_ratio[i];
+      const double ratio = options.major_ratio.size() == 1 ? options.major_ratio[0] : options.major_ratio[i];
       const int64_t units = options.hidden[i],
                     major = static_cast<int64_t>(std::floor(static_cast<double>(units) * ratio + 0.5));
       add_cell(i, false, major);
@@ -32,7 +32,12 @@ class PlainLanguageModel {
   /// Of one stream, zeros: layer by layer the major cell's, then the minor one's.
   std::vector<PlainState> start() const {
     std::vector<PlainState> states;
-    for (const Part& it : parts_) states.push_back({Vector(it.cell.hidden), Vector(it.cell.hidden)});
+    const LanguageModel sizes(options_, 2, std::nullopt);
+    for (const Cell* cell : sizes.cells()) {
+      PlainState& state = states.emplace_back();
+      for (const StateTensor& it : cell->state_tensors())
+        (it.name == "h" ? state.h : it.name == "c" ? state.c : state.others[it.name]).resize(it.width);
+    }
     return states;
   }
 
@@ -54,7 +59,7 @@ class PlainLanguageModel {
         between(below, it.layer);
       }
       PlainState& state = states[k];
-      state = cell_(it.cell, it.reads_x ? x : below, state.h, state.c, state.h);
+      state = cell_(it.cell, it.reads_x ? x : below, state, state.h);
       output.insert(output.end(), state.h.begin(), state.h.end());  // [major ; minor]
     }
     return output;
@@ -92,7 +97,7 @@ class PlainLanguageModel {
   void add_cell(size_t layer, bool minor, int64_t units) {
     const std::string suffix = "_l" + std::to_string(layer) + (minor ? "_minor" : "");
     const bool reads_x = layer == 0 || (minor && options_.minor_input == MinorInput::embedding);
-    Part part{layer, minor, reads_x, {reads_x ? options_.embedding : options_.hidden[layer - 1], units, {}}};
+    Part part{layer, minor, reads_x, {reads_x ? options_.embedding : options_.hidden[layer - 1], units, {}, {}}};
     for (const auto& [name, values] : parameters_)
       if (name.starts_with("rnn.") && name.ends_with(suffix))
         part.cell.named[name.substr(4, name.size() - 4 - suffix.size())] = values;

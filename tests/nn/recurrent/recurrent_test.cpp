@@ -92,10 +92,10 @@ TEST(RecurrentStack, RefusesWhatDoesNotFit) {
             "[lstm_l0_minor] reads 2 numbers a step, but is given 3");
 }
 
-TEST(Recurrent, HasAValueInForceOnlyAfterBeginChunk) {
+TEST(Recurrent, HasAnEffectiveValueOnlyAfterBeginChunk) {
   struct OneCell : Module {
     OneCell() { finalize(1); }
-    Gru cell{*this, "", pytorch_cell(2, 3)};
+    Gru<> cell{*this, "", pytorch_cell(2, 3)};
   } model;
   auto inputs = model.cell.project(Variable(Tensor::zeros({1, 4, 2})));
   EXPECT_EQ(error_of([&] { model.cell.step(inputs[0], model.cell.initial_state(4)); }),
@@ -142,11 +142,11 @@ TEST(Memory, OneLayersGatesAndTheirGradientsShareABuffer) {
 TEST(StepInputs, KeepWhatIsHeldAsItIs) {
   struct OneCell : Module {
     OneCell() { finalize(1); }
-    Gru cell{*this, "", pytorch_cell(2, 3)};
+    Gru<> cell{*this, "", pytorch_cell(2, 3)};
   } model;
   model.cell.begin_chunk();
   auto inputs = model.cell.project(Variable(Tensor::filled({1, 4, 2}, 1)));
-  const Variable& held = inputs[0][model.cell.x_gates];
+  const Variable& held = inputs[0][model.cell.W];
   const Numbers before = held.value().to_vector();
   model.cell.step(inputs[0], model.cell.initial_state(4));
   EXPECT_EQ(held.value().to_vector(), before);
@@ -155,12 +155,12 @@ TEST(StepInputs, KeepWhatIsHeldAsItIs) {
 TEST(StepInputs, HandOutWhatIsTakenOnce) {
   struct OneCell : Module {
     OneCell() { finalize(1); }
-    Gru cell{*this, "", pytorch_cell(2, 3)};
+    Gru<> cell{*this, "", pytorch_cell(2, 3)};
   } model;
   const Variable x(Tensor::zeros({2, 1, 2}));
   auto steps = model.cell.project(x);
   ASSERT_EQ(steps.size(), 2u);
-  const Projection& gates = model.cell.x_gates;
+  const Projection& gates = model.cell.W;
   EXPECT_EQ(steps[0][gates].shape(), (Shape{1, 9}));
   EXPECT_EQ(steps[0].take(gates).shape(), (Shape{1, 9}));
   EXPECT_EQ(error_of([&] { (void)steps[0][gates]; }),

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,10 +20,9 @@ namespace rondo {
 /// How a stack of two layers is built and run.
 struct Condition {
   std::string name;
-  int bias_count = 1;
-  int64_t intermediate = 0;               // M; 0: the default
-  std::vector<int64_t> transition{};      // inner layers; empty: the default
-  bool transition_ends_in_state = false;  // with one more, of H units
+  // Of cells that have a setting of the name; a list gets one more number, H, where its last is 0.
+  std::map<std::string, std::vector<double>> settings{};
+  int64_t input = 4;  // I
   bool bidirectional = false;
   int64_t minor = 0;  // units of minor cells; 0: none
   MinorInput minor_input = MinorInput::embedding;
@@ -33,22 +33,25 @@ struct Condition {
 };
 
 struct StackModel : Module {
-  static constexpr int64_t T = 5, B = 3, I = 4, H = 5;
+  static constexpr int64_t T = 5, B = 3, H = 5;
   static constexpr uint64_t seed = 3, update = 7;
 
   StackModel(const std::string& cell, const Condition& how)
       : condition(how),
         options{.cell = cell,
-                .layers = {layer(how, I, H), layer(how, width(how, H), H - 1)},
+                .layers = {layer(how, how.input, H), layer(how, width(how, H), H - 1)},
                 .minor_input = how.minor_input,
                 .bidirectional = how.bidirectional,
                 .noise = how.noise},
         stack(*this, "rnn", options),
-        x(*this, "x", {T, B, I}, uniform_values(1)) {
-    for (const Cell* it : stack.cells())
-      for (const char* part : {"h", "c"})
-        start.emplace_back(*this, std::string("start.") + part + std::to_string(start.size() / 2),
-                           Shape{B, it->options.hidden_size}, uniform_values(1));
+        x(*this, "x", {T, B, how.input}, uniform_values(1)) {
+    int64_t number = 0;
+    for (const Cell* it : stack.cells()) {
+      for (const StateTensor& part : it->state_tensors())
+        start.emplace_back(*this, "start." + part.name + std::to_string(number), Shape{B, part.width},
+                           uniform_values(1));
+      ++number;
+    }
     finalize(seed);
     if (how.zero_state)
       for (Parameter& it : start) fill(it.variable().value(), 0);
@@ -60,13 +63,25 @@ struct StackModel : Module {
     set_statistics_rate({});  // those of so few rows are too steep for central differences
   }
 
-  bool has_memory() const { return stack.cells()[0]->initial_state(1).c.defined(); }
+  bool has_cell_state() const { return stack.cells()[0]->has_cell_state(); }
 
   RecurrentStack::Result run() {
     begin_update({.seed = seed, .update = update, .slice = {B, 0, B}});
     std::vector<State> states;
-    for (size_t i = 0; i < start.size(); i += 2)
-      states.push_back({start[i], has_memory() ? start[i + 1].variable() : Variable()});
+    auto next = start.begin();
+    for (const Cell* cell : stack.cells()) {
+      State state;
+      for (const StateTensor& part : cell->state_tensors()) {
+        const Variable value = *next++;
+        if (part.name == "h")
+          state.h = value;
+        else if (part.name == "c")
+          state.c = value;
+        else
+          state.others.push_back({part.name, value});
+      }
+      states.push_back(state);
+    }
     return stack(x, states, condition.lengths);
   }
 
@@ -74,7 +89,7 @@ struct StackModel : Module {
   StackOptions options;
   RecurrentStack stack;
   Parameter x;
-  std::deque<Parameter> start;  // h and c of each cell
+  std::deque<Parameter> start;  // all that the state of each cell consists of
 
  private:
   static int64_t width(const Condition& how, int64_t units) {
@@ -82,17 +97,25 @@ struct StackModel : Module {
   }
   static CellOptions cell_options(const Condition& how, int64_t input, int64_t hidden) {
     CellOptions options = pytorch_cell(input, hidden);
-    options.bias_count = how.bias_count;
-    options.intermediate_size = how.intermediate;
-    options.transition = how.transition;
-    if (how.transition_ends_in_state) options.transition.push_back(hidden);
-    options.integration = {0.9, 0.6, 0.4, 0.2};
+    for (const Key& key : keys_of(options.settings)) {
+      const auto given = how.settings.find(key.name);
+      if (given == how.settings.end()) continue;
+      if (auto* const* number = std::get_if<int64_t*>(&key.member)) {
+        **number = static_cast<int64_t>(given->second.at(0));
+      } else if (auto* const* real_number = std::get_if<double*>(&key.member)) {
+        **real_number = given->second.at(0);
+      } else {
+        auto& list = *std::get<std::vector<int64_t>*>(key.member);
+        for (const double it : given->second) list.push_back(it == 0 ? hidden : static_cast<int64_t>(it));
+      }
+    }
     return options;
   }
   static LayerOptions layer(const Condition& how, int64_t input, int64_t hidden) {
     const CellOptions major = cell_options(how, input, hidden);
     if (how.minor == 0) return major;
-    return {major, cell_options(how, how.minor_input == MinorInput::embedding ? I : input, how.minor)};
+    return {major,
+            cell_options(how, how.minor_input == MinorInput::embedding ? how.input : input, how.minor)};
   }
 };
 

@@ -1,0 +1,123 @@
+// Functions of one value, and of two that are no arithmetic. Next: autograd/operators/gates.h.
+#pragma once
+
+#include "autograd/pointwise.h"
+#include "tensor/backend.h"
+#include "tensor/dual.h"
+#include "tensor/scalar.h"
+
+namespace rondo {
+
+struct Absolute {
+  static constexpr auto name = "abs";
+  static constexpr auto equation = "|x|";
+  static constexpr KnownValue known[] = {{{-2}, {2}}, {{0.5}, {0.5}}};
+  HD auto operator()(auto x) const { return abs(x); }
+};
+inline Variable abs(const Variable& x) { return pointwise(Absolute{}, x); }
+
+struct Square {
+  static constexpr auto name = "square";
+  static constexpr auto equation = "x * x";
+  static constexpr KnownValue known[] = {{{-2}, {4}}, {{0.5}, {0.25}}};
+  HD auto operator()(auto x) const { return x * x; }
+};
+inline Variable square(const Variable& x) { return pointwise(Square{}, x); }
+
+struct SquareRoot {
+  static constexpr auto name = "sqrt";
+  static constexpr auto equation = "sqrt(x)";
+  static constexpr KnownValue known[] = {{{2}, {1.41421356237}}, {{0.25}, {0.5}}};
+  static constexpr Domain domain{0.1, 3};
+  HD auto operator()(auto x) const { return sqrt(x); }
+};
+inline Variable sqrt(const Variable& x) { return pointwise(SquareRoot{}, x); }
+
+struct Exponential {
+  static constexpr auto name = "exp";
+  static constexpr auto equation = "exp(x)";
+  static constexpr KnownValue known[] = {{{1}, {2.71828182846}}, {{-0.5}, {0.606530659713}}};
+  HD auto operator()(auto x) const { return exp(x); }
+};
+inline Variable exp(const Variable& x) { return pointwise(Exponential{}, x); }
+
+struct ExponentialMinusOne {
+  static constexpr auto name = "expm1";
+  static constexpr auto equation = "exp(x) - 1";
+  static constexpr KnownValue known[] = {{{1}, {1.71828182846}}, {{-0.001}, {-0.000999500166625}}};
+  HD auto operator()(auto x) const { return expm1(x); }
+};
+inline Variable expm1(const Variable& x) { return pointwise(ExponentialMinusOne{}, x); }
+
+struct Logarithm {
+  static constexpr auto name = "log";
+  static constexpr auto equation = "log(x)";
+  static constexpr KnownValue known[] = {{{2}, {0.69314718056}}, {{0.1}, {-2.30258509299}}};
+  static constexpr Domain domain{0.1, 3};
+  HD auto operator()(auto x) const { return log(x); }
+};
+inline Variable log(const Variable& x) { return pointwise(Logarithm{}, x); }
+
+struct LogarithmOfOnePlus {
+  static constexpr auto name = "log1p";
+  static constexpr auto equation = "log(1 + x)";
+  static constexpr KnownValue known[] = {{{1}, {0.69314718056}}, {{-0.5}, {-0.69314718056}}};
+  static constexpr Domain domain{-0.8, 3};
+  HD auto operator()(auto x) const { return log1p(x); }
+};
+inline Variable log1p(const Variable& x) { return pointwise(LogarithmOfOnePlus{}, x); }
+
+struct Tanh {
+  static constexpr auto name = "tanh";
+  static constexpr auto equation = "tanh(x)";
+  static constexpr KnownValue known[] = {{{0.5}, {0.46211715726}}, {{-2}, {-0.964027580076}}};
+  HD auto operator()(auto x) const { return tanh(x); }
+};
+inline Variable tanh(const Variable& x) { return pointwise(Tanh{}, x); }
+
+struct Sigmoid {
+  static constexpr auto name = "sigmoid";
+  static constexpr auto equation = "1 / (1 + exp(-x))";
+  static constexpr KnownValue known[] = {{{1}, {0.73105857863}}, {{-3}, {0.0474258731776}}};
+  HD auto operator()(auto x) const { return sigmoid(x); }
+};
+inline Variable sigmoid(const Variable& x) { return pointwise(Sigmoid{}, x); }
+
+struct Relu {
+  static constexpr auto name = "relu";
+  static constexpr auto equation = "max(x, 0)";
+  static constexpr KnownValue known[] = {{{-1}, {0}}, {{2}, {2}}};
+  HD auto operator()(auto x) const { return max(x, 0); }
+};
+inline Variable relu(const Variable& x) { return pointwise(Relu{}, x); }
+
+struct Softplus {
+  static constexpr auto name = "softplus";
+  static constexpr auto equation = "log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|))";
+  static constexpr KnownValue known[] = {{{0}, {0.69314718056}}, {{-2}, {0.126928011043}}};
+  HD auto operator()(auto x) const { return max(x, 0) + log1p(exp(-abs(x))); }
+};
+inline Variable softplus(const Variable& x) { return pointwise(Softplus{}, x); }
+
+struct LogSigmoid {
+  static constexpr auto name = "log_sigmoid";
+  static constexpr auto equation = "log(1 / (1 + exp(-x))) = min(x, 0) - log1p(exp(-|x|))";
+  static constexpr KnownValue known[] = {{{0}, {-0.69314718056}}, {{2}, {-0.126928011043}}};
+  HD auto operator()(auto x) const { return min(x, 0) - log1p(exp(-abs(x))); }
+};
+inline Variable log_sigmoid(const Variable& x) { return pointwise(LogSigmoid{}, x); }
+
+struct LogAddExp {
+  static constexpr auto name = "log_add_exp";
+  static constexpr auto equation = "log(exp(a) + exp(b)) = max(a, b) + log1p(exp(-|a - b|))";
+  static constexpr KnownValue known[] = {{{0, 0}, {0.69314718056}}, {{1, -1}, {1.12692801104}}};
+  HD auto operator()(auto a, auto b) const { return max(a, b) + log1p(exp(-abs(a - b))); }
+};
+inline Variable log_add_exp(const Variable& a, const Variable& b) { return pointwise(LogAddExp{}, a, b); }
+
+/// What of this file is launched, tested and documented.
+using FunctionOperators =
+    OperatorList<Absolute, Square, SquareRoot, Exponential, ExponentialMinusOne, Logarithm,
+                 LogarithmOfOnePlus, Tanh, Sigmoid, Relu, Softplus, LogSigmoid, LogAddExp>;
+
+}  // namespace rondo

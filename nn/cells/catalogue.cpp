@@ -1,0 +1,200 @@
+// The list of cells.
+#include "nn/cells/catalogue.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "nn/cells/batch_norm.h"
+#include "nn/cells/deep_transition.h"
+#include "nn/cells/fast_slow_lstm.h"
+#include "nn/cells/gru.h"
+#include "nn/cells/layer_norm.h"
+#include "nn/cells/lstm.h"
+#include "nn/cells/mogrifier.h"
+#include "nn/cells/multiplicative.h"
+#include "nn/cells/multiplicative_integration.h"
+#include "nn/cells/quasi_recurrent.h"
+#include "nn/cells/recurrent_highway.h"
+#include "nn/cells/rnn.h"
+#include "nn/cells/simple_recurrent_unit.h"
+
+namespace rondo {
+namespace {
+
+struct NamedCell {
+  std::string name, description;
+  CellMaker make;
+  std::vector<SettingsKind> settings;
+};
+
+template <class Made>
+NamedCell cell(std::string name, std::string description) {
+  return {std::move(name), std::move(description),
+          [](Module& parent, const std::string& suffix, const CellOptions& options) {
+            return std::make_unique<Made>(parent, suffix, options);
+          },
+          kinds_of(static_cast<const typename Made::Settings*>(nullptr))};
+}
+
+/// A cell of any recipe is one line here, or was added.
+std::vector<NamedCell>& catalogue() {
+  static std::vector<NamedCell> cells = {
+      cell<Rnn<>>("rnn", "simple recurrent network, Elman 1990"),
+      cell<Rnn<Sum, PreviousState, RnnActivation::identity>>("linear_rnn",
+                                                             "the same with the identity for tanh"),
+      cell<Lstm<>>("lstm", "long short-term memory, Hochreiter & Schmidhuber 1997"),
+      cell<Lstm<Sum, PreviousState, LstmGatesSigmoid>>(
+          "lstm_sigmoid", "the same with a sigmoid as output activation, Maupome & Meurs (7)"),
+      cell<Gru<>>("gru", "gated recurrent unit, Cho et al. 2014"),
+      cell<GruWithResetAfter>("gru_reset_after",
+                              "the same with the reset after the product, as PyTorch and cuDNN have it"),
+      cell<TensorRnn>("trnn", "tensor RNN: a matrix for each symbol, Sutskever et al. 2011"),
+      cell<Rnn<Sum, IntermediateState>>("mrnn", "multiplicative RNN, Sutskever et al. 2011"),
+      cell<Lstm<Sum, IntermediateState>>("mlstm", "multiplicative LSTM, Krause et al. 2016"),
+      cell<TrueMultiplicativeLstm>(
+          "tmlstm", "true multiplicative LSTM: an intermediate state for each gate, Maupome & Meurs"),
+      cell<Gru<Sum, IntermediateState>>("mgru", "multiplicative GRU, Maupome & Meurs"),
+      cell<TrueMultiplicativeGru>(
+          "tmgru", "true multiplicative GRU: an intermediate state for each gate, Maupome & Meurs"),
+      cell<Rnn<Integration>>("mi_rnn", "RNN with multiplicative integration, Wu et al. 2016"),
+      cell<Rnn<Product>>("mi_rnn_simple", "the same with the product alone"),
+      cell<Rnn<Integration, PreviousState, RnnActivation::identity>>("linear_mi_rnn",
+                                                                     "mi_rnn with the identity for tanh"),
+      cell<Lstm<Integration>>("mi_lstm", "LSTM with multiplicative integration, Wu et al. 2016"),
+      cell<Gru<Integration>>("mi_gru", "GRU with multiplicative integration, Wu et al. 2016"),
+      cell<DeepTransitionRnn>("dt_rnn", "deep-transition RNN, Pascanu et al. 2013"),
+      cell<DeepTransitionRnnWithShortcut>("dts_rnn", "the same with a shortcut, DT(S)-RNN"),
+      cell<Lstm<Sum, DeepTransition>>(
+          "dt_lstm", "LSTM whose gates see a deep transition of the state, after Pascanu et al. 2013"),
+      cell<Gru<Sum, DeepTransition>>(
+          "dt_gru", "GRU whose gates see a deep transition of the state, after Pascanu et al. 2013"),
+      cell<Lstm<BatchNormSum>>("bn_lstm",
+                               "batch-normalised LSTM, statistics for each time step, Cooijmans et al. 2016"),
+      cell<Lstm<BatchNormIntegration>>("bn_mi_lstm",
+                                       "the same with multiplicative integration, Wu et al. 2016"),
+      cell<Lstm<LayerNormSum>>("ln_lstm", "layer-normalised LSTM, Ba et al. 2016"),
+      cell<LayerNormGru>("ln_gru", "layer-normalised GRU, Ba et al. 2016"),
+      cell<Lstm<Sum, Mogrifier>>("mogrifier_lstm",
+                                 "LSTM whose input and state scale each other first, Melis et al. 2020"),
+      cell<Gru<Sum, Mogrifier>>("mogrifier_gru",
+                                "GRU whose input and state scale each other first, after Melis et al. 2020"),
+      cell<RecurrentHighwayNetwork>("rhn", "recurrent highway network, Zilly et al. 2017"),
+      cell<SimpleRecurrentUnit>("sru", "simple recurrent unit, Lei et al. 2018"),
+      cell<QuasiRecurrentNetwork>("qrnn", "quasi-recurrent network, Bradbury et al. 2017"),
+      cell<FastSlowLstm>("fs_lstm", "fast-slow LSTM, Mujika et al. 2017"),
+  };
+  return cells;
+}
+
+const NamedCell& find_cell(const std::string& name) {
+  for (const NamedCell& cell : catalogue())
+    if (name == cell.name) return cell;
+  throw InputError(
+      fmt::format("there is no cell '{}'; the cells are {}", name, fmt::join(cell_names(), ", ")));
+}
+
+bool has(const NamedCell& cell, const SettingsKind& kind) {
+  return std::any_of(cell.settings.begin(), cell.settings.end(),
+                     [&](const SettingsKind& it) { return it.type == kind.type; });
+}
+
+/// Every kind that some cell has, once.
+std::vector<SettingsKind> all_kinds() {
+  std::vector<SettingsKind> kinds;
+  for (const NamedCell& cell : catalogue())
+    for (const SettingsKind& kind : cell.settings)
+      if (std::none_of(kinds.begin(), kinds.end(), [&](const auto& it) { return it.type == kind.type; }))
+        kinds.push_back(kind);
+  return kinds;
+}
+
+std::string cells_with(const SettingsKind& kind) {
+  std::vector<std::string> names;
+  for (const NamedCell& cell : catalogue())
+    if (has(cell, kind)) names.push_back(cell.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// Whether two members of one type have one value.
+bool equal(const Member& a, const Member& b) {
+  return std::visit(
+      []<class A, class B>(const A& one, const B& other) {
+        if constexpr (!std::is_same_v<A, B>) {
+          return false;
+        } else if constexpr (std::is_same_v<A, OptionalMember>) {
+          return *one.member == *other.member;
+        } else if constexpr (std::is_same_v<A, ChoiceMember>) {
+          return one.get() == other.get();
+        } else {
+          return *one == *other;
+        }
+      },
+      a, b);
+}
+
+}  // namespace
+
+std::vector<std::string> cell_names() {
+  std::vector<std::string> names;
+  for (const NamedCell& cell : catalogue()) names.push_back(cell.name);
+  return names;
+}
+
+std::unique_ptr<Cell> make_cell(const std::string& name, Module& parent, const std::string& suffix,
+                                const CellOptions& options) {
+  return find_cell(name).make(parent, suffix, options);
+}
+
+CellTraits traits_of(const std::string& name) {
+  Module root;
+  const auto cell = make_cell(name, root, "", pytorch_cell(1, 1));
+  return {cell->has_cell_state(), !cell->recurrent_weights().empty(), cell->reads_h(),
+          cell->looks_across_rows()};
+}
+
+Keys keys_of(CellSettings& settings) {
+  Keys keys;
+  for (const SettingsKind& kind : all_kinds())
+    for (Key& key : kind.keys(settings)) {
+      key.doc += fmt::format("; of {}", cells_with(kind));
+      keys.push_back(std::move(key));
+    }
+  return keys;
+}
+
+void check_settings(const std::string& name, const CellSettings& settings, const std::string& section) {
+  const NamedCell& cell = find_cell(name);
+  for (const SettingsKind& kind : all_kinds()) {
+    if (has(cell, kind)) continue;
+    CellSettings given = settings, defaults;
+    const Keys of_given = kind.keys(given), of_defaults = kind.keys(defaults);
+    for (size_t i = 0; i < of_given.size(); ++i)
+      check_input(equal(of_given[i].member, of_defaults[i].member),
+                  "{}{} is for {}; {}cell = \"{}\" has nothing of the kind: leave it out", section,
+                  of_given[i].name, cells_with(kind), section, name);
+  }
+  Module root;
+  CellOptions options = pytorch_cell(1, 1);
+  options.settings = settings;
+  cell.make(root, "", options);
+}
+
+std::string description_of(const std::string& cell) { return find_cell(cell).description; }
+
+Keys keys_of(CellSettings& settings, const std::string& cell) {
+  Keys keys;
+  for (const SettingsKind& kind : find_cell(cell).settings)
+    for (Key& key : kind.keys(settings)) keys.push_back(std::move(key));
+  return keys;
+}
+
+void add_cell(const std::string& name, CellMaker maker, std::vector<SettingsKind> settings,
+              const std::string& description) {
+  for (const NamedCell& cell : catalogue())
+    check(name != cell.name, "[add_cell] '{}' is known already", name);
+  catalogue().push_back({name, description, std::move(maker), std::move(settings)});
+}
+
+}  // namespace rondo

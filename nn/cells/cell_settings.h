@@ -1,0 +1,61 @@
+// The settings of cells: each family has a plain struct of its own beside its equations, with a table of keys
+// (tensor/keys.h). Here is what holds one of each kind without knowing any. Next: nn/cells/cell.h.
+#pragma once
+
+#include <any>
+#include <deque>
+#include <string>
+#include <tuple>
+#include <typeindex>
+#include <utility>
+#include <vector>
+
+#include "tensor/keys.h"
+
+namespace rondo {
+
+/// One struct of each kind; a kind that nobody has set is as its struct's defaults have it.
+class CellSettings {
+ public:
+  template <class Settings>
+  const Settings& get() const {
+    static const Settings defaults;
+    for (const auto& [type, value] : all_)
+      if (type == typeid(Settings)) return std::any_cast<const Settings&>(value);
+    return defaults;
+  }
+  /// For setting: settings.of<ForgetGateSettings>().forget_bias = 1.
+  template <class Settings>
+  Settings& of() {
+    for (auto& [type, value] : all_)
+      if (type == typeid(Settings)) return std::any_cast<Settings&>(value);
+    return std::any_cast<Settings&>(all_.emplace_back(typeid(Settings), Settings()).second);
+  }
+
+ private:
+  std::deque<std::pair<std::type_index, std::any>> all_;  // each stays where it is, for its keys
+};
+
+/// A kind of settings, known by its keys alone.
+struct SettingsKind {
+  std::type_index type;
+  Keys (*keys)(CellSettings&);
+};
+template <class Settings>
+SettingsKind settings_kind() {
+  return {typeid(Settings), [](CellSettings& settings) { return keys_of(settings.of<Settings>()); }};
+}
+
+/// What a cell declares as `using Settings = SettingsOf<...>`, and those of several parts of a cell together.
+template <class... Settings>
+using SettingsOf = std::tuple<Settings...>;
+template <class... Parts>
+using SettingsOfParts = decltype(std::tuple_cat(std::declval<typename Parts::Settings>()...));
+
+/// The kinds of such a list.
+template <class... Settings>
+std::vector<SettingsKind> kinds_of(const std::tuple<Settings...>*) {
+  return {settings_kind<Settings>()...};
+}
+
+}  // namespace rondo

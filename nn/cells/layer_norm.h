@@ -1,0 +1,58 @@
+// Layer normalisation as a join. Ba, Kiros & Hinton 2016, supplement (20)-(22), (27)-(29).
+//
+//   z = LN(W x; gamma_ih, bias_ih) + LN(U h; gamma_hh, bias_hh)
+//
+// in place of W x + U h + b, for the gates that are computed together: LN normalises each row over all of
+// them, as the paper prints it. Its b besides the two shifts would change nothing and is left out. An LSTM
+// shows o tanh(LN(c'; gamma_c, beta_c)) and carries c' on. Gains start at 1, shifts at 0, plus the forget
+// bias.
+//
+// The paper's GRU resets after the product (LayerNormGru):
+//
+//   r, z = s(LN(W x; gamma_ih, bias_ih) + LN(U h; gamma_hh, bias_hh))
+//   n = tanh(LN(W x; gamma_in, bias_in) + r LN(U h; gamma_hn, bias_hn))
+//   h' = z h + (1 - z) n                              z keeps the old state (the paper writes 1 - z for it)
+#pragma once
+
+#include <memory>
+
+#include "nn/cells/join.h"
+#include "nn/layers/layer_norm.h"
+
+namespace rondo {
+
+/// The join above.
+class LayerNormSum {
+ public:
+  using Settings = SettingsOf<>;
+  static constexpr bool normalizes_cell_state = true, looks_across_rows = false;
+
+  LayerNormSum(Cell& cell, const StackedGates& gates);
+
+  std::vector<const Parameter*> biases_of_input() const { return {}; }
+  Variable operator()(StepInputs& x, const Projection& W, const Variable& past, const Recurrent& U,
+                      int64_t begin, int64_t end) const;
+  /// LN(W x) alone, and LN(U h) alone, of the pre-activations of gates [begin, end).
+  Variable of_input(const Variable& Wx, int64_t begin, int64_t end) const;
+  Variable of_state(const Variable& Uh, int64_t begin, int64_t end) const;
+  Variable cell_state(StepInputs&, const Variable& c) const { return layer_norm(c, *gamma_c_, *beta_c_); }
+
+ private:
+  Parameter gamma_ih_, gamma_hh_;
+  GateBiases shifts_;
+  std::unique_ptr<Parameter> gamma_c_, beta_c_;  // of cells with a forget gate, which have a cell state
+};
+
+struct LayerNormGru : Cell {
+  using Settings = SettingsOf<>;
+
+  LayerNormGru(Module& parent, const std::string& suffix, const CellOptions& options);
+  State step(StepInputs& x, const State& previous) override;
+
+  const GateRows gates = GateRows(3, hidden());
+  LayerNormSum join;
+  Projection W;
+  Recurrent U;
+};
+
+}  // namespace rondo

@@ -1,0 +1,34 @@
+// Quasi-recurrent network, fo-pooling. Bradbury, Merity, Xiong & Socher 2017, (3), (4).
+//
+//   z, f, o of step t = sum over j < k of W_j x_(t-j) + b
+//   c' = s(f) c + (1 - s(f)) tanh(z)                  h' = s(o) c'
+//
+// No gate sees the state: all products of a sequence are k large ones. Stacked z f o: weight_ih is W_0
+// [3H, I], weight_ih_1 is W_1. The k - 1 inputs before a chunk are part of the state.
+#pragma once
+
+#include "nn/cells/cell.h"
+
+namespace rondo {
+
+struct QuasiRecurrentSettings {
+  int64_t window = 2;
+};
+inline Keys keys_of(QuasiRecurrentSettings& it) {
+  return {{"window", &it.window, between(1, 1000), "steps", "of the input that a step's gates see"}};
+}
+
+struct QuasiRecurrentNetwork : Cell {
+  using Settings = SettingsOf<QuasiRecurrentSettings>;
+  QuasiRecurrentNetwork(Module& parent, const std::string& suffix, const CellOptions& options);
+  std::vector<StateTensor> state_tensors() const override;
+  int64_t window() const override { return settings<QuasiRecurrentSettings>().window; }
+  bool reads_h() const override { return false; }
+  State step(StepInputs& x, const State& previous) override;
+
+  const GateRows gates = GateRows(3, hidden());
+  Parameter b;
+  Projection W;
+};
+
+}  // namespace rondo

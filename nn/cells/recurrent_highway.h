@@ -1,0 +1,43 @@
+// Recurrent highway network. Zilly, Srivastava, Koutnik & Schmidhuber 2017, (6)-(9), with coupled gates
+// (c = 1 - t, section 4). A step goes through L layers, l = 1 to L, from s_0 = h to h' = s_L:
+//
+//   n_l = tanh([l = 1] W_n x + R_nl s_(l-1) + b_nl)
+//   t_l = s([l = 1] W_t x + R_tl s_(l-1) + b_tl)
+//   s_l = n_l t_l + s_(l-1) (1 - t_l)
+//
+// Stacked n t: weight_ih is W [2H, I], weight_hh_l is R_l [2H, H], bias_l is b_l. b_t starts at
+// transform_bias: below 0, layers pass on at first what they are given.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "nn/cells/cell.h"
+
+namespace rondo {
+
+struct RecurrentHighwaySettings {
+  int64_t recurrence_depth = 5;
+  double transform_bias = -2;
+};
+inline Keys keys_of(RecurrentHighwaySettings& it) {
+  return {{"recurrence_depth", &it.recurrence_depth, between(1, 1000), "layers",
+           "that a step of a recurrent highway network goes through"},
+          {"transform_bias", &it.transform_bias, {}, "", "initial bias of the gates that let new values in"}};
+}
+
+struct RecurrentHighwayNetwork : Cell {
+  using Settings = SettingsOf<RecurrentHighwaySettings>;
+  RecurrentHighwayNetwork(Module& parent, const std::string& suffix, const CellOptions& options);
+  State step(StepInputs& x, const State& previous) override;
+
+  const GateRows gates = GateRows(2, hidden());
+  std::vector<std::unique_ptr<Parameter>> b;
+  Projection W;
+  std::vector<std::unique_ptr<Recurrent>> R;
+
+ private:
+  std::vector<std::unique_ptr<Parameter>> biases_of_layers();
+};
+
+}  // namespace rondo

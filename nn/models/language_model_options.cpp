@@ -1,0 +1,184 @@
+// Options of a recurrent language model.
+#include "nn/models/language_model_options.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace rondo {
+
+Keys keys_of(LanguageModelOptions& it) {
+  const Keys of_model = {
+      {"cell", &it.cell, one_of(cell_names()), "", "the recurrent cell: `lm info --cells` says what each is"},
+      {"layers", &it.layers, between(1, 1000), "layers", "recurrent layers on top of each other"},
+      {"embedding", &it.embedding, between(0, 1'000'000), "units",
+       "width of a symbol's vector; 0: no table, the input is one-hot"},
+      {"hidden", &it.hidden, any_width(), "units",
+       "width of each recurrent layer; one number serves them all"},
+      {"major_ratio",
+       &it.major_ratio,
+       {},
+       "",
+       "share of each recurrent layer's units that its major cell has, a minor one having the rest; one "
+       "number "
+       "serves all layers; 1: no minor cell"},
+      {"minor_input", choice(it.minor_input), {}, "", "what minor cells read"},
+      {"bidirectional",
+       &it.bidirectional,
+       {},
+       "",
+       "read in both directions; no language model that reads from left to right can"},
+      {"output_layers", &it.output_layers, any_width(), "units",
+       "widths of layers between the last recurrent layer and the output"},
+      {"output_activation", choice(it.output_activation), {}, "", "what these layers do to their sums"},
+      {"experts", &it.experts, between(1, 1000), "softmaxes", "in the output layer's mixture; 1: no mixture"},
+      {"latent_dropout", &it.latent_dropout, any_rate(), "share of units",
+       "dropped from what a mixture's softmaxes see", true},
+      {"tied", &it.tied, {}, "", "the output layer uses the embedding's weights"},
+      {"dropout", &it.dropout, any_rate(), "share of units",
+       "dropped from the embedding, between layers and before the output", true},
+      {"input_dropout", OptionalMember{&it.input_dropout, -1}, any_rate(), "share of units",
+       "dropped from the embedding; -1: model.dropout", true},
+      {"hidden_dropout", OptionalMember{&it.hidden_dropout, -1}, any_rate(), "share of units",
+       "dropped between recurrent layers; -1: model.dropout", true},
+      {"output_dropout", OptionalMember{&it.output_dropout, -1}, any_rate(), "share of units",
+       "dropped from the last recurrent layer's output; -1: model.dropout", true},
+      {"variational",
+       &it.variational,
+       {},
+       "",
+       "whether these rates drop the same units at all steps of a chunk",
+       true},
+      {"embedding_dropout", &it.embedding_dropout, any_rate(), "share of symbols",
+       "whose vectors are dropped from the input, the same at all places of a chunk", true},
+      {"input_init",
+       choice(it.input_init.kind),
+       {},
+       "",
+       "how input weights start; pytorch: U(-1/sqrt(hidden), 1/sqrt(hidden)), biases too; log_normal: e to "
+       "normal values of mean 1, torch's default"},
+      {"input_range", &it.input_init.range, at_least(0), "",
+       "half width of the uniform, or deviation of the normal, or of the log_normal's logarithm, input_init"},
+      {"recurrent_init", choice(it.recurrent_init.kind), {}, "", "how recurrent weights start"},
+      {"recurrent_range", &it.recurrent_init.range, at_least(0), "", "the same of recurrent_init"},
+      {"output_init",
+       choice(it.output_init.kind),
+       {},
+       "",
+       "how the output layer's weights start, if they are not tied; pytorch: U(-1/sqrt(width of its input), "
+       "1/sqrt(width of its input)), its bias too"},
+      {"output_range", &it.output_init.range, at_least(0), "", "the same of output_init"},
+      {"embedding_range", &it.embedding_range, at_least(0), "",
+       "half width of the uniform initial embedding"},
+      {"init_all", &it.init_all, at_least(0), "",
+       "half width of one uniform distribution for every parameter, biases included; 0: off"},
+  };
+  return joined({of_model, keys_of(it.noise), keys_of(it.cell_settings)});
+}
+
+int64_t LanguageModelOptions::major_units(size_t i) const {
+  return std::llround(static_cast<double>(hidden[i]) * major_ratio[i]);
+}
+
+int64_t LanguageModelOptions::last_width() const {
+  return output_layers.empty() ? hidden.back() : output_layers.back();
+}
+
+namespace {
+
+/// A single number serves for all layers.
+template <class Number>
+std::vector<Number> one_a_layer(const std::vector<Number>& numbers, size_t layers) {
+  return numbers.size() == 1 ? std::vector(layers, numbers.front()) : numbers;
+}
+
+}  // namespace
+
+LanguageModelOptions layer_by_layer(LanguageModelOptions options) {
+  const size_t layers =
+      options.hidden.size() == 1 ? static_cast<size_t>(options.layers) : options.hidden.size();
+  options.layers = static_cast<int64_t>(layers);
+  options.hidden = one_a_layer(options.hidden, layers);
+  options.major_ratio = one_a_layer(options.major_ratio, layers);
+  return options;
+}
+
+namespace {
+
+/// What acts on a cell needs something to act on.
+void check_regularization(const LanguageModelOptions& options) {
+  const RecurrentRegularization& noise = options.noise;
+  const CellTraits cell = traits_of(options.cell);
+  check_input(noise.weight_drop == 0 || cell.recurrent_weights,
+              "model.weight_drop drops elements of recurrent weights, and the cell {} has none: leave it out",
+              options.cell);
+  check_input(noise.dropout == 0 || cell.reads_h,
+              "model.recurrent_dropout drops units of the state that gates see, and those of the cell {} see "
+              "none: leave it out",
+              options.cell);
+  check_input(noise.zoneout_memory == 0 || cell.cell_state,
+              "model.zoneout_memory keeps units of a cell state, and the cell {} has none: leave it out",
+              options.cell);
+}
+
+}  // namespace
+
+void check_options(const LanguageModelOptions& given) {
+  check_input(!given.hidden.empty() && given.layers > 0, "a model needs at least one recurrent layer");
+  const LanguageModelOptions options = layer_by_layer(given);
+  check_settings(options.cell, options.cell_settings, "model.");
+  check_input(
+      !options.bidirectional,
+      "bidirectional layers read what a left-to-right language model has to predict; they are for encoders");
+  check_input(options.major_ratio.size() == options.hidden.size(),
+              "model.major_ratio has {} shares for {} layers: give one for each, or one for all",
+              options.major_ratio.size(), options.hidden.size());
+  for (size_t i = 0; i < options.major_ratio.size(); ++i) {
+    const double ratio = options.major_ratio[i];
+    check_input(
+        ratio > 0 && ratio <= 1,
+        "the major cell's share of a layer's units (model.major_ratio) is more than 0 and at most 1, which "
+        "leaves no minor cell; not {}",
+        ratio);
+    if (ratio == 1) continue;
+    const int64_t units = options.hidden[i], major = options.major_units(i);
+    const bool both = major > 0 && units > major;
+    check_input(both, "a share of {} of {} units (model.major_ratio) leaves no unit to the {} cell", ratio,
+                units, major > 0 ? "minor" : "major");
+    check_input(options.embedding > 0 || options.minor_input != MinorInput::embedding,
+                "a minor cell reads the embedding, which one-hot symbols have not: set model.embedding, or "
+                "model.minor_input = \"previous_layer\"");
+  }
+  check_regularization(options);
+  check_input(options.embedding_dropout == 0 || options.embedding > 0,
+              "model.embedding_dropout drops rows of the embedding, and one-hot symbols have none: set "
+              "model.embedding, or leave it out");
+  check_input(!options.tied || options.embedding > 0,
+              "tied input and output vectors need an embedding; one-hot symbols have none");
+  check_input(!options.tied || options.output_init.kind == InitialValues::Kind::pytorch,
+              "tied output vectors start as the embedding: leave out what they start as (model.output_init)");
+  check_input(options.experts >= 1, "a model has one softmax or a mixture of several (model.experts), not {}",
+              options.experts);
+  check_input(options.experts > 1 || options.latent_dropout == 0,
+              "model.latent_dropout drops what lies between a mixture's experts and the output: set "
+              "model.experts, or leave it out");
+  check_input(!options.tied || options.experts > 1 || options.last_width() == options.embedding,
+              "tied input and output vectors need one size: the embedding is {}, the last layer {}",
+              options.embedding, options.last_width());
+}
+
+bool masks(const LanguageModelOptions& options) {
+  const RecurrentRegularization& noise = options.noise;
+  const double rates[] = {options.input_dropout.value_or(options.dropout),
+                          options.hidden_dropout.value_or(options.dropout),
+                          options.output_dropout.value_or(options.dropout),
+                          options.embedding_dropout,
+                          options.latent_dropout,
+                          noise.dropout,
+                          noise.zoneout,
+                          noise.zoneout_memory,
+                          noise.weight_drop};
+  return std::any_of(std::begin(rates), std::end(rates), [](double rate) { return rate > 0; });
+}
+
+}  // namespace rondo
