@@ -35,8 +35,8 @@ struct Arpa {
   NgramModel model;
 };
 
-/// InputError, "FILE:LINE: what", for what is not in the format: no \data\, counts that are not those of the
-/// sections, no \end\; a log10 p that is no number or above 0, a weight that is no number; an n-gram whose
+/// InputError, "FILE:LINE: what", for what is not in the format: no `\data\`, counts that are not those of the
+/// sections, no `\end\`; a log10 p that is no number or above 0, a weight that is no number; an n-gram whose
 /// words are not unigrams, or whose context is not among the n-grams of the order below, or that stands there
 /// twice, or has `<s>` inside; a unigram that is no symbol of the unit; for words no `</s>`. A weight that is
 /// missing is 1, and those of the highest order, which mean nothing, are passed over. A pruned model may lack

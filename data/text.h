@@ -55,7 +55,7 @@ std::string excerpt(std::string_view text);
 /// The lines of a text without their newlines; a last line need not end in one.
 std::vector<std::string_view> split_lines(std::string_view text);
 
-/// ASCII white space inside a line or at its end: space, \t, \n, \r, \f, \v, whatever the locale.
+/// ASCII white space in any locale: space, tab, newline, vertical tab, form feed, carriage return.
 constexpr bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 }  // namespace rondo

@@ -81,6 +81,8 @@ class Shape {
 
 }  // namespace rondo
 
+// Doxygen does not know the namespace fmt, and would warn.
+/// @cond
 template <>
 struct fmt::formatter<rondo::Shape> {
   constexpr auto parse(format_parse_context& context) { return context.begin(); }
@@ -88,3 +90,4 @@ struct fmt::formatter<rondo::Shape> {
     return fmt::format_to(context.out(), "{}", shape.to_string());
   }
 };
+/// @endcond
