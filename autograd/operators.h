@@ -1,8 +1,8 @@
 // The pointwise operators: each a struct whose body is its formula, the function that users call beside it,
 // and the list at the end. To add one, write both and put it on the list: its derivative, SIMD loop, CUDA
-// kernel, gradient check and documentation row follow from that. It deliberately holds no loops
-// (tensor/pointwise_kernels.h) and nothing that mixes elements (autograd/functions.h). A body uses + - * /,
-// sqrt exp expm1 log log1p tanh sigmoid abs, max min and select; numbers mean `real`.
+// kernel, gradient check and row of `lm info --operators` follow. The loops: tensor/pointwise_kernels.h.
+// Operators that mix elements: autograd/functions.h. A body uses + - * /, sqrt exp expm1 log log1p tanh
+// sigmoid abs, max min and select; literals have type `real`.
 #pragma once
 
 #include "autograd/pointwise.h"
@@ -12,7 +12,7 @@
 
 namespace rondo {
 
-// ---- Arithmetic of two values of one shape; a vector [columns] is repeated for all rows.
+// ---- Arithmetic on two values of the same shape; a vector [columns] is repeated for all rows.
 
 struct Add {
   static constexpr auto name = "add";
@@ -180,7 +180,7 @@ inline Variable log_add_exp(const Variable& a, const Variable& b) { return point
 
 // ---- The gates of recurrent cells: pure pointwise mathematics, once each. Arguments are pre-activations.
 
-/// The two halves of an LSTM, for cells in which something lies between them.
+/// The two halves of an LSTM, for cells that compute something between them.
 struct LstmCellState {
   static constexpr auto name = "lstm_cell_state";
   static constexpr auto equation = "c' = s(f) c + s(i) tanh(g)";
@@ -202,7 +202,7 @@ struct LstmGates {
   }
 };
 
-/// The same with a sigmoid as output activation, as Maupome & Meurs (7) write it.
+/// The same with a sigmoid as output activation, as in Maupome & Meurs (7).
 struct LstmGatesSigmoid {
   static constexpr auto name = "lstm_gates_sigmoid";
   static constexpr auto equation = "c' = s(f) c + s(i) tanh(g); h' = s(o) s(c')";
@@ -219,7 +219,7 @@ struct GruReset {
   HD auto operator()(auto r, auto h) const { return sigmoid(r) * h; }
 };
 
-/// z keeps the old state, as in PyTorch and cuDNN; papers that write 1 - z for it say so.
+/// z keeps the old state, as in PyTorch and cuDNN; some papers write 1 - z for it.
 struct GruUpdate {
   static constexpr auto name = "gru_update";
   static constexpr auto equation = "h' = s(z) h + (1 - s(z)) tanh(n)";
@@ -239,7 +239,7 @@ struct GruResetAfter {
   }
 };
 
-/// How multiplicative integration joins the input's and the state's share. Wu et al. 2016 (4); the last four
+/// Multiplicative integration of the projections of input and state. Wu et al. 2016 (4); the last four inputs
 /// are vectors.
 struct MultiplicativeIntegration {
   static constexpr auto name = "multiplicative_integration";
@@ -249,9 +249,9 @@ struct MultiplicativeIntegration {
   }
 };
 
-/// Batch normalisation by given statistics, Ioffe & Szegedy 2015: vectors but for x, and beta where it is a
-/// sum so far. autograd/batch_norm.h says where the statistics come from, and why a column that does not vary
-/// is a constant.
+/// Batch normalisation by given statistics, Ioffe & Szegedy 2015. All inputs except x are vectors; beta may
+/// also be a matrix, to which the result is added. See autograd/batch_norm.h for the statistics, and for
+/// constant columns.
 struct BatchNormalization {
   static constexpr auto name = "batch_normalization";
   static constexpr auto equation =
@@ -264,7 +264,7 @@ struct BatchNormalization {
   }
 };
 
-/// What a unit's state becomes where its mask is 0: what it was. Krueger et al. 2017 (zoneout).
+/// A unit whose mask is 0 keeps its state. Krueger et al. 2017 (zoneout).
 struct Zoneout {
   static constexpr auto name = "zoneout";
   static constexpr auto equation = "mask > 0 ? new : old";

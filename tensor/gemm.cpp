@@ -102,7 +102,7 @@ constexpr auto blas_product = cblas_dgemm;
 #else
 constexpr auto blas_product = cblas_sgemm;
 #endif
-constexpr int64_t parallel_work = 1 << 18;  // multiplications that are worth waking a second thread
+constexpr int64_t parallel_work = 1 << 18;  // multiplications that justify waking a second thread
 
 /// By OpenBLAS; each of our threads computes a block of rows or of columns of c.
 void blas_gemm(const Extents& it, const Tensor& a, Transpose transpose_a, const Tensor& b,

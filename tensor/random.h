@@ -53,8 +53,8 @@ struct RandomKey {
   /// The words 4 * block .. 4 * block + 3, at the cost of one; a block is given by its lower and upper half.
   template <class Word>
   HD PhiloxBlockOf<Word> blocks(Word low, Word high) const {
-    // No two fields share bits while index < 2^50 and update < 2^48; the name is part of the key,
-    // beside the seed.
+    // No two fields share bits while index < 2^50 and update < 2^48; the name is mixed into the
+    // seed, which is the same for a whole run.
     const PhiloxBlockOf<Word> counter{{low, high ^ static_cast<uint32_t>(update.value >> 32) << 16,
                                        Word(static_cast<uint32_t>(update.value)), Word(draw)}};
     return philox(counter, static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32) ^ name);
