@@ -87,7 +87,7 @@ void check_inputs(const char* name, const Variable& x, int64_t experts, const Va
 struct LossGradients {
   Tensor x, weight, bias;
 
-  /// `rows` are the scored rows [n, H] of x; those of experts must be contiguous, as they are here.
+  /// `rows` are the scored rows [n, H] of x. The gradient of x is contiguous if they are, as a mixture needs.
   LossGradients(const Tensor& rows, const Variable& of_x, const Variable& of_weight,
                 const Variable& of_bias) {
     const auto wanted = [&](const Variable& input) {

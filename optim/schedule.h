@@ -23,10 +23,8 @@ struct ScheduleOptions {
 /// step         rate(e) = rate * decay^floor((e - 1) / decay_every)         PyTorch's StepLR
 /// decay_after  rate(e) = rate * decay^max(0, e - decay_after)              Zaremba et al. 2014, section 4.1
 /// milestones   rate(e) = rate * decay^(how many of decay_at are below e)   PyTorch's MultiStepLR
-/// plateau      rate(e) = rate * decay^n, where n grows by one each time that more than `patience`
-/// evaluations in a row
-///              have brought no new lowest loss; the count then starts anew    PyTorch's ReduceLROnPlateau,
-///              threshold 0
+/// plateau      rate(e) = rate * decay^n      PyTorch's ReduceLROnPlateau, threshold 0: n grows by one, and
+///              the count starts again, when more than `patience` evaluations in a row had no new lowest loss
 class Schedule {
  public:
   /// Throws InputError for an unknown name, naming the known ones, and for settings out of range.
