@@ -61,17 +61,16 @@ check-format:
 	@if [ -z "$(CLANG_FORMAT)" ]; then echo 'format: skipped, needs clang-format 14 (others differ)'; \
 	 else $(SOURCES) | xargs -r $(CLANG_FORMAT) --dry-run -Werror && echo 'format: clean'; fi
 
+check-tidy: deps
+	@[ "$(DEPS)" = no ] || .ci/dependencies --check
+	@.ci/tidy $(JOBS)
+
 check-cuda: deps
 	@$(call configure,$(BUILD))
 	@$(call compile,$(BUILD),rondo_cuda)
 
 # By clang if there is one, so that both compilers compile everything.
 sanitize = -DRONDO_CUDA=OFF -DRONDO_SANITIZE=$(1) -DCMAKE_CXX_COMPILER=$(or $(CLANG),$(CXX))
-check-tidy: deps
-	@[ "$(DEPS)" = no ] || .ci/dependencies --check
-	@$(call configure,$(SANITIZED),$(call sanitize,address$(,)undefined))
-	@.ci/tidy $(SANITIZED) $(JOBS)
-
 check-sanitize: deps
 	@[ "$(DEPS)" = no ] || .ci/dependencies --check
 	@$(call configure,$(SANITIZED),$(call sanitize,address$(,)undefined))
@@ -134,7 +133,7 @@ docs:  ## the API reference, from the comments of the headers: build/docs/html/i
 	 else mkdir -p $(BUILD)/docs && (cat Doxyfile; echo 'OUTPUT_DIRECTORY = $(BUILD)/docs') | doxygen - && \
 	  echo 'docs: $(BUILD)/docs/html/index.html'; fi
 
-tables: all  ## write the generated tables of docs/*.md anew
+tables: all  ## update the generated tables of docs/*.md
 	@docs/tables.py $(BUILD)/bin/lm
 
 deps:  ## install missing packages (DEPS=no skips this)

@@ -23,4 +23,4 @@ for page in sorted(pathlib.Path("docs").glob("*.md")):
     new = block.sub(generated, text)
     if new != text:
         page.write_text(new)
-        print(f"{page}: written anew")
+        print(f"{page}: updated")
