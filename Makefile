@@ -1,12 +1,12 @@
-# The front door; CMake does the work behind it (CMakeLists.txt). `make help` lists what there is.
-#   DEPS=no      do not look for missing packages
-#   BUILD=DIR    build there (default: build); CXX=clang++ with a BUILD of its own uses another compiler
-#   JOBS=N       parallel compiles (default: one a core)
-#   SECONDS=60 TARGETS="settings ..."   of `make fuzz`, for each target
-#   THREADS=N PEERS="PYTHON ..." ONLY="RECIPE ..."   of `make bench`: see README.md, tests and checks
-#   GPU_BUILD=DIR   of `make gpu-check` and `gpu-bench`: programs to use (default: build-gpu)
-#   PREFIX=/usr/local DESTDIR=   of `make install`
-#   CMAKE=...    further arguments for CMake's configuration, e.g. CMAKE=-DRONDO_CUDA=ON
+# The front end; CMake (CMakeLists.txt) does the work. `make help` lists the targets. Variables:
+#   DEPS=no      do not install missing packages
+#   BUILD=DIR    where to build (default: build); to use another compiler, give it its own: CXX=clang++ BUILD=build-clang
+#   JOBS=N       parallel compilations (default: one per core)
+#   SECONDS=60 TARGETS="settings ..."   for `make fuzz`: seconds for each target
+#   THREADS=N PEERS="PYTHON ..." ONLY="RECIPE ..."   for `make bench`: see docs/speed.md
+#   GPU_BUILD=DIR   for `make gpu-check` and `gpu-bench`: the programs to use (default: build-gpu)
+#   PREFIX=/usr/local DESTDIR=   for `make install`
+#   CMAKE=...    more arguments for CMake's configuration, e.g. CMAKE=-DRONDO_CUDA=ON
 BUILD ?= build
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 DEPS ?= yes
@@ -29,14 +29,14 @@ configure = cmake -S . -B $(1) $(CMAKE) $(2) --log-level=NOTICE
 compile = cmake --build $(1) --parallel $(JOBS) --target $(2)
 run_tests = ctest --test-dir $(1) --output-on-failure --no-tests=error
 
-.PHONY: all help deps run test install bench check check-format check-cuda check-sanitize check-threads format clean \
-        build-gpu gpu-check gpu-bench gpu-registers fuzz faults
+.PHONY: all help deps run test install bench check check-format check-tidy check-cuda check-sanitize check-threads format \
+        docs tables clean build-gpu gpu-check gpu-bench gpu-registers fuzz faults
 
 all: deps  ## build the program: build/bin/lm
 	@$(call configure,$(BUILD))
 	@$(call compile,$(BUILD),lm)
 
-run: all  ## train the demo on Rondo's own sources, then sample from it: a minute or two
+run: all  ## train the demo on Rondo's own sources, then sample from it: about 90 seconds
 	$(BUILD)/bin/lm train --recipe demo
 
 test: deps  ## build everything and run all tests
@@ -44,28 +44,32 @@ test: deps  ## build everything and run all tests
 	@$(call compile,$(BUILD),all)
 	@$(call run_tests,$(BUILD))
 
-install: deps  ## put lm, and the library for find_package(rondo), below PREFIX
+install: deps  ## install lm, and the library for find_package(rondo), below PREFIX
 	@$(call configure,$(BUILD))
 	@$(call compile,$(BUILD),lm)
 	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)"
 
-bench: deps  ## measure speed, where the time goes, and memory, beside PyTorch
+bench: deps  ## measure speed, where the time goes, and memory, beside PyTorch's
 	@$(call configure,$(BUILD))
 	@$(call compile,$(BUILD),bench)
 	$(BUILD)/bin/bench $(if $(THREADS),--threads $(THREADS)) $(PEERS:%=--peer %) $(ONLY)
 
-check: check-format check-cuda check-sanitize check-threads  ## format; the CUDA pass; everything by clang, under sanitizers
+check: check-format check-tidy check-cuda check-sanitize check-threads  ## format, clang-tidy, the CUDA pass, sanitizers
 
 check-format:
 	@[ "$(DEPS)" = no ] || .ci/dependencies --check
 	@if [ -z "$(CLANG_FORMAT)" ]; then echo 'format: skipped, needs clang-format 14 (others differ)'; \
 	 else $(SOURCES) | xargs -r $(CLANG_FORMAT) --dry-run -Werror && echo 'format: clean'; fi
 
+check-tidy: deps
+	@[ "$(DEPS)" = no ] || .ci/dependencies --check
+	@.ci/tidy $(JOBS)
+
 check-cuda: deps
 	@$(call configure,$(BUILD))
 	@$(call compile,$(BUILD),rondo_cuda)
 
-# By clang where there is one, so that it, too, compiles everything.
+# By clang if there is one, so that both compilers compile everything.
 sanitize = -DRONDO_CUDA=OFF -DRONDO_SANITIZE=$(1) -DCMAKE_CXX_COMPILER=$(or $(CLANG),$(CXX))
 check-sanitize: deps
 	@[ "$(DEPS)" = no ] || .ci/dependencies --check
@@ -73,8 +77,8 @@ check-sanitize: deps
 	@$(call compile,$(SANITIZED),all)
 	@OMP_NUM_THREADS=1 $(call run_tests,$(SANITIZED)) --parallel $(JOBS)
 
-# The tests of threads, but for what forks, which this sanitizer cannot follow; and a training on two, wide enough that
-# they share out its loops and products.
+# The tests of threads, except those that fork, which this sanitizer does not support; and a training on two threads,
+# large enough that they share its loops and products.
 check-threads: deps
 	@[ "$(DEPS)" = no ] || .ci/dependencies --check
 	@$(call configure,$(BUILD)-threads,$(call sanitize,thread))
@@ -84,8 +88,8 @@ check-threads: deps
 	@$(BUILD)-threads/bin/lm train --recipe char-lstm --data README.md --epochs 1 --threads 2 --out $(BUILD)-threads/run \
 	   --set model.hidden=256 --set train.batch=16
 
-# The corpus stays in build-fuzz/corpus, so that the next call goes on from it.
-fuzz: deps  ## look for inputs that break a reader, for SECONDS=60 each; needs clang and its libFuzzer
+# The corpus stays in build-fuzz/corpus, and the next call continues from it.
+fuzz: deps  ## search for inputs that break a reader, for SECONDS=60 each; needs clang and its libFuzzer
 	@[ "$(DEPS)" = no ] || .ci/dependencies --fuzz
 	@echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' | \
 	 $(or $(CLANG),clang++) -x c++ -fsanitize=fuzzer,address - -o /dev/null 2>/dev/null || \
@@ -102,33 +106,42 @@ faults: deps  ## every fault at every I/O call, random kills, thousands of damag
 	@python3 tests/mutations/mutations.py $(BUILD)/bin/lm 3000 3000
 	@python3 tests/mutations/hostile.py $(BUILD)/bin/lm
 
-# For a machine that has a GPU but not the packages. They are started from the top of a copy of the sources.
-build-gpu: deps  ## pack the programs that gpu-check and gpu-bench need, for another machine: build-gpu/
+# For a machine with a GPU but without the packages. The programs run from the top of a copy of the sources.
+build-gpu: deps  ## pack the programs of gpu-check and gpu-bench for another machine: build-gpu/
 	@$(call configure,$(CUDA_BUILD),-DRONDO_CUDA=ON -DRONDO_PORTABLE=ON)
 	@$(call compile,$(CUDA_BUILD),$(GPU_PROGRAMS))
 	@python3 bench/gpu_programs.py $(CUDA_BUILD) build-gpu $(GPU_PROGRAMS)
 
-gpu-check:  ## on a machine with a GPU: does it compute what the CPU does? Nine minutes at most
+gpu-check:  ## on a machine with a GPU: compare its results with the CPU's; nine minutes at most
 	@[ -e $(GPU_BUILD)/programs.tar.xz ] || [ -e $(GPU_BUILD)/bin/lm ] || $(MAKE) build-gpu
 	@GPU_CHECK_BUILD=$(GPU_BUILD) python3 bench/gpu_check.py
 
-gpu-bench:  ## on a machine with a GPU: speed and memory beside PyTorch's. Nine minutes at most, and resumable
+gpu-bench:  ## on a machine with a GPU: speed and memory beside PyTorch's; nine minutes at most, resumable
 	@[ -e $(GPU_BUILD)/programs.tar.xz ] || [ -e $(GPU_BUILD)/bin/lm ] || $(MAKE) build-gpu
 	@GPU_BENCH_BUILD=$(GPU_BUILD) python3 bench/gpu_bench.py
 
-gpu-registers:  ## what each CUDA kernel takes of a GPU; fails if one spills registers. Needs nvcc
+gpu-registers:  ## the registers of each CUDA kernel; fails if one spills. Needs nvcc
 	@PATH="$$PATH:/usr/local/cuda/bin" python3 bench/gpu_registers.py nvcc
 
-format:  ## rewrite the sources as clang-format 14 has them
+format:  ## format the sources by clang-format 14
 	@[ -n "$(CLANG_FORMAT)" ] || { echo 'format: needs clang-format 14' >&2; exit 1; }
 	@$(SOURCES) | xargs -r $(CLANG_FORMAT) -i
 
-deps:  ## install what packages are missing (DEPS=no skips it)
+docs:  ## the API reference, from the comments of the headers: build/docs/html/index.html. Needs doxygen
+	@[ "$(DEPS)" = no ] || .ci/dependencies --docs
+	@if ! command -v doxygen >/dev/null; then echo 'docs: skipped, needs doxygen'; \
+	 else mkdir -p $(BUILD)/docs && (cat Doxyfile; echo 'OUTPUT_DIRECTORY = $(BUILD)/docs') | doxygen - && \
+	  echo 'docs: $(BUILD)/docs/html/index.html'; fi
+
+tables: all  ## update the generated tables of docs/*.md
+	@docs/tables.py $(BUILD)/bin/lm
+
+deps:  ## install missing packages (DEPS=no skips this)
 	@[ "$(DEPS)" = no ] || .ci/dependencies
 
-clean:  ## remove what was built
+clean:  ## remove all build folders
 	rm -rf $(BUILD) $(SANITIZED) $(BUILD)-threads $(CUDA_BUILD) $(FUZZ_BUILD) build-gpu
 
-help:  ## list these
+help:  ## list the targets
 	@echo 'make [target] [DEPS=no] [BUILD=DIR] [JOBS=N] [CXX=compiler]'
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' Makefile

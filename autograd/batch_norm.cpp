@@ -22,7 +22,7 @@ ColumnMoments column_moments(const Variable& x, const RowMask& chosen) {
                variance = Tensor::zeros({extent.columns}, device);
   kernels(device).moments(extent, x.value().read_operand(), chosen ? indices->on(device) : nullptr,
                           mean.mutable_data(), variance.mutable_data());
-  // d mean / dx = 1 / n; d variance / dx = 2 (x - mean) / n, as the mean of x - mean is 0.
+  // d mean / dx = 1 / n; d variance / dx = 2 (x - mean) / n, because the mean of x - mean is 0.
   auto backward = [=, x = Saved(x.value()), mean = Saved(mean)](const std::vector<Tensor>& gradients,
                                                                 const Inputs& in) {
     const auto given = [&](const Tensor& g) {

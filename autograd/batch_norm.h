@@ -1,6 +1,6 @@
 // Batch normalisation, Ioffe & Szegedy 2015: the statistics of a batch with their gradient, and the
-// normalisation by statistics, whichever they are. It deliberately keeps no statistics: that is
-// nn/layers/batch_norm.h. Next: the operator BatchNormalization in autograd/operators.h.
+// normalisation by given statistics. Running statistics: nn/layers/batch_norm.h. Next: the operator
+// BatchNormalization in autograd/operators.h.
 #pragma once
 
 #include "autograd/functions.h"
@@ -11,16 +11,16 @@ struct ColumnMoments {
   Variable mean, variance;  // [columns]
 };
 
-/// The mean and the biased variance of each column of x over the chosen rows; the others are not read. Throws
+/// The mean and the biased variance of each column of x over the chosen rows; other rows are not read. Throws
 /// Error if no row is chosen.
 ColumnMoments column_moments(const Variable& x, const RowMask& chosen = {});
 
 /// gamma (x - mean) / sqrt(variance + 1e-5) + beta, column by column; beta is a vector, or a matrix like x.
-/// Where the statistics are the batch's, the gradient flows through them, too.
+/// If the statistics are those of the batch, the gradient flows through them, too.
 ///
-/// A column that does not vary (variance below 1e-8: rounding) is beta, and gives x no gradient. This is what
-/// U h is at the first step, from a zero state, and W x wherever the rows agree. The derivative would be
-/// 1 / sqrt(1e-5) = 316 there, however little the column can tell, and a product of such factors over the
+/// A constant column (variance below 1e-8, which is rounding) gives beta, and x gets no gradient from it. U h
+/// is constant at the first step from a zero state, and W x if all rows agree. The derivative there would be
+/// 1 / sqrt(1e-5) = 316, although the column carries no information, and a product of such factors over the
 /// steps explodes.
 Variable batch_normalization(const Variable& x, const ColumnMoments& statistics, const Variable& gamma,
                              const Variable& beta);

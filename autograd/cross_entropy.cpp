@@ -1,6 +1,6 @@
 // The output layer and its loss, block by block. A loss is a single number, so the gradients of its inputs
-// are known up to one factor as soon as a block's logits are: they are formed there and then, and the logits
-// need neither be kept nor computed again (as in Liger Kernel, Hsu et al. 2024).
+// are known up to one factor as soon as the logits of a block are: they are computed at once, and the logits
+// need neither be stored nor computed again (as in Liger Kernel, Hsu et al. 2024).
 #include "autograd/cross_entropy.h"
 
 #include <algorithm>
@@ -14,13 +14,13 @@
 namespace rondo {
 namespace {
 
-/// Measured at V = 10000, H = 200 to 650: blocks whose products still run over packed weights are as fast as
-/// one product over all rows; blocks half as high are 3 % slower, and blocks over BLAS 15 %.
+/// Measured at V = 10000, H = 200 to 650: blocks whose products use packed weights are as fast as one product
+/// over all rows; blocks of half the height are 3 % slower, and blocks computed by BLAS 15 %.
 constexpr int64_t block_rows = max_rows_over_kept_pack;
-/// Where the vocabulary is small, blocks are higher: as long as they stay in cache.
+/// For a small vocabulary blocks are higher, as long as they fit into the cache.
 constexpr int64_t block_bytes = int64_t{1} << 20;
 
-/// The rows that are not ignored, in order; where none is, targets and weights as they are given.
+/// The rows that are not ignored, in order; if no row is ignored, targets and weights are used as given.
 struct ScoredRows {
   Tokens targets;
   Tensor weights;  // [count]; undefined: all 1
@@ -54,7 +54,7 @@ struct ScoredRows {
     gather_rows(x, rows_, some);
     return some;
   }
-  /// The other way: x is of these rows, the others are 0.
+  /// The inverse: x holds these rows; the other rows are 0.
   Tensor among_zeros(const Tensor& x) const {
     if (count() == all_) return x;
     const Tensor to = Tensor::zeros({all_, x.columns()}, x.device());
@@ -82,11 +82,12 @@ void check_inputs(const char* name, const Variable& x, int64_t experts, const Va
           (*targets)[r], r, V);
 }
 
-/// The gradients of those inputs of a loss that need one, were the loss's own 1; the others are undefined.
+/// The gradients of the inputs of a loss that need one, for a gradient of 1 of the loss; undefined for
+/// others.
 struct LossGradients {
   Tensor x, weight, bias;
 
-  /// x as the rows [n, H] that are scored, side by side where they are, as those of experts must be.
+  /// `rows` are the scored rows [n, H] of x. The gradient of x is contiguous if they are, as a mixture needs.
   LossGradients(const Tensor& rows, const Variable& of_x, const Variable& of_weight,
                 const Variable& of_bias) {
     const auto wanted = [&](const Variable& input) {
@@ -101,8 +102,8 @@ struct LossGradients {
   bool any() const { return x.defined() || weight.defined() || bias.defined(); }
 };
 
-/// The logits of all rows of x, block by block: score(begin, end, logits) of rows [begin, end) makes them
-/// their own gradients, if any are wanted, which then go into `gradients`.
+/// Computes the logits of all rows of x, block by block: score(begin, end, logits) replaces those of rows
+/// [begin, end) by their gradients, if gradients are needed; these are then added to `gradients`.
 template <class Score>
 void for_blocks(const char* name, const Tensor& x, const Tensor& weight, const Tensor& bias, int64_t height,
                 const LossGradients& gradients, Score score) {
@@ -116,7 +117,7 @@ void for_blocks(const char* name, const Tensor& x, const Tensor& weight, const T
       const Timed timed("softmax", [name] { return std::string(name); });
       score(begin, end, logits);
     }
-    const Tensor& dlogits = logits;  // the kernel has made it so
+    const Tensor& dlogits = logits;  // the kernel has replaced them
     if (gradients.x.defined())
       weight_gemm(dlogits, weight, Transpose::no, {}, gradients.x.slice_rows(begin, end));
     if (gradients.weight.defined())
@@ -125,8 +126,8 @@ void for_blocks(const char* name, const Tensor& x, const Tensor& weight, const T
   }
 }
 
-/// The loss of each row of logits, each target being that of so many rows; with weights (not null), these
-/// become their gradients.
+/// The loss of each row of logits, where rows_a_target rows share a target; with weights (not null), the
+/// logits are replaced by their gradients.
 void score_rows(const Tensor& logits, const int32_t* targets, int64_t rows_a_target, const real* weights,
                 real* losses) {
   kernels(logits.device())
@@ -134,15 +135,15 @@ void score_rows(const Tensor& logits, const int32_t* targets, int64_t rows_a_tar
                               losses);
 }
 
-/// Of rows of experts, from their log prior and their losses, -log p_k(target): the loss of the mixture, and
-/// what each expert has of it, its posterior.
+/// From the log prior and the losses -log p_k(target) of the experts: the loss of the mixture, and the
+/// posterior of each expert.
 void mix(const Tensor& log_prior, const Tensor& losses, const Tensor& posteriors, const Tensor& mixed) {
   kernels(losses.device())
       .mixture(losses.extent(), log_prior.read_operand(), losses.read_operand(), posteriors.write_operand(),
                mixed.mutable_data());
 }
 
-/// The total as a Variable; its inputs are x, weight, bias, and one whose gradient is `of_last`.
+/// The total as a Variable; its inputs are x, weight, bias, and one more, whose gradient is `of_last`.
 Variable recorded_total(const char* name, const Tensor& total, const std::vector<Variable>& inputs,
                         LossGradients d, const Tensor& of_last) {
   return record(name, total, inputs,
@@ -162,7 +163,7 @@ int64_t cross_entropy_block_rows(int64_t rows, int64_t V, int64_t K) {
   const int64_t row_bytes = std::max<int64_t>(1, V) * static_cast<int64_t>(sizeof(real));
   const int64_t most = std::max<int64_t>(1, std::max(block_rows, block_bytes / row_bytes) / K);
   const int64_t groups = rows / K, blocks = std::max<int64_t>(1, (groups + most - 1) / most);
-  return (groups + blocks - 1) / blocks * K;  // of one height, so that none is low
+  return (groups + blocks - 1) / blocks * K;  // of nearly equal height
 }
 
 CrossEntropy linear_cross_entropy(const Variable& x, const Variable& weight, const Variable& bias,

@@ -1,6 +1,6 @@
 // The output layer, one softmax or a mixture of several, and its loss as one operator: logits, softmax, loss
-// and all gradients by blocks of rows that stay in cache, so that the [N, V] matrix of logits never exists.
-// The slow, obvious definition is linear() with cross_entropy(). Next: tensor/kernels.cc,
+// and all gradients by blocks of rows that fit into the cache, so that the [N, V] matrix of logits never
+// exists. The slow, obvious definition is linear() with cross_entropy(). Next: tensor/kernels.cc,
 // autograd/sink.h.
 #pragma once
 
@@ -13,26 +13,26 @@ struct CrossEntropy {
   Tensor each;     // of each row, in nats and without its weight, [N]; 0 for an ignored row
 };
 
-/// total = sum_r row_weights[r] * -log softmax(x_r W^T + b)[targets[r]]. x [.., H] with N rows in all,
+/// total = sum_r row_weights[r] * -log softmax(x_r W^T + b)[targets[r]]. x [.., H] with N rows,
 /// W [V, H] as PyTorch lays it out, b [V] or undefined, N targets, row_weights [N] or undefined: all 1.
 /// A row of target -1 or of weight 0 is ignored: it costs no time, has loss 0 and no gradient (nor has its
-/// weight), and its x may be anything, NaN included. Memory beyond one block: when recording, the gradients
-/// of those inputs that need one, which are computed here and which backward only scales and adds; else
-/// nothing but the result. Throws Error if shapes do not fit or a target is not in [-1, V).
+/// weight), and its x may be anything, even NaN. Memory beyond one block: when recording, the gradients of
+/// the inputs that need one, which are computed here and only scaled and added by backward; else nothing but
+/// the result. Throws Error if shapes do not fit or a target is not in [-1, V).
 CrossEntropy linear_cross_entropy(const Variable& x, const Variable& weight, const Variable& bias,
                                   const Tokens& targets, const Variable& row_weights = {});
 
-/// The same of a mixture of K softmaxes (Yang et al. 2018): a row of x [.., K H] holds what each expert's
-/// logits come from, side by side, and one of log_prior [N, K] the log of their shares pi_k.
+/// The same for a mixture of K softmaxes (Yang et al. 2018): a row of x [.., K H] holds the inputs x_k of the
+/// experts side by side, and a row of log_prior [N, K] the logs of their weights pi_k.
 ///   -log p(y) = -log sum_k pi_k softmax(x_k W^T + b)[y] = -log sum_k exp(log_prior_k - l_k),
-/// where l_k is the loss of expert k alone. So it takes the same blocks of logits, of all experts of some
-/// rows: the gradient of expert k's logits is its posterior, exp(log_prior_k - l_k) p(y)^-1, times that of
-/// l_k, and of log_prior_k minus its posterior. Ignored rows, memory and errors as above; K is that of
-/// log_prior.
+/// where l_k is the loss of expert k alone. So it uses the same blocks of logits, each for all experts of
+/// some rows: the gradient of expert k's logits is its posterior, exp(log_prior_k - l_k) / p(y), times the
+/// gradient of l_k, and the gradient of log_prior_k is minus its posterior. Ignored rows, memory and errors
+/// as above; K is the number of columns of log_prior.
 CrossEntropy mixture_cross_entropy(const Variable& x, const Variable& log_prior, const Variable& weight,
                                    const Variable& bias, const Tokens& targets);
 
-/// The height of their blocks of logits [height, V], for so many rows that are scored, K to each.
+/// The height of the blocks of logits [height, V], for `rows` scored rows with K experts each.
 int64_t cross_entropy_block_rows(int64_t rows, int64_t V, int64_t K = 1);
 
 }  // namespace rondo

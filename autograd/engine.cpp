@@ -6,8 +6,8 @@
 namespace rondo {
 namespace {
 
-/// Nodes that wait for backward, latest first, each once. Any left were kept from running by an error: their
-/// sinks are emptied, so that a later backward does not meet half of this one.
+/// Nodes that wait for backward, latest first, each once. If an error leaves some in the queue, their sinks
+/// are emptied, so that a later backward does not see partial gradients of this one.
 class Queue {
  public:
   ~Queue() {
@@ -68,7 +68,7 @@ void Variable::backward() const {
       node->backward(gradients, inputs);
     }
     node->used = true;
-    node->backward = nullptr;  // the saved tensors go here
+    node->backward = nullptr;  // frees the saved tensors
     std::vector<Edge>().swap(node->inputs);
   }
 }

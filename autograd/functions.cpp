@@ -1,4 +1,4 @@
-// Operators that mix elements. Each says its backward beside its forward.
+// Operators that mix elements. Each defines its backward beside its forward.
 #include "autograd/functions.h"
 
 #include "autograd/operators.h"
@@ -73,7 +73,7 @@ Variable stack(const std::vector<Variable>& parts) {
 namespace {
 Tensor as_rows(const Tensor& x) { return x.reshaped({x.rows(), x.columns()}); }
 
-/// Calls f(begin, end) for each run of rows that are chosen, or not.
+/// Calls f(begin, end) for each run of consecutive rows that are all chosen or all not chosen.
 template <class F>
 void for_runs(const std::vector<bool>& chosen, bool which, F f) {
   for (size_t begin = 0, end; begin < chosen.size(); begin = end) {

@@ -1,6 +1,6 @@
 // Operators that mix elements: embedding, joining, reshaping, sums, softmax and its loss, dropout.
-// It deliberately holds nothing pointwise (autograd/operators.h) and no products (autograd/linear.h). Slices
-// are methods of Variable. More of them, for sequences: autograd/sequence.h.
+// Pointwise operators: autograd/operators.h. Products: autograd/linear.h. Operators for sequences:
+// autograd/sequence.h. Slices are methods of Variable.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace rondo {
 
-/// Shares token ids with the graph.
+/// Token ids that the graph can share.
 inline Tokens tokens(std::vector<int32_t> ids) { return std::make_shared<const Indices>(std::move(ids)); }
 
 /// Rows of a table [V, E] by token id: [count, E]. Throws Error if an id is not in [0, V).
@@ -19,17 +19,17 @@ Variable embedding(const Variable& table, const Tokens& ids);
 /// A constant [count, V] of zeros with a 1 in column id of each row. Throws Error if an id is not in [0, V).
 Variable one_hot(const Tokens& ids, int64_t V, Device device = Device::cpu);
 
-/// Side by side, [.., sum of columns]; the rows must agree.
+/// The parts side by side, [.., sum of columns]; their rows must agree.
 Variable concat(const std::vector<Variable>& parts);
-/// One behind another along a new first dimension: [count, ...]; the shapes must agree. A view where they lie
-/// so in memory, else a copy.
+/// The parts along a new first dimension: [count, ...]; their shapes must agree. A view if they are
+/// consecutive in memory, else a copy.
 Variable stack(const std::vector<Variable>& parts);
-/// Which rows of a batch hold something, shared with the graph; null: all of them.
+/// Which rows of a batch are valid (no padding), shared with the graph; null: all.
 using RowMask = std::shared_ptr<const std::vector<bool>>;
-/// Row by row: that of a where it is chosen, else that of b, or zeros if b is undefined. Nothing is
-/// multiplied: what is not chosen, NaN too, changes neither the value nor a gradient.
+/// Row by row: the row of a where it is chosen, else the row of b, or zeros if b is undefined. Nothing is
+/// multiplied: rows that are not chosen, even NaN, affect neither the value nor a gradient.
 Variable select_rows(const RowMask& chosen, const Variable& a, const Variable& b = {});
-/// Each row times its number: x [.., W] with N rows, factors [N], which are constants.
+/// Each row times its factor: x [.., W] with N rows, constant factors [N].
 Variable scale_rows(const Variable& x, const Tensor& factors);
 /// The same elements in another shape.
 Variable reshape(const Variable& x, Shape shape);
@@ -42,7 +42,7 @@ Variable mean(const Variable& x);
 Variable softmax(const Variable& x);
 Variable log_softmax(const Variable& x);
 /// -log softmax(x)[target] for each row, in nats: x [N, V], N targets; [N]. A target of -1 gives loss 0 and
-/// no gradient. With the output layer before it, in less memory: linear_cross_entropy().
+/// no gradient. Together with the output layer, in less memory: linear_cross_entropy().
 Variable cross_entropy(const Variable& logits, const Tokens& targets);
 
 /// x times a mask of 0 and 1 / (1 - probability), element by element. Probability 0 gives x itself.

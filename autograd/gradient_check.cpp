@@ -1,4 +1,4 @@
-// The gradient check.
+// The gradient check: see gradient_check.h.
 #include "autograd/gradient_check.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ void GradientCheck::compare(const std::string& name, const Tensor& value, const 
     if (error <= largest_error && std::isfinite(error)) continue;
     largest_error = error;
     worst = fmt::format("{} element {}: backward {} and difference {}", name, j, analytic, numeric);
-    passed &= error <= tolerance;  // false for NaN, too
+    passed &= error <= tolerance;  // also false for NaN
   }
 }
 

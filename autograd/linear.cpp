@@ -9,7 +9,7 @@ void check_linear(const Variable& x, const Variable& weight) {
         "[linear] x [.., I] and W [O, I] need one I: got {} and {}", x.shape(), weight.shape());
 }
 
-/// dx += dz W. The first contribution that covers x whole is written where it will stay.
+/// dx += dz W. The first contribution that covers all of x is written directly to its final place.
 void add_input_gradient(const InputGradient& dx, const Tensor& dz, const Tensor& weight) {
   if (!dx.wanted()) return;
   const Sink::Sum sum = dx.sum();

@@ -1,6 +1,6 @@
 // Matrix products with history. The weight gradient of a weight that is used at every time step is one
-// product over all steps: backward hands (dz, x) to the weight's sink, which multiplies later
-// (autograd/sink.h). It deliberately knows no modules: those are nn/layers/linear.h and nn/cells/.
+// product over all steps: backward passes (dz, x) to the weight's sink, which multiplies later
+// (autograd/sink.h). Modules with weights: nn/layers/linear.h, nn/cells/.
 #pragma once
 
 #include <vector>
@@ -10,17 +10,17 @@
 
 namespace rondo {
 
-/// y = x W^T + the sum of the biases. x [.., I], W [O, I] as PyTorch lays it out, biases [O]; y [.., O].
+/// y = x W^T + the sum of the biases. x [.., I], W [O, I] in PyTorch's layout, biases [O]; y [.., O].
 Variable linear(const Variable& x, const Variable& weight, const std::vector<Variable>& biases = {});
 /// y = z + x W^T, as one accumulating product. z [.., O].
 Variable add_linear(const Variable& z, const Variable& x, const Variable& weight);
-/// The same in the memory of z, where nobody else holds it.
+/// The same, in the memory of z if nobody else uses it.
 Variable add_linear(Variable&& z, const Variable& x, const Variable& weight);
 /// y = a b. a [M, K], b [K, N].
 Variable matmul(const Variable& a, const Variable& b);
 
-/// A product for each n: y[n] = a[n] b[n], of a [N, M, K], b [N, K, P]; or y[n] = a[n] b[n]^T, of b [N, P,
-/// K]; y [N, M, P].
+/// A product for each n: y[n] = a[n] b[n], with a [N, M, K], b [N, K, P]; or y[n] = a[n] b[n]^T, with
+/// b [N, P, K]; y [N, M, P].
 Variable batched_matmul(const Variable& a, const Variable& b, Transpose transpose_b = Transpose::no);
 
 /// Each row's own matrix times its vector: y_b = A_b x_b. matrices [B, O I] holds A_b [O, I] row by row,

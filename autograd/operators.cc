@@ -1,6 +1,5 @@
 // Compiled twice: by g++ for the CPU and by nvcc for CUDA.
-// The launchers of the operators' list, for this pass's backend. Nothing here changes when an operator is
-// added.
+// The launchers of the operators' list, for the current pass. Nothing here changes when an operator is added.
 #include "autograd/operators.h"
 
 #include "tensor/pointwise_kernels.h"

@@ -19,7 +19,7 @@ std::vector<PointwiseOperator> rondo_operators();
 
 namespace {
 
-/// Callers keep references to entries, so a container that never moves them.
+/// Callers keep references to entries, so the container must never move them.
 std::deque<PointwiseOperator>& registry() {
   static auto* known = [] {
     auto own = cpu::rondo_operators();
@@ -91,8 +91,8 @@ struct Recorded {
     for (const size_t j : reused) gradients[j].add(*values[j]);
     for (const auto& [j, gradient] : temporaries) gradients[j].add(gradient);
   }
-  /// Whether the gradient of input j may overwrite the input: nobody but this operator holds it, no other
-  /// input lies across it, and its sink keeps the gradient where it is.
+  /// Whether the gradient of input j may overwrite the input: nobody else uses it, no other input overlaps
+  /// it, and its sink stores the gradient without a copy.
   bool reusable(size_t j, const std::vector<const Tensor*>& values, const Inputs& gradients) const {
     const Tensor& input = *values[j];
     if (is_repeated(input) || !gradients[j].keeps(input)) return false;

@@ -10,15 +10,14 @@
 
 namespace rondo {
 
-/// All operators that can be launched: Rondo's and those added. An entry stays where it is, and the history
-/// of what was computed with it points there.
+/// All operators that can be launched: Rondo's and those added. Entries never move, because histories point
+/// to them.
 const std::deque<PointwiseOperator>& pointwise_operators();
-/// Makes another program's list known, as its .cc pass made it
-/// (`cpu::operator_entries(OperatorList<...>{})`).
+/// Adds the list of another program, as made by `cpu::operator_entries(OperatorList<...>{})`.
 void add_pointwise_operators(std::vector<PointwiseOperator> operators);
 
-/// y = op(x...) for an operator of the list, whose bytes lie at `bytes`. The inputs are matrices of one
-/// shape; a vector [columns] is repeated for all rows. Throws Error on other shapes.
+/// y = op(x...) for an operator of the list, whose bytes are at `bytes`. The inputs are matrices of the
+/// same shape; a vector [columns] is repeated for all rows. Throws Error on other shapes.
 std::vector<Variable> apply(const PointwiseOperator& op, const void* bytes,
                             const std::vector<Variable>& inputs);
 

@@ -1,4 +1,4 @@
-// Operators of sequence models. Each says its backward beside its forward.
+// Operators of sequence models. Each defines its backward beside its forward.
 #include "autograd/sequence.h"
 
 #include "tensor/kernels.h"
@@ -54,7 +54,7 @@ Variable transpose_first_two(const Variable& x) {
   check(dimensions == 2 || dimensions == 3, "[transpose_first_two] x is [A, B, W] or [A, B], got {}",
         x.shape());
   const auto transposed = [](const Tensor& from) {
-    const bool matrix = from.shape().dimensions() == 2;  // [A, B, 1] then
+    const bool matrix = from.shape().dimensions() == 2;  // treated as [A, B, 1]
     const int64_t A = from.shape()[0], B = from.shape()[1], W = matrix ? 1 : from.columns();
     const Tensor rows = matrix ? contiguous(from).reshaped({A, B, W}) : from, to({B, A, W}, from.device());
     kernels(to.device()).transpose_first_two(to.extent(), rows.read_operand(), A, to.write_operand());

@@ -1,4 +1,4 @@
-// Sink: collecting contributions, and the one product for all time steps.
+// Sink: collects contributions, and computes the one product for all time steps.
 #include "autograd/sink.h"
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 namespace rondo {
 namespace {
 
-constexpr int64_t large_rows = 512;                          // a product this tall gains nothing from waiting
-constexpr int64_t most_product_elements = int64_t{1} << 24;  // what waits is bounded: 64 MiB of floats
+constexpr int64_t large_rows = 512;  // products with more rows gain nothing from being combined
+constexpr int64_t most_product_elements = int64_t{1} << 24;  // bound on the pairs that wait: 64 MiB of floats
 
 Tensor part(const Tensor& whole, const Region& region) {
   return whole.slice_rows(region.row, region.row + region.rows)
@@ -18,7 +18,7 @@ Tensor part(const Tensor& whole, const Region& region) {
 
 }  // namespace
 
-/// Makes the gradient ours to write: allocated, with the pieces that came so far.
+/// Allocates a gradient that this sink may write, and copies the pieces received so far.
 void Sink::own() {
   if (gradient_.defined()) return;
   if (pieces_.size() == 1 && pieces_cover_whole() && pieces_[0].tensor.use_count() == 1) {
@@ -37,14 +37,14 @@ bool Sink::pieces_cover_whole() const {
   return covered == shape_.size();
 }
 
-/// The view that the pieces make up together.
+/// The view that all pieces together form.
 Tensor Sink::whole_of_pieces() const {
   const Piece& first = pieces_[0];
   if (pieces_.size() == 1) return first.tensor.reshaped(shape_);
   return first.tensor.parent_view(shape_, first.region.row, first.region.column);
 }
 
-/// Zeroes what no contribution has written, band of rows by band of rows.
+/// Sets to zero what no contribution has written, one band of rows after another.
 void Sink::fill_gaps() {
   int64_t covered = 0;
   for (const Region& region : written_) covered += region.size();
@@ -86,7 +86,7 @@ Sink::Destination Sink::destination(const Region& region) {
 
 Sink::Sum Sink::sum(const Region& region) {
   if (region == whole() && pieces_.size() == 1 && pieces_cover_whole() && pieces_[0].tensor.use_count() > 1) {
-    const Tensor before = pieces_[0].tensor;  // not copied only to be overwritten
+    const Tensor before = pieces_[0].tensor;  // avoids a copy that would be overwritten
     pieces_.clear();
     return {before, destination(region).tensor};
   }
@@ -118,7 +118,7 @@ void Sink::add(const Tensor& g, const Region& region) {
 
 void Sink::add_scaled(Tensor g, const Tensor& factor, const Region& region) {
   if (bound_) return rondo::accumulate(g, part(gradient_, region), factor);
-  const bool is_one = factor.device() == Device::cpu && factor.item() == 1;  // a GPU is not waited for
+  const bool is_one = factor.device() == Device::cpu && factor.item() == 1;  // do not wait for a GPU
   if (!is_one) {
     if (g.use_count() > 1) g = clone(g);
     scale(g, factor);
@@ -138,7 +138,7 @@ void Sink::add_product(const Tensor& left, const Tensor& right, const Region& re
   if (product_elements_ > most_product_elements) multiply_products();
 }
 
-/// One GEMM per region. Pairs come last step first; they are stacked in the order of time.
+/// One GEMM per region. Pairs arrive last step first; they are stacked in order of time.
 void Sink::multiply_products() {
   std::vector<Product> products;
   products.swap(products_);

@@ -1,7 +1,7 @@
 // Sink: where the gradient of one value is collected during backward. It takes whole tensors, regions (slices
 // write straight into their parent's sink), rows by index (embeddings), and products: the pair (dz, h) of a
 // weight used at every time step is kept and multiplied once, dW += dZ^T H over all steps, when the sink is
-// flushed. It deliberately knows no graph: that is autograd/variable.h. Next: autograd/engine.cpp.
+// flushed. The graph: autograd/variable.h. Next: autograd/engine.cpp.
 #pragma once
 
 #include <memory>
@@ -32,7 +32,7 @@ class Sink {
   Sink() = default;
   /// The sink of a value of this shape.
   Sink(Shape shape, Device device) : shape_(shape), device_(device) {}
-  /// The sink of a parameter: contributions are added to `gradient`, which lives on.
+  /// The sink of a parameter: contributions are added to `gradient`, which outlives it.
   explicit Sink(Tensor gradient)
       : shape_(gradient.shape()), device_(gradient.device()), gradient_(gradient), bound_(true) {
     written_ = {whole()};
@@ -42,7 +42,7 @@ class Sink {
   const Shape& shape() const { return shape_; }
   Device device() const { return device_; }
 
-  /// Where to write the gradient of a region, and whether to add to what is there.
+  /// Where to write the gradient of a region, and whether to add to the present value.
   struct Destination {
     Tensor tensor;
     bool accumulate;
@@ -57,17 +57,16 @@ class Sink {
   void add(const Tensor& g, const Region& region);
   /// Whether add() would store g without a copy: the sink is empty, or g continues the stored block.
   bool keeps(const Tensor& g, const Region& region) const;
-  /// Adds factor [1] * g, a parameter's in one pass. Overwrites a g that is given away: that nobody else
-  /// holds.
+  /// Adds factor [1] * g; for a parameter in one pass. Overwrites g if nobody else uses its memory.
   void add_scaled(Tensor g, const Tensor& factor, const Region& region);
-  /// Adds left^T right, now if it is large, else when flushed, together with its neighbours.
+  /// Adds left^T right: at once if it is large, else when flushed, in one product with others of its region.
   void add_product(const Tensor& left, const Tensor& right, const Region& region);
   /// Adds g[i] to row rows[i] of the region for every i, in order.
   void add_rows(const Tokens& rows, const Tensor& g, const Region& region);
 
   /// The gradient, complete; undefined if there was no contribution. Leaves an unbound sink empty.
   Tensor flush();
-  /// Forgets what was contributed since the last flush, except what is in a bound gradient already.
+  /// Discards the contributions since the last flush, except those already added to a bound gradient.
   void discard();
 
  private:
@@ -88,9 +87,9 @@ class Sink {
 
   Shape shape_;
   Device device_ = Device::cpu;
-  std::vector<Piece> pieces_;    // contributions that others may hold too; no two overlap
-  Tensor gradient_;              // ours to write; undefined while the pieces are all there is
-  std::vector<Region> written_;  // what of it holds values; no two overlap
+  std::vector<Piece> pieces_;    // contributions whose memory others may use, too; no two overlap
+  Tensor gradient_;              // writable; undefined while there are only pieces
+  std::vector<Region> written_;  // the parts of it that hold values; no two overlap
   std::vector<Product> products_;
   int64_t product_elements_ = 0;
   bool bound_ = false;  // whether gradient_ outlives flush()

@@ -1,5 +1,5 @@
-// What a history is made of: recording, nodes and their destruction, slices, and where gradients of inputs
-// go. Next: autograd/engine.cpp, which walks it.
+// The history: recording, nodes and their destruction, slices, and the gradients of inputs. Next:
+// autograd/engine.cpp, which walks it.
 #include "autograd/variable.h"
 
 #include <atomic>
@@ -21,7 +21,7 @@ NoGradient::~NoGradient() { recording_on = before_; }
 Node::Node(const char* node_name, std::vector<Edge> node_inputs, Backward node_backward)
     : id(++last_id), name(node_name), inputs(std::move(node_inputs)), backward(std::move(node_backward)) {}
 
-/// Dropping the last user of a long chain must not descend it: inputs are dropped one by one, from a list.
+/// Destroying the last user of a long chain must not recurse: inputs are released one by one, from a list.
 Node::~Node() {
   static thread_local std::vector<Edge>* dropped = nullptr;
   if (dropped) {

@@ -1,6 +1,6 @@
 // Variable: a Tensor with history, and what the history is made of. All user-facing mathematics takes and
 // returns Variables; a Tensor converts to one without history. A slice is a Variable whose edge points into
-// its parent: its gradient is written straight into the parent's sink. It deliberately holds no operators.
+// its parent: its gradient is written straight into the parent's sink.
 // Next: autograd/variable.cpp, autograd/engine.cpp, then autograd/operators.h and autograd/functions.h.
 #pragma once
 
@@ -16,9 +16,9 @@ namespace rondo {
 
 struct Node;
 
-/// From a user to the value it used: an output of a node, and the region of it.
+/// From a user to the value that it uses: an output of a node, or a region of it.
 struct Edge {
-  std::shared_ptr<Node> node;  // null: needs no gradient
+  std::shared_ptr<Node> node;  // null: no gradient needed
   int output = 0;
   Region region;
 };
@@ -40,14 +40,14 @@ class Variable {
   /// The same value without history.
   Variable detached() const { return Variable(value_); }
 
-  /// Views; their gradients go straight into this variable's. Errors as for Tensor.
+  /// Views; their gradients are written straight into this variable's. Errors as for Tensor.
   Variable slice(int64_t begin, int64_t end) const;
   Variable operator[](int64_t i) const;
   Variable slice_columns(int64_t begin, int64_t end) const;
-  /// The same, as a part of its memory (Tensor::as_part).
+  /// The same value, as a part with its own version and reference count (Tensor::as_part).
   Variable as_part() const { return Variable(value_.as_part(), edge_); }
 
-  /// Adds d(this)/d(leaf) to the gradient of every leaf. This must be a single number. Uses the graph up.
+  /// Adds d(this)/d(leaf) to the gradient of every leaf. Must be a single number. Frees the graph.
   void backward() const;
 
  private:
@@ -57,7 +57,7 @@ class Variable {
   Edge edge_;
 };
 
-/// A tensor that backward will need. Refuses one that was overwritten in between.
+/// A tensor that backward needs; detects if it was overwritten in the meantime.
 class Saved {
  public:
   Saved() = default;
@@ -76,7 +76,7 @@ class Saved {
   uint64_t version_ = 0;
 };
 
-/// Where a backward function leaves the gradient of one input.
+/// Where a backward function writes the gradient of one input.
 class InputGradient {
  public:
   explicit InputGradient(const Edge& edge) : edge_(edge) {}
@@ -85,7 +85,7 @@ class InputGradient {
   Sink::Sum sum() const;
   void add(const Tensor& g) const;
   bool keeps(const Tensor& g) const { return wanted() && sink().keeps(g, edge_.region); }
-  /// Adds factor [1] * g; g may be overwritten if nobody else holds it.
+  /// Adds factor [1] * g; g may be overwritten if nobody else uses its memory.
   void add_scaled(Tensor g, const Tensor& factor) const;
   void add_product(const Tensor& left, const Tensor& right) const;
   void add_rows(const Tokens& rows, const Tensor& g) const;
@@ -103,11 +103,11 @@ class InputGradient {
 };
 
 using Inputs = std::vector<InputGradient>;
-/// Gradients of the outputs (undefined where none arrived) and where those of the inputs go. The captures of
-/// the function are the saved tensors.
+/// Gets the gradients of the outputs (undefined if none arrived) and writes those of the inputs. The captures
+/// of the function are the saved tensors.
 using Backward = std::function<void(const std::vector<Tensor>& output_gradients, const Inputs& inputs)>;
 
-/// One operator in the history. Nodes run by descending id, which is an order in which all users come first.
+/// One operator in the history. Nodes run by descending id, so that all users of a node run before it.
 struct Node {
   Node(const char* name, std::vector<Edge> inputs, Backward backward);
   ~Node();
@@ -127,7 +127,7 @@ std::vector<Variable> record(const char* name, std::vector<Tensor> results,
                              const std::vector<Variable>& inputs, Backward backward);
 Variable record(const char* name, Tensor result, const std::vector<Variable>& inputs, Backward backward);
 
-/// Whether operators record history: on, unless a NoGradient is alive in this thread.
+/// Whether operators record history: yes, unless a NoGradient exists in this thread.
 bool recording();
 class NoGradient {
  public:

@@ -1,7 +1,7 @@
 // `make bench`: lm and PyTorch train the recipes of bench/ on random symbols, in turns on the same threads;
-// then where lm's time goes, a mixture of softmaxes, what the cells cost, and busy machines. It reports and
-// judges nothing: machines differ and drift, so compare figures of one run, ratios round by round best of
-// all. Next: bench/worker.h (lm's side), bench/peers.py (PyTorch's), bench/cell_costs.h.
+// then where lm's time goes, a mixture of softmaxes, the cost of each cell, and busy machines. It only
+// reports: machines differ and their speed drifts, so compare figures of one run, best the ratios of each
+// round. Next: bench/worker.h (lm's side), bench/peers.py (PyTorch's), bench/cell_costs.h.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -41,16 +41,15 @@ struct Options {
   std::string train, device = "cpu";
   std::optional<std::string> precision;
   bool train_mixture = false;
-  std::vector<std::string> settings;  // of the recipe that --train trains
+  std::vector<std::string> settings;  // for the recipe of --train
 };
 
-/// Ask, in place of a recipe's name, for the table of the cells, a mixture's output layer alone, and for busy
-/// machines.
+/// Instead of a recipe's name: the table of the cells, the output layer of a mixture, busy machines.
 const std::string cells = "cells", mixture = "mixture", busy = "busy";
 
-/// PyTorch as it is fastest on a CPU: OpenBLAS with the kernels and the threads that lm uses (the kernels'
-/// name is in our environment already), and memory that stays with the process instead of being mapped anew
-/// for each large tensor.
+/// The fastest configuration of PyTorch on a CPU: OpenBLAS with the same kernels and threads as lm (the name
+/// of the kernels is already in our environment), and an allocator that keeps memory instead of mapping it
+/// anew for each large tensor.
 Peer::Environment peer_environment(int threads) {
   const char* path = std::getenv("LD_LIBRARY_PATH");
   const std::string huge = std::to_string(int64_t{1} << 32);
@@ -61,7 +60,7 @@ Peer::Environment peer_environment(int threads) {
           {"MALLOC_TOP_PAD_", std::to_string(1 << 26)}};
 }
 
-/// Starts one who trains the recipe; null, with a line that says so, if that fails.
+/// Starts a program that trains the recipe; null, after a line that says so, if that fails.
 std::unique_ptr<Contestant> contestant(const std::vector<std::string>& command,
                                        const Peer::Environment& environment, const std::string& variant) {
   try {
@@ -95,7 +94,7 @@ std::vector<std::unique_ptr<Contestant>> contestants(const Options& options, con
   return result;
 }
 
-/// All take their turns; the first is lm.
+/// All take turns; the first is lm.
 void compete(const Options& options, const std::vector<std::unique_ptr<Contestant>>& all) {
   Idleness idleness;
   std::vector<double> peaks;
@@ -143,7 +142,7 @@ void bench(const Options& options, const fs::path& file) {
   compete(options, contestants(options, file, recipe));
 }
 
-/// The interpreters that can be peers, after a line on each.
+/// The interpreters that can be peers; prints a line about each.
 std::vector<std::string> usable_peers(const Options& options) {
   std::vector<std::string> usable;
   for (const std::string& python :

@@ -18,7 +18,7 @@
 namespace rondo {
 namespace {
 
-/// A process that computes nothing, as fast as it can, while this lives.
+/// While it exists, a process that keeps a processor busy.
 class BusyProcess {
  public:
   BusyProcess() : process_(fork()) {

@@ -1,10 +1,10 @@
-// What a training on all threads is worth on a machine that others use as well.
+// The speed of a training on all threads on a machine that other processes use as well.
 #pragma once
 
 namespace rondo {
 
-/// Prints the speed of one thread and of `threads`, in turns of so many seconds, beside no, one and two
-/// processes that each keep a processor busy.
+/// Prints the speed of one thread and of `threads`, in turns of `seconds`, beside zero, one and two processes
+/// that each keep a processor busy.
 void print_busy_machine(int threads, int rounds, double seconds);
 
 }  // namespace rondo

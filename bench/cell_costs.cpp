@@ -1,4 +1,4 @@
-// What the cells cost. The base is bench/char-lstm.toml; each cell trains in a process of its own.
+// The cost of each cell. The base is bench/char-lstm.toml; each cell trains in a process of its own.
 #include "bench/cell_costs.h"
 
 #include <fmt/format.h>
@@ -18,10 +18,10 @@ namespace {
 
 const std::string base = RONDO_SOURCE_DIR "/bench/char-lstm.toml";
 
-/// The LSTM's width; it has 1.6M parameters, and so have, as nearly as a width allows, the others.
+/// The LSTM's width; it has 1.6M parameters, and the other cells as nearly as their width allows.
 constexpr int64_t lstm_width = 600;
 
-/// What a row is to be read with; empty: nothing.
+/// A remark for a row; empty: none.
 std::string remark_on(const std::string& cell) {
   if (cell == "trnn")
     return "a matrix for each stream and step; of a third of the parameters, for its memory";
@@ -30,10 +30,10 @@ std::string remark_on(const std::string& cell) {
 }
 
 std::vector<std::string> settings_of(const std::string& cell, int64_t width) {
-  std::vector<std::string> settings = {
-      "model.cell=" + cell, fmt::format("model.hidden={}", width),
-      // The cost of an update does not depend on its size; and no cell leaves its range on random symbols.
-      "train.learning_rate=0.00001"};
+  std::vector<std::string> settings = {"model.cell=" + cell, fmt::format("model.hidden={}", width),
+                                       // The cost of an update does not depend on its size; with a small one
+                                       // no cell diverges on random symbols.
+                                       "train.learning_rate=0.00001"};
   CellSettings of_cell;
   bool has_biases = false;
   for (const Key& key : keys_of(of_cell, cell)) {
@@ -52,7 +52,7 @@ int64_t parameters_of(const std::string& cell, int64_t width) {
   return LanguageModel(model_options(recipe), vocabulary_size(recipe), std::nullopt).parameter_count();
 }
 
-/// The width whose parameters are nearest to `parameters`.
+/// The width whose number of parameters is nearest to `parameters`.
 int64_t width_of(const std::string& cell, int64_t parameters) {
   int64_t below = 1, above = 2;
   while (parameters_of(cell, above) < parameters) below = above, above *= 2;
@@ -77,7 +77,7 @@ std::unique_ptr<Contestant> start(const std::string& cell, int64_t width, int th
 
 int64_t parameters_of(const Contestant& it) { return it.introduction.at("parameters").get<int64_t>(); }
 
-/// Trains for so many seconds and returns nanoseconds a symbol.
+/// Trains for `seconds` and returns nanoseconds per symbol.
 double turn(Contestant& it, double seconds, Idleness& idleness) {
   idleness.wait();
   idleness.begin_turn(it.process.pid());

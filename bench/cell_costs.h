@@ -1,11 +1,10 @@
-// What the cells cost, all at about one number of parameters. What one recipe costs, beside PyTorch:
-// bench.cpp.
+// The cost of each cell, all with about the same number of parameters. One recipe, beside PyTorch: bench.cpp.
 #pragma once
 
 namespace rondo {
 
-/// Prints a row for each cell of cell_names(): its training, as lm trains, of so many turns of so many
-/// seconds, each beside a turn of the LSTM's.
+/// Prints a row for each cell of cell_names(): the speed of its training, in `rounds` turns of `seconds`,
+/// each next to a turn of the LSTM.
 void print_cell_costs(int threads, int rounds, double seconds);
 
 }  // namespace rondo

@@ -1,4 +1,4 @@
-// The functions of the gates, over numbers in the first cache.
+// The functions of the gates, on numbers in the L1 cache.
 #include "bench/functions.h"
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 
 namespace rondo {
 
-/// Prints what exp, tanh and sigmoid cost: nanoseconds an element, one thread, numbers in the first cache.
+/// Prints the cost of exp, tanh and sigmoid: nanoseconds per element, one thread, numbers in the L1 cache.
 void print_functions();
 
 }  // namespace rondo

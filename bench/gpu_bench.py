@@ -1,14 +1,14 @@
-"""`make gpu-bench`: lm and PyTorch train the recipes of bench/ on this machine's GPU, in turns: symbols a second, time of
-a step beside what it must take at least, memory. It reports and judges nothing. Each row goes into gpu-bench.jsonl beside the
-programs, and one that is there already, from the same programs and GPU, is not measured again: what the time limit cut off,
-the next call goes on with. These environment variables change what it does:
+"""`make gpu-bench`: lm and PyTorch train the recipes of bench/ on this machine's GPU, in turns: symbols per second, time
+of a step beside a lower bound, memory. It only reports. Each row is written to gpu-bench.jsonl beside the programs, and a row
+that is there already, from the same programs and GPU, is not measured again: the next call continues where the time limit
+ended the previous one. These environment variables change what it does:
 
     PEERS="PYTHON ..."      interpreters with PyTorch (default: python3)
     ONLY="RECIPE ..."       rows
-    PRECISIONS="fp32 tf32"  of the products (default: fp32)
-    GPU_BENCH_SECONDS=420   after which no row is begun
-    GPU_BENCH_TURN=2        seconds of a turn, of which each contestant has three
-    GPU_BENCH_BUILD=build GPU_BENCH_DEVICE=cpu   a rehearsal without a GPU
+    PRECISIONS="fp32 tf32"  precisions of the products (default: fp32)
+    GPU_BENCH_SECONDS=420   time after which no row is started
+    GPU_BENCH_TURN=2        seconds per turn; each contestant has three turns
+    GPU_BENCH_BUILD=build GPU_BENCH_DEVICE=cpu   a test without a GPU
 
 Next: bench/worker.h, which trains in lm, and bench/peers.py. Whether the figures are right: bench/gpu_check.py.
 """
@@ -31,7 +31,7 @@ time_limit = float(os.environ.get("GPU_BENCH_SECONDS", 420))
 turn = float(os.environ.get("GPU_BENCH_TURN", 2))
 rounds = 3
 late = "did not compile in time"
-start_limit, compile_limit = 150, 60  # seconds until a contestant trains; until one that compiles does
+start_limit, compile_limit = 150, 60  # seconds until a contestant must train, and until one that compiles must
 
 rows = {"zaremba-medium": ("common",), "awd-lstm-b20": ("common",), "awd-lstm-b80": ("common",),
         "awd-lstm-mos-b12": ("common",),
@@ -43,7 +43,7 @@ names = {"common": "nn.LSTM", "hoisted": "eager loop", "compiled": "compiled lay
 # The Penn Treebank's training text, and the longest training of the literature on it (Merity et al. 2018).
 penn_treebank, epochs, penn_treebank_row = 929_589, 500, "awd-lstm-b20"
 
-# What a step of each cell leaves in memory for backward, in states: gates, intermediate states, memory and output.
+# What a step of each cell keeps for backward, as a number of states: gates, intermediate states, cell state, output.
 stored_states = {"lstm": 6, "mlstm": 8, "mi_lstm": 10, "mgru": 6}
 
 
@@ -54,7 +54,7 @@ class Contestant:
                                         stdout=subprocess.PIPE, stderr=errors, process_group=0)
 
     def answer(self, limit):
-        """The next line; None if there is none in so many seconds, or the process has ended."""
+        """The next line; None if there is none in this time, or if the process has ended."""
         ready, _, _ = select.select([self.process.stdout], [], [], max(0.0, limit))
         line = self.process.stdout.readline() if ready else b""
         return json.loads(line) if line.startswith(b"{") else None
@@ -69,7 +69,7 @@ class Contestant:
 
     def end(self):
         if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)  # what compiles for it, too
+            os.killpg(self.process.pid, signal.SIGKILL)  # also the processes that compile for it
         self.process.wait()
 
 
@@ -81,7 +81,7 @@ def start_peers(model, row, precision, peers):
 
 
 def measure(row, precision, programs, peers):
-    """All that is known of a row, as a JSON object."""
+    """All data of a row, as a JSON object."""
     command = [programs / "bench", "--train", top / f"bench/{row}.toml", "--device", device]
     lm = Contestant("lm", command + (["--precision", precision] if precision != "fp32" else []))
     started, left_out = [lm], []
@@ -93,7 +93,7 @@ def measure(row, precision, programs, peers):
         begin = time.monotonic()
         candidates = start_peers(introduction["model"], row, precision, peers)
         started += [it for _, it in candidates]
-        for variant, it in candidates:  # which all start at once
+        for variant, it in candidates:  # all start at the same time
             compiles = variant.startswith("compiled")
             its_introduction = it.answer(begin + (compile_limit if compiles else start_limit) - time.monotonic())
             if its_introduction is None:
@@ -107,7 +107,7 @@ def measure(row, precision, programs, peers):
                     it.name += f" with {its_introduction['parameters']} parameters"
                 contestants.append(it)
                 if not compiles:
-                    begin = time.monotonic()  # the others, too, could have trained by now
+                    begin = time.monotonic()  # the others have waited as long
         for _ in range(rounds):
             for it in contestants:
                 answer = it.train(turn)
@@ -126,7 +126,7 @@ def measure(row, precision, programs, peers):
 
 
 def fewest_bytes(model, parameters):
-    """That a step moves through memory if every number is read or written there as seldom as can be: a weight is read
+    """Bytes that a step moves through memory if every number is read and written as rarely as possible: a weight is read
     forward and backward, and read and written by the update; its gradient is written, and read for its norm and the
     update; Adam has two moments. What a layer stores is written once and read once."""
     passes = 7 + (4 if model["optimizer"] == "adam" else 0)
@@ -170,7 +170,7 @@ def report(record, ceilings):
 
 
 def measured_ceilings(peers):
-    """Of the GPU; None without one."""
+    """The ceilings of the GPU; None without one."""
     for peer in peers if device == "cuda" else ():
         done = subprocess.run([peer, top / "bench/peers.py", "ceilings", device], stdout=subprocess.PIPE, stderr=errors)
         if done.returncode == 0:
@@ -183,7 +183,7 @@ def measured_ceilings(peers):
 
 
 def known_rows(results, origin):
-    """Those measured already with the same programs on the same device."""
+    """The rows already measured with the same programs on the same device."""
     if not results.exists():
         return {}
     records = [json.loads(line) for line in results.read_text().splitlines()]
@@ -208,7 +208,7 @@ def main():
     results = programs.parent / "gpu-bench.jsonl"
     known, cut_off = known_rows(results, origin), []
     precisions = os.environ.get("PRECISIONS", "fp32").split()
-    if unknown := set(precisions) - {"fp32", "tf32"}:  # PyTorch rounds floats to bfloat16 only as autocast does: another model
+    if unknown := set(precisions) - {"fp32", "tf32"}:  # PyTorch has bfloat16 only with autocast, which is another model
         raise RuntimeError(f"PRECISIONS are fp32 and tf32, not {', '.join(unknown)}")
     for precision in precisions:
         for row in only:
@@ -233,5 +233,5 @@ def main():
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("gpu-bench: stopped"))
     programs = usable_programs(os.environ.get("GPU_BENCH_BUILD", "build-gpu"))
-    errors = open(programs.parent / "gpu-bench.log", "w")  # what contestants say on the way
+    errors = open(programs.parent / "gpu-bench.log", "w")  # messages of the contestants
     main()

@@ -1,16 +1,16 @@
-"""`make gpu-check`: whether Rondo computes on this machine's GPU what it computes on the CPU. A line a part, in under nine
-minutes; the exit status is 0 only if no part failed and there was a GPU.
+"""`make gpu-check`: whether Rondo computes on this machine's GPU what it computes on the CPU. One line per part, in under
+nine minutes; the exit status is 0 only if no part failed and there was a GPU.
 
 It needs the programs and Python, no compiler and no network: build-gpu/programs.tar.xz, of `make build-gpu`, may come from
-another machine. What the parts say at length lies in gpu-check/ beside the programs. These environment variables are for
-rehearsals without a GPU:
+another machine. The full output of the parts is in gpu-check/ beside the programs. These environment variables are for tests
+without a GPU:
 
     GPU_CHECK_BUILD=build   other programs; with those of an ordinary build, an emulated GPU
     GPU_CHECK_STEPS=20      length of the trainings
-    GPU_CHECK_PARTS=bd      these parts alone
-    GPU_CHECK_PATIENCE=3    so many times the time limits, which are made for 16 cores
+    GPU_CHECK_PARTS=bd      only these parts
+    GPU_CHECK_PATIENCE=3    a factor for the time limits, which are meant for 16 cores
 
-How fast the GPU is, is none of its business: bench/gpu_bench.py.
+Speed: bench/gpu_bench.py.
 """
 
 import itertools
@@ -30,7 +30,7 @@ from gpu_programs import top, usable_programs, why_no_gpu
 steps = int(os.environ.get("GPU_CHECK_STEPS", 200))
 patience = float(os.environ.get("GPU_CHECK_PATIENCE", 1))
 first_losses, first_tolerance, mean_tolerance = 20, 1e-4, 0.01
-sanitized_tests = 12  # at most, by each of the sanitizer's tools
+sanitized_tests = 12  # maximum for each of the sanitizer's tools
 
 
 class Failed(Exception):
@@ -42,7 +42,7 @@ class Skipped(Exception):
 
 
 class Run:
-    """A command in a process group of its own, which the part's time limit ends."""
+    """A command in its own process group, which is killed at the part's time limit."""
 
     all = []
 
@@ -55,7 +55,7 @@ class Run:
                                             env={**os.environ, **{k: str(v) for k, v in environment.items()}})
 
     def end(self, deadline):
-        """The exit status. Throws Failed if it has none at the deadline."""
+        """The exit status. Raises Failed if it is still running at the deadline."""
         try:
             return self.process.wait(max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
@@ -76,7 +76,7 @@ class Run:
 
 
 def end_all(runs, deadline):
-    """Their exit statuses; none is left running."""
+    """The exit statuses of the commands; none is left running."""
     statuses, late = [], None
     for run in runs:
         try:
@@ -106,7 +106,7 @@ class Check:
 
     # a
     def machine(self, deadline):
-        """What is measured."""
+        """The device, the driver and the build."""
         built = self.programs.parent / "built.txt"
         about = [built.read_text().strip() if built.exists() else "programs of this machine"]
         if shutil.which("nvidia-smi"):
@@ -121,7 +121,7 @@ class Check:
 
     # b, c
     def tests(self, names, shards, deadline, **environment):
-        """Runs test programs in shards, all at once. What became of how many tests."""
+        """Runs test programs in shards, in parallel. Returns the numbers of tests by outcome."""
         runs, reports = [], []
         for name, shard in itertools.product(names, range(shards)):
             report = self.folder / f"{name}.{shard}.json"
@@ -153,9 +153,9 @@ class Check:
         return passed, skipped
 
     def cpu_tests(self, deadline):
-        """The CPU's tests."""
+        """The tests for the CPU."""
         names = ["rondo_tests", "rondo_tests_double"]
-        threads = 2  # several, so that what depends on them is tested
+        threads = 2  # several, to test what depends on their number
         passed, skipped = self.tests(names, max(1, self.cores // 2), deadline, OMP_NUM_THREADS=threads)
         return f"{passed} passed, {skipped} skipped"
 
@@ -207,7 +207,7 @@ class Check:
             raise Skipped("compute-sanitizer is not there")
         if not self.times:
             raise Skipped("no test on the GPU passed, so none is chosen")
-        chosen = {}  # the quickest test of each suite
+        chosen = {}  # the fastest test of each suite
         for name in sorted(self.times, key=self.times.get):
             chosen.setdefault(name.split("/")[-2] if "/" in name else name.split(".")[0], name)
         only = ":".join(list(chosen.values())[:sanitized_tests])
@@ -225,8 +225,8 @@ class Check:
 
 
 def write_source(folder, symbols, between, batch, length):
-    """Text of a seeded source: half of the time the symbol that follows the last one in a fixed permutation, else any by
-    Zipf's law. Training text for an epoch of so many steps."""
+    """Random text with a fixed seed: with probability 1/2 the successor of the last symbol in a fixed permutation, else a
+    symbol drawn by Zipf's law. Training text for an epoch of this many steps."""
     folder.mkdir()
     source = random.Random(1)
     next_of = dict(zip(symbols, source.sample(symbols, len(symbols))))
@@ -240,7 +240,7 @@ def write_source(folder, symbols, between, batch, length):
                 any_symbol = source.choices(symbols, cum_weights=cumulated)[0]
                 symbol = next_of[symbol] if source.random() < 0.5 else any_symbol
                 line.append(symbol)
-            count -= len(line) + 1  # the end of the line is a symbol, too
+            count -= len(line) + 1  # the end of a line is a symbol, too
             yield between.join(line) + "\n"
     for name, count in (("train", batch * (length * steps + 1)), ("valid", 10 * batch), ("test", 10 * batch)):
         (folder / f"{name}.txt").write_text("".join(lines(count)))

@@ -1,8 +1,8 @@
-"""The programs that run on a machine with a GPU, which may have been built on another.
+"""The programs that run on a machine with a GPU; they may have been built on another machine.
 
     gpu_programs.py FROM TO PROGRAM...
 
-packs programs of the build folder FROM, stripped, with the libraries that the other machine may lack, into
+packs programs of the build folder FROM, stripped, with the libraries that the GPU machine may lack, into
 TO/programs.tar.xz. Next: bench/gpu_check.py, bench/gpu_bench.py, which unpack them.
 """
 
@@ -43,7 +43,7 @@ def pack(build, to, names):
         shutil.rmtree(to, ignore_errors=True)
         to.mkdir(parents=True)
         packed = to / "programs.tar.xz"
-        # So far back does it look for what it has seen: each program contains the same OpenBLAS.
+        # A dictionary large enough to find repetitions between programs: each contains the same OpenBLAS.
         method = {"id": lzma.FILTER_LZMA2, "preset": 3, "dict_size": 192 << 20}
         with lzma.open(packed, "w", filters=[method]) as file, tarfile.open(fileobj=file, mode="w") as archive:
             for path in sorted(folder.iterdir()):
@@ -52,8 +52,8 @@ def pack(build, to, names):
 
 
 def usable_programs(build):
-    """The folder of the programs of `build`, unpacked if they are packed, which find their libraries. Ends the process
-    with a line if there are none."""
+    """The folder of the programs of `build`, unpacked if they are packed, with their libraries. Ends the process with a
+    line if there are none."""
     folder = top / build
     programs, packed = folder / "bin", folder / "programs.tar.xz"
     lm = programs / "lm"
@@ -67,7 +67,7 @@ def usable_programs(build):
 
 
 def find_cublas(program):
-    """Puts cuBLAS into LD_LIBRARY_PATH where the program does not find it: CUDA's own, or that of PyTorch's packages."""
+    """Adds cuBLAS to LD_LIBRARY_PATH if the program does not find it: CUDA's own, or that of PyTorch's packages."""
     missing = [line.split()[0] for line in output_of("ldd", program).splitlines() if "not found" in line]
     folders = ["/usr/local/cuda/lib64", *glob.glob("/usr/local/cuda-*/lib64")]
     folders += [folder for path in sys.path for folder in sorted(glob.glob(f"{path}/nvidia/*/lib"))]
@@ -81,7 +81,7 @@ def find_cublas(program):
 
 
 def why_no_gpu(lm):
-    """In one line, as lm says it; empty where there is one. It looks for the GPU before it looks for data."""
+    """The reason in lm's words, in one line; empty if there is a GPU. lm looks for the GPU before it looks for data."""
     words = [lm, "train", "--recipe", "char-lstm", "--device", "cuda", "--data", top / "none"]
     said = subprocess.run(words, capture_output=True, text=True).stderr
     found = re.search(r"--device cuda: (.*); use --device cpu", said)

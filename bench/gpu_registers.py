@@ -1,8 +1,8 @@
-"""`make gpu-registers`: what each CUDA kernel takes of a multiprocessor, as ptxas says while it compiles: registers of a
-thread, shared memory of a block, and the bytes of local memory in which the rest of its registers lie. Needs nvcc and no
-GPU. The exit status is 1 if a kernel spills: such memory is hundreds of times slower than a register.
+"""`make gpu-registers`: the resources of each CUDA kernel, as reported by ptxas: registers per thread, shared memory per
+block, and the bytes of local memory for registers that do not fit (spills). Needs nvcc but no GPU. The
+exit status is 1 if a kernel spills: such memory is hundreds of times slower than a register.
 
-    gpu_registers.py NVCC [sm_90 [MOST]]     MOST: so many kernels of those with the most registers (default: all)
+    gpu_registers.py NVCC [sm_90 [MOST]]     MOST: only this many kernels, those with the most registers
 """
 
 import concurrent.futures

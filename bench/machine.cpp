@@ -1,4 +1,4 @@
-// The machine, as Linux's /proc tells of it.
+// The machine, according to Linux's /proc.
 #include "bench/machine.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 namespace rondo {
 namespace {
 
-/// What follows `key` in the lines "KEY : VALUE" of a file; empty if it is not there.
+/// The value of `key` in the lines "KEY : VALUE" of a file; empty if there is none.
 std::string line_of(const std::string& file, const std::string& key) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
@@ -32,7 +32,7 @@ double ticks_per_second() { return static_cast<double>(sysconf(_SC_CLK_TCK)); }
 /// Enough independent sums to hide the latency of two multiply-add units; all in registers.
 constexpr int sums = 12;
 
-/// Runs so many rounds of multiply-adds, and returns something that depends on all of them.
+/// Runs `rounds` rounds of multiply-adds, and returns a value that depends on all of them.
 real multiply_add(int64_t rounds, real factor) {
   Vec sum[sums];
   for (int i = 0; i < sums; ++i) sum[i] = Vec(static_cast<real>(i));
@@ -118,7 +118,7 @@ bool wait_for_idle_machine() {
     std::this_thread::sleep_for(std::chrono::duration<double>(look));
     if ((used_by_others() - used) / (now() - start) < busy_share) return true;
     if (now() - begin > at_most) {
-      at_most = look;  // it will not be idle later either
+      at_most = look;  // it will not become idle later
       return false;
     }
     if (now() - begin > silent && !said) {

@@ -6,10 +6,10 @@
 
 namespace rondo {
 
-/// What bench/peers.py needs to know of it.
+/// What bench/peers.py needs to know about it.
 Peer::Json mixture_shape();
 
-/// Does it on request (bench/worker.h).
+/// Runs it on request (bench/worker.h).
 void mixture_on_request();
 
 }  // namespace rondo

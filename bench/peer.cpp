@@ -16,7 +16,7 @@
 namespace rondo {
 namespace {
 
-/// Starts a program from PATH with these files as its input and output. Throws Error if there is none.
+/// Starts a program from PATH with these files as its input and output. Throws Error if it does not exist.
 pid_t start(std::vector<std::string> command, std::vector<std::string> environment, int input, int output) {
   const auto pointers = [](std::vector<std::string>& texts) {
     std::vector<char*> result;
@@ -55,7 +55,7 @@ std::array<int, 2> new_pipe() {
 }  // namespace
 
 Peer::Peer(const std::vector<std::string>& command, const Environment& environment) : program_(command[0]) {
-  std::signal(SIGPIPE, SIG_IGN);  // a process that has ended is an error to report
+  std::signal(SIGPIPE, SIG_IGN);  // writing to an ended process is an error, which is reported
   const auto [its_input, our_output] = new_pipe();
   const auto [our_input, its_output] = new_pipe();
   to_ = fdopen(our_output, "w");

@@ -1,6 +1,6 @@
-// A training in a process of its own: lm's or PyTorch's. All speak one protocol: the first line that a
-// process prints is a JSON object on what it is; then it answers each line that it reads with a JSON object.
-// It ends with its input. See bench/worker.h and bench/peers.py.
+// A training in a process of its own: lm's or PyTorch's. All use one protocol: the first line that a process
+// prints is a JSON object that describes it; then it answers each line that it reads with a JSON object. It
+// ends with its input. See bench/worker.h and bench/peers.py.
 #pragma once
 
 #include <sys/types.h>
@@ -18,13 +18,14 @@ class Peer {
   using Json = nlohmann::ordered_json;
   using Environment = std::map<std::string, std::string>;
 
-  /// Starts a program, with these variables set besides our own. Throws Error if it does not start.
+  /// Starts a program, with these environment variables in addition to our own. Throws Error if it does not
+  /// start.
   Peer(const std::vector<std::string>& command, const Environment& environment);
   ~Peer();
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
 
-  /// What it says next; throws Error if the process ends instead. First of all, what it is.
+  /// The next object; throws Error if the process ends instead. The first one describes the process.
   Json read();
   Json ask(const std::string& line);
   pid_t pid() const { return pid_; }

@@ -1,5 +1,5 @@
-"""Recurrent layers in PyTorch: nn.LSTM where it serves, else loops over cells as one writes them in Python, under the names of
-Rondo's recipes. What they compute stands, with equations and papers, in nn/cells/. Next: bench/peers.py, which trains them.
+"""Recurrent layers in PyTorch: nn.LSTM where possible, else loops over cells as usually written in Python, under the names of
+Rondo's recipes. The equations and papers are in nn/cells/. Next: bench/peers.py, which trains them.
 """
 
 import torch
@@ -8,12 +8,12 @@ from torch.nn import functional as F
 
 
 class LSTM(nn.Module):
-    """nn.LSTM, with recurrent weights dropped per chunk where asked for (Merity et al. 2018)."""
+    """nn.LSTM, optionally with recurrent weights dropped per chunk (Merity et al. 2018)."""
 
     def __init__(self, model, sizes):
         super().__init__()
         self.weight_drop = model["weight_drop"]
-        # Layers of one size are one module, which has dropout between them.
+        # Layers of equal size are one module, which applies dropout between them.
         if len(set(sizes)) == 1:
             self.modules_of_layers = nn.ModuleList(
                 [nn.LSTM(sizes[0], sizes[1], len(sizes) - 1, dropout=model["dropout"])])
@@ -165,7 +165,7 @@ class Integration(nn.Module):
         Wx = self.W(x)
         if not self.hoisted:
             return (Wx,)
-        # (alpha Wx + beta1) Uh + (beta2 Wx + b): all that needs no h.
+        # (alpha Wx + beta1) Uh + (beta2 Wx + b): the factors that do not depend on h.
         return torch.addcmul(self.beta1, self.alpha, Wx), torch.addcmul(self.b, self.beta2, Wx)
 
     def forward(self, projected, Uh):
@@ -303,13 +303,13 @@ class DTRNN(Cell):
 
 
 def batch_norm(x, gamma):
-    """By the statistics of each step of x [.., B, width]."""
+    """With the statistics of each step of x [.., B, width]."""
     variance, mean = torch.var_mean(x, dim=-2, unbiased=False, keepdim=True)
     return gamma * (x - mean) * torch.rsqrt(variance + 1e-5)
 
 
 class BNLSTM(Cell):
-    """Cooijmans et al. 2016, as it trains; without the population statistics."""
+    """Cooijmans et al. 2016, in training mode; without the population statistics."""
     state_count = 2
 
     def __init__(self, inputs, hidden, hoisted):

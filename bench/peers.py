@@ -3,16 +3,16 @@
     peers.py [MODEL VARIANT THREADS [DEVICE PRECISION]]
     peers.py ceilings DEVICE
 
-Without arguments it says what it is and waits for the end of its input; `ceilings` says how fast a GPU multiplies and moves
-memory. DEVICE is cpu or cuda; PRECISION, of the products of floats there, fp32 or tf32. MODEL is a JSON object with the
-settings of a recipe. Answers each line of input, a number of seconds, by training for at least so long and printing a JSON
-object with symbols and seconds; the first line printed says what runs. It waits for input without using the CPU. Next:
-bench/peer_cells.py; bench/bench.cpp and bench/gpu_bench.py, which ask.
+Without arguments it describes itself and waits for the end of its input; `ceilings` measures how fast a GPU multiplies and
+moves memory. DEVICE is cpu or cuda; PRECISION, for products of floats on a GPU, is fp32 or tf32. MODEL is a JSON object with
+the settings of a recipe. It answers each line of input, a number of seconds, by training for at least this time and printing a
+JSON object with symbols and seconds; the first line printed describes what runs. It waits for input without using the CPU.
+Next: bench/peer_cells.py; bench/bench.cpp and bench/gpu_bench.py, which start it.
 
-VARIANT is how a cell is written: `common`, with all of a step inside the step, or `hoisted`, with the input projections of
-all steps before the loop; `compiled` and `compiled_step` are the latter with the layer, or its step alone, under
-torch.compile. The `common` LSTM is nn.LSTM. `probabilities` and `logarithms` are no trainings, but two ways to a mixture;
-MODEL is then the shape of bench/mixture.h.
+VARIANT is how a cell is written: `common`, with everything inside the step, or `hoisted`, with the input projections of all
+steps before the loop; `compiled` and `compiled_step` are `hoisted` with the layer, or only its step, under torch.compile. The
+`common` LSTM is nn.LSTM. `probabilities` and `logarithms` are not trainings but two ways to compute a mixture; MODEL is then
+the shape of bench/mixture.h.
 """
 
 import ctypes
@@ -38,8 +38,8 @@ def mixture_loss(log_prior, logits, targets):
 
 
 class Mixture(nn.Module):
-    """The loss of a mixture of softmaxes, Yang et al. 2018. It mixes the targets' probabilities alone, where the
-    authors' code mixes those of all symbols."""
+    """The loss of a mixture of softmaxes, Yang et al. 2018. It mixes only the targets' probabilities; the authors' code
+    mixes those of all symbols."""
 
     def __init__(self, width, experts, latent_width):
         super().__init__()
@@ -123,7 +123,7 @@ class Training:
 
 class MixtureAlone:
     """The output layer of a mixture of softmaxes with its loss and gradients: in `probabilities` of all symbols, as
-    Yang et al. 2018 compute it, or in `logarithms` of the targets' alone, as Mixture does."""
+    Yang et al. 2018 compute it, or in `logarithms` of only the targets', as Mixture does."""
 
     implementation = "no"
 
@@ -158,7 +158,7 @@ def train(it, seconds):
     start, symbols = time.perf_counter(), 0
     while time.perf_counter() - start < seconds:
         symbols += it.update()
-    nats = it.last.item()  # only now: a GPU works on while Python goes on
+    nats = it.last.item()  # only now: it waits for the GPU
     answer = {"symbols": symbols, "seconds": time.perf_counter() - start, "nats": nats}
     if it.last.is_cuda:
         torch.cuda.synchronize()
@@ -167,11 +167,11 @@ def train(it, seconds):
 
 
 def ceilings(device):
-    """What a GPU multiplies in a second, in floating-point operations of products of 8192 x 8192 numbers, and the bytes
-    that it moves in copies of a gigabyte, read and written."""
+    """Floating-point operations per second of a GPU in products of 8192 x 8192 numbers, and bytes per second in copies of
+    a gigabyte, read and written."""
     def seconds(work, repeats=10):
         times = []
-        for _ in range(repeats + 2):  # two to warm up
+        for _ in range(repeats + 2):  # two for warming up
             torch.cuda.synchronize()
             start = time.perf_counter()
             work()
@@ -195,7 +195,7 @@ def set_precision(precision):
 
 
 def kernels():
-    """The libraries behind the matrix products, and the kernels that they chose where they tell."""
+    """The libraries of the matrix products, and the kernels that they chose, if they report them."""
     if torch.backends.mkl.is_available():
         lines = torch.__config__.show().splitlines()
         version = next((line.split("Version")[1].split("-")[0].strip() for line in lines if "Math Kernel" in line), "")

@@ -1,4 +1,4 @@
-// The products of recurrent weights. Packed and BLAS take turns, so that both see the same machine.
+// The products of recurrent weights. Packed and BLAS take turns, so that both run under the same conditions.
 #include "bench/products.h"
 
 #include <cblas.h>
@@ -27,7 +27,7 @@ Tensor random(int64_t rows, int64_t columns, uint64_t seed) {
 
 template <class Product>
 double seconds_a_call(const Product& product) {
-  product();  // packs, and warms the cache
+  product();  // packs the weight, and warms the cache
   int64_t calls = 0;
   const double start = now();
   double end = start;
@@ -37,10 +37,10 @@ double seconds_a_call(const Product& product) {
 
 struct Speeds {
   double packed, blas, ratio;  // GFLOP/s, and the median ratio of the turns
-  std::string taken;           // whom weight_gemm() takes
+  std::string taken;           // what weight_gemm() chooses
 };
 
-/// c += x op(W) by BLAS, whatever gemm() would take.
+/// c += x op(W) by BLAS, whatever gemm() would choose.
 void by_blas(const Tensor& x, const Tensor& W, Transpose transpose, const Tensor& c) {
   const auto stride = [](const Tensor& it) { return static_cast<int>(it.row_stride()); };
   cblas_sgemm(CblasRowMajor, CblasNoTrans, transpose == Transpose::yes ? CblasTrans : CblasNoTrans,
@@ -56,7 +56,7 @@ std::string taken(const Tensor& x, const Tensor& W, Transpose transpose, const T
   return name.substr(name.rfind(' ') + 1);
 }
 
-/// c += x op(W), where W [4H, H] as the cells have it; forward x [rows, H] W^T, backward x [rows, 4H] W.
+/// c += x op(W), where W is [4H, H], as in the cells; forward x [rows, H] W^T, backward x [rows, 4H] W.
 Speeds measure(int64_t H, int64_t rows, bool forward) {
   const Transpose as_it_lies = forward ? Transpose::yes : Transpose::no;
   const Transpose other = forward ? Transpose::no : Transpose::yes;

@@ -1,4 +1,4 @@
-// What the benchmark of one recipe found.
+// The results of one recipe's benchmark: see report.h.
 #include "bench/report.h"
 
 #include <fmt/format.h>

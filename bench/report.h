@@ -1,4 +1,4 @@
-// What the benchmark of one recipe found, and how it is printed.
+// The results of one recipe's benchmark, and how they are printed.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace rondo {
 
-/// One who trains the recipe, and what was measured of it.
+/// A program that trains the recipe, and what was measured of it.
 struct Contestant {
   Contestant(const std::vector<std::string>& command, const Peer::Environment& environment)
       : process(command, environment) {}
@@ -17,12 +17,12 @@ struct Contestant {
   Peer process;
   Peer::Json introduction;
   std::string name;
-  std::vector<double> rates;  // symbols a second, round by round
+  std::vector<double> rates;  // symbols per second, round by round
   double peak_bytes = 0;
   int64_t system_allocations = 0;
 };
 
-/// Whether the machine was ours: before each turn, and while it ran.
+/// Whether the machine was otherwise idle, before and during each turn.
 class Idleness {
  public:
   void wait();
@@ -37,11 +37,11 @@ class Idleness {
   int64_t turns_ = 0, disturbed_ = 0, started_busy_ = 0;
 };
 
-/// Symbols a second and peak memory of each, the first of them lm, and lm's ratio to the others.
+/// Prints symbols per second and peak memory of each, and the ratio of lm, the first one, to the others.
 void report_speeds(const std::vector<std::unique_ptr<Contestant>>& all);
 
-/// lm's time by kind of work and by entry, from its answer to "profile"; and its GFLOP/s beside `peaks`, the
-/// machine's in each round.
+/// Prints lm's time by kind of work and by entry, from its answer to "profile", and its GFLOP/s beside
+/// `peaks`, those of the machine in each round.
 void report_profile(const Contestant& lm, const Peer::Json& profile, const std::vector<double>& peaks);
 
 }  // namespace rondo

@@ -108,7 +108,7 @@ void train_on_request(const std::string& recipe_file, const std::vector<std::str
       training.trainer.begin_next_epoch();
       training.trainer.next_batch();
     }
-    training.trainer.set_replay(!profiling());  // what is replayed cannot be watched
+    training.trainer.set_replay(!profiling());  // a replayed step cannot be profiled
     training.trainer.step();
     if (device == Device::cpu) training.trainer.metrics();
     return training.task.chunk().scored;

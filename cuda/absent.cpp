@@ -1,4 +1,5 @@
-// The GPU in a build without CUDA: not there. Asking for it is refused before any of this is reached.
+// The GPU in a build without CUDA: unavailable. Requests for it are refused before anything else here is
+// called.
 #include "cuda/runtime.h"
 #include "tensor/error.h"
 

@@ -1,5 +1,5 @@
 // What a kernel of tensor/launch.h needs on a GPU: thread indices, sums over a block, launches on the one
-// stream. It deliberately knows no Tensor. Only the nvcc pass includes it.
+// stream. Only the nvcc pass includes it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace rondo::cuda {
 
 constexpr int block_threads = 256;
 
-// Kernels are HD, so what they call has a host side as well: there a block is one thread.
+// Kernels are HD, so the functions that they call need a host version as well: there a block is one thread.
 __host__ __device__ inline int64_t thread() {
 #ifdef __CUDA_ARCH__
   return threadIdx.x;

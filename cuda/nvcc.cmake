@@ -1,5 +1,5 @@
-# Looks for nvcc >= 12.4 (RONDO_NVCC; nvcc_problem says what is wrong, empty: nothing), and decides about RONDO_CUDA where
-# the user has not.
+# Looks for nvcc >= 12.4 (RONDO_NVCC; nvcc_problem says what is wrong, or is empty), and sets RONDO_CUDA if the user has
+# not.
 include(CheckLanguage)
 find_program(RONDO_NVCC nvcc PATHS /usr/local/cuda/bin)
 
@@ -21,7 +21,7 @@ else()
   endif()
 endif()
 
-# What the kernel says of the driver, where there is one.
+# Where the kernel describes the driver, if there is one.
 set(RONDO_GPU_DRIVER /proc/driver/nvidia/version CACHE FILEPATH "A file that is there where a GPU's driver is loaded")
 if(RONDO_CUDA STREQUAL "AUTO")
   if(EXISTS ${RONDO_GPU_DRIVER} AND NOT nvcc_problem)

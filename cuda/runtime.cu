@@ -1,4 +1,4 @@
-// The GPU: its one stream, its memory, its library of products.
+// The GPU: its one stream, its memory, its matrix products (cuBLAS).
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 namespace rondo::cuda {
 namespace {
 
-/// cuBLAS on our stream. Made by the first product, never destroyed, as tensors in static storage are not.
+/// cuBLAS on our stream. Created by the first product and never destroyed, like tensors in static storage.
 cublasHandle_t blas() {
   static const cublasHandle_t handle = [] {
     cublasHandle_t made = nullptr;
@@ -48,7 +48,7 @@ std::string why_not() {
 
 }  // namespace
 
-/// Work fails when it runs, which is after it was asked for.
+/// Work fails when it runs, which is later than its launch.
 void check_status(cudaError_t status, const char* what) {
   check(status == cudaSuccess,
         "[cuda] the GPU failed at or before {}: {}; if it fails again, use --device cpu", what,
@@ -83,7 +83,7 @@ void* system_block(std::size_t bytes) {
   void* block = nullptr;
   const cudaError_t status = cudaMalloc(&block, bytes);
   if (status == cudaErrorMemoryAllocation) {
-    cudaGetLastError();  // it is not an error of what comes next
+    cudaGetLastError();  // clears it, so that later calls do not report it
     return nullptr;
   }
   check_status(status, "allocating memory");
@@ -104,12 +104,12 @@ void* pinned_block(std::size_t bytes) {
   return block;
 }
 void free_pinned_block(void* block) {
-  cudaStreamSynchronize(stream());  // what is queued may read it still; a GPU that has failed reads nothing
+  cudaStreamSynchronize(stream());  // queued work may still read it; ignore the error of a failed GPU
   cudaFreeHost(block);
 }
 
 namespace {
-bool recording = false;  // a graph, which would read the host's memory when it is long gone
+bool recording = false;  // a graph, which would read host memory after it was freed
 }
 
 void upload(void* to, const void* from, std::size_t bytes) {
@@ -146,7 +146,7 @@ void count_launch() { ++launch_count; }
 std::int64_t launches() { return launch_count; }
 
 Graph::Graph(const std::function<void()>& work) {
-  blas();  // made before: its memory is none that a recording may ask for
+  blas();  // created before, because a recording must not allocate its memory
   const std::int64_t before = launch_count;
   check_status(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeRelaxed), "beginning a graph");
   cudaGraph_t recorded = nullptr;
@@ -190,8 +190,8 @@ cublasComputeType_t compute_type() {
   }
 }
 
-/// cuBLAS counts by columns: the transpose of c = a b is c^T = b^T a^T, and a row-major matrix is, by
-/// columns, its own transpose. The algorithm is the one that its heuristic names first.
+/// cuBLAS is column-major: a row-major matrix is its transpose there, and c = a b is computed as c^T = b^T
+/// a^T. The algorithm is the first choice of its heuristic.
 template <class Number>
 void multiply(cudaDataType_t type, cublasComputeType_t compute, int m, int n, int k, Matrix<const Number> a,
               Matrix<const Number> b, Number beta, Matrix<Number> c) {

@@ -1,4 +1,4 @@
-// What sources of the CUDA pass share: the one stream, and the check of what CUDA answers.
+// What sources of the CUDA pass share: the one stream, and the check of CUDA's status codes.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -8,13 +8,13 @@ namespace rondo::cuda {
 /// The oldest major compute capability that the program is built for (CMAKE_CUDA_ARCHITECTURES).
 constexpr int oldest_capability = 8;
 
-/// On which everything runs. Made by the first call.
+/// The stream on which everything runs, created by the first call.
 cudaStream_t stream();
 
-/// Notes a kernel or a product that is launched, or recorded.
+/// Counts a kernel or a product that is launched or recorded.
 void count_launch();
 
-/// Throws Error with what failed, and CUDA's words.
+/// Throws Error with what failed and CUDA's message.
 void check_status(cudaError_t status, const char* what);
 
 }  // namespace rondo::cuda

@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view line_start_name = "<s>", line_end_name = "</s>", blank_name = "<space>";
 constexpr double log10_of_zero = -99, zero = -std::numeric_limits<double>::infinity();
 
-/// How a file calls a symbol.
+/// The name of a symbol in a file.
 std::string name_of(const std::string& symbol, Unit unit) {
   if (symbol == line_end_symbol(unit)) return std::string(line_end_name);
   if (unit == Unit::words) {
@@ -36,7 +36,7 @@ std::string name_of(const std::string& symbol, Unit unit) {
   return symbol == "\\" ? symbol : escape_symbol(symbol);
 }
 
-/// The way back; nothing if a text of the unit cannot hold it. Not for `<s>`.
+/// The inverse; nothing if a text of the unit cannot contain the symbol. Not for `<s>`.
 std::optional<std::string> symbol_of(std::string_view name, Unit unit) {
   if (name == line_end_name) return std::string(line_end_symbol(unit));
   if (unit == Unit::words) return std::string(name);
@@ -78,7 +78,7 @@ class Reader {
           fmt::format("{}:{}: {}", name_, number_, fmt::vformat(text, fmt::make_format_args(arguments...))));
   }
 
-  /// Goes to the next line that is not blank; white space around it is gone. False at the end.
+  /// Goes to the next line that is not blank, and removes the white space around it. False at the end.
   bool next_line() {
     do {
       if (rest_.empty()) return false;
@@ -95,7 +95,7 @@ class Reader {
     check_here(next_line(), "the file ends here, where {} is expected: is it cut short?", expected);
   }
 
-  /// "ngram 1=10" and so on, to the line of the first section.
+  /// Reads "ngram 1=10" and so on, up to the line of the first section.
   void read_counts() {
     for (need_line("ngram 1=..."); !line_.starts_with('\\'); need_line("\\1-grams:")) {
       std::string_view left = line_;
@@ -129,7 +129,7 @@ class Reader {
     check_here(line_ == header, "expected {}: '{}'", header, line_);
   }
 
-  /// Reads the lines of a section, and the line behind it; hands each n-gram to `use`.
+  /// Reads the lines of a section and the line after it; passes each n-gram to `use`.
   template <class Use>
   void read_section(int order, const Use& use) {
     Entry entry;
@@ -164,7 +164,7 @@ class Reader {
     entry.words.erase(entry.words.begin());
   }
 
-  /// Natural, of the decimal one.
+  /// The natural logarithm, from the text of the decimal one.
   double logarithm(std::string_view text) const {
     double value = 0;
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -187,7 +187,7 @@ class Reader {
         weight_of_start = weight;
         return;
       }
-      // A text without line ends has none: other toolkits ask for the name all the same.
+      // A text without line ends has no such symbol, but other toolkits require the name.
       if (name == line_end_name && unit != Unit::words && entry.log_probability == zero) return;
       const auto symbol = symbol_of(name, unit);
       check_here(symbol.has_value(), "'{}' cannot come from text read as {}", name, to_string(unit));
@@ -198,15 +198,15 @@ class Reader {
                "{} is not among the unigrams: the end of each line is scored", line_end_name);
     check_here(!unigrams.empty(), "no unigram but {}", line_start_name);
     const auto V = static_cast<std::int32_t>(unigrams.size());
-    unigrams.push_back({empty, V, zero, weight_of_start});  // no n-gram begins with it if it is not there
+    unigrams.push_back({empty, V, zero, weight_of_start});  // if the file has none, no n-gram begins with it
     NgramModel model(V);
     model.add_order(unigrams);
     return model;
   }
 
   void add_ngrams(NgramModel& model, int order) {
-    std::vector<std::pair<NgramModel::Ngram, std::int64_t>> found;  // with its line
-    const std::int64_t bytes = 2 * (order + 1);  // a line has that many or more, whatever \data\ says
+    std::vector<std::pair<NgramModel::Ngram, std::int64_t>> found;  // with its line number
+    const std::int64_t bytes = 2 * (order + 1);  // the minimum of a line; the count in \data\ may be wrong
     found.reserve(static_cast<std::size_t>(std::min(count(order), std::ssize(rest_) / bytes)));
     const bool highest = order == std::ssize(counts_);
     read_section(order, [&](const Entry& entry) {
@@ -247,7 +247,7 @@ class Reader {
   }
 
   std::string name_, text_;
-  std::string_view rest_, line_;  // what has not been read; the line that has
+  std::string_view rest_, line_;  // the unread rest; the current line
   std::int64_t number_ = 0;       // of the line, from 1
   std::vector<std::int64_t> counts_;
   Vocabulary vocabulary_;

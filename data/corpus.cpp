@@ -17,14 +17,14 @@ namespace {
 constexpr std::array<std::string_view, 3> split_names = {"train", "valid", "test"};  // in the order of Split
 constexpr std::string_view no_test = "this corpus has no test text (test.txt): choose train or valid";
 
-/// Keeps the text's digest and notes, and returns it.
+/// Adds the text's digest and notes to the corpus, and returns the text.
 Text take(CorpusText& corpus, Text text) {
   corpus.files.push_back({text.name, text.sha256});
   corpus.notes.insert(corpus.notes.end(), text.notes.begin(), text.notes.end());
   return text;
 }
 
-/// The first good place to cut in [ideal, limit): a line's begin, a word's begin, a symbol's begin.
+/// The best place to cut in [ideal, limit): the first start of a line, else of a word, else of a symbol.
 std::size_t cut_place(std::string_view text, std::size_t ideal, std::size_t limit) {
   const auto after = [&](auto is_separator) {
     std::size_t at = ideal;
@@ -34,7 +34,7 @@ std::size_t cut_place(std::string_view text, std::size_t ideal, std::size_t limi
   std::size_t at = after([](char c) { return c == '\n'; });
   if (at == limit) at = after(is_space);
   if (at < limit) return at;
-  constexpr int continuation = 0x80;  // the upper two bits of a UTF-8 byte that begins nothing
+  constexpr int continuation = 0x80;  // the upper two bits of a UTF-8 continuation byte
   for (at = ideal; at + 1 < limit && (text[at] & 0xc0) == continuation;) ++at;
   return at;
 }

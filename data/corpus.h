@@ -1,8 +1,8 @@
-// The corpus: finds training, validation and test text, and encodes it. It deliberately downloads nothing,
-// guesses no unit and makes no vocabulary of its own: see data/vocabulary.h. Read next: data/streams.h.
+// The corpus: finds training, validation and test text, and encodes it. It downloads nothing and guesses
+// no unit. Read next: data/streams.h.
 //
-// A Text is the symbols of one split, and Encoded are its ids; CorpusText has the texts of all splits, and
-// Corpus their ids: the vocabulary, which is made of texts, lies between the two.
+// Text and Encoded are the symbols and the ids of one split; CorpusText and Corpus are those of all splits.
+// The vocabulary (data/vocabulary.h) is made from the former and gives the latter.
 #pragma once
 
 #include <cstdint>
@@ -32,24 +32,24 @@ struct CorpusText {
   Text train, valid;
   std::optional<Text> test;
   std::vector<FileDigest> files;   // every file that was read
-  std::vector<std::string> notes;  // what the user should be told: what was normalised, how it was split
+  std::vector<std::string> notes;  // for the user: what was normalised, how it was split
 
   const Text& at(Split split) const;  // InputError if there is no test text
 };
 
-/// Whether a text may come through a pipe: one that a user has just named, as <(command) is, but none that a
-/// run has noted, which nobody may be writing into.
+/// Whether a text may be a pipe: yes if the user has just named it, such as <(command); no if a run has
+/// recorded it, because nobody may be writing into it.
 enum class Pipes { accepted, refused };
 
 /// `path` is a folder with train.txt, valid.txt and perhaps test.txt; or one text file, whose last two
-/// twentieths become valid and test, cut at ends of lines; where a line is longer than that, between words or
-/// else symbols. InputError for whatever is missing, empty, unreadable, or too short to cut.
-/// The files of a folder are no pipes.
+/// twentieths become valid and test, cut at ends of lines; if a line is longer than that, between words or
+/// else symbols. InputError for anything missing, empty, unreadable, or too short to cut, and for pipes in a
+/// folder.
 CorpusText open_corpus(const std::filesystem::path& path, Unit unit, Pipes pipes = Pipes::accepted);
 
 /// One text made of many files, in C-locale order of their paths: every tenth block of `block_lines` lines is
-/// held out as validation text. A file's last line gets a newline if it has none; empty files are passed
-/// over. No test text. InputError if there are no files, or fewer than ten blocks.
+/// held out as validation text. A last line without a newline gets one; empty files are skipped. No
+/// test text. InputError if there are no files, or fewer than ten blocks.
 CorpusText corpus_of_files(std::vector<std::filesystem::path> paths, std::int64_t block_lines, Unit unit);
 
 struct Corpus {

@@ -1,5 +1,5 @@
-// Atomic writing, appending, and reading by lines: see files.h. POSIX calls, since the standard library has
-// no fsync, and follows links.
+// Atomic writing, appending, and reading by lines: see files.h. POSIX calls, because the standard library
+// has no fsync and follows links.
 #include "data/files.h"
 
 #include <fcntl.h>
@@ -30,16 +30,16 @@ class File {
   operator int() const { return file_; }
   bool is_open() const { return file_ >= 0; }
   int release() { return std::exchange(file_, -1); }
-  /// Closes now and says whether that went well: a full disk may show only here.
+  /// Closes now; returns whether it succeeded: a full disk may be reported only here.
   bool close_now() { return close(std::exchange(file_, -1)) == 0; }
 
  private:
   int file_;
 };
 
-constexpr std::size_t block_size = 1 << 16;  // what is read at once
+constexpr std::size_t block_size = 1 << 16;  // bytes read at once
 
-/// True when everything is written; otherwise errno says why.
+/// True if everything was written; otherwise errno says why.
 bool write_all(int file, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(file, bytes.data(), bytes.size());
@@ -50,8 +50,8 @@ bool write_all(int file, std::string_view bytes) {
   return true;
 }
 
-/// Opens a file of lines. InputError for anything but a file, and with O_NOFOLLOW for a link; a pipe without
-/// a writer is not waited for.
+/// Opens a file of lines. InputError for anything but a file, and with O_NOFOLLOW for a link; it does not
+/// wait for the writer of a pipe.
 template <class Kind>
 File open_lines(const std::filesystem::path& path, int flags) {
   File file(path, flags | O_NONBLOCK);
@@ -79,14 +79,14 @@ void check_has_lines(bool ok, const std::filesystem::path& path) {
               path.string(), longest_line);
 }
 
-/// So that a power cut does not take away the name of a file that is complete.
+/// So that a power cut does not lose the name of a complete file.
 void sync_folder_of(const std::filesystem::path& path) {
   const std::filesystem::path parent = path.parent_path();
   const File folder(parent.empty() ? "." : parent, O_RDONLY | O_DIRECTORY);
   check_system(folder.is_open() && fsync(folder) == 0, "cannot sync the folder of {}", path.native());
 }
 
-/// Behind the last newline before `limit`; 0 where there is none.
+/// The position after the last newline before `limit`; 0 if there is none.
 std::int64_t end_of_lines(const File& file, const std::filesystem::path& path, std::int64_t limit) {
   const std::int64_t least = std::max<std::int64_t>(0, limit - std::int64_t{longest_line});
   std::string block(block_size, '\0');
@@ -102,7 +102,7 @@ std::int64_t end_of_lines(const File& file, const std::filesystem::path& path, s
   return 0;
 }
 
-/// The bytes from `begin` to `end`, which the file has.
+/// The bytes from `begin` to `end`, which must exist.
 std::string part_of(const File& file, const std::filesystem::path& path, std::int64_t begin,
                     std::int64_t end) {
   std::string bytes(static_cast<std::size_t>(end - begin), '\0');
@@ -115,20 +115,20 @@ std::string part_of(const File& file, const std::filesystem::path& path, std::in
   return bytes;
 }
 
-/// Where a file of lines goes on.
+/// Where a file of lines continues.
 struct Place {
-  std::int64_t position;       // behind the last byte that stays
-  bool lacks_newline = false;  // of the line that ends there
+  std::int64_t position;       // after the last byte that is kept
+  bool lacks_newline = false;  // the line that ends there
 };
 
-/// Behind the last whole line; what follows, a process that was killed has left.
+/// After the last whole line; a killed process may have left a part of a line after it.
 Place behind_whole_lines(const File& file, const std::filesystem::path& path, const IsWhole& is_whole) {
   const std::int64_t size = size_of(file, path), end = end_of_lines(file, path, size);
   if (end < size && is_whole(part_of(file, path, end, size))) return {size, true};
   return {end};
 }
 
-/// Where a LineFile goes on. InputError where no such line ends there as this program writes.
+/// Where a LineFile continues. InputError if no line as this program writes it ends there.
 Place place_of(const File& file, const std::filesystem::path& path, std::int64_t position,
                const IsWhole& is_whole) {
   const Place place =
@@ -153,12 +153,12 @@ void write_atomically(const std::filesystem::path& path, const std::function<voi
   const bool existed = std::filesystem::exists(path, ignored);
   const char* const intact = existed ? " (what it held before is intact)" : "";
   const auto check_written = [&](bool ok) { check_system(ok, "cannot write {}{}", path.native(), intact); };
-  unlink(partial.c_str());  // what a killed process has left, or a link: the file is a new one, or is none
+  unlink(partial.c_str());  // of a killed process, or a link: the file must be new
   File file(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
   check_system(file.is_open(), "cannot write {}{}: cannot make {}", path.native(), intact, partial.native());
   struct Removal {
     const std::filesystem::path& partial;
-    ~Removal() { unlink(partial.c_str()); }  // whatever fails; once it is renamed, nothing is there
+    ~Removal() { unlink(partial.c_str()); }  // after any failure; after the rename there is nothing to remove
   } const removal{partial};
   write_to([&](std::string_view piece) { check_written(write_all(file, piece)); });
   check_written(fsync(file) == 0);
@@ -180,7 +180,7 @@ void write_atomically(const std::filesystem::path& path, std::string_view bytes)
 void read_lines(const std::filesystem::path& path,
                 const std::function<void(std::string_view, bool ended)>& use) {
   const File file = open_lines<InputError>(path, O_RDONLY);
-  std::string block(block_size, '\0'), rest;  // rest: the begin of a line whose end is in a later block
+  std::string block(block_size, '\0'), rest;  // rest: the start of a line that ends in a later block
   for (;;) {
     const ssize_t count = read(file, block.data(), block.size());
     check_system(count >= 0, "cannot read {}", path.native());

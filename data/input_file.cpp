@@ -1,5 +1,5 @@
-// Files of a known kind and size. POSIX calls: the standard library can neither open a pipe without waiting
-// nor ask an open file what it is.
+// Regular files of known size. POSIX calls: the standard library can neither open a pipe without waiting nor
+// tell the type of an open file.
 #include "data/input_file.h"
 
 #include <fcntl.h>
@@ -56,7 +56,7 @@ std::string read_regular_file(const std::filesystem::path& path, std::uint64_t m
 
 std::string sha256_hex(const InputFile& file, std::uint64_t begin) {
   Sha256 digest;
-  std::string part(std::size_t{1} << 18, '\0');  // stays in cache
+  std::string part(std::size_t{1} << 18, '\0');  // fits into the cache
   while (begin < file.size()) {
     part.resize(std::min<std::uint64_t>(part.size(), file.size() - begin));
     file.read(begin, part);

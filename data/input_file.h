@@ -1,6 +1,6 @@
-// Files of a known kind and size, open for reading: judged by their size and read in parts, so that nothing
-// is taken for a file that hangs (a pipe), never ends (a device) or has no memory to be read into. Texts that
-// a user names may come through a pipe: read_file of data/text.h reads those.
+// Regular files of known size, open for reading: their size is checked first and they are read in parts, so
+// that no input hangs (a pipe), never ends (a device) or exceeds the memory. Texts that a user names may be
+// pipes: read_file of data/text.h reads those.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@
 
 namespace rondo {
 
-/// Whether there is something of this name, whatever it is: opening it tells.
+/// Whether anything of this name exists; opening it tells what it is.
 bool file_is_there(const std::filesystem::path& path);
 
 class InputFile {
  public:
-  /// Opens it; links are followed. InputError if it is missing, unreadable, or no regular file.
+  /// Opens it; links are followed. InputError if it is missing, unreadable, or not a regular file.
   explicit InputFile(const std::filesystem::path& path);
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
-  /// In bytes, when it was opened.
+  /// In bytes, at the time when it was opened.
   std::uint64_t size() const { return size_; }
-  /// Fills `to` with the bytes from `begin` on. InputError where the file has none, or has become shorter.
+  /// Fills `to` with the bytes from `begin` on. InputError if the file is, or has become, shorter.
   void read(std::uint64_t begin, std::span<char> to) const;
 
   std::string name() const { return path_.string(); }

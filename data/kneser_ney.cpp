@@ -1,4 +1,4 @@
-// Kneser-Ney smoothing; see data/kneser_ney.h, whose letters are used here.
+// Kneser-Ney smoothing; see data/kneser_ney.h, whose symbols are used here.
 #include "data/kneser_ney.h"
 
 #include <algorithm>
@@ -14,10 +14,10 @@ namespace {
 using Ids = std::vector<std::int32_t>;
 std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
 
-/// The n-grams of one order, sorted by context and then symbol. `<s>`, V, sorts last: n-grams that begin with
-/// it are the last ones of each order.
+/// The n-grams of one order, sorted by context and then symbol. `<s>`, whose id is V, sorts last: n-grams
+/// that begin with it are the last ones of each order.
 struct Order {
-  Ids context, suffix;           // without the last symbol, without the first one: places in the order below
+  Ids context, suffix;           // without the last symbol, without the first one: indices in the order below
   Ids symbol;                    // the last one
   Ids count;                     // a
   std::int32_t line_starts = 0;  // the first n-gram that begins with `<s>`
@@ -40,8 +40,7 @@ Ids with_line_starts(std::span<const std::int32_t> ids, std::optional<std::int32
   return tokens;
 }
 
-/// `positions` sorted by key(position) in [0, keys), the order of equals kept, those of key -1 left out: a
-/// counting sort.
+/// `positions` sorted by key(position) in [0, keys), stable, without those of key -1: a counting sort.
 template <class Key>
 Ids sorted_by(const Key& key, std::size_t keys, const Ids& positions) {
   Ids begin(keys + 1);
@@ -54,8 +53,8 @@ Ids sorted_by(const Key& key, std::size_t keys, const Ids& positions) {
   return sorted;
 }
 
-/// All n-grams, with c for a. What ends at a token grows by an order at a time: its context is what ended
-/// before.
+/// All n-grams, with counts c. For each token, the n-gram that ends there grows by one order at a time: its
+/// context is the n-gram that ends at the token before.
 std::vector<Order> count_ngrams(const Ids& tokens, std::int32_t V, int orders) {
   std::vector<Order> result(static_cast<std::size_t>(orders));
   Order& unigrams = result[0];
@@ -96,7 +95,7 @@ std::vector<Order> count_ngrams(const Ids& tokens, std::int32_t V, int orders) {
   return result;
 }
 
-/// Makes a of c, in all orders but the highest: in how many contexts an n-gram occurs.
+/// Replaces c by a in all orders but the highest: the number of contexts in which an n-gram occurs.
 void adjust_counts(std::vector<Order>& orders) {
   for (std::size_t k = 0; k + 1 < orders.size(); ++k) {
     Order& order = orders[k];
@@ -125,7 +124,7 @@ double discount(const KneserNey::Discounts& discounts, std::int32_t count) {
   return count == 0 ? 0 : discounts.of[at(std::min(count, 3)) - 1];
 }
 
-/// Of each context: the sum of a, and the weight b; 1 where nothing follows.
+/// For each context: the sum of a, and the weight b, which is 1 if nothing follows.
 struct Contexts {
   std::vector<double> total, weight;
 };
@@ -156,7 +155,7 @@ std::vector<double> probabilities(const Order& order, const Contexts& contexts,
 
 KneserNey kneser_ney(std::span<const std::int32_t> ids, std::int64_t vocabulary_size,
                      std::optional<std::int32_t> line_end, int order) {
-  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 2;  // `<s>` takes room, too
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 2;  // leaves room for `<s>`
   check(order >= 1, "[kneser_ney] an order of 1 or more was expected: {}", order);
   check(vocabulary_size > 0 && vocabulary_size < most && !ids.empty() && std::ssize(ids) < most,
         "[kneser_ney] 1 to {} ids and a vocabulary of as many were expected: {} ids, vocabulary {}", most,

@@ -32,7 +32,7 @@ void NgramModel::add_order(const std::vector<Ngram>& ngrams) {
         "[ngram_model] fewer than 2^31 n-grams were expected: {}", symbol_.size() + ngrams.size());
 
   State parent = begin;
-  std::int32_t before = -1;  // the symbol before, of the same context
+  std::int32_t before = -1;  // the previous symbol of the same context
   for (const Ngram& it : ngrams) {
     const bool in_order = it.context > parent || (it.context == parent && it.symbol > before);
     check(in_order && it.context < end, "[ngram_model] {}-grams sorted by context and symbol were expected",
@@ -69,8 +69,7 @@ NgramModel::State NgramModel::child(State context, std::int32_t symbol) const {
   return found == end || *found != symbol ? none : static_cast<State>(found - symbol_.begin());
 }
 
-/// Without the first symbols that change nothing that follows: no n-gram goes on from here, and the weight
-/// is 1.
+/// Drops first symbols that affect nothing later: no n-gram continues from here, and the weight is 1.
 NgramModel::State NgramModel::reduced(State node) const {
   const auto matters = [&](State it) {
     return log_backoff_[at(it)] != 0 || (is_context(it) && children_[at(it)] < children_[at(it) + 1]);

@@ -1,13 +1,13 @@
-// A back-off n-gram model: ln p(symbol | symbols before it), one symbol at a time. It deliberately knows no
-// names of symbols (data/vocabulary.h), estimates nothing (data/kneser_ney.h) and reads no file
-// (data/arpa.h). Read next: data/kneser_ney.h.
+// A back-off n-gram model: ln p(symbol | symbols before it), one symbol at a time. Names of
+// symbols: data/vocabulary.h. Estimation: data/kneser_ney.h. Files: data/arpa.h. Read next:
+// data/kneser_ney.h.
 //
-// With h' the context h without its first symbol (Katz 1987; the form in which ARPA files keep any model):
+// With h' the context h without its first symbol (Katz 1987; ARPA files store any model in this form):
 //   p(w | h) = p_h(w)            if the model has the n-gram h w,
-//              b(h) p(w | h')    otherwise, the weight b(h) being 1 if the model has no n-gram h.
-// The n-grams are a tree whose root is the empty context: each is a child of its context, and children lie
-// side by side, sorted by symbol. A link leads from each n-gram to the longest of its proper suffixes that is
-// there, too. So the context of a symbol is one place in the tree, and backing off is following a link (Aho &
+//              b(h) p(w | h')    otherwise, with weight b(h) = 1 if the model has no n-gram h.
+// The n-grams are a tree whose root is the empty context: each is a child of its context, and the children
+// of a node are contiguous, sorted by symbol. Each n-gram has a link to the longest of its proper suffixes in
+// the tree. So the context of a symbol is one node of the tree, and backing off follows a link (Aho &
 // Corasick 1975).
 #pragma once
 
@@ -21,8 +21,8 @@ namespace rondo {
 
 class NgramModel {
  public:
-  /// What the model remembers of the symbols before: equal states give all that may follow equal
-  /// probabilities, so that a beam search may merge them. Cheap to copy; good for the model that gave it.
+  /// The context: equal states give equal probabilities to everything that follows, so that a beam search can
+  /// merge them. Cheap to copy; valid only for the model that returned it.
   using State = std::int32_t;
 
   struct Ngram {
@@ -31,13 +31,13 @@ class NgramModel {
     double log_probability, log_backoff = 0;  // natural logarithms; -infinity for 0
   };
 
-  /// Of symbols 0 to V - 1, as yet without n-grams; V itself is the begin of a line, `<s>`, which is only
+  /// A model of the symbols 0 to V - 1 without n-grams; V itself is the start of a line, `<s>`, which is only
   /// context.
   explicit NgramModel(std::int32_t symbols);
 
   /// Adds the n-grams of the next order, sorted by context and then symbol: first all V + 1 unigrams, with
   /// empty_context(); `<s>` (V) can only come first in an n-gram. Those of the highest order have the weight
-  /// 1. Error for n-grams that are not sorted so, for contexts that are not of the order below, for symbols
+  /// 1. Error for n-grams in another order, for contexts that are not n-grams of the order below, for symbols
   /// out of range, for a probability above 1, and for NaN.
   void add_order(const std::vector<Ngram>& ngrams);
 
@@ -54,7 +54,7 @@ class NgramModel {
     double log_probability;  // natural
     State next;              // the context of the symbol after this one
   };
-  /// Error for a symbol outside of [0, V).
+  /// Error for a symbol outside [0, V).
   Step step(State context, std::int32_t symbol) const;
 
   /// The n-gram of a context and a symbol, if the model has it.
@@ -74,14 +74,14 @@ class NgramModel {
   std::int32_t symbols_;
   std::vector<State> first_{
       0};  // by order; the root is the only n-gram of order 0; then where the next one begins
-  // By n-gram; children of one lie from children_[n] to children_[n + 1], and the highest order has none.
+  // By n-gram; the children of n are children_[n] to children_[n + 1] - 1; the highest order has none.
   std::vector<std::int32_t> symbol_;
   std::vector<State> suffix_, children_;
   std::vector<double> log_probability_, log_backoff_;
 };
 
-/// ln p of each id of a text: each line is read from the begin of a line on, its end, `line_end`, is scored
-/// as well, and no context crosses it. A text without line ends is one line.
+/// ln p of each id of a text: each line starts from `<s>`, its end `line_end` is scored, too, and no context
+/// crosses it. A text without line ends is one line.
 std::vector<double> log_probabilities(const NgramModel& model, std::span<const std::int32_t> ids,
                                       std::optional<std::int32_t> line_end);
 

@@ -23,13 +23,13 @@ static_assert(std::endian::native == std::endian::little, "safetensors files are
 
 namespace {
 
-using nlohmann::json;  // and not ordered_json, in which each look-up takes the time of the whole object
+using nlohmann::json;  // not ordered_json, whose look-up takes linear time
 
 constexpr std::string_view metadata_name = "__metadata__";
 constexpr const char* header_digest_name = "header_sha256";
 constexpr const char* values_digest_name = "values_sha256";
 const std::string no_digest(64, '0');
-/// Real headers have some kilobytes; parsed JSON takes several times its text.
+/// Real headers have a few kilobytes; parsed JSON takes several times the memory of its text.
 constexpr std::uint64_t largest_header = 16 << 20;
 /// The header object, a tensor's object, its list.
 constexpr std::size_t deepest_json = 3;
@@ -42,7 +42,7 @@ std::optional<std::uint64_t> size_of_dtype(std::string_view dtype) {
   return std::nullopt;
 }
 
-/// dtype size times every dimension; nothing when the dtype is unknown or the product overflows.
+/// The size of dtype times all dimensions; nothing if the dtype is unknown or the product overflows.
 std::optional<std::uint64_t> bytes_of(std::string_view dtype, const std::vector<std::int64_t>& shape) {
   std::optional<std::uint64_t> bytes = size_of_dtype(dtype);
   for (const std::int64_t dimension : shape)
@@ -52,8 +52,8 @@ std::optional<std::uint64_t> bytes_of(std::string_view dtype, const std::vector<
   return bytes;
 }
 
-/// Refuses what nlohmann-json would take: names twice, and deep nesting. (The callback of its parser would,
-/// too, but looks through the whole object after each part of it.)
+/// Refuses what nlohmann-json accepts: duplicate names, and deep nesting. (The callback of its parser could
+/// do so, too, but takes linear time after each part of an object.)
 class Judge : public nlohmann::json_sax<json> {
  public:
   explicit Judge(const std::string& file) : file_(file) {}
@@ -109,7 +109,7 @@ std::optional<std::vector<std::int64_t>> integers(const json& list) {
   return values;
 }
 
-/// One entry of the header, judged but for its place among the others.
+/// One entry of the header, checked except for overlaps with other entries.
 TensorEntry read_entry(const std::string& name, const json& entry, std::uint64_t values_size,
                        const std::string& file) {
   const auto good = entry.is_object() && entry.size() == 3 && entry.contains("dtype") &&
@@ -132,8 +132,7 @@ TensorEntry read_entry(const std::string& name, const json& entry, std::uint64_t
   return {name, dtype, *shape, begin, end};
 }
 
-/// The values of a file are `size` bytes; laid end to end the tensors must cover them exactly: no overlap, no
-/// gap, nothing behind the last.
+/// The tensors must cover the `size` bytes of values exactly: no overlap, no gap, nothing after the last.
 void check_coverage(const std::vector<TensorEntry>& tensors, std::uint64_t size, const std::string& file) {
   std::uint64_t covered = 0;
   for (const TensorEntry& tensor : tensors) {

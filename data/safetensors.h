@@ -1,15 +1,16 @@
 // The safetensors format (github.com/huggingface/safetensors): 8 bytes little-endian length of the header, a
 // JSON header
 // {"name": {"dtype", "shape", "data_offsets"}, ..., "__metadata__": {string: string}}, and the raw values.
-// Deliberately knows bytes, not tensors: checkpoint code copies them in and out. A header is judged before
-// anything else is read, and files are written without time stamps: the same values give the same bytes.
+// This file handles bytes; checkpoint code copies them from and to tensors. A header is checked before
+// anything else is read. Files contain no time stamps: the same values give the same bytes.
 //
-// What is written here carries two digests in its metadata, so that no damaged bit goes unnoticed:
-// - "values_sha256", the SHA-256 of all bytes behind the header;
-// - "header_sha256", that of the header, in which its own digits are zeros. It covers names, shapes, numbers,
-//   the other digest, and even the blanks at the end.
-// Either without the other is damage, too: one flipped bit cannot make a file look like one without digests,
-// as other programs and older versions write them.
+// Files written here carry two digests in their metadata, which reveal any damaged bit:
+// - "values_sha256", the SHA-256 of all bytes after the header;
+// - "header_sha256", that of the header, computed with zeros in place of its own digits. It covers names,
+// shapes,
+//   numbers, the other digest, and even the blanks at the end.
+// One digest without the other is damage, too: a flipped bit cannot make a file look like one without
+// digests, as other programs and older versions write them.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +25,7 @@
 
 namespace rondo {
 
-/// A named array: dtype is "F32", "F64", "I64", "I32" or "U8"; bytes are little-endian, the last dimension
-/// fastest.
+/// A named array: dtype is "F32", "F64", "I64", "I32" or "U8"; bytes are little-endian and row-major.
 struct TensorBytes {
   std::string name;
   std::string dtype;
@@ -35,13 +35,13 @@ struct TensorBytes {
 
 using Metadata = std::map<std::string, std::string>;
 
-/// Writes a file atomically (files.h). Tensors are stored by falling size of their values, then by name, so
-/// that each is aligned to its type. Error for a name twice, an unknown dtype, or bytes that do not fit the
+/// Writes a file atomically (files.h). Tensors are stored by descending size of dtype, then by name, so that
+/// each is aligned to its type. Error for a duplicate name, an unknown dtype, or bytes that do not fit the
 /// shape.
 void write_safetensors(const std::filesystem::path& path, std::vector<TensorBytes> tensors,
                        const Metadata& metadata);
 
-/// What a header says of an array, whose values are bytes [begin, end) behind it.
+/// An array as described by a header; its values are bytes [begin, end) after the header.
 struct TensorEntry {
   std::string name;
   std::string dtype;
@@ -51,28 +51,27 @@ struct TensorEntry {
   std::uint64_t size() const { return end - begin; }
 };
 
-/// A file that is open: its header in memory, its values not.
+/// An open file: its header is in memory, its values are not.
 class Safetensors {
  public:
-  /// Reads and judges the header. InputError naming the file for anything that is not exactly the format:
-  /// truncated, longer than its header says, a header that is too long, not JSON, nested too deep, with a
-  /// name twice, or not the one that was written; an unknown dtype; offsets out of range, overlapping or with
-  /// gaps; a shape that does not fit its bytes.
+  /// Reads and checks the header. InputError, naming the file, for anything that is not exactly the format: a
+  /// file that is truncated or longer than its header says; a header that is too long, not JSON, nested too
+  /// deeply, has duplicate names, or does not match its digest; an unknown dtype; offsets out of range,
+  /// overlapping or with gaps; a shape that does not fit its bytes.
   explicit Safetensors(const std::filesystem::path& path);
 
   /// In the order of their bytes.
   const std::vector<TensorEntry>& tensors() const { return tensors_; }
   /// Without the digests.
   const Metadata& metadata() const { return metadata_; }
-  /// nullptr if there is none of that name.
+  /// nullptr if there is no tensor of that name.
   const TensorEntry* find(const std::string& name) const;
-  /// InputError naming the file if there is none of that name.
+  /// InputError, naming the file, if there is no tensor of that name.
   const TensorEntry& get(const std::string& name) const;
   const std::string& metadata(const std::string& name) const;
 
   bool has_digests() const { return !values_digest_.empty(); }
-  /// InputError naming the file unless its values are those that were written. Without digests none are
-  /// known.
+  /// InputError, naming the file, unless its values match their digest. Files without digests pass.
   void check_values() const;
   /// Copies the values of a tensor, size() bytes.
   void read(const TensorEntry& tensor, std::span<std::byte> to) const;

@@ -69,14 +69,14 @@ void Sequences::seek(std::uint64_t seed, std::int64_t epoch, std::int64_t positi
   if (crop_ > 0) {
     const std::int64_t offset =
         epoch > 0 ? static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(crop_)) : 0;
-    sequences_.clear();  // one less than would fit from offset 0: as many in each epoch
+    sequences_.clear();  // one less than fit from offset 0, so that every epoch has the same number
     for (std::int64_t i = 0; i < (std::ssize(ids_) - 1) / crop_ - 1; ++i)
       sequences_.push_back({1 + offset + i * crop_, crop_});
   } else {
     std::sort(sequences_.begin(), sequences_.end(),
               [](const Sequence& a, const Sequence& b) { return a.begin < b.begin; });
   }
-  // Not std::shuffle, whose order differs from one standard library to the next.
+  // Not std::shuffle, whose order differs between standard libraries.
   if (epoch > 0)
     for (std::size_t i = sequences_.size(); i > 1; --i)
       std::swap(sequences_[i - 1], sequences_[random() % i]);

@@ -82,7 +82,7 @@ std::optional<std::string> unescape_symbol(std::string_view line) {
 
 Text clean_text(std::string raw, const std::string& name, Unit unit) {
   Text text{.name = printable(name), .content = {}, .sha256 = sha256_hex(raw), .notes = {}};
-  // Checked before normalising, so that the offset in the message is the file's.
+  // Checked before normalising, so that the message has the offset in the file.
   if (unit == Unit::characters) check_utf8(raw, text.name);
   text.content = unit == Unit::bytes ? std::move(raw) : normalise_text(std::move(raw), text.name, text.notes);
   check_input(!text.content.empty(), "{}: empty; it must hold text", text.name);

@@ -1,5 +1,5 @@
-// Text to symbols and back. A symbol is a string: a word, the UTF-8 of one code point, or one byte; which of
-// them is the Unit. It deliberately knows no ids (data/vocabulary.h) and changes no case. Read next:
+// Text to symbols and back. A symbol is a string: a word, the UTF-8 of one code point, or one byte; depending
+// on the Unit. Case is not changed. Read next:
 // data/vocabulary.h.
 #pragma once
 
@@ -13,7 +13,7 @@
 namespace rondo {
 
 enum class Unit {
-  words,       // separated by ASCII white space; every line ends in `<eos>`, an empty one too
+  words,       // separated by ASCII white space; every line, even an empty one, ends in `<eos>`
   characters,  // Unicode code points; the newline is one of them
   bytes        // as they are in the file
 };
@@ -28,37 +28,37 @@ inline constexpr std::string_view unknown_symbol = "<unk>";
 struct Tokenization {
   Unit unit = Unit::words;
   /// Characters and bytes: drop the white space around each line, and end the last line in a newline as well
-  /// (the Penn Treebank character experiments, Mikolov et al. 2012). Words are like that anyway.
+  /// (the Penn Treebank character experiments, Mikolov et al. 2012). For words this has no effect.
   bool strip_lines = false;
 };
 
 /// The symbol that ends a line: `<eos>`, or the newline.
 std::string_view line_end_symbol(Unit unit);
 
-/// Whether text of this unit can hold the symbol; `<unk>` always passes.
+/// Whether text of this unit can contain the symbol; always true for `<unk>`.
 bool is_of_unit(std::string_view symbol, Unit unit);
 
 /// A symbol as vocab.txt writes it: `\\`, `\n`, `\t`, and `\xNN` for blanks, other control characters and
-/// bytes that are not UTF-8. And the way back; nothing if an escape is none of these.
+/// bytes that are not UTF-8; and the inverse, which returns nothing for any other escape.
 std::string escape_symbol(std::string_view symbol);
 std::optional<std::string> unescape_symbol(std::string_view text);
 
-/// Text that is ready to be cut into symbols.
+/// Text that is ready to be divided into symbols.
 struct Text {
   std::string name;                // for messages: printable
   std::string content;             // normalised, unless the unit is bytes: there every byte counts
-  std::string sha256;              // of the bytes as they came
+  std::string sha256;              // of the original bytes
   std::vector<std::string> notes;  // what was normalised
 };
 
-/// Normalises `raw` (byte-order mark, CRLF). InputError if it is empty, or for characters if it is not UTF-8.
+/// Normalises `raw` (byte-order mark, CRLF). InputError if it is empty or, for characters, not UTF-8.
 Text clean_text(std::string raw, const std::string& name, Unit unit);
 
 /// read_file, then clean_text.
 Text read_text(const std::filesystem::path& path, Unit unit);
 
-/// Whether a last line without a newline is a line like any other, or goes on (the prompt of a generation):
-/// then it gets no end-of-line symbol, and keeps its trailing spaces.
+/// Whether a last line without a newline is a complete line, or continues (the prompt of a generation): then
+/// it gets no end-of-line symbol and keeps its trailing spaces.
 enum class LastLine { ends, goes_on };
 
 /// Reads a text symbol by symbol. The text must outlive the reader and what it returned.
@@ -83,12 +83,12 @@ class SymbolReader {
   LastLine last_;
   std::size_t at_ = 0;
   bool in_line_ = false;
-  std::size_t content_end_ = 0;  // of the line that is open: after its last byte that counts
-  std::size_t newline_ = 0;      // of the line that is open: its newline, or text_.size()
+  std::size_t content_end_ = 0;  // in the current line: the end of its content
+  std::size_t newline_ = 0;      // in the current line: its newline, or text_.size()
   std::int64_t line_ = 0;
 };
 
-/// The way back, one symbol at a time: words are joined by spaces, `<eos>` becomes a newline.
+/// Symbols to text, one symbol at a time: words are joined by spaces, `<eos>` becomes a newline.
 class SymbolWriter {
  public:
   explicit SymbolWriter(Unit unit) : unit_(unit) {}

@@ -84,7 +84,8 @@ std::size_t utf8_length(std::string_view text, std::size_t at) {
   const std::size_t length = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
   if (length == 0 || text.size() - at < length) return 0;
 
-  // Only the second byte has a range of its own: it keeps out overlong forms, surrogates and > U+10FFFF.
+  // Only the second byte has a special range, which excludes overlong forms, surrogates and code points above
+  // U+10FFFF.
   const unsigned char low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
   const unsigned char high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
   if (byte(1) < low || byte(1) > high) return 0;
@@ -131,7 +132,7 @@ std::string excerpt(std::string_view text) {
   constexpr std::size_t most = 100;
   if (text.size() <= most) return printable(text);
   std::size_t end = most;
-  while (end > most - 4 && (text[end] & 0xc0) == 0x80) --end;  // not within a character
+  while (end > most - 4 && (text[end] & 0xc0) == 0x80) --end;  // do not cut a character
   return printable(text.substr(0, end)) + "...";
 }
 

@@ -1,6 +1,5 @@
 // Files and text: reading a file whole, SHA-256, line ends and byte-order marks, strict UTF-8.
-// It deliberately knows nothing of symbols or splits, and prints nothing: what was changed comes back as
-// notes. Read next: data/symbols.h.
+// Changes are reported as notes. Read next: data/symbols.h.
 #pragma once
 
 #include <cstddef>
@@ -17,16 +16,16 @@ struct evp_md_ctx_st;  // of libcrypto
 namespace rondo {
 
 /// The bytes of a file (or pipe), unchanged; may be empty. InputError if it is missing, unreadable, a folder,
-/// or has more than `most` bytes, of which no more are then read.
+/// or has more than `most` bytes; then it stops reading there.
 std::string read_file(const std::filesystem::path& path,
                       std::size_t most = std::numeric_limits<std::size_t>::max());
 
-/// SHA-256 (FIPS 180-4) of what comes in parts.
+/// SHA-256 (FIPS 180-4) of data that arrives in parts.
 class Sha256 {
  public:
   Sha256();
   void update(std::string_view bytes);
-  /// In lower-case hexadecimal. Once, and last.
+  /// In lower-case hexadecimal. Ends the computation; call it once.
   std::string hex();
 
  private:
@@ -34,28 +33,28 @@ class Sha256 {
 };
 std::string sha256_hex(std::string_view bytes);
 
-/// Removes a UTF-8 byte-order mark and turns CRLF into LF (a lone CR stays). Adds to `notes` one sentence,
-/// which opens with `name`, for each of the two that happened.
+/// Removes a UTF-8 byte-order mark and turns CRLF into LF (a lone CR stays). Adds a sentence to `notes`,
+/// which begins with `name`, for each of these changes.
 std::string normalise_text(std::string text, const std::string& name, std::vector<std::string>& notes);
 
-/// Bytes of the UTF-8 sequence that begins at `at` (1 to 4), or 0 if none does. Strict (Unicode 15, table
-/// 3-7): no overlong form, no surrogate, nothing above U+10FFFF, nothing cut short. Needs at < text.size().
+/// The number of bytes of the UTF-8 sequence that begins at `at` (1 to 4), or 0 if there is none. Strict
+/// (Unicode 15, table 3-7): no overlong form, no surrogate, nothing above U+10FFFF, nothing truncated. Needs
+/// at < text.size().
 std::size_t utf8_length(std::string_view text, std::size_t at);
 
-/// InputError that names the byte offset (from 0) and the line (from 1) of what is not UTF-8.
+/// InputError with the byte offset (from 0) and the line (from 1) of the first invalid UTF-8.
 void check_utf8(std::string_view text, const std::string& name);
 [[noreturn]] void throw_not_utf8(std::string_view text, std::size_t at, const std::string& name);
 
-/// What a line on a terminal may show of `text`: control characters, and bytes that are not UTF-8, become
-/// `\xNN`.
+/// `text` for a line on a terminal: control characters, and bytes that are not UTF-8, become `\xNN`.
 std::string printable(std::string_view text);
-/// The same of what may be long: at most the first hundred or so bytes, then "...".
+/// The same for text that may be long: at most about the first hundred bytes, then "...".
 std::string excerpt(std::string_view text);
 
 /// The lines of a text without their newlines; a last line need not end in one.
 std::vector<std::string_view> split_lines(std::string_view text);
 
-/// ASCII white space inside a line or at its end: space, \t, \n, \r, \f, \v, whatever the locale.
+/// ASCII white space in any locale: space, tab, newline, vertical tab, form feed, carriage return.
 constexpr bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 }  // namespace rondo

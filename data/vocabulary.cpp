@@ -19,8 +19,8 @@ struct Type {
   bool kept = true;
 };
 
-/// Marks what the limits drop among types in order of first occurrence; `unknown` is whether `<unk>` needs a
-/// row. Returns whether anything was dropped.
+/// Marks the types that the limits drop; types are in order of first occurrence, and `unknown` is whether
+/// `<unk>` needs a row. Returns whether anything was dropped.
 bool apply_limits(std::vector<Type>& types, const VocabularyLimits& limits, std::string_view line_end,
                   bool unknown) {
   std::vector<Type*> kept;

@@ -1,13 +1,13 @@
 // The vocabulary: symbols and their ids, made from the training text alone; text to ids and back; vocab.txt.
-// It deliberately keeps no counts and writes no file (`lm` writes run folders, all in the same safe way).
 // Read next: data/corpus.h.
 //
-// `<unk>` stands for every symbol without a row of its own, and its place says where it comes from:
-// - id 0: the training text holds it, or the limits sent rare symbols to it. A type like any other: trained.
-// - the last id: no training symbol maps to it. The row is reserved so that other text can be scored at all
-// (its first
-//   unseen word would be impossible otherwise), but it is untrained, and types() does not count it.
-// All other symbols stand in the order in which the training text brings them.
+// `<unk>` stands for every symbol without a row of its own. Its id says whether it is trained:
+// - id 0: the training text contains it, or the limits mapped rare symbols to it. It is trained like any
+// type.
+// - the last id: no training symbol maps to it. The row is reserved so that other text can be scored (an
+// unseen
+//   word would have probability 0 otherwise), but it is untrained, and types() does not count it.
+// All other symbols are in the order of their first occurrence in the training text.
 #pragma once
 
 #include <cstdint>
@@ -23,20 +23,20 @@
 
 namespace rondo {
 
-/// What gets a row of its own. The end-of-line symbol always does; `<unk>` in the text is never counted as
-/// rare.
+/// Which symbols get a row of their own. The end-of-line symbol always does; `<unk>` in the text never counts
+/// as rare.
 struct VocabularyLimits {
-  std::int64_t min_count = 1;  // rarer symbols become `<unk>`
-  std::int64_t max_size = 0;   // most rows, `<unk>` and `<eos>` included; the most frequent stay, the earlier
-                               // of equals (0: no limit; else at least 2)
+  std::int64_t min_count = 1;   // rarer symbols become `<unk>`
+  std::int64_t max_size = 0;    // maximum of rows, including `<unk>` and `<eos>`; the most frequent stay, the
+                                // earlier of equals (0: no limit; else at least 2)
   bool reserve_unknown = true;  // a row for `<unk>` even if no training symbol needs it
 };
 
 /// Text as ids.
 struct Encoded {
   std::vector<std::int32_t> ids;
-  std::int64_t unknowns = 0;         // ids that are `<unk>`, written so in the text or not in the vocabulary
-  std::vector<std::string> missing;  // the symbols that are not in the vocabulary, each once, as they came
+  std::int64_t unknowns = 0;         // ids of `<unk>`: written so in the text, or not in the vocabulary
+  std::vector<std::string> missing;  // the symbols that are not in the vocabulary, each once, in order
 };
 
 class Vocabulary {
@@ -44,8 +44,8 @@ class Vocabulary {
   /// From the training text. InputError for limits out of range and for text that is not of its unit.
   Vocabulary(const Text& train, Tokenization tokenization, const VocabularyLimits& limits = {})
       : Vocabulary({&train}, tokenization, limits) {}
-  /// From the training text and others: their symbols get rows as well, which no target of training will ask
-  /// for. The limits count in all of them.
+  /// From the training text and others: their symbols get rows as well, which are never targets in training.
+  /// The limits count occurrences in all texts.
   Vocabulary(const std::vector<const Text*>& train_and_others, Tokenization tokenization,
              const VocabularyLimits& limits = {});
 
@@ -53,12 +53,12 @@ class Vocabulary {
   /// and repeated symbols, and symbols that are not of the unit; for words without `<eos>`.
   static Vocabulary from_text(std::string_view text, const std::string& name, Tokenization tokenization);
 
-  /// Without symbols as yet.
+  /// Without symbols.
   explicit Vocabulary(Tokenization tokenization) : tokenization_(tokenization) {}
   /// Gives a symbol of the unit the next id; false if it has one already.
   bool add(std::string symbol);
 
-  /// The content of vocab.txt: a symbol a line, by escape_symbol, the line number (from 0) being the id.
+  /// The content of vocab.txt: one symbol per line, by escape_symbol; the line number (from 0) is the id.
   std::string to_text() const;
 
   const Tokenization& tokenization() const { return tokenization_; }

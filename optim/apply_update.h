@@ -1,5 +1,5 @@
 // From an update struct to one pass over flat buffers: apply_update(SgdUpdate{rate}, {values, gradients},
-// {values}). It deliberately knows no formula (optim/updates.h) and no optimizer (optim/optimizer.h).
+// {values}). The formulas: optim/updates.h. The optimizers: optim/optimizer.h.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ namespace rondo {
 /// The list of optim/updates.h with its launchers.
 const std::vector<PointwiseOperator>& update_operators();
 
-/// The numbers of a formula, at most.
+/// The maximum size of the numbers of a formula.
 constexpr size_t max_update_bytes = 64;
 
 namespace detail {
@@ -22,8 +22,8 @@ void apply_update(const char* name, const void* update, const std::vector<Tensor
 }
 
 /// outputs = update(inputs), element by element, under a StepControl; an output may be an input. All are
-/// vectors of one size [N] on one device. Throws Error if they are not, if their number does not fit the
-/// update, or if it is on no list.
+/// vectors of the same size [N] on the same device. Throws Error otherwise, if the update takes another
+/// number of them, or if it is not on a list.
 template <class Update>
 void apply_update(const Deferred<Update>& update, const StepControl& control,
                   const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) {
@@ -31,7 +31,7 @@ void apply_update(const Deferred<Update>& update, const StepControl& control,
   const Launched<Update> launched{update, control};
   detail::apply_update(Update::name, &launched, inputs, outputs);
 }
-/// At once, with the second input, the gradient, times `gradient_scale`.
+/// The same at once, with the gradient, which is the second input, times `gradient_scale`.
 template <class Update>
 void apply_update(const Update& update, const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs,
                   double gradient_scale = 1) {

@@ -1,4 +1,4 @@
-// The average of weights.
+// The average of weights: see averaging.h.
 #include "optim/averaging.h"
 
 #include "optim/apply_update.h"
@@ -57,7 +57,7 @@ AveragedWeights::Scope::~Scope() {
     apply_update(Exchange{}, {weights_->values_, weights_->average()},
                  {weights_->values_, weights_->average()});
   } catch (const Error&) {
-    // A GPU that has failed: an error is on its way already, and nothing there is left.
+    // The GPU has failed: that error is being reported, and its memory is lost.
   }
 }
 

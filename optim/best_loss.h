@@ -1,5 +1,5 @@
-// The lowest loss so far, and how long ago that was: what a plateau, early stopping and the best model have
-// in common. It deliberately decides nothing. Next: optim/schedule.h, optim/early_stopping.h.
+// The lowest loss so far, and how many evaluations ago: shared by the plateau schedule, early stopping and
+// the choice of the best model. Next: optim/schedule.h, optim/early_stopping.h.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace rondo {
 
-/// Plain numbers: save them, and put them back.
+/// Plain numbers, to be saved and restored.
 struct BestLoss {
   double loss = std::numeric_limits<double>::max();  // finite, so that every format can hold it
   int64_t evaluations_since = 0;
 
-  /// Takes the next loss; whether it is lower than all before. NaN never is.
+  /// Takes the next loss; returns whether it is lower than all before. NaN never is.
   bool take(double next) {
     const bool better = next < loss;
     if (better) loss = next;

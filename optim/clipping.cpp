@@ -1,4 +1,4 @@
-// Clipping: one norm, one multiplication.
+// Clipping: see clipping.h.
 #include "optim/clipping.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Early stopping: the end of a training whose validation loss has stopped falling. Prechelt 1998, criterion
-// UP without its strips: N evaluations in a row without a new lowest loss. It deliberately keeps no weights:
-// the caller saves the best ones when it sees them.
+// UP without its strips: N evaluations in a row without a new lowest loss. The caller saves the best
+// weights.
 #pragma once
 
 #include "optim/best_loss.h"
@@ -16,7 +16,7 @@ class EarlyStopping {
                 patience);
   }
 
-  /// Takes the loss of an evaluation; whether it is the lowest so far.
+  /// Takes the loss of an evaluation; returns whether it is the lowest so far.
   bool evaluated(double validation_loss) { return best_.take(validation_loss); }
   bool should_stop() const { return patience_ > 0 && best_.evaluations_since >= patience_; }
 

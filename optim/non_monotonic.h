@@ -1,6 +1,6 @@
-// The non-monotonic criterion of Merity et al. 2018, algorithm 1: validation has stopped falling, by a test
-// that noise does not set off. It deliberately does nothing about it: who asks starts to average (NT-ASGD) or
-// stops. Next: optim/averaging.h.
+// The non-monotonic criterion of Merity et al. 2018, algorithm 1: the validation loss has stopped
+// falling, by a test that noise does not trigger. The caller then starts to average (NT-ASGD) or stops. Next:
+// optim/averaging.h.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace rondo {
 
-/// Fires when more than n losses are known and the next is above the lowest of all but the last n. (The code
-/// of the paper's authors; the index in its printed algorithm is a misprint, they say.)
+/// Fires when more than n losses are known and the next is above the lowest of all but the last n. (This is
+/// the authors' code; according to them, the index in the printed algorithm is a misprint.)
 class NonMonotonicTrigger {
  public:
   /// Throws InputError unless n is 1 or more.
@@ -21,7 +21,7 @@ class NonMonotonicTrigger {
     check_input(n >= 1, "a non-monotonic trigger over {} evaluations: give 1 or more", n);
   }
 
-  /// Takes the loss of an evaluation; whether it fires now. NaN never does.
+  /// Takes the loss of an evaluation; returns whether it fires now. NaN never does.
   bool take(double loss) {
     const bool fires = loss > lowest_;
     fired_ |= fires;
@@ -32,7 +32,7 @@ class NonMonotonicTrigger {
     }
     return fires;
   }
-  /// Whether it ever has.
+  /// Whether it has ever fired.
   bool fired() const { return fired_; }
 
   void save(StateWriter& to) const {
@@ -53,7 +53,7 @@ class NonMonotonicTrigger {
 
  private:
   int64_t n_;
-  double lowest_ = std::numeric_limits<double>::max();  // of all but the last n: finite, as BestLoss
+  double lowest_ = std::numeric_limits<double>::max();  // of all but the last n; finite, as in BestLoss
   std::deque<double> last_{};                           // at most n losses, the newest at the end
   bool fired_ = false;
 };

@@ -1,4 +1,4 @@
-// The optimizers: what each keeps, and what its update needs to know of the step.
+// The optimizers: the state of each, and the numbers that its update needs in a step.
 #include "optim/optimizer.h"
 
 #include <fmt/ranges.h>
@@ -14,7 +14,7 @@ namespace {
 
 real to_real(double x) { return static_cast<real>(x); }
 
-/// An optimizer whose update is of one kind: it says its numbers.
+/// An optimizer with one type of update, whose numbers it computes.
 template <class Update>
 class OptimizerOf : public Optimizer {
  public:
@@ -26,7 +26,7 @@ class OptimizerOf : public Optimizer {
   }
 
  protected:
-  /// At this rate; steps() counts the step already.
+  /// The update at this rate; steps() already includes the step.
   virtual Update formula(double learning_rate) const = 0;
 
  private:
@@ -62,7 +62,7 @@ class Momentum final : public OptimizerOf<MomentumUpdate> {
   }
 };
 
-/// Of Adam and of AdamW, in which the decay is not the gradient's.
+/// For Adam and for AdamW, whose decay is not part of the gradient.
 AdamUpdate adam_update(const OptimizerOptions& it, int64_t steps, double learning_rate, double weight_decay) {
   const double t = static_cast<double>(steps);
   return {.step_size = to_real(learning_rate / (1 - std::pow(it.beta1, t))),
@@ -131,7 +131,7 @@ std::unique_ptr<Optimizer> make_sgd(const OptimizerOptions& options, const Tenso
   return make<Sgd>(options, values, gradients);
 }
 
-/// With their default rates: SGD's from Zaremba et al. 2014 (with clipping), Adam's from Kingma & Ba 2015,
+/// With default rates: SGD's from Zaremba et al. 2014 (with clipping), Adam's from Kingma & Ba 2015,
 /// RMSprop's from Karpathy's char-rnn.
 constexpr Kind kinds[] = {
     {"sgd", 1, make_sgd},
@@ -162,7 +162,7 @@ void check_options(const OptimizerOptions& it) {
   share("alpha", it.alpha);
   not_negative("weight_decay", it.weight_decay);
   if (it.learning_rate) not_negative("learning_rate", *it.learning_rate);
-  // Zero would divide the zeros of pads and of parameters without gradients by zero.
+  // With zero, padding and parameters without gradients would compute 0 / 0.
   check_input(to_real(it.epsilon) > 0 && std::isfinite(it.epsilon),
               "epsilon = {} of optimizer '{}' must be finite and greater than 0", it.epsilon, it.name);
   check_input(it.momentum == 0 || it.name == "sgd",

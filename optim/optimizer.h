@@ -1,7 +1,6 @@
 // Optimizers: an update (optim/updates.h) with its settings, its state and the number of steps taken. They
 // work on the flat buffers of a model, `make_optimizer(options, model.values(), model.gradients())`, and know
-// no modules. They deliberately clip nothing (optim/clipping.h) and choose no learning rate over time
-// (optim/schedule.h).
+// no modules. Clipping: optim/clipping.h. Learning rates over time: optim/schedule.h.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +17,7 @@
 
 namespace rondo {
 
-/// Settings under PyTorch's names; an optimizer reads those that its formula has.
+/// Settings with PyTorch's names; an optimizer reads those that its formula has.
 struct OptimizerOptions {
   std::string name = "sgd";               // one of optimizer_names()
   std::optional<double> learning_rate{};  // none: default_learning_rate(name)
@@ -29,7 +28,7 @@ struct OptimizerOptions {
   double weight_decay = 0;                // added to the gradient (an L2 penalty); adamw: decoupled
 };
 
-/// A flat vector of numbers, one for each of the model's values, and none below `least`.
+/// A flat vector with one number, at least `least`, for each of the model's values.
 struct NamedTensor {
   std::string name;
   Tensor tensor;
@@ -42,37 +41,37 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// One update of all values from their gradients times `gradient_scale` (optim/clipping.h), in place; the
-  /// gradients stay. Throws Error unless the rate is finite and not negative.
+  /// Updates all values in place from their gradients times `gradient_scale` (optim/clipping.h); the
+  /// gradients do not change. Throws Error unless the rate is finite and not negative.
   void step(double learning_rate, double gradient_scale = 1);
   void zero_gradients();
 
   /// The same in two parts. begin_step() counts the step and returns the numbers of its formula, at most
-  /// max_update_bytes, valid until the next; launch() applies them, or, where `numbers` is not null, what
-  /// lies there, on the values' device, when the launch runs: a recorded launch is replayed with other
-  /// numbers.
+  /// max_update_bytes, valid until the next call. launch() applies them, or, if `numbers` is not null, the
+  /// numbers at that address of the values' device at the time when the launch runs: a recorded launch is
+  /// replayed with other numbers.
   std::span<const std::byte> begin_step(double learning_rate);
   virtual void launch(const StepControl& control, const void* numbers = nullptr) = 0;
 
   const std::string& name() const { return options_.name; }
-  /// The rate to begin with: the one of the options, or the optimizer's default.
+  /// The initial rate: that of the options, or the optimizer's default.
   double learning_rate() const { return learning_rate_; }
   int64_t steps() const { return steps_; }
 
-  /// What it keeps for each value, laid out like the values.
+  /// The state for each value, in the layout of the values.
   const std::vector<NamedTensor>& state_tensors() const { return state_; }
-  /// With its state loaded, and the values', training goes on exactly as it would have. `segments` are those
-  /// of the values.
+  /// With this state and the values loaded, training continues exactly as without interruption. `segments`
+  /// are those of the values.
   void save(StateWriter& to, const std::vector<Segment>& segments) const;
   void load(const StateReader& from, const std::vector<Segment>& segments);
 
  protected:
-  /// `state` has no memory yet.
+  /// `state` has no memory allocated yet.
   Optimizer(const OptimizerOptions& options, const Tensor& values, const Tensor& gradients,
             std::vector<NamedTensor> state);
 
   const OptimizerOptions& options() const { return options_; }
-  /// The numbers of the formula at this rate; steps() counts the step already.
+  /// The numbers of the formula at this rate; steps() already includes the step.
   virtual std::span<const std::byte> prepare(double learning_rate) = 0;
   /// {p, g, state...} and {p, state...}.
   std::vector<Tensor> inputs() const;
@@ -86,13 +85,13 @@ class Optimizer {
   int64_t steps_ = 0;
 };
 
-/// An optimizer over flat buffers of one size; its state starts at zero. Throws InputError for an unknown
-/// name, naming the known ones, and for settings out of range or without a meaning for this optimizer.
+/// An optimizer over flat buffers of equal size; its state starts at zero. Throws InputError for an unknown
+/// name, naming the known ones, and for settings that are out of range or that this optimizer does not have.
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, const Tensor& values,
                                           const Tensor& gradients);
 
 std::vector<std::string> optimizer_names();
-/// A rate that is a fair first try for a recurrent language model. Throws InputError for an unknown name.
+/// A reasonable first rate for a recurrent language model. Throws InputError for an unknown name.
 double default_learning_rate(const std::string& name);
 
 }  // namespace rondo

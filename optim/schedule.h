@@ -1,5 +1,5 @@
-// Learning-rate schedules: the rate of each epoch, counted from 1. A small value with a plain state.
-// They deliberately know no optimizer: the training loop hands it the rate. Next: optim/early_stopping.h.
+// Learning-rate schedules: the rate of each epoch, counted from 1. The training loop passes it to the
+// optimizer. Next: optim/early_stopping.h.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,19 @@ namespace rondo {
 
 struct ScheduleOptions {
   std::string name = "constant";    // one of schedule_names()
-  double decay = 0.5;               // what the rate is multiplied by, [0, 1]
+  double decay = 0.5;               // factor of the rate, [0, 1]
   int64_t decay_every = 1;          // step: epochs between decays
   int64_t decay_after = 0;          // decay_after: epochs before the first decay
-  std::vector<int64_t> decay_at{};  // milestones: epochs after each of which it decays
-  int64_t patience = 0;             // plateau: evaluations without improvement that are let pass
+  std::vector<int64_t> decay_at{};  // milestones: the epochs after which it decays
+  int64_t patience = 0;             // plateau: evaluations without improvement that are tolerated
 };
 
 /// constant     rate(e) = rate
 /// step         rate(e) = rate * decay^floor((e - 1) / decay_every)         PyTorch's StepLR
 /// decay_after  rate(e) = rate * decay^max(0, e - decay_after)              Zaremba et al. 2014, section 4.1
 /// milestones   rate(e) = rate * decay^(how many of decay_at are below e)   PyTorch's MultiStepLR
-/// plateau      rate(e) = rate * decay^n, where n grows by one each time that more than `patience`
-/// evaluations in a row
-///              have brought no new lowest loss; the count then starts anew    PyTorch's ReduceLROnPlateau,
-///              threshold 0
+/// plateau      rate(e) = rate * decay^n      PyTorch's ReduceLROnPlateau, threshold 0: n grows by one, and
+///              the count starts again, when more than `patience` evaluations in a row had no new lowest loss
 class Schedule {
  public:
   /// Throws InputError for an unknown name, naming the known ones, and for settings out of range.
@@ -34,7 +32,7 @@ class Schedule {
 
   /// The rate in an epoch, from 1 on. Throws Error for an epoch before the first.
   double rate(int64_t epoch) const;
-  /// Tells the loss of an evaluation. Only a plateau listens.
+  /// Takes the loss of an evaluation, which only a plateau uses.
   void evaluated(double validation_loss);
 
   void save(StateWriter& to) const;

@@ -1,4 +1,4 @@
-// The decision on a training step: which device makes it.
+// The decision on a training step, on the device of the gradients.
 #include "optim/step_control.h"
 
 #include "optim/clipping.h"

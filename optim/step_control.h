@@ -1,6 +1,6 @@
-// What becomes of a training step once its gradients are there: how much they are scaled, and whether
-// anything is changed at all. On a CPU the trainer decides (optim/clipping.h); on a GPU the device does, and
-// the host reads later what it was.
+// What happens in a training step once the gradients are computed: how much they are scaled, and whether the
+// step is applied at all. On a CPU the trainer decides (optim/clipping.h); on a GPU the device decides, and
+// the host reads the decision later.
 #pragma once
 
 #include "tensor/deferred.h"
@@ -9,17 +9,17 @@ namespace rondo {
 
 class Tensor;
 
-/// What the updates of a step are told when they run.
+/// What the updates of a step read when they run.
 struct StepControl {
   Deferred<real> gradient_scale = 1;  // clipping
-  Deferred<int32_t> stop = 0;         // not 0: a loss or a norm was not finite, nothing changes any more
+  Deferred<int32_t> stop = 0;         // not 0: a loss or a norm was not finite; no update changes anything
 };
 
 /// A step's loss, a sum, and its gradients' norm before clipping.
 struct StepRecord {
   real loss, norm;
 };
-/// Where StepControl finds its numbers.
+/// Where StepControl reads its numbers.
 struct StepDecision {
   real gradient_scale = 1;
   int32_t stop = 0;
@@ -29,9 +29,9 @@ struct StepDecision {
   }
 };
 
-/// Decides where the gradients lie, without waiting for them: records[*slot] = {loss, norm}; the scale of
-/// clip_gradient_norm(); and stops, for good, once either is not finite. loss is [1]; all pointers are the
-/// device's.
+/// Decides on the device of the gradients, without waiting for them: writes records[*slot] = {loss, norm} and
+/// the scale of clip_gradient_norm(); sets `stop`, for all later steps as well, if loss or norm is not
+/// finite. loss is [1]; all pointers are to the device's memory.
 void decide_step(const Tensor& loss, const Tensor& gradients, double max_norm, const int64_t* slot,
                  StepRecord* records, StepDecision* decision);
 

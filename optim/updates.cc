@@ -1,6 +1,5 @@
 // Compiled twice: by g++ for the CPU and by nvcc for CUDA.
-// The launchers of the list of updates, for this pass's backend. Nothing here changes when an update is
-// added.
+// The launchers of the list of updates, for the current pass. Nothing here changes when an update is added.
 #include "optim/updates.h"
 
 #include "tensor/pointwise_kernels.h"

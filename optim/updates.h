@@ -1,11 +1,10 @@
 // The updates of the optimizers: each a struct whose body is one element's formula, and the list at the end.
 // An update runs over the flat buffers of all parameters at once: inputs are the values p, the gradients g
 // and the optimizer's state; outputs are the new values and the new state, written over the old ones. To add
-// an optimizer, write its update here, put it on the list and write its class in optim/optimizer.cpp. It
-// deliberately holds no loops (tensor/pointwise_kernels.h) and no history of steps (optim/optimizer.h). The
-// flat buffers have pads of zeros between parameters and their rows: an update of zeros must give zeros. What
-// else is one pass over such buffers, the average of weights and what dynamic evaluation does, is on the list
-// as well.
+// an optimizer, write its update here, put it on the list and write its class in optim/optimizer.cpp. The
+// loops: tensor/pointwise_kernels.h. The flat buffers are padded with zeros between parameters and between
+// their rows: an update of zeros must give zeros. Other passes over such buffers are on the list as well: the
+// average of weights, and the steps of dynamic evaluation.
 #pragma once
 
 #include "optim/step_control.h"
@@ -25,7 +24,7 @@ struct SgdUpdate {
 };
 
 /// The heavy ball of Polyak 1964 in PyTorch's convention: the rate multiplies the whole momentum, so that a
-/// change of the rate acts at once. The first step from m = 0 is plain SGD.
+/// change of the rate takes effect at once. The first step from m = 0 is plain SGD.
 struct MomentumUpdate {
   static constexpr auto name = "momentum_update";
   static constexpr auto equation = "m' = mu m + g + decay p; p' = p - rate m'";
@@ -37,7 +36,7 @@ struct MomentumUpdate {
 };
 
 /// Kingma & Ba 2015, algorithm 1, with an L2 penalty; epsilon is added to the corrected root, as in PyTorch.
-/// What is the same for all elements comes ready from the host, in double: 1 - beta keeps its digits there.
+/// The host computes in double what is the same for all elements, so that 1 - beta keeps its accuracy.
 struct AdamUpdate {
   static constexpr auto name = "adam_update";
   static constexpr auto equation =
@@ -57,7 +56,7 @@ struct AdamUpdate {
   }
 };
 
-/// Loshchilov & Hutter 2019, algorithm 2: the decay acts on the values alone and never enters m and v.
+/// Loshchilov & Hutter 2019, algorithm 2: the decay acts only on the values and never enters m and v.
 struct AdamWUpdate {
   static constexpr auto name = "adamw_update";
   static constexpr auto equation = "adam_update of p (1 - rate decay), g, m, v, without an L2 penalty";
@@ -67,8 +66,8 @@ struct AdamWUpdate {
   HD auto operator()(auto p, auto g, auto m, auto v) const { return adam(kept * p, g, m, v); }
 };
 
-/// Tieleman & Hinton 2012 (Coursera, lecture 6e), with an L2 penalty; epsilon stands outside of the root, as
-/// in PyTorch.
+/// Tieleman & Hinton 2012 (Coursera, lecture 6e), with an L2 penalty; epsilon is outside the root, as in
+/// PyTorch.
 struct RmspropUpdate {
   static constexpr auto name = "rmsprop_update";
   static constexpr auto equation =
@@ -84,9 +83,9 @@ struct RmspropUpdate {
   }
 };
 
-/// Dynamic evaluation, Krause et al. 2018: RMSprop whose mean squares are known beforehand, and a
-/// decay towards the trained values, faster where gradients are large but never beyond them. The gradient
-/// becomes zero for the next one in the same pass.
+/// Dynamic evaluation, Krause et al. 2018: RMSprop with mean squares that are known in advance, and a decay
+/// towards the trained values, faster where gradients are large but never beyond them. The same pass sets the
+/// gradient to zero for the next step.
 struct DynamicUpdate {
   static constexpr auto name = "dynamic_update";
   static constexpr auto equation =
@@ -101,19 +100,19 @@ struct DynamicUpdate {
   }
 };
 
-/// A sum of squares of gradients, of which each becomes zero for the next one in the same pass.
+/// A sum of squares of gradients. The same pass sets the gradient to zero for the next step.
 struct SquaresUpdate {
   static constexpr auto name = "squares_update";
   static constexpr auto equation = "s' = s + g g; g' = 0";
   HD auto operator()(auto s, auto g) const { return outputs(s + g * g, real(0) * g); }
 };
 
-/// One more weight p into an average a of weights; r is what a's own digits cannot hold of it (Kahan 1965's
-/// remainder: without it, one part in many is rounded away). See optim/averaging.h.
+/// Adds a weight p to an average a of weights; r is the rounding error of a (Kahan 1965's compensation:
+/// without it a small share would be rounded away). See optim/averaging.h.
 struct AverageUpdate {
   static constexpr auto name = "average_update";
   static constexpr auto equation = "a' + r' = a + r + share (p - (a + r))";
-  real share = 0.5;  // 1 / the number of weights, this one included
+  real share = 0.5;  // 1 / the number of weights, including this one
   HD auto operator()(auto p, auto a, auto r) const {
     auto change = r + share * ((p - a) - r);
     auto next = a + change;
@@ -121,15 +120,15 @@ struct AverageUpdate {
   }
 };
 
-/// Two buffers change places.
+/// Exchanges two buffers.
 struct Exchange {
   static constexpr auto name = "exchange";
   static constexpr auto equation = "a' = b; b' = a";
   HD auto operator()(auto a, auto b) const { return outputs(b, a); }
 };
 
-/// An update as it is launched: under a StepControl, with its gradient, the second input, scaled on the way,
-/// so that clipping needs no pass of its own.
+/// An update with a StepControl, which scales the gradient (the second input), so that clipping needs no pass
+/// of its own.
 template <class Update>
 struct Launched {
   static constexpr auto name = Update::name;
@@ -145,12 +144,11 @@ struct Launched {
 
   HD auto operator()(auto p, auto g, auto... state) const requires requires { Update{}(p, g, state...); }
   { return update.now()(p, control.gradient_scale.now() * g, state...); }
-  /// Whether nothing is to be changed any more.
+  /// Whether nothing may be changed any more.
   HD bool stopped() const { return control.stop.now() != 0; }
 };
 
-/// The list. It is launched by optim/apply_update.h alone, and is none of autograd's: nothing here is
-/// recorded.
+/// The list. Only optim/apply_update.h launches it; nothing here is recorded by autograd.
 using Updates = OperatorList<Launched<SgdUpdate>, Launched<MomentumUpdate>, Launched<AdamUpdate>,
                              Launched<AdamWUpdate>, Launched<RmspropUpdate>, Launched<AverageUpdate>,
                              Launched<Exchange>, Launched<DynamicUpdate>, Launched<SquaresUpdate>>;

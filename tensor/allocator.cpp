@@ -43,15 +43,14 @@ size_t size_class(size_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
-/// Large blocks ask for huge pages, where the system has them: fewer misses of the address cache, and one
-/// page fault in 2 MiB.
+/// Large blocks request huge pages, if the system has them: fewer TLB misses, and one page fault per 2 MiB.
 void* host_block(size_t bytes) {
   constexpr size_t huge_page = size_t{2} << 20;
   if (bytes < 2 * huge_page) return std::aligned_alloc(alignment, bytes);
   const size_t whole_pages = (bytes + huge_page - 1) / huge_page * huge_page;
   void* block = std::aligned_alloc(huge_page, whole_pages);
 #ifdef __linux__
-  if (block) madvise(block, whole_pages, MADV_HUGEPAGE);  // only advice: without it, small pages
+  if (block) madvise(block, whole_pages, MADV_HUGEPAGE);  // only a hint: if it fails, pages are small
 #endif
   return block;
 }
@@ -66,10 +65,10 @@ void free_system_block(Device device, void* block) {
     cuda::free_system_block(block);
 }
 
-/// A block of the system's; null where it has no more.
+/// A block from the system; null if it has no memory left.
 void* new_block(Device device, Pool& pool, size_t bytes) {
   void* block = system_block(device, bytes);
-  if (block == nullptr) {  // what lies free in other sizes may be enough for the system
+  if (block == nullptr) {  // returning free blocks of other sizes may help
     for (auto& [size, blocks] : pool.free_blocks) {
       for (void* free_block : blocks) free_system_block(device, free_block);
       blocks.clear();
@@ -86,7 +85,7 @@ void* take(std::vector<void*>& blocks) {
   return block;
 }
 
-/// Steps are of different lengths, so a block may be up to twice what is asked for.
+/// Steps have different lengths, so a block may be up to twice as large as requested.
 void* free_step_block(Pool& pool, size_t bytes) {
   for (auto it = pool.free_step_blocks.lower_bound(bytes);
        it != pool.free_step_blocks.end() && it->first <= 2 * bytes; ++it)

@@ -1,4 +1,4 @@
-// Memory before it is asked for.
+// How much memory is available: see available_memory.h.
 #include "tensor/available_memory.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace rondo {
 namespace {
 
-/// The number behind a name at the begin of a line; none where there is no such line.
+/// The number after a name at the beginning of a line; none if there is no such line.
 std::optional<int64_t> number_of(const char* path, const std::string& wanted) {
   std::ifstream file(path);
   for (std::string name; file >> name;) {
@@ -24,7 +24,7 @@ std::optional<int64_t> number_of(const char* path, const std::string& wanted) {
   return std::nullopt;
 }
 
-/// The number that a file begins with; none where it is absent or begins with a word, as with "max".
+/// The number at the beginning of a file; none if the file is absent or begins with a word, such as "max".
 std::optional<int64_t> number_in(const char* path) {
   std::ifstream file(path);
   int64_t number = 0;
@@ -32,7 +32,8 @@ std::optional<int64_t> number_in(const char* path) {
   return std::nullopt;
 }
 
-/// What a container (cgroup v2) lets its processes have; pages of files can be dropped. None without a limit.
+/// Bytes that the container (cgroup v2) still allows its processes; cached file pages count as free. None
+/// without a limit.
 std::optional<int64_t> left_in_container() {
   const auto most = number_in("/sys/fs/cgroup/memory.max"),
              current = number_in("/sys/fs/cgroup/memory.current");

@@ -1,5 +1,4 @@
-// Memory before it is asked for: what the machine has left. Deliberately not what a program holds already:
-// tensor/allocator.h counts that.
+// How much memory the machine has left. What the program itself uses is counted in tensor/allocator.h.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +9,16 @@
 
 namespace rondo {
 
-/// Bytes that a new workload can have without swapping, as the kernel estimates them (MemAvailable of
-/// /proc/meminfo), or fewer where the container or `ulimit -v` lets it have fewer; none where nobody tells.
+/// Bytes that a new workload can use without swapping, as the kernel estimates them (MemAvailable of
+/// /proc/meminfo), limited by the container and `ulimit -v`; none if the system does not say.
 std::optional<int64_t> available_memory();
-/// The same of a device: of a GPU what its driver has left.
+/// The same for a device: for a GPU, what its driver has left.
 std::optional<int64_t> available_memory(Device device);
 
-/// Bytes of addresses that `ulimit -v` leaves this process; none without a limit.
+/// Bytes of address space that `ulimit -v` leaves this process; none without a limit.
 std::optional<int64_t> left_of_address_space();
 
-/// Bytes for a reader: "812 MiB", "3.2 GiB".
+/// Bytes as text: "812 MiB", "3.2 GiB".
 std::string bytes_text(int64_t bytes);
 
 }  // namespace rondo

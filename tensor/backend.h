@@ -1,10 +1,10 @@
 // The number type, the device, and the two macros of a source that is compiled twice.
-// It deliberately holds no code. Next: tensor/scalar.h, tensor/vec.h.
+// Next: tensor/scalar.h, tensor/vec.h.
 #pragma once
 
 #include <cstdint>
 
-// HD marks what runs on both sides; BACKEND names the namespace of the pass that is being compiled.
+// HD marks functions that run on host and device; BACKEND is the namespace of the current pass.
 #ifdef __CUDACC__
 #define HD __host__ __device__ __forceinline__
 #define BACKEND cuda
@@ -23,7 +23,7 @@ using real = float;
 #endif
 
 enum class Device { cpu, cuda };
-/// As users write it.
+/// The name that users write.
 const char* name_of(Device device);
 
 /// A matrix in memory as kernels see it: row r starts at data + r * row_stride. Stride 0 repeats one row.

@@ -15,7 +15,7 @@
 #include "tensor/available_memory.h"
 #include "tensor/error.h"
 
-// Of OpenBLAS: a buffer, and its return, whose addresses are kept for the next that asks.
+// Of OpenBLAS: takes a buffer, and returns it; OpenBLAS keeps returned buffers for the next request.
 extern "C" void* blas_memory_alloc(int where);
 extern "C" void blas_memory_free(void* buffer);
 // Of libgomp.
@@ -25,10 +25,10 @@ extern "C" void omp_set_num_threads(int count);
 namespace rondo {
 namespace {
 
-/// Of OpenBLAS for x86-64, as strace shows.
+/// The size in OpenBLAS for x86-64, observed by strace.
 constexpr int64_t buffer_bytes = 128 << 20;
 
-/// Empty where so many buffers fit, else what is wrong.
+/// Empty if this many buffers fit, else the reason why not.
 std::string why_not(int buffers) {
   const auto left = left_of_address_space();
   const int64_t wanted = buffers * buffer_bytes;
@@ -46,7 +46,7 @@ void begin_blas_on_one_thread() {
   }
   const int threads = omp_get_max_threads();
   openblas_set_num_threads(1);
-  omp_set_num_threads(threads);  // those of the program's own loops
+  omp_set_num_threads(threads);  // for the program's own loops
 }
 
 void take_blas_buffers(int threads) {
@@ -58,7 +58,7 @@ void take_blas_buffers(int threads) {
   if (left_of_address_space()) {
     const std::string why = why_not(threads - taken);
     check(why.empty(), "[gemm] {}: raise it, or use fewer threads", why);
-    std::vector<void*> buffers;  // all at once, as one that is returned is the next that is given
+    std::vector<void*> buffers;  // hold all at once: a returned buffer would be handed out again
     for (int i = 0; i < threads; ++i) buffers.push_back(blas_memory_alloc(0));
     for (void* buffer : buffers) blas_memory_free(buffer);
   }

@@ -1,17 +1,17 @@
-// The memory of OpenBLAS. It takes a buffer of addresses for each of its threads before main(), and one for
-// each thread that computes a product; where the system refuses one it asks again for ever. So it is asked to
-// begin on one thread, and where addresses are limited (ulimit -v) its buffers are taken while they fit, or
-// not at all.
+// The memory of OpenBLAS. It reserves a buffer for each of its threads before main(), and one for each thread
+// that computes a product; if the system refuses, it retries for ever. So OpenBLAS starts with one thread,
+// and where the address space is limited (ulimit -v) we reserve its buffers while they fit, or report an
+// error.
 #pragma once
 
 namespace rondo {
 
-/// Before OpenBLAS initialises: lets it take one buffer only. Ends the process, with a line on stderr and
-/// status 1, where not even that fits.
+/// Call before OpenBLAS initialises: limits it to one buffer. If not even one fits, ends the process with a
+/// line on stderr and status 1.
 void begin_blas_on_one_thread();
 
-/// Before as many threads compute products; costs nothing when that was done before. Error where their
-/// buffers do not fit.
+/// Call before this many threads compute products; free if called before. Throws Error if their buffers do
+/// not fit.
 void take_blas_buffers(int threads);
 
 }  // namespace rondo

@@ -1,4 +1,4 @@
-// A check of what the operating system answers. Beside tensor/error.h, since few files need it.
+// A check of the results of system calls. Apart from tensor/error.h, since few files need it.
 #pragma once
 
 #include <cerrno>
@@ -8,10 +8,10 @@
 
 namespace rondo {
 
-/// Throws Kind, "TEXT: REASON", unless `ok`, which says whether a system call went well; Error where the
-/// system had no more files to open or no memory, of which no input is guilty. The reason is read
-/// from errno here, where the call is over: among the arguments of check() it might be read before. Give as
-/// arguments what is at hand (path.native(), not path.string()): a further call may change errno.
+/// Throws Kind, "TEXT: REASON", unless `ok`, the success of a system call. Throws Error instead if the system
+/// had no file descriptors or no memory left, which is not the input's fault. The reason is read from errno
+/// here, after the call; as an argument of check() it might be read before the call. Pass arguments that need
+/// no computation (path.native(), not path.string()): another call may change errno.
 template <class Kind = Error, class... Arguments>
 void check_system(bool ok, fmt::format_string<const Arguments&...> text, const Arguments&... arguments) {
   const int reason = errno;

@@ -1,6 +1,6 @@
-// A number of a kernel that may be known only when the kernel runs. On a GPU a training step is launched
-// once, recorded, and replayed as a graph: whatever changes from step to step must then be read where the
-// graph finds it (lm/training/gpu_step.h).
+// A number that a kernel may know only when it runs. On a GPU a training step is recorded once and replayed
+// as a graph: what changes from step to step must then be read from an address that the graph contains
+// (lm/training/gpu_step.h).
 #pragma once
 
 #include "tensor/backend.h"
@@ -10,7 +10,7 @@ namespace rondo {
 template <class T>
 struct Deferred {
   T value{};
-  const T* at = nullptr;  // on the kernel's device; null: it is `value`
+  const T* at = nullptr;  // on the kernel's device; null: use `value`
 
   constexpr Deferred() = default;
   constexpr Deferred(T known) : value(known) {}
@@ -19,7 +19,7 @@ struct Deferred {
     it.at = place;
     return it;
   }
-  /// In a kernel, when it runs.
+  /// Call in a kernel, when it runs.
   HD T now() const { return at ? *at : value; }
 };
 

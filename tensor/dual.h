@@ -1,7 +1,6 @@
-// Dual: a value with only those partial derivatives that are alive; which ones is part of its type.
-// An operator's body, run on duals, differentiates itself in forward mode (DESIGN idea: forward mode inside
-// an operator, reverse mode between operators). It deliberately knows no memory. Next:
-// tensor/pointwise_kernels.h.
+// Dual: a value with its partial derivatives, but only those that can be nonzero; which ones is part of its
+// type. An operator's body, run on duals, differentiates itself: forward mode inside an operator, reverse
+// mode between operators. Next: tensor/pointwise_kernels.h.
 #pragma once
 
 #include <utility>
@@ -10,7 +9,8 @@
 
 namespace rondo {
 
-/// S is Vec or Scalar; bit j of Mask says that the derivative by input j is carried, in `partials[slot<j>]`.
+/// S is Vec or Scalar; bit j of Mask says that the derivative with respect to input j is carried, in
+/// `partials[slot<j>]`.
 template <class S, unsigned Mask>
 struct Dual {
   static constexpr unsigned mask = Mask;
@@ -22,7 +22,7 @@ struct Dual {
   S partials[count > 0 ? count : 1];
 };
 
-/// Input J of an operator: its derivative by itself is 1.
+/// Input J of an operator: its derivative with respect to itself is 1.
 template <int J, class S>
 HD auto dual_input(S value) {
   Dual<S, 1u << J> x;
@@ -32,7 +32,7 @@ HD auto dual_input(S value) {
 }
 
 namespace detail {
-/// partials[j] = left(a's partial j) + right(b's partial j), for the j that either of them carries.
+/// partials[j] = left(a's partial j) + right(b's partial j), for each j that either of them carries.
 template <class S, unsigned A, unsigned B, class Left, class Right, int... J>
 HD void merge(Dual<S, A | B>& y, const Dual<S, A>& a, const Dual<S, B>& b, Left left, Right right,
               std::integer_sequence<int, J...>) {
@@ -54,7 +54,7 @@ constexpr int max_inputs = 16;
 using EveryInput = std::make_integer_sequence<int, max_inputs>;
 }  // namespace detail
 
-/// y = f(a, b) from its value and the rules that turn the partials of a and of b into those of y.
+/// y = f(a, b) from its value and the rules that map the partials of a and of b to those of y.
 template <class S, unsigned A, unsigned B, class Left, class Right>
 HD auto combine(S value, const Dual<S, A>& a, const Dual<S, B>& b, Left left, Right right) {
   Dual<S, A | B> y;
@@ -107,7 +107,7 @@ HD auto operator-(const Dual<S, A>& a) {
   return chain(a, -a.value, S(-1));
 }
 
-// With a literal: real parameters, so that 0.5 * x stays in the library's number type.
+// With a literal: the parameter is real, so that 0.5 * x stays in the library's number type.
 template <class S, unsigned A>
 HD auto operator+(const Dual<S, A>& a, real b) {
   return a + constant(S(b));
@@ -141,7 +141,7 @@ HD auto operator/(real a, const Dual<S, A>& b) {
   return constant(S(a)) / b;
 }
 
-// Comparisons are of values. Ties of max and min give the gradient to the first operand.
+// Comparisons compare values. On a tie, max and min give the gradient to the first operand.
 template <class S, unsigned A, unsigned B>
 HD auto operator<(const Dual<S, A>& a, const Dual<S, B>& b) {
   return a.value < b.value;
@@ -251,7 +251,7 @@ HD auto sigmoid(const Dual<S, A>& a) {
   return chain(a, y, y * (S(1) - y));
 }
 
-/// The derivative by input J, or zero where the type says that there is none.
+/// The derivative with respect to input J, or zero if the type carries none.
 template <int J, class S, unsigned A>
 HD S partial(const Dual<S, A>& y) {
   if constexpr ((A >> J) & 1)

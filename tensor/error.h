@@ -1,6 +1,6 @@
-// Errors: what Rondo throws, and the two functions that throw it; a third is tensor/check_system.h. Every
-// folder may include the two headers, and no others. It deliberately holds no logging and no exit: the
-// library throws, a program decides what to print and return.
+// Errors: what Rondo throws, and the functions that throw it; tensor/check_system.h has one more. Every
+// folder may include these two headers. There is no logging and no exit: the library throws, and a program
+// decides what to print and return.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What the user gave cannot be used: a file, a flag, a setting. `lm` prints the text on one line and
+/// The user's input cannot be used: a file, a flag, a setting. `lm` prints the text on one line and
 /// returns 2.
 class InputError : public Error {
  public:
@@ -25,7 +25,7 @@ class InputError : public Error {
 };
 
 namespace detail {
-/// Out of line: a check costs its caller a comparison and a call that is never made.
+/// Out of line, so that a check costs its caller a comparison and a call that is rarely made.
 template <class Kind>
 [[noreturn]] __attribute__((cold, noinline)) void raise(fmt::string_view text, fmt::format_args arguments) {
   throw Kind(fmt::vformat(text, arguments));

@@ -1,5 +1,5 @@
-// Who computes a product, OpenBLAS or our kernel over packed operands, and the choice of the former's
-// kernels.
+// Chooses what computes a product, OpenBLAS or our kernel over packed operands, and which kernels OpenBLAS
+// uses.
 #include "tensor/gemm.h"
 
 #include <cblas.h>
@@ -15,7 +15,7 @@
 #include "tensor/profile.h"
 #include "tensor/threads.h"
 
-// Of libgomp, which OpenBLAS brings; clang has no omp.h of its own.
+// Of libgomp, which OpenBLAS depends on; clang has no omp.h for it.
 extern "C" int omp_get_max_threads();
 extern "C" void omp_set_num_threads(int count);
 
@@ -23,7 +23,7 @@ namespace rondo {
 namespace {
 
 /// OpenBLAS before 0.3.24 does not know recent Intel CPUs and falls back to SSE3 kernels, five times slower
-/// (OpenBLAS #4267). It chooses when it initialises. A value that the user has set wins.
+/// (OpenBLAS #4267). It chooses when it initialises. A value set by the user takes precedence.
 void choose_blas_kernel() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
@@ -47,16 +47,16 @@ struct Extents {
   int64_t m, n, k;
 };
 
-/// Where the product over packed operands (tensor/packed_gemm.h) is faster than BLAS, as measured; `make
-/// bench` prints which of them each product took. With a packed copy that is kept: up to these rows.
+/// When the product over packed operands (tensor/packed_gemm.h) is faster than BLAS, as measured; `make
+/// bench` prints which of them computed each product. With a kept packed copy: up to this many rows.
 bool packed_copy_pays(const Extents& it) { return it.m <= max_rows_over_kept_pack; }
-/// With a copy for this product alone: never for few rows. Narrow products are where BLAS loses most (half of
-/// its speed at 50 columns); of wide ones it is ahead (5 %) when b must be transposed as it is packed.
+/// With a copy for this product alone: never for few rows. BLAS is slowest, relatively, at narrow products
+/// (half its speed at 50 columns); at wide ones it is faster (by 5 %) if b must be transposed for packing.
 bool packing_pays(const Extents& it, Transpose transpose_b) {
   return it.m >= 256 && it.k >= 128 && (it.n <= 128 || transpose_b == Transpose::no);
 }
 
-/// The extents of op(a) op(b), which fit c and BLAS.
+/// The extents of op(a) op(b), checked to fit c and BLAS.
 Extents checked(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
                 const Tensor& c) {
   const int64_t m = transpose_a == Transpose::yes ? a.columns() : a.rows();
@@ -73,7 +73,7 @@ Extents checked(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpo
   return {m, n, k};
 }
 
-/// As BLAS wants it, of a single row too.
+/// As BLAS requires it, also of a single row.
 int row_stride_of(const Tensor& x) {
   return static_cast<int>(std::max({x.row_stride(), x.columns(), int64_t{1}}));
 }
@@ -83,8 +83,9 @@ const char* letters(Transpose a, Transpose b) {
   return b == Transpose::no ? "TN" : "TT";
 }
 
-/// While it lives OpenBLAS computes on the thread that calls it: OpenMP's threads wait in a way that is slow
-/// on a busy machine (tensor/threads.cpp). What the program has set for loops of its own returns afterwards.
+/// While it exists, OpenBLAS computes on the calling thread: OpenMP's threads wait in a way that is slow on a
+/// busy machine (tensor/threads.cpp). It restores the number of threads that the program has set for its own
+/// loops.
 class OneBlasThread {
  public:
   OneBlasThread() { omp_set_num_threads(1); }
@@ -101,12 +102,12 @@ constexpr auto blas_product = cblas_dgemm;
 #else
 constexpr auto blas_product = cblas_sgemm;
 #endif
-constexpr int64_t parallel_work = 1 << 18;  // multiplications that are worth waking a second thread
+constexpr int64_t parallel_work = 1 << 18;  // multiplications that justify waking a second thread
 
-/// By OpenBLAS, a block of rows or of columns of c by each of our threads.
+/// By OpenBLAS; each of our threads computes a block of rows or of columns of c.
 void blas_gemm(const Extents& it, const Tensor& a, Transpose transpose_a, const Tensor& b,
                Transpose transpose_b, real beta, const Tensor& c) {
-  constexpr int64_t granule = 16;  // rows or columns of OpenBLAS's own tiles
+  constexpr int64_t granule = 16;  // rows or columns of OpenBLAS's tiles
   const bool by_rows = it.m >= it.n;
   const int64_t extent = by_rows ? it.m : it.n, granules = (extent + granule - 1) / granule;
   const bool worth_it = it.m * it.n * it.k >= parallel_work;
@@ -128,7 +129,7 @@ void blas_gemm(const Extents& it, const Tensor& a, Transpose transpose_a, const 
   });
 }
 
-/// Measures a product under its extents and who computes it.
+/// Measures a product, under a name made of its extents and what computes it.
 Timed timing(const Extents& it, const char* transposes, const char* by) {
   return Timed(
       "gemm", [&] { return fmt::format("{}x{}x{} {} {}", it.m, it.n, it.k, transposes, by); },
@@ -187,7 +188,7 @@ void batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Trans
   if (c.size() == 0) return;
   const Extents each = checked(a[0], transpose_a, b[0], transpose_b, c[0]);
   const int64_t work = each.m * each.n * each.k;
-  if (c.device() == Device::cuda || work >= parallel_work) {  // each by all threads
+  if (c.device() == Device::cuda || work >= parallel_work) {  // all threads compute each
     for (int64_t i = 0; i < N; ++i) gemm(a[i], transpose_a, b[i], transpose_b, beta, c[i]);
     return;
   }

@@ -1,5 +1,5 @@
-// Matrix products, by OpenBLAS or, where it is faster, by our own kernel over packed operands. Views with a
-// row stride need no copy. It deliberately knows no gradients: that is autograd/linear.h.
+// Matrix products, by OpenBLAS or, where faster, by our own kernel over packed operands. Views with a row
+// stride need no copy. Gradients: autograd/linear.h.
 #pragma once
 
 #include <string>
@@ -10,27 +10,28 @@ namespace rondo {
 
 enum class Transpose { no, yes };
 
-/// c = op(a) op(b) + beta c, as matrices; op transposes or not. Throws Error when the inner or outer sizes
+/// c = op(a) op(b) + beta c, as matrices; op transposes or not. Throws Error if the inner or outer sizes
 /// differ.
 void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, real beta,
           const Tensor& c);
 
-/// Up to so many rows weight_gemm() is faster than gemm(): what can choose its number of rows, chooses this.
+/// Up to this many rows weight_gemm() is faster than gemm(); callers that can choose their number of rows
+/// choose it.
 constexpr int64_t max_rows_over_kept_pack = 256;
 
-/// c = start + x op(W), for a weight W that is used again before it changes: few rows run over a packed copy
-/// of it (tensor/packed_gemm.h), which its storage keeps until W is written. `start` is undefined (zero),
-/// shaped like c (or c itself), or a vector [columns] that is repeated for all rows. Throws Error as gemm()
-/// does.
+/// c = start + x op(W), for a weight W that is used again before it changes: for few rows, the product uses a
+/// packed copy of W (tensor/packed_gemm.h), which its storage keeps until W is written. `start` is undefined
+/// (zero), shaped like c (or c itself), or a vector [columns] that is repeated for all rows. Throws Error
+/// like gemm().
 void weight_gemm(const Tensor& x, const Tensor& weight, Transpose transpose, const Tensor& start,
                  const Tensor& c);
 
 /// c[n] = op(a[n]) op(b[n]) + beta c[n] for each n of the leading dimension of three tensors [N, .., ..].
-/// Throws Error when the sizes differ.
+/// Throws Error if the sizes differ.
 void batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, real beta,
                   const Tensor& c);
 
-/// The name of the kernels in use, as OpenBLAS gives it ("SkylakeX", "Zen", ...).
+/// The name of the kernels in use, as reported by OpenBLAS ("SkylakeX", "Zen", ...).
 std::string blas_kernel();
 
 }  // namespace rondo

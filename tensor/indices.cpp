@@ -1,4 +1,4 @@
-// Where indices lie.
+// Indices on their devices: see indices.h.
 #include "tensor/indices.h"
 
 #include <algorithm>

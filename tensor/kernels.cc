@@ -1,6 +1,6 @@
 // Compiled twice: by g++ for the CPU and by nvcc for CUDA.
 // Kernels along rows and down columns: copies, sums, softmax and its loss, embedding rows, dropout masks.
-// Each is one struct for both backends; the table at the end is this pass's. Next: tensor/launch.h.
+// Each is one struct for both backends; at the end is the table of the current pass. Next: tensor/launch.h.
 #include "tensor/kernels.h"
 
 #include "tensor/launch.h"
@@ -87,7 +87,7 @@ struct PartialSums {
   }
 };
 
-/// The place of row i of those that are listed, or of all.
+/// Row i of the listed rows, or of all if there is no list.
 HD int64_t listed(const int32_t* rows, int64_t i) { return rows ? rows[i] : i; }
 
 struct Moments {
@@ -207,7 +207,7 @@ struct CrossEntropy {
   HD void operator()(Row row, int64_t r) const {
     real* to = row_of(x, r);
     const int32_t target = targets[r / rows_a_target];
-    const real at_target = to[target];  // read before any thread writes: maximum() waits for all
+    const real at_target = to[target];  // read before any thread writes: maximum() is a barrier
     const real largest = row.maximum(to);
     const Lanes shift(largest);
     const auto shifted_exp = [=](auto v) { return exp(v - shift); };
@@ -271,7 +271,7 @@ struct OneHot {
 };
 
 #ifndef __CUDACC__
-/// Sixteen words, worked on together: the compiler makes one SIMD instruction of each loop.
+/// Sixteen words, processed together: the compiler turns each loop into one SIMD instruction.
 struct Words {
   static constexpr int size = 16;
 
@@ -305,7 +305,7 @@ struct Words {
 struct DropoutMask {
   Extent extent;
   RandomKey key;
-  uint32_t threshold;  // drop where the random word is below
+  uint32_t threshold;  // drop if the random word is below
   real kept;
   BatchSlice slice;
   Operand mask;
@@ -317,7 +317,7 @@ struct DropoutMask {
     const uint64_t begin = logical_row * extent.columns;
     const uint64_t end = begin + row.columns;
     real* to = row_of(mask, r);
-    // Not `?:`, whose branch no processor can predict.
+    // Not `?:`: its branch would be unpredictable.
     const auto value = [=, this](uint32_t word) { return static_cast<real>(word >= threshold) * kept; };
     const auto one = [&](uint64_t number) {
       const PhiloxBlock words = now.block(number);

@@ -1,4 +1,4 @@
-// The kernels of a backend that are not pointwise operators, as one table per backend: the single place where
+// The kernels of a backend that are not pointwise operators, as one table per backend: the only place where
 // a device is chosen. tensor/kernels.cc fills it, once per pass. Callers check shapes; kernels do not.
 #pragma once
 
@@ -20,7 +20,7 @@ struct Kernels {
   void (*partial_sums)(int64_t count, const real* x, int64_t block, bool squares, real* sums);
 
   // The mean and the biased variance of each column over the first extent.rows of the listed rows, or over
-  // all rows where `rows` is null. mean and variance are zeros before.
+  // all rows if `rows` is null. mean and variance must be zero on entry.
   void (*moments)(Extent, Operand x, const int32_t* rows, real* mean, real* variance);
   // dx[r, j] += (dmean[j] + 2 (x[r, j] - mean[j]) dvariance[j]) / extent.rows for those rows.
   void (*moments_backward)(Extent, Operand x, const int32_t* rows, const real* mean, const real* dmean,
@@ -28,8 +28,8 @@ struct Kernels {
 
   void (*softmax)(Extent, Operand x, Operand y);
   void (*softmax_backward)(Extent, Operand y, Operand dy, Operand dx);  // dx = y * (dy - sum(dy * y))
-  // The same over the first lengths[r / rows_a_length] columns of row r, and zeros behind them, whatever lies
-  // there.
+  // The same over the first lengths[r / rows_a_length] columns of row r; the other columns of y become zero,
+  // whatever x contains there.
   void (*masked_softmax)(Extent, Operand x, const int32_t* lengths, int64_t rows_a_length, Operand y);
   void (*masked_softmax_backward)(Extent, Operand y, Operand dy, const int32_t* lengths,
                                   int64_t rows_a_length, Operand dx);
@@ -40,14 +40,14 @@ struct Kernels {
   // dx[r] = dloss[r] * (exp(x[r] - log_sum_exp[r]) - onehot(target[r])).
   void (*cross_entropy_backward)(Extent, Operand x, const int32_t* targets, const real* log_sum_exp,
                                  const real* dloss, Operand dx);
-  // loss[r] = log_sum_exp(x[r]) - x[r, target[r]], for targets of 0 and above, each of so many rows. With
-  // weights, x becomes its gradient: x[r] = weights[r] * (softmax(x[r]) - onehot(target[r])); without (null),
-  // it is as it was.
+  // loss[r] = log_sum_exp(x[r]) - x[r, target[r]], for targets >= 0, each shared by rows_a_target rows. With
+  // weights, x is replaced by its gradient: x[r] = weights[r] * (softmax(x[r]) - onehot(target[r])); without
+  // (null), x is left as it was.
   void (*cross_entropy_in_place)(Extent, Operand x, const int32_t* targets, int64_t rows_a_target,
                                  const real* weights, real* loss);
 
-  // posterior[r] = softmax(log_prior[r] - loss[r]), with the loss of each expert; mixed[r] = -log of their
-  // sum.
+  // posterior[r] = softmax(log_prior[r] - loss[r]), with the loss of each expert; mixed[r] = -log of the
+  // sum of exp(log_prior[r] - loss[r]).
   void (*mixture)(Extent, Operand log_prior, Operand loss, Operand posterior, real* mixed);
 
   void (*gather_rows)(Extent, Operand table, const int32_t* rows, Operand to);  // to[i] = table[rows[i]]

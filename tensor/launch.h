@@ -1,8 +1,7 @@
-// Launchers for kernels that are written once: launch_rows() for work along rows,
-// launch_elements() for work element by element, launch_columns() for work down columns.
-// Only .cc files include it. A kernel is a struct of pointers with
-// `operator()`, HD. All sums run in an order that depends on the shape alone, so that a run can be repeated
-// bit for bit. It deliberately knows no Tensor. Next: tensor/kernels.cc, tensor/pointwise_kernels.h.
+// Launchers for kernels that are written once for both devices: launch_rows() for work along rows,
+// launch_elements() for work element by element, launch_columns() for work down columns. Only .cc files
+// include it. A kernel is a struct of pointers with an HD `operator()`. The order of all sums depends only on
+// the shape, so that a run is repeatable bit for bit. Next: tensor/kernels.cc, tensor/pointwise_kernels.h.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +17,9 @@
 
 namespace rondo {
 namespace BACKEND {
-namespace {  // because Lanes are: tensor/vec.h
+namespace {  // because Lanes is in one: tensor/vec.h
 
-/// Fewer elements than this are not worth waking a second thread for.
+/// Fewer elements than this do not justify waking a second thread.
 constexpr int64_t parallel_elements = 16384;
 
 HD real* row_of(Operand x, int64_t r) { return x.data + r * x.row_stride; }
@@ -29,12 +28,12 @@ HD real* row_of(Operand x, int64_t r) { return x.data + r * x.row_stride; }
 
 using Lanes = Scalar;
 
-/// A run of `columns` elements on which one block of threads works together.
+/// `columns` consecutive elements, processed by one block of threads.
 struct Row {
   int64_t columns;
 
   HD static bool first() { return cuda::thread() == 0; }
-  /// Whether this thread is the one that map() has write column j.
+  /// Whether this is the thread by which map() writes column j.
   HD static bool owns(int64_t j) { return j % cuda::threads() == cuda::thread(); }
 
   /// to[j] = f(from[j]...) for every column j.
@@ -88,7 +87,7 @@ void launch_rows(int64_t count, int64_t columns, Kernel kernel) {
 
 using Lanes = Vec;
 
-/// A run of `columns` elements on which one thread works, a register at a time.
+/// `columns` consecutive elements, processed by one thread, one register at a time.
 struct Row {
   int64_t columns;
 
@@ -158,7 +157,7 @@ void launch_rows(int64_t count, int64_t columns, Kernel kernel) {
 
 #endif
 
-/// A kernel on blocks of columns, block by block, row by row.
+/// Runs a kernel on blocks of columns, block by block, row by row.
 template <class Kernel>
 struct OnParts {
 #ifdef __CUDACC__
@@ -173,8 +172,8 @@ struct OnParts {
     kernel(Row{columns - begin < width ? columns - begin : width}, i / blocks, begin);
   }
 };
-/// kernel(Row{width}, r, begin) for columns [begin, begin + width) of each row, for work that goes element by
-/// element: a long row is many blocks.
+/// kernel(Row{width}, r, begin) for columns [begin, begin + width) of each row, for elementwise work: a
+/// long row is divided into many blocks.
 template <class Kernel>
 void launch_elements(Extent extent, Kernel kernel) {
   const int64_t blocks = (extent.columns + OnParts<Kernel>::width - 1) / OnParts<Kernel>::width;
@@ -197,8 +196,8 @@ struct OnColumns {
     kernel(Row{count - begin < width ? count - begin : width}, begin);
   }
 };
-/// kernel(Row{width}, begin) for blocks of columns [begin, begin + width); `work` is the number of elements
-/// in all.
+/// kernel(Row{width}, begin) for blocks of columns [begin, begin + width); `work` is the total
+/// number of elements.
 template <class Kernel>
 void launch_columns(int64_t count, [[maybe_unused]] int64_t work, Kernel kernel) {
   const OnColumns<Kernel> block_kernel{kernel, count};

@@ -1,12 +1,12 @@
 // Operands of one operation lie on one device: a GPU kernel that dereferences host memory poisons the CUDA
-// context. It deliberately moves nothing: that is Tensor::to().
+// context. Tensor::to() copies between devices.
 #pragma once
 
 #include "tensor/tensor.h"
 
 namespace rondo {
 
-/// Throws Error unless the defined ones among the tensors lie on one device.
+/// Throws Error unless all defined tensors lie on one device.
 template <class... Tensors>
 void check_one_device(const char* name, const Tensor& first, const Tensors&... others) {
   const auto beside = [&](const Tensor& other) {

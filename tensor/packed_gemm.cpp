@@ -1,9 +1,10 @@
-// The packed product: the order of a packed matrix, the kernel over it, and the packs that storages keep.
+// The packed product: the layout of a packed matrix, the kernel that reads it, and the packs that storages
+// keep.
 //
 // op(b) [inner, columns] is cut into blocks of inner terms, and each block into panels of two registers'
-// width, stored [terms][width] behind one another: in the order in which the kernel reads them. A tile of c,
-// as many rows as the registers hold, stays in registers while a panel streams by (Goto & van de Geijn 2008).
-// The left side is read as it lies.
+// width, stored [terms][width] one after the other, in the order in which the kernel reads them. A tile of c,
+// as many rows as the registers hold, stays in registers while a panel is read (Goto & van de Geijn 2008).
+// The left side is not packed.
 #include "tensor/packed_gemm.h"
 
 #include <algorithm>
@@ -28,22 +29,22 @@ namespace {
 
 constexpr int panel_registers = 2;
 constexpr int64_t width = panel_registers * Vec::size;
-/// Rows of a tile: its sums, one row of the panel and a factor fill the registers (32 with AVX-512 and
-/// NEON, else 16).
+/// Rows of a tile: its sums, one row of the panel and a factor fill the registers (32 with AVX-512 and NEON,
+/// else 16).
 #if defined(__AVX512F__) || defined(__ARM_NEON)
 constexpr int tile_rows = 14;
 #else
 constexpr int tile_rows = 6;
 #endif
-/// Terms at a time: so much of a panel and of a tile's rows stays in the first cache.
+/// Terms per block: this part of a panel and of a tile's rows fits into the L1 cache.
 constexpr int64_t block_terms = 384;
-/// Rows at a time, by one thread: so many of them and of c's stay in the second cache. Up to `few_rows`
-/// are one block for all threads, which then share out its columns.
+/// Rows per block and thread: these rows, and those of c, fit into the L2 cache. Up to `few_rows` rows are
+/// one block for all threads, which divide its columns among them.
 constexpr int64_t block_rows = 8 * tile_rows, few_rows = 256;
-/// Fewer multiplications, or elements to pack, than these are not worth waking a second thread for.
+/// Fewer multiplications, or elements to pack, do not justify waking a second thread.
 constexpr int64_t parallel_work = 1 << 17, parallel_packing = 1 << 17;
 
-/// Where the parts of op(b) [inner, columns] lie once it is packed.
+/// The layout of a packed op(b) [inner, columns].
 struct Order {
   int64_t inner, columns;
 
@@ -60,7 +61,7 @@ struct Order {
   }
 };
 
-/// Terms [k, k + terms) of columns [p * width, ...) of op(b); the last panel is filled up with zeros.
+/// Terms [k, k + terms) of columns [p * width, ...) of op(b); the last panel is padded with zeros.
 void pack_panel(const Tensor& b, Transpose transpose, int64_t k, int64_t terms, int64_t p, real* to) {
   const int64_t stride = b.row_stride(), begin = p * width;
   if (transpose == Transpose::no) {
@@ -92,11 +93,11 @@ void pack(const Tensor& b, Transpose transpose, const Tensor& to) {
   });
 }
 
-/// A storage keeps packs of so many times its size; a weight, forward and backward, whole and gate by gate,
-/// needs no more. Beyond that the oldest goes.
+/// A storage keeps packs of up to this many times its size, which is enough for a weight that is used forward
+/// and backward, whole and gate by gate. Beyond that the oldest pack is dropped.
 constexpr int64_t most_kept = 4;
 
-/// The panels that the storage of b keeps, made or renewed if b was written since.
+/// The panels that the storage of b keeps, made if there are none or if b was written since.
 Tensor kept_panels(const Tensor& b, Transpose transpose) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -121,7 +122,7 @@ Tensor kept_panels(const Tensor& b, Transpose transpose) {
   return kept.panels;
 }
 
-/// One tile of c over a block of terms. The last of its `columns` may fill a register in part.
+/// One tile of c over a block of terms. Its last `columns` may fill only part of a register.
 struct Tile {
   int64_t terms, columns;
   const real* a;
@@ -148,7 +149,8 @@ struct Tile {
 #pragma GCC unroll 2
       for (int v = 0; v < registers; ++v) {
         w[v] = Vec::load(weights + v * Vec::size);
-        // Measured, 20 x 4600 x 1150: without 82 GFLOP/s, 8 terms ahead 92, 16 95, 32 100, 64 no more.
+        // Measured at 20 x 4600 x 1150, in GFLOP/s: 82 without; 92, 95, 100 at 8, 16, 32 terms ahead; 64: no
+        // gain.
         __builtin_prefetch(weights + 32 * width + v * Vec::size);
       }
 #pragma GCC unroll 16
@@ -172,7 +174,7 @@ template <int registers, bool transposed, int... rows>
 constexpr std::array<RunTile, sizeof...(rows)> tiles_of(std::integer_sequence<int, rows...>) {
   return {[](const Tile& tile) { tile.run<rows + 1, registers, transposed>(); }...};
 }
-/// The kernel for a tile of so many rows and columns.
+/// The kernel for a tile of this many rows and columns.
 RunTile kernel(int64_t rows, int64_t columns, bool transposed) {
   constexpr std::make_integer_sequence<int, tile_rows> heights;
   static constexpr std::array<RunTile, tile_rows> kernels[2][panel_registers] = {
@@ -181,11 +183,11 @@ RunTile kernel(int64_t rows, int64_t columns, bool transposed) {
   return kernels[transposed][columns > Vec::size][rows - 1];
 }
 
-/// Whether the rows of x lie a large power of two apart: a tile then reads lines that all want the same few
-/// places of the first cache, each of which holds `lines_of_a_place`.
+/// Whether the row stride of x is a multiple of a large power of two: the cache lines that a tile reads then
+/// compete for the same few sets of the L1 cache, each of which holds `lines_of_a_place` lines.
 bool clashes(const Tensor& x) { return x.row_stride() * static_cast<int64_t>(sizeof(real)) % 2048 == 0; }
 constexpr int64_t lines_of_a_place = 8;
-/// Such rows are copied, a block of terms at a time, to lie a cache line further apart.
+/// Such rows are copied, one block of terms at a time, with a stride that is one cache line longer.
 constexpr int64_t spread_stride = block_terms + 64 / static_cast<int64_t>(sizeof(real));
 
 struct Product {
@@ -202,7 +204,7 @@ struct Product {
   }
 };
 
-/// Rows [row, row + rows) of a, as they lie for this block of terms, times panel p.
+/// Rows [row, row + rows) of a, laid out for this block of terms, times panel p.
 void run_tile(const Product& it, Operand a, int64_t row, int64_t rows, int64_t block, int64_t p) {
   const int64_t column = p * width, columns = std::min(width, it.order.columns - column);
   const auto at = [&](Operand x) { return Operand{x.data + row * x.row_stride + column, x.row_stride}; };
@@ -212,8 +214,8 @@ void run_tile(const Product& it, Operand a, int64_t row, int64_t rows, int64_t b
                           a.row_stride, it.panels + it.order.place(block, p), start, sum});
 }
 
-/// `rows` rows, cut into tiles of nearly one height: part `part` of `parts` of all panels times tiles, panel
-/// by panel. `room` is for rows * spread_stride numbers where rows are spread.
+/// `rows` rows, cut into tiles of nearly equal height: part `part` of `parts` of all pairs of panel and tile,
+/// panel by panel. If rows are copied, `room` has space for rows * spread_stride numbers.
 void run_rows(const Product& it, int64_t rows, int64_t part, int64_t parts, real* room) {
   const int64_t tiles = (rows + tile_rows - 1) / tile_rows, height = (rows + tiles - 1) / tiles;
   const int64_t all = it.order.panels() * tiles;
@@ -236,7 +238,7 @@ void multiply(const Product& it, int64_t rows) {
   const bool alone = rows * it.order.inner * it.order.columns < parallel_work;
   const int64_t parts = alone ? 1 : threads();
   const bool share_columns = alone || rows <= few_rows;
-  // As many blocks of rows for each thread, of nearly one height.
+  // The same number of blocks of rows for each thread, of nearly equal height.
   const int64_t blocks =
       share_columns ? 1 : ((rows + block_rows - 1) / block_rows + parts - 1) / parts * parts;
   const int64_t height = (rows + blocks - 1) / blocks, room_each = height * spread_stride;

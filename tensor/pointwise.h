@@ -1,6 +1,5 @@
 // Pointwise operators as the rest of the library sees them: a name, a domain and two launchers per backend.
-// It deliberately holds neither formulas (autograd/operators.h, optim/updates.h) nor loops
-// (tensor/pointwise_kernels.h).
+// Formulas: autograd/operators.h, optim/updates.h. Loops: tensor/pointwise_kernels.h.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +30,7 @@ HD Outputs<First, Second, Rest...> outputs(First first, Second second, Rest... r
   return {first, outputs(second, rest...)};
 }
 
-/// Where an operator may be sampled for tests; an operator that is not smooth everywhere says so here.
+/// The interval from which tests draw inputs; an operator that is not smooth everywhere narrows it.
 struct Domain {
   double low = -2;
   double high = 2;
@@ -51,9 +50,9 @@ struct KnownValue {
 using PointwiseForward = void (*)(const void* op, Extent extent, const Operand* inputs,
                                   const Operand* outputs);
 
-/// input_gradients[j] (+)= sum over k of output_gradients[k] * dy_k/dx_j. A null output gradient is zero, a
-/// null input gradient is not wanted; accumulate[j] says whether to add to what is there. With row stride 0
-/// it must be true, and the rows are added up in their order. An input gradient may lie where its input does.
+/// input_gradients[j] (+)= sum over k of output_gradients[k] * dy_k/dx_j. A null output gradient is
+/// zero; a null input gradient is not computed; accumulate[j] says whether to add to the present value. With
+/// row stride 0 it must be true, and the rows are added in order. An input gradient may overwrite its input.
 using PointwiseBackward = void (*)(const void* op, Extent extent, const Operand* inputs,
                                    const Operand* output_gradients, const Operand* input_gradients,
                                    const bool* accumulate);
@@ -75,13 +74,13 @@ struct PointwiseOperator {
   PointwiseLaunchers cpu, cuda;
 };
 
-/// Gives a list the launchers of the CUDA pass, whose list has the same operators in the same order.
+/// Adds the launchers of the CUDA pass to a list; both lists have the same operators in the same order.
 inline void add_launchers(std::vector<PointwiseOperator>& operators,
                           const std::vector<PointwiseOperator>& of_cuda) {
   for (std::size_t i = 0; i < operators.size(); ++i) operators[i].cuda = of_cuda[i].cuda;
 }
 
-/// A list of operator types. autograd/operators.h ends with Rondo's; another program may have one of its own.
+/// A list of operator types. Rondo's is at the end of autograd/operators.h; a program may have its own.
 template <class... Ops>
 struct OperatorList {};
 

@@ -1,8 +1,8 @@
-// The loops under pointwise operators, forward and backward, for every operator struct alike. Only .cc files
-// include it, and a file of a program that has operators of its own, with whatever flags it is compiled. The
-// forward loop runs an operator's body on Lanes (Vec on the CPU, Scalar on CUDA); the backward loop runs the
-// same body on Duals and contracts the partials with the incoming gradients, in one pass over memory. It
-// deliberately allocates nothing. Next: tensor/launch.h.
+// The loops of pointwise operators, forward and backward, for any operator struct. Only .cc files include it,
+// and a file of a program that has operators of its own, which may be compiled with other flags. The forward
+// loop runs an operator's body on Lanes (Vec on the CPU, Scalar on CUDA); the backward loop runs the same
+// body on Duals and contracts the partials with the incoming gradients, in one pass over memory. Next:
+// tensor/launch.h.
 #pragma once
 
 #include <cstring>
@@ -15,7 +15,7 @@
 
 namespace rondo {
 namespace BACKEND {
-namespace {  // because Lanes are: tensor/vec.h
+namespace {  // because Lanes is in one: tensor/vec.h
 namespace detail {
 
 template <class Op, size_t... J>
@@ -23,7 +23,7 @@ constexpr bool callable_with(std::index_sequence<J...>) {
   return requires(const Op& op, const Scalar* x) { op(x[J]...); };
 }
 
-/// How many inputs the body takes: its parameters are all `auto`, so one count fits.
+/// The number of inputs of the body: its parameters are all `auto`, so exactly one number compiles.
 template <class Op, int N = 1>
 constexpr int input_count() {
   static_assert(N <= max_pointwise_inputs, "an operator takes 1 to 9 inputs");
@@ -73,7 +73,8 @@ template <class Op>
 constexpr int outputs_of = OutputCount<decltype(call(std::declval<const Op&>(), std::declval<const Lanes*>(),
                                                      InputSequence<Op>{}))>::value;
 
-/// Where one register of elements lies: from `column` of `row`, all of it or `count` elements.
+/// The position of one register of elements: it starts at `column` of `row` and is full or has `count`
+/// elements.
 struct Place {
   int64_t row, column, count;
 
@@ -135,7 +136,7 @@ struct Backward {
     ((gradient = add<J>(gradient, dy[K], output<K>(y))), ...);
     place.store(input_gradients[J], gradient);
   }
-  /// Partials that the type rules out cost nothing.
+  /// Partials that the type does not carry cost nothing.
   template <int J, class D>
   HD static Lanes add(Lanes gradient, Lanes dy, const D& y) {
     if constexpr ((D::mask >> J) & 1)
@@ -151,7 +152,7 @@ struct OnElement {
   Kernel kernel;
   int64_t columns;
   HD void operator()(int64_t i) const {
-    if (i < columns) {  // one long row, above all: a division costs more than what is divided
+    if (i < columns) {  // the case of one long row, which needs no division
       kernel(Place{0, i, 1});
     } else {
       kernel(Place{i / columns, i % columns, 1});
@@ -167,7 +168,7 @@ struct OnColumn {
   }
 };
 #else
-/// Columns [begin, end) of a row, a register at a time.
+/// Columns [begin, end) of a row, one register at a time.
 template <class Kernel>
 void run_row(const Kernel& kernel, int64_t row, int64_t begin, int64_t end) {
   int64_t column = begin;
@@ -176,11 +177,11 @@ void run_row(const Kernel& kernel, int64_t row, int64_t begin, int64_t end) {
 }
 #endif
 
-/// How a launch goes over its elements: in any order, as one long row where all rows lie behind one another;
-/// or down the columns, each column in the order of the rows by one thread, so that it may add up.
+/// How a launch visits its elements: in any order; as one long row, if the rows are contiguous; or down the
+/// columns, each column by one thread in the order of the rows, so that it can be summed.
 enum class Order { any, long_row, down_columns };
 
-/// Runs kernel(Place) over all elements. `moved` operands of this extent are read or written.
+/// Runs kernel(Place) over all elements. `moved` is the number of operands that are read or written.
 template <class Kernel>
 void run(Extent extent, Order order, [[maybe_unused]] int moved, Kernel kernel) {
   if (order == Order::long_row) extent = {1, extent.rows * extent.columns};
@@ -194,7 +195,7 @@ void run(Extent extent, Order order, [[maybe_unused]] int moved, Kernel kernel) 
   const bool down = order == Order::down_columns;
   const int64_t width = (down ? 8 : 64) * Vec::size;
   const int64_t blocks = (extent.columns + width - 1) / width, tasks = down ? blocks : extent.rows * blocks;
-  const int64_t rows = down ? extent.rows : 1;  // of one task
+  const int64_t rows = down ? extent.rows : 1;  // per task
   parallel_for(tasks, extent.rows * extent.columns * moved >= parallel_elements, [&](int64_t task) {
     const int64_t first = task / blocks, begin = task % blocks * width;
     const int64_t end = begin + width < extent.columns ? begin + width : extent.columns;
@@ -235,7 +236,7 @@ void pointwise_backward(const void* op, Extent extent, const Operand* inputs, co
     kernel.accumulate[j] = accumulate[j];
   }
   for (int k = 0; k < Kernel::M; ++k) kernel.output_gradients[k] = output_gradients[k];
-  bool adds_up = false;  // the gradient of a row that is repeated
+  bool adds_up = false;  // the gradient of a repeated row
   for (int j = 0; j < Kernel::N; ++j)
     adds_up |= extent.rows > 1 && input_gradients[j].data && input_gradients[j].row_stride == 0;
   const bool long_row = extent.rows == 1 || (detail::contiguous(extent, inputs, Kernel::N) &&
@@ -247,7 +248,7 @@ void pointwise_backward(const void* op, Extent extent, const Operand* inputs, co
   detail::run(extent, order, 2 * Kernel::N + Kernel::M, kernel);
 }
 
-/// The entries of a list, with this pass's launchers filled in.
+/// The entries of a list, with the launchers of the current pass.
 template <class... Ops>
 std::vector<PointwiseOperator> operator_entries(OperatorList<Ops...>) {
   auto entry = []<class Op>([[maybe_unused]] Op op) {

@@ -1,4 +1,4 @@
-// Where the time of a computation goes.
+// Where the time of a computation goes: see profile.h.
 #include "tensor/profile.h"
 
 #include <algorithm>

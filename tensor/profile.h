@@ -1,6 +1,6 @@
 // Where the time of a computation goes: by kind of work, and within a kind by operator or shape. Off until
-// switched on; then every timed piece adds up under its name. It deliberately measures only what runs on the
-// calling thread's watch: on the CPU that is everything. For `make bench`.
+// switched on; then the time of each timed section is added under its name. It measures from the calling
+// thread, which waits for all work on the CPU, but not for a GPU. For `make bench`.
 #pragma once
 
 #include <chrono>
@@ -15,19 +15,19 @@ struct ProfileEntry {
   std::string name;
   int64_t calls = 0;
   double seconds = 0;
-  double operations = 0;  // floating-point operations, where they are counted
+  double operations = 0;  // floating-point operations, if they are counted
 };
 
-/// Switches measuring on, from zero, or off.
+/// Switches measuring on, starting from zero, or off.
 void set_profiling(bool on);
 bool profiling();
-/// What was measured since it was switched on, the most time first.
+/// What was measured since it was switched on, longest time first.
 std::vector<ProfileEntry> profile();
 
-/// Adds the time of its life to an entry. Costs one comparison while measuring is off.
+/// Adds its lifetime to an entry. Costs one comparison while measuring is off.
 class Timed {
  public:
-  /// `name()` makes the entry's name; it is called only while measuring.
+  /// `name()` returns the entry's name; it is called only while measuring.
   template <class Name>
   Timed(const char* kind, Name name, double operations = 0) : on_(profiling()) {
     if (on_) begin(kind, name(), operations);

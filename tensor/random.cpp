@@ -10,7 +10,7 @@
 namespace rondo {
 
 namespace {
-/// Element i, in order, becomes draw(i).
+/// Sets element i to draw(i), in order.
 template <class Draw>
 void fill_with(const char* name, const Tensor& to, Draw draw) {
   check(to.device() == Device::cpu, "[{}] initial values are drawn on the CPU", name);

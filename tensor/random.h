@@ -1,6 +1,6 @@
 // Random numbers as a function of a key and an index, not a stream: Philox 4x32-10 (Salmon et al. 2011).
 // The same key and index give the same number on the CPU, on CUDA and with any number of threads.
-// It deliberately keeps no state: who needs a new draw names a new key.
+// There is no state: a new draw needs a new key.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace rondo {
 
-/// Four words of random bits. On the CPU a Word may be several at once (tensor/kernels.cc).
+/// Four words of random bits. On the CPU a Word may be several words at once (tensor/kernels.cc).
 template <class Word>
 struct PhiloxBlockOf {
   Word word[4];
@@ -23,7 +23,7 @@ HD uint32_t high_product(uint32_t a, uint32_t b) {
   return static_cast<uint32_t>(static_cast<uint64_t>(a) * b >> 32);
 }
 
-/// Ten rounds of Philox 4x32 of a 128-bit counter under a 64-bit key.
+/// Ten rounds of Philox 4x32 on a 128-bit counter with a 64-bit key.
 template <class Word>
 HD PhiloxBlockOf<Word> philox(PhiloxBlockOf<Word> counter, uint32_t key0, uint32_t key1) {
   constexpr uint32_t factor0 = 0xD2511F53u, factor1 = 0xCD9E8D57u;
@@ -36,26 +36,25 @@ HD PhiloxBlockOf<Word> philox(PhiloxBlockOf<Word> counter, uint32_t key0, uint32
   return counter;
 }
 
-/// Names one family of random numbers: (seed, who draws, which update, which draw within the update).
+/// Identifies one family of random numbers: seed, drawing module, draw within the update, update.
 struct RandomKey {
   uint64_t seed = 0;
   uint32_t name = 0;  // hash of the drawing module's full name
   uint32_t draw = 0;
   Deferred<uint64_t> update{};
 
-  /// The key as it is when a launch runs.
+  /// The key at the time when a launch runs.
   HD RandomKey now() const {
     RandomKey key = *this;
     key.update = update.now();
     return key;
   }
 
-  /// The four words 4 * block .. 4 * block + 3 at the cost of one, for every block whose lower and upper half
-  /// are given.
+  /// The words 4 * block .. 4 * block + 3, at the cost of one; a block is given by its lower and upper half.
   template <class Word>
   HD PhiloxBlockOf<Word> blocks(Word low, Word high) const {
-    // No two fields share bits while index < 2^50 and update < 2^48; the name joins the seed, of which a run
-    // has one.
+    // No two fields share bits while index < 2^50 and update < 2^48; the name is mixed into the
+    // seed, which is the same for a whole run.
     const PhiloxBlockOf<Word> counter{{low, high ^ static_cast<uint32_t>(update.value >> 32) << 16,
                                        Word(static_cast<uint32_t>(update.value)), Word(draw)}};
     return philox(counter, static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32) ^ name);
@@ -79,20 +78,20 @@ constexpr uint32_t hash_of(std::string_view name) {
 
 class Tensor;
 /// Uniform in (low, high), and normal with mean 0 (Box-Muller); element i of the tensor is number i of the
-/// key.
+/// family.
 void fill_uniform(const Tensor& to, RandomKey key, real low, real high);
 void fill_normal(const Tensor& to, RandomKey key, real standard_deviation);
 
-/// Which rows of the whole batch a tensor of masks holds. Rows are [steps, batch]; a micro-batch has only
-/// the streams [first, first + batch) of `whole` and must draw what the whole batch would. With a `whole` of
-/// 0 all steps have the mask of the first.
+/// Which rows of the whole batch a mask tensor holds. Its rows are [steps, batch]; a micro-batch has only the
+/// streams [first, first + batch) of `whole` and must draw what the whole batch would draw. If `whole` is 0,
+/// all steps have the mask of the first.
 struct BatchSlice {
   int64_t batch = 1;
   int64_t first = 0;
   int64_t whole = 1;
 };
-/// Each element is 0 with the given probability and else 1 / (1 - probability). Compares integers, so that
-/// CPU and CUDA agree bit for bit. Throws Error unless 0 <= probability < 1.
+/// Each element is 0 with the given probability, else 1 / (1 - probability). The comparison uses integers, so
+/// that CPU and CUDA agree bit for bit. Throws Error unless 0 <= probability < 1.
 void fill_dropout_mask(const Tensor& to, RandomKey key, double probability, BatchSlice slice);
 
 }  // namespace rondo

@@ -1,6 +1,6 @@
-// Scalar: one real with the vocabulary of Vec, so that an operator's body means the same on CUDA and in
-// tests. It deliberately has no conversion back to real: a body cannot slip into built-in arithmetic. Next:
-// tensor/vec.h.
+// Scalar: one real with the operations of Vec, so that an operator's body means the same on CUDA and in
+// tests. There is deliberately no conversion back to real, so that a body cannot use built-in arithmetic by
+// accident. Next: tensor/vec.h.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // Compiled twice: by g++ for the CPU and by nvcc for CUDA.
-// Kernels of sequence models: softmax over rows of many lengths, exchanged dimensions, layer
+// Kernels of sequence models: softmax over rows of different lengths, exchanged dimensions, layer
 // normalisation. Each is one struct for both backends. Next: tensor/launch.h.
 #include "tensor/sequence_kernels.h"
 

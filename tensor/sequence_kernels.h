@@ -1,5 +1,5 @@
-// The kernels of sequence models: entries of the table in tensor/kernels.h, which says what each computes.
-// Only tensor/kernels.cc, which fills the table, includes it. Next: tensor/sequence_kernels.cc.
+// The kernels of sequence models: entries of the table in tensor/kernels.h, which says what each one
+// computes. Only tensor/kernels.cc, which fills the table, includes it. Next: tensor/sequence_kernels.cc.
 #pragma once
 
 #include "tensor/kernels.h"

@@ -1,5 +1,5 @@
-// Shape: up to four extents, outermost first. A shape is seen as a matrix by most functions: columns are the
-// last extent, rows the product of the others.
+// Shape: up to four extents, outermost first. Most functions treat a shape as a matrix: columns are the last
+// extent, rows the product of the others.
 #pragma once
 
 #include <fmt/format.h>
@@ -37,8 +37,8 @@ class Shape {
   int64_t columns() const { return dimensions_ > 0 ? extents_[dimensions_ - 1] : 1; }
   int64_t size() const { return rows() * columns(); }
 
-  /// The same shape with the first extent replaced, with one more before it, without it, or with the last one
-  /// replaced.
+  /// The same shape with the first extent replaced, with an extent added before it, without it, or with the
+  /// last one replaced.
   Shape with_first(int64_t extent) const {
     Shape shape = *this;
     shape.extents_[0] = extent;
@@ -77,8 +77,11 @@ class Shape {
 
 }  // namespace rondo
 
+// Doxygen does not know the namespace fmt, and would warn.
+/// @cond
 template <>
 struct fmt::formatter<rondo::Shape> {
   constexpr auto parse(format_parse_context& context) { return context.begin(); }
   format_context::iterator format(const rondo::Shape& shape, format_context& context) const;
 };
+/// @endcond

@@ -1,4 +1,4 @@
-// Flat buffers on their way to and from what outlasts a process.
+// Saving and loading flat buffers: see state.h.
 #include "tensor/state.h"
 
 namespace rondo {

@@ -11,7 +11,7 @@
 
 namespace rondo {
 
-// The one place where a device is chosen; here, because tensors are what has one.
+// The only place where a device is chosen; here, because it is a tensor that has a device.
 const Kernels& kernels(Device device) {
 #ifdef RONDO_CUDA
   if (device == Device::cuda) return cuda::kernels;
@@ -110,7 +110,7 @@ Tensor Tensor::parent_view(Shape shape, int64_t rows, int64_t columns) const {
   view.offset_ -= rows * row_stride_ + columns;
   const int64_t extent = (shape.rows() - 1) * row_stride_ + shape.columns();
   const auto fits = [&] { return view.offset_ >= 0 && view.offset_ + extent <= view.storage_->size; };
-  while (!fits() && view.storage_->whole) {  // further than this part
+  while (!fits() && view.storage_->whole) {  // beyond this part
     view.offset_ += view.storage_->data - view.storage_->whole->data;
     view.storage_ = view.storage_->whole;
   }
@@ -263,7 +263,7 @@ void accumulate_column_sums(const Tensor& x, const Tensor& to) {
   const auto sums = [&](const Tensor& of, int64_t height, const Tensor& into) {
     kernels(to.device()).column_sums(of.extent(), of.read_operand(), height, into.write_operand());
   };
-  // A GPU has more threads than there are columns: blocks of rows first, then their sums.
+  // A GPU has more threads than there are columns: sum blocks of rows first, then add their sums.
   constexpr int64_t height = 64;
   if (to.device() == Device::cpu || x.rows() <= 2 * height)
     return sums(x, std::max<int64_t>(1, x.rows()), to);
@@ -285,7 +285,7 @@ void accumulate_rows(const Tensor& x, const Indices& rows, const Tensor& table) 
 }
 
 namespace {
-/// Of blocks: float sums stay short, the rest is added up in double.
+/// Sums of blocks: sums in float stay short, the rest is added in double.
 Tensor partial_sums(const Tensor& x, bool squares) {
   constexpr int64_t block = 4096;
   const Tensor flat = contiguous(x), sums({(flat.size() + block - 1) / block}, x.device());

@@ -1,5 +1,5 @@
 // Tensor: memory on a device with a shape, an offset and a row stride. Views are ranges of the leading
-// dimension and blocks of columns; everything else copies. It deliberately knows no gradients: that is
+// dimension and blocks of columns; everything else copies. Gradients:
 // autograd/variable.h.
 #pragma once
 
@@ -14,11 +14,11 @@ namespace rondo {
 
 struct Pack;  // tensor/packed_gemm.cpp
 
-/// The memory behind tensors. `version` grows with every write, so that a saved tensor can tell that it has
-/// changed.
+/// The memory of tensors. `version` increases with every write, so that a saved tensor can detect a change.
 struct Storage {
   Storage(Device where, int64_t count);
-  /// `count` elements from `first` on of another's memory, with a version and holders of their own.
+  /// `count` elements of another storage's memory, starting at `first`, with its own version and reference
+  /// count.
   Storage(std::shared_ptr<Storage> of, real* first, int64_t count);
   ~Storage();
   Storage(const Storage&) = delete;
@@ -29,18 +29,18 @@ struct Storage {
   real* data;
   uint64_t version = 0;                      // writes through this storage
   uint64_t part_versions = 0;                // writes through its parts, and theirs
-  std::vector<std::shared_ptr<Pack>> packs;  // of the weights that lie here
-  std::shared_ptr<Storage> whole;            // whose memory this is a part of; null: it is our own
-  int64_t parts = 0;                         // storages whose whole this is
+  std::vector<std::shared_ptr<Pack>> packs;  // of the weights in this memory
+  std::shared_ptr<Storage> whole;            // the storage that this is a part of; null: it owns its memory
+  int64_t parts = 0;                         // number of storages that are parts of this one
 };
 
 class Tensor {
  public:
   /// Undefined: no memory, `defined()` is false.
   Tensor() = default;
-  /// Not initialised. On a GPU rows lie aligned_row_stride() apart; what is between them is not read.
+  /// Not initialised. On a GPU rows are aligned_row_stride() apart; the gaps are never read.
   explicit Tensor(Shape shape, Device device = Device::cpu);
-  /// Not initialised; rows lie side by side on a GPU, too.
+  /// Not initialised; rows have no gaps, also on a GPU.
   static Tensor dense(Shape shape, Device device);
   static Tensor filled(Shape shape, real value, Device device = Device::cpu);
   static Tensor zeros(Shape shape, Device device = Device::cpu) { return filled(shape, 0, device); }
@@ -57,20 +57,22 @@ class Tensor {
   Device device() const { return storage_->device; }
 
   const real* data() const { return storage_->data + offset_; }
-  /// For writing: bumps the version. On the CPU every write goes through here; ask again after each use of
-  /// the tensor, for what is written through a pointer that was kept goes unnoticed.
+  /// For writing: increases the version. On the CPU every write uses it. Call it again for each write: a
+  /// write through an old pointer is not detected.
   real* mutable_data() const {
     ++storage_->version;
     for (Storage* it = storage_->whole.get(); it; it = it->whole.get()) ++it->part_versions;
     return storage_->data + offset_;
   }
-  /// Grows with every write to the storage, to its parts, and to what it is a part of; not to other parts.
+  /// Increases with every write to the storage, to its parts, and to the whole that it is a part of; not with
+  /// writes to other parts.
   uint64_t version() const {
     uint64_t sum = storage_->version + storage_->part_versions;
     for (const Storage* it = storage_->whole.get(); it; it = it->whole.get()) sum += it->version;
     return sum;
   }
-  /// How many tensors share the memory, but for its parts: a buffer is reused in place only if this is 1.
+  /// The number of tensors that share the memory, without its parts: a buffer is reused in place only if this
+  /// is 1.
   int64_t use_count() const {
     int64_t count = storage_.use_count();
     for (const auto* it = &storage_->whole; *it; it = &(*it)->whole) count += it->use_count() - (*it)->parts;
@@ -80,7 +82,7 @@ class Tensor {
   int64_t offset() const { return offset_; }
   Storage& storage() const { return *storage_; }
 
-  /// For a kernel: reading, writing, or reading with one row repeated.
+  /// For a kernel: to read, to write, or to read with one row repeated.
   Operand read_operand() const { return {storage_->data + offset_, row_stride_}; }
   Operand write_operand() const { return {mutable_data(), row_stride_}; }
 
@@ -90,25 +92,25 @@ class Tensor {
   Tensor operator[](int64_t i) const;
   /// Rows [begin, end) of the matrix, as a view [end - begin, columns].
   Tensor slice_rows(int64_t begin, int64_t end) const;
-  /// Of a vector: its elements from `begin` on as rows that lie `row_stride` apart, as a view.
+  /// Of a vector: its elements from `begin` on as rows that are `row_stride` apart, as a view.
   Tensor as_strided(int64_t begin, Shape shape, int64_t row_stride) const;
   /// The larger view that this one is a part of, `rows` rows and `columns` columns from its beginning: the
   /// inverse of slice_rows() and slice_columns().
   Tensor parent_view(Shape shape, int64_t rows = 0, int64_t columns = 0) const;
-  /// The same view with a version and holders of its own: a part of a buffer, such as one time step, that is
-  /// written and let go apart from the others. Parts of one buffer must not overlap. A part has parts as
-  /// well.
+  /// The same view with its own version and reference count: a part of a buffer, such as one time step, that
+  /// is written and released independently of the others. Parts of one buffer must not overlap. A part can
+  /// have parts.
   Tensor as_part() const;
   /// Columns [begin, end), as a view.
   Tensor slice_columns(int64_t begin, int64_t end) const;
-  /// The same elements in another shape: a view. Needs contiguous rows unless the columns stay.
+  /// The same elements in another shape, as a view. Needs rows without gaps unless the columns stay the same.
   Tensor reshaped(Shape shape) const;
 
   /// The only element of a tensor of size 1.
   real item() const;
   /// All elements in order, on the host.
   std::vector<real> to_vector() const;
-  /// Takes as many values from the host.
+  /// Copies size() values from the host.
   void set(const real* values) const;
   /// Itself if it is on that device, else a copy.
   Tensor to(Device device) const;
@@ -128,22 +130,22 @@ class Tensor {
   int64_t row_stride_ = 0;
 };
 
-/// How far apart rows lie that all begin at a multiple of 16 bytes, which a matrix product on a GPU then
-/// loads at once. A single row, and rows of one number, are not spread.
+/// The row stride at which all rows start at multiples of 16 bytes, which lets a matrix product on a GPU load
+/// 16 bytes at once. A single row, and rows of one number, get no gaps.
 int64_t aligned_row_stride(const Shape& shape);
-/// Whether b begins `rows` rows and `columns` columns behind a, in one memory and with one row stride.
+/// Whether b starts `rows` rows and `columns` columns after a, in the same memory with the same row stride.
 bool is_at_offset(const Tensor& a, const Tensor& b, int64_t rows, int64_t columns);
-/// Matrices of one width as one, [sum of rows, columns]: a view where they lie behind one another in memory,
-/// else a copy.
+/// Matrices of equal width as one, [sum of rows, columns]: a view if they are consecutive in memory, else a
+/// copy.
 Tensor stacked_rows(const std::vector<Tensor>& parts);
 
 // Plain arithmetic on tensors, without gradients. Shapes must agree as matrices.
 
 void fill(const Tensor& to, real value);
 void copy(const Tensor& from, const Tensor& to);
-/// A copy, laid out as a new tensor is.
+/// A copy, with the layout of a new tensor.
 Tensor clone(const Tensor& x);
-/// x itself where its rows lie side by side, else a copy.
+/// x itself if its rows have no gaps, else a copy.
 Tensor contiguous(const Tensor& x);
 /// to += factor * x.
 void accumulate(const Tensor& x, const Tensor& to, real factor = 1);
@@ -155,16 +157,15 @@ void scale(const Tensor& to, const Tensor& factor);
 void broadcast_rows(const Tensor& x, const Tensor& to, bool add = false);
 /// to[j] += sum over rows of x[r, j], in the order of the rows.
 void accumulate_column_sums(const Tensor& x, const Tensor& to);
-/// to[i] = table[rows[i]], and table[rows[i]] += x[i] in the order of i. Row indices are checked by the
-/// caller.
+/// to[i] = table[rows[i]], and table[rows[i]] += x[i] in the order of i. The caller checks row
+/// indices.
 void gather_rows(const Tensor& table, const Indices& rows, const Tensor& to);
 void accumulate_rows(const Tensor& x, const Indices& rows, const Tensor& table);
 /// The sum of all elements, and of their squares, in double, in an order fixed by the shape.
 double sum(const Tensor& x);
 double sum_of_squares(const Tensor& x);
 bool all_finite(const Tensor& x);
-/// The same sums [1] where the tensor lies, without waiting for them: a GPU adds up in the tensor's own
-/// numbers.
+/// The same sums [1] on the tensor's device, without waiting for them; a GPU adds in the tensor's own type.
 Tensor sum_on_device(const Tensor& x);
 Tensor sum_of_squares_on_device(const Tensor& x);
 

@@ -1,6 +1,6 @@
-// A team of threads: see threads.h. OpenMP's would do, but for how they wait: GNU's looks for its turn for
-// milliseconds, which on a busy machine is time that the thread it waits for does not get (measured beside
-// one busy process, two threads: a thirtieth of the speed of one), and only the environment can change that.
+// A team of threads: see threads.h. OpenMP's would do, except for how they wait: GNU's threads spin for
+// milliseconds, and on a busy machine this takes time from the thread that they wait for (measured beside one
+// busy process: two threads had a thirtieth of the speed of one). Only the environment can change that.
 #include "tensor/threads.h"
 
 #include <pthread.h>
@@ -20,9 +20,9 @@
 namespace rondo {
 namespace {
 
-/// So long a thread that waits looks again and again before it sleeps. Measured, symbols/s of the demo with
-/// two threads, alone and beside a busy process: 20 us 71k and 36k, 50 71k and 40k, 200 61k and 34k, 1000 69k
-/// and 18k; one thread 39k.
+/// How long a waiting thread spins before it sleeps. Measured, symbols/s of the demo with two threads, alone
+/// and beside a busy process: 20 us 71k and 36k, 50 us 71k and 40k, 200 us 61k and 34k, 1000 us 69k and 18k;
+/// with one thread 39k.
 constexpr std::chrono::microseconds patience(50);
 
 void relax() {
@@ -45,7 +45,7 @@ void wait_while(const std::atomic<uint32_t>& word, uint32_t value) {
   word.wait(value);
 }
 
-/// While it lives, the thread, and those that it starts, are sent no signal but those of faults of their own:
+/// While it exists, the thread and those that it starts receive no signals except those of their own faults:
 /// signals are for the threads of the program that uses the library.
 class NoSignals {
  public:
@@ -67,12 +67,12 @@ class Team {
  public:
   using Run = void (*)(const void* task, int part, int parts);
 
-  /// Of fewer threads where the system gives no more.
+  /// Has fewer threads if the system allows no more.
   explicit Team(int size) : parts_(static_cast<size_t>(size)) {
     const NoSignals in_workers;
     try {
       for (int i = 1; i < size; ++i) workers_.emplace_back([this, i] { work(i); });
-    } catch (const std::system_error&) {  // the others take the parts of those that are missing
+    } catch (const std::system_error&) {  // the others take the parts of the missing threads
     }
   }
   ~Team() {
@@ -87,7 +87,7 @@ class Team {
   }
 
  private:
-  /// Begins a round, whose number it returns.
+  /// Starts a round and returns its number.
   uint32_t start(Run run, const void* task) {
     run_.store(run, std::memory_order_relaxed);
     task_.store(task, std::memory_order_relaxed);
@@ -96,9 +96,9 @@ class Team {
     return round;
   }
 
-  /// Takes what nobody has taken, one's own part first, so that a thread meets the same data again in its
-  /// cache. Who comes late, even when the next round has begun, finds nothing of its round left and touches
-  /// nothing.
+  /// Takes the remaining parts, the thread's own part first, so that it finds the same data in its cache. A
+  /// late thread, even one that arrives after the next round has started, finds no part of its round left and
+  /// touches nothing.
   void take_parts(size_t own, uint32_t round) {
     const Run run = run_.load(std::memory_order_relaxed);
     const void* task = task_.load(std::memory_order_relaxed);
@@ -131,7 +131,7 @@ class Team {
   std::vector<std::thread> workers_;
 };
 
-/// Those that the process may use: taskset and containers leave it some of the machine's.
+/// The processors that the process may use: taskset and containers allow it some of the machine's.
 int processors() {
   cpu_set_t usable;
   return sched_getaffinity(0, sizeof usable, &usable) == 0
@@ -150,8 +150,8 @@ std::atomic<int>& thread_count() {
   return count;
 }
 
-/// The team, made when it is first needed; it is never destroyed, as threads may be under way when a program
-/// ends. Whoever has `busy` may use or replace it.
+/// The team, made when first needed; never destroyed, because threads may be running when a program ends. The
+/// holder of `busy` may use or replace it.
 Team* team = nullptr;
 std::atomic_flag busy;
 
@@ -159,7 +159,7 @@ struct Release {
   ~Release() { busy.clear(); }
 };
 
-/// A forked process has the memory of the team, but not its threads.
+/// A forked process has the memory of the team but not its threads.
 const int forget_team_in_child = pthread_atfork(nullptr, nullptr, [] {
   team = nullptr;
   busy.clear();

@@ -1,15 +1,15 @@
-// The threads that share out loops and products. A caller starts work on all of them and waits until it is
-// done; whose turn does not come in time, because other programs keep its core busy, loses its part to the
-// others, and who waits soon sleeps. Next: tensor/launch.h, tensor/packed_gemm.cpp.
+// The threads that share the work of loops and products. A caller starts work on all of them and waits until
+// it is done. A thread that is late, because other programs keep its core busy, loses its part to the others,
+// and a waiting thread soon sleeps. Next: tensor/launch.h, tensor/packed_gemm.cpp.
 #pragma once
 
 #include <cstdint>
 
 namespace rondo {
 
-/// Threads that share out work, the caller's included; Error unless from 1 to most_threads. Before it is set:
-/// OMP_NUM_THREADS, if that is a number, as in other numeric programs, else the processors that the process
-/// may use. Not from within a loop's body.
+/// The number of threads that share work, including the caller; Error unless 1 to most_threads. The default
+/// is OMP_NUM_THREADS, if that is a number, as in other numeric programs, else the number of processors that
+/// the process may use. Not to be called in a loop's body.
 constexpr int most_threads = 4096;
 void set_threads(int count);
 int threads();
@@ -18,9 +18,9 @@ namespace detail {
 void run_on_team(void (*run)(const void* task, int part, int parts), const void* task);
 }
 
-/// body(i) for each i below `count`, in order on the caller's thread or, where `worth_it`, in as many ranges
-/// as there are threads. A loop within a loop, or beside another thread's, runs on its caller alone. A body
-/// must not throw.
+/// body(i) for each i below `count`: in order on the caller's thread or, if `worth_it`, in as many ranges as
+/// there are threads. A loop within a loop, or at the same time as another thread's, runs on its caller
+/// alone. A body must not throw.
 template <class Body>
 void parallel_for(int64_t count, bool worth_it, const Body& body) {
   const auto range = [&](int part, int parts) {

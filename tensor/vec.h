@@ -2,11 +2,11 @@
 // Only kernels include it, never a header that users include, and only g++'s pass of them: nvcc cannot
 // compile vector types. Next: tensor/dual.h, then tensor/pointwise_kernels.h.
 //
-// Its width depends on the compiler's flags, and a program's files need not have the library's. So all of it
-// is in an unnamed namespace: each file has a Vec of its own, and with it an own copy of every template that
-// is run on one. By the same name the linker would keep one copy of each for all, and where it is not
-// inlined, as in a debug build, half of its callers would pass registers of another size (seen: gradients
-// that are 0, and a crash).
+// Its width depends on the compiler's flags, and the files of a program may be compiled with other flags than
+// the library. So everything is in an unnamed namespace: each file has its own Vec, and with it its own copy
+// of every template that uses one. Otherwise the linker would keep one copy for all, and where that is not
+// inlined, as in a debug build, some callers would pass registers of another size (observed: gradients of 0,
+// and a crash).
 //
 // Largest errors in ulp of the float functions, with and without FMA, over floats of all sizes
 // (tests/tensor/vec_test.cpp): exp 1, log 1, expm1 2, tanh, sigmoid and log1p 2.5; a sigmoid below the
@@ -50,8 +50,8 @@ class Vec {
     return x;
   }
   HD void store(real* to) const { std::memcpy(to, &lanes, bytes); }
-  /// The last `count` < size elements of a row. The other lanes compute on zeros and are thrown away, so that
-  /// a value never depends on the length of its array.
+  /// The last `count` < size elements of a row. The other lanes compute on zeros and are discarded, so that a
+  /// value never depends on the length of its array.
   HD static Vec load(const real* from, int64_t count) {
     Vec x(real(0));
     for (int64_t i = 0; i < count; ++i) x.lanes[i] = from[i];
@@ -122,7 +122,7 @@ struct Reduced {
   Vec exp_r_minus_1;  // polynomial of degree 6 (Cephes' expf)
 
   HD explicit Reduced(Vec x) {
-    const Vec shift(12582912.0f);  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
+    const Vec shift(12582912.0f);  // 1.5 * 2^23: adding it puts the nearest integer into the low bits
     const Vec shifted = x * 1.44269504088896341f + shift;
     const Vec whole = shifted - shift;
     const Vec r = (x - whole * 0.693359375f) + whole * 2.12194440e-4f;
@@ -152,7 +152,7 @@ HD Vec expm1_within(Vec x) {
   const Vec power = power_of_2(it.n);
   return power * it.exp_r_minus_1 + (power - 1.0f);
 }
-/// Below -20 it is -1; above 80 the 1 is lost.
+/// Below -20 the result is -1; above 80 the 1 is lost to rounding.
 HD Vec expm1(Vec x) {
   return select(x > Vec(80.0f), exp(x), expm1_within(select(x < Vec(-20.0f), Vec(-20.0f), x)));
 }
@@ -184,7 +184,7 @@ HD Vec log(Vec x) {
   return select(x >= Vec(0.0f), y, Vec(NAN));
 }
 
-/// m / (m + 2), m = exp(2|x|) - 1, with the sign of x; from 10 on it is 1.
+/// m / (m + 2) with the sign of x, where m = exp(2|x|) - 1; from |x| = 10 on the magnitude is 1.
 HD Vec tanh(Vec x) {
   const Vec size = abs(x);
   const Vec m = expm1_within(select(size > Vec(10.0f), Vec(20.0f), size + size));

@@ -8,7 +8,7 @@
 
 namespace rondo {
 
-/// The two halves of an LSTM, for cells in which something lies between them.
+/// The two halves of an LSTM, for cells that compute something between them.
 struct LstmCellState {
   static constexpr auto name = "lstm_cell_state";
   static constexpr auto equation = "c' = s(f) c + s(i) tanh(g)";
@@ -35,7 +35,7 @@ struct LstmGates {
   }
 };
 
-/// The same with a sigmoid as output activation, as Maupome & Meurs (7) write it.
+/// The same with a sigmoid as output activation, as in Maupome & Meurs (7).
 struct LstmGatesSigmoid {
   static constexpr auto name = "lstm_gates_sigmoid";
   static constexpr auto equation = "c' = s(f) c + s(i) tanh(g); h' = s(o) s(c')";
@@ -55,7 +55,7 @@ struct GruReset {
   HD auto operator()(auto r, auto h) const { return sigmoid(r) * h; }
 };
 
-/// z keeps the old state, as in PyTorch and cuDNN; papers that write 1 - z for it say so.
+/// z keeps the old state, as in PyTorch and cuDNN; some papers write 1 - z for it.
 struct GruUpdate {
   static constexpr auto name = "gru_update";
   static constexpr auto equation = "h' = s(z) h + (1 - s(z)) tanh(n)";
@@ -78,7 +78,7 @@ struct GruResetAfter {
   }
 };
 
-/// How multiplicative integration joins the input's and the state's share. Wu et al. 2016 (4); the last four
+/// Multiplicative integration of the projections of input and state. Wu et al. 2016 (4); the last four inputs
 /// are vectors.
 struct MultiplicativeIntegration {
   static constexpr auto name = "multiplicative_integration";
@@ -138,7 +138,7 @@ struct QrnnGates {
   }
 };
 
-/// What a unit's state becomes where its mask is 0: what it was. Krueger et al. 2017 (zoneout).
+/// A unit whose mask is 0 keeps its state. Krueger et al. 2017 (zoneout).
 struct Zoneout {
   static constexpr auto name = "zoneout";
   static constexpr auto equation = "mask > 0 ? new : old";

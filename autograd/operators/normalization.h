@@ -9,9 +9,9 @@
 
 namespace rondo {
 
-/// Batch normalisation by given statistics, Ioffe & Szegedy 2015: vectors but for x, and beta where it is a
-/// sum so far. autograd/batch_norm.h says where the statistics come from, and why a column that does not vary
-/// is a constant.
+/// Batch normalisation by given statistics, Ioffe & Szegedy 2015. All inputs except x are vectors; beta may
+/// also be a matrix, to which the result is added. See autograd/batch_norm.h for the statistics, and for
+/// constant columns.
 struct BatchNormalization {
   static constexpr auto name = "batch_normalization";
   static constexpr auto equation =

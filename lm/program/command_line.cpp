@@ -89,6 +89,7 @@ Command info_command(Options& parser) {
   InfoOptions& info = parser.info;
   const int asked = !info.run.empty() + !info.recipe.empty() + info.operators + info.keys + info.cells;
   check_input(asked == 1, "info: give one of: a run, --recipe NAME, --operators, --keys, --cells");
+  check_input(!info.markdown || info.cells, "info: --markdown is for --cells");
   info.settings = parse_settings(parser.info_sets);
   check_input(!info.verify || !info.run.empty(), "info: --verify goes with a run");
   check_input(!info.recipe.empty() || (info.settings.empty() && info.vocabulary_size == 0),

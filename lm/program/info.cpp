@@ -144,19 +144,22 @@ void print_operators(bool as_json) {
   if (as_json) print_json({{"operators", list}});
 }
 
-void print_cells(bool as_json) {
+void print_cells(const InfoOptions& options) {
   Json list = Json::array();
+  if (options.markdown) fmt::print("| `model.cell` | what | settings |\n|---|---|---|\n");
   for (const std::string& name : cell_names()) {
     CellSettings settings;
     std::vector<std::string> keys;
-    for (const Key& key : keys_of(settings, name)) keys.push_back("model." + key.name);
-    if (as_json)
+    for (const Key& key : keys_of(settings, name)) keys.push_back(key.name);
+    if (options.json)
       list.push_back({{"name", name}, {"description", description_of(name)}, {"settings", keys}});
+    else if (options.markdown)
+      fmt::print("| `{}` | {} | {} |\n", name, description_of(name), fmt::join(keys, ", "));
     else
-      fmt::print("{:<16} {}{}{}\n", name, description_of(name), keys.empty() ? "" : "\n                   ",
-                 fmt::join(keys, ", "));
+      fmt::print("{:<16} {}{}{}\n", name, description_of(name),
+                 keys.empty() ? "" : "\n                   model.", fmt::join(keys, ", model."));
   }
-  if (as_json) print_json({{"cells", list}});
+  if (options.json) print_json({{"cells", list}});
 }
 
 void print_keys(bool as_json) {
@@ -185,7 +188,7 @@ int info(const InfoOptions& options) {
   } else if (options.keys) {
     print_keys(options.json);
   } else if (options.cells) {
-    print_cells(options.json);
+    print_cells(options);
   } else {
     const Subject subject = subject_of(options);
     const LanguageModel model(model_options(subject.recipe), subject.vocabulary_size, std::nullopt);

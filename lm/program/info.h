@@ -21,6 +21,7 @@ struct InfoOptions {
   std::int64_t vocabulary_size = 0;  // with recipe; 0: the recipe's data.max_size
   bool verify = false;               // with run: judge its files instead
   bool json = false;
+  bool markdown = false;  // with cells: the table of docs/cells.md
 };
 
 /// Prints on stdout. Returns 0, or 2 if --verify finds a broken file.

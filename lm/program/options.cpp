@@ -293,6 +293,7 @@ Options::Options() {
   info_command.add_flag("--operators", info.operators, "list the pointwise operators");
   info_command.add_flag("--keys", info.keys, "list the settings of recipes");
   info_command.add_flag("--cells", info.cells, "list the recurrent cells, and what each may be set to");
+  info_command.add_flag("--markdown", info.markdown, "print --cells as a table for a page on GitHub");
   info_command.add_flag("--json", info.json, "print one JSON object");
 
   CLI::App& recipes_command =

@@ -26,7 +26,7 @@ Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting
 
 struct RecipesOptions {
   bool json = false;
-  bool markdown = false;  // the tables of README.md
+  bool markdown = false;  // the tables of docs/recipes.md
 };
 /// `lm recipes`: prints name, description, paper and published figures on stdout. Returns 0.
 int list_recipes(const RecipesOptions& options);

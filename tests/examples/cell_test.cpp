@@ -1,6 +1,6 @@
-// The README's cell: declared weights, one step, and nothing else. Inside of Rondo it would be a file of
-// nn/cells/ and a line of nn/cells/catalogue.cpp; its gates would be one pointwise operator,
-// which is faster.
+// The cell of docs/extending.md: declared weights, one step, and nothing else. Inside Rondo it would be a
+// file of nn/cells/ and a line of nn/cells/catalogue.cpp; its gates would be one pointwise operator, which is
+// faster.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -60,7 +60,7 @@ struct OneUnit : Module {
 
 const std::vector<real> numbers = {0.5, -1, 2};
 
-TEST(ReadmeCell, ComputesItsEquations) {
+TEST(ExampleCell, ComputesItsEquations) {
   OneUnit model;
   std::vector<real> b_ih, b_hh, W, U;
   for (const Segment& segment : model.segments()) {
@@ -82,7 +82,7 @@ TEST(ReadmeCell, ComputesItsEquations) {
 }
 
 // Its gate keeps the state itself, not what a variational mask leaves of it.
-TEST(ReadmeCell, KeepsWhatAMaskHides) {
+TEST(ExampleCell, KeepsWhatAMaskHides) {
   OneUnit model;
   const Tensor h = Tensor::from({0.75}, {1, 1}), hidden = Tensor::zeros({1, 1});
   const auto next = [&](const State& state) {
@@ -97,7 +97,7 @@ TEST(ReadmeCell, KeepsWhatAMaskHides) {
 }
 
 #ifdef RONDO_DOUBLE  // central differences need double
-TEST(ReadmeCell, PassesTheGradientCheck) {
+TEST(ExampleCell, PassesTheGradientCheck) {
   OneUnit model;
   const GradientCheck result = check_gradients([&](const auto& x) { return concat(model.run(x[0])); },
                                                {Tensor::from(numbers, {3, 1, 1})});

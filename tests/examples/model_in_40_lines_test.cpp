@@ -1,5 +1,5 @@
-// The README's language model in 40 lines, with the library and without `lm`, and a test that it learns.
-// It deliberately measures and saves nothing; lm/program/train.cpp does.
+// The language model in 40 lines of README.md: the library without `lm`, and a test that the model learns.
+// lm/program/train.cpp also measures and saves.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 using namespace rondo;
 
-/// Reads a text a few times, then writes so many characters like it.
+/// Reads a text `epochs` times, then writes `length` characters in its style.
 std::string read_then_write(const std::string& book, int epochs, int length) {
   // From text to ids.
   const Text text = clean_text(book, "the book", Unit::characters);
@@ -20,7 +20,7 @@ std::string read_then_write(const std::string& book, int epochs, int length) {
   const std::vector<int32_t> ids = vocabulary.encode(text).ids;
 
   // Training: 8 pieces of the text side by side, 32 steps at a time.
-  LanguageModelOptions options;  // an LSTM, unless it says otherwise
+  LanguageModelOptions options;  // the default cell is an LSTM
   options.hidden = {64};
   LanguageModel model(options, vocabulary.size());
   const auto adam =
@@ -36,11 +36,11 @@ std::string read_then_write(const std::string& book, int epochs, int length) {
       (model.cross_entropy(output, tokens(chunk.targets)).total / chunk.scored).backward();
       clip_gradient_norm(model.gradients(), 1);
       adam->step(adam->learning_rate());
-      states = detached(next);  // the state goes on, its history ends here
+      states = detached(next);  // keep the state, drop its history
     }
   }
 
-  // Writing: always the most probable character.
+  // Writing: the most probable character each time.
   const NoGradient no_history;
   std::vector<int32_t> written = {ids[0]};
   std::vector<State> states = model.initial_states(1);
@@ -55,7 +55,7 @@ std::string read_then_write(const std::string& book, int epochs, int length) {
 
 namespace {
 
-TEST(ReadmeLanguageModel, LearnsARhymeByHeart) {
+TEST(ExampleLanguageModel, LearnsARhymeByHeart) {
   const std::string rhyme = "a rondo is a round: its theme comes back, and back, and back.\n";
   std::string book;
   for (int i = 0; i < 60; ++i) book += rhyme;

@@ -1,5 +1,6 @@
-// The README's operator that is not pointwise: its forward, its backward, and what it keeps for backward.
-// Plain loops on the CPU; Rondo's own take theirs from tensor/kernels.h, which has them for each device.
+// The operator of docs/extending.md that is not pointwise: its forward, its backward, and what it saves for
+// backward. Plain loops on the CPU; Rondo's own operators call tensor/kernels.h, which has the loops of each
+// device.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -39,7 +40,7 @@ Variable unit_rows(const Variable& x) {
   return record("unit_rows", y, {x}, backward);
 }
 
-TEST(ReadmeOtherOperator, HasItsValueAndItsGradient) {
+TEST(ExampleOtherOperator, HasItsValueAndItsGradient) {
   const Tensor gradient = Tensor::zeros({2, 2});
   const Variable x = Variable::leaf(Tensor::from({3, 4, 0, -2}, {2, 2}), gradient);
   const Variable y = unit_rows(x);
@@ -53,7 +54,7 @@ TEST(ReadmeOtherOperator, HasItsValueAndItsGradient) {
   }
 }
 
-TEST(ReadmeOtherOperator, TakesViewsAndThreeDimensions) {
+TEST(ExampleOtherOperator, TakesViewsAndThreeDimensions) {
   const Tensor gradient = Tensor::zeros({2, 2, 3});
   const Variable x = Variable::leaf(Tensor::filled({2, 2, 3}, 2), gradient);
   const Variable y = unit_rows(x.slice_columns(1, 3));
@@ -63,14 +64,14 @@ TEST(ReadmeOtherOperator, TakesViewsAndThreeDimensions) {
 }
 
 #ifdef RONDO_DOUBLE  // central differences need double
-TEST(ReadmeOtherOperator, PassesTheGradientCheck) {
+TEST(ExampleOtherOperator, PassesTheGradientCheck) {
   const Tensor x = Tensor::from({3, 4, -1, 0.5, -2, 1, 0.25, 1, 7}, {3, 3});
   const GradientCheck result = check_gradients([](const auto& in) { return unit_rows(in[0]); }, {x});
   EXPECT_TRUE(result.passed) << result.worst;
 }
 #endif
 
-TEST(ReadmeOtherOperator, RefusesARowOfZeros) {
+TEST(ExampleOtherOperator, RefusesARowOfZeros) {
   EXPECT_THROW(unit_rows(Variable(Tensor::zeros({2, 3}))), Error);
 }
 

@@ -1,5 +1,5 @@
-// The README's pointwise operator: a formula, the function that users call, and a list of its own, as a
-// program beside Rondo would have it. Inside of Rondo one edits autograd/operators.h and nothing else. Next:
+// The pointwise operator of docs/extending.md: a formula, the function that users call, and the list of a
+// program that uses Rondo. Inside Rondo, one edits autograd/operators.h and nothing else. Next:
 // tests/examples/other_operator_test.cpp.
 #include <gtest/gtest.h>
 
@@ -18,6 +18,7 @@ namespace {
 struct Softsign {
   static constexpr auto name = "softsign";
   static constexpr auto equation = "x / (1 + |x|)";
+  static constexpr KnownValue known[] = {{{1}, {0.5}}, {{-3}, {-0.75}}};
   HD auto operator()(auto x) const { return x / (1 + abs(x)); }
 };
 inline Variable softsign(const Variable& x) { return pointwise(Softsign{}, x); }
@@ -29,9 +30,9 @@ void know_own_operators() { add_pointwise_operators(cpu::operator_entries(Operat
 // program may.
 const bool known = (know_own_operators(), true);
 
-TEST(ReadmePointwiseOperator, HasItsValueAndItsDerivative) {
+TEST(ExamplePointwiseOperator, HasItsValueAndItsDerivative) {
   ASSERT_TRUE(known);
-  const std::vector<real> points = {-3, -0.5, 0.25, 1, 7};  // fewer than a register holds, or just more
+  const std::vector<real> points = {-3, -0.5, 0.25, 1, 7};  // more or fewer than a SIMD register holds
   const Tensor gradient = Tensor::zeros({5});
   const Variable x = Variable::leaf(Tensor::from(points, {5}), gradient);
   const Variable y = softsign(x);
@@ -43,7 +44,7 @@ TEST(ReadmePointwiseOperator, HasItsValueAndItsDerivative) {
   }
 }
 
-TEST(ReadmePointwiseOperator, IsOnTheListWithItsEquation) {
+TEST(ExamplePointwiseOperator, IsOnTheListWithItsEquation) {
   ASSERT_TRUE(known);
   const auto& all = pointwise_operators();
   const auto it = std::find_if(all.begin(), all.end(), [](const auto& op) { return op.name == "softsign"; });
@@ -52,6 +53,6 @@ TEST(ReadmePointwiseOperator, IsOnTheListWithItsEquation) {
   EXPECT_EQ(it->inputs, 1);
 }
 
-TEST(ReadmePointwiseOperator, IsRefusedASecondTime) { EXPECT_THROW(know_own_operators(), Error); }
+TEST(ExamplePointwiseOperator, IsRefusedASecondTime) { EXPECT_THROW(know_own_operators(), Error); }
 
 }  // namespace

@@ -1,0 +1,121 @@
+// The pages of the documentation, README.md and docs/*.md: each block of C++ stands, character for character,
+// in a file of tests/examples/ or tests/installed/, where it is compiled and tested; links lead to files;
+// generated tables are up to date. The shell commands on the pages are not run.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "data/text.h"
+#include "lm/program/info.h"
+#include "lm/program/recipes.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path source_folder = RONDO_SOURCE_DIR;
+
+/// The contents of the ```cpp blocks of a page.
+std::vector<std::string> cpp_blocks(const std::string& page) {
+  const std::string open = "\n```cpp\n", close = "\n```\n";
+  std::vector<std::string> blocks;
+  for (std::size_t at = page.find(open); at != std::string::npos; at = page.find(open, at)) {
+    at += open.size();
+    const std::size_t end = page.find(close, at);
+    if (end == std::string::npos) throw std::runtime_error("a block of C++ does not end");
+    blocks.push_back(page.substr(at, end + 1 - at));
+    at = end;
+  }
+  return blocks;
+}
+
+/// The files that a page links to, relative to it: [text](file#anchor), outside of code; not links to the web
+/// or within the page.
+std::vector<std::string> linked_files(const std::string& page) {
+  const std::regex link(R"(\]\(([^)#\s]+)[^)]*\))");
+  std::vector<std::string> files;
+  std::istringstream lines(page);
+  bool code = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("```")) code = !code;
+    if (code) continue;
+    for (std::sregex_iterator it(line.begin(), line.end(), link), end; it != end; ++it)
+      if ((*it)[1].str().find("://") == std::string::npos) files.push_back((*it)[1]);
+  }
+  return files;
+}
+
+std::vector<fs::path> pages() {
+  std::vector<fs::path> found;
+  for (const fs::path& folder : {source_folder, source_folder / "docs"})
+    for (const auto& entry : fs::directory_iterator(folder))
+      if (entry.path().extension() == ".md") found.push_back(entry.path());
+  return found;
+}
+
+TEST(Pages, ShowOnlyCodeThatIsTested) {
+  std::vector<std::string> sources;
+  for (const char* folder : {"tests/examples", "tests/installed"})
+    for (const auto& entry : fs::directory_iterator(source_folder / folder))
+      if (entry.path().extension() == ".cpp") sources.push_back(rondo::read_file(entry.path()));
+  std::size_t blocks = 0;
+  for (const fs::path& page : pages())
+    for (const std::string& block : cpp_blocks(rondo::read_file(page))) {
+      ++blocks;
+      bool found = false;
+      for (const std::string& source : sources) found |= source.find(block) != std::string::npos;
+      EXPECT_TRUE(found) << "no file of tests/examples or tests/installed has this block of " << page << ":\n"
+                         << block;
+    }
+  EXPECT_GE(blocks, 11u) << "blocks of C++ have disappeared from the pages";
+}
+
+TEST(Pages, LinkToFilesThatAreThere) {
+  std::size_t links = 0;
+  for (const fs::path& page : pages())
+    for (const std::string& file : linked_files(rondo::read_file(page))) {
+      ++links;
+      EXPECT_TRUE(fs::exists(page.parent_path() / file)) << page << " links to " << file;
+    }
+  EXPECT_GE(links, 20u);
+}
+
+/// The part of a page that `lm COMMAND` has written.
+std::string generated_part(const std::string& page, const std::string& command) {
+  const std::string text = rondo::read_file(source_folder / "docs" / page);
+  const std::string begin = "<!-- lm " + command + " -->\n", end = "<!-- end of lm " + command + " -->\n";
+  const std::size_t from = text.find(begin), to = text.find(end);
+  EXPECT_TRUE(from != std::string::npos && to != std::string::npos) << page << ": " << begin;
+  return text.substr(from + begin.size(), to - from - begin.size());
+}
+
+TEST(Pages, HaveTheTablesThatTheProgramPrints) {
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(rondo::list_recipes({.markdown = true}), 0);
+  EXPECT_EQ(generated_part("recipes.md", "recipes --markdown"), testing::internal::GetCapturedStdout())
+      << "docs/recipes.md is out of date: make tables";
+  rondo::InfoOptions cells;
+  cells.cells = cells.markdown = true;
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(rondo::info(cells), 0);
+  EXPECT_EQ(generated_part("cells.md", "info --cells --markdown"), testing::internal::GetCapturedStdout())
+      << "docs/cells.md is out of date: make tables";
+}
+
+TEST(Pages, BlocksAreFoundWhole) {
+  const std::string page = "a\n```cpp\nint a;\n```\n```sh\nls\n```\n\n```cpp\nint b;\nint c;\n```\n";
+  EXPECT_EQ(cpp_blocks(page), (std::vector<std::string>{"int a;\n", "int b;\nint c;\n"}));
+  EXPECT_THROW(cpp_blocks("\n```cpp\nint a;"), std::runtime_error);
+}
+
+TEST(Pages, LinksAreFound) {
+  const std::string page =
+      "[a](b.md), [c](https://d.e/f) and [g](#h)\n```cpp\n[y](const)\n```\n![i](j/k.svg) [l](m.md#n) (o) [p]";
+  EXPECT_EQ(linked_files(page), (std::vector<std::string>{"b.md", "j/k.svg", "m.md"}));
+}
+
+}  // namespace
