@@ -27,7 +27,7 @@ CLANG_FORMAT = $(shell command -v clang-format-14 || (clang-format --version 2>/
 
 configure = cmake -S . -B $(1) $(CMAKE) $(2) --log-level=NOTICE
 compile = cmake --build $(1) --parallel $(JOBS) --target $(2)
-run_tests = ctest --test-dir $(1) --output-on-failure --no-tests=error
+run_tests = ctest --test-dir $(1) --output-on-failure --no-tests=error --parallel $(JOBS)
 
 .PHONY: all help deps run test install bench check check-format check-tidy check-cuda check-sanitize check-threads format \
         docs tables clean build-gpu gpu-check gpu-bench gpu-registers fuzz faults
@@ -75,7 +75,7 @@ check-sanitize: deps
 	@[ "$(DEPS)" = no ] || .ci/dependencies --check
 	@$(call configure,$(SANITIZED),$(call sanitize,address$(,)undefined))
 	@$(call compile,$(SANITIZED),all)
-	@OMP_NUM_THREADS=1 $(call run_tests,$(SANITIZED)) --parallel $(JOBS)
+	@$(call run_tests,$(SANITIZED))
 
 # The tests of threads, except those that fork, which this sanitizer does not support; and a training on two threads,
 # large enough that they share its loops and products.

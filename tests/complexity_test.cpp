@@ -121,7 +121,7 @@ const std::vector<Reader> readers = {
     {"arpa", 20'000, arpa_file, [](const std::string& path) { read_arpa(path, {Unit::words}); }},
 };
 
-class Complexity : public testing::TestWithParam<Reader> {
+class TimingOfReaders : public testing::TestWithParam<Reader> {
  protected:
   /// Seconds, the least of some runs.
   double seconds(int size) const {
@@ -140,7 +140,7 @@ class Complexity : public testing::TestWithParam<Reader> {
   }
 };
 
-TEST_P(Complexity, TwiceTheInputTakesLessThanThreeTimesAsLong) {
+TEST_P(TimingOfReaders, TwiceTheInputTakesLessThanThreeTimesAsLong) {
   constexpr double floor = 0.001;  // below it, what does not depend on the size decides
   double ratio = 0;
   for (int attempt = 0, size = GetParam().size; attempt < 2; ++attempt, size *= 2) {  // beyond every cache
@@ -150,7 +150,7 @@ TEST_P(Complexity, TwiceTheInputTakesLessThanThreeTimesAsLong) {
   ADD_FAILURE() << "four times the input takes " << ratio << " times as long";
 }
 
-INSTANTIATE_TEST_SUITE_P(Readers, Complexity, testing::ValuesIn(readers),
+INSTANTIATE_TEST_SUITE_P(Readers, TimingOfReaders, testing::ValuesIn(readers),
                          [](const auto& it) { return it.param.name; });
 
 }  // namespace

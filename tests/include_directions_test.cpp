@@ -103,7 +103,7 @@ std::vector<std::string> complaints(const std::string& path, const std::string& 
   return result;
 }
 
-/// Counts the includes from folder to folder, for the report: build/rondo_tests.xml has them.
+/// Counts the includes from folder to folder, for the report: build/reports has them.
 void draw_arrows(const std::string& path, const std::string& text, std::map<std::string, int>& arrows) {
   if (!allowed.contains(folder_of(path))) return;
   const std::string include = "#include\"";

@@ -263,7 +263,7 @@ double seconds_of(const Code& code) {
   return least;
 }
 
-TEST(Safetensors, FourTimesTheTensorsTakeNotTenTimesAsLong) {
+TEST(TimingOfSafetensors, FourTimesTheTensorsTakeNotTenTimesAsLong) {
   const TemporaryFolder folder;
   const std::vector<float> a = {1};
   const auto write = [&](int count) {

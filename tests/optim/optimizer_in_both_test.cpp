@@ -63,14 +63,14 @@ std::vector<GoldenCase> golden_cases() {
                                                                           {"adam", "adam"},
                                                                           {"adamw", "adamw"},
                                                                           {"rmsprop", "rmsprop"}}) {
-    OptimizerOptions options{.name = optimizer, .learning_rate = golden.setting(name + ".lr").get<double>()};
+    OptimizerOptions options{.name = optimizer, .learning_rate = golden.setting(name + ".lr")};
     if (name == "sgd_momentum") options.momentum = golden.setting(name + ".momentum");
     if (name == "sgd_weight_decay" || name == "adamw")
       options.weight_decay = golden.setting(name + ".weight_decay");
     if (optimizer == "rmsprop") options.alpha = golden.setting(name + ".alpha");
     if (optimizer == "adam" || optimizer == "adamw") {
-      options.beta1 = golden.setting(name + ".betas")[0];
-      options.beta2 = golden.setting(name + ".betas")[1];
+      options.beta1 = golden.setting(name + ".betas", 0);
+      options.beta2 = golden.setting(name + ".betas", 1);
     }
     if (optimizer != "sgd") options.epsilon = golden.setting(name + ".eps");
     cases.push_back({name, options});

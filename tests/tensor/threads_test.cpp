@@ -29,6 +29,7 @@ class Threads : public testing::Test {
  private:
   const int before_ = threads();
 };
+using TimingOfThreads = Threads;
 
 double cpu_seconds(clockid_t clock) {
   timespec time{};
@@ -107,7 +108,7 @@ TEST_F(Threads, AreMadeAnewInAForkedProcess) {
 }
 
 // Another program needs the processor that a thread without work would keep.
-TEST_F(Threads, SleepWhenThereIsNothingToDo) {
+TEST_F(TimingOfThreads, SleepWhenThereIsNothingToDo) {
   set_threads(4);
   visits(1000);
   const double before = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID);
@@ -116,7 +117,7 @@ TEST_F(Threads, SleepWhenThereIsNothingToDo) {
 }
 
 // The caller, too, when another thread takes long.
-TEST_F(Threads, SleepWhileTheyWaitForEachOther) {
+TEST_F(TimingOfThreads, SleepWhileTheyWaitForEachOther) {
   set_threads(2);
   std::atomic<bool> started = false;
   const std::thread::id caller = std::this_thread::get_id();

@@ -1,26 +1,22 @@
 // The built program `lm`, started as a user starts it. For tests that need no process of their own, call the
-// functions of lm/*.h.
+// functions of lm/program/*.h. Out of line, because reading JSON is slow to compile: program.cpp.
 #pragma once
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <sys/types.h>
 
-#include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "data/text.h"
-#include "tests/address_sanitizer.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {
@@ -46,195 +42,64 @@ class Program {
 
   /// Starts `lm` with these words.
   explicit Program(const std::vector<std::string>& words) : Program(words, Surroundings()) {}
-  Program(const std::vector<std::string>& words, const Surroundings& around) {
-    write_bytes(folder_ / "in", around.input);
-    const std::string in = folder_ / "in", err = folder_ / "err";
-    const std::string out = around.stdout_file.empty() ? std::string(folder_ / "out") : around.stdout_file;
-    std::vector<const char*> arguments{RONDO_PROGRAM};
-    for (const std::string& word : words) arguments.push_back(word.c_str());
-    arguments.push_back(nullptr);
-    process_ = fork();
-    if (process_ != 0) return;
-    for (const int signal : {SIGHUP, SIGPIPE}) std::signal(signal, SIG_DFL);  // whatever the tests run under
-    dup2(open(in.c_str(), O_RDONLY), 0);
-    dup2(open(out.c_str(), O_WRONLY | O_CREAT, 0666), 1);
-    dup2(open(err.c_str(), O_WRONLY | O_CREAT, 0666), 2);
-    if (around.most_bytes_a_file) std::signal(SIGXFSZ, SIG_IGN);  // so that write() fails
-    const auto limit = [](auto resource, std::optional<rlim_t> most) {
-      if (!most) return;
-      const rlimit limits{*most, *most};
-      setrlimit(resource, &limits);
-    };
-    limit(RLIMIT_AS, around.most_addresses);
-    if (around.most_open_files) limit(RLIMIT_NOFILE, dup(0) + *around.most_open_files);
-    if (around.ignores_broken_pipes) std::signal(SIGPIPE, SIG_IGN);
-    limit(RLIMIT_FSIZE, around.most_bytes_a_file);
-    alarm(around.most_seconds);  // kills it
-    execv(RONDO_PROGRAM, const_cast<char**>(arguments.data()));
-    _exit(127);
-  }
-  ~Program() {
-    if (process_ > 0) end(SIGKILL);
-  }
+  Program(const std::vector<std::string>& words, const Surroundings& around);
+  ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  bool runs() {
-    siginfo_t state{};
-    waitid(P_PID, static_cast<id_t>(process_), &state, WEXITED | WNOHANG | WNOWAIT);
-    return state.si_pid == 0;
-  }
+  bool runs();
   /// Waits until `done` holds or the program has ended; whether it still runs.
   template <class Condition>
   bool wait_until(Condition done) {
     while (runs() && !done()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return runs();
   }
-  Result end(int signal = 0) {
-    if (signal != 0) kill(process_, signal);
-    int state = 0;
-    rusage used{};
-    wait4(process_, &state, 0, &used);
-    process_ = -1;
-    const auto seconds = [](const timeval& it) {
-      return static_cast<double>(it.tv_sec) + 1e-6 * static_cast<double>(it.tv_usec);
-    };
-#ifdef RONDO_ADDRESS_SANITIZER
-    used.ru_maxrss = 0;
-#endif
-    return {WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state), bytes_of_file(folder_ / "out"),
-            bytes_of_file(folder_ / "err"), seconds(used.ru_utime) + seconds(used.ru_stime), used.ru_maxrss};
-  }
+  Result end(int signal = 0);
 
  private:
   TemporaryFolder folder_;
   pid_t process_ = -1;
 };
 
-inline Result run_lm(const std::vector<std::string>& words) { return Program(words).end(); }
-inline Result run_lm(const std::vector<std::string>& words, const Program::Surroundings& around) {
-  return Program(words, around).end();
-}
+Result run_lm(const std::vector<std::string>& words, const Program::Surroundings& around = {});
 
 /// The same, where it must go well; stdout.
-inline std::string output_of_lm(const std::vector<std::string>& words, const std::string& input = "") {
-  const Result result = run_lm(words, {.input = input});
-  EXPECT_EQ(result.status, 0) << result.err;
-  return result.out;
-}
+std::string output_of_lm(const std::vector<std::string>& words, const std::string& input = "");
 
 /// What it prints with --json: of all of stdout, as nothing else may be there.
-inline nlohmann::json json_of_lm(std::vector<std::string> words) {
-  words.push_back("--json");
-  return nlohmann::json::parse(output_of_lm(words));
-}
+nlohmann::json json_of_lm(std::vector<std::string> words);
 
 /// EXPECT that `result` is a refusal: this status, one line on stderr that contains `part`, nothing on
 /// stdout.
-inline void expect_refused(const Result& result, const std::string& part, int status = 2) {
-  EXPECT_EQ(result.status, status) << result.err;
-  EXPECT_TRUE(result.err.starts_with("lm: ") && result.err.find('\n') == result.err.size() - 1) << result.err;
-  EXPECT_EQ(result.out, "");
-  expect_contains(result.err, part);
-}
+void expect_refused(const Result& result, const std::string& part, int status = 2);
 
-inline std::size_t lines_of(const std::filesystem::path& path) {
-  const std::string text = bytes_of_file(path);
-  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-}
+std::size_t lines_of(const std::filesystem::path& path);
 
 /// The log without what depends on the clock.
-inline std::vector<nlohmann::json> log_of(const std::filesystem::path& run) {
-  std::istringstream text(bytes_of_file(run / "log.jsonl"));
-  std::vector<nlohmann::json> entries;
-  for (std::string line; std::getline(text, line);) {
-    entries.push_back(nlohmann::json::parse(line));
-    for (const char* measured : {"symbols_per_second", "seconds", "training_seconds", "peak_bytes"})
-      entries.back().erase(measured);
-  }
-  return entries;
-}
+std::vector<nlohmann::json> log_of(const std::filesystem::path& run);
 
 /// A data folder and the words of a training on it that takes about a second.
 class SmallData {
  public:
-  SmallData() {
-    std::filesystem::create_directory(folder_ / "data");
-    write_bytes(folder_ / "data/train.txt", text(150));
-    write_bytes(folder_ / "data/valid.txt", text(20));
-    write_bytes(folder_ / "data/test.txt", text(20));
-    write_bytes(folder_ / "small.toml", recipe);
-  }
+  SmallData();
 
   std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
   std::string path(const std::string& name) const { return folder_ / name; }
 
   /// `lm train` of small.toml to the run `name`, with further words.
-  std::vector<std::string> train(const std::string& name, const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> words{"train", "--recipe", path("small.toml"), "--data", path("data"),
-                                   "--out", path(name), "--threads",        "1"};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-  }
-  std::vector<std::string> resume(const std::string& name, const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> words{"train", "--out", path(name), "--resume", "--threads", "1"};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-  }
+  std::vector<std::string> train(const std::string& name, const std::vector<std::string>& more = {}) const;
+  std::vector<std::string> resume(const std::string& name, const std::vector<std::string>& more = {}) const;
   /// Trains the run `name` where it must go well.
-  void trained(const std::string& name, const std::vector<std::string>& more = {}) const {
-    output_of_lm(train(name, more));
-  }
-  std::string model_bytes(const std::string& name) const {
-    return bytes_of_file(folder_ / name / "model.safetensors");
-  }
+  void trained(const std::string& name, const std::vector<std::string>& more = {}) const;
+  std::string model_bytes(const std::string& name) const;
 
   /// Instead of the bytes, where they are compared: a failure prints both sides.
-  std::string model_digest(const std::string& name) const { return sha256_hex(model_bytes(name)); }
+  std::string model_digest(const std::string& name) const;
 
   /// Lines of a walk through twelve words: after each come only three others, so there is something to learn.
-  std::string text(int lines) {
-    const std::vector<std::string> words{"the", "cat", "sat", "on",  "a",   "mat",
-                                         "and", "saw", "one", "dog", "run", "up"};
-    std::string written;
-    for (int line = 0; line < lines; ++line) {
-      for (int i = 0; i < 7; ++i) {
-        random_ = random_ * 6364136223846793005u + 1442695040888963407u;
-        word_ = (3 * word_ + 1 + (random_ >> 33) % 3) % words.size();
-        written += (i > 0 ? " " : "") + words[word_];
-      }
-      written += '\n';
-    }
-    return written;
-  }
+  std::string text(int lines);
 
  private:
-  static constexpr const char* recipe = R"(
-[recipe]
-name = "small"
-[data]
-unit = "words"
-[model]
-cell = "lstm"
-layers = 2
-embedding = 24
-hidden = 32
-dropout = 0.2
-[train]
-epochs = 12
-batch = 8
-micro_batch = 4
-length = 10
-optimizer = "adam"
-learning_rate = 0.01
-clip = 1.0
-schedule = "plateau"
-patience = 3
-eval_every = 5
-save_every = 0.0002
-log_every = 1
-)";
-
   TemporaryFolder folder_;
   std::uint64_t random_ = 1;
   std::size_t word_ = 0;

@@ -1,5 +1,6 @@
 // Runs that are interrupted: killed, stopped by a signal, out of disk. Each goes on to the same bytes of
 // model.safetensors as one that never was.
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <fstream>
