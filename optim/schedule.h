@@ -7,17 +7,26 @@
 #include <vector>
 
 #include "optim/best_loss.h"
+#include "tensor/keys.h"
 
 namespace rondo {
 
+enum class ScheduleKind { constant, step, decay_after, milestones, plateau };
+inline std::vector<std::string> names_of(ScheduleKind) {
+  return {"constant", "step", "decay_after", "milestones", "plateau"};
+}
+
 struct ScheduleOptions {
-  std::string name = "constant";    // one of schedule_names()
-  double decay = 0.5;               // what the rate is multiplied by, [0, 1]
+  ScheduleKind kind = ScheduleKind::constant;
+  double decay = 0.5;               // what the rate is multiplied by
   int64_t decay_every = 1;          // step: epochs between decays
   int64_t decay_after = 0;          // decay_after: epochs before the first decay
   std::vector<int64_t> decay_at{};  // milestones: epochs after each of which it decays
   int64_t patience = 0;             // plateau: evaluations without improvement that are let pass
 };
+Keys keys_of(ScheduleOptions& options);
+/// InputError for settings out of range, and milestones without epochs or epochs without milestones.
+void check_options(const ScheduleOptions& options);
 
 /// constant     rate(e) = rate
 /// step         rate(e) = rate * decay^floor((e - 1) / decay_every)         PyTorch's StepLR
@@ -29,7 +38,7 @@ struct ScheduleOptions {
 ///              threshold 0
 class Schedule {
  public:
-  /// Throws InputError for an unknown name, naming the known ones, and for settings out of range.
+  /// InputErrors of check_options(), and for a rate that is none.
   Schedule(const ScheduleOptions& options, double learning_rate);
 
   /// The rate in an epoch, from 1 on. Throws Error for an epoch before the first.
@@ -41,16 +50,10 @@ class Schedule {
   void load(const StateReader& from);
 
  private:
-  enum class Kind { constant, step, decay_after, milestones, plateau };
-  static Kind kind_of(const std::string& name);
-
   ScheduleOptions options_;
-  Kind kind_;
   double learning_rate_;
   BestLoss best_;
   int64_t decays_ = 0;
 };
-
-std::vector<std::string> schedule_names();
 
 }  // namespace rondo

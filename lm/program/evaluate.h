@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "lm/program/compute.h"
 #include "lm/program/settings.h"
 
 namespace rondo {
@@ -22,8 +23,8 @@ struct EvaluateOptions {
   std::optional<std::int64_t> budget;   // of symbols that the search may score
   bool json = false;
   std::optional<int> threads;
-  std::string device = "cpu";
-  std::optional<std::string> precision{};  // default: fp32
+  Device device = Device::cpu;
+  std::optional<Precision> precision{};  // default: fp32
 };
 
 constexpr std::int64_t default_tuning_budget = 200'000;

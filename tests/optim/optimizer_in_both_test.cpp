@@ -261,14 +261,14 @@ TEST(Optimizer, RefusesBadOptions) {
   };
   EXPECT_EQ(refusal({.name = "adamm"}), "unknown optimizer 'adamm': choose one of sgd, adam, adamw, rmsprop");
   EXPECT_THROW(default_learning_rate("adamm"), InputError);
-  expect_refused({.name = "adam", .momentum = 0.9}, "momentum = 0.9 is for optimizer 'sgd', not 'adam'");
-  expect_refused({.name = "sgd", .momentum = 1}, "momentum = 1");
-  expect_refused({.name = "adam", .beta1 = 1}, "beta1 = 1");
-  expect_refused({.name = "adam", .beta2 = -0.1}, "beta2 = -0.1");
-  expect_refused({.name = "adam", .epsilon = 0}, "epsilon = 0");
-  expect_refused({.name = "rmsprop", .alpha = NAN}, "alpha = nan");
-  expect_refused({.name = "sgd", .weight_decay = -1}, "weight_decay = -1");
-  expect_refused({.name = "sgd", .learning_rate = -1.0}, "learning_rate = -1");
+  expect_refused({.kind = OptimizerKind::adam, .momentum = 0.9}, "momentum = 0.9 is for optimizer 'sgd', not 'adam'");
+  expect_refused({.kind = OptimizerKind::sgd, .momentum = 1}, "momentum = 1");
+  expect_refused({.kind = OptimizerKind::adam, .beta1 = 1}, "beta1 = 1");
+  expect_refused({.kind = OptimizerKind::adam, .beta2 = -0.1}, "beta2 = -0.1");
+  expect_refused({.kind = OptimizerKind::adam, .epsilon = 0}, "epsilon = 0");
+  expect_refused({.kind = OptimizerKind::rmsprop, .alpha = NAN}, "alpha = nan");
+  expect_refused({.kind = OptimizerKind::sgd, .weight_decay = -1}, "weight_decay = -1");
+  expect_refused({.kind = OptimizerKind::sgd, .learning_rate = -1.0}, "learning_rate = -1");
 }
 
 TEST(Optimizer, RefusesWhatDoesNotFit) {
@@ -291,7 +291,7 @@ TEST(Optimizer, RefusesWhatDoesNotFit) {
 
 TEST(Optimizer, KeepsNoMomentumThatIsNotWanted) {
   const Tensor values = Tensor::zeros({4});
-  EXPECT_TRUE(make_optimizer({.name = "sgd"}, values, values)->state_tensors().empty());
+  EXPECT_TRUE(make_optimizer({.kind = OptimizerKind::sgd}, values, values)->state_tensors().empty());
 }
 
 TEST(Updates, KeepZerosZeroAndAreWellListed) {

@@ -53,7 +53,7 @@ std::vector<Settings> settings() {
     all.push_back({name, {.name = name, .learning_rate = 0.05}});
     all.push_back({name + "_with_decay", {.name = name, .learning_rate = 0.05, .weight_decay = 0.01}});
   }
-  all.push_back({"sgd_with_momentum", {.name = "sgd", .momentum = 0.9, .weight_decay = 0.01}});
+  all.push_back({"sgd_with_momentum", {.kind = OptimizerKind::sgd, .momentum = 0.9, .weight_decay = 0.01}});
   return all;
 }
 

@@ -37,8 +37,8 @@ TEST(CommandLine, Train) {
             "--seed=7 --threads 3");
   const Recipe recipe = resolve_recipe(options.recipe, options.settings);
   EXPECT_EQ(recipe.model.layers, 2);
-  EXPECT_EQ(recipe.train.epochs, 5) << "a named flag wins over --set wherever it stands";
-  EXPECT_EQ(recipe.train.seed, 7);
+  EXPECT_EQ(recipe.trainer.epochs, 5) << "a named flag wins over --set wherever it stands";
+  EXPECT_EQ(recipe.trainer.seed, 7);
 }
 
 TEST(CommandLine, Resume) {

@@ -78,7 +78,7 @@ TEST(Recipes, SayOfWhichTextTheirFiguresAre) {
                                                                     {"mi-hutter-mi-lstm", {205, 5'000'000}},
                                                                     {"luchetta-lstm", {0, 0}}};
   for (const auto& [name, text] : texts) {
-    const Recipe::Published published = load_recipe(name).published;
+    const PublishedFigures published = load_recipe(name).published;
     EXPECT_EQ(std::pair(published.vocabulary, published.test_symbols), text) << name;
   }
 }
@@ -155,9 +155,9 @@ TEST(Recipes, LaterSettingsWin) {
   const Recipe recipe = resolve_recipe(
       "zaremba-small",
       {setting("train.epochs=3"), {"--epochs 5", "train.epochs", "5"}, setting("train.batch=10")});
-  EXPECT_EQ(recipe.train.epochs, 5);
-  EXPECT_EQ(recipe.train.batch, 10);
-  EXPECT_EQ(recipe.train.length, 20) << "the recipe's";
+  EXPECT_EQ(recipe.trainer.epochs, 5);
+  EXPECT_EQ(recipe.task.batches.batch, 10);
+  EXPECT_EQ(recipe.task.batches.chunks.length, 20) << "the recipe's";
 }
 
 TEST(Recipes, UnknownNamesTheNearest) {
@@ -366,7 +366,7 @@ TEST(Recipes, TablesOfTheReadmeAreWhatTheProgramPrints) {
 }
 
 TEST(Recipes, ShowAllThatIsPublished) {
-  const Recipe::Published all = load_recipe("awd-lstm-ptb").published;
+  const PublishedFigures all = load_recipe("awd-lstm-ptb").published;
   EXPECT_EQ(published_text(all),
             "perplexity: valid 60.7, test 58.8; finetuned 60, 57.3; dynamic 51.6, 51.1; cache "
             "53.2, 52.5");
