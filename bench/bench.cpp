@@ -20,9 +20,11 @@
 #include "bench/products.h"
 #include "bench/report.h"
 #include "bench/worker.h"
+#include "lm/program/compute.h"
 #include "lm/program/model.h"
 #include "lm/program/recipes.h"
 #include "tensor/gemm.h"
+#include "tensor/keys.h"
 #include "tensor/threads.h"
 
 namespace {

@@ -149,12 +149,12 @@ bool has(const Kind& kind, const std::string& setting) {
   return std::find(kind.settings.begin(), kind.settings.end(), setting) != kind.settings.end();
 }
 
-/// The optimizers that have a setting of their own: "adam, adamw"; empty: all have it.
+/// The optimizers that have a setting of their own: "adam or adamw"; empty: all have it.
 std::string kinds_with(const std::string& setting) {
   std::vector<std::string> names;
   for (size_t i = 0; i < kinds().size(); ++i)
     if (has(kinds()[i], setting)) names.push_back(name_of(static_cast<OptimizerKind>(i)));
-  return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{}", fmt::join(names, " or "));
 }
 
 /// A setting that an optimizer lacks must be as it is when nobody has set it.

@@ -16,7 +16,7 @@ struct EvaluateOptions {
   std::string split = "valid";          // train, valid or test of the run's data; ignored when text is given
   std::string text;                     // a file
   std::string data;                     // where the run's text is; empty: where it was
-  std::optional<std::int64_t> streams;  // none: final_reading() of lm/program/model.h
+  std::optional<std::int64_t> streams;  // none: final_reading() of lm/tasks/language_modelling.h
   bool dynamic = false, cache = false;  // adapt to the text: lm/evaluation/adaptive_evaluation.h
   std::vector<Setting> settings;        // of [dynamic] and [cache], on top of the run's
   bool tune = false;                    // search these settings on the validation text first

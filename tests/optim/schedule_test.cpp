@@ -115,14 +115,17 @@ TEST(Schedule, RefusesBadOptions) {
   const auto expect_refused = [](const ScheduleOptions& options, double rate, const std::string& part) {
     EXPECT_NE(refusal(options, rate).find(part), std::string::npos) << refusal(options, rate);
   };
-  EXPECT_EQ(refusal({.name = "stepp"}),
-            "unknown schedule 'stepp': choose one of constant, step, decay_after, milestones, plateau");
-  for (const std::string& name : schedule_names()) EXPECT_EQ(refusal({.name = name}), "");
+  for (const std::string& name : names_of(ScheduleKind())) {
+    const ScheduleKind kind = *value_named<ScheduleKind>(name);
+    EXPECT_EQ(refusal({.kind = kind}) == "", kind != ScheduleKind::milestones) << name;
+  }
+  expect_refused({.kind = ScheduleKind::milestones}, 1, "belong together");
+  expect_refused({.decay_at = {3}}, 1, "belong together");
   expect_refused({.decay = 1.5}, 1, "decay = 1.5");
   expect_refused({.decay = -0.5}, 1, "decay = -0.5");
   expect_refused({.decay_every = 0}, 1, "decay_every = 0");
   expect_refused({.decay_after = -1}, 1, "decay_after = -1");
-  expect_refused({.decay_at = {3, 0}}, 1, "decay_at = 0");
+  expect_refused({.kind = ScheduleKind::milestones, .decay_at = {3, 0}}, 1, "decay_at = 0");
   expect_refused({.patience = -1}, 1, "patience = -1");
   expect_refused({}, NAN, "learning rate of nan");
   expect_refused({}, -1, "learning rate of -1");

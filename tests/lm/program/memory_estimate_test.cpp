@@ -89,7 +89,7 @@ TEST(MemoryEstimate, OfLinesCountsThePadding) {
     reset_peak_bytes(Device::cpu);
     while (training.trainer.next_batch()) training.trainer.step();
     const auto measured = static_cast<double>(memory_statistics(Device::cpu).peak_bytes - before);
-    const Batches batches(batch_options(recipe, line_end), ids);
+    const Batches batches(recipe.task.batches, ids, line_end);
     const ChunkSizeOfStreams size_of = [&](int64_t streams) {
       return batches.most(streams, !leaves_out_padding(training.model.options(), Device::cpu));
     };

@@ -70,7 +70,7 @@ TEST(RunFolder, ConfigReadsBack) {
   RunConfig config;
   config.recipe = resolve_recipe("zaremba-medium", {parse_setting("model.output_layers=[3, 4]")});
   config.made_by = {
-      "1.2",  "lm train 'a b'", "cuda", "tf32", "/data/ptb", 3, {"00ff  train.txt", "01ff  valid.txt"},
+      "1.2",  "lm train 'a b'", Device::cuda, Precision::tf32, 3, "/data/ptb", {"00ff  train.txt", "01ff  valid.txt"},
       "02ff", "/runs/base"};
   write_config(run, config);
   RunConfig back = read_config(run);

@@ -22,7 +22,7 @@ std::vector<int32_t> some_ids() {
   return ids;
 }
 
-Recipe small_recipe(const std::string& cell = "bn_lstm", const std::string& batching = "streams") {
+Recipe small_recipe(const std::string& cell = "bn_lstm", Batching batching = Batching::streams) {
   Recipe recipe;
   recipe.task.batches.batching = batching;
   recipe.model.cell = cell;
@@ -55,9 +55,10 @@ void updates(Training& training, int count) {
 }
 
 struct Case {
-  std::string cell, batching;
+  std::string cell;
+  Batching batching;
 };
-void PrintTo(const Case& it, std::ostream* out) { *out << it.cell << "_" << it.batching; }
+void PrintTo(const Case& it, std::ostream* out) { *out << it.cell << "_" << name_of(it.batching); }
 class BatchNormTraining : public testing::TestWithParam<Case> {};
 
 TEST_P(BatchNormTraining, GoesOnFromASavedStateWithTheSameBits) {
@@ -117,15 +118,15 @@ TEST_P(BatchNormTraining, LearnsAndIsEvaluatedWithStatisticsOfTheWholeText) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryBatching, BatchNormTraining,
-                         testing::Values(Case{"bn_lstm", "streams"}, Case{"bn_lstm", "lines"},
-                                         Case{"bn_lstm", "crops"}, Case{"bn_mi_lstm", "streams"},
-                                         Case{"bn_mi_lstm", "lines"}, Case{"bn_mi_lstm", "crops"}),
+                         testing::Values(Case{"bn_lstm", Batching::streams}, Case{"bn_lstm", Batching::lines},
+                                         Case{"bn_lstm", Batching::crops}, Case{"bn_mi_lstm", Batching::streams},
+                                         Case{"bn_mi_lstm", Batching::lines}, Case{"bn_mi_lstm", Batching::crops}),
                          testing::PrintToStringParamName());
 
 // Lines of 4, 3 and 4 symbols in a batch of their own size, and of five.
 TEST(BatchNormModel, KnowsNothingOfPadding) {
   const std::vector<int32_t> ids = {1, 2, 3, 0, 4, 5, 0, 2, 1, 4, 0};
-  Recipe recipe = small_recipe("bn_lstm", "lines");
+  Recipe recipe = small_recipe("bn_lstm", Batching::lines);
   recipe.model.dropout = 0;
   recipe.task.micro_batch = 0;
   recipe.trainer.optimizer.kind = OptimizerKind::sgd;

@@ -67,7 +67,9 @@ TEST(TrainingState, RefusesMomentsThatAreBelowZero) {
   const TemporaryFolder folder;
   const std::vector<int32_t> ids = some_ids();
   for (const auto& [optimizer, moment] :
-       {std::pair("adam", "second_moment"), {"adamw", "second_moment"}, {"rmsprop", "mean_square"}}) {
+       {std::pair(OptimizerKind::adam, "second_moment"),
+        {OptimizerKind::adamw, "second_moment"},
+        {OptimizerKind::rmsprop, "mean_square"}}) {
     Recipe recipe = small_recipe("rnn");
     recipe.trainer.optimizer.kind = optimizer;
     Training training(recipe, 11, ids);

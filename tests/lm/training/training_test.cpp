@@ -105,7 +105,7 @@ TEST(Training, LinesWithoutTheirPaddingGiveTheSameUpdates) {
 }
 
 /// All that acts on cells from outside.
-Recipe rich_recipe(const std::string& batching) {
+Recipe rich_recipe(Batching batching) {
   Recipe recipe = small_recipe_that_ends("gru");
   recipe.task.batches.batching = batching;
   recipe.model.major_ratio = {0.5, 0.7};
@@ -116,7 +116,7 @@ Recipe rich_recipe(const std::string& batching) {
   return recipe;
 }
 
-class TrainingOnBatches : public testing::TestWithParam<std::string> {};
+class TrainingOnBatches : public testing::TestWithParam<Batching> {};
 
 TEST_P(TrainingOnBatches, GoesOnFromASavedStateWithTheSameBits) {
   const TemporaryFolder folder;
@@ -189,8 +189,8 @@ TEST(Training, RefusesLinesOfATextWithoutALineEnd) {
             "data.batching = \"lines\": the training text has no line end");
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryBatching, TrainingOnBatches, testing::Values("streams", "lines", "crops"),
-                         [](const auto& instance) { return instance.param; });
+INSTANTIATE_TEST_SUITE_P(EveryBatching, TrainingOnBatches, testing::Values(Batching::streams, Batching::lines, Batching::crops),
+                         [](const auto& instance) { return name_of(instance.param); });
 
 INSTANTIATE_TEST_SUITE_P(EveryCell, TrainingTest, testing::ValuesIn(cell_names()),
                          [](const auto& instance) { return instance.param; });
@@ -285,7 +285,10 @@ TEST(Training, RefusesMicroBatchesThatDoNotDivideTheBatch) {
   for (const int64_t micro_batch : {3, -1, 40}) {
     options.micro_batch = micro_batch;
     EXPECT_EQ(error_of([&] { LanguageModelling(model, options, ids); }),
-              fmt::format("micro-batches of {} do not divide a batch of 20", micro_batch));
+              micro_batch < 0 ? "micro_batch = -1: expected an integer, at least 0"
+                              : fmt::format("micro_batch = {} does not divide batch = 20: set micro_batch to a "
+                                            "divisor, or to 0",
+                                            micro_batch));
   }
 }
 
@@ -361,7 +364,7 @@ TEST(Training, AveragesFromTheTriggerOn) {
 TEST(Training, AveragingGoesOnFromASavedStateWithTheSameBits) {
   const std::vector<int32_t> ids = some_ids();
   const TemporaryFolder folder;
-  for (const std::string averaging : {"non_monotonic", "always"}) {
+  for (const Averaging averaging : {Averaging::non_monotonic, Averaging::always}) {
     for (const int64_t saved_after : {2, 4}) {  // evaluations: before the trigger and after it
       Recipe recipe = averaging_recipe();
       recipe.trainer.averaging = averaging;
@@ -376,7 +379,7 @@ TEST(Training, AveragingGoesOnFromASavedStateWithTheSameBits) {
       train(whole, 0, saved_after);
       whole.trainer.save(folder / "state", 0);
       resumed.trainer.load(folder / "state");
-      EXPECT_EQ(resumed.trainer.averages(), averaging == "always" || saved_after == 4);
+      EXPECT_EQ(resumed.trainer.averages(), averaging == Averaging::always || saved_after == 4);
       train(whole, saved_after, 5);
       train(resumed, saved_after, 5);
       EXPECT_EQ(resumed.model.values().to_vector(), whole.model.values().to_vector());
@@ -400,7 +403,7 @@ TEST(Training, TheNonMonotonicCriterionEndsIt) {
     EXPECT_FALSE(training.trainer.done()) << loss;
     EXPECT_FALSE(training.trainer.validated({.value = loss})) << "not better than the begin";
     training.trainer.save(folder / "state", 0);
-    EXPECT_EQ(is_finished(trainer_options(recipe), folder / "state"), training.trainer.done());
+    EXPECT_EQ(is_finished(recipe.trainer, folder / "state"), training.trainer.done());
   }
   EXPECT_TRUE(training.trainer.done());
   Training resumed(recipe, 11, ids);
