@@ -140,7 +140,8 @@ void bench(const Options& options, const fs::path& file) {
   const LanguageModelOptions model = model_options(recipe);
   fmt::print("\n{}: {} of {} units, embedding {}, V {}, B {}, T {}, {}\n", recipe.name, recipe.model.cell,
              fmt::join(model.hidden, ", "), recipe.model.embedding, vocabulary_size(recipe),
-             recipe.task.batches.batch, recipe.task.batches.chunks.length, name_of(recipe.trainer.optimizer.kind));
+             recipe.task.batches.batch, recipe.task.batches.chunks.length,
+             name_of(recipe.trainer.optimizer.kind));
   compete(options, contestants(options, file, recipe));
 }
 
@@ -218,8 +219,8 @@ int main(int argc, char** argv) {
     set_threads(options.threads);
     if (!options.train.empty()) {
       train_on_request(options.train, options.settings,
-                       choose_device(*value_named<Device>(options.device), value_named<Precision>(options.precision),
-                                     options.threads)
+                       choose_device(*value_named<Device>(options.device),
+                                     value_named<Precision>(options.precision), options.threads)
                            .device);
       return 0;
     }

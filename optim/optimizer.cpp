@@ -167,8 +167,8 @@ void check_has_its_settings(OptimizerOptions options) {
     if (owners.empty() || has(find_kind(options.kind), setting)) continue;
     const double value = *std::get<double*>(keys[i].member),
                  unset = *std::get<double*>(default_keys[i].member);
-    check_input(value == unset, "{} = {} is for the optimizer {}, not {}: set it to {}", setting, value, owners,
-                name_of(options.kind), unset);
+    check_input(value == unset, "{} = {} is for the optimizer {}, not {}: set it to {}", setting, value,
+                owners, name_of(options.kind), unset);
   }
 }
 

@@ -1,11 +1,11 @@
 // The updates of the optimizers: each a struct whose body is one element's formula, and the list at the end.
 // An update runs over the flat buffers of all parameters at once: inputs are the values p, the gradients g
 // and the optimizer's state; outputs are the new values and the new state, written over the old ones. To add
-// an optimizer, write its update here, put it on the list and write its class in optim/optimizer.cpp. It
-// deliberately holds no loops (tensor/pointwise_kernels.h) and no history of steps (optim/optimizer.h). The
-// flat buffers have pads of zeros between parameters and their rows: an update of zeros must give zeros. What
-// else is one pass over such buffers, the average of weights and what dynamic evaluation does, is on the list
-// as well.
+// an optimizer, write its update here and put it on the list; its name, its settings and its class are in
+// optim/optimizer.h and optimizer.cpp. There are no loops here (tensor/pointwise_kernels.h) and no history of
+// steps (optim/optimizer.h). The flat buffers have pads of zeros between parameters and their rows: an update
+// of zeros must give zeros. What else is one pass over such buffers, the average of weights and what dynamic
+// evaluation does, is on the list as well.
 #pragma once
 
 #include "optim/step_control.h"

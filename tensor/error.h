@@ -1,6 +1,6 @@
 // Errors: what Rondo throws, and the two functions that throw it; a third is tensor/check_system.h. Every
-// folder may include the two headers and tensor/keys.h, and no others. It deliberately holds no logging and no
-// exit: the library throws, a program decides what to print and return.
+// folder may include the two headers and tensor/keys.h, and no others. It deliberately holds no logging and
+// no exit: the library throws, a program decides what to print and return.
 #pragma once
 
 #include <fmt/format.h>

@@ -41,7 +41,10 @@ Keys keys_of(DynamicOptions& options) {
       {"length", &options.length, any_width(), "symbols", "between updates, also of the statistics"},
       {"statistics_streams", &options.statistics_streams, any_width(), "streams",
        "pieces of the training text that are read side by side for the statistics"},
-      {"style", choice(options.style), {}, "",
+      {"style",
+       choice(options.style),
+       {},
+       "",
        "old: settings meant for sums of squares over batches, and over tensors, in place of means, as the "
        "paper's are; converted"},
   };

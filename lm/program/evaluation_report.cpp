@@ -112,7 +112,8 @@ void print_text(const Measurement& measurement) {
   fmt::print("read in {}{}\n", reading.text(),
              reading.line_end ? "" : "; the first symbol is context only; means over those scored");
   if (published > 0)
-    fmt::print("published   {} {}{}, by the paper's model on the paper's text\n", published, name_of(published_unit),
+    fmt::print("published   {} {}{}, by the paper's model on the paper's text\n", published,
+               name_of(published_unit),
                how.dynamic ? " with dynamic evaluation"
                : how.cache ? " with a cache"
                            : "");

@@ -35,7 +35,8 @@ Subject subject_of(const InfoOptions& options) {
     return {run.config.recipe, run.vocabulary.size(), options.run, run.config.made_by};
   }
   const Recipe recipe = resolve_recipe(options.recipe, options.settings);
-  const std::int64_t size = options.vocabulary_size > 0 ? options.vocabulary_size : recipe.data.limits.max_size;
+  const std::int64_t size =
+      options.vocabulary_size > 0 ? options.vocabulary_size : recipe.data.limits.max_size;
   check_input(size > 0,
               "info --recipe {}: how many symbols has the text? Say --vocab-size N: 10000 for words of the "
               "Penn Treebank, "

@@ -107,11 +107,12 @@ double block_of(std::int64_t rows, const Sizes& it) {
 ///   piece of time; and later the gradient of h. Those of the gates overwrite them.
 std::int64_t training_bytes(const Recipe& recipe, const Module& model, const ChunkSizeOfStreams& size_of) {
   const Tensor nothing = Tensor::zeros({1});
-  const auto S = static_cast<double>(
-      make_optimizer(recipe.trainer.optimizer, nothing, nothing)->state_tensors().size());
+  const auto S =
+      static_cast<double>(make_optimizer(recipe.trainer.optimizer, nothing, nothing)->state_tensors().size());
   const LanguageModelOptions options = model_options(recipe);
   const Sizes it(recipe, options, model);
-  const std::int64_t streams = recipe.task.micro_batch > 0 ? recipe.task.micro_batch : recipe.task.batches.batch;
+  const std::int64_t streams =
+      recipe.task.micro_batch > 0 ? recipe.task.micro_batch : recipe.task.batches.batch;
   const ChunkSize size =
       size_of ? size_of(streams) : ChunkSize{streams * longest_chunk(recipe.task.batches.chunks)};
   const double N = to_double(size.rows);
@@ -172,7 +173,8 @@ void check_fits(const Recipe& recipe, const Module& model, std::int64_t availabl
       "{}: training would take about {}, and {} are available, which no train.micro_batch makes enough: make "
       "model.hidden, model.embedding or {}",
       recipe.name, bytes_text(wanted), bytes_text(available),
-      recipe.task.batches.batching == Batching::lines ? "the longest lines of the text shorter" : "train.length smaller"));
+      recipe.task.batches.batching == Batching::lines ? "the longest lines of the text shorter"
+                                                      : "train.length smaller"));
 }
 
 /// That of a training without noise, averages and optimizer on chunks of dynamic.length, and once more the

@@ -78,7 +78,8 @@ void print_model(const NgramOptions& options, const Source& source) {
   const NgramModel& model = source.model;
   fmt::print("{}, order {}, a vocabulary of {} {}; {} in {:.1f} s\n",
              options.arpa.empty() ? "modified Kneser-Ney, interpolated" : options.arpa, model.order(),
-             model.symbols(), name_of(options.tokenization.unit), options.arpa.empty() ? "estimated" : "read", source.seconds);
+             model.symbols(), name_of(options.tokenization.unit), options.arpa.empty() ? "estimated" : "read",
+             source.seconds);
   for (int order = 1; order <= model.order(); ++order) {
     fmt::print("{:>10} {}-grams", model.ngrams(order), order);
     if (!source.discounts.empty()) {

@@ -86,8 +86,8 @@ Json published_json(const PublishedFigures& published) {
 std::string published_text(const PublishedFigures& published) {
   const auto further = further_figures(published);
   if (!has_any(published.trained) && further.empty()) return "";
-  std::string text = fmt::format("{}: valid {}, test {}", name_of(published.unit), text_of(published.trained.valid),
-                                 text_of(published.trained.test));
+  std::string text = fmt::format("{}: valid {}, test {}", name_of(published.unit),
+                                 text_of(published.trained.valid), text_of(published.trained.test));
   for (const auto& [name, figures] : further)
     text += fmt::format("; {} {}, {}", name, text_of(figures.valid), text_of(figures.test));
   return text;

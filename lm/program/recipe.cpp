@@ -116,7 +116,8 @@ Keys keys_of(Recipe& recipe) {
   return joined({
       section("recipe", title),
       section("published", keys_of(recipe.published)),
-      section("data", joined({keys_of(recipe.data), keys_of(task.batches.batching), keys_of(task.evaluated_as)})),
+      section("data",
+              joined({keys_of(recipe.data), keys_of(task.batches.batching), keys_of(task.evaluated_as)})),
       keys_of(recipe.model),
       section("train", joined({keys_of(recipe.trainer), keys_of(task), keys_of(recipe.run)})),
       section("finetune", keys_of(recipe.finetune)),

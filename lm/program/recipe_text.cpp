@@ -27,11 +27,18 @@ std::vector<std::filesystem::path> matches(const std::filesystem::path& folder, 
 Keys keys_of(TextOptions& options) {
   return joined(
       {keys_of(options.tokenization),
-       {{"vocabulary", choice(options.vocabulary), {}, "",
+       {{"vocabulary",
+         choice(options.vocabulary),
+         {},
+         "",
          "whose symbols have a row: train.txt's; or those of train.txt, valid.txt and test.txt, in this "
-         "order, as in the code of AWD-LSTM: it peeks at the words of the test text, so that none is unknown"}},
+         "order, as in the code of AWD-LSTM: it peeks at the words of the test text, so that none is "
+         "unknown"}},
        keys_of(options.limits),
-       {{"files", &options.files, {}, "",
+       {{"files",
+         &options.files,
+         {},
+         "",
          "train on the files of the data folder that match these patterns, in place of train.txt and "
          "valid.txt"},
         {"block_lines", &options.block_lines, at_least(1), "lines",

@@ -15,7 +15,10 @@ Keys keys_of(RunOptions& options) {
 
 Keys keys_of(ReportOptions& options) {
   return {
-      {"ngrams", &options.ngrams, {}, "",
+      {"ngrams",
+       &options.ngrams,
+       {},
+       "",
        "after training, print the cross-entropy of n-gram models beside the model's: Kneser-Ney of order 5, "
        "bigram and unigram (add 0.1)"},
       {"sample", &options.sample, at_least(0), "symbols", "after training, print so many sampled symbols"},

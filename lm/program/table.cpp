@@ -173,7 +173,8 @@ void add_figures(std::vector<Column>& columns, const std::vector<MeasuredRuns>& 
   for (const MeasuredRuns& line : lines) {
     const MeasuredRun& first = line.front();
     const double figure = first.published(kind, first.measured[k]);
-    paper.cells.push_back(figure > 0 ? fmt::format("{} {}", figure, name_of(first.recipe().published.unit)) : dash);
+    paper.cells.push_back(figure > 0 ? fmt::format("{} {}", figure, name_of(first.recipe().published.unit))
+                                     : dash);
     const auto add = [&](Column& column, double Measured::*member, int digits, bool shown) {
       column.cells.push_back(shown ? figure_of(line, k, member, digits) : dash);
     };

@@ -8,7 +8,7 @@ namespace rondo {
 
 std::string figure_text(const Recipe& recipe, double nats) {
   return recipe.data.tokenization.unit == Unit::words ? fmt::format("perplexity {:.2f}", std::exp(nats))
-                                     : fmt::format("{:.4f} bits", nats / std::numbers::ln2);
+                                                      : fmt::format("{:.4f} bits", nats / std::numbers::ln2);
 }
 
 void Terminal::updated(const Trainer& trainer, const StepMetrics& metrics) {

@@ -62,7 +62,8 @@ CorpusText text_of(const TrainOptions& options, Setup& setup) {
   Provenance& made_by = setup.config.made_by;
   const bool is_known = setup.resumes || setup.finetunes(), is_given = !is_known || !options.data.empty();
   if (is_given) made_by.data = place_of(options.data, setup.config.recipe);
-  CorpusText text = open_text(setup.config.recipe.data, made_by.data, is_given ? Pipes::accepted : Pipes::refused);
+  CorpusText text =
+      open_text(setup.config.recipe.data, made_by.data, is_given ? Pipes::accepted : Pipes::refused);
   check_input(!is_known || is_same_text(made_by.sha256, text),
               "{}: the text has changed since this run was made; going on would mix two texts", made_by.data);
   return text;

@@ -41,7 +41,10 @@ Figure figure_of(const Evaluation& it, const Reading& reading) {
 }
 
 Keys keys_of(EvaluatedAs& evaluated_as) {
-  return {{"evaluated_as", choice(evaluated_as), {}, "",
+  return {{"evaluated_as",
+           choice(evaluated_as),
+           {},
+           "",
            "how valid.txt and test.txt are read: as data.batching has it (streams; lines; or sequences of "
            "train.length), or in any case with the state carried on"}};
 }
@@ -56,7 +59,10 @@ Keys keys_of(LanguageModellingOptions& options) {
         {"micro_batch", &options.micro_batch, at_least(0), "streams",
          "computed at once, a divisor of the batch: less memory, same result (but in the bn_ cells); 0: the "
          "whole batch"},
-        {"loss", choice(options.loss), {}, "",
+        {"loss",
+         choice(options.loss),
+         {},
+         "",
          "mean over all symbols, or sum over time and mean over the batch: scales gradients, hence clip"},
         {"activation_regularization", &options.activation_regularization, at_least(0), "",
          "factor of the mean square of the last recurrent layer's output after dropout, added to the loss "

@@ -40,7 +40,10 @@ Keys keys_of(TrainerOptions& options) {
       {{{"seed", &options.seed, at_least(0), "", "of the initial weights and of dropout"},
         {"epochs", &options.epochs, any_count(), "epochs", "times to read the training text"},
         {"clip", &options.clip, at_least(0), "", "largest norm of all gradients together; 0: no clipping"},
-        {"averaging", choice(options.averaging), {}, "",
+        {"averaging",
+         choice(options.averaging),
+         {},
+         "",
          "evaluate and keep the average of the weights after each step, while training goes on from the "
          "weights themselves: never; from the evaluation on whose loss is above the lowest of all but the "
          "last averaging_interval; or always, which begins after the first step: the initial weights are no "
@@ -49,7 +52,10 @@ Keys keys_of(TrainerOptions& options) {
          "the last so many do not count for non_monotonic and non_monotonic_stopping"},
         {"early_stopping", &options.early_stopping, at_least(0), "evaluations",
          "without improvement that end the training; 0: never"},
-        {"non_monotonic_stopping", &options.non_monotonic_stopping, {}, "",
+        {"non_monotonic_stopping",
+         &options.non_monotonic_stopping,
+         {},
+         "",
          "end the training at an evaluation that would start non_monotonic averaging"}},
        keys_of(options.optimizer),
        keys_of(options.schedule)});
@@ -59,9 +65,10 @@ void check_options(const TrainerOptions& options) {
   check_limits_of(options);
   check_options(options.optimizer);
   check_options(options.schedule);
-  check_input(options.averaging != Averaging::non_monotonic || !options.non_monotonic_stopping,
-              "averaging = \"non_monotonic\" would start where non_monotonic_stopping ends: leave one of them "
-              "out");
+  check_input(
+      options.averaging != Averaging::non_monotonic || !options.non_monotonic_stopping,
+      "averaging = \"non_monotonic\" would start where non_monotonic_stopping ends: leave one of them "
+      "out");
 }
 
 Trainer::Trainer(Task& task, const TrainerOptions& options)

@@ -38,8 +38,8 @@ void describe(const Recipe& recipe) {
   demand(model.parameter_count() > 0, "a model without parameters");
   const LanguageModellingOptions& task = recipe.task;
   const auto streams = static_cast<double>(task.micro_batch > 0 ? task.micro_batch : task.batches.batch);
-  const double outputs =
-      streams * static_cast<double>(task.batches.chunks.length) * 4 * static_cast<double>(recipe.model.hidden.back());
+  const double outputs = streams * static_cast<double>(task.batches.chunks.length) * 4 *
+                         static_cast<double>(recipe.model.hidden.back());
   demand(static_cast<double>(training_bytes(recipe, model)) >=
              std::min(outputs, 1e18),  // more is not told apart
          "a training in less memory than it takes");

@@ -271,8 +271,10 @@ TEST(Optimizer, RefusesBadOptions) {
             "momentum = 0.9 is for the optimizer sgd, not adam: set it to 0");
   EXPECT_EQ(refusal({.kind = OptimizerKind::rmsprop, .beta1 = 0.8}),
             "beta1 = 0.8 is for the optimizer adam or adamw, not rmsprop: set it to 0.9");
-  expect_refused({.kind = OptimizerKind::sgd, .beta2 = 0.9}, "beta2 = 0.9 is for the optimizer adam or adamw");
-  expect_refused({.kind = OptimizerKind::sgd, .epsilon = 1e-6}, "is for the optimizer adam or adamw or rmsprop");
+  expect_refused({.kind = OptimizerKind::sgd, .beta2 = 0.9},
+                 "beta2 = 0.9 is for the optimizer adam or adamw");
+  expect_refused({.kind = OptimizerKind::sgd, .epsilon = 1e-6},
+                 "is for the optimizer adam or adamw or rmsprop");
   expect_refused({.kind = OptimizerKind::adamw, .alpha = 0.9}, "alpha = 0.9 is for the optimizer rmsprop");
   expect_refused({.kind = OptimizerKind::adam, .learning_rate = 30.0}, "learning_rate = 30 with adam");
   EXPECT_EQ(refusal({.kind = OptimizerKind::sgd, .learning_rate = 30.0}), "");

@@ -122,8 +122,8 @@ TEST(UpdatesOnGpu, ZerosStayZeros) {
   NEED_GPU();
   for (const std::string& name : names_of(OptimizerKind())) {
     const Tensor values = Tensor::zeros({300}, Device::cuda), gradients = Tensor::zeros({300}, Device::cuda);
-    const auto optimizer = make_optimizer(
-        {.kind = *value_named<OptimizerKind>(name), .weight_decay = 0.1}, values, gradients);
+    const auto optimizer =
+        make_optimizer({.kind = *value_named<OptimizerKind>(name), .weight_decay = 0.1}, values, gradients);
     for (int step = 0; step < 3; ++step) optimizer->step(1);
     EXPECT_EQ(values.to_vector(), std::vector<real>(300)) << name << ": pads must stay zero";
   }

@@ -1,7 +1,7 @@
 // Each key of a recipe reaches what it configures: for each there is a value, other than the default, that
-// changes what a command does. A recipe contains the structs that the code reads, so that what can go wrong is
-// a member that no code reads; hence whole commands are run, and what they print of a setting itself is left
-// out of what is compared. Section [model] is not here.
+// changes what a command does. A recipe contains the structs that the code reads, so that what can go wrong
+// is a member that no code reads; hence whole commands are run, and what they print of a setting itself is
+// left out of what is compared. Section [model] is not here.
 #include <gtest/gtest.h>
 #include <sys/inotify.h>
 #include <unistd.h>
@@ -115,7 +115,8 @@ log_every = 1
     return told;
   }
   std::string trained(const Words& settings) {
-    return run({.recipe = data_.path("tiny.toml"), .settings = settings_of(settings), .data = data_.path("data")});
+    return run(
+        {.recipe = data_.path("tiny.toml"), .settings = settings_of(settings), .data = data_.path("data")});
   }
   /// Of the run that a finetuning makes.
   std::string finetuned(const Words& settings) {
@@ -129,7 +130,8 @@ log_every = 1
       model_ = data_.path(fmt::format("run-{}", runs_));
     }
     const std::string json = printed_by([&] {
-      evaluate({.run = model_, .dynamic = true, .cache = true, .settings = settings_of(settings), .json = true});
+      evaluate(
+          {.run = model_, .dynamic = true, .cache = true, .settings = settings_of(settings), .json = true});
     });
     return nlohmann::json::parse(json).at("nats").dump();
   }
@@ -177,8 +179,8 @@ log_every = 1
 };
 
 std::map<std::string, EachKey::Case> EachKey::cases() {
-  const Probe compared = &EachKey::compared, described = &EachKey::described,
-              finetuned = &EachKey::finetuned, adapted = &EachKey::adapted;
+  const Probe compared = &EachKey::compared, described = &EachKey::described, finetuned = &EachKey::finetuned,
+              adapted = &EachKey::adapted;
   const std::string sgd = "train.optimizer=sgd", files = "data.files=[\"train.txt\"]";
   const Words published = {"published.valid=5", "published.test=5"};
   // Evaluations whose loss rises now and then.
@@ -272,11 +274,10 @@ std::map<std::string, EachKey::Case> EachKey::cases() {
 
 TEST_F(EachKey, ShowsInWhatACommandDoes) {
   std::map<std::string, Case> known = cases();
-  std::map<std::pair<Words, bool>, std::string> bases;
   Recipe recipe;
   for (const Key& key : keys_of(recipe)) {
     if (key.name.starts_with("model.")) continue;
-    ASSERT_TRUE(known.contains(key.name)) << "a new key: say above what shows that it acts";
+    ASSERT_TRUE(known.contains(key.name)) << key.name << " is a new key: say above what shows that it acts";
     const Case it = known.extract(key.name).mapped();
     const std::string before = shown(it, it.base);
     EXPECT_FALSE(before.starts_with("refused")) << key.name << ", in its base setting " << before;
@@ -292,8 +293,8 @@ TEST_F(EachKey, ShowsInWhatACommandDoes) {
 
 // Without which the test above would say nothing.
 TEST_F(EachKey, NothingElseShows) {
-  for (const Probe probe : {&EachKey::trained, &EachKey::finetuned, &EachKey::adapted, &EachKey::described,
-                            &EachKey::compared}) {
+  for (const Probe probe :
+       {&EachKey::trained, &EachKey::finetuned, &EachKey::adapted, &EachKey::described, &EachKey::compared}) {
     const Words settings = {"train.optimizer=sgd", "finetune.epochs=1"};
     const Case it{.value = "", .shown_by = probe};
     const Words of_evaluation = {"cache.theta=1"};

@@ -119,8 +119,10 @@ TEST_P(BatchNormTraining, LearnsAndIsEvaluatedWithStatisticsOfTheWholeText) {
 
 INSTANTIATE_TEST_SUITE_P(EveryBatching, BatchNormTraining,
                          testing::Values(Case{"bn_lstm", Batching::streams}, Case{"bn_lstm", Batching::lines},
-                                         Case{"bn_lstm", Batching::crops}, Case{"bn_mi_lstm", Batching::streams},
-                                         Case{"bn_mi_lstm", Batching::lines}, Case{"bn_mi_lstm", Batching::crops}),
+                                         Case{"bn_lstm", Batching::crops},
+                                         Case{"bn_mi_lstm", Batching::streams},
+                                         Case{"bn_mi_lstm", Batching::lines},
+                                         Case{"bn_mi_lstm", Batching::crops}),
                          testing::PrintToStringParamName());
 
 // Lines of 4, 3 and 4 symbols in a batch of their own size, and of five.

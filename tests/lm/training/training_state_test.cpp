@@ -66,10 +66,9 @@ TEST(TrainingState, RefusesNumbersThatNoTrainingHas) {
 TEST(TrainingState, RefusesMomentsThatAreBelowZero) {
   const TemporaryFolder folder;
   const std::vector<int32_t> ids = some_ids();
-  for (const auto& [optimizer, moment] :
-       {std::pair(OptimizerKind::adam, "second_moment"),
-        {OptimizerKind::adamw, "second_moment"},
-        {OptimizerKind::rmsprop, "mean_square"}}) {
+  for (const auto& [optimizer, moment] : {std::pair(OptimizerKind::adam, "second_moment"),
+                                          {OptimizerKind::adamw, "second_moment"},
+                                          {OptimizerKind::rmsprop, "mean_square"}}) {
     Recipe recipe = small_recipe("rnn");
     recipe.trainer.optimizer.kind = optimizer;
     Training training(recipe, 11, ids);

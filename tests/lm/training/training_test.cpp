@@ -189,7 +189,8 @@ TEST(Training, RefusesLinesOfATextWithoutALineEnd) {
             "data.batching = \"lines\": the training text has no line end");
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryBatching, TrainingOnBatches, testing::Values(Batching::streams, Batching::lines, Batching::crops),
+INSTANTIATE_TEST_SUITE_P(EveryBatching, TrainingOnBatches,
+                         testing::Values(Batching::streams, Batching::lines, Batching::crops),
                          [](const auto& instance) { return name_of(instance.param); });
 
 INSTANTIATE_TEST_SUITE_P(EveryCell, TrainingTest, testing::ValuesIn(cell_names()),
@@ -285,10 +286,11 @@ TEST(Training, RefusesMicroBatchesThatDoNotDivideTheBatch) {
   for (const int64_t micro_batch : {3, -1, 40}) {
     options.micro_batch = micro_batch;
     EXPECT_EQ(error_of([&] { LanguageModelling(model, options, ids); }),
-              micro_batch < 0 ? "micro_batch = -1: expected an integer, at least 0"
-                              : fmt::format("micro_batch = {} does not divide batch = 20: set micro_batch to a "
-                                            "divisor, or to 0",
-                                            micro_batch));
+              micro_batch < 0
+                  ? "micro_batch = -1: expected an integer, at least 0"
+                  : fmt::format("micro_batch = {} does not divide batch = 20: set micro_batch to a "
+                                "divisor, or to 0",
+                                micro_batch));
   }
 }
 
