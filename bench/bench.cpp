@@ -20,9 +20,11 @@
 #include "bench/products.h"
 #include "bench/report.h"
 #include "bench/worker.h"
+#include "lm/program/compute.h"
 #include "lm/program/model.h"
 #include "lm/program/recipes.h"
 #include "tensor/gemm.h"
+#include "tensor/keys.h"
 #include "tensor/threads.h"
 
 namespace {
@@ -38,8 +40,7 @@ struct Options {
   double seconds = 2;
   bool no_products = false;
   std::vector<std::string> peers, recipes;
-  std::string train, device = "cpu";
-  std::optional<std::string> precision;
+  std::string train, device = name_of(Device::cpu), precision = name_of(Precision::fp32);
   bool train_mixture = false;
   std::vector<std::string> settings;  // for the recipe of --train
 };
@@ -138,7 +139,8 @@ void bench(const Options& options, const fs::path& file) {
   const LanguageModelOptions model = model_options(recipe);
   fmt::print("\n{}: {} of {} units, embedding {}, V {}, B {}, T {}, {}\n", recipe.name, recipe.model.cell,
              fmt::join(model.hidden, ", "), recipe.model.embedding, vocabulary_size(recipe),
-             recipe.train.batch, recipe.train.length, recipe.train.optimizer);
+             recipe.task.batches.batch, recipe.task.batches.chunks.length,
+             name_of(recipe.trainer.optimizer.kind));
   compete(options, contestants(options, file, recipe));
 }
 
@@ -199,8 +201,8 @@ int main(int argc, char** argv) {
   app.add_option("--peer", options.peers, "a Python interpreter with PyTorch; may be given again")
       ->allow_extra_args(false);
   app.add_option("--train", options.train)->group("");  // the process that trains one recipe
-  app.add_option("--device", options.device)->check(CLI::IsMember({"cpu", "cuda"}))->group("");
-  app.add_option("--precision", options.precision)->check(CLI::IsMember({"fp32", "tf32", "bf16"}))->group("");
+  app.add_option("--device", options.device)->check(CLI::IsMember(names_of(Device())))->group("");
+  app.add_option("--precision", options.precision)->check(CLI::IsMember(names_of(Precision())))->group("");
   app.add_flag("--train-mixture", options.train_mixture)->group("");
   app.add_option("--set", options.settings)->group("")->allow_extra_args(false);
   app.add_option(
@@ -216,7 +218,9 @@ int main(int argc, char** argv) {
     set_threads(options.threads);
     if (!options.train.empty()) {
       train_on_request(options.train, options.settings,
-                       choose_device(options.device, options.precision, options.threads).device);
+                       choose_device(*value_named<Device>(options.device),
+                                     value_named<Precision>(options.precision), options.threads)
+                           .device);
       return 0;
     }
     if (options.train_mixture) {

@@ -105,8 +105,9 @@ void print_cell_costs(int threads, int rounds, double seconds) {
   fmt::print(
       "\ncost of the cells: one layer on characters, embedding {}, V {}, B {}, T {}, {}, about {:.1f}M "
       "parameters\n",
-      recipe.model.embedding, vocabulary_size(recipe), recipe.train.batch, recipe.train.length,
-      recipe.train.optimizer, 1e-6 * static_cast<double>(parameters));
+      recipe.model.embedding, vocabulary_size(recipe), recipe.task.batches.batch,
+      recipe.task.batches.chunks.length, name_of(recipe.trainer.optimizer.kind),
+      1e-6 * static_cast<double>(parameters));
   fmt::print("  {:<18} {:>5} {:>10} {:>10} {:>10}  per parameter and symbol, to the LSTM: median, rounds\n",
              "cell", "H", "parameters", "symbols/s", "ns/symbol");
   Idleness idleness;

@@ -70,7 +70,9 @@ void answer_requests(const Json& introduction, const std::function<int64_t()>& u
   }
 }
 
-int64_t vocabulary_size(const Recipe& recipe) { return recipe.data.unit == "words" ? 10000 : 50; }
+int64_t vocabulary_size(const Recipe& recipe) {
+  return recipe.data.tokenization.unit == Unit::words ? 10000 : 50;
+}
 
 Json model_of(const Recipe& recipe) {
   const LanguageModelOptions options = model_options(recipe);
@@ -84,11 +86,11 @@ Json model_of(const Recipe& recipe) {
           {"weight_drop", options.noise.weight_drop},
           {"biases", options.cell_settings.get<GateBiasSettings>().biases},
           {"vocabulary", vocabulary_size(recipe)},
-          {"batch", recipe.train.batch},
-          {"length", recipe.train.length},
-          {"optimizer", recipe.train.optimizer},
-          {"learning_rate", recipe.train.learning_rate},
-          {"clip", recipe.train.clip},
+          {"batch", recipe.task.batches.batch},
+          {"length", recipe.task.batches.chunks.length},
+          {"optimizer", name_of(recipe.trainer.optimizer.kind)},
+          {"learning_rate", recipe.trainer.optimizer.learning_rate.value_or(0)},
+          {"clip", recipe.trainer.clip},
           {"warm_up_updates", warm_up_updates}};
 }
 
@@ -99,7 +101,8 @@ void train_on_request(const std::string& recipe_file, const std::vector<std::str
   const int64_t V = vocabulary_size(recipe);
   std::mt19937 random(1);
   std::uniform_int_distribution<int32_t> any_symbol(0, static_cast<int32_t>(V) - 1);
-  std::vector<int32_t> ids(static_cast<size_t>(recipe.train.batch * recipe.train.length * 50 + 1));
+  std::vector<int32_t> ids(
+      static_cast<size_t>(recipe.task.batches.batch * recipe.task.batches.chunks.length * 50 + 1));
   std::generate(ids.begin(), ids.end(), [&] { return any_symbol(random); });
   Training training(recipe, V, ids, {}, device);
   const Json introduction{{"parameters", training.model.parameter_count()}, {"model", model_of(recipe)}};

@@ -190,7 +190,7 @@ class Reader {
       // A text without line ends has no such symbol, but other toolkits require the name.
       if (name == line_end_name && unit != Unit::words && entry.log_probability == zero) return;
       const auto symbol = symbol_of(name, unit);
-      check_here(symbol.has_value(), "'{}' cannot come from text read as {}", name, to_string(unit));
+      check_here(symbol.has_value(), "'{}' cannot come from text read as {}", name, name_of(unit));
       check_here(vocabulary_.add(*symbol), "'{}' is there already", name);
       unigrams.push_back({empty, static_cast<std::int32_t>(unigrams.size()), entry.log_probability, weight});
     });

@@ -2,7 +2,6 @@
 #include "data/symbols.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <utility>
 
@@ -11,20 +10,16 @@
 
 namespace rondo {
 
-namespace {
-constexpr std::array<std::pair<Unit, std::string_view>, 3> unit_names = {
-    {{Unit::words, "words"}, {Unit::characters, "characters"}, {Unit::bytes, "bytes"}}};
+Keys keys_of(Tokenization& tokenization) {
+  return {
+      {"unit", choice(tokenization.unit), {}, "", "what a symbol is"},
+      {"strip_lines", &tokenization.strip_lines, {}, "", "remove spaces at both ends of each line"},
+  };
 }
 
-std::string_view to_string(Unit unit) {
-  return std::find_if(unit_names.begin(), unit_names.end(), [&](auto& entry) { return entry.first == unit; })
-      ->second;
-}
-
-Unit unit_from_string(std::string_view name) {
-  for (const auto& [unit, text] : unit_names)
-    if (text == name) return unit;
-  throw InputError(fmt::format("'{}' is no unit of text: choose words, characters or bytes", name));
+void check_options(const Tokenization& tokenization) {
+  check_input(!tokenization.strip_lines || tokenization.unit != Unit::words,
+              "strip_lines = true changes nothing for unit = \"words\": leave it out");
 }
 
 std::string_view line_end_symbol(Unit unit) {

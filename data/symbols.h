@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tensor/keys.h"
+
 namespace rondo {
 
 enum class Unit {
@@ -18,8 +20,7 @@ enum class Unit {
   bytes        // as they are in the file
 };
 
-std::string_view to_string(Unit unit);
-Unit unit_from_string(std::string_view name);  // InputError names the choices
+inline std::vector<std::string> names_of(Unit) { return {"words", "characters", "bytes"}; }
 
 inline constexpr std::string_view eos_symbol = "<eos>";
 inline constexpr std::string_view unknown_symbol = "<unk>";
@@ -31,6 +32,9 @@ struct Tokenization {
   /// (the Penn Treebank character experiments, Mikolov et al. 2012). For words this has no effect.
   bool strip_lines = false;
 };
+Keys keys_of(Tokenization& tokenization);
+/// InputError for strip_lines where it changes nothing.
+void check_options(const Tokenization& tokenization);
 
 /// The symbol that ends a line: `<eos>`, or the newline.
 std::string_view line_end_symbol(Unit unit);

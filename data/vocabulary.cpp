@@ -42,12 +42,28 @@ bool apply_limits(std::vector<Type>& types, const VocabularyLimits& limits, std:
 
 }  // namespace
 
+Keys keys_of(VocabularyLimits& limits) {
+  return {
+      {"min_count", &limits.min_count, at_least(1), "occurrences",
+       "rarer symbols of the texts of data.vocabulary become <unk>"},
+      {"max_size", &limits.max_size, at_least(0), "symbols", "keep the most frequent only; 0: keep all"},
+      {"unknown",
+       &limits.reserve_unknown,
+       {},
+       "",
+       "a row for symbols that train.txt lacks, even if it has none itself; false: such a symbol is refused"},
+  };
+}
+
+void check_options(const VocabularyLimits& limits) {
+  check_limits_of(limits);
+  check_input(limits.max_size != 1, "max_size = 1 keeps one symbol: nothing to predict; 0 keeps all");
+}
+
 Vocabulary::Vocabulary(const std::vector<const Text*>& train_and_others, Tokenization tokenization,
                        const VocabularyLimits& limits)
     : tokenization_(tokenization) {
-  check_input(limits.min_count >= 1, "min_count is {}: it must be 1 or more", limits.min_count);
-  check_input(limits.max_size == 0 || limits.max_size >= 2,
-              "max_size is {}: it must be 2 or more, or 0 for no limit", limits.max_size);
+  check_options(limits);
 
   std::vector<Type> types;
   bool needed = limits.reserve_unknown;  // whether <unk> has a row,
@@ -95,7 +111,7 @@ Vocabulary Vocabulary::from_text(std::string_view text, const std::string& name,
       throw InputError(fmt::format("{}: line {}: empty; every line is a symbol", name, number));
     if (!is_of_unit(*symbol, tokenization.unit))
       throw InputError(fmt::format("{}: line {}: '{}' cannot come from text read as {}", name, number,
-                                   excerpt(*symbol), to_string(tokenization.unit)));
+                                   excerpt(*symbol), name_of(tokenization.unit)));
     if (!vocabulary.add(*symbol))
       throw InputError(fmt::format("{}: line {}: '{}' is already on line {}", name, number, excerpt(*symbol),
                                    *vocabulary.id(*symbol) + 1));

@@ -31,6 +31,9 @@ struct VocabularyLimits {
                                 // earlier of equals (0: no limit; else at least 2)
   bool reserve_unknown = true;  // a row for `<unk>` even if no training symbol needs it
 };
+Keys keys_of(VocabularyLimits& limits);
+/// InputError for limits out of range, and for one symbol in all.
+void check_options(const VocabularyLimits& limits);
 
 /// Text as ids.
 struct Encoded {

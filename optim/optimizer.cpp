@@ -3,6 +3,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "optim/apply_update.h"
@@ -112,13 +113,6 @@ class Rmsprop final : public OptimizerOf<RmspropUpdate> {
   }
 };
 
-/// One optimizer of the list.
-struct Kind {
-  const char* name;
-  double learning_rate;
-  std::unique_ptr<Optimizer> (*make)(const OptimizerOptions&, const Tensor&, const Tensor&);
-};
-
 template <class T>
 std::unique_ptr<Optimizer> make(const OptimizerOptions& options, const Tensor& values,
                                 const Tensor& gradients) {
@@ -131,50 +125,87 @@ std::unique_ptr<Optimizer> make_sgd(const OptimizerOptions& options, const Tenso
   return make<Sgd>(options, values, gradients);
 }
 
-/// With default rates: SGD's from Zaremba et al. 2014 (with clipping), Adam's from Kingma & Ba 2015,
-/// RMSprop's from Karpathy's char-rnn.
-constexpr Kind kinds[] = {
-    {"sgd", 1, make_sgd},
-    {"adam", 0.001, make<Adam>},
-    {"adamw", 0.001, make<AdamW>},
-    {"rmsprop", 0.002, make<Rmsprop>},
+/// One optimizer of the list.
+struct Kind {
+  double learning_rate;
+  std::unique_ptr<Optimizer> (*make)(const OptimizerOptions&, const Tensor&, const Tensor&);
+  std::vector<std::string> settings;  // that not all optimizers have
 };
 
-const Kind& find_kind(const std::string& name) {
-  for (const Kind& kind : kinds)
-    if (kind.name == name) return kind;
-  throw InputError(
-      fmt::format("unknown optimizer '{}': choose one of {}", name, fmt::join(optimizer_names(), ", ")));
+/// In the order of OptimizerKind. The default rates: SGD's from Zaremba et al. 2014 (with clipping), Adam's
+/// from Kingma & Ba 2015, RMSprop's from Karpathy's char-rnn.
+const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> all = {
+      {1, make_sgd, {"momentum"}},
+      {0.001, make<Adam>, {"beta1", "beta2", "epsilon"}},
+      {0.001, make<AdamW>, {"beta1", "beta2", "epsilon"}},
+      {0.002, make<Rmsprop>, {"alpha", "epsilon"}},
+  };
+  return all;
+}
+const Kind& find_kind(OptimizerKind kind) { return kinds()[static_cast<size_t>(kind)]; }
+
+bool has(const Kind& kind, const std::string& setting) {
+  return std::find(kind.settings.begin(), kind.settings.end(), setting) != kind.settings.end();
 }
 
-void check_options(const OptimizerOptions& it) {
-  const auto share = [&](const char* setting, double x) {
-    check_input(x >= 0 && x < 1, "{} = {} of optimizer '{}' must be at least 0 and below 1", setting, x,
-                it.name);
-  };
-  const auto not_negative = [&](const char* setting, double x) {
-    check_input(x >= 0 && std::isfinite(x), "{} = {} of optimizer '{}' must be finite and not negative",
-                setting, x, it.name);
-  };
-  share("momentum", it.momentum);
-  share("beta1", it.beta1);
-  share("beta2", it.beta2);
-  share("alpha", it.alpha);
-  not_negative("weight_decay", it.weight_decay);
-  if (it.learning_rate) not_negative("learning_rate", *it.learning_rate);
-  // With zero, padding and parameters without gradients would compute 0 / 0.
-  check_input(to_real(it.epsilon) > 0 && std::isfinite(it.epsilon),
-              "epsilon = {} of optimizer '{}' must be finite and greater than 0", it.epsilon, it.name);
-  check_input(it.momentum == 0 || it.name == "sgd",
-              "momentum = {} is for optimizer 'sgd', not '{}': set it to 0", it.momentum, it.name);
+/// The optimizers that have a setting of their own: "adam or adamw"; empty: all have it.
+std::string kinds_with(const std::string& setting) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < kinds().size(); ++i)
+    if (has(kinds()[i], setting)) names.push_back(name_of(static_cast<OptimizerKind>(i)));
+  return fmt::format("{}", fmt::join(names, " or "));
+}
+
+/// A setting that an optimizer lacks must be as it is when nobody has set it.
+void check_has_its_settings(OptimizerOptions options) {
+  OptimizerOptions defaults;
+  const Keys keys = keys_of(options), default_keys = keys_of(defaults);
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const std::string& setting = keys[i].name;
+    const std::string owners = kinds_with(setting);
+    if (owners.empty() || has(find_kind(options.kind), setting)) continue;
+    const double value = *std::get<double*>(keys[i].member),
+                 unset = *std::get<double*>(default_keys[i].member);
+    check_input(value == unset, "{} = {} is for the optimizer {}, not {}: set it to {}", setting, value,
+                owners, name_of(options.kind), unset);
+  }
 }
 
 }  // namespace
 
+Keys keys_of(OptimizerOptions& options) {
+  const auto of = [](const std::string& setting) { return "of " + kinds_with(setting); };
+  return {
+      {"optimizer", choice(options.kind), {}, "", "how weights are updated"},
+      {"learning_rate", OptionalMember{&options.learning_rate, 0}, at_least(0), "",
+       "0: the optimizer's own default"},
+      {"momentum", &options.momentum, any_rate(), "", of("momentum")},
+      {"beta1", &options.beta1, any_rate(), "",
+       of("beta1") + ": share of the mean of gradients that a step keeps"},
+      {"beta2", &options.beta2, any_rate(), "", "the same, of the mean of their squares"},
+      // Zero would divide the zeros of pads and of parameters without gradients by zero.
+      {"epsilon", &options.epsilon, at_least(1e-20), "",
+       of("epsilon") + ": added to the root of the mean of squares that divides the gradient"},
+      {"alpha", &options.alpha, any_rate(), "",
+       of("alpha") + ": share of the mean of squares that a step keeps"},
+      {"weight_decay", &options.weight_decay, at_least(0), "", "L2 penalty; adamw: decoupled"},
+  };
+}
+
+void check_options(const OptimizerOptions& options) {
+  check_limits_of(options);
+  check_has_its_settings(options);
+  check_input(options.kind == OptimizerKind::sgd || options.learning_rate.value_or(0) <= 1,
+              "learning_rate = {} with {}, which moves each weight by about that much in each step: training "
+              "would diverge; give 1 or less (30 is a rate for sgd, with clipping)",
+              options.learning_rate.value_or(0), name_of(options.kind));
+}
+
 Optimizer::Optimizer(const OptimizerOptions& options, const Tensor& values, const Tensor& gradients,
                      std::vector<NamedTensor> state)
     : options_(options),
-      learning_rate_(options.learning_rate.value_or(default_learning_rate(options.name))),
+      learning_rate_(options.learning_rate.value_or(default_learning_rate(options.kind))),
       values_(values),
       gradients_(gradients),
       state_(std::move(state)) {
@@ -225,17 +256,10 @@ void Optimizer::load(const StateReader& from, const std::vector<Segment>& segmen
 
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, const Tensor& values,
                                           const Tensor& gradients) {
-  const Kind& kind = find_kind(options.name);
   check_options(options);
-  return kind.make(options, values, gradients);
+  return find_kind(options.kind).make(options, values, gradients);
 }
 
-std::vector<std::string> optimizer_names() {
-  std::vector<std::string> names;
-  for (const Kind& kind : kinds) names.emplace_back(kind.name);
-  return names;
-}
-
-double default_learning_rate(const std::string& name) { return find_kind(name).learning_rate; }
+double default_learning_rate(OptimizerKind kind) { return find_kind(kind).learning_rate; }
 
 }  // namespace rondo

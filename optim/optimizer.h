@@ -13,20 +13,28 @@
 #include <vector>
 
 #include "optim/step_control.h"
+#include "tensor/keys.h"
 #include "tensor/state.h"
 
 namespace rondo {
 
-/// Settings with PyTorch's names; an optimizer reads those that its formula has.
+enum class OptimizerKind { sgd, adam, adamw, rmsprop };
+inline std::vector<std::string> names_of(OptimizerKind) { return {"sgd", "adam", "adamw", "rmsprop"}; }
+
+/// Settings under PyTorch's names. What an optimizer's formula lacks must be left at its default.
 struct OptimizerOptions {
-  std::string name = "sgd";               // one of optimizer_names()
-  std::optional<double> learning_rate{};  // none: default_learning_rate(name)
-  double momentum = 0;                    // sgd only, [0, 1)
-  double beta1 = 0.9, beta2 = 0.999;      // adam, adamw: [0, 1)
-  double epsilon = 1e-8;                  // adam, adamw, rmsprop: > 0
-  double alpha = 0.99;                    // rmsprop, [0, 1)
+  OptimizerKind kind = OptimizerKind::adam;
+  std::optional<double> learning_rate{};  // none: default_learning_rate(kind)
+  double momentum = 0;                    // sgd
+  double beta1 = 0.9, beta2 = 0.999;      // adam, adamw
+  double epsilon = 1e-8;                  // adam, adamw, rmsprop
+  double alpha = 0.99;                    // rmsprop
   double weight_decay = 0;                // added to the gradient (an L2 penalty); adamw: decoupled
 };
+Keys keys_of(OptimizerOptions& options);
+/// InputError for a setting out of range, one that the optimizer does not have, and a learning rate that
+/// belongs to another optimizer.
+void check_options(const OptimizerOptions& options);
 
 /// A flat vector with one number, at least `least`, for each of the model's values.
 struct NamedTensor {
@@ -53,7 +61,7 @@ class Optimizer {
   std::span<const std::byte> begin_step(double learning_rate);
   virtual void launch(const StepControl& control, const void* numbers = nullptr) = 0;
 
-  const std::string& name() const { return options_.name; }
+  std::string name() const { return name_of(options_.kind); }
   /// The initial rate: that of the options, or the optimizer's default.
   double learning_rate() const { return learning_rate_; }
   int64_t steps() const { return steps_; }
@@ -85,13 +93,11 @@ class Optimizer {
   int64_t steps_ = 0;
 };
 
-/// An optimizer over flat buffers of equal size; its state starts at zero. Throws InputError for an unknown
-/// name, naming the known ones, and for settings that are out of range or that this optimizer does not have.
+/// An optimizer over flat buffers of one size; its state starts at zero. InputErrors of check_options().
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, const Tensor& values,
                                           const Tensor& gradients);
 
-std::vector<std::string> optimizer_names();
-/// A reasonable first rate for a recurrent language model. Throws InputError for an unknown name.
-double default_learning_rate(const std::string& name);
+/// A rate that is a fair first try for a recurrent language model.
+double default_learning_rate(OptimizerKind kind);
 
 }  // namespace rondo

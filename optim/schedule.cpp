@@ -1,8 +1,6 @@
 // The formulas of the schedules.
 #include "optim/schedule.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -10,51 +8,53 @@
 
 namespace rondo {
 
-std::vector<std::string> schedule_names() {
-  return {"constant", "step", "decay_after", "milestones", "plateau"};  // in the order of Schedule::Kind
+Keys keys_of(ScheduleOptions& options) {
+  return {
+      {"schedule",
+       choice(options.kind),
+       {},
+       "",
+       "when the learning rate is multiplied by decay: never, every decay_every epochs, each epoch after the "
+       "decay_after-th, after each epoch of decay_at, or when validation stops improving"},
+      {"decay", &options.decay, between(0, 1), "", "factor of the learning rate"},
+      {"decay_after", &options.decay_after, at_least(0), "epochs", "trained before decay_after begins"},
+      {"decay_at", &options.decay_at, any_count(), "epochs", "after which milestones decays"},
+      {"decay_every", &options.decay_every, at_least(1), "epochs", "between decays of step"},
+      {"patience", &options.patience, at_least(0), "evaluations",
+       "without improvement that plateau lets pass before it decays"},
+  };
 }
 
-Schedule::Kind Schedule::kind_of(const std::string& name) {
-  const std::vector<std::string> names = schedule_names();
-  const auto found = std::find(names.begin(), names.end(), name);
-  check_input(found != names.end(), "unknown schedule '{}': choose one of {}", name, fmt::join(names, ", "));
-  return static_cast<Kind>(found - names.begin());
+void check_options(const ScheduleOptions& options) {
+  check_limits_of(options);
+  check_input((options.kind == ScheduleKind::milestones) == !options.decay_at.empty(),
+              "decay_at and schedule = \"milestones\" belong together: set both, or neither");
 }
 
 Schedule::Schedule(const ScheduleOptions& options, double learning_rate)
-    : options_(options), kind_(kind_of(options.name)), learning_rate_(learning_rate) {
+    : options_(options), learning_rate_(learning_rate) {
+  check_options(options);
   check_input(std::isfinite(learning_rate) && learning_rate >= 0,
               "a learning rate of {} is none: give a finite number from 0 on", learning_rate);
-  check_input(options.decay >= 0 && options.decay <= 1,
-              "decay = {} of schedule '{}' must lie between 0 and 1", options.decay, options.name);
-  check_input(options.decay_every >= 1, "decay_every = {} of schedule '{}' must be at least 1 epoch",
-              options.decay_every, options.name);
-  check_input(options.decay_after >= 0, "decay_after = {} of schedule '{}' must not be negative",
-              options.decay_after, options.name);
-  for (const int64_t epoch : options.decay_at)
-    check_input(epoch >= 1, "decay_at = {} of schedule '{}' must be an epoch, 1 or more", epoch,
-                options.name);
-  check_input(options.patience >= 0, "patience = {} of schedule '{}' must not be negative", options.patience,
-              options.name);
 }
 
 double Schedule::rate(int64_t epoch) const {
   check(epoch >= 1, "[schedule] epochs are counted from 1, got {}", epoch);
   int64_t decays = 0;
-  switch (kind_) {
-    case Kind::constant:
+  switch (options_.kind) {
+    case ScheduleKind::constant:
       break;
-    case Kind::step:
+    case ScheduleKind::step:
       decays = (epoch - 1) / options_.decay_every;
       break;
-    case Kind::decay_after:
+    case ScheduleKind::decay_after:
       decays = std::max<int64_t>(0, epoch - options_.decay_after);
       break;
-    case Kind::milestones:
+    case ScheduleKind::milestones:
       decays = std::count_if(options_.decay_at.begin(), options_.decay_at.end(),
                              [&](int64_t over) { return over < epoch; });
       break;
-    case Kind::plateau:
+    case ScheduleKind::plateau:
       decays = decays_;
       break;
   }
@@ -62,7 +62,7 @@ double Schedule::rate(int64_t epoch) const {
 }
 
 void Schedule::evaluated(double validation_loss) {
-  if (kind_ != Kind::plateau || best_.take(validation_loss)) return;
+  if (options_.kind != ScheduleKind::plateau || best_.take(validation_loss)) return;
   if (best_.evaluations_since > options_.patience) {
     ++decays_;
     best_.evaluations_since = 0;

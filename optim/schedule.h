@@ -7,17 +7,26 @@
 #include <vector>
 
 #include "optim/best_loss.h"
+#include "tensor/keys.h"
 
 namespace rondo {
 
+enum class ScheduleKind { constant, step, decay_after, milestones, plateau };
+inline std::vector<std::string> names_of(ScheduleKind) {
+  return {"constant", "step", "decay_after", "milestones", "plateau"};
+}
+
 struct ScheduleOptions {
-  std::string name = "constant";    // one of schedule_names()
+  ScheduleKind kind = ScheduleKind::constant;
   double decay = 0.5;               // factor of the rate, [0, 1]
   int64_t decay_every = 1;          // step: epochs between decays
   int64_t decay_after = 0;          // decay_after: epochs before the first decay
   std::vector<int64_t> decay_at{};  // milestones: the epochs after which it decays
   int64_t patience = 0;             // plateau: evaluations without improvement that are tolerated
 };
+Keys keys_of(ScheduleOptions& options);
+/// InputError for settings out of range, and milestones without epochs or epochs without milestones.
+void check_options(const ScheduleOptions& options);
 
 /// constant     rate(e) = rate
 /// step         rate(e) = rate * decay^floor((e - 1) / decay_every)         PyTorch's StepLR
@@ -27,7 +36,7 @@ struct ScheduleOptions {
 ///              the count starts again, when more than `patience` evaluations in a row had no new lowest loss
 class Schedule {
  public:
-  /// Throws InputError for an unknown name, naming the known ones, and for settings out of range.
+  /// InputErrors of check_options(), and for a rate that is none.
   Schedule(const ScheduleOptions& options, double learning_rate);
 
   /// The rate in an epoch, from 1 on. Throws Error for an epoch before the first.
@@ -39,16 +48,10 @@ class Schedule {
   void load(const StateReader& from);
 
  private:
-  enum class Kind { constant, step, decay_after, milestones, plateau };
-  static Kind kind_of(const std::string& name);
-
   ScheduleOptions options_;
-  Kind kind_;
   double learning_rate_;
   BestLoss best_;
   int64_t decays_ = 0;
 };
-
-std::vector<std::string> schedule_names();
 
 }  // namespace rondo

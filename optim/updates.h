@@ -1,10 +1,10 @@
 // The updates of the optimizers: each a struct whose body is one element's formula, and the list at the end.
 // An update runs over the flat buffers of all parameters at once: inputs are the values p, the gradients g
 // and the optimizer's state; outputs are the new values and the new state, written over the old ones. To add
-// an optimizer, write its update here, put it on the list and write its class in optim/optimizer.cpp. The
-// loops: tensor/pointwise_kernels.h. The flat buffers are padded with zeros between parameters and between
-// their rows: an update of zeros must give zeros. Other passes over such buffers are on the list as well: the
-// average of weights, and the steps of dynamic evaluation.
+// an optimizer, write its update here and put it on the list; its name, its settings and its class are in
+// optim/optimizer.h and optimizer.cpp. The loops: tensor/pointwise_kernels.h. The flat buffers are padded
+// with zeros between parameters and between their rows: an update of zeros must give zeros. Other passes over
+// such buffers are on the list as well: the average of weights, and the steps of dynamic evaluation.
 #pragma once
 
 #include "optim/step_control.h"

@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -36,6 +37,14 @@ ChoiceMember choice(Enum& member) {
 template <class Enum>
 std::string name_of(Enum value) {
   return names_of(value)[static_cast<std::size_t>(value)];
+}
+/// The value of an enum that is named so; nothing if none is.
+template <class Enum>
+std::optional<Enum> value_named(std::string_view name) {
+  const std::vector<std::string> names = names_of(Enum());
+  for (std::size_t index = 0; index < names.size(); ++index)
+    if (names[index] == name) return static_cast<Enum>(index);
+  return std::nullopt;
 }
 
 /// A number that need not be given: `none` is how a recipe writes that it is not, whatever the limits.
@@ -93,6 +102,19 @@ inline Keys joined(std::vector<Keys> tables) {
 inline Keys section(const std::string& name, Keys keys) {
   for (Key& key : keys) key.name = name + "." + key.name;
   return keys;
+}
+
+/// Whether a number is one, and within the limits.
+bool within(const Limits& limits, double value);
+/// What a key accepts: "an integer, at least 1", "one of: rnn, lstm", "true or false".
+std::string accepted_text(const Key& key);
+
+/// InputError unless all numbers are within the limits of their keys: "momentum = 1: expected a number, 0 to
+/// 1 (excluded)". What a recipe sets has passed them already; what a program sets has not.
+void check_limits(const Keys& keys);
+template <class Options>
+void check_limits_of(Options options) {
+  check_limits(keys_of(options));
 }
 
 }  // namespace rondo

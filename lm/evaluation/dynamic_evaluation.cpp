@@ -13,10 +13,10 @@ namespace {
 
 /// Settings that are meant for sums of squares over the batches, and a sum over tensors of their roots, as
 /// those of the same update with means. The first code of the paper's authors had sums.
-DynamicOptions in_new_style(DynamicOptions settings, const GradientStatistics& statistics) {
-  if (settings.style == "new") return settings;
+DynamicOptions for_means(DynamicOptions settings, const GradientStatistics& statistics) {
+  if (settings.style == DynamicStyle::means) return settings;
   const double root = std::sqrt(static_cast<double>(statistics.batches));
-  settings.style = "new";
+  settings.style = DynamicStyle::means;
   settings.learning_rate /= root;
   settings.epsilon /= root;
   settings.decay /= static_cast<double>(statistics.tensors);
@@ -28,6 +28,27 @@ void mean_backward(const Variable& total, int64_t symbols) {
 }
 
 }  // namespace
+
+Keys keys_of(DynamicOptions& options) {
+  return {
+      {"learning_rate", &options.learning_rate, at_least(0), "",
+       "of lm eval --dynamic, of a gradient divided by its root mean square over the training text"},
+      {"decay", &options.decay, at_least(0), "",
+       "lambda: the share of its way back to the trained value that a weight goes at each update, where its "
+       "gradient's root mean square is the average one"},
+      {"epsilon", &options.epsilon, at_least(1e-20), "",
+       "added to the root mean square that divides the gradient"},
+      {"length", &options.length, any_width(), "symbols", "between updates, also of the statistics"},
+      {"statistics_streams", &options.statistics_streams, any_width(), "streams",
+       "pieces of the training text that are read side by side for the statistics"},
+      {"style",
+       choice(options.style),
+       {},
+       "",
+       "old: settings meant for sums of squares over batches, and over tensors, in place of means, as the "
+       "paper's are; converted"},
+  };
+}
 
 GradientStatistics gradient_statistics(LanguageModel& model, std::span<const int32_t> train_ids,
                                        const DynamicOptions& settings,
@@ -64,7 +85,7 @@ DynamicWeights::DynamicWeights(LanguageModel& model, const GradientStatistics& s
                                const DynamicOptions& settings)
     : model_(model),
       statistics_(statistics),
-      settings_(in_new_style(settings, statistics)),
+      settings_(for_means(settings, statistics)),
       start_(clone(model.values())) {
   fill(model.gradients(), 0);
 }

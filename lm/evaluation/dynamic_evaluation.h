@@ -11,8 +11,14 @@
 #include <string>
 
 #include "nn/models/language_model.h"
+#include "tensor/keys.h"
 
 namespace rondo {
+
+/// Whether rate, decay and epsilon are meant for means of squares over batches, and over tensors, or for
+/// sums in their place, as the paper's are.
+enum class DynamicStyle { means, sums };
+inline std::vector<std::string> names_of(DynamicStyle) { return {"new", "old"}; }
 
 /// The defaults are a fair start for a model of words; the learning rate is best tuned
 /// (lm/evaluation/tuning.h).
@@ -20,10 +26,9 @@ struct DynamicOptions {
   double learning_rate = 5e-5, decay = 0.002, epsilon = 2e-5;
   int64_t length = 5;                // of the chunks that are learned from
   int64_t statistics_streams = 100;  // of the batches over which gradients are measured
-  /// "old": rate, decay and epsilon are meant for sums of squares over batches, and over tensors, in place of
-  /// means, as the paper's are.
-  std::string style = "new";
+  DynamicStyle style = DynamicStyle::means;
 };
+Keys keys_of(DynamicOptions& options);
 
 /// How large gradients are over the training text.
 struct GradientStatistics {
@@ -55,7 +60,7 @@ class DynamicWeights {
  private:
   LanguageModel& model_;
   const GradientStatistics& statistics_;
-  DynamicOptions settings_;  // in the new style
+  DynamicOptions settings_;  // for means
   Tensor start_;             // the trained weights
 };
 

@@ -28,6 +28,16 @@ int64_t checked_largest(const std::vector<int64_t>& windows, int64_t width) {
 
 }  // namespace
 
+Keys keys_of(CacheOptions& options) {
+  return {
+      {"window", &options.window, any_count(), "symbols",
+       "that the neural cache of lm eval --cache remembers"},
+      {"theta", &options.theta, at_least(0), "",
+       "how much the cache prefers states that are like the present one; 0: not at all"},
+      {"lambda", &options.lambda, between(0, 1), "", "the cache's share of the probability"},
+  };
+}
+
 void NeuralCache::check_fits(int64_t window, int64_t width) {
   const auto available = available_memory();
   check_input(!available || memory(window, width) <= *available,

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "tensor/keys.h"
 #include "tensor/tensor.h"
 
 namespace rondo {
@@ -17,6 +18,7 @@ struct CacheOptions {
   int64_t window = 2000;
   double theta = 1, lambda = 0.1;
 };
+Keys keys_of(CacheOptions& options);
 
 /// The cache's probabilities of one text, read from its beginning, for several windows and thetas at once:
 /// they share the products of states.

@@ -40,7 +40,7 @@ void check_options(const EvaluateOptions& options) {
 CorpusText corpus_of(const EvaluateOptions& options, const OpenRun& run) {
   const bool is_given = !options.data.empty();
   const std::string& data = is_given ? options.data : run.config.made_by.data;
-  CorpusText corpus = open_text(run.config.recipe, data, is_given ? Pipes::accepted : Pipes::refused);
+  CorpusText corpus = open_text(run.config.recipe.data, data, is_given ? Pipes::accepted : Pipes::refused);
   if (!is_same_text(run.config.made_by.sha256, corpus))
     fmt::print(
         stderr,
@@ -95,7 +95,7 @@ Measurement planned(const EvaluateOptions& options, const OpenRun& run) {
   plan.vocabulary_size = run.vocabulary.size();
   plan.parameters = run.model->parameter_count();
   if (options.text.empty()) plan.split = options.split;
-  plan.reading = final_reading(recipe, run.vocabulary.line_end_id());
+  plan.reading = final_reading(recipe.task, run.vocabulary.line_end_id());
   check_input(!adapts || !plan.reading.line_end,
               "--{}: this run reads each line from a zero state (data.batching = \"lines\"), and so nothing "
               "of the text before it is there to adapt to",
@@ -180,7 +180,7 @@ int evaluate(const EvaluateOptions& options) {
   std::optional<CorpusText> corpus;
   if (options.text.empty() || options.dynamic || options.tune) corpus = corpus_of(options, run);
   const Text text = options.text.empty() ? corpus->at(split_from_string(options.split))
-                                         : read_text(options.text, unit_from_string(recipe.data.unit));
+                                         : read_text(options.text, recipe.data.tokenization.unit);
   measurement.text = text.name;
   if (!measurement.split.empty()) measurement.published = published_beside(measurement, run, *corpus);
   measurement.published_unit = recipe.published.unit;

@@ -102,7 +102,7 @@ void print_text(const Measurement& measurement) {
         "dynamic evaluation: learning rate {}, decay {}, epsilon {}, style {}; the weights learn after "
         "each {} symbols\n"
         "its statistics: {} symbols of the training text in {} streams, {} batches\n",
-        dynamic.learning_rate, dynamic.decay, dynamic.epsilon, dynamic.style, dynamic.length,
+        dynamic.learning_rate, dynamic.decay, dynamic.epsilon, name_of(dynamic.style), dynamic.length,
         how.statistics->symbols, dynamic.statistics_streams, how.statistics->batches);
   }
   if (how.cache)
@@ -112,7 +112,8 @@ void print_text(const Measurement& measurement) {
   fmt::print("read in {}{}\n", reading.text(),
              reading.line_end ? "" : "; the first symbol is context only; means over those scored");
   if (published > 0)
-    fmt::print("published   {} {}{}, by the paper's model on the paper's text\n", published, published_unit,
+    fmt::print("published   {} {}{}, by the paper's model on the paper's text\n", published,
+               name_of(published_unit),
                how.dynamic ? " with dynamic evaluation"
                : how.cache ? " with a cache"
                            : "");

@@ -16,32 +16,38 @@ void check_finished(const RunFolder& run, const Recipe& recipe) {
   const std::string remedy = resume_command(run);
   check_input(file_is_there(run.model()), "{}: holds no model to finetune yet; train it first: {}", folder,
               remedy);
-  check_input(file_is_there(run.state()) && is_finished(trainer_options(recipe), run.state()),
+  check_input(file_is_there(run.state()) && is_finished(recipe.trainer, run.state()),
               "{}: its training is not finished; finish it first: {}", folder, remedy);
 }
 
-/// What a finetuning decides, besides the rate and the epochs.
-const std::vector<Setting> decided = {
-    {"", "train.optimizer", "sgd"},
-    {"", "train.momentum", "0"},
-    {"", "train.schedule", "constant"},
-    {"", "train.decay_at", "[]"},
-    {"", "train.averaging", "always"},
-    {"", "train.early_stopping", "0"},
-    {"", "train.non_monotonic_stopping", "true"},
-};
-
-/// What a finetuning changes in the recipe of its base.
+/// What a finetuning changes in the recipe of its base: averaged SGD at a constant rate.
 void change(Recipe& recipe, const std::string& base) {
-  Recipe::Train& train = recipe.train;
-  check_input(recipe.finetune.learning_rate > 0 || train.optimizer == "sgd",
+  TrainerOptions& trainer = recipe.trainer;
+  const OptimizerOptions before = trainer.optimizer;
+  const std::optional<double> rate = recipe.finetune.learning_rate;
+  check_input(rate || before.kind == OptimizerKind::sgd,
               "{}: finetuning is done with SGD, and {} has another scale: give a rate, as in --set "
               "finetune.learning_rate=1",
-              base, train.optimizer);
-  if (recipe.finetune.learning_rate > 0) train.learning_rate = recipe.finetune.learning_rate;
-  train.epochs = recipe.finetune.epochs;
-  for (const Setting& setting : decided) apply_setting(setting, keys_of(recipe));
+              base, name_of(before.kind));
+  trainer.epochs = recipe.finetune.epochs;
+  trainer.optimizer = {.kind = OptimizerKind::sgd,
+                       .learning_rate = rate ? rate : before.learning_rate,
+                       .weight_decay = before.weight_decay};
+  trainer.schedule = {};
+  trainer.averaging = Averaging::always;
+  trainer.early_stopping = 0;
+  trainer.non_monotonic_stopping = true;
   recipe.published.trained = recipe.published.finetuned;
+}
+
+/// Whether change() sets this key.
+bool is_decided(const std::string& key) {
+  OptimizerOptions optimizer;
+  ScheduleOptions schedule;
+  const Keys whole = section("train", joined({keys_of(optimizer), keys_of(schedule)}));
+  const auto is_it = [&](const Key& it) { return it.name == key; };
+  return (std::any_of(whole.begin(), whole.end(), is_it) && key != "train.weight_decay") ||
+         key == "train.averaging" || key == "train.early_stopping" || key == "train.non_monotonic_stopping";
 }
 
 /// InputError unless a finetuning of a trained model may change this key.
@@ -57,9 +63,7 @@ void check_may_change(const Setting& setting, const std::vector<Key>& keys) {
   for (const std::string name : {"learning_rate", "epochs"})
     check_input(key != "train." + name, "{}: cannot change in a finetuning; set finetune.{}", setting.where,
                 name);
-  const auto same_key = [&](const Setting& it) { return it.key == key; };
-  const bool schedules = key.starts_with("train.decay") || key == "train.patience";
-  check_input(!schedules && std::none_of(decided.begin(), decided.end(), same_key),
+  check_input(!is_decided(key),
               "{}: cannot change in a finetuning, which is averaged SGD at a constant rate until validation "
               "no longer falls",
               setting.where);

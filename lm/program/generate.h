@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "lm/program/compute.h"
+
 namespace rondo {
 
 struct GenerateOptions {
@@ -17,8 +19,8 @@ struct GenerateOptions {
   std::optional<std::uint64_t> seed;  // none: one is drawn and printed on stderr
   bool allow_unknown = false;
   std::optional<int> threads;
-  std::string device = "cpu";
-  std::optional<std::string> precision{};  // default: fp32
+  Device device = Device::cpu;
+  std::optional<Precision> precision{};  // default: fp32
 };
 
 /// Streams the sampled text, and nothing else, on stdout. Returns 0.

@@ -36,7 +36,8 @@ Subject subject_of(const InfoOptions& options) {
     return {run.config.recipe, run.vocabulary.size(), options.run, run.config.made_by};
   }
   const Recipe recipe = resolve_recipe(options.recipe, options.settings);
-  const std::int64_t size = options.vocabulary_size > 0 ? options.vocabulary_size : recipe.data.max_size;
+  const std::int64_t size =
+      options.vocabulary_size > 0 ? options.vocabulary_size : recipe.data.limits.max_size;
   check_input(size > 0,
               "info --recipe {}: how many symbols has the text? Say --vocab-size N: 10000 for words of the "
               "Penn Treebank, "
@@ -70,8 +71,8 @@ void print_model(const Subject& subject, const LanguageModel& model) {
   const Recipe& recipe = subject.recipe;
   if (!subject.run.empty())
     fmt::print("run         {}, of {} by version {} on {} in {} with {} threads\n", subject.run,
-               printable(subject.made_by.data), subject.made_by.version, subject.made_by.device,
-               subject.made_by.precision, subject.made_by.threads);
+               printable(subject.made_by.data), subject.made_by.version, name_of(subject.made_by.device),
+               name_of(subject.made_by.precision), subject.made_by.threads);
   fmt::print("recipe      {}: {}\n", recipe.name, printable(recipe.description));
   if (!recipe.paper.empty()) fmt::print("paper       {}\n", printable(recipe.paper));
   const LanguageModelOptions& model_settings = recipe.model;
@@ -87,7 +88,7 @@ void print_model(const Subject& subject, const LanguageModel& model) {
                model_settings.output_activation == OutputActivation::tanh ? "tanh" : "linear");
   if (model_settings.experts > 1) fmt::print(", a mixture of {} softmaxes", model_settings.experts);
   fmt::print("\n");
-  fmt::print("symbols     {} {}\n\n", subject.vocabulary_size, recipe.data.unit);
+  fmt::print("symbols     {} {}\n\n", subject.vocabulary_size, name_of(recipe.data.tokenization.unit));
   for (const auto& [module, count] : counts_by_module(model)) {
     fmt::print("{:<42} {:>14} parameters\n", module, count);
     for (const Segment& segment : model.segments()) {
@@ -114,7 +115,7 @@ Json model_json(const Subject& subject, const LanguageModel& model) {
   Json json;
   if (!subject.run.empty()) json["run"] = subject.run;
   json["recipe"] = subject.recipe.name;
-  json["unit"] = subject.recipe.data.unit;
+  json["unit"] = name_of(subject.recipe.data.tokenization.unit);
   json["vocabulary_size"] = subject.vocabulary_size;
   json["parameters"] = model.parameter_count();
   for (const auto& [module, count] : counts_by_module(model)) json["modules"][module] = count;

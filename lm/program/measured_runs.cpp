@@ -29,7 +29,7 @@ bool read_log_line(const Json& entry, MeasuredRun& row) {
                           entry.at("bits"),
                           entry.at("perplexity"),
                           integer_at(entry, "symbols"),
-                          entry.value("read", validation_reading(row.recipe(), 0).text()),
+                          entry.value("read", validation_reading(row.recipe().task, 0).text()),
                           ""};
   if (*split == "test") {
     if (!row.test()) row.test() = measured;  // what follows is read in another way
@@ -58,11 +58,11 @@ std::vector<std::string> digests_of(const std::vector<std::string>& sha256_lines
 /// as published goes before one that is not.
 void take_measurements(const std::vector<KeptMeasurement>& kept, MeasuredRun& row) {
   const std::string exact = published_reading(row.recipe());
-  const bool begins_anew = !final_reading(row.recipe(), 0).carries_state();
+  const bool begins_anew = !final_reading(row.recipe().task, 0).carries_state();
   const Provenance& made_by = row.config.made_by;
   for (const KeptMeasurement& it : kept) {
     if (digests_of(it.sha256) != digests_of(made_by.sha256)) continue;
-    if (it.precision != "fp32" && it.precision != made_by.precision) continue;
+    if (it.precision != Precision::fp32 && it.precision != made_by.precision) continue;
     const bool adapts = it.dynamic || it.cache;
     for (std::size_t k = 0; k < kinds_of_measurement.size(); ++k) {
       const MeasurementKind& kind = kinds_of_measurement[k];
@@ -100,7 +100,7 @@ MeasuredRun measured_run(const std::string& path) {
                   [&](const Json& entry) { return read_log_line(entry, row); });
   take_measurements(kept, row);
   if (!row.finished && row.valid() && file_is_there(folder.state()))  // a text without a test text
-    row.finished = is_finished(trainer_options(row.recipe()), folder.state());
+    row.finished = is_finished(row.recipe().trainer, folder.state());
   return row;
 }
 
@@ -122,15 +122,15 @@ namespace {
 std::string kind_of(const MeasuredRun& row) {
   const Recipe defaults;
   Recipe recipe = row.recipe();
-  recipe.train.seed = 0;
+  recipe.trainer.seed = 0;
   recipe.description = recipe.paper = "";
   recipe.published = defaults.published;
   recipe.report = defaults.report;
-  recipe.train.log_every = defaults.train.log_every;
-  recipe.train.save_every = defaults.train.save_every;
+  recipe.run.log_every = defaults.run.log_every;
+  recipe.run.save_every = defaults.run.save_every;
   const Provenance& made_by = row.config.made_by;
   return fmt::format("{}\n{} {} {} {}\n{}", write_toml(keys_of(recipe)), row.is_finetuned(),
-                     row.vocabulary_size, made_by.device, made_by.precision,
+                     row.vocabulary_size, name_of(made_by.device), name_of(made_by.precision),
                      fmt::join(digests_of(made_by.sha256), "\n"));
 }
 
@@ -144,7 +144,7 @@ std::vector<MeasuredRuns> lines_of(const MeasuredRuns& rows) {
     const auto fits = [&](std::size_t at) {
       return of[at] == kind && row.finished &&
              std::all_of(lines[at].begin(), lines[at].end(), [&](const MeasuredRun& other) {
-               return other.finished && other.recipe().train.seed != row.recipe().train.seed;
+               return other.finished && other.recipe().trainer.seed != row.recipe().trainer.seed;
              });
     };
     std::size_t at = 0;

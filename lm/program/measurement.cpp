@@ -16,7 +16,7 @@ Json json_of(const DynamicOptions& it) {
           {"decay", it.decay},
           {"epsilon", it.epsilon},
           {"length", it.length},
-          {"style", it.style},
+          {"style", name_of(it.style)},
           {"statistics_streams", it.statistics_streams}};
 }
 Json json_of(const CacheOptions& it) {
@@ -37,7 +37,7 @@ std::string settings_of(const nlohmann::json& entry) {
 KeptMeasurement measurement_of(const nlohmann::json& entry) {
   return {.split = entry.value("split", ""),
           .read = entry.at("read"),
-          .precision = entry.at("precision"),
+          .precision = value_named<Precision>(entry.at("precision").get<std::string>()),
           .dynamic = entry.contains("dynamic"),
           .cache = entry.contains("cache"),
           .settings = settings_of(entry),
@@ -87,7 +87,7 @@ Json json_of(const Measurement& measurement) {
     json["dynamic"]["statistics_symbols"] = how.statistics->symbols;
     json["dynamic"]["statistics_batches"] = how.statistics->batches;
   }
-  if (published > 0) json["published"] = {{"figure", published}, {"unit", published_unit}};
+  if (published > 0) json["published"] = {{"figure", published}, {"unit", name_of(published_unit)}};
   json.update(json_of(it));
   return json;
 }
@@ -104,7 +104,7 @@ void keep(const RunFolder& run, const Measurement& measurement, const Compute& c
   if (measurement.tuned) json["tuned_on_valid"] = measurement.tuned->symbols;
   json["version"] = version();
   json["device"] = name_of(compute.device);
-  json["precision"] = compute.precision;
+  json["precision"] = name_of(compute.precision);
   json["threads"] = compute.threads;
   json["model"] = measurement.model;
   json["sha256"] = sha256_of_text;

@@ -11,7 +11,7 @@
 #include "lm/evaluation/adaptive_evaluation.h"
 #include "lm/evaluation/evaluation.h"
 #include "lm/evaluation/tuning.h"
-#include "lm/program/model.h"
+#include "lm/program/compute.h"
 #include "lm/program/run_folder.h"
 
 namespace rondo {
@@ -27,7 +27,7 @@ struct Measurement {
   std::int64_t budget = 0;  // of tuning
   Evaluation result;
   double published = 0;  // the paper's figure of such a model on this text, read so; 0: none
-  std::string published_unit;
+  PublishedUnit published_unit = PublishedUnit::perplexity;
 };
 
 /// {"run", "text", "split", "read", the settings of what adapts, "symbols", "nats", ...}: what `lm eval
@@ -45,7 +45,8 @@ void keep(const RunFolder& run, const Measurement& measurement, const Compute& c
 
 /// A line of evaluations.jsonl, as far as figures can be compared by it.
 struct KeptMeasurement {
-  std::string split, read, precision;
+  std::string split, read;
+  std::optional<Precision> precision{};  // none: one that is not known here
   bool dynamic = false, cache = false;
   std::string settings;  // of what adapts, as JSON; empty: nothing
   double nats = 0, bits = 0, perplexity = 0;

@@ -90,13 +90,14 @@ double block_of(std::int64_t rows, const Sizes& it) {
 std::int64_t training_bytes(const Recipe& recipe, const LanguageModel& model,
                             const ChunkSizeOfStreams& size_of) {
   const Tensor nothing = Tensor::zeros({1});
-  const auto S = static_cast<double>(
-      make_optimizer(trainer_options(recipe).optimizer, nothing, nothing)->state_tensors().size());
+  const auto S =
+      static_cast<double>(make_optimizer(recipe.trainer.optimizer, nothing, nothing)->state_tensors().size());
   const LanguageModelOptions options = model_options(recipe);
   const Sizes it(recipe, options, model);
-  const std::int64_t streams = recipe.train.micro_batch > 0 ? recipe.train.micro_batch : recipe.train.batch;
+  const std::int64_t streams =
+      recipe.task.micro_batch > 0 ? recipe.task.micro_batch : recipe.task.batches.batch;
   const ChunkSize size =
-      size_of ? size_of(streams) : ChunkSize{streams * longest_chunk(batch_options(recipe, {}).chunks)};
+      size_of ? size_of(streams) : ChunkSize{streams * longest_chunk(recipe.task.batches.chunks)};
   const double N = to_double(size.rows);
   const RecurrentRegularization& noise = options.noise;
   double C = 3;
@@ -117,7 +118,7 @@ std::int64_t training_bytes(const Recipe& recipe, const LanguageModel& model,
   const double logits = block_of(size.rows, it) * to_double(it.V);
   const double chunk = N * (it.E + it.G + C * it.H + it.W + D + L) +
                        std::max(logits + N * it.F + to_double(size.pieces) * it.decoder, N * it.widest);
-  const double A = recipe.train.averaging == "never" ? 0 : 2;  // optim/averaging.h
+  const double A = recipe.trainer.averaging == Averaging::never ? 0 : 2;  // optim/averaging.h
   const double weights =
       it.P * (2 + S + A) + 2 * (it.R + it.decoder) + (noise.weight_drop > 0 ? 5 * it.R : 0);
   return bytes_of(weights + chunk);
@@ -128,7 +129,7 @@ std::int64_t training_bytes(const Recipe& recipe, const LanguageModel& model,
 /// reads, computes and leaves. Nothing is kept for a backward.
 std::int64_t evaluation_bytes(const Recipe& recipe, const LanguageModel& model) {
   const Sizes it(recipe, model_options(recipe), model);
-  const std::int64_t streams = std::max(recipe.train.eval_streams, recipe.train.final_streams);
+  const std::int64_t streams = std::max(recipe.task.eval_streams, recipe.task.final_streams);
   const std::int64_t rows = streams * std::max<std::int64_t>(1, rows_at_once / streams);
   return bytes_of(2 * it.P + it.R + it.decoder +
                   to_double(rows) * (it.E + it.largest + 2 * it.widest + it.F) +
@@ -139,12 +140,12 @@ void check_fits(const Recipe& recipe, const LanguageModel& model, std::int64_t a
                 const ChunkSizeOfStreams& size_of) {
   const std::int64_t wanted = training_bytes(recipe, model, size_of);
   if (wanted <= available) return;
-  const std::int64_t batch = recipe.train.batch;
-  const std::int64_t at_once = recipe.train.micro_batch > 0 ? recipe.train.micro_batch : batch;
+  const std::int64_t batch = recipe.task.batches.batch;
+  const std::int64_t at_once = recipe.task.micro_batch > 0 ? recipe.task.micro_batch : batch;
   Recipe smaller = recipe;
   const std::int64_t least = traits_of(recipe.model.cell).looks_across_rows ? 2 : 1;
   for (std::int64_t streams = at_once - 1; streams >= least; --streams) {
-    smaller.train.micro_batch = streams;
+    smaller.task.micro_batch = streams;
     if (batch % streams == 0 && training_bytes(smaller, model, size_of) <= available)
       throw InputError(fmt::format(
           "{}: training would take about {}, and {} are available: set train.micro_batch={}, with about {}",
@@ -155,7 +156,8 @@ void check_fits(const Recipe& recipe, const LanguageModel& model, std::int64_t a
       "{}: training would take about {}, and {} are available, which no train.micro_batch makes enough: make "
       "model.hidden, model.embedding or {}",
       recipe.name, bytes_text(wanted), bytes_text(available),
-      recipe.data.batching == "lines" ? "the longest lines of the text shorter" : "train.length smaller"));
+      recipe.task.batches.batching == Batching::lines ? "the longest lines of the text shorter"
+                                                      : "train.length smaller"));
 }
 
 /// That of a training without noise, averages and optimizer on chunks of dynamic.length, and once more the
@@ -166,13 +168,12 @@ std::int64_t dynamic_bytes(const Recipe& recipe, const LanguageModel& model) {
   it.input_dropout = it.hidden_dropout = it.output_dropout = std::nullopt;
   it.dropout = it.latent_dropout = it.embedding_dropout = 0;
   it.noise = {};
-  plain.train.optimizer = "sgd";
-  plain.train.momentum = 0;
-  plain.train.averaging = "never";
-  plain.train.batch = recipe.dynamic.statistics_streams;
-  plain.train.micro_batch = 0;
-  plain.train.length = recipe.dynamic.length;
-  plain.train.length_deviation = 0;
+  plain.trainer.optimizer = {.kind = OptimizerKind::sgd};
+  plain.trainer.averaging = Averaging::never;
+  plain.task.batches.batch = recipe.dynamic.statistics_streams;
+  plain.task.micro_batch = 0;
+  plain.task.batches.chunks.length = recipe.dynamic.length;
+  plain.task.batches.chunks.deviation = 0;
   return training_bytes(plain, model) + bytes_of(2 * to_double(model.parameter_count()));
 }
 

@@ -78,7 +78,8 @@ void print_model(const NgramOptions& options, const Source& source) {
   const NgramModel& model = source.model;
   fmt::print("{}, order {}, a vocabulary of {} {}; {} in {:.1f} s\n",
              options.arpa.empty() ? "modified Kneser-Ney, interpolated" : options.arpa, model.order(),
-             model.symbols(), options.unit, options.arpa.empty() ? "estimated" : "read", source.seconds);
+             model.symbols(), name_of(options.tokenization.unit), options.arpa.empty() ? "estimated" : "read",
+             source.seconds);
   for (int order = 1; order <= model.order(); ++order) {
     fmt::print("{:>10} {}-grams", model.ngrams(order), order);
     if (!source.discounts.empty()) {
@@ -93,7 +94,7 @@ void print_model(const NgramOptions& options, const Source& source) {
 Json json_of(const NgramOptions& options, const Source& source) {
   Json json{{"model", options.arpa.empty() ? "kneser-ney" : options.arpa},
             {"data", options.data},
-            {"unit", options.unit},
+            {"unit", name_of(options.tokenization.unit)},
             {"order", source.model.order()},
             {"vocabulary", source.model.symbols()},
             {"ngrams", sizes_of(source.model)}};
@@ -137,7 +138,7 @@ void write_model(const std::filesystem::path& out, const Source& source) {
 }  // namespace
 
 int ngram(const NgramOptions& options) {
-  const Tokenization tokenization{unit_from_string(options.unit), options.strip_lines};
+  const Tokenization tokenization = options.tokenization;
   const CorpusText text = open_corpus(options.data, tokenization.unit);
   for (const std::string& note : text.notes) fmt::print(stderr, "lm: {}\n", note);
   const std::filesystem::path out = file_to_write(options, text);

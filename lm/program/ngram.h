@@ -4,12 +4,13 @@
 
 #include <string>
 
+#include "data/symbols.h"
+
 namespace rondo {
 
 struct NgramOptions {
   std::string data;
-  std::string unit = "words";
-  bool strip_lines = false;
+  Tokenization tokenization{};
   int order = 5;     // of the estimate, from 1
   std::string arpa;  // a model to read in place of the estimate
   std::string out;   // an ARPA file to write; empty: none

@@ -7,8 +7,10 @@
 #include <limits>
 #include <sstream>
 
+#include "lm/program/compute.h"
 #include "lm/program/nearest.h"
 #include "lm/program/version.h"
+#include "tensor/keys.h"
 #include "tensor/threads.h"
 
 namespace rondo {
@@ -37,6 +39,15 @@ CLI::Validator integer(std::int64_t least) {
 const CLI::Validator not_empty(
     [](std::string& text) -> std::string { return text.empty() ? "'': expected a value" : ""; }, "");
 
+/// One of the names of an enum.
+template <class Enum, class Into>
+CLI::Option* add_choice(CLI::App& to, const std::string& name, Into& into, const std::string& what) {
+  const auto read = [&into](const std::string& text) { into = value_named<Enum>(text).value_or(Enum()); };
+  return to.add_option_function<std::string>(name, read, what)
+      ->check(CLI::IsMember(names_of(Enum())))
+      ->type_name("NAME");
+}
+
 }  // namespace
 
 CLI::App& Options::command(const std::string& name, const std::string& what, const std::string& example) {
@@ -48,13 +59,9 @@ CLI::App& Options::command(const std::string& name, const std::string& what, con
 
 template <class Of>
 void Options::add_device(CLI::App& to, Of& options) {
-  to.add_option("--device", options.device, "where to compute: cpu or cuda (default: cpu)")
-      ->check(CLI::IsMember({"cpu", "cuda"}))
-      ->type_name("NAME");
-  to.add_option("--precision", options.precision,
-                "how a GPU multiplies: fp32, or rounded and faster, tf32 or bf16 (default: fp32)")
-      ->check(CLI::IsMember({"fp32", "tf32", "bf16"}))
-      ->type_name("NAME");
+  add_choice<Device>(to, "--device", options.device, "where to compute: cpu or cuda (default: cpu)");
+  add_choice<Precision>(to, "--precision", options.precision,
+                        "how a GPU multiplies: fp32, or rounded and faster, tf32 or bf16 (default: fp32)");
   to.add_option("--threads", options.threads,
                 "threads of the CPU (default: OMP_NUM_THREADS, else one per core)")
       ->check(integer(1, most_threads))
@@ -262,11 +269,10 @@ Options::Options() {
       ->excludes(out)
       ->type_name("FILE.arpa")
       ->check(not_empty);
-  ngram_command.add_option("--unit", ngram.unit, "what a symbol is: words, characters or bytes")
-      ->check(CLI::IsMember({"words", "characters", "bytes"}))
-      ->type_name("NAME")
-      ->capture_default_str();
-  ngram_command.add_flag("--strip-lines", ngram.strip_lines,
+  add_choice<Unit>(ngram_command, "--unit", ngram.tokenization.unit,
+                   "what a symbol is: words, characters or bytes")
+      ->default_str(name_of(ngram.tokenization.unit));
+  ngram_command.add_flag("--strip-lines", ngram.tokenization.strip_lines,
                          "drop the white space around each line, as data.strip_lines does");
   ngram_command.add_flag("--json", ngram.json, "print one JSON object");
 

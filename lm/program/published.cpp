@@ -14,12 +14,12 @@ namespace rondo {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Figures = Recipe::Published::Figures;
+using Figures = PublishedFigures::Splits;
 
 bool has_any(const Figures& it) { return it.valid > 0 || it.test > 0; }
 
 /// What builds on the trained model, and is there.
-std::vector<std::pair<std::string, Figures>> further_figures(const Recipe::Published& published) {
+std::vector<std::pair<std::string, Figures>> further_figures(const PublishedFigures& published) {
   std::vector<std::pair<std::string, Figures>> all{
       {"finetuned", published.finetuned}, {"dynamic", published.dynamic}, {"cache", published.cache}};
   std::erase_if(all, [](const auto& it) { return !has_any(it.second); });
@@ -37,7 +37,7 @@ std::string text_of(double figure) { return figure > 0 ? fmt::format("{}", figur
 
 }  // namespace
 
-double published_figure(const Recipe::Published& published, bool finetuned, const std::string& split,
+double published_figure(const PublishedFigures& published, bool finetuned, const std::string& split,
                         bool dynamic, bool cache) {
   if (dynamic && cache) return 0;
   const bool adapts = dynamic || cache;
@@ -46,7 +46,7 @@ double published_figure(const Recipe::Published& published, bool finetuned, cons
   return split == "valid" ? figures.valid : split == "test" ? figures.test : 0;
 }
 
-bool may_be_the_papers(const Recipe::Published& published, std::int64_t types,
+bool may_be_the_papers(const PublishedFigures& published, std::int64_t types,
                        std::optional<std::int64_t> test_symbols_scored) {
   if (published.vocabulary != 0 && published.vocabulary != types) return false;
   if (published.test_symbols == 0 || !test_symbols_scored) return true;
@@ -55,8 +55,8 @@ bool may_be_the_papers(const Recipe::Published& published, std::int64_t types,
 }
 
 std::string published_reading(Recipe recipe) {
-  recipe.train.final_streams = 1;
-  return final_reading(recipe, 0).text();  // whichever symbol ends a line
+  recipe.task.final_streams = 1;
+  return final_reading(recipe.task, 0).text();  // whichever symbol ends a line
 }
 
 bool is_published_model(const Recipe& recipe) {
@@ -74,20 +74,20 @@ bool is_published_model(const Recipe& recipe) {
   return true;
 }
 
-Json published_json(const Recipe::Published& published) {
+Json published_json(const PublishedFigures& published) {
   const auto further = further_figures(published);
   Json json = json_of(published.trained);
   json["unit"] = nullptr;
-  if (has_any(published.trained) || !further.empty()) json["unit"] = published.unit;
+  if (has_any(published.trained) || !further.empty()) json["unit"] = name_of(published.unit);
   for (const auto& [name, figures] : further) json[name] = json_of(figures);
   return json;
 }
 
-std::string published_text(const Recipe::Published& published) {
+std::string published_text(const PublishedFigures& published) {
   const auto further = further_figures(published);
   if (!has_any(published.trained) && further.empty()) return "";
-  std::string text = fmt::format("{}: valid {}, test {}", published.unit, text_of(published.trained.valid),
-                                 text_of(published.trained.test));
+  std::string text = fmt::format("{}: valid {}, test {}", name_of(published.unit),
+                                 text_of(published.trained.valid), text_of(published.trained.test));
   for (const auto& [name, figures] : further)
     text += fmt::format("; {} {}, {}", name, text_of(figures.valid), text_of(figures.test));
   return text;

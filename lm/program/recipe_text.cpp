@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "tensor/error.h"
+
 namespace rondo {
 namespace {
 
@@ -22,36 +24,53 @@ std::vector<std::filesystem::path> matches(const std::filesystem::path& folder, 
 
 }  // namespace
 
-Tokenization tokenization_of(const Recipe& recipe) {
-  return {unit_from_string(recipe.data.unit), recipe.data.strip_lines};
+Keys keys_of(TextOptions& options) {
+  return joined(
+      {keys_of(options.tokenization),
+       {{"vocabulary",
+         choice(options.vocabulary),
+         {},
+         "",
+         "whose symbols have a row: train.txt's; or those of train.txt, valid.txt and test.txt, in this "
+         "order, as in the code of AWD-LSTM: it peeks at the words of the test text, so that none is "
+         "unknown"}},
+       keys_of(options.limits),
+       {{"files",
+         &options.files,
+         {},
+         "",
+         "train on the files of the data folder that match these patterns, in place of train.txt and "
+         "valid.txt"},
+        {"block_lines", &options.block_lines, at_least(1), "lines",
+         "with data.files: every tenth block of so many lines is held out for validation"}}});
 }
 
-Vocabulary vocabulary_of(const Recipe& recipe, const CorpusText& text) {
+Vocabulary vocabulary_of(const TextOptions& options, const CorpusText& text) {
   std::vector<const Text*> texts{&text.train};
-  if (recipe.data.vocabulary == "all") {
+  if (options.vocabulary == VocabularyFrom::all) {
     texts.push_back(&text.valid);
     if (text.test) texts.push_back(&*text.test);
   }
-  return {texts, tokenization_of(recipe), {recipe.data.min_count, recipe.data.max_size, recipe.data.unknown}};
+  return {texts, options.tokenization, options.limits};
 }
 
-CorpusText open_text(const Recipe& recipe, const std::string& data, Pipes pipes) {
-  const Unit unit = unit_from_string(recipe.data.unit);
-  if (recipe.data.files.empty()) {
+CorpusText open_text(const TextOptions& options, const std::string& data, Pipes pipes) {
+  const Unit unit = options.tokenization.unit;
+  if (options.files.empty()) {
     check_input(!data.empty(),
                 "which text? give --data a folder with train.txt and valid.txt, or one text file");
     return open_corpus(data, unit, pipes);
   }
   const std::filesystem::path folder = data;
   std::vector<std::filesystem::path> paths;
-  for (const std::string& pattern : recipe.data.files) {
+  for (const std::string& pattern : options.files) {
     const auto found = matches(folder, pattern);
     paths.insert(paths.end(), found.begin(), found.end());
   }
   check_input(!paths.empty(),
               "no file of {} matches the patterns of data.files ({}); give the right folder with --data",
-              folder.string(), fmt::join(recipe.data.files, ", "));
-  return corpus_of_files(std::move(paths), recipe.data.block_lines, unit);
+              folder.string(), fmt::join(options.files, ", "));
+  return corpus_of_files(std::move(paths), options.block_lines, unit);
 }
 
 std::vector<std::string> sha256_lines(const CorpusText& text) {

@@ -8,15 +8,26 @@
 #include "nn/cells/catalogue.h"
 
 namespace rondo {
+namespace {
+
+/// What the options refuse by themselves; their keys are those of a section.
+template <class Options>
+void check_section(const std::string& where, const std::string& section, const Options& options) {
+  try {
+    check_options(options);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}.{}", where, section, error.what()));
+  }
+}
+
+}  // namespace
 
 void validate(const Recipe& recipe, const std::string& where) {
-  const auto& data = recipe.data;
+  const TextOptions& data = recipe.data;
   const auto& model = recipe.model;
-  const auto& train = recipe.train;
-  check_input(!data.strip_lines || data.unit != "words",
-              "{}: data.strip_lines = true changes nothing for data.unit = \"words\": leave it out", where);
-  check_input(data.max_size != 1, "{}: data.max_size = 1 keeps one symbol: nothing to predict; 0 keeps all",
-              where);
+  const LanguageModellingOptions& task = recipe.task;
+  check_section(where, "data", data.tokenization);
+  check_section(where, "data", data.limits);
   const std::int64_t widths = std::ssize(model.hidden), ratios = std::ssize(model.major_ratio);
   check_input(widths == 1 || widths == model.layers,
               "{}: model.hidden has {} widths for {} layers: give one for each, or one for all", where,
@@ -33,12 +44,12 @@ void validate(const Recipe& recipe, const std::string& where) {
               where, model.embedding, last,
               model.output_layers.empty() ? "model.hidden" : "model.output_layers", last);
   const LanguageModelOptions defaults;
-  const std::int64_t at_once = train.micro_batch > 0 ? train.micro_batch : train.batch;
+  const std::int64_t at_once = task.micro_batch > 0 ? task.micro_batch : task.batches.batch;
   check_input(
       !traits_of(model.cell).looks_across_rows || at_once > 1,
       "{}: model.cell = \"{}\" takes statistics over the streams that are computed at once, here one: "
       "set {} to 2 or more",
-      where, model.cell, train.micro_batch > 0 ? "train.micro_batch" : "train.batch");
+      where, model.cell, task.micro_batch > 0 ? "train.micro_batch" : "train.batch");
   check_input(model.minor_input == defaults.minor_input || model.major_ratio != defaults.major_ratio,
               "{}: model.minor_input = \"{}\", but there is no minor cell: set model.major_ratio, as in 0.9",
               where, name_of(model.minor_input));
@@ -61,34 +72,17 @@ void validate(const Recipe& recipe, const std::string& where) {
       "{}: model.init_all = {} sets every parameter: leave out model.input_init, model.recurrent_init and "
       "model.output_init, or set model.init_all = 0",
       where, model.init_all);
-  check_input(train.micro_batch == 0 || train.batch % train.micro_batch == 0,
-              "{}: train.micro_batch = {} does not divide train.batch = {}: set train.micro_batch to a "
-              "divisor, or to 0",
-              where, train.micro_batch, train.batch);
-  check_input(train.momentum == 0 || train.optimizer == "sgd",
-              "{}: train.momentum = {} is for train.optimizer = \"sgd\", not \"{}\": set it to 0", where,
-              train.momentum, train.optimizer);
+  check_section(where, "train", recipe.trainer);
+  check_section(where, "train", task);
   const auto only_with_streams = [&](const char* key, double value) {
-    check_input(value == 0 || data.batching == "streams",
+    check_input(value == 0 || task.batches.batching == Batching::streams,
                 "{}: train.{} = {} is for data.batching = \"streams\", not \"{}\": set it to 0", where, key,
-                value, data.batching);
+                value, name_of(task.batches.batching));
   };
-  only_with_streams("length_deviation", train.length_deviation);
-  only_with_streams("reset_every", static_cast<double>(train.reset_every));
-  only_with_streams("activation_regularization", train.activation_regularization);
-  only_with_streams("temporal_regularization", train.temporal_regularization);
-  check_input(train.averaging != "non_monotonic" || !train.non_monotonic_stopping,
-              "{}: train.averaging = \"non_monotonic\" would start where train.non_monotonic_stopping ends: "
-              "leave one of them out",
-              where);
-  check_input((train.schedule == "milestones") == !train.decay_at.empty(),
-              "{}: train.decay_at and train.schedule = \"milestones\" belong together: set both, or neither",
-              where);
-  check_input(
-      train.optimizer == "sgd" || train.learning_rate <= 1,
-      "{}: train.learning_rate = {} with {}, which moves each weight by about that much in each step: "
-      "training would diverge; give 1 or less (30 is a rate for sgd, with clipping)",
-      where, train.learning_rate, train.optimizer);
+  only_with_streams("length_deviation", task.batches.chunks.deviation);
+  only_with_streams("reset_every", static_cast<double>(task.reset_every));
+  only_with_streams("activation_regularization", task.activation_regularization);
+  only_with_streams("temporal_regularization", task.temporal_regularization);
   try {
     check_options(model_options(recipe));
   } catch (const InputError& error) {

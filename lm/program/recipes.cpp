@@ -14,6 +14,7 @@
 
 #include "data/text.h"
 #include "lm/program/nearest.h"
+#include "lm/program/provenance.h"
 #include "lm/program/published.h"
 #include "lm/program/recipe_validation.h"
 #include "lm/program/toml.h"
@@ -112,9 +113,7 @@ namespace {
 Recipe read_recipe(const std::string& text, const std::string& where) {
   Recipe recipe;
   Provenance ignored;
-  std::vector<Key> keys = keys_of(recipe);
-  for (Key& key : keys_of(ignored)) keys.push_back(std::move(key));
-  read_toml(text, where, keys);
+  read_toml(text, where, joined({keys_of(recipe), section("made_by", keys_of(ignored))}));
   return recipe;
 }
 
@@ -137,7 +136,7 @@ void print_markdown(const std::vector<Recipe>& recipes) {
         fmt::print("| `{}` | {} | {} | {} |\n", it.name, it.description, or_none(it.paper),
                    or_none(published_text(it.published)));
   };
-  const auto on_words = [](const Recipe& it) { return it.data.unit == "words"; };
+  const auto on_words = [](const Recipe& it) { return it.data.tokenization.unit == Unit::words; };
   table("On words:", on_words);
   fmt::print("\n");
   table("On characters and bytes:", std::not_fn(on_words));

@@ -19,7 +19,7 @@ Vocabulary read_vocabulary(const RunFolder& folder, const RunConfig& config) {
   constexpr std::uint64_t largest = 256 << 20;  // of tens of millions of words
   const std::string text = read_regular_file(folder.vocabulary(), largest);
   Vocabulary vocabulary =
-      Vocabulary::from_text(text, folder.vocabulary().string(), tokenization_of(config.recipe));
+      Vocabulary::from_text(text, folder.vocabulary().string(), config.recipe.data.tokenization);
   check_vocabulary(folder, config.made_by, text);
   return vocabulary;
 }

@@ -23,9 +23,7 @@ namespace fs = std::filesystem;
 namespace {
 
 std::vector<Key> keys_of(RunConfig& config) {
-  std::vector<Key> keys = keys_of(config.recipe);
-  for (Key& key : keys_of(config.made_by)) keys.push_back(std::move(key));
-  return keys;
+  return joined({keys_of(config.recipe), section("made_by", keys_of(config.made_by))});
 }
 
 /// Until version 0.2 a reset gate had H units whatever it filtered, and where that had another number, M, it

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <string>
 
+#include "lm/program/provenance.h"
 #include "lm/program/recipe.h"
 
 namespace rondo {

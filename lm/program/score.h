@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "lm/program/compute.h"
+
 namespace rondo {
 
 struct ScoreOptions {
@@ -12,8 +14,8 @@ struct ScoreOptions {
   bool stateful = false;    // the state goes on from line to line
   bool per_symbol = false;  // a row for each symbol
   std::optional<int> threads;
-  std::string device = "cpu";
-  std::optional<std::string> precision{};  // default: fp32
+  Device device = Device::cpu;
+  std::optional<Precision> precision{};  // default: fp32
 };
 
 /// In bytes: a line is held whole, with what each of its symbols costs.

@@ -40,11 +40,6 @@ const Key& find_key(const std::string& name, const std::string& where, const std
   return *found;
 }
 
-bool within(const Limits& limits, double value) {
-  // What is beyond a float would be infinite in a tensor.
-  return std::abs(value) <= std::numeric_limits<float>::max() && value >= limits.min &&
-         (limits.max_included ? value <= limits.max : value < limits.max);
-}
 bool within(const Limits&, bool) { return true; }
 bool within(const Limits& limits, std::int64_t value) { return within(limits, static_cast<double>(value)); }
 bool within(const Limits& limits, const std::string& value) {
@@ -234,47 +229,9 @@ struct ValueText {
   std::string operator()(const ChoiceMember& it) const { return text_of(it.names[it.get()]); }
 };
 
-std::string range_text(const Limits& limits) {
-  if (std::isfinite(limits.min) && std::isfinite(limits.max))
-    return fmt::format(", {:.15g} to {:.15g}{}", limits.min, limits.max,
-                       limits.max_included ? "" : " (excluded)");
-  return std::isfinite(limits.min) ? fmt::format(", at least {:.15g}", limits.min) : "";
-}
-
-std::string choices_text(const std::vector<std::string>& names) {
-  return fmt::format("one of: {}", fmt::join(names, ", "));
-}
-
-struct AcceptedText {
-  const Limits& limits;
-
-  std::string operator()(const bool*) const { return "true or false"; }
-  std::string operator()(const std::int64_t*) const { return "an integer" + range_text(limits); }
-  std::string operator()(const double*) const { return "a number" + range_text(limits); }
-  std::string operator()(const std::string*) const {
-    if (!limits.choices.empty()) return choices_text(limits.choices);
-    return limits.control_characters ? "a string without U+0000" : "a string without control characters";
-  }
-  std::string operator()(const std::vector<std::int64_t>*) const {
-    return fmt::format("a list of integers{}, as in [650, 650]", range_text(limits));
-  }
-  std::string operator()(const std::vector<double>*) const {
-    return fmt::format("a list of numbers{}, as in [0.9, 0.6]", range_text(limits));
-  }
-  std::string operator()(const std::vector<std::string>*) const {
-    return "a list of strings, as in [\"*.txt\"]";
-  }
-  std::string operator()(const OptionalMember& it) const {
-    return (*this)(&it.none) + (within(limits, it.none) ? "" : fmt::format(", or {:.15g}", it.none));
-  }
-  std::string operator()(const ChoiceMember& it) const { return choices_text(it.names); }
-};
-
 }  // namespace
 
 std::string value_text(const Key& key) { return std::visit(ValueText{}, key.member); }
-
-std::string accepted_text(const Key& key) { return std::visit(AcceptedText{key.limits}, key.member); }
 
 std::string write_toml(const std::vector<Key>& keys) {
   std::string text, section;

@@ -30,8 +30,6 @@ std::string write_toml(const std::vector<Key>& keys);
 
 /// The value of a key, as TOML writes it.
 std::string value_text(const Key& key);
-/// What a key accepts: "an integer, at least 1", "one of: rnn, lstm", "true or false".
-std::string accepted_text(const Key& key);
 /// All keys for a reader: name, default, what is accepted, unit and documentation.
 std::string list_keys(const std::vector<Key>& keys);
 

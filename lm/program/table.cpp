@@ -46,8 +46,8 @@ Json json_of(const MeasuredRun& row) {
   Json json{{"run", row.run},
             {"recipe", recipe.name},
             {"paper", recipe.paper},
-            {"unit", recipe.data.unit},
-            {"seed", recipe.train.seed},
+            {"unit", name_of(recipe.data.tokenization.unit)},
+            {"seed", recipe.trainer.seed},
             {"finetuned", row.is_finetuned()},
             {"vocabulary_size", row.vocabulary_size},
             {"parameters", row.parameters},
@@ -60,7 +60,7 @@ Json json_of(const MeasuredRun& row) {
   }
   json["finished"] = row.finished;
   json["epochs"] = row.epochs;
-  json["epochs_planned"] = recipe.train.epochs;
+  json["epochs_planned"] = recipe.trainer.epochs;
   json["training_seconds"] = row.training_seconds ? Json(*row.training_seconds) : Json();
   return json;
 }
@@ -70,7 +70,7 @@ Json json_of(const MeasuredRuns& line) {
   Json json{{"recipe", line.front().recipe().name}, {"runs", Json::array()}, {"seeds", Json::array()}};
   for (const MeasuredRun& row : line) {
     json["runs"].push_back(row.run);
-    json["seeds"].push_back(row.recipe().train.seed);
+    json["seeds"].push_back(row.recipe().trainer.seed);
   }
   for (std::size_t k = 0; k < kinds_of_measurement.size(); ++k)
     for (const auto& [name, member] : {std::pair{"nats", &Measured::nats},
@@ -87,7 +87,7 @@ Json json_of(const MeasuredRuns& line) {
 /// Why published figures are not beside those of a run, on stderr.
 void say_what_is_left_out(const MeasuredRuns& rows) {
   for (const MeasuredRun& row : rows) {
-    const Recipe::Published& published = row.recipe().published;
+    const PublishedFigures& published = row.recipe().published;
     if (published_text(published).empty()) continue;
     if (!is_published_model(row.recipe()))
       fmt::print(stderr,
@@ -118,7 +118,7 @@ std::string name_of(const MeasuredRuns& line) {
 
 std::string epochs_of(const MeasuredRun& row) {
   std::string text = fmt::format("{}", row.epochs);
-  if (row.epochs != row.recipe().train.epochs) text += fmt::format(" of {}", row.recipe().train.epochs);
+  if (row.epochs != row.recipe().trainer.epochs) text += fmt::format(" of {}", row.recipe().trainer.epochs);
   return row.finished ? text : text + ", unfinished";
 }
 
@@ -156,11 +156,11 @@ bool is_empty(const Column& column) {
 
 /// Perplexity is what is reported of words, bits of characters and bytes; where a paper does otherwise, its
 /// unit is shown, too.
-bool shows(const MeasuredRun& row, const std::string& unit) {
-  const bool words = row.recipe().data.unit == "words";
-  const Recipe::Published& published = row.recipe().published;
-  const auto has = [](const Recipe::Published::Figures& it) { return it.valid > 0 || it.test > 0; };
-  return words == (unit == "perplexity") || (has(published.trained) && published.unit == unit);
+bool shows(const MeasuredRun& row, PublishedUnit unit) {
+  const bool words = row.recipe().data.tokenization.unit == Unit::words;
+  const PublishedFigures& published = row.recipe().published;
+  const auto has = [](const PublishedFigures::Splits& it) { return it.valid > 0 || it.test > 0; };
+  return words == (unit == PublishedUnit::perplexity) || (has(published.trained) && published.unit == unit);
 }
 
 /// The figures of one kind. Nats, symbols and how the text was read stand beside those of models that do not
@@ -173,13 +173,14 @@ void add_figures(std::vector<Column>& columns, const std::vector<MeasuredRuns>& 
   for (const MeasuredRuns& line : lines) {
     const MeasuredRun& first = line.front();
     const double figure = first.published(kind, first.measured[k]);
-    paper.cells.push_back(figure > 0 ? fmt::format("{} {}", figure, first.recipe().published.unit) : dash);
+    paper.cells.push_back(figure > 0 ? fmt::format("{} {}", figure, name_of(first.recipe().published.unit))
+                                     : dash);
     const auto add = [&](Column& column, double Measured::*member, int digits, bool shown) {
       column.cells.push_back(shown ? figure_of(line, k, member, digits) : dash);
     };
     add(nats, &Measured::nats, 4, true);
-    add(bits, &Measured::bits, 4, shows(first, "bits"));
-    add(perplexity, &Measured::perplexity, 2, shows(first, "perplexity"));
+    add(bits, &Measured::bits, 4, shows(first, PublishedUnit::bits));
+    add(perplexity, &Measured::perplexity, 2, shows(first, PublishedUnit::perplexity));
     const auto of_each = [&](const auto& text) {
       return joined(line,
                     [&](const MeasuredRun& row) { return row.measured[k] ? text(*row.measured[k]) : dash; });

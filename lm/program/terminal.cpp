@@ -7,8 +7,8 @@
 namespace rondo {
 
 std::string figure_text(const Recipe& recipe, double nats) {
-  return recipe.data.unit == "words" ? fmt::format("perplexity {:.2f}", std::exp(nats))
-                                     : fmt::format("{:.4f} bits", nats / std::numbers::ln2);
+  return recipe.data.tokenization.unit == Unit::words ? fmt::format("perplexity {:.2f}", std::exp(nats))
+                                                      : fmt::format("{:.4f} bits", nats / std::numbers::ln2);
 }
 
 void Terminal::updated(const Trainer& trainer, const StepMetrics& metrics) {
@@ -23,11 +23,11 @@ void Terminal::updated(const Trainer& trainer, const StepMetrics& metrics) {
                                  figure_text(recipe_, window_.loss()), short_number(rate),
                                  duration_text(left)));
   }
-  if (trainer.step_count() % recipe_.train.log_every == 0) window_ = {};
+  if (trainer.step_count() % recipe_.run.log_every == 0) window_ = {};
 }
 
 void Terminal::validated(const Trainer& trainer, const Figure& figure, bool best) {
-  const bool within_epochs = recipe_.train.eval_every > 0;
+  const bool within_epochs = recipe_.run.eval_every > 0;
   evaluation(fmt::format("epoch {:<4}", trainer.epoch()) +
                  (within_epochs ? fmt::format(" step {:<7}", trainer.step_count()) : ""),
              "valid", figure, best);

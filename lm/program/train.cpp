@@ -87,11 +87,11 @@ void run_training(Watched& watched, const Recipe& recipe, size_t symbols, const 
   };
   // Asked before each step: an evaluation that a signal has ended comes first when the run goes on.
   const auto evaluation_is_due = [&] {
-    const int64_t every = recipe.train.eval_every, step = trainer.step_count();
+    const int64_t every = recipe.run.eval_every, step = trainer.step_count();
     return every > 0 && step > 0 && step % every == 0 && !trainer.is_validated();
   };
   const auto save_is_due = [&] {
-    return recipe.train.save_every > 0 && seconds_since(saved) > 60 * recipe.train.save_every;
+    return recipe.run.save_every > 0 && seconds_since(saved) > 60 * recipe.run.save_every;
   };
   try {
     for (; !trainer.done(); watched.signals.throw_if_received()) {
@@ -161,11 +161,11 @@ double measure_best(Watched& watched, const RunConfig& config, const Vocabulary&
     keep(run, it, compute, config.made_by.sha256);
     return it.result.nats();
   };
-  const Reading reading = final_reading(recipe, vocabulary.line_end_id());
+  const Reading reading = final_reading(recipe.task, vocabulary.line_end_id());
   const double best = evaluate("valid", corpus.valid, reading);
   if (corpus.test) evaluate("test", *corpus.test, reading);
   if (corpus.test && reading.sequence > 0)  // and what the model knows beyond a sequence
-    evaluate("test", *corpus.test, {.streams = recipe.train.final_streams});
+    evaluate("test", *corpus.test, {.streams = recipe.task.final_streams});
   watched.signals.throw_if_received();
   return best;
 }
@@ -194,7 +194,7 @@ void conclude(Training& training, const Recipe& recipe, const Vocabulary& vocabu
   if (recipe.report.ngrams) terminal.line(beside_ngrams(best, vocabulary, corpus));
   if (recipe.report.sample > 0) {
     terminal.line(fmt::format("a sample of {} symbols:", recipe.report.sample));
-    Sampler sampler(training.model, vocabulary, {.seed = static_cast<uint64_t>(recipe.train.seed)});
+    Sampler sampler(training.model, vocabulary, {.seed = static_cast<uint64_t>(recipe.trainer.seed)});
     for (int64_t i = 0; i < recipe.report.sample; ++i) fmt::print("{}", sampler.next());
     fmt::print("\n");
   }
@@ -211,12 +211,12 @@ int train(const TrainOptions& options) {
   const Compute compute = compute_of(options, setup);
   const Device device = compute.device;
   const CorpusText text = text_of(options, setup);
-  const Vocabulary vocabulary = vocabulary_of(recipe, text);
+  const Vocabulary vocabulary = vocabulary_of(recipe.data, text);
   check_input(vocabulary.types() >= 2, "{}: one symbol only, nothing to predict", text.train.name);
   const std::string symbols = vocabulary.to_text();
   const Corpus corpus = encode_corpus(text, vocabulary);
-  const Reading reading = validation_reading(recipe, vocabulary.line_end_id()),
-                last = final_reading(recipe, vocabulary.line_end_id());
+  const Reading reading = validation_reading(recipe.task, vocabulary.line_end_id()),
+                last = final_reading(recipe.task, vocabulary.line_end_id());
   check_streams(reading, std::ssize(corpus.valid.ids));
   check_streams(last, std::ssize(corpus.valid.ids));
   if (corpus.test) check_streams(last, std::ssize(corpus.test->ids));
@@ -227,9 +227,9 @@ int train(const TrainOptions& options) {
   Training training(recipe, vocabulary.size(), corpus.train.ids, vocabulary.line_end_id(), device,
                     corpus.valid.ids);
   const int64_t log_position = load_begin(training, setup.resumes, setup.run, setup.config.made_by);
-  check_input(training.trainer.epoch() <= recipe.train.epochs + 1,
+  check_input(training.trainer.epoch() <= recipe.trainer.epochs + 1,
               "--epochs {}: this run has trained {} epochs already; give that many or more",
-              recipe.train.epochs, training.trainer.epoch() - 1);
+              recipe.trainer.epochs, training.trainer.epoch() - 1);
   write_setup(options, setup, compute, text, symbols);
   const RunFolder& run = setup.run;
   const bool begins_trained =

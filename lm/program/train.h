@@ -6,19 +6,20 @@
 #include <string>
 #include <vector>
 
+#include "lm/program/compute.h"
 #include "lm/program/settings.h"
 
 namespace rondo {
 
 struct TrainOptions {
-  std::string recipe;             // a name or a file; empty only with resume and base
-  std::string base;               // `lm finetune`: a finished run
-  std::vector<Setting> settings;  // in order of precedence: every --set, then the named flags
-  std::string data;               // a folder with train.txt, or one text file; with base, empty: the base's
-  std::string out;                // the run folder; empty: runs/RECIPE-N or runs/RECIPE-finetuned-N
-  std::optional<int> threads;     // none: threads.h
-  std::optional<std::string> device{};     // default: cpu, or that of a run which is resumed
-  std::optional<std::string> precision{};  // default: fp32, or that of a run which is resumed
+  std::string recipe;              // a name or a file; empty only with resume and base
+  std::string base;                // `lm finetune`: a finished run
+  std::vector<Setting> settings;   // in order of precedence: every --set, then the named flags
+  std::string data;                // a folder with train.txt, or one text file; with base, empty: the base's
+  std::string out;                 // the run folder; empty: runs/RECIPE-N or runs/RECIPE-finetuned-N
+  std::optional<int> threads;      // none: threads.h
+  std::optional<Device> device{};  // default: cpu, or that of a run which is resumed
+  std::optional<Precision> precision{};  // default: fp32, or that of a run which is resumed
   bool resume = false;
   std::string command;  // what was typed, for config.toml
 };

@@ -26,9 +26,9 @@ std::string place_of(const std::string& data, const Recipe& recipe) {
 }
 
 /// Where a run is computed, as far as its last digits depend on it.
-std::string computed_with(const std::string& device, const std::string& precision, std::int64_t threads) {
-  return device == name_of(Device::cpu) ? fmt::format("{} threads", threads)
-                                        : fmt::format("{} in {}", device, precision);
+std::string computed_with(Device device, Precision precision, std::int64_t threads) {
+  return device == Device::cpu ? fmt::format("{} threads", threads)
+                               : fmt::format("{} in {}", name_of(device), name_of(precision));
 }
 
 }  // namespace
@@ -50,11 +50,11 @@ Setup::Setup(const TrainOptions& options) : resumes(options.resume) {
 
 Compute compute_of(const TrainOptions& options, const Setup& setup) {
   if (!setup.resumes)
-    return choose_device(options.device.value_or(name_of(Device::cpu)), options.precision, options.threads);
+    return choose_device(options.device.value_or(Device::cpu), options.precision, options.threads);
   const Provenance& before = setup.config.made_by;
-  const std::string device = options.device.value_or(before.device);
-  std::optional<std::string> precision = options.precision;
-  if (!precision && device == name_of(Device::cuda)) precision = before.precision;
+  const Device device = options.device.value_or(before.device);
+  std::optional<Precision> precision = options.precision;
+  if (!precision && device == Device::cuda) precision = before.precision;
   return choose_device(device, precision, options.threads.value_or(static_cast<int>(before.threads)));
 }
 
@@ -62,7 +62,8 @@ CorpusText text_of(const TrainOptions& options, Setup& setup) {
   Provenance& made_by = setup.config.made_by;
   const bool is_known = setup.resumes || setup.finetunes(), is_given = !is_known || !options.data.empty();
   if (is_given) made_by.data = place_of(options.data, setup.config.recipe);
-  CorpusText text = open_text(setup.config.recipe, made_by.data, is_given ? Pipes::accepted : Pipes::refused);
+  CorpusText text =
+      open_text(setup.config.recipe.data, made_by.data, is_given ? Pipes::accepted : Pipes::refused);
   check_input(!is_known || is_same_text(made_by.sha256, text),
               "{}: the text has changed since this run was made; going on would mix two texts", made_by.data);
   return text;
@@ -88,7 +89,7 @@ void check_memory(const Recipe& recipe, const LanguageModel& layout, const Corpu
                   const Vocabulary& vocabulary, Device device) {
   const auto available = available_memory(device);
   if (!available) return;
-  const Batches batches(batch_options(recipe, vocabulary.line_end_id()), corpus.train.ids);
+  const Batches batches(recipe.task.batches, corpus.train.ids, vocabulary.line_end_id());
   check_fits(recipe, layout, *available, [&](int64_t streams) {
     return batches.most(streams, !leaves_out_padding(layout.options(), device));
   });
@@ -134,7 +135,7 @@ void write_setup(const TrainOptions& options, Setup& setup, const Compute& compu
     setup.run = make_run_folder(options.out, setup.finetunes() ? recipe.name + "-finetuned" : recipe.name);
     setup.lock.emplace(setup.run.path);
   }
-  made_by.device = name_of(compute.device);
+  made_by.device = compute.device;
   made_by.precision = compute.precision;
   made_by.threads = compute.threads;
   made_by.vocabulary = sha256_hex(symbols);
@@ -150,7 +151,7 @@ void say_beginning(const Setup& setup, const Provenance& before, const Compute& 
   terminal.line(fmt::format("{}: {} parameters, {} symbols of {} types, {}; the run is {}", recipe.name,
                             training.model.parameter_count(), corpus.train.ids.size(), vocabulary.types(),
                             compute.device == Device::cuda
-                                ? fmt::format("{}, {}", cuda::description(), compute.precision)
+                                ? fmt::format("{}, {}", cuda::description(), name_of(compute.precision))
                                 : fmt::format("{} threads, {} kernels", compute.threads, blas_kernel()),
                             setup.run.path.string()));
   const std::string then = computed_with(before.device, before.precision, before.threads),
@@ -158,7 +159,7 @@ void say_beginning(const Setup& setup, const Provenance& before, const Compute& 
   if (setup.resumes && then != now)
     terminal.line(fmt::format("this run was computed with {}, now it goes on with {}: {} may differ", then,
                               now, before.precision == made_by.precision ? "the last digits" : "digits"));
-  if (recipe.train.averaging == "always" && training.trainer.step_count() == 0)
+  if (recipe.trainer.averaging == Averaging::always && training.trainer.step_count() == 0)
     terminal.line("the average of the weights after each step, from the first on, is evaluated and kept");
 }
 

@@ -20,7 +20,7 @@ class TrainingLog : public Observer {
       : recipe_(recipe), file_(run.log(), position, is_json_object), device_(device) {}
 
   bool is_due(const Trainer& trainer) const override {
-    return trainer.step_count() % recipe_.train.log_every == 0;
+    return trainer.step_count() % recipe_.run.log_every == 0;
   }
   void updated(const Trainer& trainer, const StepMetrics& metrics) override;
   void validated(const Trainer& trainer, const Figure& figure, bool best) override;

@@ -6,23 +6,47 @@
 namespace rondo {
 namespace {
 
-std::variant<Streams, Sequences> made(const BatchOptions& options, std::span<const std::int32_t> ids) {
+std::variant<Streams, Sequences> made(const BatchOptions& options, std::span<const std::int32_t> ids,
+                                      std::optional<std::int32_t> line_end) {
   if (options.batching == Batching::streams) return Streams::for_training(ids, options.batch);
   if (options.batching == Batching::crops) return Sequences::crops(ids, options.chunks.length, options.batch);
-  check_input(options.line_end.has_value(), "data.batching = \"lines\": the training text has no line end");
-  return Sequences::lines(ids, *options.line_end, options.batch);
+  check_input(line_end.has_value(), "data.batching = \"lines\": the training text has no line end");
+  return Sequences::lines(ids, *line_end, options.batch);
 }
 
 }  // namespace
 
-Batches::Batches(const BatchOptions& options, std::span<const std::int32_t> ids)
-    : options_(options), batches_(made(options, ids)) {
+Keys keys_of(Batching& batching) {
+  return {
+      {"batching",
+       choice(batching),
+       {},
+       "",
+       "what lies side by side in a batch: streams, whose state is carried on; lines; or crops of "
+       "train.length symbols from a random offset; these two in random order and each from a zero state"}};
+}
+
+Keys keys_of(BatchOptions& options) {
+  return {
+      {"batch", &options.batch, any_width(), "streams", "pieces of the text that are read side by side"},
+      {"length", &options.chunks.length, any_width(), "symbols",
+       "steps of truncated back-propagation; a line is never cut"},
+      {"length_deviation", &options.chunks.deviation, between(0, 1'000'000), "symbols",
+       "each chunk has a length of its own, normally distributed with this deviation around train.length (in "
+       "1 of 20 around half of it), at least 5 and at most train.length and 4 deviations; where the loss is "
+       "a mean, the learning rate of its step is in proportion to it; 0: all have train.length"},
+  };
+}
+
+Batches::Batches(const BatchOptions& options, std::span<const std::int32_t> ids,
+                 std::optional<std::int32_t> line_end, std::uint64_t seed)
+    : options_(options), seed_(seed), batches_(made(options, ids, line_end)) {
   seek(1, 0);
 }
 
 bool Batches::next(Chunk& chunk) {
   if (auto* streams = std::get_if<Streams>(&batches_))
-    return streams->next(chunk_length(options_.chunks, epoch_, position()), chunk);
+    return streams->next(chunk_length(options_.chunks, seed_, epoch_, position()), chunk);
   return std::get<Sequences>(batches_).next(chunk);
 }
 
@@ -31,7 +55,7 @@ void Batches::seek(std::int64_t epoch, std::int64_t position) {
   if (auto* streams = std::get_if<Streams>(&batches_))
     streams->seek(position);
   else
-    std::get<Sequences>(batches_).seek(options_.chunks.seed, epoch, position);
+    std::get<Sequences>(batches_).seek(seed_, epoch, position);
 }
 
 std::int64_t Batches::position() const {

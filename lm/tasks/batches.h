@@ -5,11 +5,14 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <variant>
+#include <vector>
 
 #include "data/sequences.h"
 #include "data/streams.h"
 #include "lm/tasks/chunk_length.h"
+#include "tensor/keys.h"
 
 namespace rondo {
 
@@ -22,19 +25,25 @@ struct ChunkSize {
 };
 
 enum class Batching { streams, lines, crops };
+inline std::vector<std::string> names_of(Batching) { return {"streams", "lines", "crops"}; }
+/// It is a key of the text, not of the training.
+Keys keys_of(Batching& batching);
 
 struct BatchOptions {
   Batching batching = Batching::streams;
-  std::int64_t batch = 20;                 // streams, or lines or crops at once
-  ChunkLength chunks{};                    // of streams; crops have its length; its seed draws their order
-  std::optional<std::int32_t> line_end{};  // the id that ends a line, for Batching::lines
+  std::int64_t batch = 20;  // streams, or lines or crops at once
+  ChunkLength chunks{};     // of streams; crops have its length
 };
+/// All but the batching.
+Keys keys_of(BatchOptions& options);
 
 class Batches {
  public:
-  /// `ids` must outlive it. InputError if the text is too short, or lines are asked for and no symbol ends
-  /// one.
-  Batches(const BatchOptions& options, std::span<const std::int32_t> ids);
+  /// `ids` must outlive it. `line_end` is the id that ends a line, for Batching::lines; the seed draws the
+  /// lengths of chunks and the order of lines and crops. InputError if the text is too short, or lines are
+  /// asked for and no symbol ends one.
+  Batches(const BatchOptions& options, std::span<const std::int32_t> ids,
+          std::optional<std::int32_t> line_end = {}, std::uint64_t seed = 1);
 
   /// The next chunk of the epoch; false at its end.
   bool next(Chunk& chunk);
@@ -50,6 +59,7 @@ class Batches {
 
  private:
   BatchOptions options_;
+  std::uint64_t seed_;
   std::int64_t epoch_ = 1;
   std::variant<Streams, Sequences> batches_;
 };

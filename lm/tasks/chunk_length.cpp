@@ -12,10 +12,11 @@ namespace {
 constexpr std::int64_t least_steps = 5;
 }
 
-std::int64_t chunk_length(const ChunkLength& options, std::int64_t epoch, std::int64_t position) {
+std::int64_t chunk_length(const ChunkLength& options, std::uint64_t seed, std::int64_t epoch,
+                          std::int64_t position) {
   if (options.deviation == 0) return options.length;
   const RandomKey key{
-      .seed = options.seed, .name = hash_of("train.length"), .update = static_cast<std::uint64_t>(epoch)};
+      .seed = seed, .name = hash_of("train.length"), .update = static_cast<std::uint64_t>(epoch)};
   const PhiloxBlock drawn = key.block(static_cast<std::uint64_t>(position));
   const auto length = static_cast<double>(options.length);
   const double base = uniform_from(drawn.word[0]) < 0.95 ? length : length / 2;

@@ -9,7 +9,6 @@ namespace rondo {
 struct ChunkLength {
   std::int64_t length = 35;
   double deviation = 0;
-  std::uint64_t seed = 1;
 };
 
 /// The steps of the chunk that begins at a position of an epoch; at the end of a text there may be fewer.
@@ -18,7 +17,8 @@ struct ChunkLength {
 /// base of `length` with probability 0.95 and half of it otherwise; then a normal number around the
 /// base with that deviation, rounded, and at least 5. Ours: at most longest_chunk(), so that the memory of a
 /// training is bounded; and drawn from (seed, epoch, position), so that nothing has to be saved.
-std::int64_t chunk_length(const ChunkLength& options, std::int64_t epoch, std::int64_t position);
+std::int64_t chunk_length(const ChunkLength& options, std::uint64_t seed, std::int64_t epoch,
+                          std::int64_t position);
 
 /// No chunk has more steps: `length` and four deviations.
 std::int64_t longest_chunk(const ChunkLength& options);

@@ -37,16 +37,74 @@ Figure figure_of(const Evaluation& it, const Reading& reading) {
   return {.value = it.nats(), .count = it.symbols, .read = reading.text(), .seconds = it.seconds};
 }
 
+Keys keys_of(EvaluatedAs& evaluated_as) {
+  return {{"evaluated_as",
+           choice(evaluated_as),
+           {},
+           "",
+           "how valid.txt and test.txt are read: as data.batching has it (streams; lines; or sequences of "
+           "train.length), or in any case with the state carried on"}};
+}
+
+Keys keys_of(LanguageModellingOptions& options) {
+  return joined(
+      {keys_of(options.batches),
+       {{"reset_every", &options.reset_every, at_least(0), "steps",
+         "after which the state that streams carry on is zeroed, counted over all epochs, each of which "
+         "begins from zeros as well (Chung et al. 2015: 100); evaluations carry theirs on; 0: only between "
+         "epochs"},
+        {"micro_batch", &options.micro_batch, at_least(0), "streams",
+         "computed at once, a divisor of the batch: less memory, same result (but in the bn_ cells); 0: the "
+         "whole batch"},
+        {"loss",
+         choice(options.loss),
+         {},
+         "",
+         "mean over all symbols, or sum over time and mean over the batch: scales gradients, hence clip"},
+        {"activation_regularization", &options.activation_regularization, at_least(0), "",
+         "factor of the mean square of the last recurrent layer's output after dropout, added to the loss "
+         "but not to the logged one (AR)"},
+        {"temporal_regularization", &options.temporal_regularization, at_least(0), "",
+         "the same, of the mean squared difference of its output, before dropout, from step to step (TAR)"},
+        {"eval_streams", &options.eval_streams, any_width(), "streams",
+         "pieces that evaluations during training read side by side: more is faster, 1 is exact; lines and "
+         "sequences from a zero state are exact always"},
+        {"final_streams", &options.final_streams, any_width(), "streams",
+         "the same of `lm eval`, and of the figures of valid.txt and test.txt at the end of the training"}}});
+}
+
+void check_options(const LanguageModellingOptions& options) {
+  check_limits_of(options);
+  check_input(options.micro_batch == 0 || options.batches.batch % options.micro_batch == 0,
+              "micro_batch = {} does not divide batch = {}: set micro_batch to a divisor, or to 0",
+              options.micro_batch, options.batches.batch);
+}
+
+Reading validation_reading(const LanguageModellingOptions& options, std::optional<int32_t> line_end) {
+  Reading reading = final_reading(options, line_end);
+  if (reading.carries_state()) reading.streams = options.eval_streams;
+  return reading;
+}
+
+Reading final_reading(const LanguageModellingOptions& options, std::optional<int32_t> line_end) {
+  const bool as_batched = options.evaluated_as == EvaluatedAs::batching;
+  const BatchOptions& batches = options.batches;
+  if (as_batched && batches.batching == Batching::lines) return {.line_end = line_end};
+  if (as_batched && batches.batching == Batching::crops) return {.sequence = batches.chunks.length};
+  return {.streams = options.final_streams};
+}
+
 LanguageModelling::LanguageModelling(LanguageModel& model, const LanguageModellingOptions& options,
-                                     std::span<const int32_t> train_ids, std::span<const int32_t> valid_ids)
+                                     std::span<const int32_t> train_ids, std::span<const int32_t> valid_ids,
+                                     std::optional<int32_t> line_end, uint64_t seed)
     : model_(model),
       options_(options),
       valid_ids_(valid_ids),
-      batches_(options.batches, train_ids),
+      validation_(validation_reading(options, line_end)),
+      batches_(options.batches, train_ids, line_end, seed),
       states_(model.initial_states(options.batches.batch)) {
+  check_options(options);
   if (options_.micro_batch == 0) options_.micro_batch = options.batches.batch;
-  check_input(options_.micro_batch > 0 && options.batches.batch % options_.micro_batch == 0,
-              "micro-batches of {} do not divide a batch of {}", options_.micro_batch, options.batches.batch);
 }
 
 void LanguageModelling::begin_epoch(int64_t epoch) {
@@ -160,8 +218,8 @@ double LanguageModelling::share_of_epoch() const {
 Figure LanguageModelling::evaluate(const std::function<void(int64_t)>& progress) {
   check(!valid_ids_.empty(), "[language modelling] no validation text was given");
   const Evaluation it = evaluate_ids(
-      model_, valid_ids_, options_.validation, {}, progress ? progress : [](int64_t) {});
-  return figure_of(it, options_.validation);
+      model_, valid_ids_, validation_, {}, progress ? progress : [](int64_t) {});
+  return figure_of(it, validation_);
 }
 
 int64_t LanguageModelling::estimate_statistics(const std::function<void(int64_t)>& progress) {

@@ -19,6 +19,13 @@ namespace rondo {
 /// Of the losses of a chunk's symbols: their mean, or the sum over time of the means over streams (Zaremba et
 /// al. 2014), whose gradient grows with the chunk.
 enum class LossScale { mean, sum_over_time };
+inline std::vector<std::string> names_of(LossScale) { return {"mean", "sum_over_time"}; }
+
+/// How a text is read that is evaluated: as its batches are, or as one stream in any case.
+enum class EvaluatedAs { batching, stream };
+inline std::vector<std::string> names_of(EvaluatedAs) { return {"batching", "stream"}; }
+/// It is a key of the text, not of the training.
+Keys keys_of(EvaluatedAs& evaluated_as);
 
 struct LanguageModellingOptions {
   BatchOptions batches{};
@@ -26,15 +33,27 @@ struct LanguageModellingOptions {
   int64_t reset_every = 0;  // updates after which the state is zero again; 0: only with each epoch
   LossScale loss = LossScale::mean;
   double activation_regularization = 0, temporal_regularization = 0;  // nn/regularization.h
-  Reading validation{};                                               // how evaluate() reads
+  EvaluatedAs evaluated_as = EvaluatedAs::batching;
+  int64_t eval_streams = 1, final_streams = 1;  // of evaluations during training, and of final figures
 };
+/// All but how texts are cut and read: those of the batches among them.
+Keys keys_of(LanguageModellingOptions& options);
+/// InputError for settings out of range, and a micro-batch that does not divide the batch.
+void check_options(const LanguageModellingOptions& options);
+
+/// How evaluations during training read a text, and how final figures do. `line_end` is the id that ends a
+/// line.
+Reading validation_reading(const LanguageModellingOptions& options, std::optional<int32_t> line_end);
+Reading final_reading(const LanguageModellingOptions& options, std::optional<int32_t> line_end);
 
 class LanguageModelling : public Task {
  public:
-  /// The model and the ids must outlive it. Without `valid_ids` there is no evaluate(). InputError for a
-  /// micro-batch that does not divide the batch, and those of Batches.
+  /// The model and the ids must outlive it. Without `valid_ids` there is no evaluate(). `line_end` is the id
+  /// that ends a line, and the seed draws the order of the batches. InputErrors of check_options() and
+  /// Batches.
   LanguageModelling(LanguageModel& model, const LanguageModellingOptions& options,
-                    std::span<const int32_t> train_ids, std::span<const int32_t> valid_ids = {});
+                    std::span<const int32_t> train_ids, std::span<const int32_t> valid_ids = {},
+                    std::optional<int32_t> line_end = {}, uint64_t seed = 1);
 
   Module& model() override { return model_; }
   void begin_epoch(int64_t epoch) override;
@@ -76,6 +95,7 @@ class LanguageModelling : public Task {
   LanguageModel& model_;
   LanguageModellingOptions options_;
   std::span<const int32_t> valid_ids_;
+  Reading validation_;
   Batches batches_;
   int64_t epoch_ = 1;
   Chunk chunk_;

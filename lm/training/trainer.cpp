@@ -35,6 +35,42 @@ bool at_the_end(const TrainerOptions& options, int64_t epoch, const EarlyStoppin
 
 }  // namespace
 
+Keys keys_of(TrainerOptions& options) {
+  return joined(
+      {{{"seed", &options.seed, at_least(0), "", "of the initial weights and of dropout"},
+        {"epochs", &options.epochs, any_count(), "epochs", "times to read the training text"},
+        {"clip", &options.clip, at_least(0), "", "largest norm of all gradients together; 0: no clipping"},
+        {"averaging",
+         choice(options.averaging),
+         {},
+         "",
+         "evaluate and keep the average of the weights after each step, while training goes on from the "
+         "weights themselves: never; from the evaluation on whose loss is above the lowest of all but the "
+         "last averaging_interval; or always, which begins after the first step: the initial weights are no "
+         "part of it. With sgd that is NT-ASGD and ASGD"},
+        {"averaging_interval", &options.averaging_interval, any_count(), "evaluations",
+         "the last so many do not count for non_monotonic and non_monotonic_stopping"},
+        {"early_stopping", &options.early_stopping, at_least(0), "evaluations",
+         "without improvement that end the training; 0: never"},
+        {"non_monotonic_stopping",
+         &options.non_monotonic_stopping,
+         {},
+         "",
+         "end the training at an evaluation that would start non_monotonic averaging"}},
+       keys_of(options.optimizer),
+       keys_of(options.schedule)});
+}
+
+void check_options(const TrainerOptions& options) {
+  check_limits_of(options);
+  check_options(options.optimizer);
+  check_options(options.schedule);
+  check_input(
+      options.averaging != Averaging::non_monotonic || !options.non_monotonic_stopping,
+      "averaging = \"non_monotonic\" would start where non_monotonic_stopping ends: leave one of them "
+      "out");
+}
+
 Trainer::Trainer(Task& task, const TrainerOptions& options)
     : task_(task),
       model_(task.model()),
@@ -42,11 +78,10 @@ Trainer::Trainer(Task& task, const TrainerOptions& options)
       optimizer_(make_optimizer(options.optimizer, model_.values(), model_.gradients())),
       schedule_(options.schedule, optimizer_->learning_rate()),
       early_stopping_(options.early_stopping),
-      trigger_(options.trigger_interval),
+      trigger_(options.averaging_interval),
       average_(model_.values()),
       gpu_(model_.device() == Device::cuda ? std::make_unique<GpuStep>() : nullptr) {
-  check_input(options.clip >= 0, "gradients are clipped to a norm from 0 (not at all) on, not {}",
-              options.clip);
+  check_options(options);
   task_.begin_epoch(epoch_);
 }
 
@@ -96,7 +131,7 @@ void Trainer::stage(double rate) {
 
 std::vector<Tensor> Trainer::compute_gradients() {
   const RandomContext random{
-      .seed = options_.seed,
+      .seed = static_cast<uint64_t>(options_.seed),
       .update = gpu_ ? gpu_->update() : Deferred<uint64_t>(static_cast<uint64_t>(step_ - 1))};
   std::vector<Tensor> reported;
   model_.set_training(true);
@@ -193,7 +228,7 @@ bool is_finished(const TrainerOptions& options, const std::filesystem::path& sta
   file.read("epoch", epoch, 1);
   EarlyStopping early_stopping(options.early_stopping);
   early_stopping.load(file);
-  NonMonotonicTrigger trigger(options.trigger_interval);
+  NonMonotonicTrigger trigger(options.averaging_interval);
   if (asks_trigger(options)) trigger.load(file);
   return at_the_end(options, epoch, early_stopping, trigger);
 }

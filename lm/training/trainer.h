@@ -18,21 +18,26 @@
 
 namespace rondo {
 
-/// Whether, and from when on, the average of the weights is evaluated and kept: from the first step, or once
-/// the validation loss no longer falls (Merity et al. 2018, algorithm 1).
-enum class Averaging { never, always, non_monotonic };
+/// Whether, and from when on, the average of the weights is evaluated and kept: once the validation loss no
+/// longer falls (Merity et al. 2018, algorithm 1), or from the first step.
+enum class Averaging { never, non_monotonic, always };
+inline std::vector<std::string> names_of(Averaging) { return {"never", "non_monotonic", "always"}; }
 
 struct TrainerOptions {
-  uint64_t seed = 1;
+  int64_t seed = 1;  // from 0 on
   int64_t epochs = 10;
   double clip = 0;  // norm to which gradients are clipped; 0: not
   OptimizerOptions optimizer{};
   ScheduleOptions schedule{};
   Averaging averaging = Averaging::never;
-  int64_t trigger_interval = 5;         // n of the non-monotonic trigger
+  int64_t averaging_interval = 5;       // n of the non-monotonic trigger
   bool non_monotonic_stopping = false;  // the trigger ends the training
   int64_t early_stopping = 0;           // evaluations without improvement that end it; 0: none do
 };
+/// Those of the optimizer and the schedule among them.
+Keys keys_of(TrainerOptions& options);
+/// InputError for settings out of range or that contradict each other.
+void check_options(const TrainerOptions& options);
 
 /// What the steps since the last question came to.
 struct StepMetrics {
@@ -46,7 +51,7 @@ class GpuStep;  // lm/training/gpu_step.h
 
 class Trainer {
  public:
-  /// `task` must outlive it.
+  /// `task` must outlive it. InputErrors of check_options().
   Trainer(Task& task, const TrainerOptions& options);
   ~Trainer();
 

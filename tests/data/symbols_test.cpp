@@ -31,8 +31,9 @@ std::string join(const Strings& symbols, Unit unit) {
 
 TEST(Unit, Names) {
   for (const Unit unit : {Unit::words, Unit::characters, Unit::bytes})
-    EXPECT_EQ(unit_from_string(to_string(unit)), unit);
-  expect_input_error([] { unit_from_string("chars"); }, "'chars'", "words, characters or bytes");
+    EXPECT_EQ(value_named<Unit>(name_of(unit)), unit);
+  EXPECT_EQ(name_of(Unit::bytes), "bytes");
+  EXPECT_EQ(value_named<Unit>("chars"), std::nullopt);
 }
 
 TEST(Words, EosEndsEveryLine) {

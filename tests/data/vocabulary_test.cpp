@@ -109,9 +109,9 @@ TEST(Vocabulary, BothLimits) {
 }
 
 TEST(Vocabulary, LimitsOutOfRange) {
-  expect_input_error([] { make("a", words, {.min_count = 0}); }, "min_count is 0");
-  expect_input_error([] { make("a", words, {.max_size = 1}); }, "max_size is 1");
-  expect_input_error([] { make("a", words, {.max_size = -3}); }, "max_size is -3");
+  expect_input_error([] { make("a", words, {.min_count = 0}); }, "min_count = 0");
+  expect_input_error([] { make("a", words, {.max_size = 1}); }, "max_size = 1");
+  expect_input_error([] { make("a", words, {.max_size = -3}); }, "max_size = -3");
 }
 
 TEST(Vocabulary, EncodesOtherText) {

@@ -10,7 +10,7 @@ namespace {
 TEST(EmulatedGpu, AStepIsOneUploadAndOneGraphAndNoWait) {
   const std::vector<int32_t> ids = some_ids(4000);
   Recipe recipe = small_recipe("lstm");
-  recipe.train.clip = 0.25;
+  recipe.trainer.clip = 0.25;
   Training training(recipe, 11, ids, {}, Device::cuda);
   advance(training, 2);
   const emulated_gpu::Counts before = emulated_gpu::counts();

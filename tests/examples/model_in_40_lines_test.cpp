@@ -24,7 +24,7 @@ std::string read_then_write(const std::string& book, int epochs, int length) {
   options.hidden = {64};
   LanguageModel model(options, vocabulary.size());
   const auto adam =
-      make_optimizer({.name = "adam", .learning_rate = 0.01}, model.values(), model.gradients());
+      make_optimizer({.kind = OptimizerKind::adam, .learning_rate = 0.01}, model.values(), model.gradients());
   Streams streams = Streams::for_training(ids, 8);
   Chunk chunk;
   for (int epoch = 0; epoch < epochs; ++epoch) {

@@ -5,6 +5,7 @@
 
 #include "lm/program/memory_estimate.h"
 #include "lm/program/model.h"
+#include "lm/program/provenance.h"
 #include "lm/program/recipe.h"
 #include "lm/program/recipe_validation.h"
 #include "tests/fuzz/target.h"
@@ -18,10 +19,7 @@ constexpr std::string_view as_settings = "--set\n";
 struct Config {
   Recipe recipe;
   Provenance made_by;
-  std::vector<Key> keys = keys_of(recipe);
-  Config() {
-    for (Key& key : keys_of(made_by)) keys.push_back(std::move(key));
-  }
+  Keys keys = joined({keys_of(recipe), section("made_by", keys_of(made_by))});
 };
 
 void read_settings(std::string_view lines, const Config& config) {
@@ -38,10 +36,10 @@ void describe(const Recipe& recipe) {
   if (recipe.model.layers > 8) return;
   const LanguageModel model(model_options(recipe), 10'000, std::nullopt);
   demand(model.parameter_count() > 0, "a model without parameters");
-  const Recipe::Train& train = recipe.train;
-  const auto streams = static_cast<double>(train.micro_batch > 0 ? train.micro_batch : train.batch);
-  const double outputs =
-      streams * static_cast<double>(train.length) * 4 * static_cast<double>(recipe.model.hidden.back());
+  const LanguageModellingOptions& task = recipe.task;
+  const auto streams = static_cast<double>(task.micro_batch > 0 ? task.micro_batch : task.batches.batch);
+  const double outputs = streams * static_cast<double>(task.batches.chunks.length) * 4 *
+                         static_cast<double>(recipe.model.hidden.back());
   demand(static_cast<double>(training_bytes(recipe, model)) >=
              std::min(outputs, 1e18),  // more is not told apart
          "a training in less memory than it takes");

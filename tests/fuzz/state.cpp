@@ -21,19 +21,19 @@ std::vector<Recipe> recipes() {
   std::vector<Recipe> all(3);
   for (Recipe& recipe : all) {
     recipe.name = "small";
-    recipe.data.unit = "bytes";
+    recipe.data.tokenization.unit = Unit::bytes;
     recipe.model.hidden = {3};
     recipe.model.embedding = 2;
-    recipe.train.batch = 2;
-    recipe.train.length = 3;
-    recipe.train.learning_rate = 0.01;
+    recipe.task.batches.batch = 2;
+    recipe.task.batches.chunks.length = 3;
+    recipe.trainer.optimizer.learning_rate = 0.01;
   }
-  all[0].train.optimizer = "adam";
-  all[1].train.optimizer = "sgd";
-  all[1].train.averaging = "non_monotonic";
-  all[1].train.length_deviation = 2;
+  all[0].trainer.optimizer.kind = OptimizerKind::adam;
+  all[1].trainer.optimizer.kind = OptimizerKind::sgd;
+  all[1].trainer.averaging = Averaging::non_monotonic;
+  all[1].task.batches.chunks.deviation = 2;
   all[2].model.cell = "bn_lstm";
-  all[2].data.batching = "crops";
+  all[2].task.batches.batching = Batching::crops;
   return all;
 }
 

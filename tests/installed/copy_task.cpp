@@ -131,8 +131,8 @@ int main() {
   Copying task(copier);
   Trainer trainer(task, {.epochs = 30,
                          .clip = 1,
-                         .optimizer = {.name = "adam", .learning_rate = 0.004},
-                         .schedule = {.name = "step", .decay = 0.8}});
+                         .optimizer = {.kind = OptimizerKind::adam, .learning_rate = 0.004},
+                         .schedule = {.kind = ScheduleKind::step, .decay = 0.8}});
   Figure figure;
   while (!trainer.done() && figure.value < 1) {
     while (trainer.next_batch()) trainer.step();

@@ -22,8 +22,8 @@ struct Training {
         task(model, {.batches = {.batch = 8, .chunks = {.length = 25}}}, train_ids, valid_ids),
         trainer(task, {.epochs = 8,
                        .clip = 1,
-                       .optimizer = {.name = "sgd", .learning_rate = 4},
-                       .schedule = {.name = "decay_after", .decay_after = 5},
+                       .optimizer = {.kind = OptimizerKind::sgd, .learning_rate = 4},
+                       .schedule = {.kind = ScheduleKind::decay_after, .decay_after = 5},
                        .averaging = Averaging::always}) {}
 
   LanguageModel model;

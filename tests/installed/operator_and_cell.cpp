@@ -132,7 +132,7 @@ void check_training() {
   options.embedding = 16;
   LanguageModel model(options, vocabulary.size());
   const auto adam =
-      make_optimizer({.name = "adam", .learning_rate = 0.01}, model.values(), model.gradients());
+      make_optimizer({.kind = OptimizerKind::adam, .learning_rate = 0.01}, model.values(), model.gradients());
   Streams streams = Streams::for_training(ids, 8);
   Chunk chunk;
   double first = 0, last = 0;

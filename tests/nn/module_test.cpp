@@ -69,7 +69,7 @@ TEST(Module, APartIsOptimisedAlone) {
   model.finalize(1);
   const auto values_of = [&](const Module& part) { return part.range_of(model.values()).to_vector(); };
   const Numbers first = values_of(model.first), second = values_of(model.second);
-  const auto optimizer = make_optimizer({.name = "adam"}, model.second.range_of(model.values()),
+  const auto optimizer = make_optimizer({.kind = OptimizerKind::adam}, model.second.range_of(model.values()),
                                         model.second.range_of(model.gradients()));
   sum(square(model.second(tanh(model.first(Variable(Tensor::filled({4, 3}, 1))))))).backward();
   optimizer->step(0.1);

@@ -106,7 +106,7 @@ TEST(NonMonotonicallyTriggeredAsgd, IsItsPlainLoops) {
   const double rate = 0.3, decay = 0.01, most = 0.8;
   const std::vector<double> losses = {5, 4, 3, 3.5, 2.9, 3.2, 2, 1, 4};  // n = 2: the sixth is above 3
   const Tensor values = flat({2, -1, 4}), gradients = Tensor::zeros({3});
-  const auto sgd = make_optimizer({.name = "sgd", .weight_decay = decay}, values, gradients);
+  const auto sgd = make_optimizer({.kind = OptimizerKind::sgd, .weight_decay = decay}, values, gradients);
   NonMonotonicTrigger trigger(2);
   AveragedWeights average(values);
 

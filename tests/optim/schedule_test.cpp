@@ -25,32 +25,32 @@ TEST(Schedule, Constant) {
 }
 
 TEST(Schedule, StepDecaysEverySoManyEpochs) {
-  EXPECT_EQ(rates(Schedule({.name = "step", .decay = 0.5, .decay_every = 3}, 8), 8),
+  EXPECT_EQ(rates(Schedule({.kind = ScheduleKind::step, .decay = 0.5, .decay_every = 3}, 8), 8),
             (std::vector<double>{8, 8, 8, 4, 4, 4, 2, 2}));
-  EXPECT_EQ(rates(Schedule({.name = "step", .decay = 0.1}, 1), 2), (std::vector<double>{1, 0.1}));
+  EXPECT_EQ(rates(Schedule({.kind = ScheduleKind::step, .decay = 0.1}, 1), 2), (std::vector<double>{1, 0.1}));
 }
 
 TEST(Schedule, DecayAfterAsZarembaPrintsIt) {
   // Small: "after 4 epochs we decrease it by a factor of 2 after each epoch".
-  EXPECT_EQ(rates(Schedule({.name = "decay_after", .decay = 0.5, .decay_after = 4}, 1), 8),
+  EXPECT_EQ(rates(Schedule({.kind = ScheduleKind::decay_after, .decay = 0.5, .decay_after = 4}, 1), 8),
             (std::vector<double>{1, 1, 1, 1, 0.5, 0.25, 0.125, 0.0625}));
-  EXPECT_DOUBLE_EQ(Schedule({.name = "decay_after", .decay = 0.5, .decay_after = 4}, 1).rate(13),
+  EXPECT_DOUBLE_EQ(Schedule({.kind = ScheduleKind::decay_after, .decay = 0.5, .decay_after = 4}, 1).rate(13),
                    std::pow(2, -9));
   // Large: 1 / 1.15 after the 14th.
-  const Schedule large({.name = "decay_after", .decay = 1 / 1.15, .decay_after = 14}, 1);
+  const Schedule large({.kind = ScheduleKind::decay_after, .decay = 1 / 1.15, .decay_after = 14}, 1);
   EXPECT_DOUBLE_EQ(large.rate(14), 1);
   EXPECT_DOUBLE_EQ(large.rate(16), 1 / 1.3225);
   // From the first epoch on.
-  EXPECT_EQ(Schedule({.name = "decay_after", .decay = 0.5, .decay_after = 0}, 1).rate(1), 0.5);
+  EXPECT_EQ(Schedule({.kind = ScheduleKind::decay_after, .decay = 0.5, .decay_after = 0}, 1).rate(1), 0.5);
 }
 
 TEST(Schedule, MilestonesDecayAfterEachListedEpoch) {
-  EXPECT_EQ(rates(Schedule({.name = "milestones", .decay = 0.5, .decay_at = {2, 5}}, 8), 7),
+  EXPECT_EQ(rates(Schedule({.kind = ScheduleKind::milestones, .decay = 0.5, .decay_at = {2, 5}}, 8), 7),
             (std::vector<double>{8, 8, 4, 4, 4, 2, 2}));
   // The order is free, and an epoch listed twice counts twice.
-  EXPECT_EQ(rates(Schedule({.name = "milestones", .decay = 0.5, .decay_at = {3, 1, 3}}, 8), 5),
+  EXPECT_EQ(rates(Schedule({.kind = ScheduleKind::milestones, .decay = 0.5, .decay_at = {3, 1, 3}}, 8), 5),
             (std::vector<double>{8, 4, 4, 1, 1}));
-  EXPECT_EQ(Schedule({.name = "milestones"}, 8).rate(1000), 8);
+  EXPECT_EQ(Schedule({.kind = ScheduleKind::milestones}, 8).rate(1000), 8);
 }
 
 /// The rate after each of these evaluations.
@@ -64,7 +64,7 @@ std::vector<double> after_each(Schedule& schedule, const std::vector<double>& lo
 }
 
 TEST(Schedule, PlateauHalvesWhenValidationStopsImproving) {
-  Schedule schedule({.name = "plateau"}, 8);
+  Schedule schedule({.kind = ScheduleKind::plateau}, 8);
   EXPECT_EQ(schedule.rate(1), 8);
   //                                     best, equal is no improvement, better, worse, NaN
   EXPECT_EQ(after_each(schedule, {5, 4, 4, 4.5, 3, 3.5, NAN}), (std::vector<double>{8, 8, 4, 2, 2, 1, 0.5}));
@@ -72,7 +72,7 @@ TEST(Schedule, PlateauHalvesWhenValidationStopsImproving) {
 }
 
 TEST(Schedule, PlateauIsPatient) {
-  Schedule schedule({.name = "plateau", .patience = 2}, 1);
+  Schedule schedule({.kind = ScheduleKind::plateau, .patience = 2}, 1);
   // Two evaluations without improvement pass, the third decays; then the count starts anew. Better than the
   // best so far counts, better than the last does not.
   EXPECT_EQ(after_each(schedule, {5, 6, 5.9, 5.8, 5.7, 5.6, 5.5, 4, 5, 5, 5}),
@@ -89,7 +89,7 @@ TEST(Schedule, PlateauIsPatient) {
 
 TEST(Schedule, ContinuesExactlyFromItsState) {
   const std::vector<double> losses{5, 6, 4, 7, 7, 3, 8, 8, 8, 8, 2, 9, 9};
-  const ScheduleOptions options{.name = "plateau", .decay = 0.7, .patience = 1};
+  const ScheduleOptions options{.kind = ScheduleKind::plateau, .decay = 0.7, .patience = 1};
   Schedule whole(options, 0.3);
   const std::vector<double> expected = after_each(whole, losses);
   for (size_t saved = 0; saved <= losses.size(); ++saved) {
@@ -115,14 +115,17 @@ TEST(Schedule, RefusesBadOptions) {
   const auto expect_refused = [](const ScheduleOptions& options, double rate, const std::string& part) {
     EXPECT_NE(refusal(options, rate).find(part), std::string::npos) << refusal(options, rate);
   };
-  EXPECT_EQ(refusal({.name = "stepp"}),
-            "unknown schedule 'stepp': choose one of constant, step, decay_after, milestones, plateau");
-  for (const std::string& name : schedule_names()) EXPECT_EQ(refusal({.name = name}), "");
+  for (const std::string& name : names_of(ScheduleKind())) {
+    const ScheduleKind kind = *value_named<ScheduleKind>(name);
+    EXPECT_EQ(refusal({.kind = kind}) == "", kind != ScheduleKind::milestones) << name;
+  }
+  expect_refused({.kind = ScheduleKind::milestones}, 1, "belong together");
+  expect_refused({.decay_at = {3}}, 1, "belong together");
   expect_refused({.decay = 1.5}, 1, "decay = 1.5");
   expect_refused({.decay = -0.5}, 1, "decay = -0.5");
   expect_refused({.decay_every = 0}, 1, "decay_every = 0");
   expect_refused({.decay_after = -1}, 1, "decay_after = -1");
-  expect_refused({.decay_at = {3, 0}}, 1, "decay_at = 0");
+  expect_refused({.kind = ScheduleKind::milestones, .decay_at = {3, 0}}, 1, "decay_at = 0");
   expect_refused({.patience = -1}, 1, "patience = -1");
   expect_refused({}, NAN, "learning rate of nan");
   expect_refused({}, -1, "learning rate of -1");

@@ -49,11 +49,12 @@ struct Settings {
 void PrintTo(const Settings& it, std::ostream* out) { *out << it.name; }
 std::vector<Settings> settings() {
   std::vector<Settings> all;
-  for (const std::string& name : optimizer_names()) {
-    all.push_back({name, {.name = name, .learning_rate = 0.05}});
-    all.push_back({name + "_with_decay", {.name = name, .learning_rate = 0.05, .weight_decay = 0.01}});
+  for (const std::string& name : names_of(OptimizerKind())) {
+    const OptimizerKind kind = *value_named<OptimizerKind>(name);
+    all.push_back({name, {.kind = kind, .learning_rate = 0.05}});
+    all.push_back({name + "_with_decay", {.kind = kind, .learning_rate = 0.05, .weight_decay = 0.01}});
   }
-  all.push_back({"sgd_with_momentum", {.name = "sgd", .momentum = 0.9, .weight_decay = 0.01}});
+  all.push_back({"sgd_with_momentum", {.kind = OptimizerKind::sgd, .momentum = 0.9, .weight_decay = 0.01}});
   return all;
 }
 
@@ -119,9 +120,10 @@ TEST(ClippingOnGpu, ScalesByTheGlobalNorm) {
 
 TEST(UpdatesOnGpu, ZerosStayZeros) {
   NEED_GPU();
-  for (const std::string& name : optimizer_names()) {
+  for (const std::string& name : names_of(OptimizerKind())) {
     const Tensor values = Tensor::zeros({300}, Device::cuda), gradients = Tensor::zeros({300}, Device::cuda);
-    const auto optimizer = make_optimizer({.name = name, .weight_decay = 0.1}, values, gradients);
+    const auto optimizer =
+        make_optimizer({.kind = *value_named<OptimizerKind>(name), .weight_decay = 0.1}, values, gradients);
     for (int step = 0; step < 3; ++step) optimizer->step(1);
     EXPECT_EQ(values.to_vector(), std::vector<real>(300)) << name << ": pads must stay zero";
   }

@@ -88,7 +88,7 @@ class AdaptiveEvaluation : public testing::TestWithParam<Case> {
                          .epsilon = 1e-3,
                          .length = 5,
                          .statistics_streams = 3,
-                         .style = "new"};
+                         .style = DynamicStyle::means};
 };
 
 TEST_P(AdaptiveEvaluation, StatisticsEqualThoseOfPlainLoops) {
@@ -115,7 +115,7 @@ TEST_P(AdaptiveEvaluation, StatisticsEqualThoseOfPlainLoops) {
 TEST_P(AdaptiveEvaluation, DynamicEqualsPlainLoops) {
   const GradientStatistics it = statistics();
   for (const bool sums : {false, true}) {
-    dynamic.style = sums ? "old" : "new";
+    dynamic.style = sums ? DynamicStyle::sums : DynamicStyle::means;
     dynamic.decay = sums ? 1.5 : 0.4;
     const std::vector<real> before = model.values().to_vector();
     const PlainAdaptation::Settings settings{dynamic.learning_rate, dynamic.decay, dynamic.epsilon, 5, sums};
@@ -125,7 +125,7 @@ TEST_P(AdaptiveEvaluation, DynamicEqualsPlainLoops) {
     for (const auto& position : plain.read(text)) without -= std::log(position.probability);
     const Evaluation actual = evaluate_adaptively(model, text, {dynamic, &it, {}});
     EXPECT_EQ(actual.symbols, 23);
-    expect_near(actual.nats_sum, expected, dynamic.style);
+    expect_near(actual.nats_sum, expected, name_of(dynamic.style));
     EXPECT_GT(std::abs(expected - without), 1e-3) << "the updates do something";
     EXPECT_EQ(model.values().to_vector(), before);
     EXPECT_EQ(sum_of_squares(model.gradients()), 0);

@@ -37,8 +37,8 @@ TEST(CommandLine, Train) {
             "--seed=7 --threads 3");
   const Recipe recipe = resolve_recipe(options.recipe, options.settings);
   EXPECT_EQ(recipe.model.layers, 2);
-  EXPECT_EQ(recipe.train.epochs, 5) << "a named flag wins over --set wherever it stands";
-  EXPECT_EQ(recipe.train.seed, 7);
+  EXPECT_EQ(recipe.trainer.epochs, 5) << "a named flag wins over --set wherever it stands";
+  EXPECT_EQ(recipe.trainer.seed, 7);
 }
 
 TEST(CommandLine, Resume) {
@@ -78,8 +78,8 @@ TEST(CommandLine, Defaults) {
   EXPECT_FALSE(score.stateful || score.per_symbol);
   const auto ngram = parse_as<NgramOptions>({"ngram", "--data", "d"});
   EXPECT_EQ(ngram.order, 5);
-  EXPECT_EQ(ngram.unit, "words");
-  EXPECT_FALSE(ngram.strip_lines || ngram.json);
+  EXPECT_EQ(ngram.tokenization.unit, Unit::words);
+  EXPECT_FALSE(ngram.tokenization.strip_lines || ngram.json);
   const auto generate = parse_as<GenerateOptions>({"generate", "r"});
   EXPECT_EQ(generate.symbols, 300);
   EXPECT_EQ(generate.temperature, 1);
@@ -110,7 +110,7 @@ TEST(CommandLine, EveryFlagOfTheOthers) {
   EXPECT_EQ(generate.top_p, 0.5);
   EXPECT_EQ(generate.seed, 18u);
   EXPECT_TRUE(generate.allow_unknown);
-  EXPECT_EQ(generate.device, "cuda");
+  EXPECT_EQ(generate.device, Device::cuda);
   const auto info =
       parse_as<InfoOptions>({"info", "--recipe", "demo", "--vocab-size", "50", "--set", "model.layers=2"});
   EXPECT_EQ(info.vocabulary_size, 50);

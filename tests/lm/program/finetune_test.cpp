@@ -50,9 +50,9 @@ TEST(Finetune, BeginsWithTheBestModelAndIsBetterOrTheSame) {
 
   const RunConfig config = read_config(open_run_folder(data / "better"));
   EXPECT_EQ(config.made_by.finetuned_from, data.path("base"));
-  EXPECT_EQ(config.recipe.train.averaging, "always");
-  EXPECT_EQ(config.recipe.train.epochs, 6);
-  EXPECT_EQ(config.recipe.train.learning_rate, 4);
+  EXPECT_EQ(config.recipe.trainer.averaging, Averaging::always);
+  EXPECT_EQ(config.recipe.trainer.epochs, 6);
+  EXPECT_EQ(config.recipe.trainer.optimizer.learning_rate, 4);
   EXPECT_EQ(bytes_of_file(data / "better/vocab.txt"), bytes_of_file(data / "base/vocab.txt"));
 
   // At a rate that ruins the model, what it began with is kept.

@@ -41,7 +41,7 @@ TEST(MemoryEstimate, OfEvaluationsIsWithinAQuarter) {
     const size_t before = memory_statistics(Device::cpu).bytes_in_use;
     reset_peak_bytes(Device::cpu);
     LanguageModel model(model_options(recipe), V);
-    evaluate_ids(model, ids, {recipe.train.eval_streams, {}});
+    evaluate_ids(model, ids, {recipe.task.eval_streams, {}});
     const auto measured = static_cast<double>(memory_statistics(Device::cpu).peak_bytes - before);
     const auto estimated = static_cast<double>(evaluation_bytes(recipe, model));
     const std::string which = settings.empty() ? recipe.name : settings.front();
@@ -89,7 +89,7 @@ TEST(MemoryEstimate, OfLinesCountsThePadding) {
     reset_peak_bytes(Device::cpu);
     while (training.trainer.next_batch()) training.trainer.step();
     const auto measured = static_cast<double>(memory_statistics(Device::cpu).peak_bytes - before);
-    const Batches batches(batch_options(recipe, line_end), ids);
+    const Batches batches(recipe.task.batches, ids, line_end);
     const ChunkSizeOfStreams size_of = [&](int64_t streams) {
       return batches.most(streams, !leaves_out_padding(training.model.options(), Device::cpu));
     };
@@ -126,7 +126,7 @@ TEST(MemoryEstimate, NamesAMicroBatchThatFits) {
   const LanguageModel model(model_options(recipe), 10000, std::nullopt);
   EXPECT_NO_THROW(check_fits(recipe, model, training_bytes(recipe, model)));
   Recipe fives = recipe;
-  fives.train.micro_batch = 5;
+  fives.task.micro_batch = 5;
   const int64_t enough_for_five = training_bytes(fives, model);
   expect_contains(error_of([&] { check_fits(recipe, model, enough_for_five); }), "set train.micro_batch=5,");
   EXPECT_THROW(check_fits(recipe, model, enough_for_five), InputError);

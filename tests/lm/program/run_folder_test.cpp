@@ -69,9 +69,15 @@ TEST(RunFolder, ConfigReadsBack) {
   const RunFolder run{folder.path()};
   RunConfig config;
   config.recipe = resolve_recipe("zaremba-medium", {parse_setting("model.output_layers=[3, 4]")});
-  config.made_by = {
-      "1.2",  "lm train 'a b'", "cuda", "tf32", "/data/ptb", 3, {"00ff  train.txt", "01ff  valid.txt"},
-      "02ff", "/runs/base"};
+  config.made_by = {"1.2",
+                    "lm train 'a b'",
+                    Device::cuda,
+                    Precision::tf32,
+                    3,
+                    "/data/ptb",
+                    {"00ff  train.txt", "01ff  valid.txt"},
+                    "02ff",
+                    "/runs/base"};
   write_config(run, config);
   RunConfig back = read_config(run);
   EXPECT_EQ(write_toml(keys_of(back.recipe)), write_toml(keys_of(config.recipe)));

@@ -17,7 +17,7 @@ TEST(ChunkLength, IsTheSameForAllWithoutADeviation) {
   for (const int64_t length : {1, 35}) {
     EXPECT_EQ(longest_chunk(chunk_of(length, 0)), length);
     for (int64_t position = 0; position < 100; ++position)
-      EXPECT_EQ(chunk_length(chunk_of(length, 0), 1, position), length);
+      EXPECT_EQ(chunk_length(chunk_of(length, 0), 1, 1, position), length);
   }
 }
 
@@ -28,7 +28,7 @@ TEST(ChunkLength, IsDistributedAsPublished) {
   double sum = 0, squares = 0;
   int halves = 0;
   for (int64_t position = 0; position < count; ++position) {
-    const auto length = static_cast<double>(chunk_length(chunk, 3, position));
+    const auto length = static_cast<double>(chunk_length(chunk, 1, 3, position));
     if (length < 52.5) {
       ++halves;
       continue;
@@ -47,26 +47,26 @@ TEST(ChunkLength, IsDistributedAsPublished) {
 TEST(ChunkLength, HasBounds) {
   const ChunkLength chunk = chunk_of(8, 6);
   std::set<int64_t> seen;
-  for (int64_t position = 0; position < 200000; ++position) seen.insert(chunk_length(chunk, 1, position));
+  for (int64_t position = 0; position < 200000; ++position) seen.insert(chunk_length(chunk, 1, 1, position));
   EXPECT_EQ(*seen.begin(), 5);
   EXPECT_EQ(*seen.rbegin(), 32);
   EXPECT_EQ(longest_chunk(chunk), 32);
   EXPECT_EQ(longest_chunk(chunk_of(2, 0.5)), 5) << "never below the least";
-  EXPECT_EQ(chunk_length(chunk_of(2, 0.5), 1, 0), 5);
+  EXPECT_EQ(chunk_length(chunk_of(2, 0.5), 1, 1, 0), 5);
 }
 
 TEST(ChunkLength, DependsOnSeedEpochAndPositionAlone) {
-  ChunkLength chunk = chunk_of(70, 5);
-  const auto lengths = [&](int64_t epoch) {
+  const ChunkLength chunk = chunk_of(70, 5);
+  const auto lengths = [&](uint64_t seed, int64_t epoch) {
     std::vector<int64_t> all;
-    for (int64_t position = 0; position < 50; ++position) all.push_back(chunk_length(chunk, epoch, position));
+    for (int64_t position = 0; position < 50; ++position)
+      all.push_back(chunk_length(chunk, seed, epoch, position));
     return all;
   };
-  const auto first = lengths(1);
-  EXPECT_EQ(lengths(1), first);
-  EXPECT_NE(lengths(2), first);
-  chunk.seed = 2;
-  EXPECT_NE(lengths(1), first);
+  const auto first = lengths(1, 1);
+  EXPECT_EQ(lengths(1, 1), first);
+  EXPECT_NE(lengths(1, 2), first);
+  EXPECT_NE(lengths(2, 1), first);
 }
 
 TEST(Batches, OfManyLengthsReadTheWholeTextAndGoOnFromAPosition) {

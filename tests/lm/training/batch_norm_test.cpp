@@ -22,17 +22,17 @@ std::vector<int32_t> some_ids() {
   return ids;
 }
 
-Recipe small_recipe(const std::string& cell = "bn_lstm", const std::string& batching = "streams") {
+Recipe small_recipe(const std::string& cell = "bn_lstm", Batching batching = Batching::streams) {
   Recipe recipe;
-  recipe.data.batching = batching;
+  recipe.task.batches.batching = batching;
   recipe.model.cell = cell;
   recipe.model.layers = 2;
   recipe.model.embedding = 6;
   recipe.model.hidden = {6};
   recipe.model.dropout = 0.3;
-  recipe.train.batch = 12;
-  recipe.train.micro_batch = 6;
-  recipe.train.length = 7;
+  recipe.task.batches.batch = 12;
+  recipe.task.micro_batch = 6;
+  recipe.task.batches.chunks.length = 7;
   return recipe;
 }
 
@@ -55,9 +55,10 @@ void updates(Training& training, int count) {
 }
 
 struct Case {
-  std::string cell, batching;
+  std::string cell;
+  Batching batching;
 };
-void PrintTo(const Case& it, std::ostream* out) { *out << it.cell << "_" << it.batching; }
+void PrintTo(const Case& it, std::ostream* out) { *out << it.cell << "_" << name_of(it.batching); }
 class BatchNormTraining : public testing::TestWithParam<Case> {};
 
 TEST_P(BatchNormTraining, GoesOnFromASavedStateWithTheSameBits) {
@@ -81,11 +82,11 @@ TEST_P(BatchNormTraining, LearnsAndIsEvaluatedWithStatisticsOfTheWholeText) {
   const std::vector<int32_t> ids = some_ids();
   Recipe recipe = small_recipe(GetParam().cell, GetParam().batching);
   recipe.model.dropout = 0;
-  recipe.train.learning_rate = 0.01;
+  recipe.trainer.optimizer.learning_rate = 0.01;
   Training training(recipe, 11, ids, line_end);
   const auto nats = [&] {
     Reading reading;
-    if (recipe.data.batching == "lines") reading.line_end = line_end;
+    if (recipe.task.batches.batching == Batching::lines) reading.line_end = line_end;
     return evaluate_ids(training.model, ids, reading).nats();
   };
   const double before = nats();
@@ -104,8 +105,8 @@ TEST_P(BatchNormTraining, LearnsAndIsEvaluatedWithStatisticsOfTheWholeText) {
   // The rows of both micro-batches are counted; 39 steps in a stream, whose last slot is reused.
   const Buffer& rows = *training.model.buffers()[2];
   EXPECT_EQ(rows.name(), "rnn.rows_seen_ih_l0");
-  const auto streams = static_cast<real>(recipe.train.batch);
-  if (recipe.data.batching == "streams") {
+  const auto streams = static_cast<real>(recipe.task.batches.batch);
+  if (recipe.task.batches.batching == Batching::streams) {
     EXPECT_EQ(rows.tensor().to_vector(),
               (std::vector<real>{streams, streams, streams, streams, streams, streams, streams * (39 - 6)}));
   }
@@ -117,20 +118,22 @@ TEST_P(BatchNormTraining, LearnsAndIsEvaluatedWithStatisticsOfTheWholeText) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryBatching, BatchNormTraining,
-                         testing::Values(Case{"bn_lstm", "streams"}, Case{"bn_lstm", "lines"},
-                                         Case{"bn_lstm", "crops"}, Case{"bn_mi_lstm", "streams"},
-                                         Case{"bn_mi_lstm", "lines"}, Case{"bn_mi_lstm", "crops"}),
+                         testing::Values(Case{"bn_lstm", Batching::streams}, Case{"bn_lstm", Batching::lines},
+                                         Case{"bn_lstm", Batching::crops},
+                                         Case{"bn_mi_lstm", Batching::streams},
+                                         Case{"bn_mi_lstm", Batching::lines},
+                                         Case{"bn_mi_lstm", Batching::crops}),
                          testing::PrintToStringParamName());
 
 // Lines of 4, 3 and 4 symbols in a batch of their own size, and of five.
 TEST(BatchNormModel, KnowsNothingOfPadding) {
   const std::vector<int32_t> ids = {1, 2, 3, 0, 4, 5, 0, 2, 1, 4, 0};
-  Recipe recipe = small_recipe("bn_lstm", "lines");
+  Recipe recipe = small_recipe("bn_lstm", Batching::lines);
   recipe.model.dropout = 0;
-  recipe.train.micro_batch = 0;
-  recipe.train.optimizer = "sgd";
+  recipe.task.micro_batch = 0;
+  recipe.trainer.optimizer.kind = OptimizerKind::sgd;
   const auto trained = [&](int64_t batch) {
-    recipe.train.batch = batch;
+    recipe.task.batches.batch = batch;
     Training training(recipe, 11, ids, 0);
     updates(training, 1);
     std::vector<real> all = statistics_of(training.model);
@@ -175,7 +178,7 @@ TEST(BatchNormModel, RefusesFilesOfOtherRecipes) {
   expect_contains(error_of([&] { load_model(folder / "plain", norm.model); }), other);
   expect_contains(error_of([&] { load_model(folder / "norm", plain.model); }), other);
   Recipe longer = small_recipe();
-  longer.train.length = 8;
+  longer.task.batches.chunks.length = 8;
   Training eight(longer, 11, ids);
   expect_contains(error_of([&] { load_model(folder / "norm", eight.model); }), other);
   TensorsInMemory file(folder / "norm");

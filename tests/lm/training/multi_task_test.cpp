@@ -118,7 +118,7 @@ struct Trained {
   Classification parity{model, model.parity, "parity", [](int32_t it) { return it % 2; }};
   Classification size{model, model.size, "size", [](int32_t it) { return it / 4; }};
   InTurn both{parity, size};
-  Trainer trainer{both, {.epochs = 60, .optimizer = {.name = "adam", .learning_rate = 0.02}}};
+  Trainer trainer{both, {.epochs = 60, .optimizer = {.kind = OptimizerKind::adam, .learning_rate = 0.02}}};
 
   void train(int steps) {
     for (int i = 0; i < steps; ++i) {

@@ -26,10 +26,10 @@ inline Recipe small_recipe(const std::string& cell) {
   recipe.model.embedding = 6;
   recipe.model.hidden = {6};
   recipe.model.dropout = 0.3;
-  recipe.train.batch = 4;
-  recipe.train.micro_batch = 2;
-  recipe.train.length = 7;
-  recipe.train.optimizer = "adam";
+  recipe.task.batches.batch = 4;
+  recipe.task.micro_batch = 2;
+  recipe.task.batches.chunks.length = 7;
+  recipe.trainer.optimizer.kind = OptimizerKind::adam;
   return recipe;
 }
 

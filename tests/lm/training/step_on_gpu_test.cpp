@@ -18,14 +18,14 @@ Recipe recipe_of(const std::string& cell) {
   Recipe recipe = small_recipe(cell);
   recipe.model.embedding_dropout = 0.2;
   recipe.model.tied = true;
-  recipe.train.length_deviation = 2;
-  recipe.train.reset_every = 5;
-  recipe.train.learning_rate = 0.01;
-  recipe.train.clip = 0.25;
-  recipe.train.activation_regularization = 2;
-  recipe.train.temporal_regularization = 1;
-  recipe.train.averaging = "non_monotonic";
-  recipe.train.averaging_interval = 1;
+  recipe.task.batches.chunks.deviation = 2;
+  recipe.task.reset_every = 5;
+  recipe.trainer.optimizer.learning_rate = 0.01;
+  recipe.trainer.clip = 0.25;
+  recipe.task.activation_regularization = 2;
+  recipe.task.temporal_regularization = 1;
+  recipe.trainer.averaging = Averaging::non_monotonic;
+  recipe.trainer.averaging_interval = 1;
   return recipe;
 }
 Recipe awd_recipe() {
@@ -33,7 +33,7 @@ Recipe awd_recipe() {
   recipe.model.noise.weight_drop = 0.3;
   recipe.model.experts = 3;
   recipe.model.latent_dropout = 0.2;
-  recipe.train.optimizer = "sgd";
+  recipe.trainer.optimizer.kind = OptimizerKind::sgd;
   return recipe;
 }
 
@@ -69,7 +69,7 @@ TEST(GpuStep, RunsAsItIsWhereReplayIsSwitchedOff) {
   NEED_GPU();
   const std::vector<int32_t> ids = some_ids(1200);
   Recipe recipe = recipe_of("lstm");
-  recipe.train.length_deviation = 0;
+  recipe.task.batches.chunks.deviation = 0;
   Training training(recipe, 11, ids, {}, Device::cuda), always(recipe, 11, ids, {}, Device::cuda);
   advance(training, 4);
   training.trainer.set_replay(false);
@@ -104,16 +104,16 @@ TEST(GpuStep, IsTheCpusWhereItIsNotReplayed) {
   NEED_GPU();
   const std::vector<int32_t> ids = some_ids(1200);
   Recipe lines = recipe_of("lstm"), normalised = recipe_of("bn_lstm");
-  lines.data.batching = "lines";
-  lines.train.length_deviation = normalised.train.length_deviation = 0;
-  lines.train.reset_every = 0;
+  lines.task.batches.batching = Batching::lines;
+  lines.task.batches.chunks.deviation = normalised.task.batches.chunks.deviation = 0;
+  lines.task.reset_every = 0;
   lines.model.tied = normalised.model.tied = false;
   lines.model.embedding = 0;
   lines.model.embedding_dropout = 0;
-  lines.train.averaging = normalised.train.averaging = "never";
+  lines.trainer.averaging = normalised.trainer.averaging = Averaging::never;
   // Statistics of two rows turn rounding errors into other signs.
-  normalised.train.batch = 12;
-  normalised.train.micro_batch = 6;
+  normalised.task.batches.batch = 12;
+  normalised.task.micro_batch = 6;
   for (const Recipe& recipe : {lines, normalised}) {
     Training on_cpu(recipe, 11, ids, 3), on_gpu(recipe, 11, ids, 3, Device::cuda);
     for (int i = 0; i < 8 && on_cpu.trainer.next_batch() && on_gpu.trainer.next_batch(); ++i) {
@@ -164,10 +164,10 @@ TEST(GpuStep, NamesNoGradientWhereItIsAskedLater) {
 TEST(GpuStep, ManyStepsAreCollectedInTime) {
   NEED_GPU();
   Recipe recipe = recipe_of("lstm");
-  recipe.train.length = 1;
-  recipe.train.length_deviation = 0;
-  recipe.train.batch = 2;
-  recipe.train.micro_batch = 0;
+  recipe.task.batches.chunks.length = 1;
+  recipe.task.batches.chunks.deviation = 0;
+  recipe.task.batches.batch = 2;
+  recipe.task.micro_batch = 0;
   const std::vector<int32_t> ids = some_ids(700);
   Training training(recipe, 11, ids, {}, Device::cuda), each(recipe, 11, ids, {}, Device::cuda);
   double nats = 0;
@@ -182,7 +182,7 @@ TEST(GpuStep, AsksTheDriverForNothingInASteadyLoop) {
   NEED_GPU();
   const std::vector<int32_t> ids = some_ids(4000);
   Recipe recipe = awd_recipe();
-  recipe.train.length_deviation = 0;
+  recipe.task.batches.chunks.deviation = 0;
   Training training(recipe, 11, ids, {}, Device::cuda);
   advance(training, 3);
   const size_t before = memory_statistics(Device::cuda).system_allocations;

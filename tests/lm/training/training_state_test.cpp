@@ -16,8 +16,8 @@ namespace {
 /// With every number that a state can have.
 Recipe averaging_recipe() {
   Recipe recipe = small_recipe("lstm");
-  recipe.train.averaging = "non_monotonic";
-  recipe.train.averaging_interval = 1;
+  recipe.trainer.averaging = Averaging::non_monotonic;
+  recipe.trainer.averaging_interval = 1;
   return recipe;
 }
 
@@ -66,10 +66,11 @@ TEST(TrainingState, RefusesNumbersThatNoTrainingHas) {
 TEST(TrainingState, RefusesMomentsThatAreBelowZero) {
   const TemporaryFolder folder;
   const std::vector<int32_t> ids = some_ids();
-  for (const auto& [optimizer, moment] :
-       {std::pair("adam", "second_moment"), {"adamw", "second_moment"}, {"rmsprop", "mean_square"}}) {
+  for (const auto& [optimizer, moment] : {std::pair(OptimizerKind::adam, "second_moment"),
+                                          {OptimizerKind::adamw, "second_moment"},
+                                          {OptimizerKind::rmsprop, "mean_square"}}) {
     Recipe recipe = small_recipe("rnn");
-    recipe.train.optimizer = optimizer;
+    recipe.trainer.optimizer.kind = optimizer;
     Training training(recipe, 11, ids);
     advance(training, 1);
     training.trainer.save(folder / "state", 0);

@@ -17,8 +17,8 @@ namespace {
 /// With what ends a training.
 Recipe small_recipe_that_ends(const std::string& cell) {
   Recipe recipe = small_recipe(cell);
-  recipe.train.schedule = "plateau";
-  recipe.train.early_stopping = 3;
+  recipe.trainer.schedule.kind = ScheduleKind::plateau;
+  recipe.trainer.early_stopping = 3;
   return recipe;
 }
 
@@ -53,7 +53,7 @@ TEST_P(TrainingTest, GoesOnFromASavedStateWithTheSameBits) {
 
 TEST_P(TrainingTest, ASteadyUpdateAsksTheSystemForNothing) {
   Recipe recipe = small_recipe_that_ends(GetParam());
-  recipe.train.clip = 0.1;
+  recipe.trainer.clip = 0.1;
   const std::vector<int32_t> ids = some_ids();
   Training training(recipe, 11, ids);
   updates(training, 3);
@@ -77,11 +77,11 @@ void expect_same_updates_without_padding(const std::string& cell, int64_t batch,
                                          const std::vector<int32_t>& ids, double tolerance) {
   SCOPED_TRACE(cell);
   Recipe pieces = small_recipe(cell);
-  pieces.data.batching = "lines";
+  pieces.task.batches.batching = Batching::lines;
   pieces.model.dropout = 0;
-  pieces.train.batch = batch;
-  pieces.train.micro_batch = micro_batch;
-  pieces.train.optimizer = "sgd";
+  pieces.task.batches.batch = batch;
+  pieces.task.micro_batch = micro_batch;
+  pieces.trainer.optimizer.kind = OptimizerKind::sgd;
   Recipe padded = pieces;
   padded.model.noise.dropout = 1e-12;
   Training a(pieces, 11, ids, 0), b(padded, 11, ids, 0);
@@ -105,9 +105,9 @@ TEST(Training, LinesWithoutTheirPaddingGiveTheSameUpdates) {
 }
 
 /// All that acts on cells from outside.
-Recipe rich_recipe(const std::string& batching) {
+Recipe rich_recipe(Batching batching) {
   Recipe recipe = small_recipe_that_ends("gru");
-  recipe.data.batching = batching;
+  recipe.task.batches.batching = batching;
   recipe.model.major_ratio = {0.5, 0.7};
   recipe.model.minor_input = MinorInput::previous_layer;
   recipe.model.variational = true;
@@ -116,7 +116,7 @@ Recipe rich_recipe(const std::string& batching) {
   return recipe;
 }
 
-class TrainingOnBatches : public testing::TestWithParam<std::string> {};
+class TrainingOnBatches : public testing::TestWithParam<Batching> {};
 
 TEST_P(TrainingOnBatches, GoesOnFromASavedStateWithTheSameBits) {
   const TemporaryFolder folder;
@@ -144,9 +144,9 @@ TEST(Training, ZeroesTheStateAfterEverySoManySteps) {
   for (const char* cell : {"lstm", "bn_lstm"}) {
     SCOPED_TRACE(cell);
     Recipe recipe = small_recipe(cell);
-    recipe.train.reset_every = 3;
+    recipe.task.reset_every = 3;
     Training training(recipe, 11, ids), resumed(recipe, 11, ids);
-    const Tensor h({recipe.train.batch, 6});
+    const Tensor h({recipe.task.batches.batch, 6});
     for (int step = 1; step <= 7; ++step) {
       updates(training, 1);
       training.trainer.save(folder / "state", 0);
@@ -170,10 +170,10 @@ TEST(Training, PaddingChangesNothing) {
   const std::vector<int32_t> ids = {1, 2, 3, 0, 4, 0};  // two lines
   Recipe recipe = small_recipe_that_ends("gru");
   recipe.model.dropout = 0;
-  recipe.train.micro_batch = 0;
-  recipe.data.batching = "lines";
+  recipe.task.micro_batch = 0;
+  recipe.task.batches.batching = Batching::lines;
   const auto trained = [&](int64_t batch) {
-    recipe.train.batch = batch;
+    recipe.task.batches.batch = batch;
     Training training(recipe, 11, ids, 0);
     updates(training, 1);
     return training.model.values().to_vector();
@@ -184,13 +184,14 @@ TEST(Training, PaddingChangesNothing) {
 
 TEST(Training, RefusesLinesOfATextWithoutALineEnd) {
   Recipe recipe = small_recipe_that_ends("gru");
-  recipe.data.batching = "lines";
+  recipe.task.batches.batching = Batching::lines;
   EXPECT_EQ(error_of([&] { Training(recipe, 11, some_ids()); }),
             "data.batching = \"lines\": the training text has no line end");
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryBatching, TrainingOnBatches, testing::Values("streams", "lines", "crops"),
-                         [](const auto& instance) { return instance.param; });
+INSTANTIATE_TEST_SUITE_P(EveryBatching, TrainingOnBatches,
+                         testing::Values(Batching::streams, Batching::lines, Batching::crops),
+                         [](const auto& instance) { return name_of(instance.param); });
 
 INSTANTIATE_TEST_SUITE_P(EveryCell, TrainingTest, testing::ValuesIn(cell_names()),
                          [](const auto& instance) { return instance.param; });
@@ -199,7 +200,7 @@ TEST(Training, MicroBatchesTrainAsTheWholeBatchDoes) {
   const std::vector<int32_t> ids = some_ids();
   Recipe recipe = rich_recipe("streams");
   Training parts(recipe, 11, ids);
-  recipe.train.micro_batch = 0;
+  recipe.task.micro_batch = 0;
   Training whole(recipe, 11, ids);
   updates(parts, 3);
   updates(whole, 3);
@@ -211,15 +212,15 @@ TEST(Training, MicroBatchesTrainAsTheWholeBatchDoes) {
 /// With what AWD-LSTM adds to a training.
 Recipe averaging_recipe() {
   Recipe recipe = rich_recipe("streams");
-  recipe.train.optimizer = "sgd";
-  recipe.train.learning_rate = 0.5;
-  recipe.train.schedule = "constant";
-  recipe.train.length_deviation = 2;
-  recipe.train.activation_regularization = 2;
-  recipe.train.temporal_regularization = 3;
-  recipe.train.averaging = "non_monotonic";
-  recipe.train.averaging_interval = 1;
-  recipe.train.early_stopping = 0;
+  recipe.trainer.optimizer.kind = OptimizerKind::sgd;
+  recipe.trainer.optimizer.learning_rate = 0.5;
+  recipe.trainer.schedule.kind = ScheduleKind::constant;
+  recipe.task.batches.chunks.deviation = 2;
+  recipe.task.activation_regularization = 2;
+  recipe.task.temporal_regularization = 3;
+  recipe.trainer.averaging = Averaging::non_monotonic;
+  recipe.trainer.averaging_interval = 1;
+  recipe.trainer.early_stopping = 0;
   return recipe;
 }
 
@@ -227,12 +228,12 @@ TEST(Training, MicroBatchesHaveTheirShareOfThePenalties) {
   const std::vector<int32_t> ids = some_ids();
   Recipe recipe = averaging_recipe();
   Training parts(recipe, 11, ids);
-  recipe.train.micro_batch = 0;
+  recipe.task.micro_batch = 0;
   Training whole(recipe, 11, ids);
-  recipe.train.activation_regularization = 0;
+  recipe.task.activation_regularization = 0;
   Training without_activation(recipe, 11, ids);
-  recipe.train.activation_regularization = 2;
-  recipe.train.temporal_regularization = 0;
+  recipe.task.activation_regularization = 2;
+  recipe.task.temporal_regularization = 0;
   Training without_temporal(recipe, 11, ids);
   const auto gradients = [](Training& training) {
     training.trainer.next_batch();
@@ -254,7 +255,7 @@ TEST(Training, MicroBatchesHaveTheirShareOfThePenalties) {
 TEST(Training, PenaltiesAreNotInTheLossThatIsLogged) {
   const std::vector<int32_t> ids = some_ids();
   Recipe recipe = averaging_recipe(), plain = recipe;
-  plain.train.activation_regularization = plain.train.temporal_regularization = 0;
+  plain.task.activation_regularization = plain.task.temporal_regularization = 0;
   Training with(recipe, 11, ids), without(plain, 11, ids);
   with.trainer.next_batch();
   without.trainer.next_batch();
@@ -272,7 +273,7 @@ TEST(Training, TheRateOfAStepIsInProportionToItsOwnChunk) {
     lengths.insert(training.task.chunk().steps);
   }
   EXPECT_GT(lengths.size(), 2u);
-  recipe.train.loss = "sum_over_time";
+  recipe.task.loss = LossScale::sum_over_time;
   Training sums(recipe, 11, ids);
   while (sums.trainer.next_batch()) EXPECT_EQ(update(sums).learning_rate, 0.5);
 }
@@ -285,13 +286,17 @@ TEST(Training, RefusesMicroBatchesThatDoNotDivideTheBatch) {
   for (const int64_t micro_batch : {3, -1, 40}) {
     options.micro_batch = micro_batch;
     EXPECT_EQ(error_of([&] { LanguageModelling(model, options, ids); }),
-              fmt::format("micro-batches of {} do not divide a batch of 20", micro_batch));
+              micro_batch < 0
+                  ? "micro_batch = -1: expected an integer, at least 0"
+                  : fmt::format("micro_batch = {} does not divide batch = 20: set micro_batch to a "
+                                "divisor, or to 0",
+                                micro_batch));
   }
 }
 
 TEST(Training, RefusesANegativeClip) {
   Recipe recipe = small_recipe("rnn");
-  recipe.train.clip = -1;
+  recipe.trainer.clip = -1;
   const std::vector<int32_t> ids = some_ids();
   EXPECT_THROW(Training(recipe, 11, ids), InputError);
 }
@@ -322,7 +327,7 @@ TEST(Training, AveragesFromTheTriggerOn) {
   const std::vector<int32_t> ids = some_ids();
   Recipe recipe = averaging_recipe();
   Training training(recipe, 11, ids);
-  recipe.train.averaging = "never";
+  recipe.trainer.averaging = Averaging::never;
   Training raw(recipe, 11, ids);
   std::vector<double> sums;
   int count = 0;
@@ -361,10 +366,10 @@ TEST(Training, AveragesFromTheTriggerOn) {
 TEST(Training, AveragingGoesOnFromASavedStateWithTheSameBits) {
   const std::vector<int32_t> ids = some_ids();
   const TemporaryFolder folder;
-  for (const std::string averaging : {"non_monotonic", "always"}) {
+  for (const Averaging averaging : {Averaging::non_monotonic, Averaging::always}) {
     for (const int64_t saved_after : {2, 4}) {  // evaluations: before the trigger and after it
       Recipe recipe = averaging_recipe();
-      recipe.train.averaging = averaging;
+      recipe.trainer.averaging = averaging;
       Training whole(recipe, 11, ids), resumed(recipe, 11, ids);
       const std::vector<double> losses = {2.5, 2.25, 3, 2, 2.75};
       const auto train = [&](Training& training, int64_t from, int64_t to) {
@@ -376,7 +381,7 @@ TEST(Training, AveragingGoesOnFromASavedStateWithTheSameBits) {
       train(whole, 0, saved_after);
       whole.trainer.save(folder / "state", 0);
       resumed.trainer.load(folder / "state");
-      EXPECT_EQ(resumed.trainer.averages(), averaging == "always" || saved_after == 4);
+      EXPECT_EQ(resumed.trainer.averages(), averaging == Averaging::always || saved_after == 4);
       train(whole, saved_after, 5);
       train(resumed, saved_after, 5);
       EXPECT_EQ(resumed.model.values().to_vector(), whole.model.values().to_vector());
@@ -391,8 +396,8 @@ TEST(Training, TheNonMonotonicCriterionEndsIt) {
   const std::vector<int32_t> ids = some_ids();
   const TemporaryFolder folder;
   Recipe recipe = averaging_recipe();
-  recipe.train.averaging = "always";
-  recipe.train.non_monotonic_stopping = true;
+  recipe.trainer.averaging = Averaging::always;
+  recipe.trainer.non_monotonic_stopping = true;
   Training training(recipe, 11, ids);
   training.trainer.set_figure_to_beat({.value = 1});  // to be beaten, but no loss of this training
   EXPECT_TRUE(training.trainer.is_validated());
@@ -400,7 +405,7 @@ TEST(Training, TheNonMonotonicCriterionEndsIt) {
     EXPECT_FALSE(training.trainer.done()) << loss;
     EXPECT_FALSE(training.trainer.validated({.value = loss})) << "not better than the begin";
     training.trainer.save(folder / "state", 0);
-    EXPECT_EQ(is_finished(trainer_options(recipe), folder / "state"), training.trainer.done());
+    EXPECT_EQ(is_finished(recipe.trainer, folder / "state"), training.trainer.done());
   }
   EXPECT_TRUE(training.trainer.done());
   Training resumed(recipe, 11, ids);

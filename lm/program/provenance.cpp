@@ -1,0 +1,21 @@
+// The keys of section [made_by].
+#include "lm/program/provenance.h"
+
+namespace rondo {
+
+Keys keys_of(Provenance& made_by) {
+  return {
+      {"version", &made_by.version, {}, "", "of the program"},
+      {"command", &made_by.command, any_text(), "", "what was typed"},
+      {"device", choice(made_by.device), {}, "", "where it was computed"},
+      {"precision", choice(made_by.precision), {}, "", "in which a GPU multiplied"},
+      {"threads", &made_by.threads, at_least(0), "threads", "that computed"},
+      {"data", &made_by.data, any_text(), "", "where the text is; a resumed run reads it again"},
+      {"sha256", &made_by.sha256, any_text(), "", "of each file of the text, as sha256sum prints"},
+      {"vocabulary", &made_by.vocabulary, {}, "", "SHA-256 of vocab.txt"},
+      {"finetuned_from", &made_by.finetuned_from, any_text(), "",
+       "the run whose best model this one began with; empty: none"},
+  };
+}
+
+}  // namespace rondo

@@ -1,0 +1,25 @@
+// What made a run, section [made_by] of its config.toml, beside the recipe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lm/program/compute.h"
+#include "tensor/keys.h"
+
+namespace rondo {
+
+struct Provenance {
+  std::string version{}, command{};
+  Device device = Device::cpu;
+  Precision precision = Precision::fp32;
+  std::int64_t threads = 0;
+  std::string data{};
+  std::vector<std::string> sha256{};  // "HEX  FILE", as sha256sum prints
+  std::string vocabulary{};           // SHA-256 of vocab.txt; empty: made before it was noted
+  std::string finetuned_from{};       // the run whose best model this one began with; empty: none
+};
+Keys keys_of(Provenance& made_by);
+
+}  // namespace rondo

@@ -1,0 +1,37 @@
+// The keys of what the program does around a training.
+#include "lm/program/run_options.h"
+
+namespace rondo {
+
+Keys keys_of(RunOptions& options) {
+  return {
+      {"eval_every", &options.eval_every, at_least(0), "steps",
+       "between evaluations, besides the one after each epoch; 0: only that one"},
+      {"log_every", &options.log_every, any_count(), "steps", "between lines of log.jsonl"},
+      {"save_every", &options.save_every, at_least(0), "minutes",
+       "between saved states, besides the one after each evaluation; 0: only that one"},
+  };
+}
+
+Keys keys_of(ReportOptions& options) {
+  return {
+      {"ngrams",
+       &options.ngrams,
+       {},
+       "",
+       "after training, print the cross-entropy of n-gram models beside the model's: Kneser-Ney of order 5, "
+       "bigram and unigram (add 0.1)"},
+      {"sample", &options.sample, at_least(0), "symbols", "after training, print so many sampled symbols"},
+  };
+}
+
+Keys keys_of(FinetuneOptions& options) {
+  return {
+      {"learning_rate", OptionalMember{&options.learning_rate, 0}, at_least(0), "",
+       "of the averaged SGD of `lm finetune`; 0: train.learning_rate, if train.optimizer is sgd"},
+      {"epochs", &options.epochs, any_count(), "epochs",
+       "most of `lm finetune`, which ends earlier by train.non_monotonic_stopping"},
+  };
+}
+
+}  // namespace rondo

@@ -1,0 +1,30 @@
+// What the program does around a training, as a recipe says: how often `lm train` evaluates, logs and saves,
+// what it prints at the end, and how `lm finetune` goes on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "tensor/keys.h"
+
+namespace rondo {
+
+struct RunOptions {
+  std::int64_t eval_every = 0, log_every = 100;  // steps
+  double save_every = 5;                         // minutes
+};
+Keys keys_of(RunOptions& options);
+
+struct ReportOptions {
+  bool ngrams = false;
+  std::int64_t sample = 0;  // symbols
+};
+Keys keys_of(ReportOptions& options);
+
+struct FinetuneOptions {
+  std::optional<double> learning_rate{};  // none: that of the training, if it was SGD's
+  std::int64_t epochs = 100;
+};
+Keys keys_of(FinetuneOptions& options);
+
+}  // namespace rondo
