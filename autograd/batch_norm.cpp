@@ -1,7 +1,8 @@
 // Batch normalisation: the statistics of a batch.
 #include "autograd/batch_norm.h"
 
-#include "autograd/operators.h"
+#include "autograd/operators/arithmetic.h"
+#include "autograd/operators/normalization.h"
 #include "tensor/kernels.h"
 
 namespace rondo {

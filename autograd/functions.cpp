@@ -1,7 +1,7 @@
 // Operators that mix elements. Each defines its backward beside its forward.
 #include "autograd/functions.h"
 
-#include "autograd/operators.h"
+#include "autograd/operators/arithmetic.h"
 #include "autograd/sequence.h"
 #include "tensor/kernels.h"
 #include "tensor/one_device.h"

@@ -1,7 +1,7 @@
 // Layer normalisation.
 #include "autograd/layer_norm.h"
 
-#include "autograd/operators.h"
+#include "autograd/operators/arithmetic.h"
 #include "tensor/kernels.h"
 
 namespace rondo {

@@ -6,13 +6,16 @@
 #pragma once
 
 #include "autograd/operators/arithmetic.h"
+#include "autograd/operators/cells.h"
 #include "autograd/operators/functions.h"
-#include "autograd/operators/gates.h"
+#include "autograd/operators/gru_gates.h"
+#include "autograd/operators/lstm_gates.h"
 #include "autograd/operators/normalization.h"
 
 namespace rondo {
 
 /// Rondo's list. It feeds the launchers of both backends, the tests and `lm info --operators`.
-using Operators = JoinedLists<ArithmeticOperators, FunctionOperators, GateOperators, NormalizationOperators>;
+using Operators = JoinedLists<ArithmeticOperators, FunctionOperators, LstmOperators, GruOperators,
+                              CellOperators, NormalizationOperators>;
 
 }  // namespace rondo

@@ -1,7 +1,7 @@
 // Penalties on activations.
 #include "nn/regularization.h"
 
-#include "autograd/operators.h"
+#include "autograd/operators/arithmetic.h"
 
 namespace rondo {
 namespace {

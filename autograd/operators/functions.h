@@ -1,4 +1,4 @@
-// Functions of one value, and of two that are no arithmetic. Next: autograd/operators/gates.h.
+// Functions of one value, and of several that are no arithmetic. Next: autograd/operators/lstm_gates.h.
 #pragma once
 
 #include "autograd/pointwise.h"
@@ -115,9 +115,17 @@ struct LogAddExp {
 };
 inline Variable log_add_exp(const Variable& a, const Variable& b) { return pointwise(LogAddExp{}, a, b); }
 
+/// A unit whose mask is 0 keeps its state. Krueger et al. 2017 (zoneout).
+struct Zoneout {
+  static constexpr auto name = "zoneout";
+  static constexpr auto equation = "mask > 0 ? new : old";
+  static constexpr KnownValue known[] = {{{1, 2, 0}, {2}}, {{1, 2, 1.5}, {1}}};
+  HD auto operator()(auto next, auto old, auto mask) const { return select(mask > 0, next, old); }
+};
+
 /// What of this file is launched, tested and documented.
 using FunctionOperators =
     OperatorList<Absolute, Square, SquareRoot, Exponential, ExponentialMinusOne, Logarithm,
-                 LogarithmOfOnePlus, Tanh, Sigmoid, Relu, Softplus, LogSigmoid, LogAddExp>;
+                 LogarithmOfOnePlus, Tanh, Sigmoid, Relu, Softplus, LogSigmoid, LogAddExp, Zoneout>;
 
 }  // namespace rondo

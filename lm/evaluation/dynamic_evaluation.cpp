@@ -3,7 +3,8 @@
 
 #include <cmath>
 
-#include "autograd/operators.h"
+#include "autograd/operators/arithmetic.h"
+#include "autograd/operators/functions.h"
 #include "data/streams.h"
 #include "lm/evaluation/evaluation.h"
 #include "optim/apply_update.h"

@@ -2,7 +2,7 @@
 #include "lm/tasks/language_modelling.h"
 
 #include "autograd/functions.h"
-#include "autograd/operators.h"
+#include "autograd/operators/arithmetic.h"
 #include "nn/regularization.h"
 
 namespace rondo {

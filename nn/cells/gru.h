@@ -8,10 +8,10 @@
 // the sum W x + U h + b. Another recurrent input m [B, M] stands for h in the gates and in the candidate, but
 // not in h', which keeps h itself; r filters m and so has its M units: W is [M + 2H, I], U is [M + 2H, M].
 // Luchetta (2)-(5) has no biases: GateBiasSettings. The gate equations are GruReset, GruUpdate and
-// GruResetAfter in autograd/operators/gates.h. Next: nn/cells/multiplicative.h.
+// GruResetAfter in autograd/operators/gru_gates.h. Next: nn/cells/multiplicative.h.
 #pragma once
 
-#include "autograd/operators/gates.h"
+#include "autograd/operators/gru_gates.h"
 #include "nn/cells/join.h"
 #include "nn/cells/recurrent_input.h"
 

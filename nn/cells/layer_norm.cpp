@@ -2,7 +2,7 @@
 #include "nn/cells/layer_norm.h"
 
 #include "autograd/operators/arithmetic.h"
-#include "autograd/operators/gates.h"
+#include "autograd/operators/gru_gates.h"
 #include "autograd/operators/normalization.h"
 
 namespace rondo {

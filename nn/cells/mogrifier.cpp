@@ -1,7 +1,7 @@
 // The mogrifier.
 #include "nn/cells/mogrifier.h"
 
-#include "autograd/operators/gates.h"
+#include "autograd/operators/cells.h"
 
 namespace rondo {
 

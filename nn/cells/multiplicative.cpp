@@ -3,7 +3,8 @@
 
 #include "autograd/operators/arithmetic.h"
 #include "autograd/operators/functions.h"
-#include "autograd/operators/gates.h"
+#include "autograd/operators/gru_gates.h"
+#include "autograd/operators/lstm_gates.h"
 
 namespace rondo {
 

@@ -2,7 +2,7 @@
 #include "nn/cells/multiplicative_integration.h"
 
 #include "autograd/operators/arithmetic.h"
-#include "autograd/operators/gates.h"
+#include "autograd/operators/cells.h"
 
 namespace rondo {
 namespace {

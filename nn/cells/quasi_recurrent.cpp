@@ -1,7 +1,7 @@
 // The quasi-recurrent network.
 #include "nn/cells/quasi_recurrent.h"
 
-#include "autograd/operators/gates.h"
+#include "autograd/operators/cells.h"
 #include "nn/cells/join.h"
 
 namespace rondo {

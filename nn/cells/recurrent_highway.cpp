@@ -1,7 +1,7 @@
 // Recurrent highway networks.
 #include "nn/cells/recurrent_highway.h"
 
-#include "autograd/operators/gates.h"
+#include "autograd/operators/cells.h"
 #include "nn/cells/join.h"
 
 namespace rondo {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "autograd/operators/gates.h"
+#include "autograd/operators/cells.h"
 #include "nn/cells/join.h"
 
 namespace rondo {

@@ -4,7 +4,8 @@
 #include <cmath>
 
 #include "autograd/linear.h"
-#include "autograd/operators.h"
+#include "autograd/operators/arithmetic.h"
+#include "autograd/operators/functions.h"
 
 namespace rondo {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "autograd/functions.h"
-#include "autograd/operators.h"
+#include "autograd/operators/arithmetic.h"
 #include "nn/module.h"
 
 namespace rondo {

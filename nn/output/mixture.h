@@ -6,7 +6,8 @@
 #include <string>
 
 #include "autograd/functions.h"
-#include "autograd/operators.h"
+#include "autograd/operators/arithmetic.h"
+#include "autograd/operators/functions.h"
 #include "nn/layers/dropout.h"
 #include "nn/layers/linear.h"
 

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "autograd/operators/arithmetic.h"
+#include "autograd/operators/functions.h"
+
 namespace rondo {
 namespace {
 

@@ -9,7 +9,8 @@
 #include <limits>
 
 #include "autograd/functions.h"
-#include "autograd/operators.h"
+#include "autograd/operators/arithmetic.h"
+#include "autograd/operators/functions.h"
 #include "tensor/allocator.h"
 #include "tensor/random.h"
 #include "tests/tensor/errors.h"

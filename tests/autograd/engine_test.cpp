@@ -5,7 +5,8 @@
 
 #include "autograd/functions.h"
 #include "autograd/linear.h"
-#include "autograd/operators.h"
+#include "autograd/operators/arithmetic.h"
+#include "autograd/operators/functions.h"
 #include "tensor/allocator.h"
 #include "tensor/random.h"
 #include "tensor/threads.h"

@@ -4,7 +4,8 @@
 
 #include "autograd/cross_entropy.h"
 #include "autograd/linear.h"
-#include "autograd/operators.h"
+#include "autograd/operators/arithmetic.h"
+#include "autograd/operators/functions.h"
 #include "tests/autograd/samples.h"
 
 namespace rondo {

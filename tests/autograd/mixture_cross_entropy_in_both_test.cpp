@@ -8,7 +8,8 @@
 
 #include "autograd/cross_entropy.h"
 #include "autograd/functions.h"
-#include "autograd/operators.h"
+#include "autograd/operators/arithmetic.h"
+#include "autograd/operators/functions.h"
 #include "tensor/random.h"
 #include "tests/tensor/errors.h"
 

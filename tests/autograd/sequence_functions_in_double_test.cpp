@@ -4,7 +4,8 @@
 
 #include "autograd/layer_norm.h"
 #include "autograd/linear.h"
-#include "autograd/operators.h"
+#include "autograd/operators/arithmetic.h"
+#include "autograd/operators/functions.h"
 #include "autograd/sequence.h"
 #include "tests/autograd/samples.h"
 #include "tests/tensor/errors.h"

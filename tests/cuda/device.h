@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "autograd/functions.h"
-#include "autograd/operators.h"
+#include "autograd/operators/arithmetic.h"
+#include "autograd/operators/functions.h"
 #include "cuda/runtime.h"
 #include "tensor/random.h"
 #include "tests/autograd/samples.h"

@@ -2,7 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "autograd/functions.h"
-#include "autograd/operators.h"
+#include "autograd/operators/arithmetic.h"
+#include "autograd/operators/functions.h"
 #include "nn/layers/embedding.h"
 #include "nn/layers/linear.h"
 #include "optim/optimizer.h"

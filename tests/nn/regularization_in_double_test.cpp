@@ -2,7 +2,8 @@
 #include "nn/regularization.h"
 
 #include "autograd/functions.h"
-#include "autograd/operators.h"
+#include "autograd/operators/arithmetic.h"
+#include "autograd/operators/functions.h"
 #include "tests/autograd/samples.h"
 
 namespace rondo {

@@ -70,7 +70,7 @@ std::vector<GoldenCase> golden_cases() {
                                                                           {"adamw", "adamw"},
                                                                           {"rmsprop", "rmsprop"}}) {
     OptimizerOptions options{.kind = *value_named<OptimizerKind>(optimizer),
-                             .learning_rate = golden.setting(name + ".lr").get<double>()};
+                             .learning_rate = golden.setting(name + ".lr")};
     if (name == "sgd_momentum") options.momentum = golden.setting(name + ".momentum");
     if (name == "sgd_weight_decay" || name == "adamw")
       options.weight_decay = golden.setting(name + ".weight_decay");

@@ -4,7 +4,8 @@
 #include <array>
 
 #include "autograd/functions.h"
-#include "autograd/operators.h"
+#include "autograd/operators/arithmetic.h"
+#include "autograd/operators/functions.h"
 #include "lm/training/trainer.h"
 #include "nn/layers/embedding.h"
 #include "nn/layers/linear.h"

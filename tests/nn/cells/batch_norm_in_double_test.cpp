@@ -1,7 +1,9 @@
 // The batch-normalised cells against plain loops, values and gradients; and the gradients of their parts.
 #include <numeric>
 
-#include "autograd/operators.h"
+#include "autograd/operators/arithmetic.h"
+#include "autograd/operators/functions.h"
+#include "autograd/operators/normalization.h"
 #include "tests/nn/cells/batch_norm_reference.h"
 
 namespace rondo {

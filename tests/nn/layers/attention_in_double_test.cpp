@@ -5,7 +5,8 @@
 
 #include <cmath>
 
-#include "autograd/operators.h"
+#include "autograd/operators/arithmetic.h"
+#include "autograd/operators/functions.h"
 #include "nn/gradient_check.h"
 #include "nn/layers/layer_norm.h"
 #include "tests/autograd/samples.h"

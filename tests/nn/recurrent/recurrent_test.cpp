@@ -4,7 +4,8 @@
 #include <algorithm>
 
 #include "autograd/functions.h"
-#include "autograd/operators.h"
+#include "autograd/operators/arithmetic.h"
+#include "autograd/operators/functions.h"
 #include "nn/cells/gru.h"
 #include "tensor/allocator.h"
 #include "tests/nn/models/small_model.h"

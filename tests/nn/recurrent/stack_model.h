@@ -11,7 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "autograd/operators.h"
+#include "autograd/operators/arithmetic.h"
+#include "autograd/operators/functions.h"
 #include "nn/recurrent/recurrent_stack.h"
 #include "tests/nn/parameters.h"
 

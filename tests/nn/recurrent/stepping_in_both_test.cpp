@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "autograd/operators.h"
+#include "autograd/operators/arithmetic.h"
+#include "autograd/operators/functions.h"
 #include "nn/recurrent/recurrent_stack.h"
 #include "tests/tensor/errors.h"
 
