@@ -17,7 +17,7 @@ using Variables = std::vector<Variable>;
 
 /// Element (n, i, j) of a tensor of three dimensions.
 double at(const Tensor& x, int64_t n, int64_t i, int64_t j) {
-  return x.to_vector()[static_cast<size_t>((n * x.shape()[1] + i) * x.shape()[2] + j)];
+  return x.data()[(n * x.shape()[1] + i) * x.row_stride() + j];
 }
 
 TEST(GatherRows, TakesRowsOfASliceInAnyOrder) {

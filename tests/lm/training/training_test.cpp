@@ -285,12 +285,12 @@ TEST(Training, RefusesMicroBatchesThatDoNotDivideTheBatch) {
   LanguageModellingOptions options;
   for (const int64_t micro_batch : {3, -1, 40}) {
     options.micro_batch = micro_batch;
-    EXPECT_EQ(error_of([&] { LanguageModelling(model, options, ids); }),
-              micro_batch < 0
-                  ? "micro_batch = -1: expected an integer, at least 0"
-                  : fmt::format("micro_batch = {} does not divide batch = 20: set micro_batch to a "
-                                "divisor, or to 0",
-                                micro_batch));
+    EXPECT_EQ(
+        error_of([&] { LanguageModelling(model, options, ids); }),
+        micro_batch < 0
+            ? "micro_batch = -1: expected an integer, at least 0"
+            : fmt::format("micro_batch = {} does not divide the batch of 20: set it to a divisor, or to 0",
+                          micro_batch));
   }
 }
 
