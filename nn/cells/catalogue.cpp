@@ -35,7 +35,7 @@ NamedCell cell(std::string name, std::string description) {
           [](Module& parent, const std::string& suffix, const CellOptions& options) {
             return std::make_unique<Made>(parent, suffix, options);
           },
-          kinds_of(static_cast<const typename Made::Settings*>(nullptr))};
+          kinds_of<Made>()};
 }
 
 /// A cell of any recipe is one line here, or was added.

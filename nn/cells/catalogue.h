@@ -50,7 +50,7 @@ void add_cell(const std::string& name, const std::string& description = "") {
       [](Module& parent, const std::string& suffix, const CellOptions& options) {
         return std::make_unique<Made>(parent, suffix, options);
       },
-      kinds_of(static_cast<const typename Made::Settings*>(nullptr)), description);
+      kinds_of<Made>(), description);
 }
 
 }  // namespace rondo

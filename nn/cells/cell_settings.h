@@ -52,10 +52,20 @@ using SettingsOf = std::tuple<Settings...>;
 template <class... Parts>
 using SettingsOfParts = decltype(std::tuple_cat(std::declval<typename Parts::Settings>()...));
 
-/// The kinds of such a list.
+namespace detail {
 template <class... Settings>
-std::vector<SettingsKind> kinds_of(const std::tuple<Settings...>*) {
+std::vector<SettingsKind> kinds_of_list(const std::tuple<Settings...>*) {
   return {settings_kind<Settings>()...};
+}
+}  // namespace detail
+
+/// Those of a cell; none, if it declares none.
+template <class Cell>
+std::vector<SettingsKind> kinds_of() {
+  if constexpr (requires { typename Cell::Settings; })
+    return detail::kinds_of_list(static_cast<const typename Cell::Settings*>(nullptr));
+  else
+    return {};
 }
 
 }  // namespace rondo

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "nn/cells/join.h"
 #include "nn/models/language_model.h"
 #include "tests/nn/models/small_model.h"
 #include "tests/nn/parameters.h"
@@ -67,7 +68,8 @@ TEST(Initializer, OfTheOutputLeavesItsBiasAndTheRestAlone) {
 
 TEST(Initializer, OrthogonalWithinEachBlock) {
   const auto check = [](int64_t rows, int64_t columns, int blocks) {
-    const Numbers w = Initial({rows * blocks, columns}, orthogonal_values().per_gate(blocks)).values();
+    const std::vector<int64_t> heights(static_cast<size_t>(blocks), rows);
+    const Numbers w = Initial({rows * blocks, columns}, orthogonal_values().per_gate(heights)).values();
     for (int block = 0; block < blocks; ++block) {
       const real* at = w.data() + block * rows * columns;
       const bool tall = rows > columns;
@@ -90,7 +92,7 @@ TEST(Initializer, OrthogonalWithinEachBlock) {
   check(150, 150, 2);  // more vectors than are treated at once
   check(200, 130, 1);
   EXPECT_EQ(error_of([] {
-              Initial({5, 4}, orthogonal_values().per_gate(2));
+              Initial({5, 4}, orthogonal_values().per_gate({2, 2}));
             }),
             "[orthogonal] [5, 4] does not split into 2 blocks of rows");
 }

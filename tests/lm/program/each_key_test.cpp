@@ -71,7 +71,7 @@ class Saves {
 };
 
 class EachKey : public testing::Test {
- protected:
+ public:
   EachKey() {
     const auto add = [&](const std::string& file, const std::string& more) {
       write_bytes(data_ / file, bytes_of_file(data_ / file) + more);
@@ -115,13 +115,18 @@ log_every = 1
     return told;
   }
   std::string trained(const Words& settings) {
-    return run(
-        {.recipe = data_.path("tiny.toml"), .settings = settings_of(settings), .data = data_.path("data")});
+    TrainOptions options;
+    options.recipe = data_.path("tiny.toml");
+    options.settings = settings_of(settings);
+    options.data = data_.path("data");
+    return run(options);
   }
   /// Of the run that a finetuning makes.
   std::string finetuned(const Words& settings) {
     trained(settings);
-    return run({.base = data_.path(fmt::format("run-{}", runs_))});
+    TrainOptions options;
+    options.base = data_.path(fmt::format("run-{}", runs_));
+    return run(options);
   }
   /// A figure of one trained model.
   std::string adapted(const Words& settings) {
@@ -129,24 +134,30 @@ log_every = 1
       trained({});
       model_ = data_.path(fmt::format("run-{}", runs_));
     }
-    const std::string json = printed_by([&] {
-      evaluate(
-          {.run = model_, .dynamic = true, .cache = true, .settings = settings_of(settings), .json = true});
-    });
+    EvaluateOptions options;
+    options.run = model_;
+    options.dynamic = options.cache = options.json = true;
+    options.settings = settings_of(settings);
+    const std::string json = printed_by([&] { evaluate(options); });
     return nlohmann::json::parse(json).at("nats").dump();
   }
   /// What `lm info` tells of a recipe.
   std::string described(const Words& settings) {
-    return printed_by([&] {
-      info({.recipe = data_.path("tiny.toml"), .settings = settings_of(settings), .vocabulary_size = 9});
-    });
+    InfoOptions options;
+    options.recipe = data_.path("tiny.toml");
+    options.settings = settings_of(settings);
+    options.vocabulary_size = 9;
+    return printed_by([&] { info(options); });
   }
   /// What `lm table` shows beside a model of 12 types that was measured on a test text of 100 symbols.
   std::string compared(const Words& settings) {
     MeasuredRun row;
     row.config.recipe = resolve_recipe(data_.path("tiny.toml"), settings_of(settings));
     row.types = 12;
-    row.test() = Measured{.symbols = 100, .read = published_reading(row.recipe())};
+    Measured measured;
+    measured.symbols = 100;
+    measured.read = published_reading(row.recipe());
+    row.test() = measured;
     std::string told = published_json(row.recipe().published).dump();
     for (const MeasurementKind& kind : kinds_of_measurement)
       told += fmt::format(" {}", row.published(kind, kind.is_plain() ? row.test() : std::nullopt));

@@ -198,7 +198,7 @@ INSTANTIATE_TEST_SUITE_P(EveryCell, TrainingTest, testing::ValuesIn(cell_names()
 
 TEST(Training, MicroBatchesTrainAsTheWholeBatchDoes) {
   const std::vector<int32_t> ids = some_ids();
-  Recipe recipe = rich_recipe("streams");
+  Recipe recipe = rich_recipe(Batching::streams);
   Training parts(recipe, 11, ids);
   recipe.task.micro_batch = 0;
   Training whole(recipe, 11, ids);
@@ -211,7 +211,7 @@ TEST(Training, MicroBatchesTrainAsTheWholeBatchDoes) {
 
 /// With what AWD-LSTM adds to a training.
 Recipe averaging_recipe() {
-  Recipe recipe = rich_recipe("streams");
+  Recipe recipe = rich_recipe(Batching::streams);
   recipe.trainer.optimizer.kind = OptimizerKind::sgd;
   recipe.trainer.optimizer.learning_rate = 0.5;
   recipe.trainer.schedule.kind = ScheduleKind::constant;

@@ -2,6 +2,7 @@
 // then evaluation. A new cell is compared without an edit here.
 #include "nn/models/language_model.h"
 
+#include "nn/cells/join.h"
 #include "nn/regularization.h"
 #include "tests/cuda/device.h"
 

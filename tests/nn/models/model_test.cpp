@@ -3,6 +3,9 @@
 
 #include <map>
 
+#include "nn/cells/catalogue.h"
+#include "nn/cells/join.h"
+#include "nn/cells/multiplicative.h"
 #include "nn/cells/rnn.h"
 #include "tests/nn/models/small_model.h"
 #include "tests/nn/parameters.h"
@@ -121,10 +124,10 @@ TEST(LanguageModel, RefusesWhatItCannotBe) {
 }
 
 TEST(AddCell, MakesACellKnownOnce) {
-  struct Mine : Rnn {
-    using Rnn::Rnn;
+  struct Mine : Rnn<> {
+    using Rnn<>::Rnn;
     State step(StepInputs& x, const State& previous) override {
-      return {Rnn::step(x, previous).h + real(7), {}};
+      return {Rnn<>::step(x, previous).h + real(7)};
     }
   };
   const std::vector<std::string> before = cell_names();
