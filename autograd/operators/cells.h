@@ -47,7 +47,8 @@ struct SruGates {
       {{-1, -0.5, 2, 0.5, -2, 1, 0.25, 0, 0.3}, {-0.816858252828, -1.07585818002}}};
   real alpha = real(1.5);
   HD auto operator()(auto w, auto f, auto r, auto x, auto c, auto vf, auto vr, auto bf, auto br) const {
-    auto forget = sigmoid(f + vf * c + bf), reset = sigmoid(r + vr * c + br);
+    auto forget = sigmoid(f + vf * c + bf);
+    auto reset = sigmoid(r + vr * c + br);
     auto next = w + forget * (c - w);
     auto highway = alpha * x;
     return outputs(highway + reset * (next - highway), next);

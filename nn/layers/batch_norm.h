@@ -1,7 +1,7 @@
 // Recurrent batch normalisation as a part of a cell: gamma, trained and shared over time, and the population
 // statistics of each time step, kept beside it. Cooijmans et al. 2016, section 3. It deliberately has no
 // beta: what is added to the normalised value is the caller's, a gate's bias or the other half of a sum. The
-// mathematics is autograd/batch_norm.h. Next: nn/cells/batch_norm_lstm.h.
+// mathematics is autograd/batch_norm.h. Next: nn/cells/batch_norm.h.
 #pragma once
 
 #include <string>

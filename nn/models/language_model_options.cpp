@@ -99,6 +99,7 @@ LanguageModelOptions layer_by_layer(LanguageModelOptions options) {
       options.hidden.size() == 1 ? static_cast<size_t>(options.layers) : options.hidden.size();
   options.layers = static_cast<int64_t>(layers);
   options.hidden = one_a_layer(options.hidden, layers);
+  if (options.major_ratio.empty()) options.major_ratio = {1};
   options.major_ratio = one_a_layer(options.major_ratio, layers);
   return options;
 }

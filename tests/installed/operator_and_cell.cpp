@@ -10,6 +10,7 @@
 #include "autograd/functions.h"
 #include "autograd/gradient_check.h"
 #include "autograd/operators.h"
+#include "nn/cells/join.h"
 #include "data/streams.h"
 #include "data/vocabulary.h"
 #include "nn/models/language_model.h"

@@ -96,7 +96,8 @@ TEST_F(RefusalsTest, Recipes) {
   expect_training_refused({"--set", "model.tied=true"}, "model.tied");
   expect_training_refused({"--set", "model.embedding=0", "--set", "model.tied=true"}, "needs an embedding");
   expect_training_refused({"--set", "model.hidden=1000000"}, "training would take about");
-  expect_training_refused({"--set", "model.intermediate=0"}, "model.intermediate = 0");
+  expect_training_refused({"--set", "model.cell=mlstm", "--set", "model.intermediate=0"},
+                          "model.intermediate = 0");
   expect_training_refused({"--set", "model.layers=1", "--set", "model.hidden=[8, 9]"},
                           "model.hidden has 2 widths for 1 layers");
   expect_training_refused({"--set", "model.major_ratio=1.5"},
@@ -113,7 +114,7 @@ TEST_F(RefusalsTest, Recipes) {
   expect_training_refused({"--set", "model.intermediate=30"}, "is for mrnn");
   expect_training_refused({"--set", "model.alpha=2"}, "is for mi_rnn");
   expect_training_refused({"--set", "model.cell=gru", "--set", "model.zoneout_memory=0.1"},
-                          "model.zoneout_memory is for lstm, lstm_sigmoid, mlstm");
+                          "model.zoneout_memory keeps units of a cell state, and the cell gru has none");
   expect_training_refused({"--set", "data.batching=line"}, "lines");
   expect_training_refused({"--set", "data.batching=crops", "--set", "train.length=100000"},
                           "crops of 100000");

@@ -73,13 +73,13 @@ TEST(RecurrentStack, RefusesWhatDoesNotFit) {
   };
   const auto zeros = model.stack.initial_states(2);
   EXPECT_EQ(error({2, 2, 3}, {{Variable(Tensor::zeros({2, 3})), zeros[0].c}}),
-            "[lstm_l0] a state with h [2, 4] and c [2, 4] was expected, got h [2, 3] and c [2, 4]");
+            "[lstm_l0] a state with h [2, 4], c [2, 4] was expected, got h [2, 3], c [2, 4]");
   EXPECT_EQ(error({2, 2, 3}, gru.stack.initial_states(2)),
-            "[lstm_l0] a state with h [2, 4] and c [2, 4] was expected, got h [2, 4] and c none");
+            "[lstm_l0] a state with h [2, 4], c [2, 4] was expected, got h [2, 4]");
   EXPECT_EQ(error_of([&] {
               gru.stack(Variable(Tensor::zeros({2, 2, 3})), zeros);
             }),
-            "[gru_l0] a state with h [2, 4] and c none was expected, got h [2, 4] and c [2, 4]");
+            "[gru_l0] a state with h [2, 4] was expected, got h [2, 4], c [2, 4]");
   EXPECT_EQ(error({0, 2, 3}, zeros), "[lstm_l0] x is [T, B, 3], of one step or more, got [0, 2, 3]");
   EXPECT_EQ(error({2, 2, 5}, zeros), "[lstm_l0] x is [T, B, 3], of one step or more, got [2, 2, 5]");
   const auto built = [&](const std::vector<LayerOptions>& layers, bool bidirectional) {

@@ -48,8 +48,11 @@ TEST_P(StackOnGpu, InBothDirections) {
   for (const Lengths& lengths : {Lengths{}, Lengths{5, 5, 4, 5, 5, 3, 5, 5}}) {
     Stack on_cpu(GetParam(), true, Device::cpu), on_gpu(GetParam(), true, Device::cuda);
     expect_same(on_gpu.run(1, lengths), on_cpu.run(1, lengths), "the output");
+    // Layer normalisation of U h where h is still 0 has a slope of 1 / sqrt(1e-5), 316, which rounding has
+    // too.
+    const double apart = GetParam().starts_with("ln_") ? 20 * tolerance : tolerance;
     for (const Segment& segment : on_cpu.segments())
-      expect_same(gradient_of(on_gpu, segment.name), gradient_of(on_cpu, segment.name), segment.name);
+      expect_same(gradient_of(on_gpu, segment.name), gradient_of(on_cpu, segment.name), segment.name, apart);
   }
 }
 
