@@ -19,7 +19,7 @@ Keys keys_of(Tokenization& tokenization) {
 
 void check_options(const Tokenization& tokenization) {
   check_input(!tokenization.strip_lines || tokenization.unit != Unit::words,
-              "strip_lines = true changes nothing for unit = \"words\": leave it out");
+              "strip_lines = true changes nothing for words: leave it out");
 }
 
 std::string_view line_end_symbol(Unit unit) {

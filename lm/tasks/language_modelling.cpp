@@ -79,7 +79,7 @@ Keys keys_of(LanguageModellingOptions& options) {
 void check_options(const LanguageModellingOptions& options) {
   check_limits_of(options);
   check_input(options.micro_batch == 0 || options.batches.batch % options.micro_batch == 0,
-              "micro_batch = {} does not divide batch = {}: set micro_batch to a divisor, or to 0",
+              "micro_batch = {} does not divide the batch of {}: set it to a divisor, or to 0",
               options.micro_batch, options.batches.batch);
 }
 

@@ -71,7 +71,7 @@ class Saves {
 };
 
 class EachKey : public testing::Test {
- protected:
+ public:
   EachKey() {
     const auto add = [&](const std::string& file, const std::string& more) {
       write_bytes(data_ / file, bytes_of_file(data_ / file) + more);
@@ -95,8 +95,8 @@ log_every = 1
   /// The log without its clocks and the rate of the schedule, the times that the state was saved, and what is
   /// printed besides figures and times.
   std::string run(TrainOptions options) {
-    const std::string name = fmt::format("run-{}", ++runs_);
-    options.out = data_.path(name);
+    ++runs_;
+    options.out = last_run();
     options.threads = 1;
     std::filesystem::create_directory(options.out);
     const Saves saves(options.out);
@@ -110,43 +110,54 @@ log_every = 1
     for (std::string line; std::getline(lines, line);) {
       const bool has_times = line.starts_with("epoch") || line.starts_with("evaluating") ||
                              line.starts_with("best model") || line.starts_with("base model");
-      if (!has_times && line.find(name) == std::string::npos) told += line + '\n';
+      if (!has_times && line.find(options.out) == std::string::npos) told += line + '\n';
     }
     return told;
   }
   std::string trained(const Words& settings) {
-    return run(
-        {.recipe = data_.path("tiny.toml"), .settings = settings_of(settings), .data = data_.path("data")});
+    TrainOptions options;
+    options.recipe = data_.path("tiny.toml");
+    options.settings = settings_of(settings);
+    options.data = data_.path("data");
+    return run(options);
   }
   /// Of the run that a finetuning makes.
   std::string finetuned(const Words& settings) {
     trained(settings);
-    return run({.base = data_.path(fmt::format("run-{}", runs_))});
+    TrainOptions options;
+    options.base = last_run();
+    return run(options);
   }
   /// A figure of one trained model.
   std::string adapted(const Words& settings) {
     if (model_.empty()) {
       trained({});
-      model_ = data_.path(fmt::format("run-{}", runs_));
+      model_ = last_run();
     }
-    const std::string json = printed_by([&] {
-      evaluate(
-          {.run = model_, .dynamic = true, .cache = true, .settings = settings_of(settings), .json = true});
-    });
-    return nlohmann::json::parse(json).at("nats").dump();
+    EvaluateOptions options;
+    options.run = model_;
+    options.dynamic = options.cache = options.json = true;
+    options.settings = settings_of(settings);
+    options.threads = 1;
+    return nlohmann::json::parse(printed_by([&] { evaluate(options); })).at("nats").dump();
   }
   /// What `lm info` tells of a recipe.
   std::string described(const Words& settings) {
-    return printed_by([&] {
-      info({.recipe = data_.path("tiny.toml"), .settings = settings_of(settings), .vocabulary_size = 9});
-    });
+    InfoOptions options;
+    options.recipe = data_.path("tiny.toml");
+    options.settings = settings_of(settings);
+    options.vocabulary_size = 9;
+    return printed_by([&] { info(options); });
   }
   /// What `lm table` shows beside a model of 12 types that was measured on a test text of 100 symbols.
   std::string compared(const Words& settings) {
     MeasuredRun row;
     row.config.recipe = resolve_recipe(data_.path("tiny.toml"), settings_of(settings));
     row.types = 12;
-    row.test() = Measured{.symbols = 100, .read = published_reading(row.recipe())};
+    Measured measured;
+    measured.symbols = 100;
+    measured.read = published_reading(row.recipe());
+    row.test() = measured;
     std::string told = published_json(row.recipe().published).dump();
     for (const MeasurementKind& kind : kinds_of_measurement)
       told += fmt::format(" {}", row.published(kind, kind.is_plain() ? row.test() : std::nullopt));
@@ -172,6 +183,8 @@ log_every = 1
   static std::map<std::string, Case> cases();
 
  private:
+  std::string last_run() const { return data_.path(fmt::format("run-{}", runs_)); }
+
   int threads_ = threads();
   SmallData data_;
   int runs_ = 0;
@@ -296,7 +309,7 @@ TEST_F(EachKey, NothingElseShows) {
   for (const Probe probe :
        {&EachKey::trained, &EachKey::finetuned, &EachKey::adapted, &EachKey::described, &EachKey::compared}) {
     const Words settings = {"train.optimizer=sgd", "finetune.epochs=1"};
-    const Case it{.value = "", .shown_by = probe};
+    const Case it{"", {}, probe};
     const Words of_evaluation = {"cache.theta=1"};
     const Words& used = probe == Probe(&EachKey::adapted) ? of_evaluation : settings;
     EXPECT_EQ(shown(it, used), shown(it, used));

@@ -198,7 +198,7 @@ INSTANTIATE_TEST_SUITE_P(EveryCell, TrainingTest, testing::ValuesIn(cell_names()
 
 TEST(Training, MicroBatchesTrainAsTheWholeBatchDoes) {
   const std::vector<int32_t> ids = some_ids();
-  Recipe recipe = rich_recipe("streams");
+  Recipe recipe = rich_recipe(Batching::streams);
   Training parts(recipe, 11, ids);
   recipe.task.micro_batch = 0;
   Training whole(recipe, 11, ids);
@@ -211,7 +211,7 @@ TEST(Training, MicroBatchesTrainAsTheWholeBatchDoes) {
 
 /// With what AWD-LSTM adds to a training.
 Recipe averaging_recipe() {
-  Recipe recipe = rich_recipe("streams");
+  Recipe recipe = rich_recipe(Batching::streams);
   recipe.trainer.optimizer.kind = OptimizerKind::sgd;
   recipe.trainer.optimizer.learning_rate = 0.5;
   recipe.trainer.schedule.kind = ScheduleKind::constant;
@@ -285,12 +285,12 @@ TEST(Training, RefusesMicroBatchesThatDoNotDivideTheBatch) {
   LanguageModellingOptions options;
   for (const int64_t micro_batch : {3, -1, 40}) {
     options.micro_batch = micro_batch;
-    EXPECT_EQ(error_of([&] { LanguageModelling(model, options, ids); }),
-              micro_batch < 0
-                  ? "micro_batch = -1: expected an integer, at least 0"
-                  : fmt::format("micro_batch = {} does not divide batch = 20: set micro_batch to a "
-                                "divisor, or to 0",
-                                micro_batch));
+    EXPECT_EQ(
+        error_of([&] { LanguageModelling(model, options, ids); }),
+        micro_batch < 0
+            ? "micro_batch = -1: expected an integer, at least 0"
+            : fmt::format("micro_batch = {} does not divide the batch of 20: set it to a divisor, or to 0",
+                          micro_batch));
   }
 }
 
