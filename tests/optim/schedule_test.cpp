@@ -50,7 +50,6 @@ TEST(Schedule, MilestonesDecayAfterEachListedEpoch) {
   // The order is free, and an epoch listed twice counts twice.
   EXPECT_EQ(rates(Schedule({.kind = ScheduleKind::milestones, .decay = 0.5, .decay_at = {3, 1, 3}}, 8), 5),
             (std::vector<double>{8, 4, 4, 1, 1}));
-  EXPECT_EQ(Schedule({.kind = ScheduleKind::milestones}, 8).rate(1000), 8);
 }
 
 /// The rate after each of these evaluations.
