@@ -1,6 +1,6 @@
 // Batch normalisation, Ioffe & Szegedy 2015: the statistics of a batch with their gradient, and the
 // normalisation by given statistics. Running statistics: nn/layers/batch_norm.h. Next: the operator
-// BatchNormalization in autograd/operators.h.
+// BatchNormalization in autograd/operators/normalization.h.
 #pragma once
 
 #include "autograd/functions.h"

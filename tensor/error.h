@@ -1,6 +1,6 @@
 // Errors: what Rondo throws, and the functions that throw it; tensor/check_system.h has one more. Every
-// folder may include these two headers, and tensor/keys.h. There is no logging and no exit: the library throws, and a program
-// decides what to print and return.
+// folder may include these two headers, and tensor/keys.h. There is no logging and no exit: the library
+// throws, and a program decides what to print and return.
 #pragma once
 
 #include <fmt/format.h>

@@ -47,7 +47,8 @@ std::optional<Enum> value_named(std::string_view name) {
   return std::nullopt;
 }
 
-/// A number that need not be given: `none` is how a recipe writes that it is not, whatever the limits.
+/// A number that need not be given: a recipe writes `none` for "not given", even if it lies outside the
+/// limits.
 struct OptionalMember {
   std::optional<double>* member;
   double none;
@@ -58,7 +59,7 @@ using Member = std::variant<bool*, std::int64_t*, double*, std::string*, std::ve
                             std::vector<double>*, std::vector<std::string>*, OptionalMember, ChoiceMember>;
 
 /// What a key accepts: for numbers (also in lists) a range, for strings a choice, where one is given. Strings
-/// are printed, so that control characters are for those alone that can hold a file's name or a command.
+/// are printed: only file names and commands may contain control characters.
 struct Limits {
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();

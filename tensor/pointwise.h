@@ -80,7 +80,8 @@ inline void add_launchers(std::vector<PointwiseOperator>& operators,
   for (std::size_t i = 0; i < operators.size(); ++i) operators[i].cuda = of_cuda[i].cuda;
 }
 
-/// A list of operator types. Rondo's is at the end of autograd/operators.h; a program may have its own.
+/// A list of operator types. Rondo's are at the end of each file of autograd/operators/; a program may have
+/// its own.
 template <class... Ops>
 struct OperatorList {};
 

@@ -1,6 +1,8 @@
 // Language modelling as a task.
 #include "lm/tasks/language_modelling.h"
 
+#include <algorithm>
+
 #include "autograd/functions.h"
 #include "autograd/operators/arithmetic.h"
 #include "nn/regularization.h"
@@ -129,7 +131,8 @@ bool LanguageModelling::next_batch(Batch& batch) {
     batch.rate_factor =
         static_cast<double>(chunk_.steps) / static_cast<double>(options_.batches.chunks.length);
   // The host counts for batch normalisation, and fills in what is not scored.
-  if (carries_state() && model_.buffers().empty() && chunk_.scored == chunk_.steps * chunk_.streams)
+  if (carries_state() && model_.buffers().empty() && !looks_across_rows() &&
+      chunk_.scored == chunk_.steps * chunk_.streams)
     batch.kind = chunk_.steps;
   return true;
 }
@@ -149,11 +152,16 @@ std::vector<LanguageModelling::Part> LanguageModelling::parts_of(const Chunk& ch
   return parts;
 }
 
+bool LanguageModelling::looks_across_rows() const {
+  const std::vector<Cell*> cells = model_.cells();
+  return std::any_of(cells.begin(), cells.end(), [](const Cell* it) { return it->looks_across_rows(); });
+}
+
 template <class Ids, class Use>
 void LanguageModelling::forward(const Part& part, std::vector<State>& states, Ids ids, Use use) {
   // Padding ends a row, from a state that nobody reads on from, and is not scored: only statistics of the
   // batch have to know of it.
-  const bool across_rows = !model_.buffers().empty();
+  const bool across_rows = looks_across_rows();
   for (const Chunk& piece : part.pieces) {
     auto [output, after] =
         model_.forward({ids(piece), piece.steps, piece.streams, across_rows ? piece.lengths : Lengths()},

@@ -89,6 +89,8 @@ class LanguageModelling : public Task {
   void forward(const Part& part, std::vector<State>& states, Ids ids, Use use);
   /// With the penalties on activations: what gradients are taken of.
   Variable penalized(Variable loss, const LanguageModel::Output& output) const;
+  /// Whether some cell takes statistics of a batch, for which padding must be left out.
+  bool looks_across_rows() const;
   bool carries_state() const { return batches_.carries_state(); }
   void advance(std::vector<State>& states, const Chunk& chunk, int64_t step) const;
 

@@ -194,6 +194,16 @@ void add_cell(const std::string& name, CellMaker maker, std::vector<SettingsKind
               const std::string& description) {
   for (const NamedCell& cell : catalogue())
     check(name != cell.name, "[add_cell] '{}' is known already", name);
+  const std::vector<SettingsKind> known = all_kinds();
+  for (const SettingsKind& kind : settings) {
+    if (std::any_of(known.begin(), known.end(), [&](const auto& it) { return it.type == kind.type; }))
+      continue;
+    CellSettings of_known, of_new;
+    const Keys taken = keys_of(of_known);
+    for (const Key& key : kind.keys(of_new))
+      check(std::none_of(taken.begin(), taken.end(), [&](const Key& it) { return it.name == key.name; }),
+            "[add_cell] the key '{}' of '{}' is another cell's", key.name, name);
+  }
   catalogue().push_back({name, description, std::move(maker), std::move(settings)});
 }
 

@@ -22,7 +22,7 @@ std::vector<std::string> cell_names();
 struct CellTraits {
   bool cell_state = false;         // a c: zoneout of c
   bool recurrent_weights = false;  // weight drop
-  bool reads_h = false;            // dropout and zoneout of h
+  bool reads_h = false;            // recurrent dropout
   bool looks_across_rows = false;  // it takes statistics of a batch
 };
 /// Throws InputError on an unknown name.
@@ -40,7 +40,8 @@ void check_settings(const std::string& cell, const CellSettings& settings, const
 
 using CellMaker = std::function<std::unique_ptr<Cell>(Module& parent, const std::string& suffix,
                                                       const CellOptions& options)>;
-/// Makes another program's cell known to make_cell and to recipes. Throws Error if the name is taken.
+/// Makes another program's cell known to make_cell and to recipes. Throws Error if its name, or the key of a
+/// setting, is taken.
 void add_cell(const std::string& name, CellMaker maker, std::vector<SettingsKind> settings,
               const std::string& description = "");
 template <class Made>

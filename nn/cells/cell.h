@@ -179,11 +179,11 @@ class Cell : public Module {
   /// What the state consists of, "h" first, "c" second where there is one.
   virtual std::vector<StateTensor> state_tensors() const { return {{"h", hidden()}}; }
   /// Steps of the input that its projections read; the earlier ones lie in the state's "x", [B, (n - 1) I],
-  /// the step before first.
+  /// most recent step first.
   virtual int64_t window() const { return 1; }
   /// Whether a step looks across the rows of a batch, as one with statistics of the batch does.
   virtual bool looks_across_rows() const { return false; }
-  /// Whether a step reads previous.h: else noise on it has no meaning.
+  /// Whether a step reads previous.h: if not, recurrent dropout has no effect.
   virtual bool reads_h() const { return true; }
 
   bool has_cell_state() const;

@@ -1,5 +1,6 @@
 // The settings of cells: each family has a plain struct of its own beside its equations, with a table of keys
-// (tensor/keys.h). Here is what holds one of each kind without knowing any. Next: nn/cells/cell.h.
+// (tensor/keys.h). CellSettings holds one struct of each
+// type without depending on any of them. Next: nn/cells/cell.h.
 #pragma once
 
 #include <any>

@@ -4,11 +4,11 @@
 //   h_1 = F_1(h_k, x)               h_S' = S(h_S, h_1)
 //   h_2 = F_2(h_1, h_S')            h_i = F_i(h_(i-1))    for i = 3 to k
 //
-// each an LSTM (nn/cells/lstm.h) whose recurrent input is its first argument; the fast ones hand one cell
-// state c on, each to the next. h' = h_k; the state has the slow cell's h and c besides. The paper's cells
-// are layer-normalised and under zoneout; here they are plain, and zoneout acts on h_k and the fast c once a
-// step. weight_ih_fast_i, weight_hh_fast_i, bias_fast_i and weight_ih_slow, weight_hh_slow, bias_slow,
-// stacked i f g o.
+// each an LSTM (nn/cells/lstm.h): of F(a, b), a is the recurrent h and b the input; the fast ones hand one
+// cell state c on, each to the next. h' = h_k; the state has the slow cell's h and c besides. The paper's
+// cells are layer-normalised and under zoneout; here they are plain, and zoneout and a variational mask act
+// on h_k and the fast c once a step. weight_ih_fast_i, weight_hh_fast_i, bias_fast_i and weight_ih_slow,
+// weight_hh_slow, bias_slow, stacked i f g o.
 #pragma once
 
 #include <memory>

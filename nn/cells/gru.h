@@ -20,6 +20,7 @@ namespace rondo {
 template <class Join = Sum, class RecurrentInput = PreviousState>
 struct Gru : Cell {
   using Settings = SettingsOfParts<Join, RecurrentInput>;
+  static_assert(!Join::looks_across_rows, "batch normalisation is of the gates of an LSTM");
 
   Gru(Module& parent, const std::string& suffix, const CellOptions& cell_options)
       : Cell(parent, suffix, cell_options),

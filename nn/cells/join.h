@@ -23,7 +23,7 @@ namespace rondo {
 /// Gates that are stacked in the rows of W and U.
 struct StackedGates {
   GateRows rows;
-  int forget_gate = -1;  // the number of that of an LSTM, whose bias gets ForgetGateSettings::forget_bias
+  int forget_gate = -1;  // index of an LSTM's, to whose bias forget_bias is added; -1: none
 
   int64_t size() const { return sum_of(rows); }
 };
@@ -34,7 +34,9 @@ struct GateBiasSettings {
 inline Keys keys_of(GateBiasSettings& it) {
   return {{"biases", &it.biases, between(0, 2), "",
            "biases of each gate: 2 as in PyTorch (input and recurrent), 1, or 0 (as in equations (2)-(5) of "
-           "Luchetta's GRU); other cells, and the inner layers of a deep transition, always have 1"}};
+           "Luchetta's GRU); cells with multiplicative integration or batch normalisation, dt_rnn and "
+           "dts_rnn have one "
+           "in any case"}};
 }
 
 struct ForgetGateSettings {

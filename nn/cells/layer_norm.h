@@ -1,9 +1,10 @@
-// Layer normalisation as a join. Ba, Kiros & Hinton 2016, supplement (20)-(22), (27)-(29).
+// Layer normalisation as a join. Ba, Kiros & Hinton 2016, the equations of LSTM and GRU in the
+// supplement.
 //
 //   z = LN(W x; gamma_ih, bias_ih) + LN(U h; gamma_hh, bias_hh)
 //
 // in place of W x + U h + b, for the gates that are computed together: LN normalises each row over all of
-// them, as the paper prints it. Its b besides the two shifts would change nothing and is left out. An LSTM
+// them, as the paper prints it. The paper's additional b would be redundant and is left out. An LSTM
 // shows o tanh(LN(c'; gamma_c, beta_c)) and carries c' on. Gains start at 1, shifts at 0, plus the forget
 // bias.
 //
@@ -12,6 +13,8 @@
 //   r, z = s(LN(W x; gamma_ih, bias_ih) + LN(U h; gamma_hh, bias_hh))
 //   n = tanh(LN(W x; gamma_in, bias_in) + r LN(U h; gamma_hn, bias_hn))
 //   h' = z h + (1 - z) n                              z keeps the old state (the paper writes 1 - z for it)
+//
+// where _in and _hn are the last third of gamma_ih, bias_ih, gamma_hh and bias_hh.
 #pragma once
 
 #include <memory>

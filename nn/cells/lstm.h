@@ -10,6 +10,8 @@
 // autograd/operators/lstm_gates.h. Next: nn/cells/gru.h.
 #pragma once
 
+#include <type_traits>
+
 #include "autograd/operators/lstm_gates.h"
 #include "nn/cells/join.h"
 #include "nn/cells/recurrent_input.h"
@@ -28,6 +30,8 @@ State lstm_state(const Variable& z, const Variable& c) {
 template <class Join = Sum, class RecurrentInput = PreviousState, class Gates = LstmGates>
 struct Lstm : Cell {
   using Settings = SettingsOfParts<Join, RecurrentInput, ForgetGate>;
+  static_assert(!Join::normalizes_cell_state || std::is_same_v<Gates, LstmGates>,
+                "a join that normalises the cell state has the output activation of LstmGates");
 
   Lstm(Module& parent, const std::string& suffix, const CellOptions& cell_options)
       : Cell(parent, suffix, cell_options),

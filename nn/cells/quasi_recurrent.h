@@ -1,9 +1,9 @@
-// Quasi-recurrent network, fo-pooling. Bradbury, Merity, Xiong & Socher 2017, (3), (4).
+// Quasi-recurrent network, fo-pooling. Bradbury, Merity, Xiong & Socher 2017, (1), (4).
 //
 //   z, f, o of step t = sum over j < k of W_j x_(t-j) + b
 //   c' = s(f) c + (1 - s(f)) tanh(z)                  h' = s(o) c'
 //
-// No gate sees the state: all products of a sequence are k large ones. Stacked z f o: weight_ih is W_0
+// No gate sees the state: a whole sequence needs only k large products. Stacked z f o: weight_ih is W_0
 // [3H, I], weight_ih_1 is W_1. The k - 1 inputs before a chunk are part of the state.
 #pragma once
 

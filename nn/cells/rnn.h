@@ -18,6 +18,7 @@ template <class Join = Sum, class RecurrentInput = PreviousState,
           RnnActivation activation = RnnActivation::tanh>
 struct Rnn : Cell {
   using Settings = SettingsOfParts<Join, RecurrentInput>;
+  static_assert(!Join::looks_across_rows, "batch normalisation is of the gates of an LSTM");
 
   Rnn(Module& parent, const std::string& suffix, const CellOptions& cell_options)
       : Cell(parent, suffix, cell_options),

@@ -126,6 +126,10 @@ void check_regularization(const LanguageModelOptions& options) {
 
 void check_options(const LanguageModelOptions& given) {
   check_input(!given.hidden.empty() && given.layers > 0, "a model needs at least one recurrent layer");
+  const auto widths = static_cast<int64_t>(given.hidden.size());
+  check_input(widths == 1 || given.layers == 1 || given.layers == widths,
+              "model.hidden has {} widths for {} layers: give one for each, or one for all", widths,
+              given.layers);
   const LanguageModelOptions options = layer_by_layer(given);
   check_settings(options.cell, options.cell_settings, "model.");
   check_input(

@@ -139,6 +139,17 @@ void RecurrentLayer::check_state(const State& state, int64_t batch) {
                           of_state.empty() ? "none" : of_state));
 }
 
+void RecurrentLayer::check_same_parts(const State& next, const State& state) const {
+  bool same = next.others.size() == state.others.size();
+  for (size_t i = 0; same && i < next.others.size(); ++i) same = next.others[i].name == state.others[i].name;
+  if (same) return;
+  std::string given;
+  for (const State::Named& it : next.tensors())
+    given += fmt::format("{}{}", given.empty() ? "" : ", ", it.name);
+  throw Error(fmt::format("[{}] a step returned a state of {}, which are not those of state_tensors()",
+                          label_, given));
+}
+
 State RecurrentLayer::next_state(StepInputs& inputs, const State& state) {
   const RowMask valid = inputs.valid();
   State seen = state;
@@ -148,6 +159,7 @@ State RecurrentLayer::next_state(StepInputs& inputs, const State& state) {
     next = cell_->step(inputs, seen);
     next.h = select_rows(valid, zoned_out(next.h, state.h, zoneout_), state.h);
     if (next.c.defined()) next.c = select_rows(valid, zoned_out(next.c, state.c, zoneout_memory_), state.c);
+    check_same_parts(next, state);
     for (size_t i = 0; i < next.others.size(); ++i)
       next.others[i].value = select_rows(valid, next.others[i].value, state.others[i].value);
   }

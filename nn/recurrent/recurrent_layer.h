@@ -56,6 +56,8 @@ class RecurrentLayer : public Module {
 
  private:
   void check_state(const State& state, int64_t batch);
+  /// Whether a step has returned the parts that it was given.
+  void check_same_parts(const State& next, const State& state) const;
   State next_state(StepInputs& inputs, const State& state);
   Variable zoned_out(const Variable& next, const Variable& old, Dropout& zoneout) const;
 

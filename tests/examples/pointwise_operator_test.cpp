@@ -1,5 +1,5 @@
 // The pointwise operator of docs/extending.md: a formula, the function that users call, and the list of a
-// program that uses Rondo. Inside Rondo, one edits autograd/operators.h and nothing else. Next:
+// program that uses Rondo. Inside Rondo, one edits a file of autograd/operators/ and nothing else. Next:
 // tests/examples/other_operator_test.cpp.
 #include <gtest/gtest.h>
 

@@ -123,6 +123,16 @@ TEST(LanguageModel, RefusesWhatItCannotBe) {
   EXPECT_THROW(LanguageModel(options, 11), InputError);
 }
 
+struct ClashingSettings {
+  int64_t window = 1;
+};
+Keys keys_of(ClashingSettings& it) { return {{"window", &it.window}}; }
+
+struct Clashing : Rnn<> {
+  using Settings = SettingsOf<ClashingSettings>;
+  using Rnn<>::Rnn;
+};
+
 TEST(AddCell, MakesACellKnownOnce) {
   struct Mine : Rnn<> {
     using Rnn<>::Rnn;
@@ -136,6 +146,8 @@ TEST(AddCell, MakesACellKnownOnce) {
   add_cell<Mine>("mine");
   EXPECT_EQ(cell_names().back(), "mine");
   EXPECT_THROW(add_cell<Mine>("mine"), Error);
+  EXPECT_EQ(error_of([] { add_cell<Clashing>("clashing"); }),
+            "[add_cell] the key 'window' of 'clashing' is another cell's");
   LanguageModel model(small("mine"), 11);
   const auto result = model.forward({tokens({1, 2}), 2, 1}, model.initial_states(1));
   for (const real y : result.output.features.value().to_vector()) EXPECT_NEAR(y, 7, 1) << "the step of Mine";

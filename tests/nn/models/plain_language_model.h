@@ -97,7 +97,8 @@ class PlainLanguageModel {
   void add_cell(size_t layer, bool minor, int64_t units) {
     const std::string suffix = "_l" + std::to_string(layer) + (minor ? "_minor" : "");
     const bool reads_x = layer == 0 || (minor && options_.minor_input == MinorInput::embedding);
-    Part part{layer, minor, reads_x, {reads_x ? options_.embedding : options_.hidden[layer - 1], units, {}, {}}};
+    Part part{
+        layer, minor, reads_x, {reads_x ? options_.embedding : options_.hidden[layer - 1], units, {}, {}}};
     for (const auto& [name, values] : parameters_)
       if (name.starts_with("rnn.") && name.ends_with(suffix))
         part.cell.named[name.substr(4, name.size() - 4 - suffix.size())] = values;

@@ -7,6 +7,7 @@
 #include "autograd/operators/arithmetic.h"
 #include "autograd/operators/functions.h"
 #include "nn/cells/gru.h"
+#include "nn/cells/rnn.h"
 #include "tensor/allocator.h"
 #include "tests/nn/models/small_model.h"
 #include "tests/tensor/errors.h"
@@ -91,6 +92,33 @@ TEST(RecurrentStack, RefusesWhatDoesNotFit) {
             "[lstm_l1] reads 4 numbers a step, but is given 8");
   EXPECT_EQ(built({{pytorch_cell(3, 4), pytorch_cell(2, 4)}}, false),
             "[lstm_l0_minor] reads 2 numbers a step, but is given 3");
+}
+
+/// A cell that loses a part of its state when it is told to.
+struct Careless : Rnn<> {
+  using Rnn<>::Rnn;
+  static inline bool loses = false;
+  std::vector<StateTensor> state_tensors() const override { return {{"h", hidden()}, {"memory", 2}}; }
+  State step(StepInputs& x, const State& previous) override {
+    State next = Rnn<>::step(x, previous);
+    if (!loses) next.others = previous.others;
+    return next;
+  }
+};
+
+TEST(RecurrentLayer, NamesACellWhoseStepLosesAPartOfItsState) {
+  static const bool known = (add_cell<Careless>("careless"), true);
+  ASSERT_TRUE(known);
+  struct OneLayer : Module {
+    OneLayer() { finalize(1); }
+    RecurrentStack stack{*this, "rnn", {.cell = "careless", .layers = {pytorch_cell(3, 4)}}};
+  } model;
+  const auto run = [&] { model.stack(Variable(Tensor::zeros({2, 2, 3})), model.stack.initial_states(2)); };
+  EXPECT_NO_THROW(run());
+  Careless::loses = true;
+  EXPECT_EQ(error_of(run),
+            "[careless_l0] a step returned a state of h, which are not those of state_tensors()");
+  Careless::loses = false;
 }
 
 TEST(Recurrent, HasAnEffectiveValueOnlyAfterBeginChunk) {
