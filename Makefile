@@ -36,7 +36,7 @@ all: deps  ## build the program: build/bin/lm
 	@$(call configure,$(BUILD))
 	@$(call compile,$(BUILD),lm)
 
-run: all  ## train the demo on Rondo's own sources, then sample from it: about 90 seconds
+run: all  ## train the demo on Rondo's own sources, then sample from it: a minute or two
 	$(BUILD)/bin/lm train --recipe demo
 
 test: deps  ## build everything and run all tests

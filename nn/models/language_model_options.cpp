@@ -20,8 +20,7 @@ Keys keys_of(LanguageModelOptions& it) {
        {},
        "",
        "share of each recurrent layer's units that its major cell has, a minor one having the rest; one "
-       "number "
-       "serves all layers; 1: no minor cell"},
+       "number serves all layers; 1: no minor cell"},
       {"minor_input", choice(it.minor_input), {}, "", "what minor cells read"},
       {"bidirectional",
        &it.bidirectional,
