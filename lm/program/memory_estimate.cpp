@@ -16,15 +16,15 @@ namespace {
 
 /// Numbers, not bytes. Of the largest settings products are beyond 2^63: hence no integers.
 struct Sizes {
-  double P;            // parameters
-  double R = 0;        // recurrent weights
-  std::int64_t V = 0;  // symbols
-  double E;            // the embedding; one-hot: V
-  double H, widest;    // units of all recurrent layers, and of the widest
-  double G = 0;        // of a row: what the steps of all cells keep for the backward pass
-  double largest = 0;  // the same of the largest cell
-  double W;            // all output layers
-  double F;            // what the decoder sees of a row: with K experts, K latents
+  double P;              // parameters
+  double R = 0;          // weights that each step multiplies by
+  std::int64_t V = 0;    // symbols
+  double E;              // the embedding; one-hot: V
+  double H, widest;      // units of all recurrent layers, and of the widest
+  double G = 0;          // of a row: what the steps of all cells keep for the backward pass
+  double projected = 0;  // of a row: what a cell computes for all steps at once; the largest cell's
+  double W;              // all output layers
+  double F;              // what the decoder sees of a row: with K experts, K latents
   std::int64_t K;
   double decoder;  // V F / K, its weights
   bool has_minor_cells;
@@ -48,10 +48,9 @@ Sizes::Sizes(const Recipe& recipe, const LanguageModelOptions& options, const La
     if (segment.name == "embedding.weight" || segment.name == "decoder.weight") V = segment.shape.rows();
   const std::vector<Cell*> cells = model.cells();
   for (const Cell* cell : cells) {
-    const double all = to_double(cell->kept_for_backward());
-    G += all;
-    largest = std::max(largest, all);
-    for (const Recurrent* weight : cell->recurrent_weights()) R += to_double(weight->weight.shape().size());
+    G += to_double(cell->kept_for_backward());
+    projected = std::max(projected, to_double(cell->projected_width()));
+    R += to_double(cell->step_weights());
   }
   has_minor_cells = std::ssize(cells) > std::ssize(options.hidden);
   E = to_double(recipe.model.embedding > 0 ? recipe.model.embedding : V);
@@ -124,7 +123,7 @@ std::int64_t training_bytes(const Recipe& recipe, const LanguageModel& model,
   return bytes_of(weights + chunk);
 }
 
-/// 2 P + R + V F / K + N (E + largest + 2 widest + F) + B V numbers: values and gradients, which a model
+/// 2 P + R + V F / K + N (E + projected + 2 widest + F) + B V numbers: values and gradients, which a model
 /// always has; packs for forward alone; and of N rows at a time (lm/evaluation/evaluation.h) what a layer
 /// reads, computes and leaves. Nothing is kept for a backward.
 std::int64_t evaluation_bytes(const Recipe& recipe, const LanguageModel& model) {
@@ -132,7 +131,7 @@ std::int64_t evaluation_bytes(const Recipe& recipe, const LanguageModel& model) 
   const std::int64_t streams = std::max(recipe.task.eval_streams, recipe.task.final_streams);
   const std::int64_t rows = streams * std::max<std::int64_t>(1, rows_at_once / streams);
   return bytes_of(2 * it.P + it.R + it.decoder +
-                  to_double(rows) * (it.E + it.largest + 2 * it.widest + it.F) +
+                  to_double(rows) * (it.E + it.projected + 2 * it.widest + it.F) +
                   block_of(rows, it) * to_double(it.V));
 }
 

@@ -124,6 +124,21 @@ void Cell::begin_chunk() {
   for (Recurrent* recurrent : recurrents_) recurrent->begin_chunk();
 }
 
+int64_t Cell::projected_width() const {
+  int64_t width = (window() - 1) * options.input_size;
+  for (const Projection* it : projections_)
+    if (it->reads() == Projection::Reads::input) width += it->weight_shape()[0];
+  return width;
+}
+
+int64_t Cell::step_weights() const {
+  int64_t numbers = 0;
+  for (const Recurrent* it : recurrents_) numbers += it->weight.shape().size();
+  for (const Projection* it : projections_)
+    if (it->reads() == Projection::Reads::step) numbers += it->weight_shape().size();
+  return numbers;
+}
+
 namespace {
 
 /// x [T, B, I] of j steps before, j from 1 to window - 1: what was before the chunk is in `before`

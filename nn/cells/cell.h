@@ -82,6 +82,7 @@ class Projection {
 
   int64_t index() const { return index_; }
   Reads reads() const { return reads_; }
+  Shape weight_shape() const { return weight_.shape(); }
   /// [.., I] to [.., rows]; `earlier[j - 1]` is x of j steps before.
   Variable operator()(const Variable& x, const std::vector<Variable>& earlier = {}) const;
 
@@ -200,6 +201,10 @@ class Cell : public Module {
   const std::vector<Recurrent*>& recurrent_weights() const { return recurrents_; }
   /// About how many numbers a row of a step leaves for the backward pass, besides its state.
   int64_t kept_for_backward() const { return kept_for_backward_; }
+  /// Numbers of a row that project() computes before the steps, and what it copies for that.
+  int64_t projected_width() const;
+  /// Numbers of all weights that each step multiplies by.
+  int64_t step_weights() const;
   /// For the parts of a cell: a step keeps so many numbers more. Projections count themselves.
   void keeps_for_backward(int64_t numbers) { kept_for_backward_ += numbers; }
 

@@ -32,7 +32,15 @@ TEST(MemoryEstimate, OfEvaluationsIsWithinAQuarter) {
       {"train.eval_streams=20", "model.cell=mlstm"},
       {"model.hidden=300", "model.embedding=100", "model.major_ratio=0.7"},
       {"model.experts=15", "model.embedding=100", "model.tied=true"},
-      {"model.hidden=300", "model.output_layers=[200]"}};
+      {"model.hidden=300", "model.output_layers=[200]"},
+      {"model.cell=rhn", "model.biases=2"},
+      {"model.cell=fs_lstm", "model.biases=2"},
+      {"model.cell=mogrifier_lstm"},
+      {"model.cell=dt_gru"},
+      {"model.cell=bn_lstm"},
+      {"model.cell=ln_lstm", "model.biases=2"},
+      {"model.cell=sru", "model.biases=2"},
+      {"model.cell=qrnn", "model.biases=2"}};
   const int64_t V = 2000;
   std::vector<int32_t> ids;
   for (int32_t i = 0; i < 1100; ++i) ids.push_back(i * 7 % V);
@@ -44,7 +52,7 @@ TEST(MemoryEstimate, OfEvaluationsIsWithinAQuarter) {
     evaluate_ids(model, ids, {recipe.task.eval_streams, {}});
     const auto measured = static_cast<double>(memory_statistics(Device::cpu).peak_bytes - before);
     const auto estimated = static_cast<double>(evaluation_bytes(recipe, model));
-    const std::string which = settings.empty() ? recipe.name : settings.front();
+    const std::string which = fmt::format("{}", fmt::join(settings, " "));
     EXPECT_GT(measured / estimated, 0.75) << which << ": " << measured;
     EXPECT_LT(measured / estimated, 1.25) << which << ": " << measured;
   }

@@ -118,8 +118,8 @@ TEST(Recipes, OnPtbCharactersOfCellsWithoutPublishedSettingsHaveEqualSizes) {
 
 // Cells that are compared with each other at one size.
 TEST(Recipes, OnPtbCharactersForComparisonHaveEqualSizes) {
-  for (const char* name :
-       {"lstm", "gru", "mogrifier-lstm", "mogrifier-gru", "ln-lstm", "ln-gru", "rhn", "sru", "qrnn", "fs-lstm"})
+  for (const char* name : {"lstm", "gru", "mogrifier-lstm", "mogrifier-gru", "ln-lstm", "ln-gru", "rhn",
+                           "sru", "qrnn", "fs-lstm"})
     EXPECT_NEAR(static_cast<double>(parameters(std::string(name) + "-ptb-char", 50)), 350e3, 2e3) << name;
 }
 
