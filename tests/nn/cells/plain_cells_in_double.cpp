@@ -201,6 +201,20 @@ PlainState gru_reset_after(const PlainLayer& layer, const Vector& x, const Vecto
   return {next};
 }
 
+// Zhou et al. 2016.
+PlainState mgu(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector&, const Vector& kept) {
+  Vector f(layer.hidden), filtered(layer.hidden), next(layer.hidden);
+  for (int64_t j = 0; j < layer.hidden; ++j) {
+    f[j] = s(layer.Wx(0, j, x) + layer.Uh(0, j, h));
+    filtered[j] = f[j] * h[j];
+  }
+  for (int64_t j = 0; j < layer.hidden; ++j) {
+    const Number n = std::tanh(layer.Wx(1, j, x) + layer.Uh(1, j, filtered));
+    next[j] = (1.0 - f[j]) * kept[j] + f[j] * n;
+  }
+  return {next};
+}
+
 /// tanh(V_k u + b_k).
 Vector dense(const PlainLayer& layer, int64_t number, const Vector& u) {
   const Vector& b = layer["bias_" + std::to_string(number)];
@@ -409,6 +423,7 @@ const std::vector<std::pair<std::string, PlainCell>>& plain_cells() {
       {"lstm_sigmoid", of(lstm<true>)},
       {"gru", of(gru)},
       {"gru_reset_after", of(gru_reset_after)},
+      {"mgu", of(mgu)},
       {"trnn", of(trnn)},
       {"mrnn", of(mrnn)},
       {"mlstm", of(mlstm)},
