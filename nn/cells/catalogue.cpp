@@ -12,6 +12,7 @@
 #include "nn/cells/gru.h"
 #include "nn/cells/layer_norm.h"
 #include "nn/cells/lstm.h"
+#include "nn/cells/minimal_gated_unit.h"
 #include "nn/cells/mogrifier.h"
 #include "nn/cells/multiplicative.h"
 #include "nn/cells/multiplicative_integration.h"
@@ -50,6 +51,7 @@ std::vector<NamedCell>& catalogue() {
       cell<Gru<>>("gru", "gated recurrent unit, Cho et al. 2014"),
       cell<GruWithResetAfter>("gru_reset_after",
                               "the same with the reset after the product, as PyTorch and cuDNN have it"),
+      cell<MinimalGatedUnit>("mgu", "minimal gated unit, Zhou et al. 2016"),
       cell<TensorRnn>("trnn", "tensor RNN: a matrix for each symbol, Sutskever et al. 2011"),
       cell<Rnn<Sum, IntermediateState>>("mrnn", "multiplicative RNN, Sutskever et al. 2011"),
       cell<Lstm<Sum, IntermediateState>>("mlstm", "multiplicative LSTM, Krause et al. 2016"),

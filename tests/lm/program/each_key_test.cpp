@@ -329,6 +329,7 @@ std::map<std::string, EachKey::Case> EachKey::cases_of_model() {
       {"model.init_all", {"0.05"}},
       {"model.biases", {"1"}},
       {"model.forget_bias", {"1"}},
+      {"model.mgu_gate", {"mgu1", of_cell("mgu")}},
       {"model.intermediate", {"3", of_cell("mlstm")}},
       {"model.transition", {"[3]", of_cell("dt_rnn")}},
       {"model.alpha", {"2", of_cell("mi_lstm")}},

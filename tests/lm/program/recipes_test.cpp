@@ -215,6 +215,8 @@ TEST(Recipes, ContradictionsNameTheRemedy) {
     expect_contains(error({fmt::format("model.cell={}", cell), "model.biases=0"}),
                     "model.biases = 0 is for cells whose gates are sums");
   expect_contains(error({"model.biases=0", "model.forget_bias=1"}), "leave out one of them");
+  expect_contains(error({"model.biases=0", "model.cell=mgu", "model.mgu_gate=mgu3"}),
+                  "a forget gate of its bias alone");
   for (const char* cell : {"lstm", "gru_reset_after", "mgru", "dt_lstm"})
     EXPECT_NO_THROW(resolve_recipe("zaremba-small",
                                    {setting(fmt::format("model.cell={}", cell)), setting("model.biases=0")}));

@@ -20,6 +20,11 @@ const std::vector<Condition> settings = {
     {.name = "one_bias", .settings = {{"biases", {1}}}},
     {.name = "no_biases", .settings = {{"biases", {0}}}},
     {.name = "forget_bias", .settings = {{"forget_bias", {0.7}}}},
+    {.name = "mgu1", .settings = {{"mgu_gate", {1}}}},
+    {.name = "mgu1_one_bias", .settings = {{"mgu_gate", {1}}, {"biases", {1}}}},
+    {.name = "mgu1_no_biases", .settings = {{"mgu_gate", {1}}, {"biases", {0}}}},
+    {.name = "mgu2", .settings = {{"mgu_gate", {2}}}},
+    {.name = "mgu3", .settings = {{"mgu_gate", {3}}}},
     {.name = "M_as_H_zero_state", .settings = {{"intermediate", {H}}}, .zero_state = true},
     {.name = "other_M", .settings = {{"intermediate", {2}}}},
     {.name = "two_inner_layers", .settings = {{"transition", {3, 0}}}},
@@ -381,6 +386,8 @@ TEST_P(CellTest, IsChangedByEachOfItsSettings) {
       **number = static_cast<int64_t>(key.name == "biases" ? 1 : std::max<int64_t>(**number, 0) + 1);
     else if (auto* const* real_number = std::get_if<double*>(&key.member))
       **real_number += 0.25;
+    else if (const auto* choice = std::get_if<ChoiceMember>(&key.member))
+      choice->set((choice->get() + 1) % choice->names.size());
     else
       *std::get<std::vector<int64_t>*>(key.member) = {3};
     EXPECT_NE(fingerprint(GetParam(), changed), as_it_is) << key.name;

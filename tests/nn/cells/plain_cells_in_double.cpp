@@ -201,6 +201,28 @@ PlainState gru_reset_after(const PlainLayer& layer, const Vector& x, const Vecto
   return {next};
 }
 
+// Zhou et al. 2016; the variants of its gate: Heck & Salem 2017.
+PlainState mgu(const PlainLayer& layer, const Vector& x, const Vector& h, const Vector&, const Vector& kept) {
+  const auto variant = static_cast<int64_t>(layer.setting("mgu_gate", 0));  // 0: Zhou et al.
+  const int64_t units = layer.hidden;
+  Vector f(units), filtered(units), next(units);
+  for (int64_t j = 0; j < units; ++j) {
+    if (variant == 0) f[j] = s(layer.Wx(0, j, x) + layer.Uh(0, j, h));
+    if (variant == 1) f[j] = s(layer.product("weight_hh", j, h) + layer.bias("bias_f", j));
+    if (variant == 2) f[j] = s(layer.product("weight_hh", j, h));
+    if (variant == 3) f[j] = s(layer["bias_f"][j]);
+    filtered[j] = f[j] * h[j];
+  }
+  // n is behind f where both are stacked.
+  const int64_t in_W = variant == 0 ? units : 0, in_U = variant == 3 ? 0 : units;
+  for (int64_t j = 0; j < units; ++j) {
+    const Number n = std::tanh(layer.product("weight_ih", in_W + j, x) +
+                               layer.product("weight_hh", in_U + j, filtered) + layer.bias(in_W + j));
+    next[j] = (1.0 - f[j]) * kept[j] + f[j] * n;
+  }
+  return {next};
+}
+
 /// tanh(V_k u + b_k).
 Vector dense(const PlainLayer& layer, int64_t number, const Vector& u) {
   const Vector& b = layer["bias_" + std::to_string(number)];
@@ -409,6 +431,7 @@ const std::vector<std::pair<std::string, PlainCell>>& plain_cells() {
       {"lstm_sigmoid", of(lstm<true>)},
       {"gru", of(gru)},
       {"gru_reset_after", of(gru_reset_after)},
+      {"mgu", of(mgu)},
       {"trnn", of(trnn)},
       {"mrnn", of(mrnn)},
       {"mlstm", of(mlstm)},

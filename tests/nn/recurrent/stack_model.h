@@ -21,7 +21,8 @@ namespace rondo {
 /// How a stack of two layers is built and run.
 struct Condition {
   std::string name;
-  // Of cells that have a setting of the name; a list gets one more number, H, where its last is 0.
+  // Of cells that have a setting of the name; a list gets one more number, H, where its last is 0; a choice
+  // is given by its number.
   std::map<std::string, std::vector<double>> settings{};
   int64_t input = 4;  // I
   bool bidirectional = false;
@@ -105,6 +106,8 @@ struct StackModel : Module {
         **number = static_cast<int64_t>(given->second.at(0));
       } else if (auto* const* real_number = std::get_if<double*>(&key.member)) {
         **real_number = given->second.at(0);
+      } else if (const auto* choice = std::get_if<ChoiceMember>(&key.member)) {
+        choice->set(static_cast<size_t>(given->second.at(0)));
       } else {
         auto& list = *std::get<std::vector<int64_t>*>(key.member);
         for (const double it : given->second) list.push_back(it == 0 ? hidden : static_cast<int64_t>(it));
