@@ -30,6 +30,14 @@ struct Initializer {
   double mean = 0;
 
   void fill(const Tensor& to, RandomKey key) const;
+  /// The same with `value` added to rows [from, to).
+  Initializer with_offset(double value, int64_t from, int64_t to) const {
+    Initializer result = *this;
+    result.offset = value;
+    result.offset_from = from;
+    result.offset_to = to;
+    return result;
+  }
   /// For a weight whose rows are the stacked gates of a cell, so many each: orthogonal gate by gate.
   Initializer per_gate(std::vector<int64_t> rows) const {
     Initializer result = *this;

@@ -8,11 +8,7 @@ namespace {
 
 /// 0, plus the forget bias.
 Initializer bias_of(const Cell& cell, int64_t units) {
-  Initializer initializer = constant_values(0);
-  initializer.offset = cell.settings<ForgetGateSettings>().forget_bias;
-  initializer.offset_from = units;
-  initializer.offset_to = 2 * units;
-  return initializer;
+  return constant_values(0).with_offset(cell.settings<ForgetGateSettings>().forget_bias, units, 2 * units);
 }
 
 }  // namespace

@@ -7,10 +7,9 @@ GateBiases::GateBiases(Cell& cell, const StackedGates& gates, int64_t count, con
   check_input(0 <= count && count <= 2, "a gate has no bias, one or two (model.biases), not {}", count);
   Initializer of_input = initializer;
   if (gates.forget_gate >= 0) {
-    of_input.offset = cell.settings<ForgetGateSettings>().forget_bias;
     const auto gate = gates.rows.begin() + gates.forget_gate;
-    of_input.offset_from = sum_of({gates.rows.begin(), gate});
-    of_input.offset_to = of_input.offset_from + *gate;
+    const int64_t first = sum_of({gates.rows.begin(), gate});
+    of_input = initializer.with_offset(cell.settings<ForgetGateSettings>().forget_bias, first, first + *gate);
     check_input(count > 0 || of_input.offset == 0,
                 "model.forget_bias = {} is added to a bias, which model.biases = 0 leaves out: leave out one "
                 "of them",

@@ -8,10 +8,7 @@ namespace rondo {
 
 std::vector<std::unique_ptr<Parameter>> RecurrentHighwayNetwork::biases_of_layers() {
   const auto& [depth, transform_bias] = settings<RecurrentHighwaySettings>();
-  Initializer initializer = constant_values(0);
-  initializer.offset = transform_bias;
-  initializer.offset_from = hidden();
-  initializer.offset_to = 2 * hidden();
+  const Initializer initializer = constant_values(0).with_offset(transform_bias, hidden(), 2 * hidden());
   std::vector<std::unique_ptr<Parameter>> biases;
   for (int64_t l = 1; l <= depth; ++l)
     biases.push_back(

@@ -3,46 +3,59 @@
 // faster.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "autograd/functions.h"
 #include "autograd/gradient_check.h"
 #include "autograd/operators.h"
+#include "nn/cells/catalogue.h"
 #include "nn/cells/join.h"
 
 using namespace rondo;
 
 namespace {
 
-/// The minimal gated unit, Zhou et al. 2016: f = s(W x + U h + b), n = tanh(W x + U (f h) + b), h' = (1 - f)
-/// h + f n.
-struct MinimalGatedUnit : Cell {
-  using Settings = SettingsOf<GateBiasSettings>;
+/// What an update-gate RNN may be set to.
+struct UpdateGateSettings {
+  double update_bias = 0;
+};
+inline Keys keys_of(UpdateGateSettings& it) {
+  return {{"update_bias", &it.update_bias, {}, "", "initial bias of the gate that keeps the state"}};
+}
 
-  MinimalGatedUnit(Module& parent, const std::string& suffix, const CellOptions& cell_options)
+/// The update-gate RNN (UGRNN), Collins, Sohl-Dickstein & Sussillo 2017: g = s(W x + U h + b),
+/// c = tanh(W x + U h + b), h' = g h + (1 - g) c.
+struct UpdateGateRnn : Cell {
+  using Settings = SettingsOf<UpdateGateSettings>;
+
+  UpdateGateRnn(Module& parent, const std::string& suffix, const CellOptions& cell_options)
       : Cell(parent, suffix, cell_options),
-        biases(*this, {gates}),
-        z(*this, "weight_ih", gates, biases.all()),
+        b(*this, "bias", {2 * hidden()}, initial_bias()),
+        W(*this, "weight_ih", gates, {&b}),
         U(*this, "weight_hh", gates, hidden()) {}
 
   State step(StepInputs& x, const State& previous) override {
-    const int64_t H = hidden();
-    const Variable& h = previous.h;
-    const Variable f = sigmoid(add_linear(x[z].slice_columns(0, H), h, U.rows(0, H)));
-    const Variable n = tanh(add_linear(x[z].slice_columns(H, 2 * H), f * h, U.rows(H, 2 * H)));
-    return {previous.h_unmasked() + f * (n - previous.h_unmasked())};
+    const std::vector<Variable> gate = split(add_linear(x.take(W), previous.h, U), gates);
+    const Variable g = sigmoid(gate[0]), c = tanh(gate[1]);
+    return {c + g * (previous.h_unmasked() - c)};
   }
 
-  const GateRows gates = GateRows(2, hidden());  // f, n
-  GateBiases biases;
-  Projection z;
+  Initializer initial_bias() const {
+    const double update_bias = settings<UpdateGateSettings>().update_bias;
+    return options.biases.with_offset(update_bias, 0, hidden());
+  }
+
+  const GateRows gates = GateRows(2, hidden());  // g, c
+  Parameter b;
+  Projection W;
   Recurrent U;
 };
 
 /// A model that is one such cell with one unit and one input.
 struct OneUnit : Module {
   OneUnit() { finalize(1); }
-  MinimalGatedUnit cell{*this, "_l0", pytorch_cell(1, 1)};
+  UpdateGateRnn cell{*this, "_l0", pytorch_cell(1, 1)};
 
   /// The state after each of three steps.
   std::vector<Variable> run(const Variable& x) {
@@ -62,23 +75,36 @@ const std::vector<real> numbers = {0.5, -1, 2};
 
 TEST(ExampleCell, ComputesItsEquations) {
   OneUnit model;
-  std::vector<real> b_ih, b_hh, W, U;
-  for (const Segment& segment : model.segments()) {
-    const std::vector<real> values = part_of(model.values(), segment).to_vector();
-    if (segment.name == "bias_ih_l0") b_ih = values;
-    if (segment.name == "bias_hh_l0") b_hh = values;
-    if (segment.name == "weight_ih_l0") W = values;
-    if (segment.name == "weight_hh_l0") U = values;
-  }
-  ASSERT_EQ(b_ih.size() + b_hh.size() + W.size() + U.size(), 8u);
+  const auto values_of = [&](const std::string& name) {
+    for (const Segment& segment : model.segments())
+      if (segment.name == name) return part_of(model.values(), segment).to_vector();
+    return std::vector<real>();
+  };
+  const std::vector<real> b = values_of("bias_l0"), W = values_of("weight_ih_l0"),
+                          U = values_of("weight_hh_l0");
+  ASSERT_EQ(b.size() + W.size() + U.size(), 6u);
   const auto states = model.run(Tensor::from(numbers, {3, 1, 1}));
   double h = 0;
   for (std::size_t t = 0; t < 3; ++t) {
-    const double f = 1 / (1 + std::exp(-(W[0] * numbers[t] + b_ih[0] + b_hh[0] + U[0] * h)));
-    const double n = std::tanh(W[1] * numbers[t] + b_ih[1] + b_hh[1] + U[1] * f * h);
-    h = (1 - f) * h + f * n;
+    const double g = 1 / (1 + std::exp(-(W[0] * numbers[t] + U[0] * h + b[0])));
+    const double c = std::tanh(W[1] * numbers[t] + U[1] * h + b[1]);
+    h = g * h + (1 - g) * c;
     EXPECT_NEAR(states[t].value().item(), h, 1e-6) << "step " << t;
   }
+}
+
+TEST(ExampleCell, TakesItsSettingFromRecipes) {
+  add_cell<UpdateGateRnn>("ugrnn", "update-gate RNN, Collins et al. 2017");
+  CellOptions options = pytorch_cell(1, 1);
+  options.biases = constant_values(0.5);
+  for (const Key& key : keys_of(options.settings, "ugrnn")) *std::get<double*>(key.member) = 2;
+  Module root;
+  const auto made = make_cell("ugrnn", root, "", options);
+  root.finalize(1);
+  const auto bias = std::find_if(root.segments().begin(), root.segments().end(),
+                                 [](const Segment& it) { return it.name == "bias"; });
+  ASSERT_NE(bias, root.segments().end());
+  EXPECT_EQ(part_of(root.values(), *bias).to_vector(), (std::vector<real>{2.5, 0.5}));
 }
 
 // Its gate keeps the state itself, not what a variational mask leaves of it.
@@ -90,7 +116,7 @@ TEST(ExampleCell, KeepsWhatAMaskHides) {
     std::vector<StepInputs> inputs = model.cell.project(Tensor::from({-2}, {1, 1, 1}));
     return model.cell.step(inputs[0], state).h.value().item();
   };
-  // Where the recurrent weights see 0, only what is kept tells the two apart: (1 - f) 0.75.
+  // Where the recurrent weights see 0, only what is kept tells the two apart: g 0.75.
   const double with = next({hidden, {}, {}, 0, h}), without = next({hidden, {}, {}, 0, hidden});
   EXPECT_GT(with - without, 0.05);
   EXPECT_LT(with - without, 0.75);

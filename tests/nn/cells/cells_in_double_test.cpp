@@ -86,7 +86,7 @@ bool suits(const std::string& cell, const Condition& condition) {
   for (const auto& [name, values] : condition.settings) {
     const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& it) { return it.name == name; });
     if (found == keys.end()) return false;
-    if (name == "biases") *std::get<int64_t*>(found->member) = static_cast<int64_t>(values[0]);
+    set_key(*found, values, H);
   }
   try {
     check_settings(cell, its, "");
@@ -388,6 +388,8 @@ TEST_P(CellTest, IsChangedByEachOfItsSettings) {
       **real_number += 0.25;
     else if (const auto* choice = std::get_if<ChoiceMember>(&key.member))
       choice->set((choice->get() + 1) % choice->names.size());
+    else if (auto* const* flag = std::get_if<bool*>(&key.member))
+      **flag = !**flag;
     else
       *std::get<std::vector<int64_t>*>(key.member) = {3};
     EXPECT_NE(fingerprint(GetParam(), changed), as_it_is) << key.name;

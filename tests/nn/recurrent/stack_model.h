@@ -21,8 +21,7 @@ namespace rondo {
 /// How a stack of two layers is built and run.
 struct Condition {
   std::string name;
-  // Of cells that have a setting of the name; a list gets one more number, H, where its last is 0; a choice
-  // is given by its number.
+  // By key, for cells that have it: see set_key().
   std::map<std::string, std::vector<double>> settings{};
   int64_t input = 4;  // I
   bool bidirectional = false;
@@ -33,6 +32,23 @@ struct Condition {
   RecurrentRegularization noise{};
   bool training = false;
 };
+
+/// Sets a key to numbers: a choice to the one of this number, a list with `hidden` for each 0.
+inline void set_key(const Key& key, const std::vector<double>& values, int64_t hidden) {
+  if (auto* const* number = std::get_if<int64_t*>(&key.member)) {
+    **number = static_cast<int64_t>(values.at(0));
+  } else if (auto* const* real_number = std::get_if<double*>(&key.member)) {
+    **real_number = values.at(0);
+  } else if (auto* const* flag = std::get_if<bool*>(&key.member)) {
+    **flag = values.at(0) != 0;
+  } else if (const auto* choice = std::get_if<ChoiceMember>(&key.member)) {
+    choice->set(static_cast<size_t>(values.at(0)));
+  } else if (auto* const* list = std::get_if<std::vector<int64_t>*>(&key.member)) {
+    for (const double it : values) (*list)->push_back(it == 0 ? hidden : static_cast<int64_t>(it));
+  } else {
+    FAIL() << key.name << " is of a type that set_key() does not know yet";
+  }
+}
 
 struct StackModel : Module {
   static constexpr int64_t T = 5, B = 3, H = 5;
@@ -101,17 +117,7 @@ struct StackModel : Module {
     CellOptions options = pytorch_cell(input, hidden);
     for (const Key& key : keys_of(options.settings)) {
       const auto given = how.settings.find(key.name);
-      if (given == how.settings.end()) continue;
-      if (auto* const* number = std::get_if<int64_t*>(&key.member)) {
-        **number = static_cast<int64_t>(given->second.at(0));
-      } else if (auto* const* real_number = std::get_if<double*>(&key.member)) {
-        **real_number = given->second.at(0);
-      } else if (const auto* choice = std::get_if<ChoiceMember>(&key.member)) {
-        choice->set(static_cast<size_t>(given->second.at(0)));
-      } else {
-        auto& list = *std::get<std::vector<int64_t>*>(key.member);
-        for (const double it : given->second) list.push_back(it == 0 ? hidden : static_cast<int64_t>(it));
-      }
+      if (given != how.settings.end()) set_key(key, given->second, hidden);
     }
     return options;
   }
