@@ -1,40 +1,22 @@
-// Optimizers: an update (optim/updates.h) with its settings, its state and the number of steps taken. They
-// work on the flat buffers of a model, `make_optimizer(options, model.values(), model.gradients())`, and know
-// no modules. Clipping: optim/clipping.h. Learning rates over time: optim/schedule.h.
+// Optimizers: an update (optim/updates.h) with its settings (optim/optimizer_options.h), its state and the
+// number of steps taken. They work on the flat buffers of a model, `make_optimizer(options, model.values(),
+// model.gradients())`, and know no modules. Clipping: optim/clipping.h. Learning rates over time:
+// optim/schedule.h.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "optim/optimizer_options.h"
 #include "optim/step_control.h"
-#include "tensor/keys.h"
 #include "tensor/state.h"
 
 namespace rondo {
-
-enum class OptimizerKind { sgd, adam, adamw, rmsprop };
-inline std::vector<std::string> names_of(OptimizerKind) { return {"sgd", "adam", "adamw", "rmsprop"}; }
-
-/// Settings under PyTorch's names. What an optimizer's formula lacks must be left at its default.
-struct OptimizerOptions {
-  OptimizerKind kind = OptimizerKind::adam;
-  std::optional<double> learning_rate{};  // none: default_learning_rate(kind)
-  double momentum = 0;                    // sgd
-  double beta1 = 0.9, beta2 = 0.999;      // adam, adamw
-  double epsilon = 1e-8;                  // adam, adamw, rmsprop
-  double alpha = 0.99;                    // rmsprop
-  double weight_decay = 0;                // added to the gradient (an L2 penalty); adamw: decoupled
-};
-Keys keys_of(OptimizerOptions& options);
-/// InputError for a setting out of range, one that the optimizer does not have, and a learning rate that
-/// belongs to another optimizer.
-void check_options(const OptimizerOptions& options);
 
 /// A flat vector with one number, at least `least`, for each of the model's values.
 struct NamedTensor {
@@ -42,6 +24,8 @@ struct NamedTensor {
   Tensor tensor;
   real least = std::numeric_limits<real>::lowest();
 };
+
+struct StateVector;  // optim/updates.h
 
 class Optimizer {
  public:
@@ -74,9 +58,8 @@ class Optimizer {
   void load(const StateReader& from, const std::vector<Segment>& segments);
 
  protected:
-  /// `state` has no memory allocated yet.
   Optimizer(const OptimizerOptions& options, const Tensor& values, const Tensor& gradients,
-            std::vector<NamedTensor> state);
+            std::span<const StateVector> state);
 
   const OptimizerOptions& options() const { return options_; }
   /// The numbers of the formula at this rate; steps() already includes the step.
@@ -96,8 +79,5 @@ class Optimizer {
 /// An optimizer over flat buffers of one size; its state starts at zero. InputErrors of check_options().
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, const Tensor& values,
                                           const Tensor& gradients);
-
-/// A rate that is a fair first try for a recurrent language model.
-double default_learning_rate(OptimizerKind kind);
 
 }  // namespace rondo

@@ -1,12 +1,19 @@
 // The updates of the optimizers: each a struct whose body is one element's formula, and the list at the end.
 // An update runs over the flat buffers of all parameters at once: inputs are the values p, the gradients g
-// and the optimizer's state; outputs are the new values and the new state, written over the old ones. To add
-// an optimizer, write its update here and put it on the list; its name, its settings and its class are in
-// optim/optimizer.h and optimizer.cpp. The loops: tensor/pointwise_kernels.h. The flat buffers are padded
-// with zeros between parameters and between their rows: an update of zeros must give zeros. Other passes over
-// such buffers are on the list as well: the average of weights, and the steps of dynamic evaluation.
+// and the optimizer's state; outputs are the new values and the new state, written over the old ones. That of
+// an optimizer says which options it serves, what state it has, and its numbers for a step. To add one, write
+// it here and put it on the list; its name and its settings are in optim/optimizer_options.h. The loops:
+// tensor/pointwise_kernels.h. The flat buffers are padded with zeros between parameters and between their
+// rows: an update of zeros must give zeros. Other passes over such buffers are on the list as well: the
+// average of weights, and the steps of dynamic evaluation.
 #pragma once
 
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "optim/optimizer_options.h"
 #include "optim/step_control.h"
 #include "tensor/backend.h"
 #include "tensor/dual.h"
@@ -15,11 +22,24 @@
 
 namespace rondo {
 
+/// A part of an optimizer's state: one number, at least `least`, for each value; 0 before the first step.
+struct StateVector {
+  const char* name;
+  real least = std::numeric_limits<real>::lowest();
+};
+
+inline real to_real(double x) { return static_cast<real>(x); }
+
 /// Stochastic gradient descent with an L2 penalty. Robbins & Monro 1951.
 struct SgdUpdate {
   static constexpr auto name = "sgd_update";
   static constexpr auto equation = "p' = p - rate (g + decay p)";
   real learning_rate = 1, weight_decay = 0;
+  static constexpr std::array<StateVector, 0> state{};
+  static bool serves(const OptimizerOptions& it) { return it.kind == OptimizerKind::sgd && it.momentum == 0; }
+  static SgdUpdate of(const OptimizerOptions& it, double learning_rate, int64_t) {
+    return {.learning_rate = to_real(learning_rate), .weight_decay = to_real(it.weight_decay)};
+  }
   HD auto operator()(auto p, auto g) const { return p - learning_rate * (g + weight_decay * p); }
 };
 
@@ -29,6 +49,13 @@ struct MomentumUpdate {
   static constexpr auto name = "momentum_update";
   static constexpr auto equation = "m' = mu m + g + decay p; p' = p - rate m'";
   real learning_rate = 1, momentum = 0.9, weight_decay = 0;
+  static constexpr std::array<StateVector, 1> state{{{"momentum"}}};
+  static bool serves(const OptimizerOptions& it) { return it.kind == OptimizerKind::sgd && it.momentum > 0; }
+  static MomentumUpdate of(const OptimizerOptions& it, double learning_rate, int64_t) {
+    return {.learning_rate = to_real(learning_rate),
+            .momentum = to_real(it.momentum),
+            .weight_decay = to_real(it.weight_decay)};
+  }
   HD auto operator()(auto p, auto g, auto m) const {
     auto next = momentum * m + (g + weight_decay * p);
     return outputs(p - learning_rate * next, next);
@@ -48,6 +75,17 @@ struct AdamUpdate {
   real first_rate = 0.1;                   // 1 - b1
   real second_rate = 0.001;                // 1 - b2
   real epsilon = 1e-8, weight_decay = 0;
+  static constexpr std::array<StateVector, 2> state{{{"first_moment"}, {"second_moment", 0}}};
+  static bool serves(const OptimizerOptions& it) { return it.kind == OptimizerKind::adam; }
+  static AdamUpdate of(const OptimizerOptions& it, double learning_rate, int64_t steps) {
+    const double t = static_cast<double>(steps);
+    return {.step_size = to_real(learning_rate / (1 - std::pow(it.beta1, t))),
+            .root_of_correction = to_real(std::sqrt(1 - std::pow(it.beta2, t))),
+            .first_rate = to_real(1 - it.beta1),
+            .second_rate = to_real(1 - it.beta2),
+            .epsilon = to_real(it.epsilon),
+            .weight_decay = to_real(it.weight_decay)};
+  }
   HD auto operator()(auto p, auto g, auto m, auto v) const {
     auto d = g + weight_decay * p;
     auto next_m = m + first_rate * (d - m);
@@ -63,6 +101,14 @@ struct AdamWUpdate {
   static constexpr Domain domain = AdamUpdate::domain;
   real kept = 1;  // 1 - rate * decay
   AdamUpdate adam;
+  static constexpr auto state = AdamUpdate::state;
+  static bool serves(const OptimizerOptions& it) { return it.kind == OptimizerKind::adamw; }
+  static AdamWUpdate of(const OptimizerOptions& it, double learning_rate, int64_t steps) {
+    AdamWUpdate update{.kept = to_real(1 - learning_rate * it.weight_decay),
+                       .adam = AdamUpdate::of(it, learning_rate, steps)};
+    update.adam.weight_decay = 0;
+    return update;
+  }
   HD auto operator()(auto p, auto g, auto m, auto v) const { return adam(kept * p, g, m, v); }
 };
 
@@ -76,6 +122,14 @@ struct RmspropUpdate {
   real learning_rate = 1;
   real square_rate = 0.01;  // 1 - alpha
   real epsilon = 1e-8, weight_decay = 0;
+  static constexpr std::array<StateVector, 1> state{{{"mean_square", 0}}};
+  static bool serves(const OptimizerOptions& it) { return it.kind == OptimizerKind::rmsprop; }
+  static RmspropUpdate of(const OptimizerOptions& it, double learning_rate, int64_t) {
+    return {.learning_rate = to_real(learning_rate),
+            .square_rate = to_real(1 - it.alpha),
+            .epsilon = to_real(it.epsilon),
+            .weight_decay = to_real(it.weight_decay)};
+  }
   HD auto operator()(auto p, auto g, auto v) const {
     auto d = g + weight_decay * p;
     auto next_v = v + square_rate * (d * d - v);
@@ -148,9 +202,15 @@ struct Launched {
   HD bool stopped() const { return control.stop.now() != 0; }
 };
 
+/// The updates of the optimizers.
+using OptimizerUpdates = OperatorList<SgdUpdate, MomentumUpdate, AdamUpdate, AdamWUpdate, RmspropUpdate>;
+
+template <class... Update>
+constexpr OperatorList<Launched<Update>...> launched(OperatorList<Update...>) {
+  return {};
+}
 /// The list. Only optim/apply_update.h launches it; nothing here is recorded by autograd.
-using Updates = OperatorList<Launched<SgdUpdate>, Launched<MomentumUpdate>, Launched<AdamUpdate>,
-                             Launched<AdamWUpdate>, Launched<RmspropUpdate>, Launched<AverageUpdate>,
-                             Launched<Exchange>, Launched<DynamicUpdate>, Launched<SquaresUpdate>>;
+using Updates = decltype(launched(
+    JoinedLists<OptimizerUpdates, OperatorList<AverageUpdate, Exchange, DynamicUpdate, SquaresUpdate>>{}));
 
 }  // namespace rondo

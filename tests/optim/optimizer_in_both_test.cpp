@@ -245,9 +245,9 @@ TEST_P(OfEachOptimizer, ContinuesExactlyFromItsSavedState) {
 
 TEST_P(OfEachOptimizer, HasADefaultLearningRate) {
   const Tensor values = Tensor::zeros({4}), gradients = Tensor::zeros({4});
-  EXPECT_GT(default_learning_rate(GetParam()), 0);
+  EXPECT_GT(traits_of(GetParam()).learning_rate, 0);
   EXPECT_EQ(make_optimizer({.kind = GetParam()}, values, gradients)->learning_rate(),
-            default_learning_rate(GetParam()));
+            traits_of(GetParam()).learning_rate);
   EXPECT_EQ(make_optimizer({.kind = GetParam(), .learning_rate = 0.25}, values, gradients)->learning_rate(),
             0.25);
 }

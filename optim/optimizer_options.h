@@ -1,0 +1,74 @@
+// The settings of the optimizers, and their keys. What each computes: optim/updates.h. To add an optimizer,
+// name it here, with its settings, and write its update there.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tensor/keys.h"
+
+namespace rondo {
+
+enum class OptimizerKind { sgd, adam, adamw, rmsprop };
+inline std::vector<std::string> names_of(OptimizerKind) { return {"sgd", "adam", "adamw", "rmsprop"}; }
+
+/// Settings under PyTorch's names. What an optimizer's formula lacks must be left at its default.
+struct OptimizerOptions {
+  OptimizerKind kind = OptimizerKind::adam;
+  std::optional<double> learning_rate{};  // none: the default of traits_of(kind)
+  double momentum = 0;                    // sgd
+  double beta1 = 0.9, beta2 = 0.999;      // adam, adamw
+  double epsilon = 1e-8;                  // adam, adamw, rmsprop
+  double alpha = 0.99;                    // rmsprop
+  double weight_decay = 0;                // added to the gradient (an L2 penalty); adamw: decoupled
+};
+
+/// A learning rate that is a fair first try for a recurrent language model, and the settings that not all
+/// optimizers have.
+struct OptimizerTraits {
+  double learning_rate;
+  std::vector<std::string> settings;
+};
+/// The rates: SGD's from Zaremba et al. 2014 (with clipping), Adam's from Kingma & Ba 2015, RMSprop's from
+/// Karpathy's char-rnn.
+inline OptimizerTraits traits_of(OptimizerKind kind) {
+  switch (kind) {
+    case OptimizerKind::sgd:
+      return {1, {"momentum"}};
+    case OptimizerKind::adam:
+    case OptimizerKind::adamw:
+      return {0.001, {"beta1", "beta2", "epsilon"}};
+    case OptimizerKind::rmsprop:
+      return {0.002, {"alpha", "epsilon"}};
+  }
+  return {};
+}
+/// The optimizers that have a setting of their own, "adam or adamw"; empty: all have it.
+std::string optimizers_with(const std::string& setting);
+
+inline Keys keys_of(OptimizerOptions& options) {
+  const auto of = [](const std::string& setting) { return "of " + optimizers_with(setting); };
+  return {
+      {"optimizer", choice(options.kind), {}, "", "how weights are updated"},
+      {"learning_rate", OptionalMember{&options.learning_rate, 0}, at_least(0), "",
+       "0: the optimizer's own default"},
+      {"momentum", &options.momentum, any_rate(), "", of("momentum")},
+      {"beta1", &options.beta1, any_rate(), "",
+       of("beta1") + ": share of the mean of gradients that a step keeps"},
+      {"beta2", &options.beta2, any_rate(), "", "the same, of the mean of their squares"},
+      // Zero would divide the zeros of pads and of parameters without gradients by zero.
+      {"epsilon", &options.epsilon, at_least(1e-20), "",
+       of("epsilon") + ": added to the root of the mean of squares that divides the gradient"},
+      {"alpha", &options.alpha, any_rate(), "",
+       of("alpha") + ": share of the mean of squares that a step keeps"},
+      {"weight_decay", &options.weight_decay, at_least(0), "", "L2 penalty; adamw: decoupled"},
+  };
+}
+
+/// InputError for a setting out of range, one that the optimizer does not have, and a learning rate that
+/// belongs to another optimizer.
+void check_options(const OptimizerOptions& options);
+
+}  // namespace rondo
