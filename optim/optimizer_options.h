@@ -11,8 +11,10 @@
 
 namespace rondo {
 
-enum class OptimizerKind { sgd, adam, adamw, rmsprop };
-inline std::vector<std::string> names_of(OptimizerKind) { return {"sgd", "adam", "adamw", "rmsprop"}; }
+enum class OptimizerKind { sgd, adam, adamw, rmsprop, adagrad };
+inline std::vector<std::string> names_of(OptimizerKind) {
+  return {"sgd", "adam", "adamw", "rmsprop", "adagrad"};
+}
 
 /// Settings under PyTorch's names. What an optimizer's formula lacks must be left at its default.
 struct OptimizerOptions {
@@ -20,8 +22,9 @@ struct OptimizerOptions {
   std::optional<double> learning_rate{};  // none: the default of traits_of(kind)
   double momentum = 0;                    // sgd
   double beta1 = 0.9, beta2 = 0.999;      // adam, adamw
-  double epsilon = 1e-8;                  // adam, adamw, rmsprop
+  double epsilon = 1e-8;                  // adam, adamw, rmsprop, adagrad
   double alpha = 0.99;                    // rmsprop
+  double initial_squares = 0;             // adagrad
   double weight_decay = 0;                // added to the gradient (an L2 penalty); adamw: decoupled
 };
 
@@ -32,7 +35,8 @@ struct OptimizerTraits {
   std::vector<std::string> settings;
 };
 /// The rates: SGD's from Zaremba et al. 2014 (with clipping), Adam's from Kingma & Ba 2015, RMSprop's from
-/// Karpathy's char-rnn.
+/// Karpathy's char-rnn, AdaGrad's from Grave et al. 2017 (Improving Neural Language Models with a Continuous
+/// Cache).
 inline OptimizerTraits traits_of(OptimizerKind kind) {
   switch (kind) {
     case OptimizerKind::sgd:
@@ -42,6 +46,8 @@ inline OptimizerTraits traits_of(OptimizerKind kind) {
       return {0.001, {"beta1", "beta2", "epsilon"}};
     case OptimizerKind::rmsprop:
       return {0.002, {"alpha", "epsilon"}};
+    case OptimizerKind::adagrad:
+      return {0.2, {"epsilon", "initial_squares"}};
   }
   return {};
 }
@@ -63,6 +69,8 @@ inline Keys keys_of(OptimizerOptions& options) {
        of("epsilon") + ": added to the root of the mean of squares that divides the gradient"},
       {"alpha", &options.alpha, any_rate(), "",
        of("alpha") + ": share of the mean of squares that a step keeps"},
+      {"initial_squares", &options.initial_squares, at_least(0), "",
+       of("initial_squares") + ": the sum of squares of the gradient before the first step"},
       {"weight_decay", &options.weight_decay, at_least(0), "", "L2 penalty; adamw: decoupled"},
   };
 }

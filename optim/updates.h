@@ -137,6 +137,31 @@ struct RmspropUpdate {
   }
 };
 
+/// Duchi, Hazan & Singer 2011, figure 1 with diagonal matrices, with an L2 penalty; epsilon is their delta.
+/// The state counts from zero, so that a sum that starts above zero is added in the formula.
+struct AdagradUpdate {
+  static constexpr auto name = "adagrad_update";
+  static constexpr auto equation =
+      "d = g + decay p; s' = s + d d; p' = p - rate d / (sqrt(initial + s') + epsilon)";
+  static constexpr Domain domain{0.1, 2};  // s is not negative
+  real learning_rate = 1;
+  real initial_squares = 0;
+  real epsilon = 1e-8, weight_decay = 0;
+  static constexpr std::array<StateVector, 1> state{{{"sum_of_squares", 0}}};
+  static bool serves(const OptimizerOptions& it) { return it.kind == OptimizerKind::adagrad; }
+  static AdagradUpdate of(const OptimizerOptions& it, double learning_rate, int64_t) {
+    return {.learning_rate = to_real(learning_rate),
+            .initial_squares = to_real(it.initial_squares),
+            .epsilon = to_real(it.epsilon),
+            .weight_decay = to_real(it.weight_decay)};
+  }
+  HD auto operator()(auto p, auto g, auto s) const {
+    auto d = g + weight_decay * p;
+    auto next_s = s + d * d;
+    return outputs(p - learning_rate * d / (sqrt(initial_squares + next_s) + epsilon), next_s);
+  }
+};
+
 /// Dynamic evaluation, Krause et al. 2018: RMSprop with mean squares that are known in advance, and a decay
 /// towards the trained values, faster where gradients are large but never beyond them. The same pass sets the
 /// gradient to zero for the next step.
@@ -203,7 +228,8 @@ struct Launched {
 };
 
 /// The updates of the optimizers.
-using OptimizerUpdates = OperatorList<SgdUpdate, MomentumUpdate, AdamUpdate, AdamWUpdate, RmspropUpdate>;
+using OptimizerUpdates =
+    OperatorList<SgdUpdate, MomentumUpdate, AdamUpdate, AdamWUpdate, RmspropUpdate, AdagradUpdate>;
 
 template <class... Update>
 constexpr OperatorList<Launched<Update>...> launched(OperatorList<Update...>) {

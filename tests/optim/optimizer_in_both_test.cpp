@@ -124,6 +124,9 @@ struct PlainOptimizer {
     } else if (it.kind == OptimizerKind::rmsprop) {
       v = it.alpha * v + (1 - it.alpha) * g * g;
       p -= rate * g / (std::sqrt(v) + it.epsilon);
+    } else if (it.kind == OptimizerKind::adagrad) {
+      v = (t == 1 ? it.initial_squares : v) + g * g;
+      p -= rate * g / (std::sqrt(v) + it.epsilon);
     } else {
       m = it.beta1 * m + (1 - it.beta1) * g;
       v = it.beta2 * v + (1 - it.beta2) * g * g;
@@ -135,15 +138,17 @@ struct PlainOptimizer {
 };
 
 TEST_P(OfEachOptimizer, FollowsThePlainLoop) {
-  const bool sgd = GetParam() == OptimizerKind::sgd, rmsprop = GetParam() == OptimizerKind::rmsprop;
+  const bool sgd = GetParam() == OptimizerKind::sgd, rmsprop = GetParam() == OptimizerKind::rmsprop,
+             adagrad = GetParam() == OptimizerKind::adagrad;
   for (double epsilon : {1e-8, 0.1}) {  // a large one shows where it stands
     for (bool momentum : {false, true}) {
       if (momentum && !sgd) continue;
       OptimizerOptions options = full_options(GetParam());
       options.momentum = momentum ? 0.8 : 0;
       if (!sgd) options.epsilon = epsilon;
-      if (!sgd && !rmsprop) options.beta1 = 0.8;
-      if (!sgd && !rmsprop) options.beta2 = 0.95;
+      if (!sgd && !rmsprop && !adagrad) options.beta1 = 0.8;
+      if (!sgd && !rmsprop && !adagrad) options.beta2 = 0.95;
+      if (adagrad) options.initial_squares = 0.3;
       if (rmsprop) options.alpha = 0.9;
       std::mt19937 random(1);
       const std::vector<double> start = normal(random, 100);

@@ -252,6 +252,7 @@ std::map<std::string, EachKey::Case> EachKey::cases() {
       {"train.beta2", {"0.5"}},
       {"train.epsilon", {"0.1"}},
       {"train.alpha", {"0.5", {"train.optimizer=rmsprop"}}},
+      {"train.initial_squares", {"0.5", {"train.optimizer=adagrad"}}},
       {"train.weight_decay", {"0.1"}},
       {"train.schedule", {"step"}},
       {"train.decay", {"0.1", {"train.schedule=step"}}},
