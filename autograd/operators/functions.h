@@ -91,6 +91,15 @@ struct Relu {
 };
 inline Variable relu(const Variable& x) { return pointwise(Relu{}, x); }
 
+/// Exponential linear unit. Clevert, Unterthiner & Hochreiter 2016, (15) with alpha = 1.
+struct Elu {
+  static constexpr auto name = "elu";
+  static constexpr auto equation = "max(x, 0) + exp(min(x, 0)) - 1";
+  static constexpr KnownValue known[] = {{{2}, {2}}, {{-1}, {-0.632120558829}}};
+  HD auto operator()(auto x) const { return max(x, 0) + expm1(min(x, 0)); }
+};
+inline Variable elu(const Variable& x) { return pointwise(Elu{}, x); }
+
 struct Softplus {
   static constexpr auto name = "softplus";
   static constexpr auto equation = "log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|))";
@@ -126,6 +135,6 @@ struct Zoneout {
 /// What of this file is launched, tested and documented.
 using FunctionOperators =
     OperatorList<Absolute, Square, SquareRoot, Exponential, ExponentialMinusOne, Logarithm,
-                 LogarithmOfOnePlus, Tanh, Sigmoid, Relu, Softplus, LogSigmoid, LogAddExp, Zoneout>;
+                 LogarithmOfOnePlus, Tanh, Sigmoid, Relu, Elu, Softplus, LogSigmoid, LogAddExp, Zoneout>;
 
 }  // namespace rondo
