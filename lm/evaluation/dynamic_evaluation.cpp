@@ -12,8 +12,8 @@
 namespace rondo {
 namespace {
 
-/// Settings that are meant for sums of squares over the batches, and a sum over tensors of their roots, as
-/// those of the same update with means. The first code of the paper's authors had sums.
+/// Converts settings for sums of squares over the batches, and for the sum over tensors of their roots, to
+/// those of the same update with means. The first code of the paper's authors used sums.
 DynamicOptions for_means(DynamicOptions settings, const GradientStatistics& statistics) {
   if (settings.style == DynamicStyle::means) return settings;
   const double root = std::sqrt(static_cast<double>(statistics.batches));
@@ -96,7 +96,7 @@ DynamicWeights::~DynamicWeights() {
     copy(start_, model_.values());
     fill(model_.gradients(), 0);
   } catch (const Error&) {
-    // A GPU that has failed: an error is on its way already, and nothing there is left.
+    // The GPU has failed: that error is being reported, and its memory is lost.
   }
 }
 

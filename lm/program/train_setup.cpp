@@ -91,7 +91,7 @@ void check_memory(const Recipe& recipe, const LanguageModel& layout, const Corpu
   if (!available) return;
   const Batches batches(recipe.task.batches, corpus.train.ids, vocabulary.line_end_id());
   check_fits(recipe, layout, *available, [&](int64_t streams) {
-    return batches.most(streams, !leaves_out_padding(layout.options(), device));
+    return batches.max_size(streams, !leaves_out_padding(layout.options(), device));
   });
 }
 int64_t load_begin(Training& training, bool resume, const RunFolder& run, const Provenance& made_by) {

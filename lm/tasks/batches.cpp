@@ -68,11 +68,11 @@ std::int64_t Batches::symbols() const {
   return std::visit([](const auto& it) { return it.scored(); }, batches_);
 }
 
-ChunkSize Batches::most(std::int64_t streams, bool with_padding) const {
+ChunkSize Batches::max_size(std::int64_t streams, bool with_padding) const {
   if (carries_state()) return {streams * longest_chunk(options_.chunks)};
-  const auto& segments = std::get<Sequences>(batches_);
-  const std::int64_t longest = segments.longest(1), padded = streams * longest;
-  const std::int64_t rows = segments.longest(streams);
+  const auto& sequences = std::get<Sequences>(batches_);
+  const std::int64_t longest = sequences.longest(1), padded = streams * longest;
+  const std::int64_t rows = sequences.longest(streams);
   if (with_padding || rows == padded) return {padded};
   return {rows, (longest + piece_steps - 1) / piece_steps};
 }

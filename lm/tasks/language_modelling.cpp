@@ -10,7 +10,7 @@
 namespace rondo {
 namespace {
 
-/// to = from, rows [first, first + from's) of each.
+/// Copies `from` to rows [first, first + rows of `from`) of each state in `to`.
 void copy_states(const std::vector<State>& from, const std::vector<State>& to, int64_t first = 0) {
   for (size_t layer = 0; layer < to.size(); ++layer) {
     const std::vector<State::Named> of = from[layer].tensors(), into = to[layer].tensors();
@@ -21,7 +21,8 @@ void copy_states(const std::vector<State>& from, const std::vector<State>& to, i
 
 }  // namespace
 
-// On a GPU a step has a fixed number of launches. What is masked for a whole chunk is drawn once for it.
+// Not on a GPU, where a step needs a fixed number of launches; nor with masks, which are drawn once for a
+// whole chunk.
 bool leaves_out_padding(const LanguageModelOptions& options, Device device) {
   return device == Device::cpu && !masks(options);
 }
@@ -126,11 +127,12 @@ bool LanguageModelling::next_batch(Batch& batch) {
       batch.indices.push_back(piece.targets);
     }
   batch.scored = chunk_.scored;
-  // Merity et al. 2018, section 5. A sum over time has grown with the chunk itself.
+  // Merity et al. 2018, section 5. A sum over time is proportional to the chunk's length by itself.
   if (options_.batches.chunks.deviation > 0 && options_.loss == LossScale::mean)
     batch.rate_factor =
         static_cast<double>(chunk_.steps) / static_cast<double>(options_.batches.chunks.length);
-  // The host counts for batch normalisation, and fills in what is not scored.
+  // Not with batch normalisation, for which the host counts rows, nor with padding, which the host marks as
+  // not scored.
   if (carries_state() && model_.buffers().empty() && !looks_across_rows() &&
       chunk_.scored == chunk_.steps * chunk_.streams)
     batch.kind = chunk_.steps;
@@ -159,8 +161,8 @@ bool LanguageModelling::looks_across_rows() const {
 
 template <class Ids, class Use>
 void LanguageModelling::forward(const Part& part, std::vector<State>& states, Ids ids, Use use) {
-  // Padding ends a row, from a state that nobody reads on from, and is not scored: only statistics of the
-  // batch have to know of it.
+  // Padding is at the end of a row, is not scored, and the state after it is not used: only batch statistics
+  // need to know of it.
   const bool across_rows = looks_across_rows();
   for (const Chunk& piece : part.pieces) {
     auto [output, after] =
@@ -207,7 +209,7 @@ void LanguageModelling::advance(std::vector<State>& states, const Chunk& chunk, 
 }
 
 Variable LanguageModelling::penalized(Variable loss, const LanguageModel::Output& output) const {
-  // A micro-batch has its share of the mean over all streams.
+  // A micro-batch contributes its share to the mean over all streams.
   const auto factor = [&](double weight, const Variable& x) {
     return static_cast<real>(weight * static_cast<double>(x.shape()[1]) /
                              static_cast<double>(chunk_.streams));

@@ -20,7 +20,7 @@ bool asks_trigger(const TrainerOptions& options) {
   return options.averaging == Averaging::non_monotonic || options.non_monotonic_stopping;
 }
 
-/// Which criterion to stop is met, in words; empty: none.
+/// The stopping criterion that is met, in words; empty: none.
 std::string criterion_met(const TrainerOptions& options, const EarlyStopping& early_stopping,
                           const NonMonotonicTrigger& trigger) {
   if (early_stopping.should_stop())
@@ -180,7 +180,8 @@ StepMetrics Trainer::metrics() {
 
 void Trainer::check_finite(double loss, double norm, int64_t step) const {
   if (std::isfinite(loss) && std::isfinite(norm)) return;
-  // A GPU is asked later: the values are as they were at that step, the gradients are those of another.
+  // On a GPU this is called later: the values are still those of that step, but the gradients are of a later
+  // one.
   const bool knows_gradients = step == step_;
   std::string culprit = !knows_gradients      ? "no parameter, so a gradient or the loss"
                         : std::isfinite(loss) ? "no number by itself, but the sum of their squares"

@@ -6,7 +6,7 @@
 namespace rondo {
 namespace {
 
-/// 0, plus the forget bias.
+/// Initially 0, plus the forget bias.
 Initializer bias_of(const Cell& cell, int64_t units) {
   Initializer initializer = constant_values(0);
   initializer.offset = cell.settings<ForgetGateSettings>().forget_bias;

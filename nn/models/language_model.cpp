@@ -1,9 +1,7 @@
 // The recurrent language model.
 #include "nn/models/language_model.h"
 
-#include <algorithm>
 #include <cmath>
-#include <iterator>
 
 namespace rondo {
 namespace {

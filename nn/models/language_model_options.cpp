@@ -85,7 +85,7 @@ int64_t LanguageModelOptions::last_width() const {
 
 namespace {
 
-/// A single number serves for all layers.
+/// Repeats a single number for all layers.
 template <class Number>
 std::vector<Number> one_a_layer(const std::vector<Number>& numbers, size_t layers) {
   return numbers.size() == 1 ? std::vector(layers, numbers.front()) : numbers;
@@ -105,7 +105,7 @@ LanguageModelOptions layer_by_layer(LanguageModelOptions options) {
 
 namespace {
 
-/// What acts on a cell needs something to act on.
+/// Refuses regularization that the cell cannot have.
 void check_regularization(const LanguageModelOptions& options) {
   const RecurrentRegularization& noise = options.noise;
   const CellTraits cell = traits_of(options.cell);

@@ -9,14 +9,14 @@
 namespace rondo {
 namespace {
 
-/// The same value, read from `memory` from now on: the states of all steps lie in sequence, so that neither
-/// stack() nor the recurrent weight's gradient has to copy them.
+/// The same value, copied to `memory`: the states of all steps are then contiguous, so that neither stack()
+/// nor the recurrent weight's gradient has to copy them.
 Variable moved(const Variable& x, const Tensor& memory) {
   copy(x.value(), memory);
   return Variable(memory, x.edge());
 }
 
-/// Which rows are no padding: of all steps, [T B], and of each. Empty where nothing is padded.
+/// Which rows are not padding: for all steps, [T B], and for each step. Empty if there is no padding.
 struct Valid {
   RowMask all;
   std::vector<RowMask> of_step;
