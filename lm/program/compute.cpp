@@ -15,7 +15,7 @@ Compute choose_device(Device device, std::optional<Precision> wanted_precision,
   if (device == Device::cpu) {
     check_input(precision == Precision::fp32,
                 "--precision {} is a GPU's; a CPU multiplies as it is written, in fp32", name_of(precision));
-    take_blas_buffers(threads());  // before anybody asks how much memory is left
+    take_blas_buffers(threads());  // before the available memory is measured
   } else {
     const std::string why_not = cuda::unavailable();
     check_input(why_not.empty(), "--device {}: {}; use --device cpu", name_of(device), why_not);

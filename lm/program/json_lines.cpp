@@ -1,4 +1,4 @@
-// Files of one JSON object a line.
+// Files with one JSON object per line.
 #include "lm/program/json_lines.h"
 
 #include <limits>
@@ -11,8 +11,8 @@
 namespace rondo {
 namespace {
 
-/// The line's object, and what its values may be: our lines have lists and objects of plain values. Copies of
-/// JSON recurse, and would overflow the stack.
+/// The maximum depth: our lines have lists and objects of plain values. Copying JSON is recursive, and deep
+/// nesting would overflow the stack.
 constexpr int deepest = 4;
 
 bool is_too_deep(std::string_view line) {
@@ -39,7 +39,7 @@ bool is_json_object(std::string_view line) {
   return line.starts_with('{') && !is_too_deep(line) && nlohmann::json::accept(line);
 }
 
-// nlohmann::json, a map: what keeps the order of its keys looks through all of them for each.
+// nlohmann::json is a map; ordered_json would search all keys for each access.
 void read_json_lines(const std::filesystem::path& path, const std::string& writer,
                      const std::function<bool(const nlohmann::json&)>& use) {
   if (!file_is_there(path)) return;

@@ -16,7 +16,7 @@
 namespace rondo {
 namespace {
 
-/// Accepts what reads as a whole as `Number` and lies in least..most.
+/// Accepts a text that is entirely a `Number` from `least` to `most`.
 template <class Number>
 CLI::Validator in_range(Number least, Number most, const std::string& accepted) {
   return CLI::Validator(
@@ -35,7 +35,7 @@ CLI::Validator integer(std::int64_t least) {
   return integer(least, std::numeric_limits<std::int64_t>::max());
 }
 
-/// An option with an empty value, as of a shell's variable that is not set, is none that was left out.
+/// Refuses an empty value, as from an unset shell variable: it is not the same as leaving the option out.
 const CLI::Validator not_empty(
     [](std::string& text) -> std::string { return text.empty() ? "'': expected a value" : ""; }, "");
 
@@ -53,7 +53,7 @@ CLI::Option* add_choice(CLI::App& to, const std::string& name, Into& into, const
 CLI::App& Options::command(const std::string& name, const std::string& what, const std::string& example) {
   CLI::App& added = *app.add_subcommand(name, what);
   added.footer("Example:\n  " + example);
-  added.allow_extras();  // what is left over gets an error text of our own
+  added.allow_extras();  // leftover words get an error text of our own
   return added;
 }
 

@@ -1,4 +1,4 @@
-// The keys of what the program does around a training.
+// The keys of the program's settings around a training.
 #include "lm/program/run_options.h"
 
 namespace rondo {

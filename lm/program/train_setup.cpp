@@ -1,4 +1,4 @@
-// What a training begins with.
+// The setup of a training.
 #include "lm/program/train_setup.h"
 
 #include "cuda/runtime.h"
@@ -18,14 +18,14 @@
 namespace rondo {
 namespace {
 
-/// Where the text is, so that a later command finds it from any folder. With data.files it is this folder by
-/// default.
+/// The path of the text, absolute, so that a later command finds it from any folder. With data.files the
+/// default is the current folder.
 std::string place_of(const std::string& data, const Recipe& recipe) {
   if (data.empty() && recipe.data.files.empty()) return data;
   return std::filesystem::absolute(data.empty() ? "." : data).lexically_normal().string();
 }
 
-/// Where a run is computed, as far as its last digits depend on it.
+/// What the last digits of a run depend on: device, precision and threads.
 std::string computed_with(Device device, Precision precision, std::int64_t threads) {
   return device == Device::cpu ? fmt::format("{} threads", threads)
                                : fmt::format("{} in {}", name_of(device), name_of(precision));
@@ -95,7 +95,7 @@ void check_memory(const Recipe& recipe, const LanguageModel& layout, const Corpu
   });
 }
 int64_t load_begin(Training& training, bool resume, const RunFolder& run, const Provenance& made_by) {
-  const auto left = [&](const std::filesystem::path& file) {  // by the run that goes on
+  const auto left = [&](const std::filesystem::path& file) {  // by the resumed run
     return resume && file_is_there(file);
   };
   const bool finetunes = !made_by.finetuned_from.empty();
@@ -109,8 +109,8 @@ int64_t load_begin(Training& training, bool resume, const RunFolder& run, const 
         run.model().string());
     LineFile::check_goes_on(run.log(), log_position, is_json_object);
   } else {
-    // Killed before its first state, a run starts anew: it has logged nothing, and has no model either, but a
-    // finetuned one has its base's.
+    // A run that was killed before its first state starts again: it has no log and no model, except that a
+    // finetuned run has its base's.
     std::error_code ignored;
     const auto logged = std::filesystem::file_size(run.log(), ignored);
     const bool has_begun = (left(run.log()) && !ignored && logged > 0) || (left(run.model()) && !finetunes);
