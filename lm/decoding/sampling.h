@@ -15,7 +15,7 @@ namespace rondo {
 struct SamplingOptions {
   double temperature = 1;  // divides the logits; 0: always the most probable symbol
   int64_t top_k = 0;       // only the k most probable symbols; 0: all
-  double top_p = 1;        // only the smallest set of symbols whose probability is p or more (Holtzman et al. 2020)
+  double top_p = 1;  // only the smallest set of symbols whose probability is p or more (Holtzman et al. 2020)
   uint64_t seed = 1;
   bool allow_unknown = false;
 };

@@ -147,7 +147,7 @@ void print_operators(bool as_json) {
 
 void print_cells(const InfoOptions& options) {
   Json list = Json::array();
-  if (options.markdown) fmt::print("| `model.cell` | what | settings |\n|---|---|---|\n");
+  if (options.markdown) fmt::print("| `model.cell` | description | settings |\n|---|---|---|\n");
   for (const std::string& name : cell_names()) {
     CellSettings settings;
     std::vector<std::string> keys;

@@ -49,14 +49,14 @@ void read_json_lines(const std::filesystem::path& path, const std::string& write
     ++number;
     std::string why;
     try {
-      check_input(!is_too_deep(line), "nested too deep");
+      check_input(!is_too_deep(line), "nested too deeply");
       if (use(nlohmann::json::parse(line))) return;
     } catch (const nlohmann::json::exception&) {  // not JSON, or without what belongs there
     } catch (const InputError& reason) {
       why = fmt::format(" ({})", reason.what());
     }
     throw InputError(
-        fmt::format("{}:{}: not a line that {}{}; take it out", path.string(), number, writer, why));
+        fmt::format("{}:{}: not a line that {}{}; remove it", path.string(), number, writer, why));
   });
 }
 

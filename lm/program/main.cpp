@@ -52,8 +52,7 @@ int main(int argc, char** argv) {
   prepare_process();
   try {
     const int status = std::visit(Run{}, parse_command_line(argc, argv));
-    if (status == 0)
-      flush_output();  // not after a stop: a closed terminal takes no more lines
+    if (status == 0) flush_output();  // not after a stop: a closed terminal takes no more lines
     return status;
   } catch (const Stopped& stopped) {
     return stopped.exit_status;

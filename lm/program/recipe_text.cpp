@@ -42,7 +42,7 @@ Keys keys_of(TextOptions& options) {
          "train on the files of the data folder that match these patterns, in place of train.txt and "
          "valid.txt"},
         {"block_lines", &options.block_lines, at_least(1), "lines",
-         "with data.files: every tenth block of so many lines is held out for validation"}}});
+         "with data.files: length of a block; every tenth block is held out for validation"}}});
 }
 
 Vocabulary vocabulary_of(const TextOptions& options, const CorpusText& text) {

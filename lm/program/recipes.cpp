@@ -130,7 +130,7 @@ void print_json(const std::vector<Recipe>& recipes) {
 
 void print_markdown(const std::vector<Recipe>& recipes) {
   const auto table = [&](const char* title, auto belongs) {
-    fmt::print("{}\n\n| recipe | what | paper | published |\n|---|---|---|---|\n", title);
+    fmt::print("{}\n\n| recipe | description | paper | published |\n|---|---|---|---|\n", title);
     const auto or_none = [](const std::string& cell) { return cell.empty() ? "none" : cell; };
     for (const Recipe& it : recipes)
       if (belongs(it))

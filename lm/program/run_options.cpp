@@ -21,7 +21,7 @@ Keys keys_of(ReportOptions& options) {
        "",
        "after training, print the cross-entropy of n-gram models beside the model's: Kneser-Ney of order 5, "
        "bigram and unigram (add 0.1)"},
-      {"sample", &options.sample, at_least(0), "symbols", "after training, print so many sampled symbols"},
+      {"sample", &options.sample, at_least(0), "symbols", "to sample and print after training"},
   };
 }
 

@@ -181,7 +181,7 @@ class Reader {
     if (next() == '.') refuse(begin, "tables in tables, as in [name.name], are not supported");
     if (next() != ']') fail(at_, "expected ']', not {}", found());
     ++at_;
-    if (!names_.emplace(name, sections_.size()).second) fail(begin, "[{}] is there already", excerpt(name));
+    if (!names_.emplace(name, sections_.size()).second) fail(begin, "[{}] appears twice", excerpt(name));
     sections_.push_back({name, position(begin), {}});
     return sections_.size() - 1;
   }
@@ -200,7 +200,7 @@ class Reader {
     if (next() != '=') fail(at_, "expected '=' after '{}', not {}", excerpt(full), found());
     ++at_;
     skip_blanks();
-    if (!names_.emplace(full, 0).second) fail(begin, "'{}' is there already", excerpt(full));
+    if (!names_.emplace(full, 0).second) fail(begin, "'{}' appears twice", excerpt(full));
     const TomlPosition of_key = position(begin), of_value = position(at_);
     sections_[section].keys.push_back({std::move(name), of_key, value(), of_value});
   }

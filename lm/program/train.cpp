@@ -71,7 +71,8 @@ void evaluate_base(Watched& watched, size_t symbols) {
   watched.observers.began_with(figure);
 }
 
-/// The training loop. After a signal it saves and throws Stopped. `symbols` is the size of the validation text.
+/// The training loop. After a signal it saves and throws Stopped. `symbols` is the size of the validation
+/// text.
 void run_training(Watched& watched, const Recipe& recipe, size_t symbols, const RunFolder& run) {
   Trainer& trainer = watched.trainer();
   auto saved = Clock::now();
@@ -240,7 +241,7 @@ int train(const TrainOptions& options) {
   training.trainer.save(run.state(), log_begin);  // before anything is logged: a killed run can be resumed
   if (log_begin < log_position)
     terminal.line(
-        fmt::format("{}: lacks lines that were there when the state was saved; it goes on without them",
+        fmt::format("{}: lacks lines that were there when the state was saved; it continues without them",
                     run.log().string()));
   say_beginning(setup, before, compute, text, training, corpus, vocabulary, terminal);
   double best = 0;
@@ -257,7 +258,7 @@ int train(const TrainOptions& options) {
       const std::string where = training.trainer.done()
                                     ? "before all was evaluated"
                                     : fmt::format("at step {}", training.trainer.step_count());
-      terminal.line(fmt::format("stopped {}; to go on: {}", where, resume_command(run)));
+      terminal.line(fmt::format("stopped {}; to resume: {}", where, resume_command(run)));
       return stopped.exit_status;
     }
   } catch (const Diverged& error) {
@@ -266,7 +267,7 @@ int train(const TrainOptions& options) {
     throw;  // not a GPU error
   } catch (const Error& error) {
     if (device == Device::cpu) throw;
-    throw Error(fmt::format("{}. To go on where the run was last saved: {}, here or with --device cpu",
+    throw Error(fmt::format("{}. To resume from the last saved state: {}, here or with --device cpu",
                             error.what(), resume_command(run)));
   }
   conclude(training, recipe, vocabulary, corpus, best, run, terminal);

@@ -65,7 +65,8 @@ CorpusText text_of(const TrainOptions& options, Setup& setup) {
   CorpusText text =
       open_text(setup.config.recipe.data, made_by.data, is_given ? Pipes::accepted : Pipes::refused);
   check_input(!is_known || is_same_text(made_by.sha256, text),
-              "{}: the text has changed since this run was made; going on would mix two texts", made_by.data);
+              "{}: the text has changed since this run was made; continuing would mix two texts",
+              made_by.data);
   return text;
 }
 
@@ -102,11 +103,10 @@ int64_t load_begin(Training& training, bool resume, const RunFolder& run, const 
   int64_t log_position = 0;
   if (left(run.state())) {
     log_position = training.trainer.load(run.state());
-    check_input(
-        !training.trainer.has_best() || left(run.model()),
-        "{}: missing, though this run has a best model: bring it back, or start a new run with another "
-        "--out",
-        run.model().string());
+    check_input(!training.trainer.has_best() || left(run.model()),
+                "{}: missing, though this run has a best model: restore it, or start a new run with another "
+                "--out",
+                run.model().string());
     LineFile::check_goes_on(run.log(), log_position, is_json_object);
   } else {
     // A run that was killed before its first state starts again: it has no log and no model, except that a
@@ -115,7 +115,7 @@ int64_t load_begin(Training& training, bool resume, const RunFolder& run, const 
     const auto logged = std::filesystem::file_size(run.log(), ignored);
     const bool has_begun = (left(run.log()) && !ignored && logged > 0) || (left(run.model()) && !finetunes);
     check_input(!has_begun,
-                "{}: missing, so that this run cannot go on: bring it back, or start a new run with another "
+                "{}: missing, so this run cannot be resumed: restore it, or start a new run with another "
                 "--out",
                 run.state().string());
     if (finetunes)
@@ -157,8 +157,8 @@ void say_beginning(const Setup& setup, const Provenance& before, const Compute& 
   const std::string then = computed_with(before.device, before.precision, before.threads),
                     now = computed_with(made_by.device, made_by.precision, made_by.threads);
   if (setup.resumes && then != now)
-    terminal.line(fmt::format("this run was computed with {}, now it goes on with {}: {} may differ", then,
-                              now, before.precision == made_by.precision ? "the last digits" : "digits"));
+    terminal.line(fmt::format("this run was computed with {} and continues with {}: {} may differ", then, now,
+                              before.precision == made_by.precision ? "the last digits" : "digits"));
   if (recipe.trainer.averaging == Averaging::always && training.trainer.step_count() == 0)
     terminal.line("the average of the weights after each step, from the first on, is evaluated and kept");
 }

@@ -116,7 +116,7 @@ Finding Verification::vocabulary() {
   vocabulary_ = read_vocabulary(run_, *config_);
   const bool noted = !config_->made_by.vocabulary.empty();
   return {noted ? good : unverified, "",
-          fmt::format("{} symbols{}", vocabulary_->size(), noted ? "" : ", whose SHA-256 nobody has noted")};
+          fmt::format("{} symbols{}", vocabulary_->size(), noted ? "" : ", without a recorded SHA-256")};
 }
 
 std::unique_ptr<LanguageModel> Verification::layout() const {

@@ -59,7 +59,7 @@ void check_gradients_reach_all(LanguageModel& model) {
   fill(model.gradients(), 0);
   add_gradients(model, T, B);
   std::vector<std::string> missed = without_gradient(model, all);
-  if (missed.empty() && model.options().noise.weight_drop > 0) {
+  if (missed.empty() && model.options().regularization.weight_drop > 0) {
     // With weight drop the gradient flows through another tensor. Several draws, since one may drop all of a
     // tiny weight.
     fill(model.gradients(), 0);

@@ -104,10 +104,10 @@ Number parse_number(const Safetensors& file, const std::string& name, Number lea
   const std::string& text = file.metadata(name);
   Number number{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  check_input(error == std::errc() && end == text.data() + text.size(),
-              "{}: {} is no number of its kind: '{}'", file.name(), name, text);
-  check_input(number >= least && number <= most, "{}: {} = {}: no training has that; from {} to {}",
-              file.name(), name, number, least, most);
+  check_input(error == std::errc() && end == text.data() + text.size(), "{}: {} is not a valid number: '{}'",
+              file.name(), name, text);
+  check_input(number >= least && number <= most, "{}: {} = {} is out of range: {} to {}", file.name(), name,
+              number, least, most);
   return number;
 }
 

@@ -60,8 +60,8 @@ std::vector<NamedCell>& catalogue() {
           "tmgru", "true multiplicative GRU: an intermediate state for each gate, Maupome & Meurs"),
       cell<Rnn<Integration>>("mi_rnn", "RNN with multiplicative integration, Wu et al. 2016"),
       cell<Rnn<Product>>("mi_rnn_simple", "the same with the product alone"),
-      cell<Rnn<Integration, PreviousState, RnnActivation::identity>>("linear_mi_rnn",
-                                                                     "mi_rnn with the identity instead of tanh"),
+      cell<Rnn<Integration, PreviousState, RnnActivation::identity>>(
+          "linear_mi_rnn", "mi_rnn with the identity instead of tanh"),
       cell<Lstm<Integration>>("mi_lstm", "LSTM with multiplicative integration, Wu et al. 2016"),
       cell<Gru<Integration>>("mi_gru", "GRU with multiplicative integration, Wu et al. 2016"),
       cell<DeepTransitionRnn>("dt_rnn", "deep-transition RNN, Pascanu et al. 2013"),

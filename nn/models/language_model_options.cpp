@@ -72,7 +72,7 @@ Keys keys_of(LanguageModelOptions& it) {
       {"init_all", &it.init_all, at_least(0), "",
        "half width of one uniform distribution for every parameter, biases included; 0: off"},
   };
-  return joined({of_model, keys_of(it.noise), keys_of(it.cell_settings)});
+  return joined({of_model, keys_of(it.regularization), keys_of(it.cell_settings)});
 }
 
 int64_t LanguageModelOptions::major_units(size_t i) const {
@@ -107,16 +107,16 @@ namespace {
 
 /// Refuses regularization that the cell cannot have.
 void check_regularization(const LanguageModelOptions& options) {
-  const RecurrentRegularization& noise = options.noise;
+  const RecurrentRegularization& regularization = options.regularization;
   const CellTraits cell = traits_of(options.cell);
-  check_input(noise.weight_drop == 0 || cell.recurrent_weights,
+  check_input(regularization.weight_drop == 0 || cell.recurrent_weights,
               "model.weight_drop drops elements of recurrent weights, and the cell {} has none: leave it out",
               options.cell);
-  check_input(noise.dropout == 0 || cell.reads_h,
+  check_input(regularization.dropout == 0 || cell.reads_h,
               "model.recurrent_dropout drops units of the state that gates see, and those of the cell {} see "
               "none: leave it out",
               options.cell);
-  check_input(noise.zoneout_memory == 0 || cell.cell_state,
+  check_input(regularization.zoneout_memory == 0 || cell.cell_state,
               "model.zoneout_memory keeps units of a cell state, and the cell {} has none: leave it out",
               options.cell);
 }
@@ -172,16 +172,16 @@ void check_options(const LanguageModelOptions& given) {
 }
 
 bool masks(const LanguageModelOptions& options) {
-  const RecurrentRegularization& noise = options.noise;
+  const RecurrentRegularization& regularization = options.regularization;
   const double rates[] = {options.input_dropout.value_or(options.dropout),
                           options.hidden_dropout.value_or(options.dropout),
                           options.output_dropout.value_or(options.dropout),
                           options.embedding_dropout,
                           options.latent_dropout,
-                          noise.dropout,
-                          noise.zoneout,
-                          noise.zoneout_memory,
-                          noise.weight_drop};
+                          regularization.dropout,
+                          regularization.zoneout,
+                          regularization.zoneout_memory,
+                          regularization.weight_drop};
   return std::any_of(std::begin(rates), std::end(rates), [](double rate) { return rate > 0; });
 }
 

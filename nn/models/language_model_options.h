@@ -31,7 +31,7 @@ struct LanguageModelOptions {
   std::optional<double> input_dropout{}, hidden_dropout{}, output_dropout{};
   bool variational = false;      // the same masks at all steps of a chunk (Gal & Ghahramani 2016)
   double embedding_dropout = 0;  // share of the symbols whose embedding is zero for a whole chunk (the same)
-  RecurrentRegularization noise{};
+  RecurrentRegularization regularization{};
   // A mixture of K softmaxes (Yang et al. 2018). They read K latents, as wide as the embedding or, without
   // one, as the last layer.
   int64_t experts = 1;

@@ -61,17 +61,17 @@ Keys keys_of(RecurrentRegularization& it) {
 }
 
 RecurrentLayer::RecurrentLayer(Module& parent, const std::string& cell, const std::string& suffix,
-                               const CellOptions& options, const RecurrentRegularization& noise,
+                               const CellOptions& options, const RecurrentRegularization& regularization,
                                Direction direction)
     : Module(parent, ""),
       label_(cell + suffix),
       cell_(make_cell(cell, *this, suffix, options)),
       direction_(direction),
-      dropout_(*this, "state_dropout" + suffix, noise.dropout),
-      zoneout_(*this, "zoneout" + suffix, noise.zoneout),
-      zoneout_memory_(*this, "zoneout_memory" + suffix, noise.zoneout_memory),
-      weight_drop_(*this, "weight_drop" + suffix, noise.weight_drop) {
-  if (noise.weight_drop == 0) return;
+      dropout_(*this, "state_dropout" + suffix, regularization.dropout),
+      zoneout_(*this, "zoneout" + suffix, regularization.zoneout),
+      zoneout_memory_(*this, "zoneout_memory" + suffix, regularization.zoneout_memory),
+      weight_drop_(*this, "weight_drop" + suffix, regularization.weight_drop) {
+  if (regularization.weight_drop == 0) return;
   for (Recurrent* weight : cell_->recurrent_weights())
     weight->transform = [this](const Variable& trained) { return weight_drop_(trained); };
 }

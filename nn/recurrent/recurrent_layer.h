@@ -33,7 +33,7 @@ class RecurrentLayer : public Module {
  public:
   /// `cell` is a name that make_cell knows; the suffix is appended to the names of its parameters.
   RecurrentLayer(Module& parent, const std::string& cell, const std::string& suffix,
-                 const CellOptions& options, const RecurrentRegularization& noise = {},
+                 const CellOptions& options, const RecurrentRegularization& regularization = {},
                  Direction direction = Direction::forward);
 
   struct Result {

@@ -35,7 +35,7 @@ struct StackOptions {
   bool bidirectional = false;  // every cell twice, [forward ; reverse]; a layer is twice as wide
   double dropout = 0;          // between layers
   bool variational = false;    // the same mask at all steps of a chunk (Gal & Ghahramani 2016)
-  RecurrentRegularization noise{};
+  RecurrentRegularization regularization{};
 };
 
 class RecurrentStack : public Module {

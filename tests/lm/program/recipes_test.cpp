@@ -118,8 +118,8 @@ TEST(Recipes, OnPtbCharactersOfCellsWithoutPublishedSettingsHaveEqualSizes) {
 
 // Cells that are compared with each other at one size.
 TEST(Recipes, OnPtbCharactersForComparisonHaveEqualSizes) {
-  for (const char* name :
-       {"lstm", "gru", "mogrifier-lstm", "mogrifier-gru", "ln-lstm", "ln-gru", "rhn", "sru", "qrnn", "fs-lstm"})
+  for (const char* name : {"lstm", "gru", "mogrifier-lstm", "mogrifier-gru", "ln-lstm", "ln-gru", "rhn",
+                           "sru", "qrnn", "fs-lstm"})
     EXPECT_NEAR(static_cast<double>(parameters(std::string(name) + "-ptb-char", 50)), 350e3, 2e3) << name;
 }
 
@@ -301,12 +301,12 @@ TEST(Recipes, SettingsReachTheModel) {
   EXPECT_EQ(options.hidden_dropout, 0);
   EXPECT_EQ(options.output_dropout, std::nullopt);
   EXPECT_EQ(options.embedding_dropout, 0.35);
-  EXPECT_EQ(options.noise.weight_drop, 0.45);
+  EXPECT_EQ(options.regularization.weight_drop, 0.45);
   EXPECT_EQ(options.experts, 3);
   EXPECT_EQ(options.latent_dropout, 0.55);
-  EXPECT_EQ(options.noise.dropout, 0.1);
-  EXPECT_EQ(options.noise.zoneout, 0.2);
-  EXPECT_EQ(options.noise.zoneout_memory, 0.3);
+  EXPECT_EQ(options.regularization.dropout, 0.1);
+  EXPECT_EQ(options.regularization.zoneout, 0.2);
+  EXPECT_EQ(options.regularization.zoneout_memory, 0.3);
   EXPECT_EQ(options.output_layers, (std::vector<int64_t>{7, 8}));
   EXPECT_EQ(options.output_activation, OutputActivation::identity);
   EXPECT_EQ(options.max_time_steps, 9);
