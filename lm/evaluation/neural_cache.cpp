@@ -33,7 +33,7 @@ Keys keys_of(CacheOptions& options) {
       {"window", &options.window, any_count(), "symbols",
        "that the neural cache of lm eval --cache remembers"},
       {"theta", &options.theta, at_least(0), "",
-       "how much the cache prefers states that are like the present one; 0: not at all"},
+       "how much the cache prefers states that are similar to the current one; 0: not at all"},
       {"lambda", &options.lambda, between(0, 1), "", "the cache's share of the probability"},
   };
 }

@@ -84,9 +84,8 @@ Options::Options() {
       ->check(not_empty);
   train_command
       .add_option("--data", train.data,
-                  "a folder with train.txt, valid.txt and perhaps test.txt; or one text file, whose last two "
-                  "twentieths "
-                  "become valid and test")
+                  "a folder with train.txt, valid.txt and perhaps test.txt; or one text file, split into 90 "
+                  "% train, 5 % valid, 5 % test")
       ->type_name("DIR|FILE")
       ->check(not_empty);
   train_command.add_option("--out", train.out, "the run folder to make (default: runs/RECIPE-N)")
@@ -252,8 +251,8 @@ Options::Options() {
       ngram_command.get_footer());
   ngram_command
       .add_option("--data", ngram.data,
-                  "a folder with train.txt, valid.txt and perhaps test.txt; or one text file, whose last two "
-                  "twentieths become valid and test")
+                  "a folder with train.txt, valid.txt and perhaps test.txt; or one text file, split into 90 "
+                  "% train, 5 % valid, 5 % test")
       ->type_name("DIR|FILE")
       ->check(not_empty);
   CLI::Option* order = ngram_command.add_option("--order", ngram.order, "of the longest n-grams")

@@ -31,9 +31,9 @@ Keys keys_of(TextOptions& options) {
          choice(options.vocabulary),
          {},
          "",
-         "whose symbols have a row: train.txt's; or those of train.txt, valid.txt and test.txt, in this "
-         "order, as in the code of AWD-LSTM: it peeks at the words of the test text, so that none is "
-         "unknown"}},
+         "the texts whose symbols form the vocabulary: train.txt; or train.txt, valid.txt and "
+         "test.txt, in this order, as in the code of AWD-LSTM, which uses the words of the test "
+         "text, so that none is unknown"}},
        keys_of(options.limits),
        {{"files",
          &options.files,

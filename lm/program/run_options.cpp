@@ -30,7 +30,7 @@ Keys keys_of(FinetuneOptions& options) {
       {"learning_rate", OptionalMember{&options.learning_rate, 0}, at_least(0), "",
        "of the averaged SGD of `lm finetune`; 0: train.learning_rate, if train.optimizer is sgd"},
       {"epochs", &options.epochs, any_count(), "epochs",
-       "most of `lm finetune`, which ends earlier by train.non_monotonic_stopping"},
+       "maximum for `lm finetune`, which train.non_monotonic_stopping ends earlier"},
   };
 }
 

@@ -17,13 +17,12 @@ std::variant<Streams, Sequences> made(const BatchOptions& options, std::span<con
 }  // namespace
 
 Keys keys_of(Batching& batching) {
-  return {
-      {"batching",
-       choice(batching),
-       {},
-       "",
-       "what lies side by side in a batch: streams, whose state is carried on; lines; or crops of "
-       "train.length symbols from a random offset; these two in random order and each from a zero state"}};
+  return {{"batching",
+           choice(batching),
+           {},
+           "",
+           "the rows of a batch: streams, whose state is carried on; lines; or crops of train.length "
+           "symbols from a random offset; lines and crops are in random order, each from a zero state"}};
 }
 
 Keys keys_of(BatchOptions& options) {

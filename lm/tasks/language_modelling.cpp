@@ -45,20 +45,20 @@ Keys keys_of(EvaluatedAs& evaluated_as) {
            choice(evaluated_as),
            {},
            "",
-           "how valid.txt and test.txt are read: as data.batching has it (streams; lines; or sequences of "
-           "train.length), or in any case with the state carried on"}};
+           "how valid.txt and test.txt are read: according to data.batching (streams; lines; or "
+           "sequences of train.length), or always with the state carried on"}};
 }
 
 Keys keys_of(LanguageModellingOptions& options) {
   return joined(
       {keys_of(options.batches),
        {{"reset_every", &options.reset_every, at_least(0), "steps",
-         "after which the state that streams carry on is zeroed, counted over all epochs, each of which "
-         "begins from zeros as well (Chung et al. 2015: 100); evaluations carry theirs on; 0: only between "
-         "epochs"},
+         "after which the state of the streams is set to zero, counted over all epochs (Chung et al."
+         " 2015: 100); each epoch begins from zeros as well; evaluations do not reset theirs; 0: "
+         "only between epochs"},
         {"micro_batch", &options.micro_batch, at_least(0), "streams",
-         "computed at once, a divisor of the batch: less memory, same result (but in the bn_ cells); 0: the "
-         "whole batch"},
+         "computed at once, a divisor of the batch: less memory, same result (except in bn_ cells); "
+         "0: the whole batch"},
         {"loss",
          choice(options.loss),
          {},
@@ -68,12 +68,14 @@ Keys keys_of(LanguageModellingOptions& options) {
          "factor of the mean square of the last recurrent layer's output after dropout, added to the loss "
          "but not to the logged one (AR)"},
         {"temporal_regularization", &options.temporal_regularization, at_least(0), "",
-         "the same, of the mean squared difference of its output, before dropout, from step to step (TAR)"},
+         "the same, for the mean squared difference of its output, before dropout, from step to step"
+         " (TAR)"},
         {"eval_streams", &options.eval_streams, any_width(), "streams",
          "pieces that evaluations during training read side by side: more is faster, 1 is exact; lines and "
          "sequences from a zero state are exact always"},
         {"final_streams", &options.final_streams, any_width(), "streams",
-         "the same of `lm eval`, and of the figures of valid.txt and test.txt at the end of the training"}}});
+         "the same for `lm eval`, and for the figures of valid.txt and test.txt at the end of the "
+         "training"}}});
 }
 
 void check_options(const LanguageModellingOptions& options) {

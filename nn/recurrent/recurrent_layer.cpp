@@ -52,11 +52,11 @@ Keys keys_of(RecurrentRegularization& it) {
       {"weight_drop", &it.weight_drop, any_rate(), "share of elements",
        "of the recurrent weights that are dropped, the same at all steps of a chunk", true},
       {"recurrent_dropout", &it.dropout, any_rate(), "share of units",
-       "dropped from the state before recurrent weights see it, the same at all steps of a chunk", true},
+       "dropped from the state before recurrent weights read it, the same at all steps of a chunk", true},
       {"zoneout", &it.zoneout, any_rate(), "share of units", "of the state that keep their value for a step",
        true},
       {"zoneout_memory", &it.zoneout_memory, any_rate(), "share of units",
-       "of the cell state of an LSTM and its like that keep their value for a step", true},
+       "of the cell state, in LSTMs and similar cells, that keep their value for a step", true},
   };
 }
 
