@@ -49,7 +49,7 @@ std::vector<NamedCell>& catalogue() {
           "lstm_sigmoid", "the same with a sigmoid as output activation, Maupome & Meurs (7)"),
       cell<Gru<>>("gru", "gated recurrent unit, Cho et al. 2014"),
       cell<GruWithResetAfter>("gru_reset_after",
-                              "the same with the reset after the product, as in PyTorch and cuDNN"),
+                              "the same with the reset after the product, as PyTorch and cuDNN have it"),
       cell<TensorRnn>("trnn", "tensor RNN: a matrix for each symbol, Sutskever et al. 2011"),
       cell<Rnn<Sum, IntermediateState>>("mrnn", "multiplicative RNN, Sutskever et al. 2011"),
       cell<Lstm<Sum, IntermediateState>>("mlstm", "multiplicative LSTM, Krause et al. 2016"),
