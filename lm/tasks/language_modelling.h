@@ -102,10 +102,9 @@ class LanguageModelling : public Task {
   Batches batches_;
   int64_t epoch_ = 1;
   Chunk chunk_;
-  std::vector<Part> parts_;  // of the chunk
-  std::vector<State>
-      states_;  // [batch, H] of each layer, always in the same memory; zero if no state is carried
-  std::vector<State> after_;  // the states after the part whose loss was computed last
+  std::vector<Part> parts_;    // of the chunk
+  std::vector<State> states_;  // [batch, H] of each layer, always in one place; zero if no state is carried
+  std::vector<State> after_;   // the states after the part whose loss was computed last
 };
 
 /// Nats per symbol.

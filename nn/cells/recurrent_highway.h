@@ -1,5 +1,5 @@
-// Recurrent highway network. Zilly, Srivastava, Koutnik & Schmidhuber 2017, (6)-(9), with coupled gates (c =
-// 1 - t). A step has L layers, l = 1 to L, from s_0 = h to h' = s_L:
+// Recurrent highway network. Zilly, Srivastava, Koutnik & Schmidhuber 2017, (6)-(9), with coupled gates
+// (c = 1 - t). A step has L layers, l = 1 to L, from s_0 = h to h' = s_L:
 //
 //   n_l = tanh([l = 1] W_n x + R_nl s_(l-1) + b_nl)
 //   t_l = s([l = 1] W_t x + R_tl s_(l-1) + b_tl)
