@@ -73,9 +73,8 @@ Options::Options() {
   app.set_version_flag("--version", "lm (Rondo) " + version());
   app.footer(
       "lm COMMAND --help has details. Exit status: 0 done, 1 failed while running, 2 bad input or usage,\n"
-      "130, 143, 129 or 141 stopped by Ctrl-C, SIGTERM, SIGHUP or a pipe that nobody reads any more; a "
-      "training\n"
-      "has saved its state.");
+      "130, 143, 129 or 141 stopped by Ctrl-C, SIGTERM, SIGHUP or a closed pipe; a training has saved its\n"
+      "state.");
 
   CLI::App& train_command =
       command("train", "train a model", "lm train --recipe char-lstm --data book.txt --epochs 5");
@@ -311,12 +310,13 @@ Options::Options() {
   CLI::App& table_command =
       command("table", "show published beside measured figures", "lm table runs/* --markdown");
   table_command.footer(
-      "Nats, bits and perplexity are per symbol, of the best model: what a training ends with, and what\n"
-      "`lm eval` measured last since, as it is, with dynamic evaluation, with a cache, with both. Finished\n"
-      "runs that differ in their seed alone are one line: mean, standard deviation. A published figure\n"
-      "stands beside the same kind of model on the same text, read in the same way. Training time is that "
-      "of\n"
-      "the updates, without evaluations. A dash: no such figure.\n" +
+      "Nats, bits and perplexity are per symbol, for the best model: the figures at the end of the "
+      "training,\n"
+      "and the last ones measured by `lm eval`: plain, with dynamic evaluation, with a cache, with both.\n"
+      "Finished runs that differ only in their seed share a row: mean, standard deviation. A published "
+      "figure\n"
+      "is shown beside the same kind of model on the same text, read in the same way. Training time is that\n"
+      "of the updates, without evaluations. A dash: no such figure.\n" +
       table_command.get_footer());
   table_command.add_option("runs", table.runs, "run folders, one row each")->type_name("RUN");
   CLI::Option* as_json = table_command.add_flag("--json", table.json, "print one JSON object");

@@ -46,7 +46,7 @@ void check_equations(const RunConfig& config, const std::string& file) {
                                : false;
   check_input(!changed,
               "{}: made by version {}, whose {} had another equation: its reset gate filtered U m, and since "
-              "0.2 it filters m, as Maupome & Meurs (27) has it; train this run anew",
+              "0.2 it filters m, as Maupome & Meurs (27) has it; train this run again",
               file, config.made_by.version, model.cell);
   check_input(
       model.cell != "gru_reset_after" || model.cell_settings.get<GateBiasSettings>().biases == 2,

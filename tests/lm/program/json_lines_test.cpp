@@ -53,7 +53,7 @@ TEST(JsonLines, SaysWhichLineIsNone) {
   for (const char* open : {"[", "{\"n\":"}) {
     std::string deep;
     for (int i = 0; i < 1'000'000; ++i) deep += open;
-    expect_contains(refusal(deep), "(nested too deep)");
+    expect_contains(refusal(deep), "(nested too deeply)");
   }
 }
 

@@ -131,7 +131,7 @@ TEST(Toml, WhatIsNotTomlSaysWhere) {
       {"[s]\na = 1\n\na = 1", "4:1: 's.a' appears twice"},
       {"a.b = 1\na.b = 1", "2:1: 'a.b' appears twice"},
       {"a = 1\na.b = 1", "2:1: 'a' is a value already"},
-      {"a.b = 1\na = 1", "2:1: 'a' is there already"},
+      {"a.b = 1\na = 1", "2:1: 'a' appears twice"},
       {"a =", "1:4: expected a value, not the end of the text"},
       {"a = \nb = 1", "1:5: expected a value, not the end of the line"},
       {"a = # none", "1:5: expected a value, not '#'"},
