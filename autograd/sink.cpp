@@ -9,7 +9,7 @@ namespace rondo {
 namespace {
 
 constexpr int64_t large_rows = 512;  // products with more rows gain nothing from being combined
-constexpr int64_t most_product_elements = int64_t{1} << 24;  // bound on the pairs that wait: 64 MiB of floats
+constexpr int64_t max_product_elements = int64_t{1} << 24;  // bound on the pairs that wait: 64 MiB of floats
 
 Tensor part(const Tensor& whole, const Region& region) {
   return whole.slice_rows(region.row, region.row + region.rows)
@@ -135,7 +135,7 @@ void Sink::add_product(const Tensor& left, const Tensor& right, const Region& re
   if (left.rows() >= large_rows) return multiply(region, left, right);
   products_.push_back({left, right, region});
   product_elements_ += left.size() + right.size();
-  if (product_elements_ > most_product_elements) multiply_products();
+  if (product_elements_ > max_product_elements) multiply_products();
 }
 
 /// One GEMM per region. Pairs arrive last step first; they are stacked in order of time.

@@ -190,7 +190,7 @@ int main(int argc, char** argv) {
   CLI::App app{"Speed, where the time goes, and memory of lm, beside PyTorch.", "bench"};
   app.add_option("--threads", options.threads,
                  "of lm and of its peers (default: OMP_NUM_THREADS, else one per core)")
-      ->check(CLI::Range(1, most_threads));
+      ->check(CLI::Range(1, max_threads));
   app.add_option("--rounds", options.rounds, "in each of which all train in turn")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

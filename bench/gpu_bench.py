@@ -54,7 +54,7 @@ class Contestant:
                                         stdout=subprocess.PIPE, stderr=errors, process_group=0)
 
     def answer(self, limit):
-        """The next line; None if there is none in this time, or if the process has ended."""
+        """The next line; None if none comes within `limit` seconds, or if the process has ended."""
         ready, _, _ = select.select([self.process.stdout], [], [], max(0.0, limit))
         line = self.process.stdout.readline() if ready else b""
         return json.loads(line) if line.startswith(b"{") else None
@@ -81,7 +81,7 @@ def start_peers(model, row, precision, peers):
 
 
 def measure(row, precision, programs, peers):
-    """All data of a row, as a JSON object."""
+    """Measures a row; returns its data as a JSON object."""
     command = [programs / "bench", "--train", top / f"bench/{row}.toml", "--device", device]
     lm = Contestant("lm", command + (["--precision", precision] if precision != "fp32" else []))
     started, left_out = [lm], []
@@ -107,7 +107,7 @@ def measure(row, precision, programs, peers):
                     it.name += f" with {its_introduction['parameters']} parameters"
                 contestants.append(it)
                 if not compiles:
-                    begin = time.monotonic()  # the others have waited as long
+                    begin = time.monotonic()  # the others have waited for this one
         for _ in range(rounds):
             for it in contestants:
                 answer = it.train(turn)
@@ -226,7 +226,7 @@ def main():
                     file.write(json.dumps(record) + "\n")
             report(record, ceilings)
     if cut_off:
-        print(f"\nno time was left for {', '.join(cut_off)}: the same command goes on with them")
+        print(f"\nno time was left for {', '.join(cut_off)}: run the same command again to measure them")
     print(f"\n{time.monotonic() - begin:.0f} s; all of it is in {results}")
 
 

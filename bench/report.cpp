@@ -37,7 +37,7 @@ void Idleness::end_turn(int pid) {
   const double share = (used_by_others(pid) - used_) / (now() - start_);
   ++turns_;
   disturbed_ += share > busy_share;
-  most_ = std::max(most_, share);
+  max_share_ = std::max(max_share_, share);
 }
 
 void Idleness::report() const {
@@ -45,7 +45,7 @@ void Idleness::report() const {
   fmt::print(
       "  The machine was not idle: {} of {} turns began while others used it, {} were disturbed, at most by "
       "{:.0f}% of a CPU.\n",
-      started_busy_, turns_, disturbed_, 100 * most_);
+      started_busy_, turns_, disturbed_, 100 * max_share_);
 }
 
 void report_speeds(const std::vector<std::unique_ptr<Contestant>>& all) {

@@ -33,7 +33,7 @@ class Idleness {
 
  private:
   double used_by_others(int pid) const;
-  double start_ = 0, used_ = 0, most_ = 0;
+  double start_ = 0, used_ = 0, max_share_ = 0;
   int64_t turns_ = 0, disturbed_ = 0, started_busy_ = 0;
 };
 

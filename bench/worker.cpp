@@ -83,7 +83,7 @@ Json model_of(const Recipe& recipe) {
           {"dropout", options.dropout},
           {"experts", options.experts},
           {"major_ratio", options.major_ratio},
-          {"weight_drop", options.noise.weight_drop},
+          {"weight_drop", options.regularization.weight_drop},
           {"biases", options.cell_settings.get<GateBiasSettings>().biases},
           {"vocabulary", vocabulary_size(recipe)},
           {"batch", recipe.task.batches.batch},

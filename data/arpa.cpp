@@ -28,7 +28,7 @@ std::string name_of(const std::string& symbol, Unit unit) {
   if (unit == Unit::words) {
     check_input(
         symbol != line_start_name && symbol != line_end_name,
-        "the text has the word '{}', which in an ARPA file is the begin or end of a line: call it otherwise",
+        "the text has the word '{}', which marks the beginning or end of a line in an ARPA file: rename it",
         symbol);
     return symbol;
   }
@@ -60,7 +60,7 @@ class Reader {
       read_header(order);
       add_ngrams(model, order);
     }
-    check_here(line_ == "\\end\\", "expected \\end\\ behind the {}-grams: '{}'", counts_.size(), line_);
+    check_here(line_ == "\\end\\", "expected \\end\\ after the {}-grams: '{}'", counts_.size(), line_);
     return {std::move(vocabulary_), std::move(model)};
   }
 
@@ -169,7 +169,7 @@ class Reader {
     double value = 0;
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
     check_here(failure == std::errc{} && end == text.data() + text.size() && std::isfinite(value),
-               "'{}' is no number", text);
+               "'{}' is not a number", text);
     return value <= log10_of_zero ? zero : value * std::numbers::ln10;
   }
 
@@ -183,15 +183,15 @@ class Reader {
       const std::string_view name = entry.words[0];
       const double weight = counts_.size() > 1 ? entry.log_backoff : 0;
       if (name == line_start_name) {
-        check_here(!std::exchange(has_start, true), "'{}' is there already", name);
+        check_here(!std::exchange(has_start, true), "'{}' appears twice", name);
         weight_of_start = weight;
         return;
       }
       // A text without line ends has no such symbol, but other toolkits require the name.
       if (name == line_end_name && unit != Unit::words && entry.log_probability == zero) return;
       const auto symbol = symbol_of(name, unit);
-      check_here(symbol.has_value(), "'{}' cannot come from text read as {}", name, name_of(unit));
-      check_here(vocabulary_.add(*symbol), "'{}' is there already", name);
+      check_here(symbol.has_value(), "'{}' cannot occur in a text of {}", name, name_of(unit));
+      check_here(vocabulary_.add(*symbol), "'{}' appears twice", name);
       unigrams.push_back({empty, static_cast<std::int32_t>(unigrams.size()), entry.log_probability, weight});
     });
     check_here(unit != Unit::words || vocabulary_.line_end_id().has_value(),
@@ -228,7 +228,7 @@ class Reader {
     ngrams.reserve(found.size());
     for (std::size_t i = 0; i < found.size(); ++i) {
       const bool is_new = i == 0 || key(found[i]) != key(found[i - 1]);
-      check_input(is_new, "{}:{}: this {}-gram is there already, on line {}", name_, found[i].second, order,
+      check_input(is_new, "{}:{}: this {}-gram is already on line {}", name_, found[i].second, order,
                   is_new ? 0 : found[i - 1].second);
       ngrams.push_back(found[i].first);
     }

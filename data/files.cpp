@@ -59,7 +59,7 @@ File open_lines(const std::filesystem::path& path, int flags) {
   struct stat status {};
   const bool exists = (file.is_open() ? fstat(file, &status) : lstat(path.c_str(), &status)) == 0;
   check_input(!exists || S_ISREG(status.st_mode) || (S_ISLNK(status.st_mode) && !(flags & O_NOFOLLOW)),
-              "{}: a {}, where a file of lines is expected; move it away", path.string(),
+              "{}: a {}, but a file of lines is expected; move it away", path.string(),
               S_ISLNK(status.st_mode)   ? "symbolic link"
               : S_ISDIR(status.st_mode) ? "folder"
                                         : "device or a pipe");
@@ -139,8 +139,8 @@ Place place_of(const File& file, const std::filesystem::path& path, std::int64_t
                                                      place.position));
   check_input(
       good,
-      "{}: was changed since the state of this run was saved: no line of it ends at byte {}; bring it "
-      "back, or move it away, and the run goes on without it",
+      "{}: was changed since the state of this run was saved: no line of it ends at byte {}; restore it, or "
+      "move it away, and the run continues without it",
       path.string(), place.position);
   return place;
 }

@@ -79,7 +79,7 @@ class Judge : public nlohmann::json_sax<json> {
 
  private:
   bool begin() {
-    check_input(names_.size() < deepest_json, "{}: corrupt: its header is nested too deep", file_);
+    check_input(names_.size() < deepest_json, "{}: corrupt: its header is nested too deeply", file_);
     names_.emplace_back();
     return true;
   }
@@ -140,7 +140,7 @@ void check_coverage(const std::vector<TensorEntry>& tensors, std::uint64_t size,
                 tensor.name);
     covered = tensor.end;
   }
-  check_input(covered == size, "{}: corrupt: {} bytes behind the last tensor", file, size - covered);
+  check_input(covered == size, "{}: corrupt: {} bytes after the last tensor", file, size - covered);
 }
 
 std::string header_text(const std::vector<TensorBytes>& tensors, const Metadata& metadata) {
@@ -243,7 +243,7 @@ void Safetensors::read_metadata(Metadata metadata, const std::string& header) {
   if (header_digest.size() == no_digest.size() && at != std::string::npos)
     as_digested.replace(at, no_digest.size(), no_digest);
   check_input(!values_digest_.empty() && sha256_hex(as_digested) == header_digest,
-              "{}: damaged: its header is not the one that was written (SHA-256); bring back a copy, or "
+              "{}: damaged: its header is not the one that was written (SHA-256); restore a copy, or "
               "train a new run",
               name());
 }
@@ -261,13 +261,13 @@ const TensorEntry& Safetensors::get(const std::string& name) const {
 
 const std::string& Safetensors::metadata(const std::string& name) const {
   const auto found = metadata_.find(name);
-  check_input(found != metadata_.end(), "{}: its metadata hold no '{}'", this->name(), name);
+  check_input(found != metadata_.end(), "{}: its metadata have no '{}'", this->name(), name);
   return found->second;
 }
 
 void Safetensors::check_values() const {
   check_input(!has_digests() || sha256_hex(file_, values_begin_) == values_digest_,
-              "{}: damaged: its values are not those that were written (SHA-256); bring back a copy, or "
+              "{}: damaged: its values are not those that were written (SHA-256); restore a copy, or "
               "train a new run",
               name());
 }

@@ -1,4 +1,4 @@
-// The gradient check of a model: every parameter of a module against central differences. Of a function of
+// The gradient check of a model: every parameter of a module against central differences. For a function of
 // tensors: autograd/gradient_check.h.
 #pragma once
 
@@ -10,9 +10,9 @@
 namespace rondo {
 
 /// Compares the gradients that backward gives the parameters of `model`, a root on the CPU after finalize(),
-/// with differences of `loss`, which computes one number anew at each call and must be deterministic: without
-/// dropout, or with begin_update() before it. What it says of tolerance and kinks is check_gradients()'s of a
-/// function. Parameters keep their values; gradients() is left with the loss's.
+/// with differences of `loss`, which computes one number at each call and must be deterministic: without
+/// dropout, or with begin_update() before it. Tolerance and kinks: as in check_gradients() of a function.
+/// Parameters keep their values; afterwards gradients() holds the gradients of the loss.
 GradientCheck check_gradients(Module& model, const std::function<Variable()>& loss,
                               double tolerance = gradient_tolerance);
 

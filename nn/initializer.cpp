@@ -30,7 +30,7 @@ void orthonormalise_few(const Tensor& rows) {
   }
 }
 
-/// The same for many, block by block: what lies in the span of the blocks before is taken out by products.
+/// The same for many rows, block by block: matrix products subtract the projection onto the earlier blocks.
 void orthonormalise(const Tensor& rows) {
   constexpr int64_t block = 64;
   for (int64_t first = 0; first < rows.rows(); first += block) {
@@ -45,7 +45,8 @@ void orthonormalise(const Tensor& rows) {
   }
 }
 
-/// Makes the rows orthonormal, or the columns where there are more rows, times the gain.
+/// Makes the rows orthonormal, or the columns if there are more rows than columns; then multiplies by the
+/// gain.
 void orthogonalise(const Tensor& block, double gain) {
   const int64_t rows = block.rows(), columns = block.columns();
   if (rows <= columns) {

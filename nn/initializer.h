@@ -1,4 +1,4 @@
-// Initial values of parameters: a small value, written into a recipe or beside a parameter.
+// Initial values of parameters: a small value type, chosen in a recipe or beside a parameter.
 #pragma once
 
 #include <optional>
@@ -12,18 +12,17 @@
 
 namespace rondo {
 
-/// Draws the initial values of one parameter. A parameter of stacked gates is filled gate by gate where it
-/// matters.
+/// Draws the initial values of one parameter.
 struct Initializer {
   enum class Kind { constant, uniform, normal, log_normal, orthogonal };
   Kind kind = Kind::constant;
   // The constant, the bound of the uniform, the deviation of the normal and of the logarithm of the
   // log-normal, the gain of the orthogonal.
   double size = 0;
-  /// For orthogonal: the heights of the blocks that are stacked in the rows, the gates of a weight; empty:
-  /// one.
+  /// For orthogonal: the numbers of rows of the stacked blocks, which are the gates of a weight; empty: one
+  /// block.
   std::vector<int64_t> block_rows{};
-  /// Then this is added to rows [from, to): an LSTM's forget bias.
+  /// Added to rows [from, to) afterwards: an LSTM's forget bias.
   double offset = 0;
   int64_t offset_from = 0, offset_to = 0;
   /// For log_normal: the mean of the logarithm.
@@ -38,7 +37,7 @@ struct Initializer {
     result.offset_to = to;
     return result;
   }
-  /// For a weight whose rows are the stacked gates of a cell, so many each: orthogonal gate by gate.
+  /// For a weight that stacks the gates of a cell, with `rows` rows each: orthogonal gate by gate.
   Initializer per_gate(std::vector<int64_t> rows) const {
     Initializer result = *this;
     result.block_rows = std::move(rows);
@@ -53,17 +52,17 @@ inline Initializer normal_values(double deviation) { return {Initializer::Kind::
 inline Initializer log_normal_values(double mean, double deviation) {
   return {.kind = Initializer::Kind::log_normal, .size = deviation, .mean = mean};
 }
-/// Saxe et al. 2014: the rows of each block are orthonormal, or its columns where it is tall.
+/// Saxe et al. 2014: the rows of each block are orthonormal, or its columns if it has more rows than columns.
 inline Initializer orthogonal_values() { return {Initializer::Kind::orthogonal, 1}; }
 
-/// Initial values as a recipe chooses them.
+/// Initial values as a recipe gives them.
 struct InitialValues {
   enum class Kind { pytorch, uniform, normal, log_normal, orthogonal };
   Kind kind = Kind::pytorch;
   double range = 0.1;  // half width of the uniform, deviation of the normal and of the log-normal's logarithm
 
-  /// None for Kind::pytorch, which is each layer's own default. The log-normal's logarithm has mean 1, as
-  /// torch's log_normal_ has it by default.
+  /// None for Kind::pytorch, which is each layer's own default. The mean of the log-normal's logarithm is 1,
+  /// the default of torch's log_normal_.
   std::optional<Initializer> initializer() const;
 };
 inline std::vector<std::string> names_of(InitialValues::Kind) {

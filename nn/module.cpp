@@ -3,7 +3,7 @@
 
 namespace rondo {
 namespace {
-/// Where the segment ends, and the next begins: every parameter starts on a cache line.
+/// The end of a segment, where the next begins: every parameter starts on a cache line.
 int64_t end_of(const Segment& segment) {
   constexpr int64_t alignment = 16;
   const int64_t size = segment.shape.rows() * segment.row_stride;

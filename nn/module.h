@@ -1,7 +1,7 @@
-// Module, Parameter and Buffer: construction registers, finalize() lays all parameters out in one buffer and
-// all gradients in another. Clipping, optimizers, averages and checkpoints are one call over a flat buffer;
-// names are views into it. It deliberately knows no particular layer. Next: nn/layers/linear.h,
-// nn/cells/cell.h, nn/models/language_model.h.
+// Module, Parameter and Buffer: constructors register parameters; finalize() lays all parameters out in one
+// buffer and all gradients in another. So clipping, optimizers, averages and checkpoints each are one call
+// over a flat buffer, into which parameters are named views. No particular layer is known here. Next:
+// nn/layers/linear.h, nn/cells/cell.h, nn/models/language_model.h.
 #pragma once
 
 #include <limits>
@@ -21,73 +21,75 @@ namespace rondo {
 class Parameter;
 class Buffer;
 
-/// What random numbers of a training step depend on besides the module's name.
+/// What the random numbers of a training step depend on, besides the module's name.
 struct RandomContext {
   uint64_t seed = 1;
   Deferred<uint64_t> update{};
-  BatchSlice slice{};  // which streams of the batch this micro-batch holds
+  BatchSlice slice{};  // the streams of the batch that are in this micro-batch
 };
 
-/// Modules neither copy nor move: parameters register their address.
+/// Modules cannot be copied or moved: parameters register their addresses.
 class Module {
  public:
   /// The root of a tree.
   Module() = default;
-  /// A part of `parent`. The full name of what it holds is parent.name.NAME; an empty name adds nothing.
-  /// `suffix` is put behind the names of its own parameters, as PyTorch does for layers (weight_ih_l0).
+  /// A part of `parent`. The full names of its parameters are parent.name.NAME; an empty name adds nothing.
+  /// `suffix` is appended to the names of its own parameters, as PyTorch does for layers (weight_ih_l0).
   Module(Module& parent, std::string name, std::string suffix = "");
   virtual ~Module() = default;
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
-  /// Root only: gives each parameter its place, but no memory: names, shapes and counts are known from then
-  /// on. InputError for more parameters than any machine holds.
+  /// Root only: gives each parameter its place in the buffer, but no memory; names, shapes and counts are
+  /// known afterwards. InputError for more parameters than any machine can hold.
   void lay_out();
-  /// Root only, once, after lay_out(): memory for values and gradients, all zero. For values that come from a
-  /// file; else finalize() does it all.
+  /// Root only, once, after lay_out(): allocates values and gradients, all zero. For values that are then
+  /// read from a file; otherwise use finalize().
   void allocate(Device device);
-  /// Root only, once: lays out, allocates and draws the initial values. With `every` all
-  /// parameters are drawn from it instead of what they asked for; a forget bias is still added. Throws Error
-  /// if called twice or on a part.
+  /// Root only, once: lays out, allocates and draws the initial values. With `every`, all parameters are
+  /// drawn from it instead of their own initialisers; a forget bias is still added. Throws Error if called
+  /// twice or on a part.
   void finalize(uint64_t seed, const Initializer* every = nullptr, Device device = Device::cpu);
 
-  /// Where the model is computed; known after finalize().
+  /// The device that computes the model; known after finalize().
   Device device() const { return root().device_; }
 
-  /// Root only, after finalize(). What lies between segments, and between rows, is zero in both buffers.
+  /// Root only, after finalize(). The padding between segments and between rows is zero in both buffers.
   const Tensor& values() const;
   const Tensor& gradients() const;
-  /// Root only, after lay_out(): where each parameter lies in a buffer that is laid out like values().
+  /// Root only, after lay_out(): the place of each parameter in a buffer with the layout of values().
   const std::vector<Segment>& segments() const;
-  /// The part of such a buffer that holds the parameters of this module and its parts, as a vector: what an
-  /// optimizer is given that trains this module alone. Throws Error if there are none, or others lie between.
+  /// The part of such a buffer that holds the parameters of this module and its parts, as a vector: for an
+  /// optimizer that trains this module only. Throws Error if there are none, or if other parameters lie
+  /// between them.
   Tensor range_of(const Tensor& buffer) const;
-  /// Trained numbers: tied ones once, pads not at all. Known before finalize().
+  /// The number of trained values: tied parameters count once, padding does not count. Known before
+  /// finalize().
   int64_t parameter_count() const;
-  /// Root only: what is saved beside the parameters.
+  /// Root only: the buffers that are saved with the parameters.
   const std::vector<Buffer*>& buffers() const { return buffers_; }
 
-  /// Training mode switches dropout, and batch normalisation to the statistics of the batch; it is
-  /// independent of recording.
+  /// Training mode switches dropout on, and batch normalisation to the statistics of the batch. It does not
+  /// affect the recording of gradients.
   bool training() const { return root().training_; }
   void set_training(bool on) {
     root().training_ = on;
     set_statistics_rate(on ? std::optional(training_statistics_momentum) : std::nullopt);
   }
-  /// The share of each batch that goes into the population statistics of batch normalisation, which then
-  /// normalises by the batch's own; 0: their plain average. None: it normalises by the population's, and they
-  /// stay as they are. set_training() sets it, too.
+  /// The momentum of the population statistics of batch normalisation, which then normalises by the
+  /// statistics of the batch; 0: the plain average over all batches. None: it normalises by the population
+  /// statistics, which do not change. set_training() also sets it.
   std::optional<double> statistics_momentum() const { return root().statistics_rate_; }
   void set_statistics_rate(std::optional<double> rate) { root().statistics_rate_ = rate; }
   static constexpr double training_statistics_momentum = 0.05;  // Cooijmans et al. 2016, their released code
-  /// Starts the draws of an update, or of one micro-batch of it.
+  /// Sets the state of the random numbers for an update, or for one micro-batch of it.
   void begin_update(const RandomContext& state);
 
   const std::string& name() const { return name_; }
   std::string full_name(const std::string& leaf) const;
 
  protected:
-  /// A fresh key for a random draw of this module: the same for the same update, whatever the device and
+  /// A new key for a random draw of this module: the same for the same update on every device and number of
   /// threads.
   RandomKey next_key();
   const RandomContext& random_state() const { return root().random_state_; }
@@ -95,7 +97,7 @@ class Module {
  private:
   friend class Parameter;
   friend class Buffer;
-  /// Root only. Throws Error if the model is laid out already, or has a tensor of this name.
+  /// Root only. Throws Error if the model has been laid out, or has a tensor of this name.
   void take_name(const std::string& name);
   const Module& root() const { return parent_ ? parent_->root() : *this; }
   Module& root() { return parent_ ? parent_->root() : *this; }
@@ -108,7 +110,7 @@ class Module {
   // Of the root:
   std::vector<Parameter*> parameters_;
   std::vector<Buffer*> buffers_;
-  std::set<std::string> names_;  // of all these
+  std::set<std::string> names_;  // of all parameters and buffers
   std::vector<Segment> segments_;
   Device device_ = Device::cpu;
   Tensor values_, gradients_;
@@ -118,7 +120,7 @@ class Module {
   std::optional<double> statistics_rate_;
 };
 
-/// A model in evaluation mode while this lives; then in the mode that it was in.
+/// Puts a model into evaluation mode; the destructor restores the previous mode.
 class EvaluationMode {
  public:
   explicit EvaluationMode(Module& model)
@@ -142,7 +144,7 @@ class EvaluationMode {
 class Parameter {
  public:
   Parameter(Module& owner, const std::string& name, Shape shape, Initializer initializer);
-  /// The values of another parameter under one more name.
+  /// The same values as another parameter, under a second name.
   Parameter(Module& owner, const std::string& name, Parameter& tied);
   Parameter(const Parameter&) = delete;
   Parameter& operator=(const Parameter&) = delete;
@@ -165,7 +167,7 @@ class Parameter {
   Variable variable_;
 };
 
-/// A tensor that is saved with the model but not trained, and no parameter of it: statistics.
+/// A tensor that is saved with the model but not trained: statistics.
 class Buffer {
  public:
   /// No element is ever below `least`.

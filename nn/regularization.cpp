@@ -14,7 +14,7 @@ Variable mean_of_squares(const char* name, const Variable& x) {
                 [name, x = Saved(x.value()), factor = static_cast<real>(2 / size)](
                     const std::vector<Tensor>& gradients, const Inputs& in) mutable {
                   Tensor saved = x.get(name);
-                  x = {};  // so that the gradient may take its place, where nobody else needs it
+                  x = {};  // so that the gradient can reuse its memory if it has no other owner
                   const Tensor scaled = clone(gradients[0]);
                   scale(scaled, factor);
                   in[0].add_scaled(std::move(saved), scaled);

@@ -1,5 +1,5 @@
-// Penalties on what a recurrent layer puts out, to be added to the loss. It deliberately does not weigh them:
-// that is the training's business (lm/tasks/language_modelling.cpp).
+// Penalties on the output of a recurrent layer, to be added to the loss. The task multiplies them by their
+// factors (lm/tasks/language_modelling.cpp).
 #pragma once
 
 #include "autograd/variable.h"
@@ -8,7 +8,7 @@ namespace rondo {
 
 /// The mean over all elements of x^2, [1]: activation regularization of an output after its dropout. Merity,
 /// McCann & Socher 2017, section 3.1, whose formula has an L2 norm; their code, and that of Merity et al.
-/// 2018, has this mean. Saves x alone, and passes over it once in each direction.
+/// 2018, has this mean. Saves only x, and reads it once in each direction.
 Variable activation_regularization(const Variable& x);
 
 /// The mean over all elements of (x[t + 1] - x[t])^2 for x [T, B, H], [1]; 0 where T is 1: temporal

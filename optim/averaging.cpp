@@ -18,8 +18,8 @@ void AveragedWeights::start() {
 }
 
 void AveragedWeights::check_running() const {
-  check(started() && !in_force_, "[average] {}",
-        started() ? "is in force: no step may come now" : "not started");
+  check(started() && !in_model_, "[average] {}",
+        started() ? "the model has it: no step may be made now" : "not started");
 }
 
 void AveragedWeights::update() {
@@ -45,14 +45,14 @@ void AveragedWeights::launch(const StepControl& control, const void* numbers) {
 
 AveragedWeights::Scope::Scope(AveragedWeights& weights) : weights_(weights.started() ? &weights : nullptr) {
   if (!weights_) return;
-  check(!weights.in_force_, "[average] is in force already");
+  check(!weights.in_model_, "[average] the model has it already");
   apply_update(Exchange{}, {weights.values_, weights.average()}, {weights.values_, weights.average()});
-  weights.in_force_ = true;
+  weights.in_model_ = true;
 }
 
 AveragedWeights::Scope::~Scope() {
   if (!weights_) return;
-  weights_->in_force_ = false;
+  weights_->in_model_ = false;
   try {
     apply_update(Exchange{}, {weights_->values_, weights_->average()},
                  {weights_->values_, weights_->average()});
@@ -62,7 +62,7 @@ AveragedWeights::Scope::~Scope() {
 }
 
 const std::vector<NamedTensor>& AveragedWeights::state_tensors() const {
-  check(!in_force_, "[average] is in force: what is saved now would be the wrong way round");
+  check(!in_model_, "[average] the model has it: leave the Scope before saving");
   return state_;
 }
 

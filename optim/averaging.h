@@ -60,8 +60,8 @@ class AveragedWeights {
   Tensor values_;
   std::vector<NamedTensor> state_;
   int64_t count_ = 0;
-  bool in_force_ = false;
-  real share_ = 1;  // of the weights that launch() adds
+  bool in_model_ = false;  // a Scope exists: the model has the average
+  real share_ = 1;         // of the weights that launch() adds
 };
 
 }  // namespace rondo

@@ -12,8 +12,7 @@ class EarlyStopping {
  public:
   /// Stops after `patience` evaluations without improvement; 0: never. Throws InputError if it is negative.
   explicit EarlyStopping(int64_t patience) : patience_(patience) {
-    check_input(patience >= 0, "early stopping after {} evaluations: give a number from 0 (never) on",
-                patience);
+    check_input(patience >= 0, "early stopping after {} evaluations: give 0 (never) or more", patience);
   }
 
   /// Takes the loss of an evaluation; returns whether it is the lowest so far.

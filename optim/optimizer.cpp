@@ -101,8 +101,8 @@ Optimizer::Optimizer(const OptimizerOptions& options, const Tensor& values, cons
 }
 
 std::span<const std::byte> Optimizer::begin_step(double learning_rate) {
-  check(std::isfinite(learning_rate) && learning_rate >= 0, "[{}] a learning rate of {} is not one", name(),
-        learning_rate);
+  check(std::isfinite(learning_rate) && learning_rate >= 0,
+        "[{}] the learning rate must be finite and not negative: {}", name(), learning_rate);
   ++steps_;
   return prepare(learning_rate);
 }

@@ -35,7 +35,7 @@ Schedule::Schedule(const ScheduleOptions& options, double learning_rate)
     : options_(options), learning_rate_(learning_rate) {
   check_options(options);
   check_input(std::isfinite(learning_rate) && learning_rate >= 0,
-              "a learning rate of {} is none: give a finite number from 0 on", learning_rate);
+              "a learning rate of {}: give a finite number, 0 or more", learning_rate);
 }
 
 double Schedule::rate(int64_t epoch) const {

@@ -36,7 +36,7 @@ void check_options(const ScheduleOptions& options);
 ///              the count starts again, when more than `patience` evaluations in a row had no new lowest loss
 class Schedule {
  public:
-  /// InputErrors of check_options(), and for a rate that is none.
+  /// InputErrors of check_options(), and for a rate that is negative or not finite.
   Schedule(const ScheduleOptions& options, double learning_rate);
 
   /// The rate in an epoch, from 1 on. Throws Error for an epoch before the first.

@@ -95,7 +95,7 @@ void pack(const Tensor& b, Transpose transpose, const Tensor& to) {
 
 /// A storage keeps packs of up to this many times its size, which is enough for a weight that is used forward
 /// and backward, whole and gate by gate. Beyond that the oldest pack is dropped.
-constexpr int64_t most_kept = 4;
+constexpr int64_t max_kept = 4;
 
 /// The panels that the storage of b keeps, made if there are none or if b was written since.
 Tensor kept_panels(const Tensor& b, Transpose transpose) {
@@ -111,7 +111,7 @@ Tensor kept_panels(const Tensor& b, Transpose transpose) {
     Tensor panels({Order(b, transpose).size()});
     int64_t size = panels.size();
     for (const auto& pack : packs) size += pack->panels.size();
-    for (; size > most_kept * b.storage().size && !packs.empty(); packs.erase(packs.begin()))
+    for (; size > max_kept * b.storage().size && !packs.empty(); packs.erase(packs.begin()))
       size -= packs.front()->panels.size();
     packs.push_back(std::make_shared<Pack>(
         Pack{b.offset(), b.rows(), b.columns(), b.row_stride(), transpose, 0, std::move(panels)}));

@@ -142,7 +142,7 @@ int processors() {
 int default_threads() {
   const char* wanted = std::getenv("OMP_NUM_THREADS");
   const long count = wanted ? std::strtol(wanted, nullptr, 10) : 0;
-  return count > 0 ? static_cast<int>(std::min<long>(count, most_threads)) : processors();
+  return count > 0 ? static_cast<int>(std::min<long>(count, max_threads)) : processors();
 }
 
 std::atomic<int>& thread_count() {
@@ -168,7 +168,7 @@ const int forget_team_in_child = pthread_atfork(nullptr, nullptr, [] {
 }  // namespace
 
 void set_threads(int count) {
-  check(count >= 1 && count <= most_threads, "[threads] from 1 to {}, not {}", most_threads, count);
+  check(count >= 1 && count <= max_threads, "[threads] from 1 to {}, not {}", max_threads, count);
   while (busy.test_and_set()) std::this_thread::yield();
   const Release release;
   delete team;

@@ -7,10 +7,10 @@
 
 namespace rondo {
 
-/// The number of threads that share work, including the caller; Error unless 1 to most_threads. The default
+/// The number of threads that share work, including the caller; Error unless 1 to max_threads. The default
 /// is OMP_NUM_THREADS, if that is a number, as in other numeric programs, else the number of processors that
 /// the process may use. Not to be called in a loop's body.
-constexpr int most_threads = 4096;
+constexpr int max_threads = 4096;
 void set_threads(int count);
 int threads();
 

@@ -13,7 +13,7 @@ import tempfile
 import threading
 
 Result = collections.namedtuple("Result", "status out err seconds megabytes")  # of the CPU; at most, at once
-MOST_SECONDS = 60
+MAX_SECONDS = 60
 MOST_ADDRESSES = 3 << 30  # so that a test that fails does not take the machine with it
 
 RECIPE = """[recipe]
@@ -60,7 +60,7 @@ class SignalLater:
         os.close(self._process)
 
 
-def run(program, words, env=None, stdin=b"", kill_after=None, most_seconds=MOST_SECONDS):
+def run(program, words, env=None, stdin=b"", kill_after=None, max_seconds=MAX_SECONDS):
     """Runs `lm`; kill_after: (seconds, signal)."""
     def limit():
         resource.setrlimit(resource.RLIMIT_AS, (MOST_ADDRESSES, MOST_ADDRESSES))
@@ -71,7 +71,7 @@ def run(program, words, env=None, stdin=b"", kill_after=None, most_seconds=MOST_
         given.seek(0)
         process = subprocess.Popen([program, *map(str, words)], stdin=given, stdout=out, stderr=err, preexec_fn=limit,
                                    env={**os.environ, "OMP_NUM_THREADS": "1", **(env or {})})
-        timers = [SignalLater(process.pid, most_seconds, signal.SIGKILL)]
+        timers = [SignalLater(process.pid, max_seconds, signal.SIGKILL)]
         if kill_after:
             timers.append(SignalLater(process.pid, *kill_after))
         _, status, usage = os.wait4(process.pid, 0)

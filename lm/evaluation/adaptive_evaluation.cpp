@@ -27,7 +27,7 @@ void read_one_stream(LanguageModel& model, std::span<const int32_t> ids,
       [&](const ChunkResult& read) {
         if (!std::isfinite(read.loss.total.value().item()))
           throw Diverged(fmt::format(
-              "after {} symbols their probabilities are no numbers any more{}", symbols,
+              "after {} symbols the probabilities are not finite{}", symbols,
               dynamic ? fmt::format("; try a dynamic.learning_rate below {}", dynamic->learning_rate) : ""));
         use(read);
         symbols += read.chunk.scored;

@@ -12,8 +12,8 @@
 namespace rondo {
 namespace {
 
-/// Settings that are meant for sums of squares over the batches, and a sum over tensors of their roots, as
-/// those of the same update with means. The first code of the paper's authors had sums.
+/// Converts settings for sums of squares over the batches, and for the sum over tensors of their roots, to
+/// those of the same update with means. The first code of the paper's authors used sums.
 DynamicOptions for_means(DynamicOptions settings, const GradientStatistics& statistics) {
   if (settings.style == DynamicStyle::means) return settings;
   const double root = std::sqrt(static_cast<double>(statistics.batches));
@@ -33,10 +33,11 @@ void mean_backward(const Variable& total, int64_t symbols) {
 Keys keys_of(DynamicOptions& options) {
   return {
       {"learning_rate", &options.learning_rate, at_least(0), "",
-       "of lm eval --dynamic, of a gradient divided by its root mean square over the training text"},
+       "of lm eval --dynamic, for gradients divided by their root mean square over the training "
+       "text"},
       {"decay", &options.decay, at_least(0), "",
-       "lambda: the share of its way back to the trained value that a weight goes at each update, where its "
-       "gradient's root mean square is the average one"},
+       "lambda: in each update, a weight moves back by this share of its distance to the trained "
+       "value, if its gradient's root mean square is the average one"},
       {"epsilon", &options.epsilon, at_least(1e-20), "",
        "added to the root mean square that divides the gradient"},
       {"length", &options.length, any_width(), "symbols", "between updates, also of the statistics"},
@@ -46,8 +47,8 @@ Keys keys_of(DynamicOptions& options) {
        choice(options.style),
        {},
        "",
-       "old: settings meant for sums of squares over batches, and over tensors, in place of means, as the "
-       "paper's are; converted"},
+       "old: the settings are for sums of squares over batches and over tensors instead of means, "
+       "as in the paper; they are converted"},
   };
 }
 
@@ -96,7 +97,7 @@ DynamicWeights::~DynamicWeights() {
     copy(start_, model_.values());
     fill(model_.gradients(), 0);
   } catch (const Error&) {
-    // A GPU that has failed: an error is on its way already, and nothing there is left.
+    // The GPU has failed: that error is being reported, and its memory is lost.
   }
 }
 

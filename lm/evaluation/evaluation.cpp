@@ -48,14 +48,14 @@ namespace {
 std::function<bool(Chunk&)> chunks_of(std::span<const int32_t> ids, const Reading& reading) {
   check_streams(reading, std::ssize(ids));
   if (!reading.carries_state()) {
-    constexpr int64_t segments_at_once = 32, steps_at_once = rows_at_once / segments_at_once;
-    Sequences segments = reading.line_end ? Sequences::lines(ids, *reading.line_end, segments_at_once)
-                                          : Sequences::fixed(ids, reading.sequence, segments_at_once);
-    segments.order_by_length();
-    return [segments, pieces = std::vector<Chunk>(), at = size_t{0}](Chunk& chunk) mutable {
+    constexpr int64_t sequences_at_once = 32, steps_at_once = rows_at_once / sequences_at_once;
+    Sequences sequences = reading.line_end ? Sequences::lines(ids, *reading.line_end, sequences_at_once)
+                                           : Sequences::fixed(ids, reading.sequence, sequences_at_once);
+    sequences.order_by_length();
+    return [sequences, pieces = std::vector<Chunk>(), at = size_t{0}](Chunk& chunk) mutable {
       if (at == pieces.size()) {
         Chunk whole;
-        if (!segments.next(whole)) return false;
+        if (!sequences.next(whole)) return false;
         pieces = pieces_without_padding(whole, steps_at_once);
         at = 0;
       }

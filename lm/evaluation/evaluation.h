@@ -1,7 +1,6 @@
-// How well a model predicts ids: the figures, and the one loop over a text that is behind training's
-// evaluations, `lm eval`, dynamic evaluation and the neural cache. It deliberately reads no files and prints
-// nothing. Next: lm/evaluation/adaptive_evaluation.h, for models that go on learning from what they are
-// scored on.
+// How well a model predicts ids: the figures, and the loop over a text, which is shared by evaluations during
+// training, `lm eval`, dynamic evaluation and the neural cache. It reads no files and prints nothing. Next:
+// lm/evaluation/adaptive_evaluation.h, for models that learn from the text that they are scored on.
 #pragma once
 
 #include <cstdint>
@@ -16,29 +15,29 @@
 
 namespace rondo {
 
-/// Sums over scored symbols, in nats, and what follows from them.
+/// Sums over scored symbols, in nats, and the figures computed from them.
 struct Evaluation {
   double nats_sum = 0;
   int64_t symbols = 0;
-  double known_nats_sum = 0;  // the part of it that symbols of the vocabulary cost
+  double known_nats_sum = 0;  // the part of nats_sum from symbols of the vocabulary
   int64_t unknowns = 0;
   double seconds = 0;
 
-  /// Adds what each target cost; those that are not scored do not count.
+  /// Adds the loss of each target; targets that are not scored do not count.
   void add(const std::vector<int32_t>& targets, const std::vector<double>& nats,
            std::optional<int32_t> unknown_id);
 
   double nats() const { return nats_sum / static_cast<double>(symbols); }
   double bits() const;
   double perplexity() const;
-  /// Over the symbols that are not unknown.
+  /// Perplexity over the symbols of the vocabulary only.
   double perplexity_without_unknowns() const;
 };
 
-/// How a text is read: in so many streams side by side, the state carried along and every symbol but the
-/// first scored once; or, if `line_end` is given, line by line, each from a zero state with the line end
-/// before it as context, every symbol scored once; or, if `sequence` is not 0, in sequences of so many
-/// symbols, each from a zero state with the symbol before it as context.
+/// How a text is read: in `streams` parallel streams that carry the state, every symbol except the first
+/// scored once; or, if `line_end` is given, line by line, each from a zero state with the previous line end
+/// as context, every symbol scored once; or, if `sequence` is not 0, in sequences of that many symbols, each
+/// from a zero state with the previous symbol as context.
 struct Reading {
   int64_t streams = 1;
   std::optional<int32_t> line_end{};
@@ -52,12 +51,13 @@ struct Reading {
 /// InputError if there are more streams than symbols to score.
 void check_streams(const Reading& reading, int64_t symbols);
 
-/// Dropout is off. `progress` is told the symbols done, now and then. InputError of check_streams.
+/// Dropout is off. `progress` gets the number of symbols done, from time to time. InputError of
+/// check_streams().
 Evaluation evaluate_ids(
     LanguageModel& model, std::span<const int32_t> ids, const Reading& reading,
     std::optional<int32_t> unknown_id = {}, const std::function<void(int64_t)>& progress = [](int64_t) {});
 
-/// A chunk, and what the model made of it.
+/// A chunk, and the model's output and loss for it.
 struct ChunkResult {
   const Chunk& chunk;
   const LanguageModel::Output& output;
@@ -66,13 +66,14 @@ struct ChunkResult {
   /// -log p of each target.
   std::vector<double> nats() const;
 };
-/// Reads the chunks that `next` gives until it gives none, and hands each to `use` before the next is read,
-/// so that it may change the weights. The state goes on without its history, unless a chunk is to begin
-/// anew. Runs in evaluation mode; gradient recording is left as the caller set it.
+/// Reads chunks from `next` until it returns false, and passes each to `use` before the next is read, so that
+/// `use` may change the weights. The state is carried on without its history, except where a chunk begins
+/// from a zero state. Runs in evaluation mode; gradient recording is left as the caller set it.
 void read_chunks(LanguageModel& model, const std::function<bool(Chunk&)>& next,
                  const std::function<void(const ChunkResult&)>& use);
 
-/// The height of chunks where it is free: enough for products at full speed, little memory.
+/// The number of rows of a chunk, where it can be chosen: enough for products at full speed, with little
+/// memory.
 constexpr int64_t rows_at_once = 512;
 
 }  // namespace rondo

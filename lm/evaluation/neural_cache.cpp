@@ -33,7 +33,7 @@ Keys keys_of(CacheOptions& options) {
       {"window", &options.window, any_count(), "symbols",
        "that the neural cache of lm eval --cache remembers"},
       {"theta", &options.theta, at_least(0), "",
-       "how much the cache prefers states that are like the present one; 0: not at all"},
+       "how much the cache prefers states that are similar to the current one; 0: not at all"},
       {"lambda", &options.lambda, between(0, 1), "", "the cache's share of the probability"},
   };
 }
@@ -64,7 +64,7 @@ NeuralCache::NeuralCache(std::vector<int64_t> windows, std::vector<double> theta
       scores_(products_.shape()) {}
 
 std::vector<double> NeuralCache::read(const Tensor& states, const std::vector<int32_t>& targets) {
-  // On the host, where what follows what is looked up.
+  // On the host, which compares the symbols.
   const Tensor rows = states.to(Device::cpu).reshaped({states.rows(), states.columns()});
   check(rows.rows() == std::ssize(targets) && rows.columns() == states_.columns(),
         "[neural cache] states {} do not fit {} targets and a width of {}", states.shape(), targets.size(),
@@ -89,8 +89,8 @@ void NeuralCache::read_block(const Tensor& states, const int32_t* targets, doubl
   copy(states, states_.slice_rows(end_, end_ + n));
   std::copy(targets, targets + n, nexts_.begin() + end_);
 
-  // Column c is row begin + c of states_. What position r may see of the largest window is columns r up to
-  // r + window_: a matrix again, with a row stride of one more.
+  // Column c is row begin + c of states_. Position r may use columns r to r + window_ of the largest window:
+  // this is a matrix, too, whose row stride is larger by one.
   const int64_t begin = end_ - window_, columns = window_ + n, nothing = std::max<int64_t>(0, first_ - begin);
   const Tensor products = products_.slice_rows(0, n).slice_columns(0, columns);
   const Tensor scores = scores_.slice_rows(0, n).slice_columns(0, columns);

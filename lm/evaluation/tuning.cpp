@@ -14,7 +14,7 @@ constexpr double decay_factors[] = {0.5, 1.5, 2.5};  // 1 is tried with the rate
 constexpr double theta_factors[] = {1, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.4, 2};
 constexpr double window_factors[] = {1, 0.25, 0.5, 2};
 
-/// A product as somebody would write it: 3e-05, not 3.0000000000000004e-05.
+/// Rounded to four digits: 3e-05, not 3.0000000000000004e-05.
 double rounded(double x) { return std::stod(fmt::format("{:.4g}", x)); }
 
 double times(double value, double factor) { return factor == 1 ? value : rounded(value * factor); }
@@ -98,7 +98,7 @@ class Search {
       progress_(tuned_.symbols + (done += read.chunk.scored), readings_ * tuned_.prefix);
     });
     tuned_.symbols += tuned_.prefix;
-    best_ = std::numeric_limits<double>::infinity();  // whatever the cache gives is of another kind
+    best_ = std::numeric_limits<double>::infinity();  // trials of the cache are compared only with each other
     for (size_t i = 0; i < settings; ++i) {
       const auto from = sums.begin() + static_cast<int64_t>(i * shares.size());
       const auto least = std::min_element(from, from + std::ssize(shares));
@@ -110,7 +110,7 @@ class Search {
     }
   }
 
-  /// Whether it is the best of its kind so far.
+  /// Adds a trial; returns whether it is the best of its kind so far.
   bool add(const Trial& trial) {
     tuned_.trials.push_back(trial);
     report_(trial);

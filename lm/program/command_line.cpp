@@ -40,7 +40,7 @@ void check_leftovers(const CLI::App& command) {
     const std::string flag = word.substr(0, word.find('='));
     check_input(!is_flag(word), "{}: unknown flag {}{}", command.get_name(), flag,
                 did_you_mean(flag, flags_of(command)));
-    throw InputError(fmt::format("{}: '{}' is one word too many; see lm {} --help", command.get_name(), word,
+    throw InputError(fmt::format("{}: unexpected argument '{}'; see lm {} --help", command.get_name(), word,
                                  command.get_name()));
   }
 }

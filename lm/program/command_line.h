@@ -1,6 +1,5 @@
 // The command line of `lm`: from words to the options of one command, and from an exception to an exit
-// status. Deliberately does nothing that a command does: train.h, evaluate.h, score.h, generate.h, ngram.h,
-// info.h, recipes.h, table.h.
+// status. The commands: train.h, evaluate.h, score.h, generate.h, ngram.h, info.h, recipes.h, table.h.
 #pragma once
 
 #include <string>
@@ -17,7 +16,7 @@
 
 namespace rondo {
 
-/// `--help` or `--version`: text for stdout, and nothing else to do.
+/// `--help` or `--version`: only a text for stdout.
 struct Help {
   std::string text;
 };
@@ -25,11 +24,11 @@ struct Help {
 using Command = std::variant<Help, TrainOptions, EvaluateOptions, ScoreOptions, GenerateOptions, NgramOptions,
                              InfoOptions, RecipesOptions, TableOptions>;
 
-/// InputError for what cannot be understood or lacks something; the text names the nearest command or flag.
+/// InputError for an unknown, misplaced or missing word; the text names the nearest command or flag.
 Command parse_command_line(int argc, const char* const* argv);
 
-/// What to say about the exception now being handled, on one line without control characters, and what to
-/// return: 2 for InputError, 1 for everything else.
+/// The error text of the exception being handled, on one line without control characters, and the exit
+/// status: 2 for InputError, 1 for everything else.
 struct Failure {
   std::string line;
   int exit_status;

@@ -13,9 +13,9 @@ Compute choose_device(Device device, std::optional<Precision> wanted_precision,
   if (wanted_threads) set_threads(*wanted_threads);
   const Precision precision = wanted_precision.value_or(Precision::fp32);
   if (device == Device::cpu) {
-    check_input(precision == Precision::fp32,
-                "--precision {} is a GPU's; a CPU multiplies as it is written, in fp32", name_of(precision));
-    take_blas_buffers(threads());  // before anybody asks how much memory is left
+    check_input(precision == Precision::fp32, "--precision {} is for a GPU; a CPU computes products in fp32",
+                name_of(precision));
+    take_blas_buffers(threads());  // before the available memory is measured
   } else {
     const std::string why_not = cuda::unavailable();
     check_input(why_not.empty(), "--device {}: {}; use --device cpu", name_of(device), why_not);

@@ -1,4 +1,4 @@
-// Where and how a command computes: on the CPU or a GPU, by how many threads, and how products are rounded.
+// Where and how a command computes: on the CPU or a GPU, with how many threads, and how products are rounded.
 #pragma once
 
 #include <optional>
@@ -22,8 +22,8 @@ struct Compute {
   int threads;
   Precision precision;  // of products
 };
-/// Sets the number of threads (none: as it is), and how a GPU multiplies (none: fp32). InputError, saying
-/// why, if there is no GPU to compute on, or if a CPU is to round.
+/// Sets the number of threads (none: unchanged) and the precision of a GPU's products (none: fp32).
+/// InputError, with the reason, if the GPU cannot be used, or for a precision other than fp32 on a CPU.
 Compute choose_device(Device device, std::optional<Precision> precision, std::optional<int> threads);
 
 }  // namespace rondo

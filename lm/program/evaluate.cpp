@@ -1,6 +1,6 @@
-// `lm eval`. The measuring is evaluate_ids() of lm/evaluation/evaluation.h and evaluate_adaptively() of
-// lm/evaluation/adaptive_evaluation.h; here stand the choice of the text and the warnings. What is printed on
-// stdout: lm/program/evaluation_report.h; everything else goes to stderr.
+// `lm eval`: the choice of the text, and warnings, on stderr. The measurement is evaluate_ids() of
+// lm/evaluation/evaluation.h or evaluate_adaptively() of lm/evaluation/adaptive_evaluation.h; the output on
+// stdout is in lm/program/evaluation_report.h.
 #include "lm/program/evaluate.h"
 
 #include <cmath>
@@ -18,7 +18,7 @@
 namespace rondo {
 namespace {
 
-/// Refuses what contradicts itself, before anything is read.
+/// Refuses options that contradict each other, before anything is read.
 void check_options(const EvaluateOptions& options) {
   const bool adapts = options.dynamic || options.cache;
   check_input(adapts || !options.tune,
@@ -57,7 +57,7 @@ Encoded encoded(const Text& text, const OpenRun& run) {
   return result;
 }
 
-/// What shows how far the reading is: "WHAT 12%". Nothing where a single chunk was all.
+/// A function that shows progress: "WHAT 12%". Nothing if there was only one chunk.
 std::function<void(int64_t)> progress_of(Progress& progress, const std::string& what, int64_t symbols) {
   return [&progress, what, symbols](int64_t done) {
     if (done < symbols)
@@ -84,7 +84,7 @@ Tuned tuned_on(const Encoded& valid, OpenRun& run, const Adaptation& start, int6
   return tuned;
 }
 
-/// The settings of a measurement: those of the run, and what was asked.
+/// The settings of a measurement: those of the run and those of the options.
 Measurement planned(const EvaluateOptions& options, const OpenRun& run) {
   const Recipe& recipe = run.config.recipe;
   const bool adapts = options.dynamic || options.cache;
@@ -113,7 +113,7 @@ Measurement planned(const EvaluateOptions& options, const OpenRun& run) {
   return plan;
 }
 
-/// The paper's figure of such a model on this text, if it is read as that was; 0: none.
+/// The paper's figure for the same kind of model, if text and reading agree; 0: none.
 double published_beside(const Measurement& it, const OpenRun& run, const CorpusText& corpus) {
   const Recipe& recipe = run.config.recipe;
   const bool adapts = it.how.dynamic || it.how.cache;
@@ -126,7 +126,7 @@ double published_beside(const Measurement& it, const OpenRun& run, const CorpusT
   return may_be_the_papers(recipe.published, run.vocabulary.types(), test_symbols) ? figure : 0;
 }
 
-/// Keeps it with the run. What was measured is worth printing even where that cannot be.
+/// Stores the measurement with the run; if that fails, only warns, so that the figures are printed anyway.
 void keep_if_possible(const OpenRun& run, const Measurement& it, const Compute& compute,
                       const std::vector<std::string>& sha256_of_text) {
   try {
@@ -136,7 +136,7 @@ void keep_if_possible(const OpenRun& run, const Measurement& it, const Compute& 
   }
 }
 
-/// Of figures that say something other than they seem to.
+/// Warnings about figures that could mislead.
 void warn(const Measurement& it, const OpenRun& run) {
   const double even = std::log(static_cast<double>(run.vocabulary.size()));
   if (it.how.cache && it.how.cache->lambda == 1 && std::isinf(it.result.nats()))

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Which of the best settings are the "least" or the "largest" that a search tried, by key.
+/// The best settings that are the "least" or the "largest" that a search tried, by key.
 Json at_the_edge(const Tuned& tuned) {
   Json found = Json::object();
   const auto add = [&](const char* key, bool of_cache, const std::function<double(const Trial&)>& value,
@@ -50,7 +50,7 @@ Json at_the_edge(const Tuned& tuned) {
   return found;
 }
 
-/// The words that give a later evaluation these settings.
+/// The options that give another evaluation these settings.
 std::string words_of(const Adaptation& how) {
   std::vector<std::string> words;
   if (const auto& dynamic = how.dynamic)

@@ -1,4 +1,4 @@
-// What a finetuning is.
+// The settings of a finetuning.
 #include "lm/program/finetune.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What a finetuning is: a training that begins with the best model of a finished run, and with other
-// settings. Everything else about it is lm/program/train.h. It deliberately writes nothing.
+// The settings of a finetuning: a training that begins with the best model of a finished run and has other
+// settings. The training itself: lm/program/train.h.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace rondo {
 
-/// The config of a run that finetunes `base`, as Merity et al. 2018, section 4: SGD at a constant rate,
-/// averaged over the weights after each step (not those it begins with), until validation is above the
-/// lowest of all but its last losses. Published figures become those of the finetuned model. Throws
-/// InputError if `base` is no run, has no model or is not finished (saying how to finish it), or one of
-/// `settings` is what a trained model cannot change, or what a finetuning decides.
+/// The config of a run that finetunes `base`, as in Merity et al. 2018, section 4: SGD at a constant rate,
+/// averaging the weights after each step (without the initial weights), until the non-monotonic criterion
+/// (optim/non_monotonic.h) stops it. Its published figures are those of the finetuned model. InputError if
+/// `base` is not a run, has no model or is not finished (saying how to finish it), or for a setting that a
+/// trained model cannot change or that finetuning determines.
 RunConfig finetuning_of(const std::string& base, const std::vector<Setting>& settings);
 
 }  // namespace rondo

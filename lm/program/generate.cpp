@@ -1,5 +1,5 @@
-// `lm generate`. The sampling is lm/decoding/sampling.h; here stand the prompt and the printing. The prompt
-// is printed first, as the model read it, so that the text reads as a whole.
+// `lm generate`: the prompt and the printing; the sampling is in lm/decoding/sampling.h. The prompt is
+// printed first, as the model read it, so that the output is a whole text.
 #include "lm/program/generate.h"
 
 #include <cstdio>
@@ -14,8 +14,7 @@
 namespace rondo {
 namespace {
 
-/// The prompt's ids, tokenised as the training text was but for its end, which is open. Names on stderr what
-/// the model does not know.
+/// The prompt's ids, tokenised like the training text, but without an end. Names unknown symbols on stderr.
 std::vector<std::int32_t> read_prompt(const Vocabulary& vocabulary, std::string prompt) {
   std::vector<std::string> ignored;
   if (vocabulary.tokenization().unit != Unit::bytes)

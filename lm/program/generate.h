@@ -23,7 +23,7 @@ struct GenerateOptions {
   std::optional<Precision> precision{};  // default: fp32
 };
 
-/// Streams the sampled text, and nothing else, on stdout. Returns 0.
+/// Writes the sampled text, and nothing else, to stdout while it samples. Returns 0.
 int generate(const GenerateOptions& options);
 
 }  // namespace rondo

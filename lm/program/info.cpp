@@ -1,5 +1,5 @@
-// `lm info`: a model taken apart, and the two lists that Rondo keeps of itself (operators, settings of
-// recipes). It deliberately trains and measures nothing: memory is an estimate.
+// `lm info`: the modules and shapes of a model, and the lists of operators, settings and cells. Nothing is
+// trained or measured: memory is an estimate.
 #include "lm/program/info.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ Subject subject_of(const InfoOptions& options) {
   return {recipe, size, "", {}};
 }
 
-/// The module that holds a parameter: what stands before the last dot of its name.
+/// The module of a parameter: its name up to the last dot.
 std::string module_of(const std::string& name) { return name.substr(0, name.rfind('.')); }
 
 /// Parameters per module, in the order of the model.
@@ -60,7 +60,7 @@ std::vector<std::pair<std::string, std::int64_t>> counts_by_module(const Module&
   return counts;
 }
 
-/// Numbers that are saved but not trained.
+/// The number of values that are saved but not trained.
 std::int64_t statistics_of(const Module& model) {
   std::int64_t count = 0;
   for (const Buffer* buffer : model.buffers()) count += buffer->shape().size();
@@ -147,7 +147,7 @@ void print_operators(bool as_json) {
 
 void print_cells(const InfoOptions& options) {
   Json list = Json::array();
-  if (options.markdown) fmt::print("| `model.cell` | what | settings |\n|---|---|---|\n");
+  if (options.markdown) fmt::print("| `model.cell` | description | settings |\n|---|---|---|\n");
   for (const std::string& name : cell_names()) {
     CellSettings settings;
     std::vector<std::string> keys;

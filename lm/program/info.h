@@ -1,4 +1,4 @@
-// `lm info`: what a run or a recipe would build, and what the library and the recipes know.
+// `lm info`: the model of a run or a recipe; or the lists of operators, settings and cells.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 namespace rondo {
 
 struct InfoOptions {
-  // Exactly one of these five is asked for.
+  // Exactly one of these five is given.
   std::string run;
   std::string recipe;
   bool operators = false;
   bool keys = false;
   bool cells = false;
 
-  std::vector<Setting> settings;     // on top of recipe
+  std::vector<Setting> settings;     // they override the recipe's
   std::int64_t vocabulary_size = 0;  // with recipe; 0: the recipe's data.max_size
-  bool verify = false;               // with run: judge its files instead
+  bool verify = false;               // with run: check its files instead
   bool json = false;
   bool markdown = false;  // with cells: the table of docs/cells.md
 };

@@ -1,4 +1,4 @@
-// Files of one JSON object a line.
+// Files with one JSON object per line.
 #include "lm/program/json_lines.h"
 
 #include <limits>
@@ -11,8 +11,8 @@
 namespace rondo {
 namespace {
 
-/// The line's object, and what its values may be: our lines have lists and objects of plain values. Copies of
-/// JSON recurse, and would overflow the stack.
+/// The maximum depth: our lines have lists and objects of plain values. Copying JSON is recursive, and deep
+/// nesting would overflow the stack.
 constexpr int deepest = 4;
 
 bool is_too_deep(std::string_view line) {
@@ -39,7 +39,7 @@ bool is_json_object(std::string_view line) {
   return line.starts_with('{') && !is_too_deep(line) && nlohmann::json::accept(line);
 }
 
-// nlohmann::json, a map: what keeps the order of its keys looks through all of them for each.
+// nlohmann::json is a map; ordered_json would search all keys for each access.
 void read_json_lines(const std::filesystem::path& path, const std::string& writer,
                      const std::function<bool(const nlohmann::json&)>& use) {
   if (!file_is_there(path)) return;
@@ -49,14 +49,14 @@ void read_json_lines(const std::filesystem::path& path, const std::string& write
     ++number;
     std::string why;
     try {
-      check_input(!is_too_deep(line), "nested too deep");
+      check_input(!is_too_deep(line), "nested too deeply");
       if (use(nlohmann::json::parse(line))) return;
     } catch (const nlohmann::json::exception&) {  // not JSON, or without what belongs there
     } catch (const InputError& reason) {
       why = fmt::format(" ({})", reason.what());
     }
     throw InputError(
-        fmt::format("{}:{}: not a line that {}{}; take it out", path.string(), number, writer, why));
+        fmt::format("{}:{}: not a line that {}{}; remove it", path.string(), number, writer, why));
   });
 }
 

@@ -1,5 +1,5 @@
 // The program `lm`: reads the command line, runs one command, turns exceptions into one line and an exit
-// status. Everything else is in the files of the commands. Read on in train.h.
+// status. The commands have files of their own. Next: train.h.
 #include <fcntl.h>
 
 #include <csignal>
@@ -30,15 +30,15 @@ struct Run {
   int operator()(const TableOptions& options) const { return table(options); }
 };
 
-/// A closed standard stream must not become the first file that the program opens; a full quota must be an
-/// error that can be reported, not a signal that kills.
+/// If a standard stream is closed, the first opened file must not take its place; an exceeded file-size limit
+/// must be an error, not a signal that kills.
 void prepare_process() {
   for (int stream = 0; stream <= 2; ++stream)
     if (fcntl(stream, F_GETFD) < 0) open("/dev/null", O_RDWR);
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
-/// One line on what is being caught; returns the exit status.
+/// Prints one line about the exception being handled; returns the exit status.
 int report_failure() {
   const Failure failure = current_failure();
   std::fflush(stdout);
@@ -52,8 +52,7 @@ int main(int argc, char** argv) {
   prepare_process();
   try {
     const int status = std::visit(Run{}, parse_command_line(argc, argv));
-    if (status == 0)
-      flush_output();  // a terminal that hangs up has stopped the program, and takes no more lines
+    if (status == 0) flush_output();  // not after a stop: a closed terminal takes no more lines
     return status;
   } catch (const Stopped& stopped) {
     return stopped.exit_status;

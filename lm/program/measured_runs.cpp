@@ -1,4 +1,4 @@
-// What was measured of runs.
+// The measurements of runs.
 #include "lm/program/measured_runs.h"
 
 #include <fmt/ranges.h>
@@ -20,11 +20,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// One line of log.jsonl; false if it is none. Those of training steps say nothing that a table shows.
+/// Reads one line of log.jsonl; false if it is not one. Lines of training steps have nothing that a table
+/// shows.
 bool read_log_line(const Json& entry, MeasuredRun& row) {
   const auto split = entry.find("split");
   if (split == entry.end()) return entry.at("step").is_number();
-  // Logs of version 0.1 do not say how a text was read: as evaluations during training do it.
+  // Logs of version 0.1 do not say how a text was read: as in evaluations during training.
   const Measured measured{entry.at("nats"),
                           entry.at("bits"),
                           entry.at("perplexity"),
@@ -32,13 +33,13 @@ bool read_log_line(const Json& entry, MeasuredRun& row) {
                           entry.value("read", validation_reading(row.recipe().task, 0).text()),
                           ""};
   if (*split == "test") {
-    if (!row.test()) row.test() = measured;  // what follows is read in another way
+    if (!row.test()) row.test() = measured;  // later lines are of another reading
     row.finished = true;
     return true;
   }
   if (entry.at("best").get<bool>()) row.valid() = measured;
-  if (!entry.contains("epoch")) return *split == "valid";  // the best model once more
-  row.test().reset();                                      // of a training that has gone on
+  if (!entry.contains("epoch")) return *split == "valid";  // the best model, measured again
+  row.test().reset();                                      // the training was continued
   row.finished = false;
   row.epochs = integer_at(entry, "epoch");
   row.training_seconds.reset();
@@ -54,8 +55,8 @@ std::vector<std::string> digests_of(const std::vector<std::string>& sha256_lines
   return digests;
 }
 
-/// The last measurements of each kind on the run's own text, in the run's precision or full. One that is read
-/// as published goes before one that is not.
+/// Takes the last measurement of each kind on the run's own text, in the run's precision or fp32. A text read
+/// as published takes precedence over other readings.
 void take_measurements(const std::vector<KeptMeasurement>& kept, MeasuredRun& row) {
   const std::string exact = published_reading(row.recipe());
   const bool begins_anew = !final_reading(row.recipe().task, 0).carries_state();
@@ -118,7 +119,8 @@ double MeasuredRun::published(const MeasurementKind& kind, const std::optional<M
 
 namespace {
 
-/// What runs of one line have in common: text, device, and all settings that act on figures, but the seed.
+/// What the runs of one group have in common: text, device, and all settings that affect figures, except the
+/// seed.
 std::string kind_of(const MeasuredRun& row) {
   const Recipe defaults;
   Recipe recipe = row.recipe();

@@ -23,7 +23,7 @@ Json json_of(const CacheOptions& it) {
   return {{"window", it.window}, {"theta", it.theta}, {"lambda", it.lambda}};
 }
 
-/// The settings of what adapts, without what was counted on the way.
+/// The settings of adaptive methods, without counts.
 std::string settings_of(const nlohmann::json& entry) {
   nlohmann::json settings = nlohmann::json::object();
   for (const char* section : {"dynamic", "cache"})
@@ -112,7 +112,7 @@ void keep(const RunFolder& run, const Measurement& measurement, const Compute& c
 }
 
 std::vector<KeptMeasurement> kept_measurements(const RunFolder& run) {
-  std::vector<std::pair<std::string, KeptMeasurement>> all;  // with the model of each
+  std::vector<std::pair<std::string, KeptMeasurement>> all;  // each with the SHA-256 of its model
   read_json_lines(run.evaluations(), "`lm eval` keeps", [&](const nlohmann::json& entry) {
     if (entry.at("nats").is_null()) return true;  // infinite: a symbol had probability 0
     all.emplace_back(entry.at("model"), measurement_of(entry));

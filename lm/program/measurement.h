@@ -1,5 +1,5 @@
-// A figure and how it came about: what `lm eval` and the end of a training measure of a model, as JSON, and
-// kept with the run in evaluations.jsonl, which `lm table` reads. Next: lm/program/evaluation_report.h.
+// A measurement of a model by `lm eval` or at the end of a training, with its settings; as JSON, and stored
+// with the run in evaluations.jsonl, which `lm table` reads. Next: lm/program/evaluation_report.h.
 #pragma once
 
 #include <cstdint>
@@ -20,42 +20,42 @@ struct Measurement {
   std::string run, text;
   std::string model;  // SHA-256 of model.safetensors as it was read
   std::int64_t types = 0, vocabulary_size = 0, parameters = 0;
-  std::string split;  // empty: a file of the user's
+  std::string split;  // empty: another file
   Reading reading;
   Adaptation how;
   std::optional<Tuned> tuned;
-  std::int64_t budget = 0;  // of tuning
+  std::int64_t budget = 0;  // of the search
   Evaluation result;
-  double published = 0;  // the paper's figure of such a model on this text, read so; 0: none
+  double published = 0;  // the paper's figure for the same kind of model, text and reading; 0: none
   PublishedUnit published_unit = PublishedUnit::perplexity;
 };
 
-/// {"run", "text", "split", "read", the settings of what adapts, "symbols", "nats", ...}: what `lm eval
-/// --json` prints.
+/// {"run", "text", "split", "read", the settings of adaptive methods, "symbols", "nats", ...}: the output of
+/// `lm eval --json`.
 nlohmann::ordered_json json_of(const Measurement& measurement);
-/// The figures of a text, of whatever model.
+/// The figures of any model on a text.
 nlohmann::ordered_json json_of(const Evaluation& it);
-/// The settings of what adapts.
+/// The settings of adaptive methods.
 nlohmann::ordered_json json_of(const Adaptation& how);
 
-/// Appends a measurement of the run's model to evaluations.jsonl, with the version of the program, where it
-/// was computed, and the SHA-256 of the model and of the text. Error if it cannot be written.
+/// Appends a measurement of the run's model to evaluations.jsonl, with the version of the program, the
+/// device, and the SHA-256 of the model and of the text. Error if it cannot be written.
 void keep(const RunFolder& run, const Measurement& measurement, const Compute& compute,
           const std::vector<std::string>& sha256_of_text);
 
-/// A line of evaluations.jsonl, as far as figures can be compared by it.
+/// A line of evaluations.jsonl, with what is needed to compare figures.
 struct KeptMeasurement {
   std::string split, read;
-  std::optional<Precision> precision{};  // none: one that is not known here
+  std::optional<Precision> precision{};  // none: unknown to this version
   bool dynamic = false, cache = false;
-  std::string settings;  // of what adapts, as JSON; empty: nothing
+  std::string settings;  // of adaptive methods, as JSON; empty: none
   double nats = 0, bits = 0, perplexity = 0;
   std::int64_t symbols = 0, types = 0, vocabulary_size = 0, parameters = 0;
   std::vector<std::string> sha256;  // "HEX  FILE" of the text
 };
-/// What is kept of the run's model as it is now, in the order of measuring; measurements of models that it
-/// had before are left out. (Without model.safetensors: of the model that was measured last.) InputError,
-/// naming the line, for what is no such file.
+/// The stored measurements of the run's present model, in the order of measurement; those of its earlier
+/// models are left out. (Without model.safetensors: of the model that was measured last.) InputError, naming
+/// the line, for an invalid file.
 std::vector<KeptMeasurement> kept_measurements(const RunFolder& run);
 
 }  // namespace rondo

@@ -81,10 +81,10 @@ double block_of(std::int64_t rows, const Sizes& it) {
 ///   N = streams at once x longest chunk, the rows of a chunk, padding included where that is computed.
 ///   Forward leaves for backward in each row the embedding E (one-hot: V); the gates G of all cells and what
 ///   their joins and inner layers keep; for each of the H units of all layers C numbers of state (h, c or its
-///   like, what a cell computes on the way, and what noise and a minor cell add); the output layers' widths
-///   W; where there is dropout, the width D of what it acts on, and without `variational` as many masks; and
-///   L of latents, before and after tanh and dropped. On top of that lies what the loss takes: a block of B
-///   rows of logits V, and the gradients of its input, F wide, and of its weight, one for each
+///   like, what a cell computes on the way, and what regularization and a minor cell add); the output layers'
+///   widths W; where there is dropout, the width D of what it acts on, and without `variational` as many
+///   masks; and L of latents, before and after tanh and dropped. On top of that lies what the loss takes: a
+///   block of B rows of logits V, and the gradients of its input, F wide, and of its weight, one for each
 ///   piece of time; and later the gradient of h. Those of the gates overwrite them.
 std::int64_t training_bytes(const Recipe& recipe, const LanguageModel& model,
                             const ChunkSizeOfStreams& size_of) {
@@ -98,11 +98,11 @@ std::int64_t training_bytes(const Recipe& recipe, const LanguageModel& model,
   const ChunkSize size =
       size_of ? size_of(streams) : ChunkSize{streams * longest_chunk(recipe.task.batches.chunks)};
   const double N = to_double(size.rows);
-  const RecurrentRegularization& noise = options.noise;
+  const RecurrentRegularization& regularization = options.regularization;
   double C = 3;
-  if (noise.dropout > 0) C += 1;
-  if (noise.zoneout > 0) C += 2;  // the mask, and the state that it is laid on
-  if (noise.zoneout_memory > 0) C += 2;
+  if (regularization.dropout > 0) C += 1;
+  if (regularization.zoneout > 0) C += 2;  // the mask, and the state that it is laid on
+  if (regularization.zoneout_memory > 0) C += 2;
   if (it.has_minor_cells) C += 2;  // two cells' states, joined
   const double last = to_double(options.hidden.back());
   double D = options.embedding_dropout > 0 ? it.E : 0;
@@ -119,7 +119,7 @@ std::int64_t training_bytes(const Recipe& recipe, const LanguageModel& model,
                        std::max(logits + N * it.F + to_double(size.pieces) * it.decoder, N * it.widest);
   const double A = recipe.trainer.averaging == Averaging::never ? 0 : 2;  // optim/averaging.h
   const double weights =
-      it.P * (2 + S + A) + 2 * (it.R + it.decoder) + (noise.weight_drop > 0 ? 5 * it.R : 0);
+      it.P * (2 + S + A) + 2 * (it.R + it.decoder) + (regularization.weight_drop > 0 ? 5 * it.R : 0);
   return bytes_of(weights + chunk);
 }
 
@@ -159,14 +159,14 @@ void check_fits(const Recipe& recipe, const LanguageModel& model, std::int64_t a
                                                       : "train.length smaller"));
 }
 
-/// That of a training without noise, averages and optimizer on chunks of dynamic.length, and once more the
-/// parameters: the sums of squares, and their roots.
+/// That of a training without regularization, averages and optimizer on chunks of dynamic.length, and once
+/// more the parameters: the sums of squares, and their roots.
 std::int64_t dynamic_bytes(const Recipe& recipe, const LanguageModel& model) {
   Recipe plain = recipe;
   LanguageModelOptions& it = plain.model;
   it.input_dropout = it.hidden_dropout = it.output_dropout = std::nullopt;
   it.dropout = it.latent_dropout = it.embedding_dropout = 0;
-  it.noise = {};
+  it.regularization = {};
   plain.trainer.optimizer = {.kind = OptimizerKind::sgd};
   plain.trainer.averaging = Averaging::never;
   plain.task.batches.batch = recipe.dynamic.statistics_streams;

@@ -1,6 +1,6 @@
-// What a recipe's tensors take, before they exist, so that a run that cannot fit is refused at once.
-// Deliberately an estimate: measured peaks of tensors are within a quarter of it; text and
-// program come on top. What the machine has: tensor/available_memory.h.
+// The memory that a recipe's tensors will take, so that a run that cannot fit is refused at once. It is an
+// estimate: measured peaks of tensors are within a quarter of it; text and program need memory in addition.
+// The memory of the machine: tensor/available_memory.h.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +12,25 @@
 
 namespace rondo {
 
-/// What so many streams of a chunk of the text come to at most.
+/// The maximum size of a chunk of `streams` streams of the text.
 using ChunkSizeOfStreams = std::function<ChunkSize(std::int64_t streams)>;
 
-/// Bytes of tensors at the peak of a training, or of its evaluations, which the training does not contain.
-/// `model` is the recipe's, and need not have memory. Without `size_of` no line is longer than
-/// train.length.
+/// Bytes of tensors at the peak of a training without its evaluations, and of its evaluations. `model` is the
+/// recipe's, and needs no memory. Without `size_of`, lines are assumed to be at most train.length long.
 std::int64_t training_bytes(const Recipe& recipe, const LanguageModel& model,
                             const ChunkSizeOfStreams& size_of = {});
 std::int64_t evaluation_bytes(const Recipe& recipe, const LanguageModel& model);
 
-/// InputError if a training would take more memory than `available` bytes: it names a train.micro_batch that
-/// would fit, or says what else is smaller.
+/// InputError if a training would take more memory than `available` bytes, naming a train.micro_batch that
+/// would fit or other settings to reduce.
 void check_fits(const Recipe& recipe, const LanguageModel& model, std::int64_t available,
                 const ChunkSizeOfStreams& size_of = {});
 
-/// Bytes of tensors at the peak of the statistics of dynamic evaluation, which takes less itself.
+/// Bytes of tensors at the peak of the gradient statistics of dynamic evaluation; the evaluation itself takes
+/// less.
 std::int64_t dynamic_bytes(const Recipe& recipe, const LanguageModel& model);
 
-/// InputError if dynamic evaluation would take more than `available` bytes; it names what is smaller.
+/// InputError if dynamic evaluation would take more than `available` bytes, naming the settings to reduce.
 void check_dynamic_fits(const Recipe& recipe, const LanguageModel& model, std::int64_t available);
 
 }  // namespace rondo

@@ -1,4 +1,4 @@
-// From a recipe to the objects that it names.
+// From a recipe to the objects that it describes.
 #include "lm/program/model.h"
 
 namespace rondo {

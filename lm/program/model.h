@@ -1,6 +1,5 @@
-// From a recipe to the objects that it names: the model, the optimizer, the schedule.
-// It deliberately reads no files: that is lm/program/recipes.h and lm/training/checkpoint.h. Next:
-// lm/program/train.h.
+// From a recipe to the objects that it describes: model, task and trainer. Files are read in
+// lm/program/recipes.h and lm/training/checkpoint.h. Next: lm/program/train.h.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +12,8 @@
 namespace rondo {
 
 LanguageModelOptions model_options(const Recipe& recipe);
-/// What a recipe trains, how, and the trainer of it. The ids must outlive it; `line_end`, the id that ends a
-/// line, is for what is read by lines.
+/// The model, task and trainer of a recipe. The ids must outlive it; `line_end` is the id that ends a line,
+/// for texts that are read by lines.
 struct Training {
   Training(const Recipe& recipe, int64_t vocabulary_size, std::span<const int32_t> train_ids,
            std::optional<int32_t> line_end = {}, Device device = Device::cpu,

@@ -10,7 +10,7 @@
 namespace rondo {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  // Row i holds the distances of the first i letters of `a` to every beginning of `b`.
+  // Row i holds the distances from the first i letters of `a` to every prefix of `b`.
   std::vector<std::size_t> before_last, last(b.size() + 1), row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
@@ -38,7 +38,7 @@ std::string nearest(std::string_view name, const std::vector<std::string>& known
   const auto offer = [&](std::string_view a, std::string_view b, std::size_t more,
                          const std::string& candidate) {
     const std::size_t shorter = std::min(a.size(), b.size()), longer = std::max(a.size(), b.size());
-    // So many letters are inserted at least. What was typed may be of any length, and is not compared then.
+    // At least this difference must be inserted; so a typed text of great length is not compared.
     if ((longer - shorter) * 2 > longer) return;
     const std::size_t distance = edit_distance(a, b) + more;
     if (distance * 2 > longer || distance >= best_distance) return;

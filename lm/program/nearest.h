@@ -1,4 +1,4 @@
-// The nearest known name to a mistyped one, for error texts. It deliberately knows nothing of what is named.
+// The nearest known name to a mistyped one, for error texts.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,12 @@ namespace rondo {
 /// Edits (insert, delete, replace, swap of neighbours) that turn `a` into `b`. Damerau 1964, restricted form.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The known name that needs the fewest edits, or "" if none is closer than half of the longer of the two. Of
-/// dotted names the last part also counts by itself: "dropout" and "train.dropout" are near "model.dropout".
+/// The known name that needs the fewest edits, or "" if all need at least half the length of the longer name.
+/// For dotted names the last part is also compared alone: "dropout" and "train.dropout" are near
+/// "model.dropout".
 std::string nearest(std::string_view name, const std::vector<std::string>& known);
 
-/// The end of an error text: "; did you mean 'x'?", or "; known: a, b, c" when nothing is near.
+/// The end of an error text: "; did you mean 'x'?", or "; known: a, b, c" if no name is near.
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& known);
 
 }  // namespace rondo

@@ -1,6 +1,5 @@
-// `lm ngram`. A text is read line by line, each from its begin on, and every symbol is scored: n-grams do not
-// reach across lines, so that nothing is gained from what stood before, and the first symbol needs no
-// context.
+// `lm ngram`. A text is read line by line, each from its beginning, and every symbol is scored: n-grams do
+// not cross lines, so that earlier lines have no effect and the first symbol needs no context.
 #include "lm/program/ngram.h"
 
 #include <fmt/format.h>
@@ -105,8 +104,8 @@ Json json_of(const NgramOptions& options, const Source& source) {
   return json;
 }
 
-/// The file that `--out` names, behind a link what that names. InputError if it is none to replace: a device,
-/// a folder, or a file that is read.
+/// The file that `--out` names, with links resolved. InputError if it cannot be replaced: a device, a folder,
+/// or a file that this command reads.
 std::filesystem::path file_to_write(const NgramOptions& options, const CorpusText& text) {
   namespace fs = std::filesystem;
   if (options.out.empty()) return {};
@@ -114,7 +113,7 @@ std::filesystem::path file_to_write(const NgramOptions& options, const CorpusTex
   const auto check_out = [&](bool ok, const std::string& what) {
     check_input(ok, "--out {}: {}; give another file", options.out, what);
   };
-  check_out(!fs::exists(out) || fs::is_regular_file(out), "no file, but a folder or a device");
+  check_out(!fs::exists(out) || fs::is_regular_file(out), "a folder or a device, not a file");
   check_out(out.parent_path().empty() || fs::is_directory(out.parent_path()), "there is no such folder");
   std::vector<std::string> read{options.arpa};
   for (const FileDigest& file : text.files) read.push_back(file.path);
@@ -123,7 +122,7 @@ std::filesystem::path file_to_write(const NgramOptions& options, const CorpusTex
   return out;
 }
 
-/// A signal takes what is half written with it.
+/// After a signal no partial file is left.
 void write_model(const std::filesystem::path& out, const Source& source) {
   const StopSignals signals;
   write_atomically(out, [&](const Pieces& write) {

@@ -1,5 +1,4 @@
-// `lm ngram`: the n-gram model that a recurrent one must beat, estimated (data/kneser_ney.h) or read
-// (data/arpa.h).
+// `lm ngram`: an n-gram model as a baseline, estimated (data/kneser_ney.h) or read (data/arpa.h).
 #pragma once
 
 #include <string>
@@ -12,7 +11,7 @@ struct NgramOptions {
   std::string data;
   Tokenization tokenization{};
   int order = 5;     // of the estimate, from 1
-  std::string arpa;  // a model to read in place of the estimate
+  std::string arpa;  // a model to read instead of estimating one
   std::string out;   // an ARPA file to write; empty: none
   bool json = false;
 };

@@ -16,7 +16,7 @@
 namespace rondo {
 namespace {
 
-/// Accepts what reads as a whole as `Number` and lies in least..most.
+/// Accepts a text that is entirely a `Number` from `least` to `most`.
 template <class Number>
 CLI::Validator in_range(Number least, Number most, const std::string& accepted) {
   return CLI::Validator(
@@ -35,7 +35,7 @@ CLI::Validator integer(std::int64_t least) {
   return integer(least, std::numeric_limits<std::int64_t>::max());
 }
 
-/// An option with an empty value, as of a shell's variable that is not set, is none that was left out.
+/// Refuses an empty value, as from an unset shell variable: it is not the same as leaving the option out.
 const CLI::Validator not_empty(
     [](std::string& text) -> std::string { return text.empty() ? "'': expected a value" : ""; }, "");
 
@@ -53,7 +53,7 @@ CLI::Option* add_choice(CLI::App& to, const std::string& name, Into& into, const
 CLI::App& Options::command(const std::string& name, const std::string& what, const std::string& example) {
   CLI::App& added = *app.add_subcommand(name, what);
   added.footer("Example:\n  " + example);
-  added.allow_extras();  // what is left over gets an error text of our own
+  added.allow_extras();  // leftover words get an error text of our own
   return added;
 }
 
@@ -64,7 +64,7 @@ void Options::add_device(CLI::App& to, Of& options) {
                         "how a GPU multiplies: fp32, or rounded and faster, tf32 or bf16 (default: fp32)");
   to.add_option("--threads", options.threads,
                 "threads of the CPU (default: OMP_NUM_THREADS, else one per core)")
-      ->check(integer(1, most_threads))
+      ->check(integer(1, max_threads))
       ->type_name("N");
 }
 
@@ -72,10 +72,9 @@ Options::Options() {
   app.require_subcommand(0, 1);
   app.set_version_flag("--version", "lm (Rondo) " + version());
   app.footer(
-      "lm COMMAND --help tells more. Exit status: 0 done, 1 failed while running, 2 bad input or usage,\n"
-      "130, 143, 129 or 141 stopped by Ctrl-C, SIGTERM, SIGHUP or a pipe that nobody reads any more; a "
-      "training\n"
-      "has saved its state.");
+      "lm COMMAND --help has details. Exit status: 0 done, 1 failed while running, 2 bad input or usage,\n"
+      "130, 143, 129 or 141 stopped by Ctrl-C, SIGTERM, SIGHUP or a closed pipe; a training has saved its\n"
+      "state.");
 
   CLI::App& train_command =
       command("train", "train a model", "lm train --recipe char-lstm --data book.txt --epochs 5");
@@ -84,9 +83,8 @@ Options::Options() {
       ->check(not_empty);
   train_command
       .add_option("--data", train.data,
-                  "a folder with train.txt, valid.txt and perhaps test.txt; or one text file, whose last two "
-                  "twentieths "
-                  "become valid and test")
+                  "a folder with train.txt, valid.txt and perhaps test.txt; or one text file, split into 90 "
+                  "% train, 5 % valid, 5 % test")
       ->type_name("DIR|FILE")
       ->check(not_empty);
   train_command.add_option("--out", train.out, "the run folder to make (default: runs/RECIPE-N)")
@@ -100,7 +98,7 @@ Options::Options() {
       ->check(not_empty);
   train_command
       .add_option("--set", train_sets,
-                  "any setting of the recipe, again and again; `lm info --keys` lists them")
+                  "any setting of the recipe, can be repeated; `lm info --keys` lists them")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->take_all();
@@ -115,7 +113,7 @@ Options::Options() {
   finetune_command.footer(
       "The result is a run of its own, never worse on valid than the run it starts from. It stops by "
       "itself;\n"
-      "lm train --out RUN --resume goes on with one that was interrupted.\n" +
+      "lm train --out RUN --resume resumes one that was interrupted.\n" +
       finetune_command.get_footer());
   finetune_command.add_option("run", train.base, "the folder of the finished run")->type_name("RUN");
   finetune_command
@@ -129,7 +127,7 @@ Options::Options() {
       ->type_name("DIR|FILE")
       ->check(not_empty);
   finetune_command
-      .add_option("--set", train_sets, "a setting, again and again, as in --set finetune.learning_rate=10")
+      .add_option("--set", train_sets, "a setting, can be repeated, as in --set finetune.learning_rate=10")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->take_all();
@@ -164,7 +162,7 @@ Options::Options() {
                         "neural cache: symbols that followed states like the present one are more probable");
   eval_command
       .add_option("--set", eval_sets,
-                  "a setting of [dynamic] or [cache], again and again (default: the run's)")
+                  "a setting of [dynamic] or [cache], can be repeated (default: the run's)")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->take_all();
@@ -194,7 +192,7 @@ Options::Options() {
   CLI::App& score_command = command("score", "print the probability of each line of standard input",
                                     "lm score runs/char-lstm-1 < lines.txt");
   score_command.footer(
-      "A row a line, separated by tabs: natural-log probability, symbols, how many of them are unknown.\n"
+      "One row per line, separated by tabs: natural-log probability, symbols, how many of them are unknown.\n"
       "A line starts from zero state, after the end of a line: all its symbols are scored, its own end "
       "too.\n" +
       fmt::format("A line has at most {} bytes.\n", longest_scored_line) + score_command.get_footer());
@@ -208,7 +206,7 @@ Options::Options() {
       command("generate", "sample text from a model",
               "lm generate runs/char-lstm-1 --prompt 'The ' -n 500 --temperature 0.8");
   generate_command.add_option("run", generate.run, "the run folder")->type_name("RUN");
-  generate_command.add_option("--prompt", generate.prompt, "text to go on from; it is printed first")
+  generate_command.add_option("--prompt", generate.prompt, "text to continue; it is printed first")
       ->type_name("TEXT");
   generate_command.add_option("-n", generate.symbols, "symbols to sample (words, characters or bytes)")
       ->check(integer(0))
@@ -244,16 +242,16 @@ Options::Options() {
               "lm ngram --data ptb --order 5 --out ptb.arpa");
   ngram_command.footer(
       "The estimate is modified Kneser-Ney, interpolated, of the training text (Chen & Goodman 1998), all\n"
-      "n-grams kept. Each line is read from its begin (<s>) on: all its symbols are scored, its end too, "
+      "n-grams kept. Each line is read from its beginning (<s>): all its symbols are scored, its end too, "
       "and\n"
       "no context crosses it. What the training text lacks is <unk>; if it lacks that, too, <unk> has the\n"
-      "probability that is left for symbols not seen. In ARPA files of characters and bytes a blank is\n"
+      "probability that is left for symbols not seen. In ARPA files of characters and bytes a space is\n"
       "<space>, and what else is not visible is escaped as in vocab.txt.\n" +
       ngram_command.get_footer());
   ngram_command
       .add_option("--data", ngram.data,
-                  "a folder with train.txt, valid.txt and perhaps test.txt; or one text file, whose last two "
-                  "twentieths become valid and test")
+                  "a folder with train.txt, valid.txt and perhaps test.txt; or one text file, split into 90 "
+                  "% train, 5 % valid, 5 % test")
       ->type_name("DIR|FILE")
       ->check(not_empty);
   CLI::Option* order = ngram_command.add_option("--order", ngram.order, "of the longest n-grams")
@@ -276,9 +274,10 @@ Options::Options() {
                          "drop the white space around each line, as data.strip_lines does");
   ngram_command.add_flag("--json", ngram.json, "print one JSON object");
 
-  CLI::App& info_command =
-      command("info", "show layers, shapes, parameters and memory of a run or a recipe; or what Rondo knows",
-              "lm info --recipe zaremba-small --vocab-size 10000");
+  CLI::App& info_command = command(
+      "info",
+      "show layers, shapes, parameters and memory of a run or a recipe; or list operators, settings, cells",
+      "lm info --recipe zaremba-small --vocab-size 10000");
   info_command.add_option("run", info.run, "a run folder")->type_name("RUN");
   info_command.add_option("--recipe", info.recipe, "a name from `lm recipes`, or a TOML file")
       ->type_name("NAME|FILE")
@@ -288,7 +287,7 @@ Options::Options() {
                   "symbols, with --recipe (default: the recipe's data.max_size)")
       ->check(integer(1, 2000000000))
       ->type_name("N");
-  info_command.add_option("--set", info_sets, "a setting on top of --recipe, again and again")
+  info_command.add_option("--set", info_sets, "a setting that overrides the recipe's, can be repeated")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->take_all();
@@ -298,7 +297,7 @@ Options::Options() {
                         "swapped between runs and edited settings are no damage");
   info_command.add_flag("--operators", info.operators, "list the pointwise operators");
   info_command.add_flag("--keys", info.keys, "list the settings of recipes");
-  info_command.add_flag("--cells", info.cells, "list the recurrent cells, and what each may be set to");
+  info_command.add_flag("--cells", info.cells, "list the recurrent cells and their settings");
   info_command.add_flag("--markdown", info.markdown, "print --cells as a table for a page on GitHub");
   info_command.add_flag("--json", info.json, "print one JSON object");
 
@@ -309,16 +308,17 @@ Options::Options() {
       ->excludes(recipes_as_json);
 
   CLI::App& table_command =
-      command("table", "show what papers report beside what runs measured", "lm table runs/* --markdown");
+      command("table", "show published beside measured figures", "lm table runs/* --markdown");
   table_command.footer(
-      "Nats, bits and perplexity are per symbol, of the best model: what a training ends with, and what\n"
-      "`lm eval` measured last since, as it is, with dynamic evaluation, with a cache, with both. Finished\n"
-      "runs that differ in their seed alone are one line: mean, standard deviation. A published figure\n"
-      "stands beside the same kind of model on the same text, read in the same way. Training time is that "
-      "of\n"
-      "the updates, without evaluations. A dash: no such figure.\n" +
+      "Nats, bits and perplexity are per symbol, for the best model: the figures at the end of the "
+      "training,\n"
+      "and the last ones measured by `lm eval`: plain, with dynamic evaluation, with a cache, with both.\n"
+      "Finished runs that differ only in their seed share a row: mean, standard deviation. A published "
+      "figure\n"
+      "is shown beside the same kind of model on the same text, read in the same way. Training time is that\n"
+      "of the updates, without evaluations. A dash: no such figure.\n" +
       table_command.get_footer());
-  table_command.add_option("runs", table.runs, "run folders, a row each")->type_name("RUN");
+  table_command.add_option("runs", table.runs, "run folders, one row each")->type_name("RUN");
   CLI::Option* as_json = table_command.add_flag("--json", table.json, "print one JSON object");
   table_command.add_flag("--markdown", table.markdown, "print a table for a page on GitHub")
       ->excludes(as_json);

@@ -1,4 +1,4 @@
-// The options of every command, and what fills them in, built on CLI11. What follows from them:
+// The options of every command, and their parser, built on CLI11. Checks of options:
 // lm/program/command_line.cpp.
 #pragma once
 
@@ -25,7 +25,7 @@ struct Options {
   RecipesOptions recipes;
   TableOptions table;
   std::vector<std::string> train_sets, eval_sets, info_sets;
-  std::string epochs, seed;  // as text: they are judged as settings of the recipe
+  std::string epochs, seed;  // as text: they are parsed as settings of the recipe
 
   Options();
   CLI::App& command(const std::string& name, const std::string& what, const std::string& example);

@@ -1,4 +1,4 @@
-// Standard output, and what became of it.
+// Standard output, with a check that it was written.
 #include "lm/program/output.h"
 
 #include <poll.h>
@@ -14,7 +14,7 @@ namespace rondo {
 
 void flush_output() {
   if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return;
-  pollfd state{STDOUT_FILENO, POLLOUT, 0};  // errno may be that of an earlier write, long gone
+  pollfd state{STDOUT_FILENO, POLLOUT, 0};  // errno may be from an earlier write
   if (poll(&state, 1, 0) == 1 && (state.revents & POLLERR) != 0) throw Stopped{128 + SIGPIPE};
   throw Error("cannot write to standard output: is the disk full?");
 }

@@ -1,10 +1,10 @@
-// Standard output, and what became of it.
+// Standard output, with a check that it was written.
 #pragma once
 
 namespace rondo {
 
-/// Brings to standard output what was printed. Stopped, as by SIGPIPE, if that is a pipe that nobody reads
-/// any more and the signal is ignored; Error where it cannot be written.
+/// Flushes standard output. Throws Stopped, as for SIGPIPE, if it is a closed pipe and the signal is ignored;
+/// Error if it cannot be written.
 void flush_output();
 
 }  // namespace rondo

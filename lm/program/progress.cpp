@@ -46,8 +46,8 @@ Progress::~Progress() { erase(); }
 
 bool Progress::due() const { return Clock::now() - last_ >= interval_; }
 
-// Throws nothing: a training has more to lose than its line on a terminal that hangs up. Who ends the program
-// finds the error in the file.
+// Does not throw: a training should not end because its terminal hangs up. flush_output() reports the error
+// at the end.
 void Progress::write(const std::string& text) {
   std::fputs(text.c_str(), file_);
   std::fflush(file_);
@@ -57,7 +57,7 @@ void Progress::status(const std::string& text) {
   if (!due()) return;
   last_ = Clock::now();
   if (terminal_) {
-    // One column stays free: a full line would make some terminals go on to the next.
+    // One column stays free: on some terminals a full line wraps.
     write("\r" + cut(text, columns_ - 1) + "\x1b[K");
     shown_ = true;
   } else {

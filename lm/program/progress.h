@@ -1,5 +1,5 @@
-// What a long computation shows: on a terminal one line that is written over, elsewhere plain lines, fewer of
-// them. Deliberately knows nothing of training: callers compose the text.
+// The progress of a long computation: on a terminal one line that is overwritten, elsewhere plain lines, less
+// often. Callers compose the text.
 #pragma once
 
 #include <chrono>
@@ -17,20 +17,20 @@ class Progress {
  public:
   /// On a terminal a status is shown at most every 0.1 s, elsewhere every 10 s.
   explicit Progress(std::FILE* file);
-  /// With everything chosen by the caller; `columns` is the terminal's width.
+  /// All properties given by the caller; `columns` is the terminal's width.
   Progress(std::FILE* file, bool terminal, int columns, std::chrono::milliseconds interval);
-  /// Removes a status that still stands on the terminal.
+  /// Removes a status that is still on the terminal.
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// True when the next status would be shown: spares its composition.
+  /// Whether the next status would be shown, so that callers compose it only then.
   bool due() const;
-  /// Shows where the work stands, if due. One line, cut to the terminal's width.
+  /// Shows a status, if due: one line, cut to the terminal's width.
   void status(const std::string& text);
   /// Prints a line that stays.
   void line(const std::string& text);
-  /// Removes a status that stands on the terminal, before others write there.
+  /// Removes a status from the terminal, before other code writes there.
   void erase();
 
  private:
@@ -40,7 +40,7 @@ class Progress {
   bool terminal_;
   int columns_;
   std::chrono::milliseconds interval_;
-  bool shown_ = false;  // a status stands on the terminal
+  bool shown_ = false;  // a status is on the terminal
   Clock::time_point last_;
 };
 

@@ -18,7 +18,7 @@ using Figures = PublishedFigures::Splits;
 
 bool has_any(const Figures& it) { return it.valid > 0 || it.test > 0; }
 
-/// What builds on the trained model, and is there.
+/// The figures of finetuning and of adaptive methods that the paper has.
 std::vector<std::pair<std::string, Figures>> further_figures(const PublishedFigures& published) {
   std::vector<std::pair<std::string, Figures>> all{
       {"finetuned", published.finetuned}, {"dynamic", published.dynamic}, {"cache", published.cache}};
@@ -56,7 +56,7 @@ bool may_be_the_papers(const PublishedFigures& published, std::int64_t types,
 
 std::string published_reading(Recipe recipe) {
   recipe.task.final_streams = 1;
-  return final_reading(recipe.task, 0).text();  // whichever symbol ends a line
+  return final_reading(recipe.task, 0).text();  // any id will do
 }
 
 bool is_published_model(const Recipe& recipe) {

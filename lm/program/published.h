@@ -1,4 +1,4 @@
-// What a paper reports of a recipe's model, as it is shown beside what was measured here.
+// The figures that a paper reports for a recipe's model, as shown beside measured figures.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,27 +9,26 @@
 
 namespace rondo {
 
-/// The paper's figure on a split, "valid" or "test", of a model that is finetuned or not and adapts to the
-/// text or not; 0 where there is none. Figures of models that adapt are those of the finetuned model where
-/// the paper has one. (The recipe of a finetuned run has the figures of finetuned models in the place of
-/// others.)
+/// The paper's figure on a split, "valid" or "test", for a model that is finetuned or not and adapts to the
+/// text or not; 0: none. Figures with adaptation are those of the finetuned model if the paper has one. (In
+/// the recipe of a finetuned run, the finetuned figures replace those of the trained model.)
 double published_figure(const PublishedFigures& published, bool finetuned, const std::string& split,
                         bool dynamic, bool cache);
-/// Whether a text with so many types, and so many symbols scored of its test text, can be the paper's.
+/// Whether a text with `types` types and this number of scored test symbols can be the paper's.
 bool may_be_the_papers(const PublishedFigures& published, std::int64_t types,
                        std::optional<std::int64_t> test_symbols_scored);
-/// How a text is read for figures that can be compared with published ones (Reading::text()): exactly, in the
-/// way of the recipe.
+/// How a text must be read for figures that can be compared with published ones (Reading::text()): exactly,
+/// as the recipe reads it.
 std::string published_reading(Recipe recipe);
-/// Whether the model is that of the recipe's name: false where that is built in, and a setting of the model
-/// has been changed, other than of dropout.
+/// Whether the model is the one that the recipe's name stands for: false if the recipe is built in and a
+/// setting of the model other than dropout was changed.
 bool is_published_model(const Recipe& recipe);
 
-/// {"valid", "test", "unit"}, null where the paper prints nothing; and, if it has them, of the "finetuned"
-/// model, with "dynamic" evaluation and with a "cache" each {"valid", "test"}.
+/// {"valid", "test", "unit"}, null where the paper has no figure; and, if the paper has them, "finetuned",
+/// "dynamic" and "cache", each {"valid", "test"}.
 nlohmann::ordered_json published_json(const PublishedFigures& published);
 
-/// "perplexity: valid 60.7, test 58.8; finetuned 60, 57.3", or nothing.
+/// "perplexity: valid 60.7, test 58.8; finetuned 60, 57.3", or an empty string.
 std::string published_text(const PublishedFigures& published);
 
 }  // namespace rondo

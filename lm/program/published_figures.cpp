@@ -18,10 +18,10 @@ Keys keys_of(PublishedFigures& it) {
        "the same as published.valid, with a neural cache over the paper's best model"},
       {"cache_test", &it.cache.test, at_least(0), "", "the same on test.txt"},
       {"vocabulary", &it.vocabulary, at_least(0), "symbols",
-       "types of the paper's text; a text with other ones is another, and no published figure stands beside "
-       "its own; 0: not known"},
+       "number of types in the paper's text; for a text with another number, no published figure "
+       "is shown; 0: not known"},
       {"test_symbols", &it.test_symbols, at_least(0), "symbols",
-       "the same, of the length of the paper's test text"},
+       "the same, for the length of the paper's test text"},
   };
 }
 

@@ -1,5 +1,5 @@
-// What a paper reports of a recipe's model, the recipe's section [published]. How it is shown beside what was
-// measured here: lm/program/published.h.
+// The figures that a paper reports for a recipe's model: the recipe's section [published]. How they are shown
+// beside measured figures: lm/program/published.h.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace rondo {
 enum class PublishedUnit { perplexity, bits, nats };  // bits and nats are per symbol
 inline std::vector<std::string> names_of(PublishedUnit) { return {"perplexity", "bits", "nats"}; }
 
-/// 0 where the paper reports nothing.
+/// 0 where the paper has no figure.
 struct PublishedFigures {
   struct Splits {
     double valid = 0, test = 0;

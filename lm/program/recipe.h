@@ -1,9 +1,8 @@
-// A recipe: every setting of a training, with its default. It contains the very structs that the code reads,
-// each with its table of keys beside it (tensor/keys.h); here they become sections. Reading, writing and
+// A recipe: every setting of a training, with its default. It contains the structs that the code itself
+// reads, each with its table of keys (tensor/keys.h); here they become sections. Reading, writing and
 // checking: settings.h, recipe_validation.h. Where recipes come from: recipes.h.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,7 +21,7 @@ namespace rondo {
 struct Recipe {
   std::string name, description, paper;
   PublishedFigures published;
-  TextOptions data;  // and of section [data] what the task says of batches and evaluations
+  TextOptions data;  // section [data] also has the task's keys of batches and evaluations
 
   LanguageModelOptions model;
 

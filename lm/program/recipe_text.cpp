@@ -31,9 +31,9 @@ Keys keys_of(TextOptions& options) {
          choice(options.vocabulary),
          {},
          "",
-         "whose symbols have a row: train.txt's; or those of train.txt, valid.txt and test.txt, in this "
-         "order, as in the code of AWD-LSTM: it peeks at the words of the test text, so that none is "
-         "unknown"}},
+         "the texts whose symbols form the vocabulary: train.txt; or train.txt, valid.txt and "
+         "test.txt, in this order, as in the code of AWD-LSTM, which uses the words of the test "
+         "text, so that none is unknown"}},
        keys_of(options.limits),
        {{"files",
          &options.files,
@@ -42,7 +42,7 @@ Keys keys_of(TextOptions& options) {
          "train on the files of the data folder that match these patterns, in place of train.txt and "
          "valid.txt"},
         {"block_lines", &options.block_lines, at_least(1), "lines",
-         "with data.files: every tenth block of so many lines is held out for validation"}}});
+         "with data.files: length of a block; every tenth block is held out for validation"}}});
 }
 
 Vocabulary vocabulary_of(const TextOptions& options, const CorpusText& text) {

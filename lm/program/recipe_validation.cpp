@@ -1,4 +1,4 @@
-// Whether the settings of a recipe go together.
+// Whether the settings of a recipe are consistent.
 #include "lm/program/recipe_validation.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace rondo {
 namespace {
 
-/// What the options refuse by themselves; their keys are those of a section.
+/// The options' own checks; the keys in their error texts get the section's name.
 template <class Options>
 void check_section(const std::string& where, const std::string& section, const Options& options) {
   try {

@@ -1,5 +1,5 @@
-// Whether the settings of a recipe go together, before a text is read or memory taken: what one key allows is
-// said beside it, in recipe.cpp.
+// Whether the settings of a recipe are consistent; checked before a text is read or memory is allocated. The
+// range of a single key is in its table of keys.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace rondo {
 
 /// InputError if settings contradict each other; `where` (a recipe's name or file) begins the text, which
-/// names the keys and what would mend it.
+/// names the keys and a remedy.
 void validate(const Recipe& recipe, const std::string& where);
 
 }  // namespace rondo

@@ -1,7 +1,6 @@
-// Built-in recipes and the way from a name to a checked Recipe: see recipes.h.
-// The files of lm/recipes are included in the program by the assembler (.incbin), so that it needs no files
-// when it runs, no generated source, and a recipe stays a plain TOML file. A new recipe is one file and one
-// line below.
+// Built-in recipes and the way from a name to a checked Recipe: see recipes.h. The assembler includes the
+// files of lm/program/recipes in the program (.incbin), so that it needs no files when it runs and no
+// generated source, and a recipe stays a plain TOML file. A new recipe is one file and one line below.
 #include "lm/program/recipes.h"
 
 #include <fmt/format.h>
@@ -20,7 +19,7 @@
 #include "lm/program/toml.h"
 #include "tensor/error.h"
 
-// A row of zero-ended strings: name, text, name, text, ..., and an empty name at the end.
+// A sequence of zero-terminated strings: name, text, name, text, ..., and an empty name at the end.
 asm(".pushsection .rodata.rondo_recipes, \"a\", @progbits\n"
     ".macro recipe name\n"
     ".asciz \"\\name\"\n"
@@ -131,7 +130,7 @@ void print_json(const std::vector<Recipe>& recipes) {
 
 void print_markdown(const std::vector<Recipe>& recipes) {
   const auto table = [&](const char* title, auto belongs) {
-    fmt::print("{}\n\n| recipe | what | paper | published |\n|---|---|---|---|\n", title);
+    fmt::print("{}\n\n| recipe | description | paper | published |\n|---|---|---|---|\n", title);
     const auto or_none = [](const std::string& cell) { return cell.empty() ? "none" : cell; };
     for (const Recipe& it : recipes)
       if (belongs(it))

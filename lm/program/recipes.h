@@ -1,5 +1,5 @@
 // Where recipes come from: the ones built into the program (lm/program/recipes/*.toml), files, and the
-// command line. Deliberately not what is in them: recipe.h.
+// command line. Their contents: recipe.h.
 #pragma once
 
 #include <string>
@@ -10,18 +10,19 @@
 
 namespace rondo {
 
-/// A recipe that comes with the program: its name and the text of its file.
+/// A built-in recipe: its name and the text of its file.
 struct BuiltInRecipe {
   std::string_view name, text;
 };
 std::vector<BuiltInRecipe> built_in_recipes();
 
-/// The recipe that `name_or_file` names: a built-in one, or a TOML file (also a run's config.toml). A file
-/// without recipe.name is called as its stem. InputErrors: no such recipe (naming the nearest), bad file, bad
-/// value.
+/// The recipe that `name_or_file` names: a built-in one, or a TOML file (also a run's config.toml). A recipe
+/// without recipe.name gets the name of its file. InputErrors: no such recipe (naming the nearest), bad file,
+/// bad value.
 Recipe load_recipe(const std::string& name_or_file);
 
-/// What a run trains: the recipe, then `settings` in order, so that the last one wins, then validate().
+/// The recipe of a run: loads the recipe, applies `settings` in order, so that the last one wins, and calls
+/// validate().
 Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting>& settings);
 
 struct RecipesOptions {

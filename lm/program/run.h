@@ -1,5 +1,5 @@
-// A finished or interrupted run opened for use: what `eval`, `score`, `generate`
-// and `info` start from. It deliberately changes nothing in the run's folder.
+// A finished or interrupted run, opened for `eval`, `score`, `generate` and `info`, without changes to its
+// folder.
 #pragma once
 
 #include <filesystem>
@@ -13,11 +13,11 @@
 
 namespace rondo {
 
-/// InputError, naming vocab.txt, unless it is the vocabulary that the run was made with. A run that did not
-/// note which passes.
+/// InputError, naming vocab.txt, unless it is the vocabulary that the run was made with. A run without a
+/// recorded SHA-256 passes.
 void check_vocabulary(const RunFolder& folder, const Provenance& made_by, const std::string& vocabulary);
 
-/// Of a run's vocab.txt. InputError, naming it, for a broken one or another than the run was made with.
+/// Reads a run's vocab.txt. InputError, naming it, if it is broken or not the one that the run was made with.
 Vocabulary read_vocabulary(const RunFolder& folder, const RunConfig& config);
 
 struct OpenRun {
@@ -28,7 +28,7 @@ struct OpenRun {
 };
 /// InputError naming the file for anything missing, broken or contradicting the rest of the run.
 OpenRun open_run(const std::string& path, Device device = Device::cpu);
-/// The same but for the values of the weights, which are not read: the model has a layout, but no memory.
+/// The same without reading the weights: the model has a layout, but no memory.
 OpenRun open_run_without_weights(const std::string& path);
 
 }  // namespace rondo

@@ -26,9 +26,9 @@ std::vector<Key> keys_of(RunConfig& config) {
   return joined({keys_of(config.recipe), section("made_by", keys_of(config.made_by))});
 }
 
-/// Until version 0.2 a reset gate had H units whatever it filtered, and where that had another number, M, it
-/// filtered what came after the product: the equation changed with the sizes. And gru_reset_after had two
-/// biases whatever model.biases said.
+/// Before version 0.2 a reset gate always had H units; if the recurrent input had another width, M, it was
+/// multiplied with U m instead of m, so that the equation depended on the sizes. And gru_reset_after always
+/// had two biases.
 void check_equations(const RunConfig& config, const std::string& file) {
   const LanguageModelOptions& model = config.recipe.model;
   if (!config.made_by.version.starts_with("0.1.")) return;
@@ -46,7 +46,7 @@ void check_equations(const RunConfig& config, const std::string& file) {
                                : false;
   check_input(!changed,
               "{}: made by version {}, whose {} had another equation: its reset gate filtered U m, and since "
-              "0.2 it filters m, as Maupome & Meurs (27) has it; train this run anew",
+              "0.2 it filters m, as Maupome & Meurs (27) has it; train this run again",
               file, config.made_by.version, model.cell);
   check_input(
       model.cell != "gru_reset_after" || model.cell_settings.get<GateBiasSettings>().biases == 2,
@@ -68,7 +68,7 @@ void check_new_run_folder(const fs::path& path) {
               "--out {}: holds a run already; give a new folder, or continue that run with: lm train --out "
               "{} --resume",
               path.string(), path.string());
-  bool empty = true;  // but for what a run left that was killed before it had written its first file
+  bool empty = true;  // except for files of a run killed before its first file was written
   for (auto entry = fs::directory_iterator(path, error); !error && entry != fs::directory_iterator();
        entry.increment(error))
     empty &= entry->path().extension() == ".partial";
@@ -87,9 +87,9 @@ RunFolder make_run_folder(const fs::path& path, const std::string& recipe_name) 
   fs::create_directories("runs", error);
   for (int n = 1; !error; ++n) {
     const fs::path candidate = fs::path("runs") / fmt::format("{}-{}", recipe_name, n);
-    // Making it is what claims the number: two programs that start together get two folders.
+    // Creating the folder reserves the number: two programs that start together get two folders.
     if (fs::create_directory(candidate, error)) return {candidate};
-    // An existing file of that name is an error for create_directory, but only a taken number here.
+    // If a file of that name exists, create_directory reports an error; here the number is just taken.
     if (error == std::errc::file_exists) error.clear();
   }
   throw Error(fmt::format("cannot make a folder in runs: {}", error.message()));

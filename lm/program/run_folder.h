@@ -1,11 +1,11 @@
-// The folder of a run: which files it holds, how it is made, and its config.toml.
+// The folder of a run: its files, its creation, and its config.toml.
 //   config.toml        the resolved recipe, and what made the run
-//   vocab.txt          one symbol a line
+//   vocab.txt          one symbol per line
 //   model.safetensors  the best weights
 //   state.safetensors  everything needed to resume
-//   log.jsonl          one JSON object a line: training steps and evaluations
-//   evaluations.jsonl  the same: what was measured of the best weights (measurement.h)
-// Deliberately not what is inside the two safetensors files (train.h). Next: safetensors.h.
+//   log.jsonl          one JSON object per line: training steps and evaluations
+//   evaluations.jsonl  the same: measurements of the best weights (measurement.h)
+// The contents of the safetensors files: lm/training/checkpoint.h.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +16,7 @@
 
 namespace rondo {
 
-/// The paths of a run's files. Makes and checks nothing.
+/// The paths of a run's files. Creates and checks nothing.
 struct RunFolder {
   std::filesystem::path path;
 
@@ -34,24 +34,23 @@ struct RunConfig {
   Provenance made_by;
 };
 
-/// InputError unless a new run can be made at `path`: it must be absent or an empty folder. Makes nothing.
+/// InputError unless a new run can be made at `path`: it must be absent or an empty folder. Creates nothing.
 void check_new_run_folder(const std::filesystem::path& path);
 
 /// Makes the folder of a new run: `path`, or the first free runs/NAME-N (N = 1, 2, ...) when `path` is empty.
-/// Call it when everything else is known to be good. InputErrors of check_new_run_folder; Error when it
-/// cannot be made.
+/// Call it after all other checks. InputErrors of check_new_run_folder; Error when it cannot be made.
 RunFolder make_run_folder(const std::filesystem::path& path, const std::string& recipe_name);
 
-/// The folder of an existing run. InputError if `path` is missing, is no folder, or holds no config.toml.
+/// The folder of an existing run. InputError if `path` is missing, is not a folder, or has no config.toml.
 RunFolder open_run_folder(const std::filesystem::path& path);
 
 void write_config(const RunFolder& run, const RunConfig& config);
-/// InputErrors name the file and the line, or what a file that was cut short lacks.
+/// InputErrors name the file and the line, or the section that a truncated file lacks.
 RunConfig read_config(const RunFolder& run);
 
-/// The command line as a shell would take it again.
+/// The command line, quoted for a shell.
 std::string shell_command(int argc, const char* const* argv);
-/// What goes on with an interrupted run.
+/// The command that resumes an interrupted run.
 std::string resume_command(const RunFolder& run);
 
 }  // namespace rondo

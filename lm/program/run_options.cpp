@@ -1,4 +1,4 @@
-// The keys of what the program does around a training.
+// The keys of the program's settings around a training.
 #include "lm/program/run_options.h"
 
 namespace rondo {
@@ -21,7 +21,7 @@ Keys keys_of(ReportOptions& options) {
        "",
        "after training, print the cross-entropy of n-gram models beside the model's: Kneser-Ney of order 5, "
        "bigram and unigram (add 0.1)"},
-      {"sample", &options.sample, at_least(0), "symbols", "after training, print so many sampled symbols"},
+      {"sample", &options.sample, at_least(0), "symbols", "to sample and print after training"},
   };
 }
 
@@ -30,7 +30,7 @@ Keys keys_of(FinetuneOptions& options) {
       {"learning_rate", OptionalMember{&options.learning_rate, 0}, at_least(0), "",
        "of the averaged SGD of `lm finetune`; 0: train.learning_rate, if train.optimizer is sgd"},
       {"epochs", &options.epochs, any_count(), "epochs",
-       "most of `lm finetune`, which ends earlier by train.non_monotonic_stopping"},
+       "maximum for `lm finetune`, which train.non_monotonic_stopping ends earlier"},
   };
 }
 

@@ -1,5 +1,5 @@
-// What the program does around a training, as a recipe says: how often `lm train` evaluates, logs and saves,
-// what it prints at the end, and how `lm finetune` goes on.
+// Settings of the program around a training: how often `lm train` evaluates, logs and saves, what it prints
+// at the end, and the settings of `lm finetune`.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct ReportOptions {
 Keys keys_of(ReportOptions& options);
 
 struct FinetuneOptions {
-  std::optional<double> learning_rate{};  // none: that of the training, if it was SGD's
+  std::optional<double> learning_rate{};  // none: that of the training, if it used SGD
   std::int64_t epochs = 100;
 };
 Keys keys_of(FinetuneOptions& options);

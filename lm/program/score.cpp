@@ -1,7 +1,7 @@
-// `lm score`. A line is read as training reads one: what precedes its first symbol is the end of a line, so
-// that every symbol of the line is scored, its own end included. Only where training saw no line end at all
-// (a text in one line) the first symbol is context and nothing ends the line. It deliberately reads line by
-// line and not side by side: a row appears as soon as its line is there.
+// `lm score`. A line is read as in training: its context is the end of a line, so that every symbol of the
+// line is scored, including its own end. Only if the training text had no line end (one line), the first
+// symbol is context and nothing ends the line. Lines are deliberately read one by one, not in batches: a row
+// appears as soon as its line is read.
 #include "lm/program/score.h"
 
 #include <cstdio>
@@ -15,7 +15,7 @@
 namespace rondo {
 namespace {
 
-/// The next line of standard input; false at its end. InputError for a line too long to be held and read.
+/// Reads the next line of standard input; false at its end. InputError for a line that is too long.
 bool next_line(std::string& line, std::int64_t number) {
   line.clear();
   int letter = 0;
@@ -47,7 +47,8 @@ Encoded encode_line(const Vocabulary& vocabulary, std::string line, std::int64_t
   return vocabulary.encode(line, name, has_end ? LastLine::ends : LastLine::goes_on);
 }
 
-/// Reads `inputs` one after the other from `states`, which it moves on; the losses of `targets` in nats.
+/// Reads `inputs` from `states`, which are then the states at the end; returns the losses of `targets` in
+/// nats.
 std::vector<double> read_line(LanguageModel& model, std::vector<State>& states,
                               std::span<const std::int32_t> inputs, std::span<const std::int32_t> targets) {
   constexpr std::size_t steps_at_once = 512;  // bounds the memory of a long line

@@ -11,14 +11,14 @@ namespace rondo {
 
 struct ScoreOptions {
   std::string run;
-  bool stateful = false;    // the state goes on from line to line
+  bool stateful = false;    // the state is carried from line to line
   bool per_symbol = false;  // a row for each symbol
   std::optional<int> threads;
   Device device = Device::cpu;
   std::optional<Precision> precision{};  // default: fp32
 };
 
-/// In bytes: a line is held whole, with what each of its symbols costs.
+/// In bytes: a whole line is held in memory, with the loss of each symbol.
 constexpr std::int64_t longest_scored_line = 4 << 20;
 
 /// Prints tab-separated rows on stdout. Returns 0.

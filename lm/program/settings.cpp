@@ -45,7 +45,7 @@ bool within(const Limits& limits, std::int64_t value) { return within(limits, st
 bool within(const Limits& limits, const std::string& value) {
   if (!limits.choices.empty())
     return std::find(limits.choices.begin(), limits.choices.end(), value) != limits.choices.end();
-  // No command and no file's name holds a NUL.
+  // No command line and no file name can contain a NUL.
   return limits.control_characters ? value.find('\0') == std::string::npos : value == printable(value);
 }
 template <class Element>
@@ -54,7 +54,7 @@ bool within(const Limits& limits, const std::vector<Element>& values) {
                      [&](const Element& value) { return within(limits, value); });
 }
 
-/// Integers serve as doubles, not the reverse.
+/// An integer is accepted for a double, but not the reverse.
 template <class Value>
 std::optional<Value> scalar_as(const TomlScalar& scalar) {
   if (const auto* same = std::get_if<Value>(&scalar)) return *same;
@@ -69,7 +69,7 @@ std::optional<Value> converted(const TomlValue& value, const Value* /*member*/) 
   const auto* scalar = std::get_if<TomlScalar>(&value);
   return scalar ? scalar_as<Value>(*scalar) : std::nullopt;
 }
-/// One number serves as a list of one.
+/// A single value is accepted for a list.
 template <class Element>
 std::optional<std::vector<Element>> converted(const TomlValue& value,
                                               const std::vector<Element>* /*member*/) {
@@ -95,7 +95,7 @@ std::string text_of(const std::vector<Element>& values) {
   return fmt::format("[{}]", fmt::join(texts, ", "));
 }
 
-/// Where a number is beyond what can be held, the limit that accepted_text() leaves out.
+/// For a number that is too large for its type: the limit that accepted_text() leaves out.
 std::string upper_limit(const Key& key, const std::string& given) {
   const double number = std::strtod(given.c_str() + given.starts_with('['), nullptr);
   const bool is_integer = std::holds_alternative<std::int64_t*>(key.member) ||
@@ -117,7 +117,7 @@ InputError unexpected(const std::string& where, const Key& key, const std::strin
                                 key.unit.empty() ? "" : fmt::format(" ({})", key.unit)));
 }
 
-/// Puts a value into a member, or calls `refuse`: with the value as text, if it has the member's type.
+/// Assigns a value to a member, or calls `refuse`, with the value as text if it has the member's type.
 struct Assign {
   const TomlValue& value;
   const Limits& limits;

@@ -1,5 +1,5 @@
-// Settings: what follows from tables of keys (tensor/keys.h): reading TOML, `--set`, writing TOML with the
-// documentation as comments, error texts, the listing of `lm info --keys`. Next: lm/program/recipe.h.
+// Settings, by their tables of keys (tensor/keys.h): reading TOML, `--set`, writing TOML with the
+// documentation as comments, error texts, and the list of `lm info --keys`. Next: lm/program/recipe.h.
 #pragma once
 
 #include <string>
@@ -18,8 +18,8 @@ struct Setting {
 Setting parse_setting(const std::string& text);
 
 /// Assigns from the text of a TOML file. InputError "FILE:LINE:COLUMN: ..." for bad syntax, an unknown
-/// section or key (naming the nearest), a wrong type and a value out of its limits; nothing is assigned to
-/// keys that the text leaves out.
+/// section or key (naming the nearest), a wrong type and a value out of range. Keys that are not in the text
+/// keep their values.
 void read_toml(const std::string& text, const std::string& file, const std::vector<Key>& keys);
 
 /// Assigns one value, written as in TOML; strings need no quotes. InputErrors as read_toml, naming `where`.
@@ -28,9 +28,9 @@ void apply_setting(const Setting& setting, const std::vector<Key>& keys);
 /// The values as TOML, every key with its documentation; read_toml reads it back to the same values exactly.
 std::string write_toml(const std::vector<Key>& keys);
 
-/// The value of a key, as TOML writes it.
+/// The value of a key, as TOML.
 std::string value_text(const Key& key);
-/// All keys for a reader: name, default, what is accepted, unit and documentation.
+/// A list of all keys for a reader: name, default, accepted values, unit and documentation.
 std::string list_keys(const std::vector<Key>& keys);
 
 }  // namespace rondo

@@ -10,8 +10,8 @@ void note(int number) {
   received_signal = number;
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
-  std::signal(SIGHUP, SIG_IGN);   // a terminal that goes away sends it more than once
-  std::signal(SIGPIPE, SIG_IGN);  // each further line that nobody reads sends it
+  std::signal(SIGHUP, SIG_IGN);   // a closed terminal sends it more than once
+  std::signal(SIGPIPE, SIG_IGN);  // each further line sends it again
 }
 
 }  // namespace
@@ -20,7 +20,7 @@ StopSignals::StopSignals() {
   received_signal = 0;
   struct sigaction action {};
   action.sa_handler = note;
-  action.sa_flags = SA_RESTART;  // a write under way goes on
+  action.sa_flags = SA_RESTART;  // a system call in progress is continued
   for (std::size_t i = 0; i < watched.size(); ++i) {
     const bool may_be_ignored = watched[i] == SIGHUP || watched[i] == SIGPIPE;
     sigaction(watched[i], nullptr, &before_[i]);

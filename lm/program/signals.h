@@ -1,6 +1,6 @@
-// Ctrl-C, SIGTERM, SIGHUP, as of a terminal that is closed, and SIGPIPE, as of a reader of the output that
-// has gone: the first one asks the program to finish its step and save, a second Ctrl-C or SIGTERM stops it
-// at once. What has nothing to save needs none of this: signals end it.
+// Ctrl-C, SIGTERM, SIGHUP (the terminal was closed) and SIGPIPE (the reader of the output has ended): the
+// first one asks the program to finish its step and save, a second Ctrl-C or SIGTERM stops it at once.
+// Commands that have nothing to save do not use this: signals end them.
 #pragma once
 
 #include <array>
@@ -8,14 +8,14 @@
 
 namespace rondo {
 
-/// Thrown where a signal ends what leaves nothing half done.
+/// Thrown to end a computation after a signal, once nothing is left half done.
 struct Stopped {
   int exit_status;  // 130, 143, 129 or 141
 };
 
-/// While one of these lives, the first SIGINT, SIGTERM, SIGHUP or SIGPIPE is only noted, and puts the default
-/// action back for a second SIGINT or SIGTERM. A SIGHUP that is ignored, as under nohup, stays so, and so
-/// does a SIGPIPE. Only one at a time.
+/// While it exists, the first SIGINT, SIGTERM, SIGHUP or SIGPIPE is only recorded, and restores the default
+/// action for a second SIGINT or SIGTERM. A SIGHUP (as under nohup) or SIGPIPE that is ignored stays ignored.
+/// Only one may exist at a time.
 class StopSignals {
  public:
   StopSignals();

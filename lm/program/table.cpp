@@ -65,7 +65,7 @@ Json json_of(const MeasuredRun& row) {
   return json;
 }
 
-/// A line of runs: what they have in common, and means.
+/// A group of runs: what they have in common, and means.
 Json json_of(const MeasuredRuns& line) {
   Json json{{"recipe", line.front().recipe().name}, {"runs", Json::array()}, {"seeds", Json::array()}};
   for (const MeasuredRun& row : line) {
@@ -84,7 +84,7 @@ Json json_of(const MeasuredRuns& line) {
 
 // ---- Text and Markdown.
 
-/// Why published figures are not beside those of a run, on stderr.
+/// Prints on stderr why a run's row has no published figures.
 void say_what_is_left_out(const MeasuredRuns& rows) {
   for (const MeasuredRun& row : rows) {
     const PublishedFigures& published = row.recipe().published;
@@ -103,10 +103,10 @@ void say_what_is_left_out(const MeasuredRuns& rows) {
   }
 }
 
-/// What has no figure.
+/// Stands for a missing figure.
 const std::string dash = "-";
 
-/// The recipe's name; of a single run the folder's, too, where that is another.
+/// The recipe's name; for a single run also the folder's name, if it differs.
 std::string name_of(const MeasuredRuns& line) {
   const MeasuredRun& row = line.front();
   const std::string recipe = row.recipe().name + (row.is_finetuned() ? ", finetuned" : "");
@@ -122,7 +122,7 @@ std::string epochs_of(const MeasuredRun& row) {
   return row.finished ? text : text + ", unfinished";
 }
 
-/// The texts of a line's runs, once where they are the same.
+/// The texts of a group's runs, once if they are the same.
 template <class Text>
 std::string joined(const MeasuredRuns& line, Text text) {
   std::vector<std::string> texts;
@@ -132,8 +132,8 @@ std::string joined(const MeasuredRuns& line, Text text) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-/// The figure of one run, or the mean of several and their standard deviation; behind them how many have it,
-/// if not all runs of a line.
+/// The figure of one run, or the mean of several and their standard deviation; then the number of runs that
+/// have it, if not all have.
 std::string figure_of(const MeasuredRuns& line, std::size_t kind, double Measured::*member, int digits) {
   const std::optional<Mean> it = mean_of(line, kind, member);
   if (!it) return "several settings";
@@ -145,8 +145,8 @@ std::string figure_of(const MeasuredRuns& line, std::size_t kind, double Measure
 
 struct Column {
   std::string name;
-  bool is_text = false;            // to the left; numbers stand to the right
-  std::vector<std::string> cells;  // a line each
+  bool is_text = false;            // aligned left; numbers are aligned right
+  std::vector<std::string> cells;  // one per row
 };
 
 bool is_empty(const Column& column) {
@@ -154,8 +154,8 @@ bool is_empty(const Column& column) {
                      [](const std::string& cell) { return cell == dash; });
 }
 
-/// Perplexity is what is reported of words, bits of characters and bytes; where a paper does otherwise, its
-/// unit is shown, too.
+/// Perplexity is shown for words, bits for characters and bytes; if a paper uses another unit, that one is
+/// shown, too.
 bool shows(const MeasuredRun& row, PublishedUnit unit) {
   const bool words = row.recipe().data.tokenization.unit == Unit::words;
   const PublishedFigures& published = row.recipe().published;
@@ -163,8 +163,8 @@ bool shows(const MeasuredRun& row, PublishedUnit unit) {
   return words == (unit == PublishedUnit::perplexity) || (has(published.trained) && published.unit == unit);
 }
 
-/// The figures of one kind. Nats, symbols and how the text was read stand beside those of models that do not
-/// adapt; the others have all of that in JSON. A mean is of figures with the same settings alone.
+/// Adds the columns of one kind. Nats, symbols and the reading are shown only for models that do not adapt;
+/// JSON has them for all. A mean is only over figures with the same settings.
 void add_figures(std::vector<Column>& columns, const std::vector<MeasuredRuns>& lines, std::size_t k) {
   const MeasurementKind& kind = kinds_of_measurement[k];
   Column paper{kind.name + " published", false, {}}, nats{kind.name + " nats", false, {}},
@@ -219,7 +219,7 @@ std::vector<Column> columns_of(const MeasuredRuns& rows) {
   return columns;
 }
 
-/// The header takes two lines, or the table would be wider than its numbers.
+/// The header has two lines: in one line it would be wider than the numbers.
 std::string text_table(const std::vector<Column>& columns) {
   const std::size_t rows = columns.front().cells.size();
   std::vector<std::string> lines(rows + 2);
@@ -268,7 +268,7 @@ int table(const TableOptions& options) {
   for (const std::string& run : options.runs) {
     try {
       rows.push_back(measured_run(run));
-    } catch (const InputError&) {  // costs its row, not the others
+    } catch (const InputError&) {  // only this row is left out
       const Failure failure = current_failure();
       fmt::print(stderr, "{}\n", failure.line);
       status = failure.exit_status;

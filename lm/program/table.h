@@ -1,6 +1,6 @@
-// `lm table`: what papers report beside what runs measured. All of it comes from the folders of the runs:
-// config.toml, vocab.txt, log.jsonl, evaluations.jsonl, and the SHA-256 of model.safetensors. Deliberately
-// measures nothing anew: that is evaluate.h.
+// `lm table`: published beside measured figures. All of them come from the folders of the runs: config.toml,
+// vocab.txt, log.jsonl, evaluations.jsonl, and the SHA-256 of model.safetensors. Nothing is measured: that is
+// `lm eval` (evaluate.h).
 #pragma once
 
 #include <string>
@@ -13,9 +13,9 @@ struct TableOptions {
   bool json = false, markdown = false;  // at most one; neither: a text table
 };
 
-/// Prints a row for each run on stdout, in the order given, and returns 0. A folder that is no run, or holds
-/// a broken file, is left out: it costs a line on stderr, which names the file and the line of the log, and
-/// then 2 is returned.
+/// Prints a row for each run on stdout, in the order given, and returns 0. A folder that is not a run, or has
+/// a broken file, is left out: a line on stderr names the file and the line of the log, and the command
+/// returns 2.
 int table(const TableOptions& options);
 
 }  // namespace rondo

@@ -11,7 +11,7 @@
 
 namespace rondo {
 
-/// The figure that a reader of this unit expects: perplexity for words, bits for the rest.
+/// The usual figure for the recipe's unit: perplexity for words, bits for characters and bytes.
 std::string figure_text(const Recipe& recipe, double nats);
 
 class Terminal : public Observer {
@@ -26,7 +26,7 @@ class Terminal : public Observer {
 
   /// A line that stays.
   void line(const std::string& text) { progress_.line(text); }
-  /// For `what` is done with so many symbols.
+  /// A function that shows the progress of `what`, which reads `symbols` symbols.
   std::function<void(int64_t)> progress_of(const std::string& what, size_t symbols);
 
  private:
@@ -34,7 +34,7 @@ class Terminal : public Observer {
 
   const Recipe& recipe_;
   Progress progress_;
-  Window window_;  // begins anew with each line of the log
+  Window window_;  // restarts with each line of the log
 };
 
 }  // namespace rondo

@@ -1,6 +1,6 @@
-// TOML: see toml.h. A reader of our own, since files come from strangers: it goes once through the text and,
-// as nothing is nested, needs no stack that grows with it. A library for all of TOML is larger, and one
-// aborted.
+// TOML: see toml.h. A reader of our own, because files may be hostile: it reads the text once and, since
+// nothing is nested, needs no growing stack. A library for all of TOML is larger, and one that was tried
+// aborted on such files.
 #include "lm/program/toml.h"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ constexpr bool is_of_name(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
 }
 
-/// Code points but surrogates.
+/// Code points except surrogates.
 bool is_unicode(std::uint32_t code) { return code < 0xd800 || (code > 0xdfff && code <= 0x10ffff); }
 
 std::string utf8_of(std::uint32_t code) {
@@ -37,7 +37,7 @@ std::string utf8_of(std::uint32_t code) {
   return {static_cast<char>(0xf0 | code >> 18), tail(12), tail(6), tail(0)};
 }
 
-/// Skips digits, between which single underscores may stand; false if there are none.
+/// Skips digits with single underscores between them; false if there are none.
 bool skip_digits(std::string_view word, std::size_t& at) {
   const auto digit = [&](std::size_t i) { return i < word.size() && is_digit(word[i]); };
   if (!digit(at)) return false;
@@ -47,7 +47,7 @@ bool skip_digits(std::string_view word, std::size_t& at) {
 
 enum class Number { none, integer, floating };
 
-/// Which number TOML reads in `word`.
+/// The kind of number that `word` is in TOML.
 Number number_kind(std::string_view word) {
   std::size_t at = word.starts_with('+') || word.starts_with('-') ? 1 : 0;
   const std::size_t first = at;
@@ -63,7 +63,7 @@ Number number_kind(std::string_view word) {
   return at == word.size() ? Number::floating : Number::none;
 }
 
-/// What TOML has and we do not, if `word` begins like it.
+/// The unsupported kind of TOML value that `word` begins like; empty: none.
 std::string_view unsupported_kind(std::string_view word) {
   const std::size_t digits =
       static_cast<std::size_t>(std::find_if_not(word.begin(), word.end(), is_digit) - word.begin());
@@ -108,7 +108,7 @@ class Reader {
  private:
   // ---- Places and errors.
 
-  /// Of a place in the present line.
+  /// The position of a place in the current line.
   TomlPosition position(std::size_t at) const {
     const std::string_view before = text_.substr(line_begin_, at - line_begin_);
     return {line_,
@@ -136,7 +136,7 @@ class Reader {
 
   // ---- Characters and lines.
 
-  /// The next byte; 0, which TOML has nowhere, at the end.
+  /// The next byte; at the end 0, which TOML does not allow.
   char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   bool at_line_end() const { return next() == '\n' || text_.substr(at_, 2) == "\r\n"; }
 
@@ -144,7 +144,7 @@ class Reader {
     while (next() == ' ' || next() == '\t') ++at_;
   }
 
-  /// Blanks, comments and line ends.
+  /// Skips spaces, comments and line ends.
   void skip_lines() {
     for (;;) {
       skip_blanks();
@@ -160,7 +160,7 @@ class Reader {
     while (at_ < text_.size() && !at_line_end()) character();
   }
 
-  /// Of a comment or string.
+  /// Reads a character of a comment or string.
   std::string_view character() {
     const auto byte = static_cast<unsigned char>(next());
     const std::size_t length = utf8_length(text_, at_);
@@ -181,7 +181,7 @@ class Reader {
     if (next() == '.') refuse(begin, "tables in tables, as in [name.name], are not supported");
     if (next() != ']') fail(at_, "expected ']', not {}", found());
     ++at_;
-    if (!names_.emplace(name, sections_.size()).second) fail(begin, "[{}] is there already", excerpt(name));
+    if (!names_.emplace(name, sections_.size()).second) fail(begin, "[{}] appears twice", excerpt(name));
     sections_.push_back({name, position(begin), {}});
     return sections_.size() - 1;
   }
@@ -200,7 +200,7 @@ class Reader {
     if (next() != '=') fail(at_, "expected '=' after '{}', not {}", excerpt(full), found());
     ++at_;
     skip_blanks();
-    if (!names_.emplace(full, 0).second) fail(begin, "'{}' is there already", excerpt(full));
+    if (!names_.emplace(full, 0).second) fail(begin, "'{}' appears twice", excerpt(full));
     const TomlPosition of_key = position(begin), of_value = position(at_);
     sections_[section].keys.push_back({std::move(name), of_key, value(), of_value});
   }

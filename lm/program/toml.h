@@ -1,6 +1,6 @@
 // TOML 1.0 (toml.io), the part that recipes and config.toml need: sections of keys, whose values are
-// booleans, integers, floats, strings, and lists of these. The rest of TOML is refused by name. It
-// deliberately knows no setting: settings.h.
+// booleans, integers, floats, strings, and lists of these. Other parts of TOML are refused by name. Settings:
+// settings.h.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace rondo {
 
-/// Where something begins in a text, counted from 1, columns in characters.
+/// The position where something begins in a text, counted from 1; columns are characters.
 struct TomlPosition {
   std::int64_t line = 1, column = 1;
 };
@@ -34,18 +34,18 @@ struct TomlSection {
   std::vector<TomlKey> keys;
 };
 
-/// The size of the longest text that is read.
+/// The maximum size of a text.
 constexpr std::size_t max_toml_bytes = std::size_t{4} << 20;
 
 /// The sections in the order of the text. The first, which has no name, holds the keys before all sections;
-/// there, `section.key = value` is a key of that section. InputError "FILE:LINE:COLUMN: ..." for what is not
-/// TOML, or a part of it that is not supported. Takes time in proportion to the text, and no recursion.
+/// there, `section.key = value` is a key of that section. InputError "FILE:LINE:COLUMN: ..." for invalid TOML
+/// and for parts of TOML that are not supported. Takes linear time and does not recurse.
 std::vector<TomlSection> parse_toml(std::string_view text, const std::string& file);
 
 /// A value and nothing else. InputError as above.
 TomlValue parse_toml_value(std::string_view text);
 
-/// Values as TOML, which read back to the same; in a string, what is not UTF-8 becomes U+FFFD.
+/// Values as TOML, which are read back exactly; in a string, bytes that are not UTF-8 become U+FFFD.
 std::string toml_text(bool value);
 std::string toml_text(std::int64_t value);
 std::string toml_text(double value);

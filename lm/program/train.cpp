@@ -1,6 +1,5 @@
-// `lm train` and `lm finetune`. The loop is run_training(), on one screen; behind it stand the final figures,
-// before it lm/program/train_setup.h. What is shown and logged on the way: lm/program/terminal.h,
-// lm/program/training_log.h.
+// `lm train` and `lm finetune`. The loop is run_training(). Before it: lm/program/train_setup.h; after it:
+// the final figures, in this file. Terminal and log: lm/program/terminal.h, lm/program/training_log.h.
 #include "lm/program/train.h"
 
 #include <functional>
@@ -26,7 +25,7 @@ namespace {
 
 using Progressing = std::function<void(int64_t)>;
 
-/// Shows how far a reading of a text has come, and ends it by Stopped at a signal.
+/// Shows the progress of reading a text, and throws Stopped after a signal.
 Progressing progress_of(const std::string& what, size_t symbols, const StopSignals& signals,
                         Terminal& terminal) {
   return [&signals, show = terminal.progress_of(what, symbols)](int64_t done) {
@@ -35,7 +34,7 @@ Progressing progress_of(const std::string& what, size_t symbols, const StopSigna
   };
 }
 
-/// A training and those who watch it.
+/// A training and its observers.
 struct Watched {
   Training& training;
   Terminal& terminal;
@@ -50,12 +49,12 @@ struct Watched {
   }
 };
 
-/// Evaluates the weights, or their average where there is one, and keeps them if they are the best so far. A
-/// signal that ends it leaves the training as it was.
+/// Evaluates the weights, or their average once averaging has started, and saves them if they are the best so
+/// far. If a signal ends it, the training is unchanged.
 void evaluate_and_keep(Watched& watched, size_t symbols, const RunFolder& run) {
   Trainer& trainer = watched.trainer();
   const bool averaged = trainer.averages();
-  const auto in_force = trainer.evaluated_weights();
+  const auto evaluated = trainer.evaluated_weights();
   const Figure figure = watched.evaluate(symbols);
   const bool best = trainer.validated(figure);
   if (best) save_model(run.model(), watched.training.model);
@@ -65,14 +64,15 @@ void evaluate_and_keep(Watched& watched, size_t symbols, const RunFolder& run) {
         "validation no longer falls: from now on the average of the weights is evaluated and kept");
 }
 
-/// Measures the trained model that a finetuning begins with: what it makes must be better.
+/// Evaluates the trained model that a finetuning begins with: the result must be better.
 void evaluate_base(Watched& watched, size_t symbols) {
   const Figure figure = watched.evaluate(symbols);
   watched.trainer().set_figure_to_beat(figure);
   watched.observers.began_with(figure);
 }
 
-/// The training loop. After a signal it saves and throws Stopped. `symbols`: of the validation text.
+/// The training loop. After a signal it saves and throws Stopped. `symbols` is the size of the validation
+/// text.
 void run_training(Watched& watched, const Recipe& recipe, size_t symbols, const RunFolder& run) {
   Trainer& trainer = watched.trainer();
   auto saved = Clock::now();
@@ -85,7 +85,7 @@ void run_training(Watched& watched, const Recipe& recipe, size_t symbols, const 
     watched.tell_metrics();
     evaluate_and_keep(watched, symbols, run);
   };
-  // Asked before each step: an evaluation that a signal has ended comes first when the run goes on.
+  // Checked before each step, so that an evaluation ended by a signal is made first when the run is resumed.
   const auto evaluation_is_due = [&] {
     const int64_t every = recipe.run.eval_every, step = trainer.step_count();
     return every > 0 && step > 0 && step % every == 0 && !trainer.is_validated();
@@ -114,7 +114,7 @@ void run_training(Watched& watched, const Recipe& recipe, size_t symbols, const 
   }
 }
 
-/// A divergence, with what a user can do about it.
+/// The error text of a divergence, with advice for the user.
 Error remedy_of(const Diverged& error, const RunFolder& run, bool finetunes) {
   return Error(fmt::format(
       "{}. Training stops{}; try a lower {}.learning_rate or stronger clipping (train.clip) in a new run "
@@ -123,9 +123,9 @@ Error remedy_of(const Diverged& error, const RunFolder& run, bool finetunes) {
       finetunes ? "finetune" : "train"));
 }
 
-/// Batch normalisation is tested with statistics of all the training text, not with the moving averages of
-/// its last batches. Doing so again, after --resume of a finished run, gives the same file.
-/// A model without such statistics is left alone.
+/// Re-estimates the statistics of batch normalisation over the whole training text, because the moving
+/// averages are of the last batches only. Repeating it, after --resume of a finished run, gives the same
+/// file. Does nothing for a model without such statistics.
 void estimate_statistics(Training& training, const RunFolder& run, const Progressing& progress,
                          Terminal& terminal) {
   if (training.model.buffers().empty()) return;
@@ -134,8 +134,8 @@ void estimate_statistics(Training& training, const RunFolder& run, const Progres
   terminal.line(fmt::format("statistics re-estimated over {} training symbols", symbols));
 }
 
-/// The figures of the best model of a finished training, which are kept. Returns its nats on the validation
-/// text. A signal that ends it leaves nothing half done.
+/// Measures and records the figures of the best model of a finished training. Returns its nats on the
+/// validation text. A signal that ends it leaves nothing half done.
 double measure_best(Watched& watched, const RunConfig& config, const Vocabulary& vocabulary,
                     const Corpus& corpus, const RunFolder& run, const Compute& compute) {
   const Recipe& recipe = config.recipe;
@@ -164,14 +164,14 @@ double measure_best(Watched& watched, const RunConfig& config, const Vocabulary&
   const Reading reading = final_reading(recipe.task, vocabulary.line_end_id());
   const double best = evaluate("valid", corpus.valid, reading);
   if (corpus.test) evaluate("test", *corpus.test, reading);
-  if (corpus.test && reading.sequence > 0)  // and what the model knows beyond a sequence
+  if (corpus.test && reading.sequence > 0)  // and once more with the state carried on
     evaluate("test", *corpus.test, {.streams = recipe.task.final_streams});
   watched.signals.throw_if_received();
   return best;
 }
 
-/// What a model must beat, beside what it reaches on the validation text: `nats`. N-gram models are scored on
-/// all its symbols but the first.
+/// The model's `nats` on the validation text beside those of n-gram models, which are scored on the same
+/// symbols: all except the first.
 std::string beside_ngrams(double nats, const Vocabulary& vocabulary, const Corpus& corpus) {
   constexpr int order = 5;
   const std::span<const int32_t> train = corpus.train.ids, valid = corpus.valid.ids;
@@ -187,7 +187,7 @@ std::string beside_ngrams(double nats, const Vocabulary& vocabulary, const Corpu
       bits(ngram.unigram));
 }
 
-/// What is said at the end: baselines, a sample. Nothing of it is kept.
+/// Prints the report at the end: baselines, a sample. It is not stored.
 void conclude(Training& training, const Recipe& recipe, const Vocabulary& vocabulary, const Corpus& corpus,
               double best, const RunFolder& run, Terminal& terminal) {
   terminal.line(fmt::format("best on valid: {}", figure_text(recipe, best)));
@@ -238,10 +238,10 @@ int train(const TrainOptions& options) {
   Terminal terminal(recipe);
   TrainingLog log(recipe, run, log_position, device);
   const int64_t log_begin = log.sync();
-  training.trainer.save(run.state(), log_begin);  // before anything is logged: a run that is killed can go on
+  training.trainer.save(run.state(), log_begin);  // before anything is logged: a killed run can be resumed
   if (log_begin < log_position)
     terminal.line(
-        fmt::format("{}: lacks lines that were there when the state was saved; it goes on without them",
+        fmt::format("{}: lacks lines that were there when the state was saved; it continues without them",
                     run.log().string()));
   say_beginning(setup, before, compute, text, training, corpus, vocabulary, terminal);
   double best = 0;
@@ -258,16 +258,16 @@ int train(const TrainOptions& options) {
       const std::string where = training.trainer.done()
                                     ? "before all was evaluated"
                                     : fmt::format("at step {}", training.trainer.step_count());
-      terminal.line(fmt::format("stopped {}; to go on: {}", where, resume_command(run)));
+      terminal.line(fmt::format("stopped {}; to resume: {}", where, resume_command(run)));
       return stopped.exit_status;
     }
   } catch (const Diverged& error) {
     throw remedy_of(error, run, setup.finetunes());
   } catch (const InputError&) {
-    throw;  // no fault of the GPU
+    throw;  // not a GPU error
   } catch (const Error& error) {
     if (device == Device::cpu) throw;
-    throw Error(fmt::format("{}. To go on where the run was last saved: {}, here or with --device cpu",
+    throw Error(fmt::format("{}. To resume from the last saved state: {}, here or with --device cpu",
                             error.what(), resume_command(run)));
   }
   conclude(training, recipe, vocabulary, corpus, best, run, terminal);

@@ -1,5 +1,5 @@
-// `lm train`: from a recipe and a text to a run folder; the continuation of a run; and `lm finetune`, which
-// is a training with other settings (lm/program/finetune.h) and given weights.
+// `lm train`: from a recipe and a text to a run folder; resuming a run; and `lm finetune`, a training with
+// other settings (lm/program/finetune.h) and given initial weights.
 #pragma once
 
 #include <optional>

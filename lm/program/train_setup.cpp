@@ -1,4 +1,4 @@
-// What a training begins with.
+// The setup of a training.
 #include "lm/program/train_setup.h"
 
 #include "cuda/runtime.h"
@@ -18,14 +18,14 @@
 namespace rondo {
 namespace {
 
-/// Where the text is, so that a later command finds it from any folder. With data.files it is this folder by
-/// default.
+/// The path of the text, absolute, so that a later command finds it from any folder. With data.files the
+/// default is the current folder.
 std::string place_of(const std::string& data, const Recipe& recipe) {
   if (data.empty() && recipe.data.files.empty()) return data;
   return std::filesystem::absolute(data.empty() ? "." : data).lexically_normal().string();
 }
 
-/// Where a run is computed, as far as its last digits depend on it.
+/// What the last digits of a run depend on: device, precision and threads.
 std::string computed_with(Device device, Precision precision, std::int64_t threads) {
   return device == Device::cpu ? fmt::format("{} threads", threads)
                                : fmt::format("{} in {}", name_of(device), name_of(precision));
@@ -65,7 +65,8 @@ CorpusText text_of(const TrainOptions& options, Setup& setup) {
   CorpusText text =
       open_text(setup.config.recipe.data, made_by.data, is_given ? Pipes::accepted : Pipes::refused);
   check_input(!is_known || is_same_text(made_by.sha256, text),
-              "{}: the text has changed since this run was made; going on would mix two texts", made_by.data);
+              "{}: the text has changed since this run was made; continuing would mix two texts",
+              made_by.data);
   return text;
 }
 
@@ -91,31 +92,30 @@ void check_memory(const Recipe& recipe, const LanguageModel& layout, const Corpu
   if (!available) return;
   const Batches batches(recipe.task.batches, corpus.train.ids, vocabulary.line_end_id());
   check_fits(recipe, layout, *available, [&](int64_t streams) {
-    return batches.most(streams, !leaves_out_padding(layout.options(), device));
+    return batches.max_size(streams, !leaves_out_padding(layout.options(), device));
   });
 }
 int64_t load_begin(Training& training, bool resume, const RunFolder& run, const Provenance& made_by) {
-  const auto left = [&](const std::filesystem::path& file) {  // by the run that goes on
+  const auto left = [&](const std::filesystem::path& file) {  // by the resumed run
     return resume && file_is_there(file);
   };
   const bool finetunes = !made_by.finetuned_from.empty();
   int64_t log_position = 0;
   if (left(run.state())) {
     log_position = training.trainer.load(run.state());
-    check_input(
-        !training.trainer.has_best() || left(run.model()),
-        "{}: missing, though this run has a best model: bring it back, or start a new run with another "
-        "--out",
-        run.model().string());
+    check_input(!training.trainer.has_best() || left(run.model()),
+                "{}: missing, though this run has a best model: restore it, or start a new run with another "
+                "--out",
+                run.model().string());
     LineFile::check_goes_on(run.log(), log_position, is_json_object);
   } else {
-    // Killed before its first state, a run starts anew: it has logged nothing, and has no model either, but a
-    // finetuned one has its base's.
+    // A run that was killed before its first state starts again: it has no log and no model, except that a
+    // finetuned run has its base's.
     std::error_code ignored;
     const auto logged = std::filesystem::file_size(run.log(), ignored);
     const bool has_begun = (left(run.log()) && !ignored && logged > 0) || (left(run.model()) && !finetunes);
     check_input(!has_begun,
-                "{}: missing, so that this run cannot go on: bring it back, or start a new run with another "
+                "{}: missing, so this run cannot be resumed: restore it, or start a new run with another "
                 "--out",
                 run.state().string());
     if (finetunes)
@@ -157,8 +157,8 @@ void say_beginning(const Setup& setup, const Provenance& before, const Compute& 
   const std::string then = computed_with(before.device, before.precision, before.threads),
                     now = computed_with(made_by.device, made_by.precision, made_by.threads);
   if (setup.resumes && then != now)
-    terminal.line(fmt::format("this run was computed with {}, now it goes on with {}: {} may differ", then,
-                              now, before.precision == made_by.precision ? "the last digits" : "digits"));
+    terminal.line(fmt::format("this run was computed with {} and continues with {}: {} may differ", then, now,
+                              before.precision == made_by.precision ? "the last digits" : "digits"));
   if (recipe.trainer.averaging == Averaging::always && training.trainer.step_count() == 0)
     terminal.line("the average of the weights after each step, from the first on, is evaluated and kept");
 }

@@ -1,6 +1,5 @@
-// What a training begins with: its run's folder and settings, the text, the device, the files that it goes on
-// from; everything that can be refused before memory is taken and hours are spent. Next:
-// lm/program/train.cpp.
+// The setup of a training: the run's folder and settings, the text, the device, and the files to resume from;
+// with all checks that can be made before memory is allocated and time is spent. Next: lm/program/train.cpp.
 #pragma once
 
 #include <optional>
@@ -19,13 +18,13 @@ namespace rondo {
 /// A run before its training: where it is, and with which settings.
 struct Setup {
   RunConfig config;
-  RunFolder run;  // a new run has none before its folder is made
+  RunFolder run;  // a new run has no path until its folder is made
   std::optional<FolderLock> lock;
   bool resumes;
 
   explicit Setup(const TrainOptions& options);
   bool finetunes() const { return !config.made_by.finetuned_from.empty(); }
-  /// The run whose text and vocabulary must be those of this one, too.
+  /// The run whose text and vocabulary this one must have.
   RunFolder known_run() const { return resumes ? run : base(); }
   RunFolder base() const { return {config.made_by.finetuned_from}; }
 };
@@ -34,29 +33,30 @@ struct Setup {
 /// with the same bits.
 Compute compute_of(const TrainOptions& options, const Setup& setup);
 
-/// The text to train on, noted in `setup`; of a run that is known the same as it had.
+/// The text to train on, which is recorded in `setup`. InputError if a resumed or finetuned run had another
+/// text.
 CorpusText text_of(const TrainOptions& options, Setup& setup);
 
-/// Against the files of a run that goes on or is finetuned.
+/// InputError unless the vocabulary is that of the resumed or finetuned run.
 void check_known_vocabulary(const Setup& setup, const std::string& symbols);
 
-/// Before memory is taken for a model and hours are spent on it: the files that a training begins with must
-/// fit the model, and those that its end will need must be whole.
+/// Before memory is allocated for a model: InputError unless the files that a training begins with fit the
+/// model, and the files that its end needs are undamaged.
 void check_known_files(const Setup& setup, const Module& layout);
 
-/// InputError if the training would not fit into the memory that there is.
+/// InputError if the training would not fit into the available memory.
 void check_memory(const Recipe& recipe, const LanguageModel& layout, const Corpus& corpus,
                   const Vocabulary& vocabulary, Device device);
 
-/// Gives a training the weights that it begins with or goes on from, and tests new ones. Returns where the
-/// log was then.
+/// Loads the weights that a training starts or resumes from, or tests a new model (lm/tasks/self_test.h).
+/// Returns the position of the log at that time.
 int64_t load_begin(Training& training, bool resume, const RunFolder& run, const Provenance& made_by);
 
-/// Makes the folder of a new run; writes what is known before the first step.
+/// Makes the folder of a new run, and writes its config.toml and vocab.txt.
 void write_setup(const TrainOptions& options, Setup& setup, const Compute& compute, const CorpusText& text,
                  const std::string& symbols);
 
-/// What a user should know before the first step; `before`: how a run that goes on was computed.
+/// Prints what a user should know before the first step; `before` is how a resumed run was computed so far.
 void say_beginning(const Setup& setup, const Provenance& before, const Compute& compute,
                    const CorpusText& text, Training& training, const Corpus& corpus,
                    const Vocabulary& vocabulary, Terminal& terminal);

@@ -1,4 +1,4 @@
-// log.jsonl as an observer of a training: a line every so many steps, and one for each evaluation.
+// log.jsonl as an observer of a training: a line every train.log_every steps, and one for each evaluation.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace rondo {
 
 class TrainingLog : public Observer {
  public:
-  /// Goes on at a position in bytes; what lies behind it is cut off.
+  /// Continues at a position in bytes; the rest of the file is cut off.
   TrainingLog(const Recipe& recipe, const RunFolder& run, int64_t position, Device device)
       : recipe_(recipe), file_(run.log(), position, is_json_object), device_(device) {}
 
@@ -27,7 +27,7 @@ class TrainingLog : public Observer {
   void began_with(const Figure& figure) override;
   void measured(const std::string& split, const Figure& figure) override;
 
-  /// Brings everything to the disk and returns its size in bytes.
+  /// Writes everything to the disk and returns the size in bytes.
   int64_t sync() { return file_.sync(); }
 
  private:

@@ -1,4 +1,4 @@
-// The files of a run, judged.
+// Checks of the files of a run.
 #include "lm/program/verify.h"
 
 #include <algorithm>
@@ -32,15 +32,15 @@ class Verification {
   std::vector<Finding> findings();
 
  private:
-  /// Notes under a name what `judge` finds of a file, or how it fails; where there is none, why there should
-  /// be one, unless that is empty.
+  /// Records the finding of `judge` for a file under a name, or its error; for a missing file the reason
+  /// `needed`, unless that is empty.
   void look(const std::string& name, const std::filesystem::path& file, const std::string& needed,
             const std::function<Finding()>& judge);
   void look(const std::filesystem::path& file, const std::string& needed,
             const std::function<Finding()>& judge) {
     look(file.filename(), file, needed, judge);
   }
-  /// Whether the run was killed no sooner than after its first lines.
+  /// Whether the run has written lines to its log.
   bool has_logged() const;
   /// Whether its state says that there is a best model; not where the state is broken.
   bool has_best_model() const;
@@ -116,7 +116,7 @@ Finding Verification::vocabulary() {
   vocabulary_ = read_vocabulary(run_, *config_);
   const bool noted = !config_->made_by.vocabulary.empty();
   return {noted ? good : unverified, "",
-          fmt::format("{} symbols{}", vocabulary_->size(), noted ? "" : ", whose SHA-256 nobody has noted")};
+          fmt::format("{} symbols{}", vocabulary_->size(), noted ? "" : ", without a recorded SHA-256")};
 }
 
 std::unique_ptr<LanguageModel> Verification::layout() const {

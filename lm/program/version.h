@@ -1,4 +1,4 @@
-// Which program this is.
+// The version of the program.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 namespace rondo {
 
 /// The version and, where it was built from a checkout, the commit: "0.2.0+dfc39edc8a21",
-/// "0.2.0+dfc39edc8a21-dirty". What runs and measurements say they were made by.
+/// "0.2.0+dfc39edc8a21-dirty". Runs and measurements record it.
 std::string version();
 
 }  // namespace rondo

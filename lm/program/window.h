@@ -1,4 +1,4 @@
-// What the terminal and the log say of the steps since their last line.
+// The loss and the speed of the steps since the last line of the terminal or of the log.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace rondo {
 
-/// The mean loss and the speed of the steps since it began.
+/// The mean loss and the speed of the steps since its construction.
 class Window {
  public:
   void add(const StepMetrics& metrics) {

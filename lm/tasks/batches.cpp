@@ -17,13 +17,12 @@ std::variant<Streams, Sequences> made(const BatchOptions& options, std::span<con
 }  // namespace
 
 Keys keys_of(Batching& batching) {
-  return {
-      {"batching",
-       choice(batching),
-       {},
-       "",
-       "what lies side by side in a batch: streams, whose state is carried on; lines; or crops of "
-       "train.length symbols from a random offset; these two in random order and each from a zero state"}};
+  return {{"batching",
+           choice(batching),
+           {},
+           "",
+           "the rows of a batch: streams, whose state is carried on; lines; or crops of train.length "
+           "symbols from a random offset; lines and crops are in random order, each from a zero state"}};
 }
 
 Keys keys_of(BatchOptions& options) {
@@ -68,11 +67,11 @@ std::int64_t Batches::symbols() const {
   return std::visit([](const auto& it) { return it.scored(); }, batches_);
 }
 
-ChunkSize Batches::most(std::int64_t streams, bool with_padding) const {
+ChunkSize Batches::max_size(std::int64_t streams, bool with_padding) const {
   if (carries_state()) return {streams * longest_chunk(options_.chunks)};
-  const auto& segments = std::get<Sequences>(batches_);
-  const std::int64_t longest = segments.longest(1), padded = streams * longest;
-  const std::int64_t rows = segments.longest(streams);
+  const auto& sequences = std::get<Sequences>(batches_);
+  const std::int64_t longest = sequences.longest(1), padded = streams * longest;
+  const std::int64_t rows = sequences.longest(streams);
   if (with_padding || rows == padded) return {padded};
   return {rows, (longest + piece_steps - 1) / piece_steps};
 }

@@ -1,5 +1,5 @@
-// The chunks of an epoch of a text: streams with the state carried on, or lines or crops, each from a zero
-// state.
+// The chunks of an epoch of a text: streams, which carry the state from chunk to chunk, or lines or crops,
+// each from a zero state.
 #pragma once
 
 #include <cstdint>
@@ -16,46 +16,47 @@
 
 namespace rondo {
 
-/// Steps of a piece of what is computed without its padding (data/sequences.h).
+/// Steps of each piece into which a chunk is divided to leave out padding (data/sequences.h).
 constexpr std::int64_t piece_steps = 16;
 
 struct ChunkSize {
-  std::int64_t rows = 0;    // steps times streams
-  std::int64_t pieces = 1;  // of time, one after the other
+  std::int64_t rows = 0;    // steps times streams: rows of activations
+  std::int64_t pieces = 1;  // consecutive in time
 };
 
 enum class Batching { streams, lines, crops };
 inline std::vector<std::string> names_of(Batching) { return {"streams", "lines", "crops"}; }
-/// It is a key of the text, not of the training.
+/// A key of section [data], not [train].
 Keys keys_of(Batching& batching);
 
 struct BatchOptions {
   Batching batching = Batching::streams;
-  std::int64_t batch = 20;  // streams, or lines or crops at once
-  ChunkLength chunks{};     // of streams; crops have its length
+  std::int64_t batch = 20;  // streams, lines or crops computed together
+  ChunkLength chunks{};     // of streams; crops have `chunks.length` symbols
 };
-/// All but the batching.
+/// All keys except the batching.
 Keys keys_of(BatchOptions& options);
 
 class Batches {
  public:
-  /// `ids` must outlive it. `line_end` is the id that ends a line, for Batching::lines; the seed draws the
-  /// lengths of chunks and the order of lines and crops. InputError if the text is too short, or lines are
-  /// asked for and no symbol ends one.
+  /// `ids` must outlive it. `line_end` is the id that ends a line, for Batching::lines; the seed determines
+  /// the lengths of chunks and the order of lines and crops. InputError if the text is too short, or has no
+  /// line end for Batching::lines.
   Batches(const BatchOptions& options, std::span<const std::int32_t> ids,
           std::optional<std::int32_t> line_end = {}, std::uint64_t seed = 1);
 
   /// The next chunk of the epoch; false at its end.
   bool next(Chunk& chunk);
   bool carries_state() const { return std::holds_alternative<Streams>(batches_); }
-  /// Goes to a position of an epoch, from 1 on, from 0 to length(): in steps of streams, or in chunks.
+  /// Goes to a position in an epoch (from 1): from 0 to length(), counted in steps for streams, else in
+  /// chunks.
   void seek(std::int64_t epoch, std::int64_t position);
   std::int64_t position() const;
   std::int64_t length() const;
-  /// Targets of an epoch.
+  /// Scored symbols of an epoch.
   std::int64_t symbols() const;
-  /// What so many streams of a chunk come to at most.
-  ChunkSize most(std::int64_t streams, bool with_padding) const;
+  /// The maximum size of a chunk of `streams` streams, lines or crops.
+  ChunkSize max_size(std::int64_t streams, bool with_padding) const;
 
  private:
   BatchOptions options_;

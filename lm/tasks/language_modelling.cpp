@@ -10,7 +10,7 @@
 namespace rondo {
 namespace {
 
-/// to = from, rows [first, first + from's) of each.
+/// Copies `from` to rows [first, first + rows of `from`) of each state in `to`.
 void copy_states(const std::vector<State>& from, const std::vector<State>& to, int64_t first = 0) {
   for (size_t layer = 0; layer < to.size(); ++layer) {
     const std::vector<State::Named> of = from[layer].tensors(), into = to[layer].tensors();
@@ -21,7 +21,8 @@ void copy_states(const std::vector<State>& from, const std::vector<State>& to, i
 
 }  // namespace
 
-// On a GPU a step has a fixed number of launches. What is masked for a whole chunk is drawn once for it.
+// Not on a GPU, where a step needs a fixed number of launches; nor with masks, which are drawn once for a
+// whole chunk.
 bool leaves_out_padding(const LanguageModelOptions& options, Device device) {
   return device == Device::cpu && !masks(options);
 }
@@ -44,20 +45,20 @@ Keys keys_of(EvaluatedAs& evaluated_as) {
            choice(evaluated_as),
            {},
            "",
-           "how valid.txt and test.txt are read: as data.batching has it (streams; lines; or sequences of "
-           "train.length), or in any case with the state carried on"}};
+           "how valid.txt and test.txt are read: according to data.batching (streams; lines; or "
+           "sequences of train.length), or always with the state carried on"}};
 }
 
 Keys keys_of(LanguageModellingOptions& options) {
   return joined(
       {keys_of(options.batches),
        {{"reset_every", &options.reset_every, at_least(0), "steps",
-         "after which the state that streams carry on is zeroed, counted over all epochs, each of which "
-         "begins from zeros as well (Chung et al. 2015: 100); evaluations carry theirs on; 0: only between "
-         "epochs"},
+         "after which the state of the streams is set to zero, counted over all epochs (Chung et al."
+         " 2015: 100); each epoch begins from zeros as well; evaluations do not reset theirs; 0: "
+         "only between epochs"},
         {"micro_batch", &options.micro_batch, at_least(0), "streams",
-         "computed at once, a divisor of the batch: less memory, same result (but in the bn_ cells); 0: the "
-         "whole batch"},
+         "computed at once, a divisor of the batch: less memory, same result (except in bn_ cells); "
+         "0: the whole batch"},
         {"loss",
          choice(options.loss),
          {},
@@ -67,12 +68,14 @@ Keys keys_of(LanguageModellingOptions& options) {
          "factor of the mean square of the last recurrent layer's output after dropout, added to the loss "
          "but not to the logged one (AR)"},
         {"temporal_regularization", &options.temporal_regularization, at_least(0), "",
-         "the same, of the mean squared difference of its output, before dropout, from step to step (TAR)"},
+         "the same, for the mean squared difference of its output, before dropout, from step to step"
+         " (TAR)"},
         {"eval_streams", &options.eval_streams, any_width(), "streams",
          "pieces that evaluations during training read side by side: more is faster, 1 is exact; lines and "
          "sequences from a zero state are exact always"},
         {"final_streams", &options.final_streams, any_width(), "streams",
-         "the same of `lm eval`, and of the figures of valid.txt and test.txt at the end of the training"}}});
+         "the same for `lm eval`, and for the figures of valid.txt and test.txt at the end of the "
+         "training"}}});
 }
 
 void check_options(const LanguageModellingOptions& options) {
@@ -126,11 +129,12 @@ bool LanguageModelling::next_batch(Batch& batch) {
       batch.indices.push_back(piece.targets);
     }
   batch.scored = chunk_.scored;
-  // Merity et al. 2018, section 5. A sum over time has grown with the chunk itself.
+  // Merity et al. 2018, section 5. A sum over time is proportional to the chunk's length by itself.
   if (options_.batches.chunks.deviation > 0 && options_.loss == LossScale::mean)
     batch.rate_factor =
         static_cast<double>(chunk_.steps) / static_cast<double>(options_.batches.chunks.length);
-  // The host counts for batch normalisation, and fills in what is not scored.
+  // Not with batch normalisation, for which the host counts rows, nor with padding, which the host marks as
+  // not scored.
   if (carries_state() && model_.buffers().empty() && !looks_across_rows() &&
       chunk_.scored == chunk_.steps * chunk_.streams)
     batch.kind = chunk_.steps;
@@ -159,8 +163,8 @@ bool LanguageModelling::looks_across_rows() const {
 
 template <class Ids, class Use>
 void LanguageModelling::forward(const Part& part, std::vector<State>& states, Ids ids, Use use) {
-  // Padding ends a row, from a state that nobody reads on from, and is not scored: only statistics of the
-  // batch have to know of it.
+  // Padding is at the end of a row, is not scored, and the state after it is not used: only batch statistics
+  // need to know of it.
   const bool across_rows = looks_across_rows();
   for (const Chunk& piece : part.pieces) {
     auto [output, after] =
@@ -207,7 +211,7 @@ void LanguageModelling::advance(std::vector<State>& states, const Chunk& chunk, 
 }
 
 Variable LanguageModelling::penalized(Variable loss, const LanguageModel::Output& output) const {
-  // A micro-batch has its share of the mean over all streams.
+  // A micro-batch contributes its share to the mean over all streams.
   const auto factor = [&](double weight, const Variable& x) {
     return static_cast<real>(weight * static_cast<double>(x.shape()[1]) /
                              static_cast<double>(chunk_.streams));

@@ -11,7 +11,7 @@
 namespace rondo {
 namespace {
 
-/// As after a few symbols: between -1 and 1, and of no pattern.
+/// States as after a few symbols: between -1 and 1, without a pattern.
 std::vector<State> some_states(const LanguageModel& model, int64_t B) {
   std::vector<State> states;
   uint32_t draw = 0;
@@ -59,9 +59,9 @@ void check_gradients_reach_all(LanguageModel& model) {
   fill(model.gradients(), 0);
   add_gradients(model, T, B);
   std::vector<std::string> missed = without_gradient(model, all);
-  if (missed.empty() && model.options().noise.weight_drop > 0) {
-    // What training drops from a weight makes another value of it, and so another way. One draw may leave
-    // nothing of a tiny weight.
+  if (missed.empty() && model.options().regularization.weight_drop > 0) {
+    // With weight drop the gradient flows through another tensor. Several draws, since one may drop all of a
+    // tiny weight.
     fill(model.gradients(), 0);
     model.set_training(true);
     model.set_statistics_rate({});

@@ -1,17 +1,16 @@
-// A test of the model before it is trained: is there a way for a gradient to every tensor? It deliberately
-// does not judge what the gradients are: the tests of the cells do.
+// A test of the model before it is trained: does every tensor get a gradient? Whether the gradients are
+// correct is checked by the tests of the cells.
 #pragma once
 
 #include "nn/models/language_model.h"
 
 namespace rondo {
 
-/// Reads a few symbols without dropout, from a state that is not zero; with weight drop, once more as in
-/// training. Throws Error naming the tensors, and of the second reading the recurrent weights, whose gradient
-/// is zero in every element: they would stay as they are, unnoticed, while the rest is trained (as recurrent
-/// weights did in ports of weight-dropped LSTMs). Leaves no trace: gradients are zero afterwards, statistics
-/// and modes what they were; random numbers are those of the next begin_update(). Takes a small part of the
-/// time of an update.
+/// Reads a few symbols without dropout, from a nonzero state; with weight drop, once more as in training.
+/// Throws Error naming the tensors (in the second reading only recurrent weights) whose gradient is zero in
+/// every element: they would not be trained, without any other sign (as happened to recurrent weights in
+/// ports of weight-dropped LSTMs). Afterwards gradients are zero, and statistics and modes are as before;
+/// random numbers depend only on the next begin_update(). Takes a small part of the time of an update.
 void check_gradients_reach_all(LanguageModel& model);
 
 }  // namespace rondo

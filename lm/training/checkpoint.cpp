@@ -20,7 +20,7 @@ std::vector<int64_t> extents(const Shape& shape) {
   return result;
 }
 
-/// With its rows side by side.
+/// Contiguous, on the host.
 Tensor on_host(const Tensor& x) { return contiguous(x.to(Device::cpu)); }
 
 /// The tensor must lie on the host, be contiguous and outlive the bytes.
@@ -54,7 +54,7 @@ const TensorEntry& entry_of(const Safetensors& file, const std::string& name, co
   return entry;
 }
 
-/// The values of a tensor, finite and none below `least`.
+/// The values of a tensor. InputError unless all are finite and at least `least`.
 std::vector<real> numbers_of(const Safetensors& file, const std::string& name, const Shape& shape,
                              real least) {
   const TensorEntry& entry = entry_of(file, name, shape);
@@ -68,7 +68,7 @@ std::vector<real> numbers_of(const Safetensors& file, const std::string& name, c
   throw InputError(fmt::format("{}: {} holds {}, which is below {}", file.name(), name, *bad, least));
 }
 
-/// Every tensor of a model's file: use(name, shape, the least of its numbers, where it is in the model).
+/// Every tensor of a model's file: use(name, shape, the minimum of its values, its view in the model).
 template <class Use>
 void for_each_tensor(const Module& model, Use use) {
   for (const Segment& segment : model.segments())
@@ -104,10 +104,10 @@ Number parse_number(const Safetensors& file, const std::string& name, Number lea
   const std::string& text = file.metadata(name);
   Number number{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  check_input(error == std::errc() && end == text.data() + text.size(),
-              "{}: {} is no number of its kind: '{}'", file.name(), name, text);
-  check_input(number >= least && number <= most, "{}: {} = {}: no training has that; from {} to {}",
-              file.name(), name, number, least, most);
+  check_input(error == std::errc() && end == text.data() + text.size(), "{}: {} is not a valid number: '{}'",
+              file.name(), name, text);
+  check_input(number >= least && number <= most, "{}: {} = {} is out of range: {} to {}", file.name(), name,
+              number, least, most);
   return number;
 }
 
@@ -153,7 +153,7 @@ void check_state_layout(const std::filesystem::path& path, const Module& model) 
 void StateFileWriter::add(const std::string& name, const Tensor& tensor) {
   tensors_.emplace_back(name, on_host(tensor));
 }
-// Seventeen digits give a double back exactly.
+// Seventeen digits restore a double exactly.
 void StateFileWriter::add(const std::string& name, double number) {
   add_number(name, fmt::format("{:.17g}", number));
 }

@@ -1,7 +1,7 @@
 // Model and training state in files: model.safetensors holds the weights and buffers under their names,
-// state.safetensors everything that a resumed training needs. It deliberately knows bytes and names only; the
-// format is data/safetensors.h. Names and shapes are compared before any value is read; a file without
-// digests is read with a warning on stderr, once.
+// state.safetensors everything that a resumed training needs. The file format is in data/safetensors.h. Names
+// and shapes are checked before any value is read; a file without digests is read with a warning on stderr,
+// once.
 #pragma once
 
 #include <cstdint>
@@ -16,29 +16,29 @@
 
 namespace rondo {
 
-/// Writes the weights, tied ones under each of their names' first, and the buffers. The same weights and
-/// buffers give the same bytes. Diverged, and nothing is written, if a number is not finite: no command would
-/// read it.
+/// Writes the weights and the buffers; a tied weight is written once, under its first name. The same weights
+/// and buffers give the same bytes. Throws Diverged, and writes nothing, if a number is not finite: no
+/// command would read the file.
 void save_model(const std::filesystem::path& path, const Module& model);
 /// Reads weights and buffers into a model of the same layout. InputError naming the file and the tensor if a
-/// name or a shape differs, or a number is none that a model has; naming the file if it is damaged.
+/// name or a shape differs or a number is invalid; naming the file if it is damaged.
 void load_model(const std::filesystem::path& path, const Module& model);
-/// The same errors, and no warning, without reading into the model, which needs no memory.
+/// Throws the same errors, without the warning, and does not change the model, which needs no memory.
 void check_model(const std::filesystem::path& path, const Module& model);
-/// The first of these errors: of names and shapes, by the header alone.
+/// Throws only the errors of names and shapes, and reads only the header.
 void check_model_layout(const std::filesystem::path& path, const Module& model);
 
-/// InputError, by its header alone, if a state file does not hold weights of this model, which needs no
+/// InputError if a state file does not hold weights of this model; reads only the header. The model needs no
 /// memory.
 void check_state_layout(const std::filesystem::path& path, const Module& model);
 
-/// A state in memory, on its way to a file. Error for two of one name.
+/// A state in memory, to be written to a file. Error for a duplicate name.
 class StateFileWriter : public StateWriter {
  public:
   void add(const std::string& name, const Tensor& tensor) override;
   void add(const std::string& name, double number) override;
   void add(const std::string& name, int64_t number) override;
-  /// The first tensor with a number that is not finite, which no StateReader takes; empty: none.
+  /// The first tensor with a number that is not finite, which StateReader refuses; empty: none.
   std::string first_not_finite() const;
   void write(const std::filesystem::path& path) const;
 
@@ -55,7 +55,7 @@ class StateFile : public StateReader {
   explicit StateFile(const std::filesystem::path& path) : file_(path) {}
   /// InputError naming the file if there is no tensor of this name and shape.
   void check_shape(const std::string& name, const Shape& shape) const;
-  /// Safetensors::check_values, before tensors are read.
+  /// Safetensors::check_values(), to be called before tensors are read; warns if there are no digests.
   void check_values_or_warn() const;
   void read(const std::string& name, const Tensor& to,
             real least = std::numeric_limits<real>::lowest()) const override;

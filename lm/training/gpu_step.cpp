@@ -29,7 +29,7 @@ void GpuStep::reset() {
 
 void GpuStep::make_blocks(size_t bytes) {
   cuda::synchronize();
-  recordings_.clear();  // they read from where the block was
+  recordings_.clear();  // the graphs read the old block
   block_bytes_ = bytes;
   on_gpu_ = gpu_memory(bytes);
   for (Block& block : blocks_) {

@@ -1,7 +1,7 @@
-// How a training step runs on a GPU, where the host never waits for it: what changes from step to step (token
-// ids, the number of the update, the optimizer's numbers) is sent ahead as one block; all else is launched
-// once and from then on replayed as a graph; losses and norms stay on the GPU until they are asked for. It
-// deliberately does not know what a step computes: lm/training/trainer.cpp does. Next: cuda/runtime.h.
+// How a training step runs on a GPU without the host waiting for it: the values that change from step to step
+// (token ids, the number of the update, the optimizer's numbers) are sent ahead as one block; the launches
+// are recorded once and then replayed as a graph; losses and norms stay on the GPU until they are requested.
+// What a step computes is in lm/training/trainer.cpp. Next: cuda/runtime.h.
 #pragma once
 
 #include <array>
@@ -25,53 +25,54 @@ class GpuStep {
  public:
   GpuStep();
 
-  /// What decides on the launches of a step.
+  /// What determines the launches of a step.
   struct Kind {
     int64_t batch;  // Batch::kind
     bool averages;
     friend auto operator<=>(const Kind&, const Kind&) = default;
   };
 
-  /// Sends what a step needs: the number of the update, indices, which it returns as the step's kernels will
-  /// find them, and the numbers of its optimizer and of its average.
+  /// Sends a step's values to the GPU: the number of the update, indices, and the numbers of the optimizer
+  /// and of the average. Returns the indices as the step's kernels will find them.
   std::vector<Tokens> stage(uint64_t update, std::vector<std::vector<int32_t>> indices,
                             std::span<const std::byte> optimizer, std::span<const std::byte> average);
-  /// Runs `launch`, once all is staged: at first as it is, the second time while a graph is recorded of it,
-  /// then without calling it. `kind` tells steps apart whose launches differ. Where `replays` is false it
-  /// always runs as it is.
+  /// Runs `launch` after stage(): the first call of a kind runs it eagerly, the second records it as a graph,
+  /// later ones replay the graph without calling it. Steps with different launches have different kinds. If
+  /// `replays` is false, it always runs eagerly.
   void run(Kind kind, bool replays, const std::function<void()>& launch);
 
-  // Within `launch`, where its kernels find what was staged:
+  // For use within `launch`: where its kernels find the staged values.
 
   Deferred<uint64_t> update() const { return Deferred<uint64_t>::found_at(&on_gpu()->update); }
   const void* optimizer_numbers() const { return &on_gpu()->optimizer; }
   const void* average_numbers() const { return &on_gpu()->average; }
-  /// Notes the loss [1] and the gradients' norm, and what becomes of the step (optim/step_control.h).
+  /// Records the loss [1] and the gradients' norm, and decides whether the step is applied
+  /// (optim/step_control.h).
   StepControl decide(const Tensor& loss, const Tensor& gradients, double max_norm);
 
-  /// What the steps since the last call came to, in order. Waits for them.
+  /// The records of the steps since the last call, in order. Waits for them.
   std::vector<StepRecord> collect();
-  /// Whether collect() must be called before a further step.
+  /// Whether collect() must be called before the next step.
   bool is_full() const { return outstanding_ == max_outstanding; }
 
-  /// Forgets graphs, steps and decisions: for another training.
+  /// Discards graphs, steps and decisions: for another training.
   void reset();
 
  private:
   static constexpr int64_t max_outstanding = 256;
-  /// At the head of the block that is sent.
+  /// The beginning of the block that is sent.
   struct Numbers {
     uint64_t update = 0;  // of RandomKey
     int64_t slot = 0;     // of the record
     alignas(16) std::array<std::byte, max_update_bytes> optimizer{}, average{};
   };
-  /// Blocks on the host, so that one can be written while others wait to be copied.
+  /// A block on the host. There are several, so that one can be written while others wait to be copied.
   struct Block {
     std::unique_ptr<char, void (*)(void*)> memory{nullptr, cuda::free_pinned_block};
     std::unique_ptr<cuda::Fence> read;
   };
   struct Recording {
-    size_t bytes = 0;  // of the block: steps of a kind stage the same
+    size_t bytes = 0;  // of the block: all steps of a kind stage the same size
     bool has_run = false;
     std::unique_ptr<cuda::Graph> graph;
   };

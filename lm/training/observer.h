@@ -1,4 +1,4 @@
-// What watches a training and changes nothing of it: a terminal, a log, plots, probes. Next:
+// Observers of a training, which do not change it: the terminal, the log, or others such as plots. Next:
 // lm/program/terminal.h, lm/program/training_log.h.
 #pragma once
 
@@ -14,19 +14,20 @@ class Observer {
  public:
   virtual ~Observer() = default;
 
-  /// Whether it wants updated() now: on a GPU, metrics have to be waited for.
+  /// Whether updated() should be called now. Metrics are computed only if an observer is due: on a GPU the
+  /// host has to wait for them.
   virtual bool is_due(const Trainer&) const { return false; }
-  /// After some steps; on a CPU and a GPU alike whenever an observer is due, and before all that follows.
+  /// Called after some steps: whenever an observer is due, and before each of the calls below.
   virtual void updated(const Trainer&, const StepMetrics&) {}
-  /// The trainer's evaluated weights have been evaluated.
+  /// Called after an evaluation of the trainer's evaluated_weights().
   virtual void validated(const Trainer&, const Figure&, bool /*best*/) {}
-  /// So has the trained model that the training begins with.
+  /// Called after the evaluation of the trained model that a finetuning begins with.
   virtual void began_with(const Figure&) {}
-  /// And the best model, on a split, when the training is over.
+  /// Called at the end of the training, after the evaluation of the best model on a split.
   virtual void measured(const std::string& /*split*/, const Figure&) {}
 };
 
-/// Several as one.
+/// Several observers as one.
 class Observers : public Observer {
  public:
   explicit Observers(std::vector<Observer*> all) : all_(std::move(all)) {}

@@ -20,7 +20,7 @@ bool asks_trigger(const TrainerOptions& options) {
   return options.averaging == Averaging::non_monotonic || options.non_monotonic_stopping;
 }
 
-/// Which criterion to stop is met, in words; empty: none.
+/// The stopping criterion that is met, in words; empty: none.
 std::string criterion_met(const TrainerOptions& options, const EarlyStopping& early_stopping,
                           const NonMonotonicTrigger& trigger) {
   if (early_stopping.should_stop())
@@ -44,12 +44,12 @@ Keys keys_of(TrainerOptions& options) {
          choice(options.averaging),
          {},
          "",
-         "evaluate and keep the average of the weights after each step, while training goes on from the "
-         "weights themselves: never; from the evaluation on whose loss is above the lowest of all but the "
-         "last averaging_interval; or always, which begins after the first step: the initial weights are no "
-         "part of it. With sgd that is NT-ASGD and ASGD"},
+         "evaluate and save the average of the weights after each step, while training continues from the "
+         "weights themselves: never; non_monotonic: from the first evaluation whose loss is above the lowest "
+         "of all but the last averaging_interval; always: from the first step, without the initial weights. "
+         "With sgd these are NT-ASGD and ASGD"},
         {"averaging_interval", &options.averaging_interval, any_count(), "evaluations",
-         "the last so many do not count for non_monotonic and non_monotonic_stopping"},
+         "the most recent ones, which non_monotonic and non_monotonic_stopping leave out"},
         {"early_stopping", &options.early_stopping, at_least(0), "evaluations",
          "without improvement that end the training; 0: never"},
         {"non_monotonic_stopping",
@@ -180,7 +180,8 @@ StepMetrics Trainer::metrics() {
 
 void Trainer::check_finite(double loss, double norm, int64_t step) const {
   if (std::isfinite(loss) && std::isfinite(norm)) return;
-  // A GPU is asked later: the values are as they were at that step, the gradients are those of another.
+  // On a GPU this is called later: the values are still those of that step, but the gradients are of a later
+  // one.
   const bool knows_gradients = step == step_;
   std::string culprit = !knows_gradients      ? "no parameter, so a gradient or the loss"
                         : std::isfinite(loss) ? "no number by itself, but the sum of their squares"

@@ -10,7 +10,7 @@ BatchNormOfGates::BatchNormOfGates(Cell& cell, const StackedGates& gates)
       norm_c_(cell, "c", cell.hidden(), cell.options.max_time_steps),
       beta_c_(cell, "beta_c", {cell.hidden()}, constant_values(0)) {
   // W x and U h, normalised and not, and a gradient, which cannot overwrite what the statistics still need.
-  cell.keeps_for_backward(4 * width_);
+  cell.add_kept_for_backward(4 * width_);
 }
 
 Variable BatchNormOfGates::of_input(StepInputs& x, const Projection& W, const Variable& shift) const {

@@ -5,18 +5,17 @@
 //   i, f, o = s(z)                  g = tanh(z)
 //   c' = f c + i g                  h' = o tanh(BN(c'; gamma_c) + beta_c)
 //
-// BN(x; gamma) = gamma (x - mean) / sqrt(variance + 1e-5), by the statistics of each time step
-// (nn/layers/batch_norm.h). The c that is carried on is not normalised. W x and U h have no beta of their
-// own, which b would make superfluous. b starts at 0, plus the forget bias; gamma at 0.1, beta_c at 0. In the
-// paper W_h is U, and its f has a bias that starts at 1: model.forget_bias.
+// BN(x; gamma) = gamma (x - mean) / sqrt(variance + 1e-5), with separate statistics for each time step
+// (nn/layers/batch_norm.h). The c in the state is not normalised. W x and U h have no beta of their own: b
+// makes it redundant. b starts at 0, plus the forget bias; gamma at 0.1, beta_c at 0. The paper calls U W_h,
+// and the bias of its f starts at 1: model.forget_bias.
 //
-// What the authors' code (github.com/cooijmanstim/recurrent-batch-normalization) does and this does not: it
-// trains the initial h and c; stacks g f i o; draws U as one orthogonal [H, 4H], not gate by gate; and picks
-// its best model by a validation error with the statistics of the validation batches, where here all
-// evaluations use the population's.
+// Differences from the authors' code (github.com/cooijmanstim/recurrent-batch-normalization): it trains the
+// initial h and c; stacks g f i o; draws U as one orthogonal [H, 4H], not gate by gate; and selects its best
+// model by a validation error computed with the statistics of the validation batches, whereas here all
+// evaluations use the population statistics.
 //
-// With multiplicative integration (Wu et al. 2016) the gates are, as we read it, since Wu et al. write no
-// equation for it,
+// With multiplicative integration the gates are (our reading: Wu et al. 2016 print no equation for it)
 //
 //   z = alpha BN(W x) BN(U h) + beta1 BN(U h) + beta2 BN(W x) + b
 #pragma once
@@ -44,7 +43,7 @@ class BatchNormOfGates {
   Variable of_input(StepInputs& x, const Projection& W, const Variable& shift = {}) const;
   Variable of_state(StepInputs& x, const Variable& past, const Recurrent& U,
                     const Variable& shift = {}) const;
-  /// Throws Error unless all gates are asked for at once.
+  /// Throws Error unless all gates are computed at once.
   void check_all(int64_t begin, int64_t end) const;
 
  private:

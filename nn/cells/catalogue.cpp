@@ -39,12 +39,12 @@ NamedCell cell(std::string name, std::string description) {
           kinds_of<Made>()};
 }
 
-/// A cell of any recipe is one line here, or was added.
+/// One line for each of Rondo's cells; add_cell() appends others.
 std::vector<NamedCell>& catalogue() {
   static std::vector<NamedCell> cells = {
       cell<Rnn<>>("rnn", "simple recurrent network, Elman 1990"),
       cell<Rnn<Sum, PreviousState, RnnActivation::identity>>("linear_rnn",
-                                                             "the same with the identity for tanh"),
+                                                             "the same with the identity instead of tanh"),
       cell<Lstm<>>("lstm", "long short-term memory, Hochreiter & Schmidhuber 1997"),
       cell<Lstm<Sum, PreviousState, LstmGatesSigmoid>>(
           "lstm_sigmoid", "the same with a sigmoid as output activation, Maupome & Meurs (7)"),
@@ -62,16 +62,16 @@ std::vector<NamedCell>& catalogue() {
           "tmgru", "true multiplicative GRU: an intermediate state for each gate, Maupome & Meurs"),
       cell<Rnn<Integration>>("mi_rnn", "RNN with multiplicative integration, Wu et al. 2016"),
       cell<Rnn<Product>>("mi_rnn_simple", "the same with the product alone"),
-      cell<Rnn<Integration, PreviousState, RnnActivation::identity>>("linear_mi_rnn",
-                                                                     "mi_rnn with the identity for tanh"),
+      cell<Rnn<Integration, PreviousState, RnnActivation::identity>>(
+          "linear_mi_rnn", "mi_rnn with the identity instead of tanh"),
       cell<Lstm<Integration>>("mi_lstm", "LSTM with multiplicative integration, Wu et al. 2016"),
       cell<Gru<Integration>>("mi_gru", "GRU with multiplicative integration, Wu et al. 2016"),
       cell<DeepTransitionRnn>("dt_rnn", "deep-transition RNN, Pascanu et al. 2013"),
       cell<DeepTransitionRnnWithShortcut>("dts_rnn", "the same with a shortcut, DT(S)-RNN"),
       cell<Lstm<Sum, DeepTransition>>(
-          "dt_lstm", "LSTM whose gates see a deep transition of the state, after Pascanu et al. 2013"),
+          "dt_lstm", "LSTM whose gates read a deep transition of the state, after Pascanu et al. 2013"),
       cell<Gru<Sum, DeepTransition>>(
-          "dt_gru", "GRU whose gates see a deep transition of the state, after Pascanu et al. 2013"),
+          "dt_gru", "GRU whose gates read a deep transition of the state, after Pascanu et al. 2013"),
       cell<Lstm<BatchNormSum>>("bn_lstm",
                                "batch-normalised LSTM, statistics for each time step, Cooijmans et al. 2016"),
       cell<Lstm<BatchNormIntegration>>("bn_mi_lstm",
@@ -102,7 +102,7 @@ bool has(const NamedCell& cell, const SettingsKind& kind) {
                      [&](const SettingsKind& it) { return it.type == kind.type; });
 }
 
-/// Every kind that some cell has, once.
+/// Every kind of settings that some cell has, once.
 std::vector<SettingsKind> all_kinds() {
   std::vector<SettingsKind> kinds;
   for (const NamedCell& cell : catalogue())

@@ -39,7 +39,7 @@ Projection::Projection(Cell& cell, const std::string& weight_name, const GateRow
                                                            weight_.shape(),
                                                            cell.options.input_weights.per_gate(rows)));
   cell.projections_.push_back(this);
-  cell.keeps_for_backward(sum_of(rows));
+  cell.add_kept_for_backward(sum_of(rows));
 }
 
 Variable Projection::operator()(const Variable& x, const std::vector<Variable>& earlier) const {
@@ -92,7 +92,7 @@ Variable StepInputs::take(const Projection& projection, int64_t begin, int64_t e
   }
   Variable block = rest.slice_columns(begin - taken, end - taken);
   Variable after = end - taken < width ? rest.slice_columns(end - taken, width) : Variable();
-  if (rest.value().use_count() == (after.defined() ? 3 : 2)) {  // all of them ours: they go apart
+  if (rest.value().use_count() == (after.defined() ? 3 : 2)) {  // only ours: free the parts separately
     block = block.as_part();
     if (after.defined()) after = after.as_part();
   }
@@ -141,11 +141,11 @@ int64_t Cell::step_weights() const {
 
 namespace {
 
-/// x [T, B, I] of j steps before, j from 1 to window - 1: what was before the chunk is in `before`
-/// [B, (window - 1) I], the latest step first.
+/// x [T, B, I] delayed by j steps, j from 1 to window - 1; the inputs before the chunk are in `before` [B,
+/// (window - 1) I], the latest step first.
 std::vector<Variable> delayed(const Variable& x, const Variable& before, int64_t window) {
   const int64_t T = x.shape()[0], I = x.shape()[2];
-  std::vector<Variable> steps;  // from the earliest on
+  std::vector<Variable> steps;  // from the earliest to the latest
   for (int64_t j = window - 1; j >= 1; --j) steps.push_back(before.slice_columns((j - 1) * I, j * I));
   for (int64_t t = 0; t + 1 < T; ++t) steps.push_back(x[t]);
   std::vector<Variable> result;

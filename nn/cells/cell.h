@@ -1,4 +1,4 @@
-// What a recurrent cell is: input projections, recurrent weights, and a step. The layer
+// The base of all recurrent cells: input projections, recurrent weights, and a step. The layer
 // (nn/recurrent/recurrent_layer.h) does the rest: it computes the projections of all time steps as one
 // product before the loop, runs the loop, carries the state. Next: nn/cells/join.h, nn/cells/lstm.h.
 #pragma once
@@ -15,8 +15,8 @@
 
 namespace rondo {
 
-/// What a cell carries from step to step: h [B, H], which is its output; the cell state c [B, H] where it has
-/// one; and whatever else Cell::state_tensors() names.
+/// What a cell carries from step to step: h [B, H], which is its output; the cell state c [B, H] if it has
+/// one; and any other tensors that Cell::state_tensors() names.
 struct State {
   struct Named {
     std::string name;
@@ -26,21 +26,21 @@ struct State {
   Variable h, c{};
   std::vector<Named> others{};
   int64_t steps = 0;         // since it was reset; the layer counts them
-  Variable h_before_mask{};  // h, where the layer has put a variational mask on it for a step
+  Variable h_before_mask{};  // the unmasked h, if the layer has applied a variational mask to h for a step
 
-  /// What an update gate keeps: h itself. Recurrent weights and reset gates see `h`, under its mask.
+  /// The unmasked h, which an update gate keeps. Recurrent weights and reset gates read the masked `h`.
   const Variable& h_unmasked() const { return h_before_mask.defined() ? h_before_mask : h; }
-  /// Throws Error if there is none of this name.
+  /// Throws Error if no tensor has this name.
   const Variable& other(const std::string& name) const;
 
-  /// The same, with f of what is defined.
+  /// The state with f applied to each defined tensor.
   template <class F>
   State map(F f) const {
     State result{f(h), c.defined() ? f(c) : Variable(), others, steps};
     for (Named& it : result.others) it.value = f(it.value);
     return result;
   }
-  /// All that is defined, by name.
+  /// All defined tensors, with their names.
   std::vector<Named> tensors() const;
 };
 
@@ -51,12 +51,11 @@ struct CellOptions {
   Initializer input_weights = constant_values(0);
   Initializer recurrent_weights = constant_values(0);
   Initializer biases = constant_values(0);
-  int64_t max_time_steps =
-      100;                  // those that have parameters or statistics of their own, where a cell has such
-  CellSettings settings{};  // of the cell's family
+  int64_t max_time_steps = 100;  // time steps with statistics of their own, if the cell has such statistics
+  CellSettings settings{};       // of the cell's family
 };
 
-/// The settings of nn.LSTM and its kin: everything U(-1/sqrt(H), 1/sqrt(H)).
+/// The initial values of PyTorch's nn.LSTM, nn.GRU and nn.RNN: everything U(-1/sqrt(H), 1/sqrt(H)).
 CellOptions pytorch_cell(int64_t input_size, int64_t hidden_size);
 
 /// Rows of each gate in weights that are stacked gate by gate.
@@ -68,13 +67,13 @@ class Cell;
 /// An input projection W x + b of a cell: declared here, computed by the layer for all steps at once.
 class Projection {
  public:
-  /// What it is computed from: the layer's input, for all steps at once; or what the step itself makes of the
-  /// input (StepInputs::set_input).
+  /// What it is computed from: the layer's input, for all steps at once; or an input that the step itself
+  /// computes (StepInputs::set_input).
   enum class Reads { input, step };
 
-  /// `biases` are the vectors that are added once per step whatever the state. Over a `window` of several
-  /// steps it is the sum of W_j x_(t - j), each W_j a weight of its own, the present one's being
-  /// `weight_name` and the others' with _1, _2, ... behind it.
+  /// `biases` are vectors that are added in each step, independent of the state. With a `window` of several
+  /// steps it is the sum over j of W_j x_(t - j), each W_j a separate weight: W_0 is named `weight_name`, the
+  /// others have _1, _2, ... appended.
   Projection(Cell& cell, const std::string& weight_name, const GateRows& rows,
              std::vector<const Parameter*> biases = {}, Reads reads = Reads::input, int64_t window = 1);
   Projection(const Projection&) = delete;
@@ -83,7 +82,7 @@ class Projection {
   int64_t index() const { return index_; }
   Reads reads() const { return reads_; }
   Shape weight_shape() const { return weight_.shape(); }
-  /// [.., I] to [.., rows]; `earlier[j - 1]` is x of j steps before.
+  /// [.., I] to [.., rows]; `earlier[j - 1]` is x from j steps before.
   Variable operator()(const Variable& x, const std::vector<Variable>& earlier = {}) const;
 
  private:
@@ -94,26 +93,26 @@ class Projection {
   std::vector<const Parameter*> biases_;
 };
 
-/// A weight that every step uses. Its effective value is made once per chunk, so that weight drop or a slice
-/// acts from outside the step.
+/// A weight that every step uses. Its effective value is computed once per chunk, so that weight drop is
+/// applied outside the step.
 class Recurrent {
  public:
-  /// Of stacked gates, [sum of rows, columns].
+  /// A matrix of stacked gates, [sum of rows, columns].
   Recurrent(Cell& cell, const std::string& name, const GateRows& rows, int64_t columns);
-  /// A vector, for what acts unit by unit.
+  /// A vector, for weights that act unit by unit.
   Recurrent(Cell& cell, const std::string& name, int64_t size, Initializer initializer);
   Recurrent(const Recurrent&) = delete;
   Recurrent& operator=(const Recurrent&) = delete;
 
   /// Throws Error before begin_chunk().
   operator const Variable&() const { return effective(); }
-  /// Rows [begin, end) of the effective value: one gate of a stacked weight. Its gradient joins the whole
-  /// weight's.
+  /// Rows [begin, end) of the effective value: one gate of a stacked weight. Its gradient is added to the
+  /// whole weight's.
   Variable rows(int64_t begin, int64_t end) const;
   void begin_chunk() { effective_ = transform ? transform(weight) : weight.variable(); }
 
   Parameter weight;
-  /// From the trained weight to its effective value; empty: the weight itself.
+  /// Maps the trained weight to its effective value; empty: the weight itself.
   std::function<Variable(const Variable&)> transform;
 
  private:
@@ -125,10 +124,10 @@ class Recurrent {
   Variable effective_;
 };
 
-/// What a step reads: the projections of its input and, where a cell asks for it, the input itself.
+/// What a step reads: the projections of its input and, if a cell asks for it, the input itself.
 class StepInputs {
  public:
-  /// Of step t of a chunk, x being [T, B, I], which is step number `step` since the state was reset.
+  /// For step t of a chunk whose x is [T, B, I]; `step` counts the steps since the state was reset.
   StepInputs(std::vector<Variable> projected, Variable all_inputs, int64_t t, int64_t step, RowMask valid)
       : projected_(std::move(projected)),
         taken_(projected_.size()),
@@ -137,26 +136,27 @@ class StepInputs {
         step_(step),
         valid_(std::move(valid)) {}
 
-  /// x of this step, [B, I], or what set_input() has made of it.
+  /// x of this step, [B, I], or what set_input() has replaced it with.
   Variable input() const { return input_.defined() ? input_ : all_inputs_[t_]; }
-  /// Replaces x for the projections that read the step's own (Projection::Reads::step).
+  /// Replaces x for the projections that read the step's own input (Projection::Reads::step).
   void set_input(Variable x) { input_ = std::move(x); }
 
   Variable operator[](const Projection& projection);
-  /// The last use: gives up the buffer, or columns [begin, end) of it, so that the consumer can work in
-  /// place, as add_linear(x.take(z), h, U) does. Blocks are taken from left to right.
+  /// For the last use of a projection: releases its buffer, or columns [begin, end) of it, so that the
+  /// consumer can work in place, as add_linear(x.take(z), h, U) does. Column blocks are taken from left to
+  /// right.
   Variable take(const Projection& projection);
   Variable take(const Projection& projection, int64_t begin, int64_t end);
 
-  /// Which rows are no padding; null: all rows. The layer gives the others zeros and keeps their state, so
-  /// that a step needs this only to look across rows.
+  /// Which rows are not padding; null: all rows. The layer sets the output of padding rows to zero and keeps
+  /// their state, so a step needs this only if it computes statistics over the rows.
   const RowMask& valid() const { return valid_; }
-  /// How many steps there were since the state was reset.
+  /// The number of steps since the state was reset.
   int64_t step() const { return step_; }
 
  private:
-  std::vector<Variable> projected_;  // each [B, width], without the columns that are taken
-  std::vector<int64_t> taken_;       // columns of each
+  std::vector<Variable> projected_;  // each [B, width], without the columns already taken
+  std::vector<int64_t> taken_;       // number of columns taken from each
   Variable all_inputs_;              // [T, B, I]
   int64_t t_, step_;
   Variable input_;
@@ -174,39 +174,39 @@ class Cell : public Module {
   Cell(Module& parent, const std::string& suffix, const CellOptions& cell_options)
       : Module(parent, "", suffix), options(cell_options) {}
 
-  /// One step of all rows. Recurrent weights see previous.h; what is carried over unchanged, as an update
-  /// gate does, is previous.h_unmasked().
+  /// One step for all rows. Recurrent weights read previous.h; a value that is carried over unchanged, as by
+  /// an update gate, is previous.h_unmasked().
   virtual State step(StepInputs& x, const State& previous) = 0;
-  /// What the state consists of, "h" first, "c" second where there is one.
+  /// The tensors of the state: "h" first, then "c" if the cell has one, then others.
   virtual std::vector<StateTensor> state_tensors() const { return {{"h", hidden()}}; }
-  /// Steps of the input that its projections read; the earlier ones lie in the state's "x", [B, (n - 1) I],
-  /// most recent step first.
+  /// The number n of input steps that its projections read; the n - 1 earlier ones are in the state's tensor
+  /// "x", [B, (n - 1) I], most recent step first.
   virtual int64_t window() const { return 1; }
-  /// Whether a step looks across the rows of a batch, as one with statistics of the batch does.
+  /// Whether the result of a row depends on the other rows of the batch, as with batch statistics.
   virtual bool looks_across_rows() const { return false; }
   /// Whether a step reads previous.h: if not, recurrent dropout has no effect.
   virtual bool reads_h() const { return true; }
 
   bool has_cell_state() const;
-  /// Zeros.
+  /// A state of zeros.
   State initial_state(int64_t batch) const;
-  /// Makes the recurrent weights' effective values. Once per chunk, before its steps.
+  /// Computes the effective values of the recurrent weights. Call it once per chunk, before its steps.
   void begin_chunk();
-  /// The projections of x [T, B, I], one product for all steps; T entries. `state` is that before the first
-  /// step; `valid`: rows that are no padding, of each step, or nothing.
+  /// The projections of x [T, B, I], one product for all steps; T entries. `state` is the state before the
+  /// first step; `valid` has the rows of each step that are not padding; empty: no padding.
   std::vector<StepInputs> project(const Variable& x, const State& state = {},
                                   const std::vector<RowMask>& valid = {}) const;
 
-  /// What weight drop acts on: see Recurrent::transform.
+  /// The weights that weight drop acts on: see Recurrent::transform.
   const std::vector<Recurrent*>& recurrent_weights() const { return recurrents_; }
-  /// About how many numbers a row of a step leaves for the backward pass, besides its state.
+  /// About how many numbers each row of a step stores for the backward pass, besides its state.
   int64_t kept_for_backward() const { return kept_for_backward_; }
-  /// Numbers of a row that project() computes before the steps, and what it copies for that.
+  /// How many numbers of each row project() computes and copies before the steps.
   int64_t projected_width() const;
-  /// Numbers of all weights that each step multiplies by.
+  /// How many numbers all weights have that each step multiplies by.
   int64_t step_weights() const;
-  /// For the parts of a cell: a step keeps so many numbers more. Projections count themselves.
-  void keeps_for_backward(int64_t numbers) { kept_for_backward_ += numbers; }
+  /// For the parts of a cell: adds to kept_for_backward(). Projections count themselves.
+  void add_kept_for_backward(int64_t numbers) { kept_for_backward_ += numbers; }
 
   const CellOptions options;
   int64_t hidden() const { return options.hidden_size; }

@@ -1,11 +1,10 @@
 // The settings of cells: each family has a plain struct of its own beside its equations, with a table of keys
-// (tensor/keys.h). CellSettings holds one struct of each
-// type without depending on any of them. Next: nn/cells/cell.h.
+// (tensor/keys.h). CellSettings holds one struct of each type without depending on any of them. Next:
+// nn/cells/cell.h.
 #pragma once
 
 #include <any>
 #include <deque>
-#include <string>
 #include <tuple>
 #include <typeindex>
 #include <utility>
@@ -15,7 +14,7 @@
 
 namespace rondo {
 
-/// One struct of each kind; a kind that nobody has set is as its struct's defaults have it.
+/// One struct of each kind; a kind that was never set has its struct's defaults.
 class CellSettings {
  public:
   template <class Settings>
@@ -25,7 +24,7 @@ class CellSettings {
       if (type == typeid(Settings)) return std::any_cast<const Settings&>(value);
     return defaults;
   }
-  /// For setting: settings.of<ForgetGateSettings>().forget_bias = 1.
+  /// For assignment: settings.of<ForgetGateSettings>().forget_bias = 1.
   template <class Settings>
   Settings& of() {
     for (auto& [type, value] : all_)
@@ -34,10 +33,10 @@ class CellSettings {
   }
 
  private:
-  std::deque<std::pair<std::type_index, std::any>> all_;  // each stays where it is, for its keys
+  std::deque<std::pair<std::type_index, std::any>> all_;  // a deque: keys hold addresses of the members
 };
 
-/// A kind of settings, known by its keys alone.
+/// A kind of settings, accessed through its keys only.
 struct SettingsKind {
   std::type_index type;
   Keys (*keys)(CellSettings&);
@@ -47,7 +46,8 @@ SettingsKind settings_kind() {
   return {typeid(Settings), [](CellSettings& settings) { return keys_of(settings.of<Settings>()); }};
 }
 
-/// What a cell declares as `using Settings = SettingsOf<...>`, and those of several parts of a cell together.
+/// What a cell declares as `using Settings = SettingsOf<...>`, and the settings of several parts of a cell
+/// together.
 template <class... Settings>
 using SettingsOf = std::tuple<Settings...>;
 template <class... Parts>
@@ -60,7 +60,7 @@ std::vector<SettingsKind> kinds_of_list(const std::tuple<Settings...>*) {
 }
 }  // namespace detail
 
-/// Those of a cell; none, if it declares none.
+/// The kinds of settings of a cell; empty if it declares none.
 template <class Cell>
 std::vector<SettingsKind> kinds_of() {
   if constexpr (requires { typename Cell::Settings; })

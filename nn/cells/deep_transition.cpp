@@ -8,7 +8,7 @@ namespace rondo {
 Layers::Layer::Layer(Cell& cell, int64_t number, int64_t from, int64_t to)
     : V(cell, fmt::format("weight_{}", number), {to}, from),
       b(cell, fmt::format("bias_{}", number), {to}, cell.options.biases) {
-  cell.keeps_for_backward(2 * to);  // before and after tanh
+  cell.add_kept_for_backward(2 * to);  // before and after tanh
 }
 
 Layers::Layers(Cell& cell, int64_t from, const std::vector<int64_t>& sizes, int64_t first) {
@@ -36,7 +36,7 @@ DeepTransitionRnn::DeepTransitionRnn(Module& parent, const std::string& suffix,
       V(*this, fmt::format("weight_{}", sizes.size() + 1), {hidden()}, sizes.back()),
       b_last(*this, fmt::format("bias_{}", sizes.size() + 1), {hidden()}, options.biases) {
   check_has_one_bias(*this);
-  keeps_for_backward(sizes.front() + 2 * hidden());  // u_1, and the last layer before and after tanh
+  add_kept_for_backward(sizes.front() + 2 * hidden());  // u_1, and the last layer before and after tanh
 }
 
 Variable DeepTransitionRnn::last(StepInputs& x, const State& previous) {

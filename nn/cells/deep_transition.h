@@ -4,14 +4,14 @@
 //   u_L = tanh(V_L u_(L-1) + S h + b_L)                                                  DT(S)-RNN
 //
 // u_1 to u_(L-1) are the inner layers, whose number and sizes are TransitionSettings; u_L has H units. DT(S)
-// gives h a way around them; that S joins inside of the tanh is our reading. Layers from h' to the output in
-// place of, or besides, those from h to h' (DO-RNN; DOT-RNN, DOT(S)-RNN) are the model's output layers
-// (LanguageModelOptions::output_layers), and a stacked RNN is several layers of nn/cells/rnn.h. There is one
-// b for each layer.
+// adds a shortcut from h around them; that S h is added inside the tanh is our reading. Layers between h' and
+// the output, instead of or in addition to those between h and h' (DO-RNN; DOT-RNN, DOT(S)-RNN), are the
+// model's output layers (LanguageModelOptions::output_layers), and a stacked RNN is several layers of
+// nn/cells/rnn.h. Each layer has one b.
 //
-// With the gates of an LSTM or a GRU the inner layers come between h and the gates, which see u in place of h
-// and join x as always; what they keep, c or h, goes around: DeepTransition as their recurrent input. Ours,
-// after the same paper.
+// With the gates of an LSTM or a GRU the inner layers lie between h and the gates, which read u instead of h;
+// x enters as usual, and the c or h that the gates keep bypasses the inner layers: DeepTransition is their
+// recurrent input. Ours, after the same paper.
 #pragma once
 
 #include "nn/cells/join.h"
@@ -22,7 +22,7 @@ namespace rondo {
 struct TransitionSettings {
   std::vector<int64_t> transition{};
 
-  /// Of the inner layers.
+  /// Sizes of the inner layers.
   std::vector<int64_t> sizes(const CellOptions& options) const {
     return transition.empty() ? std::vector{options.hidden_size} : transition;
   }
@@ -32,10 +32,10 @@ inline Keys keys_of(TransitionSettings& it) {
            "widths of the inner layers; []: one, as wide as the state"}};
 }
 
-/// Layers one behind another, tanh(V_k u + b_k): weight_k is V_k, bias_k is b_k.
+/// Layers in sequence, tanh(V_k u + b_k): weight_k is V_k, bias_k is b_k.
 class Layers {
  public:
-  /// From a vector of size `from` through layers of these sizes, of which the first is number `first`.
+  /// Layers of these sizes over a vector of size `from`; the first has the number `first`.
   Layers(Cell& cell, int64_t from, const std::vector<int64_t>& sizes, int64_t first);
   /// [B, from] to [B, the last size].
   Variable operator()(Variable u) const;
@@ -49,7 +49,7 @@ class Layers {
   std::vector<std::unique_ptr<Layer>> layers_;
 };
 
-/// The inner layers as a recurrent input: u of h.
+/// The inner layers as a recurrent input: u, a function of h.
 class DeepTransition {
  public:
   using Settings = SettingsOf<TransitionSettings>;

@@ -6,7 +6,7 @@
 namespace rondo {
 namespace {
 
-/// 0, plus the forget bias.
+/// Initially 0, plus the forget bias.
 Initializer bias_of(const Cell& cell, int64_t units) {
   return constant_values(0).with_offset(cell.settings<ForgetGateSettings>().forget_bias, units, 2 * units);
 }
@@ -23,7 +23,7 @@ FastSlowLstm::Part::Part(FastSlowLstm& cell, const std::string& name, int64_t un
                       ? std::make_unique<Recurrent>(cell, "weight_ih_" + name, GateRows(4, units), width)
                       : nullptr),
       U(cell, "weight_hh_" + name, GateRows(4, units), recurrent) {
-  if (!of_x) cell.keeps_for_backward(6 * units);  // the gates, h and c
+  if (!of_x) cell.add_kept_for_backward(6 * units);  // the gates, h and c
 }
 
 FastSlowLstm::FastSlowLstm(Module& parent, const std::string& suffix, const CellOptions& cell_options)

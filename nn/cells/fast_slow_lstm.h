@@ -1,14 +1,14 @@
-// Fast-slow LSTM: k fast cells one after another in each step, and a slow one between the first and the
-// second. Mujika, Meier & Steger 2017, (1)-(4).
+// Fast-slow LSTM: k fast cells in sequence in each step, and a slow cell between the first and the second.
+// Mujika, Meier & Steger 2017, (1)-(4).
 //
 //   h_1 = F_1(h_k, x)               h_S' = S(h_S, h_1)
 //   h_2 = F_2(h_1, h_S')            h_i = F_i(h_(i-1))    for i = 3 to k
 //
-// each an LSTM (nn/cells/lstm.h): of F(a, b), a is the recurrent h and b the input; the fast ones hand one
-// cell state c on, each to the next. h' = h_k; the state has the slow cell's h and c besides. The paper's
-// cells are layer-normalised and under zoneout; here they are plain, and zoneout and a variational mask act
-// on h_k and the fast c once a step. weight_ih_fast_i, weight_hh_fast_i, bias_fast_i and weight_ih_slow,
-// weight_hh_slow, bias_slow, stacked i f g o.
+// Each is an LSTM (nn/cells/lstm.h): in F(a, b), a is the recurrent h and b the input. The fast cells share
+// one cell state c, which each passes to the next. h' = h_k; the state also has the slow cell's h and c. The
+// paper's cells have layer normalisation and zoneout; here they are plain, and zoneout and a variational mask
+// act once per step, on h_k and the fast c. Parameters: weight_ih_fast_i, weight_hh_fast_i, bias_fast_i and
+// weight_ih_slow, weight_hh_slow, bias_slow, stacked i f g o.
 #pragma once
 
 #include <memory>
@@ -36,10 +36,10 @@ struct FastSlowLstm : Cell {
   std::vector<StateTensor> state_tensors() const override;
   State step(StepInputs& x, const State& previous) override;
 
-  /// One of the LSTMs: W of what it reads, none if it reads the state alone, and U of its recurrent input.
+  /// One of the LSTMs: W for its input, absent if it has none, and U for its recurrent input.
   struct Part {
-    /// The first fast cell reads x, by a projection; the slow one and the second fast one read what a step
-    /// computes.
+    /// The first fast cell reads x, by a projection; the slow cell and the second fast cell read values that
+    /// the step computes; the others read no input.
     enum class Reads { x, computed, nothing };
     Part(FastSlowLstm& cell, const std::string& name, int64_t units, int64_t recurrent, Reads reads,
          int64_t width = 0);

@@ -4,7 +4,7 @@
 namespace rondo {
 namespace {
 
-/// b alone, which no reset gate filters.
+/// b alone, which is outside the reset gate's product.
 std::vector<const Parameter*> unfiltered(const GateBiases& biases) {
   if (!biases.input) return {};
   return {biases.input.get()};

@@ -4,9 +4,9 @@
 //   h' = z h + (1 - z) n
 //
 // z keeps the old state, as in PyTorch and cuDNN; Maupome & Meurs, Luchetta, and Wu et al. 2016 write 1 - z
-// for it. Gates are stacked r z n: weight_ih is W [3H, I], weight_hh is U [3H, H]. Another join stands for
-// the sum W x + U h + b. Another recurrent input m [B, M] stands for h in the gates and in the candidate, but
-// not in h', which keeps h itself; r filters m and so has its M units: W is [M + 2H, I], U is [M + 2H, M].
+// for it. Gates are stacked r z n: weight_ih is W [3H, I], weight_hh is U [3H, H]. Another join replaces the
+// sum W x + U h + b. Another recurrent input m [B, M] replaces h in the gates and in the candidate, but not
+// in h', which keeps h itself; r is multiplied with m and so has M units: W is [M + 2H, I], U is [M + 2H, M].
 // Luchetta (2)-(5) has no biases: GateBiasSettings. The gate equations are GruReset, GruUpdate and
 // GruResetAfter in autograd/operators/gru_gates.h. Next: nn/cells/multiplicative.h.
 #pragma once
@@ -20,7 +20,7 @@ namespace rondo {
 template <class Join = Sum, class RecurrentInput = PreviousState>
 struct Gru : Cell {
   using Settings = SettingsOfParts<Join, RecurrentInput>;
-  static_assert(!Join::looks_across_rows, "batch normalisation is of the gates of an LSTM");
+  static_assert(!Join::looks_across_rows, "batch normalisation is for the gates of an LSTM");
 
   Gru(Module& parent, const std::string& suffix, const CellOptions& cell_options)
       : Cell(parent, suffix, cell_options),
@@ -47,7 +47,8 @@ struct Gru : Cell {
   Recurrent U;
 };
 
-/// What PyTorch's nn.GRU and cuDNN compute: n = tanh(W x + b + r (U h + b')), with two biases; with one, b.
+/// The GRU of PyTorch's nn.GRU and cuDNN: n = tanh(W x + b + r (U h + b')) with two biases; with one bias, b
+/// alone.
 struct GruWithResetAfter : Cell {
   using Settings = SettingsOf<GateBiasSettings>;
 
@@ -60,7 +61,7 @@ struct GruWithResetAfter : Cell {
   Recurrent U;
 };
 
-/// h' of stacked W x + b and U h + b' [B, 3H], with the reset after the product.
+/// h' from stacked W x + b and U h + b' [B, 3H], with the reset after the product.
 Variable gru_state_with_reset_after(const Variable& from_x, const Variable& from_h, const Variable& h);
 
 }  // namespace rondo

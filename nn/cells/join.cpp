@@ -1,4 +1,4 @@
-// Biases of stacked gates, and how stacked gates are taken apart.
+// Biases of stacked gates, and the split of stacked gates into blocks.
 #include "nn/cells/join.h"
 
 namespace rondo {

@@ -1,15 +1,15 @@
-// How W x and U h meet in the pre-activations of a cell's gates. A family of gates (nn/cells/rnn.h, lstm.h,
-// gru.h) is a template over its join and its recurrent input (nn/cells/recurrent_input.h), so that each new
-// join serves all families: here is the sum; nn/cells/multiplicative_integration.h, layer_norm.h and
-// batch_norm.h have the others.
+// A join: how W x and U h are combined into the pre-activations of a cell's gates. A family of gates
+// (nn/cells/rnn.h, lstm.h, gru.h) is a template over its join and its recurrent input
+// (nn/cells/recurrent_input.h), so that each new join works with all families. The sum is in this file; the
+// others are in nn/cells/multiplicative_integration.h, layer_norm.h and batch_norm.h.
 //
 // A join has
 //
-//   using Settings                       what a recipe may set of it
+//   using Settings                       its settings
 //   Join(Cell&, const StackedGates&)     makes its parameters
-//   biases_of_input()                    what the projection W x adds for all steps at once
+//   biases_of_input()                    biases that the projection W x adds for all steps at once
 //   (x, W, past, U, begin, end)          pre-activations of the gates in rows [begin, end) of W and U
-//   normalizes_cell_state                whether an LSTM shows cell_state(x, c) in place of c: lstm.h
+//   normalizes_cell_state                whether an LSTM's output uses cell_state(x, c) instead of c: lstm.h
 //   looks_across_rows                    whether a row's result depends on the other rows of its batch
 #pragma once
 
@@ -23,7 +23,7 @@ namespace rondo {
 /// Gates that are stacked in the rows of W and U.
 struct StackedGates {
   GateRows rows;
-  int forget_gate = -1;  // index of an LSTM's, to whose bias forget_bias is added; -1: none
+  int forget_gate = -1;  // index of the forget gate, to whose bias forget_bias is added; -1: none
 
   int64_t size() const { return sum_of(rows); }
 };
@@ -46,26 +46,26 @@ inline Keys keys_of(ForgetGateSettings& it) {
   return {{"forget_bias", &it.forget_bias, {}, "", "added to the initial bias of an LSTM's forget gate"}};
 }
 
-/// What cells with a forget gate add to their settings.
+/// The settings that a cell with a forget gate has in addition.
 struct ForgetGate {
   using Settings = SettingsOf<ForgetGateSettings>;
 };
 
 /// The biases of stacked gates: bias_ih and bias_hh, bias_ih alone, or none.
 struct GateBiases {
-  /// As GateBiasSettings asks for. Throws InputError for a forget bias where there is none to add it to.
+  /// The number that GateBiasSettings gives. Throws InputError for a forget bias without a bias to add it to.
   GateBiases(Cell& cell, const StackedGates& gates);
-  /// One, which starts at this, for joins that have a single shift: of GateBiasSettings, which such a cell
-  /// has as well, anything but "none" will do.
+  /// One bias, with this initial value, for joins that have a single shift. Such a cell accepts any
+  /// GateBiasSettings except 0.
   GateBiases(Cell& cell, const StackedGates& gates, double initial);
-  /// So many, from none to two.
+  /// `count` biases, 0 to 2.
   GateBiases(Cell& cell, const StackedGates& gates, int64_t count, const Initializer& initializer);
   std::vector<const Parameter*> all() const;
 
-  std::unique_ptr<Parameter> input, recurrent;  // null where there is none
+  std::unique_ptr<Parameter> input, recurrent;  // null: absent
 };
 
-/// InputError if GateBiasSettings asks a cell that always has one bias a gate for none.
+/// For a cell that always has one bias per gate: InputError if GateBiasSettings is 0.
 void check_has_one_bias(const Cell& cell);
 
 /// z = W x + U past + b.
@@ -88,8 +88,8 @@ class Sum {
 
 /// Column blocks of these widths, as views.
 std::vector<Variable> split(const Variable& x, const GateRows& widths);
-/// The same as views that are freed separately, so that each gradient can reuse its input's memory: for
-/// operators that take one of them each.
+/// The same, as views that are freed separately, so that each gradient can reuse the memory of its input: for
+/// blocks that go to different operators.
 std::vector<Variable> split_apart(const Variable& x, const GateRows& widths);
 
 }  // namespace rondo

@@ -3,10 +3,9 @@
 //
 //   z = LN(W x; gamma_ih, bias_ih) + LN(U h; gamma_hh, bias_hh)
 //
-// in place of W x + U h + b, for the gates that are computed together: LN normalises each row over all of
-// them, as the paper prints it. The paper's additional b would be redundant and is left out. An LSTM
-// shows o tanh(LN(c'; gamma_c, beta_c)) and carries c' on. Gains start at 1, shifts at 0, plus the forget
-// bias.
+// instead of W x + U h + b, for the gates that are computed together: LN normalises each row over all of
+// them, as the paper prints it. The paper's additional b is redundant and left out. In an LSTM h' = o
+// tanh(LN(c'; gamma_c, beta_c)), and the state keeps c'. Gains start at 1, shifts at 0, plus the forget bias.
 //
 // The paper's GRU resets after the product (LayerNormGru):
 //
@@ -35,7 +34,7 @@ class LayerNormSum {
   std::vector<const Parameter*> biases_of_input() const { return {}; }
   Variable operator()(StepInputs& x, const Projection& W, const Variable& past, const Recurrent& U,
                       int64_t begin, int64_t end) const;
-  /// LN(W x) alone, and LN(U h) alone, of the pre-activations of gates [begin, end).
+  /// LN(W x) alone and LN(U h) alone, for the pre-activations in rows [begin, end).
   Variable of_input(const Variable& Wx, int64_t begin, int64_t end) const;
   Variable of_state(const Variable& Uh, int64_t begin, int64_t end) const;
   Variable cell_state(StepInputs&, const Variable& c) const { return layer_norm(c, *gamma_c_, *beta_c_); }
@@ -43,7 +42,7 @@ class LayerNormSum {
  private:
   Parameter gamma_ih_, gamma_hh_;
   GateBiases shifts_;
-  std::unique_ptr<Parameter> gamma_c_, beta_c_;  // of cells with a forget gate, which have a cell state
+  std::unique_ptr<Parameter> gamma_c_, beta_c_;  // only in cells with a forget gate, which have a cell state
 };
 
 struct LayerNormGru : Cell {

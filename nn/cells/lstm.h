@@ -4,9 +4,9 @@
 //   c' = f c + i g                  h' = o tanh(c')
 //
 // Gates are stacked i f g o: weight_ih is W [4H, I], weight_hh is U [4H, H], as in PyTorch's nn.LSTM. Maupome
-// & Meurs (7) write h' = o s(c'): that is LstmGatesSigmoid. Another join stands for the sum W x + U h + b,
-// another recurrent input for h. A join that normalises the cell state, as layer and batch normalisation do,
-// shows o tanh(norm(c')) and carries c' on. The gate equations are LstmGates in
+// & Meurs (7) write h' = o s(c'): that is LstmGatesSigmoid. Another join replaces the sum W x + U h + b,
+// another recurrent input replaces h. With a join that normalises the cell state, as layer and batch
+// normalisation do, h' = o tanh(norm(c')), and the state keeps c'. The gate equations are LstmGates in
 // autograd/operators/lstm_gates.h. Next: nn/cells/gru.h.
 #pragma once
 

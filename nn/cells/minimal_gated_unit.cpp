@@ -26,7 +26,7 @@ MinimalGatedUnit::MinimalGatedUnit(Module& parent, const std::string& suffix, co
       b_f(bias_of_gate(*this, variant)),
       W(*this, "weight_ih", of_x, biases.all()),
       U(*this, "weight_hh", of_h, hidden()) {
-  if (variant == MguGate::mgu1 || variant == MguGate::mgu2) keeps_for_backward(hidden());  // f, beside W x
+  if (variant == MguGate::mgu1 || variant == MguGate::mgu2) add_kept_for_backward(hidden());  // f, beside W x
 }
 
 Variable MinimalGatedUnit::forget_gate(StepInputs& x, const Variable& h) const {

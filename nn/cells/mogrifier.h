@@ -1,12 +1,12 @@
-// Mogrifier: input and state scale each other before the gates see them. Melis, Kocisky & Blunsom 2020,
+// Mogrifier: input and state scale each other before the gates read them. Melis, Kocisky & Blunsom 2020,
 // "Mogrifier LSTM", (1), (2). From x_(-1) = x and h_0 = h, in rounds i = 1 to r,
 //
 //   x_i = 2 s(Q_i h_(i-1)) x_(i-2)    for odd i      (1)
 //   h_i = 2 s(R_i x_(i-1)) h_(i-2)    for even i     (2)
 //
-// and the gates see the last x and the last h. weight_q_i is Q_i [I, H], weight_r_i is R_i [H, I]; of a rank
-// k above 0 each is a product of two factors, weight_q_i_left [I, k] and weight_q_i_right [k, H] (section 2).
-// In an LSTM that is the paper's; a GRU's update gate keeps h itself: ours, after the same paper. s is the
+// and the gates read the last x and the last h. weight_q_i is Q_i [I, H], weight_r_i is R_i [H, I]; with a
+// rank k above 0 each is a product of two factors, weight_q_i_left [I, k] and weight_q_i_right [k, H]
+// (section 2). The paper has it in an LSTM; the GRU is ours, and its update gate keeps h itself. s is the
 // sigmoid.
 #pragma once
 
@@ -35,7 +35,7 @@ class Mogrifier {
 
   explicit Mogrifier(Cell& cell);
   static int64_t width(const CellOptions& options) { return options.hidden_size; }
-  /// The last h; puts the last x in place of the step's input.
+  /// Returns the last h; replaces the step's input by the last x.
   Variable operator()(StepInputs& x, const State& previous) const;
 
  private:

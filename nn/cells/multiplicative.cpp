@@ -10,7 +10,7 @@ namespace rondo {
 
 int64_t IntermediateSettings::width(const CellOptions& options) const {
   check_input(intermediate != 0,
-              "model.intermediate = 0 leaves no way from the past to the gates; -1 takes the width of the "
+              "model.intermediate = 0 would cut the gates off from the state; -1 takes the width of the "
               "layer's input");
   return intermediate > 0 ? intermediate : options.input_size;
 }

@@ -1,10 +1,10 @@
-// Multiplicative cells: what the past tells the gates depends on the symbol. In place of h they see an
-// intermediate state m [B, M], the product, unit by unit, of a linear map of x and one of h:
+// Multiplicative cells: the recurrent input of the gates depends on the symbol. Instead of h they read an
+// intermediate state m [B, M], the elementwise product of a linear map of x and a linear map of h:
 //
 //   m = (W_mx x) (W_mh h)                            Sutskever et al. 2011; Maupome & Meurs (5)
 //
-// a factorization of a tensor W [I, H, H] that would give every symbol a recurrent matrix of its own. M is
-// free; the default, the size of x, is that of the small models of Maupome & Meurs. m has no bias. s is the
+// This factorizes a tensor W [I, H, H] that would give every symbol a recurrent matrix of its own. M is free;
+// the default, the size of x, is that of the small models of Maupome & Meurs. m has no bias. s is the
 // sigmoid. As a recurrent input of the gate families it gives
 //
 //   mRNN   Rnn    h' = tanh(U x + V m + b)            Sutskever et al. 2011; Maupome & Meurs (4)
@@ -23,7 +23,7 @@ namespace rondo {
 
 struct IntermediateSettings {
   int64_t intermediate = -1;
-  /// M of a cell. Throws InputError for a width of 0.
+  /// M for a cell with these options. Throws InputError for a width of 0.
   int64_t width(const CellOptions& options) const;
 };
 inline Keys keys_of(IntermediateSettings& it) {
@@ -42,9 +42,9 @@ class IntermediateState {
   static int64_t width(const CellOptions& options) {
     return options.settings.get<IntermediateSettings>().width(options);
   }
-  /// All of them, [B, count M].
+  /// All intermediate states, [B, count M].
   Variable operator()(StepInputs& x, const State& previous) const;
-  /// Number k alone, [B, M], of what is given for h; from left to right.
+  /// Number k alone, [B, M], with the given h; in the order of k.
   Variable operator()(StepInputs& x, const Variable& h, int64_t k) const;
 
  private:
@@ -57,8 +57,8 @@ class IntermediateState {
 ///
 ///   h' = tanh(U x + (sum_i W_i x_i) h + b)
 ///
-/// weight_ih is U [H, I]; weight_hx holds W_i [H, H] as its column i, [H H, I]. For small I: a step makes B
-/// matrices.
+/// weight_ih is U [H, I]; weight_hx holds W_i [H, H] as its column i, [H H, I]. For small I only: each step
+/// computes B matrices.
 struct TensorRnn : Cell {
   using Settings = SettingsOf<GateBiasSettings>;
   TensorRnn(Module& parent, const std::string& suffix, const CellOptions& options);
@@ -73,7 +73,7 @@ struct TrueMultiplicativeCell : Cell {
   using Settings = SettingsOf<GateBiasSettings, IntermediateSettings>;
   TrueMultiplicativeCell(Module& parent, const std::string& suffix, const CellOptions& options,
                          const StackedGates& gates);
-  /// U x + V m_k + b of gate k, with what is given for h in m_k; gates from left to right.
+  /// U x + V m_k + b of gate k, with the given h in m_k; in the order of the gates.
   Variable gate(StepInputs& x, const Variable& h, int64_t k) const;
 
   GateBiases biases;

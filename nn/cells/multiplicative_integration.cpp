@@ -16,7 +16,7 @@ Integration::Integration(Cell& cell, const StackedGates& gates)
       beta1_(cell, "beta1", {gates.size()}, constant_values(cell.settings<IntegrationSettings>().beta1)),
       beta2_(cell, "beta2", {gates.size()}, constant_values(cell.settings<IntegrationSettings>().beta2)),
       b_(cell, gates, initial_bias(cell)) {
-  cell.keeps_for_backward(2 * gates.size());  // W x and U h remain beside z
+  cell.add_kept_for_backward(2 * gates.size());  // W x and U h remain beside z
 }
 
 Variable Integration::operator()(const Variable& Wx, const Variable& Uh, int64_t begin, int64_t end) const {
@@ -26,7 +26,7 @@ Variable Integration::operator()(const Variable& Wx, const Variable& Uh, int64_t
 }
 
 Product::Product(Cell& cell, const StackedGates& gates) : b_(cell, gates, initial_bias(cell)) {
-  cell.keeps_for_backward(2 * gates.size());
+  cell.add_kept_for_backward(2 * gates.size());
 }
 
 Variable Product::operator()(StepInputs& x, const Projection& W, const Variable& past, const Recurrent& U,

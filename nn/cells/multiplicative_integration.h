@@ -1,18 +1,17 @@
-// Multiplicative integration: W x and U h meet in a product. Wu et al. 2016 (3)-(4).
+// Multiplicative integration: W x and U h are multiplied. Wu et al. 2016 (3)-(4).
 //
 //   z = alpha (W x) (U h) + beta1 (U h) + beta2 (W x) + b
 //
-// in place of W x + U h + b, with vectors alpha, beta1, beta2 and b that are trained, a quadruple for each
-// gate. alpha = 0 and beta1 = beta2 = 1 is the sum. There is one b per gate. With the identity in place of
-// tanh, without biases and with stochastic matrices, an MI-RNN is the forward algorithm of a hidden Markov
-// model (section 4.1).
+// instead of W x + U h + b, with trained vectors alpha, beta1, beta2 and b, four for each gate. alpha = 0 and
+// beta1 = beta2 = 1 is the sum. With the identity in place of tanh, without biases and with stochastic
+// matrices, an MI-RNN is the forward algorithm of a hidden Markov model (section 4.1).
 #pragma once
 
 #include "nn/cells/join.h"
 
 namespace rondo {
 
-/// Initial values: those that Wu et al. 2016 give an LSTM on text8.
+/// Initial values: the defaults are those that Wu et al. 2016 use in an LSTM on text8.
 struct IntegrationSettings {
   double alpha = 1, beta1 = 0.5, beta2 = 0.5;
 };
@@ -46,7 +45,7 @@ class Integration {
                       int64_t begin, int64_t end) const {
     return (*this)(x.take(W, begin, end), linear(past, U.rows(begin, end)), begin, end);
   }
-  /// The same of W x and U past, for gates [begin, end).
+  /// The same, from W x and U past, for rows [begin, end).
   Variable operator()(const Variable& Wx, const Variable& Uh, int64_t begin, int64_t end) const;
 
  private:

@@ -11,7 +11,7 @@ QuasiRecurrentNetwork::QuasiRecurrentNetwork(Module& parent, const std::string& 
     : Cell(parent, suffix, cell_options),
       b(*this, "bias_ih", {sum_of(gates)}, options.biases),
       W(*this, "weight_ih", gates, {&b}, Projection::Reads::input, window()) {
-  keeps_for_backward((window() - 1) * options.input_size);
+  add_kept_for_backward((window() - 1) * options.input_size);
 }
 
 std::vector<StateTensor> QuasiRecurrentNetwork::state_tensors() const {

@@ -3,8 +3,9 @@
 //   z, f, o of step t = sum over j < k of W_j x_(t-j) + b
 //   c' = s(f) c + (1 - s(f)) tanh(z)                  h' = s(o) c'
 //
-// No gate sees the state: a whole sequence needs only k large products. Stacked z f o: weight_ih is W_0
-// [3H, I], weight_ih_1 is W_1. The k - 1 inputs before a chunk are part of the state.
+// No gate reads the state, so a whole sequence needs only k large products. k is the setting `window`.
+// Stacked z f o: weight_ih is W_0 [3H, I], weight_ih_1 is W_1. The k - 1 inputs before a chunk are part of
+// the state.
 #pragma once
 
 #include "nn/cells/cell.h"

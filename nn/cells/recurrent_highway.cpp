@@ -21,7 +21,7 @@ RecurrentHighwayNetwork::RecurrentHighwayNetwork(Module& parent, const std::stri
     : Cell(parent, suffix, cell_options), b(biases_of_layers()), W(*this, "weight_ih", gates, {b[0].get()}) {
   for (size_t l = 1; l <= b.size(); ++l) {
     R.push_back(std::make_unique<Recurrent>(*this, fmt::format("weight_hh_{}", l), gates, hidden()));
-    if (l > 1) keeps_for_backward(3 * hidden());  // the gates, and the state
+    if (l > 1) add_kept_for_backward(3 * hidden());  // the gates, and the state
   }
 }
 

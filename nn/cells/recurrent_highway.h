@@ -1,13 +1,13 @@
 // Recurrent highway network. Zilly, Srivastava, Koutnik & Schmidhuber 2017, (6)-(9), with coupled gates
-// (c = 1 - t). A step goes through L layers, l = 1 to L, from s_0 = h to h' = s_L:
+// (c = 1 - t). A step has L layers, l = 1 to L, from s_0 = h to h' = s_L:
 //
 //   n_l = tanh([l = 1] W_n x + R_nl s_(l-1) + b_nl)
 //   t_l = s([l = 1] W_t x + R_tl s_(l-1) + b_tl)
 //   s_l = n_l t_l + s_(l-1) (1 - t_l)
 //
 // Stacked n t: weight_ih is W [2H, I], weight_hh_l is R_l [2H, H], bias_l is b_l. b_t starts at
-// transform_bias: a negative value makes layers initially pass their input through. A variational mask on the
-// state acts on s_0 alone.
+// transform_bias: with a negative value, layers initially copy their input. A variational mask on the state
+// acts on s_0 only.
 #pragma once
 
 #include <memory>

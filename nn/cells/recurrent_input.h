@@ -1,15 +1,16 @@
-// What the gates of a cell see of the past: h itself, or something made of it. The gate families
-// (nn/cells/rnn.h, lstm.h, gru.h) are templates over it, so that each new recurrent input serves all of them:
-// here is h; nn/cells/multiplicative.h, deep_transition.h and mogrifier.h have the others.
+// A recurrent input: what the gates of a cell read of the previous state, h itself or a function of it. The
+// gate families (nn/cells/rnn.h, lstm.h, gru.h) are templates over it, so that each new recurrent input works
+// with all of them. h itself is in this file; the others are in nn/cells/multiplicative.h, deep_transition.h
+// and mogrifier.h.
 //
 // A recurrent input has
 //
-//   using Settings                  what a recipe may set of it
+//   using Settings                  its settings
 //   RecurrentInput(Cell&)           makes its parameters
-//   weight_name                     of the weight U that sees it
+//   weight_name                     the name of the weight U that multiplies it
 //   reads                           what W x is computed from: Projection::Reads::step if it changes x
-//   width(options)                  its units
-//   (x, previous)                   what U sees, [B, width]
+//   width(options)                  its number of units
+//   (x, previous)                   the recurrent input itself, [B, width]
 #pragma once
 
 #include "nn/cells/cell.h"

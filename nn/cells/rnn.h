@@ -2,8 +2,8 @@
 //
 //   h' = tanh(W x + U h + b)
 //
-// weight_ih is W [H, I], weight_hh is U [H, H], as in PyTorch's nn.RNN. Another join stands for the sum,
-// another recurrent input for h. Next: nn/cells/lstm.h.
+// weight_ih is W [H, I], weight_hh is U [H, H], as in PyTorch's nn.RNN. Another join replaces the sum,
+// another recurrent input replaces h. Next: nn/cells/lstm.h.
 #pragma once
 
 #include "autograd/operators/functions.h"
@@ -18,7 +18,7 @@ template <class Join = Sum, class RecurrentInput = PreviousState,
           RnnActivation activation = RnnActivation::tanh>
 struct Rnn : Cell {
   using Settings = SettingsOfParts<Join, RecurrentInput>;
-  static_assert(!Join::looks_across_rows, "batch normalisation is of the gates of an LSTM");
+  static_assert(!Join::looks_across_rows, "batch normalisation is for the gates of an LSTM");
 
   Rnn(Module& parent, const std::string& suffix, const CellOptions& cell_options)
       : Cell(parent, suffix, cell_options),

@@ -11,7 +11,7 @@ namespace {
 
 double highway_bias(const Cell& cell) { return cell.settings<SimpleRecurrentUnitSettings>().highway_bias; }
 
-/// As recurrent weights; a vector has no orthogonal rows.
+/// The initialiser of recurrent weights, unless it is orthogonal, which a vector cannot be.
 Initializer of_vectors(const CellOptions& options) {
   const Initializer& weights = options.recurrent_weights;
   return weights.kind == Initializer::Kind::orthogonal ? uniform_values(1 / std::sqrt(options.hidden_size))

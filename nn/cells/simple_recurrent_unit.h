@@ -1,11 +1,11 @@
-// Simple recurrent unit: gates see the cell state unit by unit, so that all products of a sequence are one.
-// Lei, Zhang, Wang, Dai & Artzi 2018, (1)-(4), with the scaled highway of section 3.2.
+// Simple recurrent unit: gates read the cell state elementwise only, so that a whole sequence needs one
+// matrix product. Lei, Zhang, Wang, Dai & Artzi 2018, (1)-(4), with the scaled highway of section 3.2.
 //
 //   f = s(W_f x + v_f c + b_f)      r = s(W_r x + v_r c + b_r)
 //   c' = f c + (1 - f) (W x)        h' = r c' + (1 - r) alpha x
 //
-// alpha = sqrt(1 + 2 exp(b)) for b_r that start at b, highway_bias. Stacked W W_f W_r: weight_ih is [3H, I];
-// where x has other units than h, a fourth block takes the place of x in h' (section 3.1). v_f and v_r are
+// alpha = sqrt(1 + 2 exp(b)), where b is the initial value of b_r, highway_bias. Stacked W W_f W_r: weight_ih
+// is [3H, I]; if x and h differ in size, a fourth block projects x for h' (section 3.1). v_f and v_r are
 // vectors.
 #pragma once
 

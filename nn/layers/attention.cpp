@@ -80,7 +80,7 @@ Variable Attention::additive_scores(const Variable& query, const Source& source)
   const Variable Wq = linear(query, *W_a_), Us = reshape(source.keys, {S, B * A});
   std::vector<Variable> scores;
   for (int64_t t = 0; t < T; ++t) {
-    const Variable sum = Us + reshape(Wq[t], {B * A});  // the query's share in each row
+    const Variable sum = Us + reshape(Wq[t], {B * A});  // the query's term, in each row
     const Variable score = linear(reshape(tanh(sum), {S * B, A}), *v_a_);
     scores.push_back(transpose_first_two(reshape(score, {S, B})));
   }

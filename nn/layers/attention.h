@@ -1,8 +1,8 @@
-// Attention: what a decoder reads of a source at each of its steps, the mean of the source's states under
-// weights that depend on its own state. Luong, Pham & Manning 2015, "Effective Approaches to Attention-based
-// Neural Machine Translation", (8); Bahdanau, Cho & Bengio 2015, "Neural Machine Translation by Jointly
-// Learning to Align and Translate", A.1.2. It deliberately has no decoder: feeding the context to the next
-// step, or joining it with the state (Luong's W_c), is the model's.
+// Attention: what a decoder reads of a source at each step, a mean of the source's states with weights that
+// depend on the decoder's state. Luong, Pham & Manning 2015, "Effective Approaches to Attention-based Neural
+// Machine Translation", (8); Bahdanau, Cho & Bengio 2015, "Neural Machine Translation by Jointly Learning to
+// Align and Translate", A.1.2. It has no decoder: the model feeds the context to the next step, or combines
+// it with the state (Luong's W_c).
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace rondo {
 
-/// How well state s of the source fits the query q.
+/// The score of state s of the source for the query q.
 enum class Score {
   dot,      // q . s
   general,  // q . W_a s
@@ -21,21 +21,21 @@ enum class Score {
 };
 
 /// Parameters, by the papers' names: general W_a [query, source]; additive W_a [A, query], U_a [A, source]
-/// and v_a [1, A]. They start as a Linear's weight does. There are no biases, as in the papers.
+/// and v_a [1, A]. They are initialised like a Linear's weight. There are no biases, as in the papers.
 class Attention : public Module {
  public:
-  /// Widths of a query, of a state of the source and, for additive scores, of what tanh sees (0: the
-  /// query's). Throws Error for dot scores of two widths.
+  /// Widths of a query, of a state of the source and, for additive scores, of the tanh layer (0: that of a
+  /// query). Throws Error for dot scores with different widths.
   Attention(Module& parent, std::string name, Score score, int64_t query_size, int64_t source_size,
             int64_t additive_size = 0);
 
-  /// A source, with all that does not depend on a query; one for all steps of a decoder.
+  /// A source with everything that does not depend on a query: computed once for all steps of a decoder.
   struct Source {
-    Variable keys;    // what queries meet: [B, S, query], of additive scores [S, B, A]
+    Variable keys;    // [B, S, query]; for additive scores [S, B, A]
     Variable values;  // the states, [B, S, source]; zeros in the padding
     Lengths lengths;
   };
-  /// states [S, B, source], as a recurrent stack gives them, whose padding may hold anything.
+  /// states [S, B, source], as a recurrent stack returns them; their padding may hold any values.
   Source prepare(const Variable& states, const Lengths& lengths = {}) const;
 
   struct Result {

@@ -47,7 +47,7 @@ void BatchNorm::move(const ColumnMoments& batch, int64_t batch_rows, int64_t ste
   towards(variance.tensor()[slot], batch.variance.value());
 }
 
-/// Copies: a later step may move them before backward has run.
+/// Copies: a later step may change the statistics before backward has run.
 ColumnMoments BatchNorm::population(int64_t step) const {
   const std::vector<real> seen = rows.tensor().to_vector();
   int64_t last = rows.tensor().size() - 1;

@@ -1,7 +1,7 @@
-// Recurrent batch normalisation as a part of a cell: gamma, trained and shared over time, and the population
-// statistics of each time step, kept beside it. Cooijmans et al. 2016, section 3. It deliberately has no
-// beta: what is added to the normalised value is the caller's, a gate's bias or the other half of a sum. The
-// mathematics is autograd/batch_norm.h. Next: nn/cells/batch_norm.h.
+// Recurrent batch normalisation as a part of a cell: gamma, which is trained and shared over time, and the
+// population statistics of each time step. Cooijmans et al. 2016, section 3. There is no beta: the caller
+// adds a gate's bias or the other term of a sum to the normalised value. The mathematics is in
+// autograd/batch_norm.h. Next: nn/cells/batch_norm.h.
 #pragma once
 
 #include <string>
@@ -12,13 +12,14 @@
 namespace rondo {
 
 /// While Module::statistics_momentum() is a number r, a batch is normalised by its own statistics (those of
-/// the micro-batch that is computed at once), which then move the population's of its time step by max(r, its
-/// share of the rows that the step has seen): 0.05 while training, so a moving average; 0 for the average
-/// over what is read from reset() on, which Cooijmans et al. evaluate with (their batches have equally many
-/// rows). Without a number it is normalised by the population's.
+/// the micro-batch), and the population statistics of the time step move towards them by max(r, the batch's
+/// share of all rows that the time step has seen). In training r is 0.05: a moving average. With r = 0 it is
+/// the average over everything read since reset(), which Cooijmans et al. use in evaluation (their batches
+/// have equal numbers of rows). Without a number, a batch is normalised by the population statistics.
 ///
-/// Steps count from the last reset of the state; those from the last one on that has statistics share them.
-/// Fewer than two rows have no variance: they are normalised by the population's and do not move them.
+/// Time steps are counted from the last reset of the state; all steps beyond the last one with statistics
+/// share its statistics. Fewer than two rows have no variance: they are normalised by the population
+/// statistics and do not change them.
 class BatchNorm {
  public:
   /// Parameter gamma_NAME [width], buffers running_mean_NAME and running_variance_NAME [steps, width] and

@@ -1,4 +1,4 @@
-// Dropout of activations and of weights as modules; of symbols: nn/layers/embedding.h.
+// Dropout of activations and of weights as modules. Dropout of symbols: nn/layers/embedding.h.
 #pragma once
 
 #include <string>
@@ -10,9 +10,10 @@
 
 namespace rondo {
 
-/// Zeroes elements with a probability while training, with a fresh mask at each call.
+/// Sets elements to zero with a probability while training, with a new mask at each call.
 struct Dropout : Module {
-  /// `variational`: x is [T, B, W], and one mask [B, W] serves all its steps (Gal & Ghahramani 2016).
+  /// `same_at_all_steps`: x is [T, B, W], and one mask [B, W] is used for all its steps (variational dropout,
+  /// Gal & Ghahramani 2016).
   Dropout(Module& parent, std::string name, double p, bool same_at_all_steps = false)
       : Module(parent, std::move(name)), probability(p), variational(same_at_all_steps) {}
 
@@ -20,16 +21,16 @@ struct Dropout : Module {
     if (!training()) return x;
     BatchSlice slice = random_state().slice;
     if (!variational) return dropout(x, probability, next_key(), slice);
-    if (!x.value().contiguous()) {  // as rows of an odd width are on a GPU: they stay where they are
+    if (!x.value().contiguous()) {  // rows of an odd width on a GPU: no copy is made
       slice.whole = 0;
       return dropout(x, probability, next_key(), slice);
     }
     const Variable drawn = mask(x.shape()[1], x.shape()[2]);
     if (!drawn.defined()) return x;
-    const int64_t step = drawn.value().size();  // elements; the mask is a row for [T, B W]
+    const int64_t step = drawn.value().size();  // elements of a step: x is viewed as [T, B W]
     return reshape(reshape(x, {x.shape()[0], step}) * reshape(drawn, {step}), x.shape());
   }
-  /// A mask [B, W] of 0 and 1 / (1 - probability); undefined where nothing is dropped.
+  /// A mask [B, W] of 0 and 1 / (1 - probability); undefined if nothing is dropped.
   Variable mask(int64_t B, int64_t W) {
     if (!training() || probability == 0) return {};
     const Tensor drawn({B, W}, device());

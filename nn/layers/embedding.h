@@ -1,4 +1,4 @@
-// Embedding, and the dropout of its symbols, as modules. The mathematics is autograd/functions.h.
+// Embedding, and dropout of symbols, as modules. The mathematics is in autograd/functions.h.
 #pragma once
 
 #include <string>
@@ -9,8 +9,7 @@
 
 namespace rondo {
 
-/// A table of vectors [V, E]; ids [N] give [N, E]. Initial values are N(0, 1), as PyTorch has them, unless
-/// said otherwise.
+/// A table of vectors [V, E]; ids [N] give [N, E]. The default initial values are N(0, 1), as in PyTorch.
 struct Embedding : Module {
   Embedding(Module& parent, std::string name, int64_t vocabulary_size, int64_t size,
             Initializer weights = normal_values(1))
@@ -21,8 +20,8 @@ struct Embedding : Module {
   Parameter weight;
 };
 
-/// Drops symbols while training: whole rows of an embedding's table, the same at all places of the symbol in
-/// all micro-batches of an update. Gal & Ghahramani 2016, section 4; Merity et al. 2018, section 4.3.
+/// Drops symbols while training: whole rows of an embedding's table, the same for all occurrences of a symbol
+/// in all micro-batches of an update. Gal & Ghahramani 2016, section 4; Merity et al. 2018, section 4.3.
 struct EmbeddingDropout : Module {
   EmbeddingDropout(Module& parent, std::string name, double p)
       : Module(parent, std::move(name)), probability(p) {}

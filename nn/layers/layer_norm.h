@@ -1,4 +1,4 @@
-// Layer normalisation as a module, Ba, Kiros & Hinton 2016. The mathematics is autograd/layer_norm.h.
+// Layer normalisation as a module, Ba, Kiros & Hinton 2016. The mathematics is in autograd/layer_norm.h.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace rondo {
 
-/// weight (x - mean) / sqrt(variance + epsilon) + bias, each row of x [.., W] by its own mean and variance,
-/// so that neither other rows nor padding matter. Named and started as PyTorch's: weight 1, bias 0.
+/// weight (x - mean) / sqrt(variance + epsilon) + bias, each row of x [.., W] with its own mean and variance,
+/// so that other rows and padding have no effect. Names and initial values are PyTorch's: weight 1, bias 0.
 struct LayerNorm : Module {
   LayerNorm(Module& parent, std::string name, int64_t width, double added_to_variance = 1e-5)
       : Module(parent, std::move(name)),

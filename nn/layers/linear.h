@@ -1,4 +1,4 @@
-// Linear as a module. The mathematics is autograd/linear.h.
+// Linear as a module. The mathematics is in autograd/linear.h.
 #pragma once
 
 #include <cmath>
@@ -20,7 +20,7 @@ struct Linear : Module {
   Linear(Module& parent, std::string name, int64_t in, int64_t out)
       : Linear(parent, std::move(name), in, out, uniform_values(1 / std::sqrt(in)),
                uniform_values(1 / std::sqrt(in))) {}
-  /// With a weight that another module holds: tying of input and output embedding (Press & Wolf 2017).
+  /// With the weight of another module: tied input and output embeddings (Press & Wolf 2017).
   Linear(Module& parent, std::string name, Parameter& tied, Initializer biases)
       : Module(parent, std::move(name)),
         weight(*this, "weight", tied),

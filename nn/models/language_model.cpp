@@ -1,9 +1,7 @@
 // The recurrent language model.
 #include "nn/models/language_model.h"
 
-#include <algorithm>
 #include <cmath>
-#include <iterator>
 
 namespace rondo {
 namespace {
@@ -23,7 +21,7 @@ StackOptions stack_options(const LanguageModelOptions& options, int64_t vocabula
                      .bidirectional = options.bidirectional,
                      .dropout = options.hidden_dropout.value_or(options.dropout),
                      .variational = options.variational,
-                     .noise = options.noise};
+                     .regularization = options.regularization};
   const int64_t embedding = options.embedding > 0 ? options.embedding : vocabulary_size;
   int64_t input = embedding;
   for (size_t i = 0; i < options.hidden.size(); ++i) {

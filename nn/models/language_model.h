@@ -1,5 +1,5 @@
-// The recurrent language model: symbols to vectors, a recurrent stack, vectors to a distribution over the
-// next symbol. It deliberately knows no text (data/), no update (optim/) and no recipe file (lm/).
+// The recurrent language model: embedding, recurrent stack, and output layer with a distribution over the
+// next symbol. Texts are in data/, optimizers in optim/, recipes in lm/.
 #pragma once
 
 #include <memory>
@@ -16,8 +16,8 @@ namespace rondo {
 
 class LanguageModel : public Module {
  public:
-  /// Lays the parameters out and draws them; without a seed it has names, shapes and counts, but no memory
-  /// for them. Throws InputError if the options contradict each other.
+  /// Lays the parameters out and draws their initial values; without a seed they have names and shapes, but
+  /// no memory. Throws InputError if the options contradict each other.
   LanguageModel(const LanguageModelOptions& options, int64_t vocabulary_size,
                 std::optional<uint64_t> seed = 1, Device device = Device::cpu);
 
@@ -25,15 +25,15 @@ class LanguageModel : public Module {
   struct Input {
     Tokens ids;
     int64_t steps = 0, streams = 0;  // T, B
-    Lengths lengths{};               // steps of each stream that are no padding; empty: all
+    Lengths lengths{};               // steps of each stream that are not padding; empty: all
   };
-  /// What the steps of a chunk leave to those that read them: the loss, penalties on activations, a cache.
+  /// The output of a chunk's steps, for the loss, for penalties on activations and for a cache.
   struct Output {
-    Variable features;         // what the decoder sees, [T * B, width]; a mixture's latents, [T * B, K E]
+    Variable features;         // input of the decoder, [T * B, width]; a mixture's latents, [T * B, K E]
     Variable hidden, dropped;  // of the last recurrent layer, [T, B, H]: before its dropout and after
-    Variable prior{};          // the log of the experts' shares, [T * B, K]; undefined without a mixture
+    Variable prior{};          // log of the experts' probabilities, [T * B, K]; undefined without a mixture
 
-    /// What the decoder sees of rows [begin, end) alone.
+    /// Rows [begin, end) of what the decoder reads.
     Output rows(int64_t begin, int64_t end) const {
       return {features.slice(begin, end), {}, {}, prior.defined() ? prior.slice(begin, end) : Variable()};
     }
@@ -43,16 +43,18 @@ class LanguageModel : public Module {
     std::vector<State> states;
   };
   Result forward(const Input& input, const std::vector<State>& states);
-  /// Scores of all symbols, [N, V]: their softmax is the distribution. A mixture's are its log itself.
+  /// Logits of all symbols, [N, V]: their softmax is the distribution. Those of a mixture are its log
+  /// probabilities.
   Variable logits(const Output& output) const;
-  /// -log p(target) in nats: the sum, and of each row, without the [N, V] of logits(). Target -1: not scored.
+  /// -log p(target) in nats: the sum and the value of each row, without storing the [N, V] of logits().
+  /// Target -1: not scored.
   CrossEntropy cross_entropy(const Output& output, const Tokens& targets) const;
   std::vector<State> initial_states(int64_t batch) const { return recurrent_.initial_states(batch); }
 
-  /// Of all layers, as RecurrentStack has them.
+  /// The cells of all layers, in the order of RecurrentStack::cells().
   std::vector<Cell*> cells() const { return recurrent_.cells(); }
 
-  /// Layer by layer.
+  /// The options, with one element per layer in each list.
   const LanguageModelOptions& options() const { return options_; }
   int64_t vocabulary_size() const { return vocabulary_size_; }
 
@@ -69,9 +71,9 @@ class LanguageModel : public Module {
   std::unique_ptr<Linear> decoder_;
 };
 
-/// States without their history: where back-propagation through time is cut.
+/// States without their history, which cuts back-propagation through time.
 std::vector<State> detached(const std::vector<State>& states);
-/// Rows [first, first + count) of each.
+/// Rows [first, first + count) of each state.
 std::vector<State> streams_of(const std::vector<State>& states, int64_t first, int64_t count);
 
 }  // namespace rondo

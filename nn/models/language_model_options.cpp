@@ -10,26 +10,26 @@ namespace rondo {
 Keys keys_of(LanguageModelOptions& it) {
   const Keys of_model = {
       {"cell", &it.cell, one_of(cell_names()), "", "the recurrent cell: `lm info --cells` says what each is"},
-      {"layers", &it.layers, between(1, 1000), "layers", "recurrent layers on top of each other"},
+      {"layers", &it.layers, between(1, 1000), "layers", "number of recurrent layers"},
       {"embedding", &it.embedding, between(0, 1'000'000), "units",
        "width of a symbol's vector; 0: no table, the input is one-hot"},
       {"hidden", &it.hidden, any_width(), "units",
-       "width of each recurrent layer; one number serves them all"},
+       "width of each recurrent layer; one number is used for all"},
       {"major_ratio",
        &it.major_ratio,
        {},
        "",
-       "share of each recurrent layer's units that its major cell has, a minor one having the rest; one "
-       "number serves all layers; 1: no minor cell"},
+       "share of each recurrent layer's units in its major cell, the rest being in a minor cell; "
+       "one number is used for all layers; 1: no minor cell"},
       {"minor_input", choice(it.minor_input), {}, "", "what minor cells read"},
       {"bidirectional",
        &it.bidirectional,
        {},
        "",
-       "read in both directions; no language model that reads from left to right can"},
+       "read in both directions; refused, since a language model reads from left to right"},
       {"output_layers", &it.output_layers, any_width(), "units",
        "widths of layers between the last recurrent layer and the output"},
-      {"output_activation", choice(it.output_activation), {}, "", "what these layers do to their sums"},
+      {"output_activation", choice(it.output_activation), {}, "", "the activation of these layers"},
       {"experts", &it.experts, between(1, 1000), "softmaxes", "in the output layer's mixture; 1: no mixture"},
       {"latent_dropout", &it.latent_dropout, any_rate(), "share of units",
        "dropped from what a mixture's softmaxes see", true},
@@ -54,25 +54,26 @@ Keys keys_of(LanguageModelOptions& it) {
        choice(it.input_init.kind),
        {},
        "",
-       "how input weights start; pytorch: U(-1/sqrt(hidden), 1/sqrt(hidden)), biases too; log_normal: e to "
-       "normal values of mean 1, torch's default"},
+       "initial values of input weights; pytorch: U(-1/sqrt(hidden), 1/sqrt(hidden)), biases too; "
+       "log_normal: e to normal values of mean 1, torch's default"},
       {"input_range", &it.input_init.range, at_least(0), "",
-       "half width of the uniform, or deviation of the normal, or of the log_normal's logarithm, input_init"},
-      {"recurrent_init", choice(it.recurrent_init.kind), {}, "", "how recurrent weights start"},
-      {"recurrent_range", &it.recurrent_init.range, at_least(0), "", "the same of recurrent_init"},
+       "for input_init: half width of the uniform, deviation of the normal, or of the log_normal's"
+       " logarithm"},
+      {"recurrent_init", choice(it.recurrent_init.kind), {}, "", "initial values of recurrent weights"},
+      {"recurrent_range", &it.recurrent_init.range, at_least(0), "", "the same for recurrent_init"},
       {"output_init",
        choice(it.output_init.kind),
        {},
        "",
-       "how the output layer's weights start, if they are not tied; pytorch: U(-1/sqrt(width of its input), "
-       "1/sqrt(width of its input)), its bias too"},
-      {"output_range", &it.output_init.range, at_least(0), "", "the same of output_init"},
+       "initial values of the output layer's weights, if they are not tied; pytorch: "
+       "U(-1/sqrt(width of its input), 1/sqrt(width of its input)), its bias too"},
+      {"output_range", &it.output_init.range, at_least(0), "", "the same for output_init"},
       {"embedding_range", &it.embedding_range, at_least(0), "",
        "half width of the uniform initial embedding"},
       {"init_all", &it.init_all, at_least(0), "",
        "half width of one uniform distribution for every parameter, biases included; 0: off"},
   };
-  return joined({of_model, keys_of(it.noise), keys_of(it.cell_settings)});
+  return joined({of_model, keys_of(it.regularization), keys_of(it.cell_settings)});
 }
 
 int64_t LanguageModelOptions::major_units(size_t i) const {
@@ -85,7 +86,7 @@ int64_t LanguageModelOptions::last_width() const {
 
 namespace {
 
-/// A single number serves for all layers.
+/// Repeats a single number for all layers.
 template <class Number>
 std::vector<Number> one_a_layer(const std::vector<Number>& numbers, size_t layers) {
   return numbers.size() == 1 ? std::vector(layers, numbers.front()) : numbers;
@@ -105,18 +106,18 @@ LanguageModelOptions layer_by_layer(LanguageModelOptions options) {
 
 namespace {
 
-/// What acts on a cell needs something to act on.
+/// Refuses regularization that the cell cannot have.
 void check_regularization(const LanguageModelOptions& options) {
-  const RecurrentRegularization& noise = options.noise;
+  const RecurrentRegularization& regularization = options.regularization;
   const CellTraits cell = traits_of(options.cell);
-  check_input(noise.weight_drop == 0 || cell.recurrent_weights,
+  check_input(regularization.weight_drop == 0 || cell.recurrent_weights,
               "model.weight_drop drops elements of recurrent weights, and the cell {} has none: leave it out",
               options.cell);
-  check_input(noise.dropout == 0 || cell.reads_h,
-              "model.recurrent_dropout drops units of the state that gates see, and those of the cell {} see "
-              "none: leave it out",
+  check_input(regularization.dropout == 0 || cell.reads_h,
+              "model.recurrent_dropout drops units of the state that gates read, and the gates of the "
+              "cell {} read none: leave it out",
               options.cell);
-  check_input(noise.zoneout_memory == 0 || cell.cell_state,
+  check_input(regularization.zoneout_memory == 0 || cell.cell_state,
               "model.zoneout_memory keeps units of a cell state, and the cell {} has none: leave it out",
               options.cell);
 }
@@ -150,8 +151,8 @@ void check_options(const LanguageModelOptions& given) {
     check_input(both, "a share of {} of {} units (model.major_ratio) leaves no unit to the {} cell", ratio,
                 units, major > 0 ? "minor" : "major");
     check_input(options.embedding > 0 || options.minor_input != MinorInput::embedding,
-                "a minor cell reads the embedding, which one-hot symbols have not: set model.embedding, or "
-                "model.minor_input = \"previous_layer\"");
+                "a minor cell reads the embedding, which one-hot symbols do not have: set model.embedding, "
+                "or model.minor_input = \"previous_layer\"");
   }
   check_regularization(options);
   check_input(options.embedding_dropout == 0 || options.embedding > 0,
@@ -160,7 +161,7 @@ void check_options(const LanguageModelOptions& given) {
   check_input(!options.tied || options.embedding > 0,
               "tied input and output vectors need an embedding; one-hot symbols have none");
   check_input(!options.tied || options.output_init.kind == InitialValues::Kind::pytorch,
-              "tied output vectors start as the embedding: leave out what they start as (model.output_init)");
+              "tied output vectors have the initial values of the embedding: leave out model.output_init");
   check_input(options.experts >= 1, "a model has one softmax or a mixture of several (model.experts), not {}",
               options.experts);
   check_input(options.experts > 1 || options.latent_dropout == 0,
@@ -172,16 +173,16 @@ void check_options(const LanguageModelOptions& given) {
 }
 
 bool masks(const LanguageModelOptions& options) {
-  const RecurrentRegularization& noise = options.noise;
+  const RecurrentRegularization& regularization = options.regularization;
   const double rates[] = {options.input_dropout.value_or(options.dropout),
                           options.hidden_dropout.value_or(options.dropout),
                           options.output_dropout.value_or(options.dropout),
                           options.embedding_dropout,
                           options.latent_dropout,
-                          noise.dropout,
-                          noise.zoneout,
-                          noise.zoneout_memory,
-                          noise.weight_drop};
+                          regularization.dropout,
+                          regularization.zoneout,
+                          regularization.zoneout_memory,
+                          regularization.weight_drop};
   return std::any_of(std::begin(rates), std::end(rates), [](double rate) { return rate > 0; });
 }
 

@@ -1,6 +1,6 @@
-// A mixture of softmaxes, Yang et al. 2018, "Breaking the Softmax Bottleneck": what lies between the
-// recurrent stack and the decoder, and its distribution as its definition says. The loss is
-// autograd/cross_entropy.h, which holds a block of logits at a time. Next: nn/models/language_model.cpp.
+// A mixture of softmaxes, Yang et al. 2018, "Breaking the Softmax Bottleneck": the layers between the
+// recurrent stack and the decoder, and the distribution. The loss is in autograd/cross_entropy.h, which
+// stores one block of logits at a time. Next: nn/models/language_model.cpp.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@
 
 namespace rondo {
 
-/// p = sum_k pi_k softmax(W h_k + b), with pi = softmax(W_pi x) and h_k = tanh(W_k x + b_k); one decoder W, b
-/// serves all K experts.
+/// p = sum_k pi_k softmax(W h_k + b), with pi = softmax(W_pi x) and h_k = tanh(W_k x + b_k); all K experts
+/// share one decoder W, b.
 struct Mixture : Module {
   /// From x of `width` to K latents of `latent_width`, whose dropout may be variational.
   Mixture(Module& parent, std::string name, int64_t width, int64_t K, int64_t latent_width,
@@ -30,7 +30,7 @@ struct Mixture : Module {
   Dropout dropout;
 };
 
-/// log p of all symbols, [N, V], from latents [N, K E] and log_prior [N, K]: expert by expert, with all
+/// log p of all symbols, [N, V], from latents [N, K E] and log_prior [N, K]: expert by expert, storing all
 /// logits.
 Variable mixture_log_probabilities(const Variable& latents, const Variable& log_prior, const Linear& decoder);
 

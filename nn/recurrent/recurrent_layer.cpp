@@ -9,14 +9,14 @@
 namespace rondo {
 namespace {
 
-/// The same value, read from `memory` from now on: the states of all steps lie in sequence, so that neither
-/// stack() nor the recurrent weight's gradient has to copy them.
+/// The same value, copied to `memory`: the states of all steps are then contiguous, so that neither stack()
+/// nor the recurrent weight's gradient has to copy them.
 Variable moved(const Variable& x, const Tensor& memory) {
   copy(x.value(), memory);
   return Variable(memory, x.edge());
 }
 
-/// Which rows are no padding: of all steps, [T B], and of each. Empty where nothing is padded.
+/// Which rows are not padding: for all steps, [T B], and for each step. Empty if there is no padding.
 struct Valid {
   RowMask all;
   std::vector<RowMask> of_step;
@@ -52,26 +52,26 @@ Keys keys_of(RecurrentRegularization& it) {
       {"weight_drop", &it.weight_drop, any_rate(), "share of elements",
        "of the recurrent weights that are dropped, the same at all steps of a chunk", true},
       {"recurrent_dropout", &it.dropout, any_rate(), "share of units",
-       "dropped from the state before recurrent weights see it, the same at all steps of a chunk", true},
+       "dropped from the state before recurrent weights read it, the same at all steps of a chunk", true},
       {"zoneout", &it.zoneout, any_rate(), "share of units", "of the state that keep their value for a step",
        true},
       {"zoneout_memory", &it.zoneout_memory, any_rate(), "share of units",
-       "of the cell state of an LSTM and its like that keep their value for a step", true},
+       "of the cell state, in LSTMs and similar cells, that keep their value for a step", true},
   };
 }
 
 RecurrentLayer::RecurrentLayer(Module& parent, const std::string& cell, const std::string& suffix,
-                               const CellOptions& options, const RecurrentRegularization& noise,
+                               const CellOptions& options, const RecurrentRegularization& regularization,
                                Direction direction)
     : Module(parent, ""),
       label_(cell + suffix),
       cell_(make_cell(cell, *this, suffix, options)),
       direction_(direction),
-      dropout_(*this, "state_dropout" + suffix, noise.dropout),
-      zoneout_(*this, "zoneout" + suffix, noise.zoneout),
-      zoneout_memory_(*this, "zoneout_memory" + suffix, noise.zoneout_memory),
-      weight_drop_(*this, "weight_drop" + suffix, noise.weight_drop) {
-  if (noise.weight_drop == 0) return;
+      dropout_(*this, "state_dropout" + suffix, regularization.dropout),
+      zoneout_(*this, "zoneout" + suffix, regularization.zoneout),
+      zoneout_memory_(*this, "zoneout_memory" + suffix, regularization.zoneout_memory),
+      weight_drop_(*this, "weight_drop" + suffix, regularization.weight_drop) {
+  if (regularization.weight_drop == 0) return;
   for (Recurrent* weight : cell_->recurrent_weights())
     weight->transform = [this](const Variable& trained) { return weight_drop_(trained); };
 }

@@ -1,6 +1,6 @@
-// One cell along time, in either direction: the projections of all steps as one product, the loop, padding,
-// and the noise that acts on any cell from outside. It deliberately knows no cell's equations
-// (nn/cells/) and no other layer. Next: nn/recurrent/recurrent_stack.h.
+// One cell over time, in either direction: the projections of all steps as one product, the loop, padding,
+// and the regularization that applies to any cell. The equations are in nn/cells/. Next:
+// nn/recurrent/recurrent_stack.h.
 #pragma once
 
 #include <memory>
@@ -13,16 +13,16 @@
 
 namespace rondo {
 
-/// What acts on a cell from outside while training.
+/// Regularization of any cell, while training.
 struct RecurrentRegularization {
-  /// Share of h that is dropped before recurrent weights see it: one mask for all steps of a chunk. An update
-  /// gate keeps h itself. Gal & Ghahramani 2016.
+  /// Dropout of h before the recurrent weights read it, with one mask for all steps of a chunk. An update
+  /// gate keeps the unmasked h. Gal & Ghahramani 2016.
   double dropout = 0;
-  /// Probability that a unit of h, of c, keeps its value for a step; in evaluation its expectation. Krueger
-  /// et al. 2017.
+  /// Probability that a unit of h, or of c, keeps its value for a step; evaluation uses the expectation.
+  /// Krueger et al. 2017.
   double zoneout = 0, zoneout_memory = 0;
-  /// Share of the elements of each recurrent weight that is dropped: one mask for all steps of a chunk and
-  /// all rows. Merity et al. 2018.
+  /// Dropout of the elements of each recurrent weight, with one mask for all steps of a chunk and all rows.
+  /// Merity et al. 2018.
   double weight_drop = 0;
 };
 Keys keys_of(RecurrentRegularization& it);
@@ -31,24 +31,23 @@ enum class Direction { forward, reverse };
 
 class RecurrentLayer : public Module {
  public:
-  /// `cell` is a name that make_cell knows; the suffix is that of its parameters.
+  /// `cell` is a name that make_cell knows; the suffix is appended to the names of its parameters.
   RecurrentLayer(Module& parent, const std::string& cell, const std::string& suffix,
-                 const CellOptions& options, const RecurrentRegularization& noise = {},
+                 const CellOptions& options, const RecurrentRegularization& regularization = {},
                  Direction direction = Direction::forward);
 
   struct Result {
-    Variable output;  // [T, B, H], of one step [B, H]; zeros in the padding
-    State state;      // after the last step of each row; its h is a part of all steps' memory
+    Variable output;  // [T, B, H], or [B, H] of one step; zeros in the padding
+    State state;      // after the last step of each row; its h is a view of all steps' memory
   };
-  /// x [T, B, I], T > 0. What it holds in the padding, NaN too, changes nothing. In reverse each row is read
-  /// from its last step that is no padding to its first, and the output lies in the order of x.
+  /// x [T, B, I], T > 0. The contents of its padding, even NaN, have no effect. In reverse, each row is read
+  /// from its last step before the padding to its first, and the output is in the order of x.
   Result operator()(const Variable& x, const State& initial, const Lengths& lengths = {});
 
-  /// The same a step at a time, from outside: begin() makes what serves all steps of a chunk, the effective
-  /// weights and the mask of the state; step() reads x [B, I], where `valid` tells the rows that are no
-  /// padding. What is drawn anew at each step of a sequence (zoneout) is drawn by each step(). Not in
-  /// reverse. A whole sequence in between, or an update of the weights, needs another begin(). Throws Error
-  /// before begin().
+  /// The same, one step at a time. begin() computes what all steps of a chunk share: the effective weights
+  /// and the mask of the state. step() reads x [B, I]; `valid` marks the rows that are not padding. Zoneout
+  /// is drawn by each step(). Not in reverse. After a whole sequence or an update of the weights, call
+  /// begin() again. step() throws Error before begin().
   void begin(int64_t batch);
   Result step(const Variable& x, const State& state, const RowMask& valid = {});
 
@@ -56,7 +55,7 @@ class RecurrentLayer : public Module {
 
  private:
   void check_state(const State& state, int64_t batch);
-  /// Whether a step has returned the parts that it was given.
+  /// Throws Error unless a step has returned the same tensors of the state as it was given.
   void check_same_parts(const State& next, const State& state) const;
   State next_state(StepInputs& inputs, const State& state);
   Variable zoned_out(const Variable& next, const Variable& old, Dropout& zoneout) const;
@@ -66,8 +65,8 @@ class RecurrentLayer : public Module {
   Direction direction_;
   Dropout dropout_, zoneout_, zoneout_memory_;
   WeightDrop weight_drop_;
-  int64_t begun_ = 0;  // rows that begin() was called for; 0: it was not
-  Variable mask_;      // of the state, while there are steps; undefined: none
+  int64_t begun_ = 0;  // the batch size of begin(); 0: it was not called
+  Variable mask_;      // of the state, after begin(); undefined: none
 };
 
 }  // namespace rondo

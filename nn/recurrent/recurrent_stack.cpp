@@ -16,7 +16,7 @@ RecurrentStack::RecurrentStack(Module& parent, std::string stack_name, const Sta
             cell.input_size, given);
       const auto part = [&](const std::string& full_suffix, Direction direction) {
         parts.push_back({std::make_unique<RecurrentLayer>(*this, options.cell, full_suffix, cell,
-                                                          options.noise, direction),
+                                                          options.regularization, direction),
                          reads_embedding});
       };
       part(suffix, Direction::forward);

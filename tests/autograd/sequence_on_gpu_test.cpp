@@ -104,7 +104,7 @@ struct Model : Module {
                  .layers = {pytorch_cell(2 * H, 2 * H), pytorch_cell(2 * H, 2 * H)},
                  .dropout = 0.3,
                  .variational = true,
-                 .noise = {.dropout = 0.2, .zoneout = 0.3, .weight_drop = 0.2}}),
+                 .regularization = {.dropout = 0.2, .zoneout = 0.3, .weight_drop = 0.2}}),
         attention(*this, "attention", score, 2 * H, 2 * H, 3),
         x(*this, "x", {S, B, I}, uniform_values(1)) {
     finalize(3, nullptr, device);

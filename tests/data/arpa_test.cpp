@@ -158,10 +158,9 @@ TEST_F(ArpaFile, Characters) {
       "<unk>\n\\end\\\n",
       Unit::characters);
   expect_decimals(arpa, " \\\tüx\n", {-0.6, -0.7, -0.8, -0.9, -1, -0.5});
-  expect_input_error([&] { read(srilm, Unit::bytes); },
-                     "model.arpa:12: 'ü' cannot come from text read as bytes");
+  expect_input_error([&] { read(srilm, Unit::bytes); }, "model.arpa:12: 'ü' cannot occur in a text of bytes");
   expect_input_error([&] { read("\\data\\\nngram 1=1\n\\1-grams:\n-1 the\n\\end\\\n", Unit::characters); },
-                     "model.arpa:4: 'the' cannot come from text read as characters");
+                     "model.arpa:4: 'the' cannot occur in a text of characters");
 }
 
 TEST_F(ArpaFile, RefusesWhatIsNotTheFormat) {
@@ -179,25 +178,25 @@ TEST_F(ArpaFile, RefusesWhatIsNotTheFormat) {
   expect_refused("\\3-grams:\n-0.05\ta ü b\n\n\\end\\\n", "", 19,
                  "the file ends here, where \\end\\ is expected");
   expect_refused("\\end\\\n", "", 22, "the file ends here, where \\end\\ is expected: is it cut short?");
-  expect_refused("\\end\\\n", "\\4-grams:\n", 23, "expected \\end\\ behind the 3-grams: '\\4-grams:'");
+  expect_refused("\\end\\\n", "\\4-grams:\n", 23, "expected \\end\\ after the 3-grams: '\\4-grams:'");
 }
 
 TEST_F(ArpaFile, RefusesWhatIsNoNgram) {
-  expect_refused("-0.7\ta", "nan\ta", 10, "'nan' is no number");
-  expect_refused("-0.7\ta", "-inf\ta", 10, "'-inf' is no number");
-  expect_refused("-0.7\ta", "-0.7.1\ta", 10, "'-0.7.1' is no number");
+  expect_refused("-0.7\ta", "nan\ta", 10, "'nan' is not a number");
+  expect_refused("-0.7\ta", "-inf\ta", 10, "'-inf' is not a number");
+  expect_refused("-0.7\ta", "-0.7.1\ta", 10, "'-0.7.1' is not a number");
   expect_refused("-0.7\ta", "0.7\ta", 10, "log10 of a probability is above 0: '0.7'");
-  expect_refused("-0.4\n", "x\n", 12, "'x' is no number");
+  expect_refused("-0.4\n", "x\n", 12, "'x' is not a number");
   expect_refused("<s> a\t0", "a", 15, "expected log10 p, 2 words and perhaps a weight: '-0.25\ta'");
   expect_refused("<s> a\t0", "<s> a 0 0", 15, "expected log10 p, 2 words and perhaps a weight");
   expect_refused("b </s>", "b c", 17, "'c' is not among the unigrams");
   expect_refused("b </s>", "c </s>", 17, "'c' is not among the unigrams");
   expect_refused("b </s>", "b <s>", 17, "<s> inside an n-gram: it only begins a line");
-  expect_refused("b </s>", "a ü", 17, "this 2-gram is there already, on line 16");
+  expect_refused("b </s>", "a ü", 17, "this 2-gram is already on line 16");
   expect_refused("a ü b", "b ü b", 21, "the first 2 words are not among the 2-grams: '-0.05\tb ü b'");
-  expect_refused("\tb\t", "\ta\t", 11, "'a' is there already");
-  expect_refused("\tb\t", "\t<s>\t", 11, "'<s>' is there already");
-  expect_refused("\tb\t", "\t<eos>\t", 11, "'<eos>' is there already");
+  expect_refused("\tb\t", "\ta\t", 11, "'a' appears twice");
+  expect_refused("\tb\t", "\t<s>\t", 11, "'<s>' appears twice");
+  expect_refused("\tb\t", "\t<eos>\t", 11, "'<eos>' appears twice");
   expect_refused("</s>", "z", 14, "</s> is not among the unigrams");
   expect_input_error([&] { read_arpa(folder_ / "none", {}); }, "cannot be opened");
 }

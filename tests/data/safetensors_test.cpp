@@ -205,7 +205,7 @@ TEST(Safetensors, BadFilesAreOneClearError) {
        file_of("{" + entry("a", "F32", "[1]", "[0,4]") + "," + entry("b", "F32", "[1]", "[0,4]") + "}", four),
        "overlaps"},
       {"gap", file_of("{" + entry("a", "F32", "[1]", "[4,8]") + "}", eight), "leaves a gap"},
-      {"bytes behind", file_of("{" + entry("a", "F32", "[1]", "[0,4]") + "}", eight), "4 bytes behind"},
+      {"bytes after", file_of("{" + entry("a", "F32", "[1]", "[0,4]") + "}", eight), "4 bytes after"},
       {"metadata no object", file_of(R"({"__metadata__":1})", ""), "not an object"},
       {"one digest without the other",
        file_of(R"({"__metadata__":{"header_sha256":")" + std::string(64, 'a') + R"("}})", ""),

@@ -127,8 +127,8 @@ void count_unaligned(int64_t matrices) { state().counts.unaligned += matrices; }
 const Counts& counts() { return state().counts; }
 
 cudaError_t launch(dim3 grid, dim3 block_size, Work thread) {
-  constexpr unsigned most_threads = 1024, most_blocks = 2147483647;
-  if (grid.x == 0 || grid.x > most_blocks || block_size.x == 0 || block_size.x > most_threads)
+  constexpr unsigned max_threads = 1024, max_blocks = 2147483647;
+  if (grid.x == 0 || grid.x > max_blocks || block_size.x == 0 || block_size.x > max_threads)
     return cudaErrorInvalidValue;
   return enqueue([=, thread = std::move(thread)] {
     count_launch();

@@ -31,7 +31,7 @@ TEST(EmulatedGpu, ProductsOfOddWidthsAreOfAlignedRows) {
       recipe.model.hidden = {7, 9};
       recipe.model.embedding = 5;
       recipe.model.variational = true;
-      recipe.model.noise.weight_drop = 0.3;
+      recipe.model.regularization.weight_drop = 0.3;
       recipe.model.experts = experts;
       if (experts > 1) recipe.model.embedding = 8;  // whose vectors, one for each expert, lie side by side
       Training training(recipe, 11, ids, {}, Device::cuda);

@@ -12,11 +12,11 @@
 
 namespace {
 
-thread_local ptrdiff_t held = 0, most_held = 0;
+thread_local ptrdiff_t held = 0, max_held = 0;
 
 void add(std::size_t bytes) {
   held += static_cast<ptrdiff_t>(bytes);
-  most_held = std::max(most_held, held);
+  max_held = std::max(max_held, held);
 }
 void remove(std::size_t bytes) { held -= static_cast<ptrdiff_t>(bytes); }
 
@@ -53,7 +53,7 @@ void operator delete(void* block, std::size_t) noexcept { operator delete(block)
 
 namespace rondo::fuzz {
 
-Allocations::Allocations() : before_(held) { most_held = held; }
-size_t Allocations::peak() const { return static_cast<size_t>(most_held - before_); }
+Allocations::Allocations() : before_(held) { max_held = held; }
+size_t Allocations::peak() const { return static_cast<size_t>(max_held - before_); }
 
 }  // namespace rondo::fuzz

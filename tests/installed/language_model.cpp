@@ -35,9 +35,9 @@ struct Training {
 void train(Training& it, int64_t last_epoch) {
   while (!it.trainer.done() && it.trainer.epoch() <= last_epoch) {
     while (it.trainer.next_batch()) it.trainer.step();
-    it.trainer.metrics();  // throws Diverged, if it has
+    it.trainer.metrics();  // throws Diverged if the loss is not finite
     {
-      const auto average = it.trainer.evaluated_weights();  // in the model, to the end of this scope
+      const auto average = it.trainer.evaluated_weights();  // the model has it until the end of this scope
       if (it.trainer.validated(it.task.evaluate())) save_model("best.safetensors", it.model);
     }
     it.trainer.begin_next_epoch();

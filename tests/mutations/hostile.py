@@ -12,7 +12,7 @@ sys.path.append(str(pathlib.Path(__file__).parent.parent))
 from tiny_run import Workshop, one_line, outcome_of  # noqa: E402
 
 MOST_CPU_SECONDS, MOST_MEGABYTES = 1, 100
-MOST_SECONDS = 20  # a hang, on however busy a machine
+MAX_SECONDS = 20  # a hang, on however busy a machine
 FILES = ("config.toml", "vocab.txt", "model.safetensors", "state.safetensors", "log.jsonl", "evaluations.jsonl")
 READ_BY_ALL = ("config.toml", "vocab.txt", "model.safetensors")
 
@@ -40,7 +40,7 @@ REPLACEMENTS = {
 class Hostile:
     def __init__(self, shop):
         self.shop, self.failures, self.cases = shop, [], 0
-        self.most_seconds = self.most_megabytes = 0
+        self.max_seconds = self.max_megabytes = 0
         self.base, self.run = shop.path / "base", shop.path / "run"
         shop.must(*shop.train(self.base))
         self.commands = {
@@ -50,10 +50,10 @@ class Hostile:
         }
 
     def judge(self, what, command, matters):
-        result = self.shop.lm(*self.commands[command], most_seconds=MOST_SECONDS)
+        result = self.shop.lm(*self.commands[command], max_seconds=MAX_SECONDS)
         self.cases += 1
-        self.most_seconds = max(self.most_seconds, result.seconds)
-        self.most_megabytes = max(self.most_megabytes, result.megabytes)
+        self.max_seconds = max(self.max_seconds, result.seconds)
+        self.max_megabytes = max(self.max_megabytes, result.megabytes)
         refused = result.status == 2 and one_line(result.err)
         if not refused and (matters or result.status != 0):
             self.failures.append(f"{command}, {what}: status {result.status}: {result.err[-300:].strip()}")
@@ -111,7 +111,7 @@ def main():
         trial.replaced_files()
         trial.huge_model()
         trial.links_are_not_followed()
-    print(f"{trial.cases} hostile folders, at most {trial.most_seconds:.2f} s and {trial.most_megabytes:.0f} MB;",
+    print(f"{trial.cases} hostile folders, at most {trial.max_seconds:.2f} s and {trial.max_megabytes:.0f} MB;",
           f"{len(trial.failures)} failures")
     for failure in trial.failures:
         print("FAILED:", failure)

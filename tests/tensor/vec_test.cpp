@@ -22,7 +22,7 @@ struct Case {
   const char* name;
   Vec (*function)(Vec);
   double (*exact)(double);
-  double most_ulp;      // as documented
+  double max_ulp;       // as documented
   double smallest = 0;  // results below it may become 0
 };
 void PrintTo(const Case& it, std::ostream* out) { *out << it.name; }
@@ -83,7 +83,7 @@ TEST_P(VecFunction, ErrorIsAtMostWhatIsDocumented) {
     x.push_back(static_cast<float>(i) * 2.6e-4f);
     if (static_cast<int>(x.size()) == Vec::size) visit(x), x.clear();
   }
-  EXPECT_LE(largest, it.most_ulp) << it.name << " at " << worst;
+  EXPECT_LE(largest, it.max_ulp) << it.name << " at " << worst;
   RecordProperty("ulp", std::to_string(largest));
 }
 
@@ -97,7 +97,7 @@ TEST_P(VecFunction, EdgesAreThoseOfTheCLibrary) {
     if (std::abs(exact) < it.smallest) {
       EXPECT_LT(std::abs(y), it.smallest) << it.name << "(" << x << ")";
     } else {
-      EXPECT_LE(ulp_error(y, exact), it.most_ulp) << it.name << "(" << x << ") = " << y << ", not " << exact;
+      EXPECT_LE(ulp_error(y, exact), it.max_ulp) << it.name << "(" << x << ") = " << y << ", not " << exact;
     }
   }
 }

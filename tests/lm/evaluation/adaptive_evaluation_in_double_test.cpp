@@ -32,7 +32,7 @@ LanguageModelOptions options_of(const Case& it) {
   options.hidden = {4};
   options.dropout = 0.5;
   options.variational = true;
-  options.noise = {.dropout = 0.4};
+  options.regularization = {.dropout = 0.4};
   options.embedding_range = 1;
   it.change(options);
   return options;
@@ -44,7 +44,7 @@ void mixture(LanguageModelOptions& options) {
   options.experts = 3;
   options.latent_dropout = 0.3;
   options.embedding_dropout = 0.2;
-  options.noise = {.weight_drop = 0.5};
+  options.regularization = {.weight_drop = 0.5};
 }
 
 const std::vector<Case> cases = {

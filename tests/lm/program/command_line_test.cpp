@@ -133,7 +133,7 @@ TEST(CommandLine, UsageErrors) {
   expect_contains(usage_error({"train", "--recipe", "demo", "--data", "x", "--set", "layers"}), "key=value");
   expect_contains(usage_error({"train", "--set"}), "--set");
   expect_contains(usage_error({"eval"}), "no run given");
-  expect_contains(usage_error({"eval", "a", "b"}), "'b' is one word too many");
+  expect_contains(usage_error({"eval", "a", "b"}), "unexpected argument 'b'");
   expect_contains(usage_error({"eval", "a", "--split", "tset"}), "tset");
   expect_contains(usage_error({"eval", "a", "--split", "test", "--text", "f"}), "excludes");
   expect_contains(usage_error({"eval", "a", "--streams", "0"}), "'0': expected an integer, 1 to 1000000");

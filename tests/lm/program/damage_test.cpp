@@ -84,7 +84,7 @@ class DamageTest : public testing::Test {
     const Result result = program.end(hangs ? SIGKILL : 0);
     expect_refused(result, part);
     EXPECT_LT(result.processor_seconds, 5);
-    EXPECT_LT(result.most_kibibytes, 100 * 1024);
+    EXPECT_LT(result.max_kibibytes, 100 * 1024);
   }
   static void expect_refused_by_all(const fs::path& run, const std::string& part) {
     for (const std::vector<std::string>& words :
@@ -159,7 +159,7 @@ TEST_F(DamageTest, OfTheBestModelIsFoundBeforeARunGoesOn) {
   const std::string state = bytes_of_file(run / "state.safetensors"), log = bytes_of_file(run / "log.jsonl");
   flip_bit(model, 8 * fs::file_size(model) - 1);
   expect_refused_at_once(data->resume("copy", {"--epochs", "3"}), "model.safetensors: damaged: its values");
-  expect_refused_at_once(data->resume("copy", {"--epochs", "3"}), "bring back a copy, or train a new run");
+  expect_refused_at_once(data->resume("copy", {"--epochs", "3"}), "restore a copy, or train a new run");
   fs::remove(model);
   expect_refused_at_once(data->resume("copy", {"--epochs", "3"}), "model.safetensors: missing");
   EXPECT_TRUE(bytes_of_file(run / "state.safetensors") == state);

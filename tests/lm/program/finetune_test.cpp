@@ -70,7 +70,7 @@ TEST(Finetune, BeginsWithTheBestModelAndIsBetterOrTheSame) {
   for (const char* setting : {"model.dropout=0.1", "model.weight_drop=0.1", "model.zoneout=0.1"})
     words.insert(words.end(), {"--set", setting});
   output_of_lm(finetune(data, "better", "again", words));
-  EXPECT_EQ(read_config(open_run_folder(data / "again")).recipe.model.noise.zoneout, 0.1);
+  EXPECT_EQ(read_config(open_run_folder(data / "again")).recipe.model.regularization.zoneout, 0.1);
   EXPECT_LE(valid_nats(data, "again"), better);
 }
 

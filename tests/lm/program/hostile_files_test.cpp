@@ -114,7 +114,7 @@ TEST_F(HostileFilesTest, APipeInThePlaceOfTheText) {
   fs::copy(*data / "data", folder);
   fs::remove(folder / "valid.txt");
   ASSERT_EQ(mkfifo((folder / "valid.txt").c_str(), 0600), 0);
-  const Program::Surroundings no_waiting{.most_seconds = 60};
+  const Program::Surroundings no_waiting{.max_seconds = 60};
   std::vector<std::string> words = data->train("never", {"--epochs", "1"});
   words[4] = folder;
   expect_refused(run_lm(words, no_waiting), "valid.txt: a pipe, where a file is expected");
@@ -136,7 +136,7 @@ TEST_F(HostileFilesTest, NoMoreFilesToOpenAreNoFaultOfTheInput) {
   GTEST_SKIP() << "the sanitizer opens files of its own";
 #endif
   copy();
-  expect_refused(run_lm(data->resume("copy"), {.most_open_files = 2}), "Too many open files", 1);
+  expect_refused(run_lm(data->resume("copy"), {.max_open_files = 2}), "Too many open files", 1);
 }
 
 TEST_F(HostileFilesTest, ALinkToItself) {

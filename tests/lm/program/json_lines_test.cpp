@@ -41,7 +41,7 @@ TEST(JsonLines, SaysWhichLineIsNone) {
   const auto refusal = [](const std::string& line) {
     const std::string text = error_of([&] { numbers_of("{\"n\": 1}\n" + line + "\n"); });
     expect_contains(text, "a.jsonl:2: not a line that a test writes");
-    expect_contains(text, "; take it out");
+    expect_contains(text, "; remove it");
     return text;
   };
   for (const char* line : {"", "5", "{", "{\"m\": 1}", "{\"n\": 13}", "{\"n\": 1e999}", "\xff"})
@@ -53,7 +53,7 @@ TEST(JsonLines, SaysWhichLineIsNone) {
   for (const char* open : {"[", "{\"n\":"}) {
     std::string deep;
     for (int i = 0; i < 1'000'000; ++i) deep += open;
-    expect_contains(refusal(deep), "(nested too deep)");
+    expect_contains(refusal(deep), "(nested too deeply)");
   }
 }
 

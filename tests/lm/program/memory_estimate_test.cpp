@@ -99,7 +99,7 @@ TEST(MemoryEstimate, OfLinesCountsThePadding) {
     const auto measured = static_cast<double>(memory_statistics(Device::cpu).peak_bytes - before);
     const Batches batches(recipe.task.batches, ids, line_end);
     const ChunkSizeOfStreams size_of = [&](int64_t streams) {
-      return batches.most(streams, !leaves_out_padding(training.model.options(), Device::cpu));
+      return batches.max_size(streams, !leaves_out_padding(training.model.options(), Device::cpu));
     };
     const int64_t estimated = training_bytes(recipe, training.model, size_of);
     EXPECT_GT(measured / static_cast<double>(estimated), 0.75) << dropout << ": " << measured;

@@ -7,7 +7,7 @@ namespace {
 constexpr rlim_t mebibyte = 1 << 20;
 
 TEST(MemoryLimit, TooLittleToBegin) {
-  expect_refused(run_lm({"--version"}, {.most_addresses = 120 * mebibyte, .most_seconds = 60}),
+  expect_refused(run_lm({"--version"}, {.max_addresses = 120 * mebibyte, .max_seconds = 60}),
                  "the limit on memory (ulimit -v) leaves", 1);
 }
 
@@ -18,7 +18,7 @@ TEST(MemoryLimit, ATrainingIsRefusedOrEnds) {
     std::vector<std::string> words = data.train(fmt::format("run-{}", most));
     words.back() = "2";  // threads
     words.insert(words.end(), {"--epochs", "1"});
-    const Result result = run_lm(words, {.most_addresses = most * mebibyte, .most_seconds = 60});
+    const Result result = run_lm(words, {.max_addresses = most * mebibyte, .max_seconds = 60});
     ended = result.status == 0;
     if (ended) break;
     expect_refused(result, "", result.status == 2 ? 2 : 1);
@@ -32,7 +32,7 @@ TEST(MemoryLimit, AModelInUse) {
   const SmallData data;
   data.trained("run", {"--epochs", "1"});
   expect_refused(run_lm({"eval", data.path("run"), "--threads", "4"},
-                        {.most_addresses = 400 * mebibyte, .most_seconds = 60}),
+                        {.max_addresses = 400 * mebibyte, .max_seconds = 60}),
                  "or use fewer threads", 1);
 }
 

@@ -115,8 +115,8 @@ TEST(LmNgram, Refusals) {
     expect_refused(run_lm({"ngram", "--data", folder, "--out", out}), "--out " + out + ": " + why);
   };
   out_refused(data.path("no/folder.arpa"), "there is no such folder");
-  out_refused("/dev/full", "no file, but a folder or a device");
-  out_refused(folder, "no file, but a folder or a device");
+  out_refused("/dev/full", "a folder or a device, not a file");
+  out_refused(folder, "a folder or a device, not a file");
   std::filesystem::create_symlink(data / "data/train.txt", data / "link");
   out_refused(data.path("link"), "is read by this command");
   expect_refused(run_lm({"ngram", "--data", folder, "--ordre", "2"}),

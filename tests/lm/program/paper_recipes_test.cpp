@@ -32,7 +32,7 @@ void expect_printed(const std::vector<std::string>& names, const std::vector<Row
 TEST(PaperRecipes, Zaremba) {
   expect_printed({"zaremba-small", "zaremba-medium", "zaremba-large"},
                  {{"data.unit", "words", "4.1"},
-                  {"data.batching", "streams", "4.1, the state goes on"},
+                  {"data.batching", "streams", "4.1, the state is carried on"},
                   {"model.cell", "lstm", "3.1"},
                   {"model.layers", "2", "4.1"},
                   {"train.batch", "20", "4.1"},

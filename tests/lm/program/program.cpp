@@ -54,17 +54,17 @@ Program::Program(const std::vector<std::string>& words, const Surroundings& arou
   dup2(open(in.c_str(), O_RDONLY), 0);
   dup2(open(out.c_str(), O_WRONLY | O_CREAT, 0666), 1);
   dup2(open(err.c_str(), O_WRONLY | O_CREAT, 0666), 2);
-  if (around.most_bytes_a_file) std::signal(SIGXFSZ, SIG_IGN);  // so that write() fails
+  if (around.max_file_bytes) std::signal(SIGXFSZ, SIG_IGN);  // so that write() fails
   const auto limit = [](auto resource, std::optional<rlim_t> most) {
     if (!most) return;
     const rlimit limits{*most, *most};
     setrlimit(resource, &limits);
   };
-  limit(RLIMIT_AS, around.most_addresses);
-  if (around.most_open_files) limit(RLIMIT_NOFILE, dup(0) + *around.most_open_files);
+  limit(RLIMIT_AS, around.max_addresses);
+  if (around.max_open_files) limit(RLIMIT_NOFILE, dup(0) + *around.max_open_files);
   if (around.ignores_broken_pipes) std::signal(SIGPIPE, SIG_IGN);
-  limit(RLIMIT_FSIZE, around.most_bytes_a_file);
-  alarm(around.most_seconds);  // kills it
+  limit(RLIMIT_FSIZE, around.max_file_bytes);
+  alarm(around.max_seconds);  // kills it
   execv(RONDO_PROGRAM, const_cast<char**>(arguments.data()));
   _exit(127);
 }

@@ -25,19 +25,19 @@ struct Result {
   int status = -1;  // of exit; 128 + the signal if one ended the program
   std::string out, err;
   double processor_seconds = 0;
-  long most_kibibytes = 0;  // of memory at once; 0 under the address sanitizer, which takes some of its own
+  long max_kibibytes = 0;  // of memory at once; 0 under the address sanitizer, which takes some of its own
 };
 
 class Program {
  public:
   struct Surroundings {
-    std::string input{};                        // on stdin
-    std::string stdout_file{};                  // instead of Result::out
-    std::optional<rlim_t> most_bytes_a_file{};  // as on a disk that is full
-    std::optional<rlim_t> most_addresses{};     // in bytes, as by ulimit -v
-    std::optional<rlim_t> most_open_files{};    // of its own
-    bool ignores_broken_pipes = false;          // as after trap '' PIPE
-    unsigned most_seconds = 0;                  // where it might never end; 0: any
+    std::string input{};                     // on stdin
+    std::string stdout_file{};               // instead of Result::out
+    std::optional<rlim_t> max_file_bytes{};  // as on a disk that is full
+    std::optional<rlim_t> max_addresses{};   // in bytes, as by ulimit -v
+    std::optional<rlim_t> max_open_files{};  // of its own
+    bool ignores_broken_pipes = false;       // as after trap '' PIPE
+    unsigned max_seconds = 0;                // where it might never end; 0: any
   };
 
   /// Starts `lm` with these words.

@@ -303,12 +303,12 @@ TEST(Recipes, SettingsReachTheModel) {
   EXPECT_EQ(options.hidden_dropout, 0);
   EXPECT_EQ(options.output_dropout, std::nullopt);
   EXPECT_EQ(options.embedding_dropout, 0.35);
-  EXPECT_EQ(options.noise.weight_drop, 0.45);
+  EXPECT_EQ(options.regularization.weight_drop, 0.45);
   EXPECT_EQ(options.experts, 3);
   EXPECT_EQ(options.latent_dropout, 0.55);
-  EXPECT_EQ(options.noise.dropout, 0.1);
-  EXPECT_EQ(options.noise.zoneout, 0.2);
-  EXPECT_EQ(options.noise.zoneout_memory, 0.3);
+  EXPECT_EQ(options.regularization.dropout, 0.1);
+  EXPECT_EQ(options.regularization.zoneout, 0.2);
+  EXPECT_EQ(options.regularization.zoneout_memory, 0.3);
   EXPECT_EQ(options.output_layers, (std::vector<int64_t>{7, 8}));
   EXPECT_EQ(options.output_activation, OutputActivation::identity);
   EXPECT_EQ(options.max_time_steps, 9);

@@ -106,7 +106,7 @@ TEST(Resume, StartsAnewWithoutAState) {
     const std::string bytes = bytes_of_file(data / "run" / file);
     fs::remove(data / "run" / file);
     expect_refused(run_lm(data.resume("run")),
-                   "state.safetensors: missing, so that this run cannot go on: bring it back, or start a new "
+                   "state.safetensors: missing, so this run cannot be resumed: restore it, or start a new "
                    "run with another --out");
     write_bytes(data / "run" / file, bytes);
   }
@@ -240,7 +240,7 @@ TEST(Resume, SignalsWhileTheTestTextIsScored) {
   ASSERT_TRUE(program.wait_until([&] { return log().find("\"valid\"") != std::string::npos; }));
   const Result result = program.end(SIGINT);
   EXPECT_EQ(result.status, 128 + SIGINT);
-  expect_contains(result.out, "to go on: lm train --out");
+  expect_contains(result.out, "to resume: lm train --out");
   EXPECT_EQ(log().find("\"test\""), std::string::npos);
   const std::string model = data.model_digest("run");
   expect_contains(output_of_lm(data.resume("run")), "best model test");
@@ -323,7 +323,7 @@ TEST(Resume, FullDisk) {
   data.trained("run", {"--epochs", "1"});
   const std::string state = bytes_of_file(data / "run/state.safetensors"), model = data.model_digest("run");
   const Result result =
-      run_lm(data.resume("run", {"--epochs", "2"}), {.most_bytes_a_file = state.size() - 1000});
+      run_lm(data.resume("run", {"--epochs", "2"}), {.max_file_bytes = state.size() - 1000});
   EXPECT_EQ(result.status, 1);
   expect_contains(result.err, "cannot write");
   EXPECT_TRUE(bytes_of_file(data / "run/state.safetensors") == state);

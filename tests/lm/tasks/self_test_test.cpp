@@ -19,9 +19,9 @@ LanguageModelOptions small_options(const std::string& cell) {
   options.dropout = 0.5;
   options.embedding_dropout = 0.5;
   options.variational = true;
-  options.noise = {.dropout = 0.3, .zoneout = 0.2};
-  if (traits_of(cell).recurrent_weights) options.noise.weight_drop = 0.5;
-  if (!traits_of(cell).reads_h) options.noise.dropout = 0;
+  options.regularization = {.dropout = 0.3, .zoneout = 0.2};
+  if (traits_of(cell).recurrent_weights) options.regularization.weight_drop = 0.5;
+  if (!traits_of(cell).reads_h) options.regularization.dropout = 0;
   return options;
 }
 
@@ -77,7 +77,7 @@ TEST(SelfTest, NamesATensorThatNobodyUses) {
   static const bool known = (add_cell<Forgetful>("forgetful"), true);
   ASSERT_TRUE(known);
   LanguageModelOptions options = small_options("forgetful");
-  options.noise = {};
+  options.regularization = {};
   LanguageModel model(options, 50);
   const std::string text = error_of<Error>([&] { check_gradients_reach_all(model); });
   EXPECT_EQ(text.substr(0, text.find(':')), "no gradient reaches rnn.weight_hh_l0, rnn.weight_hh_l1");

@@ -30,7 +30,7 @@ Recipe recipe_of(const std::string& cell) {
 }
 Recipe awd_recipe() {
   Recipe recipe = recipe_of("mlstm");
-  recipe.model.noise.weight_drop = 0.3;
+  recipe.model.regularization.weight_drop = 0.3;
   recipe.model.experts = 3;
   recipe.model.latent_dropout = 0.2;
   recipe.trainer.optimizer.kind = OptimizerKind::sgd;

@@ -83,7 +83,7 @@ void expect_same_updates_without_padding(const std::string& cell, int64_t batch,
   pieces.task.micro_batch = micro_batch;
   pieces.trainer.optimizer.kind = OptimizerKind::sgd;
   Recipe padded = pieces;
-  padded.model.noise.dropout = 1e-12;
+  padded.model.regularization.dropout = 1e-12;
   Training a(pieces, 11, ids, 0), b(padded, 11, ids, 0);
   while (a.trainer.next_batch() && b.trainer.next_batch()) {
     const StepMetrics in_pieces = update(a), whole = update(b);
@@ -111,8 +111,8 @@ Recipe rich_recipe(Batching batching) {
   recipe.model.major_ratio = {0.5, 0.7};
   recipe.model.minor_input = MinorInput::previous_layer;
   recipe.model.variational = true;
-  recipe.model.noise.dropout = 0.2;
-  recipe.model.noise.zoneout = 0.3;
+  recipe.model.regularization.dropout = 0.2;
+  recipe.model.regularization.zoneout = 0.3;
   return recipe;
 }
 

@@ -51,26 +51,26 @@ const std::vector<Condition> structures = {
      .minor = 3,
      .minor_input = MinorInput::previous_layer,
      .lengths = {4, 0, T}},
-    {.name = "variational_mask", .noise = {.dropout = 0.4}, .training = true},
+    {.name = "variational_mask", .regularization = {.dropout = 0.4}, .training = true},
     {.name = "variational_mask_lengths",
      .bidirectional = true,
      .lengths = {2, T, 3},
-     .noise = {.dropout = 0.4},
+     .regularization = {.dropout = 0.4},
      .training = true},
-    {.name = "masks_in_evaluation", .noise = {.dropout = 0.4}},
-    {.name = "zoneout", .noise = {.zoneout = 0.3, .zoneout_memory = 0.5}, .training = true},
+    {.name = "masks_in_evaluation", .regularization = {.dropout = 0.4}},
+    {.name = "zoneout", .regularization = {.zoneout = 0.3, .zoneout_memory = 0.5}, .training = true},
     {.name = "zoneout_lengths",
      .lengths = {4, 1, 2},
-     .noise = {.zoneout = 0.3, .zoneout_memory = 0.5},
+     .regularization = {.zoneout = 0.3, .zoneout_memory = 0.5},
      .training = true},
-    {.name = "zoneout_in_evaluation", .noise = {.zoneout = 0.3, .zoneout_memory = 0.5}},
-    {.name = "weight_drop", .noise = {.weight_drop = 0.5}, .training = true},
+    {.name = "zoneout_in_evaluation", .regularization = {.zoneout = 0.3, .zoneout_memory = 0.5}},
+    {.name = "weight_drop", .regularization = {.weight_drop = 0.5}, .training = true},
     {.name = "weight_drop_bidirectional",
      .bidirectional = true,
      .minor = 2,
-     .noise = {.dropout = 0.4, .weight_drop = 0.3},
+     .regularization = {.dropout = 0.4, .weight_drop = 0.3},
      .training = true},
-    {.name = "weight_drop_in_evaluation", .noise = {.weight_drop = 0.5}},
+    {.name = "weight_drop_in_evaluation", .regularization = {.weight_drop = 0.5}},
 };
 
 std::vector<Condition> all_conditions() {
@@ -138,7 +138,7 @@ std::vector<bool> alive(const std::string& module, uint32_t draw, double probabi
 
 /// Weight drop on the recurrent weights of a cell, which are drawn in the order in which they were made.
 void drop_weights(const StackModel& model, const Cell& cell, PlainLayer& layer, const std::string& suffix) {
-  const double probability = model.condition.noise.weight_drop;
+  const double probability = model.condition.regularization.weight_drop;
   if (probability == 0) return;
   RandomKey key{StackModel::seed, hash_of("rnn.weight_drop" + suffix + "."), 0, StackModel::update};
   for (const Recurrent* recurrent : cell.recurrent_weights()) {
@@ -154,7 +154,7 @@ void drop_weights(const StackModel& model, const Cell& cell, PlainLayer& layer, 
 std::vector<Vector> plain_layer(const StackModel& model, const PlainCell& cell, const PlainLayer& layer,
                                 const std::string& suffix, const std::vector<Vector>& x, PlainState& state,
                                 int64_t b) {
-  const RecurrentRegularization& noise = model.condition.noise;
+  const RecurrentRegularization& regularization = model.condition.regularization;
   const auto zoned_out = [&](const Vector& next, const Vector& old, const std::string& name,
                              double probability, uint32_t t) {
     if (probability == 0) return next;
@@ -170,15 +170,17 @@ std::vector<Vector> plain_layer(const StackModel& model, const PlainCell& cell, 
   std::vector<Vector> outputs;
   for (size_t t = 0; t < x.size(); ++t) {
     Vector seen = state.h;
-    if (model.condition.training && noise.dropout > 0) {
+    if (model.condition.training && regularization.dropout > 0) {
       const std::vector<bool> kept =
-          alive("rnn.state_dropout" + suffix + ".", 0, noise.dropout, std::ssize(seen), b);
-      for (size_t j = 0; j < seen.size(); ++j) seen[j] = kept[j] ? seen[j] / (1 - noise.dropout) : 0.0;
+          alive("rnn.state_dropout" + suffix + ".", 0, regularization.dropout, std::ssize(seen), b);
+      for (size_t j = 0; j < seen.size(); ++j)
+        seen[j] = kept[j] ? seen[j] / (1 - regularization.dropout) : 0.0;
     }
     PlainState next = cell(layer, x[t], {seen, state.c, state.others}, state.h);
-    next.h = zoned_out(next.h, state.h, "zoneout", noise.zoneout, static_cast<uint32_t>(t));
+    next.h = zoned_out(next.h, state.h, "zoneout", regularization.zoneout, static_cast<uint32_t>(t));
     if (!next.c.empty())
-      next.c = zoned_out(next.c, state.c, "zoneout_memory", noise.zoneout_memory, static_cast<uint32_t>(t));
+      next.c = zoned_out(next.c, state.c, "zoneout_memory", regularization.zoneout_memory,
+                         static_cast<uint32_t>(t));
     state = next;
     outputs.push_back(state.h);
   }
@@ -403,7 +405,7 @@ TEST(RecurrentStack, HasRightGradientsWithStatisticsOfTheBatch) {
              {.name = "lengths", .lengths = {3, T, T}},
              {.name = "bidirectional", .bidirectional = true, .lengths = {T, T, 2}},
              {.name = "minor", .minor = 2, .zero_state = true, .lengths = {4, 0, 4}},
-             {.name = "masks", .lengths = {T, 1, T}, .noise = {0.4, 0.3, 0.5}, .training = true}}) {
+             {.name = "masks", .lengths = {T, 1, T}, .regularization = {0.4, 0.3, 0.5}, .training = true}}) {
       SCOPED_TRACE(cell + " " + condition.name);
       StackModel model(cell, condition);
       model.set_statistics_rate(0.05);
@@ -467,7 +469,7 @@ TEST(RecurrentStack, ReadsNothingInThePaddingThoughStatisticsLookAcrossRows) {
 }
 
 TEST(WeightDrop, ZeroesAboutHalfOfEachRecurrentWeightAndDoublesTheRest) {
-  StackModel model("mlstm", {.name = "", .noise = {.weight_drop = 0.5}, .training = true});
+  StackModel model("mlstm", {.name = "", .regularization = {.weight_drop = 0.5}, .training = true});
   Cell& cell = *model.stack.cells()[0];
   const auto in_force = [&](uint64_t update, BatchSlice slice) {
     model.begin_update({.seed = 1, .update = update, .slice = slice});
@@ -499,7 +501,7 @@ TEST(WeightDrop, ZeroesAboutHalfOfEachRecurrentWeightAndDoublesTheRest) {
 }
 
 TEST(WeightDrop, LeavesWhatItDropsWithoutGradient) {
-  StackModel model("lstm", {.name = "", .noise = {.weight_drop = 0.5}, .training = true});
+  StackModel model("lstm", {.name = "", .regularization = {.weight_drop = 0.5}, .training = true});
   fill(model.gradients(), 0);
   loss_of(model.run()).backward();
   const auto& U = *model.stack.cells()[0]->recurrent_weights()[0];

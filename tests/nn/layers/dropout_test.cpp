@@ -45,7 +45,7 @@ TEST(Dropout, MicroBatchesGiveTheWholeBatchsGradient) {
   LanguageModelOptions options = small();
   options.dropout = 0.5;
   options.embedding_dropout = 0.3;
-  options.noise.weight_drop = 0.4;
+  options.regularization.weight_drop = 0.4;
   options.experts = 2;
   options.latent_dropout = 0.2;
   const std::vector<int32_t> ids = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0, 1},

@@ -39,7 +39,7 @@ TEST_P(LanguageModelGradient, OfTheLoss) {
   check([](LanguageModelOptions& options) {
     options.major_ratio = {0.5, 0.7};
     options.variational = true;
-    options.noise = {.dropout = traits_of(options.cell).reads_h ? 0.3 : 0, .zoneout = 0.2};
+    options.regularization = {.dropout = traits_of(options.cell).reads_h ? 0.3 : 0, .zoneout = 0.2};
   });
   check([](LanguageModelOptions& options) { options.output_layers = {5, 3}, options.tied = true; });
 }
@@ -53,7 +53,7 @@ TEST(MixtureOfSoftmaxes, HasRightGradientsAndThoseOfItsDistribution) {
     options.experts = 3;
     options.latent_dropout = 0.3;
     options.embedding_dropout = 0.2;
-    options.noise.weight_drop = 0.3;
+    options.regularization.weight_drop = 0.3;
     options.tied = tied;
     LanguageModel model(options, 7, 11);
     model.set_training(true);

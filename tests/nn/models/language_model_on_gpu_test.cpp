@@ -128,10 +128,10 @@ TEST_P(LanguageModelOnGpu, WithEveryRegularization) {
   it.embedding_dropout = 0.2;
   it.variational = true;
   const CellTraits cell = traits_of(GetParam());
-  it.noise = {.dropout = cell.reads_h ? 0.2 : 0,
-              .zoneout = 0.2,
-              .zoneout_memory = cell.cell_state ? 0.3 : 0,
-              .weight_drop = weight_drop()};
+  it.regularization = {.dropout = cell.reads_h ? 0.2 : 0,
+                       .zoneout = 0.2,
+                       .zoneout_memory = cell.cell_state ? 0.3 : 0,
+                       .weight_drop = weight_drop()};
   it.experts = 3;
   it.tied = true;
   Twins twins(it);
@@ -147,7 +147,7 @@ TEST_P(LanguageModelOnGpu, WithMinorCells) {
     it.major_ratio = {0.7, 0.6};
     it.minor_input = reads;
     it.dropout = 0.3;
-    it.noise.weight_drop = weight_drop();
+    it.regularization.weight_drop = weight_drop();
     Twins twins(it);
     twins.train(1);
     twins.evaluate();

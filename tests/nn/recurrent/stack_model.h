@@ -29,7 +29,7 @@ struct Condition {
   MinorInput minor_input = MinorInput::embedding;
   bool zero_state = false;
   Lengths lengths{};
-  RecurrentRegularization noise{};
+  RecurrentRegularization regularization{};
   bool training = false;
 };
 
@@ -60,7 +60,7 @@ struct StackModel : Module {
                 .layers = {layer(how, how.input, H), layer(how, width(how, H), H - 1)},
                 .minor_input = how.minor_input,
                 .bidirectional = how.bidirectional,
-                .noise = how.noise},
+                .regularization = how.regularization},
         stack(*this, "rnn", options),
         x(*this, "x", {T, B, how.input}, uniform_values(1)) {
     int64_t number = 0;

@@ -18,7 +18,7 @@ struct Stack : Module {
                           LayerOptions(pytorch_cell(bidirectional ? 2 * H : H, H))},
                .bidirectional = bidirectional,
                .dropout = 0.3,
-               .noise = {.dropout = 0.2, .zoneout = 0.3}}),
+               .regularization = {.dropout = 0.2, .zoneout = 0.3}}),
         x(*this, "x", {T, B, I}, uniform_values(1)) {
     finalize(3, nullptr, device);
     set_training(true);

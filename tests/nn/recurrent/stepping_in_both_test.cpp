@@ -100,7 +100,7 @@ TEST_P(Stepping, DrawsTheSameMasks) {
   StackOptions options = two_layers();
   options.dropout = 0.4;
   options.variational = true;
-  options.noise = {.dropout = 0.3, .zoneout = 0.2, .zoneout_memory = 0.3, .weight_drop = 0.4};
+  options.regularization = {.dropout = 0.3, .zoneout = 0.2, .zoneout_memory = 0.3, .weight_drop = 0.4};
   expect_same(options, {});
   expect_same(options, {4, 1, 2});
 }
