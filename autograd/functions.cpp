@@ -25,7 +25,7 @@ Variable embedding(const Variable& table, const Tokens& ids) {
 Variable one_hot(const Tokens& ids, int64_t V, Device device) {
   check_ids("one_hot", *ids, V);
   const Tensor y({std::ssize(*ids), V}, device);
-  kernels(device).one_hot(y.extent(), ids->on(device), y.write_operand());
+  launch(device, y.extent(), OneHot{ids->on(device), y.write_operand()});
   return y;
 }
 
@@ -126,7 +126,7 @@ Variable scale_rows(const Variable& x, const Tensor& factors) {
   check_one_device("scale_rows", x.value(), factors);
   const auto scaled = [](const Tensor& from, const Tensor& by) {
     const Tensor y(from.shape(), from.device());
-    kernels(y.device()).scale_rows(y.extent(), from.read_operand(), by.data(), y.write_operand());
+    launch(y.device(), y.extent(), ScaleRows{from.read_operand(), by.data(), y.write_operand()});
     return y;
   };
   return record("scale_rows", scaled(x.value(), factors), {x},
@@ -155,25 +155,24 @@ Variable mean(const Variable& x) { return sum(x) * (real(1) / static_cast<real>(
 
 Variable softmax(const Variable& x) {
   const Tensor y(x.shape(), x.value().device());
-  kernels(y.device()).softmax(y.extent(), x.value().read_operand(), y.write_operand());
+  launch(y.device(), y.extent(), Softmax{x.value().read_operand(), y.write_operand()});
   return record("softmax", y, {x}, [y = Saved(y)](const std::vector<Tensor>& gradients, const Inputs& in) {
     const Tensor dx(gradients[0].shape(), gradients[0].device());
-    kernels(dx.device())
-        .softmax_backward(dx.extent(), y.get("softmax").read_operand(), gradients[0].read_operand(),
-                          dx.write_operand());
+    launch(dx.device(), dx.extent(),
+           SoftmaxBackward{y.get("softmax").read_operand(), gradients[0].read_operand(), dx.write_operand()});
     in[0].add(dx);
   });
 }
 
 Variable log_softmax(const Variable& x) {
   const Tensor y(x.shape(), x.value().device());
-  kernels(y.device()).log_softmax(y.extent(), x.value().read_operand(), y.write_operand());
+  launch(y.device(), y.extent(), LogSoftmax{x.value().read_operand(), y.write_operand()});
   return record("log_softmax", y, {x},
                 [y = Saved(y)](const std::vector<Tensor>& gradients, const Inputs& in) {
                   const Tensor dx(gradients[0].shape(), gradients[0].device());
-                  kernels(dx.device())
-                      .log_softmax_backward(dx.extent(), y.get("log_softmax").read_operand(),
-                                            gradients[0].read_operand(), dx.write_operand());
+                  launch(dx.device(), dx.extent(),
+                         LogSoftmaxBackward{y.get("log_softmax").read_operand(), gradients[0].read_operand(),
+                                            dx.write_operand()});
                   in[0].add(dx);
                 });
 }
@@ -189,8 +188,9 @@ Variable cross_entropy(const Variable& logits, const Tokens& targets) {
   const Tensor log_sum_exp({N}, device), loss({N}, device);
   {
     const Timed timed("softmax", [] { return std::string("cross_entropy"); });
-    kernels(device).cross_entropy(logits.value().extent(), logits.value().read_operand(), targets->on(device),
-                                  log_sum_exp.mutable_data(), loss.mutable_data());
+    launch(device, logits.value().extent(),
+           LogitsCrossEntropy{logits.value().read_operand(), targets->on(device), log_sum_exp.mutable_data(),
+                              loss.mutable_data()});
   }
   auto backward = [logits = Saved(logits.value()), targets, log_sum_exp, device](
                       const std::vector<Tensor>& gradients, const Inputs& in) {
@@ -198,9 +198,9 @@ Variable cross_entropy(const Variable& logits, const Tokens& targets) {
     const Tensor dx(x.shape(), x.device());
     const Tensor dloss = contiguous(gradients[0]);
     const Timed timed("softmax", [] { return std::string("cross_entropy backward"); });
-    kernels(x.device())
-        .cross_entropy_backward(x.extent(), x.read_operand(), targets->on(device), log_sum_exp.data(),
-                                dloss.data(), dx.write_operand());
+    launch(x.device(), x.extent(),
+           LogitsCrossEntropyBackward{x.read_operand(), targets->on(device), log_sum_exp.data(), dloss.data(),
+                                      dx.write_operand()});
     in[0].add(dx);
   };
   return record("cross_entropy", loss, {logits}, backward);

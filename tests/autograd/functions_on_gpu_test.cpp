@@ -1,8 +1,7 @@
 // Every function on Variables that is not pointwise, on both devices. Of the kernels of tensor/kernels.h
-// these cover scale_rows, moments and moments_backward, softmax and log_softmax with their backward passes,
-// cross_entropy and its backward pass, cross_entropy, mixture, gather_rows and accumulate_rows;
-// tests/tensor/tensors_on_gpu_test.cpp covers fill, copy, accumulate, scale, column_sums and partial_sums,
-// masks_on_gpu_test.cpp there dropout_mask.
+// these cover ScaleRows, GatherRows, AccumulateRows, OneHot, MixtureLoss and CrossEntropyInPlace; Moments,
+// Softmax, LogSoftmax and LogitsCrossEntropy with their backward passes. tests/tensor/tensors_on_gpu_test.cpp
+// covers Fill, Copy, Accumulate, Scale, ColumnSums and PartialSums, masks_on_gpu_test.cpp there DropoutMask.
 #include "autograd/batch_norm.h"
 #include "autograd/cross_entropy.h"
 #include "autograd/linear.h"
