@@ -153,6 +153,19 @@ Variable sum(const Variable& x) {
 
 Variable mean(const Variable& x) { return sum(x) * (real(1) / static_cast<real>(x.value().size())); }
 
+Variable cumulative_sum(const Variable& x) {
+  const auto summed = [](const Tensor& from, bool from_end) {
+    const Tensor y(from.shape(), from.device());
+    launch(y.device(), y.extent(), CumulativeSum{from.read_operand(), y.write_operand(), from_end});
+    return y;
+  };
+  // x[j] is in all sums from y[j] on: dx[j] = dy[j] + ... + dy[last].
+  return record("cumulative_sum", summed(x.value(), false), {x},
+                [summed](const std::vector<Tensor>& gradients, const Inputs& in) {
+                  in[0].add(summed(gradients[0], true));
+                });
+}
+
 Variable softmax(const Variable& x) {
   const Tensor y(x.shape(), x.value().device());
   launch(y.device(), y.extent(), Softmax{x.value().read_operand(), y.write_operand()});
