@@ -21,8 +21,9 @@ ColumnMoments column_moments(const Variable& x, const RowMask& chosen) {
   const Device device = x.value().device();
   const Tensor mean = Tensor::zeros({extent.columns}, device),
                variance = Tensor::zeros({extent.columns}, device);
-  kernels(device).moments(extent, x.value().read_operand(), chosen ? indices->on(device) : nullptr,
-                          mean.mutable_data(), variance.mutable_data());
+  launch(device, extent,
+         Moments{x.value().read_operand(), chosen ? indices->on(device) : nullptr, extent.rows,
+                 mean.mutable_data(), variance.mutable_data()});
   // d mean / dx = 1 / n; d variance / dx = 2 (x - mean) / n, because the mean of x - mean is 0.
   auto backward = [=, x = Saved(x.value()), mean = Saved(mean)](const std::vector<Tensor>& gradients,
                                                                 const Inputs& in) {
@@ -32,9 +33,10 @@ ColumnMoments column_moments(const Variable& x, const RowMask& chosen) {
     const Tensor dmean = given(gradients[0]), dvariance = given(gradients[1]);
     const Sink::Destination to = in[0].destination();
     if (!to.accumulate) fill(to.tensor, 0);
-    kernels(device).moments_backward(
-        extent, x.get("column_moments").read_operand(), chosen ? indices->on(device) : nullptr,
-        mean.get("column_moments").data(), dmean.data(), dvariance.data(), to.tensor.write_operand());
+    launch(device, extent,
+           MomentsBackward{x.get("column_moments").read_operand(), chosen ? indices->on(device) : nullptr,
+                           extent.rows, mean.get("column_moments").data(), dmean.data(), dvariance.data(),
+                           to.tensor.write_operand()});
   };
   const std::vector<Variable> results = record("column_moments", {mean, variance}, {x}, backward);
   return {results[0], results[1]};

@@ -130,17 +130,16 @@ void for_blocks(const char* name, const Tensor& x, const Tensor& weight, const T
 /// logits are replaced by their gradients.
 void score_rows(const Tensor& logits, const int32_t* targets, int64_t rows_a_target, const real* weights,
                 real* losses) {
-  kernels(logits.device())
-      .cross_entropy_in_place(logits.extent(), logits.write_operand(), targets, rows_a_target, weights,
-                              losses);
+  launch(logits.device(), logits.extent(),
+         CrossEntropyInPlace{logits.write_operand(), targets, rows_a_target, weights, losses});
 }
 
 /// From the log prior and the losses -log p_k(target) of the experts: the loss of the mixture, and the
 /// posterior of each expert.
 void mix(const Tensor& log_prior, const Tensor& losses, const Tensor& posteriors, const Tensor& mixed) {
-  kernels(losses.device())
-      .mixture(losses.extent(), log_prior.read_operand(), losses.read_operand(), posteriors.write_operand(),
-               mixed.mutable_data());
+  launch(losses.device(), losses.extent(),
+         MixtureLoss{log_prior.read_operand(), losses.read_operand(), posteriors.write_operand(),
+                     mixed.mutable_data()});
 }
 
 /// The total as a Variable; its inputs are x, weight, bias, and one more, whose gradient is `of_last`.
@@ -188,8 +187,8 @@ CrossEntropy linear_cross_entropy(const Variable& x, const Variable& weight, con
              });
   const Tensor weighted = scored.weights.defined() ? clone(losses) : losses;
   if (scored.weights.defined())
-    kernels(device).scale_rows(losses.extent(), losses.read_operand(), weights.data(),
-                               weighted.write_operand());
+    launch(device, losses.extent(),
+           ScaleRows{losses.read_operand(), weights.data(), weighted.write_operand()});
   if (d.x.defined()) d.x = scored.among_zeros(d.x);
   const Tensor each = scored.among_zeros(losses).reshaped({N});
   return {recorded_total(name, sum_on_device(weighted), {x, weight, bias, row_weights}, std::move(d), each),

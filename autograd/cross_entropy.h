@@ -1,6 +1,6 @@
 // The output layer, one softmax or a mixture of several, and its loss as one operator: logits, softmax, loss
 // and all gradients by blocks of rows that fit into the cache, so that the [N, V] matrix of logits never
-// exists. The slow, obvious definition is linear() with cross_entropy(). Next: tensor/kernels.cc,
+// exists. The slow, obvious definition is linear() with cross_entropy(). Next: tensor/kernels/softmax.h,
 // autograd/sink.h.
 #pragma once
 

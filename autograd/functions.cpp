@@ -25,7 +25,7 @@ Variable embedding(const Variable& table, const Tokens& ids) {
 Variable one_hot(const Tokens& ids, int64_t V, Device device) {
   check_ids("one_hot", *ids, V);
   const Tensor y({std::ssize(*ids), V}, device);
-  kernels(device).one_hot(y.extent(), ids->on(device), y.write_operand());
+  launch(device, y.extent(), OneHot{ids->on(device), y.write_operand()});
   return y;
 }
 
@@ -33,7 +33,7 @@ Variable concat(const std::vector<Variable>& parts) {
   check(!parts.empty(), "[concat] needs at least one part");
   int64_t columns = 0;
   for (const Variable& part : parts) {
-    check(part.value().rows() == parts[0].value().rows(), "[concat] the rows must agree: {} beside {}",
+    check(part.value().rows() == parts[0].value().rows(), "[concat] the rows must agree: {} and {}",
           part.shape(), parts[0].shape());
     columns += part.shape().columns();
   }
@@ -59,8 +59,7 @@ Variable stack(const std::vector<Variable>& parts) {
   const Shape& part_shape = parts[0].shape();
   std::vector<Tensor> values;
   for (const Variable& part : parts) {
-    check(part.shape() == part_shape, "[stack] the shapes must agree: {} behind {}", part.shape(),
-          part_shape);
+    check(part.shape() == part_shape, "[stack] the shapes must agree: {} after {}", part.shape(), part_shape);
     values.push_back(part.value());
   }
   const auto count = static_cast<int64_t>(parts.size());
@@ -126,7 +125,7 @@ Variable scale_rows(const Variable& x, const Tensor& factors) {
   check_one_device("scale_rows", x.value(), factors);
   const auto scaled = [](const Tensor& from, const Tensor& by) {
     const Tensor y(from.shape(), from.device());
-    kernels(y.device()).scale_rows(y.extent(), from.read_operand(), by.data(), y.write_operand());
+    launch(y.device(), y.extent(), ScaleRows{from.read_operand(), by.data(), y.write_operand()});
     return y;
   };
   return record("scale_rows", scaled(x.value(), factors), {x},
@@ -153,27 +152,39 @@ Variable sum(const Variable& x) {
 
 Variable mean(const Variable& x) { return sum(x) * (real(1) / static_cast<real>(x.value().size())); }
 
+Variable cumulative_sum(const Variable& x) {
+  const auto summed = [](const Tensor& from, bool from_end) {
+    const Tensor y(from.shape(), from.device());
+    launch(y.device(), y.extent(), CumulativeSum{from.read_operand(), y.write_operand(), from_end});
+    return y;
+  };
+  // x[j] is in all sums from y[j] on: dx[j] = dy[j] + ... + dy[last].
+  return record("cumulative_sum", summed(x.value(), false), {x},
+                [summed](const std::vector<Tensor>& gradients, const Inputs& in) {
+                  in[0].add(summed(gradients[0], true));
+                });
+}
+
 Variable softmax(const Variable& x) {
   const Tensor y(x.shape(), x.value().device());
-  kernels(y.device()).softmax(y.extent(), x.value().read_operand(), y.write_operand());
+  launch(y.device(), y.extent(), Softmax{x.value().read_operand(), y.write_operand()});
   return record("softmax", y, {x}, [y = Saved(y)](const std::vector<Tensor>& gradients, const Inputs& in) {
     const Tensor dx(gradients[0].shape(), gradients[0].device());
-    kernels(dx.device())
-        .softmax_backward(dx.extent(), y.get("softmax").read_operand(), gradients[0].read_operand(),
-                          dx.write_operand());
+    launch(dx.device(), dx.extent(),
+           SoftmaxBackward{y.get("softmax").read_operand(), gradients[0].read_operand(), dx.write_operand()});
     in[0].add(dx);
   });
 }
 
 Variable log_softmax(const Variable& x) {
   const Tensor y(x.shape(), x.value().device());
-  kernels(y.device()).log_softmax(y.extent(), x.value().read_operand(), y.write_operand());
+  launch(y.device(), y.extent(), LogSoftmax{x.value().read_operand(), y.write_operand()});
   return record("log_softmax", y, {x},
                 [y = Saved(y)](const std::vector<Tensor>& gradients, const Inputs& in) {
                   const Tensor dx(gradients[0].shape(), gradients[0].device());
-                  kernels(dx.device())
-                      .log_softmax_backward(dx.extent(), y.get("log_softmax").read_operand(),
-                                            gradients[0].read_operand(), dx.write_operand());
+                  launch(dx.device(), dx.extent(),
+                         LogSoftmaxBackward{y.get("log_softmax").read_operand(), gradients[0].read_operand(),
+                                            dx.write_operand()});
                   in[0].add(dx);
                 });
 }
@@ -189,8 +200,9 @@ Variable cross_entropy(const Variable& logits, const Tokens& targets) {
   const Tensor log_sum_exp({N}, device), loss({N}, device);
   {
     const Timed timed("softmax", [] { return std::string("cross_entropy"); });
-    kernels(device).cross_entropy(logits.value().extent(), logits.value().read_operand(), targets->on(device),
-                                  log_sum_exp.mutable_data(), loss.mutable_data());
+    launch(device, logits.value().extent(),
+           LogitsCrossEntropy{logits.value().read_operand(), targets->on(device), log_sum_exp.mutable_data(),
+                              loss.mutable_data()});
   }
   auto backward = [logits = Saved(logits.value()), targets, log_sum_exp, device](
                       const std::vector<Tensor>& gradients, const Inputs& in) {
@@ -198,9 +210,9 @@ Variable cross_entropy(const Variable& logits, const Tokens& targets) {
     const Tensor dx(x.shape(), x.device());
     const Tensor dloss = contiguous(gradients[0]);
     const Timed timed("softmax", [] { return std::string("cross_entropy backward"); });
-    kernels(x.device())
-        .cross_entropy_backward(x.extent(), x.read_operand(), targets->on(device), log_sum_exp.data(),
-                                dloss.data(), dx.write_operand());
+    launch(x.device(), x.extent(),
+           LogitsCrossEntropyBackward{x.read_operand(), targets->on(device), log_sum_exp.data(), dloss.data(),
+                                      dx.write_operand()});
     in[0].add(dx);
   };
   return record("cross_entropy", loss, {logits}, backward);

@@ -19,12 +19,12 @@ Variable embedding(const Variable& table, const Tokens& ids);
 /// A constant [count, V] of zeros with a 1 in column id of each row. Throws Error if an id is not in [0, V).
 Variable one_hot(const Tokens& ids, int64_t V, Device device = Device::cpu);
 
-/// The parts side by side, [.., sum of columns]; their rows must agree.
+/// The parts concatenated along the last dimension, [.., sum of columns]; their rows must agree.
 Variable concat(const std::vector<Variable>& parts);
 /// The parts along a new first dimension: [count, ...]; their shapes must agree. A view if they are
 /// consecutive in memory, else a copy.
 Variable stack(const std::vector<Variable>& parts);
-/// Which rows of a batch are valid (no padding), shared with the graph; null: all.
+/// Which rows of a batch are valid (not padding), shared with the graph; null: all.
 using RowMask = std::shared_ptr<const std::vector<bool>>;
 /// Row by row: the row of a where it is chosen, else the row of b, or zeros if b is undefined. Nothing is
 /// multiplied: rows that are not chosen, even NaN, affect neither the value nor a gradient.
@@ -37,6 +37,10 @@ Variable reshape(const Variable& x, Shape shape);
 /// The sum and the mean of all elements, [1].
 Variable sum(const Variable& x);
 Variable mean(const Variable& x);
+
+/// y[.., j] = x[.., 0] + ... + x[.., j]. Of a softmax it is the cumax of Shen et al. 2019 (6), which rises
+/// from 0 to 1.
+Variable cumulative_sum(const Variable& x);
 
 /// Over the last dimension of x.
 Variable softmax(const Variable& x);

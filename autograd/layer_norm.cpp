@@ -11,14 +11,14 @@ namespace rondo {
 Variable normalized_rows(const Variable& x, real epsilon) {
   const Device device = x.value().device();
   const Tensor y(x.shape(), device), scale({x.value().rows()}, device);
-  kernels(device).normalize_rows(y.extent(), x.value().read_operand(), epsilon, y.write_operand(),
-                                 scale.mutable_data());
+  launch(device, y.extent(),
+         NormalizeRows{x.value().read_operand(), epsilon, y.write_operand(), scale.mutable_data()});
   return record("layer_norm", y, {x},
                 [y = Saved(y), scale](const std::vector<Tensor>& gradients, const Inputs& in) {
                   const Tensor dx(gradients[0].shape(), gradients[0].device());
-                  kernels(dx.device())
-                      .normalize_rows_backward(dx.extent(), y.get("layer_norm").read_operand(), scale.data(),
-                                               gradients[0].read_operand(), dx.write_operand());
+                  launch(dx.device(), dx.extent(),
+                         NormalizeRowsBackward{y.get("layer_norm").read_operand(), scale.data(),
+                                               gradients[0].read_operand(), dx.write_operand()});
                   in[0].add(dx);
                 });
 }

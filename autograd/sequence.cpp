@@ -57,7 +57,7 @@ Variable transpose_first_two(const Variable& x) {
     const bool matrix = from.shape().dimensions() == 2;  // treated as [A, B, 1]
     const int64_t A = from.shape()[0], B = from.shape()[1], W = matrix ? 1 : from.columns();
     const Tensor rows = matrix ? contiguous(from).reshaped({A, B, W}) : from, to({B, A, W}, from.device());
-    kernels(to.device()).transpose_first_two(to.extent(), rows.read_operand(), A, to.write_operand());
+    launch(to.device(), to.extent(), TransposeFirstTwo{rows.read_operand(), A, B, to.write_operand()});
     return matrix ? to.reshaped({B, A}) : to;
   };
   return record("transpose_first_two", transposed(x.value()), {x},
@@ -105,15 +105,14 @@ Variable softmax(const Variable& x, const Lengths& lengths) {
   const Tokens counts = tokens({lengths.begin(), lengths.end()});
   const int64_t rows_a_length = std::max<int64_t>(1, x.value().rows() / std::max<int64_t>(1, B));
   const Tensor y(x.shape(), x.value().device());
-  kernels(y.device())
-      .masked_softmax(y.extent(), x.value().read_operand(), counts->on(y.device()), rows_a_length,
-                      y.write_operand());
+  launch(y.device(), y.extent(),
+         MaskedSoftmax{x.value().read_operand(), counts->on(y.device()), rows_a_length, y.write_operand()});
   auto backward = [y = Saved(y), counts, rows_a_length](const std::vector<Tensor>& gradients,
                                                         const Inputs& in) {
     const Tensor dx(gradients[0].shape(), gradients[0].device());
-    kernels(dx.device())
-        .masked_softmax_backward(dx.extent(), y.get("softmax").read_operand(), gradients[0].read_operand(),
-                                 counts->on(dx.device()), rows_a_length, dx.write_operand());
+    launch(dx.device(), dx.extent(),
+           MaskedSoftmaxBackward{y.get("softmax").read_operand(), gradients[0].read_operand(),
+                                 counts->on(dx.device()), rows_a_length, dx.write_operand()});
     in[0].add(dx);
   };
   return record("softmax", y, {x}, backward);

@@ -28,7 +28,7 @@ struct DecideStep {
 
 void decide_step(const real* loss, const real* squares, real most, real guard, const int64_t* slot,
                  StepRecord* records, StepDecision* decision) {
-  launch_rows(1, 1, DecideStep{loss, squares, most, guard, slot, records, decision});
+  launch_rows({1, 1}, DecideStep{loss, squares, most, guard, slot, records, decision});
 }
 
 }  // namespace rondo::BACKEND

@@ -1,18 +1,21 @@
-// Launchers for kernels that are written once for both devices: launch_rows() for work along rows,
+// Runs kernels (tensor/kernel.h) on the device of the current pass: launch_rows() for work along rows,
 // launch_elements() for work element by element, launch_columns() for work down columns. Only .cc files
-// include it. A kernel is a struct of pointers with an HD `operator()`. The order of all sums depends only on
-// the shape, so that a run is repeatable bit for bit. Next: tensor/kernels.cc, tensor/pointwise_kernels.h.
+// include it. The order of all sums depends only on the shape, so that a run is repeatable bit for bit. Next:
+// tensor/kernels.h, tensor/pointwise_kernels.h.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <type_traits>
 
-#include "tensor/backend.h"
-#include "tensor/scalar.h"
+#include "tensor/kernel.h"
+#include "tensor/random.h"
 #ifdef __CUDACC__
 #include "cuda/launch.h"
 #else
 #include "tensor/threads.h"
 #include "tensor/vec.h"
+#include "tensor/words.h"
 #endif
 
 namespace rondo {
@@ -22,16 +25,28 @@ namespace {  // because Lanes is in one: tensor/vec.h
 /// Fewer elements than this do not justify waking a second thread.
 constexpr int64_t parallel_elements = 16384;
 
-HD real* row_of(Operand x, int64_t r) { return x.data + r * x.row_stride; }
+/// Of block `number` of a key's random words, those that lie in [begin, end): to[i - begin] = f(word i).
+template <class F>
+HD void map_words_of_block(real* to, F f, RandomKey key, uint64_t number, uint64_t begin, uint64_t end) {
+  const PhiloxBlock words = key.block(number);
+  for (int i = 0; i < 4; ++i) {
+    const uint64_t at = number * 4 + i;
+    if (begin <= at && at < end) to[at - begin] = f(words.word[i]);
+  }
+}
 
 #ifdef __CUDACC__
 
-using Lanes = Scalar;
-
 /// `columns` consecutive elements, processed by one block of threads.
 struct Row {
+  using Lanes = Scalar;
   int64_t columns;
 
+  /// A row of another length, processed by the same threads.
+  HD Row with_columns(int64_t count) const { return {count}; }
+  /// x for each element.
+  HD static Lanes repeated(real x) { return x; }
+  /// Whether this is the first of the threads that share the row.
   HD static bool first() { return cuda::thread() == 0; }
   /// Whether this is the thread by which map() writes column j.
   HD static bool owns(int64_t j) { return j % cuda::threads() == cuda::thread(); }
@@ -70,6 +85,13 @@ struct Row {
       largest = max(Scalar(from[j]), largest).value;
     return cuda::block_maximum(largest);
   }
+  /// to[j] = f(word first + j of the key's random words).
+  template <class F>
+  HD void map_words(real* to, F f, RandomKey key, uint64_t first) const {
+    const uint64_t end = first + columns;
+    for (uint64_t block = first / 4 + cuda::thread(); block * 4 < end; block += cuda::threads())
+      map_words_of_block(to, f, key, block, first, end);
+  }
 };
 
 template <class Kernel>
@@ -79,18 +101,19 @@ struct OnRow {
   HD void operator()(int64_t r) const { kernel(Row{columns}, r); }
 };
 template <class Kernel>
-void launch_rows(int64_t count, int64_t columns, Kernel kernel) {
-  cuda::launch_blocks(count, OnRow<Kernel>{kernel, columns});
+void launch_rows(Extent extent, Kernel kernel) {
+  cuda::launch_blocks(extent.rows, OnRow<Kernel>{kernel, extent.columns});
 }
 
 #else
 
-using Lanes = Vec;
-
 /// `columns` consecutive elements, processed by one thread, one register at a time.
 struct Row {
+  using Lanes = Vec;  // several elements at once
   int64_t columns;
 
+  Row with_columns(int64_t count) const { return {count}; }
+  HD static Lanes repeated(real x) { return x; }
   static bool first() { return true; }
   static bool owns(int64_t) { return true; }
 
@@ -131,6 +154,23 @@ struct Row {
     for (; j < columns; ++j) result = from[j] >= result ? from[j] : result;
     return result;
   }
+  /// to[j] = f(word first + j of the key's random words).
+  template <class F>
+  void map_words(real* to, F f, RandomKey key, uint64_t first) const {
+    const uint64_t end = first + columns;
+    uint64_t block = first / 4;
+    if (block * 4 < first) map_words_of_block(to, f, key, block++, first, end);
+    for (; (block + Words::size) * 4 <= end; block += Words::size) {
+      const auto number = [&](int i) { return block + static_cast<uint64_t>(i); };
+      const auto words =
+          key.blocks(Words::each([&](int i) { return static_cast<uint32_t>(number(i)); }),
+                     Words::each([&](int i) { return static_cast<uint32_t>(number(i) >> 32); }));
+      real* out = to + (block * 4 - first);
+      for (int i = 0; i < Words::size; ++i)
+        for (int j = 0; j < 4; ++j) out[4 * i + j] = f(words.word[j].lanes[i]);
+    }
+    for (; block * 4 < end; ++block) map_words_of_block(to, f, key, block, first, end);
+  }
 
  private:
   /// The sum over the columns of the registers at(j), and of the last one's elements, at(j, count).
@@ -149,13 +189,16 @@ struct Row {
   }
 };
 
-/// kernel(Row{columns}, r) for every row r < count.
+/// kernel(Row{columns}, r) for every row r.
 template <class Kernel>
-void launch_rows(int64_t count, int64_t columns, Kernel kernel) {
-  parallel_for(count, count * columns >= parallel_elements, [&](int64_t r) { kernel(Row{columns}, r); });
+void launch_rows(Extent extent, Kernel kernel) {
+  parallel_for(extent.rows, extent.rows * extent.columns >= parallel_elements,
+               [&](int64_t r) { kernel(Row{extent.columns}, r); });
 }
 
 #endif
+
+using Lanes = Row::Lanes;  // for pointwise operators
 
 /// Runs a kernel on blocks of columns, block by block, row by row.
 template <class Kernel>
@@ -196,17 +239,34 @@ struct OnColumns {
     kernel(Row{count - begin < width ? count - begin : width}, begin);
   }
 };
-/// kernel(Row{width}, begin) for blocks of columns [begin, begin + width); `work` is the total
-/// number of elements.
+/// kernel(Row{width}, begin) for blocks of columns [begin, begin + width).
 template <class Kernel>
-void launch_columns(int64_t count, [[maybe_unused]] int64_t work, Kernel kernel) {
-  const OnColumns<Kernel> block_kernel{kernel, count};
-  const int64_t blocks = (count + OnColumns<Kernel>::width - 1) / OnColumns<Kernel>::width;
+void launch_columns(Extent extent, Kernel kernel) {
+  const OnColumns<Kernel> block_kernel{kernel, extent.columns};
+  const int64_t blocks = (extent.columns + OnColumns<Kernel>::width - 1) / OnColumns<Kernel>::width;
 #ifdef __CUDACC__
   cuda::launch_blocks(blocks, block_kernel);
 #else
-  parallel_for(blocks, work >= parallel_elements, block_kernel);
+  parallel_for(blocks, extent.rows * extent.columns >= parallel_elements, block_kernel);
 #endif
+}
+
+/// Runs a kernel, given by its address, as its type says.
+template <class Kernel>
+void launch_kernel(const void* address, Extent extent) {
+  static_assert(std::is_trivially_copyable_v<Kernel>, "a kernel is a struct of pointers and numbers");
+  const Kernel& kernel = *static_cast<const Kernel*>(address);
+  if constexpr (Kernel::visit == Visit::rows)
+    launch_rows(extent, kernel);
+  else if constexpr (Kernel::visit == Visit::elements)
+    launch_elements(extent, kernel);
+  else
+    launch_columns(extent, kernel);
+}
+
+template <class... Kernels>
+constexpr std::array<KernelLauncher, sizeof...(Kernels)> launchers_of(KernelList<Kernels...>) {
+  return {launch_kernel<Kernels>...};
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tensor/backend.h"
+#include "tensor/lists.h"
 
 namespace rondo {
 
@@ -84,17 +85,5 @@ inline void add_launchers(std::vector<PointwiseOperator>& operators,
 /// its own.
 template <class... Ops>
 struct OperatorList {};
-
-/// Several lists as one.
-template <class... Ops>
-constexpr OperatorList<Ops...> joined_lists(OperatorList<Ops...>) {
-  return {};
-}
-template <class... First, class... Second, class... Rest>
-constexpr auto joined_lists(OperatorList<First...>, OperatorList<Second...>, Rest... rest) {
-  return joined_lists(OperatorList<First..., Second...>{}, rest...);
-}
-template <class... Lists>
-using JoinedLists = decltype(joined_lists(Lists{}...));
 
 }  // namespace rondo

@@ -35,7 +35,9 @@ void fill_normal(const Tensor& to, RandomKey key, real standard_deviation) {
 
 void fill_dropout_mask(const Tensor& to, RandomKey key, double probability, BatchSlice slice) {
   check(probability >= 0 && probability < 1, "[dropout] the probability is in [0, 1), got {}", probability);
-  kernels(to.device()).dropout_mask(to.extent(), key, probability, slice, to.write_operand());
+  const auto threshold = static_cast<uint32_t>(probability * 4294967296.0);
+  const auto kept = static_cast<real>(1 / (1 - probability));
+  launch(to.device(), to.extent(), DropoutMask{key, threshold, kept, slice, to.write_operand()});
 }
 
 }  // namespace rondo

@@ -11,7 +11,7 @@
 
 namespace rondo {
 
-/// Four words of random bits. On the CPU a Word may be several words at once (tensor/kernels.cc).
+/// Four words of random bits. On the CPU a Word may be several words at once (tensor/words.h).
 template <class Word>
 struct PhiloxBlockOf {
   Word word[4];

@@ -1,4 +1,4 @@
-// Tensor: memory, views and plain arithmetic. The loops are in tensor/kernels.cc.
+// Tensor: memory, views and plain arithmetic. The loops are in tensor/kernels/arithmetic.h.
 #include "tensor/tensor.h"
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 namespace rondo {
 
 // The only place where a device is chosen; here, because it is a tensor that has a device.
-const Kernels& kernels(Device device) {
+const KernelLaunchers& kernel_launchers(Device device) {
 #ifdef RONDO_CUDA
-  if (device == Device::cuda) return cuda::kernels;
+  if (device == Device::cuda) return cuda::kernel_launchers;
 #endif
   check(device == Device::cpu, "[device] {}; use --device cpu", cuda::unavailable());
-  return cpu::kernels;
+  return cpu::kernel_launchers;
 }
 
 const char* name_of(Device device) { return device == Device::cpu ? "cpu" : "cuda"; }
@@ -205,12 +205,12 @@ void check_same(const char* name, const Tensor& a, const Tensor& b) {
 }
 }  // namespace
 
-void fill(const Tensor& to, real value) { kernels(to.device()).fill(to.extent(), to.write_operand(), value); }
+void fill(const Tensor& to, real value) { launch(to.device(), to.extent(), Fill{to.write_operand(), value}); }
 
 void copy(const Tensor& from, const Tensor& to) {
   check_same("copy", from, to);
   if (from.device() != to.device()) return to.set(from.to_vector().data());
-  kernels(to.device()).copy(to.extent(), from.read_operand(), to.write_operand());
+  launch(to.device(), to.extent(), Copy{from.read_operand(), to.write_operand()});
 }
 
 Tensor clone(const Tensor& x) {
@@ -229,20 +229,20 @@ Tensor contiguous(const Tensor& x) {
 void accumulate(const Tensor& x, const Tensor& to, real factor) {
   check_same("accumulate", x, to);
   check_one_device("accumulate", to, x);
-  kernels(to.device()).accumulate(to.extent(), x.read_operand(), to.write_operand(), factor);
+  launch(to.device(), to.extent(), Accumulate{x.read_operand(), to.write_operand(), factor});
 }
 void accumulate(const Tensor& x, const Tensor& to, const Tensor& factor) {
   check_same("accumulate", x, to);
   check_one_device("accumulate", to, x, factor);
-  kernels(to.device())
-      .accumulate(to.extent(), x.read_operand(), to.write_operand(), Deferred<real>::found_at(factor.data()));
+  launch(to.device(), to.extent(),
+         Accumulate{x.read_operand(), to.write_operand(), Deferred<real>::found_at(factor.data())});
 }
 
 void scale(const Tensor& to, real factor) {
-  kernels(to.device()).scale(to.extent(), to.write_operand(), factor);
+  launch(to.device(), to.extent(), Scale{to.write_operand(), factor});
 }
 void scale(const Tensor& to, const Tensor& factor) {
-  kernels(to.device()).scale(to.extent(), to.write_operand(), Deferred<real>::found_at(factor.data()));
+  launch(to.device(), to.extent(), Scale{to.write_operand(), Deferred<real>::found_at(factor.data())});
 }
 
 void broadcast_rows(const Tensor& x, const Tensor& to, bool add) {
@@ -251,9 +251,9 @@ void broadcast_rows(const Tensor& x, const Tensor& to, bool add) {
   check_one_device("broadcast_rows", to, x);
   const Operand row{x.read_operand().data, 0};
   if (add)
-    kernels(to.device()).accumulate(to.extent(), row, to.write_operand(), real(1));
+    launch(to.device(), to.extent(), Accumulate{row, to.write_operand(), real(1)});
   else
-    kernels(to.device()).copy(to.extent(), row, to.write_operand());
+    launch(to.device(), to.extent(), Copy{row, to.write_operand()});
 }
 
 void accumulate_column_sums(const Tensor& x, const Tensor& to) {
@@ -261,7 +261,8 @@ void accumulate_column_sums(const Tensor& x, const Tensor& to) {
         to.shape());
   check_one_device("column_sums", to, x);
   const auto sums = [&](const Tensor& of, int64_t height, const Tensor& into) {
-    kernels(to.device()).column_sums(of.extent(), of.read_operand(), height, into.write_operand());
+    launch(to.device(), into.extent(),
+           ColumnSums{of.read_operand(), of.rows(), height, into.write_operand()});
   };
   // A GPU has more threads than there are columns: sum blocks of rows first, then add their sums.
   constexpr int64_t height = 64;
@@ -274,14 +275,14 @@ void accumulate_column_sums(const Tensor& x, const Tensor& to) {
 
 void gather_rows(const Tensor& table, const Indices& rows, const Tensor& to) {
   check_one_device("gather_rows", to, table);
-  kernels(to.device())
-      .gather_rows(to.extent(), table.read_operand(), rows.on(to.device()), to.write_operand());
+  launch(to.device(), to.extent(),
+         GatherRows{table.read_operand(), rows.on(to.device()), to.write_operand()});
 }
 
 void accumulate_rows(const Tensor& x, const Indices& rows, const Tensor& table) {
   check_one_device("accumulate_rows", table, x);
-  kernels(table.device())
-      .accumulate_rows(x.extent(), x.read_operand(), rows.sorted(table.device()), table.write_operand());
+  launch(table.device(), x.extent(),
+         AccumulateRows{x.read_operand(), rows.sorted(table.device()), table.write_operand()});
 }
 
 namespace {
@@ -289,7 +290,8 @@ namespace {
 Tensor partial_sums(const Tensor& x, bool squares) {
   constexpr int64_t block = 4096;
   const Tensor flat = contiguous(x), sums({(flat.size() + block - 1) / block}, x.device());
-  kernels(x.device()).partial_sums(flat.size(), flat.data(), block, squares, sums.mutable_data());
+  launch(x.device(), {sums.size(), block},
+         PartialSums{flat.data(), flat.size(), squares, sums.mutable_data()});
   return sums;
 }
 double blocked_sum(const Tensor& x, bool squares) {

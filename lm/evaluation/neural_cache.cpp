@@ -104,8 +104,8 @@ void NeuralCache::read_block(const Tensor& states, const int32_t* targets, doubl
     for (size_t w = 0; w < windows_.size(); ++w) {
       const int64_t skipped = window_ - windows_[w];
       const Operand band{scores.mutable_data() + skipped, scores.row_stride() + 1};
-      kernels(scores.device())
-          .cross_entropy({n, windows_[w]}, band, any.data(), log_sums.data(), unused.data());
+      launch(scores.device(), {n, windows_[w]},
+             LogitsCrossEntropy{band, any.data(), log_sums.data(), unused.data()});
       for (int64_t r = 0; r < n; ++r) {
         double sum = 0;
         const real* row = scores.data() + r * scores.row_stride();

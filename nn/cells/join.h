@@ -35,8 +35,7 @@ inline Keys keys_of(GateBiasSettings& it) {
   return {{"biases", &it.biases, between(0, 2), "",
            "biases of each gate: 2 as in PyTorch (input and recurrent), 1, or 0 (as in equations (2)-(5) of "
            "Luchetta's GRU); cells with multiplicative integration or batch normalisation, dt_rnn and "
-           "dts_rnn have one "
-           "in any case"}};
+           "dts_rnn always have one"}};
 }
 
 struct ForgetGateSettings {

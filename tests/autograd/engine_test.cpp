@@ -218,9 +218,9 @@ TEST(Operators, ErrorsNameOperatorAndShapes) {
             "[add_linear] z [2, 3] does not fit x [2, 3] times W^T [2, 3]");
   EXPECT_EQ(error_of([&] { matmul(a, a); }),
             "[matmul] a [M, K] and b [K, N] need one K: got [2, 3] and [2, 3]");
-  EXPECT_EQ(error_of([&] { concat({a, b}); }), "[concat] the rows must agree: [3, 2] beside [2, 3]");
+  EXPECT_EQ(error_of([&] { concat({a, b}); }), "[concat] the rows must agree: [3, 2] and [2, 3]");
   EXPECT_EQ(error_of([] { concat({}); }), "[concat] needs at least one part");
-  EXPECT_EQ(error_of([&] { stack({a, b}); }), "[stack] the shapes must agree: [3, 2] behind [2, 3]");
+  EXPECT_EQ(error_of([&] { stack({a, b}); }), "[stack] the shapes must agree: [3, 2] after [2, 3]");
   EXPECT_EQ(error_of([] { stack({}); }), "[stack] needs at least one part");
   EXPECT_EQ(error_of([&] {
               stack({Variable(Tensor({1, 1, 1, 1}))});

@@ -1,8 +1,8 @@
 // Every function on Variables that is not pointwise, on both devices. Of the kernels of tensor/kernels.h
-// these cover scale_rows, moments and moments_backward, softmax and log_softmax with their backward passes,
-// cross_entropy and its backward pass, cross_entropy, mixture, gather_rows and accumulate_rows;
-// tests/tensor/tensors_on_gpu_test.cpp covers fill, copy, accumulate, scale, column_sums and partial_sums,
-// masks_on_gpu_test.cpp there dropout_mask.
+// these cover ScaleRows, CumulativeSum, GatherRows, AccumulateRows, OneHot, MixtureLoss and
+// CrossEntropyInPlace; Moments, Softmax, LogSoftmax and LogitsCrossEntropy with their backward passes.
+// tests/tensor/tensors_on_gpu_test.cpp covers Fill, Copy, Accumulate, Scale, ColumnSums and PartialSums,
+// masks_on_gpu_test.cpp there DropoutMask.
 #include "autograd/batch_norm.h"
 #include "autograd/cross_entropy.h"
 #include "autograd/linear.h"
@@ -127,6 +127,14 @@ TEST(FunctionsOnGpu, SumAndMean) {
   expect_same_on_both(
       [](const Variables& x) { return mean(x[0].slice_columns(1, 90) * x[0].slice_columns(0, 89)); },
       samples({{101, 91}}));
+}
+
+TEST(FunctionsOnGpu, CumulativeSum) {
+  NEED_GPU();
+  for (const Shape& shape : awkward_shapes)
+    expect_same_on_both([](const Variables& x) { return square(cumulative_sum(x[0])); }, samples({shape}));
+  expect_same_on_both([](const Variables& x) { return cumulative_sum(x[0].slice_columns(1, 301)); },
+                      samples({{3, 302}}));
 }
 
 TEST(FunctionsOnGpu, SoftmaxAndItsLogarithm) {

@@ -1,0 +1,119 @@
+// Kernels that fill, copy, scale and add, also down columns, within blocks and along rows.
+#pragma once
+
+#include "tensor/deferred.h"
+#include "tensor/kernel.h"
+
+namespace rondo {
+
+struct Fill {
+  static constexpr auto visit = Visit::elements;
+  Operand to;
+  real value;
+  HD void operator()(auto row, int64_t r, int64_t begin) const {
+    const auto repeated = row.repeated(value);
+    row.map(row_of(to, r) + begin, [=] { return repeated; });
+  }
+};
+
+struct Copy {
+  static constexpr auto visit = Visit::elements;
+  Operand from, to;
+  HD void operator()(auto row, int64_t r, int64_t begin) const {
+    row.map(
+        row_of(to, r) + begin, [](auto x) { return x; }, row_of(from, r) + begin);
+  }
+};
+
+/// to += factor * x.
+struct Accumulate {
+  static constexpr auto visit = Visit::elements;
+  Operand x, to;
+  Deferred<real> factor;
+  HD void operator()(auto row, int64_t r, int64_t begin) const {
+    const auto f = row.repeated(factor.now());
+    real* out = row_of(to, r) + begin;
+    row.map(
+        out, [=](auto a, auto b) { return a + f * b; }, out, row_of(x, r) + begin);
+  }
+};
+
+/// to *= factor.
+struct Scale {
+  static constexpr auto visit = Visit::elements;
+  Operand to;
+  Deferred<real> factor;
+  HD void operator()(auto row, int64_t r, int64_t begin) const {
+    const auto f = row.repeated(factor.now());
+    real* out = row_of(to, r) + begin;
+    row.map(
+        out, [=](auto a) { return a * f; }, out);
+  }
+};
+
+/// y[r] = factors[r] * x[r].
+struct ScaleRows {
+  static constexpr auto visit = Visit::elements;
+  Operand x;
+  const real* factors;
+  Operand y;
+  HD void operator()(auto row, int64_t r, int64_t begin) const {
+    const auto f = row.repeated(factors[r]);
+    row.map(
+        row_of(y, r) + begin, [=](auto v) { return v * f; }, row_of(x, r) + begin);
+  }
+};
+
+/// to[i, j] += sum_r x[r, j] over the rows [i * height, (i + 1) * height) of x, which has `rows`. Launched
+/// with the size of `to`.
+struct ColumnSums {
+  static constexpr auto visit = Visit::elements;
+  Operand x;
+  int64_t rows, height;
+  Operand to;
+  HD void operator()(auto row, int64_t block, int64_t begin) const {
+    const int64_t first = block * height, count = rows - first < height ? rows - first : height;
+    row.add_rows(row_of(to, block) + begin, count,
+                 [=, this](int64_t i) { return row_of(x, first + i) + begin; });
+  }
+};
+
+/// The sums of blocks of x, or of its squares. Launched with a row for each block; the last block ends with
+/// the `count` elements of x.
+struct PartialSums {
+  static constexpr auto visit = Visit::rows;
+  const real* x;
+  int64_t count;
+  bool squares;
+  real* sums;
+  HD void operator()(auto row, int64_t b) const {
+    const int64_t begin = b * row.columns;
+    const auto block = row.with_columns(count - begin < row.columns ? count - begin : row.columns);
+    const real total = squares ? block.sum([](auto v) { return v * v; }, x + begin)
+                               : block.sum([](auto v) { return v; }, x + begin);
+    if (row.first()) sums[b] = total;
+  }
+};
+
+/// y[r, j] = x[r, 0] + ... + x[r, j]; from the end, x[r, j] + ... + x[r, last]. One thread adds up a row, in
+/// this order, on a GPU too: the rows for which it is used are short, and there are many of them.
+struct CumulativeSum {
+  static constexpr auto visit = Visit::rows;
+  Operand x, y;
+  bool from_end;
+  HD void operator()(auto row, int64_t r) const {
+    if (!row.first()) return;
+    const real* from = row_of(x, r);
+    real* to = row_of(y, r);
+    real total = 0;
+    for (int64_t i = 0; i < row.columns; ++i) {
+      const int64_t j = from_end ? row.columns - 1 - i : i;
+      to[j] = total += from[j];
+    }
+  }
+};
+
+using ArithmeticKernels =
+    KernelList<Fill, Copy, Accumulate, Scale, ScaleRows, ColumnSums, PartialSums, CumulativeSum>;
+
+}  // namespace rondo

@@ -1,0 +1,65 @@
+// Kernels that move whole rows: by index, one-hot, exchanged dimensions.
+#pragma once
+
+#include "tensor/indices.h"
+#include "tensor/kernel.h"
+
+namespace rondo {
+
+/// to[i] = table[rows[i]].
+struct GatherRows {
+  static constexpr auto visit = Visit::elements;
+  Operand table;
+  const int32_t* rows;
+  Operand to;
+  HD void operator()(auto row, int64_t i, int64_t begin) const {
+    row.map(
+        row_of(to, i) + begin, [](auto v) { return v; }, row_of(table, rows[i]) + begin);
+  }
+};
+
+/// table[rows[i]] += x[i], in the order of i. Launched with the size of x; rows that repeat leave some
+/// segments empty.
+struct AccumulateRows {
+  static constexpr auto visit = Visit::elements;
+  Operand x;
+  SortedRows sorted;
+  Operand table;
+  HD void operator()(auto row, int64_t segment, int64_t begin) const {
+    const int64_t first = sorted.starts[segment], count = sorted.starts[segment + 1] - first;
+    if (count == 0) return;
+    const int32_t* order = sorted.order + first;
+    row.add_rows(row_of(table, sorted.rows[order[0]]) + begin, count,
+                 [=, this](int64_t i) { return row_of(x, order[i]) + begin; });
+  }
+};
+
+/// to[r, columns[r]] = 1, the rest 0.
+struct OneHot {
+  static constexpr auto visit = Visit::rows;
+  const int32_t* columns;
+  Operand to;
+  HD void operator()(auto row, int64_t r) const {
+    real* out = row_of(to, r);
+    const auto zero = row.repeated(0);
+    row.map(out, [=] { return zero; });
+    if (row.owns(columns[r])) out[columns[r]] = 1;
+  }
+};
+
+/// to[j * first + i] = from[i * second + j].
+struct TransposeFirstTwo {
+  static constexpr auto visit = Visit::elements;
+  Operand from;
+  int64_t first, second;
+  Operand to;
+  HD void operator()(auto row, int64_t r, int64_t begin) const {
+    const int64_t i = r % first, j = r / first;
+    row.map(
+        row_of(to, r) + begin, [](auto v) { return v; }, row_of(from, i * second + j) + begin);
+  }
+};
+
+using RowKernels = KernelList<GatherRows, AccumulateRows, OneHot, TransposeFirstTwo>;
+
+}  // namespace rondo

@@ -1,0 +1,184 @@
+// Kernels of softmax and of the losses that use it, row by row.
+#pragma once
+
+#include "tensor/kernel.h"
+
+namespace rondo {
+
+namespace detail {
+
+/// log(sum(exp(x))) of a row, shifted by its maximum so that nothing overflows.
+HD real log_sum_exp_of(auto row, const real* x) {
+  const real largest = row.maximum(x);
+  const auto shift = row.repeated(largest);
+  return largest + log(Scalar(row.sum([=](auto v) { return exp(v - shift); }, x))).value;
+}
+
+HD void fill_zeros(auto row, real* to) {
+  const auto zero = row.repeated(0);
+  row.map(to, [=] { return zero; });
+}
+
+}  // namespace detail
+
+struct Softmax {
+  static constexpr auto visit = Visit::rows;
+  Operand x, y;
+  HD void operator()(auto row, int64_t r) const {
+    const auto shift = row.repeated(detail::log_sum_exp_of(row, row_of(x, r)));
+    row.map(
+        row_of(y, r), [=](auto v) { return exp(v - shift); }, row_of(x, r));
+  }
+};
+
+/// dx = y * (dy - sum(dy * y)).
+struct SoftmaxBackward {
+  static constexpr auto visit = Visit::rows;
+  Operand y, dy, dx;
+  HD void operator()(auto row, int64_t r) const {
+    const auto inner =
+        row.repeated(row.sum([](auto a, auto b) { return a * b; }, row_of(y, r), row_of(dy, r)));
+    row.map(
+        row_of(dx, r), [=](auto v, auto dv) { return v * (dv - inner); }, row_of(y, r), row_of(dy, r));
+  }
+};
+
+/// Softmax over the first lengths[r / rows_a_length] columns of row r; the other columns of y become zero,
+/// whatever x contains there.
+struct MaskedSoftmax {
+  static constexpr auto visit = Visit::rows;
+  Operand x;
+  const int32_t* lengths;
+  int64_t rows_a_length;
+  Operand y;
+  HD void operator()(auto row, int64_t r) const {
+    const int64_t length = lengths[r / rows_a_length];
+    const auto counted = row.with_columns(length);
+    const real* from = row_of(x, r);
+    real* to = row_of(y, r);
+    if (length > 0) {  // the same for all threads
+      const auto shift = row.repeated(counted.maximum(from));
+      const auto total = row.repeated(counted.sum([=](auto v) { return exp(v - shift); }, from));
+      counted.map(
+          to, [=](auto v) { return exp(v - shift) / total; }, from);
+    }
+    detail::fill_zeros(row.with_columns(row.columns - length), to + length);
+  }
+};
+
+/// The same as SoftmaxBackward over these columns; the other columns of dx become zero.
+struct MaskedSoftmaxBackward {
+  static constexpr auto visit = Visit::rows;
+  Operand y, dy;
+  const int32_t* lengths;
+  int64_t rows_a_length;
+  Operand dx;
+  HD void operator()(auto row, int64_t r) const {
+    const int64_t length = lengths[r / rows_a_length];
+    SoftmaxBackward{y, dy, dx}(row.with_columns(length), r);
+    detail::fill_zeros(row.with_columns(row.columns - length), row_of(dx, r) + length);
+  }
+};
+
+struct LogSoftmax {
+  static constexpr auto visit = Visit::rows;
+  Operand x, y;
+  HD void operator()(auto row, int64_t r) const {
+    const auto shift = row.repeated(detail::log_sum_exp_of(row, row_of(x, r)));
+    row.map(
+        row_of(y, r), [=](auto v) { return v - shift; }, row_of(x, r));
+  }
+};
+
+/// dx = dy - exp(y) * sum(dy).
+struct LogSoftmaxBackward {
+  static constexpr auto visit = Visit::rows;
+  Operand y, dy, dx;
+  HD void operator()(auto row, int64_t r) const {
+    const auto total = row.repeated(row.sum([](auto dv) { return dv; }, row_of(dy, r)));
+    row.map(
+        row_of(dx, r), [=](auto v, auto dv) { return dv - exp(v) * total; }, row_of(y, r), row_of(dy, r));
+  }
+};
+
+/// loss[r] = log_sum_exp[r] - x[r, target[r]]; a target below 0 gives loss 0 and no gradient.
+struct LogitsCrossEntropy {
+  static constexpr auto visit = Visit::rows;
+  Operand x;
+  const int32_t* targets;
+  real *log_sum_exp, *loss;
+  HD void operator()(auto row, int64_t r) const {
+    const real total = targets[r] < 0 ? real(0) : detail::log_sum_exp_of(row, row_of(x, r));
+    if (!row.first()) return;
+    log_sum_exp[r] = total;
+    loss[r] = targets[r] < 0 ? real(0) : total - row_of(x, r)[targets[r]];
+  }
+};
+
+/// dx[r] = dloss[r] * (exp(x[r] - log_sum_exp[r]) - onehot(target[r])).
+struct LogitsCrossEntropyBackward {
+  static constexpr auto visit = Visit::rows;
+  Operand x;
+  const int32_t* targets;
+  const real *log_sum_exp, *dloss;
+  Operand dx;
+  HD void operator()(auto row, int64_t r) const {
+    if (targets[r] < 0) return detail::fill_zeros(row, row_of(dx, r));
+    const auto shift = row.repeated(log_sum_exp[r]);
+    const auto factor = row.repeated(dloss[r]);
+    row.map(
+        row_of(dx, r), [=](auto v) { return factor * exp(v - shift); }, row_of(x, r));
+    if (row.owns(targets[r])) row_of(dx, r)[targets[r]] -= dloss[r];
+  }
+};
+
+/// loss[r] = log_sum_exp(x[r]) - x[r, target[r]], for targets >= 0, each shared by rows_a_target rows. With
+/// weights, x is replaced by its gradient: x[r] = weights[r] * (softmax(x[r]) - onehot(target[r])); without
+/// (null), x is left as it was.
+struct CrossEntropyInPlace {
+  static constexpr auto visit = Visit::rows;
+  Operand x;
+  const int32_t* targets;
+  int64_t rows_a_target;
+  const real* weights;
+  real* loss;
+  HD void operator()(auto row, int64_t r) const {
+    real* to = row_of(x, r);
+    const int32_t target = targets[r / rows_a_target];
+    const real at_target = to[target];  // read before any thread writes: maximum() is a barrier
+    const real largest = row.maximum(to);
+    const auto shift = row.repeated(largest);
+    const auto shifted_exp = [=](auto v) { return exp(v - shift); };
+    const real total = weights ? row.map_and_sum(to, shifted_exp, to) : row.sum(shifted_exp, to);
+    if (row.first()) loss[r] = log(Scalar(total)).value + (largest - at_target);
+    if (!weights) return;
+    const auto factor = row.repeated(weights[r] / total);
+    row.map(
+        to, [=](auto v) { return v * factor; }, to);
+    if (row.owns(target)) to[target] -= weights[r];
+  }
+};
+
+/// posterior[r] = softmax(log_prior[r] - loss[r]), with the loss of each expert; mixed[r] = -log of the
+/// sum of exp(log_prior[r] - loss[r]).
+struct MixtureLoss {
+  static constexpr auto visit = Visit::rows;
+  Operand log_prior, loss, posterior;
+  real* mixed;
+  HD void operator()(auto row, int64_t r) const {
+    real* to = row_of(posterior, r);
+    row.map(
+        to, [](auto prior, auto nats) { return prior - nats; }, row_of(log_prior, r), row_of(loss, r));
+    const real log_sum = detail::log_sum_exp_of(row, to);
+    const auto shift = row.repeated(log_sum);
+    row.map(
+        to, [=](auto joint) { return exp(joint - shift); }, to);
+    if (row.first()) mixed[r] = -log_sum;
+  }
+};
+
+using SoftmaxKernels =
+    KernelList<Softmax, SoftmaxBackward, MaskedSoftmax, MaskedSoftmaxBackward, LogSoftmax, LogSoftmaxBackward,
+               LogitsCrossEntropy, LogitsCrossEntropyBackward, CrossEntropyInPlace, MixtureLoss>;
+
+}  // namespace rondo
