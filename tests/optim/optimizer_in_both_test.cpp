@@ -327,7 +327,7 @@ TEST(Updates, KeepZerosZeroAndAreWellListed) {
     update.cpu.forward(update.example.data(), {1, 19}, inputs.data(), outputs.data());
     EXPECT_TRUE(all_equal(results, 0)) << update.name;
   }
-  EXPECT_EQ(names.size(), 9u);
+  EXPECT_GT(names.size(), all_optimizers().size());  // and those of averages and of evaluation
 }
 
 struct Unlisted {

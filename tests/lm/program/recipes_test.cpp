@@ -24,6 +24,12 @@ int64_t parameters(const std::string& name, int64_t V) {
   return LanguageModel(model_options(load_recipe(name)), V, std::nullopt).parameter_count();
 }
 double millions(const std::string& name, int64_t V) { return static_cast<double>(parameters(name, V)) / 1e6; }
+double millions_with(const std::string& name, int64_t V, const std::vector<std::string>& texts) {
+  std::vector<Setting> settings;
+  for (const std::string& text : texts) settings.push_back(parse_setting(text));
+  const LanguageModel model(model_options(resolve_recipe(name, settings)), V, std::nullopt);
+  return static_cast<double>(model.parameter_count()) / 1e6;
+}
 
 /// Where a member is; of an enum that is not known.
 struct AddressOf {
@@ -121,6 +127,27 @@ TEST(Recipes, OnPtbCharactersForComparisonHaveEqualSizes) {
   for (const char* name : {"lstm", "gru", "mogrifier-lstm", "mogrifier-gru", "ln-lstm", "ln-gru", "rhn",
                            "sru", "qrnn", "fs-lstm"})
     EXPECT_NEAR(static_cast<double>(parameters(std::string(name) + "-ptb-char", 50)), 350e3, 2e3) << name;
+}
+
+// At the sizes of the papers, on characters (50) and words (10,000) of the Penn Treebank.
+TEST(Recipes, OfNewerCellsHaveTheParametersOfTheirPapersAtTheirSizes) {
+  const std::vector<std::string> fast_slow = {"model.embedding=128", "model.slow_units=400"};
+  const auto with = [](std::vector<std::string> settings, const std::vector<std::string>& more) {
+    settings.insert(settings.end(), more.begin(), more.end());
+    return settings;
+  };
+  // Mujika et al. 2017, table 1: FS-LSTM-2 and FS-LSTM-4.
+  EXPECT_NEAR(millions_with("fs-lstm-ptb-char", 50, with(fast_slow, {"model.hidden=700"})), 7.2, 0.05);
+  EXPECT_NEAR(
+      millions_with("fs-lstm-ptb-char", 50, with(fast_slow, {"model.hidden=500", "model.fast_cells=4"})), 6.5,
+      0.05);
+  // Zilly et al. 2017, table 1: RHN of depth 10, without and with tied weights.
+  const std::vector<std::string> highway = {"model.embedding=830", "model.hidden=830",
+                                            "model.recurrence_depth=10"};
+  EXPECT_NEAR(millions_with("rhn-ptb-char", 10000, highway), 32, 0.5);
+  EXPECT_NEAR(millions_with("rhn-ptb-char", 10000, with(highway, {"model.tied=true"})), 23, 0.5);
+  // Bradbury et al. 2017, table 2: two layers of 640.
+  EXPECT_NEAR(millions_with("qrnn-ptb-char", 10000, {"model.embedding=640", "model.hidden=640"}), 18, 0.5);
 }
 
 // By architecture: tests/nn/models/awd_test.cpp.
