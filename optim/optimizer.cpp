@@ -80,7 +80,7 @@ std::string optimizers_with(const std::string& setting) {
 void check_options(const OptimizerOptions& options) {
   check_limits_of(options);
   check_has_its_settings(options);
-  check_input(options.kind == OptimizerKind::sgd || options.learning_rate.value_or(0) <= 1,
+  check_input(!traits_of(options.kind).moves_by_rate || options.learning_rate.value_or(0) <= 1,
               "learning_rate = {} with {}, which moves each weight by about that much in each step: training "
               "would diverge; give 1 or less (30 is a rate for sgd, with clipping)",
               options.learning_rate.value_or(0), name_of(options.kind));

@@ -20,18 +20,19 @@ inline std::vector<std::string> names_of(OptimizerKind) {
 struct OptimizerOptions {
   OptimizerKind kind = OptimizerKind::adam;
   std::optional<double> learning_rate{};  // none: the default of traits_of(kind)
-  double momentum = 0;                    // sgd
-  double beta1 = 0.9, beta2 = 0.999;      // adam, adamw
-  double epsilon = 1e-8;                  // adam, adamw, rmsprop, adagrad
-  double alpha = 0.99;                    // rmsprop
-  double initial_squares = 0;             // adagrad
-  double weight_decay = 0;                // added to the gradient (an L2 penalty); adamw: decoupled
+  double momentum = 0;
+  double beta1 = 0.9, beta2 = 0.999;
+  double epsilon = 1e-8;
+  double alpha = 0.99;
+  double initial_squares = 0;  // PyTorch's initial_accumulator_value
+  double weight_decay = 0;     // added to the gradient (an L2 penalty); adamw: decoupled
 };
 
-/// A learning rate that is a fair first try for a recurrent language model, and the settings that not all
-/// optimizers have.
+/// A learning rate that is a fair first try for a recurrent language model, whether a step moves each weight
+/// by about that rate, and the settings that not all optimizers have.
 struct OptimizerTraits {
   double learning_rate;
+  bool moves_by_rate;
   std::vector<std::string> settings;
 };
 /// The rates: SGD's from Zaremba et al. 2014 (with clipping), Adam's from Kingma & Ba 2015, RMSprop's from
@@ -40,14 +41,14 @@ struct OptimizerTraits {
 inline OptimizerTraits traits_of(OptimizerKind kind) {
   switch (kind) {
     case OptimizerKind::sgd:
-      return {1, {"momentum"}};
+      return {1, false, {"momentum"}};
     case OptimizerKind::adam:
     case OptimizerKind::adamw:
-      return {0.001, {"beta1", "beta2", "epsilon"}};
+      return {0.001, true, {"beta1", "beta2", "epsilon"}};
     case OptimizerKind::rmsprop:
-      return {0.002, {"alpha", "epsilon"}};
+      return {0.002, true, {"alpha", "epsilon"}};
     case OptimizerKind::adagrad:
-      return {0.2, {"epsilon", "initial_squares"}};
+      return {0.2, false, {"epsilon", "initial_squares"}};
   }
   return {};
 }
@@ -66,7 +67,7 @@ inline Keys keys_of(OptimizerOptions& options) {
       {"beta2", &options.beta2, any_rate(), "", "the same, of the mean of their squares"},
       // Zero would divide the zeros of pads and of parameters without gradients by zero.
       {"epsilon", &options.epsilon, at_least(1e-20), "",
-       of("epsilon") + ": added to the root of the mean of squares that divides the gradient"},
+       of("epsilon") + ": added to the root that divides the gradient"},
       {"alpha", &options.alpha, any_rate(), "",
        of("alpha") + ": share of the mean of squares that a step keeps"},
       {"initial_squares", &options.initial_squares, at_least(0), "",

@@ -18,6 +18,7 @@ namespace {
 struct Sizes {
   double P;              // parameters
   double R = 0;          // weights that each step multiplies by
+  double dropped = 0;    // recurrent weights, on which weight drop acts
   std::int64_t V = 0;    // symbols
   double E;              // the embedding; one-hot: V
   double H, widest;      // units of all recurrent layers, and of the widest
@@ -51,6 +52,8 @@ Sizes::Sizes(const Recipe& recipe, const LanguageModelOptions& options, const La
     G += to_double(cell->kept_for_backward());
     projected = std::max(projected, to_double(cell->projected_width()));
     R += to_double(cell->step_weights());
+    for (const Recurrent* weight : cell->recurrent_weights())
+      dropped += to_double(weight->weight.shape().size());
   }
   has_minor_cells = std::ssize(cells) > std::ssize(options.hidden);
   E = to_double(recipe.model.embedding > 0 ? recipe.model.embedding : V);
@@ -72,12 +75,13 @@ double block_of(std::int64_t rows, const Sizes& it) {
 
 }  // namespace
 
-/// P (2 + S + A) + 2 (R + V F / K) + 5 R D_w + N (E + G + C H + W + D + L) + max(B V + (N + V / K) F, N
+/// P (2 + S + A) + 2 (R + V F / K) + 5 R_d + N (E + G + C H + W + D + L) + max(B V + (N + V / K) F, N
 /// widest) numbers, with
 ///   P parameters: values, gradients, S vectors of optimizer state, and A = 2 for an average;
-///   R recurrent weights and the decoder, packed for forward and for backward (as long as streams are few
-///   enough for that, and chunks too long for it to befall input weights); D_w = 1 with weight drop, whose
-///   masks, results and their gradients remain, beside the packed weights that evaluations read;
+///   R weights that each step multiplies by, and the decoder, packed for forward and for backward (if streams
+///   are few enough for that; in long chunks, input weights are not packed); R_d with weight drop, the
+///   recurrent weights: masks, results and their gradients remain, beside the packed weights that evaluations
+///   read;
 ///   N = streams at once x longest chunk, the rows of a chunk, padding included where that is computed.
 ///   Forward leaves for backward in each row the embedding E (one-hot: V); the gates G of all cells and what
 ///   their joins and inner layers keep; for each of the H units of all layers C numbers of state (h, c or its
@@ -119,7 +123,7 @@ std::int64_t training_bytes(const Recipe& recipe, const LanguageModel& model,
                        std::max(logits + N * it.F + to_double(size.pieces) * it.decoder, N * it.widest);
   const double A = recipe.trainer.averaging == Averaging::never ? 0 : 2;  // optim/averaging.h
   const double weights =
-      it.P * (2 + S + A) + 2 * (it.R + it.decoder) + (regularization.weight_drop > 0 ? 5 * it.R : 0);
+      it.P * (2 + S + A) + 2 * (it.R + it.decoder) + (regularization.weight_drop > 0 ? 5 * it.dropped : 0);
   return bytes_of(weights + chunk);
 }
 

@@ -173,9 +173,10 @@ void check_settings(const std::string& name, const CellSettings& settings, const
     CellSettings given = settings, defaults;
     const Keys of_given = kind.keys(given), of_defaults = kind.keys(defaults);
     for (size_t i = 0; i < of_given.size(); ++i)
-      check_input(equal(of_given[i].member, of_defaults[i].member),
-                  "{}{} is for {}; {}cell = \"{}\" has nothing of the kind: leave it out", section,
-                  of_given[i].name, cells_with(kind), section, name);
+      check_input(
+          equal(of_given[i].member, of_defaults[i].member),
+          "{}{} is for {}; {}cell = \"{}\" has nothing of the kind: leave it out, or set it to its default",
+          section, of_given[i].name, cells_with(kind), section, name);
   }
   Module root;
   CellOptions options = pytorch_cell(1, 1);

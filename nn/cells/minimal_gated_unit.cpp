@@ -13,7 +13,7 @@ std::unique_ptr<Parameter> bias_of_gate(Cell& cell, MguGate variant) {
   check_input(
       has_biases || variant != MguGate::mgu3,
       "model.mgu_gate = \"mgu3\" has a forget gate of its bias alone, which model.biases = 0 leaves out: "
-      "leave out one of them");
+      "set model.biases to 1, or choose another model.mgu_gate");
   if (!has_biases || variant == MguGate::full || variant == MguGate::mgu2) return nullptr;
   return std::make_unique<Parameter>(cell, "bias_f", Shape{cell.hidden()}, cell.options.biases);
 }

@@ -34,8 +34,8 @@ inline Keys keys_of(MinimalGatedUnitSettings& it) {
            choice(it.mgu_gate),
            {},
            "",
-           "what the forget gate is computed from: W x + U h + b, or in the variants of Heck & Salem 2017 "
-           "U h + b, U h, or b"}};
+           "what the forget gate is computed from. full: W x + U h + b; mgu1: U h + b; mgu2: U h; mgu3: b, "
+           "where b is one bias (Heck & Salem 2017)"}};
 }
 
 struct MinimalGatedUnit : Cell {

@@ -288,6 +288,10 @@ TEST(Optimizer, RefusesBadOptions) {
   expect_refused({.kind = OptimizerKind::adam, .beta2 = -0.1}, "beta2 = -0.1");
   expect_refused({.kind = OptimizerKind::adam, .epsilon = 0}, "epsilon = 0");
   expect_refused({.kind = OptimizerKind::rmsprop, .alpha = NAN}, "alpha = nan");
+  expect_refused({.kind = OptimizerKind::adagrad, .initial_squares = -1}, "initial_squares = -1");
+  expect_refused({.kind = OptimizerKind::adam, .initial_squares = 1},
+                 "initial_squares = 1 is for the optimizer adagrad");
+  EXPECT_EQ(refusal({.kind = OptimizerKind::adagrad, .learning_rate = 2}), "");
   expect_refused({.kind = OptimizerKind::sgd, .weight_decay = -1}, "weight_decay = -1");
   expect_refused({.kind = OptimizerKind::sgd, .learning_rate = -1.0}, "learning_rate = -1");
 }
@@ -327,7 +331,18 @@ TEST(Updates, KeepZerosZeroAndAreWellListed) {
     update.cpu.forward(update.example.data(), {1, 19}, inputs.data(), outputs.data());
     EXPECT_TRUE(all_equal(results, 0)) << update.name;
   }
-  EXPECT_GT(names.size(), all_optimizers().size());  // and those of averages and of evaluation
+  for (const char* name : {"average_update", "exchange", "dynamic_update", "squares_update", "adam_update"})
+    EXPECT_TRUE(names.contains(name)) << name;
+}
+
+// A name that is no key would be a setting that every optimizer seems to have.
+TEST(Optimizer, SettingsOfEachAreKeys) {
+  OptimizerOptions options;
+  const Keys keys = keys_of(options);
+  for (const OptimizerKind kind : all_optimizers())
+    for (const std::string& setting : traits_of(kind).settings)
+      EXPECT_TRUE(std::any_of(keys.begin(), keys.end(), [&](const Key& it) { return it.name == setting; }))
+          << setting;
 }
 
 struct Unlisted {

@@ -54,6 +54,8 @@ std::vector<Settings> settings() {
     all.push_back({name, {.kind = kind, .learning_rate = 0.05}});
     all.push_back({name + "_with_decay", {.kind = kind, .learning_rate = 0.05, .weight_decay = 0.01}});
   }
+  all.push_back({"adagrad_from_above_zero",
+                 {.kind = OptimizerKind::adagrad, .learning_rate = 0.05, .initial_squares = 0.5}});
   all.push_back({"sgd_with_momentum", {.kind = OptimizerKind::sgd, .momentum = 0.9, .weight_decay = 0.01}});
   return all;
 }

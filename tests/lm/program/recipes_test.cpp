@@ -243,7 +243,7 @@ TEST(Recipes, ContradictionsNameTheRemedy) {
                     "model.biases = 0 is for cells whose gates are sums");
   expect_contains(error({"model.biases=0", "model.forget_bias=1"}), "leave out one of them");
   expect_contains(error({"model.biases=0", "model.cell=mgu", "model.mgu_gate=mgu3"}),
-                  "a forget gate of its bias alone");
+                  "set model.biases to 1, or choose another model.mgu_gate");
   for (const char* cell : {"lstm", "gru_reset_after", "mgru", "dt_lstm"})
     EXPECT_NO_THROW(resolve_recipe("zaremba-small",
                                    {setting(fmt::format("model.cell={}", cell)), setting("model.biases=0")}));
