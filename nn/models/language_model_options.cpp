@@ -104,26 +104,6 @@ LanguageModelOptions layer_by_layer(LanguageModelOptions options) {
   return options;
 }
 
-namespace {
-
-/// Refuses regularization that the cell cannot have.
-void check_regularization(const LanguageModelOptions& options) {
-  const RecurrentRegularization& regularization = options.regularization;
-  const CellTraits cell = traits_of(options.cell);
-  check_input(regularization.weight_drop == 0 || cell.recurrent_weights,
-              "model.weight_drop drops elements of recurrent weights, and the cell {} has none: leave it out",
-              options.cell);
-  check_input(regularization.dropout == 0 || cell.reads_h,
-              "model.recurrent_dropout drops units of the state that gates read, and the gates of the "
-              "cell {} read none: leave it out",
-              options.cell);
-  check_input(regularization.zoneout_memory == 0 || cell.cell_state,
-              "model.zoneout_memory keeps units of a cell state, and the cell {} has none: leave it out",
-              options.cell);
-}
-
-}  // namespace
-
 void check_options(const LanguageModelOptions& given) {
   check_input(!given.hidden.empty() && given.layers > 0, "a model needs at least one recurrent layer");
   const auto widths = static_cast<int64_t>(given.hidden.size());
@@ -154,7 +134,7 @@ void check_options(const LanguageModelOptions& given) {
                 "a minor cell reads the embedding, which one-hot symbols do not have: set model.embedding, "
                 "or model.minor_input = \"previous_layer\"");
   }
-  check_regularization(options);
+  check_regularization(options.cell, options.regularization);
   check_input(options.embedding_dropout == 0 || options.embedding > 0,
               "model.embedding_dropout drops rows of the embedding, and one-hot symbols have none: set "
               "model.embedding, or leave it out");

@@ -60,6 +60,20 @@ Keys keys_of(RecurrentRegularization& it) {
   };
 }
 
+void check_regularization(const std::string& cell, const RecurrentRegularization& regularization) {
+  const CellTraits traits = traits_of(cell);
+  check_input(regularization.weight_drop == 0 || traits.recurrent_weights,
+              "model.weight_drop drops elements of recurrent weights, and the cell {} has none: leave it out",
+              cell);
+  check_input(regularization.dropout == 0 || traits.reads_h,
+              "model.recurrent_dropout drops units of the state that gates read, and the gates of the "
+              "cell {} read none: leave it out",
+              cell);
+  check_input(regularization.zoneout_memory == 0 || traits.cell_state,
+              "model.zoneout_memory keeps units of a cell state, and the cell {} has none: leave it out",
+              cell);
+}
+
 RecurrentLayer::RecurrentLayer(Module& parent, const std::string& cell, const std::string& suffix,
                                const CellOptions& options, const RecurrentRegularization& regularization,
                                Direction direction)

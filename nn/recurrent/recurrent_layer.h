@@ -26,6 +26,8 @@ struct RecurrentRegularization {
   double weight_drop = 0;
 };
 Keys keys_of(RecurrentRegularization& it);
+/// InputError, naming the key of section [model], for regularization that the cell cannot have.
+void check_regularization(const std::string& cell, const RecurrentRegularization& regularization);
 
 enum class Direction { forward, reverse };
 

@@ -1,0 +1,227 @@
+// The encoder-decoder.
+#include "nn/models/encoder_decoder.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "autograd/operators/functions.h"
+#include "nn/output/label_smoothing.h"
+
+namespace rondo {
+namespace {
+
+EncoderDecoderOptions checked(const EncoderDecoderOptions& options, int64_t source_vocabulary,
+                              int64_t target_vocabulary) {
+  check_options(options);
+  check_input(options.tied != TiedTables::all || source_vocabulary == target_vocabulary,
+              "model.tied = \"all\" needs one vocabulary for both sides, and these have {} and {} symbols: set "
+              "data.shared_vocabulary = true",
+              source_vocabulary, target_vocabulary);
+  return options;
+}
+
+CellOptions cell_options(const EncoderDecoderOptions& options, int64_t input, int64_t hidden) {
+  CellOptions cell = pytorch_cell(input, hidden);
+  cell.settings = options.cell_settings;
+  return cell;
+}
+
+StackOptions stack_options(const EncoderDecoderOptions& options) {
+  return {.cell = options.cell,
+          .layers = {},
+          .dropout = options.dropout,
+          .variational = options.variational,
+          .regularization = options.regularization};
+}
+
+StackOptions encoder_options(const EncoderDecoderOptions& options) {
+  StackOptions stack = stack_options(options);
+  stack.bidirectional = options.bidirectional;
+  for (int64_t i = 0; i < options.encoder_layers; ++i)
+    stack.layers.emplace_back(cell_options(options, i == 0 ? options.embedding : options.hidden,
+                                           options.bidirectional ? options.hidden / 2 : options.hidden));
+  return stack;
+}
+
+bool has_fixed_context(const EncoderDecoderOptions& options) {
+  return options.attention == SourceAttention::none;
+}
+
+StackOptions decoder_options(const EncoderDecoderOptions& options) {
+  StackOptions stack = stack_options(options);
+  const int64_t extra = has_fixed_context(options) ? options.hidden
+                        : options.input_feeding    ? options.readout_width()
+                                                   : 0;
+  for (int64_t i = 0; i < options.decoder_layers; ++i)
+    stack.layers.emplace_back(
+        cell_options(options, i == 0 ? options.embedding + extra : options.hidden, options.hidden));
+  return stack;
+}
+
+/// The sentences that have a step t; null: all.
+RowMask valid_at(const Lengths& lengths, int64_t t) {
+  if (lengths.empty()) return {};
+  std::vector<bool> valid;
+  for (const int64_t length : lengths) valid.push_back(t < length);
+  return std::make_shared<const std::vector<bool>>(std::move(valid));
+}
+
+Score score_of(SourceAttention attention) {
+  switch (attention) {
+    case SourceAttention::dot:
+      return Score::dot;
+    case SourceAttention::additive:
+      return Score::additive;
+    default:
+      return Score::general;
+  }
+}
+
+}  // namespace
+
+EncoderDecoder::EncoderDecoder(const EncoderDecoderOptions& options, int64_t source_vocabulary,
+                               int64_t target_vocabulary, std::optional<uint64_t> seed, Device device)
+    : options_(checked(options, source_vocabulary, target_vocabulary)),
+      source_embedding_(options.tied == TiedTables::all
+                            ? nullptr
+                            : std::make_unique<Embedding>(*this, "source_embedding", source_vocabulary,
+                                                          options.embedding, uniform_values(0.1))),
+      target_embedding_(*this, "target_embedding", target_vocabulary, options.embedding, uniform_values(0.1)),
+      source_dropout_(*this, "source_dropout", options.dropout, options.variational),
+      target_dropout_(*this, "target_dropout", options.dropout, options.variational),
+      encoder_(*this, "encoder", encoder_options(options)),
+      decoder_(*this, "decoder", decoder_options(options)),
+      W_c_(*this, "W_c", {options.readout_width(), 2 * options.hidden},
+           uniform_values(1 / std::sqrt(2 * options.hidden))),
+      readout_dropout_(*this, "readout_dropout", options.dropout, options.variational) {
+  const int64_t H = options.hidden;
+  if (options.bridge == Bridge::linear) {
+    const bool has_c = decoder_.cells().front()->has_cell_state();
+    for (int64_t i = 0; i < options.decoder_layers; ++i) {
+      bridges_.push_back(std::make_unique<Linear>(*this, fmt::format("bridge.h_l{}", i), H, H));
+      if (has_c) bridges_.push_back(std::make_unique<Linear>(*this, fmt::format("bridge.c_l{}", i), H, H));
+    }
+  }
+  if (!has_fixed_context(options))
+    attention_ = std::make_unique<Attention>(*this, "attention", score_of(options.attention), H, H);
+  if (options.tied == TiedTables::none)
+    output_ = std::make_unique<Linear>(*this, "output", options.readout_width(), target_vocabulary);
+  else
+    output_ = std::make_unique<Linear>(*this, "output", target_embedding_.weight, constant_values(0));
+  const Initializer all = uniform_values(options.init_all);
+  if (seed)
+    finalize(*seed, options.init_all > 0 ? &all : nullptr, device);
+  else
+    lay_out();
+}
+
+std::vector<Cell*> EncoderDecoder::cells() const {
+  std::vector<Cell*> all = encoder_.cells();
+  for (Cell* cell : decoder_.cells()) all.push_back(cell);
+  return all;
+}
+
+Variable EncoderDecoder::embedded(const Embedding& table, Dropout& dropout, const Sentences& sentences) {
+  return dropout(
+      reshape(table(sentences.ids), {sentences.steps, sentences.sentences, table.weight.shape()[1]}));
+}
+
+EncoderDecoder::Source EncoderDecoder::encode(const Sentences& source) {
+  const Embedding& table = source_embedding_ ? *source_embedding_ : target_embedding_;
+  const auto [h, last] = encoder_(embedded(table, source_dropout_, source),
+                                  encoder_.initial_states(source.sentences), source.lengths);
+  Source result{bridged(last)};
+  if (attention_)
+    result.states = attention_->prepare(h, source.lengths);
+  else
+    result.context =
+        options_.bidirectional ? concat({last.end()[-2].h, last.back().h}) : Variable(last.back().h);
+  return result;
+}
+
+std::vector<State> EncoderDecoder::bridged(const std::vector<State>& last) const {
+  const size_t directions = options_.bidirectional ? 2 : 1, layers = last.size() / directions;
+  std::vector<State> first = decoder_.initial_states(last.front().h.shape()[0]);
+  if (options_.bridge == Bridge::zeros) return first;
+  size_t next = 0;  // bridge
+  const auto pass = [&](const Variable& x) {
+    return options_.bridge == Bridge::linear ? tanh((*bridges_[next++])(x)) : x;
+  };
+  for (size_t i = 0; i < first.size(); ++i) {
+    const State* of = &last[std::min(i, layers - 1) * directions];  // a deeper decoder repeats the last one
+    const auto both = [&](Variable State::*part) {
+      return directions == 2 ? concat({of[0].*part, of[1].*part}) : of->*part;
+    };
+    first[i].h = pass(both(&State::h));
+    if (first[i].c.defined()) first[i].c = pass(both(&State::c));
+  }
+  return first;
+}
+
+EncoderDecoder::Output EncoderDecoder::read_out(const Variable& states, const Source& source) const {
+  const int64_t B = source.first.front().h.shape()[0], H = options_.hidden, N = states.shape().rows();
+  Variable context, weights;
+  if (attention_) {
+    auto attended = (*attention_)(reshape(states, {N / B, B, H}), source.states);
+    context = reshape(attended.context, {N, H}), weights = attended.weights;
+  } else {
+    context = reshape(repeat(source.context, N / B), {N, H});
+  }
+  return {tanh(linear(concat({context, reshape(states, {N, H})}), W_c_)), weights};
+}
+
+EncoderDecoder::Output EncoderDecoder::decode(const Sentences& inputs, const Source& source) {
+  const int64_t T = inputs.steps, B = inputs.sentences, W = options_.readout_width();
+  Variable y = embedded(target_embedding_, target_dropout_, inputs);
+  Output output;
+  if (options_.input_feeding) {
+    begin_steps(B);
+    Position position = first_position(source);
+    std::vector<Variable> readouts, weights;
+    for (int64_t t = 0; t < T; ++t) {
+      auto [at, next] = advance(y[t], position, source, valid_at(inputs.lengths, t));
+      readouts.push_back(at.readout), weights.push_back(at.attention);
+      position = std::move(next);
+    }
+    output = {stack(readouts), stack(weights)};
+  } else {
+    if (!attention_) y = concat({y, repeat(source.context, T)});
+    output = read_out(decoder_(y, source.first, inputs.lengths).output, source);
+  }
+  output.readout = reshape(readout_dropout_(reshape(output.readout, {T, B, W})), {T * B, W});
+  return output;
+}
+
+EncoderDecoder::Position EncoderDecoder::first_position(const Source& source) const {
+  const int64_t B = source.first.front().h.shape()[0];
+  Position first{source.first};
+  if (options_.input_feeding) first.readout = Variable(Tensor::zeros({B, options_.readout_width()}, device()));
+  return first;
+}
+
+EncoderDecoder::Step EncoderDecoder::advance(const Variable& symbols, const Position& position,
+                                             const Source& source, const RowMask& valid) {
+  Variable input = symbols;
+  if (options_.input_feeding) input = concat({symbols, position.readout});
+  if (!attention_) {
+    const int64_t N = symbols.shape()[0], B = source.context.shape()[0];
+    input = concat({symbols, reshape(repeat(source.context, N / B), {N, options_.hidden})});
+  }
+  auto [s, states] = decoder_.step(input, position.states, valid);
+  Step step{read_out(s, source), {std::move(states)}};
+  if (options_.input_feeding) step.next.readout = step.output.readout;
+  return step;
+}
+
+EncoderDecoder::Step EncoderDecoder::step(const Tokens& ids, const Position& position, const Source& source) {
+  Step step = advance(target_dropout_(target_embedding_(ids)), position, source, {});
+  step.output.readout = readout_dropout_(step.output.readout);
+  return step;
+}
+
+CrossEntropy EncoderDecoder::cross_entropy(const Variable& readout, const Tokens& targets,
+                                           double smoothing) const {
+  return smoothed_cross_entropy(readout, output_->weight, output_->bias, targets, smoothing);
+}
+
+}  // namespace rondo

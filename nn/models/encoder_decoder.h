@@ -1,0 +1,145 @@
+// The encoder-decoder: a recurrent stack reads the source, another one writes the target, symbol by symbol.
+// Sutskever, Vinyals & Le 2014; Cho et al. 2014; attention as in Luong, Pham & Manning 2015 ("Effective
+// Approaches to Attention-based Neural Machine Translation"), with their scores or Bahdanau's.
+//
+//   encoder     h_s = f(x_s, h_(s-1)),  s = 1 .. S;  in both directions: h_s = [forward h_s ; reverse h_s]
+//   bridge      s_0 = h_S,  or tanh(W_b h_S + b_b),  or 0;  of each layer, and of its cell state alike
+//   decoder     s_t = f([y_(t-1) ; e_t], s_(t-1))
+//   context     c_t = sum_s a_ts h_s,  a_t = softmax over s of score(s_t, h_s)   Luong et al. (7), (8)
+//               c_t = c = h_S                                                    the fixed context
+//   readout     r_t = tanh(W_c [c_t ; s_t])                                      Luong et al. (5)
+//   output      p(y_t | y_1 .. y_(t-1), x) = softmax(W_o r_t + b_o)              Luong et al. (6)
+//
+// Besides the previous symbol the decoder reads e_t: the fixed context c, or with input feeding (Luong et al.,
+// section 3.3) the last readout r_(t-1), or nothing. Both sides of a pair end in an end symbol, which is also
+// y_0. Data: data/pair_batches.h. Next: lm/tasks/translation.h.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "autograd/cross_entropy.h"
+#include "nn/layers/attention.h"
+#include "nn/layers/embedding.h"
+#include "nn/layers/linear.h"
+#include "nn/recurrent/recurrent_stack.h"
+
+namespace rondo {
+
+/// What the decoder reads of the source at each step: the fixed context, or a context by attention with one
+/// of the scores of nn/layers/attention.h.
+enum class SourceAttention { none, dot, general, additive };
+inline std::vector<std::string> names_of(SourceAttention) { return {"none", "dot", "general", "additive"}; }
+
+/// How the decoder's first state is made from the encoder's last one.
+enum class Bridge { zeros, copy, linear };
+inline std::vector<std::string> names_of(Bridge) { return {"zeros", "copy", "linear"}; }
+
+/// Which tables of symbols are one: none; the target's embedding and the output weights; these and the
+/// source's embedding (Press & Wolf 2017).
+enum class TiedTables { none, output, all };
+inline std::vector<std::string> names_of(TiedTables) { return {"none", "output", "all"}; }
+
+struct EncoderDecoderOptions {
+  std::string cell = "lstm";  // a name that make_cell knows
+  int64_t embedding = 256;    // E, of both sides
+  int64_t hidden = 512;       // H of each layer; a bidirectional encoder has H / 2 in each direction
+  int64_t encoder_layers = 1, decoder_layers = 1;
+  bool bidirectional = true;  // the encoder
+  SourceAttention attention = SourceAttention::general;
+  bool input_feeding = false;
+  Bridge bridge = Bridge::linear;
+  int64_t readout = 0;  // units of r; 0: H
+  TiedTables tied = TiedTables::none;
+  double dropout = 0;        // on embeddings, between layers, and of r (Zaremba et al. 2014)
+  bool variational = false;  // the same masks at all steps (Gal & Ghahramani 2016)
+  RecurrentRegularization regularization{};
+  CellSettings cell_settings{};  // of the cell's family
+  double init_all = 0;           // half width of a uniform for all parameters; 0: PyTorch's initial values
+
+  int64_t readout_width() const { return readout > 0 ? readout : hidden; }
+};
+Keys keys_of(EncoderDecoderOptions& options);
+/// InputError if the options contradict each other.
+void check_options(const EncoderDecoderOptions& options);
+
+class EncoderDecoder : public Module {
+ public:
+  /// Lays the parameters out and draws their initial values; without a seed they have names and shapes, but
+  /// no memory. InputErrors of check_options(), and for tables that are to be one but differ in their size.
+  EncoderDecoder(const EncoderDecoderOptions& options, int64_t source_vocabulary, int64_t target_vocabulary,
+                 std::optional<uint64_t> seed = 1, Device device = Device::cpu);
+
+  /// Consecutive symbols of B sentences, step by step: ids[t * B + b].
+  struct Sentences {
+    Tokens ids;
+    int64_t steps = 0, sentences = 0;  // T or S, and B
+    Lengths lengths{};                 // steps of each sentence that are not padding; empty: all
+  };
+  /// What the decoder needs of the source.
+  struct Source {
+    std::vector<State> first;    // s_0 of each layer, [B, H]
+    Variable context{};          // c [B, H] if it is fixed, else undefined
+    Attention::Source states{};  // h [S, B, H] for attention, else undefined
+  };
+  Source encode(const Sentences& source);
+
+  struct Output {
+    Variable readout;    // r after its dropout, [N, readout]
+    Variable attention;  // a: [T, B, S], or [N, S] of one step; undefined without attention
+  };
+  /// All steps of the targets at once, each after its true previous symbols: `inputs` are the targets, one
+  /// step late. N = T * B.
+  Output decode(const Sentences& inputs, const Source& source);
+
+  /// Between two steps of a decoder that reads what it writes.
+  struct Position {
+    std::vector<State> states;  // s [N, H] of each layer
+    Variable readout{};         // r [N, readout], if it is fed to the next step
+  };
+  struct Step {
+    Output output;
+    Position next;
+  };
+  /// One step: the next symbol of each of N = K * B rows, where row k * B + b continues sentence b. Call
+  /// begin_steps(N) first, and again whenever N changes.
+  Step step(const Tokens& ids, const Position& position, const Source& source);
+  void begin_steps(int64_t rows) { decoder_.begin(rows); }
+  Position first_position(const Source& source) const;
+
+  /// Logits of all target symbols, [N, V].
+  Variable logits(const Variable& readout) const { return (*output_)(readout); }
+  /// -log p(target) in nats, and with a smoothing > 0 the loss to minimise instead of its sum
+  /// (nn/output/label_smoothing.h). Target -1: not scored.
+  CrossEntropy cross_entropy(const Variable& readout, const Tokens& targets, double smoothing = 0) const;
+
+  const EncoderDecoderOptions& options() const { return options_; }
+  int64_t source_vocabulary() const { return source_embedding_->weight.shape()[0]; }
+  int64_t target_vocabulary() const { return output_->weight.shape()[0]; }
+  /// Of encoder and decoder.
+  std::vector<Cell*> cells() const;
+
+ private:
+  Variable embedded(const Embedding& table, Dropout& dropout, const Sentences& sentences);
+  std::vector<State> bridged(const std::vector<State>& last) const;
+  /// The readout before its dropout, and the attention, of decoder states [B, H] or [T, B, H].
+  Output read_out(const Variable& states, const Source& source) const;
+  /// One step from an embedded symbol [N, E].
+  Step advance(const Variable& symbols, const Position& position, const Source& source, const RowMask& valid);
+
+  EncoderDecoderOptions options_;
+  std::unique_ptr<Embedding> source_embedding_;  // null: the target's
+  Embedding target_embedding_;
+  Dropout source_dropout_, target_dropout_;
+  RecurrentStack encoder_;
+  std::vector<std::unique_ptr<Linear>> bridges_;  // of each decoder layer: of h, and of c if it has one
+  RecurrentStack decoder_;
+  std::unique_ptr<Attention> attention_;  // null: the fixed context
+  Parameter W_c_;
+  Dropout readout_dropout_;
+  std::unique_ptr<Linear> output_;
+};
+
+}  // namespace rondo
