@@ -1,5 +1,5 @@
 // The corpus: finds training, validation and test text, and encodes it. It downloads nothing and guesses
-// no unit. Read next: data/streams.h.
+// no unit. Read next: data/streams.h; for pairs of sentences data/parallel_text.h.
 //
 // Text and Encoded are the symbols and the ids of one split; CorpusText and Corpus are those of all splits.
 // The vocabulary (data/vocabulary.h) is made from the former and gives the latter.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <random>
 
+#include "data/shuffle.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -65,7 +66,7 @@ std::int64_t Sequences::longest(std::int64_t count) const {
 }
 
 void Sequences::seek(std::uint64_t seed, std::int64_t epoch, std::int64_t position) {
-  std::mt19937_64 random(seed * 1'000'003 + static_cast<std::uint64_t>(epoch));
+  std::mt19937_64 random = epoch_generator(seed, epoch);
   if (crop_ > 0) {
     const std::int64_t offset =
         epoch > 0 ? static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(crop_)) : 0;
@@ -76,10 +77,7 @@ void Sequences::seek(std::uint64_t seed, std::int64_t epoch, std::int64_t positi
     std::sort(sequences_.begin(), sequences_.end(),
               [](const Sequence& a, const Sequence& b) { return a.begin < b.begin; });
   }
-  // Not std::shuffle, whose order differs between standard libraries.
-  if (epoch > 0)
-    for (std::size_t i = sequences_.size(); i > 1; --i)
-      std::swap(sequences_[i - 1], sequences_[random() % i]);
+  if (epoch > 0) shuffle(sequences_, random);
   check(position >= 0 && position <= length(), "[sequences] a position from 0 to {} was expected: {}",
         length(), position);
   position_ = position;

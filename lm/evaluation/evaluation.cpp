@@ -1,11 +1,11 @@
 // How well a model predicts ids.
 #include "lm/evaluation/evaluation.h"
 
-#include <chrono>
 #include <cmath>
 #include <numbers>
 
 #include "data/sequences.h"
+#include "tensor/clock.h"
 
 namespace rondo {
 
@@ -91,14 +91,14 @@ void read_chunks(LanguageModel& model, const std::function<bool(Chunk&)>& next,
 
 Evaluation evaluate_ids(LanguageModel& model, std::span<const int32_t> ids, const Reading& reading,
                         std::optional<int32_t> unknown_id, const std::function<void(int64_t)>& progress) {
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   const NoGradient guard;
   Evaluation result;
   read_chunks(model, chunks_of(ids, reading), [&](const ChunkResult& read) {
     result.add(read.chunk.targets, read.nats(), unknown_id);
     progress(result.symbols);
   });
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.seconds = seconds_since(start);
   return result;
 }
 

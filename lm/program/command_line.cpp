@@ -145,6 +145,10 @@ Command parse_command_line(int argc, const char* const* argv) {
     check_run_given(command, parser.score.run);
     return parser.score;
   }
+  if (first == "translate") {
+    check_run_given(command, parser.translate.run);
+    return parser.translate;
+  }
   check_run_given(command, parser.generate.run);
   return parser.generate;
 }

@@ -1,5 +1,5 @@
 // The command line of `lm`: from words to the options of one command, and from an exception to an exit
-// status. The commands: train.h, evaluate.h, score.h, generate.h, ngram.h, info.h, recipes.h, table.h.
+// status. The commands: train.h, evaluate.h, score.h, generate.h, translate.h, ngram.h, info.h, recipes.h, table.h.
 #pragma once
 
 #include <string>
@@ -13,6 +13,7 @@
 #include "lm/program/score.h"
 #include "lm/program/table.h"
 #include "lm/program/train.h"
+#include "lm/program/translate.h"
 
 namespace rondo {
 
@@ -21,8 +22,8 @@ struct Help {
   std::string text;
 };
 
-using Command = std::variant<Help, TrainOptions, EvaluateOptions, ScoreOptions, GenerateOptions, NgramOptions,
-                             InfoOptions, RecipesOptions, TableOptions>;
+using Command = std::variant<Help, TrainOptions, EvaluateOptions, ScoreOptions, GenerateOptions,
+                             TranslateOptions, NgramOptions, InfoOptions, RecipesOptions, TableOptions>;
 
 /// InputError for an unknown, misplaced or missing word; the text names the nearest command or flag.
 Command parse_command_line(int argc, const char* const* argv);

@@ -13,6 +13,7 @@
 #include "lm/program/progress.h"
 #include "lm/program/published.h"
 #include "lm/program/run.h"
+#include "lm/program/translation_measurement.h"
 #include "tensor/available_memory.h"
 
 namespace rondo {
@@ -41,7 +42,7 @@ CorpusText corpus_of(const EvaluateOptions& options, const OpenRun& run) {
   const bool is_given = !options.data.empty();
   const std::string& data = is_given ? options.data : run.config.made_by.data;
   CorpusText corpus = open_text(run.config.recipe.data, data, is_given ? Pipes::accepted : Pipes::refused);
-  if (!is_same_text(run.config.made_by.sha256, corpus))
+  if (!is_same_data(run.config.made_by.sha256, sha256_lines(corpus)))
     fmt::print(
         stderr,
         "lm: warning: {} has changed since this run was made; the figures are those of the text as it is "
@@ -55,15 +56,6 @@ Encoded encoded(const Text& text, const OpenRun& run) {
   check_input(result.ids.size() >= 2, "{}: only {} symbols; 2 or more are needed, the first being context",
               text.name, result.ids.size());
   return result;
-}
-
-/// A function that shows progress: "WHAT 12%". Nothing if there was only one chunk.
-std::function<void(int64_t)> progress_of(Progress& progress, const std::string& what, int64_t symbols) {
-  return [&progress, what, symbols](int64_t done) {
-    if (done < symbols)
-      progress.status(
-          fmt::format("{}  {:.0f}%", what, 100.0 * static_cast<double>(done) / static_cast<double>(symbols)));
-  };
 }
 
 /// The best settings for the first symbols of the validation text.
@@ -171,6 +163,8 @@ void say_notes(const Text& text, const Encoded& ids, const OpenRun& run) {
 }  // namespace
 
 int evaluate(const EvaluateOptions& options) {
+  if (read_config(open_run_folder(options.run)).recipe.kind == TaskKind::translation)
+    return evaluate_translator(options);
   check_options(options);
   const Compute compute = choose_device(options.device, options.precision, options.threads);
   OpenRun run = open_run(options.run, compute.device);

@@ -24,6 +24,7 @@ struct Run {
   int operator()(const EvaluateOptions& options) const { return evaluate(options); }
   int operator()(const ScoreOptions& options) const { return score(options); }
   int operator()(const GenerateOptions& options) const { return generate(options); }
+  int operator()(const TranslateOptions& options) const { return translate(options); }
   int operator()(const NgramOptions& options) const { return ngram(options); }
   int operator()(const InfoOptions& options) const { return info(options); }
   int operator()(const RecipesOptions& options) const { return list_recipes(options); }

@@ -92,23 +92,28 @@ Json json_of(const Measurement& measurement) {
   return json;
 }
 
+void append_measurement(const RunFolder& run, Json json, const Compute& compute,
+                        const std::vector<std::string>& sha256_of_text) {
+  json.erase("run");  // it is in its folder
+  json["version"] = version();
+  json["device"] = name_of(compute.device);
+  json["precision"] = name_of(compute.precision);
+  json["threads"] = compute.threads;
+  json["sha256"] = sha256_of_text;
+  append_line(run.evaluations(), json.dump(-1, ' ', false, Json::error_handler_t::replace), is_json_object);
+}
+
 void keep(const RunFolder& run, const Measurement& measurement, const Compute& compute,
           const std::vector<std::string>& sha256_of_text) {
   Json json = json_of(measurement);
-  json.erase("run");        // it is in its folder
   json.erase("published");  // that is the recipe's
   if (measurement.text.empty()) json.erase("text");
   json["types"] = measurement.types;
   json["vocabulary_size"] = measurement.vocabulary_size;
   json["parameters"] = measurement.parameters;
   if (measurement.tuned) json["tuned_on_valid"] = measurement.tuned->symbols;
-  json["version"] = version();
-  json["device"] = name_of(compute.device);
-  json["precision"] = name_of(compute.precision);
-  json["threads"] = compute.threads;
   json["model"] = measurement.model;
-  json["sha256"] = sha256_of_text;
-  append_line(run.evaluations(), json.dump(-1, ' ', false, Json::error_handler_t::replace), is_json_object);
+  append_measurement(run, std::move(json), compute, sha256_of_text);
 }
 
 std::vector<KeptMeasurement> kept_measurements(const RunFolder& run) {

@@ -43,6 +43,11 @@ nlohmann::ordered_json json_of(const Adaptation& how);
 void keep(const RunFolder& run, const Measurement& measurement, const Compute& compute,
           const std::vector<std::string>& sha256_of_text);
 
+/// Appends what was measured to evaluations.jsonl, with the version of the program, the device, and the
+/// SHA-256 of the text; `entry` has that of the model. Error if it cannot be written.
+void append_measurement(const RunFolder& run, nlohmann::ordered_json entry, const Compute& compute,
+                        const std::vector<std::string>& sha256_of_text);
+
 /// A line of evaluations.jsonl, with what is needed to compare figures.
 struct KeptMeasurement {
   std::string split, read;

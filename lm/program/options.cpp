@@ -237,6 +237,42 @@ Options::Options() {
   generate_command.add_flag("--allow-unk", generate.allow_unknown, "let <unk> be sampled");
   add_device(generate_command, generate);
 
+  CLI::App& translate_command =
+      command("translate", "translate the sentences of standard input, one a line",
+              "lm translate runs/attention-multi30k-1 < sentences.de");
+  translate_command.footer(
+      "Sentences are written as in the run's training text: if its words are separated by spaces, so are "
+      "these.\n" +
+      translate_command.get_footer());
+  translate_command.add_option("run", translate.run, "the run folder")->type_name("RUN");
+  translate_command.add_option("--beam", translate.beam, "hypotheses at a time; 1: greedy (default: the run's)")
+      ->check(integer(1, 1000))
+      ->type_name("N");
+  translate_command.add_option("--n-best", translate.n_best, "translations of each sentence, best first")
+      ->check(integer(1, 1000))
+      ->type_name("N");
+  translate_command
+      .add_option("--max-length", translate.max_length, "symbols of a translation, with its end symbol")
+      ->check(integer(1, 1000000))
+      ->type_name("N");
+  translate_command
+      .add_option("--length-penalty", translate.length_penalty, "above 0 favours long translations")
+      ->type_name("A");
+  translate_command
+      .add_option("--coverage-penalty", translate.coverage_penalty,
+                  "above 0 favours translations that have attended to the whole sentence")
+      ->type_name("B");
+  translate_command.add_flag("--allow-unk", translate.allow_unknown, "let <unk> be written");
+  translate_command.add_flag("--replace-unk", translate.replace_unknown,
+                             "write the word of the sentence that was attended to most in place of <unk>");
+  translate_command.add_flag("--scores", translate.scores, "print the score before each translation");
+  translate_command
+      .add_option("--attention", translate.attention,
+                  "write the weights of each translation to this file, a JSON object a line")
+      ->type_name("FILE.jsonl")
+      ->check(not_empty);
+  add_device(translate_command, translate);
+
   CLI::App& ngram_command =
       command("ngram", "estimate and measure an n-gram model: Kneser-Ney, or an ARPA file",
               "lm ngram --data ptb --order 5 --out ptb.arpa");

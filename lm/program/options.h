@@ -20,6 +20,7 @@ struct Options {
   EvaluateOptions evaluate;
   ScoreOptions score;
   GenerateOptions generate;
+  TranslateOptions translate;
   NgramOptions ngram;
   InfoOptions info;
   RecipesOptions recipes;

@@ -94,4 +94,12 @@ std::string short_number(double value) {
   return fmt::format("{:.{}f}{}", value, digits, suffixes[thousands]);
 }
 
+std::function<void(std::int64_t)> progress_of(Progress& progress, const std::string& what, std::int64_t items) {
+  return [&progress, what, items](std::int64_t done) {
+    if (done < items)
+      progress.status(
+          fmt::format("{}  {:.0f}%", what, 100.0 * static_cast<double>(done) / static_cast<double>(items)));
+  };
+}
+
 }  // namespace rondo

@@ -3,15 +3,14 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <string>
 
-namespace rondo {
+#include "tensor/clock.h"
 
-using Clock = std::chrono::steady_clock;
-inline double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
+namespace rondo {
 
 class Progress {
  public:
@@ -49,5 +48,8 @@ std::string duration_text(double seconds);
 
 /// A rate or a count for a reader, three digits: "950", "12.3k", "4.56M".
 std::string short_number(double value);
+
+/// A function that shows "WHAT 12%" of so many items. Nothing if there was only one part.
+std::function<void(std::int64_t)> progress_of(Progress& progress, const std::string& what, std::int64_t items);
 
 }  // namespace rondo

@@ -1,6 +1,8 @@
 // The keys of section [made_by].
 #include "lm/program/provenance.h"
 
+#include <algorithm>
+
 namespace rondo {
 
 Keys keys_of(Provenance& made_by) {
@@ -12,10 +14,18 @@ Keys keys_of(Provenance& made_by) {
       {"threads", &made_by.threads, at_least(0), "threads", "that computed"},
       {"data", &made_by.data, any_text(), "", "where the text is; a resumed run reads it again"},
       {"sha256", &made_by.sha256, any_text(), "", "of each file of the text, as sha256sum prints"},
-      {"vocabulary", &made_by.vocabulary, {}, "", "SHA-256 of vocab.txt"},
+      {"vocabulary", &made_by.vocabulary, {}, "", "SHA-256 of its vocabularies"},
       {"finetuned_from", &made_by.finetuned_from, any_text(), "",
        "the run whose best model this one began with; empty: none"},
   };
+}
+
+bool is_same_data(const std::vector<std::string>& recorded, const std::vector<std::string>& present) {
+  const auto same = [](const std::string& a, const std::string& b) {
+    return a.substr(0, a.find(' ')) == b.substr(0, b.find(' '));
+  };
+  return recorded.size() <= present.size() &&
+         std::equal(recorded.begin(), recorded.end(), present.begin(), same);
 }
 
 }  // namespace rondo

@@ -12,31 +12,42 @@
 #include "lm/program/recipe_text.h"
 #include "lm/program/run_options.h"
 #include "lm/program/settings.h"
+#include "lm/program/translation_recipe.h"
 #include "lm/tasks/language_modelling.h"
 #include "lm/training/trainer.h"
 #include "nn/models/language_model_options.h"
 
 namespace rondo {
 
+/// What is trained. It decides which sections and keys a recipe has.
+enum class TaskKind { language_modelling, translation };
+inline std::vector<std::string> names_of(TaskKind) { return {"language_modelling", "translation"}; }
+
 struct Recipe {
   std::string name, description, paper;
+  TaskKind kind = TaskKind::language_modelling;
   PublishedFigures published;
-  TextOptions data;  // section [data] also has the task's keys of batches and evaluations
 
-  LanguageModelOptions model;
-
-  // Section [train].
+  // Section [train], of all tasks.
   TrainerOptions trainer;
-  LanguageModellingOptions task;
   RunOptions run;
 
+  TranslationRecipe translation;  // its other sections; those of language modelling are below
+
+  TextOptions data;  // section [data] also has the task's keys of batches and evaluations
+  LanguageModelOptions model;
+  LanguageModellingOptions task;  // of section [train]
   FinetuneOptions finetune;
   ReportOptions report;
   DynamicOptions dynamic;  // of `lm eval --dynamic`
   CacheOptions cache;      // of `lm eval --cache`
 };
 
-/// Every key of a recipe, bound to the members of `recipe`.
+/// Every key of a recipe of its kind, bound to the members of `recipe`.
 Keys keys_of(Recipe& recipe);
+
+/// Sets a recipe from the text of a TOML file, which may have `others` as keys as well. First its kind, by
+/// recipe.task, on which the keys depend. `where` names the text in InputErrors, which are read_toml()'s.
+void read_recipe(Recipe& recipe, const std::string& text, const std::string& where, const Keys& others);
 
 }  // namespace rondo

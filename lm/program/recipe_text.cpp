@@ -79,11 +79,4 @@ std::vector<std::string> sha256_lines(const CorpusText& text) {
   return lines;
 }
 
-bool is_same_text(const std::vector<std::string>& sha256_lines, const CorpusText& text) {
-  const auto same = [](const std::string& line, const FileDigest& file) {
-    return line.substr(0, line.find(' ')) == file.sha256;
-  };
-  return std::equal(sha256_lines.begin(), sha256_lines.end(), text.files.begin(), text.files.end(), same);
-}
-
 }  // namespace rondo

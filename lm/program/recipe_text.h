@@ -35,7 +35,4 @@ CorpusText open_text(const TextOptions& options, const std::string& data, Pipes 
 /// "HEX  FILE" of each file of a text, as sha256sum prints.
 std::vector<std::string> sha256_lines(const CorpusText& text);
 
-/// Whether a text has these digests, at any path.
-bool is_same_text(const std::vector<std::string>& sha256_lines, const CorpusText& text);
-
 }  // namespace rondo

@@ -22,7 +22,9 @@ void check_section(const std::string& where, const std::string& section, const O
 
 }  // namespace
 
-void validate(const Recipe& recipe, const std::string& where) {
+namespace {
+
+void validate_language_model(const Recipe& recipe, const std::string& where) {
   const TextOptions& data = recipe.data;
   const auto& model = recipe.model;
   const LanguageModellingOptions& task = recipe.task;
@@ -72,7 +74,6 @@ void validate(const Recipe& recipe, const std::string& where) {
       "{}: model.init_all = {} sets every parameter: leave out model.input_init, model.recurrent_init and "
       "model.output_init, or set model.init_all = 0",
       where, model.init_all);
-  check_section(where, "train", recipe.trainer);
   check_section(where, "train", task);
   const auto only_with_streams = [&](const char* key, double value) {
     check_input(value == 0 || task.batches.batching == Batching::streams,
@@ -88,6 +89,16 @@ void validate(const Recipe& recipe, const std::string& where) {
   } catch (const InputError& error) {
     throw InputError(fmt::format("{}: {}", where, error.what()));
   }
+}
+
+}  // namespace
+
+void validate(const Recipe& recipe, const std::string& where) {
+  check_section(where, "train", recipe.trainer);
+  if (recipe.kind == TaskKind::translation)
+    validate(recipe.translation, where);
+  else
+    validate_language_model(recipe, where);
 }
 
 }  // namespace rondo

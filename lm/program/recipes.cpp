@@ -98,6 +98,8 @@ asm(".pushsection .rodata.rondo_recipes, \"a\", @progbits\n"
     "recipe awd-mmlstm-mos-wt2-no-minor-3\n"
     "recipe awd-lstm-ptb-char\n"
     "recipe awd-lstm-enwik8\n"
+    "recipe seq2seq-multi30k\n"
+    "recipe attention-multi30k\n"
     "recipe awd-lstm-small-ptb\n"
     "recipe awd-lstm-mos-small-ptb\n"
     "recipe awd-mmlstm-mos-small-ptb\n"
@@ -114,7 +116,7 @@ namespace {
 Recipe read_recipe(const std::string& text, const std::string& where) {
   Recipe recipe;
   Provenance ignored;
-  read_toml(text, where, joined({keys_of(recipe), section("made_by", keys_of(ignored))}));
+  read_recipe(recipe, text, where, section("made_by", keys_of(ignored)));
   return recipe;
 }
 
@@ -183,7 +185,11 @@ Recipe load_recipe(const std::string& name_or_file) {
 
 Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting>& settings) {
   Recipe recipe = load_recipe(name_or_file);
-  for (const Setting& setting : settings) apply_setting(setting, keys_of(recipe));
+  for (const Setting& setting : settings) {
+    check_input(setting.key != "recipe.task", "{}: the task is the recipe's; choose another recipe",
+                setting.where);
+    apply_setting(setting, keys_of(recipe));
+  }
   check_input(!recipe.name.empty() && recipe.name.find_first_of("/`") == std::string::npos &&
                   recipe.name == printable(recipe.name),  // it may come from a file's name
               "{}: recipe.name = '{}': expected a name in UTF-8 without '/', '`' and control characters",

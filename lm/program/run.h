@@ -13,9 +13,13 @@
 
 namespace rondo {
 
-/// InputError, naming vocab.txt, unless it is the vocabulary that the run was made with. A run without a
+/// InputError, naming the files, unless these are the vocabularies that the run was made with. A run without a
 /// recorded SHA-256 passes.
-void check_vocabulary(const RunFolder& folder, const Provenance& made_by, const std::string& vocabulary);
+void check_vocabularies(const RunFolder& folder, const Provenance& made_by,
+                        const VocabularyFiles& vocabularies);
+
+/// The content of a vocabulary's file. InputError if it is missing or too large.
+std::string read_vocabulary_file(const std::filesystem::path& file);
 
 /// Reads a run's vocab.txt. InputError, naming it, if it is broken or not the one that the run was made with.
 Vocabulary read_vocabulary(const RunFolder& folder, const RunConfig& config);

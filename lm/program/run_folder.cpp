@@ -10,6 +10,7 @@
 
 #include "data/files.h"
 #include "data/input_file.h"
+#include "data/text.h"
 #include "lm/program/recipe_validation.h"
 #include "lm/program/toml.h"
 #include "nn/cells/deep_transition.h"
@@ -56,6 +57,12 @@ void check_equations(const RunConfig& config, const std::string& file) {
 }
 
 }  // namespace
+
+std::string digest_of(const VocabularyFiles& vocabularies) {
+  std::string contents;
+  for (const auto& [name, content] : vocabularies) contents += content;
+  return sha256_hex(contents);
+}
 
 void check_new_run_folder(const fs::path& path) {
   std::error_code error;
@@ -117,7 +124,8 @@ void write_config(const RunFolder& run, const RunConfig& config) {
 RunConfig read_config(const RunFolder& run) {
   RunConfig config;
   const std::string file = run.config().string();
-  read_toml(read_regular_file(run.config(), max_toml_bytes), file, keys_of(config));
+  read_recipe(config.recipe, read_regular_file(run.config(), max_toml_bytes), file,
+              section("made_by", keys_of(config.made_by)));
   const auto present = [&](const char* key, bool it) {
     check_input(it, "{}: {} is missing: truncated?", file, key);
   };

@@ -1,6 +1,6 @@
 // The folder of a run: its files, its creation, and its config.toml.
 //   config.toml        the resolved recipe, and what made the run
-//   vocab.txt          one symbol per line
+//   vocab.txt          one symbol per line; of a translator vocab.source.txt and vocab.target.txt
 //   model.safetensors  the best weights
 //   state.safetensors  everything needed to resume
 //   log.jsonl          one JSON object per line: training steps and evaluations
@@ -10,11 +10,18 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "lm/program/provenance.h"
 #include "lm/program/recipe.h"
 
 namespace rondo {
+
+/// The vocabularies of a run: their files' names, and the contents.
+using VocabularyFiles = std::vector<std::pair<std::string, std::string>>;
+/// The SHA-256 of their contents.
+std::string digest_of(const VocabularyFiles& vocabularies);
 
 /// The paths of a run's files. Creates and checks nothing.
 struct RunFolder {
@@ -22,6 +29,8 @@ struct RunFolder {
 
   std::filesystem::path config() const { return path / "config.toml"; }
   std::filesystem::path vocabulary() const { return path / "vocab.txt"; }
+  std::filesystem::path source_vocabulary() const { return path / "vocab.source.txt"; }
+  std::filesystem::path target_vocabulary() const { return path / "vocab.target.txt"; }
   std::filesystem::path model() const { return path / "model.safetensors"; }
   std::filesystem::path state() const { return path / "state.safetensors"; }
   std::filesystem::path log() const { return path / "log.jsonl"; }

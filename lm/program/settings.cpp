@@ -164,7 +164,8 @@ std::string given_text(const TomlValue& value) {
 
 }  // namespace
 
-void read_toml(const std::string& text, const std::string& file, const std::vector<Key>& keys) {
+void read_toml(const std::string& text, const std::string& file, const std::vector<Key>& keys,
+               OtherKeys others) {
   const auto place = [&](const TomlPosition& it) {
     return fmt::format("{}:{}:{}", file, it.line, it.column);
   };
@@ -176,12 +177,16 @@ void read_toml(const std::string& text, const std::string& file, const std::vect
   };
   for (const TomlSection& section : parse_toml(text, file)) {
     const bool outside = section.name.empty();
+    if (others == OtherKeys::ignored && !is_section(section.name)) continue;
     check_input(outside || is_section(section.name), "{}: unknown section [{}]{}", place(section.position),
                 excerpt(section.name), did_you_mean(section.name, sections));
     for (const TomlKey& it : section.keys) {
       check_input(!outside || !is_section(it.name), "{}: '{}' is a section: write [{}] and its keys below",
                   place(it.position), it.name, it.name);
       const std::string name = outside ? it.name : fmt::format("{}.{}", section.name, it.name);
+      if (others == OtherKeys::ignored &&
+          std::none_of(keys.begin(), keys.end(), [&](const Key& key) { return key.name == name; }))
+        continue;
       const Key& key = find_key(name, place(it.position), keys);
       assign(key, it.value, place(it.value_position), given_text(it.value));
     }

@@ -17,10 +17,14 @@ struct Setting {
 /// "KEY=VALUE" as given to `--set`. InputError if there is no "=".
 Setting parse_setting(const std::string& text);
 
+/// Whether a text may have keys that are not asked for.
+enum class OtherKeys { refused, ignored };
+
 /// Assigns from the text of a TOML file. InputError "FILE:LINE:COLUMN: ..." for bad syntax, an unknown
 /// section or key (naming the nearest), a wrong type and a value out of range. Keys that are not in the text
 /// keep their values.
-void read_toml(const std::string& text, const std::string& file, const std::vector<Key>& keys);
+void read_toml(const std::string& text, const std::string& file, const std::vector<Key>& keys,
+               OtherKeys others = OtherKeys::refused);
 
 /// Assigns one value, written as in TOML; strings need no quotes. InputErrors as read_toml, naming `where`.
 void apply_setting(const Setting& setting, const std::vector<Key>& keys);

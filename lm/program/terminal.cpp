@@ -7,8 +7,22 @@
 namespace rondo {
 
 std::string figure_text(const Recipe& recipe, double nats) {
-  return recipe.data.tokenization.unit == Unit::words ? fmt::format("perplexity {:.2f}", std::exp(nats))
+  const bool of_words = recipe.kind == TaskKind::translation
+                            ? recipe.translation.data.tokenization.unit == Unit::words
+                            : recipe.data.tokenization.unit == Unit::words;
+  return of_words ? fmt::format("perplexity {:.2f}", std::exp(nats))
                                                       : fmt::format("{:.4f} bits", nats / std::numbers::ln2);
+}
+
+std::string values_text(const Figure& figure) {
+  const auto value_text = [](const std::string& name, double value) {
+    return name == "nats" ? fmt::format("{:.4f} nats  {:.4f} bits  perplexity {:.2f}", value,
+                                        value / std::numbers::ln2, std::exp(value))
+                          : fmt::format("{} {:.2f}", name, value);
+  };
+  std::string text = value_text(figure.name, figure.value);
+  for (const auto& [name, value] : figure.beside) text += "  " + value_text(name, value);
+  return text;
 }
 
 void Terminal::updated(const Trainer& trainer, const StepMetrics& metrics) {
@@ -39,9 +53,8 @@ void Terminal::measured(const std::string& split, const Figure& figure) {
 
 void Terminal::evaluation(const std::string& model, const std::string& split, const Figure& figure,
                           bool best) {
-  line(fmt::format("{} {:<5} {:.4f} nats  {:.4f} bits  perplexity {:.2f}  {} symbols in {}  {}{}", model,
-                   split, figure.value, figure.value / std::numbers::ln2, std::exp(figure.value),
-                   figure.count, figure.read, duration_text(figure.seconds), best ? "  best" : ""));
+  line(fmt::format("{} {:<5} {}  {} {} in {}  {}{}", model, split, values_text(figure), figure.count,
+                   figure.counted, figure.read, duration_text(figure.seconds), best ? "  best" : ""));
   window_ = {};
 }
 

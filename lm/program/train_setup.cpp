@@ -3,27 +3,17 @@
 
 #include "cuda/runtime.h"
 #include "data/input_file.h"
-#include "data/text.h"
 #include "lm/program/finetune.h"
+#include "lm/program/job.h"
 #include "lm/program/json_lines.h"
-#include "lm/program/memory_estimate.h"
 #include "lm/program/recipes.h"
 #include "lm/program/run.h"
 #include "lm/program/version.h"
-#include "lm/tasks/self_test.h"
 #include "lm/training/checkpoint.h"
-#include "tensor/available_memory.h"
 #include "tensor/gemm.h"
 
 namespace rondo {
 namespace {
-
-/// The path of the text, absolute, so that a later command finds it from any folder. With data.files the
-/// default is the current folder.
-std::string place_of(const std::string& data, const Recipe& recipe) {
-  if (data.empty() && recipe.data.files.empty()) return data;
-  return std::filesystem::absolute(data.empty() ? "." : data).lexically_normal().string();
-}
 
 /// What the last digits of a run depend on: device, precision and threads.
 std::string computed_with(Device device, Precision precision, std::int64_t threads) {
@@ -58,23 +48,32 @@ Compute compute_of(const TrainOptions& options, const Setup& setup) {
   return choose_device(device, precision, options.threads.value_or(static_cast<int>(before.threads)));
 }
 
-CorpusText text_of(const TrainOptions& options, Setup& setup) {
-  Provenance& made_by = setup.config.made_by;
-  const bool is_known = setup.resumes || setup.finetunes(), is_given = !is_known || !options.data.empty();
-  if (is_given) made_by.data = place_of(options.data, setup.config.recipe);
-  CorpusText text =
-      open_text(setup.config.recipe.data, made_by.data, is_given ? Pipes::accepted : Pipes::refused);
-  check_input(!is_known || is_same_text(made_by.sha256, text),
-              "{}: the text has changed since this run was made; continuing would mix two texts",
-              made_by.data);
-  return text;
+bool Setup::place_data(const std::string& given, bool here_by_default) {
+  const bool is_known = resumes || finetunes(), is_given = !is_known || !given.empty();
+  if (!is_given) return false;
+  // Absolute, so that a later command finds it from any folder.
+  const bool is_named = !given.empty() || here_by_default;
+  config.made_by.data =
+      is_named ? std::filesystem::absolute(given.empty() ? "." : given).lexically_normal().string() : given;
+  return true;
 }
 
-void check_known_vocabulary(const Setup& setup, const std::string& symbols) {
+void Setup::check_same_data(const std::vector<std::string>& sha256_lines) const {
+  check_input((!resumes && !finetunes()) || is_same_data(config.made_by.sha256, sha256_lines),
+              "{}: the text has changed since this run was made; continuing would mix two texts",
+              config.made_by.data);
+}
+
+void check_known_vocabulary(const Setup& setup, const VocabularyFiles& vocabularies) {
   if (!setup.resumes && !setup.finetunes()) return;
   const RunFolder known = setup.known_run();
-  check_vocabulary(known, setup.config.made_by, symbols);
-  if (file_is_there(known.vocabulary())) read_vocabulary(known, setup.config);
+  check_vocabularies(known, setup.config.made_by, vocabularies);
+  VocabularyFiles found;
+  for (const auto& [name, content] : vocabularies) {
+    const std::filesystem::path file = known.path / name;
+    found.emplace_back(name, file_is_there(file) ? read_vocabulary_file(file) : content);
+  }
+  check_vocabularies(known, setup.config.made_by, found);
 }
 
 void check_known_files(const Setup& setup, const Module& layout) {
@@ -86,24 +85,16 @@ void check_known_files(const Setup& setup, const Module& layout) {
     check_model_layout(setup.base().model(), layout);
 }
 
-void check_memory(const Recipe& recipe, const LanguageModel& layout, const Corpus& corpus,
-                  const Vocabulary& vocabulary, Device device) {
-  const auto available = available_memory(device);
-  if (!available) return;
-  const Batches batches(recipe.task.batches, corpus.train.ids, vocabulary.line_end_id());
-  check_fits(recipe, layout, *available, [&](int64_t streams) {
-    return batches.max_size(streams, !leaves_out_padding(layout.options(), device));
-  });
-}
-int64_t load_begin(Training& training, bool resume, const RunFolder& run, const Provenance& made_by) {
+int64_t load_begin(Job& job, const Setup& setup) {
+  const RunFolder& run = setup.run;
   const auto left = [&](const std::filesystem::path& file) {  // by the resumed run
-    return resume && file_is_there(file);
+    return setup.resumes && file_is_there(file);
   };
-  const bool finetunes = !made_by.finetuned_from.empty();
+  Trainer& trainer = job.trainer();
   int64_t log_position = 0;
   if (left(run.state())) {
-    log_position = training.trainer.load(run.state());
-    check_input(!training.trainer.has_best() || left(run.model()),
+    log_position = trainer.load(run.state());
+    check_input(!trainer.has_best() || left(run.model()),
                 "{}: missing, though this run has a best model: restore it, or start a new run with another "
                 "--out",
                 run.model().string());
@@ -113,43 +104,42 @@ int64_t load_begin(Training& training, bool resume, const RunFolder& run, const 
     // finetuned run has its base's.
     std::error_code ignored;
     const auto logged = std::filesystem::file_size(run.log(), ignored);
-    const bool has_begun = (left(run.log()) && !ignored && logged > 0) || (left(run.model()) && !finetunes);
+    const bool has_begun = (left(run.log()) && !ignored && logged > 0) || (left(run.model()) && !setup.finetunes());
     check_input(!has_begun,
                 "{}: missing, so this run cannot be resumed: restore it, or start a new run with another "
                 "--out",
                 run.state().string());
-    if (finetunes)
-      load_model(left(run.model()) ? run.model() : RunFolder{made_by.finetuned_from}.model(), training.model);
+    if (setup.finetunes())
+      load_model(left(run.model()) ? run.model() : setup.base().model(), job.model());
   }
-  if (training.trainer.step_count() == 0) check_gradients_reach_all(training.model);
+  if (trainer.step_count() == 0) job.test_model();
   return log_position;
 }
 
-void write_setup(const TrainOptions& options, Setup& setup, const Compute& compute, const CorpusText& text,
-                 const std::string& symbols) {
+void write_setup(const TrainOptions& options, Setup& setup, const Compute& compute, const Job& job) {
   auto& [recipe, made_by] = setup.config;
   if (!setup.resumes) {
     made_by.version = version();
     made_by.command = options.command;
-    made_by.sha256 = sha256_lines(text);
+    made_by.sha256 = job.sha256_lines();
     setup.run = make_run_folder(options.out, setup.finetunes() ? recipe.name + "-finetuned" : recipe.name);
     setup.lock.emplace(setup.run.path);
   }
   made_by.device = compute.device;
   made_by.precision = compute.precision;
   made_by.threads = compute.threads;
-  made_by.vocabulary = sha256_hex(symbols);
+  const VocabularyFiles vocabularies = job.vocabularies();
+  made_by.vocabulary = digest_of(vocabularies);
   write_config(setup.run, setup.config);
-  write_atomically(setup.run.vocabulary(), symbols);
+  for (const auto& [name, content] : vocabularies) write_atomically(setup.run.path / name, content);
 }
 
 void say_beginning(const Setup& setup, const Provenance& before, const Compute& compute,
-                   const CorpusText& text, Training& training, const Corpus& corpus,
-                   const Vocabulary& vocabulary, Terminal& terminal) {
+                   Job& job, Terminal& terminal) {
   const auto& [recipe, made_by] = setup.config;
-  for (const std::string& note : text.notes) terminal.line(note);
-  terminal.line(fmt::format("{}: {} parameters, {} symbols of {} types, {}; the run is {}", recipe.name,
-                            training.model.parameter_count(), corpus.train.ids.size(), vocabulary.types(),
+  for (const std::string& note : job.notes()) terminal.line(note);
+  terminal.line(fmt::format("{}: {} parameters, {}, {}; the run is {}", recipe.name,
+                            job.model().parameter_count(), job.size_text(),
                             compute.device == Device::cuda
                                 ? fmt::format("{}, {}", cuda::description(), name_of(compute.precision))
                                 : fmt::format("{} threads, {} kernels", compute.threads, blas_kernel()),
@@ -159,7 +149,7 @@ void say_beginning(const Setup& setup, const Provenance& before, const Compute& 
   if (setup.resumes && then != now)
     terminal.line(fmt::format("this run was computed with {} and continues with {}: {} may differ", then, now,
                               before.precision == made_by.precision ? "the last digits" : "digits"));
-  if (recipe.trainer.averaging == Averaging::always && training.trainer.step_count() == 0)
+  if (recipe.trainer.averaging == Averaging::always && job.trainer().step_count() == 0)
     terminal.line("the average of the weights after each step, from the first on, is evaluated and kept");
 }
 

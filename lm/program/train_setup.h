@@ -5,15 +5,14 @@
 #include <optional>
 #include <string>
 
-#include "data/corpus.h"
 #include "data/files.h"
-#include "data/vocabulary.h"
-#include "lm/program/model.h"
 #include "lm/program/run_folder.h"
 #include "lm/program/terminal.h"
 #include "lm/program/train.h"
 
 namespace rondo {
+
+class Job;  // lm/program/job.h
 
 /// A run before its training: where it is, and with which settings.
 struct Setup {
@@ -27,38 +26,34 @@ struct Setup {
   /// The run whose text and vocabulary this one must have.
   RunFolder known_run() const { return resumes ? run : base(); }
   RunFolder base() const { return {config.made_by.finetuned_from}; }
+
+  /// Records where the data is: at `given`, else where the resumed or finetuned run has recorded it, or in the
+  /// current folder if `here_by_default`. Returns whether the user has named it for this training.
+  bool place_data(const std::string& given, bool here_by_default);
+  /// InputError unless the data has the SHA-256 digests of the resumed or finetuned run.
+  void check_same_data(const std::vector<std::string>& sha256_lines) const;
 };
 
 /// Where to compute. A resumed run keeps its device, its threads, and on a GPU its precision, so that it ends
 /// with the same bits.
 Compute compute_of(const TrainOptions& options, const Setup& setup);
 
-/// The text to train on, which is recorded in `setup`. InputError if a resumed or finetuned run had another
-/// text.
-CorpusText text_of(const TrainOptions& options, Setup& setup);
-
-/// InputError unless the vocabulary is that of the resumed or finetuned run.
-void check_known_vocabulary(const Setup& setup, const std::string& symbols);
+/// InputError unless the vocabularies are those of the resumed or finetuned run.
+void check_known_vocabulary(const Setup& setup, const VocabularyFiles& vocabularies);
 
 /// Before memory is allocated for a model: InputError unless the files that a training begins with fit the
 /// model, and the files that its end needs are undamaged.
 void check_known_files(const Setup& setup, const Module& layout);
 
-/// InputError if the training would not fit into the available memory.
-void check_memory(const Recipe& recipe, const LanguageModel& layout, const Corpus& corpus,
-                  const Vocabulary& vocabulary, Device device);
-
 /// Loads the weights that a training starts or resumes from, or tests a new model (lm/tasks/self_test.h).
 /// Returns the position of the log at that time.
-int64_t load_begin(Training& training, bool resume, const RunFolder& run, const Provenance& made_by);
+int64_t load_begin(Job& job, const Setup& setup);
 
-/// Makes the folder of a new run, and writes its config.toml and vocab.txt.
-void write_setup(const TrainOptions& options, Setup& setup, const Compute& compute, const CorpusText& text,
-                 const std::string& symbols);
+/// Makes the folder of a new run, and writes its config.toml and vocabularies.
+void write_setup(const TrainOptions& options, Setup& setup, const Compute& compute, const Job& job);
 
 /// Prints what a user should know before the first step; `before` is how a resumed run was computed so far.
 void say_beginning(const Setup& setup, const Provenance& before, const Compute& compute,
-                   const CorpusText& text, Training& training, const Corpus& corpus,
-                   const Vocabulary& vocabulary, Terminal& terminal);
+                   Job& job, Terminal& terminal);
 
 }  // namespace rondo

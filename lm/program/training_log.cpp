@@ -37,12 +37,17 @@ void TrainingLog::evaluation(const std::optional<Moment>& when, const std::strin
                              const Figure& figure, bool best) {
   Json entry;
   if (when) entry = {{"step", when->step}, {"epoch", when->epoch}, {"training_seconds", when->seconds}};
-  entry.update({{"split", split},
-                {"nats", figure.value},
-                {"bits", figure.value / std::numbers::ln2},
-                {"perplexity", std::exp(figure.value)},
-                {"symbols", figure.count},
-                {"read", figure.read},
+  entry["split"] = split;
+  const auto add = [&](const std::string& name, double value) {
+    entry[name] = value;
+    if (name != "nats") return;
+    entry["bits"] = value / std::numbers::ln2;
+    entry["perplexity"] = std::exp(value);
+  };
+  add(figure.name, figure.value);
+  for (const auto& [name, value] : figure.beside) add(name, value);
+  entry[figure.counted] = figure.count;
+  entry.update({{"read", figure.read},
                 {"best", best},
                 {"seconds", figure.seconds},
                 {"peak_bytes", memory_statistics(device_).peak_bytes}});

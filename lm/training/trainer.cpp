@@ -1,7 +1,6 @@
 // The trainer.
 #include "lm/training/trainer.h"
 
-#include <chrono>
 #include <cmath>
 #include <iterator>
 #include <utility>
@@ -10,11 +9,10 @@
 #include "lm/training/checkpoint.h"
 #include "lm/training/gpu_step.h"
 #include "optim/clipping.h"
+#include "tensor/clock.h"
 
 namespace rondo {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 bool asks_trigger(const TrainerOptions& options) {
   return options.averaging == Averaging::non_monotonic || options.non_monotonic_stopping;
@@ -114,7 +112,7 @@ void Trainer::step() {
   pending_.scored += batch_.scored;
   pending_.learning_rate = rate;
   if (options_.averaging == Averaging::always && !average_.started()) average_.start();
-  seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
+  seconds_ += seconds_since(start);
 }
 
 void Trainer::stage(double rate) {
@@ -174,7 +172,7 @@ void Trainer::collect() {
 StepMetrics Trainer::metrics() {
   const auto start = Clock::now();
   if (gpu_) collect();
-  seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
+  seconds_ += seconds_since(start);
   return std::exchange(pending_, {});
 }
 

@@ -49,6 +49,25 @@ Attention::Source Attention::prepare(const Variable& states, const Lengths& leng
   }
 }
 
+Attention::Source Attention::select(const Source& source, const std::vector<int64_t>& sentences) const {
+  const int64_t S = source.values.shape()[1], B = source.values.shape()[0], count = std::ssize(sentences);
+  std::vector<int32_t> by_sentence, by_step;  // rows of [B, S, ..] and of [S, B, ..]
+  for (int64_t i = 0; i < count * S; ++i) {
+    by_sentence.push_back(static_cast<int32_t>(sentences[static_cast<size_t>(i / S)] * S + i % S));
+    by_step.push_back(static_cast<int32_t>(i / count * B + sentences[static_cast<size_t>(i % count)]));
+  }
+  Source result;
+  const Tokens rows = tokens(std::move(by_sentence));
+  result.values = reshape(gather_rows(source.values, rows), {count, S, source_size_});
+  const int64_t width = source.keys.shape()[2];
+  result.keys = score_ == Score::additive
+                    ? reshape(gather_rows(source.keys, tokens(std::move(by_step))), {S, count, width})
+                    : reshape(gather_rows(source.keys, rows), {count, S, width});
+  for (const int64_t it : sentences)
+    if (!source.lengths.empty()) result.lengths.push_back(source.lengths[static_cast<size_t>(it)]);
+  return result;
+}
+
 Attention::Result Attention::operator()(const Variable& query, const Source& source) const {
   const Shape& shape = query.shape();
   const bool one_step = shape.dimensions() == 2;

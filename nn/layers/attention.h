@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "autograd/sequence.h"
 #include "nn/module.h"
@@ -37,6 +38,9 @@ class Attention : public Module {
   };
   /// states [S, B, source], as a recurrent stack returns them; their padding may hold any values.
   Source prepare(const Variable& states, const Lengths& lengths = {}) const;
+
+  /// Some of the sentences of a batch, in the given order.
+  Source select(const Source& source, const std::vector<int64_t>& sentences) const;
 
   struct Result {
     Variable context;  // sum_s weights[s] * states[s]: [B, source] or [T, B, source]

@@ -130,7 +130,7 @@ EncoderDecoder::Source EncoderDecoder::encode(const Sentences& source) {
   const Embedding& table = source_embedding_ ? *source_embedding_ : target_embedding_;
   const auto [h, last] = encoder_(embedded(table, source_dropout_, source),
                                   encoder_.initial_states(source.sentences), source.lengths);
-  Source result{bridged(last)};
+  Source result{source.sentences, bridged(last)};
   if (attention_)
     result.states = attention_->prepare(h, source.lengths);
   else
@@ -159,7 +159,7 @@ std::vector<State> EncoderDecoder::bridged(const std::vector<State>& last) const
 }
 
 EncoderDecoder::Output EncoderDecoder::read_out(const Variable& states, const Source& source) const {
-  const int64_t B = source.first.front().h.shape()[0], H = options_.hidden, N = states.shape().rows();
+  const int64_t B = source.sentences, H = options_.hidden, N = states.shape().rows();
   Variable context, weights;
   if (attention_) {
     auto attended = (*attention_)(reshape(states, {N / B, B, H}), source.states);
@@ -193,10 +193,40 @@ EncoderDecoder::Output EncoderDecoder::decode(const Sentences& inputs, const Sou
 }
 
 EncoderDecoder::Position EncoderDecoder::first_position(const Source& source) const {
-  const int64_t B = source.first.front().h.shape()[0];
   Position first{source.first};
-  if (options_.input_feeding) first.readout = Variable(Tensor::zeros({B, options_.readout_width()}, device()));
+  if (options_.input_feeding)
+    first.readout = Variable(Tensor::zeros({source.sentences, options_.readout_width()}, device()));
   return first;
+}
+
+namespace {
+
+std::vector<State> rows_of(const std::vector<State>& states, const Tokens& rows) {
+  std::vector<State> result;
+  for (const State& state : states)
+    result.push_back(state.map([&](const Variable& x) { return gather_rows(x, rows); }));
+  return result;
+}
+
+}  // namespace
+
+EncoderDecoder::Source EncoderDecoder::select(const Source& source,
+                                              const std::vector<int64_t>& sentences) const {
+  const Tokens rows = tokens({sentences.begin(), sentences.end()});
+  Source result{std::ssize(sentences), rows_of(source.first, rows)};
+  if (attention_)
+    result.states = attention_->select(source.states, sentences);
+  else
+    result.context = gather_rows(source.context, rows);
+  return result;
+}
+
+EncoderDecoder::Position EncoderDecoder::select(const Position& position,
+                                                const std::vector<int64_t>& rows) const {
+  const Tokens chosen = tokens({rows.begin(), rows.end()});
+  Position result{rows_of(position.states, chosen)};
+  if (position.readout.defined()) result.readout = gather_rows(position.readout, chosen);
+  return result;
 }
 
 EncoderDecoder::Step EncoderDecoder::advance(const Variable& symbols, const Position& position,
@@ -204,8 +234,8 @@ EncoderDecoder::Step EncoderDecoder::advance(const Variable& symbols, const Posi
   Variable input = symbols;
   if (options_.input_feeding) input = concat({symbols, position.readout});
   if (!attention_) {
-    const int64_t N = symbols.shape()[0], B = source.context.shape()[0];
-    input = concat({symbols, reshape(repeat(source.context, N / B), {N, options_.hidden})});
+    const int64_t N = symbols.shape()[0];
+    input = concat({symbols, reshape(repeat(source.context, N / source.sentences), {N, options_.hidden})});
   }
   auto [s, states] = decoder_.step(input, position.states, valid);
   Step step{read_out(s, source), {std::move(states)}};

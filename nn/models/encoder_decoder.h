@@ -80,6 +80,7 @@ class EncoderDecoder : public Module {
   };
   /// What the decoder needs of the source.
   struct Source {
+    int64_t sentences = 0;       // B
     std::vector<State> first;    // s_0 of each layer, [B, H]
     Variable context{};          // c [B, H] if it is fixed, else undefined
     Attention::Source states{};  // h [S, B, H] for attention, else undefined
@@ -108,6 +109,9 @@ class EncoderDecoder : public Module {
   Step step(const Tokens& ids, const Position& position, const Source& source);
   void begin_steps(int64_t rows) { decoder_.begin(rows); }
   Position first_position(const Source& source) const;
+  /// Some of the sentences, and some of the rows, each in a given order; a row may occur several times.
+  Source select(const Source& source, const std::vector<int64_t>& sentences) const;
+  Position select(const Position& position, const std::vector<int64_t>& rows) const;
 
   /// Logits of all target symbols, [N, V].
   Variable logits(const Variable& readout) const { return (*output_)(readout); }

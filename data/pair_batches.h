@@ -1,0 +1,84 @@
+// Batches of pairs of sentences. Pairs of similar length are batched together, which saves padding; which of
+// these, and in which order, is random in each epoch. Read next: data/ngram.h, the baseline.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/pairs.h"
+#include "data/streams.h"
+#include "tensor/keys.h"
+
+namespace rondo {
+
+/// What limits the size of a batch: the number of pairs, or of target symbols including padding, T * B.
+enum class BatchBy { sentences, symbols };
+inline std::vector<std::string> names_of(BatchBy) { return {"sentences", "symbols"}; }
+
+struct PairBatchOptions {
+  std::int64_t batch = 80;  // sentences or symbols
+  BatchBy by = BatchBy::sentences;
+  bool reverse_source = false;  // Sutskever, Vinyals & Le 2014, section 3.3; the end symbol stays last
+};
+/// `batch`, `batch_by`, `reverse_source`.
+Keys keys_of(PairBatchOptions& options);
+
+/// S and T steps of B sentences; element [t, b] is at t * B + b. Lengths include the end symbol. Padding is
+/// id 0, and ignore_index in `targets`.
+struct PairBatch {
+  static constexpr std::int32_t ignore_index = Chunk::ignore_index;
+
+  std::int64_t sentences = 0;                       // B
+  std::int64_t source_steps = 0, target_steps = 0;  // S, T
+  std::int64_t scored = 0;                          // targets that are not ignore_index
+  std::vector<std::int32_t> source;                 // [S, B]
+  std::vector<std::int32_t> inputs;   // [T, B]: the end symbol, then the target without its last
+  std::vector<std::int32_t> targets;  // [T, B]
+  std::vector<std::int64_t> source_lengths, target_lengths;  // [B]
+  std::vector<std::int64_t> pairs;                           // [B]: the index of each row's pair
+};
+
+/// The pairs of an epoch, each once. An epoch's order is a function of seed and epoch: all pairs are
+/// shuffled, cut into pools of about a hundred batches, each pool is sorted by the lengths of target and
+/// source and cut into batches, and the batches are shuffled. The rows of a batch are in the order of their
+/// target lengths, the longest first. Holds a view of the pairs, which must outlive it.
+class PairBatches {
+ public:
+  /// Begins with epoch 1. InputError for options outside their limits, and if there are no pairs.
+  PairBatches(const PairBatchOptions& options, const Pairs& pairs, std::uint64_t seed);
+
+  /// The next batch; false, and no batch, at the end. With BatchBy::symbols a target that is longer than the
+  /// limit is a batch of its own.
+  bool next(PairBatch& batch);
+
+  /// Goes to batch `position` of an epoch. Epoch 0, for evaluation: all pairs sorted by length, the longest
+  /// first. Error outside [0, length()].
+  void seek(std::int64_t epoch, std::int64_t position);
+  std::int64_t position() const { return position_; }
+  /// Batches of this epoch. With BatchBy::symbols other epochs may have a few more or fewer.
+  std::int64_t length() const { return static_cast<std::int64_t>(batches_.size()); }
+  /// Target symbols of an epoch.
+  std::int64_t scored() const { return pairs_.target.symbols(); }
+
+ private:
+  struct Range {
+    std::size_t begin, end;  // in order_
+  };
+  std::size_t end_of_pool(std::size_t begin) const;
+  std::size_t end_of_batch(std::size_t begin, std::size_t end_of_pool) const;
+
+  PairBatchOptions options_;
+  const Pairs& pairs_;
+  std::uint64_t seed_;
+  std::vector<std::int64_t> order_;  // indices of pairs
+  std::vector<Range> batches_;
+  std::int64_t position_ = 0;
+};
+
+/// The source half of a batch, for sentences without a translation: row b is sentence b, each with its end
+/// symbol. The target half is empty: T = 0.
+PairBatch source_batch(std::span<const std::vector<std::int32_t>> sentences, bool reverse);
+
+}  // namespace rondo

@@ -1,0 +1,154 @@
+// Parallel text; see data/parallel_text.h.
+#include "data/parallel_text.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "data/input_file.h"
+#include "data/text.h"
+#include "tensor/error.h"
+
+namespace rondo {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void end_last_line(Text& text) {
+  if (!text.content.ends_with('\n')) text.content += '\n';
+}
+std::int64_t lines_of(const Text& text) { return std::count(text.content.begin(), text.content.end(), '\n'); }
+
+const std::string& name_of_split(const ParallelOptions& options, Split split) {
+  return split == Split::train ? options.train : split == Split::valid ? options.valid : options.test;
+}
+
+/// The files of its folder that begin or end like a missing file, those that do both first.
+std::vector<std::string> similar_files(const fs::path& missing, const std::string& language) {
+  const std::string name = missing.filename().string();
+  const std::string end = "." + language, begin = name.substr(0, name.size() - end.size());
+  std::vector<std::pair<int, std::string>> found;  // differences, name
+  std::error_code failure;
+  for (auto it = fs::directory_iterator(missing.parent_path(), failure);
+       !failure && it != fs::directory_iterator(); it.increment(failure)) {
+    const std::string other = it->path().filename().string();
+    const int differences = (other.starts_with(begin) ? 0 : 1) + (other.ends_with(end) ? 0 : 1);
+    std::error_code ignored;
+    if (differences < 2 && it->is_regular_file(ignored)) found.emplace_back(differences, printable(other));
+  }
+  std::sort(found.begin(), found.end());
+  constexpr std::size_t most = 5;  // for a message of one line
+  const bool too_many = found.size() > most;
+  found.resize(std::min(found.size(), most));
+  std::vector<std::string> names;
+  for (auto& [differences, other] : found) names.push_back(std::move(other));
+  if (too_many) names.emplace_back("...");
+  return names;
+}
+
+[[noreturn]] void throw_missing(const fs::path& file, const ParallelOptions& options, Split split,
+                                bool is_source) {
+  const std::string& language = is_source ? options.source_language : options.target_language;
+  const std::vector<std::string> similar = similar_files(file, language);
+  throw InputError(
+      fmt::format("{}: missing (data.{}_files = \"{}\", data.{}_language = \"{}\"); its folder {}",
+                  printable(file.string()), to_string(split), printable(name_of_split(options, split)),
+                  is_source ? "source" : "target", printable(language),
+                  similar.empty() ? "has no file with such a beginning or end"
+                                  : fmt::format("has {}", fmt::join(similar, ", "))));
+}
+
+/// Reads one side of a split, and adds its digest and notes to `all`.
+Text read_side(ParallelText& all, const fs::path& file, Unit unit) {
+  Text text =
+      clean_text(read_regular_file(file, std::numeric_limits<std::uint64_t>::max()), file.string(), unit);
+  all.files.push_back({text.name, text.sha256});
+  all.notes.insert(all.notes.end(), text.notes.begin(), text.notes.end());
+  return text;
+}
+
+}  // namespace
+
+Keys keys_of(ParallelOptions& options) {
+  return {
+      {"source_language", &options.source_language, {}, "", "the end of the names of the source's files: de"},
+      {"target_language", &options.target_language, {}, "", "the end of the names of the target's files: en"},
+      {"train_files", &options.train, any_text(), "", "the names of the training files without the language"},
+      {"valid_files", &options.valid, any_text(), "",
+       "the names of the validation files without the language"},
+      {"test_files", &options.test, any_text(), "",
+       "the names of the test files without the language; empty, or no such files: no test text"},
+  };
+}
+
+void check_options(const ParallelOptions& options) {
+  check_input(!options.source_language.empty() && !options.target_language.empty(),
+              "from which language to which? set data.source_language and data.target_language, the ends of "
+              "the files' names");
+  check_input(options.source_language != options.target_language,
+              "data.source_language and data.target_language are both \"{}\": each text would be its own "
+              "translation",
+              printable(options.source_language));
+  check_input(!options.train.empty() && !options.valid.empty(),
+              "data.train_files and data.valid_files are the names of files: neither may be empty");
+}
+
+TextPair::TextPair(Text source_text, Text target_text)
+    : source(std::move(source_text)), target(std::move(target_text)) {
+  end_last_line(source);
+  end_last_line(target);
+  lines = lines_of(source);
+  check_input(lines == lines_of(target),
+              "{} has {} lines and {} has {}: each line needs its translation on the line of the same number",
+              source.name, lines, target.name, lines_of(target));
+}
+
+const TextPair& ParallelText::at(Split split) const {
+  check_input(split != Split::test || test.has_value(),
+              "there is no test text (data.test_files): choose train or valid");
+  return split == Split::train ? train : split == Split::valid ? valid : *test;
+}
+
+ParallelText open_parallel_text(const fs::path& folder, const ParallelOptions& options, Unit unit) {
+  check_options(options);
+  check_input(file_is_there(folder), "{}: no such folder", printable(folder.string()));
+  std::error_code ignored;
+  check_input(fs::is_directory(folder, ignored),
+              "{}: parallel text is a folder of pairs of files, such as {}.{} and {}.{}",
+              printable(folder.string()), options.train, options.source_language, options.train,
+              options.target_language);
+
+  const auto files_of = [&](Split split) {
+    const std::string& name = name_of_split(options, split);
+    return std::pair(folder / (name + "." + options.source_language),
+                     folder / (name + "." + options.target_language));
+  };
+  std::vector<Split> splits{Split::train, Split::valid};
+  const auto [test_source, test_target] = files_of(Split::test);
+  if (!options.test.empty() && (file_is_there(test_source) || file_is_there(test_target)))
+    splits.push_back(Split::test);
+  for (const Split split : splits) {
+    const auto [source, target] = files_of(split);
+    if (!file_is_there(source)) throw_missing(source, options, split, true);
+    if (!file_is_there(target)) throw_missing(target, options, split, false);
+  }
+
+  ParallelText all;
+  for (const Split split : splits) {
+    const auto [source, target] = files_of(split);
+    Text source_text = read_side(all, source, unit);
+    TextPair texts(std::move(source_text), read_side(all, target, unit));
+    if (split == Split::test)
+      all.test = std::move(texts);
+    else
+      (split == Split::train ? all.train : all.valid) = std::move(texts);
+  }
+  return all;
+}
+
+}  // namespace rondo

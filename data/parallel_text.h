@@ -1,0 +1,54 @@
+// Parallel text: pairs of files in which line n of the one is the translation of line n of the other.
+// The texts of one language alone are in data/corpus.h. Read next: data/pairs.h.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/corpus.h"
+#include "data/symbols.h"
+#include "tensor/keys.h"
+
+namespace rondo {
+
+/// The names of the files: with the defaults and the languages de and en, train.de and train.en are the
+/// training text.
+struct ParallelOptions {
+  std::string source_language{}, target_language{};             // the ends of the names, after the last dot
+  std::string train = "train", valid = "valid", test = "test";  // the names before it; test may be empty
+};
+/// `source_language`, `target_language`, `train_files`, `valid_files`, `test_files`.
+Keys keys_of(ParallelOptions& options);
+/// InputError for a missing language or name, and for one language twice.
+void check_options(const ParallelOptions& options);
+
+/// Two texts with the same number of lines. A last line without a newline gets one.
+struct TextPair {
+  TextPair() = default;
+  /// InputError, with the names and both numbers, if these differ.
+  TextPair(Text source, Text target);
+
+  Text source, target;
+  std::int64_t lines = 0;
+};
+
+struct ParallelText {
+  TextPair train, valid;
+  std::optional<TextPair> test;
+  std::vector<FileDigest> files;   // every file that was read: source, target, source, ...
+  std::vector<std::string> notes;  // for the user: what was normalised
+
+  const TextPair& at(Split split) const;  // InputError if there is no test text
+};
+
+/// Reads the files of a folder. There is no test text if its name is empty or neither of its files exists.
+/// InputError for options that check_options() refuses; for any other file that is missing, naming similar
+/// files of the folder; for empty files, pipes, folders and what is not of the unit; for different numbers of
+/// lines.
+ParallelText open_parallel_text(const std::filesystem::path& folder, const ParallelOptions& options,
+                                Unit unit);
+
+}  // namespace rondo

@@ -1,0 +1,58 @@
+// Translating with an encoder-decoder.
+#include "lm/decoding/translate.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "data/pair_batches.h"
+
+namespace rondo {
+
+EncoderDecoderPredictor::EncoderDecoderPredictor(EncoderDecoder& model, EncoderDecoder::Source source)
+    : model_(model), source_(std::move(source)), position_(model.first_position(source_)) {}
+
+Predictor::Prediction EncoderDecoderPredictor::next(const std::vector<int32_t>& ids) {
+  const NoGradient guard;
+  if (const auto rows = std::ssize(ids); rows != rows_) model_.begin_steps(rows_ = rows);
+  auto [output, after] = model_.step(tokens(ids), position_, source_);
+  position_ = std::move(after);
+  return {log_softmax(model_.logits(output.readout)).value(),
+          output.attention.defined() ? output.attention.value() : Tensor()};
+}
+
+void EncoderDecoderPredictor::select(const std::vector<int64_t>& rows,
+                                     const std::vector<int64_t>& sentences) {
+  const NoGradient guard;
+  position_ = model_.select(position_, rows);
+  if (std::ssize(sentences) != source_.sentences) source_ = model_.select(source_, sentences);
+}
+
+std::vector<std::vector<Hypothesis>> translate(EncoderDecoder& model,
+                                               std::span<const std::vector<int32_t>> sources,
+                                               bool reverse_source, const SearchSymbols& symbols,
+                                               const BeamOptions& options,
+                                               const std::function<void(int64_t)>& progress) {
+  const EvaluationMode no_dropout(model);
+  const NoGradient no_history;
+  // Sentences of like length together, enough of them for products at full speed.
+  const auto at_once = static_cast<size_t>(std::max<int64_t>(1, 256 / options.beam));
+  std::vector<size_t> order(sources.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return sources[a].size() > sources[b].size(); });
+  std::vector<std::vector<Hypothesis>> translations(sources.size());
+  for (size_t begin = 0; begin < order.size(); begin += at_once) {
+    const std::span<const size_t> some = std::span(order).subspan(begin, std::min(at_once, order.size() - begin));
+    std::vector<std::vector<int32_t>> sentences;
+    for (const size_t i : some) sentences.push_back(sources[i]);
+    const PairBatch batch = source_batch(sentences, reverse_source);
+    EncoderDecoderPredictor predictor(
+        model, model.encode({tokens(batch.source), batch.source_steps, batch.sentences, batch.source_lengths}));
+    auto found = beam_search(predictor, symbols, options);
+    for (size_t i = 0; i < some.size(); ++i) translations[some[i]] = std::move(found[i]);
+    if (progress) progress(static_cast<int64_t>(begin + some.size()));
+  }
+  return translations;
+}
+
+}  // namespace rondo

@@ -1,0 +1,71 @@
+// What `lm train` trains, by the recipe's task: the data, the vocabularies, the model, the task, the trainer,
+// and what is measured and printed at the end. The order of calls is lm/program/train.cpp's. The jobs:
+// lm/program/language_modelling_job.cpp, lm/program/translation_job.cpp.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lm/program/signals.h"
+#include "lm/program/terminal.h"
+#include "lm/program/train_setup.h"
+#include "lm/program/training_log.h"
+#include "lm/training/trainer.h"
+
+namespace rondo {
+
+/// What observes a training.
+struct Watch {
+  Terminal& terminal;
+  TrainingLog& log;
+  const StopSignals& signals;
+  Observers observers{{&terminal, &log}};
+
+  /// A function that shows the progress of `what`, which has `items` items, and throws Stopped after a signal.
+  std::function<void(int64_t)> progress_of(const std::string& what, int64_t items);
+};
+
+class Job {
+ public:
+  virtual ~Job() = default;
+
+  /// Of the data: "HEX  FILE" of each file, and notes for the user.
+  virtual std::vector<std::string> sha256_lines() const = 0;
+  virtual std::vector<std::string> notes() const = 0;
+  /// The vocabularies: their files in a run, and the contents.
+  virtual VocabularyFiles vocabularies() const = 0;
+  /// "929589 symbols of 10000 types".
+  virtual std::string size_text() const = 0;
+  /// The number of items of an evaluation, for its progress.
+  virtual int64_t validation_size() const = 0;
+
+  /// The model's names and shapes, without memory.
+  virtual const Module& layout() const = 0;
+  /// InputError if the training would not fit into the available memory.
+  virtual void check_memory(Device device) const = 0;
+
+  /// Allocates the model, and makes task and trainer, which the functions below need.
+  virtual void begin(Device device) = 0;
+  virtual Module& model() = 0;
+  virtual Trainer& trainer() = 0;
+  Task& task() { return trainer().task(); }
+  /// Throws an Error if a part of the model gets no gradient, or another fault of the model shows.
+  virtual void test_model() {}
+
+  /// Measures and records the figures of the best model of a finished training, which it loads. A signal that
+  /// ends it leaves nothing half done.
+  virtual void measure_best(Watch& watch, const Setup& setup, const Compute& compute) = 0;
+  /// Prints the report at the end: baselines, a sample. It is not stored.
+  virtual void conclude(Terminal& terminal, const RunFolder& run) = 0;
+};
+
+/// Reads the data of a training, which it records in `setup`. InputError for data that the recipe cannot
+/// train on, or if a resumed or finetuned run had other data.
+std::unique_ptr<Job> make_language_modelling_job(const TrainOptions& options, Setup& setup);
+std::unique_ptr<Job> make_translation_job(const TrainOptions& options, Setup& setup);
+/// By the recipe's task.
+std::unique_ptr<Job> make_job(const TrainOptions& options, Setup& setup);
+
+}  // namespace rondo

@@ -1,0 +1,166 @@
+// Language modelling as a job of `lm train`: a text, its vocabulary, the language model.
+#include <numbers>
+#include <numeric>
+#include <span>
+
+#include "data/input_file.h"
+#include "data/kneser_ney.h"
+#include "data/ngram.h"
+#include "data/text.h"
+#include "lm/decoding/sampling.h"
+#include "lm/evaluation/evaluation.h"
+#include "lm/program/job.h"
+#include "lm/program/measurement.h"
+#include "lm/program/memory_estimate.h"
+#include "lm/program/model.h"
+#include "lm/tasks/self_test.h"
+#include "lm/training/checkpoint.h"
+#include "tensor/available_memory.h"
+
+namespace rondo {
+namespace {
+
+/// The text to train on.
+CorpusText text_of(const TrainOptions& options, Setup& setup) {
+  const bool is_given = setup.place_data(options.data, !setup.config.recipe.data.files.empty());
+  CorpusText text = open_text(setup.config.recipe.data, setup.config.made_by.data,
+                              is_given ? Pipes::accepted : Pipes::refused);
+  setup.check_same_data(sha256_lines(text));
+  return text;
+}
+
+/// The model's `nats` on the validation text beside those of n-gram models, which are scored on the same
+/// symbols: all except the first.
+std::string beside_ngrams(double nats, const Vocabulary& vocabulary, const Corpus& corpus) {
+  constexpr int order = 5;
+  const std::span<const int32_t> train = corpus.train.ids, valid = corpus.valid.ids;
+  const NgramEntropy ngram = ngram_entropy(train, valid, vocabulary.size());
+  const auto line_end = vocabulary.line_end_id();
+  const NgramModel kneser_ney_model = kneser_ney(train, vocabulary.size(), line_end, order).model;
+  const std::vector<double> log_p = log_probabilities(kneser_ney_model, valid, line_end);
+  const double sum = std::accumulate(log_p.begin() + 1, log_p.end(), 0.0);
+  const auto bits = [](double it) { return it / std::numbers::ln2; };
+  return fmt::format(
+      "on valid: model {:.3f}, Kneser-Ney of order {} {:.3f}, bigram {:.3f}, unigram {:.3f} bits per symbol",
+      bits(nats), order, bits(-sum / static_cast<double>(log_p.size() - 1)), bits(ngram.bigram),
+      bits(ngram.unigram));
+}
+
+class LanguageModellingJob : public Job {
+ public:
+  LanguageModellingJob(const TrainOptions& options, Setup& setup)
+      : recipe_(setup.config.recipe),
+        text_(text_of(options, setup)),
+        vocabulary_(vocabulary_of(recipe_.data, text_)) {
+    check_input(vocabulary_.types() >= 2, "{}: one symbol only, nothing to predict", text_.train.name);
+    corpus_ = encode_corpus(text_, vocabulary_);
+    const auto line_end = vocabulary_.line_end_id();
+    const Reading last = final_reading(recipe_.task, line_end);
+    check_streams(validation_reading(recipe_.task, line_end), std::ssize(corpus_.valid.ids));
+    check_streams(last, std::ssize(corpus_.valid.ids));
+    if (corpus_.test) check_streams(last, std::ssize(corpus_.test->ids));
+    layout_.emplace(model_options(recipe_), vocabulary_.size(), std::nullopt);
+  }
+
+  std::vector<std::string> sha256_lines() const override { return rondo::sha256_lines(text_); }
+  std::vector<std::string> notes() const override { return text_.notes; }
+  VocabularyFiles vocabularies() const override { return {{"vocab.txt", vocabulary_.to_text()}}; }
+  std::string size_text() const override {
+    return fmt::format("{} symbols of {} types", corpus_.train.ids.size(), vocabulary_.types());
+  }
+  int64_t validation_size() const override { return std::ssize(corpus_.valid.ids); }
+
+  const Module& layout() const override { return *layout_; }
+  void check_memory(Device device) const override;
+
+  void begin(Device device) override {
+    training_.emplace(recipe_, vocabulary_.size(), corpus_.train.ids, vocabulary_.line_end_id(), device,
+                      corpus_.valid.ids);
+  }
+  Module& model() override { return training_->model; }
+  Trainer& trainer() override { return training_->trainer; }
+  void test_model() override { check_gradients_reach_all(training_->model); }
+
+  void measure_best(Watch& watch, const Setup& setup, const Compute& compute) override;
+  void conclude(Terminal& terminal, const RunFolder& run) override;
+
+ private:
+  void estimate_statistics(Watch& watch, const RunFolder& run);
+
+  const Recipe& recipe_;
+  CorpusText text_;
+  Vocabulary vocabulary_;
+  Corpus corpus_;
+  std::optional<LanguageModel> layout_;
+  std::optional<Training> training_;
+  double best_ = 0;  // nats of the best model on the validation text
+};
+
+void LanguageModellingJob::check_memory(Device device) const {
+  const auto available = available_memory(device);
+  if (!available) return;
+  const Batches batches(recipe_.task.batches, corpus_.train.ids, vocabulary_.line_end_id());
+  check_fits(recipe_, *layout_, *available, [&](int64_t streams) {
+    return batches.max_size(streams, !leaves_out_padding(layout_->options(), device));
+  });
+}
+
+/// Re-estimates the statistics of batch normalisation over the whole training text, because the moving
+/// averages are of the last batches only. Repeating it, after --resume of a finished run, gives the same
+/// file. Does nothing for a model without such statistics.
+void LanguageModellingJob::estimate_statistics(Watch& watch, const RunFolder& run) {
+  LanguageModel& model = training_->model;
+  if (model.buffers().empty()) return;
+  const int64_t symbols = training_->task.estimate_statistics(
+      watch.progress_of("estimating statistics", std::ssize(corpus_.train.ids)));
+  save_model(run.model(), model);
+  watch.terminal.line(fmt::format("statistics re-estimated over {} training symbols", symbols));
+}
+
+void LanguageModellingJob::measure_best(Watch& watch, const Setup& setup, const Compute& compute) {
+  LanguageModel& best_model = training_->model;
+  const RunFolder& run = setup.run;
+  load_model(run.model(), best_model);
+  estimate_statistics(watch, run);
+  const std::string model = sha256_hex(InputFile(run.model()));
+  const auto evaluate = [&](const std::string& split, const Encoded& text, const Reading& reading) {
+    Measurement it;
+    it.split = split;
+    it.model = model;
+    it.types = vocabulary_.types();
+    it.vocabulary_size = vocabulary_.size();
+    it.parameters = best_model.parameter_count();
+    it.reading = reading;
+    it.result = evaluate_ids(best_model, text.ids, reading, vocabulary_.unknown_id(),
+                             watch.progress_of("evaluating " + split, std::ssize(text.ids)));
+    watch.observers.measured(split, figure_of(it.result, reading));
+    keep(run, it, compute, setup.config.made_by.sha256);
+    return it.result.nats();
+  };
+  const Reading reading = final_reading(recipe_.task, vocabulary_.line_end_id());
+  best_ = evaluate("valid", corpus_.valid, reading);
+  if (corpus_.test) evaluate("test", *corpus_.test, reading);
+  if (corpus_.test && reading.sequence > 0)  // and once more with the state carried on
+    evaluate("test", *corpus_.test, {.streams = recipe_.task.final_streams});
+}
+
+void LanguageModellingJob::conclude(Terminal& terminal, const RunFolder& run) {
+  terminal.line(fmt::format("best on valid: {}", figure_text(recipe_, best_)));
+  if (recipe_.report.ngrams) terminal.line(beside_ngrams(best_, vocabulary_, corpus_));
+  if (recipe_.report.sample > 0) {
+    terminal.line(fmt::format("a sample of {} symbols:", recipe_.report.sample));
+    Sampler sampler(training_->model, vocabulary_, {.seed = static_cast<uint64_t>(recipe_.trainer.seed)});
+    for (int64_t i = 0; i < recipe_.report.sample; ++i) fmt::print("{}", sampler.next());
+    fmt::print("\n");
+  }
+  terminal.line(
+      fmt::format("the run is {}; to sample from it: lm generate {}", run.path.string(), run.path.string()));
+}
+
+}  // namespace
+
+std::unique_ptr<Job> make_language_modelling_job(const TrainOptions& options, Setup& setup) {
+  return std::make_unique<LanguageModellingJob>(options, setup);
+}
+
+}  // namespace rondo

@@ -1,0 +1,168 @@
+// `lm translate`. Lines are translated in batches: as many as standard input holds at the moment, so that a
+// person at a terminal gets each answer at once, and a file is translated at full speed.
+#include "lm/program/translate.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "data/files.h"
+#include "data/text.h"
+#include "lm/decoding/translate.h"
+#include "lm/program/output.h"
+#include "lm/program/translator.h"
+
+namespace rondo {
+namespace {
+
+/// A sentence of standard input.
+struct Sentence {
+  std::string line;
+  std::vector<std::int32_t> ids;  // with the end symbol; empty: the line is empty
+};
+
+BeamOptions search_options(const TranslateOptions& options, const OpenTranslator& run) {
+  BeamOptions search = run.config.recipe.translation.decoding;
+  search.beam = options.beam.value_or(search.beam);
+  search.n_best = options.n_best.value_or(search.n_best);
+  search.max_length = options.max_length.value_or(search.max_length);
+  search.length_penalty = options.length_penalty.value_or(search.length_penalty);
+  search.coverage_penalty = options.coverage_penalty.value_or(search.coverage_penalty);
+  search.allow_unknown |= options.allow_unknown || options.replace_unknown;
+  search.attention = options.replace_unknown || !options.attention.empty();
+  check_options(search);
+  check_input(!search.attention || run.model->options().attention != SourceAttention::none,
+              "{}: its model has no attention, which --attention and --replace-unknown need",
+              run.folder.path.string());
+  return search;
+}
+
+/// The line of the next input; false at the end.
+bool next_line(std::string& line) {
+  line.clear();
+  int letter = 0;
+  while ((letter = std::getc(stdin)) != EOF && letter != '\n') line += static_cast<char>(letter);
+  check_input(!std::ferror(stdin), "standard input: cannot be read");
+  return letter != EOF || !line.empty();
+}
+
+/// Whether a line can be read without waiting for it.
+bool more_is_there() {
+  pollfd state{STDIN_FILENO, POLLIN, 0};
+  return poll(&state, 1, 0) == 1;
+}
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (std::size_t at = 0; (at = text.find_first_not_of(" \t\r", at)) != std::string_view::npos;) {
+    const std::size_t end = std::min(text.find_first_of(" \t\r", at), text.size());
+    words.push_back(text.substr(at, end - at));
+    at = end;
+  }
+  return words;
+}
+
+class Translator {
+ public:
+  Translator(const TranslateOptions& options, OpenTranslator& run)
+      : options_(options), run_(run), search_(search_options(options, run)) {
+    if (!options.attention.empty()) {
+      attention_.reset(std::fopen(options.attention.c_str(), "w"));
+      check_input(attention_ != nullptr, "--attention {}: cannot be written", options.attention);
+    }
+  }
+
+  Sentence read(std::string line, std::int64_t number) const {
+    const Vocabulary& source = run_.vocabularies.source;
+    const std::string name = fmt::format("standard input, line {}", number);
+    std::vector<std::string> ignored;
+    if (source.tokenization().unit != Unit::bytes) line = normalise_text(std::move(line), name, ignored);
+    Sentence sentence{line, {}};
+    if (!words_of(line).empty()) sentence.ids = source.encode(line + '\n', name).ids;
+    return sentence;
+  }
+
+  void translate(const std::vector<Sentence>& sentences) {
+    std::vector<std::vector<std::int32_t>> sources;
+    for (const Sentence& it : sentences)
+      if (!it.ids.empty()) sources.push_back(it.ids);
+    const bool reverse = run_.config.recipe.translation.task.batches.reverse_source;
+    const Vocabulary& target = run_.vocabularies.target;
+    const auto found = rondo::translate(*run_.model, sources, reverse,
+                                        {*target.line_end_id(), target.unknown_id()}, search_);
+    auto next = found.begin();
+    for (const Sentence& it : sentences) {
+      if (it.ids.empty())
+        fmt::print("\n");
+      else
+        for (const Hypothesis& hypothesis : *next++) print(it, hypothesis);
+    }
+    flush_output();
+  }
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+
+  std::string text_of(const Sentence& sentence, const Hypothesis& hypothesis) const {
+    const Vocabulary& target = run_.vocabularies.target;
+    if (!options_.replace_unknown) return target.decode(hypothesis.ids);
+    const std::vector<std::string_view> words = words_of(sentence.line);
+    SymbolWriter writer(target.tokenization().unit);
+    std::string text;
+    for (std::size_t t = 0; t < hypothesis.ids.size(); ++t) {
+      const std::int32_t id = hypothesis.ids[t];
+      const std::size_t s = position_attended(hypothesis.attention[t], words.size());
+      text += writer.next(id == target.unknown_id() && s < words.size() ? std::string(words[s])
+                                                                        : target.symbol(id));
+    }
+    return text;
+  }
+  /// The word of the source that has the largest weight; its end symbol has none.
+  std::size_t position_attended(const std::vector<float>& weights, std::size_t words) const {
+    const auto end = weights.begin() + static_cast<std::ptrdiff_t>(std::min(words, weights.size()));
+    const auto s = static_cast<std::size_t>(std::max_element(weights.begin(), end) - weights.begin());
+    const bool reversed = run_.config.recipe.translation.task.batches.reverse_source;
+    return reversed && words > 0 ? words - 1 - s : s;
+  }
+
+  void print(const Sentence& sentence, const Hypothesis& hypothesis) {
+    if (options_.scores) fmt::print("{:.4f}\t", hypothesis.score);
+    fmt::print("{}\n", text_of(sentence, hypothesis));
+    if (attention_)
+      fmt::print(attention_.get(), "{}\n",
+                 nlohmann::ordered_json{{"source", sentence.line},
+                                        {"target", text_of(sentence, hypothesis)},
+                                        {"weights", hypothesis.attention}}
+                     .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  }
+
+  const TranslateOptions& options_;
+  OpenTranslator& run_;
+  BeamOptions search_;
+  std::unique_ptr<std::FILE, Close> attention_;
+};
+
+}  // namespace
+
+int translate(const TranslateOptions& options) {
+  const Device device = choose_device(options.device, options.precision, options.threads).device;
+  OpenTranslator run = open_translator(options.run, device);
+  Translator translator(options, run);
+  constexpr std::size_t at_once = 1024;
+  std::vector<Sentence> sentences;
+  std::string line;
+  for (std::int64_t number = 1; next_line(line); ++number) {
+    sentences.push_back(translator.read(line, number));
+    if (sentences.size() < at_once && more_is_there()) continue;
+    translator.translate(sentences);
+    sentences.clear();
+  }
+  if (!sentences.empty()) translator.translate(sentences);
+  return 0;
+}
+
+}  // namespace rondo

@@ -1,0 +1,29 @@
+// `lm translate`: sentences from standard input, their translations to standard output, line by line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "lm/program/compute.h"
+
+namespace rondo {
+
+struct TranslateOptions {
+  std::string run;
+  std::optional<std::int64_t> beam, n_best, max_length;  // none: the run's
+  std::optional<double> length_penalty, coverage_penalty;
+  bool allow_unknown = false;
+  bool scores = false;              // print them before the translations
+  bool replace_unknown = false;     // by the source word that was attended to most
+  std::string attention;            // a file for the weights, a JSON object a line; empty: none
+  std::optional<int> threads;
+  Device device = Device::cpu;
+  std::optional<Precision> precision{};
+};
+
+/// One line of output for each line of input, in its order; with n_best > 1 as many. An empty line gives an
+/// empty line. Returns 0.
+int translate(const TranslateOptions& options);
+
+}  // namespace rondo

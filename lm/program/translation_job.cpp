@@ -1,0 +1,116 @@
+// Translation as a job of `lm train`: pairs of sentences, two vocabularies, the encoder-decoder.
+#include <optional>
+
+#include "lm/program/job.h"
+#include "lm/program/translation_measurement.h"
+#include "lm/program/translator.h"
+#include "lm/tasks/translation.h"
+#include "lm/training/checkpoint.h"
+
+namespace rondo {
+namespace {
+
+ParallelText text_of(const TrainOptions& options, Setup& setup) {
+  const ParallelTextOptions& data = setup.config.recipe.translation.data;
+  setup.place_data(options.data, false);
+  const std::string& folder = setup.config.made_by.data;
+  check_input(!folder.empty(), "which text? give --data a folder with {0}.{1} and {0}.{2}", data.files.train,
+              data.files.source_language, data.files.target_language);
+  return open_parallel_text(folder, data.files, data.tokenization.unit);
+}
+
+class TranslationJob : public Job {
+ public:
+  TranslationJob(const TrainOptions& options, Setup& setup)
+      : recipe_(setup.config.recipe),
+        text_(text_of(options, setup)),
+        vocabularies_(vocabularies_of(text_.train, of_task().data.tokenization, of_task().data.limits,
+                                      of_task().data.pairs.shared_vocabulary)) {
+    setup.check_same_data(sha256_lines());
+    train_ = encode_pairs(text_.train, vocabularies_, of_task().data.pairs.max_length);
+    valid_ = encoded(text_.valid);
+    if (text_.test) test_ = encoded(*text_.test);
+    layout_.emplace(of_task().model, vocabularies_.source.size(), vocabularies_.target.size(), std::nullopt);
+  }
+
+  std::vector<std::string> sha256_lines() const override {
+    return rondo::sha256_lines(text_);
+  }
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> notes = text_.notes;
+    if (train_.left_out > 0)
+      notes.push_back(fmt::format("{} of {} training pairs are longer than data.max_length = {}: left out",
+                                  train_.left_out, train_.left_out + train_.size(),
+                                  of_task().data.pairs.max_length));
+    return notes;
+  }
+  VocabularyFiles vocabularies() const override {
+    return {{RunFolder().source_vocabulary(), vocabularies_.source.to_text()},
+            {RunFolder().target_vocabulary(), vocabularies_.target.to_text()}};
+  }
+  std::string size_text() const override {
+    return fmt::format("{} pairs, {} and {} symbols of {} and {} types", train_.size(),
+                       train_.source.symbols(), train_.target.symbols(), vocabularies_.source.types(),
+                       vocabularies_.target.types());
+  }
+  int64_t validation_size() const override { return valid_.pairs.size(); }
+
+  const Module& layout() const override { return *layout_; }
+  void check_memory(Device) const override {}
+
+  void begin(Device device) override {
+    const auto seed = static_cast<uint64_t>(recipe_.trainer.seed);
+    model_.emplace(of_task().model, vocabularies_.source.size(), vocabularies_.target.size(), seed, device);
+    task_.emplace(*model_, of_task().task, train_, valid_, seed);
+    trainer_.emplace(*task_, recipe_.trainer);
+  }
+  Module& model() override { return *model_; }
+  Trainer& trainer() override { return *trainer_; }
+
+  void measure_best(Watch& watch, const Setup& setup, const Compute& compute) override;
+  void conclude(Terminal& terminal, const RunFolder& run) override;
+
+ private:
+  const TranslationRecipe& of_task() const { return recipe_.translation; }
+  TranslationText encoded(const TextPair& text) const {
+    return translation_text(text, vocabularies_, of_task().task.batches.reverse_source);
+  }
+
+  const Recipe& recipe_;
+  ParallelText text_;
+  PairVocabularies vocabularies_;
+  Pairs train_;
+  TranslationText valid_;
+  std::optional<TranslationText> test_;
+  std::optional<EncoderDecoder> layout_, model_;
+  std::optional<Translation> task_;
+  std::optional<Trainer> trainer_;
+};
+
+void TranslationJob::measure_best(Watch& watch, const Setup& setup, const Compute& compute) {
+  load_model(setup.run.model(), *model_);
+  const auto measure_on = [&](const std::string& split, const TranslationText& text) {
+    TranslationMeasurement it =
+        measure(*model_, text, of_task().decoding, of_task().task.bleu_tokenization,
+                watch.progress_of("translating " + split, text.pairs.size()));
+    it.split = split;
+    watch.observers.measured(split, figure_of(of_task().task.decides, it.nats, it.scores, it.sentences,
+                                              it.search.beam, it.seconds));
+    keep(setup.run, it, *model_, compute, setup.config.made_by.sha256);
+  };
+  measure_on("valid", valid_);
+  if (test_) measure_on("test", *test_);
+}
+
+void TranslationJob::conclude(Terminal& terminal, const RunFolder& run) {
+  terminal.line(fmt::format("the run is {}; to translate with it: lm translate {} < sentences",
+                            run.path.string(), run.path.string()));
+}
+
+}  // namespace
+
+std::unique_ptr<Job> make_translation_job(const TrainOptions& options, Setup& setup) {
+  return std::make_unique<TranslationJob>(options, setup);
+}
+
+}  // namespace rondo

@@ -1,0 +1,42 @@
+// A measurement of a translator, by `lm eval` or at the end of a training: measured, printed, and stored with
+// the run in evaluations.jsonl. The metrics: lm/evaluation/translation_evaluation.h.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "lm/evaluation/translation_evaluation.h"
+#include "lm/program/evaluate.h"
+#include "lm/program/run_folder.h"
+
+namespace rondo {
+
+struct TranslationMeasurement {
+  std::string run, text, split;
+  std::int64_t sentences = 0;
+  BeamOptions search{};
+  Evaluation nats;  // of the references
+  TranslationScores scores;
+  double seconds = 0;
+};
+
+/// Translates a text and scores it. `progress` gets the number of sentences done.
+TranslationMeasurement measure(EncoderDecoder& model, const TranslationText& text, const BeamOptions& search,
+                               BleuTokenization tokenization,
+                               const std::function<void(std::int64_t)>& progress);
+
+/// {"run", "text", "split", "sentences", "beam", ..., "bleu", "chrf", "nats", ...}: the output of
+/// `lm eval --json`.
+nlohmann::ordered_json json_of(const TranslationMeasurement& it);
+
+/// Appends a measurement to evaluations.jsonl, as keep() of lm/program/measurement.h does.
+void keep(const RunFolder& run, const TranslationMeasurement& it, const EncoderDecoder& model,
+          const Compute& compute, const std::vector<std::string>& sha256_of_text);
+
+/// `lm eval` of a translator: prints BLEU, chrF and perplexity on stdout. Returns 0. InputError for options
+/// that only language models have.
+int evaluate_translator(const EvaluateOptions& options);
+
+}  // namespace rondo

@@ -1,0 +1,95 @@
+// Translation as a task.
+#include "lm/tasks/translation.h"
+
+#include "autograd/operators/arithmetic.h"
+#include "tensor/clock.h"
+
+namespace rondo {
+
+Keys keys_of(TranslationOptions& it) {
+  return joined({keys_of(it.batches),
+                 {{"label_smoothing", &it.label_smoothing, from_to_below(0, 1), "share of probability",
+                   "that the training loss spreads evenly over all symbols; evaluations do not"},
+                  {"decides",
+                   choice(it.decides),
+                   {},
+                   "",
+                   "the figure on the validation text by which the best weights are chosen"},
+                  {"eval_beam", &it.eval_beam, between(1, 1000), "hypotheses",
+                   "of the translations in evaluations during training; 1: greedy"},
+                  {"bleu_tokenization",
+                   choice(it.bleu_tokenization),
+                   {},
+                   "",
+                   "what BLEU compares: 13a for written text; none for text whose words are separated already"}}});
+}
+
+void check_options(const TranslationOptions& options) { check_limits_of(options); }
+
+Translation::Translation(EncoderDecoder& model, const TranslationOptions& options, const Pairs& train,
+                         const TranslationText& valid, uint64_t seed)
+    : model_(model), options_(options), valid_(valid), batches_(options.batches, train, seed) {
+  check_options(options);
+}
+
+void Translation::begin_epoch(int64_t epoch) {
+  epoch_ = epoch;
+  batches_.seek(epoch, 0);
+}
+
+bool Translation::next_batch(Batch& batch) {
+  if (!batches_.next(batch_)) return false;
+  batch.indices = {batch_.source, batch_.inputs, batch_.targets};
+  batch.scored = batch_.scored;
+  return true;
+}
+
+Loss Translation::loss(int64_t, const std::vector<Tokens>& indices, RandomContext random) {
+  const int64_t B = batch_.sentences;
+  random.slice = {B, 0, B};
+  model_.begin_update(random);
+  const auto source = model_.encode({indices[0], batch_.source_steps, B, batch_.source_lengths});
+  const auto output =
+      model_.decode({indices[1], batch_.target_steps, B, decoder_lengths(model_, batch_)}, source);
+  const CrossEntropy nats = model_.cross_entropy(output.readout, indices[2], options_.label_smoothing);
+  return {nats.total / static_cast<real>(batch_.scored), {nats.each}};
+}
+
+double Translation::share_of_epoch() const {
+  return static_cast<double>(batches_.position()) / static_cast<double>(batches_.length());
+}
+
+Figure Translation::evaluate(const std::function<void(int64_t)>& progress) {
+  const auto begin = Clock::now();
+  const Evaluation nats = evaluate_pairs(model_, valid_);
+  const BeamOptions options{.beam = options_.eval_beam};
+  const TranslationScores scores = scores_of(translations(model_, valid_, options, progress),
+                                             valid_.references, options_.bleu_tokenization);
+  return figure_of(options_.decides, nats, scores, valid_.pairs.size(), options.beam, seconds_since(begin));
+}
+
+Figure figure_of(TranslationFigure decides, const Evaluation& nats, const TranslationScores& scores,
+                 int64_t sentences, int64_t beam, double seconds) {
+  const std::vector<std::pair<std::string, double>> all = {
+      {"nats", nats.nats()}, {"bleu", scores.bleu()}, {"chrf", scores.chrf()}};
+  Figure figure;
+  for (const auto& [name, value] : all)
+    if (name == name_of(decides))
+      figure.name = name, figure.value = value;
+    else
+      figure.beside.emplace_back(name, value);
+  figure.higher_is_better = decides != TranslationFigure::nats;
+  figure.count = sentences;
+  figure.counted = "sentences";
+  figure.read = beam == 1 ? "greedy search" : fmt::format("a beam of {}", beam);
+  figure.seconds = seconds;
+  return figure;
+}
+
+void Translation::load(const StateReader& from) {
+  int64_t position = 0;
+  from.read("position", position, 0, batches_.length());
+  batches_.seek(epoch_, position);
+}
+
+}  // namespace rondo
