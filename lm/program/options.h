@@ -21,6 +21,7 @@ struct Options {
   ScoreOptions score;
   GenerateOptions generate;
   NgramOptions ngram;
+  BleuCommandOptions bleu;
   InfoOptions info;
   RecipesOptions recipes;
   TableOptions table;
