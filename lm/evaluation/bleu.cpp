@@ -52,7 +52,8 @@ std::u32string separate(std::u32string_view text, First first, Second second, st
   return result;
 }
 
-/// The steps of mteval-v13a.pl: symbols; full stops and commas, except between digits; the dash after a digit.
+/// The steps of mteval-v13a.pl: symbols; full stops and commas, except between digits; the dash after a
+/// digit.
 std::vector<std::u32string> words_of_13a(std::u32string_view sentence) {
   std::u32string text(sentence);
   replace_all(text, U"<skipped>", U"");

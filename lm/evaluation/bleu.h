@@ -64,17 +64,18 @@ BleuStatistics bleu_statistics(std::string_view hypothesis, std::span<const std:
 
 /// In per cent, 0 to 100; only the brevity penalty is 0 to 1.
 struct Bleu {
-  double score = 0;                             // 0 if no word matches
+  double score = 0;                              // 0 if no word matches
   std::array<double, bleu_orders> precisions{};  // smoothed; 0 if no word matches
   double brevity_penalty = 1;
 };
 
-/// The geometric mean of the precisions times the brevity penalty, exp(1 - r/c) for hypotheses of c words that
-/// are shorter than the r words of the references. For a corpus, not the mean over sentences.
+/// The geometric mean of the precisions times the brevity penalty, exp(1 - r/c) for hypotheses of c words
+/// that are shorter than the r words of the references. For a corpus, not the mean over sentences.
 Bleu bleu(const BleuStatistics& statistics, const BleuOptions& options);
 
-/// How the figure was computed, in sacreBLEU's form: "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:V".
-/// `version` names the program that computed it, without ':' and '|'.
+/// How the figure was computed, in sacreBLEU's form:
+/// "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:V". `version` names the program that computed it,
+/// without ':' and '|'.
 std::string bleu_signature(const BleuOptions& options, std::size_t references, const std::string& version);
 
 }  // namespace rondo

@@ -47,8 +47,9 @@ double chrf(const ChrfStatistics& statistics);
 /// "chrF2", with a '+' for each order of words: "chrF2++".
 std::string chrf_name(const ChrfOptions& options);
 
-/// How the figure was computed, in sacreBLEU's form: "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:V".
-/// `version` names the program that computed it, without ':' and '|'.
+/// How the figure was computed, in sacreBLEU's form:
+/// "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:V". `version` names the program that computed it,
+/// without ':' and '|'.
 std::string chrf_signature(const ChrfOptions& options, std::size_t references, const std::string& version);
 
 }  // namespace rondo

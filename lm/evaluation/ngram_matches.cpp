@@ -8,7 +8,8 @@ namespace rondo {
 NgramCounts ngram_counts(std::u32string_view sentence, int order) {
   NgramCounts counts;
   const auto length = static_cast<std::size_t>(order);
-  for (std::size_t end = length; end <= sentence.size(); ++end) ++counts[sentence.substr(end - length, length)];
+  for (std::size_t end = length; end <= sentence.size(); ++end)
+    ++counts[sentence.substr(end - length, length)];
   return counts;
 }
 

@@ -13,8 +13,8 @@ namespace rondo {
 /// Each n-gram and how often it occurs.
 using NgramCounts = std::unordered_map<std::u32string_view, std::int64_t>;
 
-/// The n-grams of `order` symbols: code points, or words as numbers. The result is a view of `sentence`, which
-/// must outlive it; empty if the sentence is shorter.
+/// The n-grams of `order` symbols: code points, or words as numbers. The result is a view of `sentence`,
+/// which must outlive it; empty if the sentence is shorter.
 NgramCounts ngram_counts(std::u32string_view sentence, int order);
 
 std::int64_t total(const NgramCounts& counts);

@@ -132,6 +132,11 @@ Command parse_command_line(int argc, const char* const* argv) {
     check_input(!parser.ngram.data.empty(), "ngram: which text? As in: lm ngram --data ptb --order 5");
     return parser.ngram;
   }
+  if (first == "bleu") {
+    check_input(!parser.bleu.references.empty(),
+                "bleu: no reference given; as in: lm bleu reference.txt < translations.txt");
+    return parser.bleu;
+  }
   if (first == "table") {
     check_run_given(command, parser.table.runs.empty() ? "" : parser.table.runs.front());
     return parser.table;

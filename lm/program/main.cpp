@@ -26,6 +26,7 @@ struct Run {
   int operator()(const GenerateOptions& options) const { return generate(options); }
   int operator()(const TranslateOptions& options) const { return translate(options); }
   int operator()(const NgramOptions& options) const { return ngram(options); }
+  int operator()(const BleuCommandOptions& options) const { return print_bleu(options); }
   int operator()(const InfoOptions& options) const { return info(options); }
   int operator()(const RecipesOptions& options) const { return list_recipes(options); }
   int operator()(const TableOptions& options) const { return table(options); }

@@ -310,6 +310,26 @@ Options::Options() {
                          "drop the white space around each line, as data.strip_lines does");
   ngram_command.add_flag("--json", ngram.json, "print one JSON object");
 
+  CLI::App& bleu_command =
+      command("bleu", "compare translations on standard input with references: BLEU, chrF",
+              "lm bleu reference.en < translations.en");
+  bleu_command.footer(
+      "A line is a sentence; line N of each reference translates the same sentence as line N of the input.\n"
+      "BLEU is that of the corpus, n-grams up to 4, smoothed exponentially; chrF2 counts n-grams of up to 6\n"
+      "characters. The figures are those of sacreBLEU 2.6, and printed in its form. Text that is\n"
+      "tokenized, as models print it, needs --tokenize none and a tokenized reference. Figures with the "
+      "same\n"
+      "signature, but for the version, are comparable; the version is that of this program.\n" +
+      bleu_command.get_footer());
+  bleu_command.add_option("references", bleu.references, "files of reference translations")
+      ->type_name("REFERENCE")
+      ->check(not_empty);
+  add_choice<BleuTokenization>(bleu_command, "--tokenize", bleu.tokenization,
+                               "words of BLEU: 13a, as in WMT; none, at white space; char, characters")
+      ->default_str(name_of(bleu.tokenization));
+  bleu_command.add_flag("--lowercase", bleu.lower_case, "compare without regard to case");
+  bleu_command.add_flag("--json", bleu.json, "print one JSON object");
+
   CLI::App& info_command = command(
       "info",
       "show layers, shapes, parameters and memory of a run or a recipe; or list operators, settings, cells",

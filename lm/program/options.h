@@ -22,6 +22,7 @@ struct Options {
   GenerateOptions generate;
   TranslateOptions translate;
   NgramOptions ngram;
+  BleuCommandOptions bleu;
   InfoOptions info;
   RecipesOptions recipes;
   TableOptions table;

@@ -80,6 +80,10 @@ TEST(CommandLine, Defaults) {
   EXPECT_EQ(ngram.order, 5);
   EXPECT_EQ(ngram.tokenization.unit, Unit::words);
   EXPECT_FALSE(ngram.tokenization.strip_lines || ngram.json);
+  const auto bleu = parse_as<BleuCommandOptions>({"bleu", "a", "b"});
+  EXPECT_EQ(bleu.references, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(bleu.tokenization, BleuTokenization::mteval_13a);
+  EXPECT_FALSE(bleu.lower_case || bleu.json);
   const auto generate = parse_as<GenerateOptions>({"generate", "r"});
   EXPECT_EQ(generate.symbols, 300);
   EXPECT_EQ(generate.temperature, 1);
@@ -111,6 +115,11 @@ TEST(CommandLine, EveryFlagOfTheOthers) {
   EXPECT_EQ(generate.seed, 18u);
   EXPECT_TRUE(generate.allow_unknown);
   EXPECT_EQ(generate.device, Device::cuda);
+  const auto bleu =
+      parse_as<BleuCommandOptions>({"bleu", "--tokenize", "char", "a", "--lowercase", "b", "--json"});
+  EXPECT_EQ(bleu.tokenization, BleuTokenization::characters);
+  EXPECT_EQ(bleu.references, (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(bleu.lower_case && bleu.json);
   const auto info =
       parse_as<InfoOptions>({"info", "--recipe", "demo", "--vocab-size", "50", "--set", "model.layers=2"});
   EXPECT_EQ(info.vocabulary_size, 50);
@@ -163,7 +172,8 @@ TEST(CommandLine, UsageErrors) {
 TEST(CommandLine, HelpHasAnExampleForEveryCommand) {
   expect_contains(parse_as<Help>({"--help"}).text, "train");
   expect_contains(parse_as<Help>({"--version"}).text, RONDO_VERSION);
-  for (const char* command : {"train", "eval", "score", "generate", "info", "recipes", "table"}) {
+  for (const char* command :
+       {"train", "finetune", "eval", "score", "generate", "ngram", "bleu", "info", "recipes", "table"}) {
     const std::string text = parse_as<Help>({command, "--help"}).text;
     expect_contains(text, std::string("Example:\n  lm ") + command);
   }

@@ -1,0 +1,113 @@
+// `lm bleu`. What it prints has sacreBLEU's form, so that a script that reads the one reads the other.
+#include "lm/program/bleu.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "data/text.h"
+#include "data/unicode.h"
+#include "lm/evaluation/chrf.h"
+#include "lm/program/version.h"
+#include "tensor/error.h"
+
+namespace rondo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Sentences, one per line.
+struct Sentences {
+  std::string name;
+  std::vector<std::string> lines;
+};
+
+Sentences sentences_of(const std::string& name, std::string bytes) {
+  std::vector<std::string> notes;
+  const std::string text = normalise_text(std::move(bytes), name, notes);
+  for (const std::string& note : notes) fmt::print(stderr, "lm: {}\n", note);
+  check_input(!text.empty(), "{}: empty, where one sentence per line is expected", name);
+  Sentences result{name, {}};
+  for (const std::string_view line : split_lines(text)) {
+    result.lines.emplace_back(line);
+    code_points(line, fmt::format("{}, line {}", name, result.lines.size()));  // refuses what is not UTF-8
+  }
+  return result;
+}
+
+std::string read_standard_input() {
+  std::string bytes;
+  std::array<char, 1 << 16> buffer;
+  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), stdin))
+    bytes.append(buffer.data(), count);
+  check_input(!std::ferror(stdin), "standard input: cannot be read");
+  return bytes;
+}
+
+void print_text(const BleuStatistics& counts, const Bleu& it, const std::string& signature) {
+  const double ratio = counts.reference_length == 0 ? 0
+                                                    : static_cast<double>(counts.hypothesis_length) /
+                                                          static_cast<double>(counts.reference_length);
+  fmt::print("BLEU|{} = {:.2f} {:.1f} (BP = {:.3f} ratio = {:.3f} hyp_len = {} ref_len = {})\n", signature,
+             it.score, fmt::join(it.precisions, "/"), it.brevity_penalty, ratio, counts.hypothesis_length,
+             counts.reference_length);
+}
+
+Json json_of(const BleuStatistics& counts, const Bleu& it, const std::string& signature) {
+  return {{"score", it.score},
+          {"signature", signature},
+          {"precisions", it.precisions},
+          {"matches", counts.matches},
+          {"totals", counts.totals},
+          {"brevity_penalty", it.brevity_penalty},
+          {"hypothesis_length", counts.hypothesis_length},
+          {"reference_length", counts.reference_length}};
+}
+
+}  // namespace
+
+int print_bleu(const BleuCommandOptions& options) {
+  std::vector<Sentences> references;
+  for (const std::string& file : options.references)
+    references.push_back(sentences_of(file, read_file(file)));
+  const Sentences translations = sentences_of("standard input", read_standard_input());
+  const std::size_t count = translations.lines.size();
+  for (const Sentences& it : references)
+    check_input(it.lines.size() == count, "{} has {} lines, {} {}: line N must be the same sentence in both",
+                translations.name, count, it.name, it.lines.size());
+
+  const BleuOptions bleu_options{.tokenization = options.tokenization, .lower_case = options.lower_case};
+  const ChrfOptions chrf_options{.lower_case = options.lower_case};
+  BleuStatistics bleu_counts;
+  ChrfStatistics chrf_counts;
+  std::vector<std::string_view> expected(references.size());
+  for (std::size_t line = 0; line < count; ++line) {
+    for (std::size_t i = 0; i < references.size(); ++i) expected[i] = references[i].lines[line];
+    bleu_counts += bleu_statistics(translations.lines[line], expected, bleu_options);
+    chrf_counts += chrf_statistics(translations.lines[line], expected, chrf_options);
+  }
+
+  const Bleu figure = bleu(bleu_counts, bleu_options);
+  const std::string program = signature_version();
+  const std::string signature = bleu_signature(bleu_options, references.size(), program);
+  const std::string chrf_form = chrf_signature(chrf_options, references.size(), program);
+  if (options.json) {
+    const Json json{
+        {"sentences", count},
+        {"bleu", json_of(bleu_counts, figure, signature)},
+        {"chrf",
+         {{"name", chrf_name(chrf_options)}, {"score", chrf(chrf_counts)}, {"signature", chrf_form}}}};
+    fmt::print("{}\n", json.dump(2));
+    return 0;
+  }
+  print_text(bleu_counts, figure, signature);
+  fmt::print("{}|{} = {:.2f}\n", chrf_name(chrf_options), chrf_form, chrf(chrf_counts));
+  return 0;
+}
+
+}  // namespace rondo

@@ -1,0 +1,55 @@
+// chrF and chrF++, compared with sacreBLEU's: lm/evaluation/chrf.h.
+#include "lm/evaluation/chrf.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/golden/translation_golden.h"
+
+namespace rondo {
+namespace {
+
+using Json = nlohmann::json;
+
+ChrfStatistics counts_of_sentence(const Json& corpus, std::size_t i, const ChrfOptions& options) {
+  const Strings references = corpus.at("references").at(i);
+  const std::vector<std::string_view> views(references.begin(), references.end());
+  return chrf_statistics(corpus.at("hypotheses").at(i).get<std::string>(), views, options);
+}
+
+TEST(Chrf, CountsOfSentencesAreThoseOfSacrebleu) {
+  for (const auto& [name, corpus] : translation_golden().at("corpora").items())
+    for (std::size_t i = 0; i < corpus.at("hypotheses").size(); ++i) {
+      ChrfStatistics expected;
+      for (std::size_t n = 0; n < expected.orders.size(); ++n) {
+        const Json& flat = corpus.at("chrf_counts").at(i);
+        expected.orders[n] = {flat.at(3 * n), flat.at(3 * n + 1), flat.at(3 * n + 2)};
+      }
+      EXPECT_EQ(counts_of_sentence(corpus, i, {.word_order = 2}), expected) << name << ", sentence " << i;
+    }
+}
+
+TEST(Chrf, IsThatOfSacrebleu) {
+  for (const auto& [name, corpus] : translation_golden().at("corpora").items())
+    for (const Json& expected : corpus.at("chrf")) {
+      const ChrfOptions options{expected.at("word_order"), expected.value("lowercase", false)};
+      ChrfStatistics total;
+      for (std::size_t i = 0; i < corpus.at("hypotheses").size(); ++i)
+        total += counts_of_sentence(corpus, i, options);
+      const double score = chrf(total);
+      EXPECT_NEAR(score, expected.at("score").get<double>(), 1e-9) << name << expected;
+      EXPECT_EQ(fmt::format("{}|{} = {:.2f}", chrf_name(options),
+                            chrf_signature(options, corpus.at("references").at(0).size(), "x"), score),
+                with_version(expected.at("line"), "x"));
+    }
+}
+
+TEST(Chrf, RefusesWhatItCannotCount) {
+  const std::vector<std::string_view> none, one = {"a"}, bad = {"a\xff"};
+  expect_contains(error_of([&] { chrf_statistics("a", none, {}); }), "without a reference");
+  expect_contains(error_of([&] { chrf_statistics("a", bad, {}); }), "not UTF-8 at byte 1: 0xff");
+  expect_contains(error_of([&] { chrf_statistics("a", one, {.word_order = 3}); }), "expected 0 to 2");
+  EXPECT_EQ(chrf({}), 0) << "a corpus without sentences";
+}
+
+}  // namespace
+}  // namespace rondo
