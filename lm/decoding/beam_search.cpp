@@ -1,0 +1,286 @@
+// Beam search; see lm/decoding/beam_search.h.
+#include "lm/decoding/beam_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "lm/decoding/candidates.h"
+#include "tensor/error.h"
+#include "tensor/threads.h"
+
+namespace rondo {
+namespace {
+
+constexpr int64_t parallel_symbols = 1 << 16;  // fewer are not worth waking other threads for
+
+size_t at(int64_t index) { return static_cast<size_t>(index); }
+
+/// The attention of a sentence's hypotheses: that of hypothesis k at data + k * row_stride, `positions` of
+/// them. Without data: there is none.
+struct AttentionRows {
+  const real* data = nullptr;
+  int64_t row_stride = 0, positions = 0;
+};
+
+/// The search for one sentence.
+class SentenceSearch {
+ public:
+  SentenceSearch(const BeamOptions& options, int32_t end) : options_(options), end_(end) {
+    live_.push_back({root, 0, 0, end});
+    log_p_ = {0};
+  }
+
+  /// A hypothesis that can grow.
+  struct Live {
+    int64_t node;
+    double log_p;
+    int64_t before;  // the one that it continues: the place of that in the previous step
+    int32_t symbol;  // the last one
+  };
+  const std::vector<Live>& live() const { return live_; }
+  const std::vector<double>& log_p() const { return log_p_; }  // of each
+
+  /// One more symbol. `best`: find_best() of the live hypotheses, 2 * beam candidates: at most `beam` of them
+  /// end, so that `beam` can live on.
+  void advance(const std::vector<Candidate>& best, const AttentionRows& attention) {
+    const std::vector<Live> before = std::exchange(live_, {});
+    ++length_;
+    for (int64_t rank = 0; rank < std::ssize(best) && std::ssize(live_) < options_.beam; ++rank) {
+      const Candidate& it = best[at(rank)];
+      const bool ends = it.symbol == end_;
+      if (ends && rank >= options_.beam) continue;
+      const int64_t node = add_node(before[at(it.hypothesis)].node, it, attention);
+      if (ends)
+        finished_.push_back({node, it.log_p, score(node, it.log_p), true});
+      else
+        live_.push_back({node, it.log_p, it.hypothesis, it.symbol});
+    }
+    sort_by_score(finished_);
+    log_p_.clear();
+    for (const Live& it : live_) log_p_.push_back(it.log_p);
+  }
+
+  bool done() const {
+    if (live_.empty() || length_ == options_.max_length) return true;
+    if (std::ssize(finished_) < options_.n_best) return false;
+    const double to_beat = finished_[at(options_.n_best - 1)].score;
+    if (live_.front().log_p / length_penalty(options_.max_length) <= to_beat) return true;
+    return std::ssize(finished_) >= options_.beam &&
+           std::all_of(live_.begin(), live_.end(),
+                       [&](const Live& it) { return score(it.node, it.log_p) <= to_beat; });
+  }
+
+  std::vector<Hypothesis> n_best() const {
+    std::vector<Ranked> cut_off;
+    for (const Live& it : live_) cut_off.push_back({it.node, it.log_p, score(it.node, it.log_p), false});
+    sort_by_score(cut_off);
+    std::vector<Hypothesis> result;
+    for (const std::vector<Ranked>* list : {&finished_, &std::as_const(cut_off)})
+      for (const Ranked& it : *list)
+        if (std::ssize(result) < options_.n_best) result.push_back(hypothesis(it));
+    return result;
+  }
+
+ private:
+  static constexpr int64_t root = -1;  // the hypothesis without symbols
+
+  /// The symbols of all hypotheses are a tree. A node is the hypothesis that consists of the symbols from the
+  /// root to it.
+  struct Node {
+    int64_t parent;
+    int32_t symbol;
+    std::vector<float> attention;
+  };
+  struct Ranked {
+    int64_t node;
+    double log_p, score;
+    bool finished;
+  };
+
+  static void sort_by_score(std::vector<Ranked>& list) {
+    std::stable_sort(list.begin(), list.end(),
+                     [](const Ranked& a, const Ranked& b) { return a.score > b.score; });
+  }
+
+  int64_t add_node(int64_t parent, const Candidate& candidate, const AttentionRows& attention) {
+    Node node{parent, candidate.symbol, {}};
+    if (const real* row = attention.data) {
+      row += candidate.hypothesis * attention.row_stride;
+      node.attention.assign(row, row + attention.positions);
+    }
+    nodes_.push_back(std::move(node));
+    return std::ssize(nodes_) - 1;
+  }
+
+  double length_penalty(int64_t length) const {
+    return std::pow((5 + static_cast<double>(length)) / 6, options_.length_penalty);
+  }
+
+  double coverage_penalty(int64_t node) const {
+    if (options_.coverage_penalty == 0) return 0;
+    std::vector<double> covered(nodes_[at(node)].attention.size());
+    for (; node != root; node = nodes_[at(node)].parent)
+      for (size_t s = 0; s < covered.size(); ++s) covered[s] += nodes_[at(node)].attention[s];
+    // Finite also where the attention has left out a position altogether.
+    constexpr double least = std::numeric_limits<float>::min();
+    double sum = 0;
+    for (const double it : covered) sum += std::log(std::clamp(it, least, 1.0));
+    return options_.coverage_penalty * sum;
+  }
+
+  /// Of a hypothesis that got its last symbol in this step.
+  double score(int64_t node, double log_p) const {
+    return log_p / length_penalty(length_) + coverage_penalty(node);
+  }
+
+  Hypothesis hypothesis(const Ranked& of) const {
+    Hypothesis result{.ids = {}, .log_p = of.log_p, .score = of.score, .finished = of.finished};
+    for (int64_t node = of.node; node != root; node = nodes_[at(node)].parent) {
+      result.ids.push_back(nodes_[at(node)].symbol);
+      if (options_.attention) result.attention.push_back(nodes_[at(node)].attention);
+    }
+    std::reverse(result.ids.begin(), result.ids.end());
+    std::reverse(result.attention.begin(), result.attention.end());
+    if (of.finished) result.ids.pop_back();
+    return result;
+  }
+
+  const BeamOptions& options_;
+  int32_t end_;
+  int64_t length_ = 0;  // symbols of live hypotheses
+  std::vector<Node> nodes_;
+  std::vector<Live> live_;  // the most probable first
+  std::vector<double> log_p_;
+  std::vector<Ranked> finished_;  // the best first
+};
+
+/// The search for a batch of sentences.
+class BatchSearch {
+ public:
+  BatchSearch(Predictor& predictor, const SearchSymbols& symbols, const BeamOptions& options)
+      : predictor_(predictor),
+        options_(options),
+        banned_(options.allow_unknown ? std::nullopt : symbols.unknown),
+        searches_(at(predictor.sentences()), SentenceSearch(options, symbols.end)),
+        columns_(searches_.size()),
+        ids_(searches_.size(), symbols.end),
+        source_lengths_(predictor.source_lengths()) {
+    std::iota(columns_.begin(), columns_.end(), 0);
+  }
+
+  std::vector<std::vector<Hypothesis>> run() {
+    while (!columns_.empty()) {
+      step(next_on_host(predictor_, ids_));
+      arrange_grid();
+    }
+    std::vector<std::vector<Hypothesis>> results;
+    for (const SentenceSearch& search : searches_) results.push_back(search.n_best());
+    return results;
+  }
+
+ private:
+  SentenceSearch& search(int64_t column) { return searches_[at(columns_[at(column)])]; }
+
+  void step(const Predictor::Prediction& prediction) {
+    const int64_t B = std::ssize(columns_);
+    const Tensor& log_p = prediction.log_p;
+    // Here, because the body of a parallel loop must not throw.
+    const int64_t count = std::min(2 * options_.beam, log_p.size() / B);
+    best_.resize(at(B));
+    for (std::vector<Candidate>& best : best_) best.reserve(at(count));
+    parallel_for(B, log_p.size() >= parallel_symbols, [&](int64_t b) {
+      const NextSymbols next{log_p.data() + b * log_p.row_stride(), B * log_p.row_stride(), log_p.columns()};
+      find_best(next, search(b).log_p(), count, banned_, best_[at(b)]);
+    });
+
+    const Tensor attention = attention_on_host(prediction);
+    for (int64_t b = 0; b < B; ++b) {
+      const std::vector<Candidate>& best = best_[at(b)];
+      check(best.empty() || !std::isnan(best.front().log_p),
+            "[beam search] the probability of symbol {} is not a number", best.front().symbol);
+      AttentionRows rows;
+      if (attention.defined())
+        rows = {attention.data() + b * attention.row_stride(), B * attention.row_stride(),
+                source_lengths_.empty() ? attention.columns() : source_lengths_[at(columns_[at(b)])]};
+      search(b).advance(best, rows);
+    }
+  }
+
+  /// Undefined if nothing needs it.
+  Tensor attention_on_host(const Predictor::Prediction& prediction) const {
+    const Tensor& attention = prediction.attention;
+    check_input(options_.coverage_penalty == 0 || attention.defined(),
+                "coverage_penalty = {}: this model has no attention; set it to 0", options_.coverage_penalty);
+    const bool needed = options_.attention || options_.coverage_penalty > 0;
+    return needed && attention.defined() ? attention.to(Device::cpu) : Tensor();
+  }
+
+  /// The grid of the next step: the live hypotheses of the sentences that are not done.
+  void arrange_grid() {
+    const int64_t B = std::ssize(columns_);
+    std::vector<int64_t> kept, sentences, rows;
+    int64_t most = 0;
+    for (int64_t b = 0; b < B; ++b) {
+      if (search(b).done()) continue;
+      kept.push_back(b);
+      sentences.push_back(columns_[at(b)]);
+      most = std::max(most, std::ssize(search(b).live()));
+    }
+    const int64_t old_rows = std::ssize(ids_);
+    ids_.clear();
+    for (int64_t k = 0; k < most; ++k)
+      for (const int64_t b : kept) {
+        const std::vector<SentenceSearch::Live>& live = search(b).live();
+        const SentenceSearch::Live& it =
+            live[at(std::min(k, std::ssize(live) - 1))];  // the last fills the grid
+        rows.push_back(it.before * B + b);
+        ids_.push_back(it.symbol);
+      }
+    if (!kept.empty()) select_rows(predictor_, rows, kept, old_rows);
+    columns_ = std::move(sentences);
+  }
+
+  Predictor& predictor_;
+  const BeamOptions& options_;
+  std::optional<int32_t> banned_;
+  std::vector<SentenceSearch> searches_;  // by sentence
+  // By column of the grid:
+  std::vector<int64_t> columns_;  // its sentence
+  std::vector<std::vector<Candidate>> best_;
+  std::vector<int32_t> ids_;  // the last symbol of each row of the grid
+  std::vector<int64_t> source_lengths_;
+};
+
+}  // namespace
+
+Keys keys_of(BeamOptions& options) {
+  return {
+      {"beam", &options.beam, any_count(), "hypotheses", "kept of each sentence; 1: greedy search"},
+      {"n_best", &options.n_best, any_count(), "hypotheses", "returned of each sentence"},
+      {"length_penalty", &options.length_penalty, at_least(0), "",
+       "exponent of the length that log p is divided by; 0: not divided"},
+      {"coverage_penalty", &options.coverage_penalty, at_least(0), "",
+       "weight of the penalty for parts of the source without attention"},
+      {"max_length", &options.max_length, any_count(), "symbols", "where a sentence is cut off"},
+      {"allow_unknown", &options.allow_unknown, {}, "", "the unknown symbol may be chosen"},
+  };
+}
+
+void check_options(const BeamOptions& options) {
+  check_limits_of(options);
+  check_input(options.n_best <= options.beam,
+              "n_best = {}: a beam of {} keeps fewer hypotheses; set beam to {} or more", options.n_best,
+              options.beam, options.n_best);
+}
+
+std::vector<std::vector<Hypothesis>> beam_search(Predictor& predictor, const SearchSymbols& symbols,
+                                                 const BeamOptions& options) {
+  check_options(options);
+  check_symbols(symbols, predictor);
+  return BatchSearch(predictor, symbols, options).run();
+}
+
+}  // namespace rondo
