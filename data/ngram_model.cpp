@@ -90,6 +90,27 @@ NgramModel::Step NgramModel::step(State context, std::int32_t symbol) const {
   return {weight + log_probability_[at(node)], reduced(node)};
 }
 
+void NgramModel::distribution(State context, std::span<double> log_probabilities) const {
+  check(std::ssize(log_probabilities) == symbols_ && order() > 0,
+        "[ngram_model] {} probabilities of a model with n-grams were expected: {}", symbols_,
+        log_probabilities.size());
+  struct Backoff {
+    State context;
+    double weight;  // of backing off as far as this context
+  };
+  std::vector<Backoff> contexts{{context, 0}};
+  while (contexts.back().context != empty_context()) {
+    const auto [longer, weight] = contexts.back();
+    contexts.push_back({suffix_[at(longer)], weight + log_backoff_[at(longer)]});
+  }
+  for (auto it = contexts.rbegin(); it != contexts.rend(); ++it) {  // what a longer context has comes later
+    if (!is_context(it->context)) continue;
+    for (State n = children_[at(it->context)]; n < children_[at(it->context) + 1]; ++n)
+      if (symbol_[at(n)] < symbols_)
+        log_probabilities[at(symbol_[at(n)])] = it->weight + log_probability_[at(n)];
+  }
+}
+
 std::optional<NgramModel::State> NgramModel::find(State context, std::int32_t symbol) const {
   const State found = child(context, symbol);
   return found == none ? std::nullopt : std::optional(found);

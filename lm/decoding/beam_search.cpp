@@ -64,10 +64,13 @@ class SentenceSearch {
   }
 
   bool done() const {
-    const int64_t finished = std::ssize(finished_);
-    if (live_.empty() || length_ == options_.max_length || finished >= options_.beam) return true;
-    return finished >= options_.n_best && live_.front().log_p / length_penalty(options_.max_length) <=
-                                              finished_[at(options_.n_best - 1)].score;
+    if (live_.empty() || length_ == options_.max_length) return true;
+    if (std::ssize(finished_) < options_.n_best) return false;
+    const double to_beat = finished_[at(options_.n_best - 1)].score;
+    if (live_.front().log_p / length_penalty(options_.max_length) <= to_beat) return true;
+    return std::ssize(finished_) >= options_.beam &&
+           std::all_of(live_.begin(), live_.end(),
+                       [&](const Live& it) { return score(it.node, it.log_p) <= to_beat; });
   }
 
   std::vector<Hypothesis> n_best() const {

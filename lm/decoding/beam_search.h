@@ -12,11 +12,11 @@
 // In each step the candidates are all live hypotheses, each with all next symbols. An end symbol finishes its
 // hypothesis if this is one of the `beam` best candidates; without that condition a beam of 1 would not be
 // greedy search. The best `beam` candidates with another symbol live on. A sentence is done
-//   - when n_best hypotheses have finished and no live one can reach the score of the last of these any more:
-//     its log p only falls, lp grows with the length, and cp <= 0, so that the score stays below
+//   - when n_best hypotheses have finished and no live one can beat the last of these any more: its log p
+//     only falls, lp grows with the length, and cp <= 0, so that the score cannot exceed
 //     log p / lp(max_length), for length_penalty = 0 the log p that it has;
-//   - when `beam` hypotheses have finished: with a length penalty, that bound alone would let most searches
-//     continue to max_length;
+//   - when `beam` hypotheses have finished and no live one beats the last of the n_best by the score that it
+//     has now: with a length penalty, the bound alone would let most searches continue to max_length;
 //   - at max_length.
 // It then leaves the grid, so that it takes no more time. A beam of 1 is greedy search. A sentence's result
 // does not depend on the others of its batch.
