@@ -82,7 +82,8 @@ TEST(LanguageModel, TiedWeightsAreOneSegmentWithTwoNames) {
     }
   options.hidden = {5, 6};
   EXPECT_EQ(error_of([&] { LanguageModel(options, 11); }),
-            "tied input and output vectors need one size: the embedding is 4, the last layer 6");
+            "model.tied = true needs model.embedding (4) as wide as the layer before the output (6, from "
+            "model.hidden): set model.embedding = 6 or model.tied = false");
 }
 
 // The models of Maupome & Meurs, Tables 1 and 2: one-hot, one bias a gate, 41 characters of the Penn Treebank
