@@ -30,21 +30,10 @@ void validate_language_model(const Recipe& recipe, const std::string& where) {
   const LanguageModellingOptions& task = recipe.task;
   check_section(where, "data", data.tokenization);
   check_section(where, "data", data.limits);
-  const std::int64_t widths = std::ssize(model.hidden), ratios = std::ssize(model.major_ratio);
+  const std::int64_t widths = std::ssize(model.hidden);
   check_input(widths == 1 || widths == model.layers,
               "{}: model.hidden has {} widths for {} layers: give one for each, or one for all", where,
               widths, model.layers);
-  check_input(ratios == 1 || ratios == model.layers,
-              "{}: model.major_ratio has {} shares for {} layers: give one for each, or one for all", where,
-              ratios, model.layers);
-  const std::int64_t last = model.output_layers.empty() ? model.hidden.back() : model.output_layers.back();
-  check_input(!model.tied || model.embedding > 0,
-              "{}: model.tied = true needs an embedding: set model.embedding, or model.tied = false", where);
-  check_input(!model.tied || model.experts > 1 || model.embedding == last,
-              "{}: model.tied = true needs model.embedding ({}) as wide as the layer before the output ({}, "
-              "from {}): set model.embedding = {} or model.tied = false",
-              where, model.embedding, last,
-              model.output_layers.empty() ? "model.hidden" : "model.output_layers", last);
   const LanguageModelOptions defaults;
   const std::int64_t at_once = task.micro_batch > 0 ? task.micro_batch : task.batches.batch;
   check_input(

@@ -107,7 +107,7 @@ LanguageModelling::LanguageModelling(LanguageModel& model, const LanguageModelli
       valid_ids_(valid_ids),
       validation_(validation_reading(options, line_end)),
       batches_(options.batches, train_ids, line_end, seed),
-      states_(model.initial_states(options.batches.batch)) {
+      states_(zero_states()) {
   check_options(options);
   if (options_.micro_batch == 0) options_.micro_batch = options.batches.batch;
 }
@@ -115,7 +115,7 @@ LanguageModelling::LanguageModelling(LanguageModel& model, const LanguageModelli
 void LanguageModelling::begin_epoch(int64_t epoch) {
   epoch_ = epoch;
   batches_.seek(epoch, 0);
-  copy_states(model_.initial_states(options_.batches.batch), states_);
+  copy_states(zero_states(), states_);
   for (State& state : states_) state.steps = 0;
 }
 
@@ -206,7 +206,7 @@ void LanguageModelling::advance(std::vector<State>& states, const Chunk& chunk, 
   for (State& state : states)
     if (carries_state()) state.steps += chunk.steps;
   if (options_.reset_every == 0 || step % options_.reset_every != 0) return;
-  copy_states(model_.initial_states(options_.batches.batch), states);
+  copy_states(zero_states(), states);
   for (State& state : states) state.steps = 0;
 }
 
@@ -241,7 +241,7 @@ int64_t LanguageModelling::estimate_statistics(const std::function<void(int64_t)
   for (const Buffer* buffer : model_.buffers()) buffer->reset();
   Batches batches = batches_;
   batches.seek(1, 0);
-  std::vector<State> states = model_.initial_states(options_.batches.batch);
+  std::vector<State> states = zero_states();
   int64_t symbols = 0, step = 0;
   for (Chunk chunk; batches.next(chunk); progress(symbols += chunk.scored)) {
     for (const Part& part : parts_of(chunk)) {

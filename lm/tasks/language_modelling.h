@@ -93,6 +93,7 @@ class LanguageModelling : public Task {
   /// Whether a cell computes statistics of a batch, which must not include padding.
   bool looks_across_rows() const;
   bool carries_state() const { return batches_.carries_state(); }
+  std::vector<State> zero_states() const { return model_.initial_states(options_.batches.batch); }
   void advance(std::vector<State>& states, const Chunk& chunk, int64_t step) const;
 
   LanguageModel& model_;

@@ -18,7 +18,6 @@ StackOptions stack_options(const LanguageModelOptions& options, int64_t vocabula
   StackOptions stack{.cell = options.cell,
                      .layers = {},
                      .minor_input = options.minor_input,
-                     .bidirectional = options.bidirectional,
                      .dropout = options.hidden_dropout.value_or(options.dropout),
                      .variational = options.variational,
                      .regularization = options.regularization};

@@ -99,7 +99,6 @@ LanguageModelOptions layer_by_layer(LanguageModelOptions options) {
       options.hidden.size() == 1 ? static_cast<size_t>(options.layers) : options.hidden.size();
   options.layers = static_cast<int64_t>(layers);
   options.hidden = one_a_layer(options.hidden, layers);
-  if (options.major_ratio.empty()) options.major_ratio = {1};
   options.major_ratio = one_a_layer(options.major_ratio, layers);
   return options;
 }
@@ -139,7 +138,8 @@ void check_options(const LanguageModelOptions& given) {
               "model.embedding_dropout drops rows of the embedding, and one-hot symbols have none: set "
               "model.embedding, or leave it out");
   check_input(!options.tied || options.embedding > 0,
-              "tied input and output vectors need an embedding; one-hot symbols have none");
+              "model.tied = true needs an embedding, and one-hot symbols have none: set model.embedding, or "
+              "model.tied = false");
   check_input(!options.tied || options.output_init.kind == InitialValues::Kind::pytorch,
               "tied output vectors have the initial values of the embedding: leave out model.output_init");
   check_input(options.experts >= 1, "a model has one softmax or a mixture of several (model.experts), not {}",
@@ -148,8 +148,10 @@ void check_options(const LanguageModelOptions& given) {
               "model.latent_dropout drops what lies between a mixture's experts and the output: set "
               "model.experts, or leave it out");
   check_input(!options.tied || options.experts > 1 || options.last_width() == options.embedding,
-              "tied input and output vectors need one size: the embedding is {}, the last layer {}",
-              options.embedding, options.last_width());
+              "model.tied = true needs model.embedding ({}) as wide as the layer before the output ({}, "
+              "from {}): set model.embedding = {} or model.tied = false",
+              options.embedding, options.last_width(),
+              options.output_layers.empty() ? "model.hidden" : "model.output_layers", options.last_width());
 }
 
 bool masks(const LanguageModelOptions& options) {

@@ -135,6 +135,19 @@ TEST(Initializer, PyTorchsBoundsAndTheForgetBias) {
   EXPECT_EQ(value_of(plain, "rnn.bias_hh_l0").to_vector(), value_of(biased, "rnn.bias_hh_l0").to_vector());
 }
 
+TEST(Initializer, TheForgetBiasesOfTheFastSlowLstm) {
+  LanguageModelOptions options = small("fs_lstm");
+  options.hidden = {5};
+  options.cell_settings.of<ForgetGateSettings>().forget_bias = 2;
+  const LanguageModel model(options, 11);
+  for (const char* name : {"rnn.bias_fast_1_l0", "rnn.bias_slow_l0", "rnn.bias_fast_2_l0"}) {
+    const Numbers values = value_of(model, name).to_vector();
+    ASSERT_EQ(values.size(), 20u) << name;
+    for (size_t i = 0; i < 20; ++i)  // gates are stacked i f g o
+      EXPECT_EQ(values[i], 5 <= i && i < 10 ? 2 : 0) << name;
+  }
+}
+
 TEST(Initializer, OneForEveryParameter) {
   LanguageModelOptions options = small();
   options.init_all = 0.01;

@@ -75,9 +75,9 @@ class AdaptiveEvaluation : public testing::TestWithParam<Case> {
  protected:
   AdaptiveEvaluation() : model(options_of(GetParam()), V, 5), plain(model) { model.set_training(true); }
 
-  /// 38 targets in 3 streams: 12 steps of each, in chunks of 5, 5 and 2.
+  /// 38 targets in 3 streams: 12 steps of each, in chunks of 7 and 5.
   GradientStatistics statistics() {
-    plain.read_training_text(train_ids, 3, 5);
+    plain.read_training_text(train_ids, 3, 7);
     return gradient_statistics(model, train_ids, dynamic);
   }
 
@@ -86,7 +86,7 @@ class AdaptiveEvaluation : public testing::TestWithParam<Case> {
   DynamicOptions dynamic{.learning_rate = 0.01,
                          .decay = 0.4,
                          .epsilon = 1e-3,
-                         .length = 5,
+                         .length = 7,  // not the default
                          .statistics_streams = 3,
                          .style = DynamicStyle::means};
 };
@@ -94,7 +94,7 @@ class AdaptiveEvaluation : public testing::TestWithParam<Case> {
 TEST_P(AdaptiveEvaluation, StatisticsEqualThoseOfPlainLoops) {
   const std::vector<real> before = model.values().to_vector();
   const GradientStatistics it = statistics();
-  EXPECT_EQ(it.batches, 3);
+  EXPECT_EQ(it.batches, 2);
   EXPECT_EQ(it.symbols, 36);
   EXPECT_EQ(it.tensors, std::ssize(model.segments()));
   expect_near(it.mean_rms, plain.mean_rms(), "mean");
@@ -118,8 +118,8 @@ TEST_P(AdaptiveEvaluation, DynamicEqualsPlainLoops) {
     dynamic.style = sums ? DynamicStyle::sums : DynamicStyle::means;
     dynamic.decay = sums ? 1.5 : 0.4;
     const std::vector<real> before = model.values().to_vector();
-    const PlainAdaptation::Settings settings{dynamic.learning_rate, dynamic.decay, dynamic.epsilon, 5, sums};
-    const auto positions = plain.read(text, &settings);  // 23 targets: chunks of 5, 5, 5, 5 and 3
+    const PlainAdaptation::Settings settings{dynamic.learning_rate, dynamic.decay, dynamic.epsilon, 7, sums};
+    const auto positions = plain.read(text, &settings);  // 23 targets: chunks of 7, 7, 7 and 2
     double expected = 0, without = 0;
     for (const auto& position : positions) expected -= std::log(position.probability);
     for (const auto& position : plain.read(text)) without -= std::log(position.probability);
@@ -174,7 +174,7 @@ TEST_P(AdaptiveEvaluation, ACacheAloneScoresWhatItHolds) {
 
 TEST_P(AdaptiveEvaluation, BothTogetherEqualPlainLoops) {
   const GradientStatistics it = statistics();
-  const PlainAdaptation::Settings settings{dynamic.learning_rate, dynamic.decay, dynamic.epsilon, 5};
+  const PlainAdaptation::Settings settings{dynamic.learning_rate, dynamic.decay, dynamic.epsilon, 7};
   const auto positions = plain.read(text, &settings);
   const Evaluation actual = evaluate_adaptively(model, text, {dynamic, &it, CacheOptions{9, 0.6, 0.3}});
   expect_near(actual.nats_sum, sum_of(PlainAdaptation::nats_with_cache(positions, text, 9, 0.6, 0.3)),

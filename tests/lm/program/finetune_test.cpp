@@ -67,10 +67,13 @@ TEST(Finetune, BeginsWithTheBestModelAndIsBetterOrTheSame) {
   expect_refused(run_lm(finetune(data, "better", "again", {"--epochs", "1"})),
                  "data: no such file or folder");
   std::vector<std::string> words = {"--epochs", "1", "--data", data.path("moved")};
-  for (const char* setting : {"model.dropout=0.1", "model.weight_drop=0.1", "model.zoneout=0.1"})
+  for (const char* setting :
+       {"model.dropout=0.1", "model.weight_drop=0.1", "model.zoneout=0.1", "train.weight_decay=0.001"})
     words.insert(words.end(), {"--set", setting});
   output_of_lm(finetune(data, "better", "again", words));
-  EXPECT_EQ(read_config(open_run_folder(data / "again")).recipe.model.regularization.zoneout, 0.1);
+  const Recipe again = read_config(open_run_folder(data / "again")).recipe;
+  EXPECT_EQ(again.model.regularization.zoneout, 0.1);
+  EXPECT_EQ(again.trainer.optimizer.weight_decay, 0.001);
   EXPECT_LE(valid_nats(data, "again"), better);
 }
 
@@ -165,6 +168,8 @@ TEST(Finetune, Refuses) {
   for (const char* setting : {"model.hidden=16", "model.layers=1", "model.embedding=32", "model.cell=gru",
                               "model.experts=2", "model.tied=true", "model.forget_bias=1"})
     refused(finetune(data, "base", "run", {"--set", setting}), "cannot change in a finetuning; the model is");
+  refused(finetune(data, "base", "run", {"--set", "model.dropout=0", "--set", "model.variational=true"}),
+          "base: model.variational = true says how model.dropout drops, which is 0");
   refused(finetune(data, "base", "run", {"--set", "train.learning_rate=1"}),
           "--set train.learning_rate=1: cannot change in a finetuning; set finetune.learning_rate");
   refused(finetune(data, "base", "run", {"--set", "train.epochs=1"}), "set finetune.epochs");

@@ -45,7 +45,8 @@ Program::Program(const std::vector<std::string>& words, const Surroundings& arou
   write_bytes(folder_ / "in", around.input);
   const std::string in = folder_ / "in", err = folder_ / "err";
   const std::string out = around.stdout_file.empty() ? std::string(folder_ / "out") : around.stdout_file;
-  std::vector<const char*> arguments{RONDO_PROGRAM};
+  const std::string program = std::filesystem::absolute(RONDO_PROGRAM);
+  std::vector<const char*> arguments{program.c_str()};
   for (const std::string& word : words) arguments.push_back(word.c_str());
   arguments.push_back(nullptr);
   process_ = fork();
@@ -65,7 +66,8 @@ Program::Program(const std::vector<std::string>& words, const Surroundings& arou
   if (around.ignores_broken_pipes) std::signal(SIGPIPE, SIG_IGN);
   limit(RLIMIT_FSIZE, around.max_file_bytes);
   alarm(around.max_seconds);  // kills it
-  execv(RONDO_PROGRAM, const_cast<char**>(arguments.data()));
+  if (around.folder.empty() || chdir(around.folder.c_str()) == 0)
+    execv(program.c_str(), const_cast<char**>(arguments.data()));
   _exit(127);
 }
 

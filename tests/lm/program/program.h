@@ -33,6 +33,7 @@ class Program {
   struct Surroundings {
     std::string input{};                     // on stdin
     std::string stdout_file{};               // instead of Result::out
+    std::string folder{};                    // the current one; empty: that of the tests
     std::optional<rlim_t> max_file_bytes{};  // as on a disk that is full
     std::optional<rlim_t> max_addresses{};   // in bytes, as by ulimit -v
     std::optional<rlim_t> max_open_files{};  // of its own

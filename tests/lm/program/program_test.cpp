@@ -75,6 +75,14 @@ TEST_F(ProgramTest, SaysWhyTrainingEndsEarly) {
   expect_contains(out, "\nno improvement in 2 evaluations: the training ends\n");
 }
 
+TEST_F(ProgramTest, EndsWithASampleOfItsSeed) {
+  SmallData other;
+  const std::string out = output_of_lm(
+      other.train("run", {"--epochs", "1", "--set", "report.sample=12", "--set", "train.seed=7"}));
+  expect_contains(out, "\na sample of 12 symbols:\n" +
+                           output_of_lm({"generate", other.path("run"), "-n", "12", "--seed", "7"}));
+}
+
 // Several evaluations of one epoch can be told apart.
 TEST_F(ProgramTest, EvaluationsWithinAnEpochShowTheirStep) {
   const std::string within = output_of_lm(data->train("within", {"--epochs", "1"}));
@@ -107,6 +115,18 @@ TEST_F(ProgramTest, EvaluatesWhatTrainingReported) {
   EXPECT_EQ(wide.at("symbols"), 20 * 8 - 1);
   EXPECT_NE(wide.at("nats"), best);
   expect_contains(output_of_lm({"eval", run()}), "159 symbols scored");
+}
+
+// Every tenth block is the validation text, and valid.txt is not read.
+TEST_F(ProgramTest, EvaluatesTheBlocksOfFilesThatItHeldOut) {
+  SmallData other;
+  other.trained("blocks",
+                {"--epochs", "1", "--set", "data.files=[\"train.txt\"]", "--set", "data.block_lines=5"});
+  const Json last = log_of(other / "blocks").back();
+  EXPECT_EQ(last.at("symbols"), 3 * 5 * 8 - 1) << "of 30 blocks";
+  const Json eval = json_of_lm({"eval", other.path("blocks"), "--threads", "1"});
+  EXPECT_EQ(eval.at("symbols"), last.at("symbols"));
+  EXPECT_EQ(eval.at("nats"), last.at("nats"));
 }
 
 TEST_F(ProgramTest, SaysWhatUnknownSymbolsCost) {
@@ -342,6 +362,9 @@ TEST_F(ProgramTest, EvaluatesCropsAsItTrainsOnThem) {
   other.trained("carried",
                 {"--epochs", "1", "--set", "data.batching=crops", "--set", "data.evaluated_as=stream"});
   EXPECT_EQ(log_of(other / "carried").back().at("read"), "one stream");
+  other.trained("faster",
+                {"--epochs", "1", "--set", "data.batching=crops", "--set", "train.final_streams=4"});
+  EXPECT_EQ(log_of(other / "faster").back().at("read"), "4 streams");
 }
 
 // Characters and bytes, and a text without any line end.

@@ -58,6 +58,15 @@ INSTANTIATE_TEST_SUITE_P(Optimizers, ResumeTest,
                                                                   "train.early_stopping=12"},
                                          std::vector<std::string>{"model.cell=bn_lstm"}));
 
+TEST(Resume, SaysThatTheLastDigitsMayDiffer) {
+  const SmallData data;
+  data.trained("run", {"--epochs", "1"});
+  EXPECT_EQ(output_of_lm(data.resume("run", {"--epochs", "2"})).find("was computed with"), std::string::npos);
+  expect_contains(
+      output_of_lm({"train", "--out", data.path("run"), "--resume", "--epochs", "3", "--threads", "2"}),
+      "\nthis run was computed with 1 threads and continues with 2 threads: the last digits may differ\n");
+}
+
 /// Settings under which averaging starts in the middle of a run of SmallData, with chunks of many lengths.
 std::vector<std::string> averaging_settings() {
   std::vector<std::string> words;

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "lm/program/recipes.h"
-#include "tests/temporary_folder.h"
+#include "tests/lm/program/program.h"
 
 namespace rondo {
 namespace {
@@ -29,6 +29,23 @@ TEST(RunFolder, TakesTheFirstFreeNumber) {
   write_bytes("runs/demo-3", "a file in the way");
   EXPECT_EQ(make_run_folder("", "demo").path, "runs/demo-4");
   EXPECT_TRUE(std::filesystem::is_directory("runs/demo-4"));
+}
+
+TEST(RunFolder, IsNamedAfterTheRecipeAndKnowsWhereItsTextIs) {
+  const SmallData data;
+  const Program::Surroundings inside{.folder = data.path("data")};
+  const Result trained =
+      run_lm({"train", "--recipe", data.path("small.toml"), "--set", "data.files=[\"train.txt\"]", "--set",
+              "data.block_lines=5", "--epochs", "1", "--threads", "1"},
+             inside);
+  EXPECT_EQ(trained.status, 0) << trained.err;
+  const RunFolder run = open_run_folder(data / "data/runs/small-1");
+  EXPECT_TRUE(std::filesystem::equivalent(read_config(run).made_by.data, data / "data"));
+  const Result finetuned = run_lm(
+      {"finetune", "runs/small-1", "--set", "finetune.learning_rate=0.1", "--epochs", "1", "--threads", "1"},
+      inside);
+  EXPECT_EQ(finetuned.status, 0) << finetuned.err;
+  EXPECT_TRUE(std::filesystem::exists(data / "data/runs/small-finetuned-1/model.safetensors"));
 }
 
 TEST(RunFolder, RunsThatCannotBeMade) {

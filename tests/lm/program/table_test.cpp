@@ -303,8 +303,9 @@ TEST_F(TableTest, PublishedFiguresStandBesideTheModelOfTheRecipeAlone) {
 
 TEST_F(TableTest, PublishedFiguresStandBesideTheSameTextAndKindAlone) {
   SmallData other;
-  other.trained("base", {"--epochs", "1", "--set", "published.cache_test=3", "--set",
-                         "published.finetuned_test=4", "--set", "published.test=4.25"});
+  other.trained("base",
+                {"--epochs", "1", "--set", "published.cache_test=3", "--set", "published.finetuned_test=4",
+                 "--set", "published.test=4.25", "--set", "published.unit=bits"});
   const std::string config = bytes_of_file(other / "base/config.toml");
   const auto published_beside = [&](const std::string& key, const std::string& number) {
     std::string changed = config;
@@ -314,7 +315,7 @@ TEST_F(TableTest, PublishedFiguresStandBesideTheSameTextAndKindAlone) {
     const Result outcome = run_lm({"table", "--markdown", other.path("base")});
     const Json eval = Json::parse(output_of_lm({"eval", other.path("base"), "--split", "test", "--json"}));
     write_bytes(other / "base/config.toml", config);
-    const bool beside = outcome.out.find("4.25 perplexity") != std::string::npos;
+    const bool beside = outcome.out.find("4.25 bits") != std::string::npos;
     EXPECT_EQ(eval.contains("published"), beside);
     EXPECT_FALSE(
         Json::parse(output_of_lm({"eval", other.path("base"), "--split", "test", "--streams", "2", "--json"}))
@@ -334,11 +335,11 @@ TEST_F(TableTest, PublishedFiguresStandBesideTheSameTextAndKindAlone) {
   EXPECT_FALSE(eval("base").contains("published"));
   output_of_lm({"finetune", other.path("base"), "--out", other.path("finetuned"), "--set",
                 "finetune.learning_rate=0.1", "--epochs", "1"});
-  EXPECT_EQ(eval("finetuned").at("published").at("figure"), 3);
+  EXPECT_EQ(eval("finetuned").at("published"), (Json{{"figure", 3}, {"unit", "bits"}}));
   const auto rows =
       cells_of(output_of_lm({"table", "--markdown", other.path("base"), other.path("finetuned")}));
-  EXPECT_EQ(rows[2][2], "4.25 perplexity");
-  EXPECT_EQ(rows[3][2], "4 perplexity");
+  EXPECT_EQ(rows[2][2], "4.25 bits");
+  EXPECT_EQ(rows[3][2], "4 bits");
 }
 
 TEST_F(TableTest, KnowsTheEndOfARunWithoutTestText) {

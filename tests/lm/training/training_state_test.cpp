@@ -101,6 +101,21 @@ TEST(TrainingState, SavesNothingThatIsNotFinite) {
   EXPECT_EQ(bytes_of_file(folder / "model"), model);
 }
 
+TEST(TrainingState, KnowsThatEarlyStoppingHasEndedTheTraining) {
+  const TemporaryFolder folder;
+  const std::vector<int32_t> ids = some_ids();
+  Recipe recipe = small_recipe("rnn");
+  recipe.trainer.early_stopping = 2;
+  Training training(recipe, 11, ids);
+  for (const double loss : {2.0, 2.5, 2.25}) {
+    EXPECT_FALSE(training.trainer.done()) << loss;
+    training.trainer.validated({.value = loss});
+    training.trainer.save(folder / "state");
+    EXPECT_EQ(is_finished(recipe.trainer, folder / "state"), training.trainer.done()) << loss;
+  }
+  EXPECT_TRUE(training.trainer.done());
+}
+
 TEST(LoadModel, RefusesWeightsThatAreNotFinite) {
   const TemporaryFolder folder;
   const std::vector<int32_t> ids = some_ids();

@@ -182,6 +182,35 @@ TEST(Training, PaddingChangesNothing) {
   for (size_t i = 0; i < two.size(); ++i) ASSERT_NEAR(two[i], five[i], 1e-5);
 }
 
+/// The gradient of the first step of two models with the same weights; only the seeds of the trainings
+/// differ.
+void expect_gradients_of_seeds(double dropout, bool same) {
+  const std::vector<int32_t> ids = some_ids();
+  Recipe recipe = small_recipe("lstm");
+  recipe.model.dropout = dropout;
+  Training one(recipe, 11, ids);
+  recipe.trainer.seed = 2;
+  Training two(recipe, 11, ids);
+  copy(one.model.values(), two.model.values());
+  updates(one, 1);
+  updates(two, 1);
+  EXPECT_EQ(one.model.gradients().to_vector() == two.model.gradients().to_vector(), same);
+}
+
+TEST(Training, TheSeedIsThatOfDropout) {
+  expect_gradients_of_seeds(0.3, false);
+  expect_gradients_of_seeds(0, true);
+}
+
+TEST(Training, CropsNeedNoLineEnd) {
+  Recipe recipe = small_recipe("gru");
+  recipe.task.batches.batching = Batching::crops;
+  const std::vector<int32_t> ids = some_ids();
+  Training training(recipe, 11, ids);
+  updates(training, 1);
+  EXPECT_EQ(training.task.chunk().steps, 7);
+}
+
 TEST(Training, RefusesLinesOfATextWithoutALineEnd) {
   Recipe recipe = small_recipe_that_ends("gru");
   recipe.task.batches.batching = Batching::lines;
@@ -278,7 +307,6 @@ TEST(Training, TheRateOfAStepIsInProportionToItsOwnChunk) {
   while (sums.trainer.next_batch()) EXPECT_EQ(update(sums).learning_rate, 0.5);
 }
 
-// The whole way: raw weights; the trigger; their average, which is evaluated while they go on.
 TEST(Training, RefusesMicroBatchesThatDoNotDivideTheBatch) {
   const std::vector<int32_t> ids = some_ids();
   LanguageModel model({.hidden = {4}}, 11);
@@ -323,6 +351,7 @@ TEST(StateFile, HoldsNoNameTwice) {
   EXPECT_THROW(file.add("step", 2.0), Error);
 }
 
+// The whole way: raw weights; the trigger; their average, which is evaluated while they go on.
 TEST(Training, AveragesFromTheTriggerOn) {
   const std::vector<int32_t> ids = some_ids();
   Recipe recipe = averaging_recipe();
@@ -398,6 +427,7 @@ TEST(Training, TheNonMonotonicCriterionEndsIt) {
   Recipe recipe = averaging_recipe();
   recipe.trainer.averaging = Averaging::always;
   recipe.trainer.non_monotonic_stopping = true;
+  recipe.trainer.epochs = 1;
   Training training(recipe, 11, ids);
   training.trainer.set_figure_to_beat({.value = 1});  // to be beaten, but no loss of this training
   EXPECT_TRUE(training.trainer.is_validated());
@@ -412,6 +442,9 @@ TEST(Training, TheNonMonotonicCriterionEndsIt) {
   resumed.trainer.load(folder / "state");
   EXPECT_TRUE(resumed.trainer.done());
   EXPECT_TRUE(resumed.trainer.has_best());
+  EXPECT_EQ(resumed.trainer.ended_by(), "validation no longer falls");
+  resumed.trainer.begin_next_epoch();
+  EXPECT_EQ(resumed.trainer.ended_by(), "") << "all its epochs are trained";
 }
 
 TEST(Training, CountsItsSecondsAcrossResumes) {

@@ -10,7 +10,7 @@ namespace rondo {
 namespace {
 
 int64_t parameters(int64_t V, int64_t embedding, std::vector<int64_t> hidden, int64_t experts = 1,
-                   std::vector<double> major_ratio = {}) {
+                   std::vector<double> major_ratio = {1}) {
   LanguageModelOptions options;
   options.embedding = embedding;
   options.hidden = std::move(hidden);

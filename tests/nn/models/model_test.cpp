@@ -1,6 +1,7 @@
 // The language model: names, counts and shapes, and what it refuses.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "nn/cells/catalogue.h"
@@ -66,6 +67,12 @@ TEST(LanguageModel, CountsItsParameters) {
   options = small();
   options.output_layers = {7, 3};
   EXPECT_EQ(LanguageModel(options, 11).parameter_count(), 44 + layers + (42 + 7) + (21 + 3) + 33 + 11);
+  // A mixture without an embedding: the prior, then two latents as wide as the last layer.
+  options = small();
+  options.embedding = 0;
+  options.experts = 2;
+  EXPECT_EQ(LanguageModel(options, 11).parameter_count(),
+            20 * (11 + 5 + 2) + 24 * (5 + 6 + 2) + 2 * 6 + 2 * 6 * (6 + 1) + 66 + 11);
 }
 
 TEST(LanguageModel, TiedWeightsAreOneSegmentWithTwoNames) {
@@ -82,7 +89,8 @@ TEST(LanguageModel, TiedWeightsAreOneSegmentWithTwoNames) {
     }
   options.hidden = {5, 6};
   EXPECT_EQ(error_of([&] { LanguageModel(options, 11); }),
-            "tied input and output vectors need one size: the embedding is 4, the last layer 6");
+            "model.tied = true needs model.embedding (4) as wide as the layer before the output (6, from "
+            "model.hidden): set model.embedding = 6 or model.tied = false");
 }
 
 // The models of Maupome & Meurs, Tables 1 and 2: one-hot, one bias a gate, 41 characters of the Penn Treebank
@@ -112,6 +120,67 @@ TEST(LanguageModel, HasTheParametersOfThePapers) {
   }
 }
 
+/// Whether a training has masks, if one rate is 0.1 and those in `zero` are 0.
+bool has_masks(const std::string& rate, const std::vector<std::string>& zero = {}) {
+  LanguageModelOptions options;
+  for (const Key& key : keys_of(options)) {
+    if (key.name != rate && std::find(zero.begin(), zero.end(), key.name) == zero.end()) continue;
+    const double value = key.name == rate ? 0.1 : 0;
+    if (const auto* member = std::get_if<OptionalMember>(&key.member))
+      *member->member = value;
+    else
+      *std::get<double*>(key.member) = value;
+  }
+  return masks(options);
+}
+
+TEST(LanguageModel, EachRateAloneHasMasks) {
+  LanguageModelOptions options;
+  EXPECT_FALSE(masks(options));
+  for (const Key& key : keys_of(options)) {
+    if (!key.training_only || key.name == "variational") continue;  // the others are rates
+    EXPECT_TRUE(has_masks(key.name)) << key.name;
+  }
+  EXPECT_TRUE(has_masks("dropout", {"hidden_dropout", "output_dropout"})) << "of the embedding";
+  EXPECT_TRUE(has_masks("dropout", {"input_dropout", "output_dropout"})) << "between layers";
+  EXPECT_TRUE(has_masks("dropout", {"input_dropout", "hidden_dropout"})) << "before the output";
+  EXPECT_FALSE(has_masks("dropout", {"input_dropout", "hidden_dropout", "output_dropout"}));
+}
+
+/// What a training sees of a small text.
+std::vector<real> features_in_training(const LanguageModelOptions& options) {
+  LanguageModel model(options, 11);
+  model.set_training(true);
+  model.begin_update({});
+  return model.forward({tokens({1, 2, 3, 4, 5, 6}), 3, 2}, model.initial_states(2))
+      .output.features.value()
+      .to_vector();
+}
+
+TEST(LanguageModel, DropsInEachPlaceAtTheCommonRateUnlessItHasItsOwn) {
+  constexpr std::optional<double> LanguageModelOptions::*places[] = {&LanguageModelOptions::input_dropout,
+                                                                     &LanguageModelOptions::hidden_dropout,
+                                                                     &LanguageModelOptions::output_dropout};
+  const std::vector<real> whole = features_in_training(small());
+  for (const auto place : places) {
+    LanguageModelOptions own = small(), common = small();
+    own.*place = 0.5;
+    common.dropout = 0.5;
+    for (const auto other : places)
+      if (other != place) common.*other = 0;
+    EXPECT_NE(features_in_training(own), whole);
+    EXPECT_EQ(features_in_training(common), features_in_training(own));
+    common.variational = true;
+    EXPECT_NE(features_in_training(common), features_in_training(own)) << "one mask for all steps";
+  }
+  LanguageModelOptions mixture = small();
+  mixture.experts = 2;
+  mixture.latent_dropout = 0.5;
+  const std::vector<real> each_step = features_in_training(mixture);
+  mixture.variational = true;
+  EXPECT_NE(features_in_training(mixture), each_step);
+}
+
 TEST(LanguageModel, RefusesWhatItCannotBe) {
   EXPECT_TRUE(
       error_of([] {
@@ -121,6 +190,10 @@ TEST(LanguageModel, RefusesWhatItCannotBe) {
   LanguageModelOptions options = small();
   options.hidden = {};
   EXPECT_THROW(LanguageModel(options, 11), InputError);
+  options = small();
+  options.major_ratio = {};
+  EXPECT_EQ(error_of([&] { LanguageModel(options, 11); }),
+            "model.major_ratio has 0 shares for 2 layers: give one for each, or one for all");
 }
 
 struct ClashingSettings {
