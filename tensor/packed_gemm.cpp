@@ -42,7 +42,7 @@ constexpr int64_t block_terms = 384;
 /// one block for all threads, which divide its columns among them.
 constexpr int64_t block_rows = 8 * tile_rows, few_rows = 256;
 /// Fewer multiplications, or elements to pack, do not justify waking a second thread.
-constexpr int64_t parallel_work = 1 << 17, parallel_packing = 1 << 17;
+constexpr int64_t work_for_threads = 1 << 17, parallel_packing = 1 << 17;
 
 /// The layout of a packed op(b) [inner, columns].
 struct Order {
@@ -235,7 +235,7 @@ void run_rows(const Product& it, int64_t rows, int64_t part, int64_t parts, real
 }
 
 void multiply(const Product& it, int64_t rows) {
-  const bool alone = rows * it.order.inner * it.order.columns < parallel_work;
+  const bool alone = rows * it.order.inner * it.order.columns < work_for_threads;
   const int64_t parts = alone ? 1 : threads();
   const bool share_columns = alone || rows <= few_rows;
   // The same number of blocks of rows for each thread, of nearly equal height.
