@@ -276,6 +276,10 @@ void check_options(const BeamOptions& options) {
               options.beam, options.n_best);
 }
 
+std::string search_text(int64_t beam) {
+  return beam == 1 ? "greedy search" : fmt::format("a beam of {}", beam);
+}
+
 std::vector<std::vector<Hypothesis>> beam_search(Predictor& predictor, const SearchSymbols& symbols,
                                                  const BeamOptions& options) {
   check_options(options);

@@ -23,6 +23,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "lm/decoding/predictor.h"
@@ -42,6 +43,9 @@ struct BeamOptions {
 Keys keys_of(BeamOptions& options);
 /// InputError for options out of range, and for n_best above the beam.
 void check_options(const BeamOptions& options);
+
+/// "a beam of 5", "greedy search".
+std::string search_text(int64_t beam);
 
 /// The n_best hypotheses of each sentence, best first: finished ones and, where these are fewer, hypotheses
 /// that were cut off at max_length. Equal scores are in the order in which the hypotheses were found. There

@@ -42,14 +42,21 @@ std::vector<std::vector<Hypothesis>> translate(EncoderDecoder& model,
                    [&](size_t a, size_t b) { return sources[a].size() > sources[b].size(); });
   std::vector<std::vector<Hypothesis>> translations(sources.size());
   for (size_t begin = 0; begin < order.size(); begin += at_once) {
-    const std::span<const size_t> some = std::span(order).subspan(begin, std::min(at_once, order.size() - begin));
+    const std::span<const size_t> some =
+        std::span(order).subspan(begin, std::min(at_once, order.size() - begin));
     std::vector<std::vector<int32_t>> sentences;
     for (const size_t i : some) sentences.push_back(sources[i]);
     const PairBatch batch = source_batch(sentences, reverse_source);
-    EncoderDecoderPredictor predictor(
-        model, model.encode({tokens(batch.source), batch.source_steps, batch.sentences, batch.source_lengths}));
+    EncoderDecoderPredictor predictor(model, model.encode({tokens(batch.source), batch.source_steps,
+                                                           batch.sentences, batch.source_lengths}));
     auto found = beam_search(predictor, symbols, options);
-    for (size_t i = 0; i < some.size(); ++i) translations[some[i]] = std::move(found[i]);
+    for (size_t i = 0; i < some.size(); ++i) {
+      if (reverse_source)  // attention as the source was written; its end is last in any case
+        for (Hypothesis& hypothesis : found[i])
+          for (std::vector<float>& weights : hypothesis.attention)
+            std::reverse(weights.begin(), weights.end() - 1);
+      translations[some[i]] = std::move(found[i]);
+    }
     if (progress) progress(static_cast<int64_t>(begin + some.size()));
   }
   return translations;

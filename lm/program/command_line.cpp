@@ -87,7 +87,8 @@ Command train_command(Options& parser, int argc, const char* const* argv) {
 
 Command info_command(Options& parser) {
   InfoOptions& info = parser.info;
-  const int asked = !info.run.empty() + !info.recipe.empty() + info.operators + info.keys + info.cells;
+  const bool only_recipe = !info.recipe.empty() && !info.keys;
+  const int asked = !info.run.empty() + only_recipe + info.operators + info.keys + info.cells;
   check_input(asked == 1, "info: give one of: a run, --recipe NAME, --operators, --keys, --cells");
   check_input(!info.markdown || info.cells, "info: --markdown is for --cells");
   info.settings = parse_settings(parser.info_sets);

@@ -42,7 +42,7 @@ CorpusText corpus_of(const EvaluateOptions& options, const OpenRun& run) {
   const bool is_given = !options.data.empty();
   const std::string& data = is_given ? options.data : run.config.made_by.data;
   CorpusText corpus = open_text(run.config.recipe.data, data, is_given ? Pipes::accepted : Pipes::refused);
-  if (!is_same_data(run.config.made_by.sha256, sha256_lines(corpus)))
+  if (!is_same_data(run.config.made_by.sha256, sha256_lines(corpus.files)))
     fmt::print(
         stderr,
         "lm: warning: {} has changed since this run was made; the figures are those of the text as it is "
@@ -203,7 +203,7 @@ int evaluate(const EvaluateOptions& options) {
   progress.erase();
   keep_if_possible(
       run, measurement, compute,
-      options.text.empty() ? sha256_lines(*corpus) : std::vector{text.sha256 + "  " + options.text});
+      options.text.empty() ? sha256_lines(corpus->files) : std::vector{text.sha256 + "  " + options.text});
   warn(measurement, run);
   if (options.json)
     print_json(measurement);

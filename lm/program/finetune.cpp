@@ -13,6 +13,9 @@ namespace {
 
 void check_finished(const RunFolder& run, const Recipe& recipe) {
   const std::string folder = run.path.string();
+  check_input(recipe.kind == TaskKind::language_modelling,
+              "{}: a run of the task {}, and finetuning is for language models", folder,
+              name_of(recipe.kind));
   const std::string remedy = resume_command(run);
   check_input(file_is_there(run.model()), "{}: holds no model to finetune yet; train it first: {}", folder,
               remedy);

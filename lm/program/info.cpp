@@ -2,6 +2,8 @@
 // trained or measured: memory is an estimate.
 #include "lm/program/info.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +13,7 @@
 #include "lm/program/model.h"
 #include "lm/program/recipes.h"
 #include "lm/program/run.h"
+#include "lm/program/translation_memory.h"
 #include "lm/program/verify.h"
 #include "nn/cells/catalogue.h"
 #include "nn/models/language_model.h"
@@ -25,25 +28,33 @@ using Json = nlohmann::ordered_json;
 
 struct Subject {
   Recipe recipe;
-  std::int64_t vocabulary_size = 0;
-  std::string run;     // empty: a recipe
-  Provenance made_by;  // of a run
+  std::vector<std::int64_t> vocabulary_sizes;  // of translation: the source's and the target's
+  std::unique_ptr<Module> model;               // without memory
+  std::string run;                             // empty: a recipe
+  Provenance made_by;                          // of a run
 };
 
+Subject subject_of_run(const std::string& path) {
+  const RunFolder folder = open_run_folder(path);
+  RunConfig config = read_config(folder);
+  std::vector<std::int64_t> sizes = sizes_of(read_vocabularies(folder, config));
+  std::unique_ptr<Module> model = make_layout(config.recipe, sizes);
+  check_has_model(folder, *model);
+  return {std::move(config.recipe), std::move(sizes), std::move(model), path, std::move(config.made_by)};
+}
+
 Subject subject_of(const InfoOptions& options) {
-  if (!options.run.empty()) {
-    const OpenRun run = open_run_without_weights(options.run);
-    return {run.config.recipe, run.vocabulary.size(), options.run, run.config.made_by};
-  }
+  if (!options.run.empty()) return subject_of_run(options.run);
   const Recipe recipe = resolve_recipe(options.recipe, options.settings);
   const std::int64_t size =
-      options.vocabulary_size > 0 ? options.vocabulary_size : recipe.data.limits.max_size;
+      options.vocabulary_size > 0 ? options.vocabulary_size : limits_of(recipe).max_size;
   check_input(size > 0,
               "info --recipe {}: how many symbols has the text? Say --vocab-size N: 10000 for words of the "
               "Penn Treebank, "
               "33278 of WikiText-2, 256 for bytes",
               options.recipe);
-  return {recipe, size, "", {}};
+  const std::vector<std::int64_t> sizes(recipe.kind == TaskKind::translation ? 2 : 1, size);
+  return {recipe, sizes, make_layout(recipe, sizes), "", {}};
 }
 
 /// The module of a parameter: its name up to the last dot.
@@ -67,34 +78,62 @@ std::int64_t statistics_of(const Module& model) {
   return count;
 }
 
-void print_model(const Subject& subject, const LanguageModel& model) {
+/// Bytes of tensors, estimated.
+struct Memory {
+  std::int64_t training, evaluation;
+};
+Memory memory_of(const Subject& subject) {
   const Recipe& recipe = subject.recipe;
+  if (const auto* model = dynamic_cast<const EncoderDecoder*>(subject.model.get())) {
+    const PairSize size = assumed_size(recipe.translation);
+    return {translation_training_bytes(recipe, *model, size),
+            translation_evaluation_bytes(recipe, *model, size)};
+  }
+  const auto& model = dynamic_cast<const LanguageModel&>(*subject.model);
+  return {training_bytes(recipe, model), evaluation_bytes(recipe, model)};
+}
+
+void print_shape(const LanguageModelOptions& it) {
+  if (it.hidden.size() == 1)
+    fmt::print("model       {} x {} {}", it.layers, it.hidden.front(), it.cell);
+  else
+    fmt::print("model       {} {}", fmt::join(it.hidden, " + "), it.cell);
+  if (it.major_ratio != LanguageModelOptions{}.major_ratio)
+    fmt::print(", of which major {}", fmt::join(it.major_ratio, ", "));
+  if (!it.output_layers.empty())
+    fmt::print(", then {} {}", fmt::join(it.output_layers, " + "),
+               it.output_activation == OutputActivation::tanh ? "tanh" : "linear");
+  if (it.experts > 1) fmt::print(", a mixture of {} softmaxes", it.experts);
+  fmt::print("\n");
+}
+
+void print_shape(const EncoderDecoderOptions& it) {
+  fmt::print("model       {}{} x {} {} to {} x {} {}, {}\n", it.bidirectional ? "bidirectional " : "",
+             it.encoder_layers, it.hidden, it.cell, it.decoder_layers, it.hidden, it.cell,
+             it.attention == SourceAttention::none ? "fixed context" : name_of(it.attention) + " attention");
+}
+
+void print_model(const Subject& subject) {
+  const Recipe& recipe = subject.recipe;
+  const Module& model = *subject.model;
   if (!subject.run.empty())
     fmt::print("run         {}, of {} by version {} on {} in {} with {} threads\n", subject.run,
                printable(subject.made_by.data), subject.made_by.version, name_of(subject.made_by.device),
                name_of(subject.made_by.precision), subject.made_by.threads);
   fmt::print("recipe      {}: {}\n", recipe.name, printable(recipe.description));
   if (!recipe.paper.empty()) fmt::print("paper       {}\n", printable(recipe.paper));
-  const LanguageModelOptions& model_settings = recipe.model;
-  if (model_settings.hidden.size() == 1)
-    fmt::print("model       {} x {} {}", model_settings.layers, model_settings.hidden.front(),
-               model_settings.cell);
+  if (recipe.kind == TaskKind::translation)
+    print_shape(recipe.translation.model);
   else
-    fmt::print("model       {} {}", fmt::join(model_settings.hidden, " + "), model_settings.cell);
-  if (model_settings.major_ratio != LanguageModelOptions{}.major_ratio)
-    fmt::print(", of which major {}", fmt::join(model_settings.major_ratio, ", "));
-  if (!model_settings.output_layers.empty())
-    fmt::print(", then {} {}", fmt::join(model_settings.output_layers, " + "),
-               model_settings.output_activation == OutputActivation::tanh ? "tanh" : "linear");
-  if (model_settings.experts > 1) fmt::print(", a mixture of {} softmaxes", model_settings.experts);
-  fmt::print("\n");
-  fmt::print("symbols     {} {}\n\n", subject.vocabulary_size, name_of(recipe.data.tokenization.unit));
+    print_shape(recipe.model);
+  fmt::print("symbols     {} {}\n\n", fmt::join(subject.vocabulary_sizes, " and "),
+             name_of(tokenization_of(recipe).unit));
   for (const auto& [module, count] : counts_by_module(model)) {
     fmt::print("{:<42} {:>14} parameters\n", module, count);
     for (const Segment& segment : model.segments()) {
       if (module_of(segment.name) != module) continue;
-      fmt::print("  {:<24} {:<15} {:>14}", segment.name.substr(module.size() + 1), segment.shape.to_string(),
-                 segment.shape.size());
+      const std::string name = segment.name == module ? module : segment.name.substr(module.size() + 1);
+      fmt::print("  {:<24} {:<15} {:>14}", name, segment.shape.to_string(), segment.shape.size());
       for (const std::string& alias : segment.aliases) fmt::print("  also {}", alias);
       fmt::print("\n");
     }
@@ -102,8 +141,9 @@ void print_model(const Subject& subject, const LanguageModel& model) {
   fmt::print("{:<42} {:>14} parameters\n\n", "in all", model.parameter_count());
   if (const std::int64_t kept = statistics_of(model); kept > 0)
     fmt::print("statistics  {} numbers, saved but not trained\n", kept);
-  fmt::print("memory      about {} in tensors to train, {} to evaluate\n",
-             bytes_text(training_bytes(recipe, model)), bytes_text(evaluation_bytes(recipe, model)));
+  const auto [training, evaluation] = memory_of(subject);
+  fmt::print("memory      about {} in tensors to train, {} to evaluate\n", bytes_text(training),
+             bytes_text(evaluation));
   fmt::print("computes    on cpu, {} threads, {} kernels (OpenBLAS)\n", threads(), blas_kernel());
 }
 
@@ -111,12 +151,14 @@ void print_json(const Json& json) {
   fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-Json model_json(const Subject& subject, const LanguageModel& model) {
+Json model_json(const Subject& subject) {
+  const Module& model = *subject.model;
   Json json;
   if (!subject.run.empty()) json["run"] = subject.run;
   json["recipe"] = subject.recipe.name;
-  json["unit"] = name_of(subject.recipe.data.tokenization.unit);
-  json["vocabulary_size"] = subject.vocabulary_size;
+  json["unit"] = name_of(tokenization_of(subject.recipe).unit);
+  json["vocabulary_size"] = subject.vocabulary_sizes.back();
+  if (subject.vocabulary_sizes.size() > 1) json["source_vocabulary_size"] = subject.vocabulary_sizes.front();
   json["parameters"] = model.parameter_count();
   for (const auto& [module, count] : counts_by_module(model)) json["modules"][module] = count;
   for (const Segment& segment : model.segments()) {
@@ -125,8 +167,9 @@ Json model_json(const Subject& subject, const LanguageModel& model) {
     json["tensors"].push_back({{"name", segment.name}, {"shape", shape}, {"aliases", segment.aliases}});
   }
   json["statistics"] = statistics_of(model);
-  json["training_bytes"] = training_bytes(subject.recipe, model);
-  json["evaluation_bytes"] = evaluation_bytes(subject.recipe, model);
+  const auto [training, evaluation] = memory_of(subject);
+  json["training_bytes"] = training;
+  json["evaluation_bytes"] = evaluation;
   json["device"] = "cpu";
   json["threads"] = threads();
   json["blas_kernel"] = blas_kernel();
@@ -163,10 +206,12 @@ void print_cells(const InfoOptions& options) {
   if (options.json) print_json({{"cells", list}});
 }
 
-void print_keys(bool as_json) {
+/// The settings of a recipe's task; without a recipe, of language modelling.
+void print_keys(const InfoOptions& options) {
   Recipe recipe;
+  if (!options.recipe.empty()) recipe.kind = resolve_recipe(options.recipe, options.settings).kind;
   const std::vector<Key> keys = keys_of(recipe);
-  if (!as_json) {
+  if (!options.json) {
     fmt::print("{}", list_keys(keys));
     return;
   }
@@ -187,16 +232,15 @@ int info(const InfoOptions& options) {
   if (options.operators) {
     print_operators(options.json);
   } else if (options.keys) {
-    print_keys(options.json);
+    print_keys(options);
   } else if (options.cells) {
     print_cells(options);
   } else {
     const Subject subject = subject_of(options);
-    const LanguageModel model(model_options(subject.recipe), subject.vocabulary_size, std::nullopt);
     if (options.json)
-      print_json(model_json(subject, model));
+      print_json(model_json(subject));
     else
-      print_model(subject, model);
+      print_model(subject);
   }
   return 0;
 }

@@ -25,7 +25,7 @@ CorpusText text_of(const TrainOptions& options, Setup& setup) {
   const bool is_given = setup.place_data(options.data, !setup.config.recipe.data.files.empty());
   CorpusText text = open_text(setup.config.recipe.data, setup.config.made_by.data,
                               is_given ? Pipes::accepted : Pipes::refused);
-  setup.check_same_data(sha256_lines(text));
+  setup.check_same_data(sha256_lines(text.files));
   return text;
 }
 
@@ -62,7 +62,7 @@ class LanguageModellingJob : public Job {
     layout_.emplace(model_options(recipe_), vocabulary_.size(), std::nullopt);
   }
 
-  std::vector<std::string> sha256_lines() const override { return rondo::sha256_lines(text_); }
+  std::vector<std::string> sha256_lines() const override { return rondo::sha256_lines(text_.files); }
   std::vector<std::string> notes() const override { return text_.notes; }
   VocabularyFiles vocabularies() const override { return {{"vocab.txt", vocabulary_.to_text()}}; }
   std::string size_text() const override {

@@ -29,9 +29,10 @@ bool read_log_line(const Json& entry, MeasuredRun& row) {
   const Measured measured{entry.at("nats"),
                           entry.at("bits"),
                           entry.at("perplexity"),
-                          integer_at(entry, "symbols"),
+                          entry.contains("symbols") ? integer_at(entry, "symbols") : 0,
                           entry.value("read", validation_reading(row.recipe().task, 0).text()),
-                          ""};
+                          "",
+                          task_scores_of(entry)};
   if (*split == "test") {
     if (!row.test()) row.test() = measured;  // later lines are of another reading
     row.finished = true;
@@ -73,7 +74,7 @@ void take_measurements(const std::vector<KeptMeasurement>& kept, MeasuredRun& ro
         continue;
       std::optional<Measured>& into = row.measured[k];
       if (into && kind.is_plain() && into->read == exact && it.read != exact) continue;
-      into = Measured{it.nats, it.bits, it.perplexity, it.symbols, it.read, it.settings};
+      into = Measured{it.nats, it.bits, it.perplexity, it.symbols, it.read, it.settings, it.scores};
     }
   }
 }
@@ -86,12 +87,11 @@ MeasuredRun measured_run(const std::string& path) {
   row.run = path;
   row.config = read_config(folder);
   const std::vector<KeptMeasurement> kept = kept_measurements(folder);
-  if (file_is_there(folder.vocabulary()) || kept.empty()) {
-    const Vocabulary vocabulary = read_vocabulary(folder, row.config);
-    row.vocabulary_size = vocabulary.size();
-    row.types = vocabulary.types();
-    row.parameters =
-        LanguageModel(model_options(row.recipe()), row.vocabulary_size, std::nullopt).parameter_count();
+  if (file_is_there(vocabulary_paths(folder, row.recipe().kind).back()) || kept.empty()) {
+    const std::vector<Vocabulary> vocabularies = read_vocabularies(folder, row.config);
+    row.vocabulary_size = vocabularies.back().size();
+    row.types = vocabularies.back().types();
+    row.parameters = make_layout(row.recipe(), sizes_of(vocabularies))->parameter_count();
   } else {
     row.vocabulary_size = kept.back().vocabulary_size;
     row.types = kept.back().types;
@@ -157,7 +157,7 @@ std::vector<MeasuredRuns> lines_of(const MeasuredRuns& rows) {
   return lines;
 }
 
-std::optional<Mean> mean_of(const MeasuredRuns& line, std::size_t kind, double Measured::*member) {
+std::optional<Mean> mean_of(const MeasuredRuns& line, std::size_t kind, const Value& value) {
   Mean it;
   std::vector<double> figures;
   const Measured* first = nullptr;
@@ -166,7 +166,7 @@ std::optional<Mean> mean_of(const MeasuredRuns& line, std::size_t kind, double M
     const Measured& measured = *row.measured[kind];
     if (!first) first = &measured;
     if (measured.settings != first->settings) return std::nullopt;
-    figures.push_back(measured.*member);
+    if (const std::optional<double> figure = value(measured)) figures.push_back(*figure);
   }
   it.n = figures.size();
   for (const double figure : figures) it.mean += figure / static_cast<double>(it.n);

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "lm/program/measurement.h"
 #include "lm/program/run_folder.h"
 
 namespace rondo {
@@ -14,8 +16,9 @@ namespace rondo {
 /// Measurements on one split, from the log or from evaluations.jsonl.
 struct Measured {
   double nats = 0, bits = 0, perplexity = 0;
-  std::int64_t symbols = 0;
+  std::int64_t symbols = 0;    // 0: the log does not say
   std::string read, settings;  // how the text was read; the settings of adaptive methods
+  TaskScores scores{};
 };
 
 /// A kind of measurement. `carried`: the state is carried through the text, although the recipe resets it.
@@ -71,7 +74,8 @@ struct Mean {
   std::size_t n = 0;
   double mean = 0, deviation = 0;  // sample standard deviation (n - 1); 0 for one run
 };
-/// The mean of `member` for one kind; none if the runs' settings differ, n = 0 if there are no figures.
-std::optional<Mean> mean_of(const MeasuredRuns& line, std::size_t kind, double Measured::*member);
+using Value = std::function<std::optional<double>(const Measured&)>;
+/// The mean of `value` for one kind; none if the runs' settings differ, n = 0 if there are no figures.
+std::optional<Mean> mean_of(const MeasuredRuns& line, std::size_t kind, const Value& value);
 
 }  // namespace rondo

@@ -48,10 +48,18 @@ KeptMeasurement measurement_of(const nlohmann::json& entry) {
           .types = integer_at(entry, "types"),
           .vocabulary_size = integer_at(entry, "vocabulary_size"),
           .parameters = integer_at(entry, "parameters"),
-          .sha256 = entry.at("sha256")};
+          .sha256 = entry.at("sha256"),
+          .scores = task_scores_of(entry)};
 }
 
 }  // namespace
+
+TaskScores task_scores_of(const nlohmann::json& entry) {
+  TaskScores scores;
+  for (const auto& [key, name] : task_scores)
+    if (const auto it = entry.find(key); it != entry.end()) scores[key] = *it;
+  return scores;
+}
 
 Json json_of(const Adaptation& how) {
   Json json = Json::object();

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lm/evaluation/adaptive_evaluation.h"
@@ -48,6 +50,14 @@ void keep(const RunFolder& run, const Measurement& measurement, const Compute& c
 void append_measurement(const RunFolder& run, nlohmann::ordered_json entry, const Compute& compute,
                         const std::vector<std::string>& sha256_of_text);
 
+/// The scores of tasks other than language modelling: their keys in logs and measurements, and their names.
+inline const std::vector<std::pair<std::string, std::string>> task_scores = {{"bleu", "BLEU"},
+                                                                             {"chrf", "chrF2"}};
+/// By key.
+using TaskScores = std::map<std::string, double>;
+/// The scores of an entry of a log or of measurements.
+TaskScores task_scores_of(const nlohmann::json& entry);
+
 /// A line of evaluations.jsonl, with what is needed to compare figures.
 struct KeptMeasurement {
   std::string split, read;
@@ -57,6 +67,7 @@ struct KeptMeasurement {
   double nats = 0, bits = 0, perplexity = 0;
   std::int64_t symbols = 0, types = 0, vocabulary_size = 0, parameters = 0;
   std::vector<std::string> sha256;  // "HEX  FILE" of the text
+  TaskScores scores{};
 };
 /// The stored measurements of the run's present model, in the order of measurement; those of its earlier
 /// models are left out. (Without model.safetensors: of the model that was measured last.) InputError, naming

@@ -63,17 +63,24 @@ Sizes::Sizes(const Recipe& recipe, const LanguageModelOptions& options, const La
   decoder = to_double(V) * F / to_double(K);
 }
 
+double block_of(std::int64_t rows, const Sizes& it) {
+  return to_double(cross_entropy_block_rows(rows * it.K, it.V, it.K));
+}
+
+}  // namespace
+
 /// The allocator rounds blocks up, by an eighth on average. Above an exbibyte one is like the other.
 std::int64_t bytes_of(double numbers) {
   constexpr auto most = static_cast<double>(std::int64_t{1} << 60);
   return static_cast<std::int64_t>(std::min(numbers * sizeof(real) / 8 * 9, most));
 }
 
-double block_of(std::int64_t rows, const Sizes& it) {
-  return to_double(cross_entropy_block_rows(rows * it.K, it.V, it.K));
+double numbers_per_parameter(const TrainerOptions& options) {
+  const Tensor nothing = Tensor::zeros({1});
+  const auto state = make_optimizer(options.optimizer, nothing, nothing)->state_tensors().size();
+  const int average = options.averaging == Averaging::never ? 0 : 2;  // optim/averaging.h
+  return static_cast<double>(2 + state) + average;
 }
-
-}  // namespace
 
 /// P (2 + S + A) + 2 (R + V F / K) + 5 R_d + N (E + G + C H + W + D + L) + max(B V + (N + V / K) F, N
 /// widest) numbers, with
@@ -92,9 +99,6 @@ double block_of(std::int64_t rows, const Sizes& it) {
 ///   piece of time; and later the gradient of h. Those of the gates overwrite them.
 std::int64_t training_bytes(const Recipe& recipe, const LanguageModel& model,
                             const ChunkSizeOfStreams& size_of) {
-  const Tensor nothing = Tensor::zeros({1});
-  const auto S =
-      static_cast<double>(make_optimizer(recipe.trainer.optimizer, nothing, nothing)->state_tensors().size());
   const LanguageModelOptions options = model_options(recipe);
   const Sizes it(recipe, options, model);
   const std::int64_t streams =
@@ -121,9 +125,8 @@ std::int64_t training_bytes(const Recipe& recipe, const LanguageModel& model,
   const double logits = block_of(size.rows, it) * to_double(it.V);
   const double chunk = N * (it.E + it.G + C * it.H + it.W + D + L) +
                        std::max(logits + N * it.F + to_double(size.pieces) * it.decoder, N * it.widest);
-  const double A = recipe.trainer.averaging == Averaging::never ? 0 : 2;  // optim/averaging.h
-  const double weights =
-      it.P * (2 + S + A) + 2 * (it.R + it.decoder) + (regularization.weight_drop > 0 ? 5 * it.dropped : 0);
+  const double weights = it.P * numbers_per_parameter(recipe.trainer) + 2 * (it.R + it.decoder) +
+                         (regularization.weight_drop > 0 ? 5 * it.dropped : 0);
   return bytes_of(weights + chunk);
 }
 

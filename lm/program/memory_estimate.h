@@ -15,6 +15,11 @@ namespace rondo {
 /// The maximum size of a chunk of `streams` streams of the text.
 using ChunkSizeOfStreams = std::function<ChunkSize(std::int64_t streams)>;
 
+/// What tensors with this many numbers take.
+std::int64_t bytes_of(double numbers);
+/// Numbers for each parameter: value, gradient, the optimizer's state, and an average.
+double numbers_per_parameter(const TrainerOptions& options);
+
 /// Bytes of tensors at the peak of a training without its evaluations, and of its evaluations. `model` is the
 /// recipe's, and needs no memory. Without `size_of`, lines are assumed to be at most train.length long.
 std::int64_t training_bytes(const Recipe& recipe, const LanguageModel& model,

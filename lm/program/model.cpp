@@ -14,6 +14,13 @@ LanguageModelOptions model_options(const Recipe& recipe) {
   return options;
 }
 
+std::unique_ptr<Module> make_layout(const Recipe& recipe, const std::vector<int64_t>& vocabulary_sizes) {
+  if (recipe.kind == TaskKind::translation)
+    return std::make_unique<EncoderDecoder>(recipe.translation.model, vocabulary_sizes.at(0),
+                                            vocabulary_sizes.at(1), std::nullopt);
+  return std::make_unique<LanguageModel>(model_options(recipe), vocabulary_sizes.at(0), std::nullopt);
+}
+
 Training::Training(const Recipe& recipe, int64_t vocabulary_size, std::span<const int32_t> train_ids,
                    std::optional<int32_t> line_end, Device device, std::span<const int32_t> valid_ids)
     : model(model_options(recipe), vocabulary_size, seed_of(recipe), device),

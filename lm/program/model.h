@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "lm/program/recipe.h"
 #include "lm/tasks/language_modelling.h"
@@ -12,6 +14,11 @@
 namespace rondo {
 
 LanguageModelOptions model_options(const Recipe& recipe);
+
+/// The model of a recipe of any kind, without memory, for the sizes of its vocabularies: in translation the
+/// source's and the target's, else one.
+std::unique_ptr<Module> make_layout(const Recipe& recipe, const std::vector<int64_t>& vocabulary_sizes);
+
 /// The model, task and trainer of a recipe. The ids must outlive it; `line_end` is the id that ends a line,
 /// for texts that are read by lines.
 struct Training {

@@ -237,15 +237,15 @@ Options::Options() {
   generate_command.add_flag("--allow-unk", generate.allow_unknown, "let <unk> be sampled");
   add_device(generate_command, generate);
 
-  CLI::App& translate_command =
-      command("translate", "translate the sentences of standard input, one a line",
-              "lm translate runs/attention-multi30k-1 < sentences.de");
+  CLI::App& translate_command = command("translate", "translate the sentences of standard input, one a line",
+                                        "lm translate runs/attention-multi30k-1 < sentences.de");
   translate_command.footer(
       "Sentences are written as in the run's training text: if its words are separated by spaces, so are "
       "these.\n" +
       translate_command.get_footer());
   translate_command.add_option("run", translate.run, "the run folder")->type_name("RUN");
-  translate_command.add_option("--beam", translate.beam, "hypotheses at a time; 1: greedy (default: the run's)")
+  translate_command
+      .add_option("--beam", translate.beam, "hypotheses at a time; 1: greedy (default: the run's)")
       ->check(integer(1, 1000))
       ->type_name("N");
   translate_command.add_option("--n-best", translate.n_best, "translations of each sentence, best first")
@@ -267,9 +267,11 @@ Options::Options() {
                              "write the word of the sentence that was attended to most in place of <unk>");
   translate_command.add_flag("--scores", translate.scores, "print the score before each translation");
   translate_command
-      .add_option("--attention", translate.attention,
-                  "write the weights of each translation to this file, a JSON object a line")
-      ->type_name("FILE.jsonl")
+      .add_option(
+          "--attention", translate.attention,
+          "write what each symbol attended to: a picture if the name ends in .svg, else a JSON object a "
+          "line")
+      ->type_name("FILE.svg|FILE.jsonl")
       ->check(not_empty);
   add_device(translate_command, translate);
 
@@ -352,7 +354,8 @@ Options::Options() {
                         "have one, and what is missing, a line each; exit status 2 if there is any. Files "
                         "swapped between runs and edited settings are no damage");
   info_command.add_flag("--operators", info.operators, "list the pointwise operators");
-  info_command.add_flag("--keys", info.keys, "list the settings of recipes");
+  info_command.add_flag("--keys", info.keys,
+                        "list the settings of recipes; with --recipe, those of its task");
   info_command.add_flag("--cells", info.cells, "list the recurrent cells and their settings");
   info_command.add_flag("--markdown", info.markdown, "print --cells as a table for a page on GitHub");
   info_command.add_flag("--json", info.json, "print one JSON object");

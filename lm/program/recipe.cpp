@@ -46,6 +46,15 @@ Keys keys_of(Recipe& recipe) {
                                                                           : language_modelling_keys(recipe)});
 }
 
+const Tokenization& tokenization_of(const Recipe& recipe) {
+  return recipe.kind == TaskKind::translation ? recipe.translation.data.tokenization
+                                              : recipe.data.tokenization;
+}
+
+const VocabularyLimits& limits_of(const Recipe& recipe) {
+  return recipe.kind == TaskKind::translation ? recipe.translation.data.limits : recipe.data.limits;
+}
+
 void read_recipe(Recipe& recipe, const std::string& text, const std::string& where, const Keys& others) {
   read_toml(text, where, title_keys(recipe), OtherKeys::ignored);
   read_toml(text, where, joined({keys_of(recipe), others}));

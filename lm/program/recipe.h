@@ -43,6 +43,11 @@ struct Recipe {
   CacheOptions cache;      // of `lm eval --cache`
 };
 
+/// How a recipe of any kind divides its text into symbols.
+const Tokenization& tokenization_of(const Recipe& recipe);
+/// Which symbols its vocabularies keep.
+const VocabularyLimits& limits_of(const Recipe& recipe);
+
 /// Every key of a recipe of its kind, bound to the members of `recipe`.
 Keys keys_of(Recipe& recipe);
 

@@ -73,9 +73,9 @@ CorpusText open_text(const TextOptions& options, const std::string& data, Pipes 
   return corpus_of_files(std::move(paths), options.block_lines, unit);
 }
 
-std::vector<std::string> sha256_lines(const CorpusText& text) {
+std::vector<std::string> sha256_lines(const std::vector<FileDigest>& files) {
   std::vector<std::string> lines;
-  for (const FileDigest& file : text.files) lines.push_back(file.sha256 + "  " + file.path);
+  for (const FileDigest& file : files) lines.push_back(file.sha256 + "  " + file.path);
   return lines;
 }
 

@@ -32,7 +32,7 @@ Vocabulary vocabulary_of(const TextOptions& options, const CorpusText& text);
 /// `data` is missing or lacks a file that the recipe needs.
 CorpusText open_text(const TextOptions& options, const std::string& data, Pipes pipes);
 
-/// "HEX  FILE" of each file of a text, as sha256sum prints.
-std::vector<std::string> sha256_lines(const CorpusText& text);
+/// "HEX  FILE" of each file, as sha256sum prints.
+std::vector<std::string> sha256_lines(const std::vector<FileDigest>& files);
 
 }  // namespace rondo

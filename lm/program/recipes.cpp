@@ -139,10 +139,14 @@ void print_markdown(const std::vector<Recipe>& recipes) {
         fmt::print("| `{}` | {} | {} | {} |\n", it.name, it.description, or_none(it.paper),
                    or_none(published_text(it.published)));
   };
+  const auto models_language = [](const Recipe& it) { return it.kind == TaskKind::language_modelling; };
   const auto on_words = [](const Recipe& it) { return it.data.tokenization.unit == Unit::words; };
-  table("On words:", on_words);
+  table("Language models on words:", [&](const Recipe& it) { return models_language(it) && on_words(it); });
   fmt::print("\n");
-  table("On characters and bytes:", std::not_fn(on_words));
+  table("Language models on characters and bytes:",
+        [&](const Recipe& it) { return models_language(it) && !on_words(it); });
+  fmt::print("\n");
+  table("Other tasks:", std::not_fn(models_language));
 }
 
 void print_text(const std::vector<Recipe>& recipes) {

@@ -26,26 +26,47 @@ std::string read_vocabulary_file(const std::filesystem::path& file) {
   return read_regular_file(file, largest);
 }
 
-Vocabulary read_vocabulary(const RunFolder& folder, const RunConfig& config) {
-  const std::string text = read_vocabulary_file(folder.vocabulary());
-  Vocabulary vocabulary =
-      Vocabulary::from_text(text, folder.vocabulary().string(), config.recipe.data.tokenization);
-  check_vocabularies(folder, config.made_by, {{folder.vocabulary().filename().string(), text}});
-  return vocabulary;
+std::vector<std::filesystem::path> vocabulary_paths(const RunFolder& folder, TaskKind kind) {
+  if (kind == TaskKind::translation) return {folder.source_vocabulary(), folder.target_vocabulary()};
+  return {folder.vocabulary()};
+}
+
+std::vector<Vocabulary> read_vocabularies(const RunFolder& folder, const RunConfig& config) {
+  VocabularyFiles files;
+  std::vector<Vocabulary> vocabularies;
+  for (const std::filesystem::path& path : vocabulary_paths(folder, config.recipe.kind)) {
+    const auto& [name, content] = files.emplace_back(path.filename(), read_vocabulary_file(path));
+    vocabularies.push_back(Vocabulary::from_text(content, path.string(), tokenization_of(config.recipe)));
+  }
+  check_vocabularies(folder, config.made_by, files);
+  return vocabularies;
+}
+
+std::vector<std::int64_t> sizes_of(const std::vector<Vocabulary>& vocabularies) {
+  std::vector<std::int64_t> sizes;
+  for (const Vocabulary& it : vocabularies) sizes.push_back(it.size());
+  return sizes;
+}
+
+void check_kind(const RunFolder& folder, const RunConfig& config, TaskKind kind) {
+  check_input(config.recipe.kind == kind, "{}: a run of the task {}, and this command is for {}",
+              folder.path.string(), name_of(config.recipe.kind), name_of(kind));
+}
+
+void check_has_model(const RunFolder& folder, const Module& layout) {
+  check_input(file_is_there(folder.model()),
+              "{} holds no model yet; it is written by the first evaluation of its training",
+              folder.path.string());
+  check_model_layout(folder.model(), layout);
 }
 
 OpenRun open_run_without_weights(const std::string& path) {
   RunFolder folder = open_run_folder(path);
   RunConfig config = read_config(folder);
-  check_input(config.recipe.kind == TaskKind::language_modelling,
-              "{}: a run of the task {}, and this command is for language models", folder.path.string(),
-              name_of(config.recipe.kind));
-  Vocabulary vocabulary = read_vocabulary(folder, config);
-  check_input(file_is_there(folder.model()),
-              "{} holds no model yet; it is written by the first evaluation of its training",
-              folder.path.string());
+  check_kind(folder, config, TaskKind::language_modelling);
+  Vocabulary vocabulary = std::move(read_vocabularies(folder, config).front());
   auto model = std::make_unique<LanguageModel>(model_options(config.recipe), vocabulary.size(), std::nullopt);
-  check_model_layout(folder.model(), *model);
+  check_has_model(folder, *model);
   return {std::move(folder), std::move(config), std::move(vocabulary), std::move(model)};
 }
 

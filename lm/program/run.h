@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "data/vocabulary.h"
 #include "lm/program/recipe_text.h"
@@ -13,16 +14,28 @@
 
 namespace rondo {
 
-/// InputError, naming the files, unless these are the vocabularies that the run was made with. A run without a
-/// recorded SHA-256 passes.
+/// InputError, naming the files, unless these are the vocabularies that the run was made with. A run without
+/// a recorded SHA-256 passes.
 void check_vocabularies(const RunFolder& folder, const Provenance& made_by,
                         const VocabularyFiles& vocabularies);
 
 /// The content of a vocabulary's file. InputError if it is missing or too large.
 std::string read_vocabulary_file(const std::filesystem::path& file);
 
-/// Reads a run's vocab.txt. InputError, naming it, if it is broken or not the one that the run was made with.
-Vocabulary read_vocabulary(const RunFolder& folder, const RunConfig& config);
+/// The files of a run's vocabularies: of a translator the source's, then the target's.
+std::vector<std::filesystem::path> vocabulary_paths(const RunFolder& folder, TaskKind kind);
+
+/// Reads a run's vocabularies. InputError, naming the file, if one is missing or broken, or if they are not
+/// those that the run was made with.
+std::vector<Vocabulary> read_vocabularies(const RunFolder& folder, const RunConfig& config);
+
+/// Their sizes.
+std::vector<std::int64_t> sizes_of(const std::vector<Vocabulary>& vocabularies);
+
+/// InputError unless the run is of this task.
+void check_kind(const RunFolder& folder, const RunConfig& config, TaskKind kind);
+/// InputError unless the run has a model, of this layout.
+void check_has_model(const RunFolder& folder, const Module& layout);
 
 struct OpenRun {
   RunFolder folder;

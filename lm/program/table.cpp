@@ -20,6 +20,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// A score of the task, by its key.
+Value score_of(const std::string& key) {
+  return [key](const Measured& it) {
+    const auto score = it.scores.find(key);
+    return score == it.scores.end() ? std::nullopt : std::optional(score->second);
+  };
+}
+
 // ---- JSON.
 
 std::string key_of(const MeasurementKind& kind) {
@@ -37,6 +45,7 @@ Json json_of(const std::optional<Measured>& it) {
           {"perplexity", it->perplexity},
           {"symbols", it->symbols},
           {"read", it->read}};
+  for (const auto& [name, value] : it->scores) json[name] = value;
   if (!it->settings.empty()) json.update(Json::parse(it->settings));
   return json;
 }
@@ -46,7 +55,7 @@ Json json_of(const MeasuredRun& row) {
   Json json{{"run", row.run},
             {"recipe", recipe.name},
             {"paper", recipe.paper},
-            {"unit", name_of(recipe.data.tokenization.unit)},
+            {"unit", name_of(tokenization_of(recipe).unit)},
             {"seed", recipe.trainer.seed},
             {"finetuned", row.is_finetuned()},
             {"vocabulary_size", row.vocabulary_size},
@@ -72,13 +81,17 @@ Json json_of(const MeasuredRuns& line) {
     json["runs"].push_back(row.run);
     json["seeds"].push_back(row.recipe().trainer.seed);
   }
-  for (std::size_t k = 0; k < kinds_of_measurement.size(); ++k)
-    for (const auto& [name, member] : {std::pair{"nats", &Measured::nats},
-                                       {"bits", &Measured::bits},
-                                       {"perplexity", &Measured::perplexity}})
-      if (const auto it = mean_of(line, k, member); it && it->n > 0)
-        json[key_of(kinds_of_measurement[k])][name] = {
-            {"mean", it->mean}, {"deviation", it->deviation}, {"n", it->n}};
+  const auto add = [&](std::size_t k, const std::string& name, const Value& value) {
+    if (const auto it = mean_of(line, k, value); it && it->n > 0)
+      json[key_of(kinds_of_measurement[k])][name] = {
+          {"mean", it->mean}, {"deviation", it->deviation}, {"n", it->n}};
+  };
+  for (std::size_t k = 0; k < kinds_of_measurement.size(); ++k) {
+    add(k, "nats", &Measured::nats);
+    add(k, "bits", &Measured::bits);
+    add(k, "perplexity", &Measured::perplexity);
+    for (const auto& [key, name] : task_scores) add(k, key, score_of(key));
+  }
   return json;
 }
 
@@ -134,8 +147,8 @@ std::string joined(const MeasuredRuns& line, Text text) {
 
 /// The figure of one run, or the mean of several and their standard deviation; then the number of runs that
 /// have it, if not all have.
-std::string figure_of(const MeasuredRuns& line, std::size_t kind, double Measured::*member, int digits) {
-  const std::optional<Mean> it = mean_of(line, kind, member);
+std::string figure_of(const MeasuredRuns& line, std::size_t kind, const Value& value, int digits) {
+  const std::optional<Mean> it = mean_of(line, kind, value);
   if (!it) return "several settings";
   if (it->n == 0) return dash;
   std::string text = fmt::format("{:.{}f}", it->mean, digits);
@@ -157,7 +170,7 @@ bool is_empty(const Column& column) {
 /// Perplexity is shown for words, bits for characters and bytes; if a paper uses another unit, that one is
 /// shown, too.
 bool shows(const MeasuredRun& row, PublishedUnit unit) {
-  const bool words = row.recipe().data.tokenization.unit == Unit::words;
+  const bool words = tokenization_of(row.recipe()).unit == Unit::words;
   const PublishedFigures& published = row.recipe().published;
   const auto has = [](const PublishedFigures::Splits& it) { return it.valid > 0 || it.test > 0; };
   return words == (unit == PublishedUnit::perplexity) || (has(published.trained) && published.unit == unit);
@@ -170,26 +183,32 @@ void add_figures(std::vector<Column>& columns, const std::vector<MeasuredRuns>& 
   Column paper{kind.name + " published", false, {}}, nats{kind.name + " nats", false, {}},
       bits{kind.name + " bits", false, {}}, perplexity{kind.name + " perplexity", false, {}},
       symbols{kind.name + " symbols", false, {}}, read{kind.name + " read in", true, {}};
+  std::vector<Column> scores;
+  for (const auto& [key, score] : task_scores) scores.push_back({kind.name + " " + score, false, {}});
   for (const MeasuredRuns& line : lines) {
     const MeasuredRun& first = line.front();
     const double figure = first.published(kind, first.measured[k]);
     paper.cells.push_back(figure > 0 ? fmt::format("{} {}", figure, name_of(first.recipe().published.unit))
                                      : dash);
-    const auto add = [&](Column& column, double Measured::*member, int digits, bool shown) {
-      column.cells.push_back(shown ? figure_of(line, k, member, digits) : dash);
+    const auto add = [&](Column& column, const Value& value, int digits, bool shown) {
+      column.cells.push_back(shown ? figure_of(line, k, value, digits) : dash);
     };
     add(nats, &Measured::nats, 4, true);
     add(bits, &Measured::bits, 4, shows(first, PublishedUnit::bits));
     add(perplexity, &Measured::perplexity, 2, shows(first, PublishedUnit::perplexity));
+    for (std::size_t i = 0; i < scores.size(); ++i) add(scores[i], score_of(task_scores[i].first), 2, true);
     const auto of_each = [&](const auto& text) {
       return joined(line,
                     [&](const MeasuredRun& row) { return row.measured[k] ? text(*row.measured[k]) : dash; });
     };
-    symbols.cells.push_back(of_each([](const Measured& it) { return fmt::format("{}", it.symbols); }));
+    symbols.cells.push_back(
+        of_each([](const Measured& it) { return it.symbols > 0 ? fmt::format("{}", it.symbols) : dash; }));
     read.cells.push_back(of_each([](const Measured& it) { return it.read; }));
   }
   if (!kind.is_plain() && is_empty(nats)) return;
   if (!is_empty(paper)) columns.push_back(paper);
+  for (const Column& score : scores)
+    if (!is_empty(score)) columns.push_back(score);
   if (kind.is_plain()) columns.push_back(nats);
   if (!is_empty(bits)) columns.push_back(bits);
   if (!is_empty(perplexity)) columns.push_back(perplexity);

@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "data/files.h"
 #include "data/text.h"
 #include "lm/decoding/translate.h"
+#include "lm/program/alignment.h"
 #include "lm/program/output.h"
 #include "lm/program/translator.h"
 
@@ -33,6 +33,9 @@ BeamOptions search_options(const TranslateOptions& options, const OpenTranslator
   search.allow_unknown |= options.allow_unknown || options.replace_unknown;
   search.attention = options.replace_unknown || !options.attention.empty();
   check_options(search);
+  check_input(!options.replace_unknown || run.vocabularies.source.tokenization().unit == Unit::words,
+              "--replace-unk: replaces words, and the symbols of {} are {}", run.folder.path.string(),
+              name_of(run.vocabularies.source.tokenization().unit));
   check_input(!search.attention || run.model->options().attention != SourceAttention::none,
               "{}: its model has no attention, which --attention and --replace-unknown need",
               run.folder.path.string());
@@ -71,6 +74,7 @@ class Translator {
     if (!options.attention.empty()) {
       attention_.reset(std::fopen(options.attention.c_str(), "w"));
       check_input(attention_ != nullptr, "--attention {}: cannot be written", options.attention);
+      is_picture_ = options.attention.ends_with(".svg");
     }
   }
 
@@ -102,48 +106,81 @@ class Translator {
     flush_output();
   }
 
+  /// After the last sentence.
+  void finish() {
+    if (is_picture_) fmt::print(attention_.get(), "{}", svg_of(alignments_));
+    check(!attention_ || (std::fflush(attention_.get()) == 0 && !std::ferror(attention_.get())),
+          "--attention {}: not written: the disk is full?", options_.attention);
+  }
+
  private:
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
 
-  std::string text_of(const Sentence& sentence, const Hypothesis& hypothesis) const {
+  /// The symbols of a translation, without its end; unknown ones replaced if that is asked for.
+  std::vector<std::string> symbols_of(const Sentence& sentence, const Hypothesis& hypothesis) const {
     const Vocabulary& target = run_.vocabularies.target;
-    if (!options_.replace_unknown) return target.decode(hypothesis.ids);
-    const std::vector<std::string_view> words = words_of(sentence.line);
-    SymbolWriter writer(target.tokenization().unit);
-    std::string text;
+    const std::vector<std::string> source =
+        options_.replace_unknown ? source_symbols(sentence) : std::vector<std::string>();
+    std::vector<std::string> symbols;
     for (std::size_t t = 0; t < hypothesis.ids.size(); ++t) {
-      const std::int32_t id = hypothesis.ids[t];
-      const std::size_t s = position_attended(hypothesis.attention[t], words.size());
-      text += writer.next(id == target.unknown_id() && s < words.size() ? std::string(words[s])
-                                                                        : target.symbol(id));
+      const bool replaced = options_.replace_unknown && hypothesis.ids[t] == target.unknown_id();
+      symbols.push_back(replaced ? source.at(position_attended(hypothesis.attention[t]))
+                                 : std::string(target.symbol(hypothesis.ids[t])));
     }
-    return text;
+    return symbols;
   }
-  /// The word of the source that has the largest weight; its end symbol has none.
-  std::size_t position_attended(const std::vector<float>& weights, std::size_t words) const {
-    const auto end = weights.begin() + static_cast<std::ptrdiff_t>(std::min(words, weights.size()));
-    const auto s = static_cast<std::size_t>(std::max_element(weights.begin(), end) - weights.begin());
-    const bool reversed = run_.config.recipe.translation.task.batches.reverse_source;
-    return reversed && words > 0 ? words - 1 - s : s;
+  /// The symbols of a sentence as they were read, without its end.
+  std::vector<std::string> source_symbols(const Sentence& sentence) const {
+    const Vocabulary& source = run_.vocabularies.source;
+    std::vector<std::string> symbols;
+    if (source.tokenization().unit == Unit::words)
+      for (const std::string_view word : words_of(sentence.line)) symbols.emplace_back(word);
+    else
+      for (std::size_t s = 0; s + 1 < sentence.ids.size(); ++s)
+        symbols.emplace_back(source.symbol(sentence.ids[s]));
+    return symbols;
+  }
+  /// The position of the source, except its end, that has the largest weight.
+  static std::size_t position_attended(const std::vector<float>& weights) {
+    return static_cast<std::size_t>(std::max_element(weights.begin(), weights.end() - 1) - weights.begin());
   }
 
   void print(const Sentence& sentence, const Hypothesis& hypothesis) {
+    const std::vector<std::string> symbols = symbols_of(sentence, hypothesis);
+    SymbolWriter writer(run_.vocabularies.target.tokenization().unit);
+    std::string text;
+    for (const std::string& symbol : symbols) text += writer.next(symbol);
     if (options_.scores) fmt::print("{:.4f}\t", hypothesis.score);
-    fmt::print("{}\n", text_of(sentence, hypothesis));
-    if (attention_)
-      fmt::print(attention_.get(), "{}\n",
-                 nlohmann::ordered_json{{"source", sentence.line},
-                                        {"target", text_of(sentence, hypothesis)},
-                                        {"weights", hypothesis.attention}}
-                     .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    fmt::print("{}\n", text);
+    if (attention_) write(alignment_of(sentence, symbols, hypothesis));
   }
+
+  Alignment alignment_of(const Sentence& sentence, const std::vector<std::string>& target,
+                         const Hypothesis& hypothesis) const {
+    Alignment it{source_symbols(sentence), target, hypothesis.attention};
+    it.source.emplace_back(end_of_line);
+    if (hypothesis.finished) it.target.emplace_back(end_of_line);
+    for (std::vector<std::string>* symbols : {&it.source, &it.target})
+      for (std::string& symbol : *symbols) symbol = printable(symbol);
+    return it;
+  }
+  void write(Alignment alignment) {
+    if (is_picture_)
+      alignments_.push_back(std::move(alignment));
+    else
+      fmt::print(attention_.get(), "{}\n", json_of(alignment).dump());
+  }
+
+  static constexpr const char* end_of_line = "</s>";
 
   const TranslateOptions& options_;
   OpenTranslator& run_;
   BeamOptions search_;
   std::unique_ptr<std::FILE, Close> attention_;
+  bool is_picture_ = false;
+  std::vector<Alignment> alignments_;  // of the picture
 };
 
 }  // namespace
@@ -162,6 +199,7 @@ int translate(const TranslateOptions& options) {
     sentences.clear();
   }
   if (!sentences.empty()) translator.translate(sentences);
+  translator.finish();
   return 0;
 }
 

@@ -14,9 +14,9 @@ struct TranslateOptions {
   std::optional<std::int64_t> beam, n_best, max_length;  // none: the run's
   std::optional<double> length_penalty, coverage_penalty;
   bool allow_unknown = false;
-  bool scores = false;              // print them before the translations
-  bool replace_unknown = false;     // by the source word that was attended to most
-  std::string attention;            // a file for the weights, a JSON object a line; empty: none
+  bool scores = false;           // print them before the translations
+  bool replace_unknown = false;  // by the source word that was attended to most
+  std::string attention;         // a file for lm/program/alignment.h, a picture if .svg; empty: none
   std::optional<int> threads;
   Device device = Device::cpu;
   std::optional<Precision> precision{};

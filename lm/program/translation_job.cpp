@@ -3,9 +3,12 @@
 
 #include "lm/program/job.h"
 #include "lm/program/translation_measurement.h"
+#include "lm/program/translation_memory.h"
 #include "lm/program/translator.h"
+#include "lm/tasks/self_test.h"
 #include "lm/tasks/translation.h"
 #include "lm/training/checkpoint.h"
+#include "tensor/available_memory.h"
 
 namespace rondo {
 namespace {
@@ -33,9 +36,7 @@ class TranslationJob : public Job {
     layout_.emplace(of_task().model, vocabularies_.source.size(), vocabularies_.target.size(), std::nullopt);
   }
 
-  std::vector<std::string> sha256_lines() const override {
-    return rondo::sha256_lines(text_);
-  }
+  std::vector<std::string> sha256_lines() const override { return rondo::sha256_lines(text_.files); }
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes = text_.notes;
     if (train_.left_out > 0)
@@ -56,21 +57,26 @@ class TranslationJob : public Job {
   int64_t validation_size() const override { return valid_.pairs.size(); }
 
   const Module& layout() const override { return *layout_; }
-  void check_memory(Device) const override {}
+  void check_memory(Device device) const override {
+    const PairBatchOptions& batches = of_task().task.batches;
+    if (const auto available = available_memory(device))
+      check_translation_fits(recipe_, *layout_, largest_batch(batches, train_, seed()), *available);
+  }
 
   void begin(Device device) override {
-    const auto seed = static_cast<uint64_t>(recipe_.trainer.seed);
-    model_.emplace(of_task().model, vocabularies_.source.size(), vocabularies_.target.size(), seed, device);
-    task_.emplace(*model_, of_task().task, train_, valid_, seed);
+    model_.emplace(of_task().model, vocabularies_.source.size(), vocabularies_.target.size(), seed(), device);
+    task_.emplace(*model_, of_task().task, train_, valid_, seed());
     trainer_.emplace(*task_, recipe_.trainer);
   }
   Module& model() override { return *model_; }
   Trainer& trainer() override { return *trainer_; }
+  void test_model() override { check_gradients_reach_all(*model_); }
 
   void measure_best(Watch& watch, const Setup& setup, const Compute& compute) override;
   void conclude(Terminal& terminal, const RunFolder& run) override;
 
  private:
+  uint64_t seed() const { return static_cast<uint64_t>(recipe_.trainer.seed); }
   const TranslationRecipe& of_task() const { return recipe_.translation; }
   TranslationText encoded(const TextPair& text) const {
     return translation_text(text, vocabularies_, of_task().task.batches.reverse_source);
@@ -90,9 +96,8 @@ class TranslationJob : public Job {
 void TranslationJob::measure_best(Watch& watch, const Setup& setup, const Compute& compute) {
   load_model(setup.run.model(), *model_);
   const auto measure_on = [&](const std::string& split, const TranslationText& text) {
-    TranslationMeasurement it =
-        measure(*model_, text, of_task().decoding, of_task().task.bleu_tokenization,
-                watch.progress_of("translating " + split, text.pairs.size()));
+    TranslationMeasurement it = measure(*model_, text, of_task().decoding, of_task().task.bleu_tokenization,
+                                        watch.progress_of("translating " + split, text.pairs.size()));
     it.split = split;
     watch.observers.measured(split, figure_of(of_task().task.decides, it.nats, it.scores, it.sentences,
                                               it.search.beam, it.seconds));

@@ -28,7 +28,7 @@ TranslationMeasurement measure(EncoderDecoder& model, const TranslationText& tex
 
 Json json_of(const TranslationMeasurement& it) {
   Json json{{"run", it.run}, {"text", it.text}, {"split", it.split}};
-  json["read"] = "sentences";
+  json["read"] = search_text(it.search.beam);
   json["sentences"] = it.sentences;
   json["beam"] = it.search.beam;
   json["length_penalty"] = it.search.length_penalty;
@@ -66,7 +66,7 @@ void check_options(const EvaluateOptions& options) {
 
 void print_text(const TranslationMeasurement& it) {
   const Bleu bleu = rondo::bleu(it.scores.bleu_statistics, it.scores.bleu_options);
-  fmt::print("{}: {} sentences, a beam of {}\n", it.text, it.sentences, it.search.beam);
+  fmt::print("{}: {} sentences, {}\n", it.text, it.sentences, search_text(it.search.beam));
   fmt::print("BLEU {:.2f}  {:.1f}/{:.1f}/{:.1f}/{:.1f}  brevity penalty {:.3f}  {}\n", bleu.score,
              bleu.precisions[0], bleu.precisions[1], bleu.precisions[2], bleu.precisions[3],
              bleu.brevity_penalty, bleu_signature(it.scores.bleu_options, 1, signature_version()));
@@ -90,9 +90,11 @@ int evaluate_translator(const EvaluateOptions& options) {
   }
   const std::string& folder = options.data.empty() ? run.config.made_by.data : options.data;
   const ParallelText text = open_parallel_text(folder, recipe.data.files, recipe.data.tokenization.unit);
-  if (!is_same_data(run.config.made_by.sha256, sha256_lines(text)))
-    fmt::print(stderr, "lm: warning: {} has changed since this run was made; the figures are those of the text as "
-               "it is now\n", printable(folder));
+  if (!is_same_data(run.config.made_by.sha256, sha256_lines(text.files)))
+    fmt::print(stderr,
+               "lm: warning: {} has changed since this run was made; the figures are those of the text as "
+               "it is now\n",
+               printable(folder));
   const TextPair& split = text.at(split_from_string(options.split));
   Progress progress(stderr);
   const TranslationText pairs = translation_text(split, run.vocabularies, recipe.task.batches.reverse_source);
@@ -102,7 +104,7 @@ int evaluate_translator(const EvaluateOptions& options) {
   progress.erase();
   it.run = options.run, it.text = split.target.name, it.split = options.split;
   try {
-    keep(run.folder, it, *run.model, compute, sha256_lines(text));
+    keep(run.folder, it, *run.model, compute, sha256_lines(text.files));
   } catch (const Error& error) {  // the figures are printed anyway
     fmt::print(stderr, "lm: warning: not kept with the run: {}\n", error.what());
   }

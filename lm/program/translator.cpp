@@ -18,33 +18,15 @@ TranslationText translation_text(const TextPair& text, const PairVocabularies& v
   return result;
 }
 
-std::vector<std::string> sha256_lines(const ParallelText& text) {
-  std::vector<std::string> lines;
-  for (const FileDigest& file : text.files) lines.push_back(file.sha256 + "  " + file.path);
-  return lines;
-}
-
 OpenTranslator open_translator(const std::string& path, Device device) {
   RunFolder folder = open_run_folder(path);
   RunConfig config = read_config(folder);
-  check_input(config.recipe.kind == TaskKind::translation,
-              "{}: a run of the task {}, and this command is for translation", folder.path.string(),
-              name_of(config.recipe.kind));
-  const TranslationRecipe& recipe = config.recipe.translation;
-  VocabularyFiles files;
-  const auto read = [&](const std::filesystem::path& file) {
-    files.emplace_back(file.filename().string(), read_vocabulary_file(file));
-    return Vocabulary::from_text(files.back().second, file.string(), recipe.data.tokenization);
-  };
-  Vocabulary source = read(folder.source_vocabulary());
-  PairVocabularies vocabularies{std::move(source), read(folder.target_vocabulary())};
-  check_vocabularies(folder, config.made_by, files);
-  check_input(file_is_there(folder.model()),
-              "{} holds no model yet; it is written by the first evaluation of its training",
-              folder.path.string());
-  auto model = std::make_unique<EncoderDecoder>(recipe.model, vocabularies.source.size(),
+  check_kind(folder, config, TaskKind::translation);
+  std::vector<Vocabulary> read = read_vocabularies(folder, config);
+  PairVocabularies vocabularies{std::move(read[0]), std::move(read[1])};
+  auto model = std::make_unique<EncoderDecoder>(config.recipe.translation.model, vocabularies.source.size(),
                                                 vocabularies.target.size(), std::nullopt);
-  check_model_layout(folder.model(), *model);
+  check_has_model(folder, *model);
   model->allocate(device);
   load_model(folder.model(), *model);
   return {std::move(folder), std::move(config), std::move(vocabularies), std::move(model)};

@@ -16,18 +16,14 @@ namespace rondo {
 TranslationText translation_text(const TextPair& text, const PairVocabularies& vocabularies,
                                  bool reverse_source, std::int64_t max_length = 0);
 
-/// Of the files of a text: "HEX  FILE".
-std::vector<std::string> sha256_lines(const ParallelText& text);
-
 struct OpenTranslator {
   RunFolder folder;
   RunConfig config;
   PairVocabularies vocabularies;
   std::unique_ptr<EncoderDecoder> model;  // with the best weights; dropout off
 };
-/// InputError naming the file for anything missing, broken or contradicting the rest of the run, and for a run
-/// of another task.
+/// InputError naming the file for anything missing, broken or contradicting the rest of the run, and for a
+/// run of another task.
 OpenTranslator open_translator(const std::string& path, Device device = Device::cpu);
-
 
 }  // namespace rondo

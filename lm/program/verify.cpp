@@ -46,17 +46,17 @@ class Verification {
   bool has_best_model() const;
 
   Finding config();
-  Finding vocabulary();
+  void vocabularies(const std::string& needed);
   Finding model() const;
   Finding state() const;
   Finding lines(const std::filesystem::path& file, const char* writer) const;
   Finding text() const;
   /// None where the files that say which it is are broken.
-  std::unique_ptr<LanguageModel> layout() const;
+  std::unique_ptr<Module> layout() const;
 
   RunFolder run_;
   std::optional<RunConfig> config_;
-  std::optional<Vocabulary> vocabulary_;
+  std::vector<Vocabulary> vocabularies_;  // empty if one is broken
   std::vector<Finding> findings_;
 };
 
@@ -93,8 +93,7 @@ std::vector<Finding> Verification::findings() {
              is_finetuned = config_ && !config_->made_by.finetuned_from.empty();
   const auto unless_new = [](bool begun) { return begun ? "this run has begun its training" : ""; };
   const char* const of_best = best ? "the state says that there is a best model" : "";
-  look(run_.vocabulary(), unless_new(logged || has_model || file_is_there(run_.state())),
-       [&] { return vocabulary(); });
+  vocabularies(unless_new(logged || has_model || file_is_there(run_.state())));
   look(run_.model(), of_best, [&] { return model(); });
   look(run_.state(), unless_new(logged || (has_model && !is_finetuned)), [&] { return state(); });
   look(run_.log(), of_best, [&] { return lines(run_.log(), "`lm train` writes into its log"); });
@@ -111,17 +110,23 @@ Finding Verification::config() {
   return {good, "", fmt::format("of version {}", config_->made_by.version)};
 }
 
-Finding Verification::vocabulary() {
-  if (!config_) return {unverified, "", "config.toml says what its symbols are"};
-  vocabulary_ = read_vocabulary(run_, *config_);
-  const bool noted = !config_->made_by.vocabulary.empty();
-  return {noted ? good : unverified, "",
-          fmt::format("{} symbols{}", vocabulary_->size(), noted ? "" : ", without a recorded SHA-256")};
+void Verification::vocabularies(const std::string& needed) {
+  const TaskKind kind = config_ ? config_->recipe.kind : TaskKind::language_modelling;
+  const std::vector<std::filesystem::path> paths = vocabulary_paths(run_, kind);
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    look(paths[i], needed, [&]() -> Finding {
+      if (!config_) return {unverified, "", "config.toml says what its symbols are"};
+      if (vocabularies_.empty()) vocabularies_ = read_vocabularies(run_, *config_);
+      const bool noted = !config_->made_by.vocabulary.empty();
+      return {
+          noted ? good : unverified, "",
+          fmt::format("{} symbols{}", vocabularies_[i].size(), noted ? "" : ", without a recorded SHA-256")};
+    });
 }
 
-std::unique_ptr<LanguageModel> Verification::layout() const {
-  if (!config_ || !vocabulary_) return nullptr;
-  return std::make_unique<LanguageModel>(model_options(config_->recipe), vocabulary_->size(), std::nullopt);
+std::unique_ptr<Module> Verification::layout() const {
+  if (!config_ || vocabularies_.empty()) return nullptr;
+  return make_layout(config_->recipe, sizes_of(vocabularies_));
 }
 
 Finding of_safetensors(const std::filesystem::path& path) {
@@ -153,10 +158,15 @@ Finding Verification::lines(const std::filesystem::path& file, const char* write
 
 Finding Verification::text() const {
   const Provenance& made_by = config_->made_by;
-  const CorpusText text = open_text(config_->recipe.data, made_by.data, Pipes::refused);
-  check_input(is_same_data(made_by.sha256, sha256_lines(text)), "{}: the text has changed since this run was made",
-              made_by.data);
-  return {good, "", fmt::format("{} files of text", text.files.size())};
+  const Recipe& recipe = config_->recipe;
+  const ParallelTextOptions& pairs = recipe.translation.data;
+  const std::vector<FileDigest> files =
+      recipe.kind == TaskKind::translation
+          ? open_parallel_text(made_by.data, pairs.files, pairs.tokenization.unit).files
+          : open_text(recipe.data, made_by.data, Pipes::refused).files;
+  check_input(is_same_data(made_by.sha256, sha256_lines(files)),
+              "{}: the text has changed since this run was made", made_by.data);
+  return {good, "", fmt::format("{} files of text", files.size())};
 }
 
 }  // namespace

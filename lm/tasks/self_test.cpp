@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "autograd/functions.h"
 #include "tensor/random.h"
@@ -11,8 +12,56 @@
 namespace rondo {
 namespace {
 
+constexpr int64_t T = 4, B = 2;  // of what is read
+
+/// Those of the named tensors whose gradient is zero.
+std::vector<std::string> without_gradient(const Module& model, const std::vector<std::string>& names) {
+  std::vector<std::string> missed;
+  for (const Segment& segment : model.segments()) {
+    if (std::find(names.begin(), names.end(), segment.name) == names.end()) continue;
+    const std::vector<real> gradient = part_of(model.gradients(), segment).to_vector();
+    const auto is_zero = [](real x) { return x == 0; };
+    if (std::all_of(gradient.begin(), gradient.end(), is_zero)) missed.push_back(segment.name);
+  }
+  return missed;
+}
+
+/// Throws unless `add_gradients`, which adds the gradients of a loss, reaches all tensors; with weight
+/// drop, once more in training the recurrent weights.
+void check_reaches_all(Module& model, const std::vector<Cell*>& cells, bool weight_drop,
+                       const std::function<void()>& add_gradients) {
+  const EvaluationMode mode(model);
+  std::vector<std::string> all, recurrent;
+  for (const Segment& segment : model.segments()) all.push_back(segment.name);
+  for (const Cell* cell : cells)
+    for (const Recurrent* it : cell->recurrent_weights()) recurrent.push_back(it->weight.name());
+  fill(model.gradients(), 0);
+  add_gradients();
+  std::vector<std::string> missed = without_gradient(model, all);
+  if (missed.empty() && weight_drop) {
+    // With weight drop the gradient flows through another tensor. Several draws, since one may drop all of a
+    // tiny weight.
+    fill(model.gradients(), 0);
+    model.set_training(true);
+    model.set_statistics_rate({});
+    constexpr uint64_t draws = 8;
+    missed = recurrent;
+    for (uint64_t draw = 0; draw < draws && !missed.empty(); ++draw) {
+      model.begin_update({.seed = 1, .update = draw, .slice = {B, 0, B}});
+      add_gradients();
+      missed = without_gradient(model, recurrent);
+    }
+  }
+  fill(model.gradients(), 0);
+  check(missed.empty(),
+        "no gradient reaches {}: training would leave {} as {}. A cell that does not use all its weights, or "
+        "initial values that are all 0, are the usual causes",
+        fmt::join(missed, ", "), missed.size() == 1 ? "it" : "them",
+        missed.size() == 1 ? "it is" : "they are");
+}
+
 /// States as after a few symbols: between -1 and 1, without a pattern.
-std::vector<State> some_states(const LanguageModel& model, int64_t B) {
+std::vector<State> some_states(const LanguageModel& model) {
   std::vector<State> states;
   uint32_t draw = 0;
   for (const State& state : model.initial_states(B))
@@ -24,61 +73,30 @@ std::vector<State> some_states(const LanguageModel& model, int64_t B) {
   return states;
 }
 
-/// Adds the gradients of the loss on a few symbols.
-void add_gradients(LanguageModel& model, int64_t T, int64_t B) {
-  std::vector<int32_t> ids, targets;
-  for (int64_t i = 0; i < T * B; ++i) {
-    ids.push_back(static_cast<int32_t>(i % model.vocabulary_size()));
-    targets.push_back(static_cast<int32_t>((3 * i + 1) % model.vocabulary_size()));
-  }
-  const auto [output, after] = model.forward({tokens(ids), T, B}, some_states(model, B));
-  model.cross_entropy(output, tokens(targets)).total.backward();
-}
-
-/// Those of the named tensors whose gradient is zero.
-std::vector<std::string> without_gradient(const LanguageModel& model, const std::vector<std::string>& names) {
-  std::vector<std::string> missed;
-  for (const Segment& segment : model.segments()) {
-    if (std::find(names.begin(), names.end(), segment.name) == names.end()) continue;
-    const std::vector<real> gradient = part_of(model.gradients(), segment).to_vector();
-    const auto is_zero = [](real x) { return x == 0; };
-    if (std::all_of(gradient.begin(), gradient.end(), is_zero)) missed.push_back(segment.name);
-  }
-  return missed;
+/// T B of the V symbols: 0, step, 2 step, ...
+Tokens some_tokens(int64_t V, int64_t step) {
+  std::vector<int32_t> ids;
+  for (int64_t i = 0; i < T * B; ++i) ids.push_back(static_cast<int32_t>((step * i + step / 2) % V));
+  return tokens(std::move(ids));
 }
 
 }  // namespace
 
 void check_gradients_reach_all(LanguageModel& model) {
-  constexpr int64_t T = 4, B = 2;
-  const EvaluationMode mode(model);
-  std::vector<std::string> all, recurrent;
-  for (const Segment& segment : model.segments()) all.push_back(segment.name);
-  for (const Cell* cell : model.cells())
-    for (const Recurrent* it : cell->recurrent_weights()) recurrent.push_back(it->weight.name());
-  fill(model.gradients(), 0);
-  add_gradients(model, T, B);
-  std::vector<std::string> missed = without_gradient(model, all);
-  if (missed.empty() && model.options().regularization.weight_drop > 0) {
-    // With weight drop the gradient flows through another tensor. Several draws, since one may drop all of a
-    // tiny weight.
-    fill(model.gradients(), 0);
-    model.set_training(true);
-    model.set_statistics_rate({});
-    constexpr uint64_t draws = 8;
-    missed = recurrent;
-    for (uint64_t draw = 0; draw < draws && !missed.empty(); ++draw) {
-      model.begin_update({.seed = 1, .update = draw, .slice = {B, 0, B}});
-      add_gradients(model, T, B);
-      missed = without_gradient(model, recurrent);
-    }
-  }
-  fill(model.gradients(), 0);
-  check(missed.empty(),
-        "no gradient reaches {}: training would leave {} as {}. A cell that does not use all its weights, or "
-        "initial values that are all 0, are the usual causes",
-        fmt::join(missed, ", "), missed.size() == 1 ? "it" : "them",
-        missed.size() == 1 ? "it is" : "they are");
+  const int64_t V = model.vocabulary_size();
+  check_reaches_all(model, model.cells(), model.options().regularization.weight_drop > 0, [&] {
+    const auto [output, after] = model.forward({some_tokens(V, 1), T, B}, some_states(model));
+    model.cross_entropy(output, some_tokens(V, 3)).total.backward();
+  });
+}
+
+void check_gradients_reach_all(EncoderDecoder& model) {
+  const int64_t V = model.target_vocabulary();
+  check_reaches_all(model, model.cells(), model.options().regularization.weight_drop > 0, [&] {
+    const auto source = model.encode({some_tokens(model.source_vocabulary(), 1), T, B});
+    const auto output = model.decode({some_tokens(V, 1), T, B}, source);
+    model.cross_entropy(output.readout, some_tokens(V, 3)).total.backward();
+  });
 }
 
 }  // namespace rondo

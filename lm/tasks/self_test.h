@@ -2,15 +2,18 @@
 // correct is checked by the tests of the cells.
 #pragma once
 
+#include "nn/models/encoder_decoder.h"
 #include "nn/models/language_model.h"
 
 namespace rondo {
 
-/// Reads a few symbols without dropout, from a nonzero state; with weight drop, once more as in training.
-/// Throws Error naming the tensors (in the second reading only recurrent weights) whose gradient is zero in
-/// every element: they would not be trained, without any other sign (as happened to recurrent weights in
-/// ports of weight-dropped LSTMs). Afterwards gradients are zero, and statistics and modes are as before;
-/// random numbers depend only on the next begin_update(). Takes a small part of the time of an update.
+/// Reads a few symbols without dropout, a language model from a nonzero state; with weight drop, once more as
+/// in training. Throws Error naming the tensors (in the second reading only recurrent weights) whose gradient
+/// is zero in every element: they would not be trained, without any other sign (as happened to recurrent
+/// weights in ports of weight-dropped LSTMs). Afterwards gradients are zero, and statistics and modes are as
+/// before; random numbers depend only on the next begin_update(). Takes a small part of the time of an
+/// update.
 void check_gradients_reach_all(LanguageModel& model);
+void check_gradients_reach_all(EncoderDecoder& model);
 
 }  // namespace rondo

@@ -7,21 +7,22 @@
 namespace rondo {
 
 Keys keys_of(TranslationOptions& it) {
-  return joined({keys_of(it.batches),
-                 {{"label_smoothing", &it.label_smoothing, from_to_below(0, 1), "share of probability",
-                   "that the training loss spreads evenly over all symbols; evaluations do not"},
-                  {"decides",
-                   choice(it.decides),
-                   {},
-                   "",
-                   "the figure on the validation text by which the best weights are chosen"},
-                  {"eval_beam", &it.eval_beam, between(1, 1000), "hypotheses",
-                   "of the translations in evaluations during training; 1: greedy"},
-                  {"bleu_tokenization",
-                   choice(it.bleu_tokenization),
-                   {},
-                   "",
-                   "what BLEU compares: 13a for written text; none for text whose words are separated already"}}});
+  return joined(
+      {keys_of(it.batches),
+       {{"label_smoothing", &it.label_smoothing, from_to_below(0, 1), "share of probability",
+         "that the training loss spreads evenly over all symbols; evaluations do not"},
+        {"decides",
+         choice(it.decides),
+         {},
+         "",
+         "the figure on the validation text by which the best weights are chosen"},
+        {"eval_beam", &it.eval_beam, between(1, 1000), "hypotheses",
+         "of the translations in evaluations during training; 1: greedy"},
+        {"bleu_tokenization",
+         choice(it.bleu_tokenization),
+         {},
+         "",
+         "what BLEU compares: 13a for written text; none for text whose words are separated already"}}});
 }
 
 void check_options(const TranslationOptions& options) { check_limits_of(options); }
@@ -81,7 +82,7 @@ Figure figure_of(TranslationFigure decides, const Evaluation& nats, const Transl
   figure.higher_is_better = decides != TranslationFigure::nats;
   figure.count = sentences;
   figure.counted = "sentences";
-  figure.read = beam == 1 ? "greedy search" : fmt::format("a beam of {}", beam);
+  figure.read = search_text(beam);
   figure.seconds = seconds;
   return figure;
 }

@@ -96,10 +96,13 @@ EncoderDecoder::EncoderDecoder(const EncoderDecoderOptions& options, int64_t sou
       readout_dropout_(*this, "readout_dropout", options.dropout, options.variational) {
   const int64_t H = options.hidden;
   if (options.bridge == Bridge::linear) {
-    const bool has_c = decoder_.cells().front()->has_cell_state();
+    const Cell& cell = *decoder_.cells().front();
+    const auto add = [&](const char* part, int64_t layer) {
+      bridges_.push_back(std::make_unique<Linear>(*this, fmt::format("bridge.{}_l{}", part, layer), H, H));
+    };
     for (int64_t i = 0; i < options.decoder_layers; ++i) {
-      bridges_.push_back(std::make_unique<Linear>(*this, fmt::format("bridge.h_l{}", i), H, H));
-      if (has_c) bridges_.push_back(std::make_unique<Linear>(*this, fmt::format("bridge.c_l{}", i), H, H));
+      if (cell.reads_h()) add("h", i);
+      if (cell.has_cell_state()) add("c", i);
     }
   }
   if (!has_fixed_context(options))
@@ -152,7 +155,7 @@ std::vector<State> EncoderDecoder::bridged(const std::vector<State>& last) const
     const auto both = [&](Variable State::*part) {
       return directions == 2 ? concat({of[0].*part, of[1].*part}) : of->*part;
     };
-    first[i].h = pass(both(&State::h));
+    if (decoder_.cells()[i]->reads_h()) first[i].h = pass(both(&State::h));
     if (first[i].c.defined()) first[i].c = pass(both(&State::c));
   }
   return first;

@@ -138,7 +138,7 @@ class EncoderDecoder : public Module {
   Embedding target_embedding_;
   Dropout source_dropout_, target_dropout_;
   RecurrentStack encoder_;
-  std::vector<std::unique_ptr<Linear>> bridges_;  // of each decoder layer: of h, and of c if it has one
+  std::vector<std::unique_ptr<Linear>> bridges_;  // of each decoder layer: of h if a step reads it, and of c if it has one
   RecurrentStack decoder_;
   std::unique_ptr<Attention> attention_;  // null: the fixed context
   Parameter W_c_;

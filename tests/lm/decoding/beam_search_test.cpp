@@ -275,7 +275,8 @@ TEST(BeamSearch, EqualsComeInTheOrderOfHypothesisAndSymbol) {
   std::fill(equal.log_p.begin(), equal.log_p.end(), static_cast<real>(-1));
   const auto ids = [&](const BeamOptions& options) {
     std::vector<std::vector<int32_t>> result;
-    for (const Hypothesis& it : search({equal}, options)[0]) result.push_back(it.ids);
+    const std::vector<Hypothesis> found = search({equal}, options)[0];
+    for (const Hypothesis& it : found) result.push_back(it.ids);
     return result;
   };
   using Ids = std::vector<std::vector<int32_t>>;

@@ -2,205 +2,14 @@
 // changes what a command does. A recipe contains the structs that the code reads, so that what can go wrong
 // is a member that no code reads; hence whole commands are run, and what they print of a setting itself is
 // left out of what is compared.
-#include <gtest/gtest.h>
-#include <sys/inotify.h>
-#include <unistd.h>
-
-#include <array>
-#include <functional>
-#include <map>
-#include <nlohmann/json.hpp>
-#include <sstream>
-
-#include "lm/program/evaluate.h"
-#include "lm/program/info.h"
-#include "lm/program/measured_runs.h"
-#include "lm/program/published.h"
-#include "lm/program/recipes.h"
-#include "lm/program/train.h"
-#include "tensor/threads.h"
-#include "tests/lm/program/program.h"
+#include "tests/lm/program/each_key.h"
 
 namespace rondo {
 namespace {
 
-using Words = std::vector<std::string>;
-
-std::vector<Setting> settings_of(const Words& texts) {
-  std::vector<Setting> settings;
-  for (const std::string& text : texts) settings.push_back(parse_setting(text));
-  return settings;
-}
-
-/// What a command prints on stdout; what it says on stderr is kept from the terminal.
-std::string printed_by(const std::function<void()>& command) {
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  const auto end = [] {
-    testing::internal::GetCapturedStderr();
-    return testing::internal::GetCapturedStdout();
-  };
-  try {
-    command();
-  } catch (...) {
-    end();
-    throw;
-  }
-  return end();
-}
-
-/// Counts how often state.safetensors is written into a folder that is there.
-class Saves {
- public:
-  explicit Saves(const std::filesystem::path& folder) {
-    // Files are written beside and renamed; without what lies between them, renamings would be told as one.
-    EXPECT_GE(inotify_add_watch(events_, folder.c_str(), IN_CREATE | IN_MOVED_TO), 0);
-  }
-  ~Saves() { close(events_); }
-  Saves(const Saves&) = delete;
-  Saves& operator=(const Saves&) = delete;
-
-  int count() const {
-    int saves = 0;
-    alignas(inotify_event) std::array<char, 1 << 16> buffer{};
-    for (ssize_t size = 0; (size = read(events_, buffer.data(), buffer.size())) > 0;)
-      for (const char* at = buffer.data(); at < buffer.data() + size;) {
-        const auto* event = reinterpret_cast<const inotify_event*>(at);
-        saves += (event->mask & IN_MOVED_TO) != 0 && std::string(event->name) == "state.safetensors";
-        at += sizeof(inotify_event) + event->len;
-      }
-    return saves;
-  }
-
- private:
-  int events_ = inotify_init1(IN_NONBLOCK);
-};
-
-class EachKey : public testing::Test {
- public:
-  EachKey() {
-    const auto add = [&](const std::string& file, const std::string& more) {
-      write_bytes(data_ / file, bytes_of_file(data_ / file) + more);
-    };
-    add("data/train.txt", "a rare dog\n  and the cat \n");
-    add("data/valid.txt", "a new dog\n");
-    write_bytes(data_ / "tiny.toml", R"(
-[model]
-embedding = 4
-hidden = 4
-[train]
-epochs = 2
-batch = 8
-length = 10
-learning_rate = 0.03
-log_every = 1
-)");
-  }
-  ~EachKey() override { set_threads(threads_); }
-
-  /// The log without its clocks and the rate of the schedule, the times that the state was saved, and what is
-  /// printed besides figures and times.
-  std::string run(TrainOptions options) {
-    ++runs_;
-    options.out = last_run();
-    options.threads = 1;
-    std::filesystem::create_directory(options.out);
-    const Saves saves(options.out);
-    std::istringstream lines(printed_by([&] { train(options); }));
-    std::string told;
-    for (nlohmann::json& entry : log_of(options.out)) {
-      entry.erase("learning_rate");
-      told += entry.dump() + '\n';
-    }
-    told += fmt::format("{} saves\n", saves.count());
-    for (std::string line; std::getline(lines, line);) {
-      const bool has_times = line.starts_with("epoch") || line.starts_with("evaluating") ||
-                             line.starts_with("best model") || line.starts_with("base model");
-      if (!has_times && line.find(options.out) == std::string::npos) told += line + '\n';
-    }
-    return told;
-  }
-  std::string trained(const Words& settings) {
-    TrainOptions options;
-    options.recipe = data_.path("tiny.toml");
-    options.settings = settings_of(settings);
-    options.data = data_.path("data");
-    return run(options);
-  }
-  /// Of the run that a finetuning makes.
-  std::string finetuned(const Words& settings) {
-    trained(settings);
-    TrainOptions options;
-    options.base = last_run();
-    return run(options);
-  }
-  /// A figure of one trained model.
-  std::string adapted(const Words& settings) {
-    if (model_.empty()) {
-      trained({});
-      model_ = last_run();
-    }
-    EvaluateOptions options;
-    options.run = model_;
-    options.dynamic = options.cache = options.json = true;
-    options.settings = settings_of(settings);
-    options.threads = 1;
-    return nlohmann::json::parse(printed_by([&] { evaluate(options); })).at("nats").dump();
-  }
-  /// What `lm info` tells of a recipe.
-  std::string described(const Words& settings) {
-    InfoOptions options;
-    options.recipe = data_.path("tiny.toml");
-    options.settings = settings_of(settings);
-    options.vocabulary_size = 9;
-    return printed_by([&] { info(options); });
-  }
-  /// What `lm table` shows beside a model of 12 types that was measured on a test text of 100 symbols.
-  std::string compared(const Words& settings) {
-    MeasuredRun row;
-    row.config.recipe = resolve_recipe(data_.path("tiny.toml"), settings_of(settings));
-    row.types = 12;
-    Measured measured;
-    measured.symbols = 100;
-    measured.read = published_reading(row.recipe());
-    row.test() = measured;
-    std::string told = published_json(row.recipe().published).dump();
-    for (const MeasurementKind& kind : kinds_of_measurement)
-      told += fmt::format(" {}", row.published(kind, kind.is_plain() ? row.test() : std::nullopt));
-    return told;
-  }
-
-  using Probe = std::string (EachKey::*)(const Words&);
-  struct Case {
-    std::string value;
-    Words base{};  // without which the key would have nothing to act on
-    Probe shown_by = &EachKey::trained;
-    std::string refusal{};  // part of its text, where the value shows by one
-  };
-
-  std::string shown(const Case& it, const Words& settings) {
-    try {
-      return (this->*it.shown_by)(settings);
-    } catch (const InputError& error) {
-      return std::string("refused: ") + error.what();
-    }
-  }
-
-  static std::map<std::string, Case> cases();
-  static std::map<std::string, Case> cases_of_model();
-
- private:
-  std::string last_run() const { return data_.path(fmt::format("run-{}", runs_)); }
-
-  int threads_ = threads();
-  SmallData data_;
-  int runs_ = 0;
-  std::string model_;
-};
-
-std::map<std::string, EachKey::Case> EachKey::cases() {
-  const Probe compared = &EachKey::compared, described = &EachKey::described, finetuned = &EachKey::finetuned,
-              adapted = &EachKey::adapted;
+EachKey::Cases cases() {
+  const EachKey::Probe compared = &EachKey::compared, described = &EachKey::described,
+                       finetuned = &EachKey::finetuned, adapted = &EachKey::adapted;
   const std::string sgd = "train.optimizer=sgd", files = "data.files=[\"train.txt\"]";
   const Words published = {"published.valid=5", "published.test=5"};
   // Evaluations whose loss rises now and then.
@@ -213,6 +22,7 @@ std::map<std::string, EachKey::Case> EachKey::cases() {
   return {
       {"recipe.name", {"other", {}, described}},
       {"recipe.description", {"other", {}, described}},
+      {"recipe.task", {"translation", {}, described, "recipe.task"}},
       {"recipe.paper", {"other", {}, described}},
 
       {"published.valid", {"7", {}, compared}},
@@ -293,9 +103,8 @@ std::map<std::string, EachKey::Case> EachKey::cases() {
   };
 }
 
-/// Section [model], and of it what cells have.
-std::map<std::string, EachKey::Case> EachKey::cases_of_model() {
-  const auto of_cell = [](const std::string& cell) { return Words{"model.cell=" + cell}; };
+/// Section [model], without what only some cells have.
+EachKey::Cases cases_of_model() {
   const Words minor = {"model.major_ratio=0.5", "model.layers=2"};
   return {
       {"model.cell", {"gru"}},
@@ -330,41 +139,14 @@ std::map<std::string, EachKey::Case> EachKey::cases_of_model() {
       {"model.init_all", {"0.05"}},
       {"model.biases", {"1"}},
       {"model.forget_bias", {"1"}},
-      {"model.mgu_gate", {"mgu1", of_cell("mgu")}},
-      {"model.intermediate", {"3", of_cell("mlstm")}},
-      {"model.transition", {"[3]", of_cell("dt_rnn")}},
-      {"model.alpha", {"2", of_cell("mi_lstm")}},
-      {"model.beta1", {"2", of_cell("mi_lstm")}},
-      {"model.beta2", {"2", of_cell("mi_lstm")}},
-      {"model.integration_bias", {"2", of_cell("mi_lstm")}},
-      {"model.mogrifier_rounds", {"2", of_cell("mogrifier_lstm")}},
-      {"model.mogrifier_rank", {"2", of_cell("mogrifier_lstm")}},
-      {"model.recurrence_depth", {"2", of_cell("rhn")}},
-      {"model.transform_bias", {"0", of_cell("rhn")}},
-      {"model.highway_bias", {"1", of_cell("sru")}},
-      {"model.window", {"3", of_cell("qrnn")}},
-      {"model.fast_cells", {"3", of_cell("fs_lstm")}},
-      {"model.slow_units", {"3", of_cell("fs_lstm")}},
   };
 }
 
 TEST_F(EachKey, ShowsInWhatACommandDoes) {
-  std::map<std::string, Case> known = cases();
+  Cases known = cases();
   known.merge(cases_of_model());
-  Recipe recipe;
-  for (const Key& key : keys_of(recipe)) {
-    ASSERT_TRUE(known.contains(key.name)) << key.name << " is a new key: say above what shows that it acts";
-    const Case it = known.extract(key.name).mapped();
-    const std::string before = shown(it, it.base);
-    EXPECT_FALSE(before.starts_with("refused")) << key.name << ", in its base setting " << before;
-    Words settings = it.base;
-    settings.push_back(key.name + "=" + it.value);
-    const std::string after = shown(it, settings);
-    EXPECT_TRUE(after != before) << key.name << " = " << it.value << " changes nothing";
-    EXPECT_EQ(after.starts_with("refused"), !it.refusal.empty()) << key.name << ": " << after;
-    expect_contains(after, it.refusal);
-  }
-  EXPECT_TRUE(known.empty()) << known.begin()->first << " is no key";
+  known.merge(EachKey::cases_of_cells(&EachKey::trained));
+  expect_each_shows(TaskKind::language_modelling, std::move(known));
 }
 
 // Without which the test above would say nothing.
