@@ -70,7 +70,7 @@ void translation_on_request() {
   EncoderDecoder model(it.translation.model, source_vocabulary, target_vocabulary);
   Translation task(model, it.translation.task, pairs, none);
   Trainer trainer(task, it.trainer);
-  answer_requests({{"parameters", model.parameter_count()}}, [&] {
+  answer_requests({{"parameters", model.parameter_count()}, {"model", translation_shape()}}, [&] {
     if (!trainer.next_batch()) {
       trainer.begin_next_epoch();
       trainer.next_batch();
