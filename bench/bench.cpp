@@ -19,6 +19,7 @@
 #include "bench/peer.h"
 #include "bench/products.h"
 #include "bench/report.h"
+#include "bench/translation.h"
 #include "bench/worker.h"
 #include "lm/program/compute.h"
 #include "lm/program/model.h"
@@ -41,12 +42,13 @@ struct Options {
   bool no_products = false;
   std::vector<std::string> peers, recipes;
   std::string train, device = name_of(Device::cpu), precision = name_of(Precision::fp32);
-  bool train_mixture = false;
+  bool train_mixture = false, train_translation = false;
   std::vector<std::string> settings;  // for the recipe of --train
 };
 
-/// Instead of a recipe's name: the table of the cells, the output layer of a mixture, busy machines.
-const std::string cells = "cells", mixture = "mixture", busy = "busy";
+/// Instead of a recipe's name: the table of the cells, the output layer of a mixture, an encoder-decoder,
+/// busy machines.
+const std::string cells = "cells", mixture = "mixture", translation = "translation", busy = "busy";
 
 /// The fastest configuration of PyTorch on a CPU: OpenBLAS with the same kernels and threads as lm (the name
 /// of the kernels is already in our environment), and an allocator that keeps memory instead of mapping it
@@ -134,6 +136,22 @@ void bench_mixture(const Options& options) {
   compete(options, all);
 }
 
+void bench_translation(const Options& options) {
+  const Json shape = translation_shape();
+  fmt::print("\ntranslation: attention-multi30k, V {} and {}, B {}, target symbols\n",
+             shape.at("source_vocabulary").get<int>(), shape.at("target_vocabulary").get<int>(),
+             shape.at("batches").at(0).at(0).size());
+  const std::string threads = std::to_string(options.threads);
+  std::vector<std::unique_ptr<Contestant>> all;
+  all.push_back(contestant({"/proc/self/exe", "--train-translation", "--threads", threads}, {}, ""));
+  check(all[0] != nullptr, "the encoder-decoder does not train");
+  for (const std::string& python : options.peers)
+    if (auto peer = contestant({python, folder + "peers.py", shape.dump(), "common", threads},
+                               peer_environment(options.threads), ""))
+      all.push_back(std::move(peer));
+  compete(options, all);
+}
+
 void bench(const Options& options, const fs::path& file) {
   const Recipe recipe = load_recipe(file.string());
   const LanguageModelOptions model = model_options(recipe);
@@ -178,7 +196,7 @@ std::vector<fs::path> recipe_files(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     files.emplace_back(name.ends_with(".toml") ? name : folder + name + ".toml");
     check(fs::exists(files.back()), "there is no recipe '{}' in bench/; there are {}, {}", name,
-          fmt::join(all_names, ", "), fmt::join(std::array{cells, mixture, busy}, ", "));
+          fmt::join(all_names, ", "), fmt::join(std::array{cells, mixture, translation, busy}, ", "));
   }
   return files;
 }
@@ -204,11 +222,13 @@ int main(int argc, char** argv) {
   app.add_option("--device", options.device)->check(CLI::IsMember(names_of(Device())))->group("");
   app.add_option("--precision", options.precision)->check(CLI::IsMember(names_of(Precision())))->group("");
   app.add_flag("--train-mixture", options.train_mixture)->group("");
+  app.add_flag("--train-translation", options.train_translation)->group("");
   app.add_option("--set", options.settings)->group("")->allow_extra_args(false);
   app.add_option(
       "recipe", options.recipes,
-      "names of files in bench/; `mixture`: the output layer of a mixture of softmaxes; `cells`: what each "
-      "cell costs beside the LSTM; `busy`: beside busy processes (default: all)");
+      "names of files in bench/; `mixture`: the output layer of a mixture of softmaxes; `translation`: an "
+      "encoder-decoder; `cells`: what each cell costs beside the LSTM; `busy`: beside busy processes "
+      "(default: all)");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -227,8 +247,13 @@ int main(int argc, char** argv) {
       mixture_on_request();
       return 0;
     }
+    if (options.train_translation) {
+      translation_on_request();
+      return 0;
+    }
     const bool all = options.recipes.empty();
     const bool with_mixture = std::erase(options.recipes, mixture) > 0 || all;
+    const bool with_translation = std::erase(options.recipes, translation) > 0 || all;
     const bool with_cells = std::erase(options.recipes, cells) > 0 || all;
     const bool with_busy = std::erase(options.recipes, busy) > 0 || all;
     const bool with_recipes = all || !options.recipes.empty();
@@ -240,13 +265,14 @@ int main(int argc, char** argv) {
     if (options.threads > 1) fmt::print(", {:.0f} with {}", measured_peak(options.threads), options.threads);
     fmt::print("\n");
     if (with_recipes) print_functions();
-    if (with_recipes || with_mixture) {
+    if (with_recipes || with_mixture || with_translation) {
       options.peers = usable_peers(options);
       std::fflush(stdout);
     }
     if (with_recipes && !options.no_products) print_products();
     for (const fs::path& file : files) bench(options, file);
     if (with_mixture) bench_mixture(options);
+    if (with_translation) bench_translation(options);
     if (with_cells) print_cell_costs(options.threads, options.rounds, options.seconds);
     if (with_busy) print_busy_machine(options.threads, options.rounds, options.seconds);
     return 0;

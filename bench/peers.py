@@ -7,12 +7,12 @@ Without arguments it describes itself and waits for the end of its input; `ceili
 moves memory. DEVICE is cpu or cuda; PRECISION, for products of floats on a GPU, is fp32 or tf32. MODEL is a JSON object with
 the settings of a recipe. It answers each line of input, a number of seconds, by training for at least this time and printing a
 JSON object with symbols and seconds; the first line printed describes what runs. It waits for input without using the CPU.
-Next: bench/peer_cells.py; bench/bench.cpp and bench/gpu_bench.py, which start it.
+Next: bench/peer_cells.py, bench/peer_translation.py; bench/bench.cpp and bench/gpu_bench.py, which start it.
 
 VARIANT is how a cell is written: `common`, with everything inside the step, or `hoisted`, with the input projections of all
 steps before the loop; `compiled` and `compiled_step` are `hoisted` with the layer, or only its step, under torch.compile. The
 `common` LSTM is nn.LSTM. `probabilities` and `logarithms` are not trainings but two ways to compute a mixture; MODEL is then
-the shape of bench/mixture.h.
+the shape of bench/mixture.h; a MODEL with `batches` is that of bench/translation.h.
 """
 
 import ctypes
@@ -26,6 +26,7 @@ try:
     from torch.nn import functional as F
 
     from peer_cells import Cell, linear, recurrent_layers
+    from peer_translation import TranslationTraining
 except ImportError as error:
     sys.exit(f"{sys.executable}: {error}")
 
@@ -223,7 +224,12 @@ def main():
         torch.set_default_device(device)
     torch.manual_seed(1)
     torch.set_num_threads(threads)
-    training = MixtureAlone(model, variant) if "rows" in model else Training(model, variant)
+    if "rows" in model:
+        training = MixtureAlone(model, variant)
+    elif "batches" in model:
+        training = TranslationTraining(model, make_optimizer)
+    else:
+        training = Training(model, variant)
     for _ in range(model["warm_up_updates"]):
         training.update()
     introduction.update(threads=torch.get_num_threads(), optimizer=training.implementation,

@@ -13,10 +13,11 @@ namespace {
 EncoderDecoderOptions checked(const EncoderDecoderOptions& options, int64_t source_vocabulary,
                               int64_t target_vocabulary) {
   check_options(options);
-  check_input(options.tied != TiedTables::all || source_vocabulary == target_vocabulary,
-              "model.tied = \"all\" needs one vocabulary for both sides, and these have {} and {} symbols: set "
-              "data.shared_vocabulary = true",
-              source_vocabulary, target_vocabulary);
+  check_input(
+      options.tied != TiedTables::all || source_vocabulary == target_vocabulary,
+      "model.tied = \"all\" needs one vocabulary for both sides, and these have {} and {} symbols: set "
+      "data.shared_vocabulary = true",
+      source_vocabulary, target_vocabulary);
   return options;
 }
 
@@ -130,8 +131,7 @@ Variable EncoderDecoder::embedded(const Embedding& table, Dropout& dropout, cons
 }
 
 EncoderDecoder::Source EncoderDecoder::encode(const Sentences& source) {
-  const Embedding& table = source_embedding_ ? *source_embedding_ : target_embedding_;
-  const auto [h, last] = encoder_(embedded(table, source_dropout_, source),
+  const auto [h, last] = encoder_(embedded(source_table(), source_dropout_, source),
                                   encoder_.initial_states(source.sentences), source.lengths);
   Source result{source.sentences, bridged(last)};
   if (attention_)

@@ -10,9 +10,9 @@
 //   readout     r_t = tanh(W_c [c_t ; s_t])                                      Luong et al. (5)
 //   output      p(y_t | y_1 .. y_(t-1), x) = softmax(W_o r_t + b_o)              Luong et al. (6)
 //
-// Besides the previous symbol the decoder reads e_t: the fixed context c, or with input feeding (Luong et al.,
-// section 3.3) the last readout r_(t-1), or nothing. Both sides of a pair end in an end symbol, which is also
-// y_0. Data: data/pair_batches.h. Next: lm/tasks/translation.h.
+// Besides the previous symbol the decoder reads e_t: the fixed context c, or with input feeding (Luong et
+// al., section 3.3) the last readout r_(t-1), or nothing. Both sides of a pair end in an end symbol, which is
+// also y_0. Data: data/pair_batches.h. Next: lm/tasks/translation.h.
 #pragma once
 
 #include <memory>
@@ -120,12 +120,13 @@ class EncoderDecoder : public Module {
   CrossEntropy cross_entropy(const Variable& readout, const Tokens& targets, double smoothing = 0) const;
 
   const EncoderDecoderOptions& options() const { return options_; }
-  int64_t source_vocabulary() const { return source_embedding_->weight.shape()[0]; }
+  int64_t source_vocabulary() const { return source_table().weight.shape()[0]; }
   int64_t target_vocabulary() const { return output_->weight.shape()[0]; }
   /// Of encoder and decoder.
   std::vector<Cell*> cells() const;
 
  private:
+  const Embedding& source_table() const { return source_embedding_ ? *source_embedding_ : target_embedding_; }
   Variable embedded(const Embedding& table, Dropout& dropout, const Sentences& sentences);
   std::vector<State> bridged(const std::vector<State>& last) const;
   /// The readout before its dropout, and the attention, of decoder states [B, H] or [T, B, H].

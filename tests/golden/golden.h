@@ -1,6 +1,6 @@
-// The numbers that make_golden.py (beside this) got from PyTorch. A reader of safetensors of its own,
-// independent of data/safetensors.h: a length, a JSON header, raw bytes. For tests only; a broken file throws
-// std::exception.
+// The numbers that make_golden.py and make_encoder_decoder_golden.py (beside this) got from PyTorch. A reader
+// of safetensors of its own, independent of data/safetensors.h: a length, a JSON header, raw bytes. For tests
+// only; a broken file throws std::exception.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,9 @@ namespace rondo {
 
 class Golden {
  public:
-  /// recurrent.safetensors, read once.
+  /// recurrent.safetensors, and encoder_decoder.safetensors; each is read once.
   static const Golden& file();
+  static const Golden& of_encoder_decoders();
   ~Golden();
 
   /// All numbers of a tensor, the last dimension fastest. Every tensor of the file is F64.

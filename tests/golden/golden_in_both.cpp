@@ -18,6 +18,11 @@ const Golden& Golden::file() {
   return golden;
 }
 
+const Golden& Golden::of_encoder_decoders() {
+  static const Golden golden(RONDO_SOURCE_DIR "/tests/golden/encoder_decoder.safetensors");
+  return golden;
+}
+
 Golden::Golden(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   if (!stream) throw std::runtime_error("cannot read " + path);

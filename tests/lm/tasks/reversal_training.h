@@ -1,0 +1,75 @@
+// A small encoder-decoder and the generated task that it trains on: reversing a line of letters.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "data/reversal_task.h"
+#include "data/text.h"
+#include "lm/tasks/translation.h"
+#include "lm/training/trainer.h"
+
+namespace rondo {
+
+inline EncoderDecoderOptions small_encoder_decoder() {
+  EncoderDecoderOptions options;
+  options.embedding = 16;
+  options.hidden = 32;
+  return options;
+}
+
+struct ReversalTraining {
+  explicit ReversalTraining(const TranslationOptions& task_options = {.batches = {.batch = 20}},
+                            EncoderDecoderOptions model_options = small_encoder_decoder(),
+                            int64_t pairs = 600, Device device = Device::cpu)
+      : text(reversal_task(1, pairs, sizes)),
+        vocabularies(vocabularies_of(text, {}, {}, false)),
+        train(encode_pairs(text, vocabularies)),
+        valid(held_out()),
+        model(model_options, vocabularies.source.size(), vocabularies.target.size(), 1, device),
+        task(model, task_options, train, valid),
+        trainer(
+            task,
+            {.epochs = 100, .clip = 1, .optimizer = {.kind = OptimizerKind::adam, .learning_rate = 0.01}}) {}
+
+  /// Steps from epoch to epoch; their loss in nats per target symbol.
+  double advance(int steps) {
+    for (int i = 0; i < steps; ++i) {
+      if (!trainer.next_batch()) {
+        trainer.begin_next_epoch();
+        EXPECT_TRUE(trainer.next_batch());
+      }
+      trainer.step();
+    }
+    const StepMetrics metrics = trainer.metrics();
+    return metrics.loss / static_cast<double>(metrics.scored);
+  }
+
+  std::vector<std::vector<int32_t>> sources() const {
+    std::vector<std::vector<int32_t>> all;
+    for (int64_t i = 0; i < valid.pairs.size(); ++i) {
+      const auto source = valid.pairs.source[i];
+      all.emplace_back(source.begin(), source.end());
+    }
+    return all;
+  }
+
+  static constexpr ReversalOptions sizes{.letters = 5, .max_length = 5};
+  TextPair text;
+  PairVocabularies vocabularies;
+  Pairs train;
+  TranslationText valid;
+  EncoderDecoder model;
+  Translation task;
+  Trainer trainer;
+
+ private:
+  TranslationText held_out() const {
+    const TextPair pairs = reversal_task(2, 60, sizes);
+    TranslationText result{.pairs = encode_pairs(pairs, vocabularies), .target = &vocabularies.target};
+    for (const std::string_view line : split_lines(pairs.target.content))
+      result.references.emplace_back(line);
+    return result;
+  }
+};
+
+}  // namespace rondo

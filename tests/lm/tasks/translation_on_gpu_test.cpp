@@ -1,0 +1,49 @@
+// Translation on both devices: a training, and the beam search of what it has learned.
+#include "lm/decoding/translate.h"
+#include "tests/cuda/device.h"
+#include "tests/lm/tasks/reversal_training.h"
+
+namespace rondo {
+namespace {
+
+TEST(TranslationOnGpu, TrainsAndTranslatesAsOnTheCpu) {
+  NEED_GPU();
+  for (const SourceAttention attention : {SourceAttention::none, SourceAttention::general}) {
+    EncoderDecoderOptions options = small_encoder_decoder();
+    options.attention = attention;
+    options.dropout = 0.2;
+    const TranslationOptions task{.batches = {.batch = 10}, .label_smoothing = 0.1};
+    ReversalTraining on_cpu(task, options, 100), on_gpu(task, options, 100, Device::cuda);
+    for (int i = 0; i < 8; ++i) {  // rounding errors grow with the steps
+      const double expected = on_cpu.advance(1);
+      EXPECT_NEAR(on_gpu.advance(1), expected, 1e-4 * expected) << i;
+    }
+    copy(on_cpu.model.values(), on_gpu.model.values());
+    const Evaluation cpu_nats = evaluate_pairs(on_cpu.model, on_cpu.valid),
+                     gpu_nats = evaluate_pairs(on_gpu.model, on_gpu.valid);
+    EXPECT_NEAR(gpu_nats.nats(), cpu_nats.nats(), 1e-5);
+    const bool attends = attention != SourceAttention::none;
+    for (const int64_t beam : {1, 4}) {
+      const BeamOptions search{.beam = beam, .n_best = beam, .max_length = 8, .attention = attends};
+      auto sources = on_cpu.sources();
+      sources.resize(12);
+      const auto expected = translate(on_cpu.model, sources, false, on_cpu.valid.symbols(), search),
+                 found = translate(on_gpu.model, sources, false, on_cpu.valid.symbols(), search);
+      for (size_t i = 0; i < sources.size(); ++i) {
+        ASSERT_EQ(found[i].size(), expected[i].size());
+        for (size_t k = 0; k < found[i].size(); ++k) {
+          EXPECT_EQ(found[i][k].ids, expected[i][k].ids) << "sentence " << i << ", " << k;
+          EXPECT_NEAR(found[i][k].log_p, expected[i][k].log_p, 1e-4);
+          ASSERT_EQ(found[i][k].attention.size(), expected[i][k].attention.size());
+          for (size_t t = 0; t < found[i][k].attention.size(); ++t)
+            expect_same({found[i][k].attention[t].begin(), found[i][k].attention[t].end()},
+                        {expected[i][k].attention[t].begin(), expected[i][k].attention[t].end()},
+                        "the attention");
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rondo

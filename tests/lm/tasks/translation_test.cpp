@@ -1,0 +1,138 @@
+// Translation as a task: it learns, resumes with the same bits, and says which figure decides.
+#include "lm/tasks/translation.h"
+
+#include <cmath>
+
+#include "tests/lm/tasks/reversal_training.h"
+#include "tests/temporary_folder.h"
+
+namespace rondo {
+namespace {
+
+TEST(Translation, LearnsToReverse) {
+  ReversalTraining it({.batches = {.batch = 20}, .decides = TranslationFigure::bleu});
+  EXPECT_LT(it.task.evaluate().value, 20);
+  const double first = it.advance(30);
+  it.advance(300);
+  EXPECT_LT(it.advance(30), first / 4);
+  const Figure figure = it.task.evaluate();
+  EXPECT_GT(figure.value, 90) << "BLEU";
+  EXPECT_EQ(figure.count, 60);
+}
+
+// The figure of an epoch's loss is that of the evaluation: nats per target symbol, end symbols included.
+TEST(Translation, ReportsTheNatsOfItsTargets) {
+  ReversalTraining it;
+  Evaluation expected;
+  it.task.begin_epoch(1);
+  double sum = 0;
+  int64_t scored = 0;
+  for (Batch batch; it.task.next_batch(batch); scored += batch.scored) {
+    std::vector<Tokens> indices;
+    for (const std::vector<int32_t>& ids : batch.indices) indices.push_back(tokens(ids));
+    const Loss loss = it.task.loss(0, indices, {});
+    double of_batch = 0;
+    for (const real nats : loss.reported[0].to_vector()) of_batch += nats;
+    EXPECT_NEAR(loss.minimised.value().item() * static_cast<double>(batch.scored), of_batch, 1e-3);
+    sum += of_batch;
+  }
+  EXPECT_EQ(scored, it.task.scored_per_epoch());
+  EXPECT_EQ(it.task.share_of_epoch(), 1);
+  TranslationText training{.pairs = it.train, .target = &it.vocabularies.target};
+  const Evaluation evaluation = evaluate_pairs(it.model, training);
+  EXPECT_EQ(evaluation.symbols, scored);
+  EXPECT_NEAR(sum, evaluation.nats_sum, 1e-4 * sum);
+}
+
+TEST(Translation, SmoothsOnlyWhatItMinimises) {
+  ReversalTraining plain, smoothed({.batches = {.batch = 20}, .label_smoothing = 0.2});
+  EXPECT_EQ(plain.task.evaluate().value, smoothed.task.evaluate().value);
+  std::vector<Loss> losses;
+  for (ReversalTraining* it : {&plain, &smoothed}) {
+    Batch batch;
+    ASSERT_TRUE(it->task.next_batch(batch));
+    losses.push_back(
+        it->task.loss(0, {tokens(batch.indices[0]), tokens(batch.indices[1]), tokens(batch.indices[2])}, {}));
+  }
+  EXPECT_EQ(losses[0].reported[0].to_vector(), losses[1].reported[0].to_vector());
+  EXPECT_NE(losses[0].minimised.value().item(), losses[1].minimised.value().item());
+}
+
+TEST(Translation, ContinuesFromASavedStateInMidEpochWithTheSameBits) {
+  const TemporaryFolder folder;
+  for (const BatchBy by : {BatchBy::sentences, BatchBy::symbols}) {
+    TranslationOptions task{.batches = {.batch = 50, .by = by, .reverse_source = true}};
+    task.label_smoothing = 0.1;
+    EncoderDecoderOptions model = small_encoder_decoder();
+    model.dropout = 0.2;
+    model.input_feeding = true;
+    ReversalTraining whole(task, model, 200), resumed(task, model, 200);
+    whole.advance(6);
+    EXPECT_GT(whole.task.share_of_epoch(), 0);
+    EXPECT_LT(whole.task.share_of_epoch(), 1);
+    whole.trainer.save(folder / "state");
+    resumed.trainer.load(folder / "state");
+    EXPECT_EQ(resumed.task.share_of_epoch(), whole.task.share_of_epoch());
+    const double loss = whole.advance(15);  // into another epoch
+    EXPECT_EQ(resumed.advance(15), loss);
+    EXPECT_EQ(resumed.model.values().to_vector(), whole.model.values().to_vector());
+  }
+}
+
+TEST(Translation, ReversedSourcesAreAnotherTask) {
+  ReversalTraining ahead, reversed({.batches = {.batch = 20, .reverse_source = true}});
+  EXPECT_NE(ahead.advance(1), reversed.advance(1));
+}
+
+TEST(TranslationFigures, TheDecidingOneIsFirstAndTheOthersAreBesideIt) {
+  const Evaluation nats{.nats_sum = 6, .symbols = 4};
+  const TranslationScores scores = scores_of({"a b c d e", "f"}, {"a b c d x", "f"}, BleuTokenization::none);
+  const std::vector<std::tuple<TranslationFigure, std::string, double, bool, std::vector<std::string>>>
+      cases = {{TranslationFigure::nats, "nats", 1.5, false, {"bleu", "chrf"}},
+               {TranslationFigure::bleu, "bleu", scores.bleu(), true, {"nats", "chrf"}},
+               {TranslationFigure::chrf, "chrf", scores.chrf(), true, {"nats", "bleu"}}};
+  for (const auto& [decides, name, value, higher, beside] : cases) {
+    const Figure figure = figure_of(decides, nats, scores, 2, 1, 7);
+    EXPECT_EQ(figure.name, name);
+    EXPECT_EQ(figure.value, value);
+    EXPECT_EQ(figure.higher_is_better, higher);
+    EXPECT_EQ(figure.loss(), higher ? -value : value);
+    std::vector<std::string> names;
+    for (const auto& it : figure.beside) names.push_back(it.first);
+    EXPECT_EQ(names, beside);
+    EXPECT_EQ(figure.count, 2);
+    EXPECT_EQ(figure.counted, "sentences");
+    EXPECT_EQ(figure.read, "greedy search");
+    EXPECT_EQ(figure.seconds, 7);
+  }
+  EXPECT_EQ(figure_of(TranslationFigure::bleu, nats, scores, 2, 5, 7).read, "a beam of 5");
+  EXPECT_NE(scores.bleu(), scores.chrf());
+}
+
+TEST(TranslationFigures, OfTheTaskAreThoseOfItsEvaluation) {
+  ReversalTraining it({.batches = {.batch = 20}, .decides = TranslationFigure::chrf, .eval_beam = 3});
+  it.advance(60);
+  int64_t last = 0;
+  const Figure figure = it.task.evaluate([&](int64_t done) { last = done; });
+  EXPECT_EQ(last, 60);
+  EXPECT_EQ(figure.read, "a beam of 3");
+  const TranslationScores scores = scores_of(translations(it.model, it.valid, {.beam = 3}),
+                                             it.valid.references, BleuTokenization::mteval_13a);
+  EXPECT_EQ(figure.value, scores.chrf());
+  EXPECT_EQ(figure.beside[0], std::pair(std::string("nats"), evaluate_pairs(it.model, it.valid).nats()));
+  EXPECT_EQ(figure.beside[1], std::pair(std::string("bleu"), scores.bleu()));
+}
+
+TEST(TranslationOptions, OutOfRangeAreRefused) {
+  for (const double smoothing : {-0.1, 1.0, std::nan("")})
+    EXPECT_NE(error_of([&] {
+                check_options(TranslationOptions{.label_smoothing = smoothing});
+              }).find("label_smoothing"),
+              std::string::npos);
+  EXPECT_NE(error_of([] { check_options(TranslationOptions{.eval_beam = 0}); }).find("eval_beam"),
+            std::string::npos);
+  EXPECT_THROW(ReversalTraining({.eval_beam = 0}), InputError);
+}
+
+}  // namespace
+}  // namespace rondo

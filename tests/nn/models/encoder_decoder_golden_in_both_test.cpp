@@ -1,0 +1,90 @@
+// Encoder-decoders against numbers that PyTorch computed (tests/golden/make_encoder_decoder_golden.py): the
+// loss of each symbol, the attention and the gradients of all parameters.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "nn/models/encoder_decoder.h"
+#include "tests/golden/golden.h"
+#include "tests/nn/parameters.h"
+
+namespace rondo {
+namespace {
+
+constexpr double tolerance = sizeof(real) == 4 ? 1e-5 : 1e-12;
+
+struct Case {
+  std::string name;
+  SourceAttention attention;
+  bool input_feeding = false;
+  TiedTables tied = TiedTables::none;
+};
+
+std::vector<double> numbers(const std::string& name) { return Golden::of_encoder_decoders().values(name); }
+
+Tokens ids(const std::string& name) {
+  const std::vector<double> values = numbers(name);
+  return tokens({values.begin(), values.end()});
+}
+
+EncoderDecoder::Sentences sentences(const std::string& name, const Lengths& lengths = {}) {
+  const std::vector<int64_t> shape = Golden::of_encoder_decoders().shape(name);
+  return {ids(name), shape[0], shape[1], lengths};
+}
+
+void expect_equal(const Tensor& actual, const std::string& name) {
+  const std::vector<double> expected = numbers(name);
+  const std::vector<real> values = actual.to_vector();
+  ASSERT_EQ(values.size(), expected.size()) << name;
+  for (size_t i = 0; i < expected.size(); ++i)
+    ASSERT_NEAR(values[i], expected[i], tolerance * std::max(1.0, std::abs(expected[i])))
+        << name << " element " << i;
+}
+
+class EncoderDecoderGolden : public testing::TestWithParam<Case> {};
+
+TEST_P(EncoderDecoderGolden, LossAttentionAndGradients) {
+  const Case& it = GetParam();
+  const std::string prefix = it.name + ".";
+  EncoderDecoderOptions options;
+  options.embedding = 3;
+  options.hidden = 4;
+  options.encoder_layers = options.decoder_layers = 2;
+  options.attention = it.attention;
+  options.input_feeding = it.input_feeding;
+  options.tied = it.tied;
+  options.readout = it.tied == TiedTables::none ? 5 : 3;
+  EncoderDecoder model(options, 7, 7);
+  for (const Segment& segment : model.segments()) {
+    const std::vector<double> values = numbers(prefix + segment.name);
+    const std::vector<int64_t> shape = Golden::of_encoder_decoders().shape(prefix + segment.name);
+    const Shape expected = shape.size() == 1 ? Shape{shape[0]} : Shape{shape[0], shape[1]};
+    ASSERT_EQ(segment.shape, expected) << segment.name;
+    copy(Tensor::from({values.begin(), values.end()}, expected), value_of(model, segment.name));
+  }
+
+  const std::vector<double> lengths = numbers(prefix + "source_lengths");
+  const auto source = model.encode(sentences(prefix + "source", {lengths.begin(), lengths.end()}));
+  const auto output = model.decode(sentences(prefix + "inputs"), source);
+  const CrossEntropy loss = model.cross_entropy(output.readout, ids(prefix + "targets"),
+                                                Golden::of_encoder_decoders().setting(prefix + "smoothing"));
+  expect_equal(loss.each, prefix + "nats");
+  expect_equal(loss.total.value(), prefix + "loss");
+  if (it.attention != SourceAttention::none) expect_equal(output.attention.value(), prefix + "attention");
+  loss.total.backward();
+  for (const Segment& segment : model.segments())
+    expect_equal(gradient_of(model, segment.name), prefix + "gradient." + segment.name);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, EncoderDecoderGolden,
+                         testing::Values(Case{"none", SourceAttention::none},
+                                         Case{"dot", SourceAttention::dot},
+                                         Case{"general", SourceAttention::general},
+                                         Case{"additive", SourceAttention::additive},
+                                         Case{"fed", SourceAttention::additive, true},
+                                         Case{"tied", SourceAttention::general, false, TiedTables::output}),
+                         [](const auto& instance) { return instance.param.name; });
+
+}  // namespace
+}  // namespace rondo

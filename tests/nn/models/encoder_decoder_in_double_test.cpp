@@ -1,0 +1,302 @@
+// The whole encoder-decoder: its losses, its attention and its gradients against plain loops, which read each
+// sentence alone, so that padding is seen to change nothing; with dropout its gradients against differences.
+#include "nn/models/encoder_decoder.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/nn/models/plain_encoder_decoder.h"
+#include "tests/nn/recurrent/stack_model.h"
+
+namespace rondo {
+namespace {
+
+constexpr int64_t B = 3, S = 4, T = 5, V = 6;
+constexpr int32_t end = 0;
+
+/// Sources and targets, with their end symbols, of different lengths in different orders.
+struct Pair {
+  std::vector<int32_t> source, target;
+};
+const std::vector<Pair> pairs = {
+    {{3, 1, end}, {2, 2, 5, 1, end}}, {{4, 5, 2, end}, {1, end}}, {{end}, {3, 4, end}}};
+
+/// [steps, B] with `padding` where a sentence has ended.
+std::vector<int32_t> batched(int64_t steps, int32_t padding,
+                             const std::function<std::vector<int32_t>(const Pair&)>& part) {
+  std::vector<int32_t> ids(static_cast<size_t>(steps * B), padding);
+  for (size_t b = 0; b < pairs.size(); ++b) {
+    const std::vector<int32_t> sentence = part(pairs[b]);
+    for (size_t t = 0; t < sentence.size(); ++t) ids[t * B + b] = sentence[t];
+  }
+  return ids;
+}
+std::vector<int32_t> inputs_of(const Pair& pair) {
+  std::vector<int32_t> inputs = pair.target;
+  inputs.insert(inputs.begin(), end);
+  inputs.pop_back();
+  return inputs;
+}
+
+/// The three sentences as a batch. Padding is any symbol.
+struct Batch {
+  explicit Batch(int32_t padding = 0)
+      : source{tokens(batched(S, padding, [](const Pair& it) { return it.source; })), S, B, {3, 4, 1}},
+        inputs{tokens(batched(T, padding, inputs_of)), T, B, {5, 2, 3}},
+        targets(tokens(batched(T, -1, [](const Pair& it) { return it.target; }))) {}
+  EncoderDecoder::Sentences source, inputs;
+  Tokens targets;
+};
+
+EncoderDecoderOptions tiny(const std::string& cell = "lstm",
+                           SourceAttention attention = SourceAttention::general) {
+  EncoderDecoderOptions options;
+  options.cell = cell;
+  options.embedding = 3;
+  options.hidden = 4;
+  options.encoder_layers = options.decoder_layers = 2;
+  options.attention = attention;
+  options.readout = 3;
+  options.init_all = 0.8;  // steep enough that every part matters
+  return options;
+}
+
+CrossEntropy loss_of(EncoderDecoder& model, const Batch& batch, double smoothing = 0) {
+  const EncoderDecoder::Source source = model.encode(batch.source);
+  return model.cross_entropy(model.decode(batch.inputs, source).readout, batch.targets, smoothing);
+}
+
+/// Szegedy et al. 2016, section 7: the cross entropy to (1 - e) at the target and e / V at every symbol.
+Number plain_loss(const EncoderDecoderOptions& options, const Parameters& parameters, double smoothing) {
+  const PlainEncoderDecoder model(options, parameters);
+  Number loss = 0;
+  for (const Pair& pair : pairs) {
+    const auto steps = model.read(pair.source, inputs_of(pair));
+    for (size_t t = 0; t < steps.size(); ++t)
+      for (int32_t v = 0; v < V; ++v)
+        loss -= ((v == pair.target[t] ? 1 - smoothing : 0) + smoothing / V) *
+                steps[t].log_p[static_cast<size_t>(v)];
+  }
+  return loss;
+}
+
+void expect_plain(const EncoderDecoderOptions& options, double smoothing = 0) {
+  EncoderDecoder model(options, V, V, 11);
+  const Batch batch;
+  const EncoderDecoder::Source source = model.encode(batch.source);
+  const EncoderDecoder::Output output = model.decode(batch.inputs, source);
+  const CrossEntropy loss = model.cross_entropy(output.readout, batch.targets, smoothing);
+
+  const Parameters parameters = parameters_of(model);
+  const PlainEncoderDecoder plain(options, parameters);
+  const std::vector<real> each = loss.each.to_vector();
+  const bool attends = options.attention != SourceAttention::none;
+  ASSERT_EQ(output.attention.defined(), attends);
+  const std::vector<real> attention = attends ? output.attention.value().to_vector() : std::vector<real>();
+  for (size_t b = 0; b < B; ++b) {
+    const auto steps = plain.read(pairs[b].source, inputs_of(pairs[b]));
+    for (size_t t = 0; t < T; ++t) {
+      const bool scored = t < steps.size();
+      const auto y = static_cast<size_t>(scored ? pairs[b].target[t] : 0);
+      EXPECT_NEAR(each[t * B + b], scored ? -steps[t].log_p[y].real() : 0, 1e-12);
+      for (size_t s = 0; attends && scored && s < S; ++s)
+        EXPECT_NEAR(attention[(t * B + b) * S + s],
+                    s < steps[t].attention.size() ? steps[t].attention[s].real() : 0, 1e-12);
+    }
+  }
+  EXPECT_NEAR(loss.total.value().item(), plain_loss(options, parameters, smoothing).real(), 1e-11);
+  loss.total.backward();
+  expect_plain_gradients_together(
+      model, [&](const Parameters& moved) { return plain_loss(options, moved, smoothing); });
+}
+
+constexpr SourceAttention attentions[] = {SourceAttention::none, SourceAttention::dot,
+                                          SourceAttention::general, SourceAttention::additive};
+
+class EncoderDecoderOf : public testing::TestWithParam<std::string> {};
+
+TEST_P(EncoderDecoderOf, IsPlainLoopsWithEachAttention) {
+  for (const SourceAttention attention : attentions)
+    for (const bool bidirectional : {false, true}) {
+      SCOPED_TRACE(fmt::format("{} attention, bidirectional: {}", name_of(attention), bidirectional));
+      EncoderDecoderOptions options = tiny(GetParam(), attention);
+      options.bidirectional = bidirectional;
+      expect_plain(options);
+    }
+}
+
+TEST_P(EncoderDecoderOf, IsPlainLoopsWithInputFeeding) {
+  for (const SourceAttention attention : attentions) {
+    if (attention == SourceAttention::none) continue;
+    SCOPED_TRACE(name_of(attention));
+    EncoderDecoderOptions options = tiny(GetParam(), attention);
+    options.input_feeding = true;
+    expect_plain(options);
+  }
+}
+
+TEST_P(EncoderDecoderOf, IsPlainLoopsWithEachBridge) {
+  for (const Bridge bridge : {Bridge::zeros, Bridge::copy, Bridge::linear})
+    for (const bool bidirectional : {false, true})
+      for (const auto& [encoder_layers, decoder_layers] : {std::pair(1, 1), {1, 3}, {3, 2}}) {
+        SCOPED_TRACE(fmt::format("{}, bidirectional: {}, {} and {} layers", name_of(bridge), bidirectional,
+                                 encoder_layers, decoder_layers));
+        EncoderDecoderOptions options = tiny(GetParam());
+        options.bridge = bridge;
+        options.bidirectional = bidirectional;
+        options.encoder_layers = encoder_layers;
+        options.decoder_layers = decoder_layers;
+        expect_plain(options);
+      }
+}
+
+// What training draws is the same for each call of begin_update() with the same numbers.
+TEST_P(EncoderDecoderOf, HasRightGradientsWithDropout) {
+  for (const SourceAttention attention : {SourceAttention::none, SourceAttention::additive})
+    for (const bool variational : {false, true}) {
+      EncoderDecoderOptions options = tiny(GetParam(), attention);
+      options.input_feeding = variational && attention != SourceAttention::none;
+      options.dropout = 0.3;
+      options.variational = variational;
+      options.regularization.weight_drop = 0.3;
+      EncoderDecoder model(options, V, V, 11);
+      model.set_training(true);
+      const Batch batch;
+      expect_parameter_gradients(
+          model,
+          [&] {
+            model.begin_update({.seed = 2, .update = 5, .slice = {B, 0, B}});
+            return loss_of(model, batch, 0.1).total;
+          },
+          Differences::of_second_order, 17);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cells, EncoderDecoderOf, testing::Values("lstm", "gru", "mi_lstm", "mlstm"),
+                         [](const auto& instance) { return instance.param; });
+
+TEST(EncoderDecoderValues, ArePlainLoopsWithTiedTables) {
+  for (const SourceAttention attention : {SourceAttention::none, SourceAttention::general})
+    for (const TiedTables tied : {TiedTables::output, TiedTables::all}) {
+      SCOPED_TRACE(name_of(tied));
+      EncoderDecoderOptions options = tiny("lstm", attention);
+      options.tied = tied;
+      expect_plain(options);
+    }
+}
+
+TEST(EncoderDecoderValues, ArePlainLoopsWithLabelSmoothing) {
+  for (const TiedTables tied : {TiedTables::none, TiedTables::output}) {
+    EncoderDecoderOptions options = tiny();
+    options.tied = tied;
+    expect_plain(options, 0.1);
+    expect_plain(options, 0.9);
+  }
+}
+
+// Whatever symbols lie in the padding, loss and gradients are the same to the last bit; with and without
+// telling the decoder where its padding is.
+TEST(EncoderDecoderValues, DoNotDependOnPadding) {
+  for (const SourceAttention attention : attentions)
+    for (const bool fed : {false, true})
+      for (const bool told : {false, true}) {
+        EncoderDecoderOptions options = tiny("lstm", attention);
+        options.input_feeding = fed && attention != SourceAttention::none;
+        EncoderDecoder model(options, V, V, 11);
+        const auto of = [&](int32_t padding) {
+          Batch batch(padding);
+          if (!told) batch.inputs.lengths = {};
+          fill(model.gradients(), 0);
+          const CrossEntropy loss = loss_of(model, batch, 0.1);
+          loss.total.backward();
+          std::vector<real> numbers = model.gradients().to_vector();
+          numbers.push_back(loss.total.value().item());
+          return numbers;
+        };
+        EXPECT_EQ(of(0), of(5)) << name_of(attention);
+      }
+}
+
+/// Every number that a step gives, for rows 0 .. N - 1.
+std::vector<real> rows_of(const Variable& x, int64_t begin, int64_t end_row) {
+  return x.value().slice_rows(begin, end_row).to_vector();
+}
+void expect_near(const std::vector<real>& actual, const std::vector<real>& expected) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(actual[i], expected[i], 1e-12) << i;
+}
+
+TEST(EncoderDecoderSteps, AreAllStepsAtOnce) {
+  for (const std::string cell : {"lstm", "gru", "mi_lstm", "mlstm"})
+    for (const SourceAttention attention : attentions)
+      for (const bool fed : {false, true}) {
+        if (fed && attention == SourceAttention::none) continue;
+        SCOPED_TRACE(fmt::format("{}, {} attention, fed: {}", cell, name_of(attention), fed));
+        EncoderDecoderOptions options = tiny(cell, attention);
+        options.input_feeding = fed;
+        EncoderDecoder model(options, V, V, 11);
+        const NoGradient guard;
+        Batch batch;
+        batch.inputs.lengths = {};
+        const EncoderDecoder::Source source = model.encode(batch.source);
+        const EncoderDecoder::Output all = model.decode(batch.inputs, source);
+        model.begin_steps(B);
+        EncoderDecoder::Position position = model.first_position(source);
+        for (int64_t t = 0; t < T; ++t) {
+          const auto ids = batch.inputs.ids->begin() + t * B;
+          auto [output, next] = model.step(tokens({ids, ids + B}), position, source);
+          position = std::move(next);
+          expect_near(output.readout.value().to_vector(), rows_of(all.readout, t * B, (t + 1) * B));
+          if (attention != SourceAttention::none)
+            expect_near(output.attention.value().to_vector(), all.attention.value()[t].to_vector());
+        }
+      }
+}
+
+// As beam search does: first some of the sentences, then several rows of each, row k * B' + b of sentence b.
+TEST(EncoderDecoderSteps, OfChosenRowsAreThoseOfTheirSentences) {
+  for (const SourceAttention attention : attentions)
+    for (const bool fed : {false, true}) {
+      if (fed && attention == SourceAttention::none) continue;
+      SCOPED_TRACE(fmt::format("{} attention, fed: {}", name_of(attention), fed));
+      EncoderDecoderOptions options = tiny("lstm", attention);
+      options.input_feeding = fed;
+      EncoderDecoder model(options, V, V, 11);
+      const NoGradient guard;
+      const EncoderDecoder::Source source = model.encode(Batch().source);
+      // The last number that each prefix leads to, computed alone from the beginning.
+      const auto alone = [&](int64_t sentence, const std::vector<int32_t>& prefix) {
+        const EncoderDecoder::Source one = model.select(source, {sentence});
+        model.begin_steps(1);
+        EncoderDecoder::Position position = model.first_position(one);
+        EncoderDecoder::Output output;
+        for (const int32_t id : prefix) {
+          auto [now, next] = model.step(tokens({id}), position, one);
+          output = now, position = std::move(next);
+        }
+        return output;
+      };
+      const EncoderDecoder::Source some = model.select(source, {0, 2});
+      model.begin_steps(2);
+      auto [first, position] = model.step(tokens({0, 0}), model.first_position(some), some);
+      position = model.select(position, {0, 1, 0, 1});
+      model.begin_steps(4);
+      std::tie(first, position) = [&] {
+        auto [output, next] = model.step(tokens({1, 2, 3, 4}), position, some);
+        return std::pair(output, next);
+      }();
+      position = model.select(position, {2, 1, 2, 3});  // of sentence 0 the second hypothesis, twice
+      const auto [output, next] = model.step(tokens({5, 1, 2, 3}), position, some);
+      const std::vector<std::pair<int64_t, std::vector<int32_t>>> rows = {
+          {0, {0, 3, 5}}, {2, {0, 2, 1}}, {0, {0, 3, 2}}, {2, {0, 4, 3}}};
+      for (int64_t r = 0; r < 4; ++r) {
+        const auto& [sentence, prefix] = rows[static_cast<size_t>(r)];
+        const EncoderDecoder::Output expected = alone(sentence, prefix);
+        expect_near(rows_of(output.readout, r, r + 1), expected.readout.value().to_vector());
+        if (attention != SourceAttention::none)
+          expect_near(rows_of(output.attention, r, r + 1), expected.attention.value().to_vector());
+      }
+    }
+}
+
+}  // namespace
+}  // namespace rondo

@@ -1,0 +1,116 @@
+// What an encoder-decoder is built of, and which options contradict each other. Its values:
+// encoder_decoder_in_double_test.cpp.
+#include "nn/models/encoder_decoder.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/nn/parameters.h"
+#include "tests/tensor/errors.h"
+
+namespace rondo {
+namespace {
+
+/// The InputError of changed default options.
+std::string refusal(const std::function<void(EncoderDecoderOptions&)>& change) {
+  EncoderDecoderOptions options;
+  change(options);
+  try {
+    check_options(options);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(EncoderDecoderOptions, ThatContradictEachOtherAreRefused) {
+  EXPECT_EQ(refusal([](EncoderDecoderOptions&) {}), "");
+  EXPECT_EQ(
+      refusal([](EncoderDecoderOptions& it) { it.hidden = 7; }),
+      "model.hidden = 7: a bidirectional encoder has half of it in each direction; give an even number");
+  EXPECT_EQ(refusal([](EncoderDecoderOptions& it) { it.hidden = 7, it.bidirectional = false; }), "");
+  EXPECT_EQ(refusal([](EncoderDecoderOptions& it) {
+              it.attention = SourceAttention::none;
+              it.input_feeding = true;
+            }),
+            "model.input_feeding feeds back what attention has read: set model.attention, or leave it out");
+  for (const TiedTables tied : {TiedTables::output, TiedTables::all}) {
+    EXPECT_EQ(refusal([&](EncoderDecoderOptions& it) { it.tied = tied; }),
+              "model.tied needs a readout as wide as the embedding: set model.readout = 256, or model.tied = "
+              "\"none\"");
+    EXPECT_EQ(refusal([&](EncoderDecoderOptions& it) { it.tied = tied, it.readout = it.embedding; }), "");
+  }
+}
+
+TEST(EncoderDecoderOptions, OutOfRangeOrUnknownAreRefused) {
+  const std::vector<std::pair<std::string, std::function<void(EncoderDecoderOptions&)>>> wrong = {
+      {"cell", [](auto& it) { it.cell = "lstn"; }},
+      {"embedding", [](auto& it) { it.embedding = 0; }},
+      {"hidden", [](auto& it) { it.hidden = 0; }},
+      {"encoder_layers", [](auto& it) { it.encoder_layers = 0; }},
+      {"decoder_layers", [](auto& it) { it.decoder_layers = 0; }},
+      {"readout", [](auto& it) { it.readout = -1; }},
+      {"dropout", [](auto& it) { it.dropout = 1; }},
+      {"init_all", [](auto& it) { it.init_all = -0.1; }},
+  };
+  for (const auto& [key, change] : wrong)
+    EXPECT_NE(refusal(change).find(key), std::string::npos) << key << ": " << refusal(change);
+  EXPECT_NE(refusal([](auto& it) { it.cell = "gru", it.regularization.zoneout_memory = 0.1; }), "")
+      << "a GRU has no cell state";
+}
+
+TEST(EncoderDecoder, RefusesOneTableForTwoVocabulariesOfDifferentSizes) {
+  EncoderDecoderOptions options;
+  options.embedding = options.readout = options.hidden = 4;
+  options.tied = TiedTables::all;
+  EXPECT_EQ(error_of([&] { EncoderDecoder(options, 7, 9); }),
+            "model.tied = \"all\" needs one vocabulary for both sides, and these have 7 and 9 symbols: set "
+            "data.shared_vocabulary = true");
+  EXPECT_NO_THROW(EncoderDecoder(options, 9, 9));
+}
+
+TEST(EncoderDecoder, HasTheTablesThatItsOptionsName) {
+  EncoderDecoderOptions options;
+  options.embedding = options.readout = 4;
+  options.hidden = 6;
+  for (const auto& [tied, source, output] : {std::tuple(TiedTables::none, true, true),
+                                             {TiedTables::output, true, false},
+                                             {TiedTables::all, false, false}}) {
+    options.tied = tied;
+    const EncoderDecoder model(options, 9, 9);
+    EXPECT_EQ(has_parameter(model, "source_embedding.weight"), source);
+    EXPECT_EQ(has_parameter(model, "output.weight"), output);
+    EXPECT_TRUE(has_parameter(model, "target_embedding.weight"));
+    EXPECT_EQ(model.source_vocabulary(), 9);
+    EXPECT_EQ(model.target_vocabulary(), 9);
+  }
+}
+
+TEST(EncoderDecoder, HasABridgeForEachPartOfEachState) {
+  EncoderDecoderOptions options;
+  options.embedding = options.hidden = 4;
+  options.decoder_layers = 2;
+  const EncoderDecoder lstm(options, 5, 7);
+  EXPECT_TRUE(has_parameter(lstm, "bridge.h_l1.weight") && has_parameter(lstm, "bridge.c_l1.weight"));
+  options.cell = "gru";
+  const EncoderDecoder gru(options, 5, 7);
+  EXPECT_TRUE(has_parameter(gru, "bridge.h_l1.weight") && !has_parameter(gru, "bridge.c_l1.weight"));
+  options.bridge = Bridge::copy;
+  EXPECT_FALSE(has_parameter(EncoderDecoder(options, 5, 7), "bridge.h_l0.weight"));
+}
+
+TEST(EncoderDecoder, WithoutASeedHasTheSameLayoutAndNoMemory) {
+  EncoderDecoderOptions options;
+  options.embedding = options.hidden = 4;
+  const EncoderDecoder model(options, 5, 7), layout(options, 5, 7, std::nullopt);
+  EXPECT_EQ(layout.parameter_count(), model.parameter_count());
+  ASSERT_EQ(layout.segments().size(), model.segments().size());
+  for (size_t i = 0; i < model.segments().size(); ++i) {
+    EXPECT_EQ(layout.segments()[i].name, model.segments()[i].name);
+    EXPECT_EQ(layout.segments()[i].shape, model.segments()[i].shape);
+  }
+  EXPECT_EQ(EncoderDecoder(options, 5, 7, 1).values().to_vector(), model.values().to_vector());
+  EXPECT_NE(EncoderDecoder(options, 5, 7, 2).values().to_vector(), model.values().to_vector());
+}
+
+}  // namespace
+}  // namespace rondo
