@@ -7,7 +7,7 @@
 namespace rondo {
 
 std::string figure_text(const Recipe& recipe, double nats) {
-  const bool of_words = recipe.kind == TaskKind::translation
+  const bool of_words = recipe.kind != TaskKind::language_modelling
                             ? recipe.translation.data.tokenization.unit == Unit::words
                             : recipe.data.tokenization.unit == Unit::words;
   return of_words ? fmt::format("perplexity {:.2f}", std::exp(nats))
