@@ -1,4 +1,5 @@
-// Translating with an encoder-decoder: beam search over batches of sentences. Next: lm/decoding/beam_search.h.
+// Translating with an encoder-decoder: beam search over batches of sentences. Next:
+// lm/decoding/beam_search.h.
 #pragma once
 
 #include <cstdint>

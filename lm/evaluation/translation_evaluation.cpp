@@ -10,7 +10,8 @@ namespace rondo {
 
 Lengths decoder_lengths(const EncoderDecoder& model, const PairBatch& batch) {
   const std::vector<Cell*> cells = model.cells();
-  const bool across = std::any_of(cells.begin(), cells.end(), [](const Cell* it) { return it->looks_across_rows(); });
+  const bool across =
+      std::any_of(cells.begin(), cells.end(), [](const Cell* it) { return it->looks_across_rows(); });
   return across ? batch.target_lengths : Lengths();
 }
 

@@ -163,7 +163,7 @@ void say_notes(const Text& text, const Encoded& ids, const OpenRun& run) {
 }  // namespace
 
 int evaluate(const EvaluateOptions& options) {
-  if (read_config(open_run_folder(options.run)).recipe.kind == TaskKind::translation)
+  if (read_config(open_run_folder(options.run)).recipe.kind != TaskKind::language_modelling)
     return evaluate_translator(options);
   check_options(options);
   const Compute compute = choose_device(options.device, options.precision, options.threads);

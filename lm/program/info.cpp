@@ -17,6 +17,7 @@
 #include "lm/program/verify.h"
 #include "nn/cells/catalogue.h"
 #include "nn/models/language_model.h"
+#include "nn/models/shared_encoder_decoders.h"
 #include "tensor/available_memory.h"
 #include "tensor/gemm.h"
 #include "tensor/threads.h"
@@ -53,7 +54,7 @@ Subject subject_of(const InfoOptions& options) {
               "Penn Treebank, "
               "33278 of WikiText-2, 256 for bytes",
               options.recipe);
-  const std::vector<std::int64_t> sizes(recipe.kind == TaskKind::translation ? 2 : 1, size);
+  const std::vector<std::int64_t> sizes(vocabulary_paths(RunFolder(), recipe).size(), size);
   return {recipe, sizes, make_layout(recipe, sizes), "", {}};
 }
 
@@ -84,10 +85,14 @@ struct Memory {
 };
 Memory memory_of(const Subject& subject) {
   const Recipe& recipe = subject.recipe;
-  if (const auto* model = dynamic_cast<const EncoderDecoder*>(subject.model.get())) {
+  const auto* translator = dynamic_cast<const EncoderDecoder*>(subject.model.get());
+  if (const auto* shared = dynamic_cast<const SharedEncoderDecoders*>(subject.model.get()))
+    translator = &shared->at(0);
+  if (translator) {
     const PairSize size = assumed_size(recipe.translation);
-    return {translation_training_bytes(recipe, *model, size),
-            translation_evaluation_bytes(recipe, *model, size)};
+    const std::int64_t P = subject.model->parameter_count();
+    return {translation_training_bytes(recipe, *translator, size, P),
+            translation_evaluation_bytes(*translator, size, P)};
   }
   const auto& model = dynamic_cast<const LanguageModel&>(*subject.model);
   return {training_bytes(recipe, model), evaluation_bytes(recipe, model)};
@@ -122,10 +127,13 @@ void print_model(const Subject& subject) {
                name_of(subject.made_by.precision), subject.made_by.threads);
   fmt::print("recipe      {}: {}\n", recipe.name, printable(recipe.description));
   if (!recipe.paper.empty()) fmt::print("paper       {}\n", printable(recipe.paper));
-  if (recipe.kind == TaskKind::translation)
-    print_shape(recipe.translation.model);
-  else
+  if (recipe.kind == TaskKind::language_modelling)
     print_shape(recipe.model);
+  else
+    print_shape(recipe.translation.model);
+  for (const MixedTaskOptions& it : recipe.tasks)
+    fmt::print("task        {}: {} to {}, ratio {}\n", it.name, it.source.empty() ? "nothing" : it.source,
+               it.target, it.ratio);
   fmt::print("symbols     {} {}\n\n", fmt::join(subject.vocabulary_sizes, " and "),
              name_of(tokenization_of(recipe).unit));
   for (const auto& [module, count] : counts_by_module(model)) {

@@ -23,7 +23,8 @@ struct Watch {
   const StopSignals& signals;
   Observers observers{{&terminal, &log}};
 
-  /// A function that shows the progress of `what`, which has `items` items, and throws Stopped after a signal.
+  /// A function that shows the progress of `what`, which has `items` items, and throws Stopped after a
+  /// signal.
   std::function<void(int64_t)> progress_of(const std::string& what, int64_t items);
 };
 
@@ -65,6 +66,12 @@ class Job {
 /// train on, or if a resumed or finetuned run had other data.
 std::unique_ptr<Job> make_language_modelling_job(const TrainOptions& options, Setup& setup);
 std::unique_ptr<Job> make_translation_job(const TrainOptions& options, Setup& setup);
+std::unique_ptr<Job> make_multi_task_job(const TrainOptions& options, Setup& setup);
+/// Measures, shows and records the figures of a translator on its validation and test text.
+void measure_translator(EncoderDecoder& model, const TranslationRecipe& recipe, const TranslationText& valid,
+                        const std::optional<TranslationText>& test, Watch& watch, const Setup& setup,
+                        const Compute& compute);
+
 /// By the recipe's task.
 std::unique_ptr<Job> make_job(const TrainOptions& options, Setup& setup);
 

@@ -87,7 +87,7 @@ MeasuredRun measured_run(const std::string& path) {
   row.run = path;
   row.config = read_config(folder);
   const std::vector<KeptMeasurement> kept = kept_measurements(folder);
-  if (file_is_there(vocabulary_paths(folder, row.recipe().kind).back()) || kept.empty()) {
+  if (file_is_there(vocabulary_paths(folder, row.recipe()).back()) || kept.empty()) {
     const std::vector<Vocabulary> vocabularies = read_vocabularies(folder, row.config);
     row.vocabulary_size = vocabularies.back().size();
     row.types = vocabularies.back().types();

@@ -1,6 +1,9 @@
 // From a recipe to the objects that it describes.
 #include "lm/program/model.h"
 
+#include "lm/program/multi_task_text.h"
+#include "nn/models/shared_encoder_decoders.h"
+
 namespace rondo {
 namespace {
 
@@ -15,10 +18,21 @@ LanguageModelOptions model_options(const Recipe& recipe) {
 }
 
 std::unique_ptr<Module> make_layout(const Recipe& recipe, const std::vector<int64_t>& vocabulary_sizes) {
-  if (recipe.kind == TaskKind::translation)
-    return std::make_unique<EncoderDecoder>(recipe.translation.model, vocabulary_sizes.at(0),
-                                            vocabulary_sizes.at(1), std::nullopt);
-  return std::make_unique<LanguageModel>(model_options(recipe), vocabulary_sizes.at(0), std::nullopt);
+  const auto size = [&](std::size_t i) { return vocabulary_sizes.at(i); };
+  const EncoderDecoderOptions& translator = recipe.translation.model;
+  switch (recipe.kind) {
+    case TaskKind::translation:
+      return std::make_unique<EncoderDecoder>(translator, size(0), size(1), std::nullopt);
+    case TaskKind::multi_task: {
+      std::map<std::string, std::int64_t> sizes;
+      for (const std::string& language : languages_of(recipe.tasks))
+        sizes.emplace(language, size(sizes.size()));
+      return std::make_unique<SharedEncoderDecoders>(translator, sizes, routes_of(recipe.tasks),
+                                                     std::nullopt);
+    }
+    default:
+      return std::make_unique<LanguageModel>(model_options(recipe), size(0), std::nullopt);
+  }
 }
 
 Training::Training(const Recipe& recipe, int64_t vocabulary_size, std::span<const int32_t> train_ids,

@@ -244,6 +244,8 @@ Options::Options() {
       "these.\n" +
       translate_command.get_footer());
   translate_command.add_option("run", translate.run, "the run folder")->type_name("RUN");
+  translate_command.add_option("--task", translate.task, "a task of a multi-task run (default: its first)")
+      ->type_name("NAME");
   translate_command
       .add_option("--beam", translate.beam, "hypotheses at a time; 1: greedy (default: the run's)")
       ->check(integer(1, 1000))

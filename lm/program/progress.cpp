@@ -94,7 +94,8 @@ std::string short_number(double value) {
   return fmt::format("{:.{}f}{}", value, digits, suffixes[thousands]);
 }
 
-std::function<void(std::int64_t)> progress_of(Progress& progress, const std::string& what, std::int64_t items) {
+std::function<void(std::int64_t)> progress_of(Progress& progress, const std::string& what,
+                                              std::int64_t items) {
   return [&progress, what, items](std::int64_t done) {
     if (done < items)
       progress.status(

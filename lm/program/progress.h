@@ -50,6 +50,7 @@ std::string duration_text(double seconds);
 std::string short_number(double value);
 
 /// A function that shows "WHAT 12%" of so many items. Nothing if there was only one part.
-std::function<void(std::int64_t)> progress_of(Progress& progress, const std::string& what, std::int64_t items);
+std::function<void(std::int64_t)> progress_of(Progress& progress, const std::string& what,
+                                              std::int64_t items);
 
 }  // namespace rondo

@@ -22,8 +22,8 @@ struct Provenance {
 };
 Keys keys_of(Provenance& made_by);
 
-/// Whether files have the recorded digests, in their order, at any path; both "HEX  FILE". Further files do not
-/// matter.
+/// Whether files have the recorded digests, in their order, at any path; both "HEX  FILE". Further files do
+/// not matter.
 bool is_same_data(const std::vector<std::string>& recorded, const std::vector<std::string>& present);
 
 }  // namespace rondo

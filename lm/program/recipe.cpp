@@ -39,24 +39,48 @@ Keys translation_keys(Recipe& recipe) {
   });
 }
 
-}  // namespace
-
-Keys keys_of(Recipe& recipe) {
-  return joined({title_keys(recipe), recipe.kind == TaskKind::translation ? translation_keys(recipe)
-                                                                          : language_modelling_keys(recipe)});
+/// Those of translation, but the languages are those of the tasks.
+Keys multi_task_keys(Recipe& recipe) {
+  Keys keys = translation_keys(recipe);
+  std::erase_if(keys, [](const Key& key) {
+    return key.name == "data.source_language" || key.name == "data.target_language";
+  });
+  for (MixedTaskOptions& it : recipe.tasks)
+    keys = joined({std::move(keys), section(section_of_task(it.name), keys_of(it))});
+  return keys;
 }
 
+Keys keys_of_kind(Recipe& recipe) {
+  switch (recipe.kind) {
+    case TaskKind::translation:
+      return translation_keys(recipe);
+    case TaskKind::multi_task:
+      return multi_task_keys(recipe);
+    default:
+      return language_modelling_keys(recipe);
+  }
+}
+
+}  // namespace
+
+Keys keys_of(Recipe& recipe) { return joined({title_keys(recipe), keys_of_kind(recipe)}); }
+
 const Tokenization& tokenization_of(const Recipe& recipe) {
-  return recipe.kind == TaskKind::translation ? recipe.translation.data.tokenization
-                                              : recipe.data.tokenization;
+  return recipe.kind == TaskKind::language_modelling ? recipe.data.tokenization
+                                                     : recipe.translation.data.tokenization;
 }
 
 const VocabularyLimits& limits_of(const Recipe& recipe) {
-  return recipe.kind == TaskKind::translation ? recipe.translation.data.limits : recipe.data.limits;
+  return recipe.kind == TaskKind::language_modelling ? recipe.data.limits : recipe.translation.data.limits;
 }
 
 void read_recipe(Recipe& recipe, const std::string& text, const std::string& where, const Keys& others) {
   read_toml(text, where, title_keys(recipe), OtherKeys::ignored);
+  recipe.tasks.clear();
+  if (recipe.kind == TaskKind::multi_task)
+    for (const TomlSection& it : parse_toml(text, where))
+      if (it.name.starts_with(section_of_task("")))
+        recipe.tasks.push_back({.name = it.name.substr(section_of_task("").size())});
   read_toml(text, where, joined({keys_of(recipe), others}));
 }
 

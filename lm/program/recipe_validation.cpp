@@ -86,6 +86,8 @@ void validate(const Recipe& recipe, const std::string& where) {
   check_section(where, "train", recipe.trainer);
   if (recipe.kind == TaskKind::translation)
     validate(recipe.translation, where);
+  else if (recipe.kind == TaskKind::multi_task)
+    validate(recipe.tasks, recipe.translation, where);
   else
     validate_language_model(recipe, where);
 }

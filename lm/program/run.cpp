@@ -6,6 +6,7 @@
 #include "data/input_file.h"
 #include "data/text.h"
 #include "lm/program/model.h"
+#include "lm/program/multi_task_text.h"
 #include "lm/training/checkpoint.h"
 
 namespace rondo {
@@ -26,15 +27,23 @@ std::string read_vocabulary_file(const std::filesystem::path& file) {
   return read_regular_file(file, largest);
 }
 
-std::vector<std::filesystem::path> vocabulary_paths(const RunFolder& folder, TaskKind kind) {
-  if (kind == TaskKind::translation) return {folder.source_vocabulary(), folder.target_vocabulary()};
-  return {folder.vocabulary()};
+std::vector<std::filesystem::path> vocabulary_paths(const RunFolder& folder, const Recipe& recipe) {
+  std::vector<std::filesystem::path> paths;
+  switch (recipe.kind) {
+    case TaskKind::translation:
+      return {folder.source_vocabulary(), folder.target_vocabulary()};
+    case TaskKind::multi_task:
+      for (const auto& [language, path] : vocabulary_paths(folder, recipe.tasks)) paths.push_back(path);
+      return paths;
+    default:
+      return {folder.vocabulary()};
+  }
 }
 
 std::vector<Vocabulary> read_vocabularies(const RunFolder& folder, const RunConfig& config) {
   VocabularyFiles files;
   std::vector<Vocabulary> vocabularies;
-  for (const std::filesystem::path& path : vocabulary_paths(folder, config.recipe.kind)) {
+  for (const std::filesystem::path& path : vocabulary_paths(folder, config.recipe)) {
     const auto& [name, content] = files.emplace_back(path.filename(), read_vocabulary_file(path));
     vocabularies.push_back(Vocabulary::from_text(content, path.string(), tokenization_of(config.recipe)));
   }

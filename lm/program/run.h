@@ -22,8 +22,9 @@ void check_vocabularies(const RunFolder& folder, const Provenance& made_by,
 /// The content of a vocabulary's file. InputError if it is missing or too large.
 std::string read_vocabulary_file(const std::filesystem::path& file);
 
-/// The files of a run's vocabularies: of a translator the source's, then the target's.
-std::vector<std::filesystem::path> vocabulary_paths(const RunFolder& folder, TaskKind kind);
+/// The files of a run's vocabularies: of a translator the source's, then the target's; of
+/// multi-task learning those of its languages.
+std::vector<std::filesystem::path> vocabulary_paths(const RunFolder& folder, const Recipe& recipe);
 
 /// Reads a run's vocabularies. InputError, naming the file, if one is missing or broken, or if they are not
 /// those that the run was made with.

@@ -29,8 +29,8 @@ std::vector<std::string> names_of(const std::vector<Key>& keys) {
   return names;
 }
 
-std::string section_of(const Key& key) { return key.name.substr(0, key.name.find('.')); }
-std::string short_name(const Key& key) { return key.name.substr(key.name.find('.') + 1); }
+std::string section_of(const Key& key) { return key.name.substr(0, key.name.rfind('.')); }
+std::string short_name(const Key& key) { return key.name.substr(key.name.rfind('.') + 1); }
 
 const Key& find_key(const std::string& name, const std::string& where, const std::vector<Key>& keys) {
   const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& key) { return key.name == name; });

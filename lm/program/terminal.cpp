@@ -7,11 +7,11 @@
 namespace rondo {
 
 std::string figure_text(const Recipe& recipe, double nats) {
-  const bool of_words = recipe.kind == TaskKind::translation
+  const bool of_words = recipe.kind != TaskKind::language_modelling
                             ? recipe.translation.data.tokenization.unit == Unit::words
                             : recipe.data.tokenization.unit == Unit::words;
   return of_words ? fmt::format("perplexity {:.2f}", std::exp(nats))
-                                                      : fmt::format("{:.4f} bits", nats / std::numbers::ln2);
+                  : fmt::format("{:.4f} bits", nats / std::numbers::ln2);
 }
 
 std::string values_text(const Figure& figure) {

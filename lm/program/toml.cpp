@@ -173,12 +173,17 @@ class Reader {
 
   // ---- Sections and keys.
 
-  /// `[name]`. Returns its place in sections_.
+  /// `[name]` or `[table.name]`. Returns its place in sections_.
   std::size_t header() {
     const std::size_t begin = at_++;
     if (next() == '[') refuse(begin, "arrays of tables, as in [[name]], are not supported");
-    const std::string name = bare_name();
-    if (next() == '.') refuse(begin, "tables in tables, as in [name.name], are not supported");
+    std::string name = bare_name();
+    if (skip_dot()) {
+      if (const auto outer = names_.find(name); outer != names_.end() && outer->second == 0)
+        fail(begin, "'{}' is a value already", excerpt(name));
+      name += '.' + bare_name();
+    }
+    if (next() == '.') refuse(begin, "tables in tables in tables, as in [name.name.name], are not supported");
     if (next() != ']') fail(at_, "expected ']', not {}", found());
     ++at_;
     if (!names_.emplace(name, sections_.size()).second) fail(begin, "[{}] appears twice", excerpt(name));

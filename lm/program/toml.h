@@ -1,6 +1,6 @@
-// TOML 1.0 (toml.io), the part that recipes and config.toml need: sections of keys, whose values are
-// booleans, integers, floats, strings, and lists of these. Other parts of TOML are refused by name. Settings:
-// settings.h.
+// TOML 1.0 (toml.io), the part that recipes and config.toml need: sections of keys, [name] or [table.name],
+// whose values are booleans, integers, floats, strings, and lists of these. Other parts of TOML are refused
+// by name. Settings: settings.h.
 #pragma once
 
 #include <cstddef>

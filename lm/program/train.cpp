@@ -10,9 +10,7 @@
 namespace rondo {
 namespace {
 
-void tell_metrics(Job& job, Watch& watch) {
-  watch.observers.updated(job.trainer(), job.trainer().metrics());
-}
+void tell_metrics(Job& job, Watch& watch) { watch.observers.updated(job.trainer(), job.trainer().metrics()); }
 
 Figure evaluate_valid(Job& job, Watch& watch) {
   return job.task().evaluate(watch.progress_of("evaluating valid", job.validation_size()));
@@ -133,8 +131,8 @@ int train(const TrainOptions& options) {
       job->measure_best(watch, setup, compute);
       signals.throw_if_received();
     } catch (const Stopped& stopped) {
-      const std::string where = trainer.done() ? "before all was evaluated"
-                                               : fmt::format("at step {}", trainer.step_count());
+      const std::string where =
+          trainer.done() ? "before all was evaluated" : fmt::format("at step {}", trainer.step_count());
       terminal.line(fmt::format("stopped {}; to resume: {}", where, resume_command(run)));
       return stopped.exit_status;
     }

@@ -104,13 +104,13 @@ int64_t load_begin(Job& job, const Setup& setup) {
     // finetuned run has its base's.
     std::error_code ignored;
     const auto logged = std::filesystem::file_size(run.log(), ignored);
-    const bool has_begun = (left(run.log()) && !ignored && logged > 0) || (left(run.model()) && !setup.finetunes());
+    const bool has_begun =
+        (left(run.log()) && !ignored && logged > 0) || (left(run.model()) && !setup.finetunes());
     check_input(!has_begun,
                 "{}: missing, so this run cannot be resumed: restore it, or start a new run with another "
                 "--out",
                 run.state().string());
-    if (setup.finetunes())
-      load_model(left(run.model()) ? run.model() : setup.base().model(), job.model());
+    if (setup.finetunes()) load_model(left(run.model()) ? run.model() : setup.base().model(), job.model());
   }
   if (trainer.step_count() == 0) job.test_model();
   return log_position;
@@ -134,16 +134,15 @@ void write_setup(const TrainOptions& options, Setup& setup, const Compute& compu
   for (const auto& [name, content] : vocabularies) write_atomically(setup.run.path / name, content);
 }
 
-void say_beginning(const Setup& setup, const Provenance& before, const Compute& compute,
-                   Job& job, Terminal& terminal) {
+void say_beginning(const Setup& setup, const Provenance& before, const Compute& compute, Job& job,
+                   Terminal& terminal) {
   const auto& [recipe, made_by] = setup.config;
   for (const std::string& note : job.notes()) terminal.line(note);
-  terminal.line(fmt::format("{}: {} parameters, {}, {}; the run is {}", recipe.name,
-                            job.model().parameter_count(), job.size_text(),
-                            compute.device == Device::cuda
-                                ? fmt::format("{}, {}", cuda::description(), name_of(compute.precision))
-                                : fmt::format("{} threads, {} kernels", compute.threads, blas_kernel()),
-                            setup.run.path.string()));
+  terminal.line(fmt::format(
+      "{}: {} parameters, {}, {}; the run is {}", recipe.name, job.model().parameter_count(), job.size_text(),
+      compute.device == Device::cuda ? fmt::format("{}, {}", cuda::description(), name_of(compute.precision))
+                                     : fmt::format("{} threads, {} kernels", compute.threads, blas_kernel()),
+      setup.run.path.string()));
   const std::string then = computed_with(before.device, before.precision, before.threads),
                     now = computed_with(made_by.device, made_by.precision, made_by.threads);
   if (setup.resumes && then != now)

@@ -27,8 +27,8 @@ struct Setup {
   RunFolder known_run() const { return resumes ? run : base(); }
   RunFolder base() const { return {config.made_by.finetuned_from}; }
 
-  /// Records where the data is: at `given`, else where the resumed or finetuned run has recorded it, or in the
-  /// current folder if `here_by_default`. Returns whether the user has named it for this training.
+  /// Records where the data is: at `given`, else where the resumed or finetuned run has recorded it, or in
+  /// the current folder if `here_by_default`. Returns whether the user has named it for this training.
   bool place_data(const std::string& given, bool here_by_default);
   /// InputError unless the data has the SHA-256 digests of the resumed or finetuned run.
   void check_same_data(const std::vector<std::string>& sha256_lines) const;
@@ -53,7 +53,7 @@ int64_t load_begin(Job& job, const Setup& setup);
 void write_setup(const TrainOptions& options, Setup& setup, const Compute& compute, const Job& job);
 
 /// Prints what a user should know before the first step; `before` is how a resumed run was computed so far.
-void say_beginning(const Setup& setup, const Provenance& before, const Compute& compute,
-                   Job& job, Terminal& terminal);
+void say_beginning(const Setup& setup, const Provenance& before, const Compute& compute, Job& job,
+                   Terminal& terminal);
 
 }  // namespace rondo

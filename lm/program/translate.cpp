@@ -187,7 +187,7 @@ class Translator {
 
 int translate(const TranslateOptions& options) {
   const Device device = choose_device(options.device, options.precision, options.threads).device;
-  OpenTranslator run = open_translator(options.run, device);
+  OpenTranslator run = open_translator(options.run, device, options.task);
   Translator translator(options, run);
   constexpr std::size_t at_once = 1024;
   std::vector<Sentence> sentences;

@@ -11,6 +11,7 @@ namespace rondo {
 
 struct TranslateOptions {
   std::string run;
+  std::string task;                                      // of a multi-task run; empty: its first one
   std::optional<std::int64_t> beam, n_best, max_length;  // none: the run's
   std::optional<double> length_penalty, coverage_penalty;
   bool allow_unknown = false;

@@ -19,7 +19,9 @@ ParallelText text_of(const TrainOptions& options, Setup& setup) {
   const std::string& folder = setup.config.made_by.data;
   check_input(!folder.empty(), "which text? give --data a folder with {0}.{1} and {0}.{2}", data.files.train,
               data.files.source_language, data.files.target_language);
-  return open_parallel_text(folder, data.files, data.tokenization.unit);
+  ParallelText text = open_parallel_text(folder, data.files, data.tokenization.unit);
+  if (data.pairs_share < 1) text.train = first_lines(text.train, data.pairs_share);
+  return text;
 }
 
 class TranslationJob : public Job {
@@ -60,7 +62,8 @@ class TranslationJob : public Job {
   void check_memory(Device device) const override {
     const PairBatchOptions& batches = of_task().task.batches;
     if (const auto available = available_memory(device))
-      check_translation_fits(recipe_, *layout_, largest_batch(batches, train_, seed()), *available);
+      check_translation_fits(recipe_, *layout_, largest_batch(batches, train_, seed()),
+                             layout_->parameter_count(), *available);
   }
 
   void begin(Device device) override {
@@ -95,16 +98,7 @@ class TranslationJob : public Job {
 
 void TranslationJob::measure_best(Watch& watch, const Setup& setup, const Compute& compute) {
   load_model(setup.run.model(), *model_);
-  const auto measure_on = [&](const std::string& split, const TranslationText& text) {
-    TranslationMeasurement it = measure(*model_, text, of_task().decoding, of_task().task.bleu_tokenization,
-                                        watch.progress_of("translating " + split, text.pairs.size()));
-    it.split = split;
-    watch.observers.measured(split, figure_of(of_task().task.decides, it.nats, it.scores, it.sentences,
-                                              it.search.beam, it.seconds));
-    keep(setup.run, it, *model_, compute, setup.config.made_by.sha256);
-  };
-  measure_on("valid", valid_);
-  if (test_) measure_on("test", *test_);
+  measure_translator(*model_, of_task(), valid_, test_, watch, setup, compute);
 }
 
 void TranslationJob::conclude(Terminal& terminal, const RunFolder& run) {
@@ -113,6 +107,21 @@ void TranslationJob::conclude(Terminal& terminal, const RunFolder& run) {
 }
 
 }  // namespace
+
+void measure_translator(EncoderDecoder& model, const TranslationRecipe& recipe, const TranslationText& valid,
+                        const std::optional<TranslationText>& test, Watch& watch, const Setup& setup,
+                        const Compute& compute) {
+  const auto measure_on = [&](const std::string& split, const TranslationText& text) {
+    TranslationMeasurement it = measure(model, text, recipe.decoding, recipe.task.bleu_tokenization,
+                                        watch.progress_of("translating " + split, text.pairs.size()));
+    it.split = split;
+    watch.observers.measured(
+        split, figure_of(recipe.task.decides, it.nats, it.scores, it.sentences, it.search.beam, it.seconds));
+    keep(setup.run, it, model, compute, setup.config.made_by.sha256);
+  };
+  measure_on("valid", valid);
+  if (test) measure_on("test", *test);
+}
 
 std::unique_ptr<Job> make_translation_job(const TrainOptions& options, Setup& setup) {
   return std::make_unique<TranslationJob>(options, setup);

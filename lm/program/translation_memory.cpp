@@ -13,13 +13,12 @@ namespace {
 
 /// Numbers, not bytes: see memory_estimate.cpp.
 struct Sizes {
-  double P, R = 0, dropped = 0;         // parameters; of them, read by each step; of these, under weight drop
+  double R = 0, dropped = 0;            // weights that each step reads; of these, under weight drop
   double G_encoder = 0, G_decoder = 0;  // of a row: what the steps of all cells keep for the backward pass
   double E, H, W, V;                    // embedding, units, readout, target symbols
 
   explicit Sizes(const EncoderDecoder& model)
-      : P(static_cast<double>(model.parameter_count())),
-        E(static_cast<double>(model.options().embedding)),
+      : E(static_cast<double>(model.options().embedding)),
         H(static_cast<double>(model.options().hidden)),
         W(static_cast<double>(model.options().readout_width())),
         V(static_cast<double>(model.target_vocabulary())) {
@@ -66,8 +65,9 @@ PairSize assumed_size(const TranslationRecipe& recipe) {
 ///                                                   additive scores T S B H: tanh at all pairs of positions;
 ///   the loss: a block of logits, and gradients of its input and of its weight.
 std::int64_t translation_training_bytes(const Recipe& recipe, const EncoderDecoder& model,
-                                        const PairSize& size) {
+                                        const PairSize& size, std::int64_t parameters) {
   const Sizes it(model);
+  const auto P = static_cast<double>(parameters);
   const EncoderDecoderOptions& options = model.options();
   const RecurrentRegularization& regularization = options.regularization;
   const auto B = static_cast<double>(size.sentences), S = static_cast<double>(size.source_steps),
@@ -86,24 +86,26 @@ std::int64_t translation_training_bytes(const Recipe& recipe, const EncoderDecod
   if (options.input_feeding || !attends) rows += T * B * it.H;  // the decoder's input, joined
   const double loss =
       block_of(size.target_steps * size.sentences, model.target_vocabulary()) + T * B * it.W + it.V * it.W;
-  const double weights = it.P * numbers_per_parameter(recipe.trainer) + 2 * (it.R + it.V * it.W) +
+  const double weights = P * numbers_per_parameter(recipe.trainer) + 2 * (it.R + it.V * it.W) +
                          (regularization.weight_drop > 0 ? 5 * it.dropped : 0);
   return bytes_of(weights + rows + loss);
 }
 
 /// 2 P + R + V W numbers of weights, and of rows_at_once target rows with their sources, or of a beam of all
 /// sentences that are translated at once, states, gates and logits.
-std::int64_t translation_evaluation_bytes(const Recipe&, const EncoderDecoder& model, const PairSize& size) {
+std::int64_t translation_evaluation_bytes(const EncoderDecoder& model, const PairSize& size,
+                                          std::int64_t parameters) {
   const Sizes it(model);
+  const auto P = static_cast<double>(parameters);
   const auto N = static_cast<double>(rows_at_once) *
                  (1 + static_cast<double>(size.source_steps) / static_cast<double>(size.target_steps));
-  return bytes_of(2 * it.P + it.R + it.V * it.W + N * (it.E + 6 * it.H + it.W) +
+  return bytes_of(2 * P + it.R + it.V * it.W + N * (it.E + 6 * it.H + it.W) +
                   block_of(rows_at_once, model.target_vocabulary()));
 }
 
 void check_translation_fits(const Recipe& recipe, const EncoderDecoder& model, const PairSize& size,
-                            std::int64_t available) {
-  const std::int64_t wanted = translation_training_bytes(recipe, model, size);
+                            std::int64_t parameters, std::int64_t available) {
+  const std::int64_t wanted = translation_training_bytes(recipe, model, size, parameters);
   check_input(wanted <= available,
               "{}: training would take about {}, and {} are available: make train.batch, model.hidden or "
               "data.max_length smaller; the largest batch has {} sentences of {} and {} symbols",

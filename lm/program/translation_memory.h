@@ -17,15 +17,16 @@ PairSize largest_batch(const PairBatchOptions& options, const Pairs& pairs, std:
 /// Where there is no text: sentences of data.max_length symbols or, where that is 0, of 40.
 PairSize assumed_size(const TranslationRecipe& recipe);
 
-/// Bytes of tensors at the peak of a training without its evaluations, and of a translation by beam search.
-/// `model` is the recipe's, and needs no memory.
+/// Bytes of tensors at the peak of a training without its evaluations, and of evaluations. `model` is the
+/// recipe's, and needs no memory; `parameters` is the number of what is trained, with other models that share
+/// parts of it.
 std::int64_t translation_training_bytes(const Recipe& recipe, const EncoderDecoder& model,
-                                        const PairSize& size);
-std::int64_t translation_evaluation_bytes(const Recipe& recipe, const EncoderDecoder& model,
-                                          const PairSize& size);
+                                        const PairSize& size, std::int64_t parameters);
+std::int64_t translation_evaluation_bytes(const EncoderDecoder& model, const PairSize& size,
+                                          std::int64_t parameters);
 
 /// InputError if a training would take more memory than `available` bytes, naming the settings to reduce.
 void check_translation_fits(const Recipe& recipe, const EncoderDecoder& model, const PairSize& size,
-                            std::int64_t available);
+                            std::int64_t parameters, std::int64_t available);
 
 }  // namespace rondo

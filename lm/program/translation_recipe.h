@@ -1,4 +1,5 @@
-// The sections of a recipe whose task is translation. Next: lm/program/recipe.h, lm/program/translation_job.cpp.
+// The sections of a recipe whose task is translation. Next: lm/program/recipe.h,
+// lm/program/translation_job.cpp.
 #pragma once
 
 #include "data/pairs.h"
@@ -14,8 +15,12 @@ struct ParallelTextOptions {
   Tokenization tokenization{};
   VocabularyLimits limits{};
   PairOptions pairs{};
+  double pairs_share = 1;  // of the training pairs, from the beginning
 };
 Keys keys_of(ParallelTextOptions& options);
+
+/// A share of the lines of a training text, from its beginning; at least one.
+TextPair first_lines(const TextPair& text, double share);
 
 struct TranslationRecipe {
   ParallelTextOptions data;

@@ -1,8 +1,13 @@
 // A run whose task is translation.
 #include "lm/program/translator.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
 #include "data/input_file.h"
 #include "data/text.h"
+#include "lm/program/multi_task_text.h"
 #include "lm/program/run.h"
 #include "lm/training/checkpoint.h"
 
@@ -18,17 +23,59 @@ TranslationText translation_text(const TextPair& text, const PairVocabularies& v
   return result;
 }
 
-OpenTranslator open_translator(const std::string& path, Device device) {
+namespace {
+
+void allocate_and_load(const RunFolder& folder, Module& model, Device device) {
+  check_has_model(folder, model);
+  model.allocate(device);
+  load_model(folder.model(), model);
+}
+
+/// The index of a task of a multi-task run.
+size_t index_of_task(const RunConfig& config, const std::string& run, const std::string& name) {
+  const MixedTasks& tasks = config.recipe.tasks;
+  if (name.empty()) return 0;
+  std::vector<std::string> names;
+  for (const MixedTaskOptions& it : tasks) names.push_back(it.name);
+  const auto found = std::find(names.begin(), names.end(), name);
+  check_input(found != names.end(), "--task {}: the tasks of {} are {}", name, run, fmt::join(names, ", "));
+  const auto index = static_cast<size_t>(found - names.begin());
+  check_input(!tasks[index].source.empty(),
+              "--task {}: it is a language model, without a source to translate", name);
+  return index;
+}
+
+OpenTranslator open_multi_task(RunFolder folder, RunConfig config, Device device, const std::string& name) {
+  const MixedTasks& tasks = config.recipe.tasks;
+  const size_t index = index_of_task(config, folder.path.string(), name);
+  const std::vector<std::string> languages = languages_of(tasks);
+  const std::vector<Vocabulary> read = read_vocabularies(folder, config);
+  std::map<std::string, Vocabulary> vocabularies;
+  for (size_t i = 0; i < languages.size(); ++i) vocabularies.emplace(languages[i], read[i]);
+  const auto all = std::make_shared<SharedEncoderDecoders>(
+      config.recipe.translation.model, sizes_of(vocabularies), routes_of(tasks), std::nullopt);
+  allocate_and_load(folder, *all, device);
+  const auto& [source, target] = tasks[index].route();
+  config.recipe.translation = with_languages(config.recipe.translation, source, target);
+  PairVocabularies of_task{vocabularies.at(source), vocabularies.at(target)};
+  return {std::move(folder), std::move(config), std::move(of_task),
+          std::shared_ptr<EncoderDecoder>(all, &all->at(index))};
+}
+
+}  // namespace
+
+OpenTranslator open_translator(const std::string& path, Device device, const std::string& task) {
   RunFolder folder = open_run_folder(path);
   RunConfig config = read_config(folder);
+  if (config.recipe.kind == TaskKind::multi_task)
+    return open_multi_task(std::move(folder), std::move(config), device, task);
   check_kind(folder, config, TaskKind::translation);
+  check_input(task.empty(), "--task {}: {} has one task alone, translation", task, folder.path.string());
   std::vector<Vocabulary> read = read_vocabularies(folder, config);
   PairVocabularies vocabularies{std::move(read[0]), std::move(read[1])};
-  auto model = std::make_unique<EncoderDecoder>(config.recipe.translation.model, vocabularies.source.size(),
+  auto model = std::make_shared<EncoderDecoder>(config.recipe.translation.model, vocabularies.source.size(),
                                                 vocabularies.target.size(), std::nullopt);
-  check_has_model(folder, *model);
-  model->allocate(device);
-  load_model(folder.model(), *model);
+  allocate_and_load(folder, *model, device);
   return {std::move(folder), std::move(config), std::move(vocabularies), std::move(model)};
 }
 

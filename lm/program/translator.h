@@ -20,10 +20,12 @@ struct OpenTranslator {
   RunFolder folder;
   RunConfig config;
   PairVocabularies vocabularies;
-  std::unique_ptr<EncoderDecoder> model;  // with the best weights; dropout off
+  std::shared_ptr<EncoderDecoder> model;  // with the best weights; dropout off
 };
-/// InputError naming the file for anything missing, broken or contradicting the rest of the run, and for a
-/// run of another task.
-OpenTranslator open_translator(const std::string& path, Device device = Device::cpu);
+/// `task` is a name of a multi-task run's tasks; empty: the first one, which decided. Its languages are then
+/// those of the opened run. InputError naming the file for anything missing, broken or contradicting the rest
+/// of the run, and for a run or a task that does not translate.
+OpenTranslator open_translator(const std::string& path, Device device = Device::cpu,
+                               const std::string& task = "");
 
 }  // namespace rondo

@@ -13,6 +13,7 @@
 #include "lm/program/command_line.h"
 #include "lm/program/json_lines.h"
 #include "lm/program/model.h"
+#include "lm/program/multi_task_text.h"
 #include "lm/program/run.h"
 #include "lm/training/checkpoint.h"
 
@@ -111,8 +112,8 @@ Finding Verification::config() {
 }
 
 void Verification::vocabularies(const std::string& needed) {
-  const TaskKind kind = config_ ? config_->recipe.kind : TaskKind::language_modelling;
-  const std::vector<std::filesystem::path> paths = vocabulary_paths(run_, kind);
+  const std::vector<std::filesystem::path> paths =
+      vocabulary_paths(run_, config_ ? config_->recipe : Recipe());
   for (std::size_t i = 0; i < paths.size(); ++i)
     look(paths[i], needed, [&]() -> Finding {
       if (!config_) return {unverified, "", "config.toml says what its symbols are"};
@@ -160,10 +161,17 @@ Finding Verification::text() const {
   const Provenance& made_by = config_->made_by;
   const Recipe& recipe = config_->recipe;
   const ParallelTextOptions& pairs = recipe.translation.data;
-  const std::vector<FileDigest> files =
-      recipe.kind == TaskKind::translation
-          ? open_parallel_text(made_by.data, pairs.files, pairs.tokenization.unit).files
-          : open_text(recipe.data, made_by.data, Pipes::refused).files;
+  std::vector<FileDigest> files;
+  switch (recipe.kind) {
+    case TaskKind::translation:
+      files = open_parallel_text(made_by.data, pairs.files, pairs.tokenization.unit).files;
+      break;
+    case TaskKind::multi_task:
+      files = open_multi_task_text(made_by.data, recipe.tasks, recipe.translation).files;
+      break;
+    default:
+      files = open_text(recipe.data, made_by.data, Pipes::refused).files;
+  }
   check_input(is_same_data(made_by.sha256, sha256_lines(files)),
               "{}: the text has changed since this run was made", made_by.data);
   return {good, "", fmt::format("{} files of text", files.size())};

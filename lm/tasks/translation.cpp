@@ -63,6 +63,8 @@ double Translation::share_of_epoch() const {
 Figure Translation::evaluate(const std::function<void(int64_t)>& progress) {
   const auto begin = Clock::now();
   const Evaluation nats = evaluate_pairs(model_, valid_);
+  if (valid_.references.empty())
+    return {.value = nats.nats(), .count = nats.symbols, .read = "sentences", .seconds = nats.seconds};
   const BeamOptions options{.beam = options_.eval_beam};
   const TranslationScores scores = scores_of(translations(model_, valid_, options, progress),
                                              valid_.references, options_.bleu_tokenization);

@@ -40,8 +40,8 @@ class Translation : public Task {
   Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override;
   double share_of_epoch() const override;
   int64_t scored_per_epoch() const override { return batches_.scored(); }
-  /// The deciding figure on the validation text, the others beside it. `progress` gets the number of
-  /// sentences done.
+  /// The deciding figure on the validation text, the others beside it; if that has no references, the nats
+  /// alone. `progress` gets the number of sentences done.
   Figure evaluate(const std::function<void(int64_t)>& progress = {}) override;
   void save(StateWriter& to) const override { to.add("position", batches_.position()); }
   void load(const StateReader& from) override;

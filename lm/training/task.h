@@ -39,9 +39,9 @@ struct Figure {
   std::string name = "nats";  // per symbol, or "BLEU", "accuracy", ...
   double value = 0;
   bool higher_is_better = false;
-  int64_t count = 0;   // the number of scored items
+  int64_t count = 0;                // the number of scored items
   std::string counted = "symbols";  // what they are
-  std::string read{};  // how the data was read
+  std::string read{};               // how the data was read
   double seconds = 0;
   std::vector<std::pair<std::string, double>> beside{};  // further results of the same evaluation, by name
 

@@ -80,26 +80,29 @@ Score score_of(SourceAttention attention) {
 
 }  // namespace
 
-EncoderDecoder::EncoderDecoder(const EncoderDecoderOptions& options, int64_t source_vocabulary,
-                               int64_t target_vocabulary, std::optional<uint64_t> seed, Device device)
-    : options_(checked(options, source_vocabulary, target_vocabulary)),
-      source_embedding_(options.tied == TiedTables::all
-                            ? nullptr
-                            : std::make_unique<Embedding>(*this, "source_embedding", source_vocabulary,
-                                                          options.embedding, uniform_values(0.1))),
-      target_embedding_(*this, "target_embedding", target_vocabulary, options.embedding, uniform_values(0.1)),
-      source_dropout_(*this, "source_dropout", options.dropout, options.variational),
-      target_dropout_(*this, "target_dropout", options.dropout, options.variational),
-      encoder_(*this, "encoder", encoder_options(options)),
-      decoder_(*this, "decoder", decoder_options(options)),
-      W_c_(*this, "W_c", {options.readout_width(), 2 * options.hidden},
-           uniform_values(1 / std::sqrt(2 * options.hidden))),
-      readout_dropout_(*this, "readout_dropout", options.dropout, options.variational) {
+Encoder::Encoder(Module& parent, std::string name, const EncoderDecoderOptions& options, int64_t vocabulary,
+                 Embedding* table)
+    : Module(parent, std::move(name)),
+      own_embedding(table ? nullptr
+                          : std::make_unique<Embedding>(*this, "source_embedding", vocabulary,
+                                                        options.embedding, uniform_values(0.1))),
+      embedding(table ? *table : *own_embedding),
+      dropout(*this, "source_dropout", options.dropout, options.variational),
+      stack(*this, "encoder", encoder_options(options)) {}
+
+Decoder::Decoder(Module& parent, std::string name, const EncoderDecoderOptions& options, int64_t vocabulary)
+    : Module(parent, std::move(name)),
+      embedding(*this, "target_embedding", vocabulary, options.embedding, uniform_values(0.1)),
+      dropout(*this, "target_dropout", options.dropout, options.variational),
+      stack(*this, "decoder", decoder_options(options)),
+      W_c(*this, "W_c", {options.readout_width(), 2 * options.hidden},
+          uniform_values(1 / std::sqrt(2 * options.hidden))),
+      readout_dropout(*this, "readout_dropout", options.dropout, options.variational) {
   const int64_t H = options.hidden;
   if (options.bridge == Bridge::linear) {
-    const Cell& cell = *decoder_.cells().front();
+    const Cell& cell = *stack.cells().front();
     const auto add = [&](const char* part, int64_t layer) {
-      bridges_.push_back(std::make_unique<Linear>(*this, fmt::format("bridge.{}_l{}", part, layer), H, H));
+      bridges.push_back(std::make_unique<Linear>(*this, fmt::format("bridge.{}_l{}", part, layer), H, H));
     };
     for (int64_t i = 0; i < options.decoder_layers; ++i) {
       if (cell.reads_h()) add("h", i);
@@ -107,11 +110,22 @@ EncoderDecoder::EncoderDecoder(const EncoderDecoderOptions& options, int64_t sou
     }
   }
   if (!has_fixed_context(options))
-    attention_ = std::make_unique<Attention>(*this, "attention", score_of(options.attention), H, H);
+    attention = std::make_unique<Attention>(*this, "attention", score_of(options.attention), H, H);
   if (options.tied == TiedTables::none)
-    output_ = std::make_unique<Linear>(*this, "output", options.readout_width(), target_vocabulary);
+    output = std::make_unique<Linear>(*this, "output", options.readout_width(), vocabulary);
   else
-    output_ = std::make_unique<Linear>(*this, "output", target_embedding_.weight, constant_values(0));
+    output = std::make_unique<Linear>(*this, "output", embedding.weight, constant_values(0));
+}
+
+EncoderDecoder::EncoderDecoder(const EncoderDecoderOptions& options, int64_t source_vocabulary,
+                               int64_t target_vocabulary, std::optional<uint64_t> seed, Device device)
+    : options_(checked(options, source_vocabulary, target_vocabulary)),
+      own_decoder_(std::make_unique<Decoder>(*this, "", options, target_vocabulary)),
+      own_encoder_(
+          std::make_unique<Encoder>(*this, "", options, source_vocabulary,
+                                    options.tied == TiedTables::all ? &own_decoder_->embedding : nullptr)),
+      decoder_(own_decoder_.get()),
+      encoder_(own_encoder_.get()) {
   const Initializer all = uniform_values(options.init_all);
   if (seed)
     finalize(*seed, options.init_all > 0 ? &all : nullptr, device);
@@ -119,9 +133,13 @@ EncoderDecoder::EncoderDecoder(const EncoderDecoderOptions& options, int64_t sou
     lay_out();
 }
 
+EncoderDecoder::EncoderDecoder(Module& root, const EncoderDecoderOptions& options, Encoder* encoder,
+                               Decoder& decoder)
+    : Module(root, ""), options_(options), decoder_(&decoder), encoder_(encoder) {}
+
 std::vector<Cell*> EncoderDecoder::cells() const {
-  std::vector<Cell*> all = encoder_.cells();
-  for (Cell* cell : decoder_.cells()) all.push_back(cell);
+  std::vector<Cell*> all = encoder_ ? encoder_->stack.cells() : std::vector<Cell*>();
+  for (Cell* cell : decoder_->stack.cells()) all.push_back(cell);
   return all;
 }
 
@@ -131,31 +149,43 @@ Variable EncoderDecoder::embedded(const Embedding& table, Dropout& dropout, cons
 }
 
 EncoderDecoder::Source EncoderDecoder::encode(const Sentences& source) {
-  const auto [h, last] = encoder_(embedded(source_table(), source_dropout_, source),
-                                  encoder_.initial_states(source.sentences), source.lengths);
+  if (!encoder_) return no_source(source.sentences);
+  const auto [h, last] = encoder_->stack(embedded(encoder_->embedding, encoder_->dropout, source),
+                                         encoder_->stack.initial_states(source.sentences), source.lengths);
   Source result{source.sentences, bridged(last)};
-  if (attention_)
-    result.states = attention_->prepare(h, source.lengths);
+  if (decoder_->attention)
+    result.states = decoder_->attention->prepare(h, source.lengths);
   else
     result.context =
         options_.bidirectional ? concat({last.end()[-2].h, last.back().h}) : Variable(last.back().h);
   return result;
 }
 
+EncoderDecoder::Source EncoderDecoder::no_source(int64_t sentences) const {
+  const int64_t B = sentences, H = options_.hidden;
+  Source result{B, decoder_->stack.initial_states(B)};
+  if (decoder_->attention)  // to sources of length 0, whose mean is 0
+    result.states = decoder_->attention->prepare(Variable(Tensor::zeros({1, B, H}, device())),
+                                                 Lengths(static_cast<size_t>(B), 0));
+  else
+    result.context = Variable(Tensor::zeros({B, H}, device()));
+  return result;
+}
+
 std::vector<State> EncoderDecoder::bridged(const std::vector<State>& last) const {
   const size_t directions = options_.bidirectional ? 2 : 1, layers = last.size() / directions;
-  std::vector<State> first = decoder_.initial_states(last.front().h.shape()[0]);
+  std::vector<State> first = decoder_->stack.initial_states(last.front().h.shape()[0]);
   if (options_.bridge == Bridge::zeros) return first;
   size_t next = 0;  // bridge
   const auto pass = [&](const Variable& x) {
-    return options_.bridge == Bridge::linear ? tanh((*bridges_[next++])(x)) : x;
+    return options_.bridge == Bridge::linear ? tanh((*decoder_->bridges[next++])(x)) : x;
   };
   for (size_t i = 0; i < first.size(); ++i) {
     const State* of = &last[std::min(i, layers - 1) * directions];  // a deeper decoder repeats the last one
     const auto both = [&](Variable State::*part) {
       return directions == 2 ? concat({of[0].*part, of[1].*part}) : of->*part;
     };
-    if (decoder_.cells()[i]->reads_h()) first[i].h = pass(both(&State::h));
+    if (decoder_->stack.cells()[i]->reads_h()) first[i].h = pass(both(&State::h));
     if (first[i].c.defined()) first[i].c = pass(both(&State::c));
   }
   return first;
@@ -164,18 +194,18 @@ std::vector<State> EncoderDecoder::bridged(const std::vector<State>& last) const
 EncoderDecoder::Output EncoderDecoder::read_out(const Variable& states, const Source& source) const {
   const int64_t B = source.sentences, H = options_.hidden, N = states.shape().rows();
   Variable context, weights;
-  if (attention_) {
-    auto attended = (*attention_)(reshape(states, {N / B, B, H}), source.states);
+  if (decoder_->attention) {
+    auto attended = (*decoder_->attention)(reshape(states, {N / B, B, H}), source.states);
     context = reshape(attended.context, {N, H}), weights = attended.weights;
   } else {
     context = reshape(repeat(source.context, N / B), {N, H});
   }
-  return {tanh(linear(concat({context, reshape(states, {N, H})}), W_c_)), weights};
+  return {tanh(linear(concat({context, reshape(states, {N, H})}), decoder_->W_c)), weights};
 }
 
 EncoderDecoder::Output EncoderDecoder::decode(const Sentences& inputs, const Source& source) {
   const int64_t T = inputs.steps, B = inputs.sentences, W = options_.readout_width();
-  Variable y = embedded(target_embedding_, target_dropout_, inputs);
+  Variable y = embedded(decoder_->embedding, decoder_->dropout, inputs);
   Output output;
   if (options_.input_feeding) {
     begin_steps(B);
@@ -188,10 +218,10 @@ EncoderDecoder::Output EncoderDecoder::decode(const Sentences& inputs, const Sou
     }
     output = {stack(readouts), stack(weights)};
   } else {
-    if (!attention_) y = concat({y, repeat(source.context, T)});
-    output = read_out(decoder_(y, source.first, inputs.lengths).output, source);
+    if (!decoder_->attention) y = concat({y, repeat(source.context, T)});
+    output = read_out(decoder_->stack(y, source.first, inputs.lengths).output, source);
   }
-  output.readout = reshape(readout_dropout_(reshape(output.readout, {T, B, W})), {T * B, W});
+  output.readout = reshape(decoder_->readout_dropout(reshape(output.readout, {T, B, W})), {T * B, W});
   return output;
 }
 
@@ -217,8 +247,8 @@ EncoderDecoder::Source EncoderDecoder::select(const Source& source,
                                               const std::vector<int64_t>& sentences) const {
   const Tokens rows = tokens({sentences.begin(), sentences.end()});
   Source result{std::ssize(sentences), rows_of(source.first, rows)};
-  if (attention_)
-    result.states = attention_->select(source.states, sentences);
+  if (decoder_->attention)
+    result.states = decoder_->attention->select(source.states, sentences);
   else
     result.context = gather_rows(source.context, rows);
   return result;
@@ -236,25 +266,26 @@ EncoderDecoder::Step EncoderDecoder::advance(const Variable& symbols, const Posi
                                              const Source& source, const RowMask& valid) {
   Variable input = symbols;
   if (options_.input_feeding) input = concat({symbols, position.readout});
-  if (!attention_) {
+  if (!decoder_->attention) {
     const int64_t N = symbols.shape()[0];
     input = concat({symbols, reshape(repeat(source.context, N / source.sentences), {N, options_.hidden})});
   }
-  auto [s, states] = decoder_.step(input, position.states, valid);
+  auto [s, states] = decoder_->stack.step(input, position.states, valid);
   Step step{read_out(s, source), {std::move(states)}};
   if (options_.input_feeding) step.next.readout = step.output.readout;
   return step;
 }
 
 EncoderDecoder::Step EncoderDecoder::step(const Tokens& ids, const Position& position, const Source& source) {
-  Step step = advance(target_dropout_(target_embedding_(ids)), position, source, {});
-  step.output.readout = readout_dropout_(step.output.readout);
+  Step step = advance(decoder_->dropout(decoder_->embedding(ids)), position, source, {});
+  step.output.readout = decoder_->readout_dropout(step.output.readout);
   return step;
 }
 
 CrossEntropy EncoderDecoder::cross_entropy(const Variable& readout, const Tokens& targets,
                                            double smoothing) const {
-  return smoothed_cross_entropy(readout, output_->weight, output_->bias, targets, smoothing);
+  return smoothed_cross_entropy(readout, decoder_->output->weight, decoder_->output->bias, targets,
+                                smoothing);
 }
 
 }  // namespace rondo

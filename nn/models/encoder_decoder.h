@@ -65,12 +65,48 @@ Keys keys_of(EncoderDecoderOptions& options);
 /// InputError if the options contradict each other.
 void check_options(const EncoderDecoderOptions& options);
 
+/// What is trained of the side that reads: its parameters are NAME.source_embedding.weight and
+/// NAME.encoder.*.
+struct Encoder : Module {
+  /// `table`: the embedding of both sides, which is the decoder's; null: one of its own.
+  Encoder(Module& parent, std::string name, const EncoderDecoderOptions& options, int64_t vocabulary,
+          Embedding* table = nullptr);
+
+  std::unique_ptr<Embedding> own_embedding;  // null: it is shared
+  Embedding& embedding;
+  Dropout dropout;
+  RecurrentStack stack;
+};
+
+/// What is trained of the side that writes: NAME.target_embedding, NAME.decoder, NAME.W_c, NAME.output and,
+/// where the options ask for them, NAME.bridge and NAME.attention, which are the decoder's: all encoders that
+/// it reads share them.
+struct Decoder : Module {
+  Decoder(Module& parent, std::string name, const EncoderDecoderOptions& options, int64_t vocabulary);
+
+  Embedding embedding;
+  Dropout dropout;
+  RecurrentStack stack;
+  Parameter W_c;
+  Dropout readout_dropout;
+  std::vector<std::unique_ptr<Linear>>
+      bridges;                           // of each layer: of h if a step reads it, and of c if it has one
+  std::unique_ptr<Attention> attention;  // null: the fixed context
+  std::unique_ptr<Linear> output;
+};
+
+/// How an encoder and a decoder compute together. They are its own, or parts of a larger model in which
+/// several encoder-decoders share them (nn/models/shared_encoder_decoders.h).
 class EncoderDecoder : public Module {
  public:
-  /// Lays the parameters out and draws their initial values; without a seed they have names and shapes, but
-  /// no memory. InputErrors of check_options(), and for tables that are to be one but differ in their size.
+  /// A model of its own: lays the parameters out and draws their initial values; without a seed they have
+  /// names and shapes, but no memory. InputErrors of check_options(), and for tables that are to be one but
+  /// differ in their size.
   EncoderDecoder(const EncoderDecoderOptions& options, int64_t source_vocabulary, int64_t target_vocabulary,
                  std::optional<uint64_t> seed = 1, Device device = Device::cpu);
+  /// Of parts of `root`, which must outlive it; it adds no parameters. Without an encoder it is a language
+  /// model: whatever the source, s_0 = 0 and c_t = 0.
+  EncoderDecoder(Module& root, const EncoderDecoderOptions& options, Encoder* encoder, Decoder& decoder);
 
   /// Consecutive symbols of B sentences, step by step: ids[t * B + b].
   struct Sentences {
@@ -107,27 +143,28 @@ class EncoderDecoder : public Module {
   /// One step: the next symbol of each of N = K * B rows, where row k * B + b continues sentence b. Call
   /// begin_steps(N) first, and again whenever N changes.
   Step step(const Tokens& ids, const Position& position, const Source& source);
-  void begin_steps(int64_t rows) { decoder_.begin(rows); }
+  void begin_steps(int64_t rows) { decoder_->stack.begin(rows); }
   Position first_position(const Source& source) const;
   /// Some of the sentences, and some of the rows, each in a given order; a row may occur several times.
   Source select(const Source& source, const std::vector<int64_t>& sentences) const;
   Position select(const Position& position, const std::vector<int64_t>& rows) const;
 
   /// Logits of all target symbols, [N, V].
-  Variable logits(const Variable& readout) const { return (*output_)(readout); }
+  Variable logits(const Variable& readout) const { return (*decoder_->output)(readout); }
   /// -log p(target) in nats, and with a smoothing > 0 the loss to minimise instead of its sum
   /// (nn/output/label_smoothing.h). Target -1: not scored.
   CrossEntropy cross_entropy(const Variable& readout, const Tokens& targets, double smoothing = 0) const;
 
   const EncoderDecoderOptions& options() const { return options_; }
-  int64_t source_vocabulary() const { return source_table().weight.shape()[0]; }
-  int64_t target_vocabulary() const { return output_->weight.shape()[0]; }
+  int64_t source_vocabulary() const { return encoder_->embedding.weight.shape()[0]; }
+  int64_t target_vocabulary() const { return decoder_->output->weight.shape()[0]; }
   /// Of encoder and decoder.
   std::vector<Cell*> cells() const;
 
  private:
-  const Embedding& source_table() const { return source_embedding_ ? *source_embedding_ : target_embedding_; }
-  Variable embedded(const Embedding& table, Dropout& dropout, const Sentences& sentences);
+  static Variable embedded(const Embedding& table, Dropout& dropout, const Sentences& sentences);
+  /// What a decoder without a source reads.
+  Source no_source(int64_t sentences) const;
   std::vector<State> bridged(const std::vector<State>& last) const;
   /// The readout before its dropout, and the attention, of decoder states [B, H] or [T, B, H].
   Output read_out(const Variable& states, const Source& source) const;
@@ -135,16 +172,10 @@ class EncoderDecoder : public Module {
   Step advance(const Variable& symbols, const Position& position, const Source& source, const RowMask& valid);
 
   EncoderDecoderOptions options_;
-  std::unique_ptr<Embedding> source_embedding_;  // null: the target's
-  Embedding target_embedding_;
-  Dropout source_dropout_, target_dropout_;
-  RecurrentStack encoder_;
-  std::vector<std::unique_ptr<Linear>> bridges_;  // of each decoder layer: of h if a step reads it, and of c if it has one
-  RecurrentStack decoder_;
-  std::unique_ptr<Attention> attention_;  // null: the fixed context
-  Parameter W_c_;
-  Dropout readout_dropout_;
-  std::unique_ptr<Linear> output_;
+  std::unique_ptr<Decoder> own_decoder_;  // null: it is shared
+  std::unique_ptr<Encoder> own_encoder_;
+  Decoder* decoder_;
+  Encoder* encoder_;  // null: a language model
 };
 
 }  // namespace rondo

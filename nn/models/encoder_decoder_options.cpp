@@ -16,7 +16,8 @@ Keys keys_of(EncoderDecoderOptions& it) {
        choice(it.attention),
        {},
        "",
-       "the score by which the decoder attends to the source's states; none: it reads the last one, the fixed "
+       "the score by which the decoder attends to the source's states; none: it reads the last one, the "
+       "fixed "
        "context, at every step"},
       {"input_feeding", &it.input_feeding, {}, "", "the decoder reads its last readout as well"},
       {"bridge",
@@ -26,8 +27,12 @@ Keys keys_of(EncoderDecoderOptions& it) {
        "the decoder's first state: zeros, the encoder's last one, or a trained layer of it"},
       {"readout", &it.readout, between(0, 1'000'000), "units",
        "width of the layer between decoder and output; 0: model.hidden"},
-      {"tied", choice(it.tied), {}, "",
-       "tables that are one: the target's embedding and the output's weights; all: the source's embedding, too"},
+      {"tied",
+       choice(it.tied),
+       {},
+       "",
+       "tables that are one: the target's embedding and the output's weights; all: the source's embedding, "
+       "too"},
       {"dropout", &it.dropout, any_rate(), "share of units",
        "dropped from embeddings, between layers and before the output", true},
       {"variational", &it.variational, {}, "", "whether it drops the same units at all steps", true},
@@ -42,9 +47,10 @@ void check_options(const EncoderDecoderOptions& options) {
   check_limits_of(options);
   check_settings(options.cell, options.cell_settings, "model.");
   check_regularization(options.cell, options.regularization);
-  check_input(!options.bidirectional || options.hidden % 2 == 0,
-              "model.hidden = {}: a bidirectional encoder has half of it in each direction; give an even number",
-              options.hidden);
+  check_input(
+      !options.bidirectional || options.hidden % 2 == 0,
+      "model.hidden = {}: a bidirectional encoder has half of it in each direction; give an even number",
+      options.hidden);
   check_input(!options.input_feeding || options.attention != SourceAttention::none,
               "model.input_feeding feeds back what attention has read: set model.attention, or leave it out");
   check_input(options.tied == TiedTables::none || options.readout_width() == options.embedding,

@@ -48,6 +48,7 @@ TEST(Toml, SectionsKeysAndComments) {
       {" [a]\n\tb\t=\t1\t# one\r\n\r\n c = 2 \n", "[a] b=1 c=2 "},
       {"a = 1\n[b]\na = 2", "a=1 [b] a=2 "},
       {"b.c = 1\na = 2\nb . d = 3\n[e]\nb = 4", "a=2 [b] c=1 d=3 [e] b=4 "},
+      {"[a.b]\nc = 1\n[ a . d ]\nc = 2\n[a]\ne = 3", "[a.b] c=1 [a.d] c=2 [a] e=3 "},
       {"1 = 1\n-.true = 2", "1=1 [-] true=2 "},
       {"\xef\xbb\xbf[a]\nb = 1", "[a] b=1 "},  // a byte-order mark
       {"# \xc3\xa9\t\xf0\x9f\x98\x80\n", ""}};
@@ -132,6 +133,10 @@ TEST(Toml, WhatIsNotTomlSaysWhere) {
       {"a.b = 1\na.b = 1", "2:1: 'a.b' appears twice"},
       {"a = 1\na.b = 1", "2:1: 'a' is a value already"},
       {"a.b = 1\na = 1", "2:1: 'a' appears twice"},
+      {"[a.b]\n[a.b]", "2:1: [a.b] appears twice"},
+      {"a.b = 1\n[a.b]", "2:1: [a.b] appears twice"},
+      {"[a.b]\n[a]\nb = 1", "3:1: 'a.b' appears twice"},
+      {"a = 1\n[a.b]", "2:1: 'a' is a value already"},
       {"a =", "1:4: expected a value, not the end of the text"},
       {"a = \nb = 1", "1:5: expected a value, not the end of the line"},
       {"a = # none", "1:5: expected a value, not '#'"},
@@ -188,7 +193,7 @@ TEST(Toml, WhatIsNotTomlSaysWhere) {
 TEST(Toml, WhatIsNotSupportedIsRefusedByName) {
   const std::vector<std::pair<std::string, std::string>> unsupported = {
       {"[[a]]", "1:1: arrays of tables, as in [[name]], are"},
-      {"\n[a.b]", "2:1: tables in tables, as in [name.name], are"},
+      {"\n[a.b.c]", "2:1: tables in tables in tables, as in [name.name.name], are"},
       {"[a]\nb.c = 1", "2:1: dotted keys in a section are"},
       {"a.b.c = 1", "1:1: keys of more than two parts are"},
       {"\"a\" = 1", "1:1: quoted keys are"},

@@ -1,0 +1,155 @@
+// Multi-task learning as a job of `lm train`: the texts of the tasks' languages, line by line parallel, a
+// vocabulary of each language, the encoders and decoders that the tasks share.
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "lm/program/job.h"
+#include "lm/program/multi_task_text.h"
+#include "lm/program/translation_memory.h"
+#include "lm/program/translator.h"
+#include "lm/tasks/multi_task.h"
+#include "lm/tasks/translation.h"
+#include "lm/training/checkpoint.h"
+#include "nn/models/shared_encoder_decoders.h"
+#include "tensor/available_memory.h"
+
+namespace rondo {
+namespace {
+
+MultiTaskText text_of(const TrainOptions& options, Setup& setup) {
+  const Recipe& recipe = setup.config.recipe;
+  setup.place_data(options.data, false);
+  const std::string& folder = setup.config.made_by.data;
+  const MixedTaskOptions& first = recipe.tasks.front();
+  check_input(!folder.empty(), "which text? give --data a folder with {0}.{1} and {0}.{2}",
+              recipe.translation.data.files.train, first.source, first.target);
+  return open_multi_task_text(folder, recipe.tasks, recipe.translation);
+}
+
+class MultiTaskJob : public Job {
+ public:
+  MultiTaskJob(const TrainOptions& options, Setup& setup)
+      : recipe_(setup.config.recipe),
+        text_(text_of(options, setup)),
+        vocabularies_(vocabularies_of(text_, recipe_.tasks, recipe_.translation.data)) {
+    setup.check_same_data(sha256_lines());
+    for (const MixedTaskOptions& task : recipe_.tasks) parts_.push_back(part_of(task));
+    Part& first = *parts_.front();
+    if (text_.has_test) test_ = evaluated(recipe_.tasks.front(), Split::test, first.vocabularies);
+    layout_.emplace(model_options(), sizes(), routes(), std::nullopt);
+  }
+
+  std::vector<std::string> sha256_lines() const override { return rondo::sha256_lines(text_.files); }
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> notes = text_.notes;
+    for (size_t i = 0; i < parts_.size(); ++i)
+      if (const Pairs& train = parts_[i]->train; train.left_out > 0)
+        notes.push_back(
+            fmt::format("{}: {} of {} training pairs are longer than data.max_length = {}: left out",
+                        recipe_.tasks[i].name, train.left_out, train.left_out + train.size(),
+                        recipe_.translation.data.pairs.max_length));
+    return notes;
+  }
+  VocabularyFiles vocabularies() const override {
+    VocabularyFiles files;
+    for (const auto& [language, path] : vocabulary_paths(RunFolder(), recipe_.tasks))
+      files.emplace_back(path, vocabularies_.at(language).to_text());
+    return files;
+  }
+  std::string size_text() const override {
+    std::vector<std::string> texts;
+    for (size_t i = 0; i < parts_.size(); ++i)
+      texts.push_back(fmt::format("{} {} sentences", recipe_.tasks[i].name, parts_[i]->train.size()));
+    for (const std::string& language : languages_of(recipe_.tasks))
+      texts.push_back(fmt::format("{} {} types", language, vocabularies_.at(language).types()));
+    return fmt::format("{}", fmt::join(texts, ", "));
+  }
+  int64_t validation_size() const override { return parts_.front()->valid.pairs.size(); }
+
+  const Module& layout() const override { return *layout_; }
+  void check_memory(Device device) const override {
+    const auto available = available_memory(device);
+    for (size_t i = 0; available && i < parts_.size(); ++i)
+      check_translation_fits(
+          recipe_, layout_->at(i),
+          largest_batch(recipe_.translation.task.batches, parts_[i]->train, seed_of_part(i)),
+          layout_->parameter_count(), *available);
+  }
+
+  void begin(Device device) override {
+    model_.emplace(model_options(), sizes(), routes(), seed_of_part(0), device);
+    std::vector<MixedTask> tasks;
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      Part& part = *parts_[i];
+      part.task.emplace(model_->at(i), recipe_.translation.task, part.train, part.valid, seed_of_part(i));
+      tasks.push_back({recipe_.tasks[i].name, recipe_.tasks[i].ratio, &*part.task});
+    }
+    task_.emplace(*model_, std::move(tasks), seed_of_part(0));
+    trainer_.emplace(*task_, recipe_.trainer);
+  }
+  Module& model() override { return *model_; }
+  Trainer& trainer() override { return *trainer_; }
+
+  void measure_best(Watch& watch, const Setup& setup, const Compute& compute) override {
+    load_model(setup.run.model(), *model_);
+    measure_translator(model_->at(0), recipe_.translation, parts_.front()->valid, test_, watch, setup,
+                       compute);
+  }
+  void conclude(Terminal& terminal, const RunFolder& run) override {
+    terminal.line(fmt::format("the run is {}; to translate with it: lm translate {} < sentences",
+                              run.path.string(), run.path.string()));
+  }
+
+ private:
+  /// The data of a task, and the task.
+  struct Part {
+    PairVocabularies vocabularies;
+    Pairs train;
+    TranslationText valid;
+    std::optional<Translation> task{};
+  };
+
+  /// Tasks on the same text read it in different orders.
+  uint64_t seed_of_part(size_t i) const { return static_cast<uint64_t>(recipe_.trainer.seed) + i; }
+
+  std::unique_ptr<Part> part_of(const MixedTaskOptions& task) const {
+    const Vocabulary& target = vocabularies_.at(task.target);
+    const Vocabulary& source = task.source.empty() ? target : vocabularies_.at(task.source);
+    const ParallelTextOptions& data = recipe_.translation.data;
+    auto part = std::make_unique<Part>(Part{{source, target}, {}, {}});
+    part->train =
+        encode_pairs(train_text_of(text_, task, data.pairs_share), part->vocabularies, data.pairs.max_length);
+    part->valid = evaluated(task, Split::valid, part->vocabularies);
+    return part;
+  }
+  /// Only the first task, which decides, has references to translate.
+  TranslationText evaluated(const MixedTaskOptions& task, Split split,
+                            const PairVocabularies& vocabularies) const {
+    TranslationText text = translation_text(text_of_task(text_, task, split), vocabularies,
+                                            recipe_.translation.task.batches.reverse_source);
+    if (&task != &recipe_.tasks.front()) text.references.clear();
+    return text;
+  }
+
+  const EncoderDecoderOptions& model_options() const { return recipe_.translation.model; }
+  std::map<std::string, int64_t> sizes() const { return sizes_of(vocabularies_); }
+  std::vector<Route> routes() const { return routes_of(recipe_.tasks); }
+
+  const Recipe& recipe_;
+  MultiTaskText text_;
+  std::map<std::string, Vocabulary> vocabularies_;  // of each language
+  std::vector<std::unique_ptr<Part>> parts_;        // of each task
+  std::optional<TranslationText> test_;             // of the first one
+  std::optional<SharedEncoderDecoders> layout_, model_;
+  std::optional<MultiTask> task_;
+  std::optional<Trainer> trainer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Job> make_multi_task_job(const TrainOptions& options, Setup& setup) {
+  return std::make_unique<MultiTaskJob>(options, setup);
+}
+
+}  // namespace rondo

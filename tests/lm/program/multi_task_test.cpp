@@ -1,0 +1,175 @@
+// Multi-task learning with the program: a recipe that names its tasks, killed and resumed trainings,
+// translations of each task, and what is refused.
+#include "data/files.h"
+#include "data/reversal_task.h"
+#include "lm/program/recipes.h"
+#include "lm/program/settings.h"
+#include "tests/lm/program/program.h"
+
+namespace rondo {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* head = "[recipe]\nname = \"three-tasks\"\ntask = \"multi_task\"\n";
+constexpr const char* tasks =
+    "[tasks.translate]\nsource = \"de\"\ntarget = \"en\"\n"
+    "[tasks.copy]\nsource = \"en\"\ntarget = \"en\"\nratio = 0.5\n"
+    "[tasks.write]\ntarget = \"en\"\nratio = 0.3\n";
+constexpr const char* settings =
+    "[model]\ncell = \"gru\"\nembedding = 6\nreadout = 6\nhidden = 8\ntied = \"output\"\ndropout = 0.2\n"
+    "[train]\nepochs = 4\nbatch = 10\neval_every = 25\nlog_every = 1\nsave_every = 0.0\nlearning_rate = "
+    "0.01\n"
+    "optimizer = \"adam\"\nclip = 1.0\nbleu_tokenization = \"none\"\n";
+
+/// A folder with generated sentences of de, and en that reverses them; a recipe of three tasks.
+class ThreeTasks {
+ public:
+  ThreeTasks() {
+    fs::create_directory(folder_ / "data");
+    const auto write = [&](const std::string& split, uint64_t seed, int64_t count) {
+      const TextPair text = reversal_task(seed, count, {.letters = 5, .max_length = 5});
+      write_bytes(path("data/" + split + ".de"), text.source.content);
+      write_bytes(path("data/" + split + ".en"), text.target.content);
+      std::string lengths;  // a third language, of one symbol a line
+      for (const char letter : text.source.content)
+        if (letter == '\n') lengths += "x\n";
+      write_bytes(path("data/" + split + ".tags"), lengths);
+    };
+    write("train", 1, 300), write("valid", 2, 20), write("test", 3, 20);
+    write_bytes(path("three.toml"), std::string(head) + tasks + settings);
+  }
+  std::string path(const std::string& name) const { return folder_ / name; }
+  std::vector<std::string> train(const std::string& run, std::vector<std::string> more = {}) const {
+    std::vector<std::string> words = {"train", "--recipe", path("three.toml"), "--data", path("data"),
+                                      "--out", path(run),  "--threads",        "1"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+  std::vector<std::string> resume(const std::string& run) const {
+    return {"train", "--out", path(run), "--resume"};
+  }
+  std::string digest(const std::string& run) const {
+    return sha256_hex(bytes_of_file(path(run + "/model.safetensors")));
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST(MultiTaskRun, KilledAtAnyMomentEndsInTheSameBytes) {
+  const ThreeTasks data;
+  output_of_lm(data.train("whole"));
+  const fs::path whole = data.path("whole"), killed = data.path("killed");
+  std::vector<std::string> words = data.train("killed");
+  for (const size_t lines : {1, 20, 75, 130}) {
+    Program program(words);
+    ASSERT_TRUE(program.wait_until([&] { return lines_of(killed / "log.jsonl") >= lines; }))
+        << "ended before it could be interrupted";
+    ASSERT_EQ(program.end(SIGKILL).status, 128 + SIGKILL);
+    words = data.resume("killed");
+  }
+  output_of_lm(words);
+  EXPECT_EQ(data.digest("killed"), data.digest("whole"));
+  EXPECT_EQ(log_of(killed), log_of(whole));
+}
+
+TEST(MultiTaskRun, LogsAFigureOfEachTaskAndTranslatesWithTheFirst) {
+  const ThreeTasks data;
+  const std::string said = output_of_lm(data.train("run"));
+  expect_contains(said, "translate 300 sentences, copy 300 sentences, write 300 sentences");
+  int evaluations = 0;
+  for (const auto& entry : log_of(data.path("run"))) {
+    if (entry.value("split", "") != "valid" || !entry.contains("step")) continue;
+    ++evaluations;
+    for (const char* figure : {"nats", "bleu", "copy.nats", "write.nats"})
+      EXPECT_TRUE(entry.contains(figure)) << figure;
+  }
+  EXPECT_GT(evaluations, 4);
+
+  const std::string sentences = "a b c\n\nc a\n";
+  const std::string translated = output_of_lm({"translate", data.path("run"), "--threads", "1"}, sentences);
+  EXPECT_EQ(std::count(translated.begin(), translated.end(), '\n'), 3);
+  EXPECT_EQ(output_of_lm({"translate", data.path("run"), "--task", "translate", "--threads", "1"}, sentences),
+            translated);
+  const auto scores = [&](const char* task) {
+    return output_of_lm({"translate", data.path("run"), "--task", task, "--scores", "--threads", "1"},
+                        sentences);
+  };
+  EXPECT_NE(scores("copy"), scores("translate")) << "another encoder";
+  expect_contains(output_of_lm({"eval", data.path("run"), "--split", "test", "--threads", "1"}), "BLEU");
+  expect_refused(run_lm({"translate", data.path("run"), "--task", "none"}),
+                 "--task none: the tasks of " + data.path("run") + " are translate, copy, write");
+  expect_refused(run_lm({"translate", data.path("run"), "--task", "write"}),
+                 "--task write: it is a language model, without a source to translate");
+}
+
+// A third language, whose vocabulary has a file of its own; a tenth of the pairs for the translation alone.
+TEST(MultiTaskRun, ReadsFurtherLanguagesAndAShareOfThePairs) {
+  const ThreeTasks data;
+  write_bytes(data.path("three.toml"),
+              std::string(head) + tasks + "[tasks.tag]\nsource = \"de\"\ntarget = \"tags\"\n" + settings);
+  const std::string said =
+      output_of_lm(data.train("run", {"--epochs", "1", "--set", "data.pairs_share=0.1"}));
+  expect_contains(said, "translate 30 sentences, copy 300 sentences, write 300 sentences, tag 30 sentences");
+  expect_contains(bytes_of_file(data.path("run/vocab.tags.txt")), "x\n");
+  const std::string tags =
+      output_of_lm({"translate", data.path("run"), "--task", "tag", "--threads", "1"}, "a b\nc\n");
+  EXPECT_EQ(std::count(tags.begin(), tags.end(), '\n'), 2);
+  EXPECT_EQ(tags.find_first_not_of("x \n"), std::string::npos) << tags;
+  expect_contains(output_of_lm({"eval", data.path("run"), "--threads", "1"}), "BLEU");
+  output_of_lm({"train", "--out", data.path("run"), "--resume", "--epochs", "2"});
+  write_bytes(data.path("data/train.tags"), "x\n");
+  expect_refused(run_lm({"train", "--out", data.path("run"), "--resume", "--epochs", "3"}),
+                 "each line needs its translation");
+}
+
+TEST(MultiTaskRecipe, IsWrittenAndReadBack) {
+  for (const char* name : {"multi-task-one-to-many-multi30k", "multi-task-many-to-one-multi30k",
+                           "multi-task-autoencoder-multi30k"}) {
+    Recipe recipe = resolve_recipe(name, {parse_setting("data.pairs_share=0.1")});
+    ASSERT_GT(recipe.tasks.size(), 1);
+    EXPECT_TRUE(recipe.tasks[0].translates());
+    const std::string text = write_toml(keys_of(recipe));
+    Recipe back;
+    read_recipe(back, text, name, {});
+    EXPECT_EQ(write_toml(keys_of(back)), text);
+    EXPECT_EQ(back.tasks[1].ratio, 0.1);
+    EXPECT_EQ(back.translation.data.pairs_share, 0.1);
+  }
+  const Recipe set =
+      resolve_recipe("multi-task-many-to-one-multi30k", {parse_setting("tasks.write.ratio=0.7")});
+  EXPECT_EQ(set.tasks[2].ratio, 0.7);
+}
+
+TEST(MultiTaskRecipe, RefusesWhatIsNotARecipe) {
+  const TemporaryFolder folder;
+  const auto error = [&](const std::string& sections) {
+    write_bytes(folder / "a.toml", head + sections);
+    const std::string text = error_of([&] { resolve_recipe(folder / "a.toml", {}); });
+    return text.substr(text.find(": ") + 2);
+  };
+  const std::string first = "[tasks.t]\nsource = \"de\"\ntarget = \"en\"\n";
+  write_bytes(folder / "a.toml", head + first);
+  EXPECT_EQ(resolve_recipe(folder / "a.toml", {}).tasks.size(), 1);
+  EXPECT_EQ(error(""), "which tasks? write a section [tasks.NAME] for each, with source and target");
+  EXPECT_EQ(error("[tasks.t]\nsource = \"de\"\n"),
+            "tasks.t.target is missing: which language does it write?");
+  EXPECT_EQ(
+      error("[tasks.t]\nsource = \"en\"\ntarget = \"en\"\n"),
+      "tasks.t is the first task, whose figure decides: it has to translate from one language to another");
+  EXPECT_EQ(error(first + "ratio = 0.5\n"),
+            "tasks.t.ratio = 0.5: the first task is the reference, whose ratio is 1");
+  EXPECT_EQ(error(first + "[tasks.u]\ntarget = \"en\"\nratio = 0\n"),
+            "tasks.u.ratio = 0: leave the task out, or give it a ratio above 0");
+  EXPECT_EQ(error(first + "[tasks.u]\ntarget = \"../en\"\n"),
+            "tasks.u: a language is the end of the names of files, without '/'");
+  EXPECT_EQ(error(first + "[model]\ntied = \"all\"\nreadout = 256\n"),
+            "model.tied = \"all\" is for one encoder-decoder; here set \"output\": each language has its own "
+            "tables");
+  expect_contains(error(first + "rate = 1\n"), "unknown key 'tasks.t.rate'; did you mean");
+  expect_contains(error(first + "[data]\nsource_language = \"de\"\n"), "unknown key 'data.source_language'");
+}
+
+}  // namespace
+}  // namespace rondo

@@ -1,0 +1,242 @@
+// A task over tasks: which one makes an update, where their epochs end, and what is saved.
+#include "lm/tasks/multi_task.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+
+#include "data/reversal_task.h"
+#include "lm/tasks/translation.h"
+#include "lm/training/checkpoint.h"
+#include "lm/training/trainer.h"
+#include "nn/models/shared_encoder_decoders.h"
+#include "tests/temporary_folder.h"
+
+namespace rondo {
+namespace {
+
+/// A task whose batches are the numbers 0, 1, ... below a length, shifted by 100 times its epoch.
+class Counting : public Task {
+ public:
+  explicit Counting(int64_t length) : length_(length) {}
+  Module& model() override { return model_; }
+  void begin_epoch(int64_t epoch) override { epoch_ = epoch, position_ = 0; }
+  bool next_batch(Batch& batch) override {
+    if (position_ == length_) return false;
+    batch.indices = {{static_cast<int32_t>(100 * epoch_ + position_++)}};
+    batch.scored = 1;
+    batch.kind = 3;
+    return true;
+  }
+  Loss loss(int64_t, const std::vector<Tokens>&, RandomContext) override { return {}; }
+  double share_of_epoch() const override {
+    return static_cast<double>(position_) / static_cast<double>(length_);
+  }
+  int64_t scored_per_epoch() const override { return length_; }
+  Figure evaluate(const std::function<void(int64_t)>&) override {
+    return {.name = "length", .value = static_cast<double>(length_)};
+  }
+  void save(StateWriter& to) const override { to.add("position", position_); }
+  void load(const StateReader& from) override { from.read("position", position_, 0, length_); }
+
+ private:
+  Module model_;
+  int64_t length_, epoch_ = 0, position_ = 0;
+};
+
+struct Counted {
+  explicit Counted(uint64_t seed = 1, std::vector<double> ratios = {1, 0.5, 0.1}) {
+    const std::vector<std::string> names = {"first", "second", "third"};
+    for (size_t i = 0; i < ratios.size(); ++i) mixed.push_back({names[i], ratios[i], &tasks[i]});
+    all = std::make_unique<MultiTask>(model, mixed, seed);
+    all->begin_epoch(1);
+  }
+  /// The next updates, as {kind, number}; {-1, epoch} where an epoch of the reference begins.
+  std::vector<std::pair<int64_t, int32_t>> updates(int count) {
+    std::vector<std::pair<int64_t, int32_t>> result;
+    while (count-- > 0) {
+      Batch batch;
+      if (!all->next_batch(batch)) {
+        all->begin_epoch(++epoch);
+        result.emplace_back(-1, epoch);
+        EXPECT_TRUE(all->next_batch(batch));
+      }
+      result.emplace_back(*batch.kind, batch.indices[0][0]);
+      all->end_batch(++step);
+    }
+    return result;
+  }
+
+  Module model;
+  Counting tasks[3] = {Counting(7), Counting(5), Counting(2)};
+  std::vector<MixedTask> mixed;
+  std::unique_ptr<MultiTask> all;
+  int32_t epoch = 1;
+  int64_t step = 0;
+};
+
+// Within four standard deviations of the expected counts.
+TEST(MultiTaskChoice, HasTheMixingRatios) {
+  const Counted it;
+  constexpr int64_t steps = 20'000;
+  int64_t counts[3] = {};
+  for (int64_t step = 0; step < steps; ++step) ++counts[it.all->chosen(step)];
+  const double expected[] = {1 / 1.6, 0.5 / 1.6, 0.1 / 1.6};
+  for (size_t i = 0; i < 3; ++i) {
+    const double deviation = std::sqrt(steps * expected[i] * (1 - expected[i]));
+    EXPECT_NEAR(static_cast<double>(counts[i]), steps * expected[i], 4 * deviation) << i;
+  }
+}
+
+TEST(MultiTaskChoice, DependsOnSeedAndStepAlone) {
+  Counted one, same, other(2);
+  one.updates(50);
+  bool differs = false;
+  for (int64_t step = 200; step-- > 0;) {  // in any order, wherever the data are
+    EXPECT_EQ(one.all->chosen(step), same.all->chosen(step));
+    differs |= one.all->chosen(step) != other.all->chosen(step);
+  }
+  EXPECT_TRUE(differs);
+  EXPECT_EQ(Counted(1, {1}).all->chosen(5), 0);
+}
+
+TEST(MultiTaskEpochs, AreTheReferencesAndOthersBeginAgain) {
+  Counted it;
+  std::vector<int32_t> of[3];
+  int64_t step = 0;
+  for (const auto& [kind, number] : it.updates(300)) {
+    if (kind == -1) {
+      EXPECT_EQ(of[0].size() % 7, 0) << "all batches of the reference, and no more";
+      EXPECT_EQ(of[0].size(), 7 * static_cast<size_t>(number - 1));
+      continue;
+    }
+    EXPECT_EQ(kind / 3, 3) << "the task's kind";
+    EXPECT_EQ(static_cast<size_t>(kind % 3), it.all->chosen(step++)) << "kinds of two tasks are two";
+    of[kind % 3].push_back(number);
+  }
+  const size_t lengths[] = {7, 5, 2};
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_GT(of[i].size(), 2 * lengths[i]);
+    for (size_t j = 0; j < of[i].size(); ++j)
+      EXPECT_EQ(of[i][j], static_cast<int32_t>(100 * (1 + j / lengths[i]) + j % lengths[i])) << i;
+  }
+}
+
+TEST(MultiTask, HasTheFirstTasksFigureAndTheOthersBesideIt) {
+  Counted it;
+  const Figure figure = it.all->evaluate({});
+  EXPECT_EQ(figure.name, "length");
+  EXPECT_EQ(figure.value, 7);
+  const std::vector<std::pair<std::string, double>> beside = {{"second.length", 5}, {"third.length", 2}};
+  EXPECT_EQ(figure.beside, beside);
+  EXPECT_EQ(it.all->scored_per_epoch(), 11) << "7 of the first, and 0.6 of that of the others";
+  it.tasks[0].begin_epoch(1);
+  Batch batch;
+  it.tasks[0].next_batch(batch);
+  EXPECT_EQ(it.all->share_of_epoch(), 1 / 7.0);
+}
+
+TEST(MultiTask, ContinuesFromWhereItWasSaved) {
+  const TemporaryFolder folder;
+  for (const int steps : {1, 7, 12, 40}) {
+    Counted whole, resumed;
+    whole.updates(steps);
+    StateFileWriter file;
+    whole.all->save(file);
+    file.write(folder / "state");
+    resumed.all->begin_epoch(whole.epoch);
+    resumed.epoch = whole.epoch, resumed.step = whole.step;
+    resumed.all->load(StateFile(folder / "state"));
+    EXPECT_EQ(resumed.updates(60), whole.updates(60)) << steps;
+  }
+}
+
+TEST(MultiTask, RefusesRatiosThatAreNone) {
+  const auto error = [](const std::vector<double>& ratios) {
+    return error_of([&] { const Counted it(1, ratios); });
+  };
+  EXPECT_EQ(error({1, 0}), "second: ratio = 0: expected a number above 0");
+  EXPECT_EQ(error({1, -1}), "second: ratio = -1: expected a number above 0");
+  EXPECT_EQ(error({0.5, 1}), "first: ratio = 0.5: the first task is the reference, whose ratio is 1");
+  EXPECT_EQ(error({}), "there are no tasks");
+}
+
+/// Reverses words, with an auto-encoder and a language model of the results.
+struct Reversal {
+  static TranslationText encoded(const TextPair& text, const Vocabulary& vocabulary) {
+    return {.pairs = encode_pairs(text, {vocabulary, vocabulary}), .target = &vocabulary};
+  }
+  Reversal() {
+    const TextPair train = reversal_task(1, 150, {.letters = 4, .max_length = 4});
+    const Text blank{.name = "no source", .content = std::string(150, '\n'), .sha256 = {}, .notes = {}};
+    vocabulary.emplace(train.target, Tokenization{}, VocabularyLimits{});
+    texts = {encoded(train, *vocabulary), encoded({train.target, train.target}, *vocabulary),
+             encoded({blank, train.target}, *vocabulary)};
+    const std::vector<Route> routes = {{"a", "b"}, {"b", "b"}, {"", "b"}};
+    EncoderDecoderOptions options;
+    options.cell = "gru";
+    options.embedding = options.readout = 8;
+    options.hidden = 12;
+    options.dropout = 0.1;
+    model = std::make_unique<SharedEncoderDecoders>(
+        options, std::map<std::string, int64_t>{{"a", vocabulary->size()}, {"b", vocabulary->size()}},
+        routes);
+    const std::vector<std::string> names = {"reverse", "copy", "write"};
+    std::vector<MixedTask> mixed;
+    for (size_t i = 0; i < 3; ++i) {
+      tasks.push_back(std::make_unique<Translation>(
+          model->at(i), TranslationOptions{.batches = {.batch = 10}}, texts[i].pairs, texts[i], i + 1));
+      mixed.push_back({names[i], i == 0 ? 1.0 : 0.4, tasks[i].get()});
+    }
+    all = std::make_unique<MultiTask>(*model, mixed);
+    trainer = std::make_unique<Trainer>(
+        *all,
+        TrainerOptions{.epochs = 100, .optimizer = {.kind = OptimizerKind::adam, .learning_rate = 0.01}});
+  }
+  void train(int steps) {
+    while (steps-- > 0) {
+      if (!trainer->next_batch()) {
+        trainer->begin_next_epoch();
+        ASSERT_TRUE(trainer->next_batch());
+      }
+      trainer->step();
+    }
+    trainer->metrics();
+  }
+
+  std::optional<Vocabulary> vocabulary;
+  std::vector<TranslationText> texts;
+  std::unique_ptr<SharedEncoderDecoders> model;
+  std::vector<std::unique_ptr<Translation>> tasks;
+  std::unique_ptr<MultiTask> all;
+  std::unique_ptr<Trainer> trainer;
+};
+
+TEST(MultiTaskTraining, LearnsAllTasks) {
+  Reversal it;
+  const auto figures = [&] {
+    const Figure figure = it.all->evaluate({});
+    EXPECT_EQ(figure.beside.size(), 2);
+    return std::vector<double>{figure.value, figure.beside[0].second, figure.beside[1].second};
+  };
+  const std::vector<double> before = figures();
+  it.train(120);
+  const std::vector<double> after = figures();
+  for (size_t i = 0; i < 3; ++i) EXPECT_LT(after[i], 0.9 * before[i]) << i;
+  EXPECT_LT(after[1], after[2]) << "with a source it is easier than without";
+}
+
+TEST(MultiTaskTraining, ContinuesWithTheSameBits) {
+  const TemporaryFolder folder;
+  Reversal whole, resumed;
+  whole.train(21);  // the reference is in its second epoch or at the end of its first
+  whole.trainer->save(folder / "state");
+  resumed.trainer->load(folder / "state");
+  whole.train(25);
+  resumed.train(25);
+  EXPECT_EQ(resumed.model->values().to_vector(), whole.model->values().to_vector());
+}
+
+}  // namespace
+}  // namespace rondo
