@@ -6,6 +6,7 @@
 #include "data/input_file.h"
 #include "lm/program/model.h"
 #include "lm/program/recipe_validation.h"
+#include "lm/program/run.h"
 #include "lm/training/trainer.h"
 
 namespace rondo {
@@ -74,6 +75,7 @@ void check_may_change(const Setting& setting, const std::vector<Key>& keys) {
 RunConfig finetuning_of(const std::string& base, const std::vector<Setting>& settings) {
   const RunFolder run = open_run_folder(base);
   RunConfig config = read_config(run);
+  refuse_classifier(run, config, "lm finetune");
   check_finished(run, config.recipe);
   const std::vector<Key> keys = keys_of(config.recipe);
   for (const Setting& setting : settings) {

@@ -36,6 +36,9 @@ Subject subject_of(const InfoOptions& options) {
     return {run.config.recipe, run.vocabulary.size(), options.run, run.config.made_by};
   }
   const Recipe recipe = resolve_recipe(options.recipe, options.settings);
+  check_input(recipe.kind != TaskKind::classification,
+              "info --recipe {}: its task is classification, whose models lm info does not describe",
+              options.recipe);
   const std::int64_t size =
       options.vocabulary_size > 0 ? options.vocabulary_size : recipe.data.limits.max_size;
   check_input(size > 0,

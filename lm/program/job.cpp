@@ -14,6 +14,8 @@ std::unique_ptr<Job> make_job(const TrainOptions& options, Setup& setup) {
   switch (setup.config.recipe.kind) {
     case TaskKind::translation:
       return make_translation_job(options, setup);
+    case TaskKind::classification:
+      return make_classification_job(options, setup);
     default:
       return make_language_modelling_job(options, setup);
   }

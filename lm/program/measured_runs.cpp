@@ -85,6 +85,7 @@ MeasuredRun measured_run(const std::string& path) {
   MeasuredRun row;
   row.run = path;
   row.config = read_config(folder);
+  refuse_classifier(folder, row.config, "lm table");
   const std::vector<KeptMeasurement> kept = kept_measurements(folder);
   if (file_is_there(folder.vocabulary()) || kept.empty()) {
     const Vocabulary vocabulary = read_vocabulary(folder, row.config);

@@ -39,12 +39,29 @@ Keys translation_keys(Recipe& recipe) {
   });
 }
 
+Keys classification_keys(Recipe& recipe) {
+  ClassificationRecipe& it = recipe.classification;
+  return joined({
+      section("data", keys_of(it.data)),
+      section("model", keys_of(it.model)),
+      section("train", joined({keys_of(recipe.trainer), keys_of(it.task), keys_of(recipe.run)})),
+  });
+}
+
+Keys task_keys(Recipe& recipe) {
+  switch (recipe.kind) {
+    case TaskKind::translation:
+      return translation_keys(recipe);
+    case TaskKind::classification:
+      return classification_keys(recipe);
+    default:
+      return language_modelling_keys(recipe);
+  }
+}
+
 }  // namespace
 
-Keys keys_of(Recipe& recipe) {
-  return joined({title_keys(recipe), recipe.kind == TaskKind::translation ? translation_keys(recipe)
-                                                                          : language_modelling_keys(recipe)});
-}
+Keys keys_of(Recipe& recipe) { return joined({title_keys(recipe), task_keys(recipe)}); }
 
 void read_recipe(Recipe& recipe, const std::string& text, const std::string& where, const Keys& others) {
   read_toml(text, where, title_keys(recipe), OtherKeys::ignored);

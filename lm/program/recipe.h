@@ -8,6 +8,7 @@
 
 #include "lm/evaluation/dynamic_evaluation.h"
 #include "lm/evaluation/neural_cache.h"
+#include "lm/program/classification_recipe.h"
 #include "lm/program/published_figures.h"
 #include "lm/program/recipe_text.h"
 #include "lm/program/run_options.h"
@@ -20,8 +21,10 @@
 namespace rondo {
 
 /// What is trained. It decides which sections and keys a recipe has.
-enum class TaskKind { language_modelling, translation };
-inline std::vector<std::string> names_of(TaskKind) { return {"language_modelling", "translation"}; }
+enum class TaskKind { language_modelling, translation, classification };
+inline std::vector<std::string> names_of(TaskKind) {
+  return {"language_modelling", "translation", "classification"};
+}
 
 struct Recipe {
   std::string name, description, paper;
@@ -32,7 +35,9 @@ struct Recipe {
   TrainerOptions trainer;
   RunOptions run;
 
-  TranslationRecipe translation;  // its other sections; those of language modelling are below
+  // Its other sections; those of language modelling are below.
+  TranslationRecipe translation;
+  ClassificationRecipe classification;
 
   TextOptions data;  // section [data] also has the task's keys of batches and evaluations
   LanguageModelOptions model;

@@ -86,6 +86,8 @@ void validate(const Recipe& recipe, const std::string& where) {
   check_section(where, "train", recipe.trainer);
   if (recipe.kind == TaskKind::translation)
     validate(recipe.translation, where);
+  else if (recipe.kind == TaskKind::classification)
+    validate(recipe.classification, where);
   else
     validate_language_model(recipe, where);
 }

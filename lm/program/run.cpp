@@ -10,6 +10,12 @@
 
 namespace rondo {
 
+void refuse_classifier(const RunFolder& folder, const RunConfig& config, const std::string& command) {
+  check_input(config.recipe.kind != TaskKind::classification,
+              "{}: a run of the task classification, which {} cannot read; lm eval {} measures it",
+              folder.path.string(), command, folder.path.string());
+}
+
 void check_vocabularies(const RunFolder& folder, const Provenance& made_by,
                         const VocabularyFiles& vocabularies) {
   std::vector<std::string> files;

@@ -13,6 +13,9 @@
 
 namespace rondo {
 
+/// InputError for a run whose task is classification, which `command` cannot read.
+void refuse_classifier(const RunFolder& folder, const RunConfig& config, const std::string& command);
+
 /// InputError, naming the files, unless these are the vocabularies that the run was made with. A run without a
 /// recorded SHA-256 passes.
 void check_vocabularies(const RunFolder& folder, const Provenance& made_by,

@@ -89,6 +89,7 @@ bool Verification::has_best_model() const {
 
 std::vector<Finding> Verification::findings() {
   look(run_.config(), "", [&] { return config(); });
+  if (config_) refuse_classifier(run_, *config_, "lm info --verify");
   const bool logged = has_logged(), has_model = file_is_there(run_.model()), best = has_best_model(),
              is_finetuned = config_ && !config_->made_by.finetuned_from.empty();
   const auto unless_new = [](bool begun) { return begun ? "this run has begun its training" : ""; };

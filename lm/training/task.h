@@ -39,9 +39,9 @@ struct Figure {
   std::string name = "nats";  // per symbol, or "BLEU", "accuracy", ...
   double value = 0;
   bool higher_is_better = false;
-  int64_t count = 0;   // the number of scored items
+  int64_t count = 0;                // the number of scored items
   std::string counted = "symbols";  // what they are
-  std::string read{};  // how the data was read
+  std::string read{};               // how the data was read
   double seconds = 0;
   std::vector<std::pair<std::string, double>> beside{};  // further results of the same evaluation, by name
 
@@ -72,6 +72,8 @@ class Task {
   virtual double share_of_epoch() const = 0;
   /// The number of scored items in an epoch.
   virtual int64_t scored_per_epoch() const = 0;
+  /// What these items are.
+  virtual std::string scored_items() const { return "symbols"; }
 
   /// Evaluates the current weights. `progress`, if not empty, gets the number of items scored so far, and may
   /// throw to end the evaluation.
