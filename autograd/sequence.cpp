@@ -97,6 +97,29 @@ Variable sum_over_first(const Variable& x) {
                 });
 }
 
+Variable max_over_first(const Variable& x, const Lengths& lengths) {
+  check(x.shape().dimensions() == 3, "[max_over_first] x is [T, B, W], got {}", x.shape());
+  const int64_t T = x.shape()[0], B = x.shape()[1];
+  check_lengths("max_over_first", lengths, B, T);
+  std::vector<int32_t> counts(lengths.begin(), lengths.end());
+  if (lengths.empty()) counts.assign(static_cast<size_t>(B), static_cast<int32_t>(T));
+  for (const int32_t count : counts) check(count > 0, "[max_over_first] a length of 0 has no maximum");
+  const Tokens steps = tokens(std::move(counts));
+  const Tensor y(x.shape().without_first(), x.value().device());
+  launch(y.device(), y.extent(),
+         MaxOverFirst{x.value().read_operand(), steps->on(y.device()), B, y.write_operand()});
+  auto backward = [x = Saved(x.value()), y = Saved(y), steps, T, B](const std::vector<Tensor>& gradients,
+                                                                    const Inputs& in) {
+    const Tensor from = x.get("max_over_first"), dx(from.shape(), from.device());
+    const Tensor rest = clone(gradients[0]);
+    launch(dx.device(), rest.extent(),
+           MaxOverFirstBackward{from.read_operand(), y.get("max_over_first").read_operand(),
+                                rest.write_operand(), steps->on(dx.device()), T, B, dx.write_operand()});
+    in[0].add(dx);
+  };
+  return record("max_over_first", y, {x}, backward);
+}
+
 Variable softmax(const Variable& x, const Lengths& lengths) {
   if (lengths.empty()) return softmax(x);
   const int64_t B = x.shape()[0], S = x.shape().columns();

@@ -1,6 +1,6 @@
-// Operators of sequence models: rows by index, exchanged, added and summed dimensions, softmax over rows of
-// different lengths. Batches of products: autograd/linear.h. Other operators that mix elements:
-// autograd/functions.h. Next: nn/layers/attention.h, which uses them.
+// Operators of sequence models: rows by index, exchanged, added and summed dimensions, the maximum over time,
+// softmax over rows of different lengths. Batches of products: autograd/linear.h. Other operators that mix
+// elements: autograd/functions.h. Next: nn/layers/attention.h, which uses them.
 #pragma once
 
 #include <vector>
@@ -30,6 +30,10 @@ Variable transpose_first_two(const Variable& x);
 Variable repeat(const Variable& x, int64_t count);
 /// The sum over the first dimension: [A, ..] to [..].
 Variable sum_over_first(const Variable& x);
+/// The largest of the first lengths[b] elements of x [T, B, W] along its first dimension, [B, W]; without
+/// lengths of all T. What lies behind them has no effect, even NaN; of equal elements the first gets the
+/// gradient. Throws Error for a length of 0.
+Variable max_over_first(const Variable& x, const Lengths& lengths = {});
 
 /// Over the first lengths[b] elements of the last dimension of x [B, .., S]; the others become exactly 0,
 /// whatever they contain, even NaN. A length of 0 gives a row of zeros. Without lengths it is softmax(x).

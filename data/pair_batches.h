@@ -8,14 +8,11 @@
 #include <vector>
 
 #include "data/pairs.h"
+#include "data/sentence_batches.h"
 #include "data/streams.h"
 #include "tensor/keys.h"
 
 namespace rondo {
-
-/// What limits the size of a batch: the number of pairs, or of target symbols including padding, T * B.
-enum class BatchBy { sentences, symbols };
-inline std::vector<std::string> names_of(BatchBy) { return {"sentences", "symbols"}; }
 
 struct PairBatchOptions {
   std::int64_t batch = 80;  // sentences or symbols
@@ -40,10 +37,9 @@ struct PairBatch {
   std::vector<std::int64_t> pairs;                           // [B]: the index of each row's pair
 };
 
-/// The pairs of an epoch, each once. An epoch's order is a function of seed and epoch: all pairs are
-/// shuffled, cut into pools of about a hundred batches, each pool is sorted by the lengths of target and
-/// source and cut into batches, and the batches are shuffled. The rows of a batch are in the order of their
-/// target lengths, the longest first. Holds a view of the pairs, which must outlive it.
+/// The pairs of an epoch, each once, in the order of BatchOrder, by the lengths of target and source. The
+/// rows of a batch are in the order of their target lengths, the longest first. Holds a view of the pairs,
+/// which must outlive it.
 class PairBatches {
  public:
   /// Begins with epoch 1. InputError for options outside their limits, and if there are no pairs.
@@ -55,26 +51,17 @@ class PairBatches {
 
   /// Goes to batch `position` of an epoch. Epoch 0, for evaluation: all pairs sorted by length, the longest
   /// first. Error outside [0, length()].
-  void seek(std::int64_t epoch, std::int64_t position);
-  std::int64_t position() const { return position_; }
+  void seek(std::int64_t epoch, std::int64_t position) { order_.seek(epoch, position); }
+  std::int64_t position() const { return order_.position(); }
   /// Batches of this epoch. With BatchBy::symbols other epochs may have a few more or fewer.
-  std::int64_t length() const { return static_cast<std::int64_t>(batches_.size()); }
+  std::int64_t length() const { return order_.length(); }
   /// Target symbols of an epoch.
   std::int64_t scored() const { return pairs_.target.symbols(); }
 
  private:
-  struct Range {
-    std::size_t begin, end;  // in order_
-  };
-  std::size_t end_of_pool(std::size_t begin) const;
-  std::size_t end_of_batch(std::size_t begin, std::size_t end_of_pool) const;
-
   PairBatchOptions options_;
   const Pairs& pairs_;
-  std::uint64_t seed_;
-  std::vector<std::int64_t> order_;  // indices of pairs
-  std::vector<Range> batches_;
-  std::int64_t position_ = 0;
+  BatchOrder order_;
 };
 
 /// The source half of a batch, for sentences without a translation: row b is sentence b, each with its end

@@ -1,5 +1,5 @@
 // Random orders that are a function of seed and epoch, so that a run resumes in mid-epoch without a saved
-// state of a generator. Used by data/sequences.h and data/pair_batches.h.
+// state of a generator. Used by data/sequences.h, data/sentence_batches.h and data/labelled_sentences.h.
 #pragma once
 
 #include <cstddef>

@@ -10,12 +10,13 @@
 #include "tensor/kernels/dropout.h"
 #include "tensor/kernels/normalization.h"
 #include "tensor/kernels/rows.h"
+#include "tensor/kernels/sequence.h"
 #include "tensor/kernels/softmax.h"
 
 namespace rondo {
 
-using Kernels =
-    JoinedLists<ArithmeticKernels, RowKernels, SoftmaxKernels, NormalizationKernels, DropoutKernels>;
+using Kernels = JoinedLists<ArithmeticKernels, RowKernels, SoftmaxKernels, NormalizationKernels,
+                            DropoutKernels, SequenceKernels>;
 
 /// One for each of Kernels, in their order; tensor/kernels.cc defines them, once per pass.
 using KernelLaunchers = std::array<KernelLauncher, length_of(Kernels{})>;

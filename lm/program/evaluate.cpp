@@ -7,6 +7,7 @@
 
 #include "data/input_file.h"
 #include "data/text.h"
+#include "lm/program/classification_measurement.h"
 #include "lm/program/evaluation_report.h"
 #include "lm/program/memory_estimate.h"
 #include "lm/program/model.h"
@@ -163,8 +164,9 @@ void say_notes(const Text& text, const Encoded& ids, const OpenRun& run) {
 }  // namespace
 
 int evaluate(const EvaluateOptions& options) {
-  if (read_config(open_run_folder(options.run)).recipe.kind != TaskKind::language_modelling)
-    return evaluate_translator(options);
+  const TaskKind kind = read_config(open_run_folder(options.run)).recipe.kind;
+  if (kind == TaskKind::classification) return evaluate_classification(options);
+  if (kind != TaskKind::language_modelling) return evaluate_translator(options);
   check_options(options);
   const Compute compute = choose_device(options.device, options.precision, options.threads);
   OpenRun run = open_run(options.run, compute.device);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "autograd/pointwise.h"
 #include "data/text.h"
@@ -38,7 +39,7 @@ struct Subject {
 Subject subject_of_run(const std::string& path) {
   const RunFolder folder = open_run_folder(path);
   RunConfig config = read_config(folder);
-  std::vector<std::int64_t> sizes = sizes_of(read_vocabularies(folder, config));
+  std::vector<std::int64_t> sizes = sizes_of(symbol_tables(folder, config));
   std::unique_ptr<Module> model = make_layout(config.recipe, sizes);
   check_has_model(folder, *model);
   return {std::move(config.recipe), std::move(sizes), std::move(model), path, std::move(config.made_by)};
@@ -54,7 +55,9 @@ Subject subject_of(const InfoOptions& options) {
               "Penn Treebank, "
               "33278 of WikiText-2, 256 for bytes",
               options.recipe);
-  const std::vector<std::int64_t> sizes(vocabulary_paths(RunFolder(), recipe).size(), size);
+  std::vector<std::int64_t> sizes(vocabulary_paths(RunFolder(), recipe).size(), size);
+  if (recipe.kind == TaskKind::classification)
+    sizes.back() = 2;  // classes, of which the recipe does not tell
   return {recipe, sizes, make_layout(recipe, sizes), "", {}};
 }
 
@@ -83,7 +86,8 @@ std::int64_t statistics_of(const Module& model) {
 struct Memory {
   std::int64_t training, evaluation;
 };
-Memory memory_of(const Subject& subject) {
+/// None: there is no estimate for classifiers, which are small.
+std::optional<Memory> memory_of(const Subject& subject) {
   const Recipe& recipe = subject.recipe;
   const auto* translator = dynamic_cast<const EncoderDecoder*>(subject.model.get());
   if (const auto* shared = dynamic_cast<const SharedEncoderDecoders*>(subject.model.get()))
@@ -91,11 +95,12 @@ Memory memory_of(const Subject& subject) {
   if (translator) {
     const PairSize size = assumed_size(recipe.translation);
     const std::int64_t P = subject.model->parameter_count();
-    return {translation_training_bytes(recipe, *translator, size, P),
-            translation_evaluation_bytes(*translator, size, P)};
+    return Memory{translation_training_bytes(recipe, *translator, size, P),
+                  translation_evaluation_bytes(*translator, size, P)};
   }
-  const auto& model = dynamic_cast<const LanguageModel&>(*subject.model);
-  return {training_bytes(recipe, model), evaluation_bytes(recipe, model)};
+  const auto* model = dynamic_cast<const LanguageModel*>(subject.model.get());
+  if (!model) return std::nullopt;
+  return Memory{training_bytes(recipe, *model), evaluation_bytes(recipe, *model)};
 }
 
 void print_shape(const LanguageModelOptions& it) {
@@ -118,6 +123,11 @@ void print_shape(const EncoderDecoderOptions& it) {
              it.attention == SourceAttention::none ? "fixed context" : name_of(it.attention) + " attention");
 }
 
+void print_shape(const SentenceClassifierOptions& it) {
+  fmt::print("model       {}{} x {} {}, {} over time\n", it.bidirectional ? "bidirectional " : "", it.layers,
+             it.hidden, it.cell, name_of(it.summary));
+}
+
 void print_model(const Subject& subject) {
   const Recipe& recipe = subject.recipe;
   const Module& model = *subject.model;
@@ -129,13 +139,19 @@ void print_model(const Subject& subject) {
   if (!recipe.paper.empty()) fmt::print("paper       {}\n", printable(recipe.paper));
   if (recipe.kind == TaskKind::language_modelling)
     print_shape(recipe.model);
+  else if (recipe.kind == TaskKind::classification)
+    print_shape(recipe.classification.model);
   else
     print_shape(recipe.translation.model);
   for (const MixedTaskOptions& it : recipe.tasks)
     fmt::print("task        {}: {} to {}, ratio {}\n", it.name, it.source.empty() ? "nothing" : it.source,
                it.target, it.ratio);
-  fmt::print("symbols     {} {}\n\n", fmt::join(subject.vocabulary_sizes, " and "),
-             name_of(tokenization_of(recipe).unit));
+  const std::vector<std::int64_t>& sizes = subject.vocabulary_sizes;
+  const std::string unit = name_of(tokenization_of(recipe).unit);
+  if (recipe.kind == TaskKind::classification)
+    fmt::print("symbols     {} {}, {} classes\n\n", sizes[0], unit, sizes[1]);
+  else
+    fmt::print("symbols     {} {}\n\n", fmt::join(sizes, " and "), unit);
   for (const auto& [module, count] : counts_by_module(model)) {
     fmt::print("{:<42} {:>14} parameters\n", module, count);
     for (const Segment& segment : model.segments()) {
@@ -149,9 +165,9 @@ void print_model(const Subject& subject) {
   fmt::print("{:<42} {:>14} parameters\n\n", "in all", model.parameter_count());
   if (const std::int64_t kept = statistics_of(model); kept > 0)
     fmt::print("statistics  {} numbers, saved but not trained\n", kept);
-  const auto [training, evaluation] = memory_of(subject);
-  fmt::print("memory      about {} in tensors to train, {} to evaluate\n", bytes_text(training),
-             bytes_text(evaluation));
+  if (const auto memory = memory_of(subject))
+    fmt::print("memory      about {} in tensors to train, {} to evaluate\n", bytes_text(memory->training),
+               bytes_text(memory->evaluation));
   fmt::print("computes    on cpu, {} threads, {} kernels (OpenBLAS)\n", threads(), blas_kernel());
 }
 
@@ -166,7 +182,8 @@ Json model_json(const Subject& subject) {
   json["recipe"] = subject.recipe.name;
   json["unit"] = name_of(tokenization_of(subject.recipe).unit);
   json["vocabulary_size"] = subject.vocabulary_sizes.back();
-  if (subject.vocabulary_sizes.size() > 1) json["source_vocabulary_size"] = subject.vocabulary_sizes.front();
+  if (subject.recipe.kind == TaskKind::translation)
+    json["source_vocabulary_size"] = subject.vocabulary_sizes.front();
   json["parameters"] = model.parameter_count();
   for (const auto& [module, count] : counts_by_module(model)) json["modules"][module] = count;
   for (const Segment& segment : model.segments()) {
@@ -175,9 +192,10 @@ Json model_json(const Subject& subject) {
     json["tensors"].push_back({{"name", segment.name}, {"shape", shape}, {"aliases", segment.aliases}});
   }
   json["statistics"] = statistics_of(model);
-  const auto [training, evaluation] = memory_of(subject);
-  json["training_bytes"] = training;
-  json["evaluation_bytes"] = evaluation;
+  if (const auto memory = memory_of(subject)) {
+    json["training_bytes"] = memory->training;
+    json["evaluation_bytes"] = memory->evaluation;
+  }
   json["device"] = "cpu";
   json["threads"] = threads();
   json["blas_kernel"] = blas_kernel();

@@ -1,6 +1,6 @@
 // What `lm train` trains, by the recipe's task: the data, the vocabularies, the model, the task, the trainer,
 // and what is measured and printed at the end. The order of calls is lm/program/train.cpp's. The jobs:
-// lm/program/language_modelling_job.cpp, lm/program/translation_job.cpp.
+// lm/program/language_modelling_job.cpp, lm/program/translation_job.cpp, lm/program/classification_job.cpp.
 #pragma once
 
 #include <filesystem>
@@ -67,6 +67,7 @@ class Job {
 std::unique_ptr<Job> make_language_modelling_job(const TrainOptions& options, Setup& setup);
 std::unique_ptr<Job> make_translation_job(const TrainOptions& options, Setup& setup);
 std::unique_ptr<Job> make_multi_task_job(const TrainOptions& options, Setup& setup);
+std::unique_ptr<Job> make_classification_job(const TrainOptions& options, Setup& setup);
 /// Measures, shows and records the figures of a translator on its validation and test text.
 void measure_translator(EncoderDecoder& model, const TranslationRecipe& recipe, const TranslationText& valid,
                         const std::optional<TranslationText>& test, Watch& watch, const Setup& setup,

@@ -88,10 +88,10 @@ MeasuredRun measured_run(const std::string& path) {
   row.config = read_config(folder);
   const std::vector<KeptMeasurement> kept = kept_measurements(folder);
   if (file_is_there(vocabulary_paths(folder, row.recipe()).back()) || kept.empty()) {
-    const std::vector<Vocabulary> vocabularies = read_vocabularies(folder, row.config);
-    row.vocabulary_size = vocabularies.back().size();
-    row.types = vocabularies.back().types();
-    row.parameters = make_layout(row.recipe(), sizes_of(vocabularies))->parameter_count();
+    const std::vector<SymbolTable> tables = symbol_tables(folder, row.config);
+    row.vocabulary_size = tables.back().size;
+    row.types = tables.back().types;
+    row.parameters = make_layout(row.recipe(), sizes_of(tables))->parameter_count();
   } else {
     row.vocabulary_size = kept.back().vocabulary_size;
     row.types = kept.back().types;

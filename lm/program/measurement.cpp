@@ -42,9 +42,9 @@ KeptMeasurement measurement_of(const nlohmann::json& entry) {
           .cache = entry.contains("cache"),
           .settings = settings_of(entry),
           .nats = entry.at("nats"),
-          .bits = entry.at("bits"),
-          .perplexity = entry.at("perplexity"),
-          .symbols = integer_at(entry, "symbols"),
+          .bits = entry.value("bits", 0.0),  // a classifier has neither
+          .perplexity = entry.value("perplexity", 0.0),
+          .symbols = entry.contains("symbols") ? integer_at(entry, "symbols") : 0,
           .types = integer_at(entry, "types"),
           .vocabulary_size = integer_at(entry, "vocabulary_size"),
           .parameters = integer_at(entry, "parameters"),

@@ -51,8 +51,8 @@ void append_measurement(const RunFolder& run, nlohmann::ordered_json entry, cons
                         const std::vector<std::string>& sha256_of_text);
 
 /// The scores of tasks other than language modelling: their keys in logs and measurements, and their names.
-inline const std::vector<std::pair<std::string, std::string>> task_scores = {{"bleu", "BLEU"},
-                                                                             {"chrf", "chrF2"}};
+inline const std::vector<std::pair<std::string, std::string>> task_scores = {
+    {"bleu", "BLEU"}, {"chrf", "chrF2"}, {"accuracy", "accuracy"}};
 /// By key.
 using TaskScores = std::map<std::string, double>;
 /// The scores of an entry of a log or of measurements.

@@ -39,6 +39,15 @@ Keys translation_keys(Recipe& recipe) {
   });
 }
 
+Keys classification_keys(Recipe& recipe) {
+  ClassificationRecipe& it = recipe.classification;
+  return joined({
+      section("data", keys_of(it.data)),
+      section("model", keys_of(it.model)),
+      section("train", joined({keys_of(recipe.trainer), keys_of(it.task), keys_of(recipe.run)})),
+  });
+}
+
 /// Those of translation, but the languages are those of the tasks.
 Keys multi_task_keys(Recipe& recipe) {
   Keys keys = translation_keys(recipe);
@@ -56,6 +65,8 @@ Keys keys_of_kind(Recipe& recipe) {
       return translation_keys(recipe);
     case TaskKind::multi_task:
       return multi_task_keys(recipe);
+    case TaskKind::classification:
+      return classification_keys(recipe);
     default:
       return language_modelling_keys(recipe);
   }
@@ -66,12 +77,25 @@ Keys keys_of_kind(Recipe& recipe) {
 Keys keys_of(Recipe& recipe) { return joined({title_keys(recipe), keys_of_kind(recipe)}); }
 
 const Tokenization& tokenization_of(const Recipe& recipe) {
-  return recipe.kind == TaskKind::language_modelling ? recipe.data.tokenization
-                                                     : recipe.translation.data.tokenization;
+  switch (recipe.kind) {
+    case TaskKind::language_modelling:
+      return recipe.data.tokenization;
+    case TaskKind::classification:
+      return recipe.classification.data.tokenization;
+    default:
+      return recipe.translation.data.tokenization;
+  }
 }
 
 const VocabularyLimits& limits_of(const Recipe& recipe) {
-  return recipe.kind == TaskKind::language_modelling ? recipe.data.limits : recipe.translation.data.limits;
+  switch (recipe.kind) {
+    case TaskKind::language_modelling:
+      return recipe.data.limits;
+    case TaskKind::classification:
+      return recipe.classification.data.limits;
+    default:
+      return recipe.translation.data.limits;
+  }
 }
 
 void read_recipe(Recipe& recipe, const std::string& text, const std::string& where, const Keys& others) {

@@ -8,6 +8,7 @@
 
 #include "lm/evaluation/dynamic_evaluation.h"
 #include "lm/evaluation/neural_cache.h"
+#include "lm/program/classification_recipe.h"
 #include "lm/program/multi_task_recipe.h"
 #include "lm/program/published_figures.h"
 #include "lm/program/recipe_text.h"
@@ -21,9 +22,9 @@
 namespace rondo {
 
 /// What is trained. It decides which sections and keys a recipe has.
-enum class TaskKind { language_modelling, translation, multi_task };
+enum class TaskKind { language_modelling, translation, multi_task, classification };
 inline std::vector<std::string> names_of(TaskKind) {
-  return {"language_modelling", "translation", "multi_task"};
+  return {"language_modelling", "translation", "multi_task", "classification"};
 }
 
 struct Recipe {
@@ -35,8 +36,10 @@ struct Recipe {
   TrainerOptions trainer;
   RunOptions run;
 
-  TranslationRecipe translation;        // its other sections; those of language modelling are below
+  // Its other sections; those of language modelling are below.
+  TranslationRecipe translation;
   std::vector<MixedTaskOptions> tasks;  // of multi-task learning, which has the sections of translation, too
+  ClassificationRecipe classification;
 
   TextOptions data;  // section [data] also has the task's keys of batches and evaluations
   LanguageModelOptions model;

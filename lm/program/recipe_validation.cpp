@@ -88,6 +88,8 @@ void validate(const Recipe& recipe, const std::string& where) {
     validate(recipe.translation, where);
   else if (recipe.kind == TaskKind::multi_task)
     validate(recipe.tasks, recipe.translation, where);
+  else if (recipe.kind == TaskKind::classification)
+    validate(recipe.classification, where);
   else
     validate_language_model(recipe, where);
 }

@@ -35,25 +35,47 @@ std::vector<std::filesystem::path> vocabulary_paths(const RunFolder& folder, con
     case TaskKind::multi_task:
       for (const auto& [language, path] : vocabulary_paths(folder, recipe.tasks)) paths.push_back(path);
       return paths;
+    case TaskKind::classification:
+      return {folder.vocabulary(), folder.labels()};
     default:
       return {folder.vocabulary()};
   }
 }
 
-std::vector<Vocabulary> read_vocabularies(const RunFolder& folder, const RunConfig& config) {
+VocabularyFiles read_vocabulary_files(const RunFolder& folder, const RunConfig& config) {
   VocabularyFiles files;
-  std::vector<Vocabulary> vocabularies;
-  for (const std::filesystem::path& path : vocabulary_paths(folder, config.recipe)) {
-    const auto& [name, content] = files.emplace_back(path.filename(), read_vocabulary_file(path));
-    vocabularies.push_back(Vocabulary::from_text(content, path.string(), tokenization_of(config.recipe)));
-  }
+  for (const std::filesystem::path& path : vocabulary_paths(folder, config.recipe))
+    files.emplace_back(path.filename(), read_vocabulary_file(path));
   check_vocabularies(folder, config.made_by, files);
+  return files;
+}
+
+std::vector<Vocabulary> read_vocabularies(const RunFolder& folder, const RunConfig& config) {
+  std::vector<Vocabulary> vocabularies;
+  for (const auto& [name, content] : read_vocabulary_files(folder, config))
+    if (name != RunFolder().labels())
+      vocabularies.push_back(
+          Vocabulary::from_text(content, (folder.path / name).string(), tokenization_of(config.recipe)));
   return vocabularies;
 }
 
-std::vector<std::int64_t> sizes_of(const std::vector<Vocabulary>& vocabularies) {
+Labels read_labels(const RunFolder& folder, const RunConfig& config) {
+  return Labels::from_text(read_vocabulary_files(folder, config).at(1).second, folder.labels().string());
+}
+
+std::vector<SymbolTable> symbol_tables(const RunFolder& folder, const RunConfig& config) {
+  std::vector<SymbolTable> tables;
+  for (const Vocabulary& it : read_vocabularies(folder, config)) tables.push_back({it.size(), it.types()});
+  if (config.recipe.kind == TaskKind::classification) {
+    const std::int64_t classes = read_labels(folder, config).size();
+    tables.push_back({classes, classes});
+  }
+  return tables;
+}
+
+std::vector<std::int64_t> sizes_of(const std::vector<SymbolTable>& tables) {
   std::vector<std::int64_t> sizes;
-  for (const Vocabulary& it : vocabularies) sizes.push_back(it.size());
+  for (const SymbolTable& it : tables) sizes.push_back(it.size);
   return sizes;
 }
 

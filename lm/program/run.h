@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "data/labelled_sentences.h"
 #include "data/vocabulary.h"
 #include "lm/program/recipe_text.h"
 #include "lm/program/run_folder.h"
@@ -23,15 +24,23 @@ void check_vocabularies(const RunFolder& folder, const Provenance& made_by,
 std::string read_vocabulary_file(const std::filesystem::path& file);
 
 /// The files of a run's vocabularies: of a translator the source's, then the target's; of
-/// multi-task learning those of its languages.
+/// multi-task learning those of its languages; of a classifier also the classes.
 std::vector<std::filesystem::path> vocabulary_paths(const RunFolder& folder, const Recipe& recipe);
 
 /// Reads a run's vocabularies. InputError, naming the file, if one is missing or broken, or if they are not
 /// those that the run was made with.
 std::vector<Vocabulary> read_vocabularies(const RunFolder& folder, const RunConfig& config);
 
-/// Their sizes.
-std::vector<std::int64_t> sizes_of(const std::vector<Vocabulary>& vocabularies);
+/// The classes of a classifier. The same InputErrors.
+Labels read_labels(const RunFolder& folder, const RunConfig& config);
+
+/// What a model needs to know of a vocabulary, or of classes, of which each is a type.
+struct SymbolTable {
+  std::int64_t size, types;
+};
+/// Of each of vocabulary_paths(). The same InputErrors.
+std::vector<SymbolTable> symbol_tables(const RunFolder& folder, const RunConfig& config);
+std::vector<std::int64_t> sizes_of(const std::vector<SymbolTable>& tables);
 
 /// InputError unless the run is of this task.
 void check_kind(const RunFolder& folder, const RunConfig& config, TaskKind kind);

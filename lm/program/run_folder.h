@@ -1,6 +1,7 @@
 // The folder of a run: its files, its creation, and its config.toml.
 //   config.toml        the resolved recipe, and what made the run
 //   vocab.txt          one symbol per line; of a translator vocab.source.txt and vocab.target.txt
+//   labels.txt         of a classifier: one class per line
 //   model.safetensors  the best weights
 //   state.safetensors  everything needed to resume
 //   log.jsonl          one JSON object per line: training steps and evaluations
@@ -31,6 +32,7 @@ struct RunFolder {
   std::filesystem::path vocabulary() const { return path / "vocab.txt"; }
   std::filesystem::path source_vocabulary() const { return path / "vocab.source.txt"; }
   std::filesystem::path target_vocabulary() const { return path / "vocab.target.txt"; }
+  std::filesystem::path labels() const { return path / "labels.txt"; }
   std::filesystem::path model() const { return path / "model.safetensors"; }
   std::filesystem::path state() const { return path / "state.safetensors"; }
   std::filesystem::path log() const { return path / "log.jsonl"; }

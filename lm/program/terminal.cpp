@@ -7,11 +7,10 @@
 namespace rondo {
 
 std::string figure_text(const Recipe& recipe, double nats) {
-  const bool of_words = recipe.kind != TaskKind::language_modelling
-                            ? recipe.translation.data.tokenization.unit == Unit::words
-                            : recipe.data.tokenization.unit == Unit::words;
-  return of_words ? fmt::format("perplexity {:.2f}", std::exp(nats))
-                  : fmt::format("{:.4f} bits", nats / std::numbers::ln2);
+  const bool of_classes = recipe.kind == TaskKind::classification;
+  const bool of_words = tokenization_of(recipe).unit == Unit::words;
+  return of_classes || of_words ? fmt::format("perplexity {:.2f}", std::exp(nats))
+                                : fmt::format("{:.4f} bits", nats / std::numbers::ln2);
 }
 
 std::string values_text(const Figure& figure) {
@@ -32,10 +31,10 @@ void Terminal::updated(const Trainer& trainer, const StepMetrics& metrics) {
     const double share = trainer.task().share_of_epoch(), rate = window_.symbols_per_second();
     const double epochs_left = static_cast<double>(trainer.epochs() - trainer.epoch() + 1) - share;
     const double left = epochs_left * static_cast<double>(trainer.task().scored_per_epoch()) / rate;
-    progress_.status(fmt::format("epoch {}/{}  {:.0f}%  loss {:.4f} nats  {}  {} symbols/s  {} left",
+    progress_.status(fmt::format("epoch {}/{}  {:.0f}%  loss {:.4f} nats  {}  {} {}/s  {} left",
                                  trainer.epoch(), trainer.epochs(), 100 * share, window_.loss(),
                                  figure_text(recipe_, window_.loss()), short_number(rate),
-                                 duration_text(left)));
+                                 trainer.task().scored_items(), duration_text(left)));
   }
   if (trainer.step_count() % recipe_.run.log_every == 0) window_ = {};
 }

@@ -20,7 +20,7 @@ void TrainingLog::updated(const Trainer& trainer, const StepMetrics& metrics) {
                     {"nats", window_.loss()},
                     {"learning_rate", trainer.learning_rate()},
                     {"gradient_norm", metrics.gradient_norm},
-                    {"symbols_per_second", window_.symbols_per_second()}}
+                    {trainer.task().scored_items() + "_per_second", window_.symbols_per_second()}}
                    .dump());
   window_ = {};
 }

@@ -57,7 +57,7 @@ class Verification {
 
   RunFolder run_;
   std::optional<RunConfig> config_;
-  std::vector<Vocabulary> vocabularies_;  // empty if one is broken
+  std::vector<SymbolTable> tables_;  // empty if one is broken
   std::vector<Finding> findings_;
 };
 
@@ -117,17 +117,16 @@ void Verification::vocabularies(const std::string& needed) {
   for (std::size_t i = 0; i < paths.size(); ++i)
     look(paths[i], needed, [&]() -> Finding {
       if (!config_) return {unverified, "", "config.toml says what its symbols are"};
-      if (vocabularies_.empty()) vocabularies_ = read_vocabularies(run_, *config_);
+      if (tables_.empty()) tables_ = symbol_tables(run_, *config_);
       const bool noted = !config_->made_by.vocabulary.empty();
-      return {
-          noted ? good : unverified, "",
-          fmt::format("{} symbols{}", vocabularies_[i].size(), noted ? "" : ", without a recorded SHA-256")};
+      return {noted ? good : unverified, "",
+              fmt::format("{} symbols{}", tables_[i].size, noted ? "" : ", without a recorded SHA-256")};
     });
 }
 
 std::unique_ptr<Module> Verification::layout() const {
-  if (!config_ || vocabularies_.empty()) return nullptr;
-  return make_layout(config_->recipe, sizes_of(vocabularies_));
+  if (!config_ || tables_.empty()) return nullptr;
+  return make_layout(config_->recipe, sizes_of(tables_));
 }
 
 Finding of_safetensors(const std::filesystem::path& path) {
@@ -169,6 +168,11 @@ Finding Verification::text() const {
     case TaskKind::multi_task:
       files = open_multi_task_text(made_by.data, recipe.tasks, recipe.translation).files;
       break;
+    case TaskKind::classification: {
+      const LabelledTextOptions& data = recipe.classification.data;
+      files = open_labelled_texts(made_by.data, data.files, data.tokenization.unit).files;
+      break;
+    }
     default:
       files = open_text(recipe.data, made_by.data, Pipes::refused).files;
   }

@@ -72,6 +72,8 @@ class Task {
   virtual double share_of_epoch() const = 0;
   /// The number of scored items in an epoch.
   virtual int64_t scored_per_epoch() const = 0;
+  /// What these items are.
+  virtual std::string scored_items() const { return "symbols"; }
 
   /// Evaluates the current weights. `progress`, if not empty, gets the number of items scored so far, and may
   /// throw to end the evaluation.

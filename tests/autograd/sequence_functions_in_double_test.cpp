@@ -120,6 +120,46 @@ TEST(Gradient, OfRepeatAndOfSumOverFirst) {
                    samples({{3, 2, 4}}));
 }
 
+TEST(MaxOverFirst, IsTheLargestElementBeforeTheEnd) {
+  const Tensor x = samples({{5, 3, 7}})[0];
+  const Lengths lengths = {5, 1, 3};
+  for (int64_t b = 0; b < 3; ++b)  // what lies behind the end
+    for (int64_t t = lengths[static_cast<size_t>(b)]; t < 5; ++t) fill(x[t].slice_rows(b, b + 1), real(NAN));
+  const std::vector<real> y = max_over_first(Variable(x), lengths).value().to_vector();
+  for (int64_t b = 0; b < 3; ++b)
+    for (int64_t j = 0; j < 7; ++j) {
+      double largest = -INFINITY;
+      for (int64_t t = 0; t < lengths[static_cast<size_t>(b)]; ++t)
+        largest = std::max(largest, at(x, t, b, j));
+      EXPECT_EQ(y[static_cast<size_t>(b * 7 + j)], largest);
+    }
+  EXPECT_EQ(error_of([&] {
+              max_over_first(Variable(x), {5, 0, 3});
+            }),
+            "[max_over_first] a length of 0 has no maximum");
+  EXPECT_EQ(error_of([&] {
+              max_over_first(Variable(x), {5, 1});
+            }),
+            "[max_over_first] 3 rows need as many lengths, got 2");
+}
+
+TEST(Gradient, OfMaxOverFirst) {
+  expect_gradients(
+      [](const Variables& x) {
+        return square(max_over_first(x[0], {4, 1, 2}));
+      },
+      samples({{4, 3, 9}}));
+  expect_gradients([](const Variables& x) { return max_over_first(x[0].slice_columns(1, 4)) * x[1]; },
+                   samples({{3, 2, 5}, {2, 3}}));
+}
+
+TEST(MaxOverFirst, OfEqualElementsTheFirstHasTheGradient) {
+  const Tensor gradient = Tensor::zeros({4, 1, 2});
+  const Variable x = Variable::leaf(Tensor::from({1, 2, 3, 2, 3, 2, 3, 9}, {4, 1, 2}), gradient);
+  sum(max_over_first(x, {3})).backward();
+  EXPECT_EQ(gradient.to_vector(), (std::vector<real>{0, 1, 1, 0, 0, 0, 0, 0}));
+}
+
 /// Softmax of x [B, T, S] over the first elements, as it is defined.
 std::vector<double> plain_softmax(const Tensor& x, const Lengths& lengths) {
   std::vector<double> y(static_cast<size_t>(x.size()));

@@ -1,6 +1,6 @@
 // What sequence models are made of, on both devices: the operators of autograd/sequence.h, batches of
 // products, layer normalisation, attention, a stack that is stepped from outside. Of the kernels of
-// tensor/kernels.h these cover MaskedSoftmax and NormalizeRows with their backward passes, and
+// tensor/kernels.h these cover MaskedSoftmax, MaxOverFirst and NormalizeRows with their backward passes, and
 // TransposeFirstTwo.
 #include "autograd/sequence.h"
 
@@ -55,6 +55,16 @@ TEST(SequenceOnGpu, RepeatAndSumOverFirst) {
     expect_same_on_both([](const Variables& x) { return square(sum_over_first(x[0])); },
                         samples({{140, 2, W}}, {-0.5, 0.5}));
   }
+}
+
+TEST(SequenceOnGpu, MaxOverFirst) {
+  NEED_GPU();
+  for (const int64_t W : {1, 5, 257})
+    expect_same_on_both(
+        [](const Variables& x) {
+          return square(max_over_first(x[0], {4, 1, 2}));
+        },
+        samples({{4, 3, W}}));
 }
 
 TEST(SequenceOnGpu, MaskedSoftmax) {

@@ -252,7 +252,8 @@ TEST(PairBatches, RefuseWhatTheyCannotBatch) {
   expect_input_error([&] { PairBatches({.batch = 0}, pairs, 1); }, "batch = 0");
   expect_input_error([] { PairBatches({}, Pairs(), 1); }, "no pairs");
   PairBatches batches({.batch = 3}, pairs, 1);
-  EXPECT_EQ(error_of([&] { batches.seek(1, 5); }), "[pair batches] a position from 0 to 4 was expected: 5");
+  EXPECT_EQ(error_of([&] { batches.seek(1, 5); }),
+            "[sentence batches] a position from 0 to 4 was expected: 5");
   EXPECT_NO_THROW(batches.seek(1, 4));
   PairBatch batch;
   EXPECT_FALSE(batches.next(batch)) << "the end of the epoch";

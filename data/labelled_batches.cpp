@@ -1,0 +1,35 @@
+// Batches of labelled sentences; see data/labelled_batches.h.
+#include "data/labelled_batches.h"
+
+#include <span>
+
+namespace rondo {
+
+namespace {
+
+std::vector<BatchOrder::Lengths> lengths_of(const Sentences& sentences) {
+  std::vector<BatchOrder::Lengths> lengths;
+  for (std::int64_t i = 0; i < sentences.size(); ++i) lengths.emplace_back(sentences.length(i), 0);
+  return lengths;
+}
+
+}  // namespace
+
+LabelledBatches::LabelledBatches(const SentenceBatchOptions& options, const LabelledSentences& sentences,
+                                 std::uint64_t seed)
+    : sentences_(sentences), order_(options, lengths_of(sentences.sentences), seed) {}
+
+bool LabelledBatches::next(LabelledBatch& batch) {
+  const std::span<const std::int64_t> chosen = order_.next();
+  if (chosen.empty()) return false;
+  std::vector<std::span<const std::int32_t>> rows;
+  batch.labels.clear();
+  for (const std::int64_t i : chosen) {
+    rows.push_back(sentences_.sentences[i]);
+    batch.labels.push_back(sentences_.labels[static_cast<std::size_t>(i)]);
+  }
+  batch.sentences = padded(rows);
+  return true;
+}
+
+}  // namespace rondo

@@ -1,0 +1,94 @@
+// What all batches of whole sentences share; see data/sentence_batches.h.
+#include "data/sentence_batches.h"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "data/shuffle.h"
+#include "tensor/error.h"
+
+namespace rondo {
+
+Keys keys_of(SentenceBatchOptions& options) {
+  return {
+      {"batch", &options.batch, any_count(), "sentences or symbols", "size of a batch: see train.batch_by"},
+      {"batch_by",
+       choice(options.by),
+       {},
+       "",
+       "what train.batch counts: sentences; or their symbols, including padding"},
+  };
+}
+
+PaddedSentences padded(const std::vector<std::span<const std::int32_t>>& sentences, bool reverse) {
+  check(!sentences.empty(), "[sentence batches] a batch has at least one sentence");
+  const std::size_t B = sentences.size();
+  PaddedSentences batch;
+  batch.sentences = std::ssize(sentences);
+  for (const auto sentence : sentences) {
+    check(!sentence.empty(), "[sentence batches] a sentence has at least its end symbol");
+    batch.lengths.push_back(std::ssize(sentence));
+  }
+  batch.steps = *std::max_element(batch.lengths.begin(), batch.lengths.end());
+  batch.ids.assign(static_cast<std::size_t>(batch.steps) * B, 0);
+  for (std::size_t b = 0; b < B; ++b) {
+    const std::size_t words = sentences[b].size() - 1;
+    for (std::size_t t = 0; t <= words; ++t)
+      batch.ids[t * B + b] = sentences[b][reverse && t < words ? words - 1 - t : t];
+  }
+  return batch;
+}
+
+BatchOrder::BatchOrder(const SentenceBatchOptions& options, std::vector<Lengths> lengths, std::uint64_t seed)
+    : options_(options), lengths_(std::move(lengths)), seed_(seed), order_(lengths_.size()) {
+  check_limits_of(options);
+  check_input(!lengths_.empty(), "there are no sentences");
+  seek(1, 0);
+}
+
+std::size_t BatchOrder::end_of_pool(std::size_t begin) const {
+  constexpr std::int64_t batches = 100;  // enough to find similar lengths, few enough to mix the sentences
+  std::size_t end = begin;
+  for (std::int64_t size = 0; end < order_.size() && size < batches * options_.batch; ++end)
+    size += options_.by == BatchBy::symbols ? lengths(order_[end]).first : 1;
+  return end;
+}
+
+std::size_t BatchOrder::end_of_batch(std::size_t begin, std::size_t end_of_pool) const {
+  const std::int64_t longest = lengths(order_[begin]).first;
+  const std::int64_t count =
+      options_.by == BatchBy::symbols ? std::max<std::int64_t>(options_.batch / longest, 1) : options_.batch;
+  return std::min(begin + static_cast<std::size_t>(count), end_of_pool);
+}
+
+void BatchOrder::seek(std::int64_t epoch, std::int64_t position) {
+  const bool is_random = epoch > 0;
+  std::mt19937_64 random = epoch_generator(seed_, epoch);
+  std::iota(order_.begin(), order_.end(), 0);
+  if (is_random) shuffle(order_, random);
+
+  const auto longer = [&](std::int64_t a, std::int64_t b) { return lengths(a) > lengths(b); };
+  const auto place = [&](std::size_t i) { return order_.begin() + static_cast<std::ptrdiff_t>(i); };
+  batches_.clear();
+  for (std::size_t pool = 0; pool < order_.size();) {
+    const std::size_t end = is_random ? end_of_pool(pool) : order_.size();
+    std::stable_sort(place(pool), place(end), longer);
+    for (std::size_t begin = pool; begin < end; begin = batches_.back().end)
+      batches_.push_back({begin, end_of_batch(begin, end)});
+    pool = end;
+  }
+  if (is_random) shuffle(batches_, random);
+
+  check(position >= 0 && position <= length(), "[sentence batches] a position from 0 to {} was expected: {}",
+        length(), position);
+  position_ = position;
+}
+
+std::span<const std::int64_t> BatchOrder::next() {
+  if (position_ == length()) return {};
+  const auto [begin, end] = batches_[static_cast<std::size_t>(position_++)];
+  return std::span(order_).subspan(begin, end - begin);
+}
+
+}  // namespace rondo

@@ -1,0 +1,76 @@
+// What all batches of whole sentences share: which sentences are batched together, in which order, and how
+// they are padded. The batches: data/pair_batches.h, data/labelled_batches.h.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tensor/keys.h"
+
+namespace rondo {
+
+/// What limits the size of a batch: the number of sentences, or of symbols including padding, T * B. Of pairs
+/// of sentences, the symbols of the target.
+enum class BatchBy { sentences, symbols };
+inline std::vector<std::string> names_of(BatchBy) { return {"sentences", "symbols"}; }
+
+struct SentenceBatchOptions {
+  std::int64_t batch = 50;  // sentences or symbols
+  BatchBy by = BatchBy::sentences;
+};
+/// `batch`, `batch_by`.
+Keys keys_of(SentenceBatchOptions& options);
+
+/// B sentences of at most T symbols; element [t, b] is at t * B + b. Padding is id 0.
+struct PaddedSentences {
+  std::int64_t sentences = 0, steps = 0;  // B, T
+  std::vector<std::int32_t> ids;          // [T, B]
+  std::vector<std::int64_t> lengths;      // [B], with the end symbol
+};
+/// Row b is sentence b; with `reverse` from its end to its beginning, but for the end symbol, which stays
+/// last. Error if there is no sentence, or one without a symbol.
+PaddedSentences padded(const std::vector<std::span<const std::int32_t>>& sentences, bool reverse = false);
+
+/// The sentences of each batch of an epoch, each sentence once. Those of similar length are batched together,
+/// which saves padding; which of these, and in which order, is a function of seed and epoch: all sentences
+/// are shuffled, cut into pools of about a hundred batches, each pool is sorted by length and cut into
+/// batches, and the batches are shuffled. In a batch the longest sentence is the first.
+class BatchOrder {
+ public:
+  /// The length of a sentence, and a second one, by which sentences of equal length are sorted.
+  using Lengths = std::pair<std::int64_t, std::int64_t>;
+
+  /// Begins with epoch 1. InputError for options outside their limits, and if there are no sentences.
+  BatchOrder(const SentenceBatchOptions& options, std::vector<Lengths> lengths, std::uint64_t seed);
+
+  /// The indices of the next batch's sentences; none at the end. With BatchBy::symbols a sentence that is
+  /// longer than the limit is a batch of its own.
+  std::span<const std::int64_t> next();
+
+  /// Goes to batch `position` of an epoch. Epoch 0, for evaluation: all sentences sorted by length, the
+  /// longest first. Error outside [0, length()].
+  void seek(std::int64_t epoch, std::int64_t position);
+  std::int64_t position() const { return position_; }
+  /// Batches of this epoch.
+  std::int64_t length() const { return static_cast<std::int64_t>(batches_.size()); }
+
+ private:
+  struct Range {
+    std::size_t begin, end;  // in order_
+  };
+  const Lengths& lengths(std::int64_t sentence) const { return lengths_[static_cast<std::size_t>(sentence)]; }
+  std::size_t end_of_pool(std::size_t begin) const;
+  std::size_t end_of_batch(std::size_t begin, std::size_t end_of_pool) const;
+
+  SentenceBatchOptions options_;
+  std::vector<Lengths> lengths_;
+  std::uint64_t seed_;
+  std::vector<std::int64_t> order_;  // indices of sentences
+  std::vector<Range> batches_;
+  std::int64_t position_ = 0;
+};
+
+}  // namespace rondo

@@ -1,0 +1,103 @@
+// Classification as a job of `lm train`: labelled sentences, their vocabulary and classes, the classifier.
+#include <optional>
+
+#include "lm/program/classification_measurement.h"
+#include "lm/program/job.h"
+#include "lm/tasks/classification.h"
+#include "lm/training/checkpoint.h"
+
+namespace rondo {
+namespace {
+
+LabelledTexts texts_of(const TrainOptions& options, Setup& setup) {
+  const LabelledTextOptions& data = setup.config.recipe.classification.data;
+  setup.place_data(options.data, false);
+  const std::string& folder = setup.config.made_by.data;
+  check_input(!folder.empty(), "which text? give --data a folder with {}", data.files.train);
+  LabelledTexts texts = open_labelled_texts(folder, data.files, data.tokenization.unit);
+  setup.check_same_data(sha256_lines(texts.files));
+  return texts;
+}
+
+class ClassificationJob : public Job {
+ public:
+  ClassificationJob(const TrainOptions& options, Setup& setup)
+      : recipe_(setup.config.recipe),
+        texts_(texts_of(options, setup)),
+        vocabulary_(texts_.train.sentences, of_task().data.tokenization, of_task().data.limits),
+        labels_(texts_.train),
+        train_(encoded(texts_.train)),
+        valid_(encoded(texts_.valid)) {
+    if (texts_.test) test_ = encoded(*texts_.test);
+    layout_.emplace(of_task().model, vocabulary_.size(), labels_.size(), std::nullopt);
+  }
+
+  std::vector<std::string> sha256_lines() const override { return rondo::sha256_lines(texts_.files); }
+  std::vector<std::string> notes() const override { return texts_.notes; }
+  VocabularyFiles vocabularies() const override {
+    return {{RunFolder().vocabulary(), vocabulary_.to_text()}, {RunFolder().labels(), labels_.to_text()}};
+  }
+  std::string size_text() const override {
+    return fmt::format("{} sentences of {} classes, {} symbols of {} types", train_.size(), labels_.size(),
+                       train_.sentences.symbols(), vocabulary_.types());
+  }
+  int64_t validation_size() const override { return valid_.size(); }
+
+  const Module& layout() const override { return *layout_; }
+  void check_memory(Device) const override {}
+
+  void begin(Device device) override {
+    const auto seed = static_cast<uint64_t>(recipe_.trainer.seed);
+    model_.emplace(of_task().model, vocabulary_.size(), labels_.size(), seed, device);
+    task_.emplace(*model_, of_task().task, train_, valid_, seed);
+    trainer_.emplace(*task_, recipe_.trainer);
+  }
+  Module& model() override { return *model_; }
+  Trainer& trainer() override { return *trainer_; }
+
+  void measure_best(Watch& watch, const Setup& setup, const Compute& compute) override;
+  void conclude(Terminal& terminal, const RunFolder& run) override;
+
+ private:
+  const ClassificationRecipe& of_task() const { return recipe_.classification; }
+  LabelledSentences encoded(const LabelledText& text) const {
+    return encode_labelled(text, vocabulary_, labels_);
+  }
+
+  const Recipe& recipe_;
+  LabelledTexts texts_;
+  Vocabulary vocabulary_;
+  Labels labels_;
+  LabelledSentences train_, valid_;
+  std::optional<LabelledSentences> test_;
+  std::optional<SentenceClassifier> layout_, model_;
+  std::optional<Classification> task_;
+  std::optional<Trainer> trainer_;
+};
+
+void ClassificationJob::measure_best(Watch& watch, const Setup& setup, const Compute& compute) {
+  load_model(setup.run.model(), *model_);
+  const auto measure_on = [&](Split split, const LabelledSentences& sentences) {
+    ClassificationMeasurement it{
+        "", texts_.at(split).sentences.name, std::string(to_string(split)), vocabulary_.types(), {}};
+    it.scores = evaluate_classifier(*model_, sentences,
+                                    watch.progress_of("evaluating " + it.split, sentences.size()));
+    watch.observers.measured(it.split, figure_of(it.scores));
+    keep(setup.run, it, *model_, compute, setup.config.made_by.sha256);
+  };
+  measure_on(Split::valid, valid_);
+  if (test_) measure_on(Split::test, *test_);
+}
+
+void ClassificationJob::conclude(Terminal& terminal, const RunFolder& run) {
+  terminal.line(fmt::format("the run is {}; to measure it again: lm eval {}{}", run.path.string(),
+                            run.path.string(), test_ ? " --split test" : ""));
+}
+
+}  // namespace
+
+std::unique_ptr<Job> make_classification_job(const TrainOptions& options, Setup& setup) {
+  return std::make_unique<ClassificationJob>(options, setup);
+}
+
+}  // namespace rondo

@@ -1,0 +1,106 @@
+// A run whose task is classification, and its measurement.
+#include "lm/program/classification_measurement.h"
+
+#include <nlohmann/json.hpp>
+
+#include "data/input_file.h"
+#include "data/text.h"
+#include "lm/program/measurement.h"
+#include "lm/program/progress.h"
+#include "lm/program/run.h"
+#include "lm/training/checkpoint.h"
+
+namespace rondo {
+
+using Json = nlohmann::ordered_json;
+
+OpenClassifier open_classifier(const std::string& path, Device device) {
+  RunFolder folder = open_run_folder(path);
+  RunConfig config = read_config(folder);
+  const ClassificationRecipe& recipe = config.recipe.classification;
+  Vocabulary vocabulary = std::move(read_vocabularies(folder, config).front());
+  Labels labels = read_labels(folder, config);
+  auto model =
+      std::make_unique<SentenceClassifier>(recipe.model, vocabulary.size(), labels.size(), std::nullopt);
+  check_has_model(folder, *model);
+  model->allocate(device);
+  load_model(folder.model(), *model);
+  return {std::move(folder), std::move(config), std::move(vocabulary), std::move(labels), std::move(model)};
+}
+
+namespace {
+
+/// {"run", "text", "split", "sentences", "accuracy", "nats", ...}: the output of `lm eval --json`.
+Json json_of(const ClassificationMeasurement& it) {
+  return {{"run", it.run},
+          {"text", it.text},
+          {"split", it.split},
+          {"read", figure_of(it.scores).read},
+          {"sentences", it.scores.sentences},
+          {"correct", it.scores.correct},
+          {"accuracy", it.scores.accuracy()},
+          {"nats", it.scores.nats()},
+          {"seconds", it.scores.seconds}};
+}
+
+void check_options(const EvaluateOptions& options) {
+  const auto refused = [&](bool given, const char* flag) {
+    check_input(!given, "{}: is for language models, and {} is a classifier", flag, options.run);
+  };
+  refused(options.dynamic, "--dynamic");
+  refused(options.cache, "--cache");
+  refused(options.tune, "--tune");
+  refused(options.budget.has_value(), "--budget");
+  refused(options.streams.has_value(), "--streams");
+  refused(!options.text.empty(), "--text");
+  refused(!options.settings.empty(), "--set");
+}
+
+}  // namespace
+
+void keep(const RunFolder& run, const ClassificationMeasurement& it, const SentenceClassifier& model,
+          const Compute& compute, const std::vector<std::string>& sha256_of_text) {
+  Json json = json_of(it);
+  json["classes"] = model.classes();
+  json["types"] = it.types;
+  json["vocabulary_size"] = model.vocabulary();
+  json["parameters"] = model.parameter_count();
+  json["model"] = sha256_hex(InputFile(run.model()));
+  append_measurement(run, std::move(json), compute, sha256_of_text);
+}
+
+int evaluate_classification(const EvaluateOptions& options) {
+  check_options(options);
+  const Split split = split_from_string(options.split);
+  const Compute compute = choose_device(options.device, options.precision, options.threads);
+  OpenClassifier run = open_classifier(options.run, compute.device);
+  const LabelledTextOptions& data = run.config.recipe.classification.data;
+  const std::string& folder = options.data.empty() ? run.config.made_by.data : options.data;
+  const LabelledTexts texts = open_labelled_texts(folder, data.files, data.tokenization.unit);
+  if (!is_same_data(run.config.made_by.sha256, sha256_lines(texts.files)))
+    fmt::print(
+        stderr,
+        "lm: warning: {} has changed since this run was made; the figures are those of the text as it is "
+        "now\n",
+        printable(folder));
+  const LabelledText& text = texts.at(split);
+  const LabelledSentences sentences = encode_labelled(text, run.vocabulary, run.labels);
+  Progress progress(stderr);
+  ClassificationMeasurement it{options.run, text.sentences.name, options.split, run.vocabulary.types(), {}};
+  it.scores = evaluate_classifier(*run.model, sentences,
+                                  progress_of(progress, "evaluating " + it.text, sentences.size()));
+  progress.erase();
+  try {
+    keep(run.folder, it, *run.model, compute, sha256_lines(texts.files));
+  } catch (const Error& error) {  // the figures are printed anyway
+    fmt::print(stderr, "lm: warning: not kept with the run: {}\n", error.what());
+  }
+  if (options.json)
+    fmt::print("{}\n", json_of(it).dump(2, ' ', false, Json::error_handler_t::replace));
+  else
+    fmt::print("{}: accuracy {:.2f} %, {} of {} sentences; {:.4f} nats\n", it.text, it.scores.accuracy(),
+               it.scores.correct, it.scores.sentences, it.scores.nats());
+  return 0;
+}
+
+}  // namespace rondo

@@ -1,0 +1,60 @@
+// Classification of sentences as a task.
+#include "lm/tasks/classification.h"
+
+#include "autograd/operators/arithmetic.h"
+
+namespace rondo {
+
+Keys keys_of(ClassificationOptions& options) { return keys_of(options.batches); }
+
+Classification::Classification(SentenceClassifier& model, const ClassificationOptions& options,
+                               const LabelledSentences& train, const LabelledSentences& valid, uint64_t seed)
+    : model_(model), valid_(valid), batches_(options.batches, train, seed) {}
+
+void Classification::begin_epoch(int64_t epoch) {
+  epoch_ = epoch;
+  batches_.seek(epoch, 0);
+}
+
+bool Classification::next_batch(Batch& batch) {
+  if (!batches_.next(batch_)) return false;
+  batch.indices = {batch_.sentences.ids, batch_.labels};
+  batch.scored = batch_.sentences.sentences;
+  return true;
+}
+
+Loss Classification::loss(int64_t, const std::vector<Tokens>& indices, RandomContext random) {
+  const int64_t B = batch_.sentences.sentences;
+  random.slice = {B, 0, B};
+  model_.begin_update(random);
+  const CrossEntropy nats =
+      model_.cross_entropy(model_.summary(input_of(batch_.sentences, indices[0])), indices[1]);
+  return {nats.total / static_cast<real>(B), {nats.each}};
+}
+
+double Classification::share_of_epoch() const {
+  return static_cast<double>(batches_.position()) / static_cast<double>(batches_.length());
+}
+
+Figure Classification::evaluate(const std::function<void(int64_t)>& progress) {
+  return figure_of(evaluate_classifier(model_, valid_, progress));
+}
+
+Figure figure_of(const ClassificationScores& scores) {
+  return {.name = "accuracy",
+          .value = scores.accuracy(),
+          .higher_is_better = true,
+          .count = scores.sentences,
+          .counted = "sentences",
+          .read = "one pass",
+          .seconds = scores.seconds,
+          .beside = {{"nats", scores.nats()}}};
+}
+
+void Classification::load(const StateReader& from) {
+  int64_t position = 0;
+  from.read("position", position, 0, batches_.length());
+  batches_.seek(epoch_, position);
+}
+
+}  // namespace rondo

@@ -1,0 +1,91 @@
+// The sentence classifier: a recurrent stack reads a sentence, its states become one vector, and of that one
+// prediction is made (many to one). "Demystifying Neural Language Models": y = softmax(W_hy h + b_y) at the
+// last step, of a stack with layers in both directions (Graves, Mohamed & Hinton 2013).
+//
+//   embedding   x_t = E w_t,  t = 1 .. T
+//   states      h_t = f(x_t, h_(t-1));  in both directions h_t = [forward h_t ; reverse h_t], where the
+//   reverse
+//               cell reads from x_T to x_1
+//   summary     s = h_T, in both directions [forward h_T ; reverse h_1]: the last state of each
+//               s = 1/T sum_t h_t                                          the mean, Tang, Qin & Liu 2015
+//               s_j = max_t h_tj                                           the maximum, Conneau et al. 2017
+//   output      p(y | w_1 .. w_T) = softmax(W s + b),  of K classes
+//
+// Each sentence has a T of its own; what pads it has no effect. (The paper's listing takes the last step of
+// the padded batch.) Data: data/labelled_batches.h. Next: lm/tasks/classification.h.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "autograd/cross_entropy.h"
+#include "nn/layers/embedding.h"
+#include "nn/layers/linear.h"
+#include "nn/recurrent/recurrent_stack.h"
+
+namespace rondo {
+
+/// How the states of all steps become one vector.
+enum class Summary { last, mean, max };
+inline std::vector<std::string> names_of(Summary) { return {"last", "mean", "max"}; }
+
+struct SentenceClassifierOptions {
+  std::string cell = "lstm";  // a name that make_cell knows
+  int64_t embedding = 100;    // E
+  int64_t hidden = 200;       // H of each layer; with both directions H / 2 in each
+  int64_t layers = 1;
+  bool bidirectional = true;
+  Summary summary = Summary::max;
+  double dropout = 0;        // on embeddings, between layers, and of the summary (Zaremba et al. 2014)
+  bool variational = false;  // the same masks at all steps (Gal & Ghahramani 2016)
+  RecurrentRegularization regularization{};
+  CellSettings cell_settings{};  // of the cell's family
+  double init_all = 0;           // half width of a uniform for all parameters; 0: PyTorch's initial values
+};
+Keys keys_of(SentenceClassifierOptions& options);
+/// InputError if the options contradict each other.
+void check_options(const SentenceClassifierOptions& options);
+
+class SentenceClassifier : public Module {
+ public:
+  /// Lays the parameters out and draws their initial values; without a seed they have names and shapes, but
+  /// no memory. InputErrors of check_options(); Error for fewer than two classes.
+  SentenceClassifier(const SentenceClassifierOptions& options, int64_t vocabulary, int64_t classes,
+                     std::optional<uint64_t> seed = 1, Device device = Device::cpu);
+
+  /// The symbols of B sentences, step by step: ids[t * B + b].
+  struct Input {
+    Tokens ids;
+    int64_t steps = 0, sentences = 0;  // T, B
+    Lengths lengths{};                 // steps of each sentence that are not padding, 1 or more; empty: all
+  };
+  /// s after its dropout, [B, H].
+  Variable summary(const Input& input);
+  /// Logits of all classes, [B, K].
+  Variable logits(const Variable& summary) const { return output_(summary); }
+  /// -log p(label) in nats. Label -1: not scored.
+  CrossEntropy cross_entropy(const Variable& summary, const Tokens& labels) const {
+    return linear_cross_entropy(summary, output_.weight, output_.bias, labels);
+  }
+
+  const SentenceClassifierOptions& options() const { return options_; }
+  int64_t vocabulary() const { return embedding_.weight.shape()[0]; }
+  int64_t classes() const { return output_.weight.shape()[0]; }
+  /// The cells of all layers, in the order of RecurrentStack::cells().
+  std::vector<Cell*> cells() const { return recurrent_.cells(); }
+
+ private:
+  SentenceClassifierOptions options_;
+  Embedding embedding_;
+  Dropout embedding_dropout_;
+  RecurrentStack recurrent_;
+  Dropout summary_dropout_;
+  Linear output_;
+};
+
+/// One vector of the states of a stack's last layer, output [T, B, H] with zeros in the padding: [B, H].
+Variable summarized(Summary summary, const RecurrentStack::Result& states, bool bidirectional,
+                    const Lengths& lengths);
+
+}  // namespace rondo

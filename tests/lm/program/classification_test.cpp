@@ -1,0 +1,223 @@
+// Sentences of several classes, from files to a trained and measured run.
+#include <map>
+
+#include "data/text.h"
+#include "lm/program/recipes.h"
+#include "tests/lm/program/program.h"
+
+namespace rondo {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+constexpr const char* recipe = R"(
+[recipe]
+task = "classification"
+[model]
+embedding = 6
+hidden = 8
+dropout = 0.1
+[train]
+epochs = 5
+batch = 10
+learning_rate = 0.03
+log_every = 1
+)";
+
+/// Sentences with labels; whether a sentence is "good" depends on its words.
+class LabelledData {
+ public:
+  LabelledData() {
+    fs::create_directory(folder_ / "data");
+    write_bytes(folder_ / "data/train.txt", text(200));
+    write_bytes(folder_ / "data/valid.txt", text(40));
+    write_bytes(folder_ / "data/test.txt", text(50));
+    write_bytes(folder_ / "toy.toml", recipe);
+  }
+  std::string path(const std::string& name) const { return folder_ / name; }
+
+  Words train(const std::string& run, const Words& more = {}) const {
+    Words words{"train", "--recipe", path("toy.toml"), "--data", path("data"),
+                "--out", path(run),  "--threads",      "1"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+  std::string model_digest(const std::string& run) const {
+    return sha256_hex(bytes_of_file(path(run) + "/model.safetensors"));
+  }
+
+  std::string text(int lines) {
+    const Words words{"the", "film", "is", "a", "long", "story"};
+    std::string written;
+    for (int line = 0; line < lines; ++line) {
+      const std::size_t length = 2 + next(5), place = next(length);
+      const bool good = next(2) == 0;
+      written += good ? "yes" : "no";
+      for (std::size_t i = 0; i < length; ++i)
+        written += ' ' + (i == place ? (good ? "fine" : "bad") : words[next(words.size())]);
+      written += '\n';
+    }
+    return written;
+  }
+
+ private:
+  std::size_t next(std::size_t below) {
+    random_ = random_ * 6364136223846793005u + 1442695040888963407u;
+    return (random_ >> 33) % below;
+  }
+
+  TemporaryFolder folder_;
+  std::uint64_t random_ = 1;
+};
+
+TEST(ClassificationRun, IsTrainedAndMeasured) {
+  LabelledData data;
+  const std::string told = output_of_lm(data.train("run"));
+  expect_contains(told, "200 sentences of 2 classes");
+  expect_contains(told, "accuracy");
+  EXPECT_EQ(bytes_of_file(data.path("run/labels.txt")), "no\nyes\n");
+  const std::vector<nlohmann::json> log = log_of(data.path("run"));
+  EXPECT_EQ(log.back().at("split"), "test");
+  EXPECT_EQ(log.back().at("sentences"), 50);
+  EXPECT_GE(log.back().at("accuracy").get<double>(), 95);
+
+  for (const auto& [split, sentences] :
+       std::map<std::string, int>{{"train", 200}, {"valid", 40}, {"test", 50}}) {
+    const auto json = json_of_lm({"eval", data.path("run"), "--split", split, "--threads", "1"});
+    EXPECT_EQ(json.at("split"), split);
+    EXPECT_EQ(json.at("sentences"), sentences);
+    EXPECT_NEAR(json.at("accuracy").get<double>(), 100 * json.at("correct").get<double>() / sentences, 1e-9);
+    if (split == "test") {
+      EXPECT_EQ(json.at("accuracy"), log.back().at("accuracy"));
+      EXPECT_EQ(json.at("nats"), log.back().at("nats"));
+    }
+  }
+  expect_contains(output_of_lm({"eval", data.path("run")}), "valid.txt: accuracy ");
+  // Kept: two by the training, then these four.
+  EXPECT_EQ(lines_of(data.path("run/evaluations.jsonl")), 6u);
+}
+
+TEST(ClassificationRun, ResumesToTheSameBytes) {
+  LabelledData data;
+  output_of_lm(data.train("whole"));
+  Words words = data.train("killed");
+  for (const std::size_t lines : {1, 25, 70}) {
+    Program program(words);
+    const bool runs = program.wait_until([&] {
+      return fs::exists(data.path("killed/log.jsonl")) && lines_of(data.path("killed/log.jsonl")) >= lines;
+    });
+    ASSERT_TRUE(runs) << "ended before it could be interrupted";
+    // In the middle of an epoch the state is saved by a signal only; a kill goes back to the last epoch.
+    const int signal = lines == 25 ? SIGTERM : SIGKILL;
+    ASSERT_EQ(program.end(signal).status, 128 + signal);
+    words = {"train", "--out", data.path("killed"), "--resume", "--threads", "1"};
+  }
+  output_of_lm(words);
+  EXPECT_EQ(data.model_digest("killed"), data.model_digest("whole"));
+  EXPECT_EQ(log_of(data.path("killed")), log_of(data.path("whole")));
+  EXPECT_EQ(bytes_of_file(data.path("killed/labels.txt")), bytes_of_file(data.path("whole/labels.txt")));
+}
+
+TEST(ClassificationRun, WhatIsHeldOutIsFoundAgain) {
+  LabelledData data;
+  const Words share{"--set", "data.valid_file=", "--set", "data.valid_share=0.2", "--epochs", "2"};
+  expect_contains(output_of_lm(data.train("run", share)),
+                  "40 of 200 sentences are held out as the valid text");
+  const auto json = json_of_lm({"eval", data.path("run"), "--threads", "1"});
+  EXPECT_EQ(json.at("sentences"), 40);
+  const std::vector<nlohmann::json> log =
+      log_of(data.path("run"));  // ends with the best model on valid and test
+  EXPECT_EQ(log.at(log.size() - 2).at("split"), "valid");
+  EXPECT_EQ(log.at(log.size() - 2).at("nats"), json.at("nats"));
+}
+
+TEST(ClassificationRun, OtherCommandsRefuseIt) {
+  LabelledData data;
+  const std::string run = data.path("run");
+  output_of_lm(data.train("run", {"--epochs", "1"}));
+  for (const Words& words : std::vector<Words>{{"generate", run},
+                                               {"score", run},
+                                               {"translate", run},
+                                               {"info", run},
+                                               {"info", run, "--verify"},
+                                               {"finetune", run},
+                                               {"table", run},
+                                               {"info", "--recipe", "classify-trec", "--vocab-size", "9"}})
+    expect_refused(run_lm(words), "classification");
+  for (const Words& more : std::vector<Words>{
+           {"--dynamic"}, {"--cache"}, {"--streams", "2"}, {"--text", data.path("toy.toml")}}) {
+    Words words{"eval", run};
+    words.insert(words.end(), more.begin(), more.end());
+    expect_refused(run_lm(words), more.front() + ": is for language models");
+  }
+  expect_refused(run_lm({"eval", run, "--split", "new"}), "--split");
+  write_bytes(data.path("run/labels.txt"), "no\nyet\n");
+  expect_refused(run_lm({"eval", run}), "not the vocabulary that this run was made with");
+  fs::remove(data.path("run/labels.txt"));
+  expect_refused(run_lm({"eval", run}), "labels.txt");
+}
+
+TEST(ClassificationRun, BadInputIsRefusedBeforeARunIsMade) {
+  LabelledData data;
+  const auto refused = [&](const Words& more, const std::string& part) {
+    expect_refused(run_lm(data.train("new", more)), part);
+    EXPECT_FALSE(fs::exists(data.path("new")));
+  };
+  refused({"--set", "data.valid_share=0.1"}, "data.valid_file");
+  refused({"--set", "data.train_file=nowhere.txt"}, "nowhere.txt: missing");
+  refused({"--set", "model.hidden=7"}, "give an even number");
+  refused({"--set", "model.zoneout_memory=0.1", "--set", "model.cell=gru"}, "zoneout_memory");
+  refused({"--set", "data.unit=bytes", "--set", "data.encoding=windows_1252"}, "bytes are read as they are");
+  refused({"--set", "train.bach=3"}, "train.batch");
+  write_bytes(data.path("data/valid.txt"), "yes a film\nperhaps a film\n");
+  refused({}, "valid.txt: line 2: no sentence of the training text has the label 'perhaps'");
+  write_bytes(data.path("data/train.txt"), "yes a film\nno\n");
+  refused({}, "train.txt: line 2: no sentence after the label 'no'");
+  expect_refused(run_lm({"train", "--recipe", data.path("toy.toml"), "--out", data.path("new")}), "--data");
+}
+
+// A value of each key that changes what a training of a few steps does.
+TEST(ClassificationRun, EachKeyOfItsSectionsHasAnEffect) {
+  LabelledData data;
+  write_bytes(data.path("data/other.txt"), data.text(40));
+  const Words few{"--epochs", "1"};
+  const auto log = [&](const Words& settings) {
+    static int number = 0;
+    const std::string name = fmt::format("run-{}", ++number);
+    Words words = few;
+    for (const std::string& it : settings) words.insert(words.end(), {"--set", it});
+    output_of_lm(data.train(name, words));
+    std::string told;
+    for (const nlohmann::json& entry : log_of(data.path(name))) told += entry.dump() + '\n';
+    return sha256_hex(told);  // a failure prints it
+  };
+  const std::string plain = log({});
+  const std::vector<Words> changes = {{"data.train_file=other.txt"},
+                                      {"data.valid_file=other.txt"},
+                                      {"data.test_file=other.txt"},
+                                      {"data.valid_share=0.1", "data.valid_file="},
+                                      {"data.test_share=0.1", "data.test_file="},
+                                      {"data.unit=characters"},
+                                      {"data.min_count=1000"},
+                                      {"data.max_size=5"},
+                                      {"model.cell=gru"},
+                                      {"model.embedding=5"},
+                                      {"model.hidden=6"},
+                                      {"model.layers=2"},
+                                      {"model.bidirectional=false"},
+                                      {"model.summary=mean"},
+                                      {"model.summary=last"},
+                                      {"model.dropout=0.4"},
+                                      {"model.variational=true"},
+                                      {"model.init_all=0.2"},
+                                      {"model.weight_drop=0.3"},
+                                      {"model.forget_bias=1"},
+                                      {"train.batch=8"},
+                                      {"train.batch_by=symbols"}};
+  for (const Words& settings : changes) EXPECT_NE(log(settings), plain) << settings.front();
+  EXPECT_EQ(log({}), plain) << "else any setting would pass";
+}
+
+}  // namespace
+}  // namespace rondo

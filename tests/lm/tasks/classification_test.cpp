@@ -1,0 +1,118 @@
+// Classification as a task: what is learned, the figure, and its place in the data.
+#include "lm/tasks/classification.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "lm/training/trainer.h"
+#include "tests/optim/state_in_memory.h"
+
+namespace rondo {
+namespace {
+
+/// Sentences of the symbols 1 to 4; the label is whether a 4 is among them. 0 ends each.
+LabelledSentences toy(int32_t count, uint64_t seed) {
+  LabelledSentences all;
+  uint64_t random = seed;
+  for (int32_t i = 0; i < count; ++i) {
+    const auto next = [&](uint64_t below) {
+      random = random * 6364136223846793005u + 1442695040888963407u;
+      return (random >> 33) % below;
+    };
+    std::vector<int32_t> ids(3 + next(6));
+    for (int32_t& id : ids) id = 1 + static_cast<int32_t>(next(3));
+    const bool has_four = i % 2 == 1;
+    if (has_four) ids[next(ids.size())] = 4;
+    ids.push_back(0);
+    all.sentences.add(ids);
+    all.labels.push_back(has_four ? 1 : 0);
+  }
+  return all;
+}
+
+SentenceClassifierOptions small(Summary summary) {
+  SentenceClassifierOptions options;
+  options.embedding = 6;
+  options.hidden = 8;
+  options.summary = summary;
+  return options;
+}
+
+TEST(Classification, LearnsWhetherASymbolOccurs) {
+  const LabelledSentences train = toy(400, 1), valid = toy(100, 2);
+  for (const Summary summary : {Summary::last, Summary::mean, Summary::max}) {
+    SentenceClassifier model(small(summary), 5, 2);
+    Classification task(model, {.batches = {.batch = 20}}, train, valid);
+    EXPECT_EQ(task.scored_per_epoch(), 400);
+    EXPECT_NEAR(task.evaluate().value, 50, 15);
+    TrainerOptions options;
+    options.optimizer.kind = OptimizerKind::adam;
+    options.optimizer.learning_rate = 0.03;
+    Trainer trainer(task, options);
+    for (int epoch = 0; epoch < 6; ++epoch) {
+      while (trainer.next_batch()) trainer.step();
+      trainer.begin_next_epoch();
+    }
+    const Figure figure = task.evaluate();
+    EXPECT_GE(figure.value, 97) << name_of(summary);
+    EXPECT_LT(figure.beside.at(0).second, 0.2) << name_of(summary);
+  }
+}
+
+TEST(Classification, FigureIsTheAccuracyAndDecides) {
+  const Figure figure = figure_of({.sentences = 8, .correct = 6, .nats_sum = 4, .seconds = 2});
+  EXPECT_EQ(figure.name, "accuracy");
+  EXPECT_EQ(figure.value, 75);
+  EXPECT_TRUE(figure.higher_is_better);
+  EXPECT_EQ(figure.count, 8);
+  EXPECT_EQ(figure.counted, "sentences");
+  ASSERT_EQ(figure.beside.size(), 1u);
+  EXPECT_EQ(figure.beside[0], (std::pair<std::string, double>("nats", 0.5)));
+}
+
+// One sentence at a time, by the probabilities that the model gives.
+TEST(Classification, ScoresAreThoseOfSingleSentences) {
+  const LabelledSentences text = toy(60, 3);
+  SentenceClassifier model(small(Summary::max), 5, 2);
+  const ClassificationScores scores = evaluate_classifier(model, text);
+  int64_t correct = 0;
+  double nats = 0;
+  for (int64_t i = 0; i < text.size(); ++i) {
+    const auto ids = text.sentences[i];
+    const std::vector<real> z =
+        model.logits(model.summary({tokens({ids.begin(), ids.end()}), std::ssize(ids), 1}))
+            .value()
+            .to_vector();
+    const auto label = static_cast<size_t>(text.labels[static_cast<size_t>(i)]);
+    correct += z[label] > z[1 - label];
+    nats += std::log1p(std::exp(static_cast<double>(z[1 - label] - z[label])));
+  }
+  EXPECT_EQ(scores.sentences, 60);
+  EXPECT_EQ(scores.correct, correct);
+  EXPECT_NEAR(scores.nats_sum, nats, 1e-4);
+}
+
+TEST(Classification, ContinuesInTheMiddleOfAnEpoch) {
+  const LabelledSentences train = toy(90, 1), valid = toy(10, 2);
+  SentenceClassifier model(small(Summary::last), 5, 2);
+  const auto rest = [](Classification& task) {
+    std::vector<std::vector<std::vector<int32_t>>> all;
+    for (Batch batch; task.next_batch(batch);) all.push_back(batch.indices);
+    return all;
+  };
+  Classification task(model, {.batches = {.batch = 8}}, train, valid, 5);
+  Classification other(model, {.batches = {.batch = 8}}, train, valid, 5);
+  task.begin_epoch(3);
+  Batch batch;
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(task.next_batch(batch));
+  EXPECT_NEAR(task.share_of_epoch(), 4.0 / 12, 1e-12);
+  other.begin_epoch(3);
+  hand_over(task, other);
+  const auto expected = rest(task);
+  EXPECT_EQ(expected.size(), 8u);
+  EXPECT_EQ(rest(other), expected);
+}
+
+}  // namespace
+}  // namespace rondo

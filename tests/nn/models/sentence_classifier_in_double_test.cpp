@@ -1,0 +1,206 @@
+// The sentence classifier against plain loops written from its equations, its gradients, and padding.
+#include "nn/models/sentence_classifier.h"
+
+#include <cmath>
+
+#include "nn/gradient_check.h"
+#include "tests/nn/parameters.h"
+#include "tests/temporary_folder.h"
+
+namespace rondo {
+namespace {
+
+using Numbers = std::vector<double>;
+
+constexpr int64_t V = 7, K = 3, E = 3;
+
+SentenceClassifierOptions options_of(Summary summary, bool bidirectional, const std::string& cell = "rnn",
+                                     int64_t layers = 2) {
+  SentenceClassifierOptions options;
+  options.cell = cell;
+  options.embedding = E;
+  options.hidden = 4;
+  options.layers = layers;
+  options.bidirectional = bidirectional;
+  options.summary = summary;
+  options.init_all = 0.8;  // large enough that nothing is nearly linear
+  return options;
+}
+
+const std::vector<std::vector<int32_t>> sentences = {{1, 4, 2, 5, 6}, {3}, {2, 6, 6}};
+const std::vector<int32_t> labels = {2, 0, 1};
+
+/// The sentences as one batch of `steps`; behind their ends stands the symbol `padding`.
+SentenceClassifier::Input batch_of(int64_t steps, int32_t padding) {
+  std::vector<int32_t> ids;
+  Lengths lengths;
+  for (int64_t t = 0; t < steps; ++t)
+    for (const auto& sentence : sentences)
+      ids.push_back(t < std::ssize(sentence) ? sentence[static_cast<size_t>(t)] : padding);
+  for (const auto& sentence : sentences) lengths.push_back(std::ssize(sentence));
+  return {tokens(ids), steps, std::ssize(sentences), lengths};
+}
+
+Variable loss_of(SentenceClassifier& model, const SentenceClassifier::Input& input) {
+  return model.cross_entropy(model.summary(input), tokens(labels)).total;
+}
+
+/// Element (i, j) of a weight, or element j of a bias with i = 0; biases that are there once or twice add up.
+struct Weights {
+  const Module& model;
+  double operator()(const std::string& name, int64_t i, int64_t j) const {
+    const Tensor it = value_of(model, name);
+    return it.data()[place_of(it, i * it.columns() + j)];
+  }
+  double bias(const std::string& layer, int64_t j) const {
+    double sum = 0;
+    for (const char* name : {"bias", "bias_ih", "bias_hh"}) {
+      const std::string full = fmt::format("recurrent.{}{}", name, layer);
+      if (has_parameter(model, full)) sum += (*this)(full, 0, j);
+    }
+    return sum;
+  }
+};
+
+/// h_t = tanh(W x_t + U h_(t-1) + b) of one direction, in the order of x.
+std::vector<Numbers> plain_rnn(const Weights& weight, const std::string& layer, const std::vector<Numbers>& x,
+                               int64_t H, bool reverse) {
+  std::vector<Numbers> h(x.size());
+  Numbers before(static_cast<size_t>(H), 0.0);
+  for (size_t step = 0; step < x.size(); ++step) {
+    const size_t t = reverse ? x.size() - 1 - step : step;
+    Numbers now;
+    for (int64_t j = 0; j < H; ++j) {
+      double z = weight.bias(layer, j);
+      for (size_t i = 0; i < x[t].size(); ++i)
+        z += weight("recurrent.weight_ih" + layer, j, static_cast<int64_t>(i)) * x[t][i];
+      for (int64_t i = 0; i < H; ++i)
+        z += weight("recurrent.weight_hh" + layer, j, i) * before[static_cast<size_t>(i)];
+      now.push_back(std::tanh(z));
+    }
+    h[t] = before = now;
+  }
+  return h;
+}
+
+/// The log probabilities of the classes of one sentence.
+Numbers plain_classifier(const SentenceClassifier& model, const std::vector<int32_t>& sentence) {
+  const SentenceClassifierOptions& options = model.options();
+  const Weights weight{model};
+  std::vector<Numbers> states;
+  for (const int32_t id : sentence) {
+    Numbers x;
+    for (int64_t e = 0; e < E; ++e) x.push_back(weight("embedding.weight", id, e));
+    states.push_back(x);
+  }
+  const int64_t H = options.bidirectional ? options.hidden / 2 : options.hidden;
+  for (int64_t layer = 0; layer < options.layers; ++layer) {
+    const std::string suffix = fmt::format("_l{}", layer);
+    std::vector<Numbers> h = plain_rnn(weight, suffix, states, H, false);
+    if (options.bidirectional) {
+      const std::vector<Numbers> back = plain_rnn(weight, suffix + "_reverse", states, H, true);
+      for (size_t t = 0; t < h.size(); ++t) h[t].insert(h[t].end(), back[t].begin(), back[t].end());
+    }
+    states = h;
+  }
+  Numbers s;
+  for (size_t j = 0; j < static_cast<size_t>(options.hidden); ++j) {
+    double sum = 0, largest = states[0][j];
+    for (const Numbers& h : states) sum += h[j], largest = std::max(largest, h[j]);
+    const bool is_reverse = j >= static_cast<size_t>(H);
+    if (options.summary == Summary::mean) s.push_back(sum / static_cast<double>(states.size()));
+    if (options.summary == Summary::max) s.push_back(largest);
+    if (options.summary == Summary::last) s.push_back(is_reverse ? states.front()[j] : states.back()[j]);
+  }
+  Numbers logits;
+  double total = 0;
+  for (int64_t k = 0; k < K; ++k) {
+    double z = weight("output.bias", 0, k);
+    for (size_t j = 0; j < s.size(); ++j) z += weight("output.weight", k, static_cast<int64_t>(j)) * s[j];
+    logits.push_back(z);
+    total += std::exp(z);
+  }
+  for (double& z : logits) z -= std::log(total);
+  return logits;
+}
+
+const Summary summaries[] = {Summary::last, Summary::mean, Summary::max};
+
+TEST(SentenceClassifier, IsThatOfPlainLoops) {
+  for (const Summary summary : summaries)
+    for (const bool bidirectional : {false, true}) {
+      SentenceClassifier model(options_of(summary, bidirectional), V, K);
+      const Variable s = model.summary(batch_of(5, 0));
+      const std::vector<real> logits = model.logits(s).value().to_vector();
+      const std::vector<real> nats = model.cross_entropy(s, tokens(labels)).each.to_vector();
+      for (size_t b = 0; b < sentences.size(); ++b) {
+        const Numbers expected = plain_classifier(model, sentences[b]);
+        for (size_t k = 1; k < K; ++k)
+          EXPECT_NEAR(logits[b * K + k] - logits[b * K], expected[k] - expected[0], 1e-12)
+              << name_of(summary);
+        EXPECT_NEAR(nats[b], -expected[static_cast<size_t>(labels[b])], 1e-12) << name_of(summary);
+      }
+    }
+}
+
+TEST(SentenceClassifier, GradientsOfAllParameters) {
+  std::vector<SentenceClassifierOptions> all = {options_of(Summary::max, true, "lstm", 2),
+                                                options_of(Summary::mean, true, "mi_lstm", 1)};
+  for (const Summary summary : summaries)
+    for (const bool bidirectional : {false, true})
+      all.push_back(options_of(summary, bidirectional, "gru", 1));
+  for (SentenceClassifierOptions& options : all) {
+    options.embedding = 2;
+    SentenceClassifier model(options, V, K);
+    const auto input = batch_of(5, 0);
+    const GradientCheck result = check_gradients(model, [&] { return loss_of(model, input); });
+    EXPECT_TRUE(result.passed) << name_of(options.summary) << " " << options.cell << ": " << result.worst;
+  }
+}
+
+// In the loss and in all gradients, while training with masks that are the same for all steps.
+TEST(SentenceClassifier, PaddingHasNoInfluence) {
+  for (const Summary summary : summaries)
+    for (const bool bidirectional : {false, true})
+      for (const bool trains : {false, true}) {
+        SentenceClassifierOptions options = options_of(summary, bidirectional, "lstm");
+        options.dropout = 0.3;
+        options.variational = true;
+        SentenceClassifier model(options, V, K);
+        model.set_training(trains);
+        const auto gradients = [&](int64_t steps, int32_t padding) {
+          fill(model.gradients(), 0);
+          model.begin_update({.seed = 3, .update = 1, .slice = {3, 0, 3}});
+          const Variable loss = loss_of(model, batch_of(steps, padding));
+          loss.backward();
+          std::vector<real> all = model.gradients().to_vector();
+          all.push_back(loss.value().item());
+          return all;
+        };
+        const std::vector<real> once = gradients(5, 0), again = gradients(8, 4);
+        for (size_t i = 0; i < once.size(); ++i) ASSERT_NEAR(once[i], again[i], 1e-13) << name_of(summary);
+      }
+}
+
+TEST(SentenceClassifier, SentencesOfABatchDoNotMix) {
+  SentenceClassifier model(options_of(Summary::mean, true, "lstm"), V, K);
+  const std::vector<real> all = model.summary(batch_of(5, 0)).value().to_vector();
+  const std::vector<real> alone =
+      model.summary({tokens(sentences[2]), std::ssize(sentences[2]), 1}).value().to_vector();
+  for (size_t j = 0; j < alone.size(); ++j) EXPECT_NEAR(all[2 * alone.size() + j], alone[j], 1e-13);
+}
+
+TEST(SentenceClassifier, RefusesOptionsThatContradictEachOther) {
+  SentenceClassifierOptions odd = options_of(Summary::last, true);
+  odd.hidden = 5;
+  expect_contains(error_of([&] { SentenceClassifier(odd, V, K); }), "model.hidden = 5");
+  odd.bidirectional = false;
+  EXPECT_EQ(SentenceClassifier(odd, V, K, std::nullopt).classes(), K);
+  expect_contains(error_of<Error>([&] { SentenceClassifier(odd, V, 1); }), "1 classes");
+  SentenceClassifierOptions other = options_of(Summary::last, true, "gru");
+  other.regularization.zoneout_memory = 0.1;  // a GRU has no memory c
+  expect_contains(error_of([&] { SentenceClassifier(other, V, K); }), "zoneout_memory");
+}
+
+}  // namespace
+}  // namespace rondo
