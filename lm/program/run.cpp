@@ -26,12 +26,42 @@ std::string read_vocabulary_file(const std::filesystem::path& file) {
   return read_regular_file(file, largest);
 }
 
+namespace {
+
+std::filesystem::path pieces_beside(std::filesystem::path file) { return file.replace_extension(".pieces"); }
+
+}  // namespace
+
+VocabularyFiles files_of(const Vocabulary& vocabulary, const std::filesystem::path& file) {
+  VocabularyFiles files;
+  if (vocabulary.pieces())
+    files.emplace_back(pieces_beside(file).filename().string(), vocabulary.pieces()->bytes());
+  files.emplace_back(file.filename().string(), vocabulary.to_text());
+  return files;
+}
+
+std::vector<Vocabulary> read_vocabularies(const RunFolder& folder, const Provenance& made_by,
+                                          const Tokenization& tokenization,
+                                          const std::vector<std::filesystem::path>& files) {
+  std::vector<Vocabulary> vocabularies;
+  VocabularyFiles contents;
+  const auto read = [&](const std::filesystem::path& file) {
+    return contents.emplace_back(file.filename().string(), read_vocabulary_file(file)).second;
+  };
+  for (const std::filesystem::path& file : files) {
+    if (tokenization.unit == Unit::pieces) read(pieces_beside(file));
+    vocabularies.push_back(Vocabulary::from_text(read(file), file.string(), tokenization));
+  }
+  check_vocabularies(folder, made_by, contents);
+  if (tokenization.unit == Unit::pieces && has_sentencepiece())
+    for (std::size_t i = 0; i < files.size(); ++i)
+      vocabularies[i].read_pieces(contents[2 * i].second, pieces_beside(files[i]).string());
+  return vocabularies;
+}
+
 Vocabulary read_vocabulary(const RunFolder& folder, const RunConfig& config) {
-  const std::string text = read_vocabulary_file(folder.vocabulary());
-  Vocabulary vocabulary =
-      Vocabulary::from_text(text, folder.vocabulary().string(), config.recipe.data.tokenization);
-  check_vocabularies(folder, config.made_by, {{folder.vocabulary().filename().string(), text}});
-  return vocabulary;
+  return read_vocabularies(folder, config.made_by, config.recipe.data.tokenization, {folder.vocabulary()})
+      .front();
 }
 
 OpenRun open_run_without_weights(const std::string& path) {

@@ -13,15 +13,22 @@
 
 namespace rondo {
 
-/// InputError, naming the files, unless these are the vocabularies that the run was made with. A run without a
-/// recorded SHA-256 passes.
+/// InputError, naming the files, unless these are the vocabularies that the run was made with. A run without
+/// a recorded SHA-256 passes.
 void check_vocabularies(const RunFolder& folder, const Provenance& made_by,
                         const VocabularyFiles& vocabularies);
 
 /// The content of a vocabulary's file. InputError if it is missing or too large.
 std::string read_vocabulary_file(const std::filesystem::path& file);
 
-/// Reads a run's vocab.txt. InputError, naming it, if it is broken or not the one that the run was made with.
+/// The files of a vocabulary in the order of writing: the model of pieces, then `file`, which lists the symbols.
+VocabularyFiles files_of(const Vocabulary& vocabulary, const std::filesystem::path& file);
+/// Reads the vocabularies of a run. InputError, naming the file, if one is broken or not the one that the run
+/// was made with. Without sentencepiece those of pieces cannot encode.
+std::vector<Vocabulary> read_vocabularies(const RunFolder& folder, const Provenance& made_by,
+                                          const Tokenization& tokenization,
+                                          const std::vector<std::filesystem::path>& files);
+/// The same of a language model: vocab.txt.
 Vocabulary read_vocabulary(const RunFolder& folder, const RunConfig& config);
 
 struct OpenRun {

@@ -1,6 +1,8 @@
 // The folder of a run: its files, its creation, and its config.toml.
 //   config.toml        the resolved recipe, and what made the run
-//   vocab.txt          one symbol per line; of a translator vocab.source.txt and vocab.target.txt
+//   vocab.txt          one symbol per line; of a translator vocab.source.txt and vocab.target.txt; beside
+//   each of
+//                      pieces the model that divides words into them: vocab.pieces
 //   model.safetensors  the best weights
 //   state.safetensors  everything needed to resume
 //   log.jsonl          one JSON object per line: training steps and evaluations

@@ -64,6 +64,18 @@ void Setup::check_same_data(const std::vector<std::string>& sha256_lines) const 
               config.made_by.data);
 }
 
+std::vector<Vocabulary> known_pieces(const Setup& setup, const Tokenization& tokenization,
+                                     const std::vector<std::filesystem::path>& names) {
+  if (tokenization.unit != Unit::pieces || (!setup.resumes && !setup.finetunes())) return {};
+  const RunFolder known = setup.known_run();
+  std::vector<std::filesystem::path> files;
+  for (const std::filesystem::path& name : names) {
+    files.push_back(known.path / name);
+    if (!file_is_there(files.back())) return {};  // killed before they were written
+  }
+  return read_vocabularies(known, setup.config.made_by, tokenization, files);
+}
+
 void check_known_vocabulary(const Setup& setup, const VocabularyFiles& vocabularies) {
   if (!setup.resumes && !setup.finetunes()) return;
   const RunFolder known = setup.known_run();

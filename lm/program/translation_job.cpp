@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "lm/program/job.h"
+#include "lm/program/run.h"
 #include "lm/program/translation_measurement.h"
 #include "lm/program/translator.h"
 #include "lm/tasks/translation.h"
@@ -19,13 +20,20 @@ ParallelText text_of(const TrainOptions& options, Setup& setup) {
   return open_parallel_text(folder, data.files, data.tokenization.unit);
 }
 
+PairVocabularies vocabularies_for(const TextPair& train, const Setup& setup) {
+  const ParallelTextOptions& data = setup.config.recipe.translation.data;
+  std::vector<Vocabulary> known =
+      known_pieces(setup, data.tokenization, {RunFolder().source_vocabulary(), RunFolder().target_vocabulary()});
+  if (known.empty()) return vocabularies_of(train, data.tokenization, data.limits, data.pairs.shared_vocabulary);
+  return {std::move(known.front()), std::move(known.back())};
+}
+
 class TranslationJob : public Job {
  public:
   TranslationJob(const TrainOptions& options, Setup& setup)
       : recipe_(setup.config.recipe),
         text_(text_of(options, setup)),
-        vocabularies_(vocabularies_of(text_.train, of_task().data.tokenization, of_task().data.limits,
-                                      of_task().data.pairs.shared_vocabulary)) {
+        vocabularies_(vocabularies_for(text_.train, setup)) {
     setup.check_same_data(sha256_lines());
     train_ = encode_pairs(text_.train, vocabularies_, of_task().data.pairs.max_length);
     valid_ = encoded(text_.valid);
@@ -33,9 +41,7 @@ class TranslationJob : public Job {
     layout_.emplace(of_task().model, vocabularies_.source.size(), vocabularies_.target.size(), std::nullopt);
   }
 
-  std::vector<std::string> sha256_lines() const override {
-    return rondo::sha256_lines(text_);
-  }
+  std::vector<std::string> sha256_lines() const override { return rondo::sha256_lines(text_); }
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes = text_.notes;
     if (train_.left_out > 0)
@@ -45,8 +51,10 @@ class TranslationJob : public Job {
     return notes;
   }
   VocabularyFiles vocabularies() const override {
-    return {{RunFolder().source_vocabulary(), vocabularies_.source.to_text()},
-            {RunFolder().target_vocabulary(), vocabularies_.target.to_text()}};
+    VocabularyFiles files = files_of(vocabularies_.source, RunFolder().source_vocabulary());
+    for (auto& file : files_of(vocabularies_.target, RunFolder().target_vocabulary()))
+      files.push_back(std::move(file));
+    return files;
   }
   std::string size_text() const override {
     return fmt::format("{} pairs, {} and {} symbols of {} and {} types", train_.size(),
@@ -90,9 +98,8 @@ class TranslationJob : public Job {
 void TranslationJob::measure_best(Watch& watch, const Setup& setup, const Compute& compute) {
   load_model(setup.run.model(), *model_);
   const auto measure_on = [&](const std::string& split, const TranslationText& text) {
-    TranslationMeasurement it =
-        measure(*model_, text, of_task().decoding, of_task().task.bleu_tokenization,
-                watch.progress_of("translating " + split, text.pairs.size()));
+    TranslationMeasurement it = measure(*model_, text, of_task().decoding, of_task().task.bleu_tokenization,
+                                        watch.progress_of("translating " + split, text.pairs.size()));
     it.split = split;
     watch.observers.measured(split, figure_of(of_task().task.decides, it.nats, it.scores, it.sentences,
                                               it.search.beam, it.seconds));

@@ -21,6 +21,7 @@ TranslationMeasurement measure(EncoderDecoder& model, const TranslationText& tex
   it.sentences = text.pairs.size();
   it.search = search;
   it.nats = evaluate_pairs(model, text);
+  for (const std::string& line : text.references) it.nats.bytes += std::ssize(line) + 1;
   it.scores = scores_of(translations(model, text, search, progress), text.references, tokenization);
   it.seconds = seconds_since(begin);
   return it;
@@ -91,8 +92,10 @@ int evaluate_translator(const EvaluateOptions& options) {
   const std::string& folder = options.data.empty() ? run.config.made_by.data : options.data;
   const ParallelText text = open_parallel_text(folder, recipe.data.files, recipe.data.tokenization.unit);
   if (!is_same_data(run.config.made_by.sha256, sha256_lines(text)))
-    fmt::print(stderr, "lm: warning: {} has changed since this run was made; the figures are those of the text as "
-               "it is now\n", printable(folder));
+    fmt::print(stderr,
+               "lm: warning: {} has changed since this run was made; the figures are those of the text as "
+               "it is now\n",
+               printable(folder));
   const TextPair& split = text.at(split_from_string(options.split));
   Progress progress(stderr);
   const TranslationText pairs = translation_text(split, run.vocabularies, recipe.task.batches.reverse_source);

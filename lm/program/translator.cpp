@@ -31,14 +31,9 @@ OpenTranslator open_translator(const std::string& path, Device device) {
               "{}: a run of the task {}, and this command is for translation", folder.path.string(),
               name_of(config.recipe.kind));
   const TranslationRecipe& recipe = config.recipe.translation;
-  VocabularyFiles files;
-  const auto read = [&](const std::filesystem::path& file) {
-    files.emplace_back(file.filename().string(), read_vocabulary_file(file));
-    return Vocabulary::from_text(files.back().second, file.string(), recipe.data.tokenization);
-  };
-  Vocabulary source = read(folder.source_vocabulary());
-  PairVocabularies vocabularies{std::move(source), read(folder.target_vocabulary())};
-  check_vocabularies(folder, config.made_by, files);
+  std::vector<Vocabulary> both = read_vocabularies(folder, config.made_by, recipe.data.tokenization,
+                                                   {folder.source_vocabulary(), folder.target_vocabulary()});
+  PairVocabularies vocabularies{std::move(both.front()), std::move(both.back())};
   check_input(file_is_there(folder.model()),
               "{} holds no model yet; it is written by the first evaluation of its training",
               folder.path.string());

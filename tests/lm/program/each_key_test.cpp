@@ -229,6 +229,8 @@ std::map<std::string, EachKey::Case> EachKey::cases() {
 
       {"data.unit", {"characters"}},
       {"data.strip_lines", {"true", {"data.unit=characters"}}},
+      {"data.pieces_model", {"bpe", {"data.unit=pieces", "data.pieces=250"}}},
+      {"data.pieces", {"252", {"data.unit=pieces", "data.pieces=250"}}},
       {"data.vocabulary", {"all"}},
       {"data.min_count", {"2"}},
       {"data.max_size", {"6"}},
@@ -355,6 +357,7 @@ TEST_F(EachKey, ShowsInWhatACommandDoes) {
   for (const Key& key : keys_of(recipe)) {
     ASSERT_TRUE(known.contains(key.name)) << key.name << " is a new key: say above what shows that it acts";
     const Case it = known.extract(key.name).mapped();
+    if (key.name.starts_with("data.pieces") && !has_sentencepiece()) continue;
     const std::string before = shown(it, it.base);
     EXPECT_FALSE(before.starts_with("refused")) << key.name << ", in its base setting " << before;
     Words settings = it.base;
