@@ -19,7 +19,7 @@ from pathlib import Path
 
 top = Path(__file__).resolve().parent.parent
 
-carried_libraries = r"lib(fmt|crypto|gomp|stdc\+\+|gcc_s)\."
+carried_libraries = r"lib(fmt|crypto|gomp|sentencepiece|sentencepiece_train|stdc\+\+|gcc_s)\."
 
 
 def output_of(*words):

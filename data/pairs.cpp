@@ -11,6 +11,7 @@ namespace {
 
 /// InputError if a word is the symbol that ends a line: then a line has two ends.
 void check_line_ends(std::string_view text, const std::string& name, Tokenization tokenization) {
+  if (tokenization.unit != Unit::words) return;
   const std::string_view line_end = line_end_symbol(tokenization.unit);
   SymbolReader reader(text, tokenization, name);
   for (std::int64_t ended = 0; const auto symbol = reader.next();) {
@@ -40,7 +41,7 @@ std::int64_t Sentences::count(std::int32_t id) const { return std::count(ids_.be
 Sentences encode_sentences(std::string_view text, const std::string& name, const Vocabulary& vocabulary) {
   const auto line_end = vocabulary.line_end_id();
   check_input(line_end.has_value(), "{}: the vocabulary has no symbol for the end of a line", name);
-  std::string ended;  // characters and bytes give a last line without a newline no end symbol
+  std::string ended;  // other units than words give a last line without a newline no end symbol
   if (!text.empty() && !text.ends_with('\n')) text = ended = std::string(text) + '\n';
   check_line_ends(text, name, vocabulary.tokenization());
 

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <utility>
 
+#include "data/pieces.h"
 #include "data/text.h"
 #include "tensor/error.h"
 
@@ -14,6 +15,13 @@ Keys keys_of(Tokenization& tokenization) {
   return {
       {"unit", choice(tokenization.unit), {}, "", "what a symbol is"},
       {"strip_lines", &tokenization.strip_lines, {}, "", "remove spaces at both ends of each line"},
+      {"pieces_model",
+       choice(tokenization.pieces_model),
+       {},
+       "",
+       "for pieces: how they are learnt and chosen"},
+      {"pieces", &tokenization.pieces, at_least(1), "symbols",
+       "for pieces: how many, single bytes included; in place of min_count, max_size and unknown"},
   };
 }
 
@@ -29,6 +37,7 @@ std::string_view line_end_symbol(Unit unit) {
 bool is_of_unit(std::string_view symbol, Unit unit) {
   if (symbol == unknown_symbol) return true;
   if (unit == Unit::words) return std::none_of(symbol.begin(), symbol.end(), is_space);
+  if (unit == Unit::pieces) return true;
   return symbol.size() == (unit == Unit::bytes ? 1 : utf8_length(symbol, 0));
 }
 
@@ -78,7 +87,7 @@ std::optional<std::string> unescape_symbol(std::string_view line) {
 Text clean_text(std::string raw, const std::string& name, Unit unit) {
   Text text{.name = printable(name), .content = {}, .sha256 = sha256_hex(raw), .notes = {}};
   // Checked before normalising, so that the message has the offset in the file.
-  if (unit == Unit::characters) check_utf8(raw, text.name);
+  if (is_utf8(unit)) check_utf8(raw, text.name);
   text.content = unit == Unit::bytes ? std::move(raw) : normalise_text(std::move(raw), text.name, text.notes);
   check_input(!text.content.empty(), "{}: empty; it must hold text", text.name);
   return text;
@@ -88,11 +97,14 @@ Text read_text(const std::filesystem::path& path, Unit unit) {
   return clean_text(read_file(path), path.string(), unit);
 }
 
-SymbolReader::SymbolReader(std::string_view text, Tokenization tokenization, std::string name, LastLine last)
-    : text_(text), tokenization_(tokenization), name_(std::move(name)), last_(last) {}
+SymbolReader::SymbolReader(std::string_view text, Tokenization tokenization, std::string name, LastLine last,
+                           const PieceModel* pieces)
+    : text_(text), tokenization_(tokenization), name_(std::move(name)), last_(last), pieces_(pieces) {
+  check(pieces_ || tokenization_.unit != Unit::pieces, "[symbols] {}: pieces need their model", name_);
+}
 
 void SymbolReader::open_line() {
-  in_line_ = true;
+  in_line_ = is_line_begin_ = true;
   ++line_;
   newline_ = content_end_ = std::min(text_.find('\n', at_), text_.size());
   if (!tokenization_.strip_lines) return;
@@ -113,13 +125,43 @@ std::size_t SymbolReader::symbol_length() const {
   return end - at_;
 }
 
+void SymbolReader::open_word() {
+  const std::string_view line = text_.substr(0, content_end_);
+  std::string word = is_line_begin_ ? " " : "";
+  const std::size_t end = at_ + word_length(line, at_);
+  for (std::size_t at = at_; at < end; at += utf8_length(text_, at))
+    if (utf8_length(text_, at) == 0) throw_not_utf8(text_, at, name_);
+  word += line.substr(at_, end - at_);
+  at_ = end;
+  is_line_begin_ = false;
+
+  constexpr std::size_t most = 1 << 18;  // of some 100 bytes each
+  if (words_.size() == most) words_.clear();
+  const auto [entry, is_new] = words_.try_emplace(std::move(word));
+  if (is_new) entry->second = pieces_->split(entry->first);
+  word_ = &entry->second;
+  piece_ = 0;
+}
+
+std::size_t SymbolReader::position() const {
+  std::size_t position = at_;
+  if (word_)
+    for (std::size_t i = piece_; i < word_->size(); ++i) position -= (*word_)[i].size();
+  return position;
+}
+
 std::optional<std::string_view> SymbolReader::next() {
   const bool words = tokenization_.unit == Unit::words;
+  if (word_ && piece_ < word_->size()) return (*word_)[piece_++];
   if (!in_line_) {
     if (at_ == text_.size()) return std::nullopt;
     open_line();
   }
   while (words && at_ < content_end_ && is_space(text_[at_])) ++at_;
+  if (at_ < content_end_ && pieces_) {
+    open_word();
+    return (*word_)[piece_++];
+  }
   if (at_ < content_end_) {
     const std::string_view symbol = text_.substr(at_, symbol_length());
     at_ += symbol.size();
@@ -135,6 +177,10 @@ std::optional<std::string_view> SymbolReader::next() {
 }
 
 std::string SymbolWriter::next(std::string_view symbol) {
+  if (unit_ == Unit::pieces) {
+    const bool is_first = std::exchange(line_start_, symbol.ends_with('\n'));
+    return std::string(symbol.substr(is_first && symbol.starts_with(' ') ? 1 : 0));
+  }
   if (unit_ != Unit::words) return std::string(symbol);
   const bool space = !std::exchange(line_start_, symbol == eos_symbol);
   if (symbol == eos_symbol) return "\n";

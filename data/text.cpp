@@ -136,6 +136,12 @@ std::string excerpt(std::string_view text) {
   return printable(text.substr(0, end)) + "...";
 }
 
+std::string_view stripped(std::string_view line) {
+  while (!line.empty() && is_space(line.front())) line.remove_prefix(1);
+  while (!line.empty() && is_space(line.back())) line.remove_suffix(1);
+  return line;
+}
+
 std::vector<std::string_view> split_lines(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {

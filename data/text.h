@@ -56,5 +56,7 @@ std::vector<std::string_view> split_lines(std::string_view text);
 
 /// ASCII white space in any locale: space, tab, newline, vertical tab, form feed, carriage return.
 constexpr bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+/// A line without the white space around it.
+std::string_view stripped(std::string_view line);
 
 }  // namespace rondo

@@ -64,6 +64,11 @@ Vocabulary::Vocabulary(const std::vector<const Text*>& train_and_others, Tokeniz
                        const VocabularyLimits& limits)
     : tokenization_(tokenization) {
   check_options(limits);
+  if (tokenization.unit == Unit::pieces) {
+    pieces_ = std::make_shared<PieceModel>(PieceModel::learnt_from(*train_and_others.front(), tokenization));
+    for (std::string& symbol : pieces_->symbols()) add(std::move(symbol));
+    return;
+  }
 
   std::vector<Type> types;
   bool needed = limits.reserve_unknown;  // whether <unk> has a row,
@@ -121,6 +126,13 @@ Vocabulary Vocabulary::from_text(std::string_view text, const std::string& name,
   return vocabulary;
 }
 
+void Vocabulary::read_pieces(std::string bytes, const std::string& name) {
+  auto pieces = std::make_shared<PieceModel>(std::move(bytes), name);
+  check_input(pieces->symbols() == symbols_, "{}: not the model of this vocabulary, whose symbols are others",
+              name);
+  pieces_ = std::move(pieces);
+}
+
 std::string Vocabulary::to_text() const {
   std::string text;
   for (const std::string& symbol : symbols_) text += escape_symbol(symbol) + '\n';
@@ -145,11 +157,14 @@ bool Vocabulary::unknown_is_trained() const {
 }
 
 Encoded Vocabulary::encode(std::string_view text, const std::string& name, LastLine last) const {
+  if (tokenization_.unit == Unit::pieces && !has_sentencepiece()) throw_no_sentencepiece();
   const auto unknown = unknown_id();
   Encoded encoded;
+  encoded.bytes = std::ssize(text);
   std::unordered_set<std::string_view> missing;
-  SymbolReader reader(text, tokenization_, name, last);
+  SymbolReader reader(text, tokenization_, name, last, pieces_.get());
   while (const auto symbol = reader.next()) {
+    if (encoded.ids.empty()) encoded.first_bytes = static_cast<std::int64_t>(reader.position());
     const auto known = id(*symbol);
     if (!known && !unknown)
       throw InputError(fmt::format("{}: line {}: '{}' is not in the vocabulary, which has no {} for it", name,

@@ -1,5 +1,6 @@
 // The vocabulary: symbols and their ids, made from the training text alone; text to ids and back; vocab.txt.
-// Read next: data/corpus.h.
+// Read next: data/corpus.h; for pieces data/pieces.h, which says what their symbols are: the limits and
+// `<unk>` are only for the other units.
 //
 // `<unk>` stands for every symbol without a row of its own. Its id says whether it is trained:
 // - id 0: the training text contains it, or the limits mapped rare symbols to it. It is trained like any
@@ -12,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +21,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "data/pieces.h"
 #include "data/symbols.h"
 
 namespace rondo {
@@ -40,6 +43,7 @@ struct Encoded {
   std::vector<std::int32_t> ids;
   std::int64_t unknowns = 0;         // ids of `<unk>`: written so in the text, or not in the vocabulary
   std::vector<std::string> missing;  // the symbols that are not in the vocabulary, each once, in order
+  std::int64_t bytes = 0, first_bytes = 0;  // of the text, and those up to the end of its first symbol
 };
 
 class Vocabulary {
@@ -48,18 +52,25 @@ class Vocabulary {
   Vocabulary(const Text& train, Tokenization tokenization, const VocabularyLimits& limits = {})
       : Vocabulary({&train}, tokenization, limits) {}
   /// From the training text and others: their symbols get rows as well, which are never targets in training.
-  /// The limits count occurrences in all texts.
+  /// The limits count occurrences in all texts. Pieces are learnt from the training text alone.
   Vocabulary(const std::vector<const Text*>& train_and_others, Tokenization tokenization,
              const VocabularyLimits& limits = {});
 
   /// From the content of vocab.txt; `name` is for errors. InputError, with the line, for bad escapes, empty
-  /// and repeated symbols, and symbols that are not of the unit; for words without `<eos>`.
+  /// and repeated symbols, and symbols that are not of the unit; for words without `<eos>`. A vocabulary of
+  /// pieces then needs read_pieces() before it can encode.
   static Vocabulary from_text(std::string_view text, const std::string& name, Tokenization tokenization);
 
   /// Without symbols.
   explicit Vocabulary(Tokenization tokenization) : tokenization_(tokenization) {}
   /// Gives a symbol of the unit the next id; false if it has one already.
   bool add(std::string symbol);
+
+  /// Takes the model of the pieces from its bytes; `name` is for errors. InputErrors of PieceModel, and for a
+  /// model of other symbols.
+  void read_pieces(std::string bytes, const std::string& name);
+  /// The model of the pieces; null for other units, and before read_pieces().
+  const PieceModel* pieces() const { return pieces_.get(); }
 
   /// The content of vocab.txt: one symbol per line, by escape_symbol; the line number (from 0) is the id.
   std::string to_text() const;
@@ -73,8 +84,8 @@ class Vocabulary {
   std::optional<std::int32_t> line_end_id() const { return id(line_end_symbol(tokenization_.unit)); }
   bool unknown_is_trained() const;  // false also if there is none
 
-  /// Text to ids. InputError if a symbol has no row and there is no `<unk>`, and for text that is not of the
-  /// unit.
+  /// Text to ids. InputError if a symbol has no row and there is no `<unk>`, for text that is not of the
+  /// unit, and for pieces without sentencepiece.
   Encoded encode(std::string_view text, const std::string& name, LastLine last = LastLine::ends) const;
   Encoded encode(const Text& text) const { return encode(text.content, text.name); }
 
@@ -87,6 +98,7 @@ class Vocabulary {
   };
 
   Tokenization tokenization_;
+  std::shared_ptr<const PieceModel> pieces_;
   std::vector<std::string> symbols_;
   std::unordered_map<std::string, std::int32_t, Hash, std::equal_to<>> ids_;
 };

@@ -23,6 +23,7 @@ void Evaluation::add(const std::vector<int32_t>& targets, const std::vector<doub
 }
 
 double Evaluation::bits() const { return nats() / std::numbers::ln2; }
+double Evaluation::bits_per_byte() const { return nats_sum / std::numbers::ln2 / static_cast<double>(bytes); }
 double Evaluation::perplexity() const { return std::exp(nats()); }
 double Evaluation::perplexity_without_unknowns() const {
   return std::exp(known_nats_sum / static_cast<double>(symbols - unknowns));
@@ -32,6 +33,10 @@ std::string Reading::text() const {
   if (line_end) return "lines from a zero state";
   if (sequence > 0) return fmt::format("sequences of {} from a zero state", sequence);
   return streams == 1 ? "one stream" : fmt::format("{} streams", streams);
+}
+
+int64_t scored_bytes(const Reading& reading, const Encoded& text) {
+  return reading.line_end ? text.bytes : text.bytes - text.first_bytes;
 }
 
 void check_streams(const Reading& reading, int64_t symbols) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "data/streams.h"
+#include "data/vocabulary.h"
 #include "nn/models/language_model.h"
 
 namespace rondo {
@@ -22,6 +23,7 @@ struct Evaluation {
   double known_nats_sum = 0;  // the part of nats_sum from symbols of the vocabulary
   int64_t unknowns = 0;
   double seconds = 0;
+  int64_t bytes = 0;  // of the text of the scored symbols, with what separates them; 0: not known
 
   /// Adds the loss of each target; targets that are not scored do not count.
   void add(const std::vector<int32_t>& targets, const std::vector<double>& nats,
@@ -29,6 +31,7 @@ struct Evaluation {
 
   double nats() const { return nats_sum / static_cast<double>(symbols); }
   double bits() const;
+  double bits_per_byte() const;  // the figure that compares models of different units; needs bytes
   double perplexity() const;
   /// Perplexity over the symbols of the vocabulary only.
   double perplexity_without_unknowns() const;
@@ -47,6 +50,9 @@ struct Reading {
   /// "one stream", "10 streams", "lines from a zero state", "sequences of 200 from a zero state".
   std::string text() const;
 };
+
+/// The bytes of the symbols that this reading scores.
+int64_t scored_bytes(const Reading& reading, const Encoded& text);
 
 /// InputError if there are more streams than symbols to score.
 void check_streams(const Reading& reading, int64_t symbols);

@@ -3,6 +3,7 @@
 
 #include "lm/program/classification_measurement.h"
 #include "lm/program/job.h"
+#include "lm/program/run.h"
 #include "lm/tasks/classification.h"
 #include "lm/training/checkpoint.h"
 
@@ -35,7 +36,9 @@ class ClassificationJob : public Job {
   std::vector<std::string> sha256_lines() const override { return rondo::sha256_lines(texts_.files); }
   std::vector<std::string> notes() const override { return texts_.notes; }
   VocabularyFiles vocabularies() const override {
-    return {{RunFolder().vocabulary(), vocabulary_.to_text()}, {RunFolder().labels(), labels_.to_text()}};
+    VocabularyFiles files = files_of(vocabulary_, RunFolder().vocabulary());
+    files.emplace_back(RunFolder().labels(), labels_.to_text());
+    return files;
   }
   std::string size_text() const override {
     return fmt::format("{} sentences of {} classes, {} symbols of {} types", train_.size(), labels_.size(),

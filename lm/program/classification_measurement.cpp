@@ -19,7 +19,7 @@ OpenClassifier open_classifier(const std::string& path, Device device) {
   RunConfig config = read_config(folder);
   const ClassificationRecipe& recipe = config.recipe.classification;
   Vocabulary vocabulary = std::move(read_vocabularies(folder, config).front());
-  Labels labels = read_labels(folder, config);
+  Labels labels = read_labels(folder);
   auto model =
       std::make_unique<SentenceClassifier>(recipe.model, vocabulary.size(), labels.size(), std::nullopt);
   check_has_model(folder, *model);

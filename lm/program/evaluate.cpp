@@ -202,6 +202,7 @@ int evaluate(const EvaluateOptions& options) {
   measurement.result = measurement.how.dynamic || measurement.how.cache
                            ? evaluate_adaptively(*run.model, ids.ids, measurement.how, unknown, show)
                            : evaluate_ids(*run.model, ids.ids, measurement.reading, unknown, show);
+  measurement.result.bytes = scored_bytes(measurement.reading, ids);
   progress.erase();
   keep_if_possible(
       run, measurement, compute,

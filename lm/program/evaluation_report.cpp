@@ -84,6 +84,9 @@ void print_figures(const std::string& text, const Evaluation& it) {
              it.perplexity());
   if (it.unknowns > 0 && it.unknowns < it.symbols)
     fmt::print(" with unknowns, {:.2f} without", it.perplexity_without_unknowns());
+  if (it.bytes > 0)
+    fmt::print("\nbits/byte   {:.4f} over {} bytes{}", it.bits_per_byte(), it.bytes,
+               it.unknowns > 0 ? "; an unknown symbol costs the same whatever it is" : "");
   fmt::print("\n");
 }
 

@@ -13,6 +13,7 @@
 #include "lm/program/measurement.h"
 #include "lm/program/memory_estimate.h"
 #include "lm/program/model.h"
+#include "lm/program/run.h"
 #include "lm/tasks/self_test.h"
 #include "lm/training/checkpoint.h"
 #include "tensor/available_memory.h"
@@ -27,6 +28,12 @@ CorpusText text_of(const TrainOptions& options, Setup& setup) {
                               is_given ? Pipes::accepted : Pipes::refused);
   setup.check_same_data(sha256_lines(text.files));
   return text;
+}
+
+Vocabulary vocabulary_for(const CorpusText& text, const Setup& setup) {
+  const TextOptions& data = setup.config.recipe.data;
+  const std::vector<Vocabulary> known = known_pieces(setup);
+  return known.empty() ? vocabulary_of(data, text) : known.front();
 }
 
 /// The model's `nats` on the validation text beside those of n-gram models, which are scored on the same
@@ -51,7 +58,7 @@ class LanguageModellingJob : public Job {
   LanguageModellingJob(const TrainOptions& options, Setup& setup)
       : recipe_(setup.config.recipe),
         text_(text_of(options, setup)),
-        vocabulary_(vocabulary_of(recipe_.data, text_)) {
+        vocabulary_(vocabulary_for(text_, setup)) {
     check_input(vocabulary_.types() >= 2, "{}: one symbol only, nothing to predict", text_.train.name);
     corpus_ = encode_corpus(text_, vocabulary_);
     const auto line_end = vocabulary_.line_end_id();
@@ -64,7 +71,7 @@ class LanguageModellingJob : public Job {
 
   std::vector<std::string> sha256_lines() const override { return rondo::sha256_lines(text_.files); }
   std::vector<std::string> notes() const override { return text_.notes; }
-  VocabularyFiles vocabularies() const override { return {{"vocab.txt", vocabulary_.to_text()}}; }
+  VocabularyFiles vocabularies() const override { return files_of(vocabulary_, RunFolder().vocabulary()); }
   std::string size_text() const override {
     return fmt::format("{} symbols of {} types", corpus_.train.ids.size(), vocabulary_.types());
   }
@@ -133,6 +140,7 @@ void LanguageModellingJob::measure_best(Watch& watch, const Setup& setup, const 
     it.reading = reading;
     it.result = evaluate_ids(best_model, text.ids, reading, vocabulary_.unknown_id(),
                              watch.progress_of("evaluating " + split, std::ssize(text.ids)));
+    it.result.bytes = scored_bytes(reading, text);
     watch.observers.measured(split, figure_of(it.result, reading));
     keep(run, it, compute, setup.config.made_by.sha256);
     return it.result.nats();

@@ -71,6 +71,7 @@ Json json_of(const Adaptation& how) {
 Json json_of(const Evaluation& it) {
   Json json{
       {"symbols", it.symbols}, {"nats", it.nats()}, {"bits", it.bits()}, {"perplexity", it.perplexity()}};
+  if (it.bytes > 0) json["bits_per_byte"] = it.bits_per_byte();
   json["unknowns"] = it.unknowns;
   if (it.unknowns > 0 && it.unknowns < it.symbols)
     json["perplexity_without_unknowns"] = it.perplexity_without_unknowns();

@@ -6,6 +6,7 @@
 
 #include "lm/program/job.h"
 #include "lm/program/multi_task_text.h"
+#include "lm/program/run.h"
 #include "lm/program/translation_memory.h"
 #include "lm/program/translator.h"
 #include "lm/tasks/multi_task.h"
@@ -54,7 +55,7 @@ class MultiTaskJob : public Job {
   VocabularyFiles vocabularies() const override {
     VocabularyFiles files;
     for (const auto& [language, path] : vocabulary_paths(RunFolder(), recipe_.tasks))
-      files.emplace_back(path, vocabularies_.at(language).to_text());
+      for (auto& file : files_of(vocabularies_.at(language), path)) files.push_back(std::move(file));
     return files;
   }
   std::string size_text() const override {

@@ -61,6 +61,7 @@ Evaluation evaluate_text(const Source& source, const Text& text) {
   Evaluation result;
   result.add(encoded.ids, nats, source.vocabulary.unknown_id());
   result.seconds = seconds_since(start);
+  result.bytes = encoded.bytes;
   if (std::isinf(result.nats_sum))
     fmt::print(stderr, "lm: warning: {}: {} symbols have probability 0 in this model\n", text.name,
                std::count(nats.begin(), nats.end(), INFINITY));
@@ -138,6 +139,9 @@ void write_model(const std::filesystem::path& out, const Source& source) {
 
 int ngram(const NgramOptions& options) {
   const Tokenization tokenization = options.tokenization;
+  check_input(tokenization.unit != Unit::pieces,
+              "--unit pieces: choose words, characters or bytes; an ARPA file "
+              "could not be read again, for it has no place for the model of the pieces");
   const CorpusText text = open_corpus(options.data, tokenization.unit);
   for (const std::string& note : text.notes) fmt::print(stderr, "lm: {}\n", note);
   const std::filesystem::path out = file_to_write(options, text);

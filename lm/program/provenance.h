@@ -17,8 +17,8 @@ struct Provenance {
   std::int64_t threads = 0;
   std::string data{};
   std::vector<std::string> sha256{};  // "HEX  FILE", as sha256sum prints
-  std::string vocabulary{};           // SHA-256 of vocab.txt; empty: made by a version that did not record it
-  std::string finetuned_from{};       // the run whose best model this one began with; empty: none
+  std::string vocabulary{};  // SHA-256 of the vocabularies; empty: made by a version that did not record it
+  std::string finetuned_from{};  // the run whose best model this one began with; empty: none
 };
 Keys keys_of(Provenance& made_by);
 

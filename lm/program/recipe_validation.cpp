@@ -30,6 +30,11 @@ void validate_language_model(const Recipe& recipe, const std::string& where) {
   const LanguageModellingOptions& task = recipe.task;
   check_section(where, "data", data.tokenization);
   check_section(where, "data", data.limits);
+  check_input(
+      data.tokenization.unit != Unit::pieces || data.vocabulary == VocabularyFrom::train,
+      "{}: data.vocabulary = \"all\": pieces are learnt from train.txt alone, and can write any text: set "
+      "data.vocabulary = \"train\"",
+      where);
   const std::int64_t widths = std::ssize(model.hidden);
   check_input(widths == 1 || widths == model.layers,
               "{}: model.hidden has {} widths for {} layers: give one for each, or one for all", where,

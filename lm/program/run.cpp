@@ -42,32 +42,52 @@ std::vector<std::filesystem::path> vocabulary_paths(const RunFolder& folder, con
   }
 }
 
-VocabularyFiles read_vocabulary_files(const RunFolder& folder, const RunConfig& config) {
+namespace {
+
+std::filesystem::path pieces_beside(std::filesystem::path file) { return file.replace_extension(".pieces"); }
+
+}  // namespace
+
+VocabularyFiles files_of(const Vocabulary& vocabulary, const std::filesystem::path& file) {
   VocabularyFiles files;
-  for (const std::filesystem::path& path : vocabulary_paths(folder, config.recipe))
-    files.emplace_back(path.filename(), read_vocabulary_file(path));
-  check_vocabularies(folder, config.made_by, files);
+  if (vocabulary.pieces())
+    files.emplace_back(pieces_beside(file).filename().string(), vocabulary.pieces()->bytes());
+  files.emplace_back(file.filename().string(), vocabulary.to_text());
   return files;
 }
 
 std::vector<Vocabulary> read_vocabularies(const RunFolder& folder, const RunConfig& config) {
+  const Tokenization& tokenization = tokenization_of(config.recipe);
   std::vector<Vocabulary> vocabularies;
-  for (const auto& [name, content] : read_vocabulary_files(folder, config))
-    if (name != RunFolder().labels())
-      vocabularies.push_back(
-          Vocabulary::from_text(content, (folder.path / name).string(), tokenization_of(config.recipe)));
+  VocabularyFiles files;
+  std::vector<std::pair<std::string, std::string>> models;  // of pieces
+  const auto read = [&](const std::filesystem::path& file) {
+    return files.emplace_back(file.filename().string(), read_vocabulary_file(file)).second;
+  };
+  for (const std::filesystem::path& file : vocabulary_paths(folder, config.recipe)) {
+    if (file == folder.labels()) {
+      read(file);
+      continue;
+    }
+    if (tokenization.unit == Unit::pieces)
+      models.emplace_back(pieces_beside(file).string(), read(pieces_beside(file)));
+    vocabularies.push_back(Vocabulary::from_text(read(file), file.string(), tokenization));
+  }
+  check_vocabularies(folder, config.made_by, files);
+  for (std::size_t i = 0; i < models.size() && has_sentencepiece(); ++i)
+    vocabularies[i].read_pieces(models[i].second, models[i].first);
   return vocabularies;
 }
 
-Labels read_labels(const RunFolder& folder, const RunConfig& config) {
-  return Labels::from_text(read_vocabulary_files(folder, config).at(1).second, folder.labels().string());
+Labels read_labels(const RunFolder& folder) {
+  return Labels::from_text(read_vocabulary_file(folder.labels()), folder.labels().string());
 }
 
 std::vector<SymbolTable> symbol_tables(const RunFolder& folder, const RunConfig& config) {
   std::vector<SymbolTable> tables;
   for (const Vocabulary& it : read_vocabularies(folder, config)) tables.push_back({it.size(), it.types()});
   if (config.recipe.kind == TaskKind::classification) {
-    const std::int64_t classes = read_labels(folder, config).size();
+    const std::int64_t classes = read_labels(folder).size();
     tables.push_back({classes, classes});
   }
   return tables;

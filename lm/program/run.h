@@ -27,12 +27,16 @@ std::string read_vocabulary_file(const std::filesystem::path& file);
 /// multi-task learning those of its languages; of a classifier also the classes.
 std::vector<std::filesystem::path> vocabulary_paths(const RunFolder& folder, const Recipe& recipe);
 
+/// The files of a vocabulary in the order of writing: the model of pieces, then `file`, which lists the
+/// symbols.
+VocabularyFiles files_of(const Vocabulary& vocabulary, const std::filesystem::path& file);
+
 /// Reads a run's vocabularies. InputError, naming the file, if one is missing or broken, or if they are not
-/// those that the run was made with.
+/// those that the run was made with. Without sentencepiece those of pieces cannot encode.
 std::vector<Vocabulary> read_vocabularies(const RunFolder& folder, const RunConfig& config);
 
-/// The classes of a classifier. The same InputErrors.
-Labels read_labels(const RunFolder& folder, const RunConfig& config);
+/// The classes of a classifier. InputError, naming the file, if it is missing or broken.
+Labels read_labels(const RunFolder& folder);
 
 /// What a model needs to know of a vocabulary, or of classes, of which each is a type.
 struct SymbolTable {

@@ -35,7 +35,7 @@ bool next_line(std::string& line, std::int64_t number) {
 Encoded encode_line(const Vocabulary& vocabulary, std::string line, std::int64_t number) {
   const std::string name = fmt::format("standard input, line {}", number);
   const Unit unit = vocabulary.tokenization().unit;
-  if (unit == Unit::characters)
+  if (is_utf8(unit))
     for (std::size_t at = 0; at < line.size(); at += utf8_length(line, at))
       check_input(utf8_length(line, at) > 0, "{}: not UTF-8 at byte {}: 0x{:02x}; convert it to UTF-8", name,
                   at, static_cast<unsigned char>(line[at]));

@@ -64,6 +64,15 @@ void Setup::check_same_data(const std::vector<std::string>& sha256_lines) const 
               config.made_by.data);
 }
 
+std::vector<Vocabulary> known_pieces(const Setup& setup) {
+  const Recipe& recipe = setup.config.recipe;
+  if (tokenization_of(recipe).unit != Unit::pieces || (!setup.resumes && !setup.finetunes())) return {};
+  const RunFolder known = setup.known_run();
+  for (const std::filesystem::path& file : vocabulary_paths(known, recipe))
+    if (!file_is_there(file)) return {};  // killed before they were written
+  return read_vocabularies(known, setup.config);
+}
+
 void check_known_vocabulary(const Setup& setup, const VocabularyFiles& vocabularies) {
   if (!setup.resumes && !setup.finetunes()) return;
   const RunFolder known = setup.known_run();

@@ -4,8 +4,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "data/files.h"
+#include "data/vocabulary.h"
 #include "lm/program/run_folder.h"
 #include "lm/program/terminal.h"
 #include "lm/program/train.h"
@@ -37,6 +39,10 @@ struct Setup {
 /// Where to compute. A resumed run keeps its device, its threads, and on a GPU its precision, so that it ends
 /// with the same bits.
 Compute compute_of(const TrainOptions& options, const Setup& setup);
+
+/// The vocabularies of the resumed or finetuned run, if they are of pieces: these are not learnt again, as
+/// another version of sentencepiece might find others. Else none. InputErrors of read_vocabularies().
+std::vector<Vocabulary> known_pieces(const Setup& setup);
 
 /// InputError unless the vocabularies are those of the resumed or finetuned run.
 void check_known_vocabulary(const Setup& setup, const VocabularyFiles& vocabularies);

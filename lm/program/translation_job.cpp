@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "lm/program/job.h"
+#include "lm/program/run.h"
 #include "lm/program/translation_measurement.h"
 #include "lm/program/translation_memory.h"
 #include "lm/program/translator.h"
@@ -24,13 +25,20 @@ ParallelText text_of(const TrainOptions& options, Setup& setup) {
   return text;
 }
 
+PairVocabularies vocabularies_for(const TextPair& train, const Setup& setup) {
+  const ParallelTextOptions& data = setup.config.recipe.translation.data;
+  std::vector<Vocabulary> known = known_pieces(setup);
+  if (known.empty())
+    return vocabularies_of(train, data.tokenization, data.limits, data.pairs.shared_vocabulary);
+  return {std::move(known.front()), std::move(known.back())};
+}
+
 class TranslationJob : public Job {
  public:
   TranslationJob(const TrainOptions& options, Setup& setup)
       : recipe_(setup.config.recipe),
         text_(text_of(options, setup)),
-        vocabularies_(vocabularies_of(text_.train, of_task().data.tokenization, of_task().data.limits,
-                                      of_task().data.pairs.shared_vocabulary)) {
+        vocabularies_(vocabularies_for(text_.train, setup)) {
     setup.check_same_data(sha256_lines());
     train_ = encode_pairs(text_.train, vocabularies_, of_task().data.pairs.max_length);
     valid_ = encoded(text_.valid);
@@ -48,8 +56,10 @@ class TranslationJob : public Job {
     return notes;
   }
   VocabularyFiles vocabularies() const override {
-    return {{RunFolder().source_vocabulary(), vocabularies_.source.to_text()},
-            {RunFolder().target_vocabulary(), vocabularies_.target.to_text()}};
+    VocabularyFiles files = files_of(vocabularies_.source, RunFolder().source_vocabulary());
+    for (auto& file : files_of(vocabularies_.target, RunFolder().target_vocabulary()))
+      files.push_back(std::move(file));
+    return files;
   }
   std::string size_text() const override {
     return fmt::format("{} pairs, {} and {} symbols of {} and {} types", train_.size(),

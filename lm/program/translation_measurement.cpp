@@ -21,6 +21,7 @@ TranslationMeasurement measure(EncoderDecoder& model, const TranslationText& tex
   it.sentences = text.pairs.size();
   it.search = search;
   it.nats = evaluate_pairs(model, text);
+  for (const std::string& line : text.references) it.nats.bytes += std::ssize(line) + 1;
   it.scores = scores_of(translations(model, text, search, progress), text.references, tokenization);
   it.seconds = seconds_since(begin);
   return it;

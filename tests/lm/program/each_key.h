@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "data/pieces.h"
 #include "data/reversal_task.h"
 #include "lm/decoding/translate.h"
 #include "lm/program/evaluate.h"
@@ -287,6 +288,7 @@ inline void EachKey::expect_each_shows(TaskKind kind, Cases known, const Keys& t
     if (is_elsewhere(key.name)) continue;
     ASSERT_TRUE(known.contains(key.name)) << key.name << " is a new key: say above what shows that it acts";
     const Case it = known.extract(key.name).mapped();
+    if (key.name.starts_with("data.pieces") && !has_sentencepiece()) continue;
     const std::string before = shown(it, it.base);
     EXPECT_FALSE(before.starts_with("refused")) << key.name << ", in its base setting " << before;
     Words settings = it.base;

@@ -39,6 +39,8 @@ EachKey::Cases cases() {
 
       {"data.unit", {"characters"}},
       {"data.strip_lines", {"true", {"data.unit=characters"}}},
+      {"data.pieces_model", {"bpe", {"data.unit=pieces", "data.pieces=250"}}},
+      {"data.pieces", {"252", {"data.unit=pieces", "data.pieces=250"}}},
       {"data.vocabulary", {"all"}},
       {"data.min_count", {"2"}},
       {"data.max_size", {"6"}},

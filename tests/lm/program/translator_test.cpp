@@ -75,8 +75,8 @@ TEST_F(TranslatorTest, TrainsTranslatesAndIsMeasured) {
   EXPECT_NEAR(eval.at("bleu"), last.at("bleu"), 1e-9);
   EXPECT_NEAR(eval.at("nats"), last.at("nats"), 1e-6);
   const std::string translations = output_of_lm({"translate", path("run")}, bytes_of_file(path("test.aa")));
-  const Json bleu = Json::parse(
-      output_of_lm({"bleu", path("test.bb"), "--tokenize", "none", "--json"}, translations));
+  const Json bleu =
+      Json::parse(output_of_lm({"bleu", path("test.bb"), "--tokenize", "none", "--json"}, translations));
   EXPECT_NEAR(bleu.at("bleu").at("score"), eval.at("bleu"), 1e-9);
 
   const Json table = json_of_lm({"table", path("run")});
