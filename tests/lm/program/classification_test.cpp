@@ -132,18 +132,26 @@ TEST(ClassificationRun, WhatIsHeldOutIsFoundAgain) {
   EXPECT_EQ(log.at(log.size() - 2).at("nats"), json.at("nats"));
 }
 
+TEST(ClassificationRun, IsDescribedVerifiedAndShown) {
+  LabelledData data;
+  const std::string run = data.path("run");
+  output_of_lm(data.train("run", {"--epochs", "1"}));
+  expect_contains(output_of_lm({"info", run}), "symbols     10 words, 2 classes");
+  expect_contains(output_of_lm({"info", "--recipe", "classify-trec", "--vocab-size", "9"}), "max over time");
+  const double accuracy = json_of_lm({"eval", run, "--split", "valid"}).at("accuracy");
+  EXPECT_EQ(json_of_lm({"table", run}).at("runs")[0].at("valid").at("accuracy"), accuracy);
+  expect_contains(output_of_lm({"table", run}), "accuracy");
+  EXPECT_EQ(output_of_lm({"info", run, "--verify"}).find("broken"), std::string::npos);
+  write_bytes(run + "/labels.txt", "0\n2\n");
+  expect_contains(run_lm({"info", run, "--verify"}).out, "broken");
+}
+
 TEST(ClassificationRun, OtherCommandsRefuseIt) {
   LabelledData data;
   const std::string run = data.path("run");
   output_of_lm(data.train("run", {"--epochs", "1"}));
-  for (const Words& words : std::vector<Words>{{"generate", run},
-                                               {"score", run},
-                                               {"translate", run},
-                                               {"info", run},
-                                               {"info", run, "--verify"},
-                                               {"finetune", run},
-                                               {"table", run},
-                                               {"info", "--recipe", "classify-trec", "--vocab-size", "9"}})
+  for (const Words& words :
+       std::vector<Words>{{"generate", run}, {"score", run}, {"translate", run}, {"finetune", run}})
     expect_refused(run_lm(words), "classification");
   for (const Words& more : std::vector<Words>{
            {"--dynamic"}, {"--cache"}, {"--streams", "2"}, {"--text", data.path("toy.toml")}}) {

@@ -24,8 +24,8 @@ EachKey::Cases cases() {
       {"data.shared_vocabulary", {"true"}},
       {"data.max_length", {"4"}},
       {"data.pairs_share", {"0.5"}},
-      {"data.pieces_model", {"bpe", {"data.unit=pieces", "data.pieces=265"}}},
-      {"data.pieces", {"262", {"data.unit=pieces", "data.pieces=265"}}},
+      {"data.pieces_model", {"bpe", {"data.unit=pieces", "data.pieces=246"}}},
+      {"data.pieces", {"244", {"data.unit=pieces", "data.pieces=246"}}},
 
       {"model.cell", {"gru"}},
       {"model.embedding", {"5"}},
