@@ -23,7 +23,6 @@ TEST(Translation, LearnsToReverse) {
 // The figure of an epoch's loss is that of the evaluation: nats per target symbol, end symbols included.
 TEST(Translation, ReportsTheNatsOfItsTargets) {
   ReversalTraining it;
-  Evaluation expected;
   it.task.begin_epoch(1);
   double sum = 0;
   int64_t scored = 0;

@@ -277,14 +277,11 @@ TEST(EncoderDecoderSteps, OfChosenRowsAreThoseOfTheirSentences) {
       };
       const EncoderDecoder::Source some = model.select(source, {0, 2});
       model.begin_steps(2);
-      auto [first, position] = model.step(tokens({0, 0}), model.first_position(some), some);
-      position = model.select(position, {0, 1, 0, 1});
+      EncoderDecoder::Step at = model.step(tokens({0, 0}), model.first_position(some), some);
+      EncoderDecoder::Position position = model.select(at.next, {0, 1, 0, 1});
       model.begin_steps(4);
-      std::tie(first, position) = [&] {
-        auto [output, next] = model.step(tokens({1, 2, 3, 4}), position, some);
-        return std::pair(output, next);
-      }();
-      position = model.select(position, {2, 1, 2, 3});  // of sentence 0 the second hypothesis, twice
+      at = model.step(tokens({1, 2, 3, 4}), position, some);
+      position = model.select(at.next, {2, 1, 2, 3});  // of sentence 0 the second hypothesis, twice
       const auto [output, next] = model.step(tokens({5, 1, 2, 3}), position, some);
       const std::vector<std::pair<int64_t, std::vector<int32_t>>> rows = {
           {0, {0, 3, 5}}, {2, {0, 2, 1}}, {0, {0, 3, 2}}, {2, {0, 4, 3}}};
