@@ -298,6 +298,12 @@ TEST(BeamSearch, ReturnsFewerWhereOthersHaveProbabilityZero) {
   expect_same(found[1], search({other}, {.beam = 4, .n_best = 3})[0], "other");
 }
 
+TEST(BeamSearch, HasNoAttentionToReturnIfTheModelHasNone) {
+  ToyTable table = three_tables(4, 4)[0];
+  table.attention.clear();
+  EXPECT_TRUE(search({table}, {.beam = 3, .max_length = 4, .attention = true})[0][0].attention.empty());
+}
+
 TEST(BeamSearch, ReturnsAttentionIfAsked) {
   const std::vector<ToyTable> tables = three_tables(4, 4);
   BeamOptions options{.beam = 3, .n_best = 2, .max_length = 4};
