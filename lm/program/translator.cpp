@@ -7,6 +7,7 @@
 
 #include "data/input_file.h"
 #include "data/text.h"
+#include "data/unicode.h"
 #include "lm/program/multi_task_text.h"
 #include "lm/program/run.h"
 #include "lm/training/checkpoint.h"
@@ -19,7 +20,11 @@ TranslationText translation_text(const TextPair& text, const PairVocabularies& v
                          .target = &vocabularies.target,
                          .reverse_source = reverse_source};
   if (max_length == 0)
-    for (const std::string_view line : split_lines(text.target.content)) result.references.emplace_back(line);
+    for (const std::string_view line : split_lines(text.target.content)) {
+      result.references.emplace_back(line);
+      // Metrics need UTF-8: refused before a training, not at its first evaluation.
+      code_points(line, fmt::format("{}: line {}", text.target.name, result.references.size()));
+    }
   return result;
 }
 
