@@ -161,6 +161,21 @@ TEST_F(TranslatorTest, RefusesTextsThatAreNoPairs) {
   EXPECT_FALSE(fs::exists(path("run")));
 }
 
+TEST_F(TranslatorTest, RefusesReferencesThatMetricsCannotRead) {
+  write_bytes(path("valid.bb"), "\xe4" + bytes_of_file(path("valid.bb")));
+  expect_refused(run_lm(train("run")), "valid.bb: line 1: not UTF-8");
+  EXPECT_FALSE(fs::exists(path("run")));
+}
+
+TEST_F(TranslatorTest, ReplacesUnknownWordsByThoseAttendedTo) {
+  trained("run", {"data.max_size=3"});  // `<unk>`, `<eos>` and one letter
+  const std::string input = "q r\vs\n";
+  expect_contains(output_of_lm({"translate", path("run"), "--allow-unk"}, input), "<unk>");
+  const std::string replaced = output_of_lm({"translate", path("run"), "--replace-unk"}, input);
+  EXPECT_EQ(replaced.find("<unk>"), std::string::npos) << replaced;
+  EXPECT_NE(replaced.find_first_of("qrs"), std::string::npos) << replaced;
+}
+
 TEST_F(TranslatorTest, OfAFixedContextHasNoAttentionToShow) {
   trained("run", {"model.attention=none"});
   expect_refused(run_lm({"translate", path("run"), "--replace-unk"}, {.input = "a\n"}), "no attention");
