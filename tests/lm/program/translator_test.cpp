@@ -143,6 +143,7 @@ TEST_F(TranslatorTest, RefusesInOneLine) {
   refuses({"generate", path("run")}, "translation");
   refuses({"score", path("run")}, "translation");
   refuses({"eval", path("run"), "--dynamic"}, "--dynamic");
+  refuses({"eval", path("run"), "--budget", "100"}, "--budget");
   refuses({"eval", path("run"), "--set", "model.hidden=3"}, "model.hidden");
   refuses({"finetune", path("run"), "--out", path("more")}, "translation");
 
