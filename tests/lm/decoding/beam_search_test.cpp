@@ -299,9 +299,8 @@ TEST(BeamSearch, ReturnsFewerWhereOthersHaveProbabilityZero) {
 }
 
 TEST(BeamSearch, HasNoAttentionToReturnIfTheModelHasNone) {
-  ToyTable table = three_tables(4, 4)[0];
-  table.attention.clear();
-  EXPECT_TRUE(search({table}, {.beam = 3, .max_length = 4, .attention = true})[0][0].attention.empty());
+  EXPECT_TRUE(
+      search({ToyTable::random(1)}, {.beam = 3, .max_length = 4, .attention = true})[0][0].attention.empty());
 }
 
 TEST(BeamSearch, ReturnsAttentionIfAsked) {

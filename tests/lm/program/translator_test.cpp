@@ -169,10 +169,14 @@ TEST_F(TranslatorTest, RefusesReferencesThatMetricsCannotRead) {
 }
 
 TEST_F(TranslatorTest, ReplacesUnknownWordsByThoseAttendedTo) {
-  trained("run", {"data.max_size=3"});  // `<unk>`, `<eos>` and one letter
+  write_pairs(folder_ / "", "train", reversal_task(1, 400, {.letters = 6, .min_length = 3, .max_length = 6}));
+  // `<unk>`, `<eos>` and one letter.
+  trained("run", {"data.max_size=3", "train.learning_rate=0.01"});
   const std::string input = "q r\vs\n";
   expect_contains(output_of_lm({"translate", path("run"), "--allow-unk"}, input), "<unk>");
-  const std::string replaced = output_of_lm({"translate", path("run"), "--replace-unk"}, input);
+  const std::string replaced =
+      output_of_lm({"translate", path("run"), "--replace-unk", "--attention", path("a.jsonl")}, input);
+  EXPECT_EQ(Json::parse(bytes_of_file(path("a.jsonl"))).at("source"), Json({"q", "r", "s", "</s>"}));
   EXPECT_EQ(replaced.find("<unk>"), std::string::npos) << replaced;
   EXPECT_NE(replaced.find_first_of("qrs"), std::string::npos) << replaced;
 }
