@@ -6,11 +6,9 @@
 //
 // A symbol stands for its own bytes, so that text is the concatenation of its symbols:
 // - A word keeps the space before it: " the". The first word of a line gets one as well, which SymbolWriter
-// removes,
-//   so that a word has the same pieces at any place.
+//   removes, so that a word has the same pieces at any place.
 // - What has no piece, such as a rare character, is written in single bytes: all that occur in UTF-8 are
-// symbols, and
-//   so there is no `<unk>`. The newline is one of them.
+//   symbols, and so there is no `<unk>`. The newline is one of them.
 // - Text is not normalised.
 #pragma once
 

@@ -65,8 +65,7 @@ struct Text {
   std::vector<std::string> notes;  // what was normalised
 };
 
-/// Normalises `raw` (byte-order mark, CRLF). InputError if it is empty, or not UTF-8 where
-/// the unit needs it.
+/// Normalises `raw` (byte-order mark, CRLF). InputError if it is empty, or not UTF-8 where the unit needs it.
 Text clean_text(std::string raw, const std::string& name, Unit unit);
 
 /// read_file, then clean_text.

@@ -110,6 +110,16 @@ void throw_not_utf8(std::string_view text, std::size_t at, const std::string& na
                   at, line, static_cast<unsigned char>(text[at]), utf16 ? ", looks like UTF-16" : ""));
 }
 
+std::string replace_invalid_utf8(std::string_view text) {
+  std::string valid;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(text, at);
+    valid += length > 0 ? text.substr(at, length) : "\xef\xbf\xbd";
+    at += std::max<std::size_t>(length, 1);
+  }
+  return valid;
+}
+
 std::string printable(std::string_view text) {
   std::string line;
   for (std::size_t at = 0; at < text.size();) {

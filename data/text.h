@@ -46,6 +46,9 @@ std::size_t utf8_length(std::string_view text, std::size_t at);
 void check_utf8(std::string_view text, const std::string& name);
 [[noreturn]] void throw_not_utf8(std::string_view text, std::size_t at, const std::string& name);
 
+/// `text` with U+FFFD, the replacement character, in place of each byte that is not UTF-8.
+std::string replace_invalid_utf8(std::string_view text);
+
 /// `text` for a line on a terminal: control characters, and bytes that are not UTF-8, become `\xNN`.
 std::string printable(std::string_view text);
 /// The same for text that may be long: at most about the first hundred bytes, then "...".

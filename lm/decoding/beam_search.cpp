@@ -19,7 +19,7 @@ constexpr int64_t parallel_symbols = 1 << 16;  // fewer are not worth waking oth
 size_t at(int64_t index) { return static_cast<size_t>(index); }
 
 /// The attention of a sentence's hypotheses: that of hypothesis k at data + k * row_stride, `positions` of
-/// them. Without data: there is none.
+/// them. Null data: there is no attention.
 struct AttentionRows {
   const real* data = nullptr;
   int64_t row_stride = 0, positions = 0;
@@ -140,7 +140,8 @@ class SentenceSearch {
     Hypothesis result{.ids = {}, .log_p = of.log_p, .score = of.score, .finished = of.finished};
     for (int64_t node = of.node; node != root; node = nodes_[at(node)].parent) {
       result.ids.push_back(nodes_[at(node)].symbol);
-      if (options_.attention) result.attention.push_back(nodes_[at(node)].attention);
+      if (options_.attention && !nodes_[at(node)].attention.empty())
+        result.attention.push_back(nodes_[at(node)].attention);
     }
     std::reverse(result.ids.begin(), result.ids.end());
     std::reverse(result.attention.begin(), result.attention.end());

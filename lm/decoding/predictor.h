@@ -49,7 +49,8 @@ struct Hypothesis {
   double log_p = 0;          // of all symbols, with the end symbol of a finished one
   double score = 0;          // that hypotheses are ranked by
   bool finished = false;     // false: cut off at the maximal length
-  /// If asked for: the weights when each symbol was predicted, and those of the end symbol of a finished one.
+  /// If asked for, and if the model has attention: the weights when each symbol was predicted, and those of
+  /// the end symbol of a finished one.
   std::vector<std::vector<float>> attention{};
 };
 

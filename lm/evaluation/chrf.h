@@ -18,7 +18,7 @@ constexpr int chrf_beta = 2;        // recall counts beta times as much as preci
 
 /// The defaults are sacreBLEU's: chrF2.
 struct ChrfOptions {
-  int word_order = 0;       // n-grams of one to so many words as well, 0 to 2; 2: chrF++
+  int word_order = 0;       // the longest n-grams of words, 0 to 2 words; 2: chrF++
   bool lower_case = false;  // as far as lower_case() in data/unicode.h goes
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "data/text.h"
 #include "lm/decoding/translate.h"
 #include "tensor/clock.h"
 
@@ -49,7 +50,8 @@ std::vector<std::string> translations(EncoderDecoder& model, const TranslationTe
   }
   std::vector<std::string> lines;
   for (const auto& found : translate(model, sources, text.reverse_source, text.symbols(), options, progress))
-    lines.push_back(text.target->decode(found.front().ids));
+    // Bytes, and the bytes among pieces, can be written in any order; metrics read UTF-8.
+    lines.push_back(replace_invalid_utf8(text.target->decode(found.front().ids)));
   return lines;
 }
 

@@ -29,7 +29,7 @@ struct TranslationText {
 Evaluation evaluate_pairs(EncoderDecoder& model, const TranslationText& text,
                           const std::function<void(int64_t)>& progress = {});
 
-/// A translation of each source.
+/// A translation of each source, as UTF-8: U+FFFD stands for a byte that is not.
 std::vector<std::string> translations(EncoderDecoder& model, const TranslationText& text,
                                       const BeamOptions& options,
                                       const std::function<void(int64_t)>& progress = {});

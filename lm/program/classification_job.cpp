@@ -20,12 +20,18 @@ LabelledTexts texts_of(const TrainOptions& options, Setup& setup) {
   return texts;
 }
 
+Vocabulary vocabulary_for(const Text& train, const Setup& setup) {
+  const LabelledTextOptions& data = setup.config.recipe.classification.data;
+  const std::vector<Vocabulary> known = known_pieces(setup);
+  return known.empty() ? Vocabulary(train, data.tokenization, data.limits) : known.front();
+}
+
 class ClassificationJob : public Job {
  public:
   ClassificationJob(const TrainOptions& options, Setup& setup)
       : recipe_(setup.config.recipe),
         texts_(texts_of(options, setup)),
-        vocabulary_(texts_.train.sentences, of_task().data.tokenization, of_task().data.limits),
+        vocabulary_(vocabulary_for(texts_.train.sentences, setup)),
         labels_(texts_.train),
         train_(encoded(texts_.train)),
         valid_(encoded(texts_.valid)) {

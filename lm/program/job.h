@@ -1,6 +1,7 @@
 // What `lm train` trains, by the recipe's task: the data, the vocabularies, the model, the task, the trainer,
 // and what is measured and printed at the end. The order of calls is lm/program/train.cpp's. The jobs:
-// lm/program/language_modelling_job.cpp, lm/program/translation_job.cpp, lm/program/classification_job.cpp.
+// lm/program/language_modelling_job.cpp, lm/program/translation_job.cpp, lm/program/multi_task_job.cpp,
+// lm/program/classification_job.cpp.
 #pragma once
 
 #include <filesystem>

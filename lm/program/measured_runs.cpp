@@ -79,6 +79,11 @@ void take_measurements(const std::vector<KeptMeasurement>& kept, MeasuredRun& ro
   }
 }
 
+/// The index of the vocabulary whose size a table has, as kept measurements do: of translators the target's.
+std::size_t shown_table(TaskKind kind) {
+  return kind == TaskKind::translation || kind == TaskKind::multi_task ? 1 : 0;
+}
+
 }  // namespace
 
 MeasuredRun measured_run(const std::string& path) {
@@ -89,8 +94,9 @@ MeasuredRun measured_run(const std::string& path) {
   const std::vector<KeptMeasurement> kept = kept_measurements(folder);
   if (file_is_there(vocabulary_paths(folder, row.recipe()).back()) || kept.empty()) {
     const std::vector<SymbolTable> tables = symbol_tables(folder, row.config);
-    row.vocabulary_size = tables.back().size;
-    row.types = tables.back().types;
+    const SymbolTable& shown = tables.at(shown_table(row.recipe().kind));
+    row.vocabulary_size = shown.size;
+    row.types = shown.types;
     row.parameters = make_layout(row.recipe(), sizes_of(tables))->parameter_count();
   } else {
     row.vocabulary_size = kept.back().vocabulary_size;

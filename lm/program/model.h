@@ -16,8 +16,8 @@ namespace rondo {
 LanguageModelOptions model_options(const Recipe& recipe);
 
 /// The model of a recipe of any kind, without memory, for the sizes of its vocabularies: in translation the
-/// source's and the target's, in multi-task learning those of its languages,
-/// in classification of the words and the number of classes, else one.
+/// source's and the target's, in multi-task learning those of its languages, in classification that of the
+/// words and the number of classes, else one.
 std::unique_ptr<Module> make_layout(const Recipe& recipe, const std::vector<int64_t>& vocabulary_sizes);
 
 /// The model, task and trainer of a recipe. The ids must outlive it; `line_end` is the id that ends a line,

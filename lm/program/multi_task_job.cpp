@@ -28,12 +28,19 @@ MultiTaskText text_of(const TrainOptions& options, Setup& setup) {
   return open_multi_task_text(folder, recipe.tasks, recipe.translation);
 }
 
+std::map<std::string, Vocabulary> vocabularies_for(const MultiTaskText& text, const Setup& setup) {
+  const Recipe& recipe = setup.config.recipe;
+  std::vector<Vocabulary> known = known_pieces(setup);
+  return known.empty() ? vocabularies_of(text, recipe.tasks, recipe.translation.data)
+                       : by_language(recipe.tasks, std::move(known));
+}
+
 class MultiTaskJob : public Job {
  public:
   MultiTaskJob(const TrainOptions& options, Setup& setup)
       : recipe_(setup.config.recipe),
         text_(text_of(options, setup)),
-        vocabularies_(vocabularies_of(text_, recipe_.tasks, recipe_.translation.data)) {
+        vocabularies_(vocabularies_for(text_, setup)) {
     setup.check_same_data(sha256_lines());
     for (const MixedTaskOptions& task : recipe_.tasks) parts_.push_back(part_of(task));
     Part& first = *parts_.front();

@@ -83,6 +83,13 @@ std::map<std::string, Vocabulary> vocabularies_of(const MultiTaskText& text, con
   return vocabularies;
 }
 
+std::map<std::string, Vocabulary> by_language(const MixedTasks& tasks, std::vector<Vocabulary> vocabularies) {
+  std::map<std::string, Vocabulary> result;
+  const std::vector<std::string> languages = languages_of(tasks);
+  for (size_t i = 0; i < languages.size(); ++i) result.emplace(languages[i], std::move(vocabularies.at(i)));
+  return result;
+}
+
 std::map<std::string, int64_t> sizes_of(const std::map<std::string, Vocabulary>& vocabularies) {
   std::map<std::string, int64_t> sizes;
   for (const auto& [language, it] : vocabularies) sizes[language] = it.size();

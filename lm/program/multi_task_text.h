@@ -32,6 +32,8 @@ TextPair train_text_of(const MultiTaskText& text, const MixedTaskOptions& task, 
 /// Of each language, of what the tasks read of its training text; if shared, one of all languages.
 std::map<std::string, Vocabulary> vocabularies_of(const MultiTaskText& text, const MixedTasks& tasks,
                                                   const ParallelTextOptions& options);
+/// Those of a run, which are in the order of languages_of(), by language.
+std::map<std::string, Vocabulary> by_language(const MixedTasks& tasks, std::vector<Vocabulary> vocabularies);
 std::map<std::string, int64_t> sizes_of(const std::map<std::string, Vocabulary>& vocabularies);
 std::vector<Route> routes_of(const MixedTasks& tasks);
 

@@ -49,7 +49,7 @@ std::string duration_text(double seconds);
 /// A rate or a count for a reader, three digits: "950", "12.3k", "4.56M".
 std::string short_number(double value);
 
-/// A function that shows "WHAT 12%" of so many items. Nothing if there was only one part.
+/// A function that shows "WHAT 12%", the share of `items` that is done. Nothing if there was only one part.
 std::function<void(std::int64_t)> progress_of(Progress& progress, const std::string& what,
                                               std::int64_t items);
 

@@ -1,6 +1,7 @@
 // The folder of a run: its files, its creation, and its config.toml.
 //   config.toml        the resolved recipe, and what made the run
-//   vocab.txt          one symbol per line; of a translator vocab.source.txt and vocab.target.txt
+//   vocab.txt          one symbol per line; of a translator vocab.source.txt and vocab.target.txt, with
+//                      further languages vocab.LANGUAGE.txt
 //   vocab.pieces       where symbols are pieces: the model that divides words; beside each vocabulary
 //   labels.txt         of a classifier: one class per line
 //   model.safetensors  the best weights

@@ -13,7 +13,7 @@ namespace rondo {
 
 /// The usual figure for the recipe's unit: perplexity for words, bits for characters and bytes.
 std::string figure_text(const Recipe& recipe, double nats);
-/// A figure with all its values: "1.2345 nats  1.7810 bits  perplexity 3.44", "BLEU 35.12".
+/// A figure with all its values: "1.2345 nats  1.7810 bits  perplexity 3.44", "bleu 35.12".
 std::string values_text(const Figure& figure);
 
 class Terminal : public Observer {

@@ -1,6 +1,6 @@
 // `lm train` and `lm finetune`. The loop is run_training(). Before it: lm/program/train_setup.h; after it:
-// the final figures, which the job
-// measures (lm/program/job.h). Terminal and log: lm/program/terminal.h, lm/program/training_log.h.
+// the final figures, which the job measures (lm/program/job.h). Terminal and log: lm/program/terminal.h,
+// lm/program/training_log.h.
 #include "lm/program/train.h"
 
 #include "data/input_file.h"

@@ -34,10 +34,10 @@ BeamOptions search_options(const TranslateOptions& options, const OpenTranslator
   search.attention = options.replace_unknown || !options.attention.empty();
   check_options(search);
   check_input(!options.replace_unknown || run.vocabularies.source.tokenization().unit == Unit::words,
-              "--replace-unk: replaces words, and the symbols of {} are {}", run.folder.path.string(),
+              "--replace-unk replaces words, and the symbols of {} are {}", run.folder.path.string(),
               name_of(run.vocabularies.source.tokenization().unit));
   check_input(!search.attention || run.model->options().attention != SourceAttention::none,
-              "{}: its model has no attention, which --attention and --replace-unknown need",
+              "{}: its model has no attention, which --attention and --replace-unk need",
               run.folder.path.string());
   return search;
 }
@@ -57,13 +57,11 @@ bool more_is_there() {
   return poll(&state, 1, 0) == 1;
 }
 
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> words;
-  for (std::size_t at = 0; (at = text.find_first_not_of(" \t\r", at)) != std::string_view::npos;) {
-    const std::size_t end = std::min(text.find_first_of(" \t\r", at), text.size());
-    words.push_back(text.substr(at, end - at));
-    at = end;
-  }
+/// The words of a line, without its end.
+std::vector<std::string> words_of(std::string_view line) {
+  std::vector<std::string> words;
+  SymbolReader reader(line, {.unit = Unit::words}, "", LastLine::goes_on);
+  while (const auto word = reader.next()) words.emplace_back(*word);
   return words;
 }
 
@@ -84,7 +82,7 @@ class Translator {
     std::vector<std::string> ignored;
     if (source.tokenization().unit != Unit::bytes) line = normalise_text(std::move(line), name, ignored);
     Sentence sentence{line, {}};
-    if (!words_of(line).empty()) sentence.ids = source.encode(line + '\n', name).ids;
+    if (!stripped(line).empty()) sentence.ids = source.encode(line + '\n', name).ids;
     return sentence;
   }
 
@@ -134,12 +132,10 @@ class Translator {
   /// The symbols of a sentence as they were read, without its end.
   std::vector<std::string> source_symbols(const Sentence& sentence) const {
     const Vocabulary& source = run_.vocabularies.source;
+    if (source.tokenization().unit == Unit::words) return words_of(sentence.line);
     std::vector<std::string> symbols;
-    if (source.tokenization().unit == Unit::words)
-      for (const std::string_view word : words_of(sentence.line)) symbols.emplace_back(word);
-    else
-      for (std::size_t s = 0; s + 1 < sentence.ids.size(); ++s)
-        symbols.emplace_back(source.symbol(sentence.ids[s]));
+    for (std::size_t s = 0; s + 1 < sentence.ids.size(); ++s)
+      symbols.emplace_back(source.symbol(sentence.ids[s]));
     return symbols;
   }
   /// The position of the source, except its end, that has the largest weight.

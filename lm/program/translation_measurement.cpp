@@ -61,6 +61,7 @@ void check_options(const EvaluateOptions& options) {
   refused(options.dynamic, "--dynamic");
   refused(options.cache, "--cache");
   refused(options.tune, "--tune");
+  refused(options.budget.has_value(), "--budget");
   refused(options.streams.has_value(), "--streams");
   refused(!options.text.empty(), "--text");
 }
@@ -91,10 +92,11 @@ int evaluate_translator(const EvaluateOptions& options) {
   }
   const std::string& folder = options.data.empty() ? run.config.made_by.data : options.data;
   const ParallelText text = open_parallel_text(folder, recipe.data.files, recipe.data.tokenization.unit);
-  std::vector<std::string> recorded = run.config.made_by.sha256;
-  if (run.config.recipe.kind == TaskKind::multi_task)  // texts of further languages are not read here
-    recorded.resize(std::min(recorded.size(), text.files.size()));
-  if (!is_same_data(recorded, sha256_lines(text.files)))
+  const std::vector<std::string>& recorded = run.config.made_by.sha256;
+  std::vector<std::string> digests = sha256_lines(text.files);
+  // Of a multi-task run, texts of further languages are not read here.
+  if (run.config.recipe.kind == TaskKind::multi_task && is_same_data(digests, recorded)) digests = recorded;
+  if (!is_same_data(recorded, digests))
     fmt::print(stderr,
                "lm: warning: {} has changed since this run was made; the figures are those of the text as "
                "it is now\n",
@@ -108,7 +110,7 @@ int evaluate_translator(const EvaluateOptions& options) {
   progress.erase();
   it.run = options.run, it.text = split.target.name, it.split = options.split;
   try {
-    keep(run.folder, it, *run.model, compute, sha256_lines(text.files));
+    keep(run.folder, it, *run.model, compute, digests);
   } catch (const Error& error) {  // the figures are printed anyway
     fmt::print(stderr, "lm: warning: not kept with the run: {}\n", error.what());
   }

@@ -7,6 +7,7 @@
 
 #include "data/input_file.h"
 #include "data/text.h"
+#include "data/unicode.h"
 #include "lm/program/multi_task_text.h"
 #include "lm/program/run.h"
 #include "lm/training/checkpoint.h"
@@ -19,7 +20,11 @@ TranslationText translation_text(const TextPair& text, const PairVocabularies& v
                          .target = &vocabularies.target,
                          .reverse_source = reverse_source};
   if (max_length == 0)
-    for (const std::string_view line : split_lines(text.target.content)) result.references.emplace_back(line);
+    for (const std::string_view line : split_lines(text.target.content)) {
+      result.references.emplace_back(line);
+      // Metrics need UTF-8: refused before a training, not at its first evaluation.
+      code_points(line, fmt::format("{}: line {}", text.target.name, result.references.size()));
+    }
   return result;
 }
 
@@ -48,10 +53,8 @@ size_t index_of_task(const RunConfig& config, const std::string& run, const std:
 OpenTranslator open_multi_task(RunFolder folder, RunConfig config, Device device, const std::string& name) {
   const MixedTasks& tasks = config.recipe.tasks;
   const size_t index = index_of_task(config, folder.path.string(), name);
-  const std::vector<std::string> languages = languages_of(tasks);
-  const std::vector<Vocabulary> read = read_vocabularies(folder, config);
-  std::map<std::string, Vocabulary> vocabularies;
-  for (size_t i = 0; i < languages.size(); ++i) vocabularies.emplace(languages[i], read[i]);
+  const std::map<std::string, Vocabulary> vocabularies =
+      by_language(tasks, read_vocabularies(folder, config));
   const auto all = std::make_shared<SharedEncoderDecoders>(
       config.recipe.translation.model, sizes_of(vocabularies), routes_of(tasks), std::nullopt);
   allocate_and_load(folder, *all, device);

@@ -12,7 +12,8 @@
 
 namespace rondo {
 
-/// A split of the text as pairs of ids; `max_length` as in encode_pairs(). The vocabularies must outlive it.
+/// A split of the text as pairs of ids; `max_length` as in encode_pairs(). Without it the targets are
+/// references as well; InputError, with the line, if they are not UTF-8. The vocabularies must outlive it.
 TranslationText translation_text(const TextPair& text, const PairVocabularies& vocabularies,
                                  bool reverse_source, std::int64_t max_length = 0);
 

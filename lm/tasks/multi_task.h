@@ -44,6 +44,7 @@ class MultiTask : public Task {
   double share_of_epoch() const override { return tasks_.front().task->share_of_epoch(); }
   /// Expected, if the batches of all tasks have the same size.
   int64_t scored_per_epoch() const override;
+  std::string scored_items() const override { return tasks_.front().task->scored_items(); }
   /// The reference's figure; beside it "NAME.FIGURE" of each of the others.
   Figure evaluate(const std::function<void(int64_t)>& progress) override;
   void save(StateWriter& to) const override;

@@ -36,7 +36,7 @@ struct Loss {
 
 /// A result on held-out data.
 struct Figure {
-  std::string name = "nats";  // per symbol, or "BLEU", "accuracy", ...
+  std::string name = "nats";  // per symbol, or "bleu", "accuracy", ...
   double value = 0;
   bool higher_is_better = false;
   int64_t count = 0;                // the number of scored items

@@ -197,6 +197,7 @@ EncoderDecoder::Output EncoderDecoder::read_out(const Variable& states, const So
   if (decoder_->attention) {
     auto attended = (*decoder_->attention)(reshape(states, {N / B, B, H}), source.states);
     context = reshape(attended.context, {N, H}), weights = attended.weights;
+    if (states.shape().dimensions() == 2) weights = reshape(weights, {N, weights.shape().columns()});
   } else {
     context = reshape(repeat(source.context, N / B), {N, H});
   }

@@ -10,6 +10,9 @@
 //   readout     r_t = tanh(W_c [c_t ; s_t])                                      Luong et al. (5)
 //   output      p(y_t | y_1 .. y_(t-1), x) = softmax(W_o r_t + b_o)              Luong et al. (6)
 //
+// The query of all scores is s_t, as in Luong et al.; Bahdanau et al. score with s_(t-1) and make c_t a part
+// of the decoder's input.
+//
 // Besides the previous symbol the decoder reads e_t: the fixed context c, or with input feeding (Luong et
 // al., section 3.3) the last readout r_(t-1), or nothing. Both sides of a pair end in an end symbol, which is
 // also y_0. Data: data/pair_batches.h. Next: lm/tasks/translation.h.
@@ -166,7 +169,7 @@ class EncoderDecoder : public Module {
   /// What a decoder without a source reads.
   Source no_source(int64_t sentences) const;
   std::vector<State> bridged(const std::vector<State>& last) const;
-  /// The readout before its dropout, and the attention, of decoder states [B, H] or [T, B, H].
+  /// The readout before its dropout, and the attention, of decoder states [N, H] of one step or [T, B, H].
   Output read_out(const Variable& states, const Source& source) const;
   /// One step from an embedded symbol [N, E].
   Step advance(const Variable& symbols, const Position& position, const Source& source, const RowMask& valid);

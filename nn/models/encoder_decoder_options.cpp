@@ -17,8 +17,7 @@ Keys keys_of(EncoderDecoderOptions& it) {
        {},
        "",
        "the score by which the decoder attends to the source's states; none: it reads the last one, the "
-       "fixed "
-       "context, at every step"},
+       "fixed context, at every step"},
       {"input_feeding", &it.input_feeding, {}, "", "the decoder reads its last readout as well"},
       {"bridge",
        choice(it.bridge),

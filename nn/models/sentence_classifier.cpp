@@ -54,8 +54,7 @@ Keys keys_of(SentenceClassifierOptions& it) {
        {},
        "",
        "what is predicted from: the last state of each direction, the mean of all states, or the maximum of "
-       "each "
-       "unit over time"},
+       "each unit over time"},
       {"dropout", &it.dropout, any_rate(), "share of units",
        "dropped from embeddings, between layers and before the output", true},
       {"variational", &it.variational, {}, "", "whether it drops the same units at all steps", true},

@@ -3,9 +3,8 @@
 // last step, of a stack with layers in both directions (Graves, Mohamed & Hinton 2013).
 //
 //   embedding   x_t = E w_t,  t = 1 .. T
-//   states      h_t = f(x_t, h_(t-1));  in both directions h_t = [forward h_t ; reverse h_t], where the
-//   reverse
-//               cell reads from x_T to x_1
+//   states      h_t = f(x_t, h_(t-1));  in both directions h_t = [forward h_t ; reverse h_t],
+//               where the reverse cell reads from x_T to x_1
 //   summary     s = h_T, in both directions [forward h_T ; reverse h_1]: the last state of each
 //               s = 1/T sum_t h_t                                          the mean, Tang, Qin & Liu 2015
 //               s_j = max_t h_tj                                           the maximum, Conneau et al. 2017

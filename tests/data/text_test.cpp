@@ -98,6 +98,12 @@ TEST(Utf8, LengthsAtTheLimitsOfEachRange) {
   EXPECT_EQ(utf8_length("a\xc3\xa9", 1), 2u);
 }
 
+TEST(Utf8, BytesThatAreNoneAreReplaced) {
+  EXPECT_EQ(replace_invalid_utf8("a\xc3\xa9\n"), "a\xc3\xa9\n");
+  const std::string replacement = "\xef\xbf\xbd";
+  EXPECT_EQ(replace_invalid_utf8("\xc3g\xe2\x82"), replacement + "g" + replacement + replacement);
+}
+
 TEST(Utf8, RefusesWhatIsNot) {
   const Strings invalid = {
       "\x80",

@@ -298,6 +298,11 @@ TEST(BeamSearch, ReturnsFewerWhereOthersHaveProbabilityZero) {
   expect_same(found[1], search({other}, {.beam = 4, .n_best = 3})[0], "other");
 }
 
+TEST(BeamSearch, HasNoAttentionToReturnIfTheModelHasNone) {
+  EXPECT_TRUE(
+      search({ToyTable::random(1)}, {.beam = 3, .max_length = 4, .attention = true})[0][0].attention.empty());
+}
+
 TEST(BeamSearch, ReturnsAttentionIfAsked) {
   const std::vector<ToyTable> tables = three_tables(4, 4);
   BeamOptions options{.beam = 3, .n_best = 2, .max_length = 4};

@@ -140,6 +140,7 @@ TEST(ClassificationRun, IsDescribedVerifiedAndShown) {
   expect_contains(output_of_lm({"info", "--recipe", "classify-trec", "--vocab-size", "9"}), "max over time");
   const double accuracy = json_of_lm({"eval", run, "--split", "valid"}).at("accuracy");
   EXPECT_EQ(json_of_lm({"table", run}).at("runs")[0].at("valid").at("accuracy"), accuracy);
+  EXPECT_EQ(json_of_lm({"table", run}).at("runs")[0].at("vocabulary_size"), 10) << "words, not classes";
   expect_contains(output_of_lm({"table", run}), "accuracy");
   EXPECT_EQ(output_of_lm({"info", run, "--verify"}).find("broken"), std::string::npos);
   write_bytes(run + "/labels.txt", "0\n2\n");

@@ -143,6 +143,7 @@ TEST_F(TranslatorTest, RefusesInOneLine) {
   refuses({"generate", path("run")}, "translation");
   refuses({"score", path("run")}, "translation");
   refuses({"eval", path("run"), "--dynamic"}, "--dynamic");
+  refuses({"eval", path("run"), "--budget", "100"}, "--budget");
   refuses({"eval", path("run"), "--set", "model.hidden=3"}, "model.hidden");
   refuses({"finetune", path("run"), "--out", path("more")}, "translation");
 
@@ -159,6 +160,25 @@ TEST_F(TranslatorTest, RefusesTextsThatAreNoPairs) {
   fs::remove(path("train.bb"));
   expect_refused(run_lm(train("run")), "train.bb");
   EXPECT_FALSE(fs::exists(path("run")));
+}
+
+TEST_F(TranslatorTest, RefusesReferencesThatMetricsCannotRead) {
+  write_bytes(path("valid.bb"), "\xe4" + bytes_of_file(path("valid.bb")));
+  expect_refused(run_lm(train("run")), "valid.bb: line 1: not UTF-8");
+  EXPECT_FALSE(fs::exists(path("run")));
+}
+
+TEST_F(TranslatorTest, ReplacesUnknownWordsByThoseAttendedTo) {
+  write_pairs(folder_ / "", "train", reversal_task(1, 400, {.letters = 6, .min_length = 3, .max_length = 6}));
+  // `<unk>`, `<eos>` and one letter.
+  trained("run", {"data.max_size=3", "train.learning_rate=0.01"});
+  const std::string input = "q r\vs\n";
+  expect_contains(output_of_lm({"translate", path("run"), "--allow-unk"}, input), "<unk>");
+  const std::string replaced =
+      output_of_lm({"translate", path("run"), "--replace-unk", "--attention", path("a.jsonl")}, input);
+  EXPECT_EQ(Json::parse(bytes_of_file(path("a.jsonl"))).at("source"), Json({"q", "r", "s", "</s>"}));
+  EXPECT_EQ(replaced.find("<unk>"), std::string::npos) << replaced;
+  EXPECT_NE(replaced.find_first_of("qrs"), std::string::npos) << replaced;
 }
 
 TEST_F(TranslatorTest, OfAFixedContextHasNoAttentionToShow) {

@@ -152,7 +152,7 @@ TEST(MultiTask, ContinuesFromWhereItWasSaved) {
   }
 }
 
-TEST(MultiTask, RefusesRatiosThatAreNone) {
+TEST(MultiTask, RefusesRatiosOutOfRange) {
   const auto error = [](const std::vector<double>& ratios) {
     return error_of([&] { const Counted it(1, ratios); });
   };

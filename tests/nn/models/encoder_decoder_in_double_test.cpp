@@ -91,6 +91,9 @@ void expect_plain(const EncoderDecoderOptions& options, double smoothing = 0) {
   const std::vector<real> each = loss.each.to_vector();
   const bool attends = options.attention != SourceAttention::none;
   ASSERT_EQ(output.attention.defined(), attends);
+  if (attends) {
+    ASSERT_EQ(output.attention.shape(), (Shape{T, B, S}));
+  }
   const std::vector<real> attention = attends ? output.attention.value().to_vector() : std::vector<real>();
   for (size_t b = 0; b < B; ++b) {
     const auto steps = plain.read(pairs[b].source, inputs_of(pairs[b]));
@@ -289,8 +292,10 @@ TEST(EncoderDecoderSteps, OfChosenRowsAreThoseOfTheirSentences) {
         const auto& [sentence, prefix] = rows[static_cast<size_t>(r)];
         const EncoderDecoder::Output expected = alone(sentence, prefix);
         expect_near(rows_of(output.readout, r, r + 1), expected.readout.value().to_vector());
-        if (attention != SourceAttention::none)
+        if (attention != SourceAttention::none) {
+          ASSERT_EQ(output.attention.shape(), (Shape{4, S}));
           expect_near(rows_of(output.attention, r, r + 1), expected.attention.value().to_vector());
+        }
       }
     }
 }
