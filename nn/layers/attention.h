@@ -1,8 +1,8 @@
 // Attention: what a decoder reads of a source at each step, a mean of the source's states with weights that
 // depend on the decoder's state. Luong, Pham & Manning 2015, "Effective Approaches to Attention-based Neural
-// Machine Translation", (8); Bahdanau, Cho & Bengio 2015, "Neural Machine Translation by Jointly Learning to
-// Align and Translate", A.1.2. It has no decoder: the model feeds the context to the next step, or combines
-// it with the state (Luong's W_c).
+// Machine Translation", section 3.1; Bahdanau, Cho & Bengio 2015, "Neural Machine Translation by Jointly
+// Learning to Align and Translate", A.1.2. It has no decoder: the model feeds the context to the next step,
+// or combines it with the state (Luong's W_c).
 #pragma once
 
 #include <memory>

@@ -5,7 +5,7 @@
 //   encoder     h_s = f(x_s, h_(s-1)),  s = 1 .. S;  in both directions: h_s = [forward h_s ; reverse h_s]
 //   bridge      s_0 = h_S,  or tanh(W_b h_S + b_b),  or 0;  of each layer, and of its cell state alike
 //   decoder     s_t = f([y_(t-1) ; e_t], s_(t-1))
-//   context     c_t = sum_s a_ts h_s,  a_t = softmax over s of score(s_t, h_s)   Luong et al. (7), (8)
+//   context     c_t = sum_s a_ts h_s,  a_t = softmax over s of score(s_t, h_s)   Luong et al. (7)
 //               c_t = c = h_S                                                    the fixed context
 //   readout     r_t = tanh(W_c [c_t ; s_t])                                      Luong et al. (5)
 //   output      p(y_t | y_1 .. y_(t-1), x) = softmax(W_o r_t + b_o)              Luong et al. (6)
