@@ -1,4 +1,4 @@
-// A folder that lasts as long as a test, and the text of the error that a piece of code throws.
+// A folder that lasts as long as a test, and what tests do with files.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,9 +9,8 @@
 #include <fstream>
 #include <iterator>
 #include <string>
-#include <typeinfo>
 
-#include "tensor/error.h"
+#include "tests/tensor/errors.h"
 
 namespace rondo {
 
@@ -52,20 +51,6 @@ inline void flip_bit(const std::filesystem::path& path, std::size_t bit) {
   const int byte = file.get() ^ (1 << bit % 8);
   file.seekp(static_cast<std::streamoff>(bit / 8));
   file.put(static_cast<char>(byte));
-}
-
-/// The text of the `Expected` that `code` throws; a failed test, and "", if it throws nothing or another
-/// type.
-template <class Expected = InputError, class Code>
-std::string error_of(Code&& code) {
-  try {
-    code();
-  } catch (const std::exception& error) {
-    EXPECT_TRUE(typeid(error) == typeid(Expected)) << "another type: " << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "threw nothing";
-  return "";
 }
 
 /// EXPECT that `text` contains `part`.

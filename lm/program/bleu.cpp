@@ -22,17 +22,17 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Sentences, one per line.
-struct Sentences {
+struct TextFile {
   std::string name;
   std::vector<std::string> lines;
 };
 
-Sentences sentences_of(const std::string& name, std::string bytes) {
+TextFile sentences_of(const std::string& name, std::string bytes) {
   std::vector<std::string> notes;
   const std::string text = normalise_text(std::move(bytes), name, notes);
   for (const std::string& note : notes) fmt::print(stderr, "lm: {}\n", note);
   check_input(!text.empty(), "{}: empty, where one sentence per line is expected", name);
-  Sentences result{name, {}};
+  TextFile result{name, {}};
   for (const std::string_view line : split_lines(text)) {
     result.lines.emplace_back(line);
     code_points(line, fmt::format("{}, line {}", name, result.lines.size()));  // refuses what is not UTF-8
@@ -72,12 +72,12 @@ Json json_of(const BleuStatistics& counts, const Bleu& it, const std::string& si
 }  // namespace
 
 int print_bleu(const BleuCommandOptions& options) {
-  std::vector<Sentences> references;
+  std::vector<TextFile> references;
   for (const std::string& file : options.references)
     references.push_back(sentences_of(file, read_file(file)));
-  const Sentences translations = sentences_of("standard input", read_standard_input());
+  const TextFile translations = sentences_of("standard input", read_standard_input());
   const std::size_t count = translations.lines.size();
-  for (const Sentences& it : references)
+  for (const TextFile& it : references)
     check_input(it.lines.size() == count, "{} has {} lines, {} {}: line N must be the same sentence in both",
                 translations.name, count, it.name, it.lines.size());
 

@@ -43,7 +43,7 @@ Json json_of(const ClassificationMeasurement& it) {
           {"seconds", it.scores.seconds}};
 }
 
-void check_options(const EvaluateOptions& options) {
+void check_for_classifier(const EvaluateOptions& options) {
   const auto refused = [&](bool given, const char* flag) {
     check_input(!given, "{}: is for language models, and {} is a classifier", flag, options.run);
   };
@@ -70,7 +70,7 @@ void keep(const RunFolder& run, const ClassificationMeasurement& it, const Sente
 }
 
 int evaluate_classification(const EvaluateOptions& options) {
-  check_options(options);
+  check_for_classifier(options);
   const Split split = split_from_string(options.split);
   const Compute compute = choose_device(options.device, options.precision, options.threads);
   OpenClassifier run = open_classifier(options.run, compute.device);

@@ -22,7 +22,7 @@ namespace rondo {
 namespace {
 
 /// The text to train on.
-CorpusText text_of(const TrainOptions& options, Setup& setup) {
+CorpusText corpus_text_of(const TrainOptions& options, Setup& setup) {
   const bool is_given = setup.place_data(options.data, !setup.config.recipe.data.files.empty());
   CorpusText text = open_text(setup.config.recipe.data, setup.config.made_by.data,
                               is_given ? Pipes::accepted : Pipes::refused);
@@ -57,7 +57,7 @@ class LanguageModellingJob : public Job {
  public:
   LanguageModellingJob(const TrainOptions& options, Setup& setup)
       : recipe_(setup.config.recipe),
-        text_(text_of(options, setup)),
+        text_(corpus_text_of(options, setup)),
         vocabulary_(vocabulary_for(text_, setup)) {
     check_input(vocabulary_.types() >= 2, "{}: one symbol only, nothing to predict", text_.train.name);
     corpus_ = encode_corpus(text_, vocabulary_);

@@ -18,11 +18,9 @@
 namespace rondo {
 namespace {
 
-using Json = nlohmann::json;
-
 /// Reads one line of log.jsonl; false if it is not one. Lines of training steps have nothing that a table
 /// shows.
-bool read_log_line(const Json& entry, MeasuredRun& row) {
+bool read_log_line(const nlohmann::json& entry, MeasuredRun& row) {
   const auto split = entry.find("split");
   if (split == entry.end()) return entry.at("step").is_number();
   // Logs of version 0.1 do not say how a text was read: as in evaluations during training.
@@ -104,7 +102,7 @@ MeasuredRun measured_run(const std::string& path) {
     row.parameters = kept.back().parameters;
   }
   read_json_lines(folder.log(), "`lm train` writes into its log",
-                  [&](const Json& entry) { return read_log_line(entry, row); });
+                  [&](const nlohmann::json& entry) { return read_log_line(entry, row); });
   take_measurements(kept, row);
   if (!row.finished && row.valid() && file_is_there(folder.state()))  // a text without a test text
     row.finished = is_finished(row.recipe().trainer, folder.state());

@@ -18,7 +18,7 @@
 namespace rondo {
 namespace {
 
-MultiTaskText text_of(const TrainOptions& options, Setup& setup) {
+MultiTaskText tasks_text_of(const TrainOptions& options, Setup& setup) {
   const Recipe& recipe = setup.config.recipe;
   setup.place_data(options.data, false);
   const std::string& folder = setup.config.made_by.data;
@@ -39,7 +39,7 @@ class MultiTaskJob : public Job {
  public:
   MultiTaskJob(const TrainOptions& options, Setup& setup)
       : recipe_(setup.config.recipe),
-        text_(text_of(options, setup)),
+        text_(tasks_text_of(options, setup)),
         vocabularies_(vocabularies_for(text_, setup)) {
     setup.check_same_data(sha256_lines());
     for (const MixedTaskOptions& task : recipe_.tasks) parts_.push_back(part_of(task));

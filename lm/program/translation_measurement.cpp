@@ -54,7 +54,7 @@ void keep(const RunFolder& run, const TranslationMeasurement& it, const EncoderD
 
 namespace {
 
-void check_options(const EvaluateOptions& options) {
+void check_for_translator(const EvaluateOptions& options) {
   const auto refused = [&](bool given, const char* flag) {
     check_input(!given, "{}: is for language models, and {} is a translator", flag, options.run);
   };
@@ -80,7 +80,7 @@ void print_text(const TranslationMeasurement& it) {
 }  // namespace
 
 int evaluate_translator(const EvaluateOptions& options) {
-  check_options(options);
+  check_for_translator(options);
   const Compute compute = choose_device(options.device, options.precision, options.threads);
   OpenTranslator run = open_translator(options.run, compute.device);
   TranslationRecipe& recipe = run.config.recipe.translation;

@@ -12,12 +12,12 @@ namespace rondo {
 namespace {
 
 /// Numbers, not bytes: see memory_estimate.cpp.
-struct Sizes {
+struct TranslationSizes {
   double R = 0, dropped = 0;            // weights that each step reads; of these, under weight drop
   double G_encoder = 0, G_decoder = 0;  // of a row: what the steps of all cells keep for the backward pass
   double E, H, W, V;                    // embedding, units, readout, target symbols
 
-  explicit Sizes(const EncoderDecoder& model)
+  explicit TranslationSizes(const EncoderDecoder& model)
       : E(static_cast<double>(model.options().embedding)),
         H(static_cast<double>(model.options().hidden)),
         W(static_cast<double>(model.options().readout_width())),
@@ -66,7 +66,7 @@ PairSize assumed_size(const TranslationRecipe& recipe) {
 ///   the loss: a block of logits, and gradients of its input and of its weight.
 std::int64_t translation_training_bytes(const Recipe& recipe, const EncoderDecoder& model,
                                         const PairSize& size, std::int64_t parameters) {
-  const Sizes it(model);
+  const TranslationSizes it(model);
   const auto P = static_cast<double>(parameters);
   const EncoderDecoderOptions& options = model.options();
   const RecurrentRegularization& regularization = options.regularization;
@@ -95,7 +95,7 @@ std::int64_t translation_training_bytes(const Recipe& recipe, const EncoderDecod
 /// sentences that are translated at once, states, gates and logits.
 std::int64_t translation_evaluation_bytes(const EncoderDecoder& model, const PairSize& size,
                                           std::int64_t parameters) {
-  const Sizes it(model);
+  const TranslationSizes it(model);
   const auto P = static_cast<double>(parameters);
   const auto N = static_cast<double>(rows_at_once) *
                  (1 + static_cast<double>(size.source_steps) / static_cast<double>(size.target_steps));

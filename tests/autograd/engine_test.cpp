@@ -26,12 +26,12 @@ struct Leaf {
 
 TEST(Engine, StartsFromASingleNumberWithHistory) {
   const Leaf x(Tensor::filled({2, 3}, 1));
-  EXPECT_EQ(error_of([&] { (x.variable() * real(2)).backward(); }),
+  EXPECT_EQ(any_error_of([&] { (x.variable() * real(2)).backward(); }),
             "[backward] starts from a single number, not [2, 3]; sum() or mean() it first");
-  EXPECT_EQ(error_of([&] { sum(Variable(x.value)).backward(); }),
+  EXPECT_EQ(any_error_of([&] { sum(Variable(x.value)).backward(); }),
             "[backward] this value depends on no parameter, or was computed under NoGradient; there is "
             "nothing to do");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(any_error_of([&] {
               Variable::leaf(x.value, Tensor({3, 2}));
             }),
             "[leaf] a gradient [3, 2] does not fit a value [2, 3]");
@@ -41,7 +41,7 @@ TEST(Engine, RefusesASecondBackwardAndSaysWhatToDo) {
   const Leaf x(Tensor::filled({2}, 3));
   const Variable loss = sum(square(x.variable()));
   loss.backward();
-  EXPECT_EQ(error_of([&] { loss.backward(); }),
+  EXPECT_EQ(any_error_of([&] { loss.backward(); }),
             "[sum] backward has already run through this graph and used it up; compute the loss again before "
             "a second "
             "backward");
@@ -52,7 +52,7 @@ TEST(Engine, RefusesASecondLossOverAGraphThatIsUsedUp) {
   const Leaf x(Tensor::filled({2}, 3));
   const Variable shared = square(x.variable()), first = sum(shared), second = mean(shared);
   first.backward();
-  EXPECT_NE(error_of([&] { second.backward(); }).find("[square] backward has already run"),
+  EXPECT_NE(any_error_of([&] { second.backward(); }).find("[square] backward has already run"),
             std::string::npos);
 }
 
@@ -78,13 +78,13 @@ TEST(Engine, RefusesSavedTensorsThatWereOverwritten) {
   const Variable loss = sum(linear(Variable(Tensor::filled({4, 2}, 1)), w.variable()));
   fill(w.value, 2);
   EXPECT_EQ(
-      error_of([&] { loss.backward(); }),
+      any_error_of([&] { loss.backward(); }),
       "[linear] backward needs a tensor [3, 2] that was overwritten after it was used; run backward before "
       "updating it");
   const Leaf x(Tensor::filled({3}, 2));
   const Variable squares = sum(square(x.variable()));
   x.value.slice(1, 2).mutable_data()[0] = 5;
-  EXPECT_NE(error_of([&] { squares.backward(); }).find("[square] backward needs a tensor [3]"),
+  EXPECT_NE(any_error_of([&] { squares.backward(); }).find("[square] backward needs a tensor [3]"),
             std::string::npos);
 }
 
@@ -158,7 +158,7 @@ TEST(Engine, AnErrorInBackwardLeavesItUsable) {
     const Variable broken = square(bad.variable());
     const Variable loss = sum(linear(x + broken, weight));
     fill(bad.value, 3);
-    EXPECT_NE(error_of([&] { loss.backward(); }).find("[square]"), std::string::npos);
+    EXPECT_NE(any_error_of([&] { loss.backward(); }).find("[square]"), std::string::npos);
   }
   fill(w.gradient, 0);
   sum(linear(x, weight)).backward();
@@ -204,36 +204,36 @@ TEST(NegativeLogLikelihood, DoesNotOverflow) {
 
 TEST(Operators, ErrorsNameOperatorAndShapes) {
   const Variable a(Tensor::zeros({2, 3})), b(Tensor::zeros({3, 2})), v(Tensor::zeros({2}));
-  EXPECT_EQ(error_of([&] { a + b; }),
+  EXPECT_EQ(any_error_of([&] { a + b; }),
             "[add] needs equal shapes, or a vector [2] for all rows: input 0 is [2, 3] beside [3, 2]");
-  EXPECT_EQ(error_of([&] { a* v; }),
+  EXPECT_EQ(any_error_of([&] { a* v; }),
             "[multiply] needs equal shapes, or a vector [3] for all rows: input 1 is [2] beside [2, 3]");
-  EXPECT_EQ(error_of([&] { a* Variable(); }), "[multiply] input 1 is undefined");
-  EXPECT_EQ(error_of([&] { pointwise(Add{}, a); }), "[add] takes 2 inputs, got 1");
-  EXPECT_EQ(error_of([&] { linear(a, b); }),
+  EXPECT_EQ(any_error_of([&] { a* Variable(); }), "[multiply] input 1 is undefined");
+  EXPECT_EQ(any_error_of([&] { pointwise(Add{}, a); }), "[add] takes 2 inputs, got 1");
+  EXPECT_EQ(any_error_of([&] { linear(a, b); }),
             "[linear] x [.., I] and W [O, I] need one I: got [2, 3] and [3, 2]");
-  EXPECT_EQ(error_of([&] { linear(a, a, {Variable(Tensor({3}))}); }),
+  EXPECT_EQ(any_error_of([&] { linear(a, a, {Variable(Tensor({3}))}); }),
             "[linear] a bias for W [2, 3] is [2], got [3]");
-  EXPECT_EQ(error_of([&] { add_linear(a, a, a); }),
+  EXPECT_EQ(any_error_of([&] { add_linear(a, a, a); }),
             "[add_linear] z [2, 3] does not fit x [2, 3] times W^T [2, 3]");
-  EXPECT_EQ(error_of([&] { matmul(a, a); }),
+  EXPECT_EQ(any_error_of([&] { matmul(a, a); }),
             "[matmul] a [M, K] and b [K, N] need one K: got [2, 3] and [2, 3]");
-  EXPECT_EQ(error_of([&] { concat({a, b}); }), "[concat] the rows must agree: [3, 2] and [2, 3]");
-  EXPECT_EQ(error_of([] { concat({}); }), "[concat] needs at least one part");
-  EXPECT_EQ(error_of([&] { stack({a, b}); }), "[stack] the shapes must agree: [3, 2] after [2, 3]");
-  EXPECT_EQ(error_of([] { stack({}); }), "[stack] needs at least one part");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(any_error_of([&] { concat({a, b}); }), "[concat] the rows must agree: [3, 2] and [2, 3]");
+  EXPECT_EQ(any_error_of([] { concat({}); }), "[concat] needs at least one part");
+  EXPECT_EQ(any_error_of([&] { stack({a, b}); }), "[stack] the shapes must agree: [3, 2] after [2, 3]");
+  EXPECT_EQ(any_error_of([] { stack({}); }), "[stack] needs at least one part");
+  EXPECT_EQ(any_error_of([&] {
               stack({Variable(Tensor({1, 1, 1, 1}))});
             }),
             "[shape] [1, 1, 1, 1] has no room for one more dimension");
-  EXPECT_EQ(error_of([&] { reshape(a, {7}); }), "[reshape] [2, 3] elements do not fill [7]");
-  EXPECT_EQ(error_of([&] { cross_entropy(a, tokens({0})); }),
+  EXPECT_EQ(any_error_of([&] { reshape(a, {7}); }), "[reshape] [2, 3] elements do not fill [7]");
+  EXPECT_EQ(any_error_of([&] { cross_entropy(a, tokens({0})); }),
             "[cross_entropy] logits [2, 3] need 2 targets, got 1");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(any_error_of([&] {
               cross_entropy(a, tokens({0, 3}));
             }),
             "[cross_entropy] target 3 at 1 is not in [-1, 3)");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(any_error_of([&] {
               cross_entropy(a, tokens({-2, 0}));
             }),
             "[cross_entropy] target -2 at 0 is not in [-1, 3)");
@@ -241,18 +241,18 @@ TEST(Operators, ErrorsNameOperatorAndShapes) {
 
 TEST(Operators, EmbeddingChecksIds) {
   const Variable table(Tensor::zeros({3, 2}));
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(any_error_of([&] {
               embedding(table, tokens({0, 3}));
             }),
             "[embedding] token id 3 at 1 is not in [0, 3)");
-  EXPECT_EQ(error_of([&] { embedding(table, tokens({-1})); }),
+  EXPECT_EQ(any_error_of([&] { embedding(table, tokens({-1})); }),
             "[embedding] token id -1 at 0 is not in [0, 3)");
 }
 
 TEST(Operators, AnotherProgramAddsItsOwn) {
   const Variable none(Tensor::filled({1}, 1));
   EXPECT_EQ(
-      error_of([&] { pointwise(CubeAndScaled{}, none, none); }),
+      any_error_of([&] { pointwise(CubeAndScaled{}, none, none); }),
       "[test_cube_and_scaled] is on no list of operators; add it to the list that its program launches");
   add_pointwise_operators(cube_operators());
   const Leaf x(Tensor::from({1, 2, 3}, {3})), y(Tensor::from({4, 5, 6}, {3}));
@@ -262,7 +262,7 @@ TEST(Operators, AnotherProgramAddsItsOwn) {
   (sum(results[0]) + sum(results[1])).backward();
   EXPECT_EQ(x.gradient.to_vector(), (Numbers{43, 62, 87}));
   EXPECT_EQ(y.gradient.to_vector(), (Numbers{10, 20, 30}));
-  EXPECT_EQ(error_of([] { add_pointwise_operators(cube_operators()); }),
+  EXPECT_EQ(any_error_of([] { add_pointwise_operators(cube_operators()); }),
             "[test_cube_and_scaled] an operator of this name is known already");
 }
 

@@ -113,7 +113,8 @@ TEST(Sequences, SeekGoesOnWhereAnEpochWasLeft) {
   ASSERT_TRUE(whole.next(expected));
   ASSERT_TRUE(resumed.next(actual));
   EXPECT_EQ(actual.targets, expected.targets);
-  EXPECT_EQ(error_of([&] { resumed.seek(5, 2, 9); }), "[sequences] a position from 0 to 5 was expected: 9");
+  EXPECT_EQ(any_error_of([&] { resumed.seek(5, 2, 9); }),
+            "[sequences] a position from 0 to 5 was expected: 9");
 }
 
 TEST(Sequences, CropsLieBehindOneAnotherFromARandomOffset) {
@@ -188,10 +189,10 @@ TEST(Sequences, PiecesHaveAllTargetsAndLittlePadding) {
 
 TEST(Sequences, RefuseWhatIsTooShort) {
   const Ids ids = {1, 2, 3, 4};
-  EXPECT_EQ(error_of([&] { Sequences::crops(ids, 2, 3); }),
+  EXPECT_EQ(any_error_of([&] { Sequences::crops(ids, 2, 3); }),
             "crops of 2 symbols need a text of more than 4, and it has 4");
-  EXPECT_EQ(error_of([&] { Sequences::lines(ids, end, 0); }), "a batch of 0: 1 or more are needed");
-  EXPECT_EQ(error_of([&] { Sequences::lines({}, end, 1); }), "the text has no symbol");
+  EXPECT_EQ(any_error_of([&] { Sequences::lines(ids, end, 0); }), "a batch of 0: 1 or more are needed");
+  EXPECT_EQ(any_error_of([&] { Sequences::lines({}, end, 1); }), "the text has no symbol");
 }
 
 }  // namespace

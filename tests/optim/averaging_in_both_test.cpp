@@ -9,6 +9,7 @@
 
 #include "optim/clipping.h"
 #include "optim/non_monotonic.h"
+#include "tests/optim/flat.h"
 #include "tests/optim/state_in_memory.h"
 
 namespace rondo {
@@ -16,9 +17,6 @@ namespace {
 
 constexpr bool in_double = sizeof(real) == 8;
 
-Tensor flat(const std::vector<double>& numbers) {
-  return Tensor::from(std::vector<real>(numbers.begin(), numbers.end()), {std::ssize(numbers)});
-}
 void expect_near(const Tensor& actual, const std::vector<double>& expected, double tolerance) {
   const std::vector<real> numbers = actual.to_vector();
   ASSERT_EQ(numbers.size(), expected.size());

@@ -9,15 +9,13 @@
 #include "optim/step_control.h"
 #include "tensor/tensor.h"
 #include "tests/golden/golden.h"
+#include "tests/optim/flat.h"
 
 namespace rondo {
 namespace {
 
 const double tolerance = sizeof(real) == 4 ? 1e-6 : 1e-14;
 
-Tensor flat(const std::vector<double>& numbers) {
-  return Tensor::from({numbers.begin(), numbers.end()}, {static_cast<int64_t>(numbers.size())});
-}
 /// Both parameters of a case, behind one another.
 std::vector<double> both(const std::string& name) {
   std::vector<double> numbers = Golden::file().values(name + ".first");

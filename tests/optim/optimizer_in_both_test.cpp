@@ -13,6 +13,7 @@
 #include "optim/apply_update.h"
 #include "optim/updates.h"
 #include "tests/golden/golden.h"
+#include "tests/optim/flat.h"
 #include "tests/optim/state_in_memory.h"
 
 namespace rondo {
@@ -21,9 +22,6 @@ namespace {
 const double tolerance = sizeof(real) == 4 ? 2e-6 : 1e-13;
 
 std::vector<real> reals(const std::vector<double>& numbers) { return {numbers.begin(), numbers.end()}; }
-Tensor flat(const std::vector<double>& numbers) {
-  return Tensor::from(reals(numbers), {static_cast<int64_t>(numbers.size())});
-}
 void expect_near(const std::vector<real>& actual, const std::vector<double>& expected,
                  const std::string& where) {
   ASSERT_EQ(actual.size(), expected.size()) << where;

@@ -4,14 +4,29 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <typeinfo>
 
 #include "tensor/error.h"
 
 namespace rondo {
 
-/// The text of the Error that `act` throws; fails the test if it throws none.
+/// The text of the `Expected` that `code` throws; a failed test, and "", if it throws nothing or another
+/// type.
+template <class Expected = InputError, class Code>
+std::string error_of(Code&& code) {
+  try {
+    code();
+  } catch (const std::exception& error) {
+    EXPECT_TRUE(typeid(error) == typeid(Expected)) << "another type: " << error.what();
+    return error.what();
+  }
+  ADD_FAILURE() << "threw nothing";
+  return "";
+}
+
+/// The same of an Error of any kind.
 template <class Act>
-std::string error_of(Act act) {
+std::string any_error_of(Act act) {
   try {
     act();
   } catch (const Error& error) {

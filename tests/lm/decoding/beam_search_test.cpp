@@ -18,7 +18,6 @@
 namespace rondo {
 namespace {
 
-const SearchSymbols only_end{.end = ToyTable::end};
 constexpr int32_t no_symbol = -1;
 
 std::vector<ToyTable> three_tables(uint32_t seed, int64_t positions = 0) {

@@ -15,7 +15,6 @@
 namespace rondo {
 namespace {
 
-const SearchSymbols only_end{.end = ToyTable::end};
 constexpr double zero = -std::numeric_limits<double>::infinity();
 
 TEST(Fusion, OfTablesIsTheTableOfTheirWeightedSum) {

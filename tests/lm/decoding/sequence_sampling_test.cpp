@@ -15,8 +15,6 @@
 namespace rondo {
 namespace {
 
-const SearchSymbols only_end{.end = ToyTable::end};
-
 std::vector<Hypothesis> sampled(const std::vector<ToyTable>& tables, const SamplingOptions& options,
                                 const std::vector<int64_t>& numbers, int64_t max_length = 50,
                                 const SearchSymbols& symbols = only_end) {

@@ -61,6 +61,7 @@ struct ToyTable {
     return {row, row + positions};
   }
 };
+inline const SearchSymbols only_end{.end = ToyTable::end};
 
 class ToyPredictor : public Predictor {
  public:

@@ -7,7 +7,7 @@
 namespace rondo {
 namespace {
 
-EachKey::Cases cases() {
+EachKey::Cases language_model_cases() {
   const EachKey::Probe compared = &EachKey::compared, described = &EachKey::described,
                        finetuned = &EachKey::finetuned, adapted = &EachKey::adapted;
   const std::string sgd = "train.optimizer=sgd", files = "data.files=[\"train.txt\"]";
@@ -145,7 +145,7 @@ EachKey::Cases cases_of_model() {
 }
 
 TEST_F(EachKey, ShowsInWhatACommandDoes) {
-  Cases known = cases();
+  Cases known = language_model_cases();
   known.merge(cases_of_model());
   known.merge(EachKey::cases_of_cells(&EachKey::trained));
   expect_each_shows(TaskKind::language_modelling, std::move(known));

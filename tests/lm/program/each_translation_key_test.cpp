@@ -4,7 +4,7 @@
 namespace rondo {
 namespace {
 
-EachKey::Cases cases() {
+EachKey::Cases translation_cases() {
   const EachKey::Probe trained = &EachKey::translator, translated = &EachKey::translated;
   const Words wide = {"decoding.beam=60", "decoding.n_best=60"};
   const auto refused = [&](const std::string& value, const std::string& text) {
@@ -73,7 +73,7 @@ TEST_F(EachKey, OfTranslationShowsInWhatACommandDoes) {
   // Those of trainers and runs are read by the same code as in language modelling.
   TrainerOptions trainer;
   RunOptions run;
-  expect_each_shows(TaskKind::translation, cases(),
+  expect_each_shows(TaskKind::translation, translation_cases(),
                     section("train", joined({keys_of(trainer), keys_of(run)})));
 }
 

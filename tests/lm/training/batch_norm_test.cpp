@@ -44,7 +44,7 @@ std::vector<real> statistics_of(const Module& model) {
   return all;
 }
 
-void updates(Training& training, int count) {
+void updates_of_epochs(Training& training, int count) {
   for (int i = 0; i < count; ++i) {
     if (!training.trainer.next_batch()) {
       training.trainer.begin_next_epoch();
@@ -66,13 +66,13 @@ TEST_P(BatchNormTraining, GoesOnFromASavedStateWithTheSameBits) {
   const std::vector<int32_t> ids = some_ids();
   const Recipe recipe = small_recipe(GetParam().cell, GetParam().batching);
   Training whole(recipe, 11, ids, line_end), resumed(recipe, 11, ids, line_end);
-  updates(whole, 3);
+  updates_of_epochs(whole, 3);
   const std::vector<real> after_three = statistics_of(whole.model);
   whole.trainer.save(folder / "state", 0);
   resumed.trainer.load(folder / "state");
   EXPECT_EQ(statistics_of(resumed.model), after_three);
-  updates(whole, 12);
-  updates(resumed, 12);
+  updates_of_epochs(whole, 12);
+  updates_of_epochs(resumed, 12);
   EXPECT_EQ(resumed.model.values().to_vector(), whole.model.values().to_vector());
   EXPECT_EQ(statistics_of(resumed.model), statistics_of(whole.model));
   EXPECT_NE(statistics_of(whole.model), after_three);
@@ -90,7 +90,7 @@ TEST_P(BatchNormTraining, LearnsAndIsEvaluatedWithStatisticsOfTheWholeText) {
     return evaluate_ids(training.model, ids, reading).nats();
   };
   const double before = nats();
-  updates(training, 100);
+  updates_of_epochs(training, 100);
   std::vector<int64_t> told;
   const auto weights = training.model.values().to_vector();
   EXPECT_EQ(training.task.estimate_statistics([&](int64_t done) { told.push_back(done); }),
@@ -135,7 +135,7 @@ TEST(BatchNormModel, KnowsNothingOfPadding) {
   const auto trained = [&](int64_t batch) {
     recipe.task.batches.batch = batch;
     Training training(recipe, 11, ids, 0);
-    updates(training, 1);
+    updates_of_epochs(training, 1);
     std::vector<real> all = statistics_of(training.model);
     for (const real number : training.model.values().to_vector()) all.push_back(number);
     return all;
@@ -148,7 +148,7 @@ TEST(BatchNormModel, SavesItsStatisticsButDoesNotCountThem) {
   const TemporaryFolder folder;
   const std::vector<int32_t> ids = some_ids();
   Training training(small_recipe(), 11, ids), other(small_recipe(), 11, ids);
-  updates(training, 2);
+  updates_of_epochs(training, 2);
   save_model(folder / "model", training.model);
   const Safetensors file(folder / "model");
   EXPECT_EQ(file.get("rnn.running_mean_c_l0").shape, (std::vector<int64_t>{7, 6}));

@@ -14,7 +14,7 @@ namespace rondo {
 namespace {
 
 /// With every number that a state can have.
-Recipe averaging_recipe() {
+Recipe plain_averaging_recipe() {
   Recipe recipe = small_recipe("lstm");
   recipe.trainer.averaging = Averaging::non_monotonic;
   recipe.trainer.averaging_interval = 1;
@@ -24,7 +24,7 @@ Recipe averaging_recipe() {
 TEST(TrainingState, RefusesNumbersThatNoTrainingHas) {
   const TemporaryFolder folder;
   const std::vector<int32_t> ids = some_ids();
-  Training training(averaging_recipe(), 11, ids);
+  Training training(plain_averaging_recipe(), 11, ids);
   training.trainer.save(folder / "state", 0);
   const TensorsInMemory good(folder / "state");
   const std::string huge = "9223372036854775807";  // which another step would overflow
