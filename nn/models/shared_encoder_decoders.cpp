@@ -24,11 +24,7 @@ SharedEncoderDecoders::SharedEncoderDecoders(const EncoderDecoderOptions& option
       decoder = std::make_unique<Decoder>(*this, route.target, options, vocabularies.at(route.target));
     models_.push_back(std::make_unique<EncoderDecoder>(*this, options, encoder, *decoder));
   }
-  const Initializer all = uniform_values(options.init_all);
-  if (seed)
-    finalize(*seed, options.init_all > 0 ? &all : nullptr, device);
-  else
-    lay_out();
+  finalize_or_lay_out(seed, options.init_all, device);
 }
 
 }  // namespace rondo
