@@ -12,6 +12,7 @@
 #include "data/text.h"
 #include "lm/program/memory_estimate.h"
 #include "lm/program/model.h"
+#include "lm/program/output.h"
 #include "lm/program/recipes.h"
 #include "lm/program/run.h"
 #include "lm/program/translation_memory.h"
@@ -169,10 +170,6 @@ void print_model(const Subject& subject) {
     fmt::print("memory      about {} in tensors to train, {} to evaluate\n", bytes_text(memory->training),
                bytes_text(memory->evaluation));
   fmt::print("computes    on cpu, {} threads, {} kernels (OpenBLAS)\n", threads(), blas_kernel());
-}
-
-void print_json(const Json& json) {
-  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 Json model_json(const Subject& subject) {

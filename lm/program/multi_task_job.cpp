@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "lm/program/job.h"
+#include "lm/program/measure_translator.h"
 #include "lm/program/multi_task_text.h"
 #include "lm/program/run.h"
 #include "lm/program/translation_memory.h"

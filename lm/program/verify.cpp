@@ -14,6 +14,7 @@
 #include "lm/program/json_lines.h"
 #include "lm/program/model.h"
 #include "lm/program/multi_task_text.h"
+#include "lm/program/output.h"
 #include "lm/program/run.h"
 #include "lm/training/checkpoint.h"
 
@@ -193,9 +194,7 @@ int verify(const std::string& run, bool json) {
     fmt::print("{:<10}  {}{}{}\n", condition, names_file ? "" : file,
                names_file || details.empty() ? "" : ": ", details);
   }
-  if (json)
-    fmt::print("{}\n", nlohmann::ordered_json{{"run", run}, {"files", files}}.dump(
-                           2, ' ', false, nlohmann::json::error_handler_t::replace));
+  if (json) print_json(nlohmann::ordered_json{{"run", run}, {"files", files}});
   const bool any = std::any_of(findings.begin(), findings.end(), [](const Finding& it) {
     return it.condition == broken || it.condition == missing;
   });

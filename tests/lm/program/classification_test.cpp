@@ -147,6 +147,17 @@ TEST(ClassificationRun, IsDescribedVerifiedAndShown) {
   expect_contains(run_lm({"info", run, "--verify"}).out, "broken");
 }
 
+TEST(ClassificationRun, SaysThatItsTextHasChanged) {
+  LabelledData data;
+  output_of_lm(data.train("run", {"--epochs", "1"}));
+  const std::string said = "has changed since this run was made";
+  EXPECT_EQ(run_lm({"eval", data.path("run")}).err.find(said), std::string::npos);
+  write_bytes(data.path("data/valid.txt"), data.text(10));
+  const Result result = run_lm({"eval", data.path("run")});
+  EXPECT_EQ(result.status, 0);
+  expect_contains(result.err, said);
+}
+
 TEST(ClassificationRun, OtherCommandsRefuseIt) {
   LabelledData data;
   const std::string run = data.path("run");

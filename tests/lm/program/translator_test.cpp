@@ -1,5 +1,6 @@
 // A translator from `lm train` to `lm translate`, `eval`, `info` and `table`; and what these refuse.
 #include <algorithm>
+#include <set>
 
 #include "data/reversal_task.h"
 #include "tests/lm/program/program.h"
@@ -74,6 +75,14 @@ TEST_F(TranslatorTest, TrainsTranslatesAndIsMeasured) {
   const Json eval = json_of_lm({"eval", path("run"), "--split", "test"});
   EXPECT_NEAR(eval.at("bleu"), last.at("bleu"), 1e-9);
   EXPECT_NEAR(eval.at("nats"), last.at("nats"), 1e-6);
+  std::set<std::string> words;
+  for (const std::string& line : lines_in(bytes_of_file(path("train.bb"))))
+    for (const char letter : line)
+      if (letter != ' ') words.insert({letter});
+  const Json kept = Json::parse(lines_in(bytes_of_file(path("run/evaluations.jsonl"))).back());
+  EXPECT_EQ(kept.at("types"), words.size() + 1) << "and the end of the line; <unk> is no type of this text";
+  EXPECT_EQ(kept.at("vocabulary_size"), lines_of(path("run/vocab.target.txt")));
+
   const std::string translations = output_of_lm({"translate", path("run")}, bytes_of_file(path("test.aa")));
   const Json bleu =
       Json::parse(output_of_lm({"bleu", path("test.bb"), "--tokenize", "none", "--json"}, translations));
@@ -143,13 +152,23 @@ TEST_F(TranslatorTest, RefusesInOneLine) {
   refuses({"generate", path("run")}, "translation");
   refuses({"score", path("run")}, "translation");
   refuses({"eval", path("run"), "--dynamic"}, "--dynamic");
-  refuses({"eval", path("run"), "--budget", "100"}, "--budget");
+  refuses({"eval", path("run"), "--budget", "100"}, "--budget: is for language models");
   refuses({"eval", path("run"), "--set", "model.hidden=3"}, "model.hidden");
   refuses({"finetune", path("run"), "--out", path("more")}, "translation");
 
   write_bytes(path("run/vocab.target.txt"), bytes_of_file(path("run/vocab.source.txt")) + "more\n");
   refuses({"translate", path("run")}, "not the vocabulary");
   expect_contains(run_lm({"info", path("run"), "--verify"}).out, "broken");
+}
+
+TEST_F(TranslatorTest, SaysThatItsTextHasChanged) {
+  trained("run");
+  const std::string said = "has changed since this run was made";
+  EXPECT_EQ(run_lm({"eval", path("run")}).err.find(said), std::string::npos);
+  write_pairs(folder_ / "", "valid", reversal_task(4, 10, {.letters = 6, .max_length = 6}));
+  const Result result = run_lm({"eval", path("run")});
+  EXPECT_EQ(result.status, 0);
+  expect_contains(result.err, said);
 }
 
 TEST_F(TranslatorTest, RefusesTextsThatAreNoPairs) {
