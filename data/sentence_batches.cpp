@@ -10,15 +10,15 @@
 
 namespace rondo {
 
-Keys keys_of(SentenceBatchOptions& options) {
+Keys batch_keys(std::int64_t& batch, BatchBy& by, const std::string& counted) {
   return {
-      {"batch", &options.batch, any_count(), "sentences or symbols", "size of a batch: see train.batch_by"},
-      {"batch_by",
-       choice(options.by),
-       {},
-       "",
-       "what train.batch counts: sentences; or their symbols, including padding"},
+      {"batch", &batch, any_count(), "sentences or symbols", "size of a batch: see train.batch_by"},
+      {"batch_by", choice(by), {}, "", "what train.batch counts: " + counted + ", including padding"},
   };
+}
+
+Keys keys_of(SentenceBatchOptions& options) {
+  return batch_keys(options.batch, options.by, "sentences; or their symbols");
 }
 
 PaddedSentences padded(const std::vector<std::span<const std::int32_t>>& sentences, bool reverse) {
