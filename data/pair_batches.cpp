@@ -58,7 +58,9 @@ Keys keys_of(PairBatchOptions& options) {
 }
 
 PairBatches::PairBatches(const PairBatchOptions& options, const Pairs& pairs, std::uint64_t seed)
-    : options_(options), pairs_(pairs), order_({options.batch, options.by}, lengths_of(pairs), seed) {}
+    : options_(options),
+      pairs_(pairs),
+      order_({options.batch, options.by, options.both_sides}, lengths_of(pairs), seed) {}
 
 bool PairBatches::next(PairBatch& batch) {
   const std::span<const std::int64_t> pairs = order_.next();

@@ -91,14 +91,13 @@ std::int64_t translation_training_bytes(const Recipe& recipe, const EncoderDecod
   return bytes_of(weights + rows + loss);
 }
 
-/// 2 P + R + V W numbers of weights, and of rows_at_once target rows with their sources, or of a beam of all
-/// sentences that are translated at once, states, gates and logits.
+/// 2 P + R + V W numbers of weights, and of rows_at_once rows of source and target, or of one longer pair, or
+/// of a beam of all sentences that are translated at once, states, gates and logits.
 std::int64_t translation_evaluation_bytes(const EncoderDecoder& model, const PairSize& size,
                                           std::int64_t parameters) {
   const Sizes it(model);
   const auto P = static_cast<double>(parameters);
-  const auto N = static_cast<double>(rows_at_once) *
-                 (1 + static_cast<double>(size.source_steps) / static_cast<double>(size.target_steps));
+  const auto N = static_cast<double>(std::max(rows_at_once, size.source_steps + size.target_steps));
   return bytes_of(2 * P + it.R + it.V * it.W + N * (it.E + 6 * it.H + it.W) +
                   block_of(rows_at_once, model.target_vocabulary()));
 }
