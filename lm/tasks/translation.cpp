@@ -16,7 +16,7 @@ Keys keys_of(TranslationOptions& it) {
          {},
          "",
          "the figure on the validation text by which the best weights are chosen"},
-        {"eval_beam", &it.eval_beam, between(1, 1000), "hypotheses",
+        {"eval_beam", &it.eval_beam, any_beam(), "hypotheses",
          "of the translations in evaluations during training; 1: greedy"},
         {"bleu_tokenization",
          choice(it.bleu_tokenization),

@@ -147,6 +147,12 @@ TEST_F(TranslatorTest, RefusesInOneLine) {
   };
   refuses({"translate", path("run"), "--beam", "0"}, "--beam");
   refuses({"translate", path("run"), "--beam", "2", "--n-best", "3"}, "n_best = 3");
+  const std::string range = "expected an integer, 1 to 10000";  // the same of each
+  refuses({"translate", path("run"), "--beam", "10001"}, range);
+  refuses({"translate", path("run"), "--n-best", "10001"}, range);
+  for (const char* key : {"decoding.beam=10001", "decoding.n_best=10001"})
+    refuses({"eval", path("run"), "--set", key}, range);
+  refuses(train("other", {"train.eval_beam=10001"}), range);
   refuses({"translate", path("no-run")}, "no-run");
   refuses({"translate", path("run"), "--attention", path("no/such/folder")}, "--attention");
   refuses({"generate", path("run")}, "translation");
