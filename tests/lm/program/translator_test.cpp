@@ -164,7 +164,32 @@ TEST_F(TranslatorTest, RefusesInOneLine) {
 
   write_bytes(path("run/vocab.target.txt"), bytes_of_file(path("run/vocab.source.txt")) + "more\n");
   refuses({"translate", path("run")}, "not the vocabulary");
-  expect_contains(run_lm({"info", path("run"), "--verify"}).out, "broken");
+}
+
+TEST_F(TranslatorTest, VerifyReportsADamagedVocabularyOnceAndNothingOfABrokenConfiguration) {
+  trained("run");
+  const auto findings = [&](const std::string& condition, int status) {
+    const Result result = run_lm({"info", path("run"), "--verify", "--json"});
+    EXPECT_EQ(result.status, status);
+    std::vector<std::string> files;
+    for (const Json& it : Json::parse(result.out).at("files"))
+      if (it.at("condition") == condition) files.push_back(it.at("file"));
+    return files;
+  };
+  using Files = std::vector<std::string>;
+  EXPECT_EQ(findings("broken", 0), Files{});
+  const fs::path target = path("run/vocab.target.txt"), config = path("run/config.toml");
+  const std::string symbols = bytes_of_file(target);
+  write_bytes(target, symbols + "more\n");
+  EXPECT_EQ(findings("broken", 2), Files{"vocab.source.txt and vocab.target.txt"}) << "they have one SHA-256";
+  fs::remove(target);
+  EXPECT_EQ(findings("missing", 2), Files{"vocab.target.txt"});
+  EXPECT_EQ(findings("broken", 2), Files{});
+  EXPECT_EQ(findings("unverified", 2), Files{"vocab.source.txt"});
+  write_bytes(target, symbols);
+  write_bytes(config, "no configuration\n");
+  EXPECT_EQ(findings("broken", 2), Files{"config.toml"});
+  EXPECT_EQ(findings("missing", 2), Files{}) << "it would say which files there are";
 }
 
 TEST_F(TranslatorTest, SaysThatItsTextHasChanged) {
