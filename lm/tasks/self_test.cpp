@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include "autograd/functions.h"
 #include "tensor/random.h"
@@ -12,7 +13,7 @@
 namespace rondo {
 namespace {
 
-constexpr int64_t T = 4, B = 2;  // of what is read
+constexpr int64_t T = 4, B = 2;  // of what is read, except by classifiers
 
 /// Those of the named tensors whose gradient is zero.
 std::vector<std::string> without_gradient(const Module& model, const std::vector<std::string>& names) {
@@ -27,12 +28,16 @@ std::vector<std::string> without_gradient(const Module& model, const std::vector
 }
 
 /// Throws unless `add_gradients`, which adds the gradients of a loss, reaches all tensors; with weight
-/// drop, once more in training the recurrent weights.
-void check_reaches_all(Module& model, const std::vector<Cell*>& cells, bool weight_drop,
-                       const std::function<void()>& add_gradients) {
+/// drop, once more in training the recurrent weights. `rows` is the number of sequences that it reads;
+/// tensors that `is_trained` refuses need no gradient.
+void check_reaches_all(
+    Module& model, const std::vector<Cell*>& cells, bool weight_drop, int64_t rows,
+    const std::function<void()>& add_gradients,
+    const std::function<bool(const std::string&)>& is_trained = [](const std::string&) { return true; }) {
   const EvaluationMode mode(model);
   std::vector<std::string> all, recurrent;
-  for (const Segment& segment : model.segments()) all.push_back(segment.name);
+  for (const Segment& segment : model.segments())
+    if (is_trained(segment.name)) all.push_back(segment.name);
   for (const Cell* cell : cells)
     for (const Recurrent* it : cell->recurrent_weights()) recurrent.push_back(it->weight.name());
   fill(model.gradients(), 0);
@@ -47,7 +52,7 @@ void check_reaches_all(Module& model, const std::vector<Cell*>& cells, bool weig
     constexpr uint64_t draws = 8;
     missed = recurrent;
     for (uint64_t draw = 0; draw < draws && !missed.empty(); ++draw) {
-      model.begin_update({.seed = 1, .update = draw, .slice = {B, 0, B}});
+      model.begin_update({.seed = 1, .update = draw, .slice = {rows, 0, rows}});
       add_gradients();
       missed = without_gradient(model, recurrent);
     }
@@ -80,22 +85,65 @@ Tokens some_tokens(int64_t V, int64_t step) {
   return tokens(std::move(ids));
 }
 
+void add_gradients(EncoderDecoder& model) {
+  const int64_t source_symbols = model.source_vocabulary(), V = model.target_vocabulary();
+  const Tokens source_ids = source_symbols > 0 ? some_tokens(source_symbols, 1) : Tokens();
+  const auto source = model.encode({source_ids, T, B});
+  const auto output = model.decode({some_tokens(V, 1), T, B}, source);
+  model.cross_entropy(output.readout, some_tokens(V, 3)).total.backward();
+}
+
 }  // namespace
 
 void check_gradients_reach_all(LanguageModel& model) {
   const int64_t V = model.vocabulary_size();
-  check_reaches_all(model, model.cells(), model.options().regularization.weight_drop > 0, [&] {
+  check_reaches_all(model, model.cells(), model.options().regularization.weight_drop > 0, B, [&] {
     const auto [output, after] = model.forward({some_tokens(V, 1), T, B}, some_states(model));
     model.cross_entropy(output, some_tokens(V, 3)).total.backward();
   });
 }
 
 void check_gradients_reach_all(EncoderDecoder& model) {
-  const int64_t V = model.target_vocabulary();
-  check_reaches_all(model, model.cells(), model.options().regularization.weight_drop > 0, [&] {
-    const auto source = model.encode({some_tokens(model.source_vocabulary(), 1), T, B});
-    const auto output = model.decode({some_tokens(V, 1), T, B}, source);
-    model.cross_entropy(output.readout, some_tokens(V, 3)).total.backward();
+  check_reaches_all(model, model.cells(), model.options().regularization.weight_drop > 0, B,
+                    [&] { add_gradients(model); });
+}
+
+void check_gradients_reach_all(SharedEncoderDecoders& model) {
+  const std::vector<Route>& routes = model.routes();
+  std::set<Cell*> cells;
+  for (size_t i = 0; i < routes.size(); ++i)
+    for (Cell* cell : model.at(i).cells()) cells.insert(cell);
+  // Where a language is written without a source only, nothing trains its bridge and its attention.
+  const auto has_source = [&](const std::string& language) {
+    return std::any_of(routes.begin(), routes.end(),
+                       [&](const Route& it) { return it.target == language && !it.source.empty(); });
+  };
+  const auto is_trained = [&](const std::string& name) {
+    return std::none_of(routes.begin(), routes.end(), [&](const Route& it) {
+      return !has_source(it.target) &&
+             (name.starts_with(it.target + ".bridge.") || name.starts_with(it.target + ".attention."));
+    });
+  };
+  check_reaches_all(
+      model, {cells.begin(), cells.end()}, model.at(0).options().regularization.weight_drop > 0, B,
+      [&] {
+        for (size_t i = 0; i < routes.size(); ++i) add_gradients(model.at(i));
+      },
+      is_trained);
+}
+
+/// Reads more sentences, without a pattern: of a maximum over time, a recurrent weight has a gradient only if
+/// a state after the first is the largest.
+void check_gradients_reach_all(SentenceClassifier& model) {
+  constexpr int64_t sentences = 16;
+  const RandomKey key{.seed = 1, .name = hash_of("self_test")};
+  std::vector<int32_t> ids, labels;
+  for (int64_t i = 0; i < T * sentences; ++i)
+    ids.push_back(
+        static_cast<int32_t>(key.bits(static_cast<uint64_t>(i)) % static_cast<uint64_t>(model.vocabulary())));
+  for (int64_t b = 0; b < sentences; ++b) labels.push_back(static_cast<int32_t>(b % model.classes()));
+  check_reaches_all(model, model.cells(), model.options().regularization.weight_drop > 0, sentences, [&] {
+    model.cross_entropy(model.summary({tokens(ids), T, sentences}), tokens(labels)).total.backward();
   });
 }
 

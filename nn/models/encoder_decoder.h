@@ -153,7 +153,8 @@ class EncoderDecoder : public Module {
   CrossEntropy cross_entropy(const Variable& readout, const Tokens& targets, double smoothing = 0) const;
 
   const EncoderDecoderOptions& options() const { return options_; }
-  int64_t source_vocabulary() const { return encoder_->embedding.weight.shape()[0]; }
+  /// 0 without an encoder.
+  int64_t source_vocabulary() const { return encoder_ ? encoder_->embedding.weight.shape()[0] : 0; }
   int64_t target_vocabulary() const { return decoder_->output->weight.shape()[0]; }
   /// Of encoder and decoder.
   std::vector<Cell*> cells() const;

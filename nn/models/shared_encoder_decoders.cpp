@@ -6,7 +6,8 @@ namespace rondo {
 SharedEncoderDecoders::SharedEncoderDecoders(const EncoderDecoderOptions& options,
                                              const std::map<std::string, int64_t>& vocabularies,
                                              const std::vector<Route>& routes, std::optional<uint64_t> seed,
-                                             Device device) {
+                                             Device device)
+    : routes_(routes) {
   check_options(options);
   check_input(options.tied != TiedTables::all,
               "model.tied = \"all\" is for one encoder-decoder; here set \"output\": each language has its "

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "autograd/functions.h"
 #include "nn/cells/lstm.h"
 #include "tests/temporary_folder.h"
@@ -54,6 +56,48 @@ TEST_P(SelfTestOfCell, Passes) {
   EXPECT_NO_THROW(check_gradients_reach_all(major_minor));
 }
 
+TEST_P(SelfTestOfCell, PassesForClassifiers) {
+  for (const int64_t V : {2, 50})
+    for (const Summary summary : {Summary::last, Summary::mean, Summary::max})
+      for (const bool bidirectional : {false, true}) {
+        SentenceClassifierOptions options;
+        options.cell = GetParam();
+        options.embedding = 3;
+        options.hidden = 4;
+        options.layers = 2;
+        options.dropout = 0.3;
+        options.summary = summary;
+        options.bidirectional = bidirectional;
+        if (traits_of(options.cell).recurrent_weights) options.regularization.weight_drop = 0.5;
+        SentenceClassifier model(options, V, 2);
+        EXPECT_NO_THROW(check_gradients_reach_all(model))
+            << V << ' ' << name_of(summary) << ' ' << bidirectional;
+      }
+}
+
+EncoderDecoderOptions small_translator(const std::string& cell) {
+  EncoderDecoderOptions options;
+  options.cell = cell;
+  options.embedding = 4;
+  options.hidden = 6;
+  options.dropout = 0.3;
+  return options;
+}
+
+// The last language is written, but never from a source.
+const std::map<std::string, int64_t> languages = {{"a", 9}, {"b", 5}, {"c", 7}};
+const std::vector<Route> routes = {{"a", "b"}, {"b", "b"}, {"", "b"}, {"", "c"}};
+
+TEST_P(SelfTestOfCell, PassesForSharedEncoderDecoders) {
+  EncoderDecoderOptions options = small_translator(GetParam());
+  if (traits_of(options.cell).recurrent_weights) options.regularization.weight_drop = 0.5;
+  for (const SourceAttention attention : {SourceAttention::none, SourceAttention::general}) {
+    options.attention = attention;
+    SharedEncoderDecoders model(options, languages, routes);
+    EXPECT_NO_THROW(check_gradients_reach_all(model)) << name_of(attention);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(EveryCell, SelfTestOfCell, testing::ValuesIn(cell_names()),
                          [](const auto& instance) { return instance.param; });
 
@@ -82,6 +126,23 @@ TEST(SelfTest, NamesATensorThatNobodyUses) {
   const std::string text = error_of<Error>([&] { check_gradients_reach_all(model); });
   EXPECT_EQ(text.substr(0, text.find(':')), "no gradient reaches rnn.weight_hh_l0, rnn.weight_hh_l1");
   EXPECT_EQ(sum_of_squares(model.gradients()), 0);
+}
+
+TEST(SelfTest, NamesATensorOfAClassifierAndOfSharedModelsThatNobodyUses) {
+  static const bool known = (add_cell<Forgetful>("forgetful_2"), true);
+  ASSERT_TRUE(known);
+  const auto missed = [](const std::string& text) { return text.substr(0, text.find(':')); };
+  SentenceClassifierOptions options;
+  options.cell = "forgetful_2";
+  SentenceClassifier classifier(options, 50, 3);
+  EXPECT_EQ(missed(error_of<Error>([&] { check_gradients_reach_all(classifier); })),
+            "no gradient reaches recurrent.weight_hh_l0, recurrent.weight_hh_l0_reverse");
+  SharedEncoderDecoders shared(small_translator("forgetful_2"), languages, routes);
+  EXPECT_EQ(
+      missed(error_of<Error>([&] { check_gradients_reach_all(shared); })),
+      "no gradient reaches a.encoder.weight_hh_l0, a.encoder.weight_hh_l0_reverse, b.decoder.weight_hh_l0, "
+      "b.encoder.weight_hh_l0, b.encoder.weight_hh_l0_reverse, c.decoder.weight_hh_l0");
+  EXPECT_EQ(sum_of_squares(shared.gradients()), 0);
 }
 
 /// An LSTM whose weight drop, while training, loses the way to the trained weight.
