@@ -47,14 +47,15 @@ std::int64_t classification_training_bytes(const Recipe& recipe, const SentenceC
 }
 
 /// 2 P + R numbers of weights, and of rows_at_once rows, or of one longer sentence, what a layer reads,
-/// computes and leaves.
+/// computes and leaves; above the first layer also what the one below has left, of each direction.
 std::int64_t classification_evaluation_bytes(const SentenceClassifier& model, const SentenceBatchSize& size) {
   const SentenceClassifierOptions& options = model.options();
   const CellSizes cells(model.cells());
   const auto N = static_cast<double>(std::max(rows_at_once, size.steps));
+  const double below = options.layers == 1 ? 0 : options.bidirectional ? 4 : 2;
   return bytes_of(2 * static_cast<double>(model.parameter_count()) + cells.step_weights +
                   N * (static_cast<double>(options.embedding) + cells.projected +
-                       3 * static_cast<double>(options.hidden)));
+                       (2 + below) * static_cast<double>(options.hidden)));
 }
 
 void check_classification_fits(const Recipe& recipe, const SentenceClassifier& model,

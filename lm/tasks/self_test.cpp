@@ -13,7 +13,7 @@
 namespace rondo {
 namespace {
 
-constexpr int64_t T = 4, B = 2;  // of what is read, except by classifiers
+constexpr int64_t T = 4, B = 2;  // of what is read
 
 /// Those of the named tensors whose gradient is zero.
 std::vector<std::string> without_gradient(const Module& model, const std::vector<std::string>& names) {
@@ -28,10 +28,9 @@ std::vector<std::string> without_gradient(const Module& model, const std::vector
 }
 
 /// Throws unless `add_gradients`, which adds the gradients of a loss, reaches all tensors; with weight
-/// drop, once more in training the recurrent weights. `rows` is the number of sequences that it reads;
-/// tensors that `is_trained` refuses need no gradient.
+/// drop, once more in training the recurrent weights. Tensors that `is_trained` refuses need no gradient.
 void check_reaches_all(
-    Module& model, const std::vector<Cell*>& cells, bool weight_drop, int64_t rows,
+    Module& model, const std::vector<Cell*>& cells, bool weight_drop,
     const std::function<void()>& add_gradients,
     const std::function<bool(const std::string&)>& is_trained = [](const std::string&) { return true; }) {
   const EvaluationMode mode(model);
@@ -52,7 +51,7 @@ void check_reaches_all(
     constexpr uint64_t draws = 8;
     missed = recurrent;
     for (uint64_t draw = 0; draw < draws && !missed.empty(); ++draw) {
-      model.begin_update({.seed = 1, .update = draw, .slice = {rows, 0, rows}});
+      model.begin_update({.seed = 1, .update = draw, .slice = {B, 0, B}});
       add_gradients();
       missed = without_gradient(model, recurrent);
     }
@@ -97,14 +96,14 @@ void add_gradients(EncoderDecoder& model) {
 
 void check_gradients_reach_all(LanguageModel& model) {
   const int64_t V = model.vocabulary_size();
-  check_reaches_all(model, model.cells(), model.options().regularization.weight_drop > 0, B, [&] {
+  check_reaches_all(model, model.cells(), model.options().regularization.weight_drop > 0, [&] {
     const auto [output, after] = model.forward({some_tokens(V, 1), T, B}, some_states(model));
     model.cross_entropy(output, some_tokens(V, 3)).total.backward();
   });
 }
 
 void check_gradients_reach_all(EncoderDecoder& model) {
-  check_reaches_all(model, model.cells(), model.options().regularization.weight_drop > 0, B,
+  check_reaches_all(model, model.cells(), model.options().regularization.weight_drop > 0,
                     [&] { add_gradients(model); });
 }
 
@@ -125,25 +124,21 @@ void check_gradients_reach_all(SharedEncoderDecoders& model) {
     });
   };
   check_reaches_all(
-      model, {cells.begin(), cells.end()}, model.at(0).options().regularization.weight_drop > 0, B,
+      model, {cells.begin(), cells.end()}, model.at(0).options().regularization.weight_drop > 0,
       [&] {
         for (size_t i = 0; i < routes.size(); ++i) add_gradients(model.at(i));
       },
       is_trained);
 }
 
-/// Reads more sentences, without a pattern: of a maximum over time, a recurrent weight has a gradient only if
-/// a state after the first is the largest.
 void check_gradients_reach_all(SentenceClassifier& model) {
-  constexpr int64_t sentences = 16;
-  const RandomKey key{.seed = 1, .name = hash_of("self_test")};
-  std::vector<int32_t> ids, labels;
-  for (int64_t i = 0; i < T * sentences; ++i)
-    ids.push_back(
-        static_cast<int32_t>(key.bits(static_cast<uint64_t>(i)) % static_cast<uint64_t>(model.vocabulary())));
-  for (int64_t b = 0; b < sentences; ++b) labels.push_back(static_cast<int32_t>(b % model.classes()));
-  check_reaches_all(model, model.cells(), model.options().regularization.weight_drop > 0, sentences, [&] {
-    model.cross_entropy(model.summary({tokens(ids), T, sentences}), tokens(labels)).total.backward();
+  const bool bidirectional = model.options().bidirectional;
+  // A maximum passes on the gradient of the largest state only: of few units and sentences that may be the
+  // first one, before which nothing is recurrent. The mean needs the same tensors.
+  const Summary summary = model.options().summary == Summary::max ? Summary::mean : model.options().summary;
+  check_reaches_all(model, model.cells(), model.options().regularization.weight_drop > 0, [&] {
+    const auto states = model.states({some_tokens(model.vocabulary(), 1), T, B});
+    model.cross_entropy(summarized(summary, states, bidirectional, {}), tokens({0, 1})).total.backward();
   });
 }
 

@@ -57,11 +57,14 @@ SentenceClassifier::SentenceClassifier(const SentenceClassifierOptions& options,
   finalize_or_lay_out(seed, options.init_all, device);
 }
 
-Variable SentenceClassifier::summary(const Input& input) {
+RecurrentStack::Result SentenceClassifier::states(const Input& input) {
   const auto& [ids, T, B, lengths] = input;
   const Variable x = embedding_dropout_(reshape(embedding_(ids), {T, B, options_.embedding}));
-  const auto states = recurrent_(x, recurrent_.initial_states(B), lengths);
-  return summary_dropout_(summarized(options_.summary, states, options_.bidirectional, lengths));
+  return recurrent_(x, recurrent_.initial_states(B), lengths);
+}
+
+Variable SentenceClassifier::summary(const Input& input) {
+  return summary_dropout_(summarized(options_.summary, states(input), options_.bidirectional, input.lengths));
 }
 
 Variable summarized(Summary summary, const RecurrentStack::Result& states, bool bidirectional,

@@ -50,6 +50,8 @@ class SentenceClassifier : public Module {
     int64_t steps = 0, sentences = 0;  // T, B
     Lengths lengths{};                 // steps of each sentence that are not padding, 1 or more; empty: all
   };
+  /// h of all steps.
+  RecurrentStack::Result states(const Input& input);
   /// s after its dropout, [B, H].
   Variable summary(const Input& input);
   /// Logits of all classes, [B, K].

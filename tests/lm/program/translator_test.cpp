@@ -172,7 +172,8 @@ TEST_F(TranslatorTest, VerifyReportsADamagedVocabularyOnceAndNothingOfABrokenCon
     const Result result = run_lm({"info", path("run"), "--verify", "--json"});
     EXPECT_EQ(result.status, status);
     std::vector<std::string> files;
-    for (const Json& it : Json::parse(result.out).at("files"))
+    const Json found = Json::parse(result.out);
+    for (const Json& it : found.at("files"))
       if (it.at("condition") == condition) files.push_back(it.at("file"));
     return files;
   };

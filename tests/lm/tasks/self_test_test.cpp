@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 
 #include "autograd/functions.h"
@@ -56,6 +57,18 @@ TEST_P(SelfTestOfCell, Passes) {
   EXPECT_NO_THROW(check_gradients_reach_all(major_minor));
 }
 
+/// U h of the first step is 0, and so are W x * U h and all states: such a model learns nothing from a state
+/// of zeros, and is to be refused.
+bool is_dead_from_zeros(const std::string& cell) { return cell == "mi_rnn_simple"; }
+
+/// EXPECT that the test of a model of these cells passes, if its states begin with zeros.
+void expect_passes(const std::string& cell, const std::function<void()>& test, const std::string& which) {
+  if (is_dead_from_zeros(cell))
+    EXPECT_THROW(test(), Error) << which;
+  else
+    EXPECT_NO_THROW(test()) << which;
+}
+
 TEST_P(SelfTestOfCell, PassesForClassifiers) {
   for (const int64_t V : {2, 50})
     for (const Summary summary : {Summary::last, Summary::mean, Summary::max})
@@ -70,8 +83,9 @@ TEST_P(SelfTestOfCell, PassesForClassifiers) {
         options.bidirectional = bidirectional;
         if (traits_of(options.cell).recurrent_weights) options.regularization.weight_drop = 0.5;
         SentenceClassifier model(options, V, 2);
-        EXPECT_NO_THROW(check_gradients_reach_all(model))
-            << V << ' ' << name_of(summary) << ' ' << bidirectional;
+        expect_passes(
+            GetParam(), [&] { check_gradients_reach_all(model); },
+            fmt::format("{} {} {}", V, name_of(summary), bidirectional));
       }
 }
 
@@ -94,7 +108,8 @@ TEST_P(SelfTestOfCell, PassesForSharedEncoderDecoders) {
   for (const SourceAttention attention : {SourceAttention::none, SourceAttention::general}) {
     options.attention = attention;
     SharedEncoderDecoders model(options, languages, routes);
-    EXPECT_NO_THROW(check_gradients_reach_all(model)) << name_of(attention);
+    expect_passes(
+        GetParam(), [&] { check_gradients_reach_all(model); }, name_of(attention));
   }
 }
 
@@ -137,7 +152,9 @@ TEST(SelfTest, NamesATensorOfAClassifierAndOfSharedModelsThatNobodyUses) {
   SentenceClassifier classifier(options, 50, 3);
   EXPECT_EQ(missed(error_of<Error>([&] { check_gradients_reach_all(classifier); })),
             "no gradient reaches recurrent.weight_hh_l0, recurrent.weight_hh_l0_reverse");
-  SharedEncoderDecoders shared(small_translator("forgetful_2"), languages, routes);
+  EncoderDecoderOptions translator = small_translator("forgetful_2");
+  translator.bridge = Bridge::copy;  // a trained one would lead to the decoder's recurrent weight only
+  SharedEncoderDecoders shared(translator, languages, routes);
   EXPECT_EQ(
       missed(error_of<Error>([&] { check_gradients_reach_all(shared); })),
       "no gradient reaches a.encoder.weight_hh_l0, a.encoder.weight_hh_l0_reverse, b.decoder.weight_hh_l0, "
