@@ -49,19 +49,18 @@ void fill_target(PairBatch& batch, const std::vector<Sentence>& rows) {
 }  // namespace
 
 Keys keys_of(PairBatchOptions& options) {
-  return {
-      {"batch", &options.batch, any_count(), "sentences or symbols", "size of a batch: see train.batch_by"},
-      {"batch_by",
-       choice(options.by),
-       {},
-       "",
-       "what train.batch counts: pairs of sentences; or symbols of the target, including padding"},
-      {"reverse_source", &options.reverse_source, {}, "", "read the source from its end to its beginning"},
-  };
+  return joined({batch_keys(options.batch, options.by, "pairs of sentences; or symbols of the target"),
+                 {{"reverse_source",
+                   &options.reverse_source,
+                   {},
+                   "",
+                   "read the source from its end to its beginning"}}});
 }
 
 PairBatches::PairBatches(const PairBatchOptions& options, const Pairs& pairs, std::uint64_t seed)
-    : options_(options), pairs_(pairs), order_({options.batch, options.by}, lengths_of(pairs), seed) {}
+    : options_(options),
+      pairs_(pairs),
+      order_({options.batch, options.by, options.both_sides}, lengths_of(pairs), seed) {}
 
 bool PairBatches::next(PairBatch& batch) {
   const std::span<const std::int64_t> pairs = order_.next();

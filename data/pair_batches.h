@@ -18,6 +18,7 @@ struct PairBatchOptions {
   std::int64_t batch = 80;  // sentences or symbols
   BatchBy by = BatchBy::sentences;
   bool reverse_source = false;  // Sutskever, Vinyals & Le 2014, section 3.3; the end symbol stays last
+  bool both_sides = false;      // of SentenceBatchOptions
 };
 /// `batch`, `batch_by`, `reverse_source`.
 Keys keys_of(PairBatchOptions& options);
@@ -45,7 +46,7 @@ class PairBatches {
   /// Begins with epoch 1. InputError for options outside their limits, and if there are no pairs.
   PairBatches(const PairBatchOptions& options, const Pairs& pairs, std::uint64_t seed);
 
-  /// The next batch; false, and no batch, at the end. With BatchBy::symbols a target that is longer than the
+  /// The next batch; false, and no batch, at the end. With BatchBy::symbols a pair that is longer than the
   /// limit is a batch of its own.
   bool next(PairBatch& batch);
 

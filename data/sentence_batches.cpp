@@ -10,15 +10,15 @@
 
 namespace rondo {
 
-Keys keys_of(SentenceBatchOptions& options) {
+Keys batch_keys(std::int64_t& batch, BatchBy& by, const std::string& counted) {
   return {
-      {"batch", &options.batch, any_count(), "sentences or symbols", "size of a batch: see train.batch_by"},
-      {"batch_by",
-       choice(options.by),
-       {},
-       "",
-       "what train.batch counts: sentences; or their symbols, including padding"},
+      {"batch", &batch, any_count(), "sentences or symbols", "size of a batch: see train.batch_by"},
+      {"batch_by", choice(by), {}, "", "what train.batch counts: " + counted + ", including padding"},
   };
+}
+
+Keys keys_of(SentenceBatchOptions& options) {
+  return batch_keys(options.batch, options.by, "sentences; or their symbols");
 }
 
 PaddedSentences padded(const std::vector<std::span<const std::int32_t>>& sentences, bool reverse) {
@@ -57,9 +57,14 @@ std::size_t BatchOrder::end_of_pool(std::size_t begin) const {
 
 std::size_t BatchOrder::end_of_batch(std::size_t begin, std::size_t end_of_pool) const {
   const std::int64_t longest = lengths(order_[begin]).first;
-  const std::int64_t count =
-      options_.by == BatchBy::symbols ? std::max<std::int64_t>(options_.batch / longest, 1) : options_.batch;
-  return std::min(begin + static_cast<std::size_t>(count), end_of_pool);
+  std::int64_t longest_second = 0;
+  std::size_t end = begin;
+  for (std::int64_t count = 1; end < end_of_pool; ++end, ++count) {
+    if (options_.both_sides) longest_second = std::max(longest_second, lengths(order_[end]).second);
+    const std::int64_t size = options_.by == BatchBy::symbols ? count * (longest + longest_second) : count;
+    if (size > options_.batch && end > begin) break;
+  }
+  return end;
 }
 
 void BatchOrder::seek(std::int64_t epoch, std::int64_t position) {

@@ -13,16 +13,20 @@
 namespace rondo {
 
 /// What limits the size of a batch: the number of sentences, or of symbols including padding, T * B. Of pairs
-/// of sentences, the symbols of the target.
+/// of sentences, the symbols of the target, T * B, or of both sides, (S + T) * B.
 enum class BatchBy { sentences, symbols };
 inline std::vector<std::string> names_of(BatchBy) { return {"sentences", "symbols"}; }
 
 struct SentenceBatchOptions {
   std::int64_t batch = 50;  // sentences or symbols
   BatchBy by = BatchBy::sentences;
+  bool both_sides =
+      false;  // symbols of pairs: not a key, but for evaluations, of which only memory is limited
 };
 /// `batch`, `batch_by`.
 Keys keys_of(SentenceBatchOptions& options);
+/// The same for the members of other options; `counted` says what the two ways count.
+Keys batch_keys(std::int64_t& batch, BatchBy& by, const std::string& counted);
 
 /// B sentences of at most T symbols; element [t, b] is at t * B + b. Padding is id 0.
 struct PaddedSentences {
@@ -40,7 +44,8 @@ PaddedSentences padded(const std::vector<std::span<const std::int32_t>>& sentenc
 /// batches, and the batches are shuffled. In a batch the longest sentence is the first.
 class BatchOrder {
  public:
-  /// The length of a sentence, and a second one, by which sentences of equal length are sorted.
+  /// The length of a sentence, and a second one, by which sentences of equal length are sorted: of a pair
+  /// those of target and source.
   using Lengths = std::pair<std::int64_t, std::int64_t>;
 
   /// Begins with epoch 1. InputError for options outside their limits, and if there are no sentences.

@@ -77,6 +77,12 @@ void Module::finalize(uint64_t seed, const Initializer* every, Device device) {
   }
 }
 
+void Module::finalize_or_lay_out(std::optional<uint64_t> seed, double init_all, Device device) {
+  if (!seed) return lay_out();
+  const Initializer every = uniform_values(init_all);
+  finalize(*seed, init_all > 0 ? &every : nullptr, device);
+}
+
 const Tensor& Module::values() const {
   check(values_.defined(), "[model] call finalize() first");
   return values_;

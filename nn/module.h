@@ -50,6 +50,9 @@ class Module {
   /// drawn from it instead of their own initialisers; a forget bias is still added. Throws Error if called
   /// twice or on a part.
   void finalize(uint64_t seed, const Initializer* every = nullptr, Device device = Device::cpu);
+  /// How the constructor of a model ends: with a seed by finalize(), all parameters from one uniform
+  /// distribution of half width `init_all` unless that is 0; without one by lay_out().
+  void finalize_or_lay_out(std::optional<uint64_t> seed, double init_all, Device device);
 
   /// The device that computes the model; known after finalize().
   Device device() const { return root().device_; }

@@ -259,8 +259,8 @@ class BatchSearch {
 
 Keys keys_of(BeamOptions& options) {
   return {
-      {"beam", &options.beam, any_count(), "hypotheses", "kept of each sentence; 1: greedy search"},
-      {"n_best", &options.n_best, any_count(), "hypotheses", "returned of each sentence"},
+      {"beam", &options.beam, any_beam(), "hypotheses", "kept of each sentence; 1: greedy search"},
+      {"n_best", &options.n_best, any_beam(), "hypotheses", "returned of each sentence"},
       {"length_penalty", &options.length_penalty, at_least(0), "",
        "exponent of the length that log p is divided by; 0: not divided"},
       {"coverage_penalty", &options.coverage_penalty, at_least(0), "",

@@ -31,6 +31,10 @@
 
 namespace rondo {
 
+/// Hypotheses of a sentence, kept or returned: more than any search needs, and few enough for the memory.
+constexpr int64_t largest_beam = 10'000;
+inline Limits any_beam() { return between(1, largest_beam); }
+
 struct BeamOptions {
   int64_t beam = 5;  // hypotheses of each sentence at a time
   int64_t n_best = 1;

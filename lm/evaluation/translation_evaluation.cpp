@@ -21,7 +21,10 @@ Evaluation evaluate_pairs(EncoderDecoder& model, const TranslationText& text,
   const EvaluationMode no_dropout(model);
   const NoGradient no_history;
   const auto begin = Clock::now();
-  PairBatches batches({.batch = rows_at_once, .by = BatchBy::symbols, .reverse_source = text.reverse_source},
+  PairBatches batches({.batch = rows_at_once,
+                       .by = BatchBy::symbols,
+                       .reverse_source = text.reverse_source,
+                       .both_sides = true},
                       text.pairs, 1);
   batches.seek(0, 0);
   Evaluation result;

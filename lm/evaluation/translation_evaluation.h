@@ -26,6 +26,8 @@ struct TranslationText {
 };
 
 /// Nats per target symbol of the references. `progress` gets the number of sentences done. Dropout is off.
+/// At most rows_at_once (lm/evaluation/evaluation.h) symbols of source and target are computed at a time, or
+/// one pair.
 Evaluation evaluate_pairs(EncoderDecoder& model, const TranslationText& text,
                           const std::function<void(int64_t)>& progress = {});
 

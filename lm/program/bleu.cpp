@@ -13,6 +13,7 @@
 #include "data/text.h"
 #include "data/unicode.h"
 #include "lm/evaluation/chrf.h"
+#include "lm/program/output.h"
 #include "lm/program/version.h"
 #include "tensor/error.h"
 
@@ -102,7 +103,7 @@ int print_bleu(const BleuCommandOptions& options) {
         {"bleu", json_of(bleu_counts, figure, signature)},
         {"chrf",
          {{"name", chrf_name(chrf_options)}, {"score", chrf(chrf_counts)}, {"signature", chrf_form}}}};
-    fmt::print("{}\n", json.dump(2));
+    print_json(json);
     return 0;
   }
   print_text(bleu_counts, figure, signature);

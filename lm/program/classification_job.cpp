@@ -2,10 +2,13 @@
 #include <optional>
 
 #include "lm/program/classification_measurement.h"
+#include "lm/program/classification_memory.h"
 #include "lm/program/job.h"
 #include "lm/program/run.h"
 #include "lm/tasks/classification.h"
+#include "lm/tasks/self_test.h"
 #include "lm/training/checkpoint.h"
+#include "tensor/available_memory.h"
 
 namespace rondo {
 namespace {
@@ -53,21 +56,26 @@ class ClassificationJob : public Job {
   int64_t validation_size() const override { return valid_.size(); }
 
   const Module& layout() const override { return *layout_; }
-  void check_memory(Device) const override {}
+  void check_memory(Device device) const override {
+    if (const auto available = available_memory(device))
+      check_classification_fits(recipe_, *layout_, largest_batch(of_task().task.batches, train_, seed()),
+                                *available);
+  }
 
   void begin(Device device) override {
-    const auto seed = static_cast<uint64_t>(recipe_.trainer.seed);
-    model_.emplace(of_task().model, vocabulary_.size(), labels_.size(), seed, device);
-    task_.emplace(*model_, of_task().task, train_, valid_, seed);
+    model_.emplace(of_task().model, vocabulary_.size(), labels_.size(), seed(), device);
+    task_.emplace(*model_, of_task().task, train_, valid_, seed());
     trainer_.emplace(*task_, recipe_.trainer);
   }
   Module& model() override { return *model_; }
   Trainer& trainer() override { return *trainer_; }
+  void test_model() override { check_gradients_reach_all(*model_); }
 
   void measure_best(Watch& watch, const Setup& setup, const Compute& compute) override;
   void conclude(Terminal& terminal, const RunFolder& run) override;
 
  private:
+  uint64_t seed() const { return static_cast<uint64_t>(recipe_.trainer.seed); }
   const ClassificationRecipe& of_task() const { return recipe_.classification; }
   LabelledSentences encoded(const LabelledText& text) const {
     return encode_labelled(text, vocabulary_, labels_);

@@ -6,6 +6,7 @@
 #include "data/input_file.h"
 #include "data/text.h"
 #include "lm/program/measurement.h"
+#include "lm/program/output.h"
 #include "lm/program/progress.h"
 #include "lm/program/run.h"
 #include "lm/training/checkpoint.h"
@@ -43,19 +44,6 @@ Json json_of(const ClassificationMeasurement& it) {
           {"seconds", it.scores.seconds}};
 }
 
-void check_for_classifier(const EvaluateOptions& options) {
-  const auto refused = [&](bool given, const char* flag) {
-    check_input(!given, "{}: is for language models, and {} is a classifier", flag, options.run);
-  };
-  refused(options.dynamic, "--dynamic");
-  refused(options.cache, "--cache");
-  refused(options.tune, "--tune");
-  refused(options.budget.has_value(), "--budget");
-  refused(options.streams.has_value(), "--streams");
-  refused(!options.text.empty(), "--text");
-  refused(!options.settings.empty(), "--set");
-}
-
 }  // namespace
 
 void keep(const RunFolder& run, const ClassificationMeasurement& it, const SentenceClassifier& model,
@@ -70,19 +58,15 @@ void keep(const RunFolder& run, const ClassificationMeasurement& it, const Sente
 }
 
 int evaluate_classification(const EvaluateOptions& options) {
-  check_for_classifier(options);
+  refuse_options_of_language_models(options, "a classifier");
+  check_input(options.settings.empty(), "--set: is for language models, and {} is a classifier", options.run);
   const Split split = split_from_string(options.split);
   const Compute compute = choose_device(options.device, options.precision, options.threads);
   OpenClassifier run = open_classifier(options.run, compute.device);
   const LabelledTextOptions& data = run.config.recipe.classification.data;
   const std::string& folder = options.data.empty() ? run.config.made_by.data : options.data;
   const LabelledTexts texts = open_labelled_texts(folder, data.files, data.tokenization.unit);
-  if (!is_same_data(run.config.made_by.sha256, sha256_lines(texts.files)))
-    fmt::print(
-        stderr,
-        "lm: warning: {} has changed since this run was made; the figures are those of the text as it is "
-        "now\n",
-        printable(folder));
+  warn_if_changed(folder, run.config.made_by.sha256, sha256_lines(texts.files));
   const LabelledText& text = texts.at(split);
   const LabelledSentences sentences = encode_labelled(text, run.vocabulary, run.labels);
   Progress progress(stderr);
@@ -90,13 +74,9 @@ int evaluate_classification(const EvaluateOptions& options) {
   it.scores = evaluate_classifier(*run.model, sentences,
                                   progress_of(progress, "evaluating " + it.text, sentences.size()));
   progress.erase();
-  try {
-    keep(run.folder, it, *run.model, compute, sha256_lines(texts.files));
-  } catch (const Error& error) {  // the figures are printed anyway
-    fmt::print(stderr, "lm: warning: not kept with the run: {}\n", error.what());
-  }
+  keep_if_possible([&] { keep(run.folder, it, *run.model, compute, sha256_lines(texts.files)); });
   if (options.json)
-    fmt::print("{}\n", json_of(it).dump(2, ' ', false, Json::error_handler_t::replace));
+    print_json(json_of(it));
   else
     fmt::print("{}: accuracy {:.2f} %, {} of {} sentences; {:.4f} nats\n", it.text, it.scores.accuracy(),
                it.scores.correct, it.scores.sentences, it.scores.nats());

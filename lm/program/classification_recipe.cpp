@@ -1,6 +1,8 @@
 // The sections of a recipe whose task is classification.
 #include "lm/program/classification_recipe.h"
 
+#include "lm/program/check_section.h"
+
 namespace rondo {
 
 Keys keys_of(LabelledTextOptions& it) {
@@ -8,17 +10,10 @@ Keys keys_of(LabelledTextOptions& it) {
 }
 
 void validate(const ClassificationRecipe& recipe, const std::string& where) {
-  const auto checked = [&](const std::string& section, const auto& options) {
-    try {
-      check_options(options);
-    } catch (const InputError& error) {
-      throw InputError(fmt::format("{}: {}{}", where, section, error.what()));
-    }
-  };
-  checked("data.", recipe.data.files);
-  checked("data.", recipe.data.tokenization);
-  checked("data.", recipe.data.limits);
-  checked("", recipe.model);
+  check_section(where, "data", recipe.data.files);
+  check_section(where, "data", recipe.data.tokenization);
+  check_section(where, "data", recipe.data.limits);
+  check_section(where, "", recipe.model);
   check_input(
       recipe.data.tokenization.unit != Unit::bytes || recipe.data.files.encoding == Encoding::utf8,
       "{}: data.encoding = \"{}\" is for words and characters; bytes are read as they are: leave it out",

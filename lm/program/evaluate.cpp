@@ -43,12 +43,7 @@ CorpusText corpus_of(const EvaluateOptions& options, const OpenRun& run) {
   const bool is_given = !options.data.empty();
   const std::string& data = is_given ? options.data : run.config.made_by.data;
   CorpusText corpus = open_text(run.config.recipe.data, data, is_given ? Pipes::accepted : Pipes::refused);
-  if (!is_same_data(run.config.made_by.sha256, sha256_lines(corpus.files)))
-    fmt::print(
-        stderr,
-        "lm: warning: {} has changed since this run was made; the figures are those of the text as it is "
-        "now\n",
-        printable(data));
+  warn_if_changed(data, run.config.made_by.sha256, sha256_lines(corpus.files));
   return corpus;
 }
 
@@ -119,16 +114,6 @@ double published_beside(const Measurement& it, const OpenRun& run, const CorpusT
   return may_be_the_papers(recipe.published, run.vocabulary.types(), test_symbols) ? figure : 0;
 }
 
-/// Stores the measurement with the run; if that fails, only warns, so that the figures are printed anyway.
-void keep_if_possible(const OpenRun& run, const Measurement& it, const Compute& compute,
-                      const std::vector<std::string>& sha256_of_text) {
-  try {
-    keep(run.folder, it, compute, sha256_of_text);
-  } catch (const Error& error) {
-    fmt::print(stderr, "lm: warning: not kept with the run: {}\n", error.what());
-  }
-}
-
 /// Warnings about figures that could mislead.
 void warn(const Measurement& it, const OpenRun& run) {
   const double even = std::log(static_cast<double>(run.vocabulary.size()));
@@ -162,6 +147,35 @@ void say_notes(const Text& text, const Encoded& ids, const OpenRun& run) {
 }
 
 }  // namespace
+
+void refuse_options_of_language_models(const EvaluateOptions& options, const std::string& what) {
+  const auto refused = [&](bool given, const char* flag) {
+    check_input(!given, "{}: is for language models, and {} is {}", flag, options.run, what);
+  };
+  refused(options.dynamic, "--dynamic");
+  refused(options.cache, "--cache");
+  refused(options.tune, "--tune");
+  refused(options.budget.has_value(), "--budget");
+  refused(options.streams.has_value(), "--streams");
+  refused(!options.text.empty(), "--text");
+}
+
+void warn_if_changed(const std::string& data, const std::vector<std::string>& sha256_of_run,
+                     const std::vector<std::string>& sha256_of_text) {
+  if (is_same_data(sha256_of_run, sha256_of_text)) return;
+  fmt::print(
+      stderr,
+      "lm: warning: {} has changed since this run was made; the figures are those of the text as it is now\n",
+      printable(data));
+}
+
+void keep_if_possible(const std::function<void()>& keep) {
+  try {
+    keep();
+  } catch (const Error& error) {
+    fmt::print(stderr, "lm: warning: not kept with the run: {}\n", error.what());
+  }
+}
 
 int evaluate(const EvaluateOptions& options) {
   const TaskKind kind = read_config(open_run_folder(options.run)).recipe.kind;
@@ -204,9 +218,10 @@ int evaluate(const EvaluateOptions& options) {
                            : evaluate_ids(*run.model, ids.ids, measurement.reading, unknown, show);
   measurement.result.bytes = scored_bytes(measurement.reading, ids);
   progress.erase();
-  keep_if_possible(
-      run, measurement, compute,
-      options.text.empty() ? sha256_lines(corpus->files) : std::vector{text.sha256 + "  " + options.text});
+  keep_if_possible([&] {
+    keep(run.folder, measurement, compute,
+         options.text.empty() ? sha256_lines(corpus->files) : std::vector{text.sha256 + "  " + options.text});
+  });
   warn(measurement, run);
   if (options.json)
     print_json(measurement);

@@ -1,7 +1,9 @@
-// `lm eval`: how well the model of a run predicts a text, with or without adapting to it.
+// `lm eval`: how well the model of a run predicts a text, with or without adapting to it. Of the other tasks:
+// lm/program/translation_measurement.h, lm/program/classification_measurement.h.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,5 +33,16 @@ constexpr std::int64_t default_tuning_budget = 200'000;
 
 /// Prints nats, bits, perplexity, the number of symbols and the settings on stdout. Returns 0.
 int evaluate(const EvaluateOptions& options);
+
+// What the evaluations of all tasks share.
+
+/// InputError for options that only language models have; `what` the run is: "a translator".
+void refuse_options_of_language_models(const EvaluateOptions& options, const std::string& what);
+/// Warns if the text at `data` has other SHA-256 digests than the one that the run was made with.
+void warn_if_changed(const std::string& data, const std::vector<std::string>& sha256_of_run,
+                     const std::vector<std::string>& sha256_of_text);
+/// Calls `keep`, which stores a measurement with its run; if that fails, only warns, so that the figures are
+/// printed anyway.
+void keep_if_possible(const std::function<void()>& keep);
 
 }  // namespace rondo

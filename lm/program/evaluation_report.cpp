@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "lm/program/output.h"
+
 namespace rondo {
 namespace {
 
@@ -93,7 +95,7 @@ void print_figures(const std::string& text, const Evaluation& it) {
 void print_json(const Measurement& measurement) {
   Json json = json_of(measurement);
   if (measurement.tuned) json["tuning"] = json_of(*measurement.tuned, measurement.budget);
-  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  print_json(json);
 }
 
 void print_text(const Measurement& measurement) {

@@ -6,12 +6,13 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "autograd/pointwise.h"
 #include "data/text.h"
+#include "lm/program/classification_memory.h"
 #include "lm/program/memory_estimate.h"
 #include "lm/program/model.h"
+#include "lm/program/output.h"
 #include "lm/program/recipes.h"
 #include "lm/program/run.h"
 #include "lm/program/translation_memory.h"
@@ -86,21 +87,24 @@ std::int64_t statistics_of(const Module& model) {
 struct Memory {
   std::int64_t training, evaluation;
 };
-/// None: there is no estimate for classifiers, which are small.
-std::optional<Memory> memory_of(const Subject& subject) {
+Memory memory_of(const Subject& subject) {
   const Recipe& recipe = subject.recipe;
+  if (const auto* classifier = dynamic_cast<const SentenceClassifier*>(subject.model.get())) {
+    const SentenceBatchSize size = assumed_size(recipe.classification);
+    return {classification_training_bytes(recipe, *classifier, size),
+            classification_evaluation_bytes(*classifier, size)};
+  }
   const auto* translator = dynamic_cast<const EncoderDecoder*>(subject.model.get());
   if (const auto* shared = dynamic_cast<const SharedEncoderDecoders*>(subject.model.get()))
     translator = &shared->at(0);
   if (translator) {
     const PairSize size = assumed_size(recipe.translation);
     const std::int64_t P = subject.model->parameter_count();
-    return Memory{translation_training_bytes(recipe, *translator, size, P),
-                  translation_evaluation_bytes(*translator, size, P)};
+    return {translation_training_bytes(recipe, *translator, size, P),
+            translation_evaluation_bytes(*translator, size, P)};
   }
-  const auto* model = dynamic_cast<const LanguageModel*>(subject.model.get());
-  if (!model) return std::nullopt;
-  return Memory{training_bytes(recipe, *model), evaluation_bytes(recipe, *model)};
+  const auto& model = dynamic_cast<const LanguageModel&>(*subject.model);
+  return {training_bytes(recipe, model), evaluation_bytes(recipe, model)};
 }
 
 void print_shape(const LanguageModelOptions& it) {
@@ -165,14 +169,10 @@ void print_model(const Subject& subject) {
   fmt::print("{:<42} {:>14} parameters\n\n", "in all", model.parameter_count());
   if (const std::int64_t kept = statistics_of(model); kept > 0)
     fmt::print("statistics  {} numbers, saved but not trained\n", kept);
-  if (const auto memory = memory_of(subject))
-    fmt::print("memory      about {} in tensors to train, {} to evaluate\n", bytes_text(memory->training),
-               bytes_text(memory->evaluation));
+  const Memory memory = memory_of(subject);
+  fmt::print("memory      about {} in tensors to train, {} to evaluate\n", bytes_text(memory.training),
+             bytes_text(memory.evaluation));
   fmt::print("computes    on cpu, {} threads, {} kernels (OpenBLAS)\n", threads(), blas_kernel());
-}
-
-void print_json(const Json& json) {
-  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 Json model_json(const Subject& subject) {
@@ -192,10 +192,9 @@ Json model_json(const Subject& subject) {
     json["tensors"].push_back({{"name", segment.name}, {"shape", shape}, {"aliases", segment.aliases}});
   }
   json["statistics"] = statistics_of(model);
-  if (const auto memory = memory_of(subject)) {
-    json["training_bytes"] = memory->training;
-    json["evaluation_bytes"] = memory->evaluation;
-  }
+  const Memory memory = memory_of(subject);
+  json["training_bytes"] = memory.training;
+  json["evaluation_bytes"] = memory.evaluation;
   json["device"] = "cpu";
   json["threads"] = threads();
   json["blas_kernel"] = blas_kernel();

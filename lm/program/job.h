@@ -69,10 +69,6 @@ std::unique_ptr<Job> make_language_modelling_job(const TrainOptions& options, Se
 std::unique_ptr<Job> make_translation_job(const TrainOptions& options, Setup& setup);
 std::unique_ptr<Job> make_multi_task_job(const TrainOptions& options, Setup& setup);
 std::unique_ptr<Job> make_classification_job(const TrainOptions& options, Setup& setup);
-/// Measures, shows and records the figures of a translator on its validation and test text.
-void measure_translator(EncoderDecoder& model, const TranslationRecipe& recipe, const TranslationText& valid,
-                        const std::optional<TranslationText>& test, Watch& watch, const Setup& setup,
-                        const Compute& compute);
 
 /// By the recipe's task.
 std::unique_ptr<Job> make_job(const TrainOptions& options, Setup& setup);

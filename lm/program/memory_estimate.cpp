@@ -16,16 +16,13 @@ namespace {
 
 /// Numbers, not bytes. Of the largest settings products are beyond 2^63: hence no integers.
 struct Sizes {
-  double P;              // parameters
-  double R = 0;          // weights that each step multiplies by
-  double dropped = 0;    // recurrent weights, on which weight drop acts
-  std::int64_t V = 0;    // symbols
-  double E;              // the embedding; one-hot: V
-  double H, widest;      // units of all recurrent layers, and of the widest
-  double G = 0;          // of a row: what the steps of all cells keep for the backward pass
-  double projected = 0;  // of a row: what a cell computes for all steps at once; the largest cell's
-  double W;              // all output layers
-  double F;              // what the decoder sees of a row: with K experts, K latents
+  double P;  // parameters
+  CellSizes cells;
+  std::int64_t V = 0;  // symbols
+  double E;            // the embedding; one-hot: V
+  double H, widest;    // units of all recurrent layers, and of the widest
+  double W;            // all output layers
+  double F;            // what the decoder sees of a row: with K experts, K latents
   std::int64_t K;
   double decoder;  // V F / K, its weights
   bool has_minor_cells;
@@ -41,21 +38,14 @@ double sum_of(const std::vector<std::int64_t>& widths) {
 
 Sizes::Sizes(const Recipe& recipe, const LanguageModelOptions& options, const LanguageModel& model)
     : P(to_double(model.parameter_count())),
+      cells(model.cells()),
       H(sum_of(options.hidden)),
       widest(to_double(*std::max_element(options.hidden.begin(), options.hidden.end()))),
       W(sum_of(options.output_layers)),
       K(options.experts) {
   for (const Segment& segment : model.segments())
     if (segment.name == "embedding.weight" || segment.name == "decoder.weight") V = segment.shape.rows();
-  const std::vector<Cell*> cells = model.cells();
-  for (const Cell* cell : cells) {
-    G += to_double(cell->kept_for_backward());
-    projected = std::max(projected, to_double(cell->projected_width()));
-    R += to_double(cell->step_weights());
-    for (const Recurrent* weight : cell->recurrent_weights())
-      dropped += to_double(weight->weight.shape().size());
-  }
-  has_minor_cells = std::ssize(cells) > std::ssize(options.hidden);
+  has_minor_cells = std::ssize(model.cells()) > std::ssize(options.hidden);
   E = to_double(recipe.model.embedding > 0 ? recipe.model.embedding : V);
   const double last =
       to_double(options.output_layers.empty() ? options.hidden.back() : options.output_layers.back());
@@ -73,6 +63,24 @@ double block_of(std::int64_t rows, const Sizes& it) {
 std::int64_t bytes_of(double numbers) {
   constexpr auto most = static_cast<double>(std::int64_t{1} << 60);
   return static_cast<std::int64_t>(std::min(numbers * sizeof(real) / 8 * 9, most));
+}
+
+CellSizes::CellSizes(std::span<Cell* const> cells) {
+  for (const Cell* cell : cells) {
+    kept += to_double(cell->kept_for_backward());
+    projected = std::max(projected, to_double(cell->projected_width()));
+    step_weights += to_double(cell->step_weights());
+    for (const Recurrent* weight : cell->recurrent_weights())
+      dropped += to_double(weight->weight.shape().size());
+  }
+}
+
+double kept_of_state(const RecurrentRegularization& regularization) {
+  double kept = 3;
+  if (regularization.dropout > 0) kept += 1;
+  if (regularization.zoneout > 0) kept += 2;  // the mask, and the state that it is laid on
+  if (regularization.zoneout_memory > 0) kept += 2;
+  return kept;
 }
 
 double numbers_per_parameter(const TrainerOptions& options) {
@@ -107,11 +115,7 @@ std::int64_t training_bytes(const Recipe& recipe, const LanguageModel& model,
       size_of ? size_of(streams) : ChunkSize{streams * longest_chunk(recipe.task.batches.chunks)};
   const double N = to_double(size.rows);
   const RecurrentRegularization& regularization = options.regularization;
-  double C = 3;
-  if (regularization.dropout > 0) C += 1;
-  if (regularization.zoneout > 0) C += 2;  // the mask, and the state that it is laid on
-  if (regularization.zoneout_memory > 0) C += 2;
-  if (it.has_minor_cells) C += 2;  // two cells' states, joined
+  const double C = kept_of_state(regularization) + (it.has_minor_cells ? 2 : 0);  // two states, joined
   const double last = to_double(options.hidden.back());
   double D = options.embedding_dropout > 0 ? it.E : 0;
   const auto add_dropout = [&](double rate, double width) {
@@ -123,10 +127,11 @@ std::int64_t training_bytes(const Recipe& recipe, const LanguageModel& model,
   add_dropout(options.latent_dropout, it.F);
   const double L = it.K > 1 ? 2 * it.F : 0;
   const double logits = block_of(size.rows, it) * to_double(it.V);
-  const double chunk = N * (it.E + it.G + C * it.H + it.W + D + L) +
+  const double chunk = N * (it.E + it.cells.kept + C * it.H + it.W + D + L) +
                        std::max(logits + N * it.F + to_double(size.pieces) * it.decoder, N * it.widest);
-  const double weights = it.P * numbers_per_parameter(recipe.trainer) + 2 * (it.R + it.decoder) +
-                         (regularization.weight_drop > 0 ? 5 * it.dropped : 0);
+  const double weights = it.P * numbers_per_parameter(recipe.trainer) +
+                         2 * (it.cells.step_weights + it.decoder) +
+                         (regularization.weight_drop > 0 ? 5 * it.cells.dropped : 0);
   return bytes_of(weights + chunk);
 }
 
@@ -137,8 +142,8 @@ std::int64_t evaluation_bytes(const Recipe& recipe, const LanguageModel& model) 
   const Sizes it(recipe, model_options(recipe), model);
   const std::int64_t streams = std::max(recipe.task.eval_streams, recipe.task.final_streams);
   const std::int64_t rows = streams * std::max<std::int64_t>(1, rows_at_once / streams);
-  return bytes_of(2 * it.P + it.R + it.decoder +
-                  to_double(rows) * (it.E + it.projected + 2 * it.widest + it.F) +
+  return bytes_of(2 * it.P + it.cells.step_weights + it.decoder +
+                  to_double(rows) * (it.E + it.cells.projected + 2 * it.widest + it.F) +
                   block_of(rows, it) * to_double(it.V));
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 
 #include "lm/program/recipe.h"
 #include "lm/tasks/batches.h"
@@ -19,6 +20,20 @@ using ChunkSizeOfStreams = std::function<ChunkSize(std::int64_t streams)>;
 std::int64_t bytes_of(double numbers);
 /// Numbers for each parameter: value, gradient, the optimizer's state, and an average.
 double numbers_per_parameter(const TrainerOptions& options);
+
+/// What estimates count of cells, in numbers; not integers, as products of the largest settings are beyond
+/// 2^63.
+struct CellSizes {
+  explicit CellSizes(std::span<Cell* const> cells);
+
+  double step_weights = 0;  // that each step multiplies by
+  double dropped = 0;       // recurrent weights, on which weight drop acts
+  double kept = 0;          // of a row: what the steps of all cells keep for the backward pass
+  double projected = 0;     // of a row: what a cell computes for all steps at once; the largest cell's
+};
+/// Numbers of state that a training keeps of each unit and step: h, c or its like, what a cell computes on
+/// the way, and what regularization adds.
+double kept_of_state(const RecurrentRegularization& regularization);
 
 /// Bytes of tensors at the peak of a training without its evaluations, and of its evaluations. `model` is the
 /// recipe's, and needs no memory. Without `size_of`, lines are assumed to be at most train.length long.

@@ -5,11 +5,13 @@
 #include <optional>
 
 #include "lm/program/job.h"
+#include "lm/program/measure_translator.h"
 #include "lm/program/multi_task_text.h"
 #include "lm/program/run.h"
 #include "lm/program/translation_memory.h"
 #include "lm/program/translator.h"
 #include "lm/tasks/multi_task.h"
+#include "lm/tasks/self_test.h"
 #include "lm/tasks/translation.h"
 #include "lm/training/checkpoint.h"
 #include "nn/models/shared_encoder_decoders.h"
@@ -98,6 +100,7 @@ class MultiTaskJob : public Job {
   }
   Module& model() override { return *model_; }
   Trainer& trainer() override { return *trainer_; }
+  void test_model() override { check_gradients_reach_all(*model_); }
 
   void measure_best(Watch& watch, const Setup& setup, const Compute& compute) override {
     load_model(setup.run.model(), *model_);

@@ -21,6 +21,7 @@
 #include "data/kneser_ney.h"
 #include "lm/evaluation/evaluation.h"
 #include "lm/program/evaluation_report.h"
+#include "lm/program/output.h"
 #include "lm/program/progress.h"
 #include "lm/program/signals.h"
 
@@ -157,7 +158,7 @@ int ngram(const NgramOptions& options) {
     json[to_string(split)] = Json{{"text", text.at(split).name}};
     json[to_string(split)].update(json_of(it));
   }
-  if (options.json) fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  if (options.json) print_json(json);
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <sstream>
 
+#include "lm/decoding/beam_search.h"
 #include "lm/program/compute.h"
 #include "lm/program/nearest.h"
 #include "lm/program/version.h"
@@ -248,10 +249,10 @@ Options::Options() {
       ->type_name("NAME");
   translate_command
       .add_option("--beam", translate.beam, "hypotheses at a time; 1: greedy (default: the run's)")
-      ->check(integer(1, 1000))
+      ->check(integer(1, largest_beam))
       ->type_name("N");
   translate_command.add_option("--n-best", translate.n_best, "translations of each sentence, best first")
-      ->check(integer(1, 1000))
+      ->check(integer(1, largest_beam))
       ->type_name("N");
   translate_command
       .add_option("--max-length", translate.max_length, "symbols of a translation, with its end symbol")

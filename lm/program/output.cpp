@@ -1,16 +1,22 @@
 // Standard output, with a check that it was written.
 #include "lm/program/output.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "lm/program/signals.h"
 #include "tensor/error.h"
 
 namespace rondo {
+
+void print_json(const nlohmann::ordered_json& json) {
+  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
 
 void flush_output() {
   if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return;

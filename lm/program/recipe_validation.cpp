@@ -4,24 +4,11 @@
 #include <algorithm>
 #include <iterator>
 
+#include "lm/program/check_section.h"
 #include "lm/program/model.h"
 #include "nn/cells/catalogue.h"
 
 namespace rondo {
-namespace {
-
-/// The options' own checks; the keys in their error texts get the section's name.
-template <class Options>
-void check_section(const std::string& where, const std::string& section, const Options& options) {
-  try {
-    check_options(options);
-  } catch (const InputError& error) {
-    throw InputError(fmt::format("{}: {}.{}", where, section, error.what()));
-  }
-}
-
-}  // namespace
-
 namespace {
 
 void validate_language_model(const Recipe& recipe, const std::string& where) {
@@ -78,11 +65,7 @@ void validate_language_model(const Recipe& recipe, const std::string& where) {
   only_with_streams("reset_every", static_cast<double>(task.reset_every));
   only_with_streams("activation_regularization", task.activation_regularization);
   only_with_streams("temporal_regularization", task.temporal_regularization);
-  try {
-    check_options(model_options(recipe));
-  } catch (const InputError& error) {
-    throw InputError(fmt::format("{}: {}", where, error.what()));
-  }
+  check_section(where, "", model_options(recipe));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 
 #include "data/text.h"
 #include "lm/program/nearest.h"
+#include "lm/program/output.h"
 #include "lm/program/provenance.h"
 #include "lm/program/published.h"
 #include "lm/program/recipe_validation.h"
@@ -132,7 +133,7 @@ void print_json(const std::vector<Recipe>& recipes) {
                     {"description", it.description},
                     {"paper", it.paper},
                     {"published", published_json(it.published)}});
-  fmt::print("{}\n", nlohmann::ordered_json{{"recipes", list}}.dump(2));
+  rondo::print_json(nlohmann::ordered_json{{"recipes", list}});
 }
 
 void print_markdown(const std::vector<Recipe>& recipes) {

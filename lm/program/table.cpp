@@ -11,6 +11,7 @@
 
 #include "lm/program/command_line.h"
 #include "lm/program/measured_runs.h"
+#include "lm/program/output.h"
 #include "lm/program/progress.h"
 #include "lm/program/published.h"
 #include "tensor/error.h"
@@ -299,8 +300,7 @@ int table(const TableOptions& options) {
     for (const MeasuredRun& row : rows) list.push_back(json_of(row));
     Json groups = Json::array();
     for (const MeasuredRuns& line : lines_of(rows)) groups.push_back(json_of(line));
-    const Json all{{"runs", list}, {"groups", groups}};
-    fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    print_json(Json{{"runs", list}, {"groups", groups}});
   } else {
     fmt::print("{}", options.markdown ? markdown_table(columns_of(rows)) : text_table(columns_of(rows)));
     say_what_is_left_out(rows);

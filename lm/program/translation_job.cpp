@@ -2,8 +2,8 @@
 #include <optional>
 
 #include "lm/program/job.h"
+#include "lm/program/measure_translator.h"
 #include "lm/program/run.h"
-#include "lm/program/translation_measurement.h"
 #include "lm/program/translation_memory.h"
 #include "lm/program/translator.h"
 #include "lm/tasks/self_test.h"
@@ -117,21 +117,6 @@ void TranslationJob::conclude(Terminal& terminal, const RunFolder& run) {
 }
 
 }  // namespace
-
-void measure_translator(EncoderDecoder& model, const TranslationRecipe& recipe, const TranslationText& valid,
-                        const std::optional<TranslationText>& test, Watch& watch, const Setup& setup,
-                        const Compute& compute) {
-  const auto measure_on = [&](const std::string& split, const TranslationText& text) {
-    TranslationMeasurement it = measure(model, text, recipe.decoding, recipe.task.bleu_tokenization,
-                                        watch.progress_of("translating " + split, text.pairs.size()));
-    it.split = split;
-    watch.observers.measured(
-        split, figure_of(recipe.task.decides, it.nats, it.scores, it.sentences, it.search.beam, it.seconds));
-    keep(setup.run, it, model, compute, setup.config.made_by.sha256);
-  };
-  measure_on("valid", valid);
-  if (test) measure_on("test", *test);
-}
 
 std::unique_ptr<Job> make_translation_job(const TrainOptions& options, Setup& setup) {
   return std::make_unique<TranslationJob>(options, setup);

@@ -5,6 +5,7 @@
 #include "data/text.h"
 #include "lm/program/evaluation_report.h"
 #include "lm/program/measurement.h"
+#include "lm/program/output.h"
 #include "lm/program/progress.h"
 #include "lm/program/translator.h"
 #include "lm/program/version.h"
@@ -18,6 +19,7 @@ TranslationMeasurement measure(EncoderDecoder& model, const TranslationText& tex
                                const std::function<void(std::int64_t)>& progress) {
   const auto begin = Clock::now();
   TranslationMeasurement it;
+  it.types = text.target->types();
   it.sentences = text.pairs.size();
   it.search = search;
   it.nats = evaluate_pairs(model, text);
@@ -46,25 +48,14 @@ Json json_of(const TranslationMeasurement& it) {
 void keep(const RunFolder& run, const TranslationMeasurement& it, const EncoderDecoder& model,
           const Compute& compute, const std::vector<std::string>& sha256_of_text) {
   Json json = json_of(it);
-  json["types"] = json["vocabulary_size"] = model.target_vocabulary();
+  json["types"] = it.types;
+  json["vocabulary_size"] = model.target_vocabulary();
   json["parameters"] = model.parameter_count();
   json["model"] = sha256_hex(InputFile(run.model()));
   append_measurement(run, std::move(json), compute, sha256_of_text);
 }
 
 namespace {
-
-void check_for_translator(const EvaluateOptions& options) {
-  const auto refused = [&](bool given, const char* flag) {
-    check_input(!given, "{}: is for language models, and {} is a translator", flag, options.run);
-  };
-  refused(options.dynamic, "--dynamic");
-  refused(options.cache, "--cache");
-  refused(options.tune, "--tune");
-  refused(options.budget.has_value(), "--budget");
-  refused(options.streams.has_value(), "--streams");
-  refused(!options.text.empty(), "--text");
-}
 
 void print_text(const TranslationMeasurement& it) {
   const Bleu bleu = rondo::bleu(it.scores.bleu_statistics, it.scores.bleu_options);
@@ -80,7 +71,7 @@ void print_text(const TranslationMeasurement& it) {
 }  // namespace
 
 int evaluate_translator(const EvaluateOptions& options) {
-  check_for_translator(options);
+  refuse_options_of_language_models(options, "a translator");
   const Compute compute = choose_device(options.device, options.precision, options.threads);
   OpenTranslator run = open_translator(options.run, compute.device);
   TranslationRecipe& recipe = run.config.recipe.translation;
@@ -96,11 +87,7 @@ int evaluate_translator(const EvaluateOptions& options) {
   std::vector<std::string> digests = sha256_lines(text.files);
   // Of a multi-task run, texts of further languages are not read here.
   if (run.config.recipe.kind == TaskKind::multi_task && is_same_data(digests, recorded)) digests = recorded;
-  if (!is_same_data(recorded, digests))
-    fmt::print(stderr,
-               "lm: warning: {} has changed since this run was made; the figures are those of the text as "
-               "it is now\n",
-               printable(folder));
+  warn_if_changed(folder, recorded, digests);
   const TextPair& split = text.at(split_from_string(options.split));
   Progress progress(stderr);
   const TranslationText pairs = translation_text(split, run.vocabularies, recipe.task.batches.reverse_source);
@@ -109,13 +96,9 @@ int evaluate_translator(const EvaluateOptions& options) {
               progress_of(progress, "translating " + split.source.name, pairs.pairs.size()));
   progress.erase();
   it.run = options.run, it.text = split.target.name, it.split = options.split;
-  try {
-    keep(run.folder, it, *run.model, compute, digests);
-  } catch (const Error& error) {  // the figures are printed anyway
-    fmt::print(stderr, "lm: warning: not kept with the run: {}\n", error.what());
-  }
+  keep_if_possible([&] { keep(run.folder, it, *run.model, compute, digests); });
   if (options.json)
-    fmt::print("{}\n", json_of(it).dump(2, ' ', false, Json::error_handler_t::replace));
+    print_json(json_of(it));
   else
     print_text(it);
   return 0;

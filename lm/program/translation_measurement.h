@@ -15,6 +15,7 @@ namespace rondo {
 
 struct TranslationMeasurement {
   std::string run, text, split;
+  std::int64_t types = 0;  // of the target's vocabulary
   std::int64_t sentences = 0;
   BeamOptions search{};
   Evaluation nats;  // of the references

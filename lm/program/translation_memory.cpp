@@ -2,6 +2,7 @@
 #include "lm/program/translation_memory.h"
 
 #include <algorithm>
+#include <span>
 
 #include "autograd/cross_entropy.h"
 #include "lm/evaluation/evaluation.h"
@@ -11,27 +12,29 @@
 namespace rondo {
 namespace {
 
+/// The cells of a model's encoder, or of its decoder.
+CellSizes sizes_of_side(const EncoderDecoder& model, bool decoder) {
+  const std::vector<Cell*> cells = model.cells();
+  const std::span all(cells);
+  const auto decoder_layers = static_cast<size_t>(model.options().decoder_layers);
+  return CellSizes(decoder ? all.last(decoder_layers) : all.first(all.size() - decoder_layers));
+}
+
 /// Numbers, not bytes: see memory_estimate.cpp.
 struct TranslationSizes {
-  double R = 0, dropped = 0;            // weights that each step reads; of these, under weight drop
-  double G_encoder = 0, G_decoder = 0;  // of a row: what the steps of all cells keep for the backward pass
-  double E, H, W, V;                    // embedding, units, readout, target symbols
+  CellSizes encoder, decoder;
+  double R, dropped;  // of both
+  double E, H, W, V;  // embedding, units, readout, target symbols
 
   explicit TranslationSizes(const EncoderDecoder& model)
-      : E(static_cast<double>(model.options().embedding)),
+      : encoder(sizes_of_side(model, false)),
+        decoder(sizes_of_side(model, true)),
+        R(encoder.step_weights + decoder.step_weights),
+        dropped(encoder.dropped + decoder.dropped),
+        E(static_cast<double>(model.options().embedding)),
         H(static_cast<double>(model.options().hidden)),
         W(static_cast<double>(model.options().readout_width())),
-        V(static_cast<double>(model.target_vocabulary())) {
-    const std::vector<Cell*> cells = model.cells();
-    const auto decoder_layers = static_cast<std::ptrdiff_t>(model.options().decoder_layers);
-    for (auto it = cells.begin(); it != cells.end(); ++it) {
-      R += static_cast<double>((*it)->step_weights());
-      (cells.end() - it > decoder_layers ? G_encoder : G_decoder) +=
-          static_cast<double>((*it)->kept_for_backward());
-      for (const Recurrent* weight : (*it)->recurrent_weights())
-        dropped += static_cast<double>(weight->weight.shape().size());
-    }
-  }
+        V(static_cast<double>(model.target_vocabulary())) {}
 };
 
 double block_of(std::int64_t rows, std::int64_t symbols) {
@@ -75,11 +78,10 @@ std::int64_t translation_training_bytes(const Recipe& recipe, const EncoderDecod
   const auto encoder_layers = static_cast<double>(options.encoder_layers),
              decoder_layers = static_cast<double>(options.decoder_layers);
   const double D = options.dropout == 0 ? 1 : options.variational ? 2 : 3;
-  const double C = 3 + (regularization.dropout > 0 ? 1 : 0) + (regularization.zoneout > 0 ? 2 : 0) +
-                   (regularization.zoneout_memory > 0 ? 2 : 0);
+  const double C = kept_of_state(regularization);
   const bool attends = options.attention != SourceAttention::none;
-  double rows = S * B * (D * it.E + it.G_encoder + C * it.H * encoder_layers) +
-                T * B * (D * it.E + it.G_decoder + C * it.H * decoder_layers) +
+  double rows = S * B * (D * it.E + it.encoder.kept + C * it.H * encoder_layers) +
+                T * B * (D * it.E + it.decoder.kept + C * it.H * decoder_layers) +
                 T * B * (5 * it.H + (D + 1) * it.W);
   if (attends) rows += S * B * 3 * it.H + 3 * T * S * B;
   if (options.attention == SourceAttention::additive) rows += T * S * B * it.H;
@@ -91,14 +93,13 @@ std::int64_t translation_training_bytes(const Recipe& recipe, const EncoderDecod
   return bytes_of(weights + rows + loss);
 }
 
-/// 2 P + R + V W numbers of weights, and of rows_at_once target rows with their sources, or of a beam of all
-/// sentences that are translated at once, states, gates and logits.
+/// 2 P + R + V W numbers of weights, and of rows_at_once rows of source and target, or of one longer pair, or
+/// of a beam of all sentences that are translated at once, states, gates and logits.
 std::int64_t translation_evaluation_bytes(const EncoderDecoder& model, const PairSize& size,
                                           std::int64_t parameters) {
   const TranslationSizes it(model);
   const auto P = static_cast<double>(parameters);
-  const auto N = static_cast<double>(rows_at_once) *
-                 (1 + static_cast<double>(size.source_steps) / static_cast<double>(size.target_steps));
+  const auto N = static_cast<double>(std::max(rows_at_once, size.source_steps + size.target_steps));
   return bytes_of(2 * P + it.R + it.V * it.W + N * (it.E + 6 * it.H + it.W) +
                   block_of(rows_at_once, model.target_vocabulary()));
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lm/program/check_section.h"
+
 namespace rondo {
 
 Keys keys_of(ParallelTextOptions& it) {
@@ -27,19 +29,12 @@ TextPair first_lines(const TextPair& text, double share) {
 }
 
 void validate(const TranslationRecipe& recipe, const std::string& where) {
-  const auto checked = [&](const std::string& section, const auto& options) {
-    try {
-      check_options(options);
-    } catch (const InputError& error) {
-      throw InputError(fmt::format("{}: {}{}", where, section, error.what()));
-    }
-  };
-  checked("data.", recipe.data.files);
-  checked("data.", recipe.data.tokenization);
-  checked("data.", recipe.data.limits);
-  checked("", recipe.model);
-  checked("train.", recipe.task);
-  checked("decoding.", recipe.decoding);
+  check_section(where, "", recipe.data.files);
+  check_section(where, "data", recipe.data.tokenization);
+  check_section(where, "data", recipe.data.limits);
+  check_section(where, "", recipe.model);
+  check_section(where, "train", recipe.task);
+  check_section(where, "decoding", recipe.decoding);
   check_input(recipe.model.tied != TiedTables::all || recipe.data.pairs.shared_vocabulary,
               "{}: model.tied = \"all\" needs data.shared_vocabulary = true", where);
 }

@@ -1,6 +1,8 @@
 // Checks of the files of a run.
 #include "lm/program/verify.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -14,6 +16,7 @@
 #include "lm/program/json_lines.h"
 #include "lm/program/model.h"
 #include "lm/program/multi_task_text.h"
+#include "lm/program/output.h"
 #include "lm/program/run.h"
 #include "lm/training/checkpoint.h"
 
@@ -26,6 +29,12 @@ struct Finding {
 };
 constexpr const char *good = "good", *unverified = "unverified", *absent = "absent", *missing = "missing",
                      *broken = "broken";
+
+/// Of the exception that is being handled.
+Finding broken_by_failure() {
+  constexpr std::size_t prefix = 4;  // "lm: "
+  return {broken, "", current_failure().line.substr(prefix)};
+}
 
 class Verification {
  public:
@@ -47,6 +56,8 @@ class Verification {
   bool has_best_model() const;
 
   Finding config();
+  /// One finding of each; or one of all together if they are not what the run was made with, as they have one
+  /// SHA-256. None without the configuration, which says which there are.
   void vocabularies(const std::string& needed);
   Finding model() const;
   Finding state() const;
@@ -67,8 +78,7 @@ void Verification::look(const std::string& name, const std::filesystem::path& fi
   try {
     if (file_is_there(file)) finding = judge();
   } catch (...) {
-    constexpr std::size_t prefix = 4;  // "lm: "
-    finding = {broken, "", current_failure().line.substr(prefix)};
+    finding = broken_by_failure();
   }
   finding.file = name;
   findings_.push_back(std::move(finding));
@@ -96,7 +106,7 @@ std::vector<Finding> Verification::findings() {
   const char* const of_best = best ? "the state says that there is a best model" : "";
   vocabularies(unless_new(logged || has_model || file_is_there(run_.state())));
   look(run_.model(), of_best, [&] { return model(); });
-  look(run_.state(), unless_new(logged || (has_model && !is_finetuned)), [&] { return state(); });
+  look(run_.state(), unless_new(logged || (has_model && config_ && !is_finetuned)), [&] { return state(); });
   look(run_.log(), of_best, [&] { return lines(run_.log(), "`lm train` writes into its log"); });
   look(run_.evaluations(), "", [&] { return lines(run_.evaluations(), "`lm eval` keeps"); });
   if (config_)
@@ -112,16 +122,29 @@ Finding Verification::config() {
 }
 
 void Verification::vocabularies(const std::string& needed) {
-  const std::vector<std::filesystem::path> paths =
-      vocabulary_paths(run_, config_ ? config_->recipe : Recipe());
+  if (!config_) return;
+  const std::vector<std::filesystem::path> paths = vocabulary_paths(run_, config_->recipe);
+  std::vector<std::string> names;
+  for (const std::filesystem::path& path : paths) names.push_back(path.filename());
+  if (!std::all_of(paths.begin(), paths.end(), file_is_there)) {
+    for (const std::filesystem::path& path : paths)
+      look(path, needed, []() -> Finding {
+        return {unverified, "", "its SHA-256 is one with that of the missing ones"};
+      });
+    return;
+  }
+  try {
+    tables_ = symbol_tables(run_, *config_);
+  } catch (...) {
+    findings_.push_back(broken_by_failure());
+    findings_.back().file = fmt::format("{}", fmt::join(names, " and "));
+    return;
+  }
+  const bool noted = !config_->made_by.vocabulary.empty();
   for (std::size_t i = 0; i < paths.size(); ++i)
-    look(paths[i], needed, [&]() -> Finding {
-      if (!config_) return {unverified, "", "config.toml says what its symbols are"};
-      if (tables_.empty()) tables_ = symbol_tables(run_, *config_);
-      const bool noted = !config_->made_by.vocabulary.empty();
-      return {noted ? good : unverified, "",
-              fmt::format("{} symbols{}", tables_[i].size, noted ? "" : ", without a recorded SHA-256")};
-    });
+    findings_.push_back(
+        {noted ? good : unverified, names[i],
+         fmt::format("{} symbols{}", tables_[i].size, noted ? "" : ", without a recorded SHA-256")});
 }
 
 std::unique_ptr<Module> Verification::layout() const {
@@ -193,9 +216,7 @@ int verify(const std::string& run, bool json) {
     fmt::print("{:<10}  {}{}{}\n", condition, names_file ? "" : file,
                names_file || details.empty() ? "" : ": ", details);
   }
-  if (json)
-    fmt::print("{}\n", nlohmann::ordered_json{{"run", run}, {"files", files}}.dump(
-                           2, ' ', false, nlohmann::json::error_handler_t::replace));
+  if (json) print_json(nlohmann::ordered_json{{"run", run}, {"files", files}});
   const bool any = std::any_of(findings.begin(), findings.end(), [](const Finding& it) {
     return it.condition == broken || it.condition == missing;
   });

@@ -9,12 +9,7 @@ Keys keys_of(ClassificationOptions& options) { return keys_of(options.batches); 
 
 Classification::Classification(SentenceClassifier& model, const ClassificationOptions& options,
                                const LabelledSentences& train, const LabelledSentences& valid, uint64_t seed)
-    : model_(model), valid_(valid), batches_(options.batches, train, seed) {}
-
-void Classification::begin_epoch(int64_t epoch) {
-  epoch_ = epoch;
-  batches_.seek(epoch, 0);
-}
+    : SentenceTask(LabelledBatches(options.batches, train, seed)), model_(model), valid_(valid) {}
 
 bool Classification::next_batch(Batch& batch) {
   if (!batches_.next(batch_)) return false;
@@ -32,10 +27,6 @@ Loss Classification::loss(int64_t, const std::vector<Tokens>& indices, RandomCon
   return {nats.total / static_cast<real>(B), {nats.each}};
 }
 
-double Classification::share_of_epoch() const {
-  return static_cast<double>(batches_.position()) / static_cast<double>(batches_.length());
-}
-
 Figure Classification::evaluate(const std::function<void(int64_t)>& progress) {
   return figure_of(evaluate_classifier(model_, valid_, progress));
 }
@@ -49,12 +40,6 @@ Figure figure_of(const ClassificationScores& scores) {
           .read = "one pass",
           .seconds = scores.seconds,
           .beside = {{"nats", scores.nats()}}};
-}
-
-void Classification::load(const StateReader& from) {
-  int64_t position = 0;
-  from.read("position", position, 0, batches_.length());
-  batches_.seek(epoch_, position);
 }
 
 }  // namespace rondo

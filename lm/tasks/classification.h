@@ -3,7 +3,7 @@
 #pragma once
 
 #include "lm/evaluation/classification_evaluation.h"
-#include "lm/training/task.h"
+#include "lm/tasks/sentence_task.h"
 
 namespace rondo {
 
@@ -13,7 +13,7 @@ struct ClassificationOptions {
 /// The keys of SentenceBatchOptions.
 Keys keys_of(ClassificationOptions& options);
 
-class Classification : public Task {
+class Classification : public SentenceTask<LabelledBatches> {
  public:
   /// The model and the sentences must outlive it. The seed determines the order of the batches. InputErrors
   /// of LabelledBatches.
@@ -21,23 +21,17 @@ class Classification : public Task {
                  const LabelledSentences& train, const LabelledSentences& valid, uint64_t seed = 1);
 
   Module& model() override { return model_; }
-  void begin_epoch(int64_t epoch) override;
   bool next_batch(Batch& batch) override;
   /// The mean over the batch's sentences is minimised.
   Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override;
-  double share_of_epoch() const override;
   int64_t scored_per_epoch() const override { return batches_.sentences(); }
   std::string scored_items() const override { return "sentences"; }
   /// The accuracy on the validation text, nats beside. `progress` gets the number of sentences done.
   Figure evaluate(const std::function<void(int64_t)>& progress = {}) override;
-  void save(StateWriter& to) const override { to.add("position", batches_.position()); }
-  void load(const StateReader& from) override;
 
  private:
   SentenceClassifier& model_;
   const LabelledSentences& valid_;
-  LabelledBatches batches_;
-  int64_t epoch_ = 1;
   LabelledBatch batch_;  // the staged one
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include "autograd/functions.h"
 #include "tensor/random.h"
@@ -27,12 +28,15 @@ std::vector<std::string> without_gradient(const Module& model, const std::vector
 }
 
 /// Throws unless `add_gradients`, which adds the gradients of a loss, reaches all tensors; with weight
-/// drop, once more in training the recurrent weights.
-void check_reaches_all(Module& model, const std::vector<Cell*>& cells, bool weight_drop,
-                       const std::function<void()>& add_gradients) {
+/// drop, once more in training the recurrent weights. Tensors that `is_trained` refuses need no gradient.
+void check_reaches_all(
+    Module& model, const std::vector<Cell*>& cells, bool weight_drop,
+    const std::function<void()>& add_gradients,
+    const std::function<bool(const std::string&)>& is_trained = [](const std::string&) { return true; }) {
   const EvaluationMode mode(model);
   std::vector<std::string> all, recurrent;
-  for (const Segment& segment : model.segments()) all.push_back(segment.name);
+  for (const Segment& segment : model.segments())
+    if (is_trained(segment.name)) all.push_back(segment.name);
   for (const Cell* cell : cells)
     for (const Recurrent* it : cell->recurrent_weights()) recurrent.push_back(it->weight.name());
   fill(model.gradients(), 0);
@@ -80,6 +84,14 @@ Tokens some_tokens(int64_t V, int64_t step) {
   return tokens(std::move(ids));
 }
 
+void add_gradients(EncoderDecoder& model) {
+  const int64_t source_symbols = model.source_vocabulary(), V = model.target_vocabulary();
+  const Tokens source_ids = source_symbols > 0 ? some_tokens(source_symbols, 1) : Tokens();
+  const auto source = model.encode({source_ids, T, B});
+  const auto output = model.decode({some_tokens(V, 1), T, B}, source);
+  model.cross_entropy(output.readout, some_tokens(V, 3)).total.backward();
+}
+
 }  // namespace
 
 void check_gradients_reach_all(LanguageModel& model) {
@@ -91,11 +103,42 @@ void check_gradients_reach_all(LanguageModel& model) {
 }
 
 void check_gradients_reach_all(EncoderDecoder& model) {
-  const int64_t V = model.target_vocabulary();
+  check_reaches_all(model, model.cells(), model.options().regularization.weight_drop > 0,
+                    [&] { add_gradients(model); });
+}
+
+void check_gradients_reach_all(SharedEncoderDecoders& model) {
+  const std::vector<Route>& routes = model.routes();
+  std::set<Cell*> cells;
+  for (size_t i = 0; i < routes.size(); ++i)
+    for (Cell* cell : model.at(i).cells()) cells.insert(cell);
+  // Where a language is written without a source only, nothing trains its bridge and its attention.
+  const auto has_source = [&](const std::string& language) {
+    return std::any_of(routes.begin(), routes.end(),
+                       [&](const Route& it) { return it.target == language && !it.source.empty(); });
+  };
+  const auto is_trained = [&](const std::string& name) {
+    return std::none_of(routes.begin(), routes.end(), [&](const Route& it) {
+      return !has_source(it.target) &&
+             (name.starts_with(it.target + ".bridge.") || name.starts_with(it.target + ".attention."));
+    });
+  };
+  check_reaches_all(
+      model, {cells.begin(), cells.end()}, model.at(0).options().regularization.weight_drop > 0,
+      [&] {
+        for (size_t i = 0; i < routes.size(); ++i) add_gradients(model.at(i));
+      },
+      is_trained);
+}
+
+void check_gradients_reach_all(SentenceClassifier& model) {
+  const bool bidirectional = model.options().bidirectional;
+  // A maximum passes on the gradient of the largest state only: of few units and sentences that may be the
+  // first one, before which nothing is recurrent. The mean needs the same tensors.
+  const Summary summary = model.options().summary == Summary::max ? Summary::mean : model.options().summary;
   check_reaches_all(model, model.cells(), model.options().regularization.weight_drop > 0, [&] {
-    const auto source = model.encode({some_tokens(model.source_vocabulary(), 1), T, B});
-    const auto output = model.decode({some_tokens(V, 1), T, B}, source);
-    model.cross_entropy(output.readout, some_tokens(V, 3)).total.backward();
+    const auto states = model.states({some_tokens(model.vocabulary(), 1), T, B});
+    model.cross_entropy(summarized(summary, states, bidirectional, {}), tokens({0, 1})).total.backward();
   });
 }
 

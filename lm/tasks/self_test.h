@@ -4,6 +4,8 @@
 
 #include "nn/models/encoder_decoder.h"
 #include "nn/models/language_model.h"
+#include "nn/models/sentence_classifier.h"
+#include "nn/models/shared_encoder_decoders.h"
 
 namespace rondo {
 
@@ -15,5 +17,8 @@ namespace rondo {
 /// update.
 void check_gradients_reach_all(LanguageModel& model);
 void check_gradients_reach_all(EncoderDecoder& model);
+/// By all tasks together.
+void check_gradients_reach_all(SharedEncoderDecoders& model);
+void check_gradients_reach_all(SentenceClassifier& model);
 
 }  // namespace rondo

@@ -16,7 +16,7 @@ Keys keys_of(TranslationOptions& it) {
          {},
          "",
          "the figure on the validation text by which the best weights are chosen"},
-        {"eval_beam", &it.eval_beam, between(1, 1000), "hypotheses",
+        {"eval_beam", &it.eval_beam, any_beam(), "hypotheses",
          "of the translations in evaluations during training; 1: greedy"},
         {"bleu_tokenization",
          choice(it.bleu_tokenization),
@@ -29,13 +29,11 @@ void check_options(const TranslationOptions& options) { check_limits_of(options)
 
 Translation::Translation(EncoderDecoder& model, const TranslationOptions& options, const Pairs& train,
                          const TranslationText& valid, uint64_t seed)
-    : model_(model), options_(options), valid_(valid), batches_(options.batches, train, seed) {
+    : SentenceTask(PairBatches(options.batches, train, seed)),
+      model_(model),
+      options_(options),
+      valid_(valid) {
   check_options(options);
-}
-
-void Translation::begin_epoch(int64_t epoch) {
-  epoch_ = epoch;
-  batches_.seek(epoch, 0);
 }
 
 bool Translation::next_batch(Batch& batch) {
@@ -54,10 +52,6 @@ Loss Translation::loss(int64_t, const std::vector<Tokens>& indices, RandomContex
       model_.decode({indices[1], batch_.target_steps, B, decoder_lengths(model_, batch_)}, source);
   const CrossEntropy nats = model_.cross_entropy(output.readout, indices[2], options_.label_smoothing);
   return {nats.total / static_cast<real>(batch_.scored), {nats.each}};
-}
-
-double Translation::share_of_epoch() const {
-  return static_cast<double>(batches_.position()) / static_cast<double>(batches_.length());
 }
 
 Figure Translation::evaluate(const std::function<void(int64_t)>& progress) {
@@ -87,12 +81,6 @@ Figure figure_of(TranslationFigure decides, const Evaluation& nats, const Transl
   figure.read = search_text(beam);
   figure.seconds = seconds;
   return figure;
-}
-
-void Translation::load(const StateReader& from) {
-  int64_t position = 0;
-  from.read("position", position, 0, batches_.length());
-  batches_.seek(epoch_, position);
 }
 
 }  // namespace rondo

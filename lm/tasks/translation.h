@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lm/evaluation/translation_evaluation.h"
-#include "lm/training/task.h"
+#include "lm/tasks/sentence_task.h"
 
 namespace rondo {
 
@@ -27,7 +27,7 @@ Keys keys_of(TranslationOptions& options);
 /// InputError for settings out of range.
 void check_options(const TranslationOptions& options);
 
-class Translation : public Task {
+class Translation : public SentenceTask<PairBatches> {
  public:
   /// The model and the texts must outlive it. The seed determines the order of the batches. InputErrors of
   /// check_options() and PairBatches.
@@ -35,23 +35,17 @@ class Translation : public Task {
               const TranslationText& valid, uint64_t seed = 1);
 
   Module& model() override { return model_; }
-  void begin_epoch(int64_t epoch) override;
   bool next_batch(Batch& batch) override;
   Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override;
-  double share_of_epoch() const override;
   int64_t scored_per_epoch() const override { return batches_.scored(); }
   /// The deciding figure on the validation text, the others beside it; if that has no references, the nats
   /// alone. `progress` gets the number of sentences done.
   Figure evaluate(const std::function<void(int64_t)>& progress = {}) override;
-  void save(StateWriter& to) const override { to.add("position", batches_.position()); }
-  void load(const StateReader& from) override;
 
  private:
   EncoderDecoder& model_;
   TranslationOptions options_;
   const TranslationText& valid_;
-  PairBatches batches_;
-  int64_t epoch_ = 1;
   PairBatch batch_;  // the staged one
 };
 

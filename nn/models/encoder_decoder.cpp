@@ -21,42 +21,16 @@ EncoderDecoderOptions checked(const EncoderDecoderOptions& options, int64_t sour
   return options;
 }
 
-CellOptions cell_options(const EncoderDecoderOptions& options, int64_t input, int64_t hidden) {
-  CellOptions cell = pytorch_cell(input, hidden);
-  cell.settings = options.cell_settings;
-  return cell;
-}
-
-StackOptions stack_options(const EncoderDecoderOptions& options) {
-  return {.cell = options.cell,
-          .layers = {},
-          .dropout = options.dropout,
-          .variational = options.variational,
-          .regularization = options.regularization};
-}
-
-StackOptions encoder_options(const EncoderDecoderOptions& options) {
-  StackOptions stack = stack_options(options);
-  stack.bidirectional = options.bidirectional;
-  for (int64_t i = 0; i < options.encoder_layers; ++i)
-    stack.layers.emplace_back(cell_options(options, i == 0 ? options.embedding : options.hidden,
-                                           options.bidirectional ? options.hidden / 2 : options.hidden));
-  return stack;
-}
-
 bool has_fixed_context(const EncoderDecoderOptions& options) {
   return options.attention == SourceAttention::none;
 }
 
-StackOptions decoder_options(const EncoderDecoderOptions& options) {
-  StackOptions stack = stack_options(options);
+/// What the decoder reads of a step.
+int64_t decoder_input(const EncoderDecoderOptions& options) {
   const int64_t extra = has_fixed_context(options) ? options.hidden
                         : options.input_feeding    ? options.readout_width()
                                                    : 0;
-  for (int64_t i = 0; i < options.decoder_layers; ++i)
-    stack.layers.emplace_back(
-        cell_options(options, i == 0 ? options.embedding + extra : options.hidden, options.hidden));
-  return stack;
+  return options.embedding + extra;
 }
 
 /// The sentences that have a step t; null: all.
@@ -88,13 +62,14 @@ Encoder::Encoder(Module& parent, std::string name, const EncoderDecoderOptions& 
                                                         options.embedding, uniform_values(0.1))),
       embedding(table ? *table : *own_embedding),
       dropout(*this, "source_dropout", options.dropout, options.variational),
-      stack(*this, "encoder", encoder_options(options)) {}
+      stack(*this, "encoder",
+            stack_options(options, options.encoder_layers, options.embedding, options.bidirectional)) {}
 
 Decoder::Decoder(Module& parent, std::string name, const EncoderDecoderOptions& options, int64_t vocabulary)
     : Module(parent, std::move(name)),
       embedding(*this, "target_embedding", vocabulary, options.embedding, uniform_values(0.1)),
       dropout(*this, "target_dropout", options.dropout, options.variational),
-      stack(*this, "decoder", decoder_options(options)),
+      stack(*this, "decoder", stack_options(options, options.decoder_layers, decoder_input(options), false)),
       W_c(*this, "W_c", {options.readout_width(), 2 * options.hidden},
           uniform_values(1 / std::sqrt(2 * options.hidden))),
       readout_dropout(*this, "readout_dropout", options.dropout, options.variational) {
@@ -126,11 +101,7 @@ EncoderDecoder::EncoderDecoder(const EncoderDecoderOptions& options, int64_t sou
                                     options.tied == TiedTables::all ? &own_decoder_->embedding : nullptr)),
       decoder_(own_decoder_.get()),
       encoder_(own_encoder_.get()) {
-  const Initializer all = uniform_values(options.init_all);
-  if (seed)
-    finalize(*seed, options.init_all > 0 ? &all : nullptr, device);
-  else
-    lay_out();
+  finalize_or_lay_out(seed, options.init_all, device);
 }
 
 EncoderDecoder::EncoderDecoder(Module& root, const EncoderDecoderOptions& options, Encoder* encoder,
@@ -156,8 +127,7 @@ EncoderDecoder::Source EncoderDecoder::encode(const Sentences& source) {
   if (decoder_->attention)
     result.states = decoder_->attention->prepare(h, source.lengths);
   else
-    result.context =
-        options_.bidirectional ? concat({last.end()[-2].h, last.back().h}) : Variable(last.back().h);
+    result.context = last_h(last, options_.bidirectional);
   return result;
 }
 

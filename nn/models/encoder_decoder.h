@@ -27,7 +27,7 @@
 #include "nn/layers/attention.h"
 #include "nn/layers/embedding.h"
 #include "nn/layers/linear.h"
-#include "nn/recurrent/recurrent_stack.h"
+#include "nn/models/recurrent_options.h"
 
 namespace rondo {
 
@@ -45,22 +45,16 @@ inline std::vector<std::string> names_of(Bridge) { return {"zeros", "copy", "lin
 enum class TiedTables { none, output, all };
 inline std::vector<std::string> names_of(TiedTables) { return {"none", "output", "all"}; }
 
-struct EncoderDecoderOptions {
-  std::string cell = "lstm";  // a name that make_cell knows
-  int64_t embedding = 256;    // E, of both sides
-  int64_t hidden = 512;       // H of each layer; a bidirectional encoder has H / 2 in each direction
+/// The embeddings of both sides have the same width; the encoder may be bidirectional.
+struct EncoderDecoderOptions : RecurrentOptions {
+  EncoderDecoderOptions() : RecurrentOptions{.embedding = 256, .hidden = 512} {}
+
   int64_t encoder_layers = 1, decoder_layers = 1;
-  bool bidirectional = true;  // the encoder
   SourceAttention attention = SourceAttention::general;
   bool input_feeding = false;
   Bridge bridge = Bridge::linear;
   int64_t readout = 0;  // units of r; 0: H
   TiedTables tied = TiedTables::none;
-  double dropout = 0;        // on embeddings, between layers, and of r (Zaremba et al. 2014)
-  bool variational = false;  // the same masks at all steps (Gal & Ghahramani 2016)
-  RecurrentRegularization regularization{};
-  CellSettings cell_settings{};  // of the cell's family
-  double init_all = 0;           // half width of a uniform for all parameters; 0: PyTorch's initial values
 
   int64_t readout_width() const { return readout > 0 ? readout : hidden; }
 };
@@ -159,7 +153,8 @@ class EncoderDecoder : public Module {
   CrossEntropy cross_entropy(const Variable& readout, const Tokens& targets, double smoothing = 0) const;
 
   const EncoderDecoderOptions& options() const { return options_; }
-  int64_t source_vocabulary() const { return encoder_->embedding.weight.shape()[0]; }
+  /// 0 without an encoder.
+  int64_t source_vocabulary() const { return encoder_ ? encoder_->embedding.weight.shape()[0] : 0; }
   int64_t target_vocabulary() const { return decoder_->output->weight.shape()[0]; }
   /// Of encoder and decoder.
   std::vector<Cell*> cells() const;

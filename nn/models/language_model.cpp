@@ -78,11 +78,7 @@ LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabu
     decoder_ = std::make_unique<Linear>(*this, "decoder", width, vocabulary_size,
                                         options.output_init.initializer().value_or(pytorch), pytorch);
   }
-  const Initializer all = uniform_values(options.init_all);
-  if (seed)
-    finalize(*seed, options.init_all > 0 ? &all : nullptr, device);
-  else
-    lay_out();
+  finalize_or_lay_out(seed, options.init_all, device);
 }
 
 LanguageModel::Result LanguageModel::forward(const Input& input, const std::vector<State>& states) {

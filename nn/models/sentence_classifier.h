@@ -21,7 +21,7 @@
 #include "autograd/cross_entropy.h"
 #include "nn/layers/embedding.h"
 #include "nn/layers/linear.h"
-#include "nn/recurrent/recurrent_stack.h"
+#include "nn/models/recurrent_options.h"
 
 namespace rondo {
 
@@ -29,18 +29,9 @@ namespace rondo {
 enum class Summary { last, mean, max };
 inline std::vector<std::string> names_of(Summary) { return {"last", "mean", "max"}; }
 
-struct SentenceClassifierOptions {
-  std::string cell = "lstm";  // a name that make_cell knows
-  int64_t embedding = 100;    // E
-  int64_t hidden = 200;       // H of each layer; with both directions H / 2 in each
+struct SentenceClassifierOptions : RecurrentOptions {
   int64_t layers = 1;
-  bool bidirectional = true;
   Summary summary = Summary::max;
-  double dropout = 0;        // on embeddings, between layers, and of the summary (Zaremba et al. 2014)
-  bool variational = false;  // the same masks at all steps (Gal & Ghahramani 2016)
-  RecurrentRegularization regularization{};
-  CellSettings cell_settings{};  // of the cell's family
-  double init_all = 0;           // half width of a uniform for all parameters; 0: PyTorch's initial values
 };
 Keys keys_of(SentenceClassifierOptions& options);
 /// InputError if the options contradict each other.
@@ -59,6 +50,8 @@ class SentenceClassifier : public Module {
     int64_t steps = 0, sentences = 0;  // T, B
     Lengths lengths{};                 // steps of each sentence that are not padding, 1 or more; empty: all
   };
+  /// h of all steps.
+  RecurrentStack::Result states(const Input& input);
   /// s after its dropout, [B, H].
   Variable summary(const Input& input);
   /// Logits of all classes, [B, K].

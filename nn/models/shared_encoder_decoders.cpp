@@ -6,7 +6,8 @@ namespace rondo {
 SharedEncoderDecoders::SharedEncoderDecoders(const EncoderDecoderOptions& options,
                                              const std::map<std::string, int64_t>& vocabularies,
                                              const std::vector<Route>& routes, std::optional<uint64_t> seed,
-                                             Device device) {
+                                             Device device)
+    : routes_(routes) {
   check_options(options);
   check_input(options.tied != TiedTables::all,
               "model.tied = \"all\" is for one encoder-decoder; here set \"output\": each language has its "
@@ -24,11 +25,7 @@ SharedEncoderDecoders::SharedEncoderDecoders(const EncoderDecoderOptions& option
       decoder = std::make_unique<Decoder>(*this, route.target, options, vocabularies.at(route.target));
     models_.push_back(std::make_unique<EncoderDecoder>(*this, options, encoder, *decoder));
   }
-  const Initializer all = uniform_values(options.init_all);
-  if (seed)
-    finalize(*seed, options.init_all > 0 ? &all : nullptr, device);
-  else
-    lay_out();
+  finalize_or_lay_out(seed, options.init_all, device);
 }
 
 }  // namespace rondo

@@ -34,11 +34,13 @@ class SharedEncoderDecoders : public Module {
                         const std::map<std::string, int64_t>& vocabularies, const std::vector<Route>& routes,
                         std::optional<uint64_t> seed = 1, Device device = Device::cpu);
 
+  const std::vector<Route>& routes() const { return routes_; }
   /// That of route `index`.
   EncoderDecoder& at(size_t index) { return *models_.at(index); }
   const EncoderDecoder& at(size_t index) const { return *models_.at(index); }
 
  private:
+  std::vector<Route> routes_;
   std::map<std::string, std::unique_ptr<Encoder>> encoders_;
   std::map<std::string, std::unique_ptr<Decoder>> decoders_;
   std::vector<std::unique_ptr<EncoderDecoder>> models_;

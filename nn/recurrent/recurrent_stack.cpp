@@ -91,6 +91,10 @@ std::vector<State> RecurrentStack::initial_states(int64_t batch) const {
   return states;
 }
 
+Variable last_h(const std::vector<State>& states, bool bidirectional) {
+  return bidirectional ? concat({states.end()[-2].h, states.back().h}) : Variable(states.back().h);
+}
+
 std::vector<Cell*> RecurrentStack::cells() const {
   std::vector<Cell*> all;
   for (const auto& layer : layers_)

@@ -81,4 +81,8 @@ class RecurrentStack : public Module {
   std::vector<Variable> masks_;  // before each layer, after begin(); undefined: none
 };
 
+/// h of the last layer after the last step that each of its cells reads, [B, width], of a stack without minor
+/// cells: in both directions [forward ; reverse].
+Variable last_h(const std::vector<State>& states, bool bidirectional);
+
 }  // namespace rondo

@@ -136,6 +136,25 @@ TEST(PairBatches, EachPairIsReadOnceInEveryEpoch) {
   }
 }
 
+TEST(PairBatches, BothSidesCountWhereMemoryIsLimited) {
+  const Pairs pairs = many_pairs(500);  // sides of up to 29 symbols
+  constexpr std::int64_t limit = 100;
+  PairBatches batches({.batch = limit, .by = BatchBy::symbols, .both_sides = true}, pairs, 1);
+  for (const std::int64_t epoch : {0, 1}) {
+    const std::vector<PairBatch> all = epoch_of(batches, epoch);
+    std::int64_t largest = 0;
+    for (const PairBatch& batch : all)
+      largest = std::max(largest, (batch.source_steps + batch.target_steps) * batch.sentences);
+    EXPECT_LE(largest, limit);
+    EXPECT_GT(largest, limit * 9 / 10);
+    Numbers order = order_of(all);
+    std::sort(order.begin(), order.end());
+    EXPECT_EQ(order, first_numbers(500));
+  }
+  PairBatches narrow({.batch = 1, .by = BatchBy::symbols, .both_sides = true}, pairs, 1);
+  for (const PairBatch& batch : epoch_of(narrow, 0)) EXPECT_EQ(batch.sentences, 1);
+}
+
 TEST(PairBatches, SeedAndEpochDetermineTheOrder) {
   const Pairs pairs = many_pairs(200);
   const auto order = [&](std::uint64_t seed, std::int64_t epoch) {

@@ -1,6 +1,9 @@
 // Modules lay parameters out once, in two buffers.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "autograd/functions.h"
 #include "autograd/operators/arithmetic.h"
 #include "autograd/operators/functions.h"
@@ -44,6 +47,22 @@ TEST(Module, LaysParametersOutOnceAndInTwoBuffers) {
   }
   EXPECT_LE(end, model.values().size());
   EXPECT_TRUE(model.first.weight.variable().value().shares_memory(model.values()));
+}
+
+// As the constructors of models do.
+TEST(Module, IsFinalizedWithASeedAndLaidOutWithoutOne) {
+  Pair own, seeded, uniform, without;
+  own.finalize(3);
+  seeded.finalize_or_lay_out(3, 0, Device::cpu);
+  EXPECT_EQ(seeded.values().to_vector(), own.values().to_vector());
+  uniform.finalize_or_lay_out(3, 0.001, Device::cpu);
+  real largest = 0;
+  for (const real x : uniform.values().to_vector()) largest = std::max(largest, std::abs(x));
+  EXPECT_LE(largest, real(0.001));
+  EXPECT_GT(largest, real(0.0005)) << "of 32 values";
+  without.finalize_or_lay_out({}, 0.001, Device::cpu);
+  EXPECT_EQ(without.segments().size(), own.segments().size());
+  EXPECT_EQ(error_of([&] { (void)without.values(); }), "[model] call finalize() first");
 }
 
 TEST(Module, HasItsNamesAndShapesBeforeItsMemory) {

@@ -147,6 +147,23 @@ TEST(ClassificationRun, IsDescribedVerifiedAndShown) {
   expect_contains(run_lm({"info", run, "--verify"}).out, "broken");
 }
 
+// So small that the weights are rounded to 0.
+TEST(ClassificationRun, ThatCannotLearnIsRefused) {
+  LabelledData data;
+  expect_refused(run_lm(data.train("new", {"--set", "model.init_all=1e-60"})), "no gradient reaches", 1);
+}
+
+TEST(ClassificationRun, SaysThatItsTextHasChanged) {
+  LabelledData data;
+  output_of_lm(data.train("run", {"--epochs", "1"}));
+  const std::string said = "has changed since this run was made";
+  EXPECT_EQ(run_lm({"eval", data.path("run")}).err.find(said), std::string::npos);
+  write_bytes(data.path("data/valid.txt"), data.text(10));
+  const Result result = run_lm({"eval", data.path("run")});
+  EXPECT_EQ(result.status, 0);
+  expect_contains(result.err, said);
+}
+
 TEST(ClassificationRun, OtherCommandsRefuseIt) {
   LabelledData data;
   const std::string run = data.path("run");
@@ -179,6 +196,7 @@ TEST(ClassificationRun, BadInputIsRefusedBeforeARunIsMade) {
   refused({"--set", "model.zoneout_memory=0.1", "--set", "model.cell=gru"}, "zoneout_memory");
   refused({"--set", "data.unit=bytes", "--set", "data.encoding=windows_1252"}, "bytes are read as they are");
   refused({"--set", "train.bach=3"}, "train.batch");
+  refused({"--set", "model.hidden=1000000"}, "training would take about");
   write_bytes(data.path("data/valid.txt"), "yes a film\nperhaps a film\n");
   refused({}, "valid.txt: line 2: no sentence of the training text has the label 'perhaps'");
   write_bytes(data.path("data/train.txt"), "yes a film\nno\n");

@@ -289,6 +289,27 @@ TEST(Recipes, ContradictionsNameTheRemedy) {
       resolve_recipe("zaremba-small", {setting("model.tied=true"), setting("train.micro_batch=5")}));
 }
 
+TEST(Recipes, ContradictionsNameTheFileAndTheKeyOnce) {
+  const auto error = [](const std::string& name, const std::string& text) {
+    return error_of([&] { resolve_recipe(name, {setting(text)}); });
+  };
+  EXPECT_EQ(
+      error("attention-multi30k", "data.source_language=en"),
+      "attention-multi30k: data.source_language and data.target_language are both \"en\": each text would "
+      "be its own translation");
+  EXPECT_EQ(error("attention-multi30k", "data.max_size=1"),
+            "attention-multi30k: data.max_size = 1 keeps one symbol: nothing to predict; 0 keeps all");
+  EXPECT_EQ(
+      error("attention-multi30k", "decoding.n_best=6"),
+      "attention-multi30k: decoding.n_best = 6: a beam of 5 keeps fewer hypotheses; set beam to 6 or more");
+  EXPECT_EQ(error("classify-trec", "data.train_file="),
+            "classify-trec: data.train_file is the name of a file: it cannot be empty");
+  EXPECT_EQ(
+      error("classify-trec", "model.hidden=7"),
+      "classify-trec: model.hidden = 7: a bidirectional layer has half of it in each direction; give an "
+      "even number");
+}
+
 TEST(Recipes, TheLastLayerMayHaveAWidthOfItsOwn) {
   const Recipe recipe = resolve_recipe(
       "zaremba-small",

@@ -1,5 +1,6 @@
 // A translator from `lm train` to `lm translate`, `eval`, `info` and `table`; and what these refuse.
 #include <algorithm>
+#include <set>
 
 #include "data/reversal_task.h"
 #include "tests/lm/program/program.h"
@@ -74,6 +75,14 @@ TEST_F(TranslatorTest, TrainsTranslatesAndIsMeasured) {
   const Json eval = json_of_lm({"eval", path("run"), "--split", "test"});
   EXPECT_NEAR(eval.at("bleu"), last.at("bleu"), 1e-9);
   EXPECT_NEAR(eval.at("nats"), last.at("nats"), 1e-6);
+  std::set<std::string> words;
+  for (const std::string& line : lines_in(bytes_of_file(path("train.bb"))))
+    for (const char letter : line)
+      if (letter != ' ') words.insert({letter});
+  const Json kept = Json::parse(lines_in(bytes_of_file(path("run/evaluations.jsonl"))).back());
+  EXPECT_EQ(kept.at("types"), words.size() + 1) << "and the end of the line; <unk> is no type of this text";
+  EXPECT_EQ(kept.at("vocabulary_size"), lines_of(path("run/vocab.target.txt")));
+
   const std::string translations = output_of_lm({"translate", path("run")}, bytes_of_file(path("test.aa")));
   const Json bleu =
       Json::parse(output_of_lm({"bleu", path("test.bb"), "--tokenize", "none", "--json"}, translations));
@@ -138,18 +147,60 @@ TEST_F(TranslatorTest, RefusesInOneLine) {
   };
   refuses({"translate", path("run"), "--beam", "0"}, "--beam");
   refuses({"translate", path("run"), "--beam", "2", "--n-best", "3"}, "n_best = 3");
+  const std::string range = "expected an integer, 1 to 10000";  // the same of each
+  refuses({"translate", path("run"), "--beam", "10001"}, range);
+  refuses({"translate", path("run"), "--n-best", "10001"}, range);
+  for (const char* key : {"decoding.beam=10001", "decoding.n_best=10001"})
+    refuses({"eval", path("run"), "--set", key}, range);
+  refuses(train("other", {"train.eval_beam=10001"}), range);
   refuses({"translate", path("no-run")}, "no-run");
   refuses({"translate", path("run"), "--attention", path("no/such/folder")}, "--attention");
   refuses({"generate", path("run")}, "translation");
   refuses({"score", path("run")}, "translation");
   refuses({"eval", path("run"), "--dynamic"}, "--dynamic");
-  refuses({"eval", path("run"), "--budget", "100"}, "--budget");
+  refuses({"eval", path("run"), "--budget", "100"}, "--budget: is for language models");
   refuses({"eval", path("run"), "--set", "model.hidden=3"}, "model.hidden");
   refuses({"finetune", path("run"), "--out", path("more")}, "translation");
 
   write_bytes(path("run/vocab.target.txt"), bytes_of_file(path("run/vocab.source.txt")) + "more\n");
   refuses({"translate", path("run")}, "not the vocabulary");
-  expect_contains(run_lm({"info", path("run"), "--verify"}).out, "broken");
+}
+
+TEST_F(TranslatorTest, VerifyReportsADamagedVocabularyOnceAndNothingOfABrokenConfiguration) {
+  trained("run");
+  const auto findings = [&](const std::string& condition, int status) {
+    const Result result = run_lm({"info", path("run"), "--verify", "--json"});
+    EXPECT_EQ(result.status, status);
+    std::vector<std::string> files;
+    const Json found = Json::parse(result.out);
+    for (const Json& it : found.at("files"))
+      if (it.at("condition") == condition) files.push_back(it.at("file"));
+    return files;
+  };
+  using Files = std::vector<std::string>;
+  EXPECT_EQ(findings("broken", 0), Files{});
+  const fs::path target = path("run/vocab.target.txt"), config = path("run/config.toml");
+  const std::string symbols = bytes_of_file(target);
+  write_bytes(target, symbols + "more\n");
+  EXPECT_EQ(findings("broken", 2), Files{"vocab.source.txt and vocab.target.txt"}) << "they have one SHA-256";
+  fs::remove(target);
+  EXPECT_EQ(findings("missing", 2), Files{"vocab.target.txt"});
+  EXPECT_EQ(findings("broken", 2), Files{});
+  EXPECT_EQ(findings("unverified", 2), Files{"vocab.source.txt"});
+  write_bytes(target, symbols);
+  write_bytes(config, "no configuration\n");
+  EXPECT_EQ(findings("broken", 2), Files{"config.toml"});
+  EXPECT_EQ(findings("missing", 2), Files{}) << "it would say which files there are";
+}
+
+TEST_F(TranslatorTest, SaysThatItsTextHasChanged) {
+  trained("run");
+  const std::string said = "has changed since this run was made";
+  EXPECT_EQ(run_lm({"eval", path("run")}).err.find(said), std::string::npos);
+  write_pairs(folder_ / "", "valid", reversal_task(4, 10, {.letters = 6, .max_length = 6}));
+  const Result result = run_lm({"eval", path("run")});
+  EXPECT_EQ(result.status, 0);
+  expect_contains(result.err, said);
 }
 
 TEST_F(TranslatorTest, RefusesTextsThatAreNoPairs) {

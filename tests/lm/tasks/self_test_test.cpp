@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <map>
+
 #include "autograd/functions.h"
 #include "nn/cells/lstm.h"
 #include "tests/temporary_folder.h"
@@ -54,6 +57,62 @@ TEST_P(SelfTestOfCell, Passes) {
   EXPECT_NO_THROW(check_gradients_reach_all(major_minor));
 }
 
+/// U h of the first step is 0, and so are W x * U h and all states: such a model learns nothing from a state
+/// of zeros, and is to be refused.
+bool is_dead_from_zeros(const std::string& cell) { return cell == "mi_rnn_simple"; }
+
+/// EXPECT that the test of a model of these cells passes, if its states begin with zeros.
+void expect_passes(const std::string& cell, const std::function<void()>& test, const std::string& which) {
+  if (is_dead_from_zeros(cell))
+    EXPECT_THROW(test(), Error) << which;
+  else
+    EXPECT_NO_THROW(test()) << which;
+}
+
+TEST_P(SelfTestOfCell, PassesForClassifiers) {
+  for (const int64_t V : {2, 50})
+    for (const Summary summary : {Summary::last, Summary::mean, Summary::max})
+      for (const bool bidirectional : {false, true}) {
+        SentenceClassifierOptions options;
+        options.cell = GetParam();
+        options.embedding = 3;
+        options.hidden = 4;
+        options.layers = 2;
+        options.dropout = 0.3;
+        options.summary = summary;
+        options.bidirectional = bidirectional;
+        if (traits_of(options.cell).recurrent_weights) options.regularization.weight_drop = 0.5;
+        SentenceClassifier model(options, V, 2);
+        expect_passes(
+            GetParam(), [&] { check_gradients_reach_all(model); },
+            fmt::format("{} {} {}", V, name_of(summary), bidirectional));
+      }
+}
+
+EncoderDecoderOptions small_translator(const std::string& cell) {
+  EncoderDecoderOptions options;
+  options.cell = cell;
+  options.embedding = 4;
+  options.hidden = 6;
+  options.dropout = 0.3;
+  return options;
+}
+
+// The last language is written, but never from a source.
+const std::map<std::string, int64_t> languages = {{"a", 9}, {"b", 5}, {"c", 7}};
+const std::vector<Route> routes = {{"a", "b"}, {"b", "b"}, {"", "b"}, {"", "c"}};
+
+TEST_P(SelfTestOfCell, PassesForSharedEncoderDecoders) {
+  EncoderDecoderOptions options = small_translator(GetParam());
+  if (traits_of(options.cell).recurrent_weights) options.regularization.weight_drop = 0.5;
+  for (const SourceAttention attention : {SourceAttention::none, SourceAttention::general}) {
+    options.attention = attention;
+    SharedEncoderDecoders model(options, languages, routes);
+    expect_passes(
+        GetParam(), [&] { check_gradients_reach_all(model); }, name_of(attention));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(EveryCell, SelfTestOfCell, testing::ValuesIn(cell_names()),
                          [](const auto& instance) { return instance.param; });
 
@@ -82,6 +141,25 @@ TEST(SelfTest, NamesATensorThatNobodyUses) {
   const std::string text = error_of<Error>([&] { check_gradients_reach_all(model); });
   EXPECT_EQ(text.substr(0, text.find(':')), "no gradient reaches rnn.weight_hh_l0, rnn.weight_hh_l1");
   EXPECT_EQ(sum_of_squares(model.gradients()), 0);
+}
+
+TEST(SelfTest, NamesATensorOfAClassifierAndOfSharedModelsThatNobodyUses) {
+  static const bool known = (add_cell<Forgetful>("forgetful_2"), true);
+  ASSERT_TRUE(known);
+  const auto missed = [](const std::string& text) { return text.substr(0, text.find(':')); };
+  SentenceClassifierOptions options;
+  options.cell = "forgetful_2";
+  SentenceClassifier classifier(options, 50, 3);
+  EXPECT_EQ(missed(error_of<Error>([&] { check_gradients_reach_all(classifier); })),
+            "no gradient reaches recurrent.weight_hh_l0, recurrent.weight_hh_l0_reverse");
+  EncoderDecoderOptions translator = small_translator("forgetful_2");
+  translator.bridge = Bridge::copy;  // a trained one would lead to the decoder's recurrent weight only
+  SharedEncoderDecoders shared(translator, languages, routes);
+  EXPECT_EQ(
+      missed(error_of<Error>([&] { check_gradients_reach_all(shared); })),
+      "no gradient reaches a.encoder.weight_hh_l0, a.encoder.weight_hh_l0_reverse, b.decoder.weight_hh_l0, "
+      "b.encoder.weight_hh_l0, b.encoder.weight_hh_l0_reverse, c.decoder.weight_hh_l0");
+  EXPECT_EQ(sum_of_squares(shared.gradients()), 0);
 }
 
 /// An LSTM whose weight drop, while training, loses the way to the trained weight.

@@ -1,6 +1,7 @@
 // Translation as a task: it learns, resumes with the same bits, and says which figure decides.
 #include "lm/tasks/translation.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/lm/tasks/reversal_training.h"
@@ -41,6 +42,23 @@ TEST(Translation, ReportsTheNatsOfItsTargets) {
   const Evaluation evaluation = evaluate_pairs(it.model, training);
   EXPECT_EQ(evaluation.symbols, scored);
   EXPECT_NEAR(sum, evaluation.nats_sum, 1e-4 * sum);
+}
+
+// Short translations of long sentences: it is the source that takes the memory.
+TEST(Translation, IsEvaluatedInBatchesLimitedByBothSides) {
+  ReversalTraining it;
+  Pairs pairs;
+  const std::vector<int32_t> source(100, 1), target = {1, 0};
+  constexpr int64_t count = 20;
+  for (int64_t i = 0; i < count; ++i) pairs.source.add(source), pairs.target.add(target);
+  const TranslationText text{.pairs = pairs, .target = &it.vocabularies.target};
+  int64_t before = 0, largest = 0;
+  evaluate_pairs(it.model, text, [&](int64_t done) {
+    largest = std::max(largest, done - before);
+    before = done;
+  });
+  EXPECT_EQ(before, count);
+  EXPECT_EQ(largest, 512 / (100 + 2));
 }
 
 TEST(Translation, SmoothsOnlyWhatItMinimises) {

@@ -24,9 +24,8 @@ std::string refusal(const std::function<void(EncoderDecoderOptions&)>& change) {
 
 TEST(EncoderDecoderOptions, ThatContradictEachOtherAreRefused) {
   EXPECT_EQ(refusal([](EncoderDecoderOptions&) {}), "");
-  EXPECT_EQ(
-      refusal([](EncoderDecoderOptions& it) { it.hidden = 7; }),
-      "model.hidden = 7: a bidirectional encoder has half of it in each direction; give an even number");
+  EXPECT_EQ(refusal([](EncoderDecoderOptions& it) { it.hidden = 7; }),
+            "model.hidden = 7: a bidirectional layer has half of it in each direction; give an even number");
   EXPECT_EQ(refusal([](EncoderDecoderOptions& it) { it.hidden = 7, it.bidirectional = false; }), "");
   EXPECT_EQ(refusal([](EncoderDecoderOptions& it) {
               it.attention = SourceAttention::none;
