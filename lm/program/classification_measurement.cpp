@@ -17,6 +17,7 @@ using Json = nlohmann::ordered_json;
 OpenClassifier open_classifier(const std::string& path, Device device) {
   RunFolder folder = open_run_folder(path);
   RunConfig config = read_config(folder);
+  check_kind(folder, config, TaskKind::classification);
   const ClassificationRecipe& recipe = config.recipe.classification;
   Vocabulary vocabulary = std::move(read_vocabularies(folder, config).front());
   Labels labels = read_labels(folder);
@@ -53,7 +54,10 @@ void check_options(const EvaluateOptions& options) {
   refused(options.budget.has_value(), "--budget");
   refused(options.streams.has_value(), "--streams");
   refused(!options.text.empty(), "--text");
-  refused(!options.settings.empty(), "--set");
+  for (const Setting& setting : options.settings)
+    throw InputError(fmt::format(
+        "{}: a classifier is evaluated as it was trained; --set is for language models and translators",
+        setting.where));
 }
 
 }  // namespace
