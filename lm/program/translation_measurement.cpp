@@ -82,14 +82,15 @@ void check_options(const EvaluateOptions& options) {
 }
 
 void print_text(const TranslationMeasurement& it) {
+  const std::string task = it.task.empty() ? "" : fmt::format("task {}, ", it.task);
   if (!it.scores) {
-    fmt::print("{}: {} sentences, without a source\n", it.text, it.sentences);
+    fmt::print("{}: {}{} sentences, without a source\n", it.text, task, it.sentences);
     print_figures("references", it.nats);
     return;
   }
   const TranslationScores& scores = *it.scores;
   const Bleu bleu = rondo::bleu(scores.bleu_statistics, scores.bleu_options);
-  fmt::print("{}: {} sentences, {}\n", it.text, it.sentences, search_text(it.search.beam));
+  fmt::print("{}: {}{} sentences, {}\n", it.text, task, it.sentences, search_text(it.search.beam));
   fmt::print("BLEU {:.2f}  {:.1f}/{:.1f}/{:.1f}/{:.1f}  brevity penalty {:.3f}  {}\n", bleu.score,
              bleu.precisions[0], bleu.precisions[1], bleu.precisions[2], bleu.precisions[3],
              bleu.brevity_penalty, bleu_signature(scores.bleu_options, 1, signature_version()));

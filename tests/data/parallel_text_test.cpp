@@ -175,10 +175,10 @@ TEST(ParallelText, KeysSetTheirMembers) {
   Strings names;
   for (const Key& key : keys_of(options)) {
     names.push_back(key.name);
-    *std::get<std::string*>(key.member) = "set to " + key.name;
+    if (auto* const text = std::get_if<std::string*>(&key.member)) **text = "set to " + key.name;
   }
-  EXPECT_EQ(names,
-            (Strings{"source_language", "target_language", "train_files", "valid_files", "test_files"}));
+  EXPECT_EQ(names, (Strings{"source_language", "target_language", "train_files", "valid_files", "test_files",
+                            "generated_pairs"}));
   EXPECT_EQ(options.source_language, "set to source_language");
   EXPECT_EQ(options.target_language, "set to target_language");
   EXPECT_EQ(options.train, "set to train_files");

@@ -76,6 +76,7 @@ TEST(ClassificationRun, IsTrainedAndMeasured) {
   LabelledData data;
   const std::string told = output_of_lm(data.train("run"));
   expect_contains(told, "200 sentences of 2 classes");
+  expect_contains(told, "lm classify " + data.path("run"));
   EXPECT_EQ(told.find("no such file"), std::string::npos);
   expect_contains(told, "accuracy");
   EXPECT_EQ(bytes_of_file(data.path("run/labels.txt")), "no\nyes\n");
@@ -111,7 +112,8 @@ TEST(ClassificationRun, ClassifiesSentences) {
   // As many are right as `lm eval` finds, and the probabilities are those of its nats.
   std::string sentences;
   Words labels;
-  for (const std::string_view line : split_lines(bytes_of_file(data.path("data/test.txt")))) {
+  const std::string test = bytes_of_file(data.path("data/test.txt"));
+  for (const std::string_view line : split_lines(test)) {
     labels.emplace_back(line.substr(0, line.find(' ')));
     sentences += std::string(line.substr(line.find(' ') + 1)) + '\n';
   }

@@ -129,7 +129,8 @@ TEST(MultiTaskRun, EachTaskIsMeasured) {
       output_of_lm({"bleu", data.path("data/valid.en"), "--tokenize", "none", "--json"}, copied));
   EXPECT_NEAR(copy.at("bleu"), bleu.at("bleu").at("score"), 1e-9);
   measured("write", "test");
-  expect_contains(output_of_lm({"eval", data.path("run"), "--task", "write"}), "without a source");
+  expect_contains(output_of_lm({"eval", data.path("run"), "--task", "write"}),
+                  "task write, 20 sentences, without a source");
 
   std::vector<std::string> measured_tasks;
   std::istringstream kept(bytes_of_file(data.path("run/evaluations.jsonl")));

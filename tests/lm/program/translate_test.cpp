@@ -23,7 +23,7 @@ class TranslateTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     small = new SmallTranslator;
-    small->trained("run");
+    small->trained("run", {"train.batch=5", "train.learning_rate=0.01"});  // to write more than an end
   }
   static void TearDownTestSuite() { delete small; }
 
