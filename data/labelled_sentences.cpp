@@ -34,21 +34,11 @@ constexpr std::array<char16_t, 32> windows_1252_marks = {
 Text read_labelled_file(const fs::path& file, Encoding encoding, Unit unit) {
   std::string raw = read_regular_file(file, std::numeric_limits<std::uint64_t>::max());
   const std::string sha256 = sha256_hex(raw), name = printable(file.string());
-  if (encoding == Encoding::windows_1252) {
-    raw = utf8_of_windows_1252(raw);
-  } else if (unit != Unit::bytes) {
-    std::int64_t line = 1;
-    for (std::size_t at = 0; at < raw.size();) {
-      const std::size_t length = utf8_length(raw, at);
-      check_input(
-          length > 0,
-          "{}: line {}: the byte 0x{:02x} is not UTF-8: set data.encoding = \"windows_1252\" if it is a "
-          "letter of Latin-1 or Windows-1252, or convert the file",
-          name, line, static_cast<unsigned char>(raw[at]));
-      line += raw[at] == '\n';
-      at += length;
-    }
-  }
+  if (encoding == Encoding::windows_1252) raw = utf8_of_windows_1252(raw);
+  if (unit != Unit::bytes)
+    check_is_text(raw, name,
+                  "set data.encoding = \"windows_1252\" if it is a letter of Latin-1 or Windows-1252, or "
+                  "convert the file");
   Text text = clean_text(std::move(raw), name, unit);
   text.sha256 = sha256;
   return text;
@@ -195,7 +185,13 @@ LabelledTexts open_labelled_texts(const fs::path& folder, const LabelledFiles& f
   };
   texts.train = read(Split::train, files.train);
   if (!files.valid.empty()) texts.valid = read(Split::valid, files.valid);
-  if (!files.test.empty() && file_is_there(folder / files.test)) texts.test = read(Split::test, files.test);
+  if (!files.test.empty()) {
+    if (file_is_there(folder / files.test))
+      texts.test = read(Split::test, files.test);
+    else
+      texts.notes.push_back(fmt::format("{}: no such file, and so no test text (data.test_file)",
+                                        printable((folder / files.test).string())));
+  }
   if (files.valid_share > 0 || files.test_share > 0) hold_out(texts, files);
   return texts;
 }

@@ -63,7 +63,8 @@ LabelledText labelled_text(Text file);
 /// Reads the files of a folder. There is no test text if its name is empty, or no such file exists, and its
 /// share is 0. What is held out does not depend on the seed of a training, so that all runs are measured on
 /// the same sentences. InputErrors of check_options() and labelled_text(); for files that are missing, empty,
-/// pipes or folders, or, except as bytes, not in their encoding; for a share of no sentence, or of all.
+/// pipes or folders, or, except as bytes, not in their encoding or with NUL bytes; for a share of no
+/// sentence, or of all.
 LabelledTexts open_labelled_texts(const std::filesystem::path& folder, const LabelledFiles& files, Unit unit);
 
 /// The classes, in the order of their names; the index is the id.

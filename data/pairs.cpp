@@ -97,4 +97,20 @@ Pairs encode_pairs(const TextPair& texts, const PairVocabularies& vocabularies, 
   return kept;
 }
 
+Pairs training_pairs(const TextPair& texts, const PairVocabularies& vocabularies, std::int64_t max_length) {
+  const Pairs pairs = encode_pairs(texts, vocabularies, max_length);
+  Pairs kept{.source = {}, .target = {}, .left_out = pairs.left_out};
+  for (std::int64_t i = 0; i < pairs.size(); ++i) {
+    if (std::min(pairs.source.length(i), pairs.target.length(i)) == 1) {
+      ++kept.empty;
+    } else {
+      kept.source.add(pairs.source[i]);
+      kept.target.add(pairs.target[i]);
+    }
+  }
+  check_input(kept.size() > 0, "{} and {}: all {} pairs have an empty side", texts.source.name,
+              texts.target.name, kept.empty);
+  return kept;
+}
+
 }  // namespace rondo

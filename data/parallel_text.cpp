@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "data/input_file.h"
+#include "data/reversal_task.h"
 #include "data/text.h"
 #include "tensor/error.h"
 
@@ -65,11 +66,25 @@ std::vector<std::string> similar_files(const fs::path& missing, const std::strin
 
 /// Reads one side of a split, and adds its digest and notes to `all`.
 Text read_side(ParallelText& all, const fs::path& file, Unit unit) {
-  Text text =
-      clean_text(read_regular_file(file, std::numeric_limits<std::uint64_t>::max()), file.string(), unit);
+  std::string raw = read_regular_file(file, std::numeric_limits<std::uint64_t>::max());
+  const std::string name = file.string();
+  if (unit != Unit::bytes) check_is_text(raw, name, "convert the file to UTF-8");
+  Text text = clean_text(std::move(raw), name, unit);
   all.files.push_back({text.name, text.sha256});
   all.notes.insert(all.notes.end(), text.notes.begin(), text.notes.end());
   return text;
+}
+
+ParallelText generated_text(std::int64_t pairs) {
+  const std::int64_t evaluated = std::max<std::int64_t>(1, pairs / 10);
+  ParallelText all{.train = reversal_task(1, pairs),
+                   .valid = reversal_task(2, evaluated),
+                   .test = reversal_task(3, evaluated),
+                   .files = {},
+                   .notes = {}};
+  for (const TextPair* split : {&all.train, &all.valid, &*all.test})
+    for (const Text* side : {&split->source, &split->target}) all.files.push_back({side->name, side->sha256});
+  return all;
 }
 
 }  // namespace
@@ -83,10 +98,14 @@ Keys keys_of(ParallelOptions& options) {
        "the names of the validation files without the language"},
       {"test_files", &options.test, any_text(), "",
        "the names of the test files without the language; empty, or no such files: no test text"},
+      {"generated_pairs", &options.generated_pairs, at_least(0), "pairs",
+       "to train on, of lines of random letters and the same in reverse, in place of files; a tenth as many "
+       "for validation and test; 0: read the files"},
   };
 }
 
 void check_options(const ParallelOptions& options) {
+  if (options.generated_pairs > 0) return;
   check_input(!options.source_language.empty() && !options.target_language.empty(),
               "from which language to which? set data.source_language and data.target_language, the ends of "
               "the files' names");
@@ -116,6 +135,7 @@ const TextPair& ParallelText::at(Split split) const {
 
 ParallelText open_parallel_text(const fs::path& folder, const ParallelOptions& options, Unit unit) {
   check_options(options);
+  if (options.generated_pairs > 0) return generated_text(options.generated_pairs);
   check_input(file_is_there(folder), "{}: no such folder", printable(folder.string()));
   std::error_code ignored;
   check_input(fs::is_directory(folder, ignored),
@@ -130,8 +150,8 @@ ParallelText open_parallel_text(const fs::path& folder, const ParallelOptions& o
   };
   std::vector<Split> splits{Split::train, Split::valid};
   const auto [test_source, test_target] = files_of(Split::test);
-  if (!options.test.empty() && (file_is_there(test_source) || file_is_there(test_target)))
-    splits.push_back(Split::test);
+  const bool has_test = file_is_there(test_source) || file_is_there(test_target);
+  if (!options.test.empty() && has_test) splits.push_back(Split::test);
   for (const Split split : splits) {
     const auto [source, target] = files_of(split);
     if (!file_is_there(source)) throw_missing(source, options, split, true);
@@ -139,6 +159,9 @@ ParallelText open_parallel_text(const fs::path& folder, const ParallelOptions& o
   }
 
   ParallelText all;
+  if (!options.test.empty() && !has_test)
+    all.notes.push_back(fmt::format("{}: no such file, and so no test text (data.test_files)",
+                                    printable(test_source.string())));
   for (const Split split : splits) {
     const auto [source, target] = files_of(split);
     Text source_text = read_side(all, source, unit);

@@ -19,10 +19,11 @@ namespace rondo {
 struct ParallelOptions {
   std::string source_language{}, target_language{};             // the ends of the names, after the last dot
   std::string train = "train", valid = "valid", test = "test";  // the names before it; test may be empty
+  std::int64_t generated_pairs = 0;  // in place of files: pairs of data/reversal_task.h to train on; 0: none
 };
-/// `source_language`, `target_language`, `train_files`, `valid_files`, `test_files`.
+/// `source_language`, `target_language`, `train_files`, `valid_files`, `test_files`, `generated_pairs`.
 Keys keys_of(ParallelOptions& options);
-/// InputError for a missing language or name, and for one language twice.
+/// InputError for a missing language or name, and for one language twice, unless the text is generated.
 void check_options(const ParallelOptions& options);
 
 /// Two texts with the same number of lines. A last line without a newline gets one.
@@ -44,10 +45,10 @@ struct ParallelText {
   const TextPair& at(Split split) const;  // InputError if there is no test text
 };
 
-/// Reads the files of a folder. There is no test text if its name is empty or neither of its files exists.
-/// InputError for options that check_options() refuses; for any other file that is missing, naming similar
-/// files of the folder; for empty files, pipes, folders and what is not of the unit; for different numbers of
-/// lines.
+/// Reads the files of a folder, or generates the text. There is no test text if its name is empty or neither
+/// of its files exists. InputError for options that check_options() refuses; for any other file that is
+/// missing, naming similar files of the folder; for empty files, pipes and folders, and, except as bytes,
+/// with the line, for what is not UTF-8 or has NUL bytes; for different numbers of lines.
 ParallelText open_parallel_text(const std::filesystem::path& folder, const ParallelOptions& options,
                                 Unit unit);
 

@@ -110,6 +110,19 @@ void throw_not_utf8(std::string_view text, std::size_t at, const std::string& na
                   at, line, static_cast<unsigned char>(text[at]), utf16 ? ", looks like UTF-16" : ""));
 }
 
+void check_is_text(std::string_view text, const std::string& name, const std::string& convert) {
+  std::int64_t line = 1;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(text, at);
+    check_input(length > 0, "{}: line {}: the byte 0x{:02x} is not UTF-8: {}", name, line,
+                static_cast<unsigned char>(text[at]), convert);
+    check_input(text[at] != '\0', "{}: line {}: a NUL byte, which text does not have: is it another file?",
+                name, line);
+    line += text[at] == '\n';
+    at += length;
+  }
+}
+
 std::string replace_invalid_utf8(std::string_view text) {
   std::string valid;
   for (std::size_t at = 0; at < text.size();) {

@@ -46,6 +46,10 @@ std::size_t utf8_length(std::string_view text, std::size_t at);
 void check_utf8(std::string_view text, const std::string& name);
 [[noreturn]] void throw_not_utf8(std::string_view text, std::size_t at, const std::string& name);
 
+/// InputError "NAME: line N: ..." for text that is not UTF-8, with the remedy `convert`, and for a NUL byte,
+/// which files of other kinds have.
+void check_is_text(std::string_view text, const std::string& name, const std::string& convert);
+
 /// `text` with U+FFFD, the replacement character, in place of each byte that is not UTF-8.
 std::string replace_invalid_utf8(std::string_view text);
 

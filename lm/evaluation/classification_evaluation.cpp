@@ -1,8 +1,10 @@
-// How well a sentence classifier predicts labels.
+// What a sentence classifier predicts, and how well.
 #include "lm/evaluation/classification_evaluation.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "autograd/functions.h"
 #include "lm/evaluation/evaluation.h"
 #include "tensor/clock.h"
 
@@ -36,6 +38,31 @@ ClassificationScores evaluate_classifier(SentenceClassifier& model, const Labell
   }
   scores.seconds = seconds_since(begin);
   return scores;
+}
+
+std::vector<MostProbableClass> most_probable_classes(SentenceClassifier& model, const Sentences& sentences) {
+  if (sentences.size() == 0) return {};
+  const EvaluationMode no_dropout(model);
+  const NoGradient no_history;
+  std::vector<BatchOrder::Lengths> lengths;
+  for (std::int64_t i = 0; i < sentences.size(); ++i) lengths.emplace_back(sentences.length(i), 0);
+  BatchOrder order({.batch = rows_at_once, .by = BatchBy::symbols}, lengths, 1);
+  order.seek(0, 0);
+  std::vector<MostProbableClass> classes(lengths.size());
+  for (auto batch = order.next(); !batch.empty(); batch = order.next()) {
+    std::vector<std::span<const std::int32_t>> some;
+    for (const std::int64_t i : batch) some.push_back(sentences[i]);
+    const PaddedSentences rows = padded(some);
+    const Variable summary = model.summary(input_of(rows, tokens(rows.ids)));
+    const std::vector<real> log_p = log_softmax(model.logits(summary)).value().to_vector();
+    auto of_sentence = log_p.begin();
+    for (const std::int64_t i : batch) {
+      const auto best = std::max_element(of_sentence, of_sentence + model.classes());
+      classes[static_cast<std::size_t>(i)] = {static_cast<std::int32_t>(best - of_sentence), std::exp(*best)};
+      of_sentence += model.classes();
+    }
+  }
+  return classes;
 }
 
 }  // namespace rondo

@@ -1,9 +1,10 @@
-// How well a sentence classifier predicts labels: accuracy, and nats per sentence. Next:
+// What a sentence classifier predicts, and how well: accuracy, and nats per sentence. Next:
 // lm/tasks/classification.h.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "data/labelled_batches.h"
 #include "nn/models/sentence_classifier.h"
@@ -24,6 +25,13 @@ struct ClassificationScores {
 /// `progress` gets the number of sentences done. Dropout is off.
 ClassificationScores evaluate_classifier(SentenceClassifier& model, const LabelledSentences& sentences,
                                          const std::function<void(std::int64_t)>& progress = {});
+
+struct MostProbableClass {
+  std::int32_t id;
+  double probability;
+};
+/// Of each sentence. Dropout is off.
+std::vector<MostProbableClass> most_probable_classes(SentenceClassifier& model, const Sentences& sentences);
 
 /// A batch for the model, its ids on the model's device.
 SentenceClassifier::Input input_of(const PaddedSentences& batch, Tokens ids);

@@ -107,8 +107,8 @@ void ClassificationJob::measure_best(Watch& watch, const Setup& setup, const Com
 }
 
 void ClassificationJob::conclude(Terminal& terminal, const RunFolder& run) {
-  terminal.line(fmt::format("the run is {}; to measure it again: lm eval {}{}", run.path.string(),
-                            run.path.string(), test_ ? " --split test" : ""));
+  terminal.line(fmt::format("the run is {}; to classify with it: lm classify {} < sentences",
+                            run.path.string(), run.path.string()));
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ using Json = nlohmann::ordered_json;
 OpenClassifier open_classifier(const std::string& path, Device device) {
   RunFolder folder = open_run_folder(path);
   RunConfig config = read_config(folder);
+  check_kind(folder, config, TaskKind::classification);
   const ClassificationRecipe& recipe = config.recipe.classification;
   Vocabulary vocabulary = std::move(read_vocabularies(folder, config).front());
   Labels labels = read_labels(folder);
@@ -59,7 +60,10 @@ void keep(const RunFolder& run, const ClassificationMeasurement& it, const Sente
 
 int evaluate_classification(const EvaluateOptions& options) {
   refuse_options_of_language_models(options, "a classifier");
-  check_input(options.settings.empty(), "--set: is for language models, and {} is a classifier", options.run);
+  for (const Setting& setting : options.settings)
+    throw InputError(fmt::format(
+        "{}: a classifier is evaluated as it was trained; --set is for language models and translators",
+        setting.where));
   const Split split = split_from_string(options.split);
   const Compute compute = choose_device(options.device, options.precision, options.threads);
   OpenClassifier run = open_classifier(options.run, compute.device);

@@ -22,8 +22,8 @@ struct OpenClassifier {
   Labels labels;
   std::unique_ptr<SentenceClassifier> model;  // with the best weights; dropout off
 };
-/// InputError naming the file for anything missing, broken or contradicting the rest of the run. The run's
-/// task must be classification.
+/// InputError naming the file for anything missing, broken or contradicting the rest of the run, and for a
+/// run of another task.
 OpenClassifier open_classifier(const std::string& path, Device device = Device::cpu);
 
 struct ClassificationMeasurement {

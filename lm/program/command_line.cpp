@@ -45,9 +45,10 @@ void check_leftovers(const CLI::App& command) {
   }
 }
 
-void check_run_given(const CLI::App& command, const std::string& run) {
-  check_input(!run.empty(), "{}: no run given; as in: lm {} runs/char-lstm-1", command.get_name(),
-              command.get_name());
+void check_run_given(const CLI::App& command, const std::string& run,
+                     const std::string& example = "runs/char-lstm-1") {
+  check_input(!run.empty(), "{}: no run given; as in: lm {} {}", command.get_name(), command.get_name(),
+              example);
 }
 
 std::vector<Setting> parse_settings(const std::vector<std::string>& texts) {
@@ -152,8 +153,12 @@ Command parse_command_line(int argc, const char* const* argv) {
     return parser.score;
   }
   if (first == "translate") {
-    check_run_given(command, parser.translate.run);
+    check_run_given(command, parser.translate.run, "runs/attention-multi30k-1 < sentences.de");
     return parser.translate;
+  }
+  if (first == "classify") {
+    check_run_given(command, parser.classify.run, "runs/classify-trec-1 < questions.txt");
+    return parser.classify;
   }
   check_run_given(command, parser.generate.run);
   return parser.generate;

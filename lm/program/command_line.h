@@ -1,12 +1,13 @@
 // The command line of `lm`: from words to the options of one command, and from an exception to an exit
-// status. The commands: train.h, evaluate.h, score.h, generate.h, translate.h, ngram.h, bleu.h, info.h,
-// recipes.h, table.h.
+// status. The commands: train.h, evaluate.h, score.h, generate.h, translate.h, classify.h, ngram.h, bleu.h,
+// info.h, recipes.h, table.h.
 #pragma once
 
 #include <string>
 #include <variant>
 
 #include "lm/program/bleu.h"
+#include "lm/program/classify.h"
 #include "lm/program/evaluate.h"
 #include "lm/program/generate.h"
 #include "lm/program/info.h"
@@ -24,9 +25,9 @@ struct Help {
   std::string text;
 };
 
-using Command =
-    std::variant<Help, TrainOptions, EvaluateOptions, ScoreOptions, GenerateOptions, TranslateOptions,
-                 NgramOptions, BleuCommandOptions, InfoOptions, RecipesOptions, TableOptions>;
+using Command = std::variant<Help, TrainOptions, EvaluateOptions, ScoreOptions, GenerateOptions,
+                             TranslateOptions, ClassifyOptions, NgramOptions, BleuCommandOptions, InfoOptions,
+                             RecipesOptions, TableOptions>;
 
 /// InputError for an unknown, misplaced or missing word; the text names the nearest command or flag.
 Command parse_command_line(int argc, const char* const* argv);

@@ -179,6 +179,8 @@ void keep_if_possible(const std::function<void()>& keep) {
 
 int evaluate(const EvaluateOptions& options) {
   const TaskKind kind = read_config(open_run_folder(options.run)).recipe.kind;
+  check_input(options.task.empty() || kind == TaskKind::multi_task, "--task {}: {} has one task alone, {}",
+              options.task, options.run, name_of(kind));
   if (kind == TaskKind::classification) return evaluate_classification(options);
   if (kind != TaskKind::language_modelling) return evaluate_translator(options);
   check_options(options);

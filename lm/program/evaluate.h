@@ -17,6 +17,7 @@ struct EvaluateOptions {
   std::string run;
   std::string split = "valid";          // train, valid or test of the run's data; ignored if text is given
   std::string text;                     // a file
+  std::string task;                     // of a multi-task run; empty: its first one
   std::string data;                     // where the run's text is now; empty: not moved
   std::optional<std::int64_t> streams;  // none: final_reading() of lm/tasks/language_modelling.h
   bool dynamic = false, cache = false;  // adapt to the text: lm/evaluation/adaptive_evaluation.h

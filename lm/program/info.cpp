@@ -51,11 +51,11 @@ Subject subject_of(const InfoOptions& options) {
   const Recipe recipe = resolve_recipe(options.recipe, options.settings);
   const std::int64_t size =
       options.vocabulary_size > 0 ? options.vocabulary_size : limits_of(recipe).max_size;
-  check_input(size > 0,
-              "info --recipe {}: how many symbols has the text? Say --vocab-size N: 10000 for words of the "
-              "Penn Treebank, "
-              "33278 of WikiText-2, 256 for bytes",
-              options.recipe);
+  check_input(size > 0, "info --recipe {}: how many symbols has the text? Say --vocab-size N: {}",
+              options.recipe,
+              recipe.kind == TaskKind::language_modelling
+                  ? "10000 for words of the Penn Treebank, 33278 of WikiText-2, 256 for bytes"
+                  : "`lm train` prints the number of types of a text, such as 8000");
   std::vector<std::int64_t> sizes(vocabulary_paths(RunFolder(), recipe).size(), size);
   if (recipe.kind == TaskKind::classification)
     sizes.back() = 2;  // classes, of which the recipe does not tell
@@ -137,8 +137,9 @@ void print_model(const Subject& subject) {
   const Module& model = *subject.model;
   if (!subject.run.empty())
     fmt::print("run         {}, of {} by version {} on {} in {} with {} threads\n", subject.run,
-               printable(subject.made_by.data), subject.made_by.version, name_of(subject.made_by.device),
-               name_of(subject.made_by.precision), subject.made_by.threads);
+               subject.made_by.data.empty() ? "generated text" : printable(subject.made_by.data),
+               subject.made_by.version, name_of(subject.made_by.device), name_of(subject.made_by.precision),
+               subject.made_by.threads);
   fmt::print("recipe      {}: {}\n", recipe.name, printable(recipe.description));
   if (!recipe.paper.empty()) fmt::print("paper       {}\n", printable(recipe.paper));
   if (recipe.kind == TaskKind::language_modelling)

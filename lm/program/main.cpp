@@ -25,6 +25,7 @@ struct Run {
   int operator()(const ScoreOptions& options) const { return score(options); }
   int operator()(const GenerateOptions& options) const { return generate(options); }
   int operator()(const TranslateOptions& options) const { return translate(options); }
+  int operator()(const ClassifyOptions& options) const { return classify(options); }
   int operator()(const NgramOptions& options) const { return ngram(options); }
   int operator()(const BleuCommandOptions& options) const { return print_bleu(options); }
   int operator()(const InfoOptions& options) const { return info(options); }
@@ -32,11 +33,11 @@ struct Run {
   int operator()(const TableOptions& options) const { return table(options); }
 };
 
-/// If a standard stream is closed, the first opened file must not take its place; an exceeded file-size limit
-/// must be an error, not a signal that kills.
+/// If a standard stream is closed, the first opened file must not take its place, and reading from it must be
+/// an error; an exceeded file-size limit must be an error, not a signal that kills.
 void prepare_process() {
   for (int stream = 0; stream <= 2; ++stream)
-    if (fcntl(stream, F_GETFD) < 0) open("/dev/null", O_RDWR);
+    if (fcntl(stream, F_GETFD) < 0) open("/dev/null", O_WRONLY);
   std::signal(SIGXFSZ, SIG_IGN);
 }
 

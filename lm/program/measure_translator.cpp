@@ -13,7 +13,7 @@ void measure_translator(EncoderDecoder& model, const TranslationRecipe& recipe, 
                                         watch.progress_of("translating " + split, text.pairs.size()));
     it.split = split;
     watch.observers.measured(
-        split, figure_of(recipe.task.decides, it.nats, it.scores, it.sentences, it.search.beam, it.seconds));
+        split, figure_of(recipe.task.decides, it.nats, *it.scores, it.sentences, it.search.beam, it.seconds));
     keep(setup.run, it, model, compute, setup.config.made_by.sha256);
   };
   measure_on("valid", valid);

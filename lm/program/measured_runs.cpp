@@ -89,7 +89,10 @@ MeasuredRun measured_run(const std::string& path) {
   MeasuredRun row;
   row.run = path;
   row.config = read_config(folder);
-  const std::vector<KeptMeasurement> kept = kept_measurements(folder);
+  std::vector<KeptMeasurement> kept = kept_measurements(folder);
+  std::erase_if(kept, [&](const KeptMeasurement& it) {  // of multi-task runs, the first task has the row
+    return !it.task.empty() && (row.recipe().tasks.empty() || it.task != row.recipe().tasks.front().name);
+  });
   if (file_is_there(vocabulary_paths(folder, row.recipe()).back()) || kept.empty()) {
     const std::vector<SymbolTable> tables = symbol_tables(folder, row.config);
     const SymbolTable& shown = tables.at(shown_table(row.recipe().kind));

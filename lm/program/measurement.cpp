@@ -37,6 +37,7 @@ std::string settings_of(const nlohmann::json& entry) {
 KeptMeasurement measurement_of(const nlohmann::json& entry) {
   return {.split = entry.value("split", ""),
           .read = entry.at("read"),
+          .task = entry.value("task", ""),
           .precision = value_named<Precision>(entry.at("precision").get<std::string>()),
           .dynamic = entry.contains("dynamic"),
           .cache = entry.contains("cache"),

@@ -60,7 +60,7 @@ TaskScores task_scores_of(const nlohmann::json& entry);
 
 /// A line of evaluations.jsonl, with what is needed to compare figures.
 struct KeptMeasurement {
-  std::string split, read;
+  std::string split, read, task;         // the task of a multi-task run; may be empty for the first one
   std::optional<Precision> precision{};  // none: unknown to this version
   bool dynamic = false, cache = false;
   std::string settings;  // of adaptive methods, as JSON; empty: none

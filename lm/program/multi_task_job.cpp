@@ -54,11 +54,8 @@ class MultiTaskJob : public Job {
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes = text_.notes;
     for (size_t i = 0; i < parts_.size(); ++i)
-      if (const Pairs& train = parts_[i]->train; train.left_out > 0)
-        notes.push_back(
-            fmt::format("{}: {} of {} training pairs are longer than data.max_length = {}: left out",
-                        recipe_.tasks[i].name, train.left_out, train.left_out + train.size(),
-                        recipe_.translation.data.pairs.max_length));
+      for (const std::string& it : notes_of(parts_[i]->train, recipe_.translation.data.pairs.max_length))
+        notes.push_back(fmt::format("{}: {}", recipe_.tasks[i].name, it));
     return notes;
   }
   VocabularyFiles vocabularies() const override {
@@ -125,12 +122,11 @@ class MultiTaskJob : public Job {
   uint64_t seed_of_part(size_t i) const { return static_cast<uint64_t>(recipe_.trainer.seed) + i; }
 
   std::unique_ptr<Part> part_of(const MixedTaskOptions& task) const {
-    const Vocabulary& target = vocabularies_.at(task.target);
-    const Vocabulary& source = task.source.empty() ? target : vocabularies_.at(task.source);
     const ParallelTextOptions& data = recipe_.translation.data;
-    auto part = std::make_unique<Part>(Part{{source, target}, {}, {}});
-    part->train =
-        encode_pairs(train_text_of(text_, task, data.pairs_share), part->vocabularies, data.pairs.max_length);
+    auto part = std::make_unique<Part>(Part{vocabularies_of(task, vocabularies_), {}, {}});
+    const TextPair text = train_text_of(text_, task, data.pairs_share);
+    part->train = task.source.empty() ? encode_pairs(text, part->vocabularies, data.pairs.max_length)
+                                      : training_pairs(text, part->vocabularies, data.pairs.max_length);
     part->valid = evaluated(task, Split::valid, part->vocabularies);
     return part;
   }

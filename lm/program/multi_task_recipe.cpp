@@ -49,6 +49,8 @@ void validate(const MixedTasks& tasks, const TranslationRecipe& recipe, const st
     check_input(it.ratio > 0, "{}: {}.ratio = 0: leave the task out, or give it a ratio above 0", where,
                 section);
   }
+  check_input(recipe.data.files.generated_pairs == 0,
+              "{}: data.generated_pairs is for recipe.task = \"translation\": leave it out", where);
   const MixedTaskOptions& first = tasks.front();
   const std::string section = section_of_task(first.name);
   check_input(

@@ -50,6 +50,8 @@ MultiTaskText open_multi_task_text(const std::filesystem::path& folder, const Mi
 }
 
 TextPair text_of_task(const MultiTaskText& text, const MixedTaskOptions& task, Split split) {
+  check_input(split != Split::test || text.has_test,
+              "there is no test text (data.test_files): choose train or valid");
   const Text& target = text.languages.at(task.target).at(split);
   return {task.source.empty() ? empty_lines(target) : text.languages.at(task.source).at(split), target};
 }
@@ -88,6 +90,12 @@ std::map<std::string, Vocabulary> by_language(const MixedTasks& tasks, std::vect
   const std::vector<std::string> languages = languages_of(tasks);
   for (size_t i = 0; i < languages.size(); ++i) result.emplace(languages[i], std::move(vocabularies.at(i)));
   return result;
+}
+
+PairVocabularies vocabularies_of(const MixedTaskOptions& task,
+                                 const std::map<std::string, Vocabulary>& vocabularies) {
+  const Vocabulary& target = vocabularies.at(task.target);
+  return {task.source.empty() ? target : vocabularies.at(task.source), target};
 }
 
 std::map<std::string, int64_t> sizes_of(const std::map<std::string, Vocabulary>& vocabularies) {

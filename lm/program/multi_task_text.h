@@ -25,7 +25,7 @@ MultiTaskText open_multi_task_text(const std::filesystem::path& folder, const Mi
                                    const TranslationRecipe& recipe);
 
 /// What a task reads and writes: translations a share of the training text, all others the whole one. The
-/// source of a language model is empty lines.
+/// source of a language model is empty lines. InputError if there is no test text.
 TextPair text_of_task(const MultiTaskText& text, const MixedTaskOptions& task, Split split);
 TextPair train_text_of(const MultiTaskText& text, const MixedTaskOptions& task, double pairs_share);
 
@@ -34,6 +34,9 @@ std::map<std::string, Vocabulary> vocabularies_of(const MultiTaskText& text, con
                                                   const ParallelTextOptions& options);
 /// Those of a run, which are in the order of languages_of(), by language.
 std::map<std::string, Vocabulary> by_language(const MixedTasks& tasks, std::vector<Vocabulary> vocabularies);
+/// Those of a task; a language model reads what it writes.
+PairVocabularies vocabularies_of(const MixedTaskOptions& task,
+                                 const std::map<std::string, Vocabulary>& vocabularies);
 std::map<std::string, int64_t> sizes_of(const std::map<std::string, Vocabulary>& vocabularies);
 std::vector<Route> routes_of(const MixedTasks& tasks);
 

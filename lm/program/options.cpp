@@ -9,6 +9,7 @@
 
 #include "lm/decoding/beam_search.h"
 #include "lm/program/compute.h"
+#include "lm/program/input_lines.h"
 #include "lm/program/nearest.h"
 #include "lm/program/version.h"
 #include "tensor/keys.h"
@@ -134,8 +135,11 @@ Options::Options() {
       ->take_all();
   add_device(finetune_command, train);
 
-  CLI::App& eval_command = command("eval", "measure how well a model predicts a text: nats, bits, perplexity",
-                                   "lm eval runs/char-lstm-1 --split test --json");
+  CLI::App& eval_command =
+      command("eval",
+              "measure how well a model predicts a text: nats, bits, perplexity; BLEU and "
+              "chrF of a translator, the accuracy of a classifier",
+              "lm eval runs/char-lstm-1 --split test --json");
   eval_command.add_option("run", evaluate.run, "the run folder")->type_name("RUN");
   CLI::Option* split =
       eval_command.add_option("--split", evaluate.split, "train, valid or test of the run's data")
@@ -153,6 +157,11 @@ Options::Options() {
           "data.evaluated_as and train.final_streams say)")
       ->check(integer(1, 1000000))
       ->type_name("N");
+  eval_command
+      .add_option("--task", evaluate.task,
+                  "a task of a multi-task run (default: its first): BLEU and chrF if it has a source")
+      ->type_name("NAME")
+      ->check(not_empty);
   eval_command.add_option("--data", evaluate.data, "where the run's text lies now, if it has moved")
       ->type_name("DIR|FILE")
       ->check(not_empty);
@@ -162,8 +171,10 @@ Options::Options() {
   eval_command.add_flag("--cache", evaluate.cache,
                         "neural cache: symbols that followed states like the present one are more probable");
   eval_command
-      .add_option("--set", eval_sets,
-                  "a setting of [dynamic] or [cache], can be repeated (default: the run's)")
+      .add_option(
+          "--set", eval_sets,
+          "a setting of [dynamic] or [cache], of a translator of [decoding]; can be repeated (default: "
+          "the run's)")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->take_all();
@@ -196,7 +207,7 @@ Options::Options() {
       "One row per line, separated by tabs: natural-log probability, symbols, how many of them are unknown.\n"
       "A line starts from zero state, after the end of a line: all its symbols are scored, its own end "
       "too.\n" +
-      fmt::format("A line has at most {} bytes.\n", longest_scored_line) + score_command.get_footer());
+      fmt::format("A line has at most {} bytes.\n", longest_input_line) + score_command.get_footer());
   score_command.add_option("run", score.run, "the run folder")->type_name("RUN");
   score_command.add_flag("--stateful", score.stateful, "carry the state from line to line");
   score_command.add_flag("--per-symbol", score.per_symbol,
@@ -242,8 +253,11 @@ Options::Options() {
                                         "lm translate runs/attention-multi30k-1 < sentences.de");
   translate_command.footer(
       "Sentences are written as in the run's training text: if its words are separated by spaces, so are "
-      "these.\n" +
+      "these.\n"
+      "Ctrl-C stops the translation; what was printed before is whole lines, and --attention is written for "
+      "them.\n" +
       translate_command.get_footer());
+  const CLI::Validator penalty = in_range(0.0, std::numeric_limits<double>::max(), "a number, 0 or above");
   translate_command.add_option("run", translate.run, "the run folder")->type_name("RUN");
   translate_command.add_option("--task", translate.task, "a task of a multi-task run (default: its first)")
       ->type_name("NAME");
@@ -251,7 +265,11 @@ Options::Options() {
       .add_option("--beam", translate.beam, "hypotheses at a time; 1: greedy (default: the run's)")
       ->check(integer(1, largest_beam))
       ->type_name("N");
-  translate_command.add_option("--n-best", translate.n_best, "translations of each sentence, best first")
+  translate_command
+      .add_option(
+          "--n-best", translate.n_best,
+          "translations of each sentence, best first; above 1 the lines are NUMBER ||| TRANSLATION ||| "
+          "SCORE, the number of the sentence from 0")
       ->check(integer(1, largest_beam))
       ->type_name("N");
   translate_command
@@ -260,15 +278,18 @@ Options::Options() {
       ->type_name("N");
   translate_command
       .add_option("--length-penalty", translate.length_penalty, "above 0 favours long translations")
+      ->check(penalty)
       ->type_name("A");
   translate_command
       .add_option("--coverage-penalty", translate.coverage_penalty,
                   "above 0 favours translations that have attended to the whole sentence")
+      ->check(penalty)
       ->type_name("B");
   translate_command.add_flag("--allow-unk", translate.allow_unknown, "let <unk> be written");
   translate_command.add_flag("--replace-unk", translate.replace_unknown,
                              "write the word of the sentence that was attended to most in place of <unk>");
-  translate_command.add_flag("--scores", translate.scores, "print the score before each translation");
+  translate_command.add_flag("--scores", translate.scores,
+                             "print the score and a tab before each translation; --n-best prints it anyway");
   translate_command
       .add_option(
           "--attention", translate.attention,
@@ -277,6 +298,16 @@ Options::Options() {
       ->type_name("FILE.svg|FILE.jsonl")
       ->check(not_empty);
   add_device(translate_command, translate);
+
+  CLI::App& classify_command = command("classify", "print the class of each sentence of standard input",
+                                       "lm classify runs/classify-trec-1 < questions.txt");
+  classify_command.footer(
+      "One line per sentence: its most probable class. An empty line has none. Sentences are UTF-8, written\n"
+      "as in the run's training text: if its words are separated by spaces, so are these.\n" +
+      classify_command.get_footer());
+  classify_command.add_option("run", classify.run, "the run folder")->type_name("RUN");
+  classify_command.add_flag("--scores", classify.scores, "print the probability of the class after a tab");
+  add_device(classify_command, classify);
 
   CLI::App& ngram_command =
       command("ngram", "estimate and measure an n-gram model: Kneser-Ney, or an ARPA file",

@@ -21,6 +21,7 @@ struct Options {
   ScoreOptions score;
   GenerateOptions generate;
   TranslateOptions translate;
+  ClassifyOptions classify;
   NgramOptions ngram;
   BleuCommandOptions bleu;
   InfoOptions info;

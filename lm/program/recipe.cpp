@@ -101,10 +101,17 @@ const VocabularyLimits& limits_of(const Recipe& recipe) {
 void read_recipe(Recipe& recipe, const std::string& text, const std::string& where, const Keys& others) {
   read_toml(text, where, title_keys(recipe), OtherKeys::ignored);
   recipe.tasks.clear();
-  if (recipe.kind == TaskKind::multi_task)
-    for (const TomlSection& it : parse_toml(text, where))
-      if (it.name.starts_with(section_of_task("")))
-        recipe.tasks.push_back({.name = it.name.substr(section_of_task("").size())});
+  const bool has_tasks = recipe.kind == TaskKind::multi_task;
+  for (const TomlSection& it : parse_toml(text, where)) {
+    const bool is_task = it.name.starts_with(section_of_task(""));
+    const auto& [line, column] = it.position;
+    check_input(it.name != "tasks", "{}:{}:{}: each task has a section of its own: [tasks.NAME]", where, line,
+                column);
+    check_input(!is_task || has_tasks,
+                "{}:{}:{}: tasks are for recipe.task = \"multi_task\", and here it is \"{}\"", where, line,
+                column, name_of(recipe.kind));
+    if (is_task) recipe.tasks.push_back({.name = it.name.substr(section_of_task("").size())});
+  }
   read_toml(text, where, joined({keys_of(recipe), others}));
 }
 

@@ -64,6 +64,14 @@ std::string digest_of(const VocabularyFiles& vocabularies) {
   return sha256_hex(contents);
 }
 
+bool is_file_of_run(const fs::path& file) {
+  const RunFolder run{file.parent_path()};
+  const std::array files{run.config(), run.labels(), run.model(), run.state(), run.log(), run.evaluations()};
+  std::error_code ignored;
+  return fs::exists(run.config(), ignored) && (std::find(files.begin(), files.end(), file) != files.end() ||
+                                               file.filename().string().starts_with("vocab."));
+}
+
 void check_new_run_folder(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);

@@ -41,6 +41,10 @@ struct RunFolder {
   std::filesystem::path evaluations() const { return path / "evaluations.jsonl"; }
 };
 
+/// Whether a run has this file, or would have it: its name is that of a run's file, and it lies in a folder
+/// with a config.toml.
+bool is_file_of_run(const std::filesystem::path& file);
+
 /// What config.toml holds.
 struct RunConfig {
   Recipe recipe;

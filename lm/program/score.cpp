@@ -8,6 +8,8 @@
 #include <numeric>
 
 #include "data/text.h"
+#include "data/unicode.h"
+#include "lm/program/input_lines.h"
 #include "lm/program/model.h"
 #include "lm/program/output.h"
 #include "lm/program/run.h"
@@ -15,33 +17,11 @@
 namespace rondo {
 namespace {
 
-/// Reads the next line of standard input; false at its end. InputError for a line that is too long.
-bool next_line(std::string& line, std::int64_t number) {
-  line.clear();
-  int letter = 0;
-  while ((letter = std::getc(stdin)) != EOF && letter != '\n') {
-    check_input(
-        std::ssize(line) < longest_scored_line,
-        "standard input, line {}: longer than {} bytes; split it, and give --stateful to read its parts "
-        "as one",
-        number, longest_scored_line);
-    line += static_cast<char>(letter);
-  }
-  check_input(!std::ferror(stdin), "standard input: cannot be read");
-  return letter != EOF || !line.empty();
-}
-
 /// A line of standard input as ids. InputError naming the line if it is not text of the vocabulary's unit.
-Encoded encode_line(const Vocabulary& vocabulary, std::string line, std::int64_t number) {
-  const std::string name = fmt::format("standard input, line {}", number);
+Encoded encode_line(const Vocabulary& vocabulary, std::string line, const std::string& name) {
   const Unit unit = vocabulary.tokenization().unit;
-  if (is_utf8(unit))
-    for (std::size_t at = 0; at < line.size(); at += utf8_length(line, at))
-      check_input(utf8_length(line, at) > 0, "{}: not UTF-8 at byte {}: 0x{:02x}; convert it to UTF-8", name,
-                  at, static_cast<unsigned char>(line[at]));
-  line += '\n';
-  std::vector<std::string> ignored;
-  if (unit != Unit::bytes) line = normalise_text(std::move(line), name, ignored);
+  if (is_utf8(unit)) code_points(line, name);
+  line = text_of_line(std::move(line), name, unit);
   const bool has_end = vocabulary.line_end_id().has_value();
   if (!has_end) line.pop_back();
   return vocabulary.encode(line, name, has_end ? LastLine::ends : LastLine::goes_on);
@@ -81,9 +61,10 @@ int score(const ScoreOptions& options) {
   std::vector<State> states = model.initial_states(1);
   std::optional<std::int32_t> context = vocabulary.line_end_id();
   bool warned = vocabulary.unknown_is_trained();
+  InputLines lines({}, "split it, and give --stateful to read its parts as one");
   std::string line;
-  for (std::int64_t number = 1; next_line(line, number); ++number) {
-    const Encoded encoded = encode_line(vocabulary, line, number);
+  for (std::int64_t number = 1; lines.next(line); ++number) {
+    const Encoded encoded = encode_line(vocabulary, line, lines.name());
     std::vector<std::int32_t> ids = encoded.ids;
     if (context) ids.insert(ids.begin(), *context);
     const std::size_t count = ids.empty() ? 0 : ids.size() - 1;

@@ -18,9 +18,6 @@ struct ScoreOptions {
   std::optional<Precision> precision{};  // default: fp32
 };
 
-/// In bytes: a whole line is held in memory, with the loss of each symbol.
-constexpr std::int64_t longest_scored_line = 4 << 20;
-
 /// Prints tab-separated rows on stdout. Returns 0.
 int score(const ScoreOptions& options);
 

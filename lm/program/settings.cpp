@@ -32,11 +32,25 @@ std::vector<std::string> names_of(const std::vector<Key>& keys) {
 std::string section_of(const Key& key) { return key.name.substr(0, key.name.rfind('.')); }
 std::string short_name(const Key& key) { return key.name.substr(key.name.rfind('.') + 1); }
 
+std::vector<std::string> sections_of(const std::vector<Key>& keys) {
+  std::vector<std::string> sections;
+  for (const Key& key : keys)
+    if (std::find(sections.begin(), sections.end(), section_of(key)) == sections.end())
+      sections.push_back(section_of(key));
+  return sections;
+}
+
+/// The end of an error text: the nearest key, else where the keys are, which are too many for a line.
+std::string instead_of(const std::string& name, const std::vector<Key>& keys) {
+  if (!nearest(name, names_of(keys)).empty()) return did_you_mean(name, names_of(keys));
+  return fmt::format("; the sections are {}, and `lm info --keys --recipe NAME` lists their keys",
+                     fmt::join(sections_of(keys), ", "));
+}
+
 const Key& find_key(const std::string& name, const std::string& where, const std::vector<Key>& keys) {
   const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& key) { return key.name == name; });
   if (found == keys.end())
-    throw InputError(
-        fmt::format("{}: unknown key '{}'{}", where, excerpt(name), did_you_mean(name, names_of(keys))));
+    throw InputError(fmt::format("{}: unknown key '{}'{}", where, excerpt(name), instead_of(name, keys)));
   return *found;
 }
 
@@ -169,9 +183,7 @@ void read_toml(const std::string& text, const std::string& file, const std::vect
   const auto place = [&](const TomlPosition& it) {
     return fmt::format("{}:{}:{}", file, it.line, it.column);
   };
-  std::vector<std::string> sections;
-  for (const Key& key : keys)
-    if (sections.empty() || sections.back() != section_of(key)) sections.push_back(section_of(key));
+  const std::vector<std::string> sections = sections_of(keys);
   const auto is_section = [&](const std::string& name) {
     return std::find(sections.begin(), sections.end(), name) != sections.end();
   };

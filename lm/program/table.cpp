@@ -121,7 +121,7 @@ void say_what_is_left_out(const MeasuredRuns& rows) {
 const std::string dash = "-";
 
 /// The recipe's name; for a single run also the folder's name, if it differs.
-std::string name_of(const MeasuredRuns& line) {
+std::string title_of(const MeasuredRuns& line) {
   const MeasuredRun& row = line.front();
   const std::string recipe = row.recipe().name + (row.is_finetuned() ? ", finetuned" : "");
   if (line.size() > 1) return recipe;
@@ -222,7 +222,7 @@ std::vector<Column> columns_of(const MeasuredRuns& rows) {
   Column name{"recipe", true, {}}, runs{"runs", false, {}}, parameters{"parameters", false, {}},
       epochs{"epochs", true, {}}, time{"training time", false, {}};
   for (const MeasuredRuns& line : lines) {
-    name.cells.push_back(name_of(line));
+    name.cells.push_back(title_of(line));
     runs.cells.push_back(fmt::format("{}", line.size()));
     parameters.cells.push_back(fmt::format("{}", line.front().parameters));
     epochs.cells.push_back(joined(line, epochs_of));

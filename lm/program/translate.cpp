@@ -2,16 +2,18 @@
 // person at a terminal gets each answer at once, and a file is translated at full speed.
 #include "lm/program/translate.h"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 
-#include "data/files.h"
 #include "data/text.h"
 #include "lm/decoding/translate.h"
 #include "lm/program/alignment.h"
+#include "lm/program/input_lines.h"
 #include "lm/program/output.h"
+#include "lm/program/progress.h"
+#include "lm/program/signals.h"
 #include "lm/program/translator.h"
 
 namespace rondo {
@@ -21,6 +23,8 @@ namespace {
 struct Sentence {
   std::string line;
   std::vector<std::int32_t> ids;  // with the end symbol; empty: the line is empty
+
+  bool is_empty() const { return ids.empty(); }
 };
 
 BeamOptions search_options(const TranslateOptions& options, const OpenTranslator& run) {
@@ -32,29 +36,21 @@ BeamOptions search_options(const TranslateOptions& options, const OpenTranslator
   search.coverage_penalty = options.coverage_penalty.value_or(search.coverage_penalty);
   search.allow_unknown |= options.allow_unknown || options.replace_unknown;
   search.attention = options.replace_unknown || !options.attention.empty();
+  check_input(
+      search.n_best <= search.beam,
+      "--n-best {}: a beam of {} keeps fewer hypotheses; give --beam {} or more, or a smaller --n-best",
+      search.n_best, search.beam, search.n_best);
   check_options(search);
+  check_input(!run.task || !run.task->source.empty(),
+              "--task {}: it is a language model, without a source to translate", options.task);
   check_input(!options.replace_unknown || run.vocabularies.source.tokenization().unit == Unit::words,
               "--replace-unk replaces words, and the symbols of {} are {}", run.folder.path.string(),
               name_of(run.vocabularies.source.tokenization().unit));
-  check_input(!search.attention || run.model->options().attention != SourceAttention::none,
-              "{}: its model has no attention, which --attention and --replace-unk need",
+  const bool needs_attention = search.attention || search.coverage_penalty > 0;
+  check_input(!needs_attention || run.model->options().attention != SourceAttention::none,
+              "{}: its model has no attention, which --attention, --replace-unk and --coverage-penalty need",
               run.folder.path.string());
   return search;
-}
-
-/// The line of the next input; false at the end.
-bool next_line(std::string& line) {
-  line.clear();
-  int letter = 0;
-  while ((letter = std::getc(stdin)) != EOF && letter != '\n') line += static_cast<char>(letter);
-  check_input(!std::ferror(stdin), "standard input: cannot be read");
-  return letter != EOF || !line.empty();
-}
-
-/// Whether a line can be read without waiting for it.
-bool more_is_there() {
-  pollfd state{STDIN_FILENO, POLLIN, 0};
-  return poll(&state, 1, 0) == 1;
 }
 
 /// The words of a line, without its end.
@@ -65,56 +61,97 @@ std::vector<std::string> words_of(std::string_view line) {
   return words;
 }
 
-class Translator {
+/// The file of --attention. It is opened for its first alignment, so that nothing is lost by an input that is
+/// refused.
+class AttentionFile {
  public:
-  Translator(const TranslateOptions& options, OpenTranslator& run)
-      : options_(options), run_(run), search_(search_options(options, run)) {
-    if (!options.attention.empty()) {
-      attention_.reset(std::fopen(options.attention.c_str(), "w"));
-      check_input(attention_ != nullptr, "--attention {}: cannot be written", options.attention);
-      is_picture_ = options.attention.ends_with(".svg");
+  /// An empty name: no file. InputError if it could not be written, or is a file of a run.
+  explicit AttentionFile(const std::string& name) : name_(name), is_picture_(name.ends_with(".svg")) {
+    namespace fs = std::filesystem;
+    if (name.empty()) return;
+    const fs::path file = fs::weakly_canonical(fs::absolute(name)), folder = file.parent_path();
+    check_input(fs::is_directory(folder), "--attention {}: there is no folder {}", name, folder.string());
+    check_input(!is_file_of_run(file), "--attention {}: is a file of the run {}; give another name", name,
+                folder.string());
+    check_input(!fs::is_directory(file) && access((fs::exists(file) ? file : folder).c_str(), W_OK) == 0,
+                "--attention {}: cannot be written", name);
+  }
+
+  explicit operator bool() const { return !name_.empty(); }
+
+  void add(Alignment alignment) {
+    if (!file_) {
+      file_.reset(std::fopen(name_.c_str(), "w"));
+      check(file_ != nullptr, "--attention {}: cannot be written", name_);
     }
+    if (!is_picture_)
+      fmt::print(file_.get(), "{}\n", json_of(alignment).dump());
+    else if (!alignment.source.empty())
+      alignments_.push_back(std::move(alignment));
   }
 
-  Sentence read(std::string line, std::int64_t number) const {
-    const Vocabulary& source = run_.vocabularies.source;
-    const std::string name = fmt::format("standard input, line {}", number);
-    std::vector<std::string> ignored;
-    if (source.tokenization().unit != Unit::bytes) line = normalise_text(std::move(line), name, ignored);
-    Sentence sentence{line, {}};
-    if (!stripped(line).empty()) sentence.ids = source.encode(line + '\n', name).ids;
-    return sentence;
-  }
-
-  void translate(const std::vector<Sentence>& sentences) {
-    std::vector<std::vector<std::int32_t>> sources;
-    for (const Sentence& it : sentences)
-      if (!it.ids.empty()) sources.push_back(it.ids);
-    const bool reverse = run_.config.recipe.translation.task.batches.reverse_source;
-    const Vocabulary& target = run_.vocabularies.target;
-    const auto found = rondo::translate(*run_.model, sources, reverse,
-                                        {*target.line_end_id(), target.unknown_id()}, search_);
-    auto next = found.begin();
-    for (const Sentence& it : sentences) {
-      if (it.ids.empty())
-        fmt::print("\n");
-      else
-        for (const Hypothesis& hypothesis : *next++) print(it, hypothesis);
-    }
-    flush_output();
-  }
-
-  /// After the last sentence.
+  /// After the last one. Error if not all was written.
   void finish() {
-    if (is_picture_) fmt::print(attention_.get(), "{}", svg_of(alignments_));
-    check(!attention_ || (std::fflush(attention_.get()) == 0 && !std::ferror(attention_.get())),
-          "--attention {}: not written: the disk is full?", options_.attention);
+    if (!file_) return;
+    if (is_picture_) fmt::print(file_.get(), "{}", svg_of(alignments_));
+    check(std::fflush(file_.get()) == 0 && !std::ferror(file_.get()),
+          "--attention {}: not written: the disk is full?", name_);
   }
 
  private:
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
+
+  std::string name_;
+  bool is_picture_;
+  std::unique_ptr<std::FILE, Close> file_;
+  std::vector<Alignment> alignments_;  // of the picture
+};
+
+class Translator {
+ public:
+  Translator(const TranslateOptions& options, OpenTranslator& run, const StopSignals& signals)
+      : options_(options),
+        run_(run),
+        search_(search_options(options, run)),
+        signals_(signals),
+        attention_(options.attention) {}
+
+  Sentence read(const std::string& line, const std::string& name) const {
+    return {line, encoded_line(run_.vocabularies.source, line, name)};
+  }
+
+  /// After a signal throws Stopped, and prints nothing of these sentences.
+  void translate(const std::vector<Sentence>& sentences) {
+    std::vector<std::vector<std::int32_t>> sources;
+    for (const Sentence& it : sentences)
+      if (!it.is_empty()) sources.push_back(it.ids);
+    const bool reverse = run_.config.recipe.translation.task.batches.reverse_source;
+    const Vocabulary& target = run_.vocabularies.target;
+    const auto found =
+        rondo::translate(*run_.model, sources, reverse, {*target.line_end_id(), target.unknown_id()}, search_,
+                         [&](std::int64_t done) { show_progress(done, std::ssize(sources)); });
+    progress_.erase();
+    auto next = found.begin();
+    for (const Sentence& it : sentences) {
+      if (it.is_empty())
+        print(it, {});
+      else
+        for (const Hypothesis& hypothesis : *next++) print(it, hypothesis);
+      ++printed_;
+    }
+    flush_output();
+  }
+
+  /// After the last sentence.
+  void finish() { attention_.finish(); }
+
+ private:
+  void show_progress(std::int64_t done, std::int64_t sentences) {
+    signals_.throw_if_received();
+    if (done < sentences) progress_.status(fmt::format("{} sentences translated", printed_ + done));
+  }
 
   /// The symbols of a translation, without its end; unknown ones replaced if that is asked for.
   std::vector<std::string> symbols_of(const Sentence& sentence, const Hypothesis& hypothesis) const {
@@ -148,13 +185,18 @@ class Translator {
     SymbolWriter writer(run_.vocabularies.target.tokenization().unit);
     std::string text;
     for (const std::string& symbol : symbols) text += writer.next(symbol);
-    if (options_.scores) fmt::print("{:.4f}\t", hypothesis.score);
-    fmt::print("{}\n", text);
-    if (attention_) write(alignment_of(sentence, symbols, hypothesis));
+    if (search_.n_best > 1)
+      fmt::print("{} ||| {} ||| {:.4f}\n", printed_, text, hypothesis.score);
+    else if (options_.scores)
+      fmt::print("{:.4f}\t{}\n", hypothesis.score, text);
+    else
+      fmt::print("{}\n", text);
+    if (attention_) attention_.add(alignment_of(sentence, symbols, hypothesis));
   }
 
   Alignment alignment_of(const Sentence& sentence, const std::vector<std::string>& target,
                          const Hypothesis& hypothesis) const {
+    if (sentence.is_empty()) return {};
     Alignment it{source_symbols(sentence), target, hypothesis.attention};
     it.source.emplace_back(end_of_line);
     if (hypothesis.finished) it.target.emplace_back(end_of_line);
@@ -162,21 +204,16 @@ class Translator {
       for (std::string& symbol : *symbols) symbol = printable(symbol);
     return it;
   }
-  void write(Alignment alignment) {
-    if (is_picture_)
-      alignments_.push_back(std::move(alignment));
-    else
-      fmt::print(attention_.get(), "{}\n", json_of(alignment).dump());
-  }
 
   static constexpr const char* end_of_line = "</s>";
 
   const TranslateOptions& options_;
   OpenTranslator& run_;
   BeamOptions search_;
-  std::unique_ptr<std::FILE, Close> attention_;
-  bool is_picture_ = false;
-  std::vector<Alignment> alignments_;  // of the picture
+  const StopSignals& signals_;
+  AttentionFile attention_;
+  Progress progress_{stderr};
+  std::int64_t printed_ = 0;  // sentences
 };
 
 }  // namespace
@@ -184,17 +221,17 @@ class Translator {
 int translate(const TranslateOptions& options) {
   const Device device = choose_device(options.device, options.precision, options.threads).device;
   OpenTranslator run = open_translator(options.run, device, options.task);
-  Translator translator(options, run);
-  constexpr std::size_t at_once = 1024;
-  std::vector<Sentence> sentences;
-  std::string line;
-  for (std::int64_t number = 1; next_line(line); ++number) {
-    sentences.push_back(translator.read(line, number));
-    if (sentences.size() < at_once && more_is_there()) continue;
-    translator.translate(sentences);
-    sentences.clear();
+  const StopSignals signals;
+  Translator translator(options, run, signals);
+  InputLines lines([&] { signals.throw_if_received(); });
+  try {
+    answer_lines(
+        lines, [&](const std::string& line, const std::string& name) { return translator.read(line, name); },
+        [&](const std::vector<Sentence>& sentences) { translator.translate(sentences); });
+  } catch (...) {
+    translator.finish();
+    throw;
   }
-  if (!sentences.empty()) translator.translate(sentences);
   translator.finish();
   return 0;
 }

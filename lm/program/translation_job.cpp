@@ -18,8 +18,12 @@ ParallelText text_of(const TrainOptions& options, Setup& setup) {
   const ParallelTextOptions& data = setup.config.recipe.translation.data;
   setup.place_data(options.data, false);
   const std::string& folder = setup.config.made_by.data;
-  check_input(!folder.empty(), "which text? give --data a folder with {0}.{1} and {0}.{2}", data.files.train,
-              data.files.source_language, data.files.target_language);
+  const bool is_generated = data.files.generated_pairs > 0;
+  check_input(options.data.empty() || !is_generated,
+              "--data {}: data.generated_pairs = {} generates the text: leave --data out", options.data,
+              data.files.generated_pairs);
+  check_input(is_generated || !folder.empty(), "which text? give --data a folder with {0}.{1} and {0}.{2}",
+              data.files.train, data.files.source_language, data.files.target_language);
   ParallelText text = open_parallel_text(folder, data.files, data.tokenization.unit);
   if (data.pairs_share < 1) text.train = first_lines(text.train, data.pairs_share);
   return text;
@@ -40,7 +44,7 @@ class TranslationJob : public Job {
         text_(text_of(options, setup)),
         vocabularies_(vocabularies_for(text_.train, setup)) {
     setup.check_same_data(sha256_lines());
-    train_ = encode_pairs(text_.train, vocabularies_, of_task().data.pairs.max_length);
+    train_ = training_pairs(text_.train, vocabularies_, of_task().data.pairs.max_length);
     valid_ = encoded(text_.valid);
     if (text_.test) test_ = encoded(*text_.test);
     layout_.emplace(of_task().model, vocabularies_.source.size(), vocabularies_.target.size(), std::nullopt);
@@ -49,10 +53,7 @@ class TranslationJob : public Job {
   std::vector<std::string> sha256_lines() const override { return rondo::sha256_lines(text_.files); }
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes = text_.notes;
-    if (train_.left_out > 0)
-      notes.push_back(fmt::format("{} of {} training pairs are longer than data.max_length = {}: left out",
-                                  train_.left_out, train_.left_out + train_.size(),
-                                  of_task().data.pairs.max_length));
+    for (std::string& it : notes_of(train_, of_task().data.pairs.max_length)) notes.push_back(std::move(it));
     return notes;
   }
   VocabularyFiles vocabularies() const override {

@@ -5,6 +5,7 @@
 #include "data/text.h"
 #include "lm/program/evaluation_report.h"
 #include "lm/program/measurement.h"
+#include "lm/program/multi_task_text.h"
 #include "lm/program/output.h"
 #include "lm/program/progress.h"
 #include "lm/program/translator.h"
@@ -14,16 +15,27 @@ namespace rondo {
 
 using Json = nlohmann::ordered_json;
 
+namespace {
+
+/// Without scores.
+TranslationMeasurement measure_nats(EncoderDecoder& model, const TranslationText& text) {
+  TranslationMeasurement it;
+  it.sentences = text.pairs.size();
+  it.types = text.target->types();
+  it.nats = evaluate_pairs(model, text);
+  for (const std::string& line : text.references) it.nats.bytes += std::ssize(line) + 1;
+  it.seconds = it.nats.seconds;
+  return it;
+}
+
+}  // namespace
+
 TranslationMeasurement measure(EncoderDecoder& model, const TranslationText& text, const BeamOptions& search,
                                BleuTokenization tokenization,
                                const std::function<void(std::int64_t)>& progress) {
   const auto begin = Clock::now();
-  TranslationMeasurement it;
-  it.types = text.target->types();
-  it.sentences = text.pairs.size();
+  TranslationMeasurement it = measure_nats(model, text);
   it.search = search;
-  it.nats = evaluate_pairs(model, text);
-  for (const std::string& line : text.references) it.nats.bytes += std::ssize(line) + 1;
   it.scores = scores_of(translations(model, text, search, progress), text.references, tokenization);
   it.seconds = seconds_since(begin);
   return it;
@@ -31,15 +43,18 @@ TranslationMeasurement measure(EncoderDecoder& model, const TranslationText& tex
 
 Json json_of(const TranslationMeasurement& it) {
   Json json{{"run", it.run}, {"text", it.text}, {"split", it.split}};
-  json["read"] = search_text(it.search.beam);
+  if (!it.task.empty()) json["task"] = it.task;
+  json["read"] = it.scores ? search_text(it.search.beam) : Reading{.line_end = 0}.text();
   json["sentences"] = it.sentences;
-  json["beam"] = it.search.beam;
-  json["length_penalty"] = it.search.length_penalty;
-  json["coverage_penalty"] = it.search.coverage_penalty;
-  json["bleu"] = it.scores.bleu();
-  json["chrf"] = it.scores.chrf();
-  json["bleu_signature"] = bleu_signature(it.scores.bleu_options, 1, signature_version());
-  json["chrf_signature"] = chrf_signature(it.scores.chrf_options, 1, signature_version());
+  if (it.scores) {
+    json["beam"] = it.search.beam;
+    json["length_penalty"] = it.search.length_penalty;
+    json["coverage_penalty"] = it.search.coverage_penalty;
+    json["bleu"] = it.scores->bleu();
+    json["chrf"] = it.scores->chrf();
+    json["bleu_signature"] = bleu_signature(it.scores->bleu_options, 1, signature_version());
+    json["chrf_signature"] = chrf_signature(it.scores->chrf_options, 1, signature_version());
+  }
   json.update(json_of(it.nats));
   json["seconds"] = it.seconds;
   return json;
@@ -58,14 +73,36 @@ void keep(const RunFolder& run, const TranslationMeasurement& it, const EncoderD
 namespace {
 
 void print_text(const TranslationMeasurement& it) {
-  const Bleu bleu = rondo::bleu(it.scores.bleu_statistics, it.scores.bleu_options);
-  fmt::print("{}: {} sentences, {}\n", it.text, it.sentences, search_text(it.search.beam));
+  const std::string task = it.task.empty() ? "" : fmt::format("task {}, ", it.task);
+  if (!it.scores) {
+    fmt::print("{}: {}{} sentences, without a source\n", it.text, task, it.sentences);
+    print_figures("references", it.nats);
+    return;
+  }
+  const TranslationScores& scores = *it.scores;
+  const Bleu bleu = rondo::bleu(scores.bleu_statistics, scores.bleu_options);
+  fmt::print("{}: {}{} sentences, {}\n", it.text, task, it.sentences, search_text(it.search.beam));
   fmt::print("BLEU {:.2f}  {:.1f}/{:.1f}/{:.1f}/{:.1f}  brevity penalty {:.3f}  {}\n", bleu.score,
              bleu.precisions[0], bleu.precisions[1], bleu.precisions[2], bleu.precisions[3],
-             bleu.brevity_penalty, bleu_signature(it.scores.bleu_options, 1, signature_version()));
-  fmt::print("{} {:.2f}  {}\n", chrf_name(it.scores.chrf_options), it.scores.chrf(),
-             chrf_signature(it.scores.chrf_options, 1, signature_version()));
+             bleu.brevity_penalty, bleu_signature(scores.bleu_options, 1, signature_version()));
+  fmt::print("{} {:.2f}  {}\n", chrf_name(scores.chrf_options), scores.chrf(),
+             chrf_signature(scores.chrf_options, 1, signature_version()));
   print_figures("references", it.nats);
+}
+
+/// A split of the text of a run, or of the task that it was opened with.
+struct SplitText {
+  TextPair pairs;
+  std::vector<std::string> sha256;  // of all files
+};
+SplitText text_of(const OpenTranslator& run, const std::string& folder, Split split) {
+  const TranslationRecipe& recipe = run.config.recipe.translation;
+  if (run.task) {
+    const MultiTaskText text = open_multi_task_text(folder, run.config.recipe.tasks, recipe);
+    return {text_of_task(text, *run.task, split), sha256_lines(text.files)};
+  }
+  const ParallelText text = open_parallel_text(folder, recipe.data.files, recipe.data.tokenization.unit);
+  return {text.at(split), sha256_lines(text.files)};
 }
 
 }  // namespace
@@ -73,30 +110,30 @@ void print_text(const TranslationMeasurement& it) {
 int evaluate_translator(const EvaluateOptions& options) {
   refuse_options_of_language_models(options, "a translator");
   const Compute compute = choose_device(options.device, options.precision, options.threads);
-  OpenTranslator run = open_translator(options.run, compute.device);
+  OpenTranslator run = open_translator(options.run, compute.device, options.task);
   TranslationRecipe& recipe = run.config.recipe.translation;
+  const bool has_source = !run.task || !run.task->source.empty();
   for (const Setting& setting : options.settings) {
+    check_input(has_source, "{}: the task {} is a language model, which translates nothing", setting.where,
+                options.task);
     check_input(setting.key.starts_with("decoding."),
                 "{}: a run is evaluated as it was trained; only settings of [decoding] can change",
                 setting.where);
     apply_setting(setting, keys_of(run.config.recipe));
   }
   const std::string& folder = options.data.empty() ? run.config.made_by.data : options.data;
-  const ParallelText text = open_parallel_text(folder, recipe.data.files, recipe.data.tokenization.unit);
-  const std::vector<std::string>& recorded = run.config.made_by.sha256;
-  std::vector<std::string> digests = sha256_lines(text.files);
-  // Of a multi-task run, texts of further languages are not read here.
-  if (run.config.recipe.kind == TaskKind::multi_task && is_same_data(digests, recorded)) digests = recorded;
-  warn_if_changed(folder, recorded, digests);
-  const TextPair& split = text.at(split_from_string(options.split));
+  const auto [split, sha256] = text_of(run, folder, split_from_string(options.split));
+  warn_if_changed(folder, run.config.made_by.sha256, sha256);
   Progress progress(stderr);
   const TranslationText pairs = translation_text(split, run.vocabularies, recipe.task.batches.reverse_source);
   TranslationMeasurement it =
-      measure(*run.model, pairs, recipe.decoding, recipe.task.bleu_tokenization,
-              progress_of(progress, "translating " + split.source.name, pairs.pairs.size()));
+      has_source ? measure(*run.model, pairs, recipe.decoding, recipe.task.bleu_tokenization,
+                           progress_of(progress, "translating " + split.source.name, pairs.pairs.size()))
+                 : measure_nats(*run.model, pairs);
   progress.erase();
   it.run = options.run, it.text = split.target.name, it.split = options.split;
-  keep_if_possible([&] { keep(run.folder, it, *run.model, compute, digests); });
+  if (run.task) it.task = run.task->name;
+  keep_if_possible([&] { keep(run.folder, it, *run.model, compute, sha256); });
   if (options.json)
     print_json(json_of(it));
   else

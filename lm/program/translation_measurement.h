@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,11 @@ namespace rondo {
 struct TranslationMeasurement {
   std::string run, text, split;
   std::int64_t types = 0;  // of the target's vocabulary
+  std::string task;  // of a multi-task run; empty: the first one, at the end of its training
   std::int64_t sentences = 0;
   BeamOptions search{};
-  Evaluation nats;  // of the references
-  TranslationScores scores;
+  Evaluation nats;                          // of the references
+  std::optional<TranslationScores> scores;  // none: of a task without a source
   double seconds = 0;
 };
 
@@ -36,8 +38,8 @@ nlohmann::ordered_json json_of(const TranslationMeasurement& it);
 void keep(const RunFolder& run, const TranslationMeasurement& it, const EncoderDecoder& model,
           const Compute& compute, const std::vector<std::string>& sha256_of_text);
 
-/// `lm eval` of a translator: prints BLEU, chrF and perplexity on stdout. Returns 0. InputError for options
-/// that only language models have.
+/// `lm eval` of a translator: prints BLEU, chrF and perplexity on stdout; of a task without a source
+/// perplexity alone. Returns 0. InputError for options that only language models have.
 int evaluate_translator(const EvaluateOptions& options);
 
 }  // namespace rondo

@@ -28,6 +28,17 @@ TranslationText translation_text(const TextPair& text, const PairVocabularies& v
   return result;
 }
 
+std::vector<std::string> notes_of(const Pairs& train, std::int64_t max_length) {
+  std::vector<std::string> notes;
+  const std::int64_t all = train.size() + train.left_out + train.empty;
+  if (train.left_out > 0)
+    notes.push_back(fmt::format("{} of {} training pairs are longer than data.max_length = {}: left out",
+                                train.left_out, all, max_length));
+  if (train.empty > 0)
+    notes.push_back(fmt::format("{} of {} training pairs have an empty side: left out", train.empty, all));
+  return notes;
+}
+
 namespace {
 
 void allocate_and_load(const RunFolder& folder, Module& model, Device device) {
@@ -44,10 +55,7 @@ size_t index_of_task(const RunConfig& config, const std::string& run, const std:
   for (const MixedTaskOptions& it : tasks) names.push_back(it.name);
   const auto found = std::find(names.begin(), names.end(), name);
   check_input(found != names.end(), "--task {}: the tasks of {} are {}", name, run, fmt::join(names, ", "));
-  const auto index = static_cast<size_t>(found - names.begin());
-  check_input(!tasks[index].source.empty(),
-              "--task {}: it is a language model, without a source to translate", name);
-  return index;
+  return static_cast<size_t>(found - names.begin());
 }
 
 OpenTranslator open_multi_task(RunFolder folder, RunConfig config, Device device, const std::string& name) {
@@ -58,11 +66,11 @@ OpenTranslator open_multi_task(RunFolder folder, RunConfig config, Device device
   const auto all = std::make_shared<SharedEncoderDecoders>(
       config.recipe.translation.model, sizes_of(vocabularies), routes_of(tasks), std::nullopt);
   allocate_and_load(folder, *all, device);
-  const auto& [source, target] = tasks[index].route();
-  config.recipe.translation = with_languages(config.recipe.translation, source, target);
-  PairVocabularies of_task{vocabularies.at(source), vocabularies.at(target)};
+  const MixedTaskOptions task = tasks[index];
+  PairVocabularies of_task = vocabularies_of(task, vocabularies);
+  config.recipe.translation = with_languages(config.recipe.translation, task.source, task.target);
   return {std::move(folder), std::move(config), std::move(of_task),
-          std::shared_ptr<EncoderDecoder>(all, &all->at(index))};
+          std::shared_ptr<EncoderDecoder>(all, &all->at(index)), task};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,15 +18,20 @@ namespace rondo {
 TranslationText translation_text(const TextPair& text, const PairVocabularies& vocabularies,
                                  bool reverse_source, std::int64_t max_length = 0);
 
+/// What a user should know of the pairs that a training leaves out; `max_length` is the recipe's.
+std::vector<std::string> notes_of(const Pairs& train, std::int64_t max_length);
+
 struct OpenTranslator {
   RunFolder folder;
   RunConfig config;
   PairVocabularies vocabularies;
-  std::shared_ptr<EncoderDecoder> model;  // with the best weights; dropout off
+  std::shared_ptr<EncoderDecoder> model;   // with the best weights; dropout off
+  std::optional<MixedTaskOptions> task{};  // of a multi-task run
 };
 /// `task` is a name of a multi-task run's tasks; empty: the first one, which decided. Its languages are then
-/// those of the opened run. InputError naming the file for anything missing, broken or contradicting the rest
-/// of the run, and for a run or a task that does not translate.
+/// those of the opened run; a language model reads empty sentences of its target language. InputError naming
+/// the file for anything missing, broken or contradicting the rest of the run, and for a run that has no such
+/// task.
 OpenTranslator open_translator(const std::string& path, Device device = Device::cpu,
                                const std::string& task = "");
 

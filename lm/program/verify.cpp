@@ -109,10 +109,14 @@ std::vector<Finding> Verification::findings() {
   look(run_.state(), unless_new(logged || (has_model && config_ && !is_finetuned)), [&] { return state(); });
   look(run_.log(), of_best, [&] { return lines(run_.log(), "`lm train` writes into its log"); });
   look(run_.evaluations(), "", [&] { return lines(run_.evaluations(), "`lm eval` keeps"); });
-  if (config_)
-    look(printable(config_->made_by.data), config_->made_by.data,
+  if (config_) {
+    const std::string& data = config_->made_by.data;
+    const bool is_generated = data.empty();  // and so always there
+    look(is_generated ? "generated text" : printable(data),
+         is_generated ? run_.path : std::filesystem::path(data),
          "the text of this run is no longer there; where it lies now, --data tells other commands",
          [&] { return text(); });
+  }
   return findings_;
 }
 

@@ -74,6 +74,20 @@ TEST(Pairs, LongPairsAreLeftOutAndCounted) {
                      "max_length = 1");
 }
 
+TEST(Pairs, ThoseWithAnEmptySideAreNotTrainedOn) {
+  const TextPair train = texts("a\n\nb b\n \nb\n", "x\ny\n\n\ny y y\n");
+  const PairVocabularies vocabularies = separate(train);
+  const Pairs pairs = training_pairs(train, vocabularies, 2);
+  ASSERT_EQ(pairs.size(), 1);
+  EXPECT_EQ(ids_of(pairs.source[0]), (Ids{0, 1}));
+  EXPECT_EQ(ids_of(pairs.target[0]), (Ids{0, 1}));
+  EXPECT_EQ(pairs.empty, 3);
+  EXPECT_EQ(pairs.left_out, 1) << "the long one";
+  EXPECT_EQ(training_pairs(train, vocabularies, 0).size(), 2);
+  expect_input_error([&] { training_pairs(texts("\na\n", "x\n\n"), vocabularies, 0); }, "a.de and a.en",
+                     "all 2 pairs have an empty side");
+}
+
 TEST(Pairs, SharedVocabularyHasTheSymbolsOfBothSides) {
   const TextPair train = texts("a b c a\n", "b d\n");
   const auto [source, target] = vocabularies_of(train, {}, {}, true);

@@ -122,6 +122,18 @@ TEST(ParallelText, MissingFilesAndWhatResemblesThem) {
   expect_refused(folder, "more4.en, ...");
 }
 
+TEST(ParallelText, IsGenerated) {
+  const ParallelText text = open_parallel_text("", {.generated_pairs = 50}, Unit::words);
+  EXPECT_EQ(text.train.lines, 50);
+  EXPECT_EQ(text.valid.lines, 5);
+  EXPECT_EQ(text.test->lines, 5);
+  EXPECT_NE(text.valid.source.content, text.test->source.content);
+  ASSERT_EQ(text.files.size(), 6u);
+  EXPECT_EQ(text.files[1].sha256, sha256_hex(text.train.target.content));
+  const ParallelText again = open_parallel_text("", {.generated_pairs = 50}, Unit::words);
+  EXPECT_EQ(again.train.source.content, text.train.source.content);
+}
+
 TEST(ParallelText, WhatIsNoTextFile) {
   const TestFolder folder;
   write_pairs(folder);
@@ -135,9 +147,12 @@ TEST(ParallelText, WhatIsNoTextFile) {
   expect_refused(folder, "train.en: a pipe");
   std::filesystem::remove(folder / "train.en");
   folder.write("train.en", "a\xff\nb\n");
-  EXPECT_NO_THROW(open_parallel_text(folder.path(), german_english, Unit::words));
-  expect_input_error([&] { open_parallel_text(folder.path(), german_english, Unit::characters); },
-                     "train.en: not UTF-8 at byte 1");
+  for (const Unit unit : {Unit::words, Unit::characters, Unit::pieces})
+    expect_input_error([&] { open_parallel_text(folder.path(), german_english, unit); },
+                       "train.en: line 1: the byte 0xff is not UTF-8: convert the file");
+  EXPECT_NO_THROW(open_parallel_text(folder.path(), german_english, Unit::bytes));
+  folder.write("train.en", std::string_view("a\nb\0\n", 5));
+  expect_refused(folder, "train.en: line 2: a NUL byte");
 
   expect_input_error([&] { open_parallel_text(folder / "nowhere", german_english, Unit::words); },
                      "nowhere: no such folder");
@@ -160,10 +175,10 @@ TEST(ParallelText, KeysSetTheirMembers) {
   Strings names;
   for (const Key& key : keys_of(options)) {
     names.push_back(key.name);
-    *std::get<std::string*>(key.member) = "set to " + key.name;
+    if (auto* const text = std::get_if<std::string*>(&key.member)) **text = "set to " + key.name;
   }
-  EXPECT_EQ(names,
-            (Strings{"source_language", "target_language", "train_files", "valid_files", "test_files"}));
+  EXPECT_EQ(names, (Strings{"source_language", "target_language", "train_files", "valid_files", "test_files",
+                            "generated_pairs"}));
   EXPECT_EQ(options.source_language, "set to source_language");
   EXPECT_EQ(options.target_language, "set to target_language");
   EXPECT_EQ(options.train, "set to train_files");

@@ -132,6 +132,8 @@ TEST(Utf8, RefusesWhatIsNot) {
   for (const std::string& text : invalid) {
     EXPECT_EQ(utf8_length(text, 0), 0u) << testing::PrintToString(text);
     expect_input_error([&] { check_utf8(text, "f"); }, "f: not UTF-8 at byte 0 (line 1)");
+    expect_input_error([&] { check_is_text("a\n" + text, "f", "convert it"); }, "f: line 2: the byte 0x",
+                       "is not UTF-8: convert it");
   }
 }
 

@@ -1,4 +1,5 @@
 // Sentences of several classes, from files to a trained and measured run.
+#include <cmath>
 #include <map>
 
 #include "data/text.h"
@@ -75,6 +76,8 @@ TEST(ClassificationRun, IsTrainedAndMeasured) {
   LabelledData data;
   const std::string told = output_of_lm(data.train("run"));
   expect_contains(told, "200 sentences of 2 classes");
+  expect_contains(told, "lm classify " + data.path("run"));
+  EXPECT_EQ(told.find("no such file"), std::string::npos);
   expect_contains(told, "accuracy");
   EXPECT_EQ(bytes_of_file(data.path("run/labels.txt")), "no\nyes\n");
   const std::vector<nlohmann::json> log = log_of(data.path("run"));
@@ -96,6 +99,47 @@ TEST(ClassificationRun, IsTrainedAndMeasured) {
   expect_contains(output_of_lm({"eval", data.path("run")}), "valid.txt: accuracy ");
   // Kept: two by the training, then these four.
   EXPECT_EQ(lines_of(data.path("run/evaluations.jsonl")), 6u);
+}
+
+TEST(ClassificationRun, ClassifiesSentences) {
+  LabelledData data;
+  output_of_lm(data.train("run"));
+  const std::string run = data.path("run");
+  EXPECT_EQ(output_of_lm({"classify", run}, "the film is fine\n\na bad story\r\n  \nfine"),
+            "yes\n\nno\n\nyes\n");
+  EXPECT_EQ(output_of_lm({"classify", run}, ""), "");
+
+  // As many are right as `lm eval` finds, and the probabilities are those of its nats.
+  std::string sentences;
+  Words labels;
+  const std::string test = bytes_of_file(data.path("data/test.txt"));
+  for (const std::string_view line : split_lines(test)) {
+    labels.emplace_back(line.substr(0, line.find(' ')));
+    sentences += std::string(line.substr(line.find(' ') + 1)) + '\n';
+  }
+  const std::string out = output_of_lm({"classify", run, "--scores", "--threads", "1"}, sentences);
+  const std::vector<std::string_view> lines = split_lines(out);
+  ASSERT_EQ(lines.size(), labels.size());
+  int correct = 0;
+  double nats = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::size_t tab = lines[i].find('\t');
+    const double probability = std::stod(std::string(lines[i].substr(tab + 1)));
+    EXPECT_GE(probability, 0.5) << "of two classes";
+    const bool right = lines[i].substr(0, tab) == labels[i];
+    correct += right;
+    nats -= std::log(right ? probability : 1 - probability) / static_cast<double>(lines.size());
+  }
+  const auto eval = json_of_lm({"eval", run, "--split", "test", "--threads", "1"});
+  EXPECT_EQ(eval.at("correct"), correct);
+  EXPECT_NEAR(eval.at("nats").get<double>(), nats, 1e-3);
+
+  const Result refused = run_lm({"classify", run}, {.input = "fine\n\xff\n"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_EQ(refused.out, "yes\n");
+  expect_contains(refused.err, "standard input, line 2: not UTF-8");
+  expect_refused(run_lm({"classify"}), "lm classify runs/classify-trec-1");
+  expect_refused(run_lm({"classify", run}, {.input_is_closed = true}), "standard input: cannot be read");
 }
 
 TEST(ClassificationRun, ResumesToTheSameBytes) {
@@ -178,6 +222,9 @@ TEST(ClassificationRun, OtherCommandsRefuseIt) {
     expect_refused(run_lm(words), more.front() + ": is for language models");
   }
   expect_refused(run_lm({"eval", run, "--split", "new"}), "--split");
+  expect_refused(run_lm({"eval", run, "--set", "decoding.beam=1"}),
+                 "--set decoding.beam=1: a classifier is evaluated as it was trained");
+  expect_refused(run_lm({"eval", run, "--task", "new"}), "one task alone, classification");
   write_bytes(data.path("run/labels.txt"), "no\nyet\n");
   expect_refused(run_lm({"eval", run}), "not the vocabulary that this run was made with");
   fs::remove(data.path("run/labels.txt"));
@@ -197,6 +244,8 @@ TEST(ClassificationRun, BadInputIsRefusedBeforeARunIsMade) {
   refused({"--set", "data.unit=bytes", "--set", "data.encoding=windows_1252"}, "bytes are read as they are");
   refused({"--set", "train.bach=3"}, "train.batch");
   refused({"--set", "model.hidden=1000000"}, "training would take about");
+  write_bytes(data.path("data/valid.txt"), std::string("yes a film\nno a\0b\n", 18));
+  refused({}, "valid.txt: line 2: a NUL byte");
   write_bytes(data.path("data/valid.txt"), "yes a film\nperhaps a film\n");
   refused({}, "valid.txt: line 2: no sentence of the training text has the label 'perhaps'");
   write_bytes(data.path("data/train.txt"), "yes a film\nno\n");

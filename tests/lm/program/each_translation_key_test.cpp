@@ -13,6 +13,7 @@ EachKey::Cases translation_cases() {
   EachKey::Cases known = {
       {"data.source_language", refused("cc", "train.cc")},
       {"data.target_language", refused("cc", "train.cc")},
+      {"data.generated_pairs", refused("50", "leave --data out")},
       {"data.train_files", {"valid"}},
       {"data.valid_files", {"test"}},
       {"data.test_files", {"valid"}},

@@ -104,6 +104,47 @@ TEST(MultiTaskRun, LogsAFigureOfEachTaskAndTranslatesWithTheFirst) {
                  "--task write: it is a language model, without a source to translate");
 }
 
+TEST(MultiTaskRun, EachTaskIsMeasured) {
+  const ThreeTasks data;
+  output_of_lm(data.train("run"));
+  nlohmann::json best;  // figures of all tasks when the first one's was the best
+  for (const auto& entry : log_of(data.path("run")))
+    if (entry.value("best", false) && entry.contains("copy.nats")) best = entry;
+  const auto row = [&] { return json_of_lm({"table", data.path("run")}).at("runs")[0]; };
+  const auto before = row();
+
+  const auto measured = [&](const std::string& task, const std::string& split) {
+    return json_of_lm({"eval", data.path("run"), "--task", task, "--split", split, "--threads", "1"});
+  };
+  const auto translate = measured("translate", "valid"), copy = measured("copy", "valid"),
+             write = measured("write", "valid");
+  EXPECT_NEAR(translate.at("nats"), best.at("nats"), 1e-6);
+  EXPECT_NEAR(copy.at("nats"), best.at("copy.nats"), 1e-6);
+  EXPECT_NEAR(write.at("nats"), best.at("write.nats"), 1e-6);
+  EXPECT_FALSE(write.contains("bleu"));
+  // A line of the text copied, as `lm translate` and `lm bleu` have it.
+  const std::string copied = output_of_lm({"translate", data.path("run"), "--task", "copy", "--threads", "1"},
+                                          bytes_of_file(data.path("data/valid.en")));
+  const auto bleu = nlohmann::json::parse(
+      output_of_lm({"bleu", data.path("data/valid.en"), "--tokenize", "none", "--json"}, copied));
+  EXPECT_NEAR(copy.at("bleu"), bleu.at("bleu").at("score"), 1e-9);
+  measured("write", "test");
+  expect_contains(output_of_lm({"eval", data.path("run"), "--task", "write"}),
+                  "task write, 20 sentences, without a source");
+
+  std::vector<std::string> measured_tasks;
+  std::istringstream kept(bytes_of_file(data.path("run/evaluations.jsonl")));
+  for (std::string line; std::getline(kept, line);)
+    measured_tasks.push_back(nlohmann::json::parse(line).value("task", "-"));
+  EXPECT_EQ(measured_tasks,
+            (std::vector<std::string>{"-", "-", "translate", "copy", "write", "write", "write"}));
+  EXPECT_EQ(row(), before) << "other tasks are not in the row of the first";
+
+  expect_refused(run_lm({"eval", data.path("run"), "--task", "none"}), "the tasks of " + data.path("run"));
+  expect_refused(run_lm({"eval", data.path("run"), "--task", "write", "--set", "decoding.beam=1"}),
+                 "--set decoding.beam=1: the task write is a language model");
+}
+
 // A third language, whose vocabulary has a file of its own; a tenth of the pairs for the translation alone.
 TEST(MultiTaskRun, ReadsFurtherLanguagesAndAShareOfThePairs) {
   const ThreeTasks data;
@@ -178,6 +219,18 @@ TEST(MultiTaskRecipe, RefusesWhatIsNotARecipe) {
             "tables");
   expect_contains(error(first + "rate = 1\n"), "unknown key 'tasks.t.rate'; did you mean");
   expect_contains(error(first + "[data]\nsource_language = \"de\"\n"), "unknown key 'data.source_language'");
+  EXPECT_EQ(error(first + "[data]\ngenerated_pairs = 9\n"),
+            "data.generated_pairs is for recipe.task = \"translation\": leave it out");
+  EXPECT_EQ(error("[tasks]\nsource = \"de\"\n"), "each task has a section of its own: [tasks.NAME]");
+  write_bytes(folder / "b.toml", "[recipe]\ntask = \"translation\"\n" + first);
+  expect_contains(error_of([&] { resolve_recipe(folder / "b.toml", {}); }),
+                  "b.toml:3:1: tasks are for recipe.task = \"multi_task\", and here it is \"translation\"");
+  const std::string unknown =
+      error_of([&] { resolve_recipe("multi-task-many-to-one-multi30k", {parse_setting("tasks.x=1")}); });
+  EXPECT_EQ(unknown,
+            "--set tasks.x=1: unknown key 'tasks.x'; the sections are recipe, data, model, train, decoding, "
+            "tasks.translate, tasks.autoencode, tasks.write, and `lm info --keys --recipe NAME` lists their "
+            "keys");
 }
 
 }  // namespace

@@ -144,5 +144,74 @@ learning_rate = 0.01
   }
 }
 
+TEST_F(PieceRuns, SeveralTasksHavePiecesOfTheirLanguages) {
+  const fs::path folder = data_ / "pairs";
+  fs::create_directory(folder);
+  for (const std::string split : {"train", "valid"})
+    for (const char* language : {"de", "en"})
+      write_bytes(folder / (split + "." + language), data_.text(split == "train" ? 100 : 10));
+  write_bytes(data_ / "tasks.toml", R"(
+[recipe]
+task = "multi_task"
+[tasks.translate]
+source = "de"
+target = "en"
+[tasks.write]
+target = "en"
+[data]
+unit = "pieces"
+pieces = 260
+pieces_model = "bpe"
+[model]
+cell = "gru"
+embedding = 12
+hidden = 16
+[train]
+epochs = 1
+batch = 10
+)");
+  const std::string run = data_.path("tasks"), sentences = "the cat sat\n\nthe \xe2\x82\xac\n";
+  output_of_lm(
+      {"train", "--recipe", data_.path("tasks.toml"), "--data", folder, "--out", run, "--threads", "1"});
+  EXPECT_EQ(lines_of(fs::path(run) / "vocab.target.txt"), 260u);
+  const std::string out = output_of_lm({"translate", run}, sentences);
+  EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 3) << out;
+  for (const std::string task : {"translate", "write"})
+    EXPECT_GT(json_of_lm({"eval", run, "--task", task}).at("bits_per_byte"), 0) << task;
+}
+
+TEST_F(PieceRuns, AClassifierReadsPieces) {
+  const fs::path folder = data_ / "labelled";
+  fs::create_directory(folder);
+  for (const std::string split : {"train", "valid"}) {
+    const std::string text = data_.text(split == "train" ? 200 : 30);
+    std::string labelled;
+    for (const std::string_view line : split_lines(text))
+      labelled += fmt::format("{} {}\n", line.find("dog") < line.size() ? "dog" : "none", line);
+    write_bytes(folder / (split + ".txt"), labelled);
+  }
+  write_bytes(data_ / "classifier.toml", R"(
+[recipe]
+task = "classification"
+[data]
+unit = "pieces"
+pieces = 260
+pieces_model = "bpe"
+[model]
+embedding = 12
+hidden = 16
+[train]
+epochs = 10
+batch = 10
+learning_rate = 0.02
+)");
+  const std::string run = data_.path("classifier");
+  output_of_lm(
+      {"train", "--recipe", data_.path("classifier.toml"), "--data", folder, "--out", run, "--threads", "1"});
+  EXPECT_TRUE(fs::exists(fs::path(run) / "vocab.pieces"));
+  EXPECT_GE(json_of_lm({"eval", run}).at("accuracy"), 90);
+  EXPECT_EQ(output_of_lm({"classify", run}, "the dog\nthe cat \xe2\x82\xac\n"), "dog\nnone\n");
+}
+
 }  // namespace
 }  // namespace rondo

@@ -43,7 +43,8 @@ log_every = 1
 
 Program::Program(const std::vector<std::string>& words, const Surroundings& around) {
   write_bytes(folder_ / "in", around.input);
-  const std::string in = folder_ / "in", err = folder_ / "err";
+  const std::string in = around.stdin_file.empty() ? std::string(folder_ / "in") : around.stdin_file;
+  const std::string err = folder_ / "err";
   const std::string out = around.stdout_file.empty() ? std::string(folder_ / "out") : around.stdout_file;
   const std::string program = std::filesystem::absolute(RONDO_PROGRAM);
   std::vector<const char*> arguments{program.c_str()};
@@ -52,7 +53,10 @@ Program::Program(const std::vector<std::string>& words, const Surroundings& arou
   process_ = fork();
   if (process_ != 0) return;
   for (const int signal : {SIGHUP, SIGPIPE}) std::signal(signal, SIG_DFL);  // whatever the tests run under
-  dup2(open(in.c_str(), O_RDONLY), 0);
+  if (around.input_is_closed)
+    close(0);
+  else
+    dup2(open(in.c_str(), O_RDONLY), 0);
   dup2(open(out.c_str(), O_WRONLY | O_CREAT, 0666), 1);
   dup2(open(err.c_str(), O_WRONLY | O_CREAT, 0666), 2);
   if (around.max_file_bytes) std::signal(SIGXFSZ, SIG_IGN);  // so that write() fails

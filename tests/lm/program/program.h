@@ -32,6 +32,8 @@ class Program {
  public:
   struct Surroundings {
     std::string input{};                     // on stdin
+    std::string stdin_file{};                // instead of the input
+    bool input_is_closed = false;            // as after <&-
     std::string stdout_file{};               // instead of Result::out
     std::string folder{};                    // the current one; empty: that of the tests
     std::optional<rlim_t> max_file_bytes{};  // as on a disk that is full

@@ -2,8 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "data/reversal_task.h"
-#include "tests/lm/program/program.h"
+#include "tests/lm/program/small_translator.h"
 
 namespace rondo {
 namespace {
@@ -11,47 +10,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-void write_pairs(const fs::path& folder, const std::string& name, const TextPair& pairs) {
-  write_bytes(folder / (name + ".aa"), pairs.source.content);
-  write_bytes(folder / (name + ".bb"), pairs.target.content);
-}
-
-/// A small parallel text, and the words of a training on it that takes about a second.
-class TranslatorTest : public testing::Test {
- protected:
-  TranslatorTest() {
-    write_pairs(folder_ / "", "train", reversal_task(1, 400, {.letters = 6, .max_length = 6}));
-    write_pairs(folder_ / "", "valid", reversal_task(2, 30, {.letters = 6, .max_length = 6}));
-    write_pairs(folder_ / "", "test", reversal_task(3, 30, {.letters = 6, .max_length = 6}));
-  }
-
-  std::string path(const std::string& name) const { return folder_ / name; }
-
-  std::vector<std::string> train(const std::string& run,
-                                 const std::vector<std::string>& settings = {}) const {
-    std::vector<std::string> words{"train", "--recipe", "attention-multi30k", "--data", path(""),
-                                   "--out", path(run),  "--threads",          "1",      "--epochs",
-                                   "2"};
-    for (const char* setting :
-         {"data.source_language=aa", "data.target_language=bb", "data.train_files=train",
-          "data.valid_files=valid", "data.test_files=test", "model.embedding=12", "model.hidden=16",
-          "model.readout=12", "train.batch=20", "decoding.max_length=12"})
-      words.insert(words.end(), {"--set", setting});
-    for (const std::string& setting : settings) words.insert(words.end(), {"--set", setting});
-    return words;
-  }
-  void trained(const std::string& run, const std::vector<std::string>& settings = {}) const {
-    output_of_lm(train(run, settings));
-  }
-
-  TemporaryFolder folder_;
-};
-
-std::vector<std::string> lines_in(const std::string& text) {
-  std::vector<std::string> lines;
-  for (const std::string_view line : split_lines(text)) lines.emplace_back(line);
-  return lines;
-}
+class TranslatorTest : public testing::Test, protected SmallTranslator {};
 
 TEST_F(TranslatorTest, TrainsTranslatesAndIsMeasured) {
   const std::string out = output_of_lm(train("run"));
@@ -99,15 +58,21 @@ TEST_F(TranslatorTest, TrainsTranslatesAndIsMeasured) {
 
 TEST_F(TranslatorTest, PrintsSeveralTranslationsWithScoresAndAttention) {
   trained("run");
-  const std::vector<std::string> lines = lines_in(
-      output_of_lm({"translate", path("run"), "--n-best", "3", "--scores", "--attention", path("a.jsonl")},
-                   "a b c\nd e\n"));
-  ASSERT_EQ(lines.size(), 6u);
-  for (const std::size_t first : {0, 3})
-    for (const std::size_t i : {first, first + 1})
-      EXPECT_GE(std::stod(lines[i]), std::stod(lines[i + 1])) << "the best first";
+  const std::vector<std::string> lines = lines_in(output_of_lm(
+      {"translate", path("run"), "--n-best", "3", "--attention", path("a.jsonl")}, "a b c\n\nd e\n"));
+  ASSERT_EQ(lines.size(), 7u) << "one of the empty line";
+  EXPECT_EQ(lines[3], "1 |||  ||| 0.0000");
+  for (const std::size_t first : {std::size_t{0}, std::size_t{4}})
+    for (const std::size_t i : {first, first + 1, first + 2}) {
+      EXPECT_TRUE(lines[i].starts_with(first == 0 ? "0 ||| " : "2 ||| ")) << lines[i];
+      const auto score = [&](std::size_t of) {
+        return std::stod(lines[of].substr(lines[of].rfind(" ||| ") + 5));
+      };
+      EXPECT_GE(score(std::max(first + 1, i) - 1), score(i)) << "the best first";
+    }
   std::vector<std::string> alignments = lines_in(bytes_of_file(path("a.jsonl")));
-  ASSERT_EQ(alignments.size(), 6u);
+  ASSERT_EQ(alignments.size(), 7u) << "an object for each line";
+  EXPECT_EQ(Json::parse(alignments[3]).at("source"), Json::array());
   const Json first = Json::parse(alignments[0]);
   EXPECT_EQ(first.at("source"), Json({"a", "b", "c", "</s>"}));
   ASSERT_EQ(first.at("weights").size(), first.at("target").size());
@@ -146,13 +111,18 @@ TEST_F(TranslatorTest, RefusesInOneLine) {
     expect_refused(run_lm(words, {.input = input}), part);
   };
   refuses({"translate", path("run"), "--beam", "0"}, "--beam");
-  refuses({"translate", path("run"), "--beam", "2", "--n-best", "3"}, "n_best = 3");
   const std::string range = "expected an integer, 1 to 10000";  // the same of each
   refuses({"translate", path("run"), "--beam", "10001"}, range);
   refuses({"translate", path("run"), "--n-best", "10001"}, range);
   for (const char* key : {"decoding.beam=10001", "decoding.n_best=10001"})
     refuses({"eval", path("run"), "--set", key}, range);
   refuses(train("other", {"train.eval_beam=10001"}), range);
+  refuses({"translate", path("run"), "--beam", "2", "--n-best", "3"},
+          "--n-best 3: a beam of 2 keeps fewer hypotheses; give --beam 3 or more");
+  refuses({"translate", path("run"), "--length-penalty", "-1"}, "--length-penalty");
+  refuses({"translate"}, "lm translate runs/attention-multi30k-1");
+  refuses({"translate", path("run"), "--task", "none"}, "--task none");
+  refuses({"eval", path("run"), "--task", "none"}, "one task alone");
   refuses({"translate", path("no-run")}, "no-run");
   refuses({"translate", path("run"), "--attention", path("no/such/folder")}, "--attention");
   refuses({"generate", path("run")}, "translation");
@@ -213,14 +183,31 @@ TEST_F(TranslatorTest, RefusesTextsThatAreNoPairs) {
   EXPECT_FALSE(fs::exists(path("run")));
 }
 
-TEST_F(TranslatorTest, RefusesReferencesThatMetricsCannotRead) {
-  write_bytes(path("valid.bb"), "\xe4" + bytes_of_file(path("valid.bb")));
-  expect_refused(run_lm(train("run")), "valid.bb: line 1: not UTF-8");
+TEST_F(TranslatorTest, RefusesWhatIsNoText) {
+  const std::string valid = bytes_of_file(path("valid.bb"));
+  write_bytes(path("valid.bb"), valid + "caf\xe4\n");
+  expect_refused(run_lm(train("run")), "valid.bb: line 31: the byte 0xe4 is not UTF-8");
+  write_bytes(path("valid.bb"), std::string("\0", 1) + valid);
+  expect_refused(run_lm(train("run")), "valid.bb: line 1: a NUL byte");
+  write_bytes(path("valid.bb"), "\xe4" + valid);  // as bytes they have no line of their own to be refused for
+  expect_refused(run_lm(train("run", {"data.unit=bytes"})), "valid.bb: line 1: not UTF-8");
   EXPECT_FALSE(fs::exists(path("run")));
 }
 
+TEST_F(TranslatorTest, SaysWhatItDoesNotRead) {
+  for (const char* language : {"aa", "bb"}) {
+    const std::string train = path(std::string("train.") + language);
+    write_bytes(train, bytes_of_file(train) + (*language == 'a' ? "a\n\n" : "\n \n"));
+    fs::remove(path(std::string("test.") + language));
+  }
+  const std::string told = output_of_lm(train("run"));
+  expect_contains(told, "2 of 402 training pairs have an empty side: left out");
+  expect_contains(told, "400 pairs");
+  expect_contains(told, "test.aa: no such file, and so no test text");
+}
+
 TEST_F(TranslatorTest, ReplacesUnknownWordsByThoseAttendedTo) {
-  write_pairs(folder_ / "", "train", reversal_task(1, 400, {.letters = 6, .min_length = 3, .max_length = 6}));
+  write_pairs(folder(), "train", reversal_task(1, 400, {.letters = 6, .min_length = 3, .max_length = 6}));
   // `<unk>`, `<eos>` and one letter.
   trained("run", {"data.max_size=3", "train.learning_rate=0.01"});
   const std::string input = "q r\vs\n";
@@ -235,7 +222,33 @@ TEST_F(TranslatorTest, ReplacesUnknownWordsByThoseAttendedTo) {
 TEST_F(TranslatorTest, OfAFixedContextHasNoAttentionToShow) {
   trained("run", {"model.attention=none"});
   expect_refused(run_lm({"translate", path("run"), "--replace-unk"}, {.input = "a\n"}), "no attention");
+  expect_refused(run_lm({"translate", path("run"), "--coverage-penalty", "1"}, {.input = "a\n"}),
+                 "no attention");
   EXPECT_EQ(lines_in(output_of_lm({"translate", path("run")}, "a b\nc\n")).size(), 2u);
+}
+
+// Without data, and again the same text for `lm eval`, `lm train --resume` and `lm info --verify`.
+TEST_F(TranslatorTest, LearnsFromGeneratedText) {
+  output_of_lm({"train", "--recipe", "copy-reverse", "--out", path("run"), "--threads", "1", "--epochs", "1",
+                "--set", "data.generated_pairs=300"});
+  const Result eval = run_lm({"eval", path("run"), "--split", "test", "--json"});
+  EXPECT_EQ(eval.err.find("has changed"), std::string::npos) << eval.err;
+  EXPECT_EQ(Json::parse(eval.out).at("sentences"), 30);
+  output_of_lm({"train", "--out", path("run"), "--resume", "--epochs", "2"});
+  expect_contains(output_of_lm({"info", path("run"), "--verify"}), "6 files of text");
+  expect_contains(output_of_lm({"info", path("run")}), "of generated text");
+}
+
+TEST_F(TranslatorTest, LearnsToReverseAlmostAllLines) {
+  output_of_lm({"train", "--recipe", "copy-reverse", "--out", path("run"), "--threads", "1"});
+  const TextPair unseen = reversal_task(7, 1000);
+  const std::vector<std::string> expected = lines_in(unseen.target.content),
+                                 found = lines_in(
+                                     output_of_lm({"translate", path("run")}, unseen.source.content));
+  ASSERT_EQ(found.size(), expected.size());
+  int correct = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) correct += found[i] == expected[i];
+  EXPECT_GT(correct, 990);
 }
 
 }  // namespace

@@ -1,0 +1,81 @@
+// Lines of standard input. POSIX calls: streams of the standard library do not tell what they have buffered,
+// and so not whether a line can be read without waiting.
+#include "lm/program/input_lines.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "data/text.h"
+#include "data/unicode.h"
+#include "tensor/check_system.h"
+
+namespace rondo {
+
+InputLines::InputLines(std::function<void()> while_waiting, std::string advice)
+    : while_waiting_(std::move(while_waiting)), advice_(std::move(advice)) {}
+
+bool InputLines::next(std::string& line) {
+  while (!has_line() && !ended_)
+    // Not for ever: a signal that comes just before the waiting does not end it.
+    if (!receive(100) && while_waiting_) while_waiting_();
+  if (begin_ == buffer_.size()) return false;
+  line.assign(buffer_, begin_, searched_ - begin_);
+  begin_ = searched_ = std::min(searched_ + 1, buffer_.size());
+  ++number_;
+  return true;
+}
+
+bool InputLines::is_there() {
+  while (!has_line() && !ended_)
+    if (!receive(0)) return false;
+  return true;
+}
+
+std::string InputLines::name() const { return fmt::format("standard input, line {}", number_); }
+
+/// Takes what has come; false if nothing has come in time.
+bool InputLines::receive(int milliseconds) {
+  pollfd state{STDIN_FILENO, POLLIN, 0};
+  if (poll(&state, 1, milliseconds) != 1) return false;
+  std::array<char, 1 << 16> part;
+  const ssize_t count = read(STDIN_FILENO, part.data(), part.size());
+  if (count < 0 && errno == EINTR) return false;
+  check_system<InputError>(count >= 0, "standard input: cannot be read");
+  ended_ = count == 0;
+  buffer_.erase(0, begin_);
+  searched_ -= begin_;
+  begin_ = 0;
+  buffer_.append(part.data(), static_cast<std::size_t>(count));
+  return true;
+}
+
+/// Whether a newline has come; then it is at searched_.
+bool InputLines::has_line() {
+  searched_ = std::min(buffer_.find('\n', searched_), buffer_.size());
+  check_input(searched_ - begin_ <= longest_input_line, "standard input, line {}: longer than {} bytes; {}",
+              number_ + 1, longest_input_line, advice_);
+  return searched_ < buffer_.size();
+}
+
+std::string text_of_line(std::string line, const std::string& name, Unit unit) {
+  line += '\n';
+  std::vector<std::string> ignored;
+  return unit == Unit::bytes ? line : normalise_text(std::move(line), name, ignored);
+}
+
+std::vector<std::int32_t> encoded_line(const Vocabulary& vocabulary, const std::string& line,
+                                       const std::string& name) {
+  const Unit unit = vocabulary.tokenization().unit;
+  if (unit != Unit::bytes) code_points(line, name);
+  if (stripped(line).empty()) return {};
+  return vocabulary.encode(text_of_line(line, name, unit), name).ids;
+}
+
+}  // namespace rondo

@@ -1,0 +1,76 @@
+// Lines of standard input, for commands that answer each of them: `lm score`, `lm translate`, `lm classify`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data/vocabulary.h"
+#include "tensor/error.h"
+
+namespace rondo {
+
+/// In bytes: a whole line is held in memory.
+constexpr std::size_t longest_input_line = 4 << 20;
+
+/// Standard input, which comes from a file at once and from a person line by line. Nothing else may read it.
+class InputLines {
+ public:
+  /// `while_waiting` is called several times a second as long as no line comes; it may throw. `advice` ends
+  /// the error text for a line that is too long.
+  explicit InputLines(std::function<void()> while_waiting = {}, std::string advice = "split it");
+
+  /// The next line, without its newline; false at the end. InputError if it cannot be read (standard input is
+  /// closed, or a folder) or is too long.
+  bool next(std::string& line);
+  /// Whether next() would not wait: a whole line has come, or the end. The same InputErrors.
+  bool is_there();
+
+  /// "standard input, line 3", of the line that next() gave.
+  std::string name() const;
+
+ private:
+  bool receive(int milliseconds);
+  bool has_line();
+
+  std::function<void()> while_waiting_;
+  std::string advice_;
+  std::string buffer_;
+  std::size_t begin_ = 0;     // of the next line
+  std::size_t searched_ = 0;  // no newline from begin_ to here
+  bool ended_ = false;
+  std::int64_t number_ = 0;  // of the last line, from 1
+};
+
+/// Makes an item of each line by `read(line, name)`, and passes the items to `answer` in batches: as many as
+/// have come, up to 1024. What precedes a line that is refused is answered before the InputError.
+template <class Read, class Answer>
+void answer_lines(InputLines& lines, const Read& read, const Answer& answer) {
+  constexpr std::size_t at_once = 1024;
+  std::vector<decltype(read(std::string(), std::string()))> items;
+  const auto answer_items = [&] {
+    if (!items.empty()) answer(std::exchange(items, {}));
+  };
+  try {
+    for (std::string line; lines.next(line);) {
+      items.push_back(read(line, lines.name()));
+      if (items.size() == at_once || !lines.is_there()) answer_items();
+    }
+  } catch (const InputError&) {
+    answer_items();
+    throw;
+  }
+  answer_items();
+}
+
+/// A line with its newline as text of its unit, without a byte-order mark and a carriage return at its end.
+std::string text_of_line(std::string line, const std::string& name, Unit unit);
+/// A sentence as ids with its end symbol; none for an empty line. InputErrors of Vocabulary::encode, and,
+/// except as bytes, for what is not UTF-8.
+std::vector<std::int32_t> encoded_line(const Vocabulary& vocabulary, const std::string& line,
+                                       const std::string& name);
+
+}  // namespace rondo

@@ -1,0 +1,53 @@
+// A small text to translate, and a translator that is trained on it with the program.
+#pragma once
+
+#include "data/reversal_task.h"
+#include "tests/lm/program/program.h"
+
+namespace rondo {
+
+inline void write_pairs(const std::filesystem::path& folder, const std::string& name, const TextPair& pairs) {
+  write_bytes(folder / (name + ".aa"), pairs.source.content);
+  write_bytes(folder / (name + ".bb"), pairs.target.content);
+}
+
+/// A small parallel text, and the words of a training on it that takes about a second.
+class SmallTranslator {
+ public:
+  SmallTranslator() {
+    write_pairs(folder(), "train", reversal_task(1, 400, {.letters = 6, .max_length = 6}));
+    write_pairs(folder(), "valid", reversal_task(2, 30, {.letters = 6, .max_length = 6}));
+    write_pairs(folder(), "test", reversal_task(3, 30, {.letters = 6, .max_length = 6}));
+  }
+
+  std::filesystem::path folder() const { return folder_.path(); }
+  std::string path(const std::string& name) const { return folder_ / name; }
+
+  std::vector<std::string> train(const std::string& run,
+                                 const std::vector<std::string>& settings = {}) const {
+    std::vector<std::string> words{"train", "--recipe", "attention-multi30k", "--data", path(""),
+                                   "--out", path(run),  "--threads",          "1",      "--epochs",
+                                   "2"};
+    for (const char* setting :
+         {"data.source_language=aa", "data.target_language=bb", "data.train_files=train",
+          "data.valid_files=valid", "data.test_files=test", "model.embedding=12", "model.hidden=16",
+          "model.readout=12", "train.batch=20", "decoding.max_length=12"})
+      words.insert(words.end(), {"--set", setting});
+    for (const std::string& setting : settings) words.insert(words.end(), {"--set", setting});
+    return words;
+  }
+  void trained(const std::string& run, const std::vector<std::string>& settings = {}) const {
+    output_of_lm(train(run, settings));
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+inline std::vector<std::string> lines_in(const std::string& text) {
+  std::vector<std::string> lines;
+  for (const std::string_view line : split_lines(text)) lines.emplace_back(line);
+  return lines;
+}
+
+}  // namespace rondo

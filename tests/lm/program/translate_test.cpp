@@ -1,0 +1,190 @@
+// `lm translate` and what it is given: options, lines that come one by one or are refused, signals, the file
+// of
+// --attention.
+#include "lm/program/translate.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/lm/program/small_translator.h"
+
+namespace rondo {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using Words = std::vector<std::string>;
+
+class TranslateTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    small = new SmallTranslator;
+    small->trained("run", {"train.batch=5", "train.learning_rate=0.01"});  // to write more than an end
+  }
+  static void TearDownTestSuite() { delete small; }
+
+  static std::string path(const std::string& name) { return small->path(name); }
+  static Words translate(const Words& more = {}) {
+    Words words{"translate", path("run"), "--threads", "1"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+  static Words translations(const Words& more, const std::string& input) {
+    return lines_in(output_of_lm(translate(more), input));
+  }
+
+  static SmallTranslator* small;
+};
+SmallTranslator* TranslateTest::small = nullptr;
+
+struct Scored {
+  double score;
+  std::string text;
+};
+Scored scored(const std::string& line) {
+  const std::size_t tab = line.find('\t');
+  return {std::stod(line.substr(0, tab)), line.substr(tab + 1)};
+}
+std::size_t words_of(const std::string& text) {
+  return text.empty() ? 0 : 1 + static_cast<std::size_t>(std::count(text.begin(), text.end(), ' '));
+}
+
+const std::string sentences = "a b c d e f\nc a\nb\nf e d c\n";
+
+TEST_F(TranslateTest, MaxLengthCutsOff) {
+  std::size_t longest = 0;
+  for (const std::string& line : translations({}, sentences)) longest = std::max(longest, words_of(line));
+  ASSERT_GT(longest, 2u);
+  for (const std::string& line : translations({"--max-length", "2"}, sentences))
+    EXPECT_LE(words_of(line), 2u) << line;
+}
+
+// Greedy search writes the same with any penalty, and so shows its formula: Wu et al. 2016, (14).
+TEST_F(TranslateTest, LengthPenaltyDividesTheScore) {
+  const Words plain =
+      translations({"--beam", "1", "--scores", "--length-penalty", "0", "--max-length", "100"}, sentences);
+  const Words penalized =
+      translations({"--beam", "1", "--scores", "--length-penalty", "0.7", "--max-length", "100"}, sentences);
+  ASSERT_EQ(plain.size(), 4u);
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    const auto [log_p, text] = scored(plain[i]);
+    EXPECT_EQ(scored(penalized[i]).text, text);
+    const double length = static_cast<double>(words_of(text)) + 1;  // with its end
+    ASSERT_LT(length, 100);
+    EXPECT_NEAR(scored(penalized[i]).score, log_p / std::pow((5 + length) / 6, 0.7), 2e-4);
+  }
+}
+
+TEST_F(TranslateTest, CoveragePenaltyAddsWhatWasNotAttendedTo) {
+  const Words words{"--beam", "1", "--scores", "--length-penalty", "0", "--attention", path("a.jsonl")};
+  const Words plain = translations(words, sentences);
+  const Words alignments = lines_in(bytes_of_file(path("a.jsonl")));
+  Words more = words;
+  more.insert(more.end(), {"--coverage-penalty", "0.5"});
+  const Words penalized = translations(more, sentences);
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    const auto [log_p, text] = scored(plain[i]);
+    EXPECT_EQ(scored(penalized[i]).text, text);
+    const Json weights = Json::parse(alignments[i]).at("weights");
+    double coverage = 0;
+    for (std::size_t s = 0; s < weights.at(0).size(); ++s) {
+      double sum = 0;
+      for (const Json& row : weights) sum += row.at(s).get<double>();
+      coverage += std::log(std::min(sum, 1.0));
+    }
+    EXPECT_LT(coverage, -0.01) << "a position has too little attention";
+    EXPECT_NEAR(scored(penalized[i]).score, log_p + 0.5 * coverage, 2e-4);
+  }
+}
+
+TEST_F(TranslateTest, AnEmptyLineHasAnEmptyTranslation) {
+  EXPECT_EQ(output_of_lm(translate({"--scores"}), "\n"), "0.0000\t\n");
+  EXPECT_EQ(output_of_lm(translate({"--n-best", "2"}), " \n"), "0 |||  ||| 0.0000\n");
+}
+
+TEST_F(TranslateTest, AnswersEachLineOfAPipeAtOnce) {
+  const std::string expected = output_of_lm(translate(), "a b\nc d\ne f\n");
+  const std::string in = path("in"), out = path("out");
+  ASSERT_EQ(mkfifo(in.c_str(), 0600), 0);
+  Program program(translate(), {.stdin_file = in, .stdout_file = out, .max_seconds = 60});
+  const int pipe = open(in.c_str(), O_WRONLY);
+  std::size_t answered = 0;
+  for (const std::string part : {"a b\n", "c d\ne", " f\n"}) {
+    ASSERT_EQ(write(pipe, part.data(), part.size()), std::ssize(part));
+    ++answered;
+    EXPECT_TRUE(program.wait_until([&] { return lines_of(out) == answered; })) << part;
+  }
+  close(pipe);
+  EXPECT_EQ(program.end().status, 0);
+  EXPECT_EQ(bytes_of_file(out), expected);
+}
+
+TEST_F(TranslateTest, WhatPrecedesARefusedLineIsTranslated) {
+  const Result result =
+      run_lm(translate({"--attention", path("b.jsonl")}), {.input = "a b\nc d\n\xff\ne f\n"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_EQ(result.out, output_of_lm(translate(), "a b\nc d\n"));
+  EXPECT_EQ(lines_in(result.err).size(), 1u);
+  expect_contains(result.err, "standard input, line 3: not UTF-8");
+  EXPECT_EQ(lines_of(path("b.jsonl")), 2u);
+}
+
+TEST_F(TranslateTest, AnInputThatIsRefusedAtOnceLosesNothing) {
+  write_bytes(path("old.svg"), "old");
+  expect_refused(run_lm(translate({"--attention", path("old.svg")}), {.input = "\xff\n"}),
+                 "line 1: not UTF-8");
+  EXPECT_EQ(output_of_lm(translate({"--attention", path("old.svg")}), ""), "");
+  EXPECT_EQ(bytes_of_file(path("old.svg")), "old");
+}
+
+TEST_F(TranslateTest, AttentionDoesNotReplaceAFileOfARun) {
+  const std::string log = bytes_of_file(path("run/log.jsonl"));
+  fs::create_symlink(path("run/log.jsonl"), path("link.jsonl"));
+  for (const std::string& file :
+       {path("run/log.jsonl"), path("run/../run/vocab.source.txt"), path("link.jsonl")})
+    expect_refused(run_lm(translate({"--attention", file}), {.input = "a\n"}), "is a file of the run");
+  EXPECT_EQ(bytes_of_file(path("run/log.jsonl")), log);
+  output_of_lm(translate({"--attention", path("run/attention.svg")}), "a\n");
+  output_of_lm(translate({"--attention", path("run/attention.svg")}), "a\n");
+  expect_refused(run_lm(translate({"--attention", path("run")}), {.input = "a\n"}), "cannot be written");
+}
+
+TEST_F(TranslateTest, CtrlCWhileItWaitsKeepsWhatWasTranslated) {
+  const std::string in = path("in2"), out = path("out2");
+  ASSERT_EQ(mkfifo(in.c_str(), 0600), 0);
+  Program program(translate({"--attention", path("c.svg")}),
+                  {.stdin_file = in, .stdout_file = out, .max_seconds = 60});
+  const int pipe = open(in.c_str(), O_WRONLY);
+  ASSERT_EQ(write(pipe, "a b\nc d\n", 8), 8);
+  ASSERT_TRUE(program.wait_until([&] { return lines_of(out) == 2; }));
+  const Result result = program.end(SIGINT);
+  close(pipe);
+  EXPECT_EQ(result.status, 130);
+  EXPECT_EQ(result.err, "");
+  EXPECT_EQ(bytes_of_file(out), output_of_lm(translate(), "a b\nc d\n"));
+  EXPECT_TRUE(bytes_of_file(path("c.svg")).ends_with("</svg>\n"));
+}
+
+TEST_F(TranslateTest, CtrlCAmidATextEndsAfterWholeBatches) {
+  std::string text;
+  for (int i = 0; i < 20'000; ++i) text += "a b c d e f\n";
+  const std::string out = path("out3");
+  Program program(translate(), {.input = text, .stdout_file = out, .max_seconds = 300});
+  ASSERT_TRUE(program.wait_until([&] { return lines_of(out) >= 1024; }));
+  const Result result = program.end(SIGINT);
+  EXPECT_EQ(result.status, 130);
+  EXPECT_EQ(lines_of(out) % 1024, 0u);
+  EXPECT_LT(lines_of(out), 20'000u);
+  expect_contains(result.err, " sentences translated\n");
+}
+
+TEST_F(TranslateTest, AClosedInputIsAnError) {
+  expect_refused(run_lm(translate(), {.input_is_closed = true}), "standard input: cannot be read");
+}
+
+}  // namespace
+}  // namespace rondo
