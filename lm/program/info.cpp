@@ -211,7 +211,7 @@ void print_operators(bool as_json) {
     else
       fmt::print("{:<22} {} in, {} out  {}\n", it.name, it.inputs, it.outputs, it.equation);
   }
-  if (as_json) print_json({{"operators", list}});
+  if (as_json) print_json(Json{{"operators", list}});
 }
 
 void print_cells(const InfoOptions& options) {
@@ -229,7 +229,7 @@ void print_cells(const InfoOptions& options) {
       fmt::print("{:<16} {}{}{}\n", name, description_of(name),
                  keys.empty() ? "" : "\n                   model.", fmt::join(keys, ", model."));
   }
-  if (options.json) print_json({{"cells", list}});
+  if (options.json) print_json(Json{{"cells", list}});
 }
 
 /// The settings of a recipe's task; without a recipe, of language modelling.
@@ -248,7 +248,7 @@ void print_keys(const InfoOptions& options) {
                     {"accepts", accepted_text(key)},
                     {"unit", key.unit},
                     {"documentation", key.doc}});
-  print_json({{"keys", list}});
+  print_json(Json{{"keys", list}});
 }
 
 }  // namespace

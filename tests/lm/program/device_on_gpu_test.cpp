@@ -51,15 +51,15 @@ void expect_close(const std::vector<json>& a, const std::vector<json>& b) {
   for (size_t i = 0; i < a.size(); ++i) expect_close(a[i], b[i], a[i].dump());
 }
 
-struct Model {
+struct TrainedModel {
   std::string name;
   Words settings;
   bool dynamic = true;  // whether dynamic evaluation takes it
 
-  friend void PrintTo(const Model& model, std::ostream* to) { *to << model.name; }
+  friend void PrintTo(const TrainedModel& model, std::ostream* to) { *to << model.name; }
 };
 /// What a model of the literature asks of a GPU, in small.
-const std::vector<Model> models = {
+const std::vector<TrainedModel> models = {
     {"lstm_with_adam", {}},
     {"major_minor_mixture",
      {"model.hidden=[32,20]", "model.major_ratio=[0.75,0.6]", "model.experts=3", "model.tied=true",
@@ -85,7 +85,7 @@ struct FewLines : SmallData {
   }
 };
 
-class TrainingOnGpu : public testing::TestWithParam<Model> {};
+class TrainingOnGpu : public testing::TestWithParam<TrainedModel> {};
 
 TEST_P(TrainingOnGpu, IsThatOfTheCpuAndGoesOnOnEitherDevice) {
   NEED_GPU();
@@ -124,7 +124,7 @@ TEST_P(TrainingOnGpu, IsThatOfTheCpuAndGoesOnOnEitherDevice) {
 INSTANTIATE_TEST_SUITE_P(Models, TrainingOnGpu, testing::ValuesIn(models),
                          [](const auto& instance) { return instance.param.name; });
 
-class UseOnGpu : public testing::TestWithParam<Model> {};
+class UseOnGpu : public testing::TestWithParam<TrainedModel> {};
 
 TEST_P(UseOnGpu, OfATrainedModelIsThatOnTheCpu) {
   NEED_GPU();

@@ -167,7 +167,7 @@ TEST_F(TranslatorTest, SaysThatItsTextHasChanged) {
   trained("run");
   const std::string said = "has changed since this run was made";
   EXPECT_EQ(run_lm({"eval", path("run")}).err.find(said), std::string::npos);
-  write_pairs(folder_ / "", "valid", reversal_task(4, 10, {.letters = 6, .max_length = 6}));
+  write_pairs(folder(), "valid", reversal_task(4, 10, {.letters = 6, .max_length = 6}));
   const Result result = run_lm({"eval", path("run")});
   EXPECT_EQ(result.status, 0);
   expect_contains(result.err, said);

@@ -31,7 +31,7 @@ LabelledSentences toy(int32_t count, uint64_t seed) {
   return all;
 }
 
-SentenceClassifierOptions small(Summary summary) {
+SentenceClassifierOptions small_classifier(Summary summary) {
   SentenceClassifierOptions options;
   options.embedding = 6;
   options.hidden = 8;
@@ -42,7 +42,7 @@ SentenceClassifierOptions small(Summary summary) {
 TEST(Classification, LearnsWhetherASymbolOccurs) {
   const LabelledSentences train = toy(400, 1), valid = toy(100, 2);
   for (const Summary summary : {Summary::last, Summary::mean, Summary::max}) {
-    SentenceClassifier model(small(summary), 5, 2);
+    SentenceClassifier model(small_classifier(summary), 5, 2);
     Classification task(model, {.batches = {.batch = 20}}, train, valid);
     EXPECT_EQ(task.scored_per_epoch(), 400);
     EXPECT_NEAR(task.evaluate().value, 50, 15);
@@ -74,7 +74,7 @@ TEST(Classification, FigureIsTheAccuracyAndDecides) {
 // One sentence at a time, by the probabilities that the model gives.
 TEST(Classification, ScoresAreThoseOfSingleSentences) {
   const LabelledSentences text = toy(60, 3);
-  SentenceClassifier model(small(Summary::max), 5, 2);
+  SentenceClassifier model(small_classifier(Summary::max), 5, 2);
   const ClassificationScores scores = evaluate_classifier(model, text);
   int64_t correct = 0;
   double nats = 0;
@@ -95,7 +95,7 @@ TEST(Classification, ScoresAreThoseOfSingleSentences) {
 
 TEST(Classification, ContinuesInTheMiddleOfAnEpoch) {
   const LabelledSentences train = toy(90, 1), valid = toy(10, 2);
-  SentenceClassifier model(small(Summary::last), 5, 2);
+  SentenceClassifier model(small_classifier(Summary::last), 5, 2);
   const auto rest = [](Classification& task) {
     std::vector<std::vector<std::vector<int32_t>>> all;
     for (Batch batch; task.next_batch(batch);) all.push_back(batch.indices);

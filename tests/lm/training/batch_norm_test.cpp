@@ -13,7 +13,7 @@ namespace {
 
 constexpr int32_t line_end = 3;
 /// Lines of ten symbols, four batches of them.
-std::vector<int32_t> some_ids() {
+std::vector<int32_t> batch_norm_ids() {
   std::vector<int32_t> ids(480);
   for (size_t i = 0; i < ids.size(); ++i) {
     ids[i] = static_cast<int32_t>((i * i + i / 3) % 11);
@@ -22,7 +22,7 @@ std::vector<int32_t> some_ids() {
   return ids;
 }
 
-Recipe small_recipe(const std::string& cell = "bn_lstm", Batching batching = Batching::streams) {
+Recipe batch_norm_recipe(const std::string& cell = "bn_lstm", Batching batching = Batching::streams) {
   Recipe recipe;
   recipe.task.batches.batching = batching;
   recipe.model.cell = cell;
@@ -63,8 +63,8 @@ class BatchNormTraining : public testing::TestWithParam<Case> {};
 
 TEST_P(BatchNormTraining, GoesOnFromASavedStateWithTheSameBits) {
   const TemporaryFolder folder;
-  const std::vector<int32_t> ids = some_ids();
-  const Recipe recipe = small_recipe(GetParam().cell, GetParam().batching);
+  const std::vector<int32_t> ids = batch_norm_ids();
+  const Recipe recipe = batch_norm_recipe(GetParam().cell, GetParam().batching);
   Training whole(recipe, 11, ids, line_end), resumed(recipe, 11, ids, line_end);
   updates_of_epochs(whole, 3);
   const std::vector<real> after_three = statistics_of(whole.model);
@@ -79,8 +79,8 @@ TEST_P(BatchNormTraining, GoesOnFromASavedStateWithTheSameBits) {
 }
 
 TEST_P(BatchNormTraining, LearnsAndIsEvaluatedWithStatisticsOfTheWholeText) {
-  const std::vector<int32_t> ids = some_ids();
-  Recipe recipe = small_recipe(GetParam().cell, GetParam().batching);
+  const std::vector<int32_t> ids = batch_norm_ids();
+  Recipe recipe = batch_norm_recipe(GetParam().cell, GetParam().batching);
   recipe.model.dropout = 0;
   recipe.trainer.optimizer.learning_rate = 0.01;
   Training training(recipe, 11, ids, line_end);
@@ -128,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(EveryBatching, BatchNormTraining,
 // Lines of 4, 3 and 4 symbols in a batch of their own size, and of five.
 TEST(BatchNormModel, KnowsNothingOfPadding) {
   const std::vector<int32_t> ids = {1, 2, 3, 0, 4, 5, 0, 2, 1, 4, 0};
-  Recipe recipe = small_recipe("bn_lstm", Batching::lines);
+  Recipe recipe = batch_norm_recipe("bn_lstm", Batching::lines);
   recipe.model.dropout = 0;
   recipe.task.micro_batch = 0;
   recipe.trainer.optimizer.kind = OptimizerKind::sgd;
@@ -146,8 +146,8 @@ TEST(BatchNormModel, KnowsNothingOfPadding) {
 
 TEST(BatchNormModel, SavesItsStatisticsButDoesNotCountThem) {
   const TemporaryFolder folder;
-  const std::vector<int32_t> ids = some_ids();
-  Training training(small_recipe(), 11, ids), other(small_recipe(), 11, ids);
+  const std::vector<int32_t> ids = batch_norm_ids();
+  Training training(batch_norm_recipe(), 11, ids), other(batch_norm_recipe(), 11, ids);
   updates_of_epochs(training, 2);
   save_model(folder / "model", training.model);
   const Safetensors file(folder / "model");
@@ -169,15 +169,15 @@ TEST(BatchNormModel, SavesItsStatisticsButDoesNotCountThem) {
 
 TEST(BatchNormModel, RefusesFilesOfOtherRecipes) {
   const TemporaryFolder folder;
-  const std::vector<int32_t> ids = some_ids();
-  Training norm(small_recipe(), 11, ids), plain(small_recipe("lstm"), 11, ids);
+  const std::vector<int32_t> ids = batch_norm_ids();
+  Training norm(batch_norm_recipe(), 11, ids), plain(batch_norm_recipe("lstm"), 11, ids);
   save_model(folder / "norm", norm.model);
   save_model(folder / "plain", plain.model);
   EXPECT_EQ(Safetensors(folder / "plain").tensors().size(), plain.model.segments().size());
   const std::string other = "belongs to another recipe";
   expect_contains(error_of([&] { load_model(folder / "plain", norm.model); }), other);
   expect_contains(error_of([&] { load_model(folder / "norm", plain.model); }), other);
-  Recipe longer = small_recipe();
+  Recipe longer = batch_norm_recipe();
   longer.task.batches.chunks.length = 8;
   Training eight(longer, 11, ids);
   expect_contains(error_of([&] { load_model(folder / "norm", eight.model); }), other);
