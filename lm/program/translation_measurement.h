@@ -17,7 +17,7 @@ namespace rondo {
 struct TranslationMeasurement {
   std::string run, text, split;
   std::int64_t types = 0;  // of the target's vocabulary
-  std::string task;  // of a multi-task run; empty: the first one, at the end of its training
+  std::string task;        // of a multi-task run; empty: the first one, at the end of its training
   std::int64_t sentences = 0;
   BeamOptions search{};
   Evaluation nats;                          // of the references
