@@ -122,18 +122,19 @@ int evaluate_translator(const EvaluateOptions& options) {
     apply_setting(setting, keys_of(run.config.recipe));
   }
   const std::string& folder = options.data.empty() ? run.config.made_by.data : options.data;
-  const auto [split, sha256] = text_of(run, folder, split_from_string(options.split));
-  warn_if_changed(folder, run.config.made_by.sha256, sha256);
+  const SplitText text = text_of(run, folder, split_from_string(options.split));
+  warn_if_changed(folder, run.config.made_by.sha256, text.sha256);
   Progress progress(stderr);
-  const TranslationText pairs = translation_text(split, run.vocabularies, recipe.task.batches.reverse_source);
+  const TranslationText pairs =
+      translation_text(text.pairs, run.vocabularies, recipe.task.batches.reverse_source);
   TranslationMeasurement it =
       has_source ? measure(*run.model, pairs, recipe.decoding, recipe.task.bleu_tokenization,
-                           progress_of(progress, "translating " + split.source.name, pairs.pairs.size()))
+                           progress_of(progress, "translating " + text.pairs.source.name, pairs.pairs.size()))
                  : measure_nats(*run.model, pairs);
   progress.erase();
-  it.run = options.run, it.text = split.target.name, it.split = options.split;
+  it.run = options.run, it.text = text.pairs.target.name, it.split = options.split;
   if (run.task) it.task = run.task->name;
-  keep_if_possible([&] { keep(run.folder, it, *run.model, compute, sha256); });
+  keep_if_possible([&] { keep(run.folder, it, *run.model, compute, text.sha256); });
   if (options.json)
     print_json(json_of(it));
   else
