@@ -12,7 +12,7 @@ namespace rondo {
 namespace {
 
 using Ids = std::vector<std::int32_t>;
-std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
+std::size_t index_of(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 /// The n-grams of one order, sorted by context and then symbol. `<s>`, whose id is V, sorts last: n-grams
 /// that begin with it are the last ones of each order.
@@ -45,11 +45,11 @@ template <class Key>
 Ids sorted_by(const Key& key, std::size_t keys, const Ids& positions) {
   Ids begin(keys + 1);
   for (const std::int32_t i : positions)
-    if (key(i) >= 0) ++begin[at(key(i)) + 1];
+    if (key(i) >= 0) ++begin[index_of(key(i)) + 1];
   std::partial_sum(begin.begin(), begin.end(), begin.begin());
-  Ids sorted(at(begin.back()));
+  Ids sorted(index_of(begin.back()));
   for (const std::int32_t i : positions)
-    if (key(i) >= 0) sorted[at(begin[at(key(i))]++)] = i;
+    if (key(i) >= 0) sorted[index_of(begin[index_of(key(i))]++)] = i;
   return sorted;
 }
 
@@ -58,35 +58,35 @@ Ids sorted_by(const Key& key, std::size_t keys, const Ids& positions) {
 std::vector<Order> count_ngrams(const Ids& tokens, std::int32_t V, int orders) {
   std::vector<Order> result(static_cast<std::size_t>(orders));
   Order& unigrams = result[0];
-  unigrams.symbol.resize(at(V) + 1);
+  unigrams.symbol.resize(index_of(V) + 1);
   std::iota(unigrams.symbol.begin(), unigrams.symbol.end(), 0);
   unigrams.context = unigrams.suffix = unigrams.count = Ids(unigrams.size());
   unigrams.line_starts = V;
-  for (const std::int32_t token : tokens) ++unigrams.count[at(token)];
+  for (const std::int32_t token : tokens) ++unigrams.count[index_of(token)];
   unigrams.count.back() = 0;  // `<s>` is never predicted
   if (orders == 1) return result;
 
   Ids positions(tokens.size());
   std::iota(positions.begin(), positions.end(), 0);
-  const auto symbol_of = [&](std::int32_t i) { return tokens[at(i)] == V ? -1 : tokens[at(i)]; };
-  positions = sorted_by(symbol_of, at(V), positions);
+  const auto symbol_of = [&](std::int32_t i) { return tokens[index_of(i)] == V ? -1 : tokens[index_of(i)]; };
+  positions = sorted_by(symbol_of, index_of(V), positions);
   Ids ending =
       tokens;  // the n-gram of the order below that ends at a token; -1 if it would begin before `<s>`
   for (int k = 2; k <= orders; ++k) {
     const Order& below = result[static_cast<std::size_t>(k - 2)];
     Order& order = result[static_cast<std::size_t>(k - 1)];
-    const auto context_of = [&](std::int32_t i) { return ending[at(i) - 1]; };
+    const auto context_of = [&](std::int32_t i) { return ending[index_of(i) - 1]; };
     Ids longer(tokens.size(), -1);
     for (const std::int32_t i : sorted_by(context_of, below.size(), positions)) {
-      const std::int32_t context = context_of(i), symbol = tokens[at(i)];
+      const std::int32_t context = context_of(i), symbol = tokens[index_of(i)];
       if (order.size() == 0 || order.context.back() != context || order.symbol.back() != symbol) {
         order.context.push_back(context);
         order.symbol.push_back(symbol);
-        order.suffix.push_back(ending[at(i)]);
+        order.suffix.push_back(ending[index_of(i)]);
         order.count.push_back(0);
       }
       ++order.count.back();
-      longer[at(i)] = static_cast<std::int32_t>(order.size() - 1);
+      longer[index_of(i)] = static_cast<std::int32_t>(order.size() - 1);
     }
     const auto tail = std::lower_bound(order.context.begin(), order.context.end(), below.line_starts);
     order.line_starts = static_cast<std::int32_t>(tail - order.context.begin());
@@ -100,14 +100,14 @@ void adjust_counts(std::vector<Order>& orders) {
   for (std::size_t k = 0; k + 1 < orders.size(); ++k) {
     Order& order = orders[k];
     std::fill_n(order.count.begin(), order.line_starts, 0);
-    for (const std::int32_t suffix : orders[k + 1].suffix) ++order.count[at(suffix)];
+    for (const std::int32_t suffix : orders[k + 1].suffix) ++order.count[index_of(suffix)];
   }
 }
 
 KneserNey::Discounts discounts_of(const Order& order) {
   std::array<double, 5> n{};  // n[j]: n-grams with a = j
   for (const std::int32_t count : order.count)
-    if (count > 0 && count <= 4) ++n[at(count)];
+    if (count > 0 && count <= 4) ++n[index_of(count)];
   KneserNey::Discounts discounts;
   std::array<double, 3> D;
   const double Y = n[1] / (n[1] + 2 * n[2]);
@@ -121,7 +121,7 @@ KneserNey::Discounts discounts_of(const Order& order) {
 
 /// D(a).
 double discount(const KneserNey::Discounts& discounts, std::int32_t count) {
-  return count == 0 ? 0 : discounts.of[at(std::min(count, 3)) - 1];
+  return count == 0 ? 0 : discounts.of[index_of(std::min(count, 3)) - 1];
 }
 
 /// For each context: the sum of a, and the weight b, which is 1 if nothing follows.
@@ -131,8 +131,8 @@ struct Contexts {
 Contexts contexts_of(const Order& order, std::size_t contexts, const KneserNey::Discounts& discounts) {
   Contexts result{std::vector<double>(contexts), std::vector<double>(contexts)};
   for (std::size_t i = 0; i < order.size(); ++i) {
-    result.total[at(order.context[i])] += order.count[i];
-    result.weight[at(order.context[i])] += discount(discounts, order.count[i]);
+    result.total[index_of(order.context[i])] += order.count[i];
+    result.weight[index_of(order.context[i])] += discount(discounts, order.count[i]);
   }
   for (std::size_t h = 0; h < contexts; ++h)
     result.weight[h] = result.total[h] > 0 ? result.weight[h] / result.total[h] : 1;
@@ -144,9 +144,9 @@ std::vector<double> probabilities(const Order& order, const Contexts& contexts,
                                   const KneserNey::Discounts& discounts, const std::vector<double>& below) {
   std::vector<double> p(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const std::size_t h = at(order.context[i]);
+    const std::size_t h = index_of(order.context[i]);
     const double own = order.count[i] - discount(discounts, order.count[i]);
-    p[i] = own / contexts.total[h] + contexts.weight[h] * below[at(order.suffix[i])];
+    p[i] = own / contexts.total[h] + contexts.weight[h] * below[index_of(order.suffix[i])];
   }
   return p;
 }

@@ -98,7 +98,7 @@ Keys keys_of(ParallelOptions& options) {
        "the names of the validation files without the language"},
       {"test_files", &options.test, any_text(), "",
        "the names of the test files without the language; empty, or no such files: no test text"},
-      {"generated_pairs", &options.generated_pairs, at_least(0), "pairs",
+      {"generated_pairs", &options.generated_pairs, between(0, 10'000'000), "pairs",
        "to train on, of lines of random letters and the same in reverse, in place of files; a tenth as many "
        "for validation and test; 0: read the files"},
   };
@@ -115,6 +115,12 @@ void check_options(const ParallelOptions& options) {
               printable(options.source_language));
   check_input(!options.train.empty() && !options.valid.empty(),
               "data.train_files and data.valid_files are the names of files: neither may be empty");
+}
+
+void check_generated_has_no_folder(const ParallelOptions& options, const std::string& folder) {
+  check_input(folder.empty() || options.generated_pairs == 0,
+              "--data {}: data.generated_pairs = {} generates the text: leave --data out", folder,
+              options.generated_pairs);
 }
 
 TextPair::TextPair(Text source_text, Text target_text)

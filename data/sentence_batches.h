@@ -20,8 +20,9 @@ inline std::vector<std::string> names_of(BatchBy) { return {"sentences", "symbol
 struct SentenceBatchOptions {
   std::int64_t batch = 50;  // sentences or symbols
   BatchBy by = BatchBy::sentences;
-  bool both_sides =
-      false;  // symbols of pairs: not a key, but for evaluations, of which only memory is limited
+  // Whether the symbols of pairs are those of both sides; for evaluations, which only limit memory: not a
+  // key.
+  bool both_sides = false;
 };
 /// `batch`, `batch_by`.
 Keys keys_of(SentenceBatchOptions& options);

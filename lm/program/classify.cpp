@@ -33,7 +33,7 @@ int classify(const ClassifyOptions& options) {
   OpenClassifier run = open_classifier(options.run, device);
   InputLines lines;
   const auto read = [&](const std::string& line, const std::string& name) {
-    return encoded_line(run.vocabulary, line, name);
+    return encoded_line(run.vocabulary, text_of_line(line, name, run.vocabulary.tokenization().unit), name);
   };
   answer_lines(lines, read, [&](const auto& sentences) { answer(run, sentences, options.scores); });
   return 0;

@@ -43,7 +43,9 @@ std::string InputLines::name() const { return fmt::format("standard input, line 
 /// Takes what has come; false if nothing has come in time.
 bool InputLines::receive(int milliseconds) {
   pollfd state{STDIN_FILENO, POLLIN, 0};
-  if (poll(&state, 1, milliseconds) != 1) return false;
+  const int ready = poll(&state, 1, milliseconds);
+  check_system<InputError>(ready >= 0 || errno == EINTR, "standard input: cannot be waited for");
+  if (ready != 1) return false;
   std::array<char, 1 << 16> part;
   const ssize_t count = read(STDIN_FILENO, part.data(), part.size());
   if (count < 0 && errno == EINTR) return false;
@@ -70,12 +72,11 @@ std::string text_of_line(std::string line, const std::string& name, Unit unit) {
   return unit == Unit::bytes ? line : normalise_text(std::move(line), name, ignored);
 }
 
-std::vector<std::int32_t> encoded_line(const Vocabulary& vocabulary, const std::string& line,
+std::vector<std::int32_t> encoded_line(const Vocabulary& vocabulary, const std::string& text,
                                        const std::string& name) {
-  const Unit unit = vocabulary.tokenization().unit;
-  if (unit != Unit::bytes) code_points(line, name);
-  if (stripped(line).empty()) return {};
-  return vocabulary.encode(text_of_line(line, name, unit), name).ids;
+  if (vocabulary.tokenization().unit != Unit::bytes) code_points(text, name);
+  if (stripped(text).empty()) return {};
+  return vocabulary.encode(text, name).ids;
 }
 
 }  // namespace rondo

@@ -68,9 +68,9 @@ void answer_lines(InputLines& lines, const Read& read, const Answer& answer) {
 
 /// A line with its newline as text of its unit, without a byte-order mark and a carriage return at its end.
 std::string text_of_line(std::string line, const std::string& name, Unit unit);
-/// A sentence as ids with its end symbol; none for an empty line. InputErrors of Vocabulary::encode, and,
-/// except as bytes, for what is not UTF-8.
-std::vector<std::int32_t> encoded_line(const Vocabulary& vocabulary, const std::string& line,
+/// The text of a line as ids with its end symbol; none for an empty line. InputErrors of Vocabulary::encode,
+/// and, except as bytes, for what is not UTF-8.
+std::vector<std::int32_t> encoded_line(const Vocabulary& vocabulary, const std::string& text,
                                        const std::string& name);
 
 }  // namespace rondo

@@ -68,7 +68,8 @@ class AttentionFile {
   /// An empty name: no file. InputError if it could not be written, or is a file of a run.
   explicit AttentionFile(const std::string& name) : name_(name), is_picture_(name.ends_with(".svg")) {
     namespace fs = std::filesystem;
-    if (name.empty()) return;
+    if (name.empty() || (fs::exists(name) && !fs::is_regular_file(name) && !fs::is_directory(name)))
+      return;  // no file, or a pipe
     const fs::path file = fs::weakly_canonical(fs::absolute(name)), folder = file.parent_path();
     check_input(fs::is_directory(folder), "--attention {}: there is no folder {}", name, folder.string());
     check_input(!is_file_of_run(file), "--attention {}: is a file of the run {}; give another name", name,
@@ -119,7 +120,11 @@ class Translator {
         attention_(options.attention) {}
 
   Sentence read(const std::string& line, const std::string& name) const {
-    return {line, encoded_line(run_.vocabularies.source, line, name)};
+    const Vocabulary& source = run_.vocabularies.source;
+    std::string text = text_of_line(line, name, source.tokenization().unit);
+    std::vector<std::int32_t> ids = encoded_line(source, text, name);
+    text.pop_back();  // the newline
+    return {std::move(text), std::move(ids)};
   }
 
   /// After a signal throws Stopped, and prints nothing of these sentences.
@@ -229,7 +234,11 @@ int translate(const TranslateOptions& options) {
         lines, [&](const std::string& line, const std::string& name) { return translator.read(line, name); },
         [&](const std::vector<Sentence>& sentences) { translator.translate(sentences); });
   } catch (...) {
-    translator.finish();
+    try {
+      translator.finish();
+    } catch (const Error& error) {  // the first error is the one to tell
+      fmt::print(stderr, "lm: warning: {}\n", error.what());
+    }
     throw;
   }
   translator.finish();

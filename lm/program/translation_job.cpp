@@ -18,12 +18,10 @@ ParallelText text_of(const TrainOptions& options, Setup& setup) {
   const ParallelTextOptions& data = setup.config.recipe.translation.data;
   setup.place_data(options.data, false);
   const std::string& folder = setup.config.made_by.data;
-  const bool is_generated = data.files.generated_pairs > 0;
-  check_input(options.data.empty() || !is_generated,
-              "--data {}: data.generated_pairs = {} generates the text: leave --data out", options.data,
-              data.files.generated_pairs);
-  check_input(is_generated || !folder.empty(), "which text? give --data a folder with {0}.{1} and {0}.{2}",
-              data.files.train, data.files.source_language, data.files.target_language);
+  check_generated_has_no_folder(data.files, options.data);
+  check_input(data.files.generated_pairs > 0 || !folder.empty(),
+              "which text? give --data a folder with {0}.{1} and {0}.{2}", data.files.train,
+              data.files.source_language, data.files.target_language);
   ParallelText text = open_parallel_text(folder, data.files, data.tokenization.unit);
   if (data.pairs_share < 1) text.train = first_lines(text.train, data.pairs_share);
   return text;

@@ -121,6 +121,7 @@ int evaluate_translator(const EvaluateOptions& options) {
                 setting.where);
     apply_setting(setting, keys_of(run.config.recipe));
   }
+  check_generated_has_no_folder(recipe.data.files, options.data);
   const std::string& folder = options.data.empty() ? run.config.made_by.data : options.data;
   const SplitText text = text_of(run, folder, split_from_string(options.split));
   warn_if_changed(folder, run.config.made_by.sha256, text.sha256);

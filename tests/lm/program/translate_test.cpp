@@ -1,6 +1,5 @@
 // `lm translate` and what it is given: options, lines that come one by one or are refused, signals, the file
-// of
-// --attention.
+// of --attention.
 #include "lm/program/translate.h"
 
 #include <fcntl.h>
@@ -9,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <thread>
 
 #include "tests/lm/program/small_translator.h"
 
@@ -104,6 +104,26 @@ TEST_F(TranslateTest, CoveragePenaltyAddsWhatWasNotAttendedTo) {
 TEST_F(TranslateTest, AnEmptyLineHasAnEmptyTranslation) {
   EXPECT_EQ(output_of_lm(translate({"--scores"}), "\n"), "0.0000\t\n");
   EXPECT_EQ(output_of_lm(translate({"--n-best", "2"}), " \n"), "0 |||  ||| 0.0000\n");
+}
+
+TEST_F(TranslateTest, AByteOrderMarkIsNoWord) {
+  const std::string mark = "\xef\xbb\xbf", file = path("marked.jsonl");
+  EXPECT_EQ(translations({}, mark + "\r\n"), Words{""});
+  EXPECT_EQ(output_of_lm(translate({"--attention", file}), mark + "a b\n"),
+            output_of_lm(translate(), "a b\n"));
+  EXPECT_EQ(Json::parse(bytes_of_file(file))["source"], Json({"a", "b", "</s>"}));
+}
+
+TEST_F(TranslateTest, AttentionIsWrittenToAPipe) {
+  const std::string pipe = path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::string written;
+  std::thread reader([&] { written = bytes_of_file(pipe); });
+  const Result result =
+      run_lm(translate({"--attention", "/dev/stdout"}), {.input = "a b\n", .stdout_file = pipe});
+  reader.join();
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_NE(written.find("\"source\""), std::string::npos) << written;
 }
 
 TEST_F(TranslateTest, AnswersEachLineOfAPipeAtOnce) {

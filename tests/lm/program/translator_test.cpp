@@ -231,6 +231,7 @@ TEST_F(TranslatorTest, OfAFixedContextHasNoAttentionToShow) {
 TEST_F(TranslatorTest, LearnsFromGeneratedText) {
   output_of_lm({"train", "--recipe", "copy-reverse", "--out", path("run"), "--threads", "1", "--epochs", "1",
                 "--set", "data.generated_pairs=300"});
+  expect_refused(run_lm({"eval", path("run"), "--data", path("")}), "leave --data out");
   const Result eval = run_lm({"eval", path("run"), "--split", "test", "--json"});
   EXPECT_EQ(eval.err.find("has changed"), std::string::npos) << eval.err;
   EXPECT_EQ(Json::parse(eval.out).at("sentences"), 30);
