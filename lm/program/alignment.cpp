@@ -8,29 +8,12 @@
 #include <iterator>
 
 #include "data/unicode.h"
+#include "lm/program/svg_plot.h"
 
 namespace rondo {
 namespace {
 
 constexpr double square = 22, letter = 8, margin = 8;  // pixels; of the height of a letter, 13
-
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char it : text) switch (it) {
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '&':
-        result += "&amp;";
-        break;
-      default:
-        result += it;
-    }
-  return result;
-}
 
 /// The width of the longest symbol.
 double width_of(const std::vector<std::string>& symbols) {
@@ -71,12 +54,12 @@ std::string svg_of(const std::vector<Alignment>& alignments) {
     for (std::size_t s = 0; s < it.source.size(); ++s) {
       const double x = size.left + square * (static_cast<double>(s) + 0.7);
       fmt::format_to(out, "<text transform=\"translate({:.1f} {:.1f}) rotate(-90)\">{}</text>\n", x,
-                     top - margin / 2, escaped(it.source[s]));
+                     top - margin / 2, svg_escaped(it.source[s]));
     }
     for (std::size_t t = 0; t < it.target.size(); ++t) {
       const double row = top + square * static_cast<double>(t);
       fmt::format_to(out, "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
-                     size.left - margin / 2, row + 0.7 * square, escaped(it.target[t]));
+                     size.left - margin / 2, row + 0.7 * square, svg_escaped(it.target[t]));
       for (std::size_t s = 0; s < it.source.size(); ++s)
         fmt::format_to(out,
                        "<rect x=\"{0:.1f}\" y=\"{1:.1f}\" width=\"{2}\" height=\"{2}\" "

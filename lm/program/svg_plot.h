@@ -1,0 +1,63 @@
+// Diagrams as SVG documents: curves, points with error bars, shaded bands and histograms. They need no other
+// file and no script, and can be read on a light and on a dark page. Alignments: lm/program/alignment.h.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rondo {
+
+struct PlotAxis {
+  std::string label{};
+  bool logarithmic = false;            // then values of 0 and below are not drawn
+  std::optional<double> from{}, to{};  // none: as the values need
+  std::vector<double> ticks{};         // none: round numbers
+};
+
+/// A point, with an error bar if its deviation is above 0. Where y is not a number, a curve is interrupted.
+struct PlotPoint {
+  double x = 0, y = 0, deviation = 0;
+};
+
+/// Points, from left to right.
+struct PlotCurve {
+  std::string label{};  // in the legend; empty: not there
+  std::vector<PlotPoint> points{};
+  bool connected = true, dots = true, dashed = false;
+  std::optional<std::size_t> ringed{};  // a point to point out
+};
+
+/// The area between two curves.
+struct PlotBand {
+  std::string label{};
+  struct Range {
+    double x = 0, lower = 0, upper = 0;
+  };
+  std::vector<Range> ranges{};  // from left to right; a single one: as wide as the diagram
+};
+
+/// A histogram: bar i reaches from edges[i] to edges[i + 1]. Several histograms lie on top of each other.
+struct PlotBars {
+  std::string label{};
+  std::vector<double> edges{}, heights{};
+};
+
+struct Plot {
+  std::string title{};
+  PlotAxis x{}, y{};
+  std::vector<PlotBand> bands{};
+  std::vector<PlotBars> bars{};
+  std::vector<PlotCurve> curves{};
+};
+
+/// Diagrams in rows of `columns`. Colours go by the order of bands, bars and curves. Throws Error for one
+/// that has nothing to draw.
+std::string svg_of(const std::vector<Plot>& plots, std::size_t columns = 1);
+inline std::string svg_of(const Plot& plot) { return svg_of(std::vector<Plot>{plot}); }
+
+/// A text as part of an SVG document.
+std::string svg_escaped(const std::string& text);
+
+}  // namespace rondo

@@ -1,0 +1,171 @@
+// Diagrams: where values are drawn, by the ticks beside them, and whether what is written is SVG.
+#include "lm/program/svg_plot.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <regex>
+
+#include "lm/program/plot_ticks.h"
+#include "tests/temporary_folder.h"
+
+namespace rondo {
+namespace {
+
+using Numbers = std::vector<double>;
+using Texts = std::vector<std::string>;
+
+TEST(PlotTicks, AreRound) {
+  EXPECT_EQ(round_ticks(0, 6), (Numbers{0, 1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(round_ticks(512, 1199), (Numbers{600, 800, 1000}));
+  EXPECT_EQ(tick_texts(round_ticks(1.31, 1.388)), (Texts{"1.32", "1.34", "1.36", "1.38"}));
+  EXPECT_EQ(round_ticks(-1, 1), (Numbers{-1, -0.5, 0, 0.5, 1}));
+  EXPECT_EQ(round_ticks(1e-3, 20, true).size(), 5u) << "powers of ten";
+  EXPECT_EQ(tick_texts(round_ticks(30, 700, true)), (Texts{"50", "100", "200", "500"}));
+  EXPECT_EQ(round_ticks(12, 18, true), (Numbers{12, 13, 14, 15, 16, 17, 18})) << "no power of ten in between";
+}
+
+TEST(PlotTicks, HaveTheDigitsThatTellThemApart) {
+  EXPECT_EQ(tick_texts({0, 0.25, 0.5}), (Texts{"0", "0.25", "0.50"}));
+  EXPECT_EQ(tick_texts({12500, 15000}), (Texts{"12.5k", "15.0k"}));
+  EXPECT_EQ(tick_texts({0, 2e6, 4e6}), (Texts{"0", "2M", "4M"}));
+  EXPECT_EQ(tick_texts({1e-7, 1e-3, 10}), (Texts{"1e-07", "0.001", "10"}));
+  EXPECT_EQ(tick_texts({2e-9, 4e-9}), (Texts{"2e-09", "4e-09"}));
+}
+
+/// The numbers of the first match of `pattern`, a regular expression.
+Numbers numbers_at(const std::string& svg, const std::string& pattern) {
+  std::smatch match;
+  Numbers numbers;
+  if (!std::regex_search(svg, match, std::regex(pattern))) ADD_FAILURE() << pattern << " is not in\n" << svg;
+  for (std::size_t i = 1; i < match.size(); ++i) numbers.push_back(std::stod(match[i]));
+  return numbers;
+}
+
+const std::string number = "([-0-9.]+)";
+
+/// Where a value is, by two ticks of an axis.
+double between(const std::string& svg, const char* coordinate, const char* anchor, double value, int low,
+               int high) {
+  const auto at = [&](int tick) {
+    return numbers_at(svg, "<text x='" + number + "' y='" + number + "' text-anchor='" + anchor + "'>" +
+                               std::to_string(tick) + "</text>")[*coordinate == 'y'];
+  };
+  const double of_low = at(low), of_high = at(high);
+  return of_low + (of_high - of_low) * (value - low) / (high - low) - (*coordinate == 'y' ? 4.5 : 0);
+}
+
+/// Elements are closed in the order in which they were opened.
+void expect_well_formed(const std::string& svg) {
+  std::vector<std::string> open;
+  const std::regex tag("<(/?)([a-z]+)((?: [a-zA-Z0-9-]+='[^'<]*')*)(/?)>");
+  std::size_t tags = 0;
+  for (std::sregex_iterator it(svg.begin(), svg.end(), tag), end; it != end; ++it, ++tags) {
+    if ((*it)[4] == "/") continue;
+    if ((*it)[1] != "/") {
+      open.push_back((*it)[2]);
+    } else {
+      ASSERT_FALSE(open.empty());
+      EXPECT_EQ(open.back(), (*it)[2]);
+      open.pop_back();
+    }
+  }
+  EXPECT_TRUE(open.empty());
+  EXPECT_EQ(tags, static_cast<std::size_t>(std::count(svg.begin(), svg.end(), '<'))) << "all are tags";
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+  EXPECT_EQ(svg.find("inf"), std::string::npos);
+  EXPECT_EQ(svg.find("script"), std::string::npos);
+}
+
+TEST(SvgPlot, DrawsValuesBesideTheirTicks) {
+  const std::string svg =
+      svg_of({.x = {.label = "units"},
+              .y = {.label = "bits"},
+              .bands = {{"near", {{0, 12, 17}}}},
+              .curves = {{"valid", {{200, 31}, {430, 18, 4}, {600, 12}}, true, true, false, 2}}});
+  expect_well_formed(svg);
+  const auto x = [&](double value) { return between(svg, "x", "middle", value, 200, 600); };
+  const auto y = [&](double value) { return between(svg, "y", "end", value, 10, 30); };
+  const Numbers curve = numbers_at(
+      svg, "d='M" + number + "," + number + "L" + number + "," + number + "L" + number + "," + number + "'");
+  const Numbers expected{x(200), y(31), x(430), y(18), x(600), y(12)};
+  for (std::size_t i = 0; i < curve.size(); ++i) EXPECT_NEAR(curve[i], expected[i], 0.2) << i;
+  EXPECT_LT(curve[1], curve[5]) << "y goes up";
+  const Numbers bar =
+      numbers_at(svg, "<line x1='" + number + "' y1='" + number + "' x2='" + number + "' y2='" + number +
+                          "' stroke='#d9822b' stroke-width='2'/>\n<path[^>]*><title>430");
+  EXPECT_NEAR(bar[0], x(430), 0.2);
+  EXPECT_NEAR(bar[1], y(14), 0.2);
+  EXPECT_NEAR(bar[3], y(22), 0.2);
+  const Numbers ring = numbers_at(svg, "<circle cx='" + number + "' cy='" + number + "'");
+  EXPECT_NEAR(ring[0], x(600), 0.2);
+  const Numbers band = numbers_at(svg, "<polygon points='" + number + "," + number + " " + number + "," +
+                                           number + " " + number + "," + number);
+  EXPECT_NEAR(band[1], y(17), 0.2);
+  EXPECT_NEAR(band[5], y(12), 0.2);
+  EXPECT_LE(band[0], x(200)) << "as wide as the diagram";
+  EXPECT_GE(band[2], x(600));
+}
+
+TEST(SvgPlot, DrawsHistogramsFromZero) {
+  const std::string svg = svg_of({.y = {.label = "share"}, .bars = {{"h", {-10, 0, 10}, {30, 10}}}});
+  expect_well_formed(svg);
+  const Numbers bar = numbers_at(svg, "</text>\n<svg[^>]*>\n<rect x='" + number + "' y='" + number +
+                                          "' width='" + number + "' height='" + number + "'");
+  const double x0 = between(svg, "x", "middle", 0, -10, 10), y10 = between(svg, "y", "end", 10, 10, 30),
+               y30 = between(svg, "y", "end", 30, 10, 30);
+  EXPECT_NEAR(bar[0] + bar[2], x0, 0.2);
+  EXPECT_NEAR(bar[1], y30, 0.2);
+  EXPECT_NEAR(bar[3], 1.5 * (y10 - y30), 0.2);
+}
+
+TEST(SvgPlot, LogarithmicAxesAreStraightInDecades) {
+  const std::string svg = svg_of({.x = {.logarithmic = true},
+                                  .y = {.logarithmic = true},
+                                  .curves = {{"", {{1, 1}, {10, 10}, {0, 5}, {100, 1000, 2000}}}}});
+  expect_well_formed(svg);
+  const Numbers curve = numbers_at(
+      svg, "d='M" + number + "," + number + "L" + number + "," + number + "M" + number + "," + number);
+  EXPECT_NEAR(curve[4] - curve[0], 2 * (curve[2] - curve[0]), 0.2) << "0 is left out";
+  EXPECT_NEAR(curve[5] - curve[1], 3 * (curve[3] - curve[1]), 0.2);
+}
+
+TEST(SvgPlot, CurvesBreakWhereAValueIsMissing) {
+  const double none = std::nan("");
+  const std::string svg = svg_of({.curves = {{"a < b & c", {{0, 1}, {1, none}, {2, 3}, {3, 4}}}}});
+  expect_well_formed(svg);
+  numbers_at(svg, "d='M" + number + "[^LM]*M[^LM]*L[^LM]*'");
+  expect_contains(svg, "a &lt; b &amp; c");
+}
+
+TEST(SvgPlot, SeveralInAGrid) {
+  const Plot plot{.title = "one", .curves = {{"", {{1, 5}}}}};  // a single value has a range, too
+  const std::string svg = svg_of({plot, plot, plot}, 2);
+  expect_well_formed(svg);
+  const Numbers size = numbers_at(svg, "viewBox='0 0 " + number + " " + number + "'");
+  const Numbers third =
+      numbers_at(svg, "translate\\(640 0\\)[^]*<g transform='translate\\(" + number + " " + number);
+  EXPECT_EQ(size, (Numbers{1280, 800}));
+  EXPECT_EQ(third, (Numbers{0, 400}));
+}
+
+TEST(SvgPlot, HugeAndEqualValuesEnd) {
+  for (const double value : {0.0, 1e17, 1e300, -1e-300})
+    expect_well_formed(svg_of({.curves = {{"", {{value, value}, {std::nextafter(value, 1e308), value}}}}}));
+}
+
+TEST(SvgPlot, RefusesWhatCannotBeDrawn) {
+  expect_contains(error_of<Error>([] { svg_of({.x = {.label = "units"}}); }),
+                  "nothing to draw along the axis 'units'");
+  expect_contains(error_of<Error>([] {
+                    svg_of({.bars = {{"", {0, 1}, {1, 2}}}});
+                  }),
+                  "2 bars have 3 edges, not 2");
+  expect_contains(error_of<Error>([] {
+                    svg_of({.x = {.from = 2, .to = 1}, .curves = {{"", {{1, 1}}}}});
+                  }),
+                  "cannot reach from 2 to 1");
+}
+
+}  // namespace
+}  // namespace rondo
