@@ -26,6 +26,13 @@ __host__ __device__ inline int64_t threads() {
 #endif
 }
 
+/// Until all threads of the block have come here.
+__host__ __device__ inline void wait_for_block() {
+#ifdef __CUDA_ARCH__
+  __syncthreads();
+#endif
+}
+
 /// Combines one value per thread, in an order fixed by the block's size; every thread gets the result.
 template <class Real, class Combine>
 __host__ __device__ Real block_reduce(Real value, [[maybe_unused]] Combine combine) {

@@ -7,6 +7,7 @@
 
 #include "tensor/kernel.h"
 #include "tensor/kernels/arithmetic.h"
+#include "tensor/kernels/ctc.h"
 #include "tensor/kernels/dropout.h"
 #include "tensor/kernels/normalization.h"
 #include "tensor/kernels/rows.h"
@@ -16,7 +17,7 @@
 namespace rondo {
 
 using Kernels = JoinedLists<ArithmeticKernels, RowKernels, SoftmaxKernels, NormalizationKernels,
-                            DropoutKernels, SequenceKernels>;
+                            DropoutKernels, SequenceKernels, CtcKernels>;
 
 /// One for each of Kernels, in their order; tensor/kernels.cc defines them, once per pass.
 using KernelLaunchers = std::array<KernelLauncher, length_of(Kernels{})>;

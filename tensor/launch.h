@@ -50,6 +50,14 @@ struct Row {
   HD static bool first() { return cuda::thread() == 0; }
   /// Whether this is the thread by which map() writes column j.
   HD static bool owns(int64_t j) { return j % cuda::threads() == cuda::thread(); }
+  /// Until all of these threads have come here: what they wrote before may then be read.
+  HD static void wait() { cuda::wait_for_block(); }
+
+  /// f(j) for every column j, in any order.
+  template <class F>
+  HD void for_each(F f) const {
+    for (int64_t j = cuda::thread(); j < columns; j += cuda::threads()) f(j);
+  }
 
   /// to[j] = f(from[j]...) for every column j.
   template <class F, class... From>
@@ -116,6 +124,13 @@ struct Row {
   HD static Lanes repeated(real x) { return x; }
   static bool first() { return true; }
   static bool owns(int64_t) { return true; }
+  static void wait() {}
+
+  /// f(j) for every column j, in any order.
+  template <class F>
+  void for_each(F f) const {
+    for (int64_t j = 0; j < columns; ++j) f(j);
+  }
 
   /// to[j] = f(from[j]...) for every column j.
   template <class F, class... From>

@@ -23,6 +23,11 @@ const Golden& Golden::of_encoder_decoders() {
   return golden;
 }
 
+const Golden& Golden::of_ctc() {
+  static const Golden golden(RONDO_SOURCE_DIR "/tests/golden/ctc.safetensors");
+  return golden;
+}
+
 Golden::Golden(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   if (!stream) throw std::runtime_error("cannot read " + path);

@@ -1,0 +1,56 @@
+// The CTC loss and its gradient on both devices. Its kernels are those of tensor/kernels/ctc.h.
+#include "autograd/ctc_loss.h"
+
+#include "tests/cuda/device.h"
+
+namespace rondo {
+namespace {
+
+using Variables = std::vector<Variable>;
+
+/// Sequences of up to `most` labels, some of them repeated, over up to T frames.
+CtcTargets some_targets(int64_t B, int64_t T, int32_t most, int32_t V) {
+  std::vector<std::vector<int32_t>> labels;
+  Lengths frames;
+  for (int64_t b = 0; b < B; ++b) {
+    std::vector<int32_t> mine;
+    for (int32_t j = 0; j < most - static_cast<int32_t>(b); ++j) mine.push_back(1 + j * j % (V - 1));
+    labels.push_back(mine);
+    frames.push_back(T - 2 * b);
+  }
+  return {labels, frames};
+}
+
+TEST(CtcLossOnGpu, IsThatOfTheCpu) {
+  NEED_GPU();
+  for (const int64_t V : {2, 5, 300}) {
+    const CtcTargets targets({{1, 1, 1}, {1}, {}, {1, 1}, {1, 1, 1}}, {6, 3, 5, 0, 4});
+    ASSERT_EQ(targets.skipped(), 2);
+    expect_same_on_both([&](const Variables& x) { return ctc_loss(x[0], targets); }, samples({{6, 5, V}}));
+    expect_same_on_both(
+        [&](const Variables& x) { return ctc_loss(x[0].slice(1, 7).slice_columns(1, V + 1), targets); },
+        samples({{8, 5, V + 2}}));
+  }
+}
+
+// More states than threads of a block, and so many frames that probabilities are rescaled.
+TEST(CtcLossOnGpu, OfManyLabels) {
+  NEED_GPU();
+  const CtcTargets few = some_targets(4, 40, 17, 9), many = some_targets(2, 330, 280, 30);
+  expect_same_on_both([&](const Variables& x) { return ctc_loss(x[0], few); }, samples({{40, 4, 9}}));
+  expect_same_on_both([&](const Variables& x) { return ctc_loss(x[0], many); }, samples({{330, 2, 30}}));
+}
+
+TEST(CtcLossOnGpu, OfNoFramesAndOfNoSequences) {
+  NEED_GPU();
+  expect_same_on_both(
+      [](const Variables& x) {
+        return ctc_loss(x[0], CtcTargets({{}, {1}}, {0, 0}));
+      },
+      samples({{0, 2, 3}}));
+  expect_same_on_both([](const Variables& x) { return ctc_loss(x[0], CtcTargets({}, {})); },
+                      samples({{4, 0, 3}}));
+}
+
+}  // namespace
+}  // namespace rondo
