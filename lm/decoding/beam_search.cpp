@@ -272,9 +272,12 @@ Keys keys_of(BeamOptions& options) {
 
 void check_options(const BeamOptions& options) {
   check_limits_of(options);
-  check_input(options.n_best <= options.beam,
-              "n_best = {}: a beam of {} keeps fewer hypotheses; set beam to {} or more", options.n_best,
-              options.beam, options.n_best);
+  check_n_best(options.n_best, options.beam);
+}
+
+void check_n_best(int64_t n_best, int64_t beam) {
+  check_input(n_best <= beam, "n_best = {}: a beam of {} keeps fewer hypotheses; set beam to {} or more",
+              n_best, beam, n_best);
 }
 
 std::string search_text(int64_t beam) {

@@ -48,6 +48,9 @@ Keys keys_of(BeamOptions& options);
 /// InputError for options out of range, and for n_best above the beam.
 void check_options(const BeamOptions& options);
 
+/// InputError for n_best above the beam.
+void check_n_best(int64_t n_best, int64_t beam);
+
 /// "a beam of 5", "greedy search".
 std::string search_text(int64_t beam);
 

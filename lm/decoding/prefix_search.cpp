@@ -1,0 +1,216 @@
+// Decoding of CTC models; see lm/decoding/prefix_search.h.
+#include "lm/decoding/prefix_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+#include "lm/decoding/beam_search.h"
+#include "tensor/error.h"
+
+namespace rondo {
+namespace {
+
+constexpr int32_t no_label = 0;  // the blank
+constexpr double log_zero = -std::numeric_limits<double>::infinity();
+
+size_t place(int64_t index) { return static_cast<size_t>(index); }
+
+/// log(exp(a) + exp(b)).
+double log_of_sum(double a, double b) {
+  const double larger = std::max(a, b);
+  return larger == log_zero ? log_zero : larger + std::log1p(std::exp(-std::abs(a - b)));
+}
+
+class PrefixSearch {
+ public:
+  PrefixSearch(int64_t symbols, int64_t beam, const LabelScorer* scorer)
+      : symbols_(symbols), beam_(beam), scorer_(scorer) {
+    prefixes_.push_back({-1, no_label, scorer_ ? scorer_->start() : LabelScorer::State{}, 0});
+    live_.push_back(live(0, 0, log_zero));
+  }
+
+  /// One more frame.
+  void advance(const real* log_y) {
+    find_candidates(log_y);
+    const auto better = [](const Candidate& a, const Candidate& b) {
+      return a.score != b.score ? a.score > b.score : std::pair(a.from, a.label) < std::pair(b.from, b.label);
+    };
+    if (std::ssize(candidates_) > beam_) {
+      std::nth_element(candidates_.begin(), candidates_.begin() + beam_, candidates_.end(), better);
+      candidates_.resize(place(beam_));
+    }
+    std::sort(candidates_.begin(), candidates_.end(), better);
+    std::vector<Live> next;
+    for (const Candidate& it : candidates_) {
+      Live& from = live_[place(it.from)];
+      if (it.label == no_label)
+        next.push_back({from.prefix, it.log_blank, it.log_label, from.added_by});
+      else
+        next.push_back(live(longer(from.prefix, it), it.log_blank, it.log_label));
+    }
+    live_ = std::move(next);
+  }
+
+  std::vector<LabelHypothesis> best(int64_t count) const {
+    std::vector<LabelHypothesis> found;
+    for (const Live& it : live_) {
+      const Prefix& prefix = prefixes_[place(it.prefix)];
+      const double end = scorer_ ? scorer_->score_end(prefix.state) : 0;
+      found.push_back({labels_of(it.prefix), it.log_p(), it.log_p() + prefix.added + end});
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto& a, const auto& b) { return a.score > b.score; });
+    if (std::ssize(found) > count) found.resize(place(count));
+    return found;
+  }
+
+ private:
+  /// The labels of the parent and one more; the same labels are always the same prefix.
+  struct Prefix {
+    int64_t parent;
+    int32_t label;
+    LabelScorer::State state;
+    double added;  // by the scorer
+  };
+  /// A prefix that is kept, with its paths up to the current frame: those that end in a blank, and those
+  /// that end in its last label.
+  struct Live {
+    int64_t prefix;
+    double log_blank, log_label;
+    std::vector<double> added_by;  // what the scorer adds for each next label; empty without one
+    double log_p() const { return log_of_sum(log_blank, log_label); }
+  };
+  /// A live prefix one frame later, as it is (no_label) or with one more label.
+  struct Candidate {
+    int64_t from;
+    int32_t label;
+    double log_blank, log_label, added, score;
+  };
+
+  Live live(int64_t prefix, double log_blank, double log_label) const {
+    Live result{prefix, log_blank, log_label, {}};
+    if (scorer_) {
+      result.added_by.resize(place(symbols_));
+      scorer_->add_scores(prefixes_[place(prefix)].state, result.added_by);
+    }
+    return result;
+  }
+
+  void find_candidates(const real* log_y) {
+    candidates_.clear();
+    extended_.assign(live_.size() * place(symbols_), false);
+    place_of_.assign(prefixes_.size(), -1);
+    for (size_t i = 0; i < live_.size(); ++i) place_of_[place(live_[i].prefix)] = static_cast<int64_t>(i);
+    for (int64_t i = 0; i < std::ssize(live_); ++i) add_unchanged(i, log_y);
+    for (int64_t i = 0; i < std::ssize(live_); ++i)
+      for (int32_t label = 1; label < symbols_; ++label)
+        if (!extended_[place(i * symbols_ + label)]) add_longer(i, label, log_y);
+  }
+
+  /// The paths that leave a live prefix as it is, and those that make it from one that is shorter by a
+  /// label, if that is live as well.
+  void add_unchanged(int64_t i, const real* log_y) {
+    const Live& it = live_[place(i)];
+    const Prefix& prefix = prefixes_[place(it.prefix)];
+    double log_label = log_zero;
+    if (prefix.label != no_label) {
+      log_label = it.log_label + log_y[prefix.label];
+      const int64_t shorter = place_of_[place(prefix.parent)];
+      if (shorter >= 0) {
+        log_label = log_of_sum(log_label, log_p_longer(shorter, prefix.label, log_y));
+        extended_[place(shorter * symbols_ + prefix.label)] = true;
+      }
+    }
+    const double log_blank = it.log_p() + log_y[0];
+    candidates_.push_back(
+        {i, no_label, log_blank, log_label, prefix.added, log_of_sum(log_blank, log_label) + prefix.added});
+  }
+
+  void add_longer(int64_t i, int32_t label, const real* log_y) {
+    const double log_p = log_p_longer(i, label, log_y);
+    if (log_p == log_zero) return;
+    const Live& it = live_[place(i)];
+    const double added = prefixes_[place(it.prefix)].added + (scorer_ ? it.added_by[place(label)] : 0);
+    if (added > log_zero) candidates_.push_back({i, label, log_zero, log_p, added, log_p + added});
+  }
+
+  /// Of the paths that add a label in this frame: the last one begins again only after a blank.
+  double log_p_longer(int64_t i, int32_t label, const real* log_y) const {
+    const Live& it = live_[place(i)];
+    const bool again = prefixes_[place(it.prefix)].label == label;
+    return (again ? it.log_blank : it.log_p()) + log_y[label];
+  }
+
+  int64_t longer(int64_t parent, const Candidate& by) {
+    const auto [found, added] = children_.try_emplace(parent * symbols_ + by.label, std::ssize(prefixes_));
+    if (added) {
+      const LabelScorer::State& state = prefixes_[place(parent)].state;
+      prefixes_.push_back(
+          {parent, by.label, scorer_ ? scorer_->after(state, by.label) : LabelScorer::State{}, by.added});
+    }
+    return found->second;
+  }
+
+  std::vector<int32_t> labels_of(int64_t prefix) const {
+    std::vector<int32_t> labels;
+    for (; prefix > 0; prefix = prefixes_[place(prefix)].parent)
+      labels.push_back(prefixes_[place(prefix)].label);
+    std::reverse(labels.begin(), labels.end());
+    return labels;
+  }
+
+  int64_t symbols_, beam_;
+  const LabelScorer* scorer_;
+  std::vector<Prefix> prefixes_;                   // a tree, whose root is without labels
+  std::unordered_map<int64_t, int64_t> children_;  // by parent and label
+  std::vector<Live> live_;                         // best first
+  std::vector<Candidate> candidates_;
+  std::vector<int64_t> place_of_;  // by prefix: where it is in live_; -1: nowhere
+  std::vector<bool> extended_;     // by live prefix and label: the longer one is live as well
+};
+
+}  // namespace
+
+LabelHypothesis best_path(const FrameLogProbabilities& frames) {
+  check(frames.symbols > 0, "[best path] one symbol or more was expected: {}", frames.symbols);
+  LabelHypothesis found;
+  int64_t before = no_label;
+  for (int64_t t = 0; t < frames.frames; ++t) {
+    const real* log_y = frames.frame(t);
+    const int64_t best = std::max_element(log_y, log_y + frames.symbols) - log_y;
+    if (best != no_label && best != before) found.labels.push_back(static_cast<int32_t>(best));
+    found.log_p += log_y[best];
+    before = best;
+  }
+  found.score = found.log_p;
+  return found;
+}
+
+Keys keys_of(PrefixSearchOptions& options) {
+  return {{"beam", &options.beam, any_beam(), "prefixes", "kept after each frame"},
+          {"n_best", &options.n_best, any_beam(), "transcripts", "best hypotheses of each recording"}};
+}
+
+void check_options(const PrefixSearchOptions& options) {
+  check_limits_of(options);
+  check_n_best(options.n_best, options.beam);
+}
+
+std::vector<LabelHypothesis> prefix_search(const FrameLogProbabilities& frames,
+                                           const PrefixSearchOptions& options, const LabelScorer* scorer) {
+  check_options(options);
+  check(frames.symbols > 0, "[prefix search] one symbol or more was expected: {}", frames.symbols);
+  PrefixSearch search(frames.symbols, options.beam, scorer);
+  for (int64_t t = 0; t < frames.frames; ++t) {
+    const real* log_y = frames.frame(t);
+    const bool numbers = std::none_of(log_y, log_y + frames.symbols, [](real v) { return std::isnan(v); });
+    check(numbers, "[prefix search] a probability of frame {} is not a number", t);
+    search.advance(log_y);
+  }
+  return search.best(options.n_best);
+}
+
+}  // namespace rondo

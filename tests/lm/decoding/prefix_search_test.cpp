@@ -1,0 +1,216 @@
+// Decoding of CTC models against the sum over all paths of tiny sequences, with and without a language model:
+// lm/decoding/prefix_search.h, lm/decoding/label_scorer.h.
+#include "lm/decoding/prefix_search.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <random>
+#include <string>
+
+#include "data/kneser_ney.h"
+#include "tests/autograd/ctc_paths.h"
+#include "tests/tensor/errors.h"
+
+namespace rondo {
+namespace {
+
+/// Random frames: their probabilities, and the logarithms with two numbers of padding behind each row.
+struct Frames {
+  Frames(uint32_t seed, size_t T, size_t V) : log_y(T * (V + 2), std::numeric_limits<real>::quiet_NaN()) {
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<double> score(-2, 2);
+    for (size_t t = 0; t < T; ++t) {
+      std::vector<double> frame(V);
+      double sum = 0;
+      for (double& it : frame) sum += it = std::exp(score(random));
+      for (size_t k = 0; k < V; ++k) {
+        frame[k] /= sum;
+        log_y[t * (V + 2) + k] = static_cast<real>(std::log(frame[k]));
+      }
+      y.push_back(frame);
+    }
+  }
+  FrameLogProbabilities view() const {
+    const auto V = std::ssize(y[0]);
+    return {log_y.data(), std::ssize(y), V, V + 2};
+  }
+  std::vector<std::vector<double>> y;
+  std::vector<real> log_y;
+};
+
+/// All labels, best first, by a score that is added to log p.
+std::vector<LabelHypothesis> all_labels(const Frames& frames,
+                                        const std::function<double(const Labels&)>& added = nullptr) {
+  std::vector<LabelHypothesis> all;
+  for (const auto& [labels, probability] : probabilities_by_all_paths(frames.y))
+    all.push_back({labels, std::log(probability), std::log(probability) + (added ? added(labels) : 0)});
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.score > b.score; });
+  return all;
+}
+
+void expect_same(const std::vector<LabelHypothesis>& found, const std::vector<LabelHypothesis>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i].labels, expected[i].labels) << i;
+    EXPECT_NEAR(found[i].log_p, expected[i].log_p, 1e-5);
+    EXPECT_NEAR(found[i].score, expected[i].score, 1e-5);
+  }
+}
+
+TEST(PrefixSearch, WithAWideBeamFindsAllLabelsAndTheirProbabilities) {
+  for (uint32_t seed = 0; seed < 5; ++seed)
+    for (const size_t T : {1, 2, 5, 7}) {
+      const Frames frames(seed, T, 3);
+      const std::vector<LabelHypothesis> expected = all_labels(frames);
+      expect_same(prefix_search(frames.view(), {.beam = 1000, .n_best = 1000}), expected);
+      expect_same(prefix_search(frames.view(), {.beam = 1000, .n_best = 2}), {expected[0], expected[1]});
+    }
+}
+
+// The best path's labels are found, too, by a search that loses nothing: what it finds is no less probable.
+TEST(PrefixSearch, IsNeverBelowTheBestPath) {
+  int better = 0;
+  for (uint32_t seed = 0; seed < 30; ++seed) {
+    const Frames frames(seed, 6, 4);
+    const auto probability = probabilities_by_all_paths(frames.y);
+    const LabelHypothesis greedy = best_path(frames.view());
+    const LabelHypothesis found = prefix_search(frames.view(), {.beam = 10000})[0];
+    EXPECT_NEAR(std::exp(found.log_p), probability.at(found.labels), 1e-5);
+    EXPECT_LE(std::exp(greedy.log_p), probability.at(greedy.labels) + 1e-6);
+    EXPECT_LE(probability.at(greedy.labels), probability.at(found.labels) + 1e-6);
+    better += probability.at(greedy.labels) < probability.at(found.labels) - 1e-6;
+  }
+  EXPECT_GT(better, 0) << "the cases show no difference";
+}
+
+TEST(PrefixSearch, WithANarrowBeamFollowsFewerPaths) {
+  for (uint32_t seed = 0; seed < 10; ++seed) {
+    const Frames frames(seed, 7, 4);
+    const auto probability = probabilities_by_all_paths(frames.y);
+    for (const int64_t beam : {1, 2, 5}) {
+      const auto found = prefix_search(frames.view(), {.beam = beam, .n_best = beam});
+      EXPECT_EQ(std::ssize(found), beam);
+      for (const LabelHypothesis& it : found)
+        EXPECT_LE(std::exp(it.log_p), probability.at(it.labels) * (1 + 1e-5));
+    }
+  }
+}
+
+TEST(BestPath, MergesRepeatsThenRemovesBlanks) {
+  const std::vector<int32_t> path = {0, 1, 1, 0, 1, 2, 2, 0, 0, 3};
+  std::vector<real> log_y(path.size() * 4, -5);
+  for (size_t t = 0; t < path.size(); ++t) log_y[t * 4 + path[t]] = real(-0.5);
+  const LabelHypothesis found = best_path({log_y.data(), std::ssize(path), 4, 4});
+  EXPECT_EQ(found.labels, (Labels{1, 1, 2, 3}));
+  EXPECT_EQ(found.log_p, -5);
+  EXPECT_EQ(found.score, -5);
+}
+
+TEST(PrefixSearch, OfNoFramesAndOfCertainty) {
+  const real certain[] = {-std::numeric_limits<real>::infinity(), 0};
+  for (const auto& found : {best_path({certain, 0, 2, 2}), prefix_search({certain, 0, 2, 2}, {})[0]}) {
+    EXPECT_TRUE(found.labels.empty());
+    EXPECT_EQ(found.log_p, 0);
+  }
+  const auto found = prefix_search({certain, 1, 2, 2}, {.beam = 5, .n_best = 5});
+  EXPECT_EQ(found[0].labels, (Labels{1}));
+  EXPECT_EQ(found[0].log_p, 0);
+}
+
+// ---- With language models.
+
+/// An n-gram model of a text.
+struct Language {
+  Language(const std::string& text, Unit unit, int order)
+      : vocabulary({.name = "text", .content = text, .sha256 = {}, .notes = {}}, {.unit = unit}),
+        model(kneser_ney(vocabulary.encode(text, "text").ids, vocabulary.size(), vocabulary.line_end_id(),
+                         order)
+                  .model) {}
+  /// ln p of the symbols of a line, with its end.
+  double log_p(const std::vector<std::string>& symbols) const {
+    NgramModel::State context = model.line_start();
+    double sum = 0;
+    const auto add = [&](int32_t id) {
+      const NgramModel::Step step = model.step(context, id);
+      sum += step.log_probability;
+      context = step.next;
+    };
+    for (const std::string& it : symbols) add(vocabulary.id(it).value_or(*vocabulary.unknown_id()));
+    add(*vocabulary.line_end_id());
+    return sum;
+  }
+  Vocabulary vocabulary;
+  NgramModel model;
+};
+
+TEST(PrefixSearch, WithALanguageModelOfCharactersRanksBySum) {
+  const Language language("abba\nab\nba\nabc\n", Unit::characters, 3);
+  const std::vector<std::string> labels = {"", "b", "a", "c"};
+  const LabelScoreOptions options{.weight = 0.7, .bonus = 1.3};
+  const SymbolScorer scorer(language.model, language.vocabulary, labels, options);
+  for (uint32_t seed = 0; seed < 5; ++seed) {
+    const Frames frames(seed, 6, 4);
+    const auto added = [&](const Labels& found) {
+      std::vector<std::string> symbols;
+      for (const int32_t label : found) symbols.push_back(labels[label]);
+      return options.weight * language.log_p(symbols) + options.bonus * static_cast<double>(found.size());
+    };
+    expect_same(prefix_search(frames.view(), {.beam = 10000, .n_best = 10000}, &scorer),
+                all_labels(frames, added));
+  }
+}
+
+TEST(PrefixSearch, WithALanguageModelOfWordsRanksBySumOverWords) {
+  const Language language("a ab\nab b a\nb b\n", Unit::words, 2);
+  const std::vector<std::string> labels = {"", " ", "a", "b"};
+  const LabelScoreOptions options{.weight = 0.6, .bonus = 0.9};
+  const WordScorer scorer(language.model, language.vocabulary, labels, options);
+  for (uint32_t seed = 0; seed < 5; ++seed) {
+    const Frames frames(seed, 6, 4);
+    const auto added = [&](const Labels& found) {
+      std::vector<std::string> words(1);
+      for (const int32_t label : found) label == 1 ? words.emplace_back() : words.back() += labels[label];
+      std::erase(words, "");
+      return options.weight * language.log_p(words) + options.bonus * static_cast<double>(words.size());
+    };
+    expect_same(prefix_search(frames.view(), {.beam = 10000, .n_best = 10000}, &scorer),
+                all_labels(frames, added));
+  }
+}
+
+// What the model knows tips the scale: "ab" is heard as well as "bb".
+TEST(PrefixSearch, ALanguageModelDecidesBetweenEquallyProbableLabels) {
+  const Language language("ab\nab\nab\n", Unit::characters, 2);
+  const SymbolScorer scorer(language.model, language.vocabulary, {"", "a", "b"}, {.weight = 1});
+  const auto log = [](double p) { return static_cast<real>(std::log(p)); };
+  const std::vector<real> log_y = {log(0.1),  log(0.4), log(0.5), log(0.98), log(0.01),
+                                   log(0.01), log(0.1), log(0.1), log(0.8)};
+  const FrameLogProbabilities frames{log_y.data(), 3, 3, 3};
+  EXPECT_EQ(prefix_search(frames, {})[0].labels, (Labels{2, 2}));
+  EXPECT_EQ(prefix_search(frames, {}, &scorer)[0].labels, (Labels{1, 2}));
+}
+
+TEST(PrefixSearch, RefusesBadOptionsAndNumbers) {
+  const real y[] = {-1, std::numeric_limits<real>::quiet_NaN()};
+  const FrameLogProbabilities frames{y, 1, 2, 2};
+  EXPECT_EQ(error_of([&] { prefix_search(frames, {.beam = 2, .n_best = 3}); }),
+            "n_best = 3: a beam of 2 keeps fewer hypotheses; set beam to 3 or more");
+  EXPECT_THROW(prefix_search(frames, {.beam = 0}), InputError);
+  EXPECT_EQ(any_error_of([&] { prefix_search(frames, {}); }),
+            "[prefix search] a probability of frame 0 is not a number");
+  EXPECT_THROW(best_path({y, 1, 0, 2}), Error);
+
+  const Language language("a b\n", Unit::words, 2);
+  const auto scorer = [&](const std::vector<std::string>& labels, const LabelScoreOptions& options) {
+    return error_of([&] { WordScorer(language.model, language.vocabulary, labels, options); });
+  };
+  EXPECT_EQ(scorer({"", "a"}, {}), "a language model of words needs a label that is a space");
+  EXPECT_NE(scorer({"", " "}, {.weight = -1}), "");
+}
+
+}  // namespace
+}  // namespace rondo
