@@ -1,6 +1,6 @@
 // The loss of connectionist temporal classification (CTC): of labels whose places in a longer sequence of
 // frames are unknown, as in speech. Graves, Fernandez, Gomez & Schmidhuber 2006. Next: tensor/kernels/ctc.h,
-// which computes it; decoding: lm/decoding/ctc_decoding.h.
+// which computes it; decoding: lm/decoding/prefix_search.h.
 //
 // In each frame a softmax y_t over the labels and a blank says what is there. A path is one symbol a frame;
 // it stands for the labels that are left when repeated symbols are merged and then blanks removed. The

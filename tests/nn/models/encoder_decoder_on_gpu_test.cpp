@@ -7,9 +7,8 @@
 namespace rondo {
 namespace {
 
-constexpr int64_t B = 4, S = 6, T = 5, V = 23;
-
 struct Twin {
+  static constexpr int64_t B = 4, S = 6, T = 5, V = 23;
   Twin(const EncoderDecoderOptions& options, Device device) : model(options, V, V, 11, device) {}
 
   static std::vector<int32_t> ids(int64_t steps, int64_t factor) {
