@@ -87,12 +87,13 @@ double numbers_per_parameter(const TrainerOptions& options) {
   const Tensor nothing = Tensor::zeros({1});
   const auto state = make_optimizer(options.optimizer, nothing, nothing)->state_tensors().size();
   const int average = options.averaging == Averaging::never ? 0 : 2;  // optim/averaging.h
-  return static_cast<double>(2 + state) + average;
+  const int without_noise = options.weight_noise > 0;                 // optim/weight_noise.h
+  return static_cast<double>(2 + state) + average + without_noise;
 }
 
-/// P (2 + S + A) + 2 (R + V F / K) + 5 R_d + N (E + G + C H + W + D + L) + max(B V + (N + V / K) F, N
+/// P (2 + S + A + W) + 2 (R + V F / K) + 5 R_d + N (E + G + C H + W + D + L) + max(B V + (N + V / K) F, N
 /// widest) numbers, with
-///   P parameters: values, gradients, S vectors of optimizer state, and A = 2 for an average;
+///   P parameters: values, gradients, S vectors of optimizer state, A = 2 for an average, W = 1 with noise;
 ///   R weights that each step multiplies by, and the decoder, packed for forward and for backward (if streams
 ///   are few enough for that; in long chunks, input weights are not packed); R_d with weight drop, the
 ///   recurrent weights: masks, results and their gradients remain, beside the packed weights that evaluations
@@ -181,6 +182,7 @@ std::int64_t dynamic_bytes(const Recipe& recipe, const LanguageModel& model) {
   it.regularization = {};
   plain.trainer.optimizer = {.kind = OptimizerKind::sgd};
   plain.trainer.averaging = Averaging::never;
+  plain.trainer.weight_noise = 0;
   plain.task.batches.batch = recipe.dynamic.statistics_streams;
   plain.task.micro_batch = 0;
   plain.task.batches.chunks.length = recipe.dynamic.length;

@@ -18,7 +18,8 @@ using ChunkSizeOfStreams = std::function<ChunkSize(std::int64_t streams)>;
 
 /// What tensors with this many numbers take.
 std::int64_t bytes_of(double numbers);
-/// Numbers for each parameter: value, gradient, the optimizer's state, and an average.
+/// Numbers for each parameter: value, gradient, the optimizer's state, an average, and its value without
+/// noise.
 double numbers_per_parameter(const TrainerOptions& options);
 
 /// What estimates count of cells, in numbers; not integers, as products of the largest settings are beyond

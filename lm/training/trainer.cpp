@@ -9,6 +9,7 @@
 #include "lm/training/checkpoint.h"
 #include "lm/training/gpu_step.h"
 #include "optim/clipping.h"
+#include "optim/weight_noise.h"
 #include "tensor/clock.h"
 
 namespace rondo {
@@ -38,6 +39,9 @@ Keys keys_of(TrainerOptions& options) {
       {{{"seed", &options.seed, at_least(0), "", "of the initial weights and of dropout"},
         {"epochs", &options.epochs, any_count(), "epochs", "times to read the training text"},
         {"clip", &options.clip, at_least(0), "", "largest norm of all gradients together; 0: no clipping"},
+        {"weight_noise", &options.weight_noise, at_least(0), "",
+         "standard deviation of normal noise on all weights, drawn for each update, while its gradients are "
+         "computed (Graves 2013); 0: none"},
         {"averaging",
          choice(options.averaging),
          {},
@@ -134,6 +138,8 @@ std::vector<Tensor> Trainer::compute_gradients() {
   std::vector<Tensor> reported;
   model_.set_training(true);
   optimizer_->zero_gradients();
+  const NoisyWeights noisy(model_.values(), model_.segments(), options_.weight_noise,
+                           {.seed = random.seed, .update = random.update});
   for (int64_t part = 0; part < batch_.parts; ++part) {
     Loss loss = task_.loss(part, indices_, random);
     if (loss.minimised.defined()) std::exchange(loss.minimised, {}).backward();

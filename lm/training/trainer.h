@@ -26,7 +26,8 @@ inline std::vector<std::string> names_of(Averaging) { return {"never", "non_mono
 struct TrainerOptions {
   int64_t seed = 1;  // 0 or more
   int64_t epochs = 10;
-  double clip = 0;  // maximum norm of the gradients; 0: no clipping
+  double clip = 0;          // maximum norm of the gradients; 0: no clipping
+  double weight_noise = 0;  // deviation of the noise on all weights while gradients are computed; 0: none
   OptimizerOptions optimizer{};
   ScheduleOptions schedule{};
   Averaging averaging = Averaging::never;

@@ -1,5 +1,6 @@
-// Masks are integers compared, so the GPU's are the CPU's bit for bit.
-#include "tensor/random.h"
+// Masks are integers compared, so the GPU's are the CPU's bit for bit; normal noise is the same up to
+// rounding.
+#include "tensor/kernels.h"
 #include "tests/cuda/device.h"
 
 namespace rondo {
@@ -32,6 +33,19 @@ TEST(DropoutMasks, DifferByTheirKeys) {
   EXPECT_EQ(drawn({1, 2, 3, 4}), first);
   for (const RandomKey& other : {RandomKey{9, 2, 3, 4}, {1, 9, 3, 4}, {1, 2, 9, 4}, {1, 2, 3, 9}})
     EXPECT_NE(drawn(other), first);
+}
+
+TEST(NormalNoise, IsThatOfTheCpu) {
+  NEED_GPU();
+  for (const int64_t columns : {1, 3, 64, 257, 1150}) {
+    const auto noise_on = [&](Device device) {
+      const Tensor x = Tensor::filled({6, columns}, 2, device), to({6, columns}, device);
+      const RandomKey key{42, 7, 3, uint64_t{1} << 40};
+      launch(device, to.extent(), AddNormal{key, real(0.5), x.read_operand(), to.write_operand()});
+      return to;
+    };
+    expect_same(noise_on(Device::cuda), noise_on(Device::cpu), "2 + noise");
+  }
 }
 
 }  // namespace

@@ -53,6 +53,7 @@ EachKey::Cases language_model_cases() {
       {"train.seed", {"2"}},
       {"train.epochs", {"3"}},
       {"train.clip", {"0.1", {sgd}}},
+      {"train.weight_noise", {"0.1"}},
       {"train.averaging", {"always"}},
       {"train.averaging_interval", {"100", restless_and({"train.averaging=non_monotonic"})}},
       {"train.early_stopping", {"1", restless}},

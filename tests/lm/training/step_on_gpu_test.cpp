@@ -34,6 +34,7 @@ Recipe awd_recipe() {
   recipe.model.experts = 3;
   recipe.model.latent_dropout = 0.2;
   recipe.trainer.optimizer.kind = OptimizerKind::sgd;
+  recipe.trainer.weight_noise = 0.05;
   return recipe;
 }
 

@@ -7,6 +7,7 @@
 
 #include "lm/program/model.h"
 #include "nn/cells/cell.h"
+#include "optim/weight_noise.h"
 #include "tensor/allocator.h"
 #include "tests/lm/training/small_training.h"
 #include "tests/temporary_folder.h"
@@ -19,6 +20,7 @@ Recipe small_recipe_that_ends(const std::string& cell) {
   Recipe recipe = small_recipe(cell);
   recipe.trainer.schedule.kind = ScheduleKind::plateau;
   recipe.trainer.early_stopping = 3;
+  recipe.trainer.weight_noise = 0.05;
   return recipe;
 }
 
@@ -352,6 +354,32 @@ TEST(StateFile, HoldsNoNameTwice) {
 }
 
 // The whole way: raw weights; the trigger; their average, which is evaluated while they go on.
+// The gradients are those of the weights with the update's noise, the update is of the weights without.
+TEST(Training, WithWeightNoiseUpdatesTheWeightsWithoutIt) {
+  Recipe recipe = small_recipe("lstm");
+  recipe.model.dropout = 0;
+  recipe.trainer.optimizer = {.kind = OptimizerKind::sgd};
+  recipe.trainer.optimizer.learning_rate = 0.5;
+  recipe.trainer.weight_noise = 0.1;
+  const std::vector<int32_t> ids = some_ids();
+  Training noisy(recipe, 11, ids);
+  recipe.trainer.weight_noise = 0;
+  Training plain(recipe, 11, ids);
+  const std::vector<real> start = plain.model.values().to_vector();
+  for (Training* it : {&noisy, &plain}) ASSERT_TRUE(it->trainer.next_batch());
+  const double loss = update(noisy).loss;
+  {
+    const NoisyWeights as_drawn(plain.model.values(), plain.model.segments(), 0.1,
+                                {.seed = static_cast<uint64_t>(recipe.trainer.seed), .update = 0});
+    const std::vector<real> perturbed = plain.model.values().to_vector();
+    EXPECT_EQ(update(plain).loss, loss);
+    const std::vector<real> moved = plain.model.values().to_vector(), now = noisy.model.values().to_vector();
+    for (size_t i = 0; i < start.size(); ++i) ASSERT_NEAR(now[i] - start[i], moved[i] - perturbed[i], 1e-6);
+  }
+  for (Training* it : {&noisy, &plain}) updates(*it, 1);
+  EXPECT_NE(noisy.model.values().to_vector(), plain.model.values().to_vector());
+}
+
 TEST(Training, AveragesFromTheTriggerOn) {
   const std::vector<int32_t> ids = some_ids();
   Recipe recipe = averaging_recipe();
