@@ -215,11 +215,11 @@ void append_line(const std::filesystem::path& path, std::string_view line, const
   if (size == 0) sync_folder_of(path);
 }
 
-FolderLock::FolderLock(const std::filesystem::path& folder) : file_(-1) {
+FolderLock::FolderLock(const std::filesystem::path& folder, const std::string& holder) : file_(-1) {
   File file(folder, O_RDONLY | O_DIRECTORY);
   check_system(file.is_open(), "cannot open {}", folder.native());
   const bool locked = flock(file, LOCK_EX | LOCK_NB) == 0, taken = !locked && errno == EWOULDBLOCK;
-  check_input(!taken, "{}: another process trains this run; wait for it, or stop it", folder.native());
+  check_input(!taken, "{}: another process {}; wait for it, or stop it", folder.native(), holder);
   check_system(locked, "cannot lock {}", folder.native());
   file_ = file.release();
 }

@@ -43,8 +43,8 @@ void append_line(const std::filesystem::path& path, std::string_view line, const
 /// however it ends.
 class FolderLock {
  public:
-  /// InputError if another process holds it.
-  explicit FolderLock(const std::filesystem::path& folder);
+  /// InputError, "another process ...", if one holds it.
+  explicit FolderLock(const std::filesystem::path& folder, const std::string& holder = "trains this run");
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;

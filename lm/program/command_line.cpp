@@ -86,6 +86,16 @@ Command train_command(Options& parser, int argc, const char* const* argv) {
   return train;
 }
 
+Command sweep_command(Options& parser, int argc, const char* const* argv) {
+  SweepOptions& sweep = parser.sweep;
+  check_input(!sweep.recipe.empty(),
+              "sweep: no recipe given; `lm recipes` lists them, as in --recipe char-lstm");
+  check_input(!sweep.out.empty(), "sweep: no folder given; as in --out runs/sizes");
+  for (const std::string& text : parser.sweep_sets) sweep.settings.push_back(parse_swept(text));
+  sweep.words.assign(argv, argv + argc);
+  return sweep;
+}
+
 Command info_command(Options& parser) {
   InfoOptions& info = parser.info;
   const bool only_recipe = !info.recipe.empty() && !info.keys;
@@ -124,6 +134,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   const CLI::App& command = *parser.app.get_subcommands().at(0);
   check_leftovers(command);
   if (first == "train") return train_command(parser, argc, argv);
+  if (first == "sweep") return sweep_command(parser, argc, argv);
   if (first == "finetune") {
     check_run_given(command, parser.train.base);
     return train_options(parser, "finetune", argc, argv);

@@ -1,6 +1,6 @@
 // The command line of `lm`: from words to the options of one command, and from an exception to an exit
-// status. The commands: train.h, evaluate.h, score.h, generate.h, translate.h, classify.h, ngram.h, bleu.h,
-// info.h, recipes.h, table.h.
+// status. The commands: train.h, sweep.h, evaluate.h, score.h, generate.h, translate.h, classify.h, ngram.h,
+// bleu.h, info.h, recipes.h, table.h.
 #pragma once
 
 #include <string>
@@ -14,6 +14,7 @@
 #include "lm/program/ngram.h"
 #include "lm/program/recipes.h"
 #include "lm/program/score.h"
+#include "lm/program/sweep.h"
 #include "lm/program/table.h"
 #include "lm/program/train.h"
 #include "lm/program/translate.h"
@@ -25,7 +26,7 @@ struct Help {
   std::string text;
 };
 
-using Command = std::variant<Help, TrainOptions, EvaluateOptions, ScoreOptions, GenerateOptions,
+using Command = std::variant<Help, TrainOptions, SweepOptions, EvaluateOptions, ScoreOptions, GenerateOptions,
                              TranslateOptions, ClassifyOptions, NgramOptions, BleuCommandOptions, InfoOptions,
                              RecipesOptions, TableOptions>;
 

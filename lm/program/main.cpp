@@ -21,6 +21,7 @@ struct Run {
     return 0;
   }
   int operator()(const TrainOptions& options) const { return train(options); }
+  int operator()(const SweepOptions& options) const { return sweep(options); }
   int operator()(const EvaluateOptions& options) const { return evaluate(options); }
   int operator()(const ScoreOptions& options) const { return score(options); }
   int operator()(const GenerateOptions& options) const { return generate(options); }

@@ -13,6 +13,7 @@
 #include "lm/program/model.h"
 #include "lm/program/published.h"
 #include "lm/program/run.h"
+#include "lm/program/text_table.h"
 #include "lm/training/trainer.h"
 
 namespace rondo {
@@ -124,19 +125,24 @@ double MeasuredRun::published(const MeasurementKind& kind, const std::optional<M
   return published_figure(recipe().published, is_finetuned(), kind.split, kind.dynamic, kind.cache);
 }
 
-namespace {
-
-/// What the runs of one group have in common: text, device, and all settings that affect figures, except the
-/// seed.
-std::string kind_of(const MeasuredRun& row) {
+Recipe without_seed(const MeasuredRun& run) {
   const Recipe defaults;
-  Recipe recipe = row.recipe();
+  Recipe recipe = run.recipe();
   recipe.trainer.seed = 0;
   recipe.description = recipe.paper = "";
   recipe.published = defaults.published;
   recipe.report = defaults.report;
   recipe.run.log_every = defaults.run.log_every;
   recipe.run.save_every = defaults.run.save_every;
+  return recipe;
+}
+
+namespace {
+
+/// What the runs of one group have in common: text, device, and all settings that affect figures, except the
+/// seed.
+std::string kind_of(const MeasuredRun& row) {
+  Recipe recipe = without_seed(row);
   const Provenance& made_by = row.config.made_by;
   return fmt::format("{}\n{} {} {} {}\n{}", write_toml(keys_of(recipe)), row.is_finetuned(),
                      row.vocabulary_size, name_of(made_by.device), name_of(made_by.precision),
@@ -181,6 +187,43 @@ std::optional<Mean> mean_of(const MeasuredRuns& line, std::size_t kind, const Va
   for (const double figure : figures) squares += (figure - it.mean) * (figure - it.mean);
   if (it.n > 1) it.deviation = std::sqrt(squares / static_cast<double>(it.n - 1));
   return it;
+}
+
+std::string mean_text(const MeasuredRuns& line, std::size_t kind, const Value& value, int digits) {
+  const std::optional<Mean> it = mean_of(line, kind, value);
+  if (!it) return "several settings";
+  if (it->n == 0) return dash;
+  std::string text = fmt::format("{:.{}f}", it->mean, digits);
+  if (it->n > 1) text += fmt::format(" ± {:.{}f}", it->deviation, digits);
+  return it->n == line.size() ? text : fmt::format("{} ({})", text, it->n);
+}
+
+Value score_of(const std::string& key) {
+  return [key](const Measured& it) {
+    const auto score = it.scores.find(key);
+    return score == it.scores.end() ? std::nullopt : std::optional(score->second);
+  };
+}
+
+DecisiveFigure decisive_figure(const Recipe& recipe) {
+  const auto score = [](const std::string& key) {
+    const auto found =
+        std::find_if(task_scores.begin(), task_scores.end(), [&](const auto& it) { return it.first == key; });
+    return DecisiveFigure{found->second, score_of(key), true};
+  };
+  switch (recipe.kind) {
+    case TaskKind::translation:
+    case TaskKind::multi_task:
+      if (const TranslationFigure it = recipe.translation.task.decides; it != TranslationFigure::nats)
+        return score(name_of(it));
+      break;
+    case TaskKind::classification:
+      return score("accuracy");
+    case TaskKind::language_modelling:
+      break;
+  }
+  if (tokenization_of(recipe).unit == Unit::words) return {"perplexity", &Measured::perplexity};
+  return {"bits", &Measured::bits, false, 4};
 }
 
 }  // namespace rondo

@@ -77,5 +77,22 @@ struct Mean {
 using Value = std::function<std::optional<double>(const Measured&)>;
 /// The mean of `value` for one kind; none if the runs' settings differ, n = 0 if there are no figures.
 std::optional<Mean> mean_of(const MeasuredRuns& line, std::size_t kind, const Value& value);
+/// The figure of one run, or the mean of several and their standard deviation; then the number of runs that
+/// have it, if not all have.
+std::string mean_text(const MeasuredRuns& line, std::size_t kind, const Value& value, int digits);
+
+/// A score of the task, by its key.
+Value score_of(const std::string& key);
+/// The figure by which runs of a recipe are compared.
+struct DecisiveFigure {
+  std::string name;  // "perplexity", "bits", "BLEU"
+  Value value;
+  bool higher_is_better = false;
+  int digits = 2;  // that are shown
+};
+DecisiveFigure decisive_figure(const Recipe& recipe);
+
+/// The settings of a run that affect its figures, and the seed as 0.
+Recipe without_seed(const MeasuredRun& run);
 
 }  // namespace rondo

@@ -70,6 +70,19 @@ void Options::add_device(CLI::App& to, Of& options) {
       ->type_name("N");
 }
 
+void Options::add_plot(CLI::App& to, SweepPlotOptions& options) {
+  to.add_option("--over", options.over,
+                "the x axis of a sweep's diagram: a key, or parameters (default: the only key of numbers)")
+      ->type_name("KEY")
+      ->check(not_empty);
+  to.add_option("--band", options.band,
+                fmt::format("mark figures within W of the recipe's own settings, or of the best; 0: none "
+                            "(default: {} for perplexity, else none)",
+                            default_band))
+      ->check(in_range(0.0, 1e6, "a number, 0 or above"))
+      ->type_name("W");
+}
+
 Options::Options() {
   app.require_subcommand(0, 1);
   app.set_version_flag("--version", "lm (Rondo) " + version());
@@ -108,6 +121,41 @@ Options::Options() {
   train_command.add_flag("--resume", train.resume,
                          "continue the run at --out; only --epochs, --device, --precision, --threads and "
                          "where --data lies may change");
+
+  CLI::App& sweep_command = command("sweep", "train every combination of settings, with several seeds",
+                                    "lm sweep --recipe char-lstm --data book.txt --set "
+                                    "model.hidden=128,256,512 --seeds 3 --out runs/sizes");
+  sweep_command.footer(
+      "Each run is that of lm train with these settings, in a folder of --out that is named after them. At\n"
+      "the end comes a table: mean and standard deviation over seeds, and the best on valid; and sweep.svg "
+      "in\n"
+      "--out shows it. Ctrl-C stops, and the same command goes on: finished runs are kept, stopped ones\n"
+      "resumed. lm table FOLDER shows the table again.\n" +
+      sweep_command.get_footer());
+  sweep_command.add_option("--recipe", sweep.recipe, "a name from `lm recipes`, or a TOML file")
+      ->type_name("NAME|FILE")
+      ->check(not_empty);
+  sweep_command.add_option("--data", sweep.data, "as of lm train")->type_name("DIR|FILE")->check(not_empty);
+  sweep_command.add_option("--out", sweep.out, "the folder to make, or to go on in")
+      ->type_name("FOLDER")
+      ->check(not_empty);
+  sweep_command
+      .add_option("--set", sweep_sets,
+                  "a setting with one or several values, can be repeated; a list is a value in [ ]. Settings "
+                  "that vary together: --set model.cell:model.hidden=lstm:266,gru:330")
+      ->type_name("KEY=VALUE,...")
+      ->expected(1)
+      ->take_all();
+  sweep_command.add_option("--seeds", sweep.seeds, "runs of each setting, from train.seed on (default: 1)")
+      ->check(integer(1, 10000))
+      ->type_name("N");
+  sweep_command.add_option("--jobs", sweep.jobs, "runs at a time, which divide the threads")
+      ->check(integer(1, max_threads))
+      ->type_name("N")
+      ->capture_default_str();
+  add_plot(sweep_command, sweep.drawn);
+  add_device(sweep_command, sweep);
+  sweep_command.add_flag("--json", sweep.json, "print one JSON object; the progress goes to stderr");
 
   CLI::App& finetune_command =
       command("finetune", "train the best model of a finished run further, by averaged SGD",
@@ -411,10 +459,13 @@ Options::Options() {
       "is shown beside the same kind of model on the same text, read in the same way. Training time is that\n"
       "of the updates, without evaluations. A dash: no such figure.\n" +
       table_command.get_footer());
-  table_command.add_option("runs", table.runs, "run folders, one row each")->type_name("RUN");
+  table_command.add_option("runs", table.runs, "run folders, one row each; or the folder of a sweep")
+      ->type_name("RUN");
   CLI::Option* as_json = table_command.add_flag("--json", table.json, "print one JSON object");
   table_command.add_flag("--markdown", table.markdown, "print a table for a page on GitHub")
       ->excludes(as_json);
+  table_command.add_option("--plot", table.plot, "draw a sweep")->type_name("FILE.svg")->check(not_empty);
+  add_plot(table_command, table.drawn);
 }
 
 }  // namespace rondo

@@ -17,6 +17,7 @@ struct Options {
       "A text in, a model out: lm train --recipe char-lstm --data FILE, then lm generate RUN.",
       "lm"};
   TrainOptions train;
+  SweepOptions sweep;
   EvaluateOptions evaluate;
   ScoreOptions score;
   GenerateOptions generate;
@@ -27,13 +28,14 @@ struct Options {
   InfoOptions info;
   RecipesOptions recipes;
   TableOptions table;
-  std::vector<std::string> train_sets, eval_sets, info_sets;
+  std::vector<std::string> train_sets, sweep_sets, eval_sets, info_sets;
   std::string epochs, seed;  // as text: they are parsed as settings of the recipe
 
   Options();
   CLI::App& command(const std::string& name, const std::string& what, const std::string& example);
   template <class Of>
   static void add_device(CLI::App& to, Of& options);
+  static void add_plot(CLI::App& to, SweepPlotOptions& options);
 };
 
 }  // namespace rondo

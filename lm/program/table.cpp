@@ -14,20 +14,13 @@
 #include "lm/program/output.h"
 #include "lm/program/progress.h"
 #include "lm/program/published.h"
+#include "lm/program/text_table.h"
 #include "tensor/error.h"
 
 namespace rondo {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// A score of the task, by its key.
-Value score_of(const std::string& key) {
-  return [key](const Measured& it) {
-    const auto score = it.scores.find(key);
-    return score == it.scores.end() ? std::nullopt : std::optional(score->second);
-  };
-}
 
 // ---- JSON.
 
@@ -117,9 +110,6 @@ void say_what_is_left_out(const MeasuredRuns& rows) {
   }
 }
 
-/// Stands for a missing figure.
-const std::string dash = "-";
-
 /// The recipe's name; for a single run also the folder's name, if it differs.
 std::string title_of(const MeasuredRuns& line) {
   const MeasuredRun& row = line.front();
@@ -146,28 +136,6 @@ std::string joined(const MeasuredRuns& line, Text text) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-/// The figure of one run, or the mean of several and their standard deviation; then the number of runs that
-/// have it, if not all have.
-std::string figure_of(const MeasuredRuns& line, std::size_t kind, const Value& value, int digits) {
-  const std::optional<Mean> it = mean_of(line, kind, value);
-  if (!it) return "several settings";
-  if (it->n == 0) return dash;
-  std::string text = fmt::format("{:.{}f}", it->mean, digits);
-  if (it->n > 1) text += fmt::format(" ± {:.{}f}", it->deviation, digits);
-  return it->n == line.size() ? text : fmt::format("{} ({})", text, it->n);
-}
-
-struct Column {
-  std::string name;
-  bool is_text = false;            // aligned left; numbers are aligned right
-  std::vector<std::string> cells;  // one per row
-};
-
-bool is_empty(const Column& column) {
-  return std::all_of(column.cells.begin(), column.cells.end(),
-                     [](const std::string& cell) { return cell == dash; });
-}
-
 /// Perplexity is shown for words, bits for characters and bytes; if a paper uses another unit, that one is
 /// shown, too.
 bool shows(const MeasuredRun& row, PublishedUnit unit) {
@@ -179,20 +147,20 @@ bool shows(const MeasuredRun& row, PublishedUnit unit) {
 
 /// Adds the columns of one kind. Nats, symbols and the reading are shown only for models that do not adapt;
 /// JSON has them for all. A mean is only over figures with the same settings.
-void add_figures(std::vector<Column>& columns, const std::vector<MeasuredRuns>& lines, std::size_t k) {
+void add_figures(TextTable& columns, const std::vector<MeasuredRuns>& lines, std::size_t k) {
   const MeasurementKind& kind = kinds_of_measurement[k];
-  Column paper{kind.name + " published", false, {}}, nats{kind.name + " nats", false, {}},
+  TextColumn paper{kind.name + " published", false, {}}, nats{kind.name + " nats", false, {}},
       bits{kind.name + " bits", false, {}}, perplexity{kind.name + " perplexity", false, {}},
       symbols{kind.name + " symbols", false, {}}, read{kind.name + " read in", true, {}};
-  std::vector<Column> scores;
+  TextTable scores;
   for (const auto& [key, score] : task_scores) scores.push_back({kind.name + " " + score, false, {}});
   for (const MeasuredRuns& line : lines) {
     const MeasuredRun& first = line.front();
     const double figure = first.published(kind, first.measured[k]);
     paper.cells.push_back(figure > 0 ? fmt::format("{} {}", figure, name_of(first.recipe().published.unit))
                                      : dash);
-    const auto add = [&](Column& column, const Value& value, int digits, bool shown) {
-      column.cells.push_back(shown ? figure_of(line, k, value, digits) : dash);
+    const auto add = [&](TextColumn& column, const Value& value, int digits, bool shown) {
+      column.cells.push_back(shown ? mean_text(line, k, value, digits) : dash);
     };
     add(nats, &Measured::nats, 4, true);
     add(bits, &Measured::bits, 4, shows(first, PublishedUnit::bits));
@@ -208,7 +176,7 @@ void add_figures(std::vector<Column>& columns, const std::vector<MeasuredRuns>& 
   }
   if (!kind.is_plain() && is_empty(nats)) return;
   if (!is_empty(paper)) columns.push_back(paper);
-  for (const Column& score : scores)
+  for (const TextColumn& score : scores)
     if (!is_empty(score)) columns.push_back(score);
   if (kind.is_plain()) columns.push_back(nats);
   if (!is_empty(bits)) columns.push_back(bits);
@@ -217,9 +185,9 @@ void add_figures(std::vector<Column>& columns, const std::vector<MeasuredRuns>& 
   if (kind.is_plain() && !is_empty(read)) columns.push_back(read);
 }
 
-std::vector<Column> columns_of(const MeasuredRuns& rows) {
+TextTable columns_of(const MeasuredRuns& rows) {
   const std::vector<MeasuredRuns> lines = lines_of(rows);
-  Column name{"recipe", true, {}}, runs{"runs", false, {}}, parameters{"parameters", false, {}},
+  TextColumn name{"recipe", true, {}}, runs{"runs", false, {}}, parameters{"parameters", false, {}},
       epochs{"epochs", true, {}}, time{"training time", false, {}};
   for (const MeasuredRuns& line : lines) {
     name.cells.push_back(title_of(line));
@@ -230,7 +198,7 @@ std::vector<Column> columns_of(const MeasuredRuns& rows) {
       return row.training_seconds ? duration_text(*row.training_seconds) : dash;
     }));
   }
-  std::vector<Column> columns{name};
+  TextTable columns{name};
   if (lines.size() < rows.size()) columns.push_back(runs);
   columns.push_back(parameters);
   for (std::size_t k = 0; k < kinds_of_measurement.size(); ++k) add_figures(columns, lines, k);
@@ -239,50 +207,15 @@ std::vector<Column> columns_of(const MeasuredRuns& rows) {
   return columns;
 }
 
-/// The header has two lines: in one line it would be wider than the numbers.
-std::string text_table(const std::vector<Column>& columns) {
-  const std::size_t rows = columns.front().cells.size();
-  std::vector<std::string> lines(rows + 2);
-  for (const Column& column : columns) {
-    const std::size_t space = column.name.find(' ');
-    std::vector<std::string> cells{space == std::string::npos ? "" : column.name.substr(0, space),
-                                   column.name.substr(space + 1)};
-    cells.insert(cells.end(), column.cells.begin(), column.cells.end());
-    const auto letters = [](const std::string& cell) {  // of UTF-8
-      return static_cast<std::size_t>(
-          std::count_if(cell.begin(), cell.end(), [](char it) { return (it & 0xC0) != 0x80; }));
-    };
-    std::size_t width = 0;
-    for (const std::string& cell : cells) width = std::max(width, letters(cell));
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      if (&column != &columns.front()) lines[i] += "  ";
-      lines[i] +=
-          column.is_text ? fmt::format("{:<{}}", cells[i], width) : fmt::format("{:>{}}", cells[i], width);
-    }
-  }
-  std::string text;
-  for (const std::string& line : lines) text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
-  return text;
-}
-
-std::string markdown_table(const std::vector<Column>& columns) {
-  std::vector<std::string> lines(columns.front().cells.size() + 2, "|");
-  for (const Column& column : columns) {
-    lines[0] += fmt::format(" {} |", column.name);
-    lines[1] += column.is_text ? "---|" : "---:|";
-    for (std::size_t i = 0; i < column.cells.size(); ++i) {
-      std::string cell;
-      for (const char letter : column.cells[i])
-        cell += letter == '|' ? std::string("\\|") : std::string(1, letter);
-      lines[i + 2] += &column == &columns.front() ? fmt::format(" `{}` |", cell) : fmt::format(" {} |", cell);
-    }
-  }
-  return fmt::format("{}\n", fmt::join(lines, "\n"));
-}
-
 }  // namespace
 
 int table(const TableOptions& options) {
+  if (options.runs.size() == 1 && holds_runs(options.runs[0])) {
+    print_sweep(options.runs[0], {options.json, options.markdown, options.plot, options.drawn});
+    return 0;
+  }
+  check_input(options.plot.empty() && options.drawn.over.empty() && !options.drawn.band,
+              "table: --plot, --over and --band are for the folder of one sweep");
   std::vector<MeasuredRun> rows;
   int status = 0;
   for (const std::string& run : options.runs) {
@@ -302,7 +235,7 @@ int table(const TableOptions& options) {
     for (const MeasuredRuns& line : lines_of(rows)) groups.push_back(json_of(line));
     print_json(Json{{"runs", list}, {"groups", groups}});
   } else {
-    fmt::print("{}", options.markdown ? markdown_table(columns_of(rows)) : text_table(columns_of(rows)));
+    fmt::print("{}", options.markdown ? markdown_of(columns_of(rows)) : text_of(columns_of(rows)));
     say_what_is_left_out(rows);
   }
   return status;

@@ -6,14 +6,19 @@
 #include <string>
 #include <vector>
 
+#include "lm/program/sweep_report.h"
+
 namespace rondo {
 
 struct TableOptions {
   std::vector<std::string> runs;
   bool json = false, markdown = false;  // at most one; neither: a text table
+  std::string plot;                     // of a sweep: a file to draw it in; empty: none
+  SweepPlotOptions drawn{};
 };
 
-/// Prints a row for each run on stdout, in the order given, and returns 0. A folder that is not a run, or has
+/// Prints a row for each run on stdout, in the order given, or the report of a sweep if `runs` is its folder
+/// alone (lm/program/sweep_report.h), and returns 0. A folder that is not a run, or has
 /// a broken file, is left out: a line on stderr names the file and the line of the log, and the command
 /// returns 2.
 int table(const TableOptions& options);

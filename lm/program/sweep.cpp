@@ -1,0 +1,219 @@
+// `lm sweep`.
+#include "lm/program/sweep.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "data/files.h"
+#include "data/input_file.h"
+#include "lm/program/child_process.h"
+#include "lm/program/progress.h"
+#include "lm/program/signals.h"
+#include "tensor/threads.h"
+
+namespace rondo {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string command_of(const std::vector<std::string>& words) {
+  std::vector<const char*> arguments;
+  for (const std::string& word : words) arguments.push_back(word.c_str());
+  return shell_command(static_cast<int>(arguments.size()), arguments.data());
+}
+
+/// Whether a run has nothing left to do: it may have been killed between its training and its test.
+bool is_complete(const MeasuredRun& run) {
+  const std::vector<std::string>& texts = run.config.made_by.sha256;  // "HEX  FILE"
+  const auto is_test = [](const std::string& line) {
+    return fs::path(line).filename().string().starts_with("test");
+  };
+  const bool has_test = texts.size() == 1 || std::any_of(texts.begin(), texts.end(), is_test);
+  return run.finished && (!has_test || run.measured[test_kind]);
+}
+
+/// InputError if the run in `folder` has other settings than the sweep would give it.
+void check_same_settings(const RunFolder& folder, const Recipe& expected) {
+  Recipe there = read_config(folder).recipe, planned = expected;
+  const Keys of_there = keys_of(there), of_planned = keys_of(planned);
+  for (std::size_t i = 0; i < std::min(of_there.size(), of_planned.size()); ++i)
+    check_input(
+        of_there[i].name == of_planned[i].name && value_text(of_there[i]) == value_text(of_planned[i]),
+        "{}: this run has {} = {}, and the sweep {} = {}: give another --out", folder.path.string(),
+        of_there[i].name, value_text(of_there[i]), of_planned[i].name, value_text(of_planned[i]));
+}
+
+class Sweep {
+ public:
+  Sweep(const SweepOptions& options, std::vector<SweepRun> runs)
+      : options_(options), runs_(std::move(runs)), progress_(options.json ? stderr : stdout) {}
+
+  /// The exit status.
+  int train_all() {
+    const StopSignals signals;
+    while (next_ < runs_.size() || !running_.empty()) {
+      while (signals.received() == 0 && next_ < runs_.size() && std::ssize(running_) < options_.jobs)
+        begin_next();
+      if (running_.empty()) break;  // stopped, or nothing was left to do
+      wait_for_output();
+      if (signals.received() != 0 && !stopping_) {
+        stopping_ = true;
+        for (const Running& it : running_) it.process->stop(SIGINT);
+      }
+      std::erase_if(running_, [&](const Running& it) {
+        const bool goes_on = it.process->read();
+        if (!goes_on) conclude(it);
+        return !goes_on;
+      });
+      show_progress();
+    }
+    progress_.erase();
+    if (const int signal = signals.received()) {
+      progress_.line(fmt::format("stopped: {} of {} runs are finished; to go on: {}", finished_, runs_.size(),
+                                 command_of(options_.words)));
+      return 128 + signal;
+    }
+    if (failed_ > 0)
+      progress_.line(fmt::format("{} of {} runs failed; to try them again: {}", failed_, runs_.size(),
+                                 command_of(options_.words)));
+    return failed_ > 0 ? 1 : 0;
+  }
+
+ private:
+  struct Running {
+    std::size_t index;
+    std::unique_ptr<ChildProcess> process;
+    Clock::time_point begin;
+  };
+
+  fs::path folder_of(const SweepRun& run) const { return fs::path(options_.out) / run.name; }
+  std::string title_of(std::size_t index) const {
+    return fmt::format("{} of {}  {}", index + 1, runs_.size(), runs_[index].name);
+  }
+
+  /// As a user would type it.
+  std::vector<std::string> words_of(const SweepRun& run, bool resumes) const {
+    std::vector<std::string> words = {options_.words.front(), "train"};
+    const auto add = [&](const char* flag, const std::string& value) {
+      words.emplace_back(flag), words.push_back(value);
+    };
+    if (!resumes) add("--recipe", options_.recipe);
+    if (!options_.data.empty()) add("--data", options_.data);
+    add("--out", folder_of(run).string());
+    if (resumes) {
+      words.emplace_back("--resume");
+      return words;
+    }
+    for (const Setting& it : run.settings) add("--set", fmt::format("{}={}", it.key, it.value));
+    add("--seed", fmt::format("{}", run.seed));
+    if (options_.device) add("--device", name_of(*options_.device));
+    if (options_.precision) add("--precision", name_of(*options_.precision));
+    if (options_.threads || options_.jobs > 1)
+      add("--threads", fmt::format("{}", std::max(1, options_.threads.value_or(threads()) / options_.jobs)));
+    return words;
+  }
+
+  void begin_next() {
+    const std::size_t index = next_++;
+    const fs::path folder = folder_of(runs_[index]);
+    const bool is_there = file_is_there(RunFolder{folder}.config());
+    if (is_there) {
+      const std::optional<MeasuredRun> measured = measured_or_failed(index);
+      if (!measured) return;
+      if (is_complete(*measured)) {
+        ++finished_;
+        return progress_.line(
+            fmt::format("{}  {}  was there already", title_of(index), found_text(*measured)));
+      }
+    }
+    running_.push_back(
+        {index, std::make_unique<ChildProcess>(words_of(runs_[index], is_there)), Clock::now()});
+  }
+
+  void wait_for_output() const {
+    std::vector<pollfd> files;
+    for (const Running& it : running_) files.push_back({it.process->output(), POLLIN, 0});
+    constexpr int milliseconds = 500;
+    poll(files.data(), files.size(), milliseconds);  // a signal ends it
+  }
+
+  void conclude(const Running& it) {
+    const int status = it.process->wait();
+    if (status == 0) {
+      if (const std::optional<MeasuredRun> measured = measured_or_failed(it.index)) {
+        ++finished_;
+        progress_.line(fmt::format("{}  {}  in {}", title_of(it.index), found_text(*measured),
+                                   duration_text(seconds_since(it.begin))));
+      }
+    } else if (!stopping_) {
+      fail(it.index,
+           status > 128 ? fmt::format("ended by signal {}", status - 128) : it.process->last_line());
+    }
+  }
+  void fail(std::size_t index, const std::string& why) {
+    ++failed_;
+    progress_.line(fmt::format("{}  failed: {}", title_of(index), why));
+  }
+  /// None, and the run has failed, if its files cannot be read, as with figures that are not numbers.
+  std::optional<MeasuredRun> measured_or_failed(std::size_t index) {
+    try {
+      return measured_run(folder_of(runs_[index]).string());
+    } catch (const InputError& error) {
+      fail(index, error.what());
+      return std::nullopt;
+    }
+  }
+
+  static std::string found_text(const MeasuredRun& run) {
+    const DecisiveFigure figure = decisive_figure(run.recipe());
+    std::vector<std::string> texts;
+    for (const std::size_t kind : {valid_kind, test_kind})
+      texts.push_back(fmt::format("{} {} {}", kinds_of_measurement[kind].name,
+                                  mean_text({run}, kind, figure.value, figure.digits), figure.name));
+    return fmt::format("{}", fmt::join(texts, "  "));
+  }
+
+  void show_progress() {
+    if (!progress_.due()) return;
+    std::vector<std::string> texts;
+    for (const Running& it : running_)
+      if (const std::string& line = it.process->last_line(); !line.empty())
+        texts.push_back(fmt::format("{}  {}", title_of(it.index), line));
+    if (!texts.empty()) progress_.status(fmt::format("{}", fmt::join(texts, "  |  ")));
+  }
+
+  const SweepOptions& options_;
+  std::vector<SweepRun> runs_;
+  Progress progress_;
+  std::vector<Running> running_;
+  std::size_t next_ = 0, finished_ = 0, failed_ = 0;
+  bool stopping_ = false;
+};
+
+}  // namespace
+
+int sweep(const SweepOptions& options) {
+  const fs::path out = options.out;
+  std::vector<SweepRun> runs = runs_of_sweep(options.recipe, options.settings, options.seeds);
+  check_input(!file_is_there(RunFolder{out}.config()),
+              "--out {}: is a run; give the folder in which the sweep's runs are to be", out.string());
+  check_input(!fs::exists(out) || fs::is_directory(out), "--out {}: is a file; give a folder", out.string());
+  check_input(options.data.empty() || fs::exists(options.data), "--data {}: there is no such file or folder",
+              options.data);
+  for (const SweepRun& run : runs)
+    if (file_is_there(RunFolder{out / run.name}.config())) check_same_settings({out / run.name}, run.recipe);
+  std::error_code error;
+  fs::create_directories(out, error);
+  check(!error, "cannot make the folder {}: {}", out.string(), error.message());
+  const FolderLock lock(out, "sweeps here");
+  const int status = Sweep(options, std::move(runs)).train_all();
+  if (holds_runs(out))
+    print_sweep(out, {.json = options.json, .plot = (out / "sweep.svg").string(), .drawn = options.drawn});
+  return status;
+}
+
+}  // namespace rondo

@@ -1,0 +1,63 @@
+// What a sweep has found: the runs in its folder, a row for each setting, with means over seeds; as a table,
+// as JSON and as a diagram. Everything is read from the runs (lm/program/measured_runs.h), so that it can be
+// shown at any time. Training them: lm/program/sweep.h.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lm/program/measured_runs.h"
+#include "lm/program/text_table.h"
+
+namespace rondo {
+
+/// How a sweep is drawn.
+struct SweepPlotOptions {
+  std::string over;            // a key, or "parameters"; empty: the only key of numbers, else parameters
+  std::optional<double> band;  // half the width of the band; 0: none; default: default_band
+};
+/// What "Major-Minor LSTMs for Word-level Language Model" marks in its figure 3: perplexities that differ by
+/// no more than this from the model's with its usual sizes.
+constexpr double default_band = 0.25;
+
+struct SweepReport {
+  std::string recipe;
+  DecisiveFigure figure;
+  std::vector<std::string> keys;  // the settings that differ between runs, in the recipe's order
+  struct Row {
+    std::vector<std::string> values;  // of the keys
+    MeasuredRuns runs;                // finished ones, which differ only in their seed
+    std::optional<Mean> valid, test;  // none: not measured
+  };
+  std::vector<Row> rows;                // ordered by their values
+  std::optional<std::size_t> best;      // of the rows, by the validation text
+  std::optional<std::size_t> standard;  // the row with the values of the built-in recipe itself
+  std::vector<std::string> unfinished;  // runs
+};
+
+/// Whether it is a folder that is not a run, but has folders that are.
+bool holds_runs(const std::filesystem::path& folder);
+
+/// InputError if runs are of several recipes, or none is there. A broken run is left out, with a line on
+/// stderr.
+SweepReport report_of_sweep(const std::filesystem::path& folder);
+
+TextTable table_of(const SweepReport& report);
+nlohmann::ordered_json json_of(const SweepReport& report);
+/// The diagram as SVG: of the validation text and, below, of the test text. InputError if `options` do not
+/// fit the sweep; empty if there is nothing to draw.
+std::string svg_of(const SweepReport& report, const SweepPlotOptions& options);
+
+/// Prints the report of a sweep on stdout and the unfinished runs on stderr; writes the diagram to `plot`,
+/// if that is not empty.
+struct SweepReportOptions {
+  bool json = false, markdown = false;
+  std::string plot;
+  SweepPlotOptions drawn{};
+};
+void print_sweep(const std::filesystem::path& folder, const SweepReportOptions& options);
+
+}  // namespace rondo

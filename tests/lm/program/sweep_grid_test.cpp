@@ -1,0 +1,115 @@
+// From lists of settings to runs: what is one value and what is a list, combinations, names, refusals.
+#include "lm/program/sweep_grid.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/temporary_folder.h"
+
+namespace rondo {
+namespace {
+
+using Values = std::vector<std::vector<std::string>>;
+
+Values values_in(const std::string& text) { return parse_swept(text).values; }
+
+TEST(SweptSettings, CommasDivideValuesButNotLists) {
+  EXPECT_EQ(values_in("model.hidden=800, 900"), (Values{{"800"}, {"900"}}));
+  EXPECT_EQ(values_in("model.hidden=[650, 650]"), (Values{{"[650, 650]"}})) << "one list";
+  EXPECT_EQ(values_in("model.hidden=[650,650],[800,800],900"),
+            (Values{{"[650,650]"}, {"[800,800]"}, {"900"}}));
+  EXPECT_EQ(values_in("data.files=[\"a],b\", 'c']']"), (Values{{"[\"a],b\", 'c']']"}}))
+      << "brackets in quotes";
+  EXPECT_EQ(values_in("recipe.description='a, b',\"c\\\",d\",e"),
+            (Values{{"'a, b'"}, {"\"c\\\",d\""}, {"e"}}));
+  EXPECT_EQ(values_in("recipe.description=it's a, b[1"), (Values{{"it's a"}, {"b[1"}})) << "within a text";
+  EXPECT_EQ(values_in("recipe.description=a:b,c"), (Values{{"a:b"}, {"c"}}));
+  EXPECT_EQ(values_in("recipe.description=\"\",a"), (Values{{"\"\""}, {"a"}}));
+}
+
+TEST(SweptSettings, ColonsJoinKeysThatVaryTogether) {
+  const SweptSettings it = parse_swept("model.cell:model.hidden=lstm:[8,9],gru:10");
+  EXPECT_EQ(it.keys, (std::vector<std::string>{"model.cell", "model.hidden"}));
+  EXPECT_EQ(it.values, (Values{{"lstm", "[8,9]"}, {"gru", "10"}}));
+  EXPECT_EQ(it.where, "--set model.cell:model.hidden=lstm:[8,9],gru:10");
+}
+
+std::vector<SweepRun> runs_of(const std::vector<std::string>& texts, std::optional<std::int64_t> seeds = {},
+                              const std::string& recipe = "char-lstm") {
+  std::vector<SweptSettings> swept;
+  for (const std::string& text : texts) swept.push_back(parse_swept(text));
+  return runs_of_sweep(recipe, swept, seeds);
+}
+std::vector<std::string> names_of(const std::vector<SweepRun>& runs) {
+  std::vector<std::string> names;
+  for (const SweepRun& run : runs) names.push_back(run.name);
+  return names;
+}
+using Names = std::vector<std::string>;
+
+TEST(SweepGrid, IsEveryCombinationWithEverySeed) {
+  const auto runs = runs_of({"model.hidden=8,16", "train.epochs=2", "model.dropout=0,0.5"}, 2);
+  EXPECT_EQ(names_of(runs), (Names{"hidden=8_dropout=0.0_seed=1", "hidden=8_dropout=0.0_seed=2",
+                                   "hidden=8_dropout=0.5_seed=1", "hidden=8_dropout=0.5_seed=2",
+                                   "hidden=16_dropout=0.0_seed=1", "hidden=16_dropout=0.0_seed=2",
+                                   "hidden=16_dropout=0.5_seed=1", "hidden=16_dropout=0.5_seed=2"}));
+  EXPECT_EQ(runs[3].recipe.model.hidden, (std::vector<int64_t>{8}));
+  EXPECT_EQ(runs[3].recipe.model.dropout, 0.5);
+  EXPECT_EQ(runs[3].recipe.trainer.epochs, 2) << "of all runs, and not in the names";
+  EXPECT_EQ(runs[3].recipe.trainer.seed, 2);
+  EXPECT_EQ(runs[3].seed, 2);
+  EXPECT_EQ(runs[3].settings.size(), 3u);
+}
+
+TEST(SweepGrid, KeysThatVaryTogetherAreNoGrid) {
+  const auto runs = runs_of({"model.cell:model.hidden:model.forget_bias=lstm:8:1,gru:10:0"});
+  EXPECT_EQ(names_of(runs), (Names{"cell=lstm_hidden=8_forget_bias=1.0_seed=1",
+                                   "cell=gru_hidden=10_forget_bias=0.0_seed=1"}));
+}
+
+TEST(SweepGrid, SeedsAreNumberedFromTheRecipes) {
+  EXPECT_EQ(names_of(runs_of({"train.seed=5"}, 3)), (Names{"seed=5", "seed=6", "seed=7"}));
+  const auto swept = runs_of({"train.seed=7,3"});
+  EXPECT_EQ(names_of(swept), (Names{"seed=7", "seed=3"}));
+  EXPECT_EQ(swept[1].recipe.trainer.seed, 3);
+}
+
+TEST(SweepGrid, NamesOfFoldersStandForOneCombination) {
+  EXPECT_EQ(names_of(runs_of({"model.layers=2", "model.hidden=[8,8],[8, 9],9"})),
+            (Names{"hidden=%5B8,8%5D_seed=1", "hidden=%5B8,9%5D_seed=1", "hidden=9_seed=1"}));
+  EXPECT_EQ(names_of(runs_of({"recipe.description=a/b,a%2Fb"})),
+            (Names{"description=a%2Fb_seed=1", "description=a%252Fb_seed=1"}));
+  EXPECT_EQ(names_of(runs_of({"train.epochs=1,2", "finetune.epochs=3,4"})).front(),
+            "train.epochs=1_finetune.epochs=3_seed=1")
+      << "two keys of one name";
+}
+
+std::string error_in(const std::vector<std::string>& texts, std::optional<std::int64_t> seeds = {}) {
+  return error_of([&] { runs_of(texts, seeds); });
+}
+
+TEST(SweepGrid, RefusalsSayWhatToDo) {
+  expect_contains(error_in({"model.hiden=8,9"}), "unknown key 'model.hiden'; did you mean 'model.hidden'?");
+  expect_contains(error_in({"model.hidden="}), "--set model.hidden=: no value is given; as in");
+  expect_contains(error_in({"model.hidden"}), "expected key=value");
+  for (const char* text : {"model.hidden=8,", "model.hidden=,8", "model.hidden=8,,9"})
+    expect_contains(error_in({text}), "a comma too many");
+  expect_contains(error_in({"model.hidden=8,9,[8]"}), "--set model.hidden=8,9,[8]: 8 is given twice");
+  expect_contains(error_in({"model.dropout=0.5,5e-1"}), "0.5 is given twice");
+  expect_contains(error_in({"model.hidden=8,9", "model.layers:model.hidden=1:8,2:9"}),
+                  "model.hidden has values already, by --set model.hidden=8,9");
+  expect_contains(error_in({"model.hidden=8,x"}), "--set model.hidden=x: model.hidden = x: expected a list");
+  expect_contains(error_in({"model.layers:model.hidden=1:8,2"}), "'2' has 1 value; as in");
+  expect_contains(error_in({"train.seed=1,2"}, 3), "--seeds numbers the seeds");
+  expect_contains(error_in({"recipe.task=translation,language_modelling"}), "the task is the recipe's");
+  expect_contains(error_in({"model.hidden=8,9", "train.epochs=1,2,3,4,5,6"}, 1000), "more than 10000 runs");
+  expect_contains(error_in({"recipe.description=a," + std::string(300, 'b')}), "may have 255: shorten");
+}
+
+TEST(SweepGrid, SaysWhichCombinationContradictsItself) {
+  const std::string error = error_in({"model.hidden=8,9", "model.cell=lstm,gru"});
+  EXPECT_TRUE(error.starts_with("hidden=8_cell=gru: char-lstm: model.forget_bias is for ")) << error;
+  EXPECT_TRUE(error_in({"model.cell=gru"}).starts_with("char-lstm: model.forget_bias is for "));
+}
+
+}  // namespace
+}  // namespace rondo

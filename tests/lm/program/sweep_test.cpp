@@ -1,0 +1,215 @@
+// `lm sweep` as a user starts it, and the report of what it has trained.
+#include "lm/program/sweep.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "data/files.h"
+#include "tests/lm/program/program.h"
+
+namespace rondo {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+std::vector<std::string> words_of(const SmallData& data, const std::vector<std::string>& more) {
+  std::vector<std::string> words{"sweep",
+                                 "--recipe",
+                                 data.path("small.toml"),
+                                 "--data",
+                                 data.path("data"),
+                                 "--out",
+                                 data.path("sweep"),
+                                 "--threads",
+                                 "1"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+class Sweeps : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    data = new SmallData;
+    json = new Json(json_of_lm(words_of(*data, {"--set", "model.hidden=10,9", "--set", "train.epochs=2",
+                                                "--seeds", "2", "--jobs", "2", "--band", "0.5"})));
+  }
+  static void TearDownTestSuite() { delete json, delete data; }
+  static std::string run(const std::string& name) { return data->path("sweep/" + name); }
+  static std::string bytes(const std::string& name, const char* file) {
+    return bytes_of_file(fs::path(run(name)) / file);
+  }
+
+  static SmallData* data;
+  static Json* json;
+};
+SmallData* Sweeps::data = nullptr;
+Json* Sweeps::json = nullptr;
+
+TEST_F(Sweeps, EachRunHasTheBytesOfLmTrain) {
+  const std::string name = "hidden=9_seed=2", config = bytes(name, "config.toml"),
+                    model = sha256_hex(bytes(name, "model.safetensors")),
+                    vocabulary = bytes(name, "vocab.txt");
+  const auto log = log_of(run(name));
+  fs::rename(run(name), data->path("swept"));
+  output_of_lm({"train", "--recipe", data->path("small.toml"), "--data", data->path("data"), "--out",
+                run(name), "--set", "model.hidden=9", "--set", "train.epochs=2", "--seed", "2", "--threads",
+                "1"});
+  EXPECT_EQ(bytes(name, "config.toml"), config) << "the command line, too";
+  EXPECT_EQ(sha256_hex(bytes(name, "model.safetensors")), model);
+  EXPECT_EQ(bytes(name, "vocab.txt"), vocabulary);
+  EXPECT_EQ(log_of(run(name)), log);
+}
+
+TEST_F(Sweeps, JsonHasMeansOverSeeds) {
+  EXPECT_EQ(json->at("recipe"), "small");
+  EXPECT_EQ(json->at("figure"), "perplexity");
+  EXPECT_EQ(json->at("unfinished"), Json::array());
+  const Json& rows = json->at("rows");
+  ASSERT_EQ(rows.size(), 2u);
+  double least = 1e9;
+  for (const Json& row : rows) least = std::min(least, row.at("valid").at("mean").get<double>());
+  for (std::size_t i = 0; i < 2; ++i) {
+    const int hidden = i == 0 ? 9 : 10;  // by size
+    EXPECT_EQ(rows[i].at("settings"), (Json{{"model.hidden", hidden}}));
+    EXPECT_EQ(rows[i].at("seeds"), (Json{1, 2}));
+    for (const char* split : {"valid", "test"}) {
+      double figures[2];
+      for (int seed = 1; seed <= 2; ++seed) {
+        const std::string name = fmt::format("hidden={}_seed={}", hidden, seed);
+        EXPECT_EQ(rows[i].at("runs")[seed - 1], run(name));
+        for (const Json& entry : log_of(run(name)))  // the last one of a split is that of the best model
+          if (entry.contains("split") && entry.at("split") == split) {
+            figures[seed - 1] = std::exp(entry.at("nats").get<double>());
+            EXPECT_EQ(rows[i].at(split).at("symbols"), entry.at("symbols"));
+          }
+      }
+      EXPECT_NEAR(rows[i].at(split).at("mean"), (figures[0] + figures[1]) / 2, 1e-9);
+      EXPECT_NEAR(rows[i].at(split).at("deviation"), std::abs(figures[0] - figures[1]) / std::sqrt(2), 1e-9);
+      EXPECT_EQ(rows[i].at(split).at("n"), 2);
+    }
+    EXPECT_EQ(rows[i].at("best"), rows[i].at("valid").at("mean") == least);
+    EXPECT_EQ(rows[i].at("parameters"),
+              json_of_lm({"info", run(fmt::format("hidden={}_seed=1", hidden))}).at("parameters"));
+  }
+}
+
+TEST_F(Sweeps, LmTableShowsThemAgain) {
+  Json again = json_of_lm({"table", data->path("sweep")});
+  EXPECT_EQ(again.at("plot"), nullptr);
+  again["plot"] = json->at("plot");
+  EXPECT_EQ(again, *json);
+  const std::string text = output_of_lm({"table", data->path("sweep")});
+  const Json& rows = json->at("rows");
+  expect_contains(text, fmt::format("{:.2f} ± {:.2f}", rows[0].at("valid").at("mean").get<double>(),
+                                    rows[0].at("valid").at("deviation").get<double>()));
+  const std::size_t best = rows[0].at("best").get<bool>() ? 2 : 3;
+  std::istringstream lines(text);
+  std::string line;
+  for (std::size_t i = 0; std::getline(lines, line); ++i)
+    EXPECT_EQ(line.ends_with("  best"), i == best || i == 0) << "the header's, and one row's\n" << text;
+  expect_contains(output_of_lm({"table", data->path("sweep"), "--markdown"}),
+                  "| hidden | runs | parameters |");
+}
+
+TEST_F(Sweeps, TheDiagramHasPointsAndBand) {
+  const std::string svg = bytes_of_file(data->path("sweep/sweep.svg"));
+  expect_contains(svg, ">small: perplexity of the validation text</text>");
+  expect_contains(svg, ">small: perplexity of the test text</text>");
+  expect_contains(svg, ">model.hidden</text>");
+  const Json& best = json->at("rows")[json->at("rows")[0].at("best").get<bool>() ? 0 : 1];
+  expect_contains(svg,
+                  fmt::format("within 0.5 of hidden {}", best.at("settings").at("model.hidden").get<int>()));
+  expect_contains(svg, fmt::format("<title>{}: {:.6g} ±", best.at("settings").at("model.hidden").get<int>(),
+                                   best.at("valid").at("mean").get<double>()));
+  output_of_lm({"table", data->path("sweep"), "--over", "parameters", "--plot", data->path("other.svg")});
+  const std::string other = bytes_of_file(data->path("other.svg"));
+  expect_contains(other, ">parameters</text>");
+  expect_contains(other, "within 0.25 of");
+  EXPECT_EQ(other.find("model.hidden"), std::string::npos);
+}
+
+TEST_F(Sweeps, FinishedRunsAreNotTrainedAgain) {
+  const std::string state = sha256_hex(bytes("hidden=10_seed=1", "state.safetensors"));
+  const auto time = fs::last_write_time(run("hidden=10_seed=1") + "/state.safetensors");
+  const std::string told =
+      output_of_lm(words_of(*data, {"--set", "model.hidden=10,11", "--set", "train.epochs=2"}));
+  expect_contains(told, "1 of 2  hidden=10_seed=1  valid ");
+  expect_contains(told, "was there already\n2 of 2  hidden=11_seed=1  ");
+  EXPECT_EQ(fs::last_write_time(run("hidden=10_seed=1") + "/state.safetensors"), time);
+  EXPECT_EQ(sha256_hex(bytes("hidden=10_seed=1", "state.safetensors")), state);
+  fs::remove_all(run("hidden=11_seed=1"));
+}
+
+TEST_F(Sweeps, RefusesFoldersOfOtherRuns) {
+  expect_refused(
+      run_lm(words_of(*data, {"--set", "model.hidden=9,10", "--set", "train.epochs=3"})),
+      "hidden=9_seed=1: this run has train.epochs = 2, and the sweep train.epochs = 3: give another --out");
+  std::vector<std::string> words = words_of(*data, {});
+  words[6] = run("hidden=9_seed=1");
+  expect_refused(run_lm(words), "is a run; give the folder");
+  words[6] = data->path("small.toml");
+  expect_refused(run_lm(words), "is a file; give a folder");
+  words[6] = data->path("nothing");
+  words[4] = data->path("no data");
+  expect_refused(run_lm(words), "no data: there is no such file or folder");
+  EXPECT_FALSE(fs::exists(data->path("nothing"))) << "nothing was begun";
+  const FolderLock lock(data->path("sweep"));
+  expect_refused(run_lm(words_of(*data, {})), "another process sweeps here");
+  expect_refused(run_lm({"sweep", "--out", "x"}), "no recipe given");
+  expect_refused(run_lm({"sweep", "--recipe", "demo"}), "no folder given");
+  expect_refused(run_lm({"sweep", "--seeds", "0"}), "an integer, 1 to 10000");
+  expect_refused(run_lm({"table", data->path("sweep"), "--over", "model.hiden", "--plot", "x"}),
+                 "did you mean 'model.hidden'?");
+  expect_refused(run_lm({"table", run("hidden=9_seed=1"), "--plot", "x"}), "for the folder of one sweep");
+}
+
+TEST(Sweep, StopsAndGoesOnToTheSameBytes) {
+  const SmallData data;
+  const auto words = words_of(data, {"--set", "model.hidden=7,8"});
+  Program program(words);
+  EXPECT_TRUE(
+      program.wait_until([&] { return fs::exists(data.path("sweep/hidden=7_seed=1/model.safetensors")); }));
+  const Result stopped = program.end(SIGINT);
+  EXPECT_EQ(stopped.status, 128 + SIGINT) << stopped.err;
+  expect_contains(stopped.out, "stopped: 0 of 2 runs are finished; to go on: ");
+  expect_contains(stopped.out, "--set model.hidden=7,8\n");
+  EXPECT_FALSE(fs::exists(data.path("sweep/hidden=8_seed=1")));
+  const Json unfinished = json_of_lm({"table", data.path("sweep")});
+  EXPECT_EQ(unfinished.at("unfinished"), Json{data.path("sweep/hidden=7_seed=1")});
+  const std::string told = output_of_lm(words);
+  expect_contains(told, "2 of 2  hidden=8_seed=1  valid ");
+  data.trained("whole", {"--set", "model.hidden=7"});
+  EXPECT_EQ(data.model_digest("sweep/hidden=7_seed=1"), data.model_digest("whole"));
+}
+
+TEST(Sweep, ARunThatFailsDoesNotEndIt) {
+  const SmallData data;
+  const Result result =
+      run_lm(words_of(data, {"--set", "train.epochs=1", "--set", "train.optimizer=sgd", "--set",
+                             "train.clip=0", "--set", "train.learning_rate=1e30,0.1"}));
+  EXPECT_EQ(result.status, 1);
+  expect_contains(result.out, "1 of 2  learning_rate=1e+30_seed=1  failed: ");
+  expect_contains(result.out, "2 of 2  learning_rate=0.1_seed=1  valid ");
+  expect_contains(result.out, "1 of 2 runs failed; to try them again: ");
+}
+
+TEST(DecisiveFigure, IsTheTasks) {
+  Recipe recipe;
+  EXPECT_EQ(decisive_figure(recipe).name, "perplexity");
+  recipe.data.tokenization.unit = Unit::characters;
+  EXPECT_EQ(decisive_figure(recipe).name, "bits");
+  EXPECT_FALSE(decisive_figure(recipe).higher_is_better);
+  recipe.kind = TaskKind::translation;
+  recipe.translation.task.decides = TranslationFigure::bleu;
+  EXPECT_EQ(decisive_figure(recipe).name, "BLEU");
+  EXPECT_TRUE(decisive_figure(recipe).higher_is_better);
+  recipe.kind = TaskKind::classification;
+  Measured measured;
+  measured.scores["accuracy"] = 91.5;
+  EXPECT_EQ(decisive_figure(recipe).value(measured), 91.5);
+}
+
+}  // namespace
+}  // namespace rondo
