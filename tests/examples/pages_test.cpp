@@ -100,6 +100,9 @@ TEST(Pages, HaveTheTablesThatTheProgramPrints) {
   EXPECT_EQ(generated_part("cells.md", "info --cells --markdown"),
             rondo::output_of_lm({"info", "--cells", "--markdown"}))
       << "docs/cells.md is out of date: make tables";
+  EXPECT_EQ(generated_part("sweeps.md", "table docs/runs/ptb-sizes --markdown"),
+            rondo::output_of_lm({"table", source_folder / "docs/runs/ptb-sizes", "--markdown"}))
+      << "docs/sweeps.md is out of date: make tables";
 }
 
 TEST(Pages, BlocksAreFoundWhole) {
