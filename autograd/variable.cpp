@@ -4,6 +4,8 @@
 
 #include <atomic>
 
+#include "autograd/observe.h"
+
 namespace rondo {
 namespace {
 
@@ -97,6 +99,7 @@ bool InputGradient::overlaps(const InputGradient& other) const {
 
 std::vector<Variable> record(const char* name, std::vector<Tensor> results,
                              const std::vector<Variable>& inputs, Backward backward) {
+  if (OperatorObserver* observer = operator_observer()) observer->computed(name, inputs);
   bool needed = false;
   for (const Variable& input : inputs) needed |= input.needs_gradient();
   std::vector<Variable> variables;

@@ -70,6 +70,7 @@ struct PointwiseOperator {
   int outputs = 0;
   Domain domain;
   std::string equation;            // its documentation row
+  std::string arguments;           // the names that the equation gives its inputs; may be empty
   std::vector<KnownValue> known;   // two or more, for the tests
   std::vector<std::byte> example;  // a default-constructed operator, for the tests
   PointwiseLaunchers cpu, cuda;

@@ -259,6 +259,7 @@ std::vector<PointwiseOperator> operator_entries(OperatorList<Ops...>) {
     it.outputs = detail::outputs_of<Op>;
     if constexpr (requires { Op::domain; }) it.domain = Op::domain;
     it.equation = Op::equation;
+    if constexpr (requires { Op::arguments; }) it.arguments = Op::arguments;
     if constexpr (requires { Op::known; }) it.known.assign(std::begin(Op::known), std::end(Op::known));
     it.example.resize(sizeof(Op));
     if constexpr (!std::is_empty_v<Op>) std::memcpy(it.example.data(), &op, sizeof(Op));

@@ -24,6 +24,7 @@ struct MultiplicativeIntegration {
 struct Mogrify {
   static constexpr auto name = "mogrify";
   static constexpr auto equation = "2 s(q) x";
+  static constexpr auto arguments = "q x";
   static constexpr KnownValue known[] = {{{1, 0.5}, {0.73105857863}}, {{-2, -1}, {-0.238405844044}}};
   HD auto operator()(auto q, auto x) const { return 2 * sigmoid(q) * x; }
 };
@@ -32,6 +33,7 @@ struct Mogrify {
 struct HighwayUpdate {
   static constexpr auto name = "highway_update";
   static constexpr auto equation = "s(t) tanh(n) + (1 - s(t)) h";
+  static constexpr auto arguments = "n t h";
   static constexpr KnownValue known[] = {{{0.5, 1, 2}, {0.875717554887}}, {{-1, -2, 0.25}, {0.12941502071}}};
   HD auto operator()(auto n, auto t, auto h) const { return h + sigmoid(t) * (tanh(n) - h); }
 };
@@ -42,6 +44,7 @@ struct SruGates {
   static constexpr auto name = "sru_gates";
   static constexpr auto equation =
       "F = s(f + vf c + bf); c' = F c + (1 - F) w; R = s(r + vr c + br); h' = R c' + (1 - R) alpha x";
+  static constexpr auto arguments = "w f r x c vf vr bf br";
   static constexpr KnownValue known[] = {
       {{0.5, 1, -1, 2, 0.25, 0.5, -0.5, 0.1, -0.1}, {2.38848001773, 0.306764435151}},
       {{-1, -0.5, 2, 0.5, -2, 1, 0.25, 0, 0.3}, {-0.816858252828, -1.07585818002}}};
@@ -60,6 +63,7 @@ struct SruGates {
 struct QrnnGates {
   static constexpr auto name = "qrnn_gates";
   static constexpr auto equation = "c' = s(f) c + (1 - s(f)) tanh(z); h' = s(o) c'";
+  static constexpr auto arguments = "z f o c";
   static constexpr KnownValue known[] = {{{0.5, 1, -1, 2}, {0.426648563923, 1.58639960237}},
                                          {{-1, -0.5, 2, 0.25}, {-0.334417706707, -0.379676221764}}};
   HD auto operator()(auto z, auto f, auto o, auto c) const {

@@ -77,7 +77,8 @@ inline Variable tanh(const Variable& x) { return pointwise(Tanh{}, x); }
 
 struct Sigmoid {
   static constexpr auto name = "sigmoid";
-  static constexpr auto equation = "1 / (1 + exp(-x))";
+  static constexpr auto equation = "s(x) = 1 / (1 + exp(-x))";
+  static constexpr auto arguments = "x";
   static constexpr KnownValue known[] = {{{1}, {0.73105857863}}, {{-3}, {0.0474258731776}}};
   HD auto operator()(auto x) const { return sigmoid(x); }
 };

@@ -12,6 +12,7 @@ namespace rondo {
 struct LstmCellState {
   static constexpr auto name = "lstm_cell_state";
   static constexpr auto equation = "c' = s(f) c + s(i) tanh(g)";
+  static constexpr auto arguments = "i f g c";
   static constexpr KnownValue known[] = {{{1, -1, 0.5, 2}, {0.875717554887}},
                                          {{-0.5, 2, -1, -0.75}, {-0.948130575476}}};
   HD auto operator()(auto i, auto f, auto g, auto c) const { return sigmoid(f) * c + sigmoid(i) * tanh(g); }
@@ -20,6 +21,7 @@ struct LstmCellState {
 struct LstmOutput {
   static constexpr auto name = "lstm_output";
   static constexpr auto equation = "h' = s(o) tanh(c')";
+  static constexpr auto arguments = "o c'";
   static constexpr KnownValue known[] = {{{1, 0.5}, {0.337834712147}}, {{-2, -1}, {-0.0907842487849}}};
   HD auto operator()(auto o, auto c) const { return sigmoid(o) * tanh(c); }
 };
@@ -28,6 +30,7 @@ struct LstmOutput {
 struct LstmGates {
   static constexpr auto name = "lstm_gates";
   static constexpr auto equation = "c' = s(f) c + s(i) tanh(g); h' = s(o) tanh(c')";
+  static constexpr auto arguments = "i f g o c";
   static constexpr KnownValue known[] = {{{1, -1, 0.5, 2, -0.75}, {0.119166529515, 0.13612864612}},
                                          {{-0.5, 2, -1, 0, 1.5}, {0.387686612467, 1.03366284997}}};
   HD auto operator()(auto i, auto f, auto g, auto o, auto c) const {
@@ -40,6 +43,7 @@ struct LstmGates {
 struct LstmGatesSigmoid {
   static constexpr auto name = "lstm_gates_sigmoid";
   static constexpr auto equation = "c' = s(f) c + s(i) tanh(g); h' = s(o) s(c')";
+  static constexpr auto arguments = "i f g o c";
   static constexpr KnownValue known[] = {{{1, -1, 0.5, 2, -0.75}, {0.470327763464, 0.13612864612}},
                                          {{-0.5, 2, -1, 0, 1.5}, {0.368812699605, 1.03366284997}}};
   HD auto operator()(auto i, auto f, auto g, auto o, auto c) const {

@@ -5,6 +5,7 @@
 
 #include "autograd/operators/arithmetic.h"
 #include "autograd/operators/functions.h"
+#include "nn/recurrent/step_observer.h"
 
 namespace rondo {
 namespace {
@@ -121,6 +122,7 @@ void RecurrentLayer::begin(int64_t batch) {
   cell_->begin_chunk();
   mask_ = dropout_.mask(batch, cell_->options.hidden_size);
   begun_ = batch;
+  if (StepObserver* observer = step_observer()) observer->begins(*cell_, batch);
 }
 
 RecurrentLayer::Result RecurrentLayer::step(const Variable& x, const State& state, const RowMask& valid) {
@@ -164,8 +166,12 @@ void RecurrentLayer::check_same_parts(const State& next, const State& state) con
                           label_, given));
 }
 
-State RecurrentLayer::next_state(StepInputs& inputs, const State& state) {
+State RecurrentLayer::next_state(StepInputs& inputs, const State& given) {
+  StepObserver* const observer = step_observer();
   const RowMask valid = inputs.valid();
+  State observed;
+  if (observer) observed = observer->before_step(*cell_, given, valid);
+  const State& state = observer ? observed : given;
   State seen = state;
   if (mask_.defined()) seen.h = state.h * mask_, seen.h_before_mask = state.h;
   State next = state;
@@ -178,7 +184,7 @@ State RecurrentLayer::next_state(StepInputs& inputs, const State& state) {
       next.others[i].value = select_rows(valid, next.others[i].value, state.others[i].value);
   }
   next.steps = state.steps + 1;
-  return next;
+  return observer ? observer->after_step(*cell_, std::move(next), valid) : next;
 }
 
 Variable RecurrentLayer::zoned_out(const Variable& next, const Variable& old, Dropout& zoneout) const {

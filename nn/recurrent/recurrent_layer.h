@@ -59,7 +59,7 @@ class RecurrentLayer : public Module {
   void check_state(const State& state, int64_t batch);
   /// Throws Error unless a step has returned the same tensors of the state as it was given.
   void check_same_parts(const State& next, const State& state) const;
-  State next_state(StepInputs& inputs, const State& state);
+  State next_state(StepInputs& inputs, const State& given);
   Variable zoned_out(const Variable& next, const Variable& old, Dropout& zoneout) const;
 
   std::string label_;  // of the cell, for errors

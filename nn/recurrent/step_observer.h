@@ -1,0 +1,36 @@
+// Looking at recurrent layers at work: each layer tells the observer of its thread when it begins, and the
+// state before and after each step, whatever the cell. Operators: autograd/observe.h. Who looks:
+// lm/evaluation/recurrent_probe.h.
+#pragma once
+
+#include "autograd/functions.h"
+#include "nn/cells/cell.h"
+
+namespace rondo {
+
+class StepObserver {
+ public:
+  virtual ~StepObserver() = default;
+  /// The next steps of this cell are those of a new sequence of B rows; its projections come first.
+  virtual void begins(const Cell& cell, int64_t batch) = 0;
+  /// Before and after a step. What they return takes the state's place, and must have its values. Rows that
+  /// are not `valid` are padding; null: there is none.
+  virtual State before_step(const Cell& cell, State state, const RowMask& valid) = 0;
+  virtual State after_step(const Cell& cell, State state, const RowMask& valid) = 0;
+};
+
+/// While it exists, the observer sees the steps of all layers in this thread.
+class ObservedSteps {
+ public:
+  explicit ObservedSteps(StepObserver& observer);
+  ~ObservedSteps();
+  ObservedSteps(const ObservedSteps&) = delete;
+  ObservedSteps& operator=(const ObservedSteps&) = delete;
+
+ private:
+  StepObserver* before_;
+};
+/// That of this thread; null: none.
+StepObserver* step_observer();
+
+}  // namespace rondo
