@@ -88,6 +88,9 @@ class Module {
   /// Sets the state of the random numbers for an update, or for one micro-batch of it.
   void begin_update(const RandomContext& state);
 
+  /// The whole model that this is a part of, or is.
+  Module& root() { return parent_ ? parent_->root() : *this; }
+
   const std::string& name() const { return name_; }
   std::string full_name(const std::string& leaf) const;
 
@@ -103,7 +106,6 @@ class Module {
   /// Root only. Throws Error if the model has been laid out, or has a tensor of this name.
   void take_name(const std::string& name);
   const Module& root() const { return parent_ ? parent_->root() : *this; }
-  Module& root() { return parent_ ? parent_->root() : *this; }
 
   Module* parent_ = nullptr;
   std::string name_, suffix_;

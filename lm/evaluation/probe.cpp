@@ -84,14 +84,14 @@ Probed probe(SentenceClassifier& model, const LabelledSentences& sentences, cons
   return probing.end();
 }
 
-Probed probe(EncoderDecoder& model, const TranslationText& text, const ProbeOptions& options,
+Probed probe(EncoderDecoder& model, const Pairs& pairs, bool reverse_source, const ProbeOptions& options,
              const std::function<void(int64_t)>& progress) {
   Pairs some;
-  for (const int64_t i : evenly(text.pairs.size(), options.sequences)) {
-    some.source.add(text.pairs.source[i]);
-    some.target.add(text.pairs.target[i]);
+  for (const int64_t i : evenly(pairs.size(), options.sequences)) {
+    some.source.add(pairs.source[i]);
+    some.target.add(pairs.target[i]);
   }
-  PairBatches batches({.batch = sequences_at_once, .reverse_source = text.reverse_source}, some, 1);
+  PairBatches batches({.batch = sequences_at_once, .reverse_source = reverse_source}, some, 1);
   batches.seek(0, 0);
   Probing probing(model);
   for (PairBatch batch; batches.next(batch);) {

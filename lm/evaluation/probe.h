@@ -6,8 +6,9 @@
 #include <span>
 
 #include "data/labelled_sentences.h"
+#include "data/pairs.h"
 #include "lm/evaluation/recurrent_probe.h"
-#include "lm/evaluation/translation_evaluation.h"
+#include "nn/models/encoder_decoder.h"
 #include "nn/models/language_model.h"
 #include "nn/models/sentence_classifier.h"
 
@@ -32,7 +33,7 @@ Probed probe(LanguageModel& model, std::span<const int32_t> ids, const ProbeOpti
 Probed probe(SentenceClassifier& model, const LabelledSentences& sentences, const ProbeOptions& options,
              const std::function<void(int64_t)>& progress = {});
 /// The loss is that of the target's last symbol, its end.
-Probed probe(EncoderDecoder& model, const TranslationText& text, const ProbeOptions& options,
+Probed probe(EncoderDecoder& model, const Pairs& pairs, bool reverse_source, const ProbeOptions& options,
              const std::function<void(int64_t)>& progress = {});
 
 }  // namespace rondo

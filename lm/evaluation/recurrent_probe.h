@@ -54,8 +54,8 @@ struct ProbedLayer {
 
 class RecurrentProbe : private OperatorObserver, private StepObserver {
  public:
-  /// The model must outlive it.
-  explicit RecurrentProbe(Module& model) : model_(model) {}
+  /// The model must outlive it, and may be a part of another.
+  explicit RecurrentProbe(Module& model) : model_(model.root()) {}
 
   /// Looks on while `loss` computes its value, in evaluation mode, and backward its gradients; returns its
   /// value. The loss must be a sum over the rows of the batch, so that the gradient of a row is that of its

@@ -150,6 +150,10 @@ Command parse_command_line(int argc, const char* const* argv) {
                 "bleu: no reference given; as in: lm bleu reference.txt < translations.txt");
     return parser.bleu;
   }
+  if (first == "probe") {
+    check_run_given(command, parser.probe.runs.empty() ? "" : parser.probe.runs.front());
+    return parser.probe;
+  }
   if (first == "table") {
     check_run_given(command, parser.table.runs.empty() ? "" : parser.table.runs.front());
     return parser.table;

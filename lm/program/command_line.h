@@ -1,6 +1,6 @@
 // The command line of `lm`: from words to the options of one command, and from an exception to an exit
 // status. The commands: train.h, sweep.h, evaluate.h, score.h, generate.h, translate.h, classify.h, ngram.h,
-// bleu.h, info.h, recipes.h, table.h.
+// bleu.h, info.h, recipes.h, probe.h, table.h.
 #pragma once
 
 #include <string>
@@ -12,6 +12,7 @@
 #include "lm/program/generate.h"
 #include "lm/program/info.h"
 #include "lm/program/ngram.h"
+#include "lm/program/probe.h"
 #include "lm/program/recipes.h"
 #include "lm/program/score.h"
 #include "lm/program/sweep.h"
@@ -28,7 +29,7 @@ struct Help {
 
 using Command = std::variant<Help, TrainOptions, SweepOptions, EvaluateOptions, ScoreOptions, GenerateOptions,
                              TranslateOptions, ClassifyOptions, NgramOptions, BleuCommandOptions, InfoOptions,
-                             RecipesOptions, TableOptions>;
+                             RecipesOptions, ProbeCommandOptions, TableOptions>;
 
 /// InputError for an unknown, misplaced or missing word; the text names the nearest command or flag.
 Command parse_command_line(int argc, const char* const* argv);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lm/evaluation/probe.h"
 #include "lm/program/signals.h"
 #include "lm/program/terminal.h"
 #include "lm/program/train_setup.h"
@@ -53,6 +54,9 @@ class Job {
   virtual Module& model() = 0;
   virtual Trainer& trainer() = 0;
   Task& task() { return trainer().task(); }
+  /// Looks into the model's recurrent layers while it reads some of the training text; of a multi-task
+  /// training, that of the first task.
+  virtual Probed probe(const std::function<void(int64_t)>& progress) = 0;
   /// Throws an Error if a part of the model gets no gradient, or another fault of the model shows.
   virtual void test_model() {}
 

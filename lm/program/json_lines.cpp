@@ -13,7 +13,7 @@ namespace {
 
 /// The maximum depth: our lines have lists and objects of plain values. Copying JSON is recursive, and deep
 /// nesting would overflow the stack.
-constexpr int deepest = 4;
+constexpr int deepest = 6;
 
 bool is_too_deep(std::string_view line) {
   int depth = 0;

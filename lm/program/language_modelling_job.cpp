@@ -13,6 +13,7 @@
 #include "lm/program/measurement.h"
 #include "lm/program/memory_estimate.h"
 #include "lm/program/model.h"
+#include "lm/program/probe.h"
 #include "lm/program/run.h"
 #include "lm/tasks/self_test.h"
 #include "lm/training/checkpoint.h"
@@ -87,6 +88,9 @@ class LanguageModellingJob : public Job {
   Module& model() override { return training_->model; }
   Trainer& trainer() override { return training_->trainer; }
   void test_model() override { check_gradients_reach_all(training_->model); }
+  Probed probe(const std::function<void(int64_t)>& progress) override {
+    return rondo::probe(training_->model, corpus_.train.ids, probe_options(recipe_), progress);
+  }
 
   void measure_best(Watch& watch, const Setup& setup, const Compute& compute) override;
   void conclude(Terminal& terminal, const RunFolder& run) override;

@@ -31,6 +31,7 @@ struct Run {
   int operator()(const BleuCommandOptions& options) const { return print_bleu(options); }
   int operator()(const InfoOptions& options) const { return info(options); }
   int operator()(const RecipesOptions& options) const { return list_recipes(options); }
+  int operator()(const ProbeCommandOptions& options) const { return probe_runs(options); }
   int operator()(const TableOptions& options) const { return table(options); }
 };
 

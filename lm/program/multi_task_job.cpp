@@ -98,6 +98,10 @@ class MultiTaskJob : public Job {
   Module& model() override { return *model_; }
   Trainer& trainer() override { return *trainer_; }
   void test_model() override { check_gradients_reach_all(*model_); }
+  Probed probe(const std::function<void(int64_t)>& progress) override {
+    return rondo::probe(model_->at(0), parts_.front()->train, recipe_.translation.task.batches.reverse_source,
+                        {}, progress);
+  }
 
   void measure_best(Watch& watch, const Setup& setup, const Compute& compute) override {
     load_model(setup.run.model(), *model_);

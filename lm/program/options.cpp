@@ -448,6 +448,41 @@ Options::Options() {
   recipes_command.add_flag("--markdown", recipes.markdown, "print tables for a page on GitHub")
       ->excludes(recipes_as_json);
 
+  CLI::App& probe_command =
+      command("probe", "look into the recurrent layers of a model: gradients, activations, gates, weights",
+              "lm probe runs/mi-ptb-rnn-1 runs/mi-ptb-mi-rnn-1 --svg pictures");
+  probe_command.footer(
+      "The model reads sequences of the text, each from a zero state; C is the loss of the last step alone.\n"
+      "ln |dC/dh_t|: the mean natural logarithm of the norm of its gradient with respect to the state after\n"
+      "step t. |weight ..|: the mean norm of the product of a weight with what it multiplies at step t, no\n"
+      "bias. Of activations and gates, s(.), the shares that are saturated. Steps of a reverse layer begin "
+      "at\n"
+      "the end. Several runs share the pictures. During a training: train.probe_every.\n" +
+      probe_command.get_footer());
+  probe_command.add_option("runs", probe.runs, "run folders")->type_name("RUN");
+  probe_command.add_option("--split", probe.split, "train, valid or test of the run's data")
+      ->check(CLI::IsMember({"train", "valid", "test"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  probe_command.add_option("--data", probe.data, "where the runs' text lies now, if it has moved")
+      ->type_name("DIR|FILE")
+      ->check(not_empty);
+  probe_command
+      .add_option("--steps", probe.steps, "symbols of each sequence (default: the run's train.length)")
+      ->check(integer(1, 100000))
+      ->type_name("N");
+  probe_command
+      .add_option("--sequences", probe.sequences,
+                  fmt::format("sequences or sentences, at equal distances in the text (default: {})",
+                              ProbeOptions().sequences))
+      ->check(integer(1))
+      ->type_name("N");
+  probe_command.add_option("--svg", probe.svg, "a folder for pictures")
+      ->type_name("FOLDER")
+      ->check(not_empty);
+  add_device(probe_command, probe);
+  probe_command.add_flag("--json", probe.json, "print one JSON object");
+
   CLI::App& table_command =
       command("table", "show published beside measured figures", "lm table runs/* --markdown");
   table_command.footer(

@@ -27,6 +27,7 @@ struct Options {
   BleuCommandOptions bleu;
   InfoOptions info;
   RecipesOptions recipes;
+  ProbeCommandOptions probe;
   TableOptions table;
   std::vector<std::string> train_sets, sweep_sets, eval_sets, info_sets;
   std::string epochs, seed;  // as text: they are parsed as settings of the recipe

@@ -8,6 +8,9 @@ Keys keys_of(RunOptions& options) {
       {"eval_every", &options.eval_every, at_least(0), "steps",
        "between evaluations, besides the one after each epoch; 0: only that one"},
       {"log_every", &options.log_every, any_count(), "steps", "between lines of log.jsonl"},
+      {"probe_every", &options.probe_every, at_least(0), "epochs",
+       "between looks into the recurrent layers, which log.jsonl keeps, the first one before the training: "
+       "see `lm probe`; 0: none"},
       {"save_every", &options.save_every, at_least(0), "minutes",
        "between saved states, besides the one after each evaluation; 0: only that one"},
   };

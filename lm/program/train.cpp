@@ -51,6 +51,11 @@ void run_training(Job& job, Watch& watch, const RunOptions& options, const RunFo
     tell_metrics(job, watch);
     evaluate_and_keep(job, watch, run);
   };
+  const auto probe = [&](int64_t epochs) {
+    if (options.probe_every == 0 || epochs % options.probe_every != 0) return;
+    const auto evaluated = trainer.evaluated_weights();
+    watch.log.probed(trainer, epochs, job.probe(watch.progress_of("probing", ProbeOptions().sequences)));
+  };
   // Checked before each step, so that an evaluation ended by a signal is made first when the run is resumed.
   const auto evaluation_is_due = [&] {
     const int64_t every = options.eval_every, step = trainer.step_count();
@@ -60,6 +65,7 @@ void run_training(Job& job, Watch& watch, const RunOptions& options, const RunFo
     return options.save_every > 0 && seconds_since(saved) > 60 * options.save_every;
   };
   try {
+    if (trainer.step_count() == 0) probe(0);
     for (; !trainer.done(); watch.signals.throw_if_received()) {
       if (evaluation_is_due()) {
         evaluate();
@@ -70,6 +76,7 @@ void run_training(Job& job, Watch& watch, const RunOptions& options, const RunFo
         if (save_is_due() && !evaluation_is_due()) save();
       } else {
         if (!trainer.is_validated()) evaluate();
+        probe(trainer.epoch());
         trainer.begin_next_epoch();
         save();
       }

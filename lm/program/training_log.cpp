@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "lm/program/probe_report.h"
 #include "tensor/allocator.h"
 
 namespace rondo {
@@ -31,6 +32,12 @@ void TrainingLog::validated(const Trainer& trainer, const Figure& figure, bool b
 void TrainingLog::began_with(const Figure& figure) { evaluation(Moment{}, "valid", figure, true); }
 void TrainingLog::measured(const std::string& split, const Figure& figure) {
   evaluation({}, split, figure, true);
+}
+
+void TrainingLog::probed(const Trainer& trainer, int64_t epochs, const Probed& what) {
+  Json entry{{"step", trainer.step_count()}, {"epoch", epochs}, {"probed", "train"}};
+  entry.update(json_of(what));
+  file_.append(entry.dump());
 }
 
 void TrainingLog::evaluation(const std::optional<Moment>& when, const std::string& split,

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "data/files.h"
+#include "lm/evaluation/probe.h"
 #include "lm/program/json_lines.h"
 #include "lm/program/recipe.h"
 #include "lm/program/run_folder.h"
@@ -26,6 +27,9 @@ class TrainingLog : public Observer {
   void validated(const Trainer& trainer, const Figure& figure, bool best) override;
   void began_with(const Figure& figure) override;
   void measured(const std::string& split, const Figure& figure) override;
+
+  /// A look into the model after some epochs, 0 before the first one.
+  void probed(const Trainer& trainer, int64_t epochs, const Probed& what);
 
   /// Writes everything to the disk and returns the size in bytes.
   int64_t sync() { return file_.sync(); }

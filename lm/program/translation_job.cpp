@@ -83,6 +83,9 @@ class TranslationJob : public Job {
   Module& model() override { return *model_; }
   Trainer& trainer() override { return *trainer_; }
   void test_model() override { check_gradients_reach_all(*model_); }
+  Probed probe(const std::function<void(int64_t)>& progress) override {
+    return rondo::probe(*model_, train_, of_task().task.batches.reverse_source, {}, progress);
+  }
 
   void measure_best(Watch& watch, const Setup& setup, const Compute& compute) override;
   void conclude(Terminal& terminal, const RunFolder& run) override;

@@ -90,11 +90,8 @@ void print_text(const TranslationMeasurement& it) {
   print_figures("references", it.nats);
 }
 
-/// A split of the text of a run, or of the task that it was opened with.
-struct SplitText {
-  TextPair pairs;
-  std::vector<std::string> sha256;  // of all files
-};
+}  // namespace
+
 SplitText text_of(const OpenTranslator& run, const std::string& folder, Split split) {
   const TranslationRecipe& recipe = run.config.recipe.translation;
   if (run.task) {
@@ -104,8 +101,6 @@ SplitText text_of(const OpenTranslator& run, const std::string& folder, Split sp
   const ParallelText text = open_parallel_text(folder, recipe.data.files, recipe.data.tokenization.unit);
   return {text.at(split), sha256_lines(text.files)};
 }
-
-}  // namespace
 
 int evaluate_translator(const EvaluateOptions& options) {
   refuse_options_of_language_models(options, "a translator");

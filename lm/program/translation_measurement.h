@@ -11,6 +11,7 @@
 #include "lm/evaluation/translation_evaluation.h"
 #include "lm/program/evaluate.h"
 #include "lm/program/run_folder.h"
+#include "lm/program/translator.h"
 
 namespace rondo {
 
@@ -37,6 +38,13 @@ nlohmann::ordered_json json_of(const TranslationMeasurement& it);
 /// Appends a measurement to evaluations.jsonl, as keep() of lm/program/measurement.h does.
 void keep(const RunFolder& run, const TranslationMeasurement& it, const EncoderDecoder& model,
           const Compute& compute, const std::vector<std::string>& sha256_of_text);
+
+/// A split of the text of a run, or of the task that it was opened with.
+struct SplitText {
+  TextPair pairs;
+  std::vector<std::string> sha256;  // of all files
+};
+SplitText text_of(const OpenTranslator& run, const std::string& folder, Split split);
 
 /// `lm eval` of a translator: prints BLEU, chrF and perplexity on stdout; of a task without a source
 /// perplexity alone. Returns 0. InputError for options that only language models have.

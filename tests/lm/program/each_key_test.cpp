@@ -85,6 +85,7 @@ EachKey::Cases language_model_cases() {
       {"train.final_streams", {"2"}},
       {"train.eval_every", {"5"}},
       {"train.log_every", {"3"}},
+      {"train.probe_every", {"1"}},
       {"train.save_every", {"1e-9", {"train.save_every=0"}}},
 
       {"finetune.learning_rate", {"0.5", finetuning, finetuned}},

@@ -1,0 +1,154 @@
+// What a probe has seen.
+#include "lm/program/probe_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+
+#include "lm/program/json_lines.h"
+
+namespace rondo {
+namespace {
+
+using ProbeJson = nlohmann::ordered_json;
+
+/// Six digits: enough for a figure that is read, and logs stay small.
+ProbeJson six_digits(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  return std::stod(fmt::format("{:.6g}", value));
+}
+
+ProbeJson norms_json(const NormsByStep& norms, std::size_t first) {
+  ProbeJson means = ProbeJson::array(), logs = ProbeJson::array();
+  for (std::size_t t = first; t < norms.steps.size(); ++t) {
+    means.push_back(six_digits(norms.mean(t)));
+    logs.push_back(six_digits(norms.mean_log(t)));
+  }
+  return {{"norm", means}, {"log_norm", logs}};
+}
+
+ProbeJson distribution_json(const Distribution& it) {
+  return {{"from", it.from()},           {"to", it.to()},
+          {"counts", it.counts()},       {"mean", six_digits(it.mean())},
+          {"low", six_digits(it.low())}, {"high", six_digits(it.high())}};
+}
+
+/// An object with `of` applied to each entry of a map.
+template <class Map, class Of>
+ProbeJson object_of(const Map& map, Of of) {
+  ProbeJson object = ProbeJson::object();
+  for (const auto& [name, value] : map) object[name] = of(value);
+  return object;
+}
+
+/// Steps that fit into a line: the first and the last ones, and some between.
+std::vector<std::size_t> shown_steps(std::size_t last) {
+  std::vector<std::size_t> steps;
+  for (const std::size_t t :
+       {std::size_t{0}, std::size_t{1}, std::size_t{5}, std::size_t{10}, last / 2, last > 10 ? last - 10 : 0,
+        last > 5 ? last - 5 : 0, last > 0 ? last - 1 : 0, last})
+    if (t <= last) steps.push_back(t);
+  std::sort(steps.begin(), steps.end());
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  return steps;
+}
+
+constexpr int name_width = 22;
+
+template <class Value>
+std::string step_line(const std::string& name, const std::vector<std::size_t>& steps, Value value) {
+  std::string line = fmt::format("  {:<{}}", name, name_width);
+  for (const std::size_t t : steps) line += fmt::format("{:>9}", value(t));
+  return line + "\n";
+}
+
+std::string number_text(double value, const char* digits) {
+  return std::isfinite(value) ? fmt::format(fmt::runtime(digits), value) : "-";
+}
+
+std::string layer_text(const ProbedLayer& layer) {
+  std::size_t last = 0;
+  for (const auto& [name, norms] : layer.gradients) last = std::max(last, norms.steps.size() - 1);
+  const std::vector<std::size_t> steps = shown_steps(last);
+  std::string text = layer.name + "\n";
+  text += step_line("step t", steps, [](std::size_t t) { return fmt::format("{}", t); });
+  for (const auto& [name, norms] : layer.gradients)
+    text += step_line(fmt::format("ln |dC/d{}_t|", name), steps, [&](std::size_t t) {
+      return t < norms.steps.size() ? number_text(norms.mean_log(t), "{:.2f}") : "";
+    });
+  for (const auto& [name, norms] : layer.products)
+    text += step_line(fmt::format("|{} ..|", name), steps, [&](std::size_t t) {
+      return t > 0 && t < norms.steps.size() ? number_text(norms.mean(t), "{:.3g}") : "";
+    });
+  const auto shares = [&](const std::string& name, const Distribution& it, const char* low) {
+    text +=
+        fmt::format("  {:<{}}{:.1f} % below {}, {:.1f} % above 0.9; mean {:.3g}; range {:g} to {:g}\n", name,
+                    name_width, 100 * it.low(), low, 100 * it.high(), it.mean(), it.from(), it.to());
+  };
+  for (const auto& [name, it] : layer.activations) shares(name, it, "-0.9");
+  for (const auto& [name, it] : layer.gates) shares(name, it, "0.1");
+  for (const auto& [name, values] : layer.singular_values)
+    text += fmt::format("  {:<{}}singular values {:.3g} .. {:.3g} .. {:.3g}, {} of {} above 1\n", name,
+                        name_width, values.front(), values[values.size() / 2], values.back(),
+                        std::count_if(values.begin(), values.end(), [](double it) { return it > 1; }),
+                        values.size());
+  return text;
+}
+
+}  // namespace
+
+ProbeJson json_of(const Probed& probed) {
+  ProbeJson layers = ProbeJson::array();
+  for (const ProbedLayer& it : probed.layers)
+    layers.push_back(
+        {{"layer", it.name},
+         {"gradients",
+          object_of(it.gradients, [](const NormsByStep& norms) { return norms_json(norms, 0); })},
+         {"products", object_of(it.products, [](const NormsByStep& norms) { return norms_json(norms, 1); })},
+         {"activations", object_of(it.activations, distribution_json)},
+         {"gates", object_of(it.gates, distribution_json)},
+         {"singular_values", object_of(it.singular_values, [](const std::vector<double>& values) {
+            ProbeJson list = ProbeJson::array();
+            for (const double value : values) list.push_back(six_digits(value));
+            return list;
+          })}});
+  return {
+      {"sequences", probed.sequences}, {"steps", probed.steps}, {"nats", probed.nats}, {"layers", layers}};
+}
+
+ProbeHistory history_of(const RunFolder& run) {
+  ProbeHistory history;
+  read_json_lines(run.log(), "lm train writes", [&](const nlohmann::json& entry) {
+    if (entry.contains("probed")) {
+      for (const nlohmann::json& layer : entry.at("layers")) {
+        ProbeHistory::Gradients it{integer_at(entry, "epoch"), layer.at("layer")};
+        for (const nlohmann::json& value : layer.at("gradients").at("h").at("log_norm"))
+          it.log_norms.push_back(value.is_null() ? std::numeric_limits<double>::quiet_NaN()
+                                                 : value.get<double>());
+        history.gradients.push_back(std::move(it));
+      }
+    } else if (entry.contains("epoch") && entry.value("split", "") == "valid") {
+      for (const char* figure : {"bits", "accuracy", "bleu"})
+        if (entry.contains(figure)) history.figure = figure;
+      if (!history.figure.empty())
+        history.evaluations.emplace_back(integer_at(entry, "epoch"), entry.at(history.figure).get<double>());
+    }
+    return true;
+  });
+  return history;
+}
+
+std::string table_of(const ProbedRun& run) {
+  const Probed& it = run.probed;
+  std::string text = fmt::format(
+      "{}: {} sequences of the {} text, up to {} steps each, from a zero state; C, the "
+      "loss of the last step alone, is {:.4f} nats\n",
+      run.run, it.sequences, run.split, it.steps, it.nats);
+  for (const ProbedLayer& layer : it.layers) text += layer_text(layer);
+  return text;
+}
+
+}  // namespace rondo

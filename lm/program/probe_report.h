@@ -1,0 +1,40 @@
+// What a probe has seen, as a table for the terminal and as JSON. As pictures: lm/program/probe_pictures.h.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "lm/evaluation/probe.h"
+#include "lm/program/run_folder.h"
+
+namespace rondo {
+
+/// {"sequences", "steps", "nats", "layers": [{"layer", "gradients", "products", "activations", "gates",
+/// "singular_values"}]}; lists of steps begin with step 0 for gradients and with step 1 for products. A mean
+/// of logarithms that is not finite is null.
+nlohmann::ordered_json json_of(const Probed& probed);
+
+/// What log.jsonl has of a training: what its probes saw, by epoch, and its evaluations.
+struct ProbeHistory {
+  struct Gradients {
+    std::int64_t epoch = 0;
+    std::string layer;
+    std::vector<double> log_norms{};  // of h, by step from 0; NaN where it is null
+  };
+  std::vector<Gradients> gradients{};
+  std::string figure{};                                  // "bits", "accuracy", ...
+  std::vector<std::pair<double, double>> evaluations{};  // by epoch
+};
+/// InputError, naming the line, for a log that is broken.
+ProbeHistory history_of(const RunFolder& run);
+
+struct ProbedRun {
+  std::string run, split;
+  Probed probed;
+  ProbeHistory history{};
+};
+/// A few lines for each layer.
+std::string table_of(const ProbedRun& run);
+
+}  // namespace rondo
