@@ -53,9 +53,12 @@ std::vector<std::string> gate_arguments(const std::string& equation) {
 
 }  // namespace
 
-void NormsByStep::add(int64_t step, double norm) {
+NormsByStep::Sums& NormsByStep::at(int64_t step) {
   if (std::ssize(steps) <= step) steps.resize(static_cast<size_t>(step) + 1);
-  Sums& it = steps[static_cast<size_t>(step)];
+  return steps[static_cast<size_t>(step)];
+}
+void NormsByStep::add(int64_t step, double norm) {
+  Sums& it = at(step);
   ++it.count;
   it.norms += norm;
   it.logs += std::log(norm);
@@ -107,6 +110,12 @@ double RecurrentProbe::run(const std::function<Variable()>& loss) {
     return loss();
   }();
   value.backward();
+  for (const auto& it : seen_)
+    for (const auto& [name, by_step] : it->rows)
+      for (const auto& [step, rows] : by_step) {
+        NormsByStep& gradients = it->layer.gradients[name];
+        while (gradients.at(step).count < rows) gradients.add(step, 0);
+      }
   fill(model_.gradients(), 0);
   return static_cast<double>(value.value().item());
 }
@@ -133,6 +142,7 @@ State RecurrentProbe::observed(Seen& it, const State& state, const RowMask& vali
   State result = state;
   const auto look = [&](const std::string& name, Variable& value) {
     NormsByStep& gradients = it.layer.gradients[name];
+    for (int64_t b = 0; b < it.batch; ++b) it.rows[name][it.step] += is_counted(valid, b);
     value = with_observed_gradient(value, [&gradients, step = it.step, valid](const Tensor& gradient) {
       add_norms(squares_of_rows(gradient), valid, step, gradients);
     });
@@ -221,9 +231,9 @@ std::vector<ProbedLayer> RecurrentProbe::layers() {
       const std::string name = recurrent->weight.name().substr(it->prefix.size());
       const int64_t rows = weight.rows(), block = rows % weight.columns() == 0 ? weight.columns() : rows;
       for (int64_t begin = 0; begin < rows; begin += block)
-        layers.back()
-            .singular_values[block == rows ? name : fmt::format("{} [{}, {})", name, begin, begin + block)] =
-            singular_values(weight.slice_rows(begin, begin + block));
+        layers.back().singular_values.emplace_back(
+            block == rows ? name : fmt::format("{} [{}, {})", name, begin, begin + block),
+            singular_values(weight.slice_rows(begin, begin + block)));
     }
   }
   return layers;

@@ -26,6 +26,8 @@ struct NormsByStep {
   std::vector<Sums> steps{};
 
   void add(int64_t step, double norm);
+  /// Of a step, which may be a new one.
+  Sums& at(int64_t step);
   /// The mean over the sequences of the norm, and of its natural logarithm, which is -infinity if the norm of
   /// one sequence is 0. NaN of a step without sequences.
   double mean(size_t step) const;
@@ -49,7 +51,7 @@ struct ProbedLayer {
   std::map<std::string, Distribution> gates{};
   /// Of recurrent weights; of stacked gates one gate at a time, where they are square: "weight_hh_l0 [0,
   /// 64)".
-  std::map<std::string, std::vector<double>> singular_values{};
+  std::vector<std::pair<std::string, std::vector<double>>> singular_values{};
 };
 
 class RecurrentProbe : private OperatorObserver, private StepObserver {
@@ -70,6 +72,9 @@ class RecurrentProbe : private OperatorObserver, private StepObserver {
     const Cell* cell;
     std::string prefix, suffix;  // of the names of its parameters
     int64_t batch = 0, step = 0;
+    /// Of each tensor of the state: the rows of each step, for those whose gradient is zero because nothing
+    /// depends on them.
+    std::map<std::string, std::map<int64_t, int64_t>> rows{};
     /// Of each weight and step: the squared length of each row's product, until it is known which rows are
     /// padding.
     std::map<std::string, std::map<int64_t, std::vector<double>>> squares{};

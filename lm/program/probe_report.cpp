@@ -56,46 +56,58 @@ std::vector<std::size_t> shown_steps(std::size_t last) {
   return steps;
 }
 
-constexpr int name_width = 22;
-
-template <class Value>
-std::string step_line(const std::string& name, const std::vector<std::size_t>& steps, Value value) {
-  std::string line = fmt::format("  {:<{}}", name, name_width);
-  for (const std::size_t t : steps) line += fmt::format("{:>9}", value(t));
-  return line + "\n";
-}
-
 std::string number_text(double value, const char* digits) {
   return std::isfinite(value) ? fmt::format(fmt::runtime(digits), value) : "-";
 }
+
+/// Lines that begin with a name.
+struct NamedLines {
+  std::vector<std::pair<std::string, std::string>> lines{};
+
+  /// `value` gives the text of a step; an empty one where there is nothing.
+  template <class Value>
+  void add_steps(const std::string& name, const std::vector<std::size_t>& steps, Value value) {
+    std::string line;
+    for (const std::size_t t : steps) line += fmt::format("{:>9}", value(t));
+    lines.emplace_back(name, line.substr(0, line.find_last_not_of(' ') + 1));
+  }
+  void add_shares(const std::string& name, const Distribution& it, const char* low) {
+    lines.emplace_back(name,
+                       fmt::format("  {:.1f} % below {}, {:.1f} % above 0.9; mean {:.3g}; range {:g} to {:g}",
+                                   100 * it.low(), low, 100 * it.high(), it.mean(), it.from(), it.to()));
+  }
+  std::string text() const {
+    std::size_t width = 0;
+    for (const auto& [name, line] : lines) width = std::max(width, name.size());
+    std::string all;
+    for (const auto& [name, line] : lines) all += fmt::format("  {:<{}}{}\n", name, width, line);
+    return all;
+  }
+};
 
 std::string layer_text(const ProbedLayer& layer) {
   std::size_t last = 0;
   for (const auto& [name, norms] : layer.gradients) last = std::max(last, norms.steps.size() - 1);
   const std::vector<std::size_t> steps = shown_steps(last);
-  std::string text = layer.name + "\n";
-  text += step_line("step t", steps, [](std::size_t t) { return fmt::format("{}", t); });
+  NamedLines lines;
+  lines.add_steps("step t", steps, [](std::size_t t) { return fmt::format("{}", t); });
   for (const auto& [name, norms] : layer.gradients)
-    text += step_line(fmt::format("ln |dC/d{}_t|", name), steps, [&](std::size_t t) {
-      return t < norms.steps.size() ? number_text(norms.mean_log(t), "{:.2f}") : "";
+    lines.add_steps(fmt::format("ln |dC/d{}_t|", name), steps, [&of = norms](std::size_t t) {
+      return t < of.steps.size() ? number_text(of.mean_log(t), "{:.2f}") : "";
     });
   for (const auto& [name, norms] : layer.products)
-    text += step_line(fmt::format("|{} ..|", name), steps, [&](std::size_t t) {
-      return t > 0 && t < norms.steps.size() ? number_text(norms.mean(t), "{:.3g}") : "";
+    lines.add_steps(fmt::format("|{} ..|", name), steps, [&of = norms](std::size_t t) {
+      return t > 0 && t < of.steps.size() ? number_text(of.mean(t), "{:.3g}") : "";
     });
-  const auto shares = [&](const std::string& name, const Distribution& it, const char* low) {
-    text +=
-        fmt::format("  {:<{}}{:.1f} % below {}, {:.1f} % above 0.9; mean {:.3g}; range {:g} to {:g}\n", name,
-                    name_width, 100 * it.low(), low, 100 * it.high(), it.mean(), it.from(), it.to());
-  };
-  for (const auto& [name, it] : layer.activations) shares(name, it, "-0.9");
-  for (const auto& [name, it] : layer.gates) shares(name, it, "0.1");
+  for (const auto& [name, it] : layer.activations) lines.add_shares(name, it, "-0.9");
+  for (const auto& [name, it] : layer.gates) lines.add_shares(name, it, "0.1");
   for (const auto& [name, values] : layer.singular_values)
-    text += fmt::format("  {:<{}}singular values {:.3g} .. {:.3g} .. {:.3g}, {} of {} above 1\n", name,
-                        name_width, values.front(), values[values.size() / 2], values.back(),
-                        std::count_if(values.begin(), values.end(), [](double it) { return it > 1; }),
-                        values.size());
-  return text;
+    lines.lines.emplace_back(
+        name, fmt::format("  singular values {:.3g} .. {:.3g} .. {:.3g}, {} of {} above 1", values.front(),
+                          values[values.size() / 2], values.back(),
+                          std::count_if(values.begin(), values.end(), [](double it) { return it > 1; }),
+                          values.size()));
+  return layer.name + "\n" + lines.text();
 }
 
 }  // namespace

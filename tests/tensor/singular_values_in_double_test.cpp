@@ -25,7 +25,8 @@ Tensor sum_of_waves(int64_t rows, int64_t columns, int64_t rank) {
 void expect_values(const Tensor& matrix, const std::vector<double>& expected) {
   const std::vector<double> values = singular_values(matrix);
   ASSERT_EQ(values.size(), expected.size());
-  for (size_t i = 0; i < values.size(); ++i) EXPECT_NEAR(values[i], expected[i], 1e-12 * (1 + expected[0])) << i;
+  for (size_t i = 0; i < values.size(); ++i)
+    EXPECT_NEAR(values[i], expected[i], 1e-12 * (1 + expected[0])) << i;
 }
 
 TEST(SingularValues, AreThoseOfNumpy) {
@@ -47,7 +48,8 @@ TEST(SingularValues, OfMatricesWithoutAnythingToReduce) {
   expect_values(Tensor::zeros({3, 2}), {0, 0});
   expect_values(Tensor::from({0, -2, 0, 0, 0, 3, 1, 0, 0}, {3, 3}), {3, 2, 1});
   expect_values(Tensor::from({-4}, {1, 1}), {4});
-  expect_values(sum_of_waves(5, 6, 5).slice_columns(2, 4), singular_values(clone(sum_of_waves(5, 6, 5).slice_columns(2, 4))));
+  expect_values(sum_of_waves(5, 6, 5).slice_columns(2, 4),
+                singular_values(clone(sum_of_waves(5, 6, 5).slice_columns(2, 4))));
 }
 
 }  // namespace
