@@ -55,8 +55,8 @@ class Job {
   virtual Trainer& trainer() = 0;
   Task& task() { return trainer().task(); }
   /// Looks into the model's recurrent layers while it reads some of the training text; of a multi-task
-  /// training, that of the first task.
-  virtual Probed probe(const std::function<void(int64_t)>& progress) = 0;
+  /// training, that of the first task. InputError for a task without probes.
+  virtual Probed probe(const std::function<void(int64_t)>& progress);
   /// Throws an Error if a part of the model gets no gradient, or another fault of the model shows.
   virtual void test_model() {}
 

@@ -69,6 +69,22 @@ Probed probe_translator(const std::string& path, const ProbeCommandOptions& opti
                {.sequences = options.sequences.value_or(ProbeOptions().sequences)}, progress);
 }
 
+Probed probe_run(const std::string& path, TaskKind kind, const ProbeCommandOptions& options, Device device,
+                 const std::function<void(std::int64_t)>& progress) {
+  switch (kind) {
+    case TaskKind::language_modelling:
+      return probe_language_model(path, options, device, progress);
+    case TaskKind::classification:
+      return probe_classifier(path, options, device, progress);
+    case TaskKind::translation:
+    case TaskKind::multi_task:
+      return probe_translator(path, options, device, progress);
+    default:
+      throw InputError(
+          fmt::format("{}: a run of the task {}, of which there are no probes", path, name_of(kind)));
+  }
+}
+
 }  // namespace
 
 ProbeOptions probe_options(const Recipe& recipe) { return {.steps = recipe.task.batches.chunks.length}; }
@@ -85,10 +101,8 @@ int probe_runs(const ProbeCommandOptions& options) {
     Progress progress(stderr);
     const auto show =
         progress_of(progress, "probing " + path, options.sequences.value_or(ProbeOptions().sequences));
-    const auto look = kind == TaskKind::language_modelling ? probe_language_model
-                      : kind == TaskKind::classification   ? probe_classifier
-                                                           : probe_translator;
-    runs.push_back({path, options.split, look(path, options, compute.device, show), history_of(folder)});
+    runs.push_back(
+        {path, options.split, probe_run(path, kind, options, compute.device, show), history_of(folder)});
     progress.erase();
     if (!options.json) fmt::print("{}", table_of(runs.back()));
   }

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -47,23 +47,17 @@ Plot epochs_plot(const std::vector<ProbedRun>& runs) {
   Plot plot{.title = "Gradient of the last step's loss, training text",
             .x = {.label = "epochs"},
             .y = {.label = "ln |dC/dh_t|"}};
-  for (const ProbedRun& run : runs)
-    for (const std::size_t t : {0, 5, 10}) {
-      std::vector<std::pair<std::string, PlotCurve>> of_layers;
-      for (const ProbeHistory::Gradients& it : run.history.gradients) {
-        if (t >= it.log_norms.size()) continue;
-        auto at = of_layers.begin();
-        while (at != of_layers.end() && at->first != it.layer) ++at;
-        if (at == of_layers.end()) {
-          const std::string layer = run.probed.layers.size() == 1 ? "" : " " + it.layer;
-          at = of_layers.insert(at, {it.layer,
-                                     {.label = fmt::format("{}{}, t = {}", short_name(run), layer, t),
-                                      .dashed = &run != &runs.front()}});
-        }
-        at->second.points.push_back({static_cast<double>(it.epoch), it.log_norms[t]});
-      }
-      for (auto& [layer, curve] : of_layers) plot.curves.push_back(std::move(curve));
+  for_each_layer(runs, [&](const ProbedRun& run, const ProbedLayer& layer) {
+    const auto history = run.history.gradients.find(layer.name);
+    if (history == run.history.gradients.end()) return;
+    for (const std::size_t t : {0, 5, 10}) {  // as Figure 1 (a)
+      PlotCurve curve{.label = fmt::format("{}, t = {}", legend_of(run, layer), t),
+                      .dashed = &run != &runs.front()};
+      for (const auto& [epoch, log_norms] : history->second)
+        if (t < log_norms.size()) curve.points.push_back({static_cast<double>(epoch), log_norms[t]});
+      plot.curves.push_back(std::move(curve));
     }
+  });
   return plot;
 }
 

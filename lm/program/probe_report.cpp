@@ -136,11 +136,11 @@ ProbeHistory history_of(const RunFolder& run) {
   read_json_lines(run.log(), "lm train writes", [&](const nlohmann::json& entry) {
     if (entry.contains("probed")) {
       for (const nlohmann::json& layer : entry.at("layers")) {
-        ProbeHistory::Gradients it{integer_at(entry, "epoch"), layer.at("layer")};
+        ProbeHistory::Gradients it{integer_at(entry, "epoch")};
         for (const nlohmann::json& value : layer.at("gradients").at("h").at("log_norm"))
           it.log_norms.push_back(value.is_null() ? std::numeric_limits<double>::quiet_NaN()
                                                  : value.get<double>());
-        history.gradients.push_back(std::move(it));
+        history.gradients[layer.at("layer")].push_back(std::move(it));
       }
     } else if (entry.contains("epoch") && entry.value("split", "") == "valid") {
       for (const char* figure : {"bits", "accuracy", "bleu"})

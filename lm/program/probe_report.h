@@ -1,8 +1,10 @@
 // What a probe has seen, as a table for the terminal and as JSON. As pictures: lm/program/probe_pictures.h.
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lm/evaluation/probe.h"
@@ -19,12 +21,11 @@ nlohmann::ordered_json json_of(const Probed& probed);
 struct ProbeHistory {
   struct Gradients {
     std::int64_t epoch = 0;
-    std::string layer;
     std::vector<double> log_norms{};  // of h, by step from 0; NaN where it is null
   };
-  std::vector<Gradients> gradients{};
-  std::string figure{};                                  // "bits", "accuracy", ...
-  std::vector<std::pair<double, double>> evaluations{};  // by epoch
+  std::map<std::string, std::vector<Gradients>> gradients{};  // by layer
+  std::string figure{};                                       // "bits", "accuracy", ...
+  std::vector<std::pair<double, double>> evaluations{};       // by epoch
 };
 /// InputError, naming the line, for a log that is broken.
 ProbeHistory history_of(const RunFolder& run);
