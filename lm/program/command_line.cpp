@@ -175,6 +175,10 @@ Command parse_command_line(int argc, const char* const* argv) {
     check_run_given(command, parser.classify.run, "runs/classify-trec-1 < questions.txt");
     return parser.classify;
   }
+  if (first == "answer") {
+    check_run_given(command, parser.answer.run, "runs/attentive-reader-1 < questions.txt");
+    return parser.answer;
+  }
   check_run_given(command, parser.generate.run);
   return parser.generate;
 }

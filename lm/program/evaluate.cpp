@@ -13,6 +13,7 @@
 #include "lm/program/model.h"
 #include "lm/program/progress.h"
 #include "lm/program/published.h"
+#include "lm/program/question_answering_measurement.h"
 #include "lm/program/run.h"
 #include "lm/program/translation_measurement.h"
 #include "tensor/available_memory.h"
@@ -182,6 +183,7 @@ int evaluate(const EvaluateOptions& options) {
   check_input(options.task.empty() || kind == TaskKind::multi_task, "--task {}: {} has one task alone, {}",
               options.task, options.run, name_of(kind));
   if (kind == TaskKind::classification) return evaluate_classification(options);
+  if (kind == TaskKind::question_answering) return evaluate_question_answering(options);
   if (kind != TaskKind::language_modelling) return evaluate_translator(options);
   check_options(options);
   const Compute compute = choose_device(options.device, options.precision, options.threads);

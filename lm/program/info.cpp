@@ -13,6 +13,7 @@
 #include "lm/program/memory_estimate.h"
 #include "lm/program/model.h"
 #include "lm/program/output.h"
+#include "lm/program/question_answering_memory.h"
 #include "lm/program/recipes.h"
 #include "lm/program/run.h"
 #include "lm/program/translation_memory.h"
@@ -59,6 +60,8 @@ Subject subject_of(const InfoOptions& options) {
   std::vector<std::int64_t> sizes(vocabulary_paths(RunFolder(), recipe).size(), size);
   if (recipe.kind == TaskKind::classification)
     sizes.back() = 2;  // classes, of which the recipe does not tell
+  if (recipe.kind == TaskKind::question_answering)
+    sizes.push_back(recipe.question_answering.data.questions.entities);
   return {recipe, sizes, make_layout(recipe, sizes), "", {}};
 }
 
@@ -93,6 +96,11 @@ Memory memory_of(const Subject& subject) {
     const SentenceBatchSize size = assumed_size(recipe.classification);
     return {classification_training_bytes(recipe, *classifier, size),
             classification_evaluation_bytes(*classifier, size)};
+  }
+  if (const auto* reader = dynamic_cast<const AttentiveReader*>(subject.model.get())) {
+    const QuestionBatchSize size = assumed_size(recipe.question_answering);
+    return {question_answering_training_bytes(recipe, *reader, size),
+            question_answering_evaluation_bytes(*reader, size)};
   }
   const auto* translator = dynamic_cast<const EncoderDecoder*>(subject.model.get());
   if (const auto* shared = dynamic_cast<const SharedEncoderDecoders*>(subject.model.get()))
@@ -132,6 +140,11 @@ void print_shape(const SentenceClassifierOptions& it) {
              it.hidden, it.cell, name_of(it.summary));
 }
 
+void print_shape(const AttentiveReaderOptions& it) {
+  fmt::print("model       attentive reader, {}{} x {} {} for each text\n",
+             it.bidirectional ? "bidirectional " : "", it.layers, it.hidden, it.cell);
+}
+
 void print_model(const Subject& subject) {
   const Recipe& recipe = subject.recipe;
   const Module& model = *subject.model;
@@ -146,6 +159,8 @@ void print_model(const Subject& subject) {
     print_shape(recipe.model);
   else if (recipe.kind == TaskKind::classification)
     print_shape(recipe.classification.model);
+  else if (recipe.kind == TaskKind::question_answering)
+    print_shape(recipe.question_answering.model);
   else
     print_shape(recipe.translation.model);
   for (const MixedTaskOptions& it : recipe.tasks)
@@ -155,6 +170,8 @@ void print_model(const Subject& subject) {
   const std::string unit = name_of(tokenization_of(recipe).unit);
   if (recipe.kind == TaskKind::classification)
     fmt::print("symbols     {} {}, {} classes\n\n", sizes[0], unit, sizes[1]);
+  else if (recipe.kind == TaskKind::question_answering)
+    fmt::print("symbols     {} {}, {} of them entities\n\n", sizes[0], unit, sizes[1]);
   else
     fmt::print("symbols     {} {}\n\n", fmt::join(sizes, " and "), unit);
   for (const auto& [module, count] : counts_by_module(model)) {

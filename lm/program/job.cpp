@@ -22,6 +22,8 @@ std::unique_ptr<Job> make_job(const TrainOptions& options, Setup& setup) {
       return make_multi_task_job(options, setup);
     case TaskKind::classification:
       return make_classification_job(options, setup);
+    case TaskKind::question_answering:
+      return make_question_answering_job(options, setup);
     default:
       return make_language_modelling_job(options, setup);
   }

@@ -2,6 +2,7 @@
 #include "lm/program/model.h"
 
 #include "lm/program/multi_task_text.h"
+#include "nn/models/attentive_reader.h"
 #include "nn/models/sentence_classifier.h"
 #include "nn/models/shared_encoder_decoders.h"
 
@@ -34,6 +35,9 @@ std::unique_ptr<Module> make_layout(const Recipe& recipe, const std::vector<int6
     case TaskKind::classification:
       return std::make_unique<SentenceClassifier>(recipe.classification.model, size(0), size(1),
                                                   std::nullopt);
+    case TaskKind::question_answering:
+      return std::make_unique<AttentiveReader>(recipe.question_answering.model, size(0), size(1),
+                                               std::nullopt);
     default:
       return std::make_unique<LanguageModel>(model_options(recipe), size(0), std::nullopt);
   }

@@ -357,6 +357,24 @@ Options::Options() {
   classify_command.add_flag("--scores", classify.scores, "print the probability of the class after a tab");
   add_device(classify_command, classify);
 
+  CLI::App& answer_command = command("answer", "print the answer to each question of standard input",
+                                     "lm answer runs/attentive-reader-1 < questions.txt");
+  answer_command.footer(
+      "A line is a document, a tab, and a question in which @placeholder stands for what is asked; the "
+      "answer\n"
+      "is a name of the document. Names are words with capital letters, or @entity0, @entity1, ... in a\n"
+      "document that has no names. An empty line has no answer.\n" +
+      answer_command.get_footer());
+  answer_command.add_option("run", answer.run, "the run folder")->type_name("RUN");
+  answer_command.add_flag("--scores", answer.scores, "print the probability of the answer after a tab");
+  answer_command
+      .add_option("--attention", answer.attention,
+                  "write how much each word of the document was attended to: a picture if the name ends in "
+                  ".svg, else a JSON object a line")
+      ->type_name("FILE.svg|FILE.jsonl")
+      ->check(not_empty);
+  add_device(answer_command, answer);
+
   CLI::App& ngram_command =
       command("ngram", "estimate and measure an n-gram model: Kneser-Ney, or an ARPA file",
               "lm ngram --data ptb --order 5 --out ptb.arpa");

@@ -23,6 +23,7 @@ struct Options {
   GenerateOptions generate;
   TranslateOptions translate;
   ClassifyOptions classify;
+  AnswerOptions answer;
   NgramOptions ngram;
   BleuCommandOptions bleu;
   InfoOptions info;

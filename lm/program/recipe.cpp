@@ -39,8 +39,9 @@ Keys translation_keys(Recipe& recipe) {
   });
 }
 
-Keys classification_keys(Recipe& recipe) {
-  ClassificationRecipe& it = recipe.classification;
+/// Of tasks whose recipe is data, model and task.
+template <class TaskRecipe>
+Keys keys_of_task(Recipe& recipe, TaskRecipe& it) {
   return joined({
       section("data", keys_of(it.data)),
       section("model", keys_of(it.model)),
@@ -66,7 +67,9 @@ Keys keys_of_kind(Recipe& recipe) {
     case TaskKind::multi_task:
       return multi_task_keys(recipe);
     case TaskKind::classification:
-      return classification_keys(recipe);
+      return keys_of_task(recipe, recipe.classification);
+    case TaskKind::question_answering:
+      return keys_of_task(recipe, recipe.question_answering);
     default:
       return language_modelling_keys(recipe);
   }
@@ -82,6 +85,8 @@ const Tokenization& tokenization_of(const Recipe& recipe) {
       return recipe.data.tokenization;
     case TaskKind::classification:
       return recipe.classification.data.tokenization;
+    case TaskKind::question_answering:
+      return recipe.question_answering.data.tokenization;
     default:
       return recipe.translation.data.tokenization;
   }
@@ -93,6 +98,8 @@ const VocabularyLimits& limits_of(const Recipe& recipe) {
       return recipe.data.limits;
     case TaskKind::classification:
       return recipe.classification.data.limits;
+    case TaskKind::question_answering:
+      return recipe.question_answering.data.limits;
     default:
       return recipe.translation.data.limits;
   }

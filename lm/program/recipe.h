@@ -11,6 +11,7 @@
 #include "lm/program/classification_recipe.h"
 #include "lm/program/multi_task_recipe.h"
 #include "lm/program/published_figures.h"
+#include "lm/program/question_answering_recipe.h"
 #include "lm/program/recipe_text.h"
 #include "lm/program/run_options.h"
 #include "lm/program/settings.h"
@@ -22,9 +23,9 @@
 namespace rondo {
 
 /// What is trained. It decides which sections and keys a recipe has.
-enum class TaskKind { language_modelling, translation, multi_task, classification };
+enum class TaskKind { language_modelling, translation, multi_task, classification, question_answering };
 inline std::vector<std::string> names_of(TaskKind) {
-  return {"language_modelling", "translation", "multi_task", "classification"};
+  return {"language_modelling", "translation", "multi_task", "classification", "question_answering"};
 }
 
 struct Recipe {
@@ -40,6 +41,7 @@ struct Recipe {
   TranslationRecipe translation;
   std::vector<MixedTaskOptions> tasks;  // of multi-task learning, which has the sections of translation, too
   ClassificationRecipe classification;
+  QuestionAnsweringRecipe question_answering;
 
   TextOptions data;  // section [data] also has the task's keys of batches and evaluations
   LanguageModelOptions model;

@@ -78,6 +78,8 @@ void validate(const Recipe& recipe, const std::string& where) {
     validate(recipe.tasks, recipe.translation, where);
   else if (recipe.kind == TaskKind::classification)
     validate(recipe.classification, where);
+  else if (recipe.kind == TaskKind::question_answering)
+    validate(recipe.question_answering, where);
   else
     validate_language_model(recipe, where);
 }

@@ -90,6 +90,10 @@ std::vector<SymbolTable> symbol_tables(const RunFolder& folder, const RunConfig&
     const std::int64_t classes = read_labels(folder).size();
     tables.push_back({classes, classes});
   }
+  if (config.recipe.kind == TaskKind::question_answering) {
+    const std::int64_t entities = std::ssize(markers_of(read_vocabularies(folder, config).front()));
+    tables.push_back({entities, entities});
+  }
   return tables;
 }
 

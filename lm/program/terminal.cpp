@@ -7,7 +7,8 @@
 namespace rondo {
 
 std::string figure_text(const Recipe& recipe, double nats) {
-  const bool of_classes = recipe.kind == TaskKind::classification;
+  const bool of_classes =
+      recipe.kind == TaskKind::classification || recipe.kind == TaskKind::question_answering;
   const bool of_words = tokenization_of(recipe).unit == Unit::words;
   return of_classes || of_words ? fmt::format("perplexity {:.2f}", std::exp(nats))
                                 : fmt::format("{:.4f} bits", nats / std::numbers::ln2);

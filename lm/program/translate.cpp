@@ -2,14 +2,9 @@
 // person at a terminal gets each answer at once, and a file is translated at full speed.
 #include "lm/program/translate.h"
 
-#include <unistd.h>
-
-#include <cstdio>
-#include <filesystem>
-
 #include "data/text.h"
 #include "lm/decoding/translate.h"
-#include "lm/program/alignment.h"
+#include "lm/program/attention_file.h"
 #include "lm/program/input_lines.h"
 #include "lm/program/output.h"
 #include "lm/program/progress.h"
@@ -60,55 +55,6 @@ std::vector<std::string> words_of(std::string_view line) {
   while (const auto word = reader.next()) words.emplace_back(*word);
   return words;
 }
-
-/// The file of --attention. It is opened for its first alignment, so that nothing is lost by an input that is
-/// refused.
-class AttentionFile {
- public:
-  /// An empty name: no file. InputError if it could not be written, or is a file of a run.
-  explicit AttentionFile(const std::string& name) : name_(name), is_picture_(name.ends_with(".svg")) {
-    namespace fs = std::filesystem;
-    if (name.empty() || (fs::exists(name) && !fs::is_regular_file(name) && !fs::is_directory(name)))
-      return;  // no file, or a pipe
-    const fs::path file = fs::weakly_canonical(fs::absolute(name)), folder = file.parent_path();
-    check_input(fs::is_directory(folder), "--attention {}: there is no folder {}", name, folder.string());
-    check_input(!is_file_of_run(file), "--attention {}: is a file of the run {}; give another name", name,
-                folder.string());
-    check_input(!fs::is_directory(file) && access((fs::exists(file) ? file : folder).c_str(), W_OK) == 0,
-                "--attention {}: cannot be written", name);
-  }
-
-  explicit operator bool() const { return !name_.empty(); }
-
-  void add(Alignment alignment) {
-    if (!file_) {
-      file_.reset(std::fopen(name_.c_str(), "w"));
-      check(file_ != nullptr, "--attention {}: cannot be written", name_);
-    }
-    if (!is_picture_)
-      fmt::print(file_.get(), "{}\n", json_of(alignment).dump());
-    else if (!alignment.source.empty())
-      alignments_.push_back(std::move(alignment));
-  }
-
-  /// After the last one. Error if not all was written.
-  void finish() {
-    if (!file_) return;
-    if (is_picture_) fmt::print(file_.get(), "{}", svg_of(alignments_));
-    check(std::fflush(file_.get()) == 0 && !std::ferror(file_.get()),
-          "--attention {}: not written: the disk is full?", name_);
-  }
-
- private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-
-  std::string name_;
-  bool is_picture_;
-  std::unique_ptr<std::FILE, Close> file_;
-  std::vector<Alignment> alignments_;  // of the picture
-};
 
 class Translator {
  public:

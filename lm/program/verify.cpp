@@ -200,6 +200,9 @@ Finding Verification::text() const {
       files = open_labelled_texts(made_by.data, data.files, data.tokenization.unit).files;
       break;
     }
+    case TaskKind::question_answering:
+      files = open_questions(made_by.data, recipe.question_answering.data.questions, Pipes::refused).files;
+      break;
     default:
       files = open_text(recipe.data, made_by.data, Pipes::refused).files;
   }

@@ -142,4 +142,12 @@ void check_gradients_reach_all(SentenceClassifier& model) {
   });
 }
 
+void check_gradients_reach_all(AttentiveReader& model) {
+  check_reaches_all(model, model.cells(), model.options().regularization.weight_drop > 0, [&] {
+    const AttentiveReader::Output output =
+        model({some_tokens(model.vocabulary(), 1), T, B}, {some_tokens(model.vocabulary(), 3), T, B});
+    model.cross_entropy(output.joint, tokens({0, 1})).total.backward();
+  });
+}
+
 }  // namespace rondo

@@ -2,6 +2,7 @@
 // correct is checked by the tests of the cells.
 #pragma once
 
+#include "nn/models/attentive_reader.h"
 #include "nn/models/encoder_decoder.h"
 #include "nn/models/language_model.h"
 #include "nn/models/sentence_classifier.h"
@@ -20,5 +21,6 @@ void check_gradients_reach_all(EncoderDecoder& model);
 /// By all tasks together.
 void check_gradients_reach_all(SharedEncoderDecoders& model);
 void check_gradients_reach_all(SentenceClassifier& model);
+void check_gradients_reach_all(AttentiveReader& model);
 
 }  // namespace rondo

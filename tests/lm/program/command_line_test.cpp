@@ -173,7 +173,7 @@ TEST(CommandLine, HelpHasAnExampleForEveryCommand) {
   expect_contains(parse_as<Help>({"--help"}).text, "train");
   expect_contains(parse_as<Help>({"--version"}).text, RONDO_VERSION);
   for (const char* command : {"train", "finetune", "eval", "score", "generate", "translate", "classify",
-                              "ngram", "bleu", "info", "recipes", "table"}) {
+                              "answer", "ngram", "bleu", "info", "recipes", "table"}) {
     const std::string text = parse_as<Help>({command, "--help"}).text;
     expect_contains(text, std::string("Example:\n  lm ") + command);
   }

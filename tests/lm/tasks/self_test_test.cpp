@@ -89,6 +89,17 @@ TEST_P(SelfTestOfCell, PassesForClassifiers) {
       }
 }
 
+TEST_P(SelfTestOfCell, PassesForReaders) {
+  AttentiveReaderOptions options;
+  options.cell = GetParam();
+  options.embedding = 3;
+  options.hidden = 4;
+  options.layers = 2;
+  AttentiveReader model(options, 50, 2);
+  expect_passes(
+      GetParam(), [&] { check_gradients_reach_all(model); }, "reader");
+}
+
 EncoderDecoderOptions small_translator(const std::string& cell) {
   EncoderDecoderOptions options;
   options.cell = cell;

@@ -1,0 +1,185 @@
+// Cloze questions: the format of the CNN corpus, and their ids.
+#include "data/questions.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "data/cloze.h"
+#include "data/input_file.h"
+
+namespace rondo {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view entity_prefix = "@entity";
+
+bool has_word(std::string_view line, std::string_view word) {
+  for (std::size_t at = line.find(word); at != line.npos; at = line.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || is_space(line[at - 1])) && (end == line.size() || is_space(line[end]))) return true;
+  }
+  return false;
+}
+
+/// All questions of a folder, in the order of their names, and one digest of names and contents.
+QuestionText read_folder(const fs::path& folder, std::vector<FileDigest>& files) {
+  QuestionText text;
+  text.name = printable(folder.string());
+  std::vector<fs::path> paths;
+  for (const fs::directory_entry& it : fs::directory_iterator(folder))
+    if (it.path().extension() == ".question") paths.push_back(it.path());
+  std::sort(paths.begin(), paths.end());
+  check_input(!paths.empty(), "{}: no files NAME.question in it", text.name);
+  Sha256 digest;
+  for (const fs::path& path : paths) {
+    const std::string content = read_regular_file(path, 16 << 20);
+    digest.update(path.filename().string() + '\n');
+    digest.update(content);
+    add_question_file(text, content, printable(path.string()));
+  }
+  files.push_back({folder.string(), digest.hex()});
+  return text;
+}
+
+QuestionText made_from(const Text& text, const QuestionOptions& options) {
+  QuestionText questions = cloze_questions(text, options);
+  check_input(questions.size() > 0,
+              "{}: no question can be made from it: no sentence names an entity of the sentences before it "
+              "(capitalised words; data.document_words = {}, data.entities = {})",
+              text.name, options.document_words, options.entities);
+  return questions;
+}
+
+std::string first_words(std::string_view line, std::int64_t words) {
+  std::size_t at = 0;
+  for (std::int64_t i = 0; i < words && at != line.npos; ++i) at = line.find(' ', at + (i > 0 ? 1 : 0));
+  return std::string(line.substr(0, at));
+}
+
+}  // namespace
+
+std::string entity_marker(std::int64_t number) { return fmt::format("{}{}", entity_prefix, number); }
+
+std::int64_t entity_number(std::string_view word) {
+  constexpr std::int64_t most = 1 << 20;
+  if (!word.starts_with(entity_prefix)) return -1;
+  word.remove_prefix(entity_prefix.size());
+  std::int64_t number = -1;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  return error == std::errc() && end == word.data() + word.size() && number >= 0 && number < most ? number
+                                                                                                  : -1;
+}
+
+void QuestionText::add(std::string_view document, std::string_view question, std::string_view answer,
+                       const std::string& where) {
+  document = stripped(document);
+  question = stripped(question);
+  check_input(!document.empty() && !question.empty(), "{}: an empty document or question", where);
+  check_input(has_word(question, placeholder), "{}: the question has no {}", where, placeholder);
+  const std::int64_t number = entity_number(stripped(answer));
+  check_input(number >= 0, "{}: the answer '{}' is no entity, such as @entity0", where, excerpt(answer));
+  documents += document;
+  documents += '\n';
+  questions += question;
+  questions += '\n';
+  answers.push_back(static_cast<std::int32_t>(number));
+}
+
+void add_question_file(QuestionText& to, std::string_view content, const std::string& name) {
+  check_is_text(content, name, "convert the file to UTF-8");
+  std::vector<std::string_view> parts;
+  for (const std::string_view line : split_lines(content))
+    if (!stripped(line).empty() && parts.size() < 4) parts.push_back(line);
+  check_input(parts.size() == 4,
+              "{}: not a question of the CNN corpus: address, document, question and answer, with an empty "
+              "line between them",
+              name);
+  to.add(parts[1], parts[2], parts[3], name);
+}
+
+Keys keys_of(QuestionOptions& options) {
+  return {{"document_words", &options.document_words, between(1, 100000), "words",
+           "of a document: questions that are made from a text are about so many words before them; longer "
+           "documents of files lose their end"},
+          {"entities", &options.entities, between(2, 10000), "",
+           "markers of entities in questions that are made from a text"}};
+}
+
+const QuestionText& QuestionTexts::at(Split split) const {
+  check_input(split != Split::test || test.size() > 0, "there are no test questions: choose train or valid");
+  return split == Split::train ? train : split == Split::valid ? valid : test;
+}
+
+QuestionTexts open_questions(const fs::path& path, const QuestionOptions& options, Pipes pipes) {
+  QuestionTexts texts;
+  std::error_code ignored;
+  if (fs::is_directory(path / "training", ignored)) {
+    check_input(fs::is_directory(path / "validation", ignored),
+                "{}: a folder `validation` is missing beside `training`", printable(path.string()));
+    texts.train = read_folder(path / "training", texts.files);
+    texts.valid = read_folder(path / "validation", texts.files);
+    if (fs::is_directory(path / "test", ignored)) texts.test = read_folder(path / "test", texts.files);
+    return texts;
+  }
+  const CorpusText corpus = open_corpus(path, Unit::words, pipes);
+  texts.generated = true;
+  texts.train = made_from(corpus.train, options);
+  texts.valid = made_from(corpus.valid, options);
+  if (corpus.test) texts.test = made_from(*corpus.test, options);
+  texts.files = corpus.files;
+  texts.notes = corpus.notes;
+  texts.notes.push_back(
+      fmt::format("the questions are made from the text {}: {} to train, {} to validate, "
+                  "{} to test; figures of the CNN corpus are no comparison",
+                  printable(path.string()), texts.train.size(), texts.valid.size(), texts.test.size()));
+  return texts;
+}
+
+Text text_for_vocabulary(const QuestionText& train, std::int64_t min_count) {
+  std::int64_t highest = 0;
+  for (const std::string_view text : {std::string_view(train.documents), std::string_view(train.questions)})
+    for (std::size_t at = text.find(entity_prefix); at != text.npos; at = text.find(entity_prefix, at + 1)) {
+      const std::size_t end = std::min(text.find_first_of(" \n", at), text.size());
+      highest = std::max(highest, entity_number(text.substr(at, end - at)));
+    }
+  std::string markers;
+  for (std::int64_t i = 0; i <= highest; ++i) markers += entity_marker(i) + ' ';
+  markers += '\n';
+  Text text;
+  text.name = train.name;
+  for (std::int64_t i = 0; i < std::max<std::int64_t>(1, min_count); ++i) text.content += markers;
+  text.content += train.documents + train.questions;
+  return text;
+}
+
+std::vector<std::int32_t> markers_of(const Vocabulary& vocabulary) {
+  std::vector<std::int32_t> markers;
+  while (const auto id = vocabulary.id(entity_marker(std::ssize(markers)))) markers.push_back(*id);
+  check_input(markers.size() >= 2, "the vocabulary has {} markers of entities, and a reader needs 2 or more",
+              markers.size());
+  return markers;
+}
+
+Questions encode_questions(const QuestionText& text, const Vocabulary& vocabulary,
+                           std::int64_t document_words) {
+  Questions result;
+  result.markers = markers_of(vocabulary);
+  result.entity_of.assign(static_cast<std::size_t>(vocabulary.size()), -1);
+  for (std::size_t i = 0; i < result.markers.size(); ++i)
+    result.entity_of[static_cast<std::size_t>(result.markers[i])] = static_cast<std::int32_t>(i);
+  std::string documents;
+  if (document_words > 0)
+    for (const std::string_view line : split_lines(text.documents))
+      documents += first_words(line, document_words) + '\n';
+  else
+    documents = text.documents;
+  result.documents = encode_sentences(documents, text.name, vocabulary);
+  result.questions = encode_sentences(text.questions, text.name, vocabulary);
+  for (const std::int32_t answer : text.answers)
+    result.answers.push_back(answer < std::ssize(result.markers) ? answer : -1);
+  return result;
+}
+
+}  // namespace rondo

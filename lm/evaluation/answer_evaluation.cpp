@@ -1,0 +1,121 @@
+// What a reader answers, and how well.
+#include "lm/evaluation/answer_evaluation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "autograd/functions.h"
+#include "lm/evaluation/evaluation.h"
+#include "tensor/clock.h"
+
+namespace rondo {
+namespace {
+
+/// All questions in batches of about rows_at_once words of documents.
+QuestionBatches batches_of(const Questions& questions) {
+  std::int64_t longest = 1;
+  for (std::int64_t i = 0; i < questions.size(); ++i)
+    longest = std::max(longest, questions.documents.length(i));
+  QuestionBatches batches({.batch = std::max<std::int64_t>(1, rows_at_once / longest)}, questions, 1);
+  batches.seek(0, 0);
+  return batches;
+}
+
+AttentiveReader::Output read(AttentiveReader& model, const QuestionBatch& batch) {
+  return model({tokens(batch.documents.ids), batch.documents.steps, batch.documents.sentences,
+                batch.documents.lengths},
+               {tokens(batch.questions.ids), batch.questions.steps, batch.questions.sentences,
+                batch.questions.lengths});
+}
+
+/// The entity that occurs most often and is none of `excluded`; of equals the one that occurs first; -1:
+/// none.
+std::int32_t most_frequent(std::span<const std::int32_t> entities, const std::set<std::int32_t>& excluded) {
+  std::map<std::int32_t, std::int64_t> counts;
+  std::int64_t highest = 0;
+  for (const std::int32_t it : entities)
+    if (!excluded.contains(it)) highest = std::max(highest, ++counts[it]);
+  for (const std::int32_t it : entities)
+    if (const auto found = counts.find(it); found != counts.end() && found->second == highest) return it;
+  return -1;
+}
+
+}  // namespace
+
+double AnswerScores::nats() const {
+  return questions > unknown ? nats_sum / static_cast<double>(questions - unknown) : 0;
+}
+
+AnswerScores evaluate_reader(AttentiveReader& model, const Questions& questions,
+                             const std::function<void(std::int64_t)>& progress) {
+  const EvaluationMode no_dropout(model);
+  const NoGradient no_history;
+  const auto begin = Clock::now();
+  QuestionBatches batches = batches_of(questions);
+  AnswerScores scores;
+  for (QuestionBatch batch; batches.next(batch);) {
+    const Variable joint = read(model, batch).joint;
+    const std::vector<real> logits = model.logits(joint).value().to_vector();
+    auto of_question = logits.begin();
+    for (const std::int32_t answer : batch.answers) {
+      const auto end = of_question + model.entities();
+      scores.correct += std::max_element(of_question, end) - of_question == answer;
+      scores.unknown += answer < 0;
+      of_question = end;
+    }
+    for (const real nats : model.cross_entropy(joint, tokens(batch.answers)).each.to_vector())
+      scores.nats_sum += static_cast<double>(nats);
+    scores.questions += std::ssize(batch.answers);
+    if (progress) progress(scores.questions);
+  }
+  scores.seconds = seconds_since(begin);
+  return scores;
+}
+
+std::vector<Answer> most_probable_answers(AttentiveReader& model, const Questions& questions) {
+  if (questions.size() == 0) return {};
+  const EvaluationMode no_dropout(model);
+  const NoGradient no_history;
+  QuestionBatches batches = batches_of(questions);
+  std::vector<Answer> answers(static_cast<std::size_t>(questions.size()));
+  for (QuestionBatch batch; batches.next(batch);) {
+    const auto [joint, attention] = read(model, batch);
+    const std::vector<real> log_p = log_softmax(model.logits(joint)).value().to_vector();
+    const std::vector<real> weights = attention.value().to_vector();
+    auto of_question = log_p.begin();
+    for (std::size_t b = 0; b < batch.indices.size(); ++b) {
+      const auto best = std::max_element(of_question, of_question + model.entities());
+      const auto row = weights.begin() + static_cast<std::ptrdiff_t>(b) * batch.documents.steps;
+      answers[static_cast<std::size_t>(batch.indices[b])] = {
+          static_cast<std::int32_t>(best - of_question), std::exp(static_cast<double>(*best)),
+          std::vector<float>(row, row + batch.documents.lengths[b])};
+      of_question += model.entities();
+    }
+  }
+  return answers;
+}
+
+FrequencyBaselines frequency_baselines(const Questions& questions) {
+  const auto entities_of = [&](std::span<const std::int32_t> ids) {
+    std::vector<std::int32_t> entities;
+    for (const std::int32_t id : ids)
+      if (const std::int32_t entity = questions.entity_of[static_cast<std::size_t>(id)]; entity >= 0)
+        entities.push_back(entity);
+    return entities;
+  };
+  double first = 0, second = 0;
+  for (std::int64_t i = 0; i < questions.size(); ++i) {
+    const std::vector<std::int32_t> named = entities_of(questions.questions[i]);
+    const std::vector<std::int32_t> of_document = entities_of(questions.documents[i]);
+    const std::int32_t answer = questions.answers[static_cast<std::size_t>(i)];
+    if (answer < 0) continue;
+    first += most_frequent(of_document, {}) == answer;
+    second += most_frequent(of_document, {named.begin(), named.end()}) == answer;
+  }
+  const auto all = static_cast<double>(questions.size());
+  return {100 * first / all, 100 * second / all};
+}
+
+}  // namespace rondo

@@ -1,0 +1,80 @@
+// The attentive reader: it reads a document and a question, attends to the document by the question, and
+// answers with one of K entities. Hermann et al. 2015, "Teaching Machines to Read and Comprehend", section 3.
+//
+//   embedding   x_t = E w_t, of both texts
+//   question    u = [forward h_|q| ; reverse h_1]        the last state of each direction
+//   document    y_t = [forward h_t ; reverse h_t]
+//   attention   m_t = tanh(W_ym y_t + W_um u)
+//               s_t = softmax over t of w_ms . m_t
+//               r = sum_t s_t y_t
+//   joint       g = tanh(W_rg r + W_ug u)
+//   output      p(a | document, question) = softmax(W_a g + b)
+//
+// The attention is the additive score of nn/layers/attention.h, whose W_a is W_um, U_a W_ym and v_a w_ms. The
+// output is over the markers of entities alone, not over all words, as in the code of Cooijmans et al. 2016,
+// and has a bias. Data: data/question_batches.h. Next: lm/tasks/question_answering.h.
+#pragma once
+
+#include <optional>
+
+#include "autograd/cross_entropy.h"
+#include "nn/layers/attention.h"
+#include "nn/layers/embedding.h"
+#include "nn/layers/linear.h"
+#include "nn/models/recurrent_options.h"
+
+namespace rondo {
+
+struct AttentiveReaderOptions : RecurrentOptions {
+  int64_t layers = 1;
+};
+Keys keys_of(AttentiveReaderOptions& options);
+/// InputError if the options contradict each other.
+void check_options(const AttentiveReaderOptions& options);
+
+class AttentiveReader : public Module {
+ public:
+  /// Lays the parameters out and draws their initial values; without a seed they have names and shapes, but
+  /// no memory. InputErrors of check_options(); Error for fewer than two entities.
+  AttentiveReader(const AttentiveReaderOptions& options, int64_t vocabulary, int64_t entities,
+                  std::optional<uint64_t> seed = 1, Device device = Device::cpu);
+
+  /// The symbols of B texts, step by step: ids[t * B + b].
+  struct Input {
+    Tokens ids;
+    int64_t steps = 0, texts = 0;  // T, B
+    Lengths lengths{};             // steps of each text that are not padding, 1 or more; empty: all
+  };
+  struct Output {
+    Variable joint;      // g after its dropout, [B, H]
+    Variable attention;  // s, exactly 0 in the padding: [B, T]
+  };
+  Output operator()(const Input& document, const Input& question);
+
+  /// Logits of all entities, [B, K].
+  Variable logits(const Variable& joint) const { return output_(joint); }
+  /// -log p(answer) in nats. Answer -1: not scored.
+  CrossEntropy cross_entropy(const Variable& joint, const Tokens& answers) const {
+    return linear_cross_entropy(joint, output_.weight, output_.bias, answers);
+  }
+
+  const AttentiveReaderOptions& options() const { return options_; }
+  int64_t vocabulary() const { return embedding_.weight.shape()[0]; }
+  int64_t entities() const { return output_.weight.shape()[0]; }
+  /// Of the document, then of the question; each in the order of RecurrentStack::cells().
+  std::vector<Cell*> cells() const;
+
+ private:
+  RecurrentStack::Result states(RecurrentStack& stack, const Input& text);
+
+  AttentiveReaderOptions options_;
+  Embedding embedding_;
+  Dropout embedding_dropout_;
+  RecurrentStack document_, question_;
+  Attention attention_;
+  Parameter W_rg_, W_ug_;
+  Dropout joint_dropout_;
+  Linear output_;
+};
+
+}  // namespace rondo

@@ -1,0 +1,143 @@
+// Question answering as a task: what is learned, the figure, its baselines, and its place in the data.
+#include "lm/tasks/question_answering.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "lm/training/trainer.h"
+#include "tests/optim/state_in_memory.h"
+
+namespace rondo {
+namespace {
+
+/// "@entity2 met @entity0 ." and "@placeholder met @entity0 ." or "@entity2 met @placeholder .".
+QuestionText meetings(int32_t count, uint64_t seed) {
+  QuestionText text;
+  uint64_t random = seed;
+  const auto next = [&](uint64_t below) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<int64_t>((random >> 33) % below);
+  };
+  for (int32_t i = 0; i < count; ++i) {
+    const int64_t first = next(4), second = (first + 1 + next(3)) % 4;
+    const std::string who = entity_marker(first), whom = entity_marker(second);
+    const bool asks_who = next(2) == 0;
+    text.add(who + " met " + whom, asks_who ? "@placeholder met " + whom : who + " met @placeholder",
+             asks_who ? who : whom, "");
+  }
+  return text;
+}
+
+struct Toy {
+  QuestionText train_text = meetings(300, 1), valid_text = meetings(80, 2);
+  Vocabulary vocabulary{text_for_vocabulary(train_text, 1), {.unit = Unit::words}};
+  Questions train = encode_questions(train_text, vocabulary, 0),
+            valid = encode_questions(valid_text, vocabulary, 0);
+  AttentiveReader reader() const {
+    AttentiveReaderOptions options;
+    options.embedding = 8;
+    options.hidden = 16;
+    return AttentiveReader(options, vocabulary.size(), 4);
+  }
+};
+
+TEST(QuestionAnswering, LearnsToReadTheAnswerInTheDocument) {
+  const Toy toy;
+  AttentiveReader model = toy.reader();
+  QuestionAnswering task(model, {.batches = {.batch = 20}}, toy.train, toy.valid);
+  EXPECT_EQ(task.scored_per_epoch(), 300);
+  EXPECT_LT(task.evaluate().value, 60);
+  TrainerOptions options;
+  options.optimizer.kind = OptimizerKind::adam;
+  options.optimizer.learning_rate = 0.02;
+  Trainer trainer(task, options);
+  for (int epoch = 0; epoch < 12; ++epoch) {
+    while (trainer.next_batch()) trainer.step();
+    trainer.begin_next_epoch();
+  }
+  EXPECT_GE(task.evaluate().value, 97);
+}
+
+TEST(QuestionAnswering, FigureIsTheAccuracyAndDecides) {
+  // Of 8 questions two have an answer that the vocabulary lacks.
+  const Figure figure = figure_of(AnswerScores{.questions = 8, .correct = 4, .unknown = 2, .nats_sum = 3});
+  EXPECT_EQ(figure.name, "accuracy");
+  EXPECT_EQ(figure.value, 50);
+  EXPECT_TRUE(figure.higher_is_better);
+  EXPECT_EQ(figure.count, 8);
+  EXPECT_EQ(figure.counted, "questions");
+  EXPECT_EQ(figure.beside.at(0), (std::pair<std::string, double>("nats", 0.5)));
+}
+
+// One question at a time.
+TEST(QuestionAnswering, ScoresAndAnswersAreThoseOfSingleQuestions) {
+  const Toy toy;
+  AttentiveReader model = toy.reader();
+  const AnswerScores scores = evaluate_reader(model, toy.valid);
+  const std::vector<Answer> answers = most_probable_answers(model, toy.valid);
+  ASSERT_EQ(answers.size(), 80u);
+  int64_t correct = 0;
+  double nats = 0;
+  for (int64_t i = 0; i < toy.valid.size(); ++i) {
+    const auto document = toy.valid.documents[i], question = toy.valid.questions[i];
+    const auto [joint, attention] =
+        model({tokens({document.begin(), document.end()}), std::ssize(document), 1},
+              {tokens({question.begin(), question.end()}), std::ssize(question), 1});
+    const std::vector<real> logits = model.logits(joint).value().to_vector();
+    double sum = 0;
+    for (const real it : logits) sum += std::exp(static_cast<double>(it));
+    const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
+    const auto label = toy.valid.answers[static_cast<size_t>(i)];
+    correct += best == label;
+    nats += std::log(sum) - static_cast<double>(logits[static_cast<size_t>(label)]);
+    const Answer& answer = answers[static_cast<size_t>(i)];
+    EXPECT_EQ(answer.entity, best);
+    EXPECT_NEAR(answer.probability, std::exp(static_cast<double>(logits[static_cast<size_t>(best)])) / sum,
+                1e-5);
+    ASSERT_EQ(answer.attention.size(), document.size());
+    for (size_t t = 0; t < document.size(); ++t)
+      EXPECT_NEAR(answer.attention[t], attention.value().to_vector()[t], 1e-5);
+  }
+  EXPECT_EQ(scores.questions, 80);
+  EXPECT_EQ(scores.correct, correct);
+  EXPECT_NEAR(scores.nats_sum, nats, 1e-3);
+}
+
+TEST(QuestionAnswering, BaselinesCountEntities) {
+  QuestionText text;
+  text.add("@entity0 @entity1 @entity1", "@placeholder .", "@entity1", "");         // both
+  text.add("@entity0 @entity1 @entity1", "@entity1 @placeholder", "@entity0", "");  // the second
+  text.add("@entity1 @entity0 and @entity0 @entity1", "@placeholder", "@entity1",
+           "");                                                                     // both: the first of two
+  text.add("@entity1 @entity0", "@entity1 @entity0 @placeholder", "@entity0", "");  // none
+  text.add("@entity0 @entity1", "@placeholder", "@entity7", "");                    // unknown
+  const Vocabulary vocabulary({"text", "@entity0 @entity1 and . @placeholder\n", "", {}},
+                              {.unit = Unit::words});
+  const FrequencyBaselines found = frequency_baselines(encode_questions(text, vocabulary, 0));
+  EXPECT_NEAR(found.most_frequent, 40, 1e-9);
+  EXPECT_NEAR(found.not_in_question, 60, 1e-9);
+}
+
+TEST(QuestionAnswering, ContinuesInTheMiddleOfAnEpoch) {
+  const Toy toy;
+  AttentiveReader model = toy.reader();
+  const auto rest = [](QuestionAnswering& task) {
+    std::vector<std::vector<std::vector<int32_t>>> all;
+    for (Batch batch; task.next_batch(batch);) all.push_back(batch.indices);
+    return all;
+  };
+  QuestionAnswering task(model, {.batches = {.batch = 25}}, toy.train, toy.valid, 5);
+  QuestionAnswering other(model, {.batches = {.batch = 25}}, toy.train, toy.valid, 5);
+  task.begin_epoch(3);
+  Batch batch;
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(task.next_batch(batch));
+  other.begin_epoch(3);
+  hand_over(task, other);
+  const auto expected = rest(task);
+  EXPECT_EQ(expected.size(), 8u);
+  EXPECT_EQ(rest(other), expected);
+}
+
+}  // namespace
+}  // namespace rondo
