@@ -157,8 +157,10 @@ Text text_for_vocabulary(const QuestionText& train, std::int64_t min_count) {
 std::vector<std::int32_t> markers_of(const Vocabulary& vocabulary) {
   std::vector<std::int32_t> markers;
   while (const auto id = vocabulary.id(entity_marker(std::ssize(markers)))) markers.push_back(*id);
-  check_input(markers.size() >= 2, "the vocabulary has {} markers of entities, and a reader needs 2 or more",
-              markers.size());
+  check_input(
+      markers.size() >= 2,
+      "the vocabulary has {} markers of entities, and a reader needs 2 or more: make data.max_size larger",
+      markers.size());
   return markers;
 }
 

@@ -18,7 +18,7 @@ Line read_line(const std::string& line, const std::string& name, const OpenReade
   std::string text = text_of_line(line, name, Unit::words);
   text.pop_back();  // the newline
   if (stripped(text).empty()) return {};
-  check_is_text(text, name, "write it in UTF-8");
+  check_utf8(text, name);
   const std::size_t tab = text.find('\t');
   check_input(tab != text.npos, "{}: a line is a document, a tab, and a question with {}", name, placeholder);
   return anonymous(std::string_view(text).substr(0, tab), std::string_view(text).substr(tab + 1),
