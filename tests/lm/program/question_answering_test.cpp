@@ -10,7 +10,7 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-constexpr const char* recipe = R"(
+constexpr const char* reader_recipe = R"(
 [recipe]
 task = "question_answering"
 [data]
@@ -32,7 +32,7 @@ class Meetings {
     fs::create_directory(folder_ / "data");
     for (const auto& [split, count] : std::map<std::string, int>{{"train", 60}, {"valid", 20}, {"test", 20}})
       write_bytes(folder_ / ("data/" + split + ".txt"), text(count));
-    write_bytes(folder_ / "toy.toml", recipe);
+    write_bytes(folder_ / "toy.toml", reader_recipe);
   }
   std::string path(const std::string& name) const { return folder_ / name; }
   Words train(const std::string& run, const Words& more = {}) const {
