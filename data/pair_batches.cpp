@@ -33,17 +33,12 @@ std::vector<BatchOrder::Lengths> lengths_of(const Pairs& pairs) {
 
 /// Fills the target half.
 void fill_target(PairBatch& batch, const std::vector<Sentence>& rows) {
-  batch.target_lengths.clear();
-  for (const Sentence row : rows) batch.target_lengths.push_back(std::ssize(row));
-  batch.target_steps = *std::max_element(batch.target_lengths.begin(), batch.target_lengths.end());
-  batch.scored = std::accumulate(batch.target_lengths.begin(), batch.target_lengths.end(), std::int64_t{0});
-  batch.inputs.assign(static_cast<std::size_t>(batch.target_steps * batch.sentences), 0);
-  batch.targets.assign(batch.inputs.size(), PairBatch::ignore_index);
-  for (std::size_t b = 0; b < rows.size(); ++b)
-    for (std::size_t t = 0; t < rows[b].size(); ++t) {
-      batch.inputs[t * rows.size() + b] = t > 0 ? rows[b][t - 1] : rows[b].back();
-      batch.targets[t * rows.size() + b] = rows[b][t];
-    }
+  ShiftedSentences target = shifted(rows);
+  batch.target_steps = target.steps;
+  batch.scored = target.scored;
+  batch.inputs = std::move(target.inputs);
+  batch.targets = std::move(target.targets);
+  batch.target_lengths = std::move(target.lengths);
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 
 #include "data/pairs.h"
 #include "data/sentence_batches.h"
-#include "data/streams.h"
 #include "tensor/keys.h"
 
 namespace rondo {
@@ -26,7 +25,7 @@ Keys keys_of(PairBatchOptions& options);
 /// S and T steps of B sentences; element [t, b] is at t * B + b. Lengths include the end symbol. Padding is
 /// id 0, and ignore_index in `targets`.
 struct PairBatch {
-  static constexpr std::int32_t ignore_index = Chunk::ignore_index;
+  static constexpr std::int32_t ignore_index = ShiftedSentences::ignore_index;
 
   std::int64_t sentences = 0;                       // B
   std::int64_t source_steps = 0, target_steps = 0;  // S, T

@@ -40,6 +40,22 @@ PaddedSentences padded(const std::vector<std::span<const std::int32_t>>& sentenc
   return batch;
 }
 
+ShiftedSentences shifted(const std::vector<std::span<const std::int32_t>>& sentences) {
+  ShiftedSentences batch;
+  const std::size_t B = sentences.size();
+  for (const auto sentence : sentences) batch.lengths.push_back(std::ssize(sentence));
+  batch.steps = *std::max_element(batch.lengths.begin(), batch.lengths.end());
+  batch.scored = std::accumulate(batch.lengths.begin(), batch.lengths.end(), std::int64_t{0});
+  batch.inputs.assign(static_cast<std::size_t>(batch.steps) * B, 0);
+  batch.targets.assign(batch.inputs.size(), ShiftedSentences::ignore_index);
+  for (std::size_t b = 0; b < B; ++b)
+    for (std::size_t t = 0; t < sentences[b].size(); ++t) {
+      batch.inputs[t * B + b] = t > 0 ? sentences[b][t - 1] : sentences[b].back();
+      batch.targets[t * B + b] = sentences[b][t];
+    }
+  return batch;
+}
+
 BatchOrder::BatchOrder(const SentenceBatchOptions& options, std::vector<Lengths> lengths, std::uint64_t seed)
     : options_(options), lengths_(std::move(lengths)), seed_(seed), order_(lengths_.size()) {
   check_limits_of(options);

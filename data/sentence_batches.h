@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "data/streams.h"
 #include "tensor/keys.h"
 
 namespace rondo {
@@ -38,6 +39,20 @@ struct PaddedSentences {
 /// Row b is sentence b; with `reverse` from its end to its beginning, but for the end symbol, which stays
 /// last. Error if there is no sentence, or one without a symbol.
 PaddedSentences padded(const std::vector<std::span<const std::int32_t>>& sentences, bool reverse = false);
+
+/// B sentences of at most T symbols that a decoder writes: at each step it reads the symbol before, at the
+/// first one the end symbol. Padding is id 0, and ignore_index in `targets`.
+struct ShiftedSentences {
+  static constexpr std::int32_t ignore_index = Chunk::ignore_index;
+
+  std::int64_t steps = 0;             // T
+  std::int64_t scored = 0;            // targets that are not ignore_index
+  std::vector<std::int32_t> inputs;   // [T, B]: the end symbol, then the sentence without its last
+  std::vector<std::int32_t> targets;  // [T, B]
+  std::vector<std::int64_t> lengths;  // [B], with the end symbol
+};
+/// Row b is sentence b.
+ShiftedSentences shifted(const std::vector<std::span<const std::int32_t>>& sentences);
 
 /// The sentences of each batch of an epoch, each sentence once. Those of similar length are batched together,
 /// which saves padding; which of these, and in which order, is a function of seed and epoch: all sentences

@@ -179,6 +179,10 @@ Command parse_command_line(int argc, const char* const* argv) {
     check_run_given(command, parser.answer.run, "runs/attentive-reader-1 < questions.txt");
     return parser.answer;
   }
+  if (first == "embed") {
+    check_run_given(command, parser.embed.run, "runs/skip-thought-1 < sentences.txt");
+    return parser.embed;
+  }
   check_run_given(command, parser.generate.run);
   return parser.generate;
 }

@@ -1,6 +1,6 @@
 // The command line of `lm`: from words to the options of one command, and from an exception to an exit
-// status. The commands: train.h, sweep.h, evaluate.h, score.h, generate.h, translate.h, classify.h, answer.h,
-// ngram.h, bleu.h, info.h, recipes.h, probe.h, table.h.
+// status. The commands: train.h, sweep.h, evaluate.h, score.h, generate.h, translate.h, classify.h, embed.h,
+// answer.h, ngram.h, bleu.h, info.h, recipes.h, probe.h, table.h.
 #pragma once
 
 #include <string>
@@ -9,6 +9,7 @@
 #include "lm/program/answer.h"
 #include "lm/program/bleu.h"
 #include "lm/program/classify.h"
+#include "lm/program/embed.h"
 #include "lm/program/evaluate.h"
 #include "lm/program/generate.h"
 #include "lm/program/info.h"
@@ -28,10 +29,9 @@ struct Help {
   std::string text;
 };
 
-using Command =
-    std::variant<Help, TrainOptions, SweepOptions, EvaluateOptions, ScoreOptions, GenerateOptions,
-                 TranslateOptions, ClassifyOptions, AnswerOptions, NgramOptions, BleuCommandOptions,
-                 InfoOptions, RecipesOptions, ProbeCommandOptions, TableOptions>;
+using Command = std::variant<Help, TrainOptions, EvaluateOptions, ScoreOptions, GenerateOptions,
+                             TranslateOptions, ClassifyOptions, EmbedOptions, NgramOptions,
+                             BleuCommandOptions, InfoOptions, RecipesOptions, TableOptions>;
 
 /// InputError for an unknown, misplaced or missing word; the text names the nearest command or flag.
 Command parse_command_line(int argc, const char* const* argv);

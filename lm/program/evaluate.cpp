@@ -15,6 +15,7 @@
 #include "lm/program/published.h"
 #include "lm/program/question_answering_measurement.h"
 #include "lm/program/run.h"
+#include "lm/program/skip_thought_measurement.h"
 #include "lm/program/translation_measurement.h"
 #include "tensor/available_memory.h"
 
@@ -184,6 +185,7 @@ int evaluate(const EvaluateOptions& options) {
               options.task, options.run, name_of(kind));
   if (kind == TaskKind::classification) return evaluate_classification(options);
   if (kind == TaskKind::question_answering) return evaluate_question_answering(options);
+  if (kind == TaskKind::skip_thought) return evaluate_skip_thought(options);
   if (kind != TaskKind::language_modelling) return evaluate_translator(options);
   check_options(options);
   const Compute compute = choose_device(options.device, options.precision, options.threads);

@@ -16,6 +16,7 @@
 #include "lm/program/question_answering_memory.h"
 #include "lm/program/recipes.h"
 #include "lm/program/run.h"
+#include "lm/program/skip_thought_memory.h"
 #include "lm/program/translation_memory.h"
 #include "lm/program/verify.h"
 #include "nn/cells/catalogue.h"
@@ -102,6 +103,11 @@ Memory memory_of(const Subject& subject) {
     return {question_answering_training_bytes(recipe, *reader, size),
             question_answering_evaluation_bytes(*reader, size)};
   }
+  if (const auto* of_sentences = dynamic_cast<const SkipThought*>(subject.model.get())) {
+    const TripleSize size = assumed_size(recipe.skip_thought);
+    return {skip_thought_training_bytes(recipe, *of_sentences, size),
+            skip_thought_evaluation_bytes(*of_sentences, size)};
+  }
   const auto* translator = dynamic_cast<const EncoderDecoder*>(subject.model.get());
   if (const auto* shared = dynamic_cast<const SharedEncoderDecoders*>(subject.model.get()))
     translator = &shared->at(0);
@@ -145,6 +151,11 @@ void print_shape(const AttentiveReaderOptions& it) {
              it.bidirectional ? "bidirectional " : "", it.layers, it.hidden, it.cell);
 }
 
+void print_shape(const SkipThoughtOptions& it) {
+  fmt::print("model       {}-skip {} {}, decoders {} {}\n", name_of(it.encoder), it.hidden, it.cell,
+             it.hidden, it.decoder_cell);
+}
+
 void print_model(const Subject& subject) {
   const Recipe& recipe = subject.recipe;
   const Module& model = *subject.model;
@@ -161,6 +172,8 @@ void print_model(const Subject& subject) {
     print_shape(recipe.classification.model);
   else if (recipe.kind == TaskKind::question_answering)
     print_shape(recipe.question_answering.model);
+  else if (recipe.kind == TaskKind::skip_thought)
+    print_shape(recipe.skip_thought.model);
   else
     print_shape(recipe.translation.model);
   for (const MixedTaskOptions& it : recipe.tasks)

@@ -28,6 +28,7 @@ struct Run {
   int operator()(const TranslateOptions& options) const { return translate(options); }
   int operator()(const ClassifyOptions& options) const { return classify(options); }
   int operator()(const AnswerOptions& options) const { return answer(options); }
+  int operator()(const EmbedOptions& options) const { return embed(options); }
   int operator()(const NgramOptions& options) const { return ngram(options); }
   int operator()(const BleuCommandOptions& options) const { return print_bleu(options); }
   int operator()(const InfoOptions& options) const { return info(options); }

@@ -38,6 +38,8 @@ std::unique_ptr<Module> make_layout(const Recipe& recipe, const std::vector<int6
     case TaskKind::question_answering:
       return std::make_unique<AttentiveReader>(recipe.question_answering.model, size(0), size(1),
                                                std::nullopt);
+    case TaskKind::skip_thought:
+      return std::make_unique<SkipThought>(recipe.skip_thought.model, size(0), std::nullopt);
     default:
       return std::make_unique<LanguageModel>(model_options(recipe), size(0), std::nullopt);
   }

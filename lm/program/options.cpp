@@ -374,6 +374,24 @@ Options::Options() {
       ->type_name("FILE.svg|FILE.jsonl")
       ->check(not_empty);
   add_device(answer_command, answer);
+  CLI::App& embed_command = command("embed", "print the vector of each sentence of standard input",
+                                    "lm embed runs/skip-thought-1 --output sentences.npy < sentences.txt");
+  embed_command.footer(
+      "One line per sentence, in their order: the numbers of its vector, separated by spaces. Sentences are\n"
+      "written as in the run's training text: if its words are separated by spaces, so are these.\n" +
+      embed_command.get_footer());
+  embed_command.add_option("run", embed.run, "the run folder, of task skip_thought")->type_name("RUN");
+  embed_command.add_option("--output", embed.output, "an array [sentences, numbers] for NumPy, not lines")
+      ->type_name("FILE.npy")
+      ->check(not_empty);
+  embed_command
+      .add_option(
+          "--vectors", embed.vectors,
+          "word vectors in the text format of word2vec or GloVe: words that the run does not know get "
+          "theirs, by a linear map from words that both know (default: they are <unk>)")
+      ->type_name("FILE")
+      ->check(not_empty);
+  add_device(embed_command, embed);
 
   CLI::App& ngram_command =
       command("ngram", "estimate and measure an n-gram model: Kneser-Ney, or an ARPA file",

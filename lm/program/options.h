@@ -24,6 +24,7 @@ struct Options {
   TranslateOptions translate;
   ClassifyOptions classify;
   AnswerOptions answer;
+  EmbedOptions embed;
   NgramOptions ngram;
   BleuCommandOptions bleu;
   InfoOptions info;

@@ -70,6 +70,8 @@ Keys keys_of_kind(Recipe& recipe) {
       return keys_of_task(recipe, recipe.classification);
     case TaskKind::question_answering:
       return keys_of_task(recipe, recipe.question_answering);
+    case TaskKind::skip_thought:
+      return keys_of_task(recipe, recipe.skip_thought);
     default:
       return language_modelling_keys(recipe);
   }
@@ -87,6 +89,8 @@ const Tokenization& tokenization_of(const Recipe& recipe) {
       return recipe.classification.data.tokenization;
     case TaskKind::question_answering:
       return recipe.question_answering.data.tokenization;
+    case TaskKind::skip_thought:
+      return recipe.skip_thought.data.tokenization;
     default:
       return recipe.translation.data.tokenization;
   }
@@ -100,6 +104,8 @@ const VocabularyLimits& limits_of(const Recipe& recipe) {
       return recipe.classification.data.limits;
     case TaskKind::question_answering:
       return recipe.question_answering.data.limits;
+    case TaskKind::skip_thought:
+      return recipe.skip_thought.data.limits;
     default:
       return recipe.translation.data.limits;
   }

@@ -15,6 +15,7 @@
 #include "lm/program/recipe_text.h"
 #include "lm/program/run_options.h"
 #include "lm/program/settings.h"
+#include "lm/program/skip_thought_recipe.h"
 #include "lm/program/translation_recipe.h"
 #include "lm/tasks/language_modelling.h"
 #include "lm/training/trainer.h"
@@ -23,9 +24,17 @@
 namespace rondo {
 
 /// What is trained. It decides which sections and keys a recipe has.
-enum class TaskKind { language_modelling, translation, multi_task, classification, question_answering };
+enum class TaskKind {
+  language_modelling,
+  translation,
+  multi_task,
+  classification,
+  question_answering,
+  skip_thought
+};
 inline std::vector<std::string> names_of(TaskKind) {
-  return {"language_modelling", "translation", "multi_task", "classification", "question_answering"};
+  return {"language_modelling", "translation",        "multi_task",
+          "classification",     "question_answering", "skip_thought"};
 }
 
 struct Recipe {
@@ -42,6 +51,7 @@ struct Recipe {
   std::vector<MixedTaskOptions> tasks;  // of multi-task learning, which has the sections of translation, too
   ClassificationRecipe classification;
   QuestionAnsweringRecipe question_answering;
+  SkipThoughtRecipe skip_thought;
 
   TextOptions data;  // section [data] also has the task's keys of batches and evaluations
   LanguageModelOptions model;

@@ -80,6 +80,8 @@ void validate(const Recipe& recipe, const std::string& where) {
     validate(recipe.classification, where);
   else if (recipe.kind == TaskKind::question_answering)
     validate(recipe.question_answering, where);
+  else if (recipe.kind == TaskKind::skip_thought)
+    validate(recipe.skip_thought, where);
   else
     validate_language_model(recipe, where);
 }

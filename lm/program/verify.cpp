@@ -203,6 +203,9 @@ Finding Verification::text() const {
     case TaskKind::question_answering:
       files = open_questions(made_by.data, recipe.question_answering.data.questions, Pipes::refused).files;
       break;
+    case TaskKind::skip_thought:
+      files = open_corpus(made_by.data, recipe.skip_thought.data.tokenization.unit, Pipes::refused).files;
+      break;
     default:
       files = open_text(recipe.data, made_by.data, Pipes::refused).files;
   }

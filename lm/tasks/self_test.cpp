@@ -150,4 +150,16 @@ void check_gradients_reach_all(AttentiveReader& model) {
   });
 }
 
+void check_gradients_reach_all(SkipThought& model) {
+  const int64_t V = model.vocabulary();
+  check_reaches_all(model, model.cells(), model.options().regularization.weight_drop > 0, [&] {
+    for (const auto& part : model.parts())
+      for (RecurrentStack* decoder : {&part->previous, &part->next}) {
+        const Variable vectors = part->encode({some_tokens(V, 1), T, B});
+        const Variable states = part->decode(*decoder, {some_tokens(V, 1), T, B}, vectors);
+        part->cross_entropy(states, some_tokens(V, 3)).total.backward();
+      }
+  });
+}
+
 }  // namespace rondo

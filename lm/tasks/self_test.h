@@ -7,6 +7,7 @@
 #include "nn/models/language_model.h"
 #include "nn/models/sentence_classifier.h"
 #include "nn/models/shared_encoder_decoders.h"
+#include "nn/models/skip_thought.h"
 
 namespace rondo {
 
@@ -22,5 +23,6 @@ void check_gradients_reach_all(EncoderDecoder& model);
 void check_gradients_reach_all(SharedEncoderDecoders& model);
 void check_gradients_reach_all(SentenceClassifier& model);
 void check_gradients_reach_all(AttentiveReader& model);
+void check_gradients_reach_all(SkipThought& model);
 
 }  // namespace rondo

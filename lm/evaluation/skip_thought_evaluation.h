@@ -1,0 +1,47 @@
+// How well skip-thought vectors predict the sentences around a sentence, and the vectors themselves. Next:
+// lm/tasks/skip_thought.h; what the vectors are good for: lm/evaluation/sentence_tasks.h.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "data/sentence_triples.h"
+#include "lm/evaluation/evaluation.h"
+#include "nn/models/skip_thought.h"
+
+namespace rondo {
+
+/// Of all symbols of the previous and the next sentence of each triple; of a combination of two models the
+/// symbols count twice, once for each. Dropout is off. `progress` gets the number of triples done.
+Evaluation evaluate_triples(SkipThought& model, const Triples& triples,
+                            std::optional<std::int32_t> unknown_id = {},
+                            const std::function<void(std::int64_t)>& progress = {});
+
+/// A batch for the model, its ids on the model's device.
+SkipModel::Sentences sentences_of(const PaddedSentences& batch, Tokens ids);
+SkipModel::Sentences sentences_of(const ShiftedSentences& batch, Tokens inputs);
+
+/// Rows of numbers, one after another.
+struct Vectors {
+  std::int64_t width = 0;
+  std::vector<float> numbers{};
+
+  std::int64_t size() const { return width == 0 ? 0 : std::ssize(numbers) / width; }
+  std::span<const float> operator[](std::int64_t row) const {
+    return std::span(numbers).subspan(static_cast<std::size_t>(row * width), static_cast<std::size_t>(width));
+  }
+};
+
+/// The vector of each sentence, in their order. `tables`, if not empty, has a table of word vectors for each
+/// part of the model, into which the ids point. Dropout is off.
+Vectors sentence_vectors(SkipThought& model, const Sentences& sentences,
+                         const std::vector<Variable>& tables = {},
+                         const std::function<void(std::int64_t)>& progress = {});
+
+/// The baseline: the mean of the vectors of a sentence's words, without its end symbol, from the tables of
+/// all parts; an empty sentence has zeros.
+Vectors mean_word_vectors(SkipThought& model, const Sentences& sentences,
+                          const std::vector<Variable>& tables = {});
+
+}  // namespace rondo

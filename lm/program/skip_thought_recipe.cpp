@@ -1,0 +1,33 @@
+// The sections of a recipe whose task is skip-thought.
+#include "lm/program/skip_thought_recipe.h"
+
+#include "lm/program/check_section.h"
+
+namespace rondo {
+
+Keys keys_of(PassageOptions& it) {
+  return joined({keys_of(it.triples), keys_of(it.tokenization), keys_of(it.limits)});
+}
+
+void validate(const SkipThoughtRecipe& recipe, const std::string& where) {
+  check_section(where, "data", recipe.data.tokenization);
+  check_section(where, "data", recipe.data.limits);
+  check_section(where, "", recipe.model);
+  check_input(
+      recipe.data.triples.sentences == SentenceEnds::lines || recipe.data.tokenization.unit != Unit::bytes,
+      "{}: data.sentences = \"marks\" finds words, and data.unit = \"bytes\" reads a text as it is: give one "
+      "sentence a line, and leave out data.sentences",
+      where);
+}
+
+CorpusText open_passages(const std::string& path, const PassageOptions& options, Pipes pipes) {
+  CorpusText corpus = open_corpus(path, options.tokenization.unit, pipes);
+  const auto by_line = [&](Text& text) {
+    text = one_sentence_a_line(std::move(text), options.triples.sentences);
+  };
+  by_line(corpus.train), by_line(corpus.valid);
+  if (corpus.test) by_line(*corpus.test);
+  return corpus;
+}
+
+}  // namespace rondo

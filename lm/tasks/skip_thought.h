@@ -1,0 +1,43 @@
+// Skip-thought vectors as a task: batches of triples of sentences, and the loss of each word of the sentences
+// before and after the middle one. Next: data/sentence_triples.h, nn/models/skip_thought.h,
+// lm/evaluation/skip_thought_evaluation.h.
+#pragma once
+
+#include "lm/evaluation/skip_thought_evaluation.h"
+#include "lm/tasks/sentence_task.h"
+
+namespace rondo {
+
+struct SkipThoughtTaskOptions {
+  SentenceBatchOptions batches{};
+};
+/// The keys of SentenceBatchOptions.
+Keys keys_of(SkipThoughtTaskOptions& options);
+
+class SkipThoughtTask : public SentenceTask<TripleBatches> {
+ public:
+  /// The model and the triples must outlive it. The seed determines the order of the batches. InputErrors of
+  /// TripleBatches.
+  SkipThoughtTask(SkipThought& model, const SkipThoughtTaskOptions& options, const Triples& train,
+                  const Triples& valid, uint64_t seed = 1);
+
+  Module& model() override { return model_; }
+  /// Each part of the model is a part of the batch: they share nothing.
+  bool next_batch(Batch& batch) override;
+  /// The mean over the symbols of both written sentences is minimised.
+  Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override;
+  int64_t scored_per_epoch() const override { return batches_.scored() * parts(); }
+  /// Nats per symbol of the validation text. `progress` gets the number of triples done.
+  Figure evaluate(const std::function<void(int64_t)>& progress = {}) override;
+
+ private:
+  int64_t parts() const { return std::ssize(model_.parts()); }
+
+  SkipThought& model_;
+  const Triples& valid_;
+  TripleBatch batch_;  // the staged one
+};
+
+Figure figure_of_triples(const Evaluation& evaluation);
+
+}  // namespace rondo

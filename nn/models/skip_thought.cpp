@@ -1,0 +1,132 @@
+// Skip-thought vectors.
+#include "nn/models/skip_thought.h"
+
+#include <algorithm>
+
+namespace rondo {
+namespace {
+
+SkipThoughtOptions checked(const SkipThoughtOptions& options) {
+  check_options(options);
+  return options;
+}
+
+/// One layer of a cell that reads `input` numbers a step.
+StackOptions layer_of(const SkipThoughtOptions& options, const std::string& cell, int64_t input,
+                      bool bidirectional) {
+  StackOptions stack = stack_options(options, 1, input, bidirectional);
+  stack.cell = cell;
+  CellOptions& layer = stack.layers.front().major;
+  layer.recurrent_weights = options.recurrent_init.initializer().value_or(layer.recurrent_weights);
+  return stack;
+}
+
+StackOptions decoder_of(const SkipThoughtOptions& options) {
+  return layer_of(options, options.decoder_cell, options.embedding + options.hidden, false);
+}
+
+bool look_across_rows(const RecurrentStack& stack) {
+  const std::vector<Cell*> cells = stack.cells();
+  return std::any_of(cells.begin(), cells.end(), [](const Cell* it) { return it->looks_across_rows(); });
+}
+
+}  // namespace
+
+Keys keys_of(SkipThoughtOptions& it) {
+  const Keys of_model = {
+      {"encoder",
+       choice(it.encoder),
+       {},
+       "",
+       "uni: reads a sentence forwards; bi: in both directions, each with half of model.hidden; combine: a "
+       "model of each kind side by side, whose vectors are joined"},
+      {"decoder_cell", &it.decoder_cell, one_of(cell_names()), "",
+       "the recurrent cell of the two decoders; model.cell is the encoder's"},
+      {"recurrent_init", choice(it.recurrent_init.kind), {}, "", "initial values of recurrent weights"},
+      {"recurrent_range", &it.recurrent_init.range, at_least(0), "",
+       "half width or deviation of model.recurrent_init, where it has one"},
+  };
+  return recurrent_keys(it, of_model);
+}
+
+void check_options(const SkipThoughtOptions& options) {
+  check_limits_of(options);
+  SkipThoughtOptions both = options;
+  both.bidirectional = options.encoder != SkipEncoder::uni;
+  check_recurrent(both);
+  check_regularization(options.decoder_cell, options.regularization);
+  check_input(
+      options.init_all == 0 || options.recurrent_init.kind == InitialValues::Kind::pytorch,
+      "model.init_all = {} sets every parameter: leave out model.recurrent_init, or set model.init_all = 0",
+      options.init_all);
+}
+
+SkipModel::SkipModel(Module& parent, std::string name, const SkipThoughtOptions& options,
+                     bool both_directions, int64_t vocabulary)
+    : Module(parent, std::move(name)),
+      bidirectional(both_directions),
+      embedding(*this, "embedding", vocabulary, options.embedding, uniform_values(0.1)),
+      embedding_dropout(*this, "embedding_dropout", options.dropout, options.variational),
+      output_dropout(*this, "output_dropout", options.dropout, options.variational),
+      encoder(*this, "encoder", layer_of(options, options.cell, options.embedding, both_directions)),
+      previous(*this, "previous", decoder_of(options)),
+      next(*this, "next", decoder_of(options)),
+      output(*this, "output", options.hidden, vocabulary) {}
+
+Variable SkipModel::embedded(const Variable& table, const Sentences& sentences) {
+  const auto& [ids, T, B, lengths] = sentences;
+  return embedding_dropout(reshape(rondo::embedding(table, ids), {T, B, table.shape().columns()}));
+}
+
+Variable SkipModel::encode(const Sentences& sentences, const Variable& table) {
+  const Variable x = embedded(table.defined() ? table : embedding.weight.variable(), sentences);
+  const auto read = encoder(x, encoder.initial_states(sentences.sentences), sentences.lengths);
+  return last_h(read.states, bidirectional);
+}
+
+Variable SkipModel::decode(RecurrentStack& decoder, const Sentences& inputs, const Variable& context) {
+  const auto& [ids, T, B, lengths] = inputs;
+  const Variable x = concat({embedded(embedding.weight, inputs), repeat(context, T)});
+  // What stands behind the end of a sentence cannot reach back, but where a cell compares rows.
+  const Lengths seen = look_across_rows(decoder) ? lengths : Lengths();
+  const Variable h = output_dropout(decoder(x, decoder.initial_states(B), seen).output);
+  return reshape(h, {T * B, h.shape().columns()});
+}
+
+SkipThought::SkipThought(const SkipThoughtOptions& options, int64_t vocabulary, std::optional<uint64_t> seed,
+                         Device device)
+    : options_(checked(options)) {
+  const auto add = [&](const std::string& name, bool both_directions) {
+    parts_.push_back(std::make_unique<SkipModel>(*this, name, options, both_directions, vocabulary));
+  };
+  if (options.encoder == SkipEncoder::combine) {
+    add("uni", false);
+    add("bi", true);
+  } else {
+    add("", options.encoder == SkipEncoder::bi);
+  }
+  finalize_or_lay_out(seed, options.init_all, device);
+}
+
+Variable SkipThought::encode(const SkipModel::Sentences& sentences, const std::vector<Variable>& tables) {
+  std::vector<Variable> vectors;
+  for (size_t i = 0; i < parts_.size(); ++i)
+    vectors.push_back(parts_[i]->encode(sentences, tables.empty() ? Variable() : tables.at(i)));
+  return vectors.size() == 1 ? vectors.front() : concat(vectors);
+}
+
+std::vector<Cell*> SkipThought::cells_of(const SkipModel& part) {
+  std::vector<Cell*> all = part.encoder.cells();
+  for (const RecurrentStack* decoder : {&part.previous, &part.next})
+    for (Cell* cell : decoder->cells()) all.push_back(cell);
+  return all;
+}
+
+std::vector<Cell*> SkipThought::cells() const {
+  std::vector<Cell*> all;
+  for (const auto& part : parts_)
+    for (Cell* cell : cells_of(*part)) all.push_back(cell);
+  return all;
+}
+
+}  // namespace rondo
