@@ -30,20 +30,6 @@ constexpr std::array<char16_t, 32> windows_1252_marks = {
     0x2039, 0x0152, 0x008d, 0x017d, 0x008f, 0x0090, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022,
     0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0x009d, 0x017e, 0x0178};
 
-/// A file as text of its encoding, with the digest of its bytes.
-Text read_labelled_file(const fs::path& file, Encoding encoding, Unit unit) {
-  std::string raw = read_regular_file(file, std::numeric_limits<std::uint64_t>::max());
-  const std::string sha256 = sha256_hex(raw), name = printable(file.string());
-  if (encoding == Encoding::windows_1252) raw = utf8_of_windows_1252(raw);
-  if (unit != Unit::bytes)
-    check_is_text(raw, name,
-                  "set data.encoding = \"windows_1252\" if it is a letter of Latin-1 or Windows-1252, or "
-                  "convert the file");
-  Text text = clean_text(std::move(raw), name, unit);
-  text.sha256 = sha256;
-  return text;
-}
-
 /// Some of the sentences of a text, as a text of its own.
 LabelledText part_of(const LabelledText& whole, std::vector<std::size_t> sentences, Split split) {
   std::sort(sentences.begin(), sentences.end());
@@ -88,6 +74,19 @@ void hold_out(LabelledTexts& texts, const LabelledFiles& files) {
 }
 
 }  // namespace
+
+Text read_labelled_file(const fs::path& file, Encoding encoding, Unit unit) {
+  std::string raw = read_regular_file(file, std::numeric_limits<std::uint64_t>::max());
+  const std::string sha256 = sha256_hex(raw), name = printable(file.string());
+  if (encoding == Encoding::windows_1252) raw = utf8_of_windows_1252(raw);
+  if (unit != Unit::bytes)
+    check_is_text(raw, name,
+                  "set data.encoding = \"windows_1252\" if it is a letter of Latin-1 or Windows-1252, or "
+                  "convert the file");
+  Text text = clean_text(std::move(raw), name, unit);
+  text.sha256 = sha256;
+  return text;
+}
 
 std::string utf8_of_windows_1252(std::string_view text) {
   std::string utf8;

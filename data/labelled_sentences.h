@@ -56,6 +56,9 @@ struct LabelledTexts {
   const LabelledText& at(Split split) const;  // InputError if there is no test text
 };
 
+/// A file as text of its encoding, with the digest of its bytes. InputError for a file that is missing,
+/// empty, a pipe or a folder, or, except as bytes, not in its encoding or with NUL bytes.
+Text read_labelled_file(const std::filesystem::path& file, Encoding encoding, Unit unit);
 /// One split from the content of a file. InputError, with the line, for a line without a label or without a
 /// sentence.
 LabelledText labelled_text(Text file);

@@ -8,6 +8,7 @@
 
 #include "data/sentence_triples.h"
 #include "lm/evaluation/evaluation.h"
+#include "lm/evaluation/vectors.h"
 #include "nn/models/skip_thought.h"
 
 namespace rondo {
@@ -21,17 +22,6 @@ Evaluation evaluate_triples(SkipThought& model, const Triples& triples,
 /// A batch for the model, its ids on the model's device.
 SkipModel::Sentences sentences_of(const PaddedSentences& batch, Tokens ids);
 SkipModel::Sentences sentences_of(const ShiftedSentences& batch, Tokens inputs);
-
-/// Rows of numbers, one after another.
-struct Vectors {
-  std::int64_t width = 0;
-  std::vector<float> numbers{};
-
-  std::int64_t size() const { return width == 0 ? 0 : std::ssize(numbers) / width; }
-  std::span<const float> operator[](std::int64_t row) const {
-    return std::span(numbers).subspan(static_cast<std::size_t>(row * width), static_cast<std::size_t>(width));
-  }
-};
 
 /// The vector of each sentence, in their order. `tables`, if not empty, has a table of word vectors for each
 /// part of the model, into which the ids point. Dropout is off.

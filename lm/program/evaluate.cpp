@@ -15,6 +15,7 @@
 #include "lm/program/published.h"
 #include "lm/program/question_answering_measurement.h"
 #include "lm/program/run.h"
+#include "lm/program/sentence_report.h"
 #include "lm/program/skip_thought_measurement.h"
 #include "lm/program/translation_measurement.h"
 #include "tensor/available_memory.h"
@@ -184,6 +185,12 @@ int evaluate(const EvaluateOptions& options) {
   check_input(options.task.empty() || kind == TaskKind::multi_task, "--task {}: {} has one task alone, {}",
               options.task, options.run, name_of(kind));
   if (kind == TaskKind::classification) return evaluate_classification(options);
+  check_input(options.sentences.empty() || kind == TaskKind::skip_thought,
+              "--sentences: measures vectors of sentences, and {} is a run of the task {}", options.run,
+              name_of(kind));
+  check_input(options.vectors.empty() || !options.sentences.empty(),
+              "--vectors: goes with --sentences FOLDER");
+  if (!options.sentences.empty()) return evaluate_sentences(options);
   if (kind == TaskKind::question_answering) return evaluate_question_answering(options);
   if (kind == TaskKind::skip_thought) return evaluate_skip_thought(options);
   if (kind != TaskKind::language_modelling) return evaluate_translator(options);

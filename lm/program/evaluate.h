@@ -18,6 +18,8 @@ struct EvaluateOptions {
   std::string split = "valid";          // train, valid or test of the run's data; ignored if text is given
   std::string text;                     // a file
   std::string task;                     // of a multi-task run; empty: its first one
+  std::vector<std::string> sentences;   // folders with sets that vectors are measured on; empty: a split
+  std::string vectors;                  // word vectors, for `sentences`; empty: none
   std::string data;                     // where the run's text is now; empty: not moved
   std::optional<std::int64_t> streams;  // none: final_reading() of lm/tasks/language_modelling.h
   bool dynamic = false, cache = false;  // adapt to the text: lm/evaluation/adaptive_evaluation.h

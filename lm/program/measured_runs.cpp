@@ -108,6 +108,7 @@ MeasuredRun measured_run(const std::string& path) {
   read_json_lines(folder.log(), "`lm train` writes into its log",
                   [&](const nlohmann::json& entry) { return read_log_line(entry, row); });
   take_measurements(kept, row);
+  row.sentences = kept_sentence_figures(folder);
   if (!row.finished && row.valid() && file_is_there(folder.state()))  // a text without a test text
     row.finished = is_finished(row.recipe().trainer, folder.state());
   return row;

@@ -10,6 +10,7 @@
 
 #include "lm/program/measurement.h"
 #include "lm/program/run_folder.h"
+#include "lm/program/sentence_report.h"
 
 namespace rondo {
 
@@ -50,6 +51,8 @@ struct MeasuredRun {
   std::int64_t epochs = 0;                 // the last epoch that was evaluated; 0: none
   std::optional<double> training_seconds;  // up to that evaluation; none in logs of older versions
   std::vector<std::optional<Measured>> measured{kinds_of_measurement.size()};  // of the best model
+
+  std::vector<SentenceSetFigures> sentences;  // of a skip-thought model
 
   const Recipe& recipe() const { return config.recipe; }
   std::optional<Measured>& test() { return measured[test_kind]; }

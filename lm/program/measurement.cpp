@@ -129,6 +129,7 @@ void keep(const RunFolder& run, const Measurement& measurement, const Compute& c
 std::vector<KeptMeasurement> kept_measurements(const RunFolder& run) {
   std::vector<std::pair<std::string, KeptMeasurement>> all;  // each with the SHA-256 of its model
   read_json_lines(run.evaluations(), "`lm eval` keeps", [&](const nlohmann::json& entry) {
+    if (entry.contains("set")) return true;       // of vectors: lm/program/sentence_report.h
     if (entry.at("nats").is_null()) return true;  // infinite: a symbol had probability 0
     all.emplace_back(entry.at("model"), measurement_of(entry));
     return true;

@@ -210,6 +210,20 @@ Options::Options() {
                   "a task of a multi-task run (default: its first): BLEU and chrF if it has a source")
       ->type_name("NAME")
       ->check(not_empty);
+  eval_command
+      .add_option("--sentences", evaluate.sentences,
+                  "of a skip-thought run: a folder with SICK, MSRP, MR, CR, SUBJ, MPQA or TREC, on which its "
+                  "vectors are measured; can be repeated")
+      ->type_name("FOLDER")
+      ->expected(1)
+      ->take_all()
+      ->check(not_empty)
+      ->excludes(split);
+  eval_command
+      .add_option("--vectors", evaluate.vectors,
+                  "with --sentences: word vectors for words that the run does not know, as of lm embed")
+      ->type_name("FILE")
+      ->check(not_empty);
   eval_command.add_option("--data", evaluate.data, "where the run's text lies now, if it has moved")
       ->type_name("DIR|FILE")
       ->check(not_empty);

@@ -61,6 +61,7 @@ Json json_of(const MeasuredRun& row) {
     const double figure = row.published(kinds_of_measurement[k], row.measured[k]);
     if (figure > 0) json[key]["published"] = figure;
   }
+  for (const SentenceSetFigures& it : row.sentences) json["sentences"].push_back(json_of(it));
   json["finished"] = row.finished;
   json["epochs"] = row.epochs;
   json["epochs_planned"] = recipe.trainer.epochs;
@@ -185,6 +186,44 @@ void add_figures(TextTable& columns, const std::vector<MeasuredRuns>& lines, std
   if (kind.is_plain() && !is_empty(read)) columns.push_back(read);
 }
 
+/// The names of the figures of vectors of sentences, by their keys, and their digits.
+struct FigureName {
+  const char *key, *name;
+  int digits;
+};
+constexpr FigureName sentence_figures[] = {{"pearson", "r", 4},
+                                           {"spearman", "rho", 4},
+                                           {"mse", "MSE", 4},
+                                           {"accuracy", "accuracy", 2},
+                                           {"f1", "F1", 2}};
+
+/// A figure of a set, and in brackets that of the means of word vectors.
+std::string sentence_figure(const MeasuredRun& row, const std::string& set, const FigureName& figure) {
+  for (const SentenceSetFigures& it : row.sentences)
+    for (std::size_t i = 0; it.set == set && i < it.vectors.size(); ++i)
+      if (it.vectors[i].first == figure.key)
+        return fmt::format("{:.{}f} ({:.{}f})", it.vectors[i].second, figure.digits,
+                           it.word_means.at(i).second, figure.digits);
+  return dash;
+}
+
+/// Adds a column for each figure of each set that a run was measured on, in the order of the measurements.
+void add_sentence_figures(std::vector<Column>& columns, const std::vector<MeasuredRuns>& lines) {
+  std::vector<std::string> sets;
+  for (const MeasuredRuns& line : lines)
+    for (const MeasuredRun& row : line)
+      for (const SentenceSetFigures& it : row.sentences)
+        if (std::find(sets.begin(), sets.end(), it.set) == sets.end()) sets.push_back(it.set);
+  for (const std::string& set : sets)
+    for (const FigureName& figure : sentence_figures) {
+      Column column{fmt::format("{} {}", set, figure.name), false, {}};
+      for (const MeasuredRuns& line : lines)
+        column.cells.push_back(
+            joined(line, [&](const MeasuredRun& row) { return sentence_figure(row, set, figure); }));
+      if (!is_empty(column)) columns.push_back(column);
+    }
+}
+
 TextTable columns_of(const MeasuredRuns& rows) {
   const std::vector<MeasuredRuns> lines = lines_of(rows);
   TextColumn name{"recipe", true, {}}, runs{"runs", false, {}}, parameters{"parameters", false, {}},
@@ -202,6 +241,7 @@ TextTable columns_of(const MeasuredRuns& rows) {
   if (lines.size() < rows.size()) columns.push_back(runs);
   columns.push_back(parameters);
   for (std::size_t k = 0; k < kinds_of_measurement.size(); ++k) add_figures(columns, lines, k);
+  add_sentence_figures(columns, lines);
   columns.push_back(epochs);
   columns.push_back(time);
   return columns;

@@ -22,7 +22,9 @@ StackOptions layer_of(const SkipThoughtOptions& options, const std::string& cell
 }
 
 StackOptions decoder_of(const SkipThoughtOptions& options) {
-  return layer_of(options, options.decoder_cell, options.embedding + options.hidden, false);
+  return layer_of(options, options.decoder_cell,
+                  options.embedding + (options.context == SkipContext::first_state ? 0 : options.hidden),
+                  false);
 }
 
 bool look_across_rows(const RecurrentStack& stack) {
@@ -42,6 +44,12 @@ Keys keys_of(SkipThoughtOptions& it) {
        "model of each kind side by side, whose vectors are joined"},
       {"decoder_cell", &it.decoder_cell, one_of(cell_names()), "",
        "the recurrent cell of the two decoders; model.cell is the encoder's"},
+      {"context",
+       choice(it.context),
+       {},
+       "",
+       "where a decoder reads the sentence's vector: at the gates of each step, as its first state, or both"},
+      {"embedding_range", &it.embedding_range, at_least(0), "", "half width of the initial word vectors"},
       {"recurrent_init", choice(it.recurrent_init.kind), {}, "", "initial values of recurrent weights"},
       {"recurrent_range", &it.recurrent_init.range, at_least(0), "",
        "half width or deviation of model.recurrent_init, where it has one"},
@@ -65,7 +73,8 @@ SkipModel::SkipModel(Module& parent, std::string name, const SkipThoughtOptions&
                      bool both_directions, int64_t vocabulary)
     : Module(parent, std::move(name)),
       bidirectional(both_directions),
-      embedding(*this, "embedding", vocabulary, options.embedding, uniform_values(0.1)),
+      context(options.context),
+      embedding(*this, "embedding", vocabulary, options.embedding, uniform_values(options.embedding_range)),
       embedding_dropout(*this, "embedding_dropout", options.dropout, options.variational),
       output_dropout(*this, "output_dropout", options.dropout, options.variational),
       encoder(*this, "encoder", layer_of(options, options.cell, options.embedding, both_directions)),
@@ -84,12 +93,15 @@ Variable SkipModel::encode(const Sentences& sentences, const Variable& table) {
   return last_h(read.states, bidirectional);
 }
 
-Variable SkipModel::decode(RecurrentStack& decoder, const Sentences& inputs, const Variable& context) {
+Variable SkipModel::decode(RecurrentStack& decoder, const Sentences& inputs, const Variable& vectors) {
   const auto& [ids, T, B, lengths] = inputs;
-  const Variable x = concat({embedded(embedding.weight, inputs), repeat(context, T)});
+  Variable x = embedded(embedding.weight, inputs);
+  if (context != SkipContext::first_state) x = concat({x, repeat(vectors, T)});
+  std::vector<State> first = decoder.initial_states(B);
+  if (context != SkipContext::gates) first.front().h = vectors;
   // What stands behind the end of a sentence cannot reach back, but where a cell compares rows.
   const Lengths seen = look_across_rows(decoder) ? lengths : Lengths();
-  const Variable h = output_dropout(decoder(x, decoder.initial_states(B), seen).output);
+  const Variable h = output_dropout(decoder(x, first, seen).output);
   return reshape(h, {T * B, h.shape().columns()});
 }
 

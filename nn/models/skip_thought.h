@@ -13,7 +13,8 @@
 //
 // A decoder reads [x^(t-1) ; h_i], so that its input weight is [W C]: this holds for any cell, not the GRU
 // alone. Its state begins at 0, the word before the first one is the end symbol. E and V are shared by all,
-// W, U and C are each decoder's own; b is ours. (The authors' code has no C: there h_i is the first state.)
+// W, U and C are each decoder's own; b is ours. The authors' code has no C: there h_i is the first state
+// (model.context = "first_state").
 //
 //   uni         h_i is the last state                                         H numbers
 //   bi          h_i = [forward h^N ; reverse h^1], H / 2 numbers each         H
@@ -35,13 +36,20 @@ namespace rondo {
 enum class SkipEncoder { uni, bi, combine };
 inline std::vector<std::string> names_of(SkipEncoder) { return {"uni", "bi", "combine"}; }
 
+/// Where a decoder reads the sentence's vector: at every gate of every step, as (5)-(7) have it; as its first
+/// state; or both.
+enum class SkipContext { gates, first_state, both };
+inline std::vector<std::string> names_of(SkipContext) { return {"gates", "first_state", "both"}; }
+
 /// RecurrentOptions::cell is the encoder's; `bidirectional` follows from the encoder.
 struct SkipThoughtOptions : RecurrentOptions {
   SkipThoughtOptions() : RecurrentOptions{.cell = "gru", .embedding = 620, .hidden = 2400} {}
 
   SkipEncoder encoder = SkipEncoder::uni;
   std::string decoder_cell = "gru";  // Wu et al. 2016: another one there brings nothing
-  InitialValues recurrent_init{};    // of encoder and decoders
+  SkipContext context = SkipContext::gates;
+  InitialValues recurrent_init{};  // of encoder and decoders
+  double embedding_range = 0.1;    // half width of the initial values of word vectors
 };
 Keys keys_of(SkipThoughtOptions& options);
 /// InputError if the options contradict each other.
@@ -57,14 +65,15 @@ struct SkipModel : Module {
   /// h_i of each sentence, [B, H]. `table`: in place of the trained E, one with more rows.
   Variable encode(const Sentences& sentences, const Variable& table = {});
   /// h^t of all steps of a decoder, [T * B, H], each after its true previous words: `inputs` are the written
-  /// sentences, one step late. The context is what encode() returned.
-  Variable decode(RecurrentStack& decoder, const Sentences& inputs, const Variable& context);
+  /// sentences, one step late. `vectors` are what encode() returned.
+  Variable decode(RecurrentStack& decoder, const Sentences& inputs, const Variable& vectors);
   /// -log p(target) in nats. Target -1: not scored.
   CrossEntropy cross_entropy(const Variable& states, const Tokens& targets) const {
     return linear_cross_entropy(states, output.weight, output.bias, targets);
   }
 
   bool bidirectional;
+  SkipContext context;
   Embedding embedding;
   Dropout embedding_dropout, output_dropout;
   RecurrentStack encoder, previous, next;

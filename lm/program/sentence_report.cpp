@@ -1,0 +1,187 @@
+// What the vectors of a run are good for.
+#include "lm/program/sentence_report.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <unordered_set>
+
+#include "data/input_file.h"
+#include "data/text.h"
+#include "lm/evaluation/sentence_tasks.h"
+#include "lm/evaluation/vocabulary_expansion.h"
+#include "lm/program/json_lines.h"
+#include "lm/program/measurement.h"
+#include "lm/program/output.h"
+#include "lm/program/progress.h"
+#include "lm/program/sentence_sets.h"
+#include "lm/program/skip_thought_measurement.h"
+
+namespace rondo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string one_a_line(const std::vector<std::string>& sentences) {
+  return fmt::format("{}\n", fmt::join(sentences, "\n"));
+}
+
+/// A run, its vocabulary perhaps expanded; its vectors have length 1, as those of Kiros et al.
+struct Represented {
+  OpenSkipThought run;
+  std::vector<Variable> tables{};
+
+  Sentences encode(const std::vector<std::string>& sentences, const std::string& name) const {
+    return encode_sentences(one_a_line(sentences), name, run.vocabulary);
+  }
+  Vectors vectors(const Sentences& sentences) const {
+    return of_unit_length(sentence_vectors(*run.model, sentences, tables));
+  }
+  Vectors word_means(const Sentences& sentences) const {
+    return of_unit_length(mean_word_vectors(*run.model, sentences, tables));
+  }
+};
+
+void expand(Represented& it, const std::string& file, const std::vector<SentenceSet>& sets) {
+  std::unordered_set<std::string> seen;
+  std::vector<std::string> missing;
+  for (const SentenceSet& set : sets)
+    for (const SentenceSplit& split : set.splits)
+      for (const auto* texts : {&split.sentences, &split.others})
+        for (const std::string& word : it.run.vocabulary.encode(one_a_line(*texts), set.name).missing)
+          if (seen.insert(word).second) missing.push_back(word);
+  VocabularyExpansion expansion = expand_vocabulary(*it.run.model, it.run.vocabulary, file, missing);
+  fmt::print(stderr,
+             "lm: {}: vectors for {} of {} words that the run does not know, by a map from {} words\n",
+             printable(file), expansion.found, expansion.asked, expansion.shared);
+  it.run.vocabulary = std::move(expansion.vocabulary);
+  it.tables = std::move(expansion.tables);
+}
+
+SentenceFigures figures_of(const RelatednessScores& it) {
+  return {{"pearson", it.pearson}, {"spearman", it.spearman}, {"mse", it.mse}};
+}
+
+SentenceFigures measure(const SentenceSet& set,
+                        const std::function<Vectors(const std::vector<std::string>&)>& vectors_of,
+                        const std::function<void(std::int64_t)>& progress) {
+  const auto pairs_of = [&](const SentenceSplit& split) {
+    return pair_features(vectors_of(split.sentences), vectors_of(split.others));
+  };
+  if (set.kind == SentenceSetKind::relatedness) {
+    std::vector<ScoredPairs> splits;
+    for (const SentenceSplit& split : set.splits) splits.push_back({pairs_of(split), split.scores});
+    return figures_of(measure_relatedness(splits[0], splits[1], splits[2]));
+  }
+  std::vector<LabelledVectors> splits;
+  for (const SentenceSplit& split : set.splits)
+    splits.push_back({split.others.empty() ? vectors_of(split.sentences) : pairs_of(split), split.labels});
+  const ClassScores scores = splits.size() == 1 ? measure_classification(splits[0], set.classes, progress)
+                                                : measure_classification(splits[0], splits[1], set.classes);
+  SentenceFigures figures{{"accuracy", scores.accuracy()}};
+  if (set.kind == SentenceSetKind::paraphrase) figures.emplace_back("f1", scores.f1);
+  return figures;
+}
+
+std::string text_of(const SentenceFigures& figures) {
+  std::vector<std::string> texts;
+  for (const auto& [key, value] : figures)
+    texts.push_back(fmt::format("{} {:.{}f}", key, value, key == "accuracy" || key == "f1" ? 2 : 4));
+  return fmt::format("{}", fmt::join(texts, "  "));
+}
+
+Json json_of(const SentenceFigures& figures) {
+  Json json = Json::object();
+  for (const auto& [key, value] : figures) json[key] = value;
+  return json;
+}
+}  // namespace
+
+Json json_of(const SentenceSetFigures& it) {
+  return {{"set", it.set},
+          {"scored", it.scored},
+          {"vectors", json_of(it.vectors)},
+          {"word_means", json_of(it.word_means)}};
+}
+
+namespace {
+
+SentenceFigures figures_of(const nlohmann::json& json) {
+  SentenceFigures figures;
+  for (const char* key : {"pearson", "spearman", "mse", "accuracy", "f1"})
+    if (json.contains(key)) figures.emplace_back(key, json.at(key));
+  return figures;
+}
+
+void keep(const Represented& it, const SentenceSet& set, const SentenceSetFigures& figures,
+          const EvaluateOptions& options, const Compute& compute) {
+  Json json = json_of(figures);
+  if (!options.vectors.empty()) json["word_vectors"] = options.vectors;
+  json["model"] = sha256_hex(InputFile(it.run.folder.model()));
+  append_measurement(it.run.folder, std::move(json), compute, set.sha256);
+}
+
+}  // namespace
+
+int evaluate_sentences(const EvaluateOptions& options) {
+  refuse_options_of_language_models(options, "a model of sentences");
+  check_input(options.settings.empty() && options.data.empty(),
+              "--sentences measures the vectors of a run as it is: leave out --set and --data");
+  const Compute compute = choose_device(options.device, options.precision, options.threads);
+  Represented it{open_skip_thought(options.run, compute.device)};
+  const std::vector<SentenceSet> sets = read_sentence_sets(options.sentences);
+  if (!options.vectors.empty()) expand(it, options.vectors, sets);
+  Json list = Json::array();
+  Progress progress(stderr);
+  for (const SentenceSet& set : sets) {
+    const auto measured_with = [&](Vectors (Represented::*represent)(const Sentences&) const,
+                                   const std::string& what) {
+      const auto show = progress_of(progress, fmt::format("{}: {}", set.name, what), set.scored());
+      show(0);
+      return measure(
+          set,
+          [&](const std::vector<std::string>& sentences) {
+            return (it.*represent)(it.encode(sentences, set.name));
+          },
+          show);
+    };
+    const SentenceSetFigures figures{set.name, set.scored(),
+                                     measured_with(&Represented::vectors, "sentence vectors"),
+                                     measured_with(&Represented::word_means, "means of word vectors")};
+    progress.erase();
+    keep_if_possible([&] { keep(it, set, figures, options, compute); });
+    list.push_back(json_of(figures));
+    if (options.json) continue;
+    fmt::print("{:<5} {:>6} {}  {}  (means of words: {})\n", set.name, set.scored(),
+               set.splits.front().others.empty() ? "sentences" : "pairs", text_of(figures.vectors),
+               text_of(figures.word_means));
+    flush_output();
+  }
+  if (options.json) print_json(Json{{"run", options.run}, {"sets", list}});
+  return 0;
+}
+
+std::vector<SentenceSetFigures> kept_sentence_figures(const RunFolder& run) {
+  std::vector<std::pair<std::string, SentenceSetFigures>> all;  // each with the SHA-256 of its model
+  read_json_lines(run.evaluations(), "`lm eval` keeps", [&](const nlohmann::json& entry) {
+    if (entry.contains("set"))
+      all.emplace_back(entry.at("model"), SentenceSetFigures{entry.at("set"), integer_at(entry, "scored"),
+                                                             figures_of(entry.at("vectors")),
+                                                             figures_of(entry.at("word_means"))});
+    return true;
+  });
+  std::vector<SentenceSetFigures> kept;
+  if (all.empty()) return kept;
+  const std::string model =
+      file_is_there(run.model()) ? sha256_hex(InputFile(run.model())) : all.back().first;
+  for (auto& [of, it] : all) {
+    if (of != model) continue;
+    std::erase_if(kept, [&](const SentenceSetFigures& before) { return before.set == it.set; });
+    kept.push_back(std::move(it));
+  }
+  return kept;
+}
+
+}  // namespace rondo

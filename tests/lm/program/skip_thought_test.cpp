@@ -1,0 +1,355 @@
+// Skip-thought vectors, from a text of passages to a trained and measured run and its vectors.
+#include <cmath>
+#include <cstring>
+#include <sstream>
+
+#include "data/text.h"
+#include "lm/program/recipes.h"
+#include "lm/program/skip_thought_memory.h"
+#include "tensor/allocator.h"
+#include "tests/lm/program/program.h"
+
+namespace rondo {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+constexpr const char* recipe = R"(
+[recipe]
+task = "skip_thought"
+[data]
+sentences = "marks"
+[model]
+embedding = 6
+hidden = 8
+embedding_range = 1.0
+[train]
+epochs = 3
+batch = 10
+learning_rate = 0.02
+log_every = 1
+)";
+
+/// Passages about one of three things each: a sentence tells what its neighbours are about.
+class Passages {
+ public:
+  Passages() {
+    fs::create_directory(folder_ / "data");
+    write_bytes(folder_ / "data/train.txt", text(60));
+    write_bytes(folder_ / "data/valid.txt", text(15));
+    write_bytes(folder_ / "data/test.txt", text(10));
+    write_bytes(folder_ / "toy.toml", recipe);
+  }
+  std::string path(const std::string& name) const { return folder_ / name; }
+
+  Words train(const std::string& run, const Words& more = {}) const {
+    Words words{"train", "--recipe", path("toy.toml"), "--data", path("data"),
+                "--out", path(run),  "--threads",      "1"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+  std::string model_digest(const std::string& run) const {
+    return sha256_hex(bytes_of_file(path(run) + "/model.safetensors"));
+  }
+
+  std::string sentence(std::size_t thing) {
+    const Words things[] = {
+        {"dog", "barks", "runs"}, {"ship", "sails", "sinks"}, {"rose", "grows", "blooms"}};
+    return "the " + things[thing][0] + (next(2) == 0 ? " now " : " ") + things[thing][1 + next(2)];
+  }
+  std::string text(int passages) {
+    std::string written;
+    for (int i = 0; i < passages; ++i) {
+      const std::size_t thing = next(3);
+      for (std::size_t left = 3 + next(3); left > 0; --left) written += sentence(thing) + " . ";
+      written += '\n';
+    }
+    return written;
+  }
+  /// Files of SICK and TREC, where what a sentence is about decides.
+  void write_sets() {
+    fs::create_directory(folder_ / "sets");
+    for (const char* name : {"SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt"}) {
+      std::string pairs = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\n";
+      for (int i = 0; i < 40; ++i) {
+        const std::size_t a = next(3), b = next(2) == 0 ? a : next(3);
+        pairs += fmt::format("{}\t{}\t{}\t{}\n", i, sentence(a), sentence(b), a == b ? 4.5 : 1.5);
+      }
+      write_bytes(folder_ / "sets" / name, pairs);
+    }
+    for (const char* name : {"TREC.train.all", "TREC.test.all", "subj.all"}) {
+      std::string lines;
+      for (int i = 0; i < 45; ++i) {
+        const std::size_t thing = next(3);
+        lines += fmt::format("{} {}\n", name[0] == 's' ? thing / 2 : thing, sentence(thing));
+      }
+      write_bytes(folder_ / "sets" / name, lines);
+    }
+  }
+
+ private:
+  std::size_t next(std::size_t below) {
+    random_ = random_ * 6364136223846793005u + 1442695040888963407u;
+    return (random_ >> 33) % below;
+  }
+
+  TemporaryFolder folder_;
+  std::uint64_t random_ = 1;
+};
+
+std::vector<std::vector<float>> vectors_of(const std::string& printed) {
+  std::vector<std::vector<float>> vectors;
+  for (const std::string_view line : split_lines(printed)) {
+    std::istringstream numbers{std::string(line)};
+    vectors.emplace_back();
+    for (float number = 0; numbers >> number;) vectors.back().push_back(number);
+  }
+  return vectors;
+}
+
+double cosine(const std::vector<float>& a, const std::vector<float>& b) {
+  double aa = 0, ab = 0, bb = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) aa += a[i] * a[i], ab += a[i] * b[i], bb += b[i] * b[i];
+  return ab / std::sqrt(aa * bb);
+}
+
+TEST(SkipThoughtRun, IsTrainedMeasuredAndEmbeds) {
+  Passages data;
+  const std::string run = data.path("run");
+  const std::string told = output_of_lm(data.train("run"));
+  expect_contains(told, "triples of");
+  expect_contains(told, "lm embed " + run);
+  const std::vector<nlohmann::json> log = log_of(run);
+  const auto json = json_of_lm({"eval", run, "--split", "test", "--threads", "1"});
+  EXPECT_EQ(json.at("nats"), log.back().at("nats"));
+  EXPECT_EQ(json.at("symbols"), log.back().at("symbols"));
+  EXPECT_LT(json.at("perplexity").get<double>(), 3.5) << "of 12 types, when the passage is known";
+  expect_contains(output_of_lm({"eval", run}), "nats");
+  expect_contains(output_of_lm({"info", run}), "uni-skip 8 gru");
+  EXPECT_EQ(output_of_lm({"info", run, "--verify"}).find("broken"), std::string::npos);
+  EXPECT_EQ(json_of_lm({"table", run}).at("runs")[0].at("test").at("nats"), json.at("nats"));
+
+  // A line is a vector, in its order and independent of the others; an empty line has one, too.
+  const std::string input = "the dog barks .\n\nthe rose blooms .\nthe dog now runs .\nthe dog barks .\n";
+  const std::string printed = output_of_lm({"embed", run, "--threads", "1"}, input);
+  const std::vector<std::vector<float>> vectors = vectors_of(printed);
+  ASSERT_EQ(vectors.size(), 5u);
+  for (const auto& it : vectors) ASSERT_EQ(it.size(), 8u);
+  EXPECT_EQ(vectors[0], vectors[4]);
+  EXPECT_GT(cosine(vectors[0], vectors[3]), cosine(vectors[0], vectors[2]));
+  const auto alone = vectors_of(output_of_lm({"embed", run, "--threads", "1"}, "the rose blooms .\n")).at(0);
+  for (std::size_t j = 0; j < 8; ++j) EXPECT_NEAR(alone[j], vectors[2][j], 1e-5);
+
+  output_of_lm({"embed", run, "--threads", "1", "--output", data.path("v.npy")}, input);
+  const std::string npy = bytes_of_file(data.path("v.npy"));
+  expect_contains(npy, "'shape': (5, 8)");
+  for (std::size_t i = 0; i < 5; ++i)
+    for (std::size_t j = 0; j < 8; ++j) {
+      float number = 0;
+      std::memcpy(&number, &npy[npy.size() - 4 * (40 - 8 * i - j)], sizeof(number));
+      EXPECT_NEAR(number, vectors[i][j], 1e-6);
+    }
+}
+
+TEST(SkipThoughtRun, WordsThatItDoesNotKnowGetVectors) {
+  Passages data;
+  const std::string run = data.path("run");
+  output_of_lm(data.train("run", {"--epochs", "1"}));
+  // Between "dog", whose numbers it has, and "ship" stands a word that the run does not know.
+  std::string vectors;
+  int i = 0;
+  for (const char* word : {"the", "dog", "cat", "ship", "rose", "now", "barks", "runs", "sails"}) {
+    if (word != std::string("cat")) ++i;
+    vectors += fmt::format("{} {} {} {}\n", word, i % 3, i * i % 5, 1.5 * i);
+  }
+  write_bytes(data.path("vectors.txt"), vectors);
+  const std::string input = "cat\ndog\nthe dog\n";
+  const Result told = run_lm({"embed", run, "--vectors", data.path("vectors.txt")}, {.input = input});
+  ASSERT_EQ(told.status, 0) << told.err;
+  expect_contains(told.err, "vectors for 1 of 1 words that the run does not know, by a map from 8 words");
+  const auto expanded = vectors_of(told.out), plain = vectors_of(output_of_lm({"embed", run}, input));
+  ASSERT_EQ(expanded.size(), 3u);
+  EXPECT_NE(expanded[0], plain[0]) << "<unk> without them";
+  for (std::size_t j = 0; j < 8; ++j) EXPECT_NEAR(expanded[1][j], plain[1][j], 1e-5) << "dog keeps its own";
+  write_bytes(data.path("vectors.txt"), vectors + "king 1 2\n");
+  expect_refused(run_lm({"embed", run, "--vectors", data.path("vectors.txt")}, {.input = input}),
+                 "line 10: 2 numbers, and the vectors before have 3");
+  write_bytes(data.path("vectors.txt"), "the 1 2 3\ncat 1 2 3\n");
+  expect_refused(run_lm({"embed", run, "--vectors", data.path("vectors.txt")}, {.input = input}),
+                 "1 of its words are in the run's vocabulary, and a map from 3 numbers needs as many");
+}
+
+TEST(SkipThoughtRun, ItsVectorsAreMeasured) {
+  Passages data;
+  data.write_sets();
+  const std::string run = data.path("run");
+  output_of_lm(data.train("run"));
+  const auto json = json_of_lm({"eval", run, "--sentences", data.path("sets"), "--threads", "1"});
+  ASSERT_EQ(json.at("sets").size(), 3u);
+  const auto &sick = json.at("sets")[0], &subj = json.at("sets")[1], &trec = json.at("sets")[2];
+  EXPECT_EQ(sick.at("set"), "SICK");
+  EXPECT_EQ(sick.at("scored"), 40);
+  EXPECT_GT(sick.at("vectors").at("pearson").get<double>(), 0.8);
+  EXPECT_EQ(subj.at("set"), "SUBJ");
+  EXPECT_EQ(subj.at("scored"), 45) << "all, by cross-validation";
+  EXPECT_EQ(trec.at("set"), "TREC");
+  EXPECT_GT(trec.at("vectors").at("accuracy").get<double>(), 90);
+  EXPECT_GT(trec.at("word_means").at("accuracy").get<double>(), 90);
+  const auto row = json_of_lm({"table", run}).at("runs")[0];
+  EXPECT_EQ(row.at("sentences")[2].at("vectors"), trec.at("vectors"));
+  expect_contains(output_of_lm({"table", run, "--markdown"}), "SICK rho");
+  expect_contains(output_of_lm({"eval", run, "--sentences", data.path("sets")}), "(means of words: accuracy");
+
+  const auto refused = [&](const std::string& file, const std::string& content, const std::string& part) {
+    write_bytes(data.path("sets/" + file), content);
+    expect_refused(run_lm({"eval", run, "--sentences", data.path("sets")}), part);
+  };
+  expect_refused(run_lm({"eval", run, "--sentences", data.path("data")}), "none of the known sets");
+  expect_refused(run_lm({"eval", run, "--sentences", data.path("sets"), "--dynamic"}), "--dynamic");
+  expect_refused(run_lm({"eval", run, "--vectors", data.path("toy.toml")}), "goes with --sentences");
+  refused("SICK_trial.txt", "a\tb\n1\t2\n", "SICK_trial.txt: line 1: no columns sentence_A");
+  fs::remove(data.path("sets/SICK_trial.txt"));
+  expect_refused(run_lm({"eval", run, "--sentences", data.path("sets")}), "SICK_trial.txt: missing");
+}
+
+TEST(SkipThoughtRun, ResumesToTheSameBytes) {
+  Passages data;
+  const Words combined{"--set", "model.encoder=combine", "--set", "model.cell=mi_gru"};
+  output_of_lm(data.train("whole", combined));
+  Words words = data.train("killed", combined);
+  for (const std::size_t lines : {1, 10, 25}) {
+    Program program(words);
+    const bool runs = program.wait_until([&] {
+      return fs::exists(data.path("killed/log.jsonl")) && lines_of(data.path("killed/log.jsonl")) >= lines;
+    });
+    ASSERT_TRUE(runs) << "ended before it could be interrupted";
+    // In the middle of an epoch the state is saved by a signal only; a kill goes back to the last epoch.
+    const int signal = lines == 10 ? SIGTERM : SIGKILL;
+    ASSERT_EQ(program.end(signal).status, 128 + signal);
+    words = {"train", "--out", data.path("killed"), "--resume", "--threads", "1"};
+  }
+  output_of_lm(words);
+  EXPECT_EQ(data.model_digest("killed"), data.model_digest("whole"));
+  EXPECT_EQ(log_of(data.path("killed")), log_of(data.path("whole")));
+}
+
+TEST(SkipThoughtRun, BadInputIsRefusedBeforeARunIsMade) {
+  Passages data;
+  const auto refused = [&](const Words& more, const std::string& part) {
+    expect_refused(run_lm(data.train("new", more)), part);
+    EXPECT_FALSE(fs::exists(data.path("new")));
+  };
+  refused({"--set", "data.max_length=1"}, "has a sentence of more than data.max_length = 1 symbols");
+  refused({"--set", "data.unit=bytes"}, "give one sentence a line");
+  refused({"--set", "model.encoder=bi", "--set", "model.hidden=7"}, "give an even number");
+  refused({"--set", "model.alpha=2"}, "model.alpha is for");
+  refused({"--set", "model.hidden=1000000"}, "training would take about");
+  write_bytes(data.path("data/valid.txt"), "one sentence .\n");
+  refused({}, "valid.txt: no three consecutive sentences in its 1 sentences");
+  write_bytes(data.path("data/train.txt"), "");
+  refused({}, "train.txt: empty");
+  expect_refused(run_lm({"train", "--recipe", data.path("toy.toml"), "--out", data.path("new")}), "--data");
+}
+
+TEST(SkipThoughtRun, OtherCommandsRefuseIt) {
+  Passages data;
+  const std::string run = data.path("run");
+  output_of_lm(data.train("run", {"--epochs", "1"}));
+  for (const Words& words :
+       std::vector<Words>{{"generate", run}, {"score", run}, {"classify", run}, {"finetune", run}})
+    expect_refused(run_lm(words), "skip_thought");
+  expect_refused(run_lm({"eval", run, "--cache"}), "--cache: is for language models");
+  expect_refused(run_lm({"eval", run, "--set", "model.hidden=3"}), "is evaluated as it was trained");
+  expect_refused(run_lm({"embed", run, "--output", run + "/model.safetensors"}, {.input = "a\n"}),
+                 "is a file of a run");
+  const Result result = run_lm({"embed", run}, {.input = "the dog\n\xff\n"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_EQ(vectors_of(result.out).size(), 1u);
+  expect_contains(result.err, "standard input, line 2: not UTF-8");
+}
+
+// A value of each key that changes what a training of an epoch does.
+TEST(SkipThoughtRun, EachKeyOfItsSectionsHasAnEffect) {
+  Passages data;
+  int number = 0;
+  const auto log = [&](const Words& settings) {
+    const std::string name = fmt::format("run-{}", ++number);
+    Words words{"--epochs", "1"};
+    for (const std::string& it : settings) words.insert(words.end(), {"--set", it});
+    output_of_lm(data.train(name, words));
+    std::string told;
+    for (const nlohmann::json& entry : log_of(data.path(name))) told += entry.dump() + '\n';
+    return sha256_hex(told);  // a failure prints it
+  };
+  const std::string plain = log({});
+  const std::vector<Words> changes = {{"data.max_length=4"},
+                                      {"data.min_count=30"},
+                                      {"model.cell=mi_gru"},
+                                      {"model.decoder_cell=lstm"},
+                                      {"model.encoder=bi"},
+                                      {"model.encoder=combine"},
+                                      {"model.context=first_state"},
+                                      {"model.context=both"},
+                                      {"model.embedding=5"},
+                                      {"model.embedding_range=0.5"},
+                                      {"model.hidden=6"},
+                                      {"model.recurrent_init=orthogonal"},
+                                      {"model.recurrent_init=normal", "model.recurrent_range=0.3"},
+                                      {"model.dropout=0.4"},
+                                      {"model.weight_drop=0.3"},
+                                      {"train.batch=8"},
+                                      {"train.batch_by=symbols"}};
+  for (const Words& settings : changes) EXPECT_NE(log(settings), plain) << settings.front();
+  EXPECT_EQ(log({}), plain) << "else any setting would pass";
+}
+
+TEST(MemoryOfSkipThought, IsWithinAQuarterOfTheEstimate) {
+  std::string content;
+  for (int i = 0; i < 300; ++i) {
+    for (int j = 0; j < 15 + i % 6; ++j) content += fmt::format("w{} ", (i * 37 + j * 101) % 1500);
+    content += '\n';
+  }
+  const Text text{"text", content, "", {}};
+  const Vocabulary vocabulary(text, Tokenization());
+  const Triples triples = triples_of(text, vocabulary);
+  for (const Words& settings :
+       std::vector<Words>{{},
+                          {"model.encoder=combine"},
+                          {"model.encoder=bi", "model.dropout=0.3"},
+                          {"model.cell=mi_gru", "model.context=first_state"},
+                          {"model.cell=lstm", "train.batch=600", "train.batch_by=symbols"}}) {
+    std::vector<Setting> parsed;
+    for (const char* it : {"model.embedding=64", "model.hidden=128", "train.batch=32", "data.max_size=0"})
+      parsed.push_back(parse_setting(it));
+    for (const std::string& it : settings) parsed.push_back(parse_setting(it));
+    const Recipe recipe = resolve_recipe("skip-thought", parsed);
+    const SkipThoughtRecipe& it = recipe.skip_thought;
+    const TripleSize size = largest_batch(it.task.batches, triples, 1);
+    const SkipThought layout(it.model, vocabulary.size(), std::nullopt);
+    const auto estimated = static_cast<double>(skip_thought_training_bytes(recipe, layout, size));
+    const std::string which = settings.empty() ? "default" : settings.front();
+
+    const size_t before = memory_statistics(Device::cpu).bytes_in_use;
+    const auto peak = [&] { return static_cast<double>(memory_statistics(Device::cpu).peak_bytes - before); };
+    {
+      reset_peak_bytes(Device::cpu);
+      SkipThought model(it.model, vocabulary.size());
+      evaluate_triples(model, triples);
+      EXPECT_NEAR(peak() / static_cast<double>(skip_thought_evaluation_bytes(layout, size)), 1, 0.25)
+          << which;
+    }
+    reset_peak_bytes(Device::cpu);
+    SkipThought model(it.model, vocabulary.size());
+    SkipThoughtTask task(model, it.task, triples, triples);
+    Trainer trainer(task, recipe.trainer);
+    while (trainer.next_batch()) trainer.step();
+    EXPECT_NEAR(peak() / estimated, 1, 0.25) << which;
+    expect_contains(
+        error_of([&] { check_skip_thought_fits(recipe, layout, size, static_cast<int64_t>(estimated) - 1); }),
+        "train.batch");
+  }
+}
+
+}  // namespace
+}  // namespace rondo
