@@ -1,0 +1,54 @@
+// Batches of utterances. Those of similar length are batched together: data/sentence_batches.h. Next:
+// nn/models/ctc_model.h, lm/tasks/speech.h.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "data/sentence_batches.h"
+#include "data/utterances.h"
+
+namespace rondo {
+
+/// T steps of B utterances, each of F numbers: element [t, b] begins at (t * B + b) * F. Padding is 0.
+struct UtteranceBatch {
+  std::int64_t steps = 0, utterances = 0, width = 0;  // T, B, F
+  std::vector<float> frames;                          // [T, B, F]
+  std::vector<std::int64_t> lengths;                  // [B], in steps
+  std::vector<std::vector<std::int32_t>> labels;      // of each utterance
+  std::vector<std::int64_t> indices;                  // [B]: which utterances these are
+};
+/// The steps of some utterances, without labels. Error if there is none.
+UtteranceBatch batch_of(const std::vector<const Frames*>& utterances, const FrameOptions& options);
+
+/// The size of a batch, padding included.
+struct UtteranceBatchSize {
+  std::int64_t utterances = 0, steps = 0, labels = 0;  // B, T, and of the longest transcript
+};
+
+/// The utterances of an epoch, each once, in the order of BatchOrder. Holds a view of the utterances, which
+/// must outlive it.
+class UtteranceBatches {
+ public:
+  /// Begins with epoch 1. InputErrors of BatchOrder.
+  UtteranceBatches(const SentenceBatchOptions& options, const FrameOptions& frames,
+                   const Utterances& utterances, std::uint64_t seed);
+
+  /// The next batch; false, and no batch, at the end.
+  bool next(UtteranceBatch& batch);
+
+  /// As BatchOrder::seek().
+  void seek(std::int64_t epoch, std::int64_t position) { order_.seek(epoch, position); }
+  std::int64_t position() const { return order_.position(); }
+  std::int64_t length() const { return order_.length(); }  // batches of this epoch
+  std::int64_t utterances() const { return utterances_.size(); }
+  /// Of the first epoch, to whose begin it goes.
+  UtteranceBatchSize largest();
+
+ private:
+  const Utterances& utterances_;
+  FrameOptions frames_;
+  BatchOrder order_;
+};
+
+}  // namespace rondo
