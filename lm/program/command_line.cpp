@@ -171,6 +171,12 @@ Command parse_command_line(int argc, const char* const* argv) {
     check_run_given(command, parser.translate.run, "runs/attention-multi30k-1 < sentences.de");
     return parser.translate;
   }
+  if (first == "transcribe") {
+    check_run_given(command, parser.transcribe.run, "runs/speech-digits-1 FILE.wav");
+    check_input(!parser.transcribe.files.empty(),
+                "transcribe: no recording given; as in: lm transcribe {} FILE.wav", parser.transcribe.run);
+    return parser.transcribe;
+  }
   if (first == "classify") {
     check_run_given(command, parser.classify.run, "runs/classify-trec-1 < questions.txt");
     return parser.classify;

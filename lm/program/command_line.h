@@ -1,6 +1,6 @@
 // The command line of `lm`: from words to the options of one command, and from an exception to an exit
-// status. The commands: train.h, sweep.h, evaluate.h, score.h, generate.h, translate.h, classify.h, embed.h,
-// answer.h, ngram.h, bleu.h, info.h, recipes.h, probe.h, table.h.
+// status. The commands: train.h, sweep.h, evaluate.h, score.h, generate.h, translate.h, classify.h,
+// transcribe.h, embed.h, answer.h, ngram.h, bleu.h, info.h, recipes.h, probe.h, table.h.
 #pragma once
 
 #include <string>
@@ -20,6 +20,7 @@
 #include "lm/program/sweep.h"
 #include "lm/program/table.h"
 #include "lm/program/train.h"
+#include "lm/program/transcribe.h"
 #include "lm/program/translate.h"
 
 namespace rondo {
@@ -29,9 +30,10 @@ struct Help {
   std::string text;
 };
 
-using Command = std::variant<Help, TrainOptions, EvaluateOptions, ScoreOptions, GenerateOptions,
-                             TranslateOptions, ClassifyOptions, EmbedOptions, NgramOptions,
-                             BleuCommandOptions, InfoOptions, RecipesOptions, TableOptions>;
+using Command = std::variant<Help, TrainOptions, SweepOptions, EvaluateOptions, ScoreOptions, GenerateOptions,
+                             TranslateOptions, ClassifyOptions, TranscribeOptions, EmbedOptions,
+                             AnswerOptions, NgramOptions, BleuCommandOptions, InfoOptions, RecipesOptions,
+                             ProbeCommandOptions, TableOptions>;
 
 /// InputError for an unknown, misplaced or missing word; the text names the nearest command or flag.
 Command parse_command_line(int argc, const char* const* argv);

@@ -17,6 +17,7 @@
 #include "lm/program/run.h"
 #include "lm/program/sentence_report.h"
 #include "lm/program/skip_thought_measurement.h"
+#include "lm/program/speech_measurement.h"
 #include "lm/program/translation_measurement.h"
 #include "tensor/available_memory.h"
 
@@ -193,6 +194,7 @@ int evaluate(const EvaluateOptions& options) {
   if (!options.sentences.empty()) return evaluate_sentences(options);
   if (kind == TaskKind::question_answering) return evaluate_question_answering(options);
   if (kind == TaskKind::skip_thought) return evaluate_skip_thought(options);
+  if (kind == TaskKind::speech) return evaluate_speech(options);
   if (kind != TaskKind::language_modelling) return evaluate_translator(options);
   check_options(options);
   const Compute compute = choose_device(options.device, options.precision, options.threads);

@@ -17,6 +17,7 @@
 #include "lm/program/recipes.h"
 #include "lm/program/run.h"
 #include "lm/program/skip_thought_memory.h"
+#include "lm/program/speech_memory.h"
 #include "lm/program/translation_memory.h"
 #include "lm/program/verify.h"
 #include "nn/cells/catalogue.h"
@@ -108,6 +109,10 @@ Memory memory_of(const Subject& subject) {
     return {skip_thought_training_bytes(recipe, *of_sentences, size),
             skip_thought_evaluation_bytes(*of_sentences, size)};
   }
+  if (const auto* recogniser = dynamic_cast<const CtcModel*>(subject.model.get())) {
+    const UtteranceBatchSize size = assumed_size(recipe.speech);
+    return {speech_training_bytes(recipe, *recogniser, size), speech_evaluation_bytes(*recogniser, size)};
+  }
   const auto* translator = dynamic_cast<const EncoderDecoder*>(subject.model.get());
   if (const auto* shared = dynamic_cast<const SharedEncoderDecoders*>(subject.model.get()))
     translator = &shared->at(0);
@@ -156,6 +161,11 @@ void print_shape(const SkipThoughtOptions& it) {
              it.hidden, it.decoder_cell);
 }
 
+void print_shape(const CtcModelOptions& it) {
+  fmt::print("model       {}{} x {} {}, CTC\n", it.bidirectional ? "bidirectional " : "", it.layers,
+             it.hidden, it.cell);
+}
+
 void print_model(const Subject& subject) {
   const Recipe& recipe = subject.recipe;
   const Module& model = *subject.model;
@@ -174,6 +184,8 @@ void print_model(const Subject& subject) {
     print_shape(recipe.question_answering.model);
   else if (recipe.kind == TaskKind::skip_thought)
     print_shape(recipe.skip_thought.model);
+  else if (recipe.kind == TaskKind::speech)
+    print_shape(recipe.speech.model);
   else
     print_shape(recipe.translation.model);
   for (const MixedTaskOptions& it : recipe.tasks)

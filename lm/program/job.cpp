@@ -26,6 +26,8 @@ std::unique_ptr<Job> make_job(const TrainOptions& options, Setup& setup) {
       return make_question_answering_job(options, setup);
     case TaskKind::skip_thought:
       return make_skip_thought_job(options, setup);
+    case TaskKind::speech:
+      return make_speech_job(options, setup);
     default:
       return make_language_modelling_job(options, setup);
   }

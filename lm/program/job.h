@@ -2,7 +2,8 @@
 // and what is measured and printed at the end. The order of calls is lm/program/train.cpp's. The jobs:
 // lm/program/language_modelling_job.cpp, lm/program/translation_job.cpp, lm/program/multi_task_job.cpp,
 // lm/program/classification_job.cpp, lm/program/question_answering_job.cpp,
-// lm/program/skip_thought_job.cpp.
+// lm/program/skip_thought_job.cpp,
+// lm/program/speech_job.cpp.
 #pragma once
 
 #include <filesystem>
@@ -76,6 +77,7 @@ std::unique_ptr<Job> make_multi_task_job(const TrainOptions& options, Setup& set
 std::unique_ptr<Job> make_classification_job(const TrainOptions& options, Setup& setup);
 std::unique_ptr<Job> make_question_answering_job(const TrainOptions& options, Setup& setup);
 std::unique_ptr<Job> make_skip_thought_job(const TrainOptions& options, Setup& setup);
+std::unique_ptr<Job> make_speech_job(const TrainOptions& options, Setup& setup);
 
 /// By the recipe's task.
 std::unique_ptr<Job> make_job(const TrainOptions& options, Setup& setup);

@@ -29,6 +29,7 @@ struct Run {
   int operator()(const ClassifyOptions& options) const { return classify(options); }
   int operator()(const AnswerOptions& options) const { return answer(options); }
   int operator()(const EmbedOptions& options) const { return embed(options); }
+  int operator()(const TranscribeOptions& options) const { return transcribe(options); }
   int operator()(const NgramOptions& options) const { return ngram(options); }
   int operator()(const BleuCommandOptions& options) const { return print_bleu(options); }
   int operator()(const InfoOptions& options) const { return info(options); }

@@ -24,6 +24,7 @@ namespace {
 bool read_log_line(const nlohmann::json& entry, MeasuredRun& row) {
   const auto split = entry.find("split");
   if (split == entry.end()) return entry.at("step").is_number();
+  if (*split == "speakers") return true;  // a recogniser's; it is in evaluations.jsonl, too
   // Logs of version 0.1 do not say how a text was read: as in evaluations during training.
   const Measured measured{entry.at("nats"),
                           entry.at("bits"),

@@ -39,6 +39,7 @@ inline const std::vector<MeasurementKind> kinds_of_measurement = {
     {"valid dynamic", "valid", true},
     {"valid cache", "valid", false, true},
     {"valid both", "valid", true, true},
+    {"speakers", "speakers"},
 };
 constexpr std::size_t test_kind = 0, valid_kind = 5;
 

@@ -52,7 +52,7 @@ void append_measurement(const RunFolder& run, nlohmann::ordered_json entry, cons
 
 /// The scores of tasks other than language modelling: their keys in logs and measurements, and their names.
 inline const std::vector<std::pair<std::string, std::string>> task_scores = {
-    {"bleu", "BLEU"}, {"chrf", "chrF2"}, {"accuracy", "accuracy"}};
+    {"bleu", "BLEU"}, {"chrf", "chrF2"}, {"accuracy", "accuracy"}, {"cer", "CER"}, {"wer", "WER"}};
 /// By key.
 using TaskScores = std::map<std::string, double>;
 /// The scores of an entry of a log or of measurements.

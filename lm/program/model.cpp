@@ -40,6 +40,9 @@ std::unique_ptr<Module> make_layout(const Recipe& recipe, const std::vector<int6
                                                std::nullopt);
     case TaskKind::skip_thought:
       return std::make_unique<SkipThought>(recipe.skip_thought.model, size(0), std::nullopt);
+    case TaskKind::speech:
+      return std::make_unique<CtcModel>(recipe.speech.model, width_of(recipe.speech.data.frames), size(0),
+                                        std::nullopt);
     default:
       return std::make_unique<LanguageModel>(model_options(recipe), size(0), std::nullopt);
   }

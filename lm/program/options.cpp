@@ -186,12 +186,14 @@ Options::Options() {
   CLI::App& eval_command =
       command("eval",
               "measure how well a model predicts a text: nats, bits, perplexity; BLEU and "
-              "chrF of a translator, the accuracy of a classifier",
+              "chrF of a translator, the accuracy of a classifier, the error rates of a recogniser",
               "lm eval runs/char-lstm-1 --split test --json");
   eval_command.add_option("run", evaluate.run, "the run folder")->type_name("RUN");
   CLI::Option* split =
-      eval_command.add_option("--split", evaluate.split, "train, valid or test of the run's data")
-          ->check(CLI::IsMember({"train", "valid", "test"}))
+      eval_command
+          .add_option("--split", evaluate.split,
+                      "train, valid or test of the run's data; of spoken digits also speakers")
+          ->check(CLI::IsMember({"train", "valid", "test", "speakers"}))
           ->type_name("NAME")
           ->capture_default_str();
   eval_command.add_option("--text", evaluate.text, "a text file, in place of a split")
@@ -233,15 +235,16 @@ Options::Options() {
   eval_command.add_flag("--cache", evaluate.cache,
                         "neural cache: symbols that followed states like the present one are more probable");
   eval_command
-      .add_option(
-          "--set", eval_sets,
-          "a setting of [dynamic] or [cache], of a translator of [decoding]; can be repeated (default: "
-          "the run's)")
+      .add_option("--set", eval_sets,
+                  "a setting of [dynamic] or [cache], of a translator or recogniser of [decoding]; can be "
+                  "repeated (default: "
+                  "the run's)")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->take_all();
-  eval_command.add_flag("--tune", evaluate.tune,
-                        "first search the settings of --dynamic and --cache on the validation text");
+  eval_command.add_flag(
+      "--tune", evaluate.tune,
+      "first search the settings of --dynamic and --cache, or of decoding.ngram, on the validation text");
   eval_command
       .add_option(
           "--budget", evaluate.budget,
@@ -406,6 +409,35 @@ Options::Options() {
       ->type_name("FILE")
       ->check(not_empty);
   add_device(embed_command, embed);
+  CLI::App& transcribe_command = command("transcribe", "print what is said in recordings",
+                                         "lm transcribe runs/speech-digits-1 one.wav two.wav");
+  transcribe_command.footer(
+      "One line per recording, which is a WAV file with one channel, of the run's data.sample_rate. Where "
+      "the\n"
+      "run normalizes frames by speaker, all recordings are taken as those of one speaker.\n" +
+      transcribe_command.get_footer());
+  transcribe_command.add_option("run", transcribe.run, "the run folder")->type_name("RUN");
+  transcribe_command.add_option("files", transcribe.files, "recordings")->type_name("FILE.wav");
+  transcribe_command
+      .add_option("--beam", transcribe.beam, "prefixes of a search; 1: greedy (default: the run's)")
+      ->check(integer(1, largest_beam))
+      ->type_name("N");
+  transcribe_command.add_option("--ngram", transcribe.ngram, "an n-gram model that takes part in the search")
+      ->check(not_empty)
+      ->type_name("FILE.arpa");
+  add_choice<NgramUnit>(transcribe_command, "--ngram-unit", transcribe.ngram_unit,
+                        "what its symbols are: words or characters (default: the run's)");
+  transcribe_command
+      .add_option("--ngram-weight", transcribe.ngram_weight,
+                  "weight of its log probability (default: the run's)")
+      ->check(in_range(0.0, std::numeric_limits<double>::max(), "a number, 0 or above"))
+      ->type_name("X");
+  transcribe_command
+      .add_option("--insertion-bonus", transcribe.insertion_bonus,
+                  "nats for each of its symbols (default: the run's)")
+      ->type_name("X");
+  transcribe_command.add_flag("--json", transcribe.json, "print one JSON object");
+  add_device(transcribe_command, transcribe);
 
   CLI::App& ngram_command =
       command("ngram", "estimate and measure an n-gram model: Kneser-Ney, or an ARPA file",

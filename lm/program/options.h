@@ -25,6 +25,7 @@ struct Options {
   ClassifyOptions classify;
   AnswerOptions answer;
   EmbedOptions embed;
+  TranscribeOptions transcribe;
   NgramOptions ngram;
   BleuCommandOptions bleu;
   InfoOptions info;

@@ -49,6 +49,16 @@ Keys keys_of_task(Recipe& recipe, TaskRecipe& it) {
   });
 }
 
+Keys speech_keys(Recipe& recipe) {
+  SpeechRecipe& it = recipe.speech;
+  return joined({
+      section("data", keys_of(it.data)),
+      section("model", keys_of(it.model)),
+      section("train", joined({keys_of(recipe.trainer), keys_of(it.task), keys_of(recipe.run)})),
+      section("decoding", keys_of(it.decoding)),
+  });
+}
+
 /// Those of translation, but the languages are those of the tasks.
 Keys multi_task_keys(Recipe& recipe) {
   Keys keys = translation_keys(recipe);
@@ -72,6 +82,8 @@ Keys keys_of_kind(Recipe& recipe) {
       return keys_of_task(recipe, recipe.question_answering);
     case TaskKind::skip_thought:
       return keys_of_task(recipe, recipe.skip_thought);
+    case TaskKind::speech:
+      return speech_keys(recipe);
     default:
       return language_modelling_keys(recipe);
   }
@@ -91,6 +103,8 @@ const Tokenization& tokenization_of(const Recipe& recipe) {
       return recipe.question_answering.data.tokenization;
     case TaskKind::skip_thought:
       return recipe.skip_thought.data.tokenization;
+    case TaskKind::speech:
+      return recipe.speech.tokenization;
     default:
       return recipe.translation.data.tokenization;
   }
@@ -106,6 +120,8 @@ const VocabularyLimits& limits_of(const Recipe& recipe) {
       return recipe.question_answering.data.limits;
     case TaskKind::skip_thought:
       return recipe.skip_thought.data.limits;
+    case TaskKind::speech:
+      return recipe.speech.limits;
     default:
       return recipe.translation.data.limits;
   }

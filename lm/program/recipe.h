@@ -16,6 +16,7 @@
 #include "lm/program/run_options.h"
 #include "lm/program/settings.h"
 #include "lm/program/skip_thought_recipe.h"
+#include "lm/program/speech_recipe.h"
 #include "lm/program/translation_recipe.h"
 #include "lm/tasks/language_modelling.h"
 #include "lm/training/trainer.h"
@@ -30,11 +31,12 @@ enum class TaskKind {
   multi_task,
   classification,
   question_answering,
-  skip_thought
+  skip_thought,
+  speech
 };
 inline std::vector<std::string> names_of(TaskKind) {
-  return {"language_modelling", "translation",        "multi_task",
-          "classification",     "question_answering", "skip_thought"};
+  return {"language_modelling", "translation",  "multi_task", "classification",
+          "question_answering", "skip_thought", "speech"};
 }
 
 struct Recipe {
@@ -52,6 +54,7 @@ struct Recipe {
   ClassificationRecipe classification;
   QuestionAnsweringRecipe question_answering;
   SkipThoughtRecipe skip_thought;
+  SpeechRecipe speech;
 
   TextOptions data;  // section [data] also has the task's keys of batches and evaluations
   LanguageModelOptions model;

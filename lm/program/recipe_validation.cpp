@@ -82,6 +82,8 @@ void validate(const Recipe& recipe, const std::string& where) {
     validate(recipe.question_answering, where);
   else if (recipe.kind == TaskKind::skip_thought)
     validate(recipe.skip_thought, where);
+  else if (recipe.kind == TaskKind::speech)
+    validate(recipe.speech, where);
   else
     validate_language_model(recipe, where);
 }

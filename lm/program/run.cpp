@@ -37,6 +37,9 @@ std::vector<std::filesystem::path> vocabulary_paths(const RunFolder& folder, con
       return paths;
     case TaskKind::classification:
       return {folder.vocabulary(), folder.labels()};
+    case TaskKind::speech:
+      if (recipe.speech.data.frames.normalized_by == NormalizedBy::speaker) return {folder.vocabulary()};
+      return {folder.vocabulary(), folder.frames()};
     default:
       return {folder.vocabulary()};
   }
@@ -65,7 +68,7 @@ std::vector<Vocabulary> read_vocabularies(const RunFolder& folder, const RunConf
     return files.emplace_back(file.filename().string(), read_vocabulary_file(file)).second;
   };
   for (const std::filesystem::path& file : vocabulary_paths(folder, config.recipe)) {
-    if (file == folder.labels()) {
+    if (file == folder.labels() || file == folder.frames()) {
       read(file);
       continue;
     }

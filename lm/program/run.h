@@ -24,7 +24,8 @@ void check_vocabularies(const RunFolder& folder, const Provenance& made_by,
 std::string read_vocabulary_file(const std::filesystem::path& file);
 
 /// The files of a run's vocabularies: of a translator the source's, then the target's; of multi-task learning
-/// those of its languages; of a classifier also the classes.
+/// those of its languages; of a classifier also the classes; of a recogniser perhaps the statistics of
+/// frames.
 std::vector<std::filesystem::path> vocabulary_paths(const RunFolder& folder, const Recipe& recipe);
 
 /// The files of a vocabulary in the order of writing: the model of pieces, then `file`, which lists the

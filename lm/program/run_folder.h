@@ -4,6 +4,7 @@
 //                      further languages vocab.LANGUAGE.txt
 //   vocab.pieces       where symbols are pieces: the model that divides words; beside each vocabulary
 //   labels.txt         of a classifier: one class per line
+//   frames.txt         of a recogniser that normalizes by the corpus: sums over its training frames
 //   model.safetensors  the best weights
 //   state.safetensors  everything needed to resume
 //   log.jsonl          one JSON object per line: training steps and evaluations
@@ -35,6 +36,7 @@ struct RunFolder {
   std::filesystem::path source_vocabulary() const { return path / "vocab.source.txt"; }
   std::filesystem::path target_vocabulary() const { return path / "vocab.target.txt"; }
   std::filesystem::path labels() const { return path / "labels.txt"; }
+  std::filesystem::path frames() const { return path / "frames.txt"; }
   std::filesystem::path model() const { return path / "model.safetensors"; }
   std::filesystem::path state() const { return path / "state.safetensors"; }
   std::filesystem::path log() const { return path / "log.jsonl"; }

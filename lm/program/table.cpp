@@ -175,7 +175,7 @@ void add_figures(TextTable& columns, const std::vector<MeasuredRuns>& lines, std
         of_each([](const Measured& it) { return it.symbols > 0 ? fmt::format("{}", it.symbols) : dash; }));
     read.cells.push_back(of_each([](const Measured& it) { return it.read; }));
   }
-  if (!kind.is_plain() && is_empty(nats)) return;
+  if ((!kind.is_plain() || kind.split == "speakers") && is_empty(nats)) return;
   if (!is_empty(paper)) columns.push_back(paper);
   for (const TextColumn& score : scores)
     if (!is_empty(score)) columns.push_back(score);
@@ -208,7 +208,7 @@ std::string sentence_figure(const MeasuredRun& row, const std::string& set, cons
 }
 
 /// Adds a column for each figure of each set that a run was measured on, in the order of the measurements.
-void add_sentence_figures(std::vector<Column>& columns, const std::vector<MeasuredRuns>& lines) {
+void add_sentence_figures(TextTable& columns, const std::vector<MeasuredRuns>& lines) {
   std::vector<std::string> sets;
   for (const MeasuredRuns& line : lines)
     for (const MeasuredRun& row : line)
@@ -216,7 +216,7 @@ void add_sentence_figures(std::vector<Column>& columns, const std::vector<Measur
         if (std::find(sets.begin(), sets.end(), it.set) == sets.end()) sets.push_back(it.set);
   for (const std::string& set : sets)
     for (const FigureName& figure : sentence_figures) {
-      Column column{fmt::format("{} {}", set, figure.name), false, {}};
+      TextColumn column{fmt::format("{} {}", set, figure.name), false, {}};
       for (const MeasuredRuns& line : lines)
         column.cells.push_back(
             joined(line, [&](const MeasuredRun& row) { return sentence_figure(row, set, figure); }));

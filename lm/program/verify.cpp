@@ -206,6 +206,9 @@ Finding Verification::text() const {
     case TaskKind::skip_thought:
       files = open_corpus(made_by.data, recipe.skip_thought.data.tokenization.unit, Pipes::refused).files;
       break;
+    case TaskKind::speech:
+      files = open_speech(made_by.data, recipe.speech.data.corpus).files;
+      break;
     default:
       files = open_text(recipe.data, made_by.data, Pipes::refused).files;
   }

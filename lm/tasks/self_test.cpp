@@ -162,4 +162,14 @@ void check_gradients_reach_all(SkipThought& model) {
   });
 }
 
+void check_gradients_reach_all(CtcModel& model) {
+  const int64_t F = model.width();
+  const Tensor drawn({T, B, F});
+  fill_uniform(drawn, {.seed = 1, .name = hash_of("self_test"), .draw = 0}, real(-1), real(1));
+  const Variable frames = drawn.to(model.device());
+  check_reaches_all(model, model.cells(), model.options().regularization.weight_drop > 0, [&] {
+    sum(ctc_loss(model.scores(frames, {T, T}), CtcTargets({{1}, {1}}, {T, T}))).backward();
+  });
+}
+
 }  // namespace rondo

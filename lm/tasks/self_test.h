@@ -3,6 +3,7 @@
 #pragma once
 
 #include "nn/models/attentive_reader.h"
+#include "nn/models/ctc_model.h"
 #include "nn/models/encoder_decoder.h"
 #include "nn/models/language_model.h"
 #include "nn/models/sentence_classifier.h"
@@ -24,5 +25,6 @@ void check_gradients_reach_all(SharedEncoderDecoders& model);
 void check_gradients_reach_all(SentenceClassifier& model);
 void check_gradients_reach_all(AttentiveReader& model);
 void check_gradients_reach_all(SkipThought& model);
+void check_gradients_reach_all(CtcModel& model);
 
 }  // namespace rondo

@@ -11,7 +11,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-constexpr Tokenization words{Unit::words}, characters{Unit::characters}, bytes{Unit::bytes};
+constexpr Tokenization as_words{Unit::words}, as_characters{Unit::characters}, as_bytes{Unit::bytes};
 constexpr Tokenization stripped{Unit::characters, true};
 
 Strings symbols(std::string_view text, Tokenization tokenization, LastLine last = LastLine::ends) {
@@ -37,30 +37,30 @@ TEST(Unit, Names) {
 }
 
 TEST(Words, EosEndsEveryLine) {
-  EXPECT_EQ(symbols("the Cat\nsat\n", words), (Strings{"the", "Cat", "<eos>", "sat", "<eos>"}));
-  EXPECT_EQ(symbols("a\n\nb\n", words), (Strings{"a", "<eos>", "<eos>", "b", "<eos>"}));
-  EXPECT_EQ(symbols("a b", words), (Strings{"a", "b", "<eos>"}));
-  EXPECT_EQ(symbols("a\n  ", words), (Strings{"a", "<eos>", "<eos>"}));
-  EXPECT_EQ(symbols("\n", words), Strings{"<eos>"});
-  EXPECT_EQ(symbols("", words), Strings{});
+  EXPECT_EQ(symbols("the Cat\nsat\n", as_words), (Strings{"the", "Cat", "<eos>", "sat", "<eos>"}));
+  EXPECT_EQ(symbols("a\n\nb\n", as_words), (Strings{"a", "<eos>", "<eos>", "b", "<eos>"}));
+  EXPECT_EQ(symbols("a b", as_words), (Strings{"a", "b", "<eos>"}));
+  EXPECT_EQ(symbols("a\n  ", as_words), (Strings{"a", "<eos>", "<eos>"}));
+  EXPECT_EQ(symbols("\n", as_words), Strings{"<eos>"});
+  EXPECT_EQ(symbols("", as_words), Strings{});
 }
 
 TEST(Words, AnyAsciiSpaceSeparates) {
-  EXPECT_EQ(symbols(" a \t b\rc\fd\ve \n", words), (Strings{"a", "b", "c", "d", "e", "<eos>"}));
+  EXPECT_EQ(symbols(" a \t b\rc\fd\ve \n", as_words), (Strings{"a", "b", "c", "d", "e", "<eos>"}));
   EXPECT_EQ(symbols("a\xc2\xa0"
                     "b",
-                    words),
+                    as_words),
             (Strings{"a\xc2\xa0"
                      "b",
-                     "<eos>"}));                                               // a no-break space is no space
-  EXPECT_EQ(symbols("caf\xe9 x", words), (Strings{"caf\xe9", "x", "<eos>"}));  // need not be UTF-8
+                     "<eos>"}));  // a no-break space is no space
+  EXPECT_EQ(symbols("caf\xe9 x", as_words), (Strings{"caf\xe9", "x", "<eos>"}));  // need not be UTF-8
 }
 
 TEST(Characters, AreCodePoints) {
-  EXPECT_EQ(symbols("a \xc3\xa9\n\xe2\x82\xac\xf0\x9f\x98\x80", characters),
+  EXPECT_EQ(symbols("a \xc3\xa9\n\xe2\x82\xac\xf0\x9f\x98\x80", as_characters),
             (Strings{"a", " ", "\xc3\xa9", "\n", "\xe2\x82\xac", "\xf0\x9f\x98\x80"}));
-  EXPECT_EQ(symbols("\n\na", characters), (Strings{"\n", "\n", "a"}));
-  expect_input_error([] { symbols("ab\ncd\xff", characters); }, "text: not UTF-8 at byte 5 (line 2)");
+  EXPECT_EQ(symbols("\n\na", as_characters), (Strings{"\n", "\n", "a"}));
+  expect_input_error([] { symbols("ab\ncd\xff", as_characters); }, "text: not UTF-8 at byte 5 (line 2)");
 }
 
 TEST(Characters, StrippedLines) {
@@ -69,18 +69,18 @@ TEST(Characters, StrippedLines) {
 }
 
 TEST(Bytes, AreRaw) {
-  EXPECT_EQ(symbols("\xc3\xa9\r\n\xff", bytes), (Strings{"\xc3", "\xa9", "\r", "\n", "\xff"}));
-  EXPECT_EQ(symbols(std::string("\0a", 2), bytes), (Strings{std::string("\0", 1), "a"}));
+  EXPECT_EQ(symbols("\xc3\xa9\r\n\xff", as_bytes), (Strings{"\xc3", "\xa9", "\r", "\n", "\xff"}));
+  EXPECT_EQ(symbols(std::string("\0a", 2), as_bytes), (Strings{std::string("\0", 1), "a"}));
 }
 
 TEST(LastLine, OfAPromptGoesOn) {
-  EXPECT_EQ(symbols("a\nb c ", words, LastLine::goes_on), (Strings{"a", "<eos>", "b", "c"}));
-  EXPECT_EQ(symbols("a\n", words, LastLine::goes_on), (Strings{"a", "<eos>"}));
+  EXPECT_EQ(symbols("a\nb c ", as_words, LastLine::goes_on), (Strings{"a", "<eos>", "b", "c"}));
+  EXPECT_EQ(symbols("a\n", as_words, LastLine::goes_on), (Strings{"a", "<eos>"}));
   EXPECT_EQ(symbols(" a \n b ", stripped, LastLine::goes_on), (Strings{"a", "\n", "b", " "}));
 }
 
 TEST(SymbolReader, KnowsTheLine) {
-  SymbolReader reader("a b\n\nc", words, "text");
+  SymbolReader reader("a b\n\nc", as_words, "text");
   std::vector<std::int64_t> lines;
   while (reader.next()) lines.push_back(reader.line());
   EXPECT_EQ(lines, (std::vector<std::int64_t>{1, 1, 1, 2, 3, 3}));

@@ -172,8 +172,9 @@ TEST(CommandLine, UsageErrors) {
 TEST(CommandLine, HelpHasAnExampleForEveryCommand) {
   expect_contains(parse_as<Help>({"--help"}).text, "train");
   expect_contains(parse_as<Help>({"--version"}).text, RONDO_VERSION);
-  for (const char* command : {"train", "finetune", "eval", "score", "generate", "translate", "classify",
-                              "answer", "ngram", "bleu", "info", "recipes", "table"}) {
+  for (const char* command :
+       {"train", "finetune", "eval", "score", "generate", "translate", "classify", "answer", "embed",
+        "transcribe", "sweep", "probe", "ngram", "bleu", "info", "recipes", "table"}) {
     const std::string text = parse_as<Help>({command, "--help"}).text;
     expect_contains(text, std::string("Example:\n  lm ") + command);
   }

@@ -126,6 +126,16 @@ TEST(PaperRecipes, WuOnThePennTreebank) {
                                                    {"published.test", "0", "nowhere"}});
 }
 
+TEST(PaperRecipes, WuOnSpeech) {
+  expect_printed({"speech-digits"}, {{"model.cell", "mi_lstm", "3.3"},
+                                     {"model.layers", "4", "3.3"},
+                                     {"model.bidirectional", "true", "3.3"},
+                                     {"data.filters", "40", "3.3, by Miao et al. 2015, 4.1"},
+                                     {"data.deltas", "2", "3.3, by Miao et al. 2015, 4.1"},
+                                     {"data.normalized_by", "speaker", "3.3, by Miao et al. 2015, 4.1"},
+                                     {"train.optimizer", "adam", "3.3"}});
+}
+
 TEST(PaperRecipes, WuOnWikipedia) {
   expect_printed({"mi-text8-mi-rnn", "mi-text8-lstm", "mi-text8-mi-lstm", "mi-hutter-mi-lstm"},
                  {{"data.batching", "streams", "3.2, the protocols of Mikolov et al. and Chung et al."},

@@ -144,7 +144,7 @@ std::vector<nlohmann::json> log_of(const std::filesystem::path& run) {
   for (std::string line; std::getline(text, line);) {
     entries.push_back(nlohmann::json::parse(line));
     for (const char* measured : {"symbols_per_second", "sentences_per_second", "questions_per_second",
-                                 "seconds", "training_seconds", "peak_bytes"})
+                                 "characters_per_second", "seconds", "training_seconds", "peak_bytes"})
       entries.back().erase(measured);
   }
   return entries;

@@ -154,7 +154,7 @@ TEST(SelfTest, NamesATensorThatNobodyUses) {
   EXPECT_EQ(sum_of_squares(model.gradients()), 0);
 }
 
-TEST(SelfTest, NamesATensorOfAClassifierAndOfSharedModelsThatNobodyUses) {
+TEST(SelfTest, NamesATensorOfOtherModelsThatNobodyUses) {
   static const bool known = (add_cell<Forgetful>("forgetful_2"), true);
   ASSERT_TRUE(known);
   const auto missed = [](const std::string& text) { return text.substr(0, text.find(':')); };
@@ -162,6 +162,12 @@ TEST(SelfTest, NamesATensorOfAClassifierAndOfSharedModelsThatNobodyUses) {
   options.cell = "forgetful_2";
   SentenceClassifier classifier(options, 50, 3);
   EXPECT_EQ(missed(error_of<Error>([&] { check_gradients_reach_all(classifier); })),
+            "no gradient reaches recurrent.weight_hh_l0, recurrent.weight_hh_l0_reverse");
+  CtcModelOptions of_speech;
+  of_speech.cell = "forgetful_2";
+  of_speech.layers = 1;
+  CtcModel recogniser(of_speech, 5, 4);
+  EXPECT_EQ(missed(error_of<Error>([&] { check_gradients_reach_all(recogniser); })),
             "no gradient reaches recurrent.weight_hh_l0, recurrent.weight_hh_l0_reverse");
   EncoderDecoderOptions translator = small_translator("forgetful_2");
   translator.bridge = Bridge::copy;  // a trained one would lead to the decoder's recurrent weight only

@@ -4,13 +4,11 @@
 #include <cmath>
 
 #include "nn/gradient_check.h"
-#include "tests/nn/parameters.h"
+#include "tests/nn/models/plain_stack.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {
 namespace {
-
-using Numbers = std::vector<double>;
 
 constexpr int64_t V = 7, K = 3, E = 3;
 
@@ -45,44 +43,6 @@ Variable loss_of(SentenceClassifier& model, const SentenceClassifier::Input& inp
   return model.cross_entropy(model.summary(input), tokens(labels)).total;
 }
 
-/// Element (i, j) of a weight, or element j of a bias with i = 0; biases that are there once or twice add up.
-struct Weights {
-  const Module& model;
-  double operator()(const std::string& name, int64_t i, int64_t j) const {
-    const Tensor it = value_of(model, name);
-    return it.data()[place_of(it, i * it.columns() + j)];
-  }
-  double bias(const std::string& layer, int64_t j) const {
-    double sum = 0;
-    for (const char* name : {"bias", "bias_ih", "bias_hh"}) {
-      const std::string full = fmt::format("recurrent.{}{}", name, layer);
-      if (has_parameter(model, full)) sum += (*this)(full, 0, j);
-    }
-    return sum;
-  }
-};
-
-/// h_t = tanh(W x_t + U h_(t-1) + b) of one direction, in the order of x.
-std::vector<Numbers> plain_rnn(const Weights& weight, const std::string& layer, const std::vector<Numbers>& x,
-                               int64_t H, bool reverse) {
-  std::vector<Numbers> h(x.size());
-  Numbers before(static_cast<size_t>(H), 0.0);
-  for (size_t step = 0; step < x.size(); ++step) {
-    const size_t t = reverse ? x.size() - 1 - step : step;
-    Numbers now;
-    for (int64_t j = 0; j < H; ++j) {
-      double z = weight.bias(layer, j);
-      for (size_t i = 0; i < x[t].size(); ++i)
-        z += weight("recurrent.weight_ih" + layer, j, static_cast<int64_t>(i)) * x[t][i];
-      for (int64_t i = 0; i < H; ++i)
-        z += weight("recurrent.weight_hh" + layer, j, i) * before[static_cast<size_t>(i)];
-      now.push_back(std::tanh(z));
-    }
-    h[t] = before = now;
-  }
-  return h;
-}
-
 /// The log probabilities of the classes of one sentence.
 Numbers plain_classifier(const SentenceClassifier& model, const std::vector<int32_t>& sentence) {
   const SentenceClassifierOptions& options = model.options();
@@ -93,16 +53,8 @@ Numbers plain_classifier(const SentenceClassifier& model, const std::vector<int3
     for (int64_t e = 0; e < E; ++e) x.push_back(weight("embedding.weight", id, e));
     states.push_back(x);
   }
+  states = plain_stack(weight, options, options.layers, std::move(states));
   const int64_t H = options.bidirectional ? options.hidden / 2 : options.hidden;
-  for (int64_t layer = 0; layer < options.layers; ++layer) {
-    const std::string suffix = fmt::format("_l{}", layer);
-    std::vector<Numbers> h = plain_rnn(weight, suffix, states, H, false);
-    if (options.bidirectional) {
-      const std::vector<Numbers> back = plain_rnn(weight, suffix + "_reverse", states, H, true);
-      for (size_t t = 0; t < h.size(); ++t) h[t].insert(h[t].end(), back[t].begin(), back[t].end());
-    }
-    states = h;
-  }
   Numbers s;
   for (size_t j = 0; j < static_cast<size_t>(options.hidden); ++j) {
     double sum = 0, largest = states[0][j];

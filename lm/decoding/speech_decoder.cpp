@@ -1,0 +1,65 @@
+// From what a recogniser says of each step to a transcript.
+#include "lm/decoding/speech_decoder.h"
+
+#include "lm/decoding/beam_search.h"
+
+namespace rondo {
+
+Keys keys_of(SpeechDecodingOptions& it) {
+  return {
+      {"beam", &it.beam, any_beam(), "prefixes", "that a search keeps after each step; 1: the best path"},
+      {"ngram", &it.ngram, any_text(), "", "an n-gram model, an ARPA file; empty: none"},
+      {"ngram_unit", choice(it.ngram_unit), {}, "", "what the symbols of decoding.ngram are"},
+      {"ngram_weight", &it.ngram_weight, at_least(0), "", "weight of the n-gram model's log p"},
+      {"insertion_bonus",
+       &it.insertion_bonus,
+       {},
+       "nats",
+       "for each symbol of the n-gram model, which favours short transcripts"},
+  };
+}
+
+void check_options(const SpeechDecodingOptions& options) {
+  check_limits_of(options);
+  check_input(options.ngram.empty() || options.beam > 1,
+              "ngram = \"{}\": an n-gram model takes part in a search: set decoding.beam above 1, as in 32",
+              options.ngram);
+}
+
+SpeechDecoder::SpeechDecoder(const SpeechDecodingOptions& options, const Vocabulary& vocabulary)
+    : options_(options) {
+  check_options(options);
+  for (std::int32_t id = 0; id < vocabulary.size(); ++id) labels_.push_back(vocabulary.symbol(id));
+  if (options.ngram.empty()) return;
+  const bool words = options.ngram_unit == NgramUnit::words;
+  ngram_.emplace(read_arpa(options.ngram, {.unit = words ? Unit::words : Unit::characters}));
+  weigh(options.ngram_weight, options.insertion_bonus);
+}
+
+void SpeechDecoder::weigh(double ngram_weight, double insertion_bonus) {
+  check(ngram_.has_value(), "[speech decoder] there is no n-gram model to weigh");
+  options_.ngram_weight = ngram_weight;
+  options_.insertion_bonus = insertion_bonus;
+  const LabelScoreOptions scores{.weight = ngram_weight, .bonus = insertion_bonus};
+  const auto& [symbols, model] = *ngram_;
+  if (options_.ngram_unit == NgramUnit::words)
+    scorer_ = std::make_unique<WordScorer>(model, symbols, labels_, scores);
+  else
+    scorer_ = std::make_unique<SymbolScorer>(model, symbols, labels_, scores);
+}
+
+LabelHypothesis SpeechDecoder::operator()(const FrameLogProbabilities& utterance) const {
+  if (options_.beam == 1) return best_path(utterance);
+  const std::vector<LabelHypothesis> found = prefix_search(utterance, {.beam = options_.beam}, scorer_.get());
+  return found.empty() ? LabelHypothesis{} : found.front();
+}
+
+std::string SpeechDecoder::text() const {
+  if (options_.beam == 1) return "greedily";
+  const std::string search = fmt::format("by {}", search_text(options_.beam));
+  if (!ngram_) return search;
+  return fmt::format("{} with {}, weight {}, bonus {}", search, options_.ngram, options_.ngram_weight,
+                     options_.insertion_bonus);
+}
+
+}  // namespace rondo

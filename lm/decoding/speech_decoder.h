@@ -1,0 +1,53 @@
+// From what a recogniser says of each step to a transcript: by the best path; by a search for the most
+// probable labels; by such a search with an n-gram model of words or characters (lm/decoding/prefix_search.h,
+// lm/decoding/label_scorer.h). Used by lm/evaluation/speech_evaluation.h.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/arpa.h"
+#include "lm/decoding/prefix_search.h"
+
+namespace rondo {
+
+enum class NgramUnit { words, characters };
+inline std::vector<std::string> names_of(NgramUnit) { return {"words", "characters"}; }
+
+struct SpeechDecodingOptions {
+  std::int64_t beam = 1;  // prefixes that a search keeps; 1: the best path
+  std::string ngram{};    // an ARPA file; empty: none
+  NgramUnit ngram_unit = NgramUnit::words;
+  double ngram_weight = 0.5;
+  double insertion_bonus = 0;  // nats for each symbol of the n-gram model
+};
+/// `beam`, `ngram`, `ngram_unit`, `ngram_weight`, `insertion_bonus`.
+Keys keys_of(SpeechDecodingOptions& options);
+/// InputError for options out of range, and for an n-gram model without a search.
+void check_options(const SpeechDecodingOptions& options);
+
+class SpeechDecoder {
+ public:
+  /// Reads the n-gram model. `vocabulary` is the recogniser's; its symbol 0 is the blank. InputErrors of
+  /// check_options(), of read_arpa(), and of the scorers.
+  SpeechDecoder(const SpeechDecodingOptions& options, const Vocabulary& vocabulary);
+
+  LabelHypothesis operator()(const FrameLogProbabilities& utterance) const;
+  /// Another weight and bonus of the same n-gram model.
+  void weigh(double ngram_weight, double insertion_bonus);
+
+  const SpeechDecodingOptions& options() const { return options_; }
+  /// How it decodes, for reports: "greedily", "by a beam of 16 with FILE, weight 0.5, bonus 0".
+  std::string text() const;
+
+ private:
+  SpeechDecodingOptions options_;
+  std::vector<std::string> labels_;
+  std::optional<Arpa> ngram_;
+  std::unique_ptr<LabelScorer> scorer_;
+};
+
+}  // namespace rondo

@@ -1,0 +1,68 @@
+// The three ways to a transcript, on a few steps whose best transcripts are known by hand.
+#include "lm/decoding/speech_decoder.h"
+
+#include <cmath>
+
+#include "tests/temporary_folder.h"
+
+namespace rondo {
+namespace {
+
+Vocabulary letters() {
+  Vocabulary vocabulary({.unit = Unit::characters});
+  for (const char* symbol : {"\n", " ", "a", "b"}) vocabulary.add(symbol);
+  return vocabulary;
+}
+
+/// log p of the symbols [blank, " ", a, b], step by step.
+class Steps {
+ public:
+  explicit Steps(const std::vector<std::vector<double>>& p) {
+    for (const auto& step : p)
+      for (const double it : step) log_p_.push_back(static_cast<real>(std::log(it)));
+    frames_ = std::ssize(p);
+  }
+  operator FrameLogProbabilities() const { return {log_p_.data(), frames_, 4, 4}; }
+
+ private:
+  std::vector<real> log_p_;
+  int64_t frames_;
+};
+
+TEST(SpeechDecoder, SumsOverPathsWithABeam) {
+  const Vocabulary vocabulary = letters();
+  // The best path is two blanks, 0.5 * 0.5 = 0.25; but "a" has a-, -a and aa: 2 * 0.5 * 0.4 + 0.16 = 0.56.
+  const Steps steps({{0.5, 0.05, 0.4, 0.05}, {0.5, 0.05, 0.4, 0.05}});
+  const SpeechDecoder greedy({}, vocabulary), beam({.beam = 4}, vocabulary);
+  EXPECT_EQ(vocabulary.decode(greedy(steps).labels), "");
+  EXPECT_EQ(vocabulary.decode(beam(steps).labels), "a");
+  EXPECT_NEAR(beam(steps).log_p, std::log(0.56), 1e-6);
+  EXPECT_EQ(greedy.text(), "greedily");
+  EXPECT_EQ(beam.text(), "by a beam of 4");
+}
+
+TEST(SpeechDecoder, PrefersWordsOfAnNgramModel) {
+  const Vocabulary vocabulary = letters();
+  const TemporaryFolder folder;
+  // "a" is nine times as probable as "b".
+  const std::string arpa =
+      "\\data\\\nngram 1=5\n\n\\1-grams:\n-99 <s>\n-0.30103 </s>\n-9 <unk>\n-0.3467875 a\n-1.30103 "
+      "b\n\n\\end\\\n";
+  write_bytes(folder / "letters.arpa", arpa);
+  for (const NgramUnit unit : {NgramUnit::words, NgramUnit::characters}) {
+    SpeechDecodingOptions options{.beam = 8, .ngram = folder / "letters.arpa", .ngram_unit = unit};
+    const Steps steps({{0.1, 0.1, 0.3, 0.5}});
+    SpeechDecoder decode(options, vocabulary);
+    decode.weigh(0, 0);
+    EXPECT_EQ(vocabulary.decode(decode(steps).labels), "b") << name_of(unit);
+    decode.weigh(1, 0);  // 0.3 * 0.45 is above 0.5 * 0.05
+    EXPECT_EQ(vocabulary.decode(decode(steps).labels), "a") << name_of(unit);
+    expect_contains(decode.text(), "by a beam of 8 with ");
+  }
+  expect_contains(
+      error_of<InputError>([&] { SpeechDecoder({.ngram = folder / "letters.arpa"}, vocabulary); }),
+      "set decoding.beam above 1");
+}
+
+}  // namespace
+}  // namespace rondo
