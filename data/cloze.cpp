@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <set>
 
 #include "data/shuffle.h"
+#include "data/text.h"
+#include "tensor/error.h"
 
 namespace rondo {
 namespace {

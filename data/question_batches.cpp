@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "data/shuffle.h"
+#include "tensor/error.h"
 
 namespace rondo {
 namespace {

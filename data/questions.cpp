@@ -1,11 +1,15 @@
 // Cloze questions: the format of the CNN corpus, and their ids.
 #include "data/questions.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 
 #include "data/cloze.h"
 #include "data/input_file.h"
+#include "data/text.h"
+#include "tensor/error.h"
 
 namespace rondo {
 

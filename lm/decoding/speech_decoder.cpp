@@ -55,8 +55,7 @@ LabelHypothesis SpeechDecoder::operator()(const FrameLogProbabilities& utterance
 }
 
 std::string SpeechDecoder::text() const {
-  if (options_.beam == 1) return "greedily";
-  const std::string search = fmt::format("by {}", search_text(options_.beam));
+  const std::string search = search_text(options_.beam);
   if (!ngram_) return search;
   return fmt::format("{} with {}, weight {}, bonus {}", search, options_.ngram, options_.ngram_weight,
                      options_.insertion_bonus);

@@ -40,7 +40,7 @@ class SpeechDecoder {
   void weigh(double ngram_weight, double insertion_bonus);
 
   const SpeechDecodingOptions& options() const { return options_; }
-  /// How it decodes, for reports: "greedily", "by a beam of 16 with FILE, weight 0.5, bonus 0".
+  /// How it decodes, for reports: "greedy search", "a beam of 16 with FILE, weight 0.5, bonus 0".
   std::string text() const;
 
  private:

@@ -71,7 +71,7 @@ Json json_of(const SpeechMeasurement& it) {
 
 void print_text(const SpeechMeasurement& it) {
   const SpeechScores& scores = it.scores;
-  fmt::print("{}: {} utterances, read {}\n", it.text, scores.utterances, it.read);
+  fmt::print("{}: {} utterances, decoded by {}\n", it.text, scores.utterances, it.read);
   fmt::print("CER {}\n", error_rate_text(scores.characters, "characters"));
   fmt::print("WER {}\n", error_rate_text(scores.words, "words"));
   fmt::print("{:.4f} nats a character", scores.nats());

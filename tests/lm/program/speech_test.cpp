@@ -109,7 +109,7 @@ TEST_F(SpeechRun, IsTrainedMeasuredAndTranscribes) {
   EXPECT_EQ(json.at("characters").at("of"), log.back().at("characters"));
   EXPECT_EQ(json.at("symbols"), log.back().at("characters"));
   EXPECT_FALSE(json.contains("stand_in"));
-  expect_contains(output_of_lm({"eval", run}), "15 utterances, read greedily\nCER ");
+  expect_contains(output_of_lm({"eval", run}), "15 utterances, decoded by greedy search\nCER ");
   // Kept: two by the training, then these two.
   EXPECT_EQ(lines_of(run + "/evaluations.jsonl"), 4u);
 
