@@ -208,10 +208,10 @@ Value score_of(const std::string& key) {
 }
 
 DecisiveFigure decisive_figure(const Recipe& recipe) {
-  const auto score = [](const std::string& key) {
+  const auto score = [](const std::string& key, bool higher_is_better = true) {
     const auto found =
         std::find_if(task_scores.begin(), task_scores.end(), [&](const auto& it) { return it.first == key; });
-    return DecisiveFigure{found->second, score_of(key), true};
+    return DecisiveFigure{found->second, score_of(key), higher_is_better};
   };
   switch (recipe.kind) {
     case TaskKind::translation:
@@ -220,7 +220,11 @@ DecisiveFigure decisive_figure(const Recipe& recipe) {
         return score(name_of(it));
       break;
     case TaskKind::classification:
+    case TaskKind::question_answering:
       return score("accuracy");
+    case TaskKind::speech:
+      return score("cer", false);
+    case TaskKind::skip_thought:
     case TaskKind::language_modelling:
       break;
   }
