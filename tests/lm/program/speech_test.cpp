@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-constexpr const char* recipe = R"(
+constexpr const char* speech_recipe = R"(
 [recipe]
 task = "speech"
 [data]
@@ -40,7 +40,7 @@ class ToneData {
     fs::create_directory(folder_ / "data");
     for (const auto& [split, count] : std::map<std::string, int>{{"train", 60}, {"valid", 15}, {"test", 12}})
       write_bytes(folder_ / ("data/" + split + ".tsv"), table(count));
-    write_bytes(folder_ / "toy.toml", recipe);
+    write_bytes(folder_ / "toy.toml", speech_recipe);
   }
   std::string path(const std::string& name) const { return folder_ / name; }
 
@@ -211,7 +211,7 @@ TEST_F(SpeechRun, SaysWhereTheCorpusIsAStandIn) {
       for (const char* speaker : {"ann", "bob"})
         write_bytes(folder / fmt::format("{}_{}_{}.wav", digit, speaker, index),
                     wav_of(tone(800, digit == 1 ? 0.2 : 0.05, 5000 + 100 * index)));
-  write_bytes(folder / "toy.toml", recipe);
+  write_bytes(folder / "toy.toml", speech_recipe);
   const std::string run = folder / "run";
   const std::string told = output_of_lm({"train", "--recipe", folder / "toy.toml", "--data", folder.path(),
                                          "--out", run, "--epochs", "1", "--threads", "1", "--set",

@@ -156,11 +156,10 @@ TEST(SkipThought, IsThatOfPlainLoops) {
   for (const SkipEncoder encoder : encoders)
     for (const SkipContext context : contexts) {
       SkipThought model(options_of(encoder, context), V);
-      std::vector<PlainSkip> parts;
-      if (encoder == SkipEncoder::combine)
-        parts = {{model, "uni.", false}, {model, "bi.", true}};
-      else
-        parts = {{model, "", encoder == SkipEncoder::bi}};
+      const std::vector<PlainSkip> parts =
+          encoder == SkipEncoder::combine
+              ? std::vector<PlainSkip>{{model, "uni.", false}, {model, "bi.", true}}
+              : std::vector<PlainSkip>{{model, "", encoder == SkipEncoder::bi}};
       const std::vector<real> vectors = model.encode(batch_of(middles, 6, 3)).value().to_vector();
       ASSERT_EQ(std::ssize(vectors), std::ssize(middles) * model.width());
       double expected = 0;
