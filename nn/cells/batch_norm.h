@@ -75,7 +75,9 @@ class BatchNormIntegration : public BatchNormOfGates {
   using Settings = Integration::Settings;
 
   BatchNormIntegration(Cell& cell, const StackedGates& gates)
-      : BatchNormOfGates(cell, gates), integration_(cell, gates) {}
+      : BatchNormOfGates(cell, gates), integration_(cell, gates) {
+    check_input(cell.options.context == 0, "batch normalisation is of W x and U h, and has no third flow");
+  }
 
   Variable operator()(StepInputs& x, const Projection& W, const Variable& past, const Recurrent& U,
                       int64_t begin, int64_t end) const {

@@ -1,6 +1,7 @@
 // Projections, recurrent weights, and what all cells share.
 #include "nn/cells/cell.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -31,8 +32,9 @@ Projection::Projection(Cell& cell, const std::string& weight_name, const GateRow
                        std::vector<const Parameter*> biases, Reads reads, int64_t window)
     : index_(std::ssize(cell.projections_)),
       reads_(reads),
-      weight_(cell, weight_name, {sum_of(rows), cell.options.input_size},
-              cell.options.input_weights.per_gate(rows)),
+      begin_(reads == Reads::context ? cell.options.input_size - cell.options.context : 0),
+      width_(reads == Reads::context ? cell.options.context : cell.options.input_size - cell.options.context),
+      weight_(cell, weight_name, {sum_of(rows), width_}, cell.options.input_weights.per_gate(rows)),
       biases_(std::move(biases)) {
   for (int64_t j = 1; j < window; ++j)
     earlier_weights_.push_back(std::make_unique<Parameter>(cell, fmt::format("{}_{}", weight_name, j),
@@ -42,7 +44,8 @@ Projection::Projection(Cell& cell, const std::string& weight_name, const GateRow
   cell.add_kept_for_backward(sum_of(rows));
 }
 
-Variable Projection::operator()(const Variable& x, const std::vector<Variable>& earlier) const {
+Variable Projection::operator()(const Variable& all, const std::vector<Variable>& earlier) const {
+  const Variable x = width_ < all.shape().columns() ? all.slice_columns(begin_, begin_ + width_) : all;
   check(earlier.size() >= earlier_weights_.size(), "[{}] reads {} steps, and was given {}", weight_.name(),
         earlier_weights_.size() + 1, earlier.size() + 1);
   std::vector<Variable> biases;
@@ -101,6 +104,11 @@ Variable StepInputs::take(const Projection& projection, int64_t begin, int64_t e
   return block;
 }
 
+bool Cell::reads_context() const {
+  return std::any_of(projections_.begin(), projections_.end(),
+                     [](const Projection* it) { return it->reads() == Projection::Reads::context; });
+}
+
 bool Cell::has_cell_state() const {
   const std::vector<StateTensor> tensors = state_tensors();
   return tensors.size() > 1 && tensors[1].name == "c";
@@ -127,7 +135,7 @@ void Cell::begin_chunk() {
 int64_t Cell::projected_width() const {
   int64_t width = (window() - 1) * options.input_size;
   for (const Projection* it : projections_)
-    if (it->reads() == Projection::Reads::input) width += it->weight_shape()[0];
+    if (it->reads() != Projection::Reads::step) width += it->weight_shape()[0];
   return width;
 }
 
@@ -164,7 +172,7 @@ std::vector<StepInputs> Cell::project(const Variable& x, const State& state,
   if (window() > 1) earlier = delayed(x, state.other("x"), window());
   std::vector<Variable> projected;
   for (const Projection* it : projections_)
-    projected.push_back(it->reads() == Projection::Reads::input ? (*it)(x, earlier) : Variable());
+    projected.push_back(it->reads() != Projection::Reads::step ? (*it)(x, earlier) : Variable());
   std::vector<StepInputs> steps;
   for (int64_t t = 0; t < x.shape()[0]; ++t) {
     std::vector<Variable> parts;  // of one buffer, each freed separately

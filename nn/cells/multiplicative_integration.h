@@ -5,6 +5,12 @@
 // instead of W x + U h + b, with trained vectors alpha, beta1, beta2 and b, four for each gate. alpha = 0 and
 // beta1 = beta2 = 1 is the sum. With the identity in place of tanh, without biases and with stochastic
 // matrices, an MI-RNN is the forward algorithm of a hidden Markov model (section 4.1).
+//
+// k flows of information f_1 .. f_k are integrated pairwise (section 2.1):
+//
+//   z = sum over i < j of alpha_ij f_i f_j + sum over i of beta_i f_i + b
+//
+// A cell whose input ends in a context c, as a decoder's may, has three: W x, U h and C c.
 #pragma once
 
 #include "nn/cells/join.h"
@@ -32,7 +38,18 @@ inline Keys keys_of(IntegrationBiasSettings& it) {
   return {{"integration_bias", &it.integration_bias, {}, "", "initial value of the biases"}};
 }
 
-/// The equation above.
+/// The vectors of an integration of k flows.
+struct IntegrationVectors {
+  std::vector<Variable> alpha;  // of the pairs 12, 13, 23, 14, 24, 34, ...
+  std::vector<Variable> beta;   // of each flow
+  Variable b;
+};
+/// The second equation above: two flows or more, [.., N] each, with vectors [N].
+Variable integrate(const std::vector<Variable>& flows, const IntegrationVectors& vectors);
+
+/// The first equation above, of the flows W x and U h; of a cell with a context (CellOptions) the second,
+/// with C c as the third flow. The paper has no initial values for more than two flows: here all alphas have
+/// the same, and the context's beta has that of the input.
 class Integration {
  public:
   using Settings = SettingsOf<GateBiasSettings, IntegrationSettings, IntegrationBiasSettings>;
@@ -42,15 +59,21 @@ class Integration {
 
   std::vector<const Parameter*> biases_of_input() const { return {}; }
   Variable operator()(StepInputs& x, const Projection& W, const Variable& past, const Recurrent& U,
-                      int64_t begin, int64_t end) const {
-    return (*this)(x.take(W, begin, end), linear(past, U.rows(begin, end)), begin, end);
-  }
+                      int64_t begin, int64_t end) const;
   /// The same, from W x and U past, for rows [begin, end).
   Variable operator()(const Variable& Wx, const Variable& Uh, int64_t begin, int64_t end) const;
 
  private:
+  /// C c, with its alphas beside W x and U h, and its beta.
+  struct Context {
+    Context(Cell& cell, const StackedGates& gates);
+    Projection C;
+    Parameter alpha_x, alpha_h, beta;
+  };
+
   Parameter alpha_, beta1_, beta2_;
   GateBiases b_;
+  std::unique_ptr<Context> context_;  // null: the cell has none
 };
 
 /// z = (W x) (U h) + b: alpha = 1 and beta1 = beta2 = 0, not trained (2).

@@ -33,6 +33,12 @@ int64_t decoder_input(const EncoderDecoderOptions& options) {
   return options.embedding + extra;
 }
 
+/// How many of these numbers are a flow of their own.
+int64_t decoder_context(const EncoderDecoderOptions& options) {
+  const bool is_a_flow = options.context_integration == ContextIntegration::multiplicative;
+  return is_a_flow ? decoder_input(options) - options.embedding : 0;
+}
+
 /// The sentences that have a step t; null: all.
 RowMask valid_at(const Lengths& lengths, int64_t t) {
   if (lengths.empty()) return {};
@@ -69,7 +75,9 @@ Decoder::Decoder(Module& parent, std::string name, const EncoderDecoderOptions& 
     : Module(parent, std::move(name)),
       embedding(*this, "target_embedding", vocabulary, options.embedding, uniform_values(0.1)),
       dropout(*this, "target_dropout", options.dropout, options.variational),
-      stack(*this, "decoder", stack_options(options, options.decoder_layers, decoder_input(options), false)),
+      stack(*this, "decoder",
+            stack_options(options, options.decoder_layers, decoder_input(options), false,
+                          decoder_context(options))),
       W_c(*this, "W_c", {options.readout_width(), 2 * options.hidden},
           uniform_values(1 / std::sqrt(2 * options.hidden))),
       readout_dropout(*this, "readout_dropout", options.dropout, options.variational) {

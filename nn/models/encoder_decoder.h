@@ -36,6 +36,11 @@ namespace rondo {
 enum class SourceAttention { none, dot, general, additive };
 inline std::vector<std::string> names_of(SourceAttention) { return {"none", "dot", "general", "additive"}; }
 
+/// How the decoder's first layer reads e_t beside the previous symbol: as one input, W [y ; e]; or as a third
+/// flow C e, which is multiplied with W y and with U s (nn/cells/multiplicative_integration.h).
+enum class ContextIntegration { add, multiplicative };
+inline std::vector<std::string> names_of(ContextIntegration) { return {"add", "multiplicative"}; }
+
 /// How the decoder's first state is made from the encoder's last one.
 enum class Bridge { zeros, copy, linear };
 inline std::vector<std::string> names_of(Bridge) { return {"zeros", "copy", "linear"}; }
@@ -52,6 +57,7 @@ struct EncoderDecoderOptions : RecurrentOptions {
   int64_t encoder_layers = 1, decoder_layers = 1;
   SourceAttention attention = SourceAttention::general;
   bool input_feeding = false;
+  ContextIntegration context_integration = ContextIntegration::add;
   Bridge bridge = Bridge::linear;
   int64_t readout = 0;  // units of r; 0: H
   TiedTables tied = TiedTables::none;

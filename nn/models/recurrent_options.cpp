@@ -30,8 +30,8 @@ void check_recurrent(const RecurrentOptions& options) {
       options.hidden);
 }
 
-StackOptions stack_options(const RecurrentOptions& options, int64_t layers, int64_t input,
-                           bool bidirectional) {
+StackOptions stack_options(const RecurrentOptions& options, int64_t layers, int64_t input, bool bidirectional,
+                           int64_t context) {
   StackOptions stack{.cell = options.cell,
                      .layers = {},
                      .bidirectional = bidirectional,
@@ -42,6 +42,7 @@ StackOptions stack_options(const RecurrentOptions& options, int64_t layers, int6
     CellOptions cell =
         pytorch_cell(i == 0 ? input : options.hidden, bidirectional ? options.hidden / 2 : options.hidden);
     cell.settings = options.cell_settings;
+    if (i == 0) cell.context = context;
     stack.layers.emplace_back(cell);
   }
   return stack;

@@ -26,8 +26,9 @@ Keys recurrent_keys(RecurrentOptions& options, const Keys& of_model);
 void check_recurrent(const RecurrentOptions& options);
 
 /// A stack of `layers` layers of width H, the first of which reads `input` numbers a step; if it is
-/// bidirectional, H / 2 in each direction.
-StackOptions stack_options(const RecurrentOptions& options, int64_t layers, int64_t input,
-                           bool bidirectional);
+/// bidirectional, H / 2 in each direction. The last `context` of these numbers are a flow of their own
+/// (CellOptions).
+StackOptions stack_options(const RecurrentOptions& options, int64_t layers, int64_t input, bool bidirectional,
+                           int64_t context = 0);
 
 }  // namespace rondo

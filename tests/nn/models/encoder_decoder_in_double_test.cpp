@@ -177,6 +177,17 @@ TEST_P(EncoderDecoderOf, HasRightGradientsWithDropout) {
 INSTANTIATE_TEST_SUITE_P(Cells, EncoderDecoderOf, testing::Values("lstm", "gru", "mi_lstm", "mlstm"),
                          [](const auto& instance) { return instance.param; });
 
+TEST(EncoderDecoderValues, ArePlainLoopsWithAContextThatIsMultiplied) {
+  for (const char* cell : {"mi_lstm", "mi_gru"})
+    for (const SourceAttention attention : {SourceAttention::none, SourceAttention::general}) {
+      SCOPED_TRACE(fmt::format("{}, {} attention", cell, name_of(attention)));
+      EncoderDecoderOptions options = tiny(cell, attention);
+      options.input_feeding = attention != SourceAttention::none;
+      options.context_integration = ContextIntegration::multiplicative;
+      expect_plain(options);
+    }
+}
+
 TEST(EncoderDecoderValues, ArePlainLoopsWithTiedTables) {
   for (const SourceAttention attention : {SourceAttention::none, SourceAttention::general})
     for (const TiedTables tied : {TiedTables::output, TiedTables::all}) {

@@ -91,6 +91,15 @@ TEST_P(EncoderDecoderOnGpu, OfEachCell) {
   }
 }
 
+TEST_P(EncoderDecoderOnGpu, WithAContextThatIsMultiplied) {
+  NEED_GPU();
+  EncoderDecoderOptions it = options();
+  it.cell = "mi_lstm";
+  it.input_feeding = GetParam() != SourceAttention::none;
+  it.context_integration = ContextIntegration::multiplicative;
+  expect_same_on_both(it);
+}
+
 TEST_P(EncoderDecoderOnGpu, WithInputFeedingTiedTablesAndMoreLayers) {
   NEED_GPU();
   EncoderDecoderOptions it = options();

@@ -32,6 +32,19 @@ TEST(EncoderDecoderOptions, ThatContradictEachOtherAreRefused) {
               it.input_feeding = true;
             }),
             "model.input_feeding feeds back what attention has read: set model.attention, or leave it out");
+  const auto multiplied = [](EncoderDecoderOptions& it) {
+    it.cell = "mi_lstm";
+    it.input_feeding = true;
+    it.context_integration = ContextIntegration::multiplicative;
+  };
+  EXPECT_EQ(refusal(multiplied), "");
+  EXPECT_EQ(refusal([&](EncoderDecoderOptions& it) { multiplied(it), it.input_feeding = false; }),
+            "model.context_integration = \"multiplicative\": this decoder reads nothing beside the previous "
+            "symbol: set model.input_feeding = true, or model.attention = \"none\"");
+  EXPECT_EQ(
+      refusal([&](EncoderDecoderOptions& it) { multiplied(it), it.cell = "lstm"; }),
+      "model.context_integration = \"multiplicative\": the cell lstm does not integrate a context as a flow "
+      "of its own; mi_rnn, linear_mi_rnn, mi_lstm and mi_gru do");
   for (const TiedTables tied : {TiedTables::output, TiedTables::all}) {
     EXPECT_EQ(refusal([&](EncoderDecoderOptions& it) { it.tied = tied; }),
               "model.tied needs a readout as wide as the embedding: set model.readout = 256, or model.tied = "

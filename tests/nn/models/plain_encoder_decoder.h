@@ -130,7 +130,7 @@ class PlainEncoderDecoder {
 
   int64_t encoder_units() const { return options_.bidirectional ? options_.hidden / 2 : options_.hidden; }
   PlainState zeros(int64_t units) const {
-    const bool has_c = options_.cell != "gru" && options_.cell != "rnn";
+    const bool has_c = options_.cell != "gru" && options_.cell != "mi_gru" && options_.cell != "rnn";
     return {Vector(static_cast<size_t>(units)), Vector(static_cast<size_t>(has_c ? units : 0))};
   }
   PlainLayer layer_of(const std::string& stack, const std::string& suffix, int64_t input) const {
