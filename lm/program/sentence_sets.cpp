@@ -64,10 +64,27 @@ Encoding encoding_of(const fs::path& file) {
   return replace_invalid_utf8(raw) == raw ? Encoding::utf8 : Encoding::windows_1252;
 }
 
+/// Leaves out lines of a label alone, as CR has one.
+Text without_empty_sentences(Text text) {
+  std::string kept;
+  std::int64_t left_out = 0;
+  for (const std::string_view line : split_lines(text.content)) {
+    const std::string_view bare = stripped(line);
+    const bool has_sentence = std::any_of(bare.begin(), bare.end(), is_space);
+    left_out += !has_sentence;
+    if (has_sentence) kept.append(line).append("\n");
+  }
+  if (left_out > 0)
+    fmt::print(stderr, "lm: {}: {} lines without a sentence are left out\n", text.name, left_out);
+  text.content = std::move(kept);
+  return text;
+}
+
 void add_labelled(SentenceSet& set, const std::vector<fs::path>& files) {
   std::vector<LabelledText> texts;
   for (const fs::path& file : files) {
-    texts.push_back(labelled_text(read_labelled_file(file, encoding_of(file), Unit::words)));
+    texts.push_back(
+        labelled_text(without_empty_sentences(read_labelled_file(file, encoding_of(file), Unit::words))));
     set.sha256.push_back(texts.back().sentences.sha256 + "  " + file.string());
   }
   const Labels labels(texts.front());
