@@ -13,7 +13,7 @@
 namespace rondo {
 namespace {
 
-using Numbers = std::vector<double>;
+using Doubles = std::vector<double>;
 
 const nlohmann::json& sklearn() {
   static const nlohmann::json golden = nlohmann::json::parse(
@@ -33,10 +33,10 @@ TEST(LogisticRegression, IsThatOfScikitLearn) {
   const Vectors X = golden_features();
   for (const auto& golden : sklearn().at("cases")) {
     const std::int64_t classes = golden.at("classes");
-    const Numbers targets = one_hot_targets(golden.at("labels"), classes);
+    const Doubles targets = one_hot_targets(golden.at("labels"), classes);
     const TargetRows data{X, targets, classes, up_to(X.size())};
     const LogisticModel model = fit_logistic(data, golden.at("C"), 1e-9);
-    const Numbers weights = golden.at("weights"), probabilities = golden.at("probabilities");
+    const Doubles weights = golden.at("weights"), probabilities = golden.at("probabilities");
     ASSERT_EQ(model.weights.size(), weights.size());
     // Of several classes only differences of biases are determined: scikit-learn's have the mean 0, too.
     for (std::size_t i = 0; i < weights.size(); ++i) EXPECT_NEAR(model.weights[i], weights[i], 5e-4);
@@ -52,9 +52,9 @@ TEST(LogisticRegression, IsThatOfScikitLearn) {
 
 TEST(LogisticRegression, RowsThatAreLeftOutHaveNoInfluence) {
   Vectors X = golden_features();
-  Numbers targets = one_hot_targets(sklearn().at("cases")[0].at("labels"), 2);
+  Doubles targets = one_hot_targets(sklearn().at("cases")[0].at("labels"), 2);
   const auto fitted = [&] { return fit_logistic({X, targets, 2, up_to(60)}, 1).weights; };
-  const Numbers before = fitted();
+  const Doubles before = fitted();
   for (std::int64_t row = 60; row < X.size(); ++row)
     for (float& x : X[row]) x = NAN;
   EXPECT_EQ(fitted(), before);
@@ -80,7 +80,8 @@ TEST(LogisticRegression, NestedPredictionsAreOfRowsThatWereNotSeen) {
   for (int i = 0; i < 50; ++i) {
     for (int j = 0; j < 60; ++j) X.numbers.push_back(static_cast<float>(next() % 1000) / 1000 - 0.5F);
     labels.push_back(i % 2);
-    told.push_back(X.numbers[X.numbers.size() - 60] > 0 ? 1 : 0);  // what the first feature says
+    told.push_back(X[i][0] > 0 ? 1 : 0);  // what the first feature says,
+    X[i][0] *= 10;                        // loudly
   }
   const auto right = [&](const std::vector<std::int32_t>& of) {
     return class_scores(nested_predictions(X, of, 2, 5, 1), of).accuracy();
@@ -99,7 +100,7 @@ TEST(SentenceTasks, CorrelationsAndF1AreThoseOfScipyAndScikitLearn) {
 
 // Tai et al. 2015 (15).
 TEST(SentenceTasks, AScoreIsADistributionOverTwoNeighbours) {
-  EXPECT_EQ(score_distributions({3.25, 1, 5}), (Numbers{0, 0, 0.75, 0.25, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1}));
+  EXPECT_EQ(score_distributions({3.25, 1, 5}), (Doubles{0, 0, 0.75, 0.25, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1}));
 }
 
 TEST(SentenceTasks, RelatednessIsFoundInVectorsThatHaveIt) {
@@ -110,7 +111,7 @@ TEST(SentenceTasks, RelatednessIsFoundInVectorsThatHaveIt) {
   };
   const auto pairs = [&](int count) {
     Vectors u{.width = 6}, v{.width = 6};
-    Numbers scores;
+    Doubles scores;
     for (int i = 0; i < count; ++i) {
       double distance = 0;
       for (int j = 0; j < 6; ++j) {
@@ -131,15 +132,15 @@ TEST(SentenceTasks, RelatednessIsFoundInVectorsThatHaveIt) {
 
 TEST(VocabularyExpansion, MapIsThatOfScikitLearn) {
   const Vectors X = golden_features();
-  const Numbers Y = sklearn().at("Y"), expected = sklearn().at("map");
-  Numbers XtX(25, 0.0), XtY(10, 0.0);
+  const Doubles Y = sklearn().at("Y"), expected = sklearn().at("map");
+  Doubles XtX(25, 0.0), XtY(10, 0.0);
   for (std::int64_t n = 0; n < X.size(); ++n)
     for (std::size_t i = 0; i < 5; ++i) {
       const auto x = static_cast<double>(X[n][i]);
       for (std::size_t j = 0; j < 5; ++j) XtX[i * 5 + j] += x * static_cast<double>(X[n][j]);
       for (std::size_t e = 0; e < 2; ++e) XtY[i * 2 + e] += x * Y[static_cast<std::size_t>(n) * 2 + e];
     }
-  const Numbers W = least_squares(XtX, XtY, 5, "vectors");
+  const Doubles W = least_squares(XtX, XtY, 5, "vectors");
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(W[i], expected[i], 1e-4);
   for (std::size_t i = 0; i < 5; ++i) XtX[i * 5 + 4] = XtX[i * 5 + 3], XtX[20 + i] = XtX[15 + i];
   expect_contains(error_of([&] { least_squares(XtX, XtY, 5, "vectors"); }), "vectors: ");

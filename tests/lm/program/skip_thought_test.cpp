@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-constexpr const char* recipe = R"(
+constexpr const char* toy_skip_thought = R"(
 [recipe]
 task = "skip_thought"
 [data]
@@ -39,7 +39,7 @@ class Passages {
     write_bytes(folder_ / "data/train.txt", text(60));
     write_bytes(folder_ / "data/valid.txt", text(15));
     write_bytes(folder_ / "data/test.txt", text(10));
-    write_bytes(folder_ / "toy.toml", recipe);
+    write_bytes(folder_ / "toy.toml", toy_skip_thought);
   }
   std::string path(const std::string& name) const { return folder_ / name; }
 
