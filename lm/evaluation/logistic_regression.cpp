@@ -229,7 +229,7 @@ double best_C(const TargetRows& data, const std::vector<std::int32_t>& labels, s
     LogisticModel model;
     for (std::size_t c = 0; c < tried_C.size(); ++c) {
       const LogisticModel start = std::move(model);
-      model = fit_logistic(parts.first, tried_C[c], 1e-4, start.classes > 0 ? &start : nullptr);
+      model = fit_logistic(parts.first, tried_C[c], logistic_tolerance, start.classes > 0 ? &start : nullptr);
       for (const std::int64_t row : parts.second)
         right[c * static_cast<std::size_t>(folds) + static_cast<std::size_t>(f)] +=
             model.most_probable(data.features[row]) == labels[static_cast<std::size_t>(row)];

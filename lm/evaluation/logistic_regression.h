@@ -34,9 +34,12 @@ struct LogisticModel {
   std::int64_t most_probable(std::span<const float> row) const;
 };
 
+/// Where vectors are nearly the same, derivatives are small far from the minimum.
+constexpr double logistic_tolerance = 1e-5;
+
 /// Ends when no partial derivative of the minimised sum, divided by C N, is above `tolerance`. `start`: where
 /// to begin, such as the model of a neighbouring C; it changes the time that is needed, not the result.
-LogisticModel fit_logistic(const TargetRows& data, double C, double tolerance = 1e-4,
+LogisticModel fit_logistic(const TargetRows& data, double C, double tolerance = logistic_tolerance,
                            const LogisticModel* start = nullptr);
 
 /// Targets of labelled rows: 1 for the class.

@@ -85,7 +85,7 @@ RelatednessScores measure_relatedness(const ScoredPairs& train, const ScoredPair
   double most = -2;
   for (const double C : tried_C) {
     const LogisticModel start = std::move(model);
-    model = fit_logistic(rows, C, 1e-4, start.classes > 0 ? &start : nullptr);
+    model = fit_logistic(rows, C, logistic_tolerance, start.classes > 0 ? &start : nullptr);
     const double r = pearson(predicted_scores(model, trial.features), trial.scores);
     if (r > most) most = r, best = model;
   }
