@@ -178,7 +178,7 @@ std::vector<SentenceSetFigures> kept_sentence_figures(const RunFolder& run) {
       file_is_there(run.model()) ? sha256_hex(InputFile(run.model())) : all.back().first;
   for (auto& [of, it] : all) {
     if (of != model) continue;
-    std::erase_if(kept, [&](const SentenceSetFigures& before) { return before.set == it.set; });
+    std::erase_if(kept, [&set = it.set](const SentenceSetFigures& before) { return before.set == set; });
     kept.push_back(std::move(it));
   }
   return kept;

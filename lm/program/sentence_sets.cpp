@@ -12,6 +12,7 @@
 #include "data/labelled_sentences.h"
 #include "data/sentence_pairs.h"
 #include "data/text.h"
+#include "tensor/error.h"
 
 namespace rondo {
 namespace {

@@ -31,7 +31,8 @@ Integration::Context::Context(Cell& cell, const StackedGates& gates)
     : C(cell, "weight_ch", gates.rows, {}, Projection::Reads::context),
       alpha_x(cell, "alpha_cx", {gates.size()}, constant_values(cell.settings<IntegrationSettings>().alpha)),
       alpha_h(cell, "alpha_ch", {gates.size()}, constant_values(cell.settings<IntegrationSettings>().alpha)),
-      beta(cell, "beta_context", {gates.size()}, constant_values(cell.settings<IntegrationSettings>().beta2)) {
+      beta(cell, "beta_context", {gates.size()},
+           constant_values(cell.settings<IntegrationSettings>().beta2)) {
   cell.add_kept_for_backward(2 * gates.size());  // z before each of the two operators
 }
 

@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "data/text.h"
-#include "tests/tensor/errors.h"
+#include "tests/temporary_folder.h"
 
 namespace rondo {
 namespace {

@@ -226,13 +226,14 @@ TEST_P(ProbeOfEveryCell, SeesTheGradientsThatDifferencesShow) {
   for (size_t layer = 0; layer < 2; ++layer) {
     const Cell* cell = model.cells()[layer];
     ASSERT_EQ(probed.layers[layer].gradients.size(), cell->state_tensors().size());
-    for (const auto& [name, width] : cell->state_tensors())
+    for (const auto& part : cell->state_tensors())
       for (int64_t t = 0; t <= T; ++t) {
+        const int64_t width = part.width;
         double squares = 0;
         for (int64_t j = 0; j < width; ++j) {
           constexpr double step = 1e-5;
           const auto with = [&](double by) {
-            Shift shift(cell, t, name, j, by);
+            Shift shift(cell, t, part.name, j, by);
             const ObservedSteps observed(shift);
             return loss();
           };

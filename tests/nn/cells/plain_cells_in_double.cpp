@@ -60,7 +60,8 @@ Number integrated(const PlainLayer& layer, int64_t k, const Vector& x, const Vec
                  Cc = layer.product("weight_ch", k, {x.end() - C, x.end()}),
                  Uh = layer.product("weight_hh", k, h);
     return layer["alpha"][k] * Wx * Uh + layer["alpha_cx"][k] * Wx * Cc + layer["alpha_ch"][k] * Uh * Cc +
-           layer["beta1"][k] * Uh + layer["beta2"][k] * Wx + layer["beta_context"][k] * Cc + layer["bias_ih"][k];
+           layer["beta1"][k] * Uh + layer["beta2"][k] * Wx + layer["beta_context"][k] * Cc +
+           layer["bias_ih"][k];
   }
   const Number Wx = layer.product("weight_ih", k, x), Uh = layer.product("weight_hh", k, h);
   return layer["alpha"][k] * Wx * Uh + layer["beta1"][k] * Uh + layer["beta2"][k] * Wx + layer["bias_ih"][k];

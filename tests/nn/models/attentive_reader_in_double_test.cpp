@@ -2,6 +2,8 @@
 // 2015 (section 3), given the states of its stacks; its gradients; and padding.
 #include "nn/models/attentive_reader.h"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 
 #include "nn/gradient_check.h"
