@@ -242,10 +242,10 @@ TEST_P(ProbeOfEveryCell, SeesTheGradientsThatDifferencesShow) {
               (8 * (with(step) - with(-step)) - (with(2 * step) - with(-2 * step))) / (12 * step);
           squares += slope * slope;
         }
-        const NormsByStep& seen = probed.layers[layer].gradients.at(name);
+        const NormsByStep& seen = probed.layers[layer].gradients.at(part.name);
         ASSERT_EQ(seen.steps.size(), T + 1);
         EXPECT_NEAR(seen.mean(static_cast<size_t>(t)), std::sqrt(squares), 1e-8)
-            << name << " of layer " << layer << " after step " << t;
+            << part.name << " of layer " << layer << " after step " << t;
       }
   }
 }
