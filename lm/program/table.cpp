@@ -164,8 +164,13 @@ void add_figures(TextTable& columns, const std::vector<MeasuredRuns>& lines, std
       column.cells.push_back(shown ? mean_text(line, k, value, digits) : dash);
     };
     add(nats, &Measured::nats, 4, true);
-    add(bits, &Measured::bits, 4, shows(first, PublishedUnit::bits));
-    add(perplexity, &Measured::perplexity, 2, shows(first, PublishedUnit::perplexity));
+    // Models that choose a class or an entity have neither.
+    const auto if_any = [](double Measured::*member) {
+      return
+          [member](const Measured& it) { return it.*member > 0 ? std::optional(it.*member) : std::nullopt; };
+    };
+    add(bits, if_any(&Measured::bits), 4, shows(first, PublishedUnit::bits));
+    add(perplexity, if_any(&Measured::perplexity), 2, shows(first, PublishedUnit::perplexity));
     for (std::size_t i = 0; i < scores.size(); ++i) add(scores[i], score_of(task_scores[i].first), 2, true);
     const auto of_each = [&](const auto& text) {
       return joined(line,
@@ -182,7 +187,7 @@ void add_figures(TextTable& columns, const std::vector<MeasuredRuns>& lines, std
   if (kind.is_plain()) columns.push_back(nats);
   if (!is_empty(bits)) columns.push_back(bits);
   if (!is_empty(perplexity)) columns.push_back(perplexity);
-  if (kind.is_plain()) columns.push_back(symbols);
+  if (kind.is_plain() && !is_empty(symbols)) columns.push_back(symbols);
   if (kind.is_plain() && !is_empty(read)) columns.push_back(read);
 }
 
