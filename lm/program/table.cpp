@@ -187,7 +187,7 @@ void add_figures(TextTable& columns, const std::vector<MeasuredRuns>& lines, std
   if (kind.is_plain()) columns.push_back(nats);
   if (!is_empty(bits)) columns.push_back(bits);
   if (!is_empty(perplexity)) columns.push_back(perplexity);
-  if (kind.is_plain() && !is_empty(symbols)) columns.push_back(symbols);
+  if (kind.is_plain() && (!is_empty(symbols) || is_empty(nats))) columns.push_back(symbols);
   if (kind.is_plain() && !is_empty(read)) columns.push_back(read);
 }
 

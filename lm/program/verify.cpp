@@ -145,10 +145,11 @@ void Verification::vocabularies(const std::string& needed) {
     return;
   }
   const bool noted = !config_->made_by.vocabulary.empty();
-  for (std::size_t i = 0; i < paths.size(); ++i)
+  for (std::size_t i = 0; i < paths.size(); ++i) {  // not all are tables: one has statistics of frames
+    const std::string what = i < tables_.size() ? fmt::format("{} symbols", tables_[i].size) : "numbers";
     findings_.push_back(
-        {noted ? good : unverified, names[i],
-         fmt::format("{} symbols{}", tables_[i].size, noted ? "" : ", without a recorded SHA-256")});
+        {noted ? good : unverified, names[i], what + (noted ? "" : ", without a recorded SHA-256")});
+  }
 }
 
 std::unique_ptr<Module> Verification::layout() const {
