@@ -65,14 +65,16 @@ Peer::Environment peer_environment(int threads) {
 
 /// Starts a program that trains the recipe; null, after a line that says so, if that fails.
 std::unique_ptr<Contestant> contestant(const std::vector<std::string>& command,
-                                       const Peer::Environment& environment, const std::string& variant) {
+                                       const Peer::Environment& environment, const std::string& variant,
+                                       Precision precision) {
   try {
-    auto it = std::make_unique<Contestant>(command, environment);
+    auto it = std::make_unique<Contestant>(command, environment, precision);
     it->introduction = it->process.read();
     it->name = it->introduction.at("what");
     if (it->introduction.contains("optimizer"))
       it->name += ", " + it->introduction["optimizer"].get<std::string>() + " optimizer";
     if (!variant.empty()) it->name += ", " + variant;
+    if (precision != Precision::fp32) it->name += ", " + name_of(precision);
     return it;
   } catch (const std::exception& error) {
     fmt::print("  left out: {}\n", error.what());
@@ -80,31 +82,42 @@ std::unique_ptr<Contestant> contestant(const std::vector<std::string>& command,
   }
 }
 
-std::vector<std::unique_ptr<Contestant>> contestants(const Options& options, const fs::path& file,
-                                                     const Recipe& recipe) {
+using Contestants = std::vector<std::unique_ptr<Contestant>>;
+
+/// lm, started with `words`, and its peers in each of their variants, with `model` as theirs; in fp32 and in
+/// bf16.
+Contestants contestants(const Options& options, const std::vector<std::string>& words, const Json& model,
+                        const std::vector<std::string>& variants) {
   const std::string threads = std::to_string(options.threads);
-  std::vector<std::unique_ptr<Contestant>> result;
-  result.push_back(contestant({"/proc/self/exe", "--train", file.string(), "--threads", threads}, {}, ""));
-  check(result[0] != nullptr, "{} does not train", file.string());
-  const bool in_torch_nn = recipe.model.cell == "lstm";
-  for (const std::string& python : options.peers)
-    for (const std::string variant : {"common", "hoisted"}) {
-      if (in_torch_nn && variant == "hoisted") continue;
-      auto peer = contestant({python, folder + "peers.py", model_of(recipe).dump(), variant, threads},
-                             peer_environment(options.threads), in_torch_nn ? "" : variant);
-      if (peer) result.push_back(std::move(peer));
-    }
-  return result;
+  Contestants all;
+  for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+    std::vector<std::string> command{"/proc/self/exe", "--threads", threads, "--precision",
+                                     name_of(precision)};
+    command.insert(command.end(), words.begin(), words.end());
+    all.push_back(contestant(command, {}, "", precision));
+    check(all.back() != nullptr, "lm does not train");
+    all.back()->is_lm = true;
+    for (const std::string& python : options.peers)
+      for (const std::string& variant : variants) {
+        auto peer =
+            contestant({python, folder + "peers.py", model.dump(), variant, threads, name_of(Device::cpu),
+                        name_of(precision)},
+                       peer_environment(options.threads), variants.size() > 1 ? variant : "", precision);
+        if (peer) all.push_back(std::move(peer));
+      }
+  }
+  return all;
 }
 
-/// All take turns; the first is lm.
-void compete(const Options& options, const std::vector<std::unique_ptr<Contestant>>& all) {
+/// All take turns.
+void compete(const Options& options, const Contestants& all) {
   Idleness idleness;
-  std::vector<double> peaks;
   for (int round = 0; round < options.rounds; ++round)
     for (const auto& it : all) {
       idleness.wait();
-      if (it == all.front()) peaks.push_back(measured_peak(options.threads));
+      if (it->is_lm)
+        it->peaks.push_back(it->precision == Precision::fp32 ? measured_peak(options.threads)
+                                                             : measured_bf16_peak(options.threads));
       idleness.begin_turn(it->process.pid());
       const Json answer = it->process.ask(fmt::format("{}", options.seconds));
       idleness.end_turn(it->process.pid());
@@ -114,7 +127,8 @@ void compete(const Options& options, const std::vector<std::unique_ptr<Contestan
     }
   report_speeds(all);
   idleness.report();
-  report_profile(*all.front(), all.front()->process.ask(fmt::format("profile {}", options.seconds)), peaks);
+  for (const auto& it : all)
+    if (it->is_lm) report_profile(*it, it->process.ask(fmt::format("profile {}", options.seconds)));
   std::fflush(stdout);
 }
 
@@ -124,16 +138,7 @@ void bench_mixture(const Options& options) {
       "\nmixture of {} softmaxes, output layer, loss and gradients alone: {} rows, embedding {}, V {}\n",
       shape.at("experts").get<int>(), shape.at("rows").get<int>(), shape.at("embedding").get<int>(),
       shape.at("vocabulary").get<int>());
-  const std::string threads = std::to_string(options.threads);
-  std::vector<std::unique_ptr<Contestant>> all;
-  all.push_back(contestant({"/proc/self/exe", "--train-mixture", "--threads", threads}, {}, ""));
-  check(all[0] != nullptr, "the mixture does not train");
-  for (const std::string& python : options.peers)
-    for (const std::string variant : {"probabilities", "logarithms"})
-      if (auto peer = contestant({python, folder + "peers.py", shape.dump(), variant, threads},
-                                 peer_environment(options.threads), variant))
-        all.push_back(std::move(peer));
-  compete(options, all);
+  compete(options, contestants(options, {"--train-mixture"}, shape, {"probabilities", "logarithms"}));
 }
 
 void bench_translation(const Options& options) {
@@ -141,15 +146,7 @@ void bench_translation(const Options& options) {
   fmt::print("\ntranslation: attention-multi30k, V {} and {}, B {}, target symbols\n",
              shape.at("source_vocabulary").get<int>(), shape.at("target_vocabulary").get<int>(),
              shape.at("batches").at(0).at(0).size());
-  const std::string threads = std::to_string(options.threads);
-  std::vector<std::unique_ptr<Contestant>> all;
-  all.push_back(contestant({"/proc/self/exe", "--train-translation", "--threads", threads}, {}, ""));
-  check(all[0] != nullptr, "the encoder-decoder does not train");
-  for (const std::string& python : options.peers)
-    if (auto peer = contestant({python, folder + "peers.py", shape.dump(), "common", threads},
-                               peer_environment(options.threads), ""))
-      all.push_back(std::move(peer));
-  compete(options, all);
+  compete(options, contestants(options, {"--train-translation"}, shape, {"common"}));
 }
 
 void bench(const Options& options, const fs::path& file) {
@@ -159,7 +156,10 @@ void bench(const Options& options, const fs::path& file) {
              fmt::join(model.hidden, ", "), recipe.model.embedding, vocabulary_size(recipe),
              recipe.task.batches.batch, recipe.task.batches.chunks.length,
              name_of(recipe.trainer.optimizer.kind));
-  compete(options, contestants(options, file, recipe));
+  const bool in_torch_nn = recipe.model.cell == "lstm";
+  compete(options, contestants(options, {"--train", file.string()}, model_of(recipe),
+                               in_torch_nn ? std::vector<std::string>{"common"}
+                                           : std::vector<std::string>{"common", "hoisted"}));
 }
 
 /// The interpreters that can be peers; prints a line about each.
@@ -235,12 +235,11 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   try {
-    set_threads(options.threads);
+    const Device device = choose_device(*value_named<Device>(options.device),
+                                        value_named<Precision>(options.precision), options.threads)
+                              .device;
     if (!options.train.empty()) {
-      train_on_request(options.train, options.settings,
-                       choose_device(*value_named<Device>(options.device),
-                                     value_named<Precision>(options.precision), options.threads)
-                           .device);
+      train_on_request(options.train, options.settings, device);
       return 0;
     }
     if (options.train_mixture) {
@@ -263,6 +262,10 @@ int main(int argc, char** argv) {
     if (!wait_for_idle_machine()) fmt::print("  The machine is not idle: all figures are in doubt.\n");
     fmt::print("  FMA peak {:.0f} GFLOP/s with one thread", measured_peak(1));
     if (options.threads > 1) fmt::print(", {:.0f} with {}", measured_peak(options.threads), options.threads);
+    fmt::print("; tiles in bf16 by {} {:.0f}", name_of(fastest_multiplication_of_bf16()),
+               measured_bf16_peak(1));
+    if (options.threads > 1)
+      fmt::print(", {:.0f} with {}", measured_bf16_peak(options.threads), options.threads);
     fmt::print("\n");
     if (with_recipes) print_functions();
     if (with_recipes || with_mixture || with_translation) {

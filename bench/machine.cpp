@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <numeric>
 #include <sstream>
 #include <thread>
 
+#include "tensor/precision.h"
 #include "tensor/threads.h"
 #include "tensor/vec.h"
 
@@ -78,6 +80,14 @@ double measured_peak(int threads) {
   }
   (void)result;
   return best;
+}
+
+double measured_bf16_peak(int threads) {
+  std::vector<double> each(static_cast<size_t>(threads));
+  parallel_for(threads, true, [&](int64_t i) {
+    each[static_cast<size_t>(i)] = speed_of_tiles(*fastest_multiplication_of_bf16().kernels);
+  });
+  return std::accumulate(each.begin(), each.end(), 0.0) / 1e9;
 }
 
 double machine_cpu_seconds() {

@@ -15,6 +15,8 @@ std::string cpu_model();
 
 /// Fused multiply-adds of float in registers, by `threads` threads at once: GFLOP/s.
 double measured_peak(int threads);
+/// Tiles of products in bf16, all operands in the L1 cache: the same.
+double measured_bf16_peak(int threads);
 
 /// CPU seconds used since the start: by all processes of the machine, and by process `pid` (0: this one).
 double machine_cpu_seconds();

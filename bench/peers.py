@@ -4,7 +4,7 @@
     peers.py ceilings DEVICE
 
 Without arguments it describes itself and waits for the end of its input; `ceilings` measures how fast a GPU multiplies and
-moves memory. DEVICE is cpu or cuda; PRECISION, for products of floats on a GPU, is fp32 or tf32. MODEL is a JSON object with
+moves memory. DEVICE is cpu or cuda; PRECISION is fp32, tf32 (products of floats on a GPU) or bf16 (torch.autocast). MODEL is a JSON object with
 the settings of a recipe. It answers each line of input, a number of seconds, by training for at least this time and printing a
 JSON object with symbols and seconds; the first line printed describes what runs. It waits for input without using the CPU.
 Next: bench/peer_cells.py, bench/peer_translation.py; bench/bench.cpp and bench/gpu_bench.py, which start it.
@@ -155,10 +155,16 @@ class MixtureAlone:
         return self.rows
 
 
-def train(it, seconds):
+def update(it, device_type, precision):
+    # Around each update, not all of them: autocast keeps rounded weights until its end.
+    with torch.autocast(device_type, dtype=torch.bfloat16, enabled=precision == "bf16"):
+        return it.update()
+
+
+def train(it, seconds, device_type, precision):
     start, symbols = time.perf_counter(), 0
     while time.perf_counter() - start < seconds:
-        symbols += it.update()
+        symbols += update(it, device_type, precision)
     nats = it.last.item()  # only now: it waits for the GPU
     answer = {"symbols": symbols, "seconds": time.perf_counter() - start, "nats": nats}
     if it.last.is_cuda:
@@ -231,12 +237,12 @@ def main():
     else:
         training = Training(model, variant)
     for _ in range(model["warm_up_updates"]):
-        training.update()
+        update(training, device, precision)
     introduction.update(threads=torch.get_num_threads(), optimizer=training.implementation,
                         parameters=sum(it.numel() for it in training.parameters))
     print(json.dumps(introduction), flush=True)
     for line in sys.stdin:
-        print(json.dumps(train(training, float(line))), flush=True)
+        print(json.dumps(train(training, float(line), device, precision)), flush=True)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 
 #include "bench/machine.h"
@@ -51,7 +52,7 @@ void Idleness::report() const {
 void report_speeds(const std::vector<std::unique_ptr<Contestant>>& all) {
   const Contestant& lm = *all.front();
   const auto parameters = lm.introduction.at("parameters").get<int64_t>();
-  fmt::print("  {:<42} {:>9}  {:>7}  lm to it: median, memory, round by round\n",
+  fmt::print("  {:<42} {:>9}  {:>7}  lm to it in its precision: median, memory, round by round\n",
              fmt::format("{:.2f}M parameters", 1e-6 * static_cast<double>(parameters)), "symbols/s",
              "peak MB");
   for (const auto& it : all) {
@@ -60,9 +61,17 @@ void report_speeds(const std::vector<std::unique_ptr<Contestant>>& all) {
       fmt::print("  {:.0f} symbols/s round by round\n", fmt::join(it->rates, " "));
       continue;
     }
-    const std::vector<double> faster = ratios(lm.rates, it->rates);
+    if (it->is_lm) {
+      const std::vector<double> faster = ratios(it->rates, lm.rates);
+      fmt::print("  {:.2f}x lm in fp32  {:.2f}\n", median(faster), fmt::join(faster, " "));
+      continue;
+    }
+    const Contestant& same = **std::find_if(all.begin(), all.end(), [&](const auto& other) {
+      return other->is_lm && other->precision == it->precision;
+    });
+    const std::vector<double> faster = ratios(same.rates, it->rates);
     fmt::print("  {:.2f}x  {:.2f}x  {:.2f}\n", median(faster),
-               it->peak_bytes > 0 ? lm.peak_bytes / it->peak_bytes : 0, fmt::join(faster, " "));
+               it->peak_bytes > 0 ? same.peak_bytes / it->peak_bytes : 0, fmt::join(faster, " "));
     const auto its_parameters = it->introduction.at("parameters").get<int64_t>();
     if (its_parameters != parameters)
       fmt::print("    not the same model: it has {} parameters, lm {}\n", its_parameters, parameters);
@@ -71,7 +80,7 @@ void report_speeds(const std::vector<std::unique_ptr<Contestant>>& all) {
     fmt::print("  lm asked the system for memory {} times after warming up\n", lm.system_allocations);
 }
 
-void report_profile(const Contestant& lm, const Peer::Json& answer, const std::vector<double>& peaks) {
+void report_profile(const Contestant& lm, const Peer::Json& answer) {
   const double seconds = answer.at("seconds"), symbols = answer.at("symbols");
   std::map<std::string, double> share;
   double other = 1, operations = 0;
@@ -83,12 +92,12 @@ void report_profile(const Contestant& lm, const Peer::Json& answer, const std::v
   }
   const double speed = operations / symbols * median(lm.rates) / 1e9;
   std::vector<double> of_peak;
-  for (const double ratio : ratios(lm.rates, peaks)) of_peak.push_back(operations / symbols * ratio / 1e7);
+  for (const double ratio : ratios(lm.rates, lm.peaks)) of_peak.push_back(operations / symbols * ratio / 1e7);
   fmt::print(
-      "  lm's products: {:.3g} GFLOP a symbol, {:.0f} GFLOP/s of the whole step, {:.0f}% of the FMA peak "
+      "  {}'s products: {:.3g} GFLOP a symbol, {:.0f} GFLOP/s of the whole step, {:.0f}% of the peak "
       "({:.0f}%)\n",
-      operations / symbols / 1e9, speed, median(of_peak), fmt::join(of_peak, " "));
-  fmt::print("  lm's time:");
+      lm.name, operations / symbols / 1e9, speed, median(of_peak), fmt::join(of_peak, " "));
+  fmt::print("  {}'s time:", lm.name);
   for (const auto& [kind, part] : share) fmt::print(" {} {:.1f}%,", kind, 100 * part);
   fmt::print(" other {:.1f}%\n", 100 * other);
   const auto print = [&](const Peer::Json& entry) {

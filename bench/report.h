@@ -6,18 +6,23 @@
 #include <vector>
 
 #include "bench/peer.h"
+#include "tensor/precision.h"
 
 namespace rondo {
 
-/// A program that trains the recipe, and what was measured of it.
+/// A program that trains the recipe in a precision, and what was measured of it.
 struct Contestant {
-  Contestant(const std::vector<std::string>& command, const Peer::Environment& environment)
-      : process(command, environment) {}
+  Contestant(const std::vector<std::string>& command, const Peer::Environment& environment,
+             Precision in = Precision::fp32)
+      : process(command, environment), precision(in) {}
 
   Peer process;
+  Precision precision;
+  bool is_lm = false;
   Peer::Json introduction;
   std::string name;
   std::vector<double> rates;  // symbols per second, round by round
+  std::vector<double> peaks;  // GFLOP/s of the machine in lm's precision, round by round
   double peak_bytes = 0;
   int64_t system_allocations = 0;
 };
@@ -37,11 +42,12 @@ class Idleness {
   int64_t turns_ = 0, disturbed_ = 0, started_busy_ = 0;
 };
 
-/// Prints symbols per second and peak memory of each, and the ratio of lm, the first one, to the others.
+/// Prints symbols per second and peak memory of each, the ratio of lm to the others in the same precision,
+/// and of lm in bf16 to lm in fp32, the first one.
 void report_speeds(const std::vector<std::unique_ptr<Contestant>>& all);
 
-/// Prints lm's time by kind of work and by entry, from its answer to "profile", and its GFLOP/s beside
-/// `peaks`, those of the machine in each round.
-void report_profile(const Contestant& lm, const Peer::Json& profile, const std::vector<double>& peaks);
+/// Prints lm's time by kind of work and by entry, from its answer to "profile", and its GFLOP/s beside those
+/// of the machine in each round.
+void report_profile(const Contestant& lm, const Peer::Json& profile);
 
 }  // namespace rondo

@@ -1,5 +1,5 @@
-// The GPU in a build without CUDA: unavailable. Requests for it are refused before anything else here is
-// called.
+// The GPU in a build without CUDA: unavailable. Requests for it are refused before anything here that
+// needs one is called.
 #include "cuda/runtime.h"
 #include "tensor/error.h"
 
@@ -26,7 +26,7 @@ Graph::Graph(const std::function<void()>&) { absent(); }
 Graph::~Graph() = default;
 void Graph::launch() const { absent(); }
 std::int64_t launches() { absent(); }
-void set_precision(Precision) { absent(); }
+void set_product_precision(Precision) {}  // it is set for all devices, whether there is a GPU or not
 void gemm(int, int, int, Matrix<const float>, Matrix<const float>, float, Matrix<float>) { absent(); }
 void gemm(int, int, int, Matrix<const double>, Matrix<const double>, double, Matrix<double>) { absent(); }
 

@@ -209,7 +209,7 @@ void multiply(cudaDataType_t type, cublasComputeType_t compute, int m, int n, in
 
 }  // namespace
 
-void set_precision(Precision wanted) { precision = wanted; }
+void set_product_precision(Precision wanted) { precision = wanted; }
 
 void gemm(int m, int n, int k, Matrix<const float> a, Matrix<const float> b, float beta, Matrix<float> c) {
   multiply<float>(CUDA_R_32F, compute_type(), m, n, k, a, b, beta, c);

@@ -83,11 +83,12 @@ struct Matrix {
   int row_stride;
   bool transposed = false;
 };
-/// How floats are multiplied: as they are, or rounded to 10 (TF32) or 7 (bfloat16) bits of mantissa, which is
-/// many times faster. Sums and memory stay float.
+/// How floats are multiplied in matrix products, on all devices: as they are, or their operands rounded to 10
+/// (TF32) or 7 (bfloat16) bits of mantissa, to nearest, ties to even. Sums and memory stay float. TF32 is of
+/// GPUs alone.
 enum class Precision { fp32, tf32, bf16 };
-/// For all later products; fp32 before the first call.
-void set_precision(Precision precision);
+/// For all later products of the GPU; fp32 before the first call. Of all devices: tensor/precision.h.
+void set_product_precision(Precision precision);
 
 /// c [m, n] = a [m, k] b [k, n] + beta c, where the extents are those after transposition.
 void gemm(int m, int n, int k, Matrix<const float> a, Matrix<const float> b, float beta, Matrix<float> c);

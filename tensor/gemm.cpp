@@ -12,6 +12,7 @@
 #include "tensor/blas_memory.h"
 #include "tensor/one_device.h"
 #include "tensor/packed_gemm.h"
+#include "tensor/precision.h"
 #include "tensor/profile.h"
 #include "tensor/threads.h"
 
@@ -47,14 +48,17 @@ struct Extents {
   int64_t m, n, k;
 };
 
+/// BLAS knows no rounded operands.
+bool always_packed() { return multiplication().rounded; }
 /// When the product over packed operands (tensor/packed_gemm.h) is faster than BLAS, as measured; `make
 /// bench` prints which of them computed each product. With a kept packed copy: up to this many rows.
-bool packed_copy_pays(const Extents& it) { return it.m <= max_rows_over_kept_pack; }
+bool packed_copy_pays(const Extents& it) { return always_packed() || it.m <= max_rows_over_kept_pack; }
 /// With a copy for this product alone: never for few rows. BLAS is slowest, relatively, at narrow products
 /// (half its speed at 50 columns); at wide ones it is faster (by 5 %) if b must be transposed for packing.
 bool packing_pays(const Extents& it, Transpose transpose_b) {
-  return it.m >= 256 && it.k >= 128 && (it.n <= 128 || transpose_b == Transpose::no);
+  return always_packed() || (it.m >= 256 && it.k >= 128 && (it.n <= 128 || transpose_b == Transpose::no));
 }
+const char* name_of_packed() { return always_packed() ? "bf16" : "packed"; }
 
 /// The extents of op(a) op(b), checked to fit c and BLAS.
 Extents checked(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
@@ -150,11 +154,13 @@ void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose tra
     return cuda::gemm(static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), matrix(a, transpose_a),
                       matrix(b, transpose_b), beta, {c.mutable_data(), row_stride_of(c)});
   }
-  const bool ours = (beta == 0 || beta == 1) && packing_pays({m, n, k}, transpose_b);
-  const Timed timed = timing({m, n, k}, letters(transpose_a, transpose_b), ours ? "packed" : "BLAS");
+  const bool scaled = beta != 0 && beta != 1;
+  const bool ours = always_packed() || (!scaled && packing_pays({m, n, k}, transpose_b));
+  const Timed timed = timing({m, n, k}, letters(transpose_a, transpose_b), ours ? name_of_packed() : "BLAS");
+  if (ours && scaled) scale(c, beta);
   if (ours)
     return packed_gemm(a, transpose_a, b, transpose_b, Packing::once,
-                       beta == 1 ? c.read_operand() : Operand{}, c);
+                       beta != 0 ? c.read_operand() : Operand{}, c);
   blas_gemm({m, n, k}, a, transpose_a, b, transpose_b, beta, c);
 }
 
@@ -167,7 +173,7 @@ void weight_gemm(const Tensor& x, const Tensor& weight, Transpose transpose, con
         "[gemm] a start {} does not fit {}", start.shape(), c.shape());
   check_one_device("gemm", c, start);
   if (c.device() == Device::cpu && packed_copy_pays(extents)) {
-    const Timed timed = timing(extents, letters(Transpose::no, transpose), "packed");
+    const Timed timed = timing(extents, letters(Transpose::no, transpose), name_of_packed());
     const Operand from = start.defined() ? start.read_operand() : Operand{};
     return packed_gemm(x, Transpose::no, weight, transpose, Packing::kept,
                        {from.data, row ? 0 : from.row_stride}, c);
@@ -188,7 +194,7 @@ void batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Trans
   if (c.size() == 0) return;
   const Extents each = checked(a[0], transpose_a, b[0], transpose_b, c[0]);
   const int64_t work = each.m * each.n * each.k;
-  if (c.device() == Device::cuda || work >= parallel_work) {  // all threads compute each
+  if (c.device() == Device::cuda || always_packed() || work >= parallel_work) {  // all threads compute each
     for (int64_t i = 0; i < N; ++i) gemm(a[i], transpose_a, b[i], transpose_b, beta, c[i]);
     return;
   }

@@ -13,8 +13,9 @@ namespace rondo {
 enum class Packing { once, kept };
 
 /// c = start + op(a) op(b); op transposes or not. `start` is a matrix like c (or c itself), one row that is
-/// repeated (row stride 0), or null for zero. The caller checks shapes. The value of an element depends
-/// neither on the number of rows nor on the number of threads.
+/// repeated (row stride 0), or null for zero. The caller checks shapes. Operands are rounded as
+/// set_precision() has it. The value of an element depends neither on the number of rows nor on the number of
+/// threads.
 void packed_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
                  Packing packing, Operand start, const Tensor& c);
 

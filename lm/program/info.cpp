@@ -81,13 +81,6 @@ std::vector<std::pair<std::string, std::int64_t>> counts_by_module(const Module&
   return counts;
 }
 
-/// The number of values that are saved but not trained.
-std::int64_t statistics_of(const Module& model) {
-  std::int64_t count = 0;
-  for (const Buffer* buffer : model.buffers()) count += buffer->shape().size();
-  return count;
-}
-
 /// Bytes of tensors, estimated.
 struct Memory {
   std::int64_t training, evaluation;
@@ -171,9 +164,8 @@ void print_model(const Subject& subject) {
   const Module& model = *subject.model;
   if (!subject.run.empty())
     fmt::print("run         {}, of {} by version {} on {} in {} with {} threads\n", subject.run,
-               subject.made_by.data.empty() ? "generated text" : printable(subject.made_by.data),
-               subject.made_by.version, name_of(subject.made_by.device), name_of(subject.made_by.precision),
-               subject.made_by.threads);
+               name_of_text(subject.made_by.data), subject.made_by.version, name_of(subject.made_by.device),
+               name_of(subject.made_by.precision), subject.made_by.threads);
   fmt::print("recipe      {}: {}\n", recipe.name, printable(recipe.description));
   if (!recipe.paper.empty()) fmt::print("paper       {}\n", printable(recipe.paper));
   if (recipe.kind == TaskKind::language_modelling)
@@ -215,7 +207,8 @@ void print_model(const Subject& subject) {
   const Memory memory = memory_of(subject);
   fmt::print("memory      about {} in tensors to train, {} to evaluate\n", bytes_text(memory.training),
              bytes_text(memory.evaluation));
-  fmt::print("computes    on cpu, {} threads, {} kernels (OpenBLAS)\n", threads(), blas_kernel());
+  fmt::print("computes    on cpu, {} threads, {} (OpenBLAS); with --precision bf16, {}\n", threads(),
+             kernels_text(Precision::fp32), kernels_text(Precision::bf16));
 }
 
 Json model_json(const Subject& subject) {
@@ -241,6 +234,7 @@ Json model_json(const Subject& subject) {
   json["device"] = "cpu";
   json["threads"] = threads();
   json["blas_kernel"] = blas_kernel();
+  json["bf16"] = {{"kernel", name_of(fastest_multiplication_of_bf16())}, {"speedup", speedup_of_bf16()}};
   return json;
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 /// What the last digits of a run depend on: device, precision and threads.
 std::string computed_with(Device device, Precision precision, std::int64_t threads) {
-  return device == Device::cpu ? fmt::format("{} threads", threads)
+  return device == Device::cpu ? fmt::format("{} threads in {}", threads, name_of(precision))
                                : fmt::format("{} in {}", name_of(device), name_of(precision));
 }
 
@@ -44,7 +44,8 @@ Compute compute_of(const TrainOptions& options, const Setup& setup) {
   const Provenance& before = setup.config.made_by;
   const Device device = options.device.value_or(before.device);
   std::optional<Precision> precision = options.precision;
-  if (!precision && device == Device::cuda) precision = before.precision;
+  const bool cpu_cannot = device == Device::cpu && before.precision == Precision::tf32;
+  if (!precision && !cpu_cannot) precision = before.precision;
   return choose_device(device, precision, options.threads.value_or(static_cast<int>(before.threads)));
 }
 
@@ -61,7 +62,7 @@ bool Setup::place_data(const std::string& given, bool here_by_default) {
 void Setup::check_same_data(const std::vector<std::string>& sha256_lines) const {
   check_input((!resumes && !finetunes()) || is_same_data(config.made_by.sha256, sha256_lines),
               "{}: the text has changed since this run was made; continuing would mix two texts",
-              config.made_by.data);
+              name_of_text(config.made_by.data));
 }
 
 std::vector<Vocabulary> known_pieces(const Setup& setup) {
@@ -149,8 +150,9 @@ void say_beginning(const Setup& setup, const Provenance& before, const Compute& 
   for (const std::string& note : job.notes()) terminal.line(note);
   terminal.line(fmt::format(
       "{}: {} parameters, {}, {}; the run is {}", recipe.name, job.model().parameter_count(), job.size_text(),
-      compute.device == Device::cuda ? fmt::format("{}, {}", cuda::description(), name_of(compute.precision))
-                                     : fmt::format("{} threads, {} kernels", compute.threads, blas_kernel()),
+      compute.device == Device::cuda
+          ? fmt::format("{}, {}", cuda::description(), name_of(compute.precision))
+          : fmt::format("{} threads, {}", compute.threads, kernels_text(compute.precision)),
       setup.run.path.string()));
   const std::string then = computed_with(before.device, before.precision, before.threads),
                     now = computed_with(made_by.device, made_by.precision, made_by.threads);

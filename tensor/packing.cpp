@@ -1,0 +1,177 @@
+// Packing, with rounding to bfloat16, and the packs that storages keep.
+#include "tensor/packing.h"
+
+#include <bit>
+#include <mutex>
+#include <utility>
+
+#include "tensor/threads.h"
+
+namespace rondo {
+
+/// A packed matrix and what it was made from.
+struct Pack {
+  int64_t offset, rows, columns, row_stride;
+  Transpose transpose;
+  Multiplication multiplication;
+  uint64_t version;
+  Tensor panels;
+};
+
+namespace {
+
+/// More elements to pack justify waking a second thread.
+constexpr int64_t parallel_packing = 1 << 17;
+constexpr int64_t cache_line = 64 / sizeof(real);
+
+/// The bits of x rounded to bfloat16, as a float's: the lower half is zero. Subnormal numbers are 0, as
+/// VDPBF16PS reads them; NaN stays NaN.
+inline uint32_t bf16_bits(real x) {
+  const auto bits = std::bit_cast<uint32_t>(static_cast<float>(x)), magnitude = bits & 0x7fffffff;
+  const uint32_t nearest = bits + 0x7fff + (bits >> 16 & 1);  // ties to even
+  const uint32_t finite = magnitude < 0x00800000 ? bits & 0x80000000 : nearest;
+  return (magnitude > 0x7f800000 ? bits | 0x00400000 : finite) & 0xffff0000;
+}
+
+// The word of one term, or of two.
+struct Numbers {
+  static constexpr int64_t terms = 1;
+  static real word(real term, real) { return term; }
+};
+struct RoundedNumbers {
+  static constexpr int64_t terms = 1;
+  static real word(real term, real) { return std::bit_cast<float>(bf16_bits(term)); }
+};
+struct Pairs {
+  static constexpr int64_t terms = 2;
+  static real word(real term, real next) {
+    return std::bit_cast<float>(bf16_bits(term) | bf16_bits(next) >> 16);
+  }
+};
+
+template <class Body>
+void with_words(const Multiplication& it, const Body& body) {
+  if (it.kernels->word == Word::pair) return body(Pairs());
+  return it.rounded ? body(RoundedNumbers()) : body(Numbers());
+}
+
+// A last term without a second one has a zero beside it: -0 on the left and 0 on the right, because adding
+// their product, -0, changes no sum, not even a -0.
+constexpr real left_zero = real(-0.0), right_zero = 0;
+
+/// to[j]: the word of first[j * step] and second[j * step], or of one term and `zero`.
+template <class Words, int64_t step>
+void make_words(const real* first, const real* second, int64_t count, real zero, real* to) {
+  if (second)
+    for (int64_t j = 0; j < count; ++j) to[j] = Words::word(first[j * step], second[j * step]);
+  else
+    for (int64_t j = 0; j < count; ++j) to[j] = Words::word(first[j * step], zero);
+}
+/// Terms that follow each other in memory.
+template <class Words>
+void make_words(const real* from, int64_t terms, real zero, real* to) {
+  const int64_t whole = terms / Words::terms;
+  make_words<Words, Words::terms>(from, from + Words::terms - 1, whole, zero, to);
+  if (whole * Words::terms < terms) to[whole] = Words::word(from[terms - 1], zero);
+}
+/// Terms `stride` apart, of `count` rows or columns that lie side by side; words go `to_stride` apart.
+template <class Words>
+void make_words(const real* from, int64_t stride, int64_t terms, int64_t count, real zero, real* to,
+                int64_t to_stride) {
+  for (int64_t k = 0; k < terms; k += Words::terms, to += to_stride) {
+    const real* first = from + k * stride;
+    const bool both = k + Words::terms <= terms;
+    make_words<Words, 1>(first, both ? first + (Words::terms - 1) * stride : nullptr, count, zero, to);
+  }
+}
+
+/// Terms [k, k + terms) of columns [p * width, ...) of op(b); the last panel is padded with zeros.
+template <class Words>
+void pack_panel(const Tensor& b, Transpose transpose, int64_t width, int64_t k, int64_t terms, int64_t p,
+                real* to) {
+  const int64_t stride = b.row_stride(), begin = p * width, words = (terms + Words::terms - 1) / Words::terms;
+  const int64_t count = std::min(width, (transpose == Transpose::yes ? b.rows() : b.columns()) - begin);
+  if (count < width) std::fill(to, to + words * width, real(0));
+  if (transpose == Transpose::no)
+    return make_words<Words>(b.data() + k * stride + begin, stride, terms, count, right_zero, to, width);
+  constexpr int64_t line = cache_line * Words::terms;  // so many terms of each row at a time
+  real converted[cache_line];
+  for (int64_t first = 0; first < terms; first += line)
+    for (int64_t j = 0; j < count; ++j) {
+      const int64_t left = std::min(line, terms - first);
+      make_words<Words>(b.data() + (begin + j) * stride + k + first, left, right_zero, converted);
+      real* column = to + first / Words::terms * width + j;
+      for (int64_t i = 0; i * Words::terms < left; ++i) column[i * width] = converted[i];
+    }
+}
+
+void pack(const Tensor& b, Transpose transpose, const Multiplication& it, const Tensor& to) {
+  const Order order(b, transpose, *it.kernels);
+  real* first = to.mutable_data();
+  with_words(it, [&](auto words) {
+    parallel_for(order.blocks() * order.panels(), order.size() >= parallel_packing, [&](int64_t i) {
+      const int64_t block = i / order.panels(), panel = i % order.panels();
+      pack_panel<decltype(words)>(b, transpose, order.width(), block * block_terms, order.terms(block), panel,
+                                  first + order.place(block, panel));
+    });
+  });
+}
+
+/// A storage keeps packs of up to this many times its size, which is enough for a weight that is used forward
+/// and backward, whole and gate by gate. Beyond that the oldest pack is dropped.
+constexpr int64_t max_kept = 4;
+
+/// Between the rows of a copied left side, in numbers: one cache line more than the words of a block.
+int64_t left_stride(const Multiplication& it) { return it.kernels->words(block_terms) + cache_line; }
+
+}  // namespace
+
+Tensor packed(const Tensor& b, Transpose transpose, const Multiplication& multiplication) {
+  Tensor panels({Order(b, transpose, *multiplication.kernels).size()});
+  pack(b, transpose, multiplication, panels);
+  return panels;
+}
+
+Tensor kept_panels(const Tensor& b, Transpose transpose, const Multiplication& multiplication) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  auto& packs = b.storage().packs;
+  const auto it = std::find_if(packs.begin(), packs.end(), [&](const std::shared_ptr<Pack>& pack) {
+    return pack->offset == b.offset() && pack->rows == b.rows() && pack->columns == b.columns() &&
+           pack->row_stride == b.row_stride() && pack->transpose == transpose &&
+           pack->multiplication == multiplication;
+  });
+  const bool found = it != packs.end();
+  if (!found) {
+    Tensor panels({Order(b, transpose, *multiplication.kernels).size()});
+    int64_t size = panels.size();
+    for (const auto& pack : packs) size += pack->panels.size();
+    for (; size > max_kept * b.storage().size && !packs.empty(); packs.erase(packs.begin()))
+      size -= packs.front()->panels.size();
+    packs.push_back(std::make_shared<Pack>(Pack{b.offset(), b.rows(), b.columns(), b.row_stride(), transpose,
+                                                multiplication, 0, std::move(panels)}));
+  }
+  Pack& kept = found ? **it : *packs.back();
+  if (!found || kept.version != b.version()) pack(b, transpose, multiplication, kept.panels);
+  kept.version = b.version();
+  return kept.panels;
+}
+
+int64_t room_for_left(int64_t rows, const Multiplication& multiplication) {
+  return rows * left_stride(multiplication);
+}
+
+LeftRows packed_left(const LeftRows& from, int64_t rows, int64_t terms, const Multiplication& multiplication,
+                     real* room) {
+  const int64_t stride = from.transposed ? rows : left_stride(multiplication);
+  with_words(multiplication, [&](auto words) {
+    using Words = decltype(words);
+    if (from.transposed)
+      return make_words<Words>(from.a.data, from.a.row_stride, terms, rows, left_zero, room, stride);
+    for (int64_t i = 0; i < rows; ++i)
+      make_words<Words>(from.a.data + i * from.a.row_stride, terms, left_zero, room + i * stride);
+  });
+  return {{room, stride}, from.transposed};
+}
+
+}  // namespace rondo

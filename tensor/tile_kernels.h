@@ -1,0 +1,45 @@
+// The inner loops of the packed product (tensor/packed_gemm.h), for each instruction set that a program
+// carries: tensor/tile_kernels.cpp is compiled with the library's flags, and on x86-64 again for newer CPUs
+// (CMakeLists.txt); tensor/precision.cpp chooses at run time. Only simple types here: a function that is
+// compiled for one instruction set must not be the one that other code calls.
+#pragma once
+
+#include "tensor/backend.h"
+
+namespace rondo {
+
+/// What operands consist of: numbers or, in the same 32 bits, two terms rounded to bfloat16, the earlier one
+/// in the upper half. A pair is kept as the bits of a float, with which nobody computes.
+enum class Word { number, pair };
+
+/// One tile of c over a block of terms. The last of its `columns` may fill only part of a register.
+struct Tile {
+  int64_t words, columns;
+  const real* a;  // word k of row i: a[i * a_stride + k]; transposed: a[k * a_stride + i]
+  int64_t a_stride;
+  const real* panel;  // the words k of all columns begin at panel[k * width]
+  Operand start, c;   // start.data null: zero
+};
+using RunTile = void (*)(const Tile&);
+
+constexpr int most_tile_rows = 14, panel_registers = 2;
+struct TileKernels {
+  const char* name;
+  Word word;
+  int rows;                                             // of the highest tile
+  int register_size;                                    // numbers
+  RunTile kernels[2][panel_registers][most_tile_rows];  // [transposed][registers - 1][rows - 1]
+
+  int64_t width() const { return panel_registers * register_size; }  // of a panel
+  int64_t words(int64_t terms) const { return word == Word::pair ? (terms + 1) / 2 : terms; }
+  RunTile kernel(int64_t tile_rows, int64_t columns, bool transposed) const {
+    return kernels[transposed][columns > register_size][tile_rows - 1];
+  }
+};
+
+extern const TileKernels kernels_as_compiled;
+#ifdef RONDO_X86_KERNELS
+extern const TileKernels kernels_of_avx512, kernels_of_avx512_bf16;
+#endif
+
+}  // namespace rondo
