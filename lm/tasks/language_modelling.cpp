@@ -107,7 +107,7 @@ LanguageModelling::LanguageModelling(LanguageModel& model, const LanguageModelli
       valid_ids_(valid_ids),
       validation_(validation_reading(options, line_end)),
       batches_(options.batches, train_ids, line_end, seed),
-      states_(zero_states()) {
+      states_(first_states()) {
   check_options(options);
   if (options_.micro_batch == 0) options_.micro_batch = options.batches.batch;
 }
@@ -115,7 +115,7 @@ LanguageModelling::LanguageModelling(LanguageModel& model, const LanguageModelli
 void LanguageModelling::begin_epoch(int64_t epoch) {
   epoch_ = epoch;
   batches_.seek(epoch, 0);
-  copy_states(zero_states(), states_);
+  copy_states(first_states(), states_);
   for (State& state : states_) state.steps = 0;
 }
 
@@ -134,8 +134,8 @@ bool LanguageModelling::next_batch(Batch& batch) {
     batch.rate_factor =
         static_cast<double>(chunk_.steps) / static_cast<double>(options_.batches.chunks.length);
   // Not with batch normalisation, for which the host counts rows, nor with padding, which the host marks as
-  // not scored.
-  if (carries_state() && model_.buffers().empty() && !looks_across_rows() &&
+  // not scored, nor where a chunk begins with other tensors than those of the last one.
+  if (carries_state() && !begins_with_trained_states() && model_.buffers().empty() && !looks_across_rows() &&
       chunk_.scored == chunk_.steps * chunk_.streams)
     batch.kind = chunk_.steps;
   return true;
@@ -175,6 +175,11 @@ void LanguageModelling::forward(const Part& part, std::vector<State>& states, Id
   }
 }
 
+std::vector<State> LanguageModelling::states_before(const Part& part) const {
+  if (begins_with_trained_states()) return model_.initial_states(options_.micro_batch);
+  return streams_of(states_, part.first, options_.micro_batch);
+}
+
 Loss LanguageModelling::loss(int64_t number, const std::vector<Tokens>& indices, RandomContext random) {
   const Part& part = parts_[static_cast<size_t>(number)];
   size_t next = part.first_index;
@@ -182,7 +187,7 @@ Loss LanguageModelling::loss(int64_t number, const std::vector<Tokens>& indices,
   model_.begin_update(random);
   const int64_t count = options_.loss == LossScale::mean ? chunk_.scored : chunk_.streams;
   const real scale = real(1) / static_cast<real>(count);
-  after_ = streams_of(states_, part.first, options_.micro_batch);
+  after_ = states_before(part);
   Loss loss;
   forward(
       part, after_, [&](const Chunk&) { return indices[next++]; },
@@ -206,7 +211,7 @@ void LanguageModelling::advance(std::vector<State>& states, const Chunk& chunk, 
   for (State& state : states)
     if (carries_state()) state.steps += chunk.steps;
   if (options_.reset_every == 0 || step % options_.reset_every != 0) return;
-  copy_states(zero_states(), states);
+  copy_states(first_states(), states);
   for (State& state : states) state.steps = 0;
 }
 
@@ -241,7 +246,7 @@ int64_t LanguageModelling::estimate_statistics(const std::function<void(int64_t)
   for (const Buffer* buffer : model_.buffers()) buffer->reset();
   Batches batches = batches_;
   batches.seek(1, 0);
-  std::vector<State> states = zero_states();
+  std::vector<State> states = first_states();
   int64_t symbols = 0, step = 0;
   for (Chunk chunk; batches.next(chunk); progress(symbols += chunk.scored)) {
     for (const Part& part : parts_of(chunk)) {

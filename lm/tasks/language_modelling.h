@@ -92,8 +92,15 @@ class LanguageModelling : public Task {
   Variable penalized(Variable loss, const LanguageModel::Output& output) const;
   /// Whether a cell computes statistics of a batch, which must not include padding.
   bool looks_across_rows() const;
+  /// Whether the staged chunk begins with initial states that are trained.
+  bool begins_with_trained_states() const {
+    return model_.options().trained_initial_states && states_.front().steps == 0;
+  }
   bool carries_state() const { return batches_.carries_state(); }
-  std::vector<State> zero_states() const { return model_.initial_states(options_.batches.batch); }
+  /// The values of the whole batch's initial states.
+  std::vector<State> first_states() const { return detached(model_.initial_states(options_.batches.batch)); }
+  /// What a part of the chunk begins with; initial states that are trained get a gradient.
+  std::vector<State> states_before(const Part& part) const;
   void advance(std::vector<State>& states, const Chunk& chunk, int64_t step) const;
 
   LanguageModel& model_;
@@ -103,9 +110,10 @@ class LanguageModelling : public Task {
   Batches batches_;
   int64_t epoch_ = 1;
   Chunk chunk_;
-  std::vector<Part> parts_;    // of the chunk
-  std::vector<State> states_;  // [batch, H] of each layer, always in one place; zero if no state is carried
-  std::vector<State> after_;   // the states after the part whose loss was computed last
+  std::vector<Part> parts_;  // of the chunk
+  // [batch, H] of each layer, always in one place; the first ones if no state is carried.
+  std::vector<State> states_;
+  std::vector<State> after_;  // the states after the part whose loss was computed last
 };
 
 /// Nats per symbol.

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "autograd/functions.h"
+#include "autograd/operators/arithmetic.h"
 #include "tensor/random.h"
 
 namespace rondo {
@@ -64,7 +65,8 @@ void check_reaches_all(
         missed.size() == 1 ? "it is" : "they are");
 }
 
-/// States as after a few symbols: between -1 and 1, without a pattern.
+/// States as after a few symbols: between -1 and 1, without a pattern. Trained initial states get their
+/// gradient as well.
 std::vector<State> some_states(const LanguageModel& model) {
   std::vector<State> states;
   uint32_t draw = 0;
@@ -72,7 +74,7 @@ std::vector<State> some_states(const LanguageModel& model) {
     states.push_back(state.map([&](const Variable& x) -> Variable {
       const Tensor drawn(x.shape());
       fill_uniform(drawn, {.seed = 1, .name = hash_of("self_test"), .draw = draw++}, real(-0.9), real(0.9));
-      return drawn.to(x.value().device());
+      return x + Variable(drawn.to(x.value().device()));
     }));
   return states;
 }

@@ -6,8 +6,7 @@
 namespace rondo {
 
 Keys keys_of(SkipThoughtTaskOptions& options) {
-  return batch_keys(options.batches.batch, options.batches.by,
-                    "triples of sentences; or symbols of the longer one that is written");
+  return batch_keys(options.batches, "triples of sentences; or symbols of the longer one that is written");
 }
 
 SkipThoughtTask::SkipThoughtTask(SkipThought& model, const SkipThoughtTaskOptions& options,

@@ -5,9 +5,7 @@
 
 namespace rondo {
 
-Keys keys_of(SpeechTaskOptions& options) {
-  return batch_keys(options.batches.batch, options.batches.by, "utterances; or their steps");
-}
+Keys keys_of(SpeechTaskOptions& options) { return batch_keys(options.batches, "utterances; or their steps"); }
 
 SpeechRecognition::SpeechRecognition(CtcModel& model, const SpeechTaskOptions& options,
                                      const FrameOptions& frames, const Vocabulary& vocabulary,

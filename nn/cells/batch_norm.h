@@ -10,10 +10,10 @@
 // makes it redundant. b starts at 0, plus the forget bias; gamma at 0.1, beta_c at 0. The paper calls U W_h,
 // and the bias of its f starts at 1: model.forget_bias.
 //
-// Differences from the authors' code (github.com/cooijmanstim/recurrent-batch-normalization): it trains the
-// initial h and c; stacks g f i o; draws U as one orthogonal [H, 4H], not gate by gate; and selects its best
-// model by a validation error computed with the statistics of the validation batches, whereas here all
-// evaluations use the population statistics.
+// Differences from the authors' code (github.com/cooijmanstim/recurrent-batch-normalization): it always
+// trains the initial h and c, here model.trained_initial_states; stacks g f i o; draws U as one orthogonal
+// [H, 4H], not gate by gate; and selects its best model by a validation error computed with the statistics of
+// the validation batches, whereas here all evaluations use the population statistics.
 //
 // With multiplicative integration the gates are (our reading: Wu et al. 2016 print no equation for it)
 //

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "autograd/operators/arithmetic.h"
+
 namespace rondo {
 
 const Variable& State::other(const std::string& name) const {
@@ -114,16 +116,28 @@ bool Cell::has_cell_state() const {
   return tensors.size() > 1 && tensors[1].name == "c";
 }
 
+void Cell::train_initial_state() {
+  for (const StateTensor& it : state_tensors()) {
+    const bool is_read = it.name == "h" ? reads_h() : it.name != "x";
+    initial_.push_back(
+        is_read ? std::make_unique<Parameter>(*this, it.name + "0", Shape{it.width}, constant_values(0))
+                : nullptr);
+  }
+}
+
 State Cell::initial_state(int64_t batch) const {
   State state;
+  auto trained = initial_.begin();
   for (const StateTensor& it : state_tensors()) {
-    const Variable zeros(Tensor::zeros({batch, it.width}, device()));
+    Variable initial(Tensor::zeros({batch, it.width}, device()));
+    if (!initial_.empty())
+      if (const auto& vector = *trained++) initial = initial + *vector;
     if (it.name == "h")
-      state.h = zeros;
+      state.h = initial;
     else if (it.name == "c")
-      state.c = zeros;
+      state.c = initial;
     else
-      state.others.push_back({it.name, zeros});
+      state.others.push_back({it.name, initial});
   }
   return state;
 }

@@ -54,6 +54,7 @@ struct CellOptions {
   int64_t max_time_steps = 100;  // time steps with statistics of their own, if the cell has such statistics
   CellSettings settings{};       // of the cell's family
   int64_t context = 0;  // the last columns of the input, if the cell integrates them as a flow of their own
+  bool trained_initial_state = false;  // instead of zeros: Cell::train_initial_state()
 };
 
 /// The initial values of PyTorch's nn.LSTM, nn.GRU and nn.RNN: everything U(-1/sqrt(H), 1/sqrt(H)).
@@ -192,7 +193,11 @@ class Cell : public Module {
   bool reads_context() const;
 
   bool has_cell_state() const;
-  /// A state of zeros.
+  /// Makes the initial state a set of trained vectors, one for each tensor of the state, which all rows begin
+  /// with: parameters h0, c0, ..., at first 0. Earlier inputs remain 0, and so does an h that no step reads.
+  /// At most once, after the cell has been made: recurrent layers do it.
+  void train_initial_state();
+  /// Zeros, or the trained vectors in each row.
   State initial_state(int64_t batch) const;
   /// Computes the effective values of the recurrent weights. Call it once per chunk, before its steps.
   void begin_chunk();
@@ -224,6 +229,7 @@ class Cell : public Module {
   friend class Recurrent;
   std::vector<const Projection*> projections_;
   std::vector<Recurrent*> recurrents_;
+  std::vector<std::unique_ptr<Parameter>> initial_;  // of each of state_tensors(); empty, or null: zeros
   int64_t kept_for_backward_ = 0;
 };
 

@@ -10,11 +10,12 @@
 namespace rondo {
 
 Attention::Attention(Module& parent, std::string name, Score score, int64_t query_size, int64_t source_size,
-                     int64_t additive_size)
+                     int64_t additive_size, bool batch_norm)
     : Module(parent, std::move(name)), score_(score), query_size_(query_size), source_size_(source_size) {
   const auto weight = [this](const char* of, int64_t out, int64_t in) {
     return std::make_unique<Parameter>(*this, of, Shape{out, in}, uniform_values(1 / std::sqrt(in)));
   };
+  check(!batch_norm || score == Score::additive, "[attention] only additive scores are batch-normalised");
   switch (score) {
     case Score::dot:
       check(query_size == source_size,
@@ -29,6 +30,10 @@ Attention::Attention(Module& parent, std::string name, Score score, int64_t quer
       W_a_ = weight("W_a", A, query_size);
       U_a_ = weight("U_a", A, source_size);
       v_a_ = weight("v_a", 1, A);
+      if (!batch_norm) break;
+      norm_W_a_ = std::make_unique<BatchNorm>(*this, "W_a", A, 1);
+      norm_U_a_ = std::make_unique<BatchNorm>(*this, "U_a", A, 1);
+      b_a_ = std::make_unique<Parameter>(*this, "b_a", Shape{A}, constant_values(0));
   }
 }
 
@@ -37,13 +42,16 @@ Attention::Source Attention::prepare(const Variable& states, const Lengths& leng
         "[attention] states [S, B, {}] were expected, got {}", source_size_, states.shape());
   const int64_t S = states.shape()[0], B = states.shape()[1];
   check_lengths("attention", lengths, B, S);
-  const Variable valid = select_rows(rows_within(lengths, S, B), states);
+  const RowMask within = rows_within(lengths, S, B);
+  const Variable valid = select_rows(within, states);
   const Variable values = transpose_first_two(valid);
   switch (score_) {
     case Score::general:  // q . W_a s = q . (W_a s)
       return {linear(values, *W_a_), values, lengths};
-    case Score::additive:
-      return {linear(valid, *U_a_), values, lengths};
+    case Score::additive: {
+      const Variable keys = linear(valid, *U_a_);
+      return {norm_U_a_ ? (*norm_U_a_)(keys, within, 0, *b_a_) : keys, values, lengths};
+    }
     default:
       return {values, values, lengths};
   }
@@ -92,11 +100,13 @@ Variable Attention::scores(const Variable& query, const Source& source) const {
   return batched_matmul(by_row, source.keys, Transpose::yes);
 }
 
-/// v_a . tanh(W_a q + U_a s), a query at a time: what tanh gives is [S, B, A] for each.
+/// v_a . tanh(W_a q + key), the key of a state being U_a s, or BN(U_a s) + b_a; a query at a time: what tanh
+/// gives is [S, B, A] for each.
 Variable Attention::additive_scores(const Variable& query, const Source& source) const {
   const int64_t T = query.shape()[0];
   const int64_t S = source.keys.shape()[0], B = source.keys.shape()[1], A = source.keys.shape()[2];
-  const Variable Wq = linear(query, *W_a_), Us = reshape(source.keys, {S, B * A});
+  const Variable product = linear(query, *W_a_), Wq = norm_W_a_ ? (*norm_W_a_)(product, {}, 0) : product,
+                 Us = reshape(source.keys, {S, B * A});
   std::vector<Variable> scores;
   for (int64_t t = 0; t < T; ++t) {
     const Variable sum = Us + reshape(Wq[t], {B * A});  // the query's term, in each row

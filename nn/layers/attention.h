@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "autograd/sequence.h"
-#include "nn/module.h"
+#include "nn/layers/batch_norm.h"
 
 namespace rondo {
 
@@ -23,12 +23,16 @@ enum class Score {
 
 /// Parameters, by the papers' names: general W_a [query, source]; additive W_a [A, query], U_a [A, source]
 /// and v_a [1, A]. They are initialised like a Linear's weight. There are no biases, as in the papers.
+///
+/// Additive scores may be batch-normalised, v_a . tanh(BN(W_a q) + BN(U_a s) + b_a), with statistics over all
+/// queries of a call and over all states that are not padding (Cooijmans et al. 2016, section 5.4).
 class Attention : public Module {
  public:
   /// Widths of a query, of a state of the source and, for additive scores, of the tanh layer (0: that of a
-  /// query). Throws Error for dot scores with different widths.
+  /// query). Throws Error for dot scores with different widths, and for batch normalisation of other scores
+  /// than additive ones.
   Attention(Module& parent, std::string name, Score score, int64_t query_size, int64_t source_size,
-            int64_t additive_size = 0);
+            int64_t additive_size = 0, bool batch_norm = false);
 
   /// A source with everything that does not depend on a query: computed once for all steps of a decoder.
   struct Source {
@@ -55,7 +59,9 @@ class Attention : public Module {
 
   Score score_;
   int64_t query_size_, source_size_;
-  std::unique_ptr<Parameter> W_a_, U_a_, v_a_;  // null where the score has none
+  std::unique_ptr<Parameter> W_a_, U_a_, v_a_;      // null where the score has none
+  std::unique_ptr<BatchNorm> norm_W_a_, norm_U_a_;  // null: the terms are not normalised
+  std::unique_ptr<Parameter> b_a_;
 };
 
 }  // namespace rondo

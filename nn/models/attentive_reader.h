@@ -10,6 +10,15 @@
 //   joint       g = tanh(W_rg r + W_ug u)
 //   output      p(a | document, question) = softmax(W_a g + b)
 //
+// With `batch_norm_attention` each term in a tanh is batch-normalised (Cooijmans et al. 2016, "Recurrent
+// Batch Normalization", section 5.4, where a batch-normalised LSTM with this is BN-everywhere), as in
+// nn/cells/batch_norm.h, where b is explained:
+//
+//   m_t = tanh(BN(W_ym y_t) + BN(W_um u) + b_m)        g = tanh(BN(W_rg r) + BN(W_ug u) + b_g)
+//
+// Statistics are those of all questions of a batch and, of W_ym y_t, of all steps of their documents
+// together; padding does not count.
+//
 // The attention is the additive score of nn/layers/attention.h, whose W_a is W_um, U_a W_ym and v_a w_ms. The
 // output is over the markers of entities alone, not over all words, as in the code of Cooijmans et al. 2016,
 // and has a bias. Data: data/question_batches.h. Next: lm/tasks/question_answering.h.
@@ -27,10 +36,13 @@ namespace rondo {
 
 struct AttentiveReaderOptions : RecurrentOptions {
   int64_t layers = 1;
+  bool batch_norm_attention = false;
 };
 Keys keys_of(AttentiveReaderOptions& options);
 /// InputError if the options contradict each other.
 void check_options(const AttentiveReaderOptions& options);
+/// Whether an answer depends on the other questions of a batch in training.
+bool looks_across_rows(const AttentiveReaderOptions& options);
 
 class AttentiveReader : public Module {
  public:
@@ -65,6 +77,8 @@ class AttentiveReader : public Module {
   std::vector<Cell*> cells() const;
 
  private:
+  /// W_rg r + W_ug u, or the normalised terms and b_g.
+  Variable joint_sum(const Variable& r, const Variable& u) const;
   RecurrentStack::Result states(RecurrentStack& stack, const Input& text);
 
   AttentiveReaderOptions options_;
@@ -73,6 +87,8 @@ class AttentiveReader : public Module {
   RecurrentStack document_, question_;
   Attention attention_;
   Parameter W_rg_, W_ug_;
+  std::optional<BatchNorm> norm_rg_, norm_ug_;  // none: the terms of g are not normalised
+  std::optional<Parameter> b_g_;
   Dropout joint_dropout_;
   Linear output_;
 };

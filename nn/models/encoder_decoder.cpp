@@ -39,6 +39,13 @@ int64_t decoder_context(const EncoderDecoderOptions& options) {
   return is_a_flow ? decoder_input(options) - options.embedding : 0;
 }
 
+/// It begins with the encoder's last state, or with zeros.
+StackOptions decoder_stack(EncoderDecoderOptions options) {
+  options.trained_initial_states = false;
+  return stack_options(options, options.decoder_layers, decoder_input(options), false,
+                       decoder_context(options));
+}
+
 /// The sentences that have a step t; null: all.
 RowMask valid_at(const Lengths& lengths, int64_t t) {
   if (lengths.empty()) return {};
@@ -75,9 +82,7 @@ Decoder::Decoder(Module& parent, std::string name, const EncoderDecoderOptions& 
     : Module(parent, std::move(name)),
       embedding(*this, "target_embedding", vocabulary, options.embedding, uniform_values(0.1)),
       dropout(*this, "target_dropout", options.dropout, options.variational),
-      stack(*this, "decoder",
-            stack_options(options, options.decoder_layers, decoder_input(options), false,
-                          decoder_context(options))),
+      stack(*this, "decoder", decoder_stack(options)),
       W_c(*this, "W_c", {options.readout_width(), 2 * options.hidden},
           uniform_values(1 / std::sqrt(2 * options.hidden))),
       readout_dropout(*this, "readout_dropout", options.dropout, options.variational) {

@@ -13,6 +13,7 @@ StackOptions stack_options(const LanguageModelOptions& options, int64_t vocabula
     result.recurrent_weights = options.recurrent_init.initializer().value_or(result.recurrent_weights);
     result.max_time_steps = options.max_time_steps;
     result.settings = options.cell_settings;
+    result.trained_initial_state = options.trained_initial_states;
     return result;
   };
   StackOptions stack{.cell = options.cell,

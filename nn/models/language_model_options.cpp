@@ -70,6 +70,7 @@ Keys keys_of(LanguageModelOptions& it) {
       {"output_range", &it.output_init.range, at_least(0), "", "the same for output_init"},
       {"embedding_range", &it.embedding_range, at_least(0), "",
        "half width of the uniform initial embedding"},
+      trained_initial_states_key(it.trained_initial_states),
       {"init_all", &it.init_all, at_least(0), "",
        "half width of one uniform distribution for every parameter, biases included; 0: off"},
   };

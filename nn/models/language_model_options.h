@@ -37,8 +37,9 @@ struct LanguageModelOptions {
   int64_t experts = 1;
   double latent_dropout = 0;
   bool tied = false;  // output weights are the embedding's; without a mixture the last width must be E
-  CellSettings cell_settings{};  // of the cell's family
-  int64_t max_time_steps = 100;  // of CellOptions
+  CellSettings cell_settings{};         // of the cell's family
+  int64_t max_time_steps = 100;         // of CellOptions
+  bool trained_initial_states = false;  // h0 and c0 (Cooijmans et al. 2016)
 
   // Initial values of the cells' input and recurrent weights, of the output layer's weight (not its bias),
   // which must not be tied, and of the embedding: uniform with this half width.

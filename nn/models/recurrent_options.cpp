@@ -14,6 +14,7 @@ Keys recurrent_keys(RecurrentOptions& it, const Keys& of_model) {
       {"dropout", &it.dropout, any_rate(), "share of units",
        "dropped from embeddings, between layers and before the output", true},
       {"variational", &it.variational, {}, "", "whether it drops the same units at all steps", true},
+      trained_initial_states_key(it.trained_initial_states),
       {"init_all", &it.init_all, at_least(0), "",
        "half width of one uniform distribution for every parameter, biases included; 0: PyTorch's initial "
        "values, embeddings in [-0.1, 0.1]"},
@@ -42,6 +43,7 @@ StackOptions stack_options(const RecurrentOptions& options, int64_t layers, int6
     CellOptions cell =
         pytorch_cell(i == 0 ? input : options.hidden, bidirectional ? options.hidden / 2 : options.hidden);
     cell.settings = options.cell_settings;
+    cell.trained_initial_state = options.trained_initial_states;
     if (i == 0) cell.context = context;
     stack.layers.emplace_back(cell);
   }

@@ -21,7 +21,8 @@ StackOptions layer_of(const SkipThoughtOptions& options, const std::string& cell
   return stack;
 }
 
-StackOptions decoder_of(const SkipThoughtOptions& options) {
+StackOptions decoder_of(SkipThoughtOptions options) {
+  options.trained_initial_states = false;  // it begins with the sentence's vector, or with zeros
   return layer_of(options, options.decoder_cell,
                   options.embedding + (options.context == SkipContext::first_state ? 0 : options.hidden),
                   false);
@@ -63,6 +64,11 @@ void check_options(const SkipThoughtOptions& options) {
   both.bidirectional = options.encoder != SkipEncoder::uni;
   check_recurrent(both);
   check_regularization(options.decoder_cell, options.regularization);
+  check_input(
+      options.context != SkipContext::first_state || traits_of(options.decoder_cell).reads_h,
+      "model.context = \"first_state\" starts the decoders from the sentence vector, and the cell {} does "
+      "not read the state before: set model.context to \"gates\", or another model.decoder_cell",
+      options.decoder_cell);
   check_input(
       options.init_all == 0 || options.recurrent_init.kind == InitialValues::Kind::pytorch,
       "model.init_all = {} sets every parameter: leave out model.recurrent_init, or set model.init_all = 0",

@@ -86,6 +86,7 @@ RecurrentLayer::RecurrentLayer(Module& parent, const std::string& cell, const st
       zoneout_(*this, "zoneout" + suffix, regularization.zoneout),
       zoneout_memory_(*this, "zoneout_memory" + suffix, regularization.zoneout_memory),
       weight_drop_(*this, "weight_drop" + suffix, regularization.weight_drop) {
+  if (options.trained_initial_state) cell_->train_initial_state();
   if (regularization.weight_drop == 0) return;
   for (Recurrent* weight : cell_->recurrent_weights())
     weight->transform = [this](const Variable& trained) { return weight_drop_(trained); };
@@ -184,7 +185,8 @@ State RecurrentLayer::next_state(StepInputs& inputs, const State& given) {
       next.others[i].value = select_rows(valid, next.others[i].value, state.others[i].value);
   }
   next.steps = state.steps + 1;
-  return observer ? observer->after_step(*cell_, std::move(next), valid) : next;
+  if (observer) return observer->after_step(*cell_, std::move(next), valid);
+  return next;
 }
 
 Variable RecurrentLayer::zoned_out(const Variable& next, const Variable& old, Dropout& zoneout) const {

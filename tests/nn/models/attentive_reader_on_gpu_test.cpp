@@ -6,9 +6,8 @@
 namespace rondo {
 namespace {
 
-/// The attention, the logits, the losses and all gradients.
-std::vector<std::vector<real>> reader_on(Device device) {
-  AttentiveReaderOptions options;
+/// The attention, the logits, the losses, all gradients, and what is kept of the batch.
+std::vector<std::vector<real>> reader_on(Device device, AttentiveReaderOptions options) {
   options.embedding = 5;
   options.hidden = 6;
   options.dropout = 0.3;
@@ -28,15 +27,21 @@ std::vector<std::vector<real>> reader_on(Device device) {
     loss.total.backward();
     for (const Segment& segment : model.segments())
       numbers.push_back(part_of(model.gradients(), segment).to_vector());
+    for (const Buffer* buffer : model.buffers()) numbers.push_back(buffer->tensor().to_vector());
   }
   return numbers;
 }
 
 TEST(AttentiveReaderOnGpu, IsTheSameAsOnTheCpu) {
   NEED_GPU();
-  const auto on_cpu = reader_on(Device::cpu), on_gpu = reader_on(Device::cuda);
-  ASSERT_EQ(on_gpu.size(), on_cpu.size());
-  for (size_t i = 0; i < on_cpu.size(); ++i) expect_same(on_gpu[i], on_cpu[i], fmt::format("number {}", i));
+  for (const bool more : {false, true}) {
+    AttentiveReaderOptions options;
+    options.batch_norm_attention = options.trained_initial_states = more;
+    const auto on_cpu = reader_on(Device::cpu, options), on_gpu = reader_on(Device::cuda, options);
+    ASSERT_EQ(on_gpu.size(), on_cpu.size());
+    for (size_t i = 0; i < on_cpu.size(); ++i)
+      expect_same(on_gpu[i], on_cpu[i], fmt::format("{} number {}", more ? "normalised," : "", i));
+  }
 }
 
 }  // namespace

@@ -42,6 +42,10 @@ TEST_P(LanguageModelGradient, OfTheLoss) {
     options.regularization = {.dropout = traits_of(options.cell).reads_h ? 0.3 : 0, .zoneout = 0.2};
   });
   check([](LanguageModelOptions& options) { options.output_layers = {5, 3}, options.tied = true; });
+  check([](LanguageModelOptions& options) {
+    options.trained_initial_states = true;
+    options.init_all = 0.8;  // not 0, where layer normalisation is steep
+  });
 }
 
 // The loss is computed in blocks; its definition is the log of the distribution, with a history of its own.
