@@ -254,6 +254,10 @@ AnonymousQuestion anonymous(std::string_view document, std::string_view question
   const auto is_marker = [](std::string_view word) { return entity_number(word) >= 0; };
   AnonymousQuestion result;
   if (std::any_of(document_words.begin(), document_words.end(), is_marker)) {
+    for (const Words* words : {&document_words, &question_words})
+      for (const std::string_view word : *words)
+        check_input(entity_number(word) < entities, "{}: {}, and this run's model knows markers below {}",
+                    where, word, entity_marker(entities));
     result.document = joined(document_words, 0, document_words.size());
     result.question = joined(question_words, 0, question_words.size());
     return result;

@@ -12,7 +12,6 @@ namespace rondo {
 namespace {
 
 using Ids = std::vector<std::int32_t>;
-std::size_t index_of(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 /// The n-grams of one order, sorted by context and then symbol. `<s>`, whose id is V, sorts last: n-grams
 /// that begin with it are the last ones of each order.

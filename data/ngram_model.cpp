@@ -9,10 +9,6 @@
 
 namespace rondo {
 
-namespace {
-std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
-}  // namespace
-
 NgramModel::NgramModel(std::int32_t symbols) : symbols_(symbols) {
   check(symbols > 0, "[ngram_model] one symbol or more was expected: {}", symbols);
   first_.push_back(1);
@@ -28,7 +24,7 @@ void NgramModel::add_order(const std::vector<Ngram>& ngrams) {
   const bool unigrams = its_order == 1;
   check(!unigrams || std::ssize(ngrams) == symbols_ + std::int64_t{1},
         "[ngram_model] {} unigrams were expected: {}", symbols_ + std::int64_t{1}, ngrams.size());
-  check(symbol_.size() + ngrams.size() < at(std::numeric_limits<State>::max()),
+  check(symbol_.size() + ngrams.size() < index_of(std::numeric_limits<State>::max()),
         "[ngram_model] fewer than 2^31 n-grams were expected: {}", symbol_.size() + ngrams.size());
 
   State parent = begin;
@@ -48,23 +44,23 @@ void NgramModel::add_order(const std::vector<Ngram>& ngrams) {
 
     State suffix = 0;
     if (!unigrams) {
-      State shorter = suffix_[at(parent)];
-      while ((suffix = child(shorter, it.symbol)) == none) shorter = suffix_[at(shorter)];
+      State shorter = suffix_[index_of(parent)];
+      while ((suffix = child(shorter, it.symbol)) == none) shorter = suffix_[index_of(shorter)];
     }
     symbol_.push_back(it.symbol);
     suffix_.push_back(suffix);
     log_probability_.push_back(it.log_probability);
     log_backoff_.push_back(it.log_backoff);
   }
-  children_.resize(at(end) + 1, static_cast<State>(symbol_.size()));
+  children_.resize(index_of(end) + 1, static_cast<State>(symbol_.size()));
   first_.push_back(static_cast<State>(symbol_.size()));
 }
 
 NgramModel::State NgramModel::child(State context, std::int32_t symbol) const {
   if (context == empty_context()) return 1 + symbol;
   if (!is_context(context)) return none;
-  const auto begin = symbol_.begin() + children_[at(context)],
-             end = symbol_.begin() + children_[at(context) + 1];
+  const auto begin = symbol_.begin() + children_[index_of(context)],
+             end = symbol_.begin() + children_[index_of(context) + 1];
   const auto found = std::lower_bound(begin, end, symbol);
   return found == end || *found != symbol ? none : static_cast<State>(found - symbol_.begin());
 }
@@ -72,9 +68,10 @@ NgramModel::State NgramModel::child(State context, std::int32_t symbol) const {
 /// Drops first symbols that affect nothing later: no n-gram continues from here, and the weight is 1.
 NgramModel::State NgramModel::reduced(State node) const {
   const auto matters = [&](State it) {
-    return log_backoff_[at(it)] != 0 || (is_context(it) && children_[at(it)] < children_[at(it) + 1]);
+    return log_backoff_[index_of(it)] != 0 ||
+           (is_context(it) && children_[index_of(it)] < children_[index_of(it) + 1]);
   };
-  while (node != empty_context() && !matters(node)) node = suffix_[at(node)];
+  while (node != empty_context() && !matters(node)) node = suffix_[index_of(node)];
   return node;
 }
 
@@ -84,10 +81,10 @@ NgramModel::Step NgramModel::step(State context, std::int32_t symbol) const {
   double weight = 0;
   State node;
   while ((node = child(context, symbol)) == none) {
-    weight += log_backoff_[at(context)];
-    context = suffix_[at(context)];
+    weight += log_backoff_[index_of(context)];
+    context = suffix_[index_of(context)];
   }
-  return {weight + log_probability_[at(node)], reduced(node)};
+  return {weight + log_probability_[index_of(node)], reduced(node)};
 }
 
 void NgramModel::distribution(State context, std::span<double> log_probabilities) const {
@@ -101,13 +98,13 @@ void NgramModel::distribution(State context, std::span<double> log_probabilities
   std::vector<Backoff> contexts{{context, 0}};
   while (contexts.back().context != empty_context()) {
     const auto [longer, weight] = contexts.back();
-    contexts.push_back({suffix_[at(longer)], weight + log_backoff_[at(longer)]});
+    contexts.push_back({suffix_[index_of(longer)], weight + log_backoff_[index_of(longer)]});
   }
   for (auto it = contexts.rbegin(); it != contexts.rend(); ++it) {  // what a longer context has comes later
     if (!is_context(it->context)) continue;
-    for (State n = children_[at(it->context)]; n < children_[at(it->context) + 1]; ++n)
-      if (symbol_[at(n)] < symbols_)
-        log_probabilities[at(symbol_[at(n)])] = it->weight + log_probability_[at(n)];
+    for (State n = children_[index_of(it->context)]; n < children_[index_of(it->context) + 1]; ++n)
+      if (symbol_[index_of(n)] < symbols_)
+        log_probabilities[index_of(symbol_[index_of(n)])] = it->weight + log_probability_[index_of(n)];
   }
 }
 
@@ -122,10 +119,11 @@ void NgramModel::for_each(int of_order,
         of_order);
   std::vector<std::int32_t> symbols;
   const auto visit = [&](const auto& self, State node) -> void {
-    for (State next = children_[at(node)]; next < children_[at(node) + 1]; ++next) {
-      symbols.push_back(symbol_[at(next)]);
+    for (State next = children_[index_of(node)]; next < children_[index_of(node) + 1]; ++next) {
+      symbols.push_back(symbol_[index_of(next)]);
       if (std::ssize(symbols) == of_order)
-        use(symbols, {node, symbol_[at(next)], log_probability_[at(next)], log_backoff_[at(next)]});
+        use(symbols,
+            {node, symbol_[index_of(next)], log_probability_[index_of(next)], log_backoff_[index_of(next)]});
       else
         self(self, next);
       symbols.pop_back();

@@ -11,6 +11,7 @@
 // Corasick 1975).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -18,6 +19,9 @@
 #include <vector>
 
 namespace rondo {
+
+/// A symbol, a state or a position of a text as an index.
+inline std::size_t index_of(std::int32_t it) { return static_cast<std::size_t>(it); }
 
 class NgramModel {
  public:

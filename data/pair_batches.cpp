@@ -44,7 +44,7 @@ void fill_target(PairBatch& batch, const std::vector<Sentence>& rows) {
 }  // namespace
 
 Keys keys_of(PairBatchOptions& options) {
-  return joined({batch_keys(options.batch, options.by, "pairs of sentences; or symbols of the target"),
+  return joined({batch_keys(options.order, "pairs of sentences; or symbols of the target"),
                  {{"reverse_source",
                    &options.reverse_source,
                    {},
@@ -53,9 +53,7 @@ Keys keys_of(PairBatchOptions& options) {
 }
 
 PairBatches::PairBatches(const PairBatchOptions& options, const Pairs& pairs, std::uint64_t seed)
-    : options_(options),
-      pairs_(pairs),
-      order_({options.batch, options.by, options.both_sides}, lengths_of(pairs), seed) {}
+    : options_(options), pairs_(pairs), order_(options.order, lengths_of(pairs), seed) {}
 
 bool PairBatches::next(PairBatch& batch) {
   const std::span<const std::int64_t> pairs = order_.next();

@@ -14,10 +14,8 @@
 namespace rondo {
 
 struct PairBatchOptions {
-  std::int64_t batch = 80;  // sentences or symbols
-  BatchBy by = BatchBy::sentences;
+  SentenceBatchOptions order{.batch = 80};
   bool reverse_source = false;  // Sutskever, Vinyals & Le 2014, section 3.3; the end symbol stays last
-  bool both_sides = false;      // of SentenceBatchOptions
 };
 /// `batch`, `batch_by`, `reverse_source`.
 Keys keys_of(PairBatchOptions& options);

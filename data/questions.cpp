@@ -67,13 +67,13 @@ std::string first_words(std::string_view line, std::int64_t words) {
 std::string entity_marker(std::int64_t number) { return fmt::format("{}{}", entity_prefix, number); }
 
 std::int64_t entity_number(std::string_view word) {
-  constexpr std::int64_t most = 1 << 20;
   if (!word.starts_with(entity_prefix)) return -1;
   word.remove_prefix(entity_prefix.size());
   std::int64_t number = -1;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  return error == std::errc() && end == word.data() + word.size() && number >= 0 && number < most ? number
-                                                                                                  : -1;
+  return error == std::errc() && end == word.data() + word.size() && number >= 0 && number < most_entities
+             ? number
+             : -1;
 }
 
 void QuestionText::add(std::string_view document, std::string_view question, std::string_view answer,
@@ -107,7 +107,7 @@ Keys keys_of(QuestionOptions& options) {
   return {{"document_words", &options.document_words, between(1, 100000), "words",
            "of a document: questions that are made from a text are about so many words before them; longer "
            "documents of files lose their end"},
-          {"entities", &options.entities, between(2, 10000), "",
+          {"entities", &options.entities, between(2, most_entities), "",
            "markers of entities in questions that are made from a text"}};
 }
 
@@ -115,6 +115,37 @@ const QuestionText& QuestionTexts::at(Split split) const {
   check_input(split != Split::test || test.size() > 0, "there are no test questions: choose train or valid");
   return split == Split::train ? train : split == Split::valid ? valid : test;
 }
+
+namespace {
+
+std::int64_t highest_entity(const QuestionText& train) {
+  std::int64_t highest = 0;
+  for (const std::string_view text : {std::string_view(train.documents), std::string_view(train.questions)})
+    for (std::size_t at = text.find(entity_prefix); at != text.npos; at = text.find(entity_prefix, at + 1)) {
+      const std::size_t end = std::min(text.find_first_of(" \n", at), text.size());
+      highest = std::max(highest, entity_number(text.substr(at, end - at)));
+    }
+  return highest;
+}
+
+/// A line about the documents of a folder that lose their end; empty if none does.
+std::string note_of_cut(const QuestionText& text, std::int64_t words) {
+  std::int64_t cut = 0, lost = 0;
+  const std::vector<std::string_view> documents = split_lines(text.documents);
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    const std::string kept = first_words(documents[i], words);
+    if (kept.size() == documents[i].size()) continue;
+    ++cut;
+    lost += !has_word(kept, entity_marker(text.answers[i]));
+  }
+  if (cut == 0) return "";
+  return fmt::format(
+      "{}: {} of {} documents have more than data.document_words = {} words and lose their end, {} of them "
+      "every mention of the answer",
+      text.name, cut, text.size(), words, lost);
+}
+
+}  // namespace
 
 QuestionTexts open_questions(const fs::path& path, const QuestionOptions& options, Pipes pipes) {
   QuestionTexts texts;
@@ -125,6 +156,9 @@ QuestionTexts open_questions(const fs::path& path, const QuestionOptions& option
     texts.train = read_folder(path / "training", texts.files);
     texts.valid = read_folder(path / "validation", texts.files);
     if (fs::is_directory(path / "test", ignored)) texts.test = read_folder(path / "test", texts.files);
+    for (const QuestionText* it : {&texts.train, &texts.valid, &texts.test})
+      if (const std::string note = note_of_cut(*it, options.document_words); !note.empty())
+        texts.notes.push_back(note);
     return texts;
   }
   const CorpusText corpus = open_corpus(path, Unit::words, pipes);
@@ -142,12 +176,7 @@ QuestionTexts open_questions(const fs::path& path, const QuestionOptions& option
 }
 
 Text text_for_vocabulary(const QuestionText& train, std::int64_t min_count) {
-  std::int64_t highest = 0;
-  for (const std::string_view text : {std::string_view(train.documents), std::string_view(train.questions)})
-    for (std::size_t at = text.find(entity_prefix); at != text.npos; at = text.find(entity_prefix, at + 1)) {
-      const std::size_t end = std::min(text.find_first_of(" \n", at), text.size());
-      highest = std::max(highest, entity_number(text.substr(at, end - at)));
-    }
+  const std::int64_t highest = highest_entity(train);
   std::string markers;
   for (std::int64_t i = 0; i <= highest; ++i) markers += entity_marker(i) + ' ';
   markers += '\n';
@@ -166,6 +195,15 @@ std::vector<std::int32_t> markers_of(const Vocabulary& vocabulary) {
       "the vocabulary has {} markers of entities, and a reader needs 2 or more: make data.max_size larger",
       markers.size());
   return markers;
+}
+
+void check_has_all_markers(const Vocabulary& vocabulary, const QuestionText& train) {
+  const std::int64_t needed = highest_entity(train) + 1;
+  std::int64_t there = 0;
+  for (std::int64_t i = 0; i < needed; ++i) there += vocabulary.id(entity_marker(i)).has_value();
+  check_input(there == needed,
+              "data.max_size leaves {} of {} markers of entities in the vocabulary: make it larger", there,
+              needed);
 }
 
 Questions encode_questions(const QuestionText& text, const Vocabulary& vocabulary,

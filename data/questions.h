@@ -23,6 +23,8 @@ namespace rondo {
 
 inline constexpr std::string_view placeholder = "@placeholder";
 
+/// Numbers of entities are below this.
+inline constexpr std::int64_t most_entities = 10000;
 /// "@entity3".
 std::string entity_marker(std::int64_t number);
 /// The number of such a word; -1 for any other word.
@@ -81,6 +83,8 @@ struct Questions {
 };
 /// The markers of a vocabulary in the order of their numbers; at least 2, or InputError.
 std::vector<std::int32_t> markers_of(const Vocabulary& vocabulary);
+/// InputError if a limit of the vocabulary left out a marker of the training text.
+void check_has_all_markers(const Vocabulary& vocabulary, const QuestionText& train);
 /// InputErrors of encode_sentences() and markers_of(). Documents are cut to `document_words`; 0: not.
 Questions encode_questions(const QuestionText& text, const Vocabulary& vocabulary,
                            std::int64_t document_words);

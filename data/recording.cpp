@@ -89,7 +89,7 @@ void check_is_whole(std::string_view bytes, const std::string& name) {
 Recording recording_of(std::string_view bytes, const std::string& name, std::int64_t rate) {
   check_input(!bytes.empty(), "{}: empty; expected a recording in the format WAV", name);
   check_input(bytes.starts_with("RIFF") && bytes.substr(std::min<std::size_t>(8, bytes.size()), 4) == "WAVE",
-              "{}: not in the format WAV; convert it, as in: sox FILE -r {} -c 1 FILE.wav", name, rate);
+              "{}: not in the format WAV; convert it, as in: sox FILE -r {} -c 1 NEW.wav", name, rate);
   check_is_whole(bytes, name);
   MemoryFile memory{bytes};
   SF_VIRTUAL_IO io = functions();
@@ -98,11 +98,11 @@ Recording recording_of(std::string_view bytes, const std::string& name, std::int
                                                          sf_close);
   check_input(file != nullptr, "{}: no WAV file that libsndfile can read: {}", name,
               printable(sf_strerror(nullptr)));
-  check_input(info.channels == 1, "{}: {} channels, and one is read: mix them, as in: sox FILE -c 1 FILE.wav",
+  check_input(info.channels == 1, "{}: {} channels, and one is read: mix them, as in: sox FILE -c 1 NEW.wav",
               name, info.channels);
   check_input(info.samplerate == rate,
               "{}: {} samples a second, and this corpus has {} (data.sample_rate): resample it, as in: sox "
-              "FILE -r {} FILE.wav",
+              "FILE -r {} NEW.wav",
               name, info.samplerate, rate, rate);
   check_input(info.frames > 0, "{}: no samples", name);
   // Of a hostile header libsndfile may announce more samples than there are bytes.
@@ -113,8 +113,12 @@ Recording recording_of(std::string_view bytes, const std::string& name, std::int
   check_input(read == info.frames, "{}: truncated: {} of {} samples can be read", name, read, info.frames);
   constexpr float scale = 32768;  // of 16 bits, as Kaldi has them
   for (float& sample : recording.samples) sample *= scale;
+  // Of floats: full scale is 1, and a little more occurs; squares of far more are infinite.
+  constexpr float most_of_full_scale = 1000;
+  for (const float sample : recording.samples)
+    check_input(std::abs(sample) <= most_of_full_scale * scale,
+                "{}: a sample is {}, and full scale is 1: the file is damaged", name, sample / scale);
   const auto [least, most] = std::minmax_element(recording.samples.begin(), recording.samples.end());
-  check_input(std::isfinite(*least) && std::isfinite(*most), "{}: samples that are no numbers", name);
   check_input(*least < *most, "{}: silent: all {} samples are the same", name, info.frames);
   return recording;
 }

@@ -10,16 +10,14 @@
 
 namespace rondo {
 
-Keys batch_keys(std::int64_t& batch, BatchBy& by, const std::string& counted) {
+Keys batch_keys(SentenceBatchOptions& options, const std::string& counted) {
   return {
-      {"batch", &batch, any_count(), "sentences or symbols", "size of a batch: see train.batch_by"},
-      {"batch_by", choice(by), {}, "", "what train.batch counts: " + counted + ", including padding"},
+      {"batch", &options.batch, any_count(), "sentences or symbols", "size of a batch: see train.batch_by"},
+      {"batch_by", choice(options.by), {}, "", "what train.batch counts: " + counted + ", including padding"},
   };
 }
 
-Keys keys_of(SentenceBatchOptions& options) {
-  return batch_keys(options.batch, options.by, "sentences; or their symbols");
-}
+Keys keys_of(SentenceBatchOptions& options) { return batch_keys(options, "sentences; or their symbols"); }
 
 PaddedSentences padded(const std::vector<std::span<const std::int32_t>>& sentences, bool reverse) {
   check(!sentences.empty(), "[sentence batches] a batch has at least one sentence");

@@ -27,8 +27,8 @@ struct SentenceBatchOptions {
 };
 /// `batch`, `batch_by`.
 Keys keys_of(SentenceBatchOptions& options);
-/// The same for the members of other options; `counted` says what the two ways count.
-Keys batch_keys(std::int64_t& batch, BatchBy& by, const std::string& counted);
+/// The same where other things are batched; `counted` says what the two ways count.
+Keys batch_keys(SentenceBatchOptions& options, const std::string& counted);
 
 /// B sentences of at most T symbols; element [t, b] is at t * B + b. Padding is id 0.
 struct PaddedSentences {

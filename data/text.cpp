@@ -102,20 +102,29 @@ void check_utf8(std::string_view text, const std::string& name) {
   }
 }
 
+namespace {
+
+/// What text that is not UTF-8 may be, by its byte-order mark.
+const char* encoding_hint(std::string_view text) {
+  const bool utf16 = text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
+  return utf16 ? ", looks like UTF-16" : "";
+}
+
+}  // namespace
+
 void throw_not_utf8(std::string_view text, std::size_t at, const std::string& name) {
   const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
-  const bool utf16 = text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
   throw InputError(
       fmt::format("{}: not UTF-8 at byte {} (line {}): 0x{:02x}{}; convert it to UTF-8 or use bytes", name,
-                  at, line, static_cast<unsigned char>(text[at]), utf16 ? ", looks like UTF-16" : ""));
+                  at, line, static_cast<unsigned char>(text[at]), encoding_hint(text)));
 }
 
 void check_is_text(std::string_view text, const std::string& name, const std::string& convert) {
   std::int64_t line = 1;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t length = utf8_length(text, at);
-    check_input(length > 0, "{}: line {}: the byte 0x{:02x} is not UTF-8: {}", name, line,
-                static_cast<unsigned char>(text[at]), convert);
+    check_input(length > 0, "{}: line {}: the byte 0x{:02x} is not UTF-8{}: {}", name, line,
+                static_cast<unsigned char>(text[at]), encoding_hint(text), convert);
     check_input(text[at] != '\0', "{}: line {}: a NUL byte, which text does not have: is it another file?",
                 name, line);
     line += text[at] == '\n';

@@ -32,7 +32,9 @@ std::optional<double> number_of(std::string_view field) {
   double number = 0;
   const char* const end = field.data() + field.size();
   const auto [read, failure] = std::from_chars(field.data(), end, number);
-  if (read != end || failure != std::errc() || !std::isfinite(number)) return std::nullopt;
+  // Models have numbers of 32 bits.
+  if (read != end || failure != std::errc() || !std::isfinite(static_cast<float>(number)))
+    return std::nullopt;
   return number;
 }
 
@@ -62,7 +64,7 @@ std::int64_t read_word_vectors(const std::filesystem::path& file,
     numbers.clear();
     for (std::size_t i = first; i < fields.size(); ++i) {
       const std::optional<double> number = number_of(fields[i]);
-      check_input(number.has_value(), "{}: line {}: '{}' is no finite number", name, line_number,
+      check_input(number.has_value(), "{}: line {}: '{}' is no finite number of 32 bits", name, line_number,
                   excerpt(fields[i]));
       numbers.push_back(*number);
     }

@@ -8,8 +8,6 @@
 namespace rondo {
 namespace {
 
-size_t index_of(int32_t id) { return static_cast<size_t>(id); }
-
 /// The model's id of a label or word that it may not know.
 int32_t id_or_unknown(const Vocabulary& vocabulary, const std::string& text) {
   if (const auto id = vocabulary.id(text)) return *id;

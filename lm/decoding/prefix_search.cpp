@@ -102,12 +102,13 @@ class PrefixSearch {
   void find_candidates(const real* log_y) {
     candidates_.clear();
     extended_.assign(live_.size() * place(symbols_), false);
-    place_of_.assign(prefixes_.size(), -1);
+    place_of_.resize(prefixes_.size(), -1);
     for (size_t i = 0; i < live_.size(); ++i) place_of_[place(live_[i].prefix)] = static_cast<int64_t>(i);
     for (int64_t i = 0; i < std::ssize(live_); ++i) add_unchanged(i, log_y);
     for (int64_t i = 0; i < std::ssize(live_); ++i)
       for (int32_t label = 1; label < symbols_; ++label)
         if (!extended_[place(i * symbols_ + label)]) add_longer(i, label, log_y);
+    for (const Live& it : live_) place_of_[place(it.prefix)] = -1;
   }
 
   /// The paths that leave a live prefix as it is, and those that make it from one that is shorter by a

@@ -21,9 +21,11 @@ Keys keys_of(SpeechDecodingOptions& it) {
 
 void check_options(const SpeechDecodingOptions& options) {
   check_limits_of(options);
-  check_input(options.ngram.empty() || options.beam > 1,
-              "ngram = \"{}\": an n-gram model takes part in a search: set decoding.beam above 1, as in 32",
-              options.ngram);
+  check_input(
+      options.ngram.empty() || options.beam > 1,
+      "ngram = \"{}\": an n-gram model takes part in a search: set decoding.beam above 1, as in 32, or "
+      "decoding.ngram to \"\"",
+      options.ngram);
 }
 
 SpeechDecoder::SpeechDecoder(const SpeechDecodingOptions& options, const Vocabulary& vocabulary)

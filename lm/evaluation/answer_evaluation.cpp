@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <span>
 
 #include "autograd/functions.h"
 #include "lm/evaluation/evaluation.h"
@@ -12,6 +13,8 @@
 
 namespace rondo {
 namespace {
+
+std::size_t place(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 /// All questions in batches of about rows_at_once words of documents.
 QuestionBatches batches_of(const Questions& questions) {
@@ -74,6 +77,22 @@ AnswerScores evaluate_reader(AttentiveReader& model, const Questions& questions,
   return scores;
 }
 
+namespace {
+
+/// The most probable entity of those that the document names; of all, if what was read of it names none.
+std::int32_t best_answer(std::span<const real> log_p, std::span<const std::int32_t> document,
+                         const std::vector<std::int32_t>& entity_of) {
+  std::int32_t best = -1;
+  for (const std::int32_t id : document)
+    if (const std::int32_t entity = entity_of[place(id)];
+        entity >= 0 && (best < 0 || log_p[place(entity)] > log_p[place(best)]))
+      best = entity;
+  return best >= 0 ? best
+                   : static_cast<std::int32_t>(std::max_element(log_p.begin(), log_p.end()) - log_p.begin());
+}
+
+}  // namespace
+
 std::vector<Answer> most_probable_answers(AttentiveReader& model, const Questions& questions) {
   if (questions.size() == 0) return {};
   const EvaluationMode no_dropout(model);
@@ -84,14 +103,15 @@ std::vector<Answer> most_probable_answers(AttentiveReader& model, const Question
     const auto [joint, attention] = read(model, batch);
     const std::vector<real> log_p = log_softmax(model.logits(joint)).value().to_vector();
     const std::vector<real> weights = attention.value().to_vector();
-    auto of_question = log_p.begin();
     for (std::size_t b = 0; b < batch.indices.size(); ++b) {
-      const auto best = std::max_element(of_question, of_question + model.entities());
+      const std::span<const real> of_question =
+          std::span(log_p).subspan(b * place(model.entities()), place(model.entities()));
+      const std::int32_t best =
+          best_answer(of_question, questions.documents[batch.indices[b]], questions.entity_of);
       const auto row = weights.begin() + static_cast<std::ptrdiff_t>(b) * batch.documents.steps;
       answers[static_cast<std::size_t>(batch.indices[b])] = {
-          static_cast<std::int32_t>(best - of_question), std::exp(static_cast<double>(*best)),
+          best, std::exp(static_cast<double>(of_question[place(best)])),
           std::vector<float>(row, row + batch.documents.lengths[b])};
-      of_question += model.entities();
     }
   }
   return answers;

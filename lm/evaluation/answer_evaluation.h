@@ -34,7 +34,7 @@ struct Answer {
   double probability;
   std::vector<float> attention;  // of each word of the document
 };
-/// The most probable entity of each document. Dropout is off.
+/// For each question the most probable entity of those that its document names. Dropout is off.
 std::vector<Answer> most_probable_answers(AttentiveReader& model, const Questions& questions);
 
 /// The shares in percent of questions that the two baselines answer; of equally frequent entities they take

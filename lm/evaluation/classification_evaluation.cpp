@@ -40,7 +40,8 @@ ClassificationScores evaluate_classifier(SentenceClassifier& model, const Labell
   return scores;
 }
 
-std::vector<MostProbableClass> most_probable_classes(SentenceClassifier& model, const Sentences& sentences) {
+std::vector<MostProbableClass> most_probable_classes(SentenceClassifier& model, const Sentences& sentences,
+                                                     const std::function<void(std::int64_t)>& progress) {
   if (sentences.size() == 0) return {};
   const EvaluationMode no_dropout(model);
   const NoGradient no_history;
@@ -49,6 +50,7 @@ std::vector<MostProbableClass> most_probable_classes(SentenceClassifier& model, 
   BatchOrder order({.batch = rows_at_once, .by = BatchBy::symbols}, lengths, 1);
   order.seek(0, 0);
   std::vector<MostProbableClass> classes(lengths.size());
+  std::int64_t done = 0;
   for (auto batch = order.next(); !batch.empty(); batch = order.next()) {
     std::vector<std::span<const std::int32_t>> some;
     for (const std::int64_t i : batch) some.push_back(sentences[i]);
@@ -61,6 +63,7 @@ std::vector<MostProbableClass> most_probable_classes(SentenceClassifier& model, 
       classes[static_cast<std::size_t>(i)] = {static_cast<std::int32_t>(best - of_sentence), std::exp(*best)};
       of_sentence += model.classes();
     }
+    if (progress) progress(done += std::ssize(batch));
   }
   return classes;
 }

@@ -30,8 +30,9 @@ struct MostProbableClass {
   std::int32_t id;
   double probability;
 };
-/// Of each sentence. Dropout is off.
-std::vector<MostProbableClass> most_probable_classes(SentenceClassifier& model, const Sentences& sentences);
+/// Of each sentence. `progress` gets the number of sentences done. Dropout is off.
+std::vector<MostProbableClass> most_probable_classes(SentenceClassifier& model, const Sentences& sentences,
+                                                     const std::function<void(std::int64_t)>& progress = {});
 
 /// A batch for the model, its ids on the model's device.
 SentenceClassifier::Input input_of(const PaddedSentences& batch, Tokens ids);

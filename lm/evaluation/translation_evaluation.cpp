@@ -21,10 +21,8 @@ Evaluation evaluate_pairs(EncoderDecoder& model, const TranslationText& text,
   const EvaluationMode no_dropout(model);
   const NoGradient no_history;
   const auto begin = Clock::now();
-  PairBatches batches({.batch = rows_at_once,
-                       .by = BatchBy::symbols,
-                       .reverse_source = text.reverse_source,
-                       .both_sides = true},
+  PairBatches batches({.order = {.batch = rows_at_once, .by = BatchBy::symbols, .both_sides = true},
+                       .reverse_source = text.reverse_source},
                       text.pairs, 1);
   batches.seek(0, 0);
   Evaluation result;

@@ -104,7 +104,11 @@ VocabularyExpansion expand_vocabulary(const SkipThought& model, const Vocabulary
     std::vector<double> mapped(columns, 0.0);
     for (std::size_t i = 0; i < vector.size(); ++i)
       for (std::size_t e = 0; e < columns; ++e) mapped[e] += vector[i] * W[i * columns + e];
-    for (std::size_t e = 0; e < columns; ++e) tables[e / E].push_back(static_cast<real>(mapped[e]));
+    for (std::size_t e = 0; e < columns; ++e) {
+      tables[e / E].push_back(static_cast<real>(mapped[e]));
+      check_input(std::isfinite(tables[e / E].back()), "{}: the vector of '{}' is too large", name,
+                  excerpt(word));
+    }
   });
   for (const std::vector<real>& table : tables)
     result.tables.emplace_back(

@@ -26,8 +26,8 @@ struct VocabularyExpansion {
 };
 
 /// With rows for those of `words`, none of which is in the vocabulary, that the file has. InputError for a
-/// vocabulary of other symbols than words, for fewer shared words than W has columns, and those of
-/// read_word_vectors().
+/// vocabulary of other symbols than words, for fewer shared words than W has columns, for a vector that the
+/// map makes too large, and those of read_word_vectors().
 VocabularyExpansion expand_vocabulary(const SkipThought& model, const Vocabulary& vocabulary,
                                       const std::filesystem::path& file,
                                       const std::vector<std::string>& words);

@@ -1,6 +1,8 @@
 // `lm answer`.
 #include "lm/program/answer.h"
 
+#include <algorithm>
+
 #include "data/cloze.h"
 #include "data/text.h"
 #include "lm/program/attention_file.h"
@@ -14,6 +16,10 @@ namespace {
 /// A line of standard input: its question without names, and the names; an empty document: an empty line.
 using Line = AnonymousQuestion;
 
+std::int64_t words_read(const OpenReader& run) {
+  return run.config.recipe.question_answering.data.questions.document_words;
+}
+
 Line read_line(const std::string& line, const std::string& name, const OpenReader& run) {
   std::string text = text_of_line(line, name, Unit::words);
   text.pop_back();  // the newline
@@ -21,8 +27,15 @@ Line read_line(const std::string& line, const std::string& name, const OpenReade
   check_utf8(text, name);
   const std::size_t tab = text.find('\t');
   check_input(tab != text.npos, "{}: a line is a document, a tab, and a question with {}", name, placeholder);
-  return anonymous(std::string_view(text).substr(0, tab), std::string_view(text).substr(tab + 1),
-                   run.model->entities(), name);
+  Line anonymized = anonymous(std::string_view(text).substr(0, tab), std::string_view(text).substr(tab + 1),
+                              run.model->entities(), name);
+  const std::int64_t words = std::ranges::count(anonymized.document, ' ') + 1, read = words_read(run);
+  if (words > read)
+    fmt::print(
+        stderr,
+        "lm: {}: the document has {} words, of which this run reads the first {} (data.document_words)\n",
+        name, words, read);
+  return anonymized;
 }
 
 std::string name_of_entity(const Line& line, std::int32_t entity) {
@@ -53,9 +66,7 @@ void answer_all(const OpenReader& run, const std::vector<Line>& lines, bool scor
     if (!it.document.empty()) text.add(it.document, it.question, entity_marker(0), "");
   std::vector<Answer> answers;
   if (text.size() > 0)
-    answers = most_probable_answers(
-        *run.model, encode_questions(text, run.vocabulary,
-                                     run.config.recipe.question_answering.data.questions.document_words));
+    answers = most_probable_answers(*run.model, encode_questions(text, run.vocabulary, words_read(run)));
   auto next = answers.begin();
   for (const Line& it : lines) {
     if (!it.document.empty()) {

@@ -1,31 +1,25 @@
 // The file of --attention.
 #include "lm/program/attention_file.h"
 
-#include <unistd.h>
+#include <fmt/format.h>
 
-#include <filesystem>
+#include <nlohmann/json.hpp>
 
-#include "lm/program/run_folder.h"
+#include "lm/program/output_file.h"
+#include "tensor/error.h"
 
 namespace rondo {
 
-AttentionFile::AttentionFile(const std::string& name) : name_(name), is_picture_(name.ends_with(".svg")) {
-  namespace fs = std::filesystem;
-  if (name.empty() || (fs::exists(name) && !fs::is_regular_file(name) && !fs::is_directory(name)))
-    return;  // no file, or a pipe
-  const fs::path file = fs::weakly_canonical(fs::absolute(name)), folder = file.parent_path();
-  check_input(fs::is_directory(folder), "--attention {}: there is no folder {}", name, folder.string());
-  check_input(!is_file_of_run(file), "--attention {}: is a file of the run {}; give another name", name,
-              folder.string());
-  check_input(!fs::is_directory(file) && access((fs::exists(file) ? file : folder).c_str(), W_OK) == 0,
-              "--attention {}: cannot be written", name);
+AttentionFile::AttentionFile(const std::string& name)
+    : name_(file_to_write("--attention", name, Pipes::accepted)), is_picture_(name.ends_with(".svg")) {}
+
+void AttentionFile::open() {
+  file_.reset(std::fopen(name_.c_str(), "w"));
+  check(file_ != nullptr, "--attention {}: cannot be written", name_);
 }
 
 void AttentionFile::add(Alignment alignment) {
-  if (!file_) {
-    file_.reset(std::fopen(name_.c_str(), "w"));
-    check(file_ != nullptr, "--attention {}: cannot be written", name_);
-  }
+  if (!file_) open();
   if (!is_picture_)
     fmt::print(file_.get(), "{}\n", json_of(alignment).dump());
   else if (!alignment.source.empty())
@@ -33,6 +27,11 @@ void AttentionFile::add(Alignment alignment) {
 }
 
 void AttentionFile::finish() {
+  if (*this && !file_) open();
+  keep();
+}
+
+void AttentionFile::keep() {
   if (!file_) return;
   if (is_picture_) fmt::print(file_.get(), "{}", svg_of(alignments_));
   check(std::fflush(file_.get()) == 0 && !std::ferror(file_.get()),

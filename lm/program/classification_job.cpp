@@ -3,12 +3,9 @@
 
 #include "lm/program/classification_measurement.h"
 #include "lm/program/classification_memory.h"
-#include "lm/program/job.h"
+#include "lm/program/job_of.h"
 #include "lm/program/run.h"
 #include "lm/tasks/classification.h"
-#include "lm/tasks/self_test.h"
-#include "lm/training/checkpoint.h"
-#include "tensor/available_memory.h"
 
 namespace rondo {
 namespace {
@@ -29,10 +26,10 @@ Vocabulary vocabulary_for(const Text& train, const Setup& setup) {
   return known.empty() ? Vocabulary(train, data.tokenization, data.limits) : known.front();
 }
 
-class ClassificationJob : public Job {
+class ClassificationJob : public JobOf<SentenceClassifier, Classification> {
  public:
   ClassificationJob(const TrainOptions& options, Setup& setup)
-      : recipe_(setup.config.recipe),
+      : JobOf(setup.config.recipe),
         texts_(texts_of(options, setup)),
         vocabulary_(vocabulary_for(texts_.train.sentences, setup)),
         labels_(texts_.train),
@@ -55,63 +52,49 @@ class ClassificationJob : public Job {
   }
   int64_t validation_size() const override { return valid_.size(); }
 
-  const Module& layout() const override { return *layout_; }
-  void check_memory(Device device) const override {
-    if (const auto available = available_memory(device))
-      check_classification_fits(recipe_, *layout_, largest_batch(of_task().task.batches, train_, seed()),
-                                *available);
-  }
-
-  void begin(Device device) override {
-    model_.emplace(of_task().model, vocabulary_.size(), labels_.size(), seed(), device);
-    task_.emplace(*model_, of_task().task, train_, valid_, seed());
-    trainer_.emplace(*task_, recipe_.trainer);
-  }
-  Module& model() override { return *model_; }
-  Trainer& trainer() override { return *trainer_; }
-  void test_model() override { check_gradients_reach_all(*model_); }
   Probed probe(const std::function<void(int64_t)>& progress) override {
     return rondo::probe(*model_, train_, {}, progress);
   }
 
-  void measure_best(Watch& watch, const Setup& setup, const Compute& compute) override;
   void conclude(Terminal& terminal, const RunFolder& run) override;
 
  private:
-  uint64_t seed() const { return static_cast<uint64_t>(recipe_.trainer.seed); }
+  void check_fits_into(int64_t available) const override {
+    check_classification_fits(recipe_, *layout_, largest_batch(of_task().task.batches, train_, seed()),
+                              available);
+  }
+  void make_model_and_task(Device device) override {
+    model_.emplace(of_task().model, vocabulary_.size(), labels_.size(), seed(), device);
+    task_.emplace(*model_, of_task().task, train_, valid_, seed());
+  }
+  void measure(Watch& watch, const Setup& setup, const Compute& compute) override;
+
   const ClassificationRecipe& of_task() const { return recipe_.classification; }
   LabelledSentences encoded(const LabelledText& text) const {
     return encode_labelled(text, vocabulary_, labels_);
   }
 
-  const Recipe& recipe_;
   LabelledTexts texts_;
   Vocabulary vocabulary_;
   Labels labels_;
   LabelledSentences train_, valid_;
   std::optional<LabelledSentences> test_;
-  std::optional<SentenceClassifier> layout_, model_;
-  std::optional<Classification> task_;
-  std::optional<Trainer> trainer_;
 };
 
-void ClassificationJob::measure_best(Watch& watch, const Setup& setup, const Compute& compute) {
-  load_model(setup.run.model(), *model_);
+void ClassificationJob::measure(Watch& watch, const Setup& setup, const Compute& compute) {
   const auto measure_on = [&](Split split, const LabelledSentences& sentences) {
     ClassificationMeasurement it{
         "", texts_.at(split).sentences.name, std::string(to_string(split)), vocabulary_.types(), {}};
     it.scores = evaluate_classifier(*model_, sentences,
                                     watch.progress_of("evaluating " + it.split, sentences.size()));
-    watch.observers.measured(it.split, figure_of(it.scores));
-    keep(setup.run, it, *model_, compute, setup.config.made_by.sha256);
+    record(it, figure_of(it.scores), watch, setup, compute);
   };
   measure_on(Split::valid, valid_);
   if (test_) measure_on(Split::test, *test_);
 }
 
 void ClassificationJob::conclude(Terminal& terminal, const RunFolder& run) {
-  terminal.line(fmt::format("the run is {}; to classify with it: lm classify {} < sentences",
-                            run.path.string(), run.path.string()));
+  say_run(terminal, run, "to classify with it", "classify", "< sentences");
 }
 
 }  // namespace

@@ -59,11 +59,7 @@ void keep(const RunFolder& run, const ClassificationMeasurement& it, const Sente
 }
 
 int evaluate_classification(const EvaluateOptions& options) {
-  refuse_options_of_language_models(options, "a classifier");
-  for (const Setting& setting : options.settings)
-    throw InputError(fmt::format(
-        "{}: a classifier is evaluated as it was trained; --set is for language models and translators",
-        setting.where));
+  refuse_options_and_settings(options, "a classifier");
   const Split split = split_from_string(options.split);
   const Compute compute = choose_device(options.device, options.precision, options.threads);
   OpenClassifier run = open_classifier(options.run, compute.device);

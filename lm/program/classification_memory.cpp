@@ -27,35 +27,29 @@ SentenceBatchSize assumed_size(const ClassificationRecipe& recipe) {
   return {std::max<std::int64_t>(1, batches.batch / steps), steps};
 }
 
-/// P (2 + S + A) + 2 R + 5 R_d numbers of weights, as in memory_estimate.cpp, and for each of the N = T B
-/// rows of a batch D E + G + C H L: embeddings, gates and states of all layers; where there is dropout, its
-/// results and, without `variational`, as many masks; of layers in both directions also their states joined;
-/// and the gradient of the last layer.
+/// numbers_of_weights(), and for each of the N = T B rows of a batch D E: embeddings and, where there is
+/// dropout, what it keeps of them; and kept_of_stack().
 std::int64_t classification_training_bytes(const Recipe& recipe, const SentenceClassifier& model,
                                            const SentenceBatchSize& size) {
   const SentenceClassifierOptions& options = model.options();
   const CellSizes cells(model.cells());
-  const auto P = static_cast<double>(model.parameter_count()), E = static_cast<double>(options.embedding),
-             H = static_cast<double>(options.hidden), L = static_cast<double>(options.layers);
   const double N = static_cast<double>(size.sentences) * static_cast<double>(size.steps);
-  const double dropped = options.dropout == 0 ? 0 : options.variational ? 1 : 2;
-  const double C = kept_of_state(options.regularization) + (options.bidirectional ? 1 : 0);
-  const double rows = N * ((1 + dropped) * E + cells.kept + C * H * L + dropped * H * (L - 1) + H);
-  const double weights = P * numbers_per_parameter(recipe.trainer) + 2 * cells.step_weights +
-                         (options.regularization.weight_drop > 0 ? 5 * cells.dropped : 0);
-  return bytes_of(weights + rows);
+  const double D = 1 + kept_of_dropout(options.dropout, options.variational);
+  const double weights = numbers_of_weights(static_cast<double>(model.parameter_count()), cells.step_weights,
+                                            cells.dropped, recipe.trainer, options.regularization);
+  return bytes_of(weights + N * (D * static_cast<double>(options.embedding) +
+                                 kept_of_stack(options, options.layers, cells)));
 }
 
-/// 2 P + R numbers of weights, and of rows_at_once rows, or of one longer sentence, what a layer reads,
-/// computes and leaves; above the first layer also what the one below has left, of each direction.
+/// 2 P + R numbers of weights, and of rows_at_once rows, or of one longer sentence, E and
+/// evaluated_of_stack().
 std::int64_t classification_evaluation_bytes(const SentenceClassifier& model, const SentenceBatchSize& size) {
   const SentenceClassifierOptions& options = model.options();
   const CellSizes cells(model.cells());
   const auto N = static_cast<double>(std::max(rows_at_once, size.steps));
-  const double below = options.layers == 1 ? 0 : options.bidirectional ? 4 : 2;
-  return bytes_of(2 * static_cast<double>(model.parameter_count()) + cells.step_weights +
-                  N * (static_cast<double>(options.embedding) + cells.projected +
-                       (2 + below) * static_cast<double>(options.hidden)));
+  return bytes_of(
+      2 * static_cast<double>(model.parameter_count()) + cells.step_weights +
+      N * (static_cast<double>(options.embedding) + evaluated_of_stack(options, options.layers, cells)));
 }
 
 void check_classification_fits(const Recipe& recipe, const SentenceClassifier& model,

@@ -4,27 +4,47 @@
 #include "lm/program/classification_measurement.h"
 #include "lm/program/input_lines.h"
 #include "lm/program/output.h"
+#include "lm/program/progress.h"
 
 namespace rondo {
 namespace {
 
-/// Prints a line for each sentence; one without ids is an empty line.
-void answer(OpenClassifier& run, const std::vector<std::vector<std::int32_t>>& sentences, bool scores) {
-  Sentences to_classify;
-  for (const std::vector<std::int32_t>& ids : sentences)
-    if (!ids.empty()) to_classify.add(ids);
-  const std::vector<MostProbableClass> classes = most_probable_classes(*run.model, to_classify);
-  auto next = classes.begin();
-  for (const std::vector<std::int32_t>& ids : sentences) {
-    if (!ids.empty()) {
-      fmt::print("{}", run.labels.name(next->id));
-      if (scores) fmt::print("\t{:.4f}", next->probability);
-      ++next;
+/// Prints the classes of sentences, some after the others.
+class Classifications {
+ public:
+  Classifications(OpenClassifier& run, bool scores) : run_(run), scores_(scores) {}
+
+  /// A line for each sentence; one without ids is an empty line.
+  void print(const std::vector<std::vector<std::int32_t>>& sentences) {
+    Sentences to_classify;
+    for (const std::vector<std::int32_t>& ids : sentences)
+      if (!ids.empty()) to_classify.add(ids);
+    const std::vector<MostProbableClass> classes = most_probable_classes(
+        *run_.model, to_classify, [&](std::int64_t done) { show_progress(done, to_classify.size()); });
+    progress_.erase();
+    auto next = classes.begin();
+    for (const std::vector<std::int32_t>& ids : sentences) {
+      if (!ids.empty()) {
+        fmt::print("{}", run_.labels.name(next->id));
+        if (scores_) fmt::print("\t{:.4f}", next->probability);
+        ++next;
+      }
+      fmt::print("\n");
     }
-    fmt::print("\n");
+    printed_ += std::ssize(sentences);
+    flush_output();
   }
-  flush_output();
-}
+
+ private:
+  void show_progress(std::int64_t done, std::int64_t sentences) {
+    if (done < sentences) progress_.status(fmt::format("{} sentences classified", printed_ + done));
+  }
+
+  OpenClassifier& run_;
+  bool scores_;
+  Progress progress_{stderr};
+  std::int64_t printed_ = 0;  // sentences
+};
 
 }  // namespace
 
@@ -35,7 +55,8 @@ int classify(const ClassifyOptions& options) {
   const auto read = [&](const std::string& line, const std::string& name) {
     return encoded_line(run.vocabulary, text_of_line(line, name, run.vocabulary.tokenization().unit), name);
   };
-  answer_lines(lines, read, [&](const auto& sentences) { answer(run, sentences, options.scores); });
+  Classifications classifications(run, options.scores);
+  answer_lines(lines, read, [&](const auto& sentences) { classifications.print(sentences); });
   return 0;
 }
 

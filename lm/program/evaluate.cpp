@@ -164,13 +164,21 @@ void refuse_options_of_language_models(const EvaluateOptions& options, const std
   refused(!options.text.empty(), "--text");
 }
 
+void refuse_options_and_settings(const EvaluateOptions& options, const std::string& what) {
+  refuse_options_of_language_models(options, what);
+  for (const Setting& setting : options.settings)
+    throw InputError(
+        fmt::format("{}: {} is evaluated as it was trained; --set is for language models and translators",
+                    setting.where, what));
+}
+
 void warn_if_changed(const std::string& data, const std::vector<std::string>& sha256_of_run,
                      const std::vector<std::string>& sha256_of_text) {
   if (is_same_data(sha256_of_run, sha256_of_text)) return;
   fmt::print(
       stderr,
       "lm: warning: {} has changed since this run was made; the figures are those of the text as it is now\n",
-      printable(data));
+      name_of_text(data));
 }
 
 void keep_if_possible(const std::function<void()>& keep) {

@@ -41,6 +41,8 @@ int evaluate(const EvaluateOptions& options);
 
 /// InputError for options that only language models have; `what` the run is: "a translator".
 void refuse_options_of_language_models(const EvaluateOptions& options, const std::string& what);
+/// The same, and for settings, of tasks whose runs are evaluated as they were trained.
+void refuse_options_and_settings(const EvaluateOptions& options, const std::string& what);
 /// Warns if the text at `data` has other SHA-256 digests than the one that the run was made with.
 void warn_if_changed(const std::string& data, const std::vector<std::string>& sha256_of_run,
                      const std::vector<std::string>& sha256_of_text);

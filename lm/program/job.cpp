@@ -10,10 +10,6 @@ std::function<void(int64_t)> Watch::progress_of(const std::string& what, int64_t
   };
 }
 
-Probed Job::probe(const std::function<void(int64_t)>&) {
-  throw InputError("train.probe_every: there are no probes of this task; leave it out");
-}
-
 std::unique_ptr<Job> make_job(const TrainOptions& options, Setup& setup) {
   switch (setup.config.recipe.kind) {
     case TaskKind::translation:

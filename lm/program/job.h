@@ -2,8 +2,7 @@
 // and what is measured and printed at the end. The order of calls is lm/program/train.cpp's. The jobs:
 // lm/program/language_modelling_job.cpp, lm/program/translation_job.cpp, lm/program/multi_task_job.cpp,
 // lm/program/classification_job.cpp, lm/program/question_answering_job.cpp,
-// lm/program/skip_thought_job.cpp,
-// lm/program/speech_job.cpp.
+// lm/program/skip_thought_job.cpp, lm/program/speech_job.cpp; what most of them share: lm/program/job_of.h.
 #pragma once
 
 #include <filesystem>
@@ -57,8 +56,8 @@ class Job {
   virtual Trainer& trainer() = 0;
   Task& task() { return trainer().task(); }
   /// Looks into the model's recurrent layers while it reads some of the training text; of a multi-task
-  /// training, that of the first task. InputError for a task without probes.
-  virtual Probed probe(const std::function<void(int64_t)>& progress);
+  /// training, that of the first task.
+  virtual Probed probe(const std::function<void(int64_t)>& progress) = 0;
   /// Throws an Error if a part of the model gets no gradient, or another fault of the model shows.
   virtual void test_model() {}
 

@@ -69,4 +69,9 @@ std::int64_t integer_at(const nlohmann::json& entry, const std::string& key) {
   return value.get<std::int64_t>();
 }
 
+double figure_at(const nlohmann::json& entry, const std::string& key) {
+  const nlohmann::json& value = entry.at(key);
+  return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+}
+
 }  // namespace rondo

@@ -22,5 +22,7 @@ void read_json_lines(const std::filesystem::path& path, const std::string& write
 
 /// An integer. InputError for other numbers and for integers beyond 64 bits, which a conversion would accept.
 std::int64_t integer_at(const nlohmann::json& entry, const std::string& key);
+/// A figure; NaN where it is null, which is how JSON has figures that are not finite. Other types throw.
+double figure_at(const nlohmann::json& entry, const std::string& key);
 
 }  // namespace rondo

@@ -26,9 +26,10 @@ bool read_log_line(const nlohmann::json& entry, MeasuredRun& row) {
   if (split == entry.end()) return entry.at("step").is_number();
   if (*split == "speakers") return true;  // a recogniser's; it is in evaluations.jsonl, too
   // Logs of version 0.1 do not say how a text was read: as in evaluations during training.
-  const Measured measured{entry.at("nats"),
-                          entry.at("bits"),
-                          entry.at("perplexity"),
+  const auto optional = [&](const char* name) { return entry.contains(name) ? figure_at(entry, name) : 0; };
+  const Measured measured{figure_at(entry, "nats"),
+                          optional("bits"),  // not of all tasks
+                          optional("perplexity"),
                           entry.contains("symbols") ? integer_at(entry, "symbols") : 0,
                           entry.value("read", validation_reading(row.recipe().task, 0).text()),
                           "",
@@ -181,7 +182,8 @@ std::optional<Mean> mean_of(const MeasuredRuns& line, std::size_t kind, const Va
     const Measured& measured = *row.measured[kind];
     if (!first) first = &measured;
     if (measured.settings != first->settings) return std::nullopt;
-    if (const std::optional<double> figure = value(measured)) figures.push_back(*figure);
+    if (const std::optional<double> figure = value(measured); figure && std::isfinite(*figure))
+      figures.push_back(*figure);
   }
   it.n = figures.size();
   for (const double figure : figures) it.mean += figure / static_cast<double>(it.n);

@@ -73,7 +73,7 @@ MeasuredRun measured_run(const std::string& path);
 using MeasuredRuns = std::vector<MeasuredRun>;
 std::vector<MeasuredRuns> lines_of(const MeasuredRuns& rows);
 
-/// The mean over the runs of a group that have a figure.
+/// The mean over the runs of a group that have a figure which is a number.
 struct Mean {
   std::size_t n = 0;
   double mean = 0, deviation = 0;  // sample standard deviation (n - 1); 0 for one run

@@ -42,9 +42,9 @@ KeptMeasurement measurement_of(const nlohmann::json& entry) {
           .dynamic = entry.contains("dynamic"),
           .cache = entry.contains("cache"),
           .settings = settings_of(entry),
-          .nats = entry.at("nats"),
-          .bits = entry.value("bits", 0.0),  // a classifier has neither
-          .perplexity = entry.value("perplexity", 0.0),
+          .nats = figure_at(entry, "nats"),
+          .bits = entry.contains("bits") ? figure_at(entry, "bits") : 0,  // a classifier has neither
+          .perplexity = entry.contains("perplexity") ? figure_at(entry, "perplexity") : 0,
           .symbols = entry.contains("symbols") ? integer_at(entry, "symbols") : 0,
           .types = integer_at(entry, "types"),
           .vocabulary_size = integer_at(entry, "vocabulary_size"),
@@ -58,7 +58,7 @@ KeptMeasurement measurement_of(const nlohmann::json& entry) {
 TaskScores task_scores_of(const nlohmann::json& entry) {
   TaskScores scores;
   for (const auto& [key, name] : task_scores)
-    if (const auto it = entry.find(key); it != entry.end()) scores[key] = *it;
+    if (entry.contains(key)) scores[key] = figure_at(entry, key);
   return scores;
 }
 
@@ -129,8 +129,9 @@ void keep(const RunFolder& run, const Measurement& measurement, const Compute& c
 std::vector<KeptMeasurement> kept_measurements(const RunFolder& run) {
   std::vector<std::pair<std::string, KeptMeasurement>> all;  // each with the SHA-256 of its model
   read_json_lines(run.evaluations(), "`lm eval` keeps", [&](const nlohmann::json& entry) {
-    if (entry.contains("set")) return true;       // of vectors: lm/program/sentence_report.h
-    if (entry.at("nats").is_null()) return true;  // infinite: a symbol had probability 0
+    if (entry.contains("set")) return true;  // of vectors: lm/program/sentence_report.h
+    if (entry.at("nats").is_null() && task_scores_of(entry).empty())
+      return true;  // infinite: a symbol had probability 0
     all.emplace_back(entry.at("model"), measurement_of(entry));
     return true;
   });

@@ -57,6 +57,14 @@ double block_of(std::int64_t rows, const Sizes& it) {
   return to_double(cross_entropy_block_rows(rows * it.K, it.V, it.K));
 }
 
+double numbers_per_parameter(const TrainerOptions& options) {
+  const Tensor nothing = Tensor::zeros({1});
+  const auto state = make_optimizer(options.optimizer, nothing, nothing)->state_tensors().size();
+  const int average = options.averaging == Averaging::never ? 0 : 2;  // optim/averaging.h
+  const int without_noise = options.weight_noise > 0;                 // optim/weight_noise.h
+  return static_cast<double>(2 + state) + average + without_noise;
+}
+
 }  // namespace
 
 /// The allocator rounds blocks up, by an eighth on average. Above an exbibyte one is like the other.
@@ -83,12 +91,30 @@ double kept_of_state(const RecurrentRegularization& regularization) {
   return kept;
 }
 
-double numbers_per_parameter(const TrainerOptions& options) {
-  const Tensor nothing = Tensor::zeros({1});
-  const auto state = make_optimizer(options.optimizer, nothing, nothing)->state_tensors().size();
-  const int average = options.averaging == Averaging::never ? 0 : 2;  // optim/averaging.h
-  const int without_noise = options.weight_noise > 0;                 // optim/weight_noise.h
-  return static_cast<double>(2 + state) + average + without_noise;
+std::int64_t statistics_of(const Module& model) {
+  std::int64_t count = 0;
+  for (const Buffer* buffer : model.buffers()) count += buffer->shape().size();
+  return count;
+}
+
+double kept_of_dropout(double rate, bool variational) { return rate == 0 ? 0 : variational ? 1 : 2; }
+
+double numbers_of_weights(double parameters, double packed, double dropped, const TrainerOptions& trainer,
+                          const RecurrentRegularization& regularization) {
+  return parameters * numbers_per_parameter(trainer) + 2 * packed +
+         (regularization.weight_drop > 0 ? 5 * dropped : 0);
+}
+
+double kept_of_stack(const RecurrentOptions& options, std::int64_t layers, const CellSizes& cells) {
+  const double H = to_double(options.hidden), L = to_double(layers);
+  const double C = kept_of_state(options.regularization) + (options.bidirectional ? 1 : 0);
+  const double D = kept_of_dropout(options.dropout, options.variational);
+  return cells.kept + C * H * L + D * H * (L - 1) + H;
+}
+
+double evaluated_of_stack(const RecurrentOptions& options, std::int64_t layers, const CellSizes& cells) {
+  const double below = layers == 1 ? 0 : options.bidirectional ? 4 : 2;
+  return cells.projected + (2 + below) * to_double(options.hidden);
 }
 
 /// P (2 + S + A + W) + 2 (R + V F / K) + 5 R_d + N (E + G + C H + W + D + L) + max(B V + (N + V / K) F, N
@@ -120,7 +146,7 @@ std::int64_t training_bytes(const Recipe& recipe, const LanguageModel& model,
   const double last = to_double(options.hidden.back());
   double D = options.embedding_dropout > 0 ? it.E : 0;
   const auto add_dropout = [&](double rate, double width) {
-    if (rate > 0) D += (options.variational ? 1 : 2) * width;
+    D += kept_of_dropout(rate, options.variational) * width;
   };
   add_dropout(options.input_dropout.value_or(options.dropout), it.E);
   add_dropout(options.hidden_dropout.value_or(options.dropout), it.H - last);
@@ -130,9 +156,8 @@ std::int64_t training_bytes(const Recipe& recipe, const LanguageModel& model,
   const double logits = block_of(size.rows, it) * to_double(it.V);
   const double chunk = N * (it.E + it.cells.kept + C * it.H + it.W + D + L) +
                        std::max(logits + N * it.F + to_double(size.pieces) * it.decoder, N * it.widest);
-  const double weights = it.P * numbers_per_parameter(recipe.trainer) +
-                         2 * (it.cells.step_weights + it.decoder) +
-                         (regularization.weight_drop > 0 ? 5 * it.cells.dropped : 0);
+  const double weights = numbers_of_weights(it.P, it.cells.step_weights + it.decoder, it.cells.dropped,
+                                            recipe.trainer, regularization);
   return bytes_of(weights + chunk);
 }
 

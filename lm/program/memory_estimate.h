@@ -9,6 +9,7 @@
 
 #include "lm/program/recipe.h"
 #include "lm/tasks/batches.h"
+#include "nn/models/recurrent_options.h"
 #include "nn/module.h"
 
 namespace rondo {
@@ -18,9 +19,8 @@ using ChunkSizeOfStreams = std::function<ChunkSize(std::int64_t streams)>;
 
 /// What tensors with this many numbers take.
 std::int64_t bytes_of(double numbers);
-/// Numbers for each parameter: value, gradient, the optimizer's state, an average, and its value without
-/// noise.
-double numbers_per_parameter(const TrainerOptions& options);
+/// The number of values that a model saves but does not train.
+std::int64_t statistics_of(const Module& model);
 
 /// What estimates count of cells, in numbers; not integers, as products of the largest settings are beyond
 /// 2^63.
@@ -35,6 +35,24 @@ struct CellSizes {
 /// Numbers of state that a training keeps of each unit and step: h, c or its like, what a cell computes on
 /// the way, and what regularization adds.
 double kept_of_state(const RecurrentRegularization& regularization);
+/// Numbers that dropout of this rate keeps of each one that it acts on: its result and, without
+/// `variational`, a mask.
+double kept_of_dropout(double rate, bool variational);
+
+/// P (2 + S + A + W) + 2 R + 5 R_d, which a training takes for weights: P `parameters`, each with value,
+/// gradient, S numbers of optimizer state, A = 2 for an average, W = 1 for its value without noise; R that
+/// are `packed` for forward and for backward; and with weight drop R_d that are `dropped`, of which masks,
+/// results and their gradients remain, beside the packed weights that evaluations read.
+double numbers_of_weights(double parameters, double packed, double dropped, const TrainerOptions& trainer,
+                          const RecurrentRegularization& regularization);
+
+/// Of a row, in a stack of L layers with these cells. In a training, G + C H L + D H (L - 1) + H: gates and
+/// states, those of both directions also joined; what dropout between the layers keeps; and the gradient of
+/// the last layer.
+double kept_of_stack(const RecurrentOptions& options, std::int64_t layers, const CellSizes& cells);
+/// In an evaluation: what a layer computes and leaves; above the first one also what the layer below has
+/// left, of each direction.
+double evaluated_of_stack(const RecurrentOptions& options, std::int64_t layers, const CellSizes& cells);
 
 /// Bytes of tensors at the peak of a training without its evaluations, and of its evaluations. `model` is the
 /// recipe's, and needs no memory. Without `size_of`, lines are assumed to be at most train.length long.

@@ -4,18 +4,15 @@
 #include <map>
 #include <optional>
 
-#include "lm/program/job.h"
+#include "lm/program/job_of.h"
 #include "lm/program/measure_translator.h"
 #include "lm/program/multi_task_text.h"
 #include "lm/program/run.h"
 #include "lm/program/translation_memory.h"
 #include "lm/program/translator.h"
 #include "lm/tasks/multi_task.h"
-#include "lm/tasks/self_test.h"
 #include "lm/tasks/translation.h"
-#include "lm/training/checkpoint.h"
 #include "nn/models/shared_encoder_decoders.h"
-#include "tensor/available_memory.h"
 
 namespace rondo {
 namespace {
@@ -37,10 +34,10 @@ std::map<std::string, Vocabulary> vocabularies_for(const MultiTaskText& text, co
                        : by_language(recipe.tasks, std::move(known));
 }
 
-class MultiTaskJob : public Job {
+class MultiTaskJob : public JobOf<SharedEncoderDecoders, MultiTask> {
  public:
   MultiTaskJob(const TrainOptions& options, Setup& setup)
-      : recipe_(setup.config.recipe),
+      : JobOf(setup.config.recipe),
         text_(tasks_text_of(options, setup)),
         vocabularies_(vocabularies_for(text_, setup)) {
     setup.check_same_data(sha256_lines());
@@ -74,17 +71,24 @@ class MultiTaskJob : public Job {
   }
   int64_t validation_size() const override { return parts_.front()->valid.pairs.size(); }
 
-  const Module& layout() const override { return *layout_; }
-  void check_memory(Device device) const override {
-    const auto available = available_memory(device);
-    for (size_t i = 0; available && i < parts_.size(); ++i)
+  Probed probe(const std::function<void(int64_t)>& progress) override {
+    return rondo::probe(model_->at(0), parts_.front()->train, recipe_.translation.task.batches.reverse_source,
+                        {}, progress);
+  }
+
+  void conclude(Terminal& terminal, const RunFolder& run) override {
+    say_run(terminal, run, "to translate with it", "translate", "< sentences");
+  }
+
+ private:
+  void check_fits_into(int64_t available) const override {
+    for (size_t i = 0; i < parts_.size(); ++i)
       check_translation_fits(
           recipe_, layout_->at(i),
           largest_batch(recipe_.translation.task.batches, parts_[i]->train, seed_of_part(i)),
-          layout_->parameter_count(), *available);
+          layout_->parameter_count(), available);
   }
-
-  void begin(Device device) override {
+  void make_model_and_task(Device device) override {
     model_.emplace(model_options(), sizes(), routes(), seed_of_part(0), device);
     std::vector<MixedTask> tasks;
     for (size_t i = 0; i < parts_.size(); ++i) {
@@ -93,27 +97,12 @@ class MultiTaskJob : public Job {
       tasks.push_back({recipe_.tasks[i].name, recipe_.tasks[i].ratio, &*part.task});
     }
     task_.emplace(*model_, std::move(tasks), seed_of_part(0));
-    trainer_.emplace(*task_, recipe_.trainer);
   }
-  Module& model() override { return *model_; }
-  Trainer& trainer() override { return *trainer_; }
-  void test_model() override { check_gradients_reach_all(*model_); }
-  Probed probe(const std::function<void(int64_t)>& progress) override {
-    return rondo::probe(model_->at(0), parts_.front()->train, recipe_.translation.task.batches.reverse_source,
-                        {}, progress);
-  }
-
-  void measure_best(Watch& watch, const Setup& setup, const Compute& compute) override {
-    load_model(setup.run.model(), *model_);
+  void measure(Watch& watch, const Setup& setup, const Compute& compute) override {
     measure_translator(model_->at(0), recipe_.translation, parts_.front()->valid, test_, watch, setup,
                        compute);
   }
-  void conclude(Terminal& terminal, const RunFolder& run) override {
-    terminal.line(fmt::format("the run is {}; to translate with it: lm translate {} < sentences",
-                              run.path.string(), run.path.string()));
-  }
 
- private:
   /// The data of a task, and the task.
   struct Part {
     PairVocabularies vocabularies;
@@ -123,7 +112,7 @@ class MultiTaskJob : public Job {
   };
 
   /// Tasks on the same text read it in different orders.
-  uint64_t seed_of_part(size_t i) const { return static_cast<uint64_t>(recipe_.trainer.seed) + i; }
+  uint64_t seed_of_part(size_t i) const { return seed() + i; }
 
   std::unique_ptr<Part> part_of(const MixedTaskOptions& task) const {
     const ParallelTextOptions& data = recipe_.translation.data;
@@ -147,14 +136,10 @@ class MultiTaskJob : public Job {
   std::map<std::string, int64_t> sizes() const { return sizes_of(vocabularies_); }
   std::vector<Route> routes() const { return routes_of(recipe_.tasks); }
 
-  const Recipe& recipe_;
   MultiTaskText text_;
   std::map<std::string, Vocabulary> vocabularies_;  // of each language
   std::vector<std::unique_ptr<Part>> parts_;        // of each task
   std::optional<TranslationText> test_;             // of the first one
-  std::optional<SharedEncoderDecoders> layout_, model_;
-  std::optional<MultiTask> task_;
-  std::optional<Trainer> trainer_;
 };
 
 }  // namespace

@@ -55,9 +55,13 @@ std::string nearest(std::string_view name, const std::vector<std::string>& known
 }
 
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& known) {
+  return did_you_mean(name, known, fmt::format("; known: {}", fmt::join(known, ", ")));
+}
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& known,
+                         const std::string& otherwise) {
   const std::string near = nearest(name, known);
-  return near.empty() ? fmt::format("; known: {}", fmt::join(known, ", "))
-                      : fmt::format("; did you mean '{}'?", near);
+  return near.empty() ? otherwise : fmt::format("; did you mean '{}'?", near);
 }
 
 }  // namespace rondo

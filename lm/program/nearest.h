@@ -18,5 +18,8 @@ std::string nearest(std::string_view name, const std::vector<std::string>& known
 
 /// The end of an error text: "; did you mean 'x'?", or "; known: a, b, c" if no name is near.
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& known);
+/// The same, with `otherwise` if no name is near.
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& known,
+                         const std::string& otherwise);
 
 }  // namespace rondo

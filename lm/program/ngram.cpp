@@ -22,6 +22,7 @@
 #include "lm/evaluation/evaluation.h"
 #include "lm/program/evaluation_report.h"
 #include "lm/program/output.h"
+#include "lm/program/output_file.h"
 #include "lm/program/progress.h"
 #include "lm/program/signals.h"
 
@@ -106,22 +107,11 @@ Json json_of(const NgramOptions& options, const Source& source) {
   return json;
 }
 
-/// The file that `--out` names, with links resolved. InputError if it cannot be replaced: a device, a folder,
-/// or a file that this command reads.
-std::filesystem::path file_to_write(const NgramOptions& options, const CorpusText& text) {
-  namespace fs = std::filesystem;
-  if (options.out.empty()) return {};
-  const fs::path out = fs::weakly_canonical(options.out);
-  const auto check_out = [&](bool ok, const std::string& what) {
-    check_input(ok, "--out {}: {}; give another file", options.out, what);
-  };
-  check_out(!fs::exists(out) || fs::is_regular_file(out), "a folder or a device, not a file");
-  check_out(out.parent_path().empty() || fs::is_directory(out.parent_path()), "there is no such folder");
+/// The file that `--out` names. InputErrors of file_to_write().
+std::filesystem::path arpa_to_write(const NgramOptions& options, const CorpusText& text) {
   std::vector<std::string> read{options.arpa};
   for (const FileDigest& file : text.files) read.push_back(file.path);
-  for (const std::string& path : read)
-    check_out(path.empty() || !fs::exists(out) || !fs::equivalent(out, path), "is read by this command");
-  return out;
+  return file_to_write("--out", options.out, Pipes::refused, read);
 }
 
 /// After a signal no partial file is left.
@@ -145,7 +135,7 @@ int ngram(const NgramOptions& options) {
               "could not be read again, for it has no place for the model of the pieces");
   const CorpusText text = open_corpus(options.data, tokenization.unit);
   for (const std::string& note : text.notes) fmt::print(stderr, "lm: {}\n", note);
-  const std::filesystem::path out = file_to_write(options, text);
+  const std::filesystem::path out = arpa_to_write(options, text);
   const Source source = source_of(options, text, tokenization);
   if (!out.empty()) write_model(out, source);
 

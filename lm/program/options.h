@@ -36,10 +36,27 @@ struct Options {
   std::string epochs, seed;  // as text: they are parsed as settings of the recipe
 
   Options();
+
+ private:
   CLI::App& command(const std::string& name, const std::string& what, const std::string& example);
-  template <class Of>
-  static void add_device(CLI::App& to, Of& options);
-  static void add_plot(CLI::App& to, SweepPlotOptions& options);
+  // The options of a command each.
+  void add_train();
+  void add_sweep();
+  void add_finetune();
+  void add_eval();
+  void add_score();
+  void add_generate();
+  void add_translate();
+  void add_classify();
+  void add_answer();
+  void add_embed();
+  void add_transcribe();
+  void add_ngram();
+  void add_bleu();
+  void add_info();
+  void add_recipes();
+  void add_probe();
+  void add_table();
 };
 
 }  // namespace rondo

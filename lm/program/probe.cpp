@@ -10,10 +10,14 @@
 #include "lm/program/classification_measurement.h"
 #include "lm/program/evaluate.h"
 #include "lm/program/output.h"
+#include "lm/program/output_file.h"
 #include "lm/program/probe_pictures.h"
 #include "lm/program/probe_report.h"
 #include "lm/program/progress.h"
+#include "lm/program/question_answering_measurement.h"
 #include "lm/program/run.h"
+#include "lm/program/skip_thought_measurement.h"
+#include "lm/program/speech_measurement.h"
 #include "lm/program/translation_measurement.h"
 #include "lm/program/translator.h"
 
@@ -23,6 +27,11 @@ namespace {
 /// Where the text of a run is.
 std::string data_of(const ProbeCommandOptions& options, const Provenance& made_by) {
   return options.data.empty() ? made_by.data : options.data;
+}
+
+/// Of a model that reads whole sentences.
+ProbeOptions sentences_of(const ProbeCommandOptions& options) {
+  return {.sequences = options.sequences.value_or(ProbeOptions().sequences)};
 }
 
 Probed probe_language_model(const std::string& path, const ProbeCommandOptions& options, Device device,
@@ -52,8 +61,7 @@ Probed probe_classifier(const std::string& path, const ProbeCommandOptions& opti
   warn_if_changed(folder, run.config.made_by.sha256, sha256_lines(texts.files));
   const LabelledSentences sentences =
       encode_labelled(texts.at(split_from_string(options.split)), run.vocabulary, run.labels);
-  return probe(*run.model, sentences, {.sequences = options.sequences.value_or(ProbeOptions().sequences)},
-               progress);
+  return probe(*run.model, sentences, sentences_of(options), progress);
 }
 
 Probed probe_translator(const std::string& path, const ProbeCommandOptions& options, Device device,
@@ -66,7 +74,42 @@ Probed probe_translator(const std::string& path, const ProbeCommandOptions& opti
   warn_if_changed(folder, run.config.made_by.sha256, text.sha256);
   const bool reversed = recipe.task.batches.reverse_source;
   return probe(*run.model, translation_text(text.pairs, run.vocabularies, reversed).pairs, reversed,
-               {.sequences = options.sequences.value_or(ProbeOptions().sequences)}, progress);
+               sentences_of(options), progress);
+}
+
+Probed probe_reader(const std::string& path, const ProbeCommandOptions& options, Device device,
+                    const std::function<void(std::int64_t)>& progress) {
+  const OpenReader run = open_reader(path, device);
+  const QuestionOptions& data = run.config.recipe.question_answering.data.questions;
+  const std::string folder = data_of(options, run.config.made_by);
+  const QuestionTexts texts =
+      open_questions(folder, data, options.data.empty() ? Pipes::refused : Pipes::accepted);
+  warn_if_changed(folder, run.config.made_by.sha256, sha256_lines(texts.files));
+  const Questions questions =
+      encode_questions(texts.at(split_from_string(options.split)), run.vocabulary, data.document_words);
+  return probe(*run.model, questions, sentences_of(options), progress);
+}
+
+Probed probe_skip_thought(const std::string& path, const ProbeCommandOptions& options, Device device,
+                          const std::function<void(std::int64_t)>& progress) {
+  const OpenSkipThought run = open_skip_thought(path, device);
+  const std::string folder = data_of(options, run.config.made_by);
+  const CorpusText corpus = open_passages(folder, run.config.recipe.skip_thought.data,
+                                          options.data.empty() ? Pipes::refused : Pipes::accepted);
+  warn_if_changed(folder, run.config.made_by.sha256, sha256_lines(corpus.files));
+  const Text& text = corpus.at(split_from_string(options.split));
+  return probe(*run.model, triples_of(text, run.vocabulary), sentences_of(options), progress);
+}
+
+Probed probe_recogniser(const std::string& path, const ProbeCommandOptions& options, Device device,
+                        const std::function<void(std::int64_t)>& progress) {
+  const OpenRecogniser run = open_recogniser(path, device);
+  const std::string folder = data_of(options, run.config.made_by);
+  const SpeechCorpus corpus = open_speech(folder, run.recipe().data.corpus);
+  warn_if_changed(folder, run.config.made_by.sha256, sha256_lines(corpus.files));
+  const Utterances utterances =
+      read_utterances(corpus.at(options.split), run.vocabulary, run.frames(), run.statistics_or_null());
+  return probe(*run.model, utterances, run.frames(), sentences_of(options), progress);
 }
 
 Probed probe_run(const std::string& path, TaskKind kind, const ProbeCommandOptions& options, Device device,
@@ -79,10 +122,32 @@ Probed probe_run(const std::string& path, TaskKind kind, const ProbeCommandOptio
     case TaskKind::translation:
     case TaskKind::multi_task:
       return probe_translator(path, options, device, progress);
-    default:
-      throw InputError(
-          fmt::format("{}: a run of the task {}, of which there are no probes", path, name_of(kind)));
+    case TaskKind::question_answering:
+      return probe_reader(path, options, device, progress);
+    case TaskKind::skip_thought:
+      return probe_skip_thought(path, options, device, progress);
+    case TaskKind::speech:
+      return probe_recogniser(path, options, device, progress);
   }
+  throw Error(fmt::format("[probe] no task {}", static_cast<int>(kind)));
+}
+
+nlohmann::ordered_json json_of(const std::vector<ProbedRun>& runs) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const ProbedRun& it : runs) {
+    nlohmann::ordered_json entry{{"run", it.run}, {"probed", it.split}};
+    entry.update(json_of(it.probed));
+    list.push_back(entry);
+  }
+  return {{"runs", list}};
+}
+
+void write_pictures(const std::vector<ProbedRun>& runs, const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  check(!error, "--svg {}: cannot make the folder: {}", folder, error.message());
+  for (const auto& [name, picture] : pictures_of(runs))
+    write_atomically(file_to_write("--svg", folder + "/" + name), picture);
 }
 
 }  // namespace
@@ -90,6 +155,7 @@ Probed probe_run(const std::string& path, TaskKind kind, const ProbeCommandOptio
 ProbeOptions probe_options(const Recipe& recipe) { return {.steps = recipe.task.batches.chunks.length}; }
 
 int probe_runs(const ProbeCommandOptions& options) {
+  if (!options.svg.empty()) check_folder_to_write("--svg", options.svg);
   const Compute compute = choose_device(options.device, options.precision, options.threads);
   std::vector<ProbedRun> runs;
   for (const std::string& path : options.runs) {
@@ -106,19 +172,9 @@ int probe_runs(const ProbeCommandOptions& options) {
     progress.erase();
     if (!options.json) fmt::print("{}", table_of(runs.back()));
   }
-  if (!options.svg.empty()) {
-    std::filesystem::create_directories(options.svg);
-    for (const auto& [name, picture] : pictures_of(runs))
-      write_atomically(std::filesystem::path(options.svg) / name, picture);
-  }
-  if (!options.json) return 0;
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const ProbedRun& it : runs) {
-    nlohmann::ordered_json entry{{"run", it.run}, {"probed", it.split}};
-    entry.update(json_of(it.probed));
-    list.push_back(entry);
-  }
-  print_json(nlohmann::ordered_json{{"runs", list}});
+  if (options.json) print_json(json_of(runs));
+  flush_output();
+  if (!options.svg.empty()) write_pictures(runs, options.svg);
   return 0;
 }
 

@@ -143,7 +143,7 @@ ProbeHistory history_of(const RunFolder& run) {
         history.gradients[layer.at("layer")].push_back(std::move(it));
       }
     } else if (entry.contains("epoch") && entry.value("split", "") == "valid") {
-      for (const char* figure : {"bits", "accuracy", "bleu"})
+      for (const char* figure : {"bits", "accuracy", "bleu", "cer"})
         if (entry.contains(figure)) history.figure = figure;
       if (!history.figure.empty())
         history.evaluations.emplace_back(integer_at(entry, "epoch"), entry.at(history.figure).get<double>());
@@ -156,9 +156,8 @@ ProbeHistory history_of(const RunFolder& run) {
 std::string table_of(const ProbedRun& run) {
   const Probed& it = run.probed;
   std::string text = fmt::format(
-      "{}: {} sequences of the {} text, up to {} steps each, from a zero state; C, the "
-      "loss of the last step alone, is {:.4f} nats\n",
-      run.run, it.sequences, run.split, it.steps, it.nats);
+      "{}: {} sequences of the {} text, up to {} steps each, from the initial state; C, {}, is {:.4f} nats\n",
+      run.run, it.sequences, run.split, it.steps, it.loss, it.nats);
   for (const ProbedLayer& layer : it.layers) text += layer_text(layer);
   return text;
 }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "data/text.h"
+
 namespace rondo {
 
 Keys keys_of(Provenance& made_by) {
@@ -10,14 +12,19 @@ Keys keys_of(Provenance& made_by) {
       {"version", &made_by.version, {}, "", "of the program"},
       {"command", &made_by.command, any_text(), "", "what was typed"},
       {"device", choice(made_by.device), {}, "", "where it was computed"},
-      {"precision", choice(made_by.precision), {}, "", "in which a GPU multiplied"},
+      {"precision", choice(made_by.precision), {}, "", "in which matrices were multiplied"},
       {"threads", &made_by.threads, at_least(0), "threads", "that computed"},
       {"data", &made_by.data, any_text(), "", "where the text is; a resumed run reads it again"},
       {"sha256", &made_by.sha256, any_text(), "", "of each file of the text, as sha256sum prints"},
+      {"ngram", &made_by.ngram, {}, "", "SHA-256 of decoding.ngram"},
       {"vocabulary", &made_by.vocabulary, {}, "", "SHA-256 of its vocabularies"},
       {"finetuned_from", &made_by.finetuned_from, any_text(), "",
        "the run whose best model this one began with; empty: none"},
   };
+}
+
+std::string name_of_text(const std::string& data) {
+  return data.empty() ? "generated text" : printable(data);
 }
 
 bool is_same_data(const std::vector<std::string>& recorded, const std::vector<std::string>& present) {

@@ -17,10 +17,14 @@ struct Provenance {
   std::int64_t threads = 0;
   std::string data{};
   std::vector<std::string> sha256{};  // "HEX  FILE", as sha256sum prints
+  std::string ngram{};       // SHA-256 of decoding.ngram; empty: there is none, or as for the vocabulary
   std::string vocabulary{};  // SHA-256 of the vocabularies; empty: made by a version that did not record it
   std::string finetuned_from{};  // the run whose best model this one began with; empty: none
 };
 Keys keys_of(Provenance& made_by);
+
+/// What messages call the text at `data`: the path as `printable`, or "generated text" where that is empty.
+std::string name_of_text(const std::string& data);
 
 /// Whether files have the recorded digests, in their order, at any path; both "HEX  FILE". Further files do
 /// not matter.

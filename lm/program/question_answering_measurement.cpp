@@ -59,7 +59,7 @@ void keep(const RunFolder& run, const AnswerMeasurement& it, const AttentiveRead
           const Compute& compute, const std::vector<std::string>& sha256_of_text) {
   Json json = json_of(it);
   json["classes"] = model.entities();
-  json["types"] = model.vocabulary();
+  json["types"] = it.types;
   json["vocabulary_size"] = model.vocabulary();
   json["parameters"] = model.parameter_count();
   json["model"] = sha256_hex(InputFile(run.model()));
@@ -67,11 +67,7 @@ void keep(const RunFolder& run, const AnswerMeasurement& it, const AttentiveRead
 }
 
 int evaluate_question_answering(const EvaluateOptions& options) {
-  refuse_options_of_language_models(options, "a reader");
-  for (const Setting& setting : options.settings)
-    throw InputError(fmt::format(
-        "{}: a reader is evaluated as it was trained; --set is for language models and translators",
-        setting.where));
+  refuse_options_and_settings(options, "a reader");
   const Split split = split_from_string(options.split);
   const Compute compute = choose_device(options.device, options.precision, options.threads);
   OpenReader run = open_reader(options.run, compute.device);
@@ -83,7 +79,8 @@ int evaluate_question_answering(const EvaluateOptions& options) {
   const QuestionText& text = texts.at(split);
   const Questions questions = encode_questions(text, run.vocabulary, data.document_words);
   Progress progress(stderr);
-  AnswerMeasurement it{options.run, text.name, options.split, texts.generated, {}, {}};
+  AnswerMeasurement it{options.run, text.name, options.split, run.vocabulary.types(), texts.generated,
+                       {},          {}};
   it.scores = evaluate_reader(*run.model, questions,
                               progress_of(progress, "evaluating " + it.text, questions.size()));
   it.baselines = frequency_baselines(questions);

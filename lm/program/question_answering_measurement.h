@@ -27,6 +27,7 @@ OpenReader open_reader(const std::string& path, Device device = Device::cpu);
 
 struct AnswerMeasurement {
   std::string run, text, split;
+  std::int64_t types = 0;  // of the vocabulary
   bool generated = false;  // the questions are made from a text
   AnswerScores scores;
   FrequencyBaselines baselines;

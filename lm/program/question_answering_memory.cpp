@@ -2,12 +2,22 @@
 #include "lm/program/question_answering_memory.h"
 
 #include <algorithm>
+#include <span>
 
 #include "lm/evaluation/evaluation.h"
 #include "lm/program/memory_estimate.h"
 #include "tensor/available_memory.h"
 
 namespace rondo {
+namespace {
+
+/// The stacks of document and question are alike.
+CellSizes sizes_of_one_stack(const AttentiveReader& model) {
+  const std::vector<Cell*> cells = model.cells();
+  return CellSizes(std::span(cells).first(cells.size() / 2));
+}
+
+}  // namespace
 
 QuestionBatchSize largest_batch(const QuestionBatchOptions& options, const Questions& questions,
                                 std::uint64_t seed) {
@@ -24,35 +34,38 @@ QuestionBatchSize assumed_size(const QuestionAnsweringRecipe& recipe) {
   return {recipe.task.batches.batch, recipe.data.questions.document_words, 40};
 }
 
-/// P (2 + S + A) + 2 R + 5 R_d numbers of weights, as in memory_estimate.cpp; for each of the N = (T + Q) B
-/// rows of both texts what a classifier's rows have (classification_memory.cpp); and for each row of the
-/// document the attention's keys, their tanh, the states in the order of sentences, and two gradients.
+/// numbers_of_weights() and statistics; for each of the N = (T + Q) B rows of both texts D E +
+/// kept_of_stack(), as of a classifier; and for each row of the document the attention's keys, their tanh,
+/// the states in the order of sentences, and two gradients; the keys once more if they are normalised.
 std::int64_t question_answering_training_bytes(const Recipe& recipe, const AttentiveReader& model,
                                                const QuestionBatchSize& size) {
   const AttentiveReaderOptions& options = model.options();
-  const CellSizes cells(model.cells());  // of both stacks
-  const auto P = static_cast<double>(model.parameter_count()), E = static_cast<double>(options.embedding),
-             H = static_cast<double>(options.hidden), L = static_cast<double>(options.layers),
-             B = static_cast<double>(size.questions), T = static_cast<double>(size.document_steps);
+  const CellSizes cells(model.cells()), of_one_stack = sizes_of_one_stack(model);
+  const auto H = static_cast<double>(options.hidden), B = static_cast<double>(size.questions),
+             T = static_cast<double>(size.document_steps);
   const double N = B * (T + static_cast<double>(size.question_steps));
-  const double dropped = options.dropout == 0 ? 0 : options.variational ? 1 : 2;
-  const double C = kept_of_state(options.regularization) + (options.bidirectional ? 1 : 0);
-  const double rows =
-      N * ((1 + dropped) * E + cells.kept / 2 + C * H * L + dropped * H * (L - 1) + H) + 5 * B * T * H;
-  const double weights = P * numbers_per_parameter(recipe.trainer) + 2 * cells.step_weights +
-                         (options.regularization.weight_drop > 0 ? 5 * cells.dropped : 0);
-  return bytes_of(weights + rows);
+  const double D = 1 + kept_of_dropout(options.dropout, options.variational);
+  const double weights = numbers_of_weights(static_cast<double>(model.parameter_count()), cells.step_weights,
+                                            cells.dropped, recipe.trainer, options.regularization);
+  return bytes_of(weights + static_cast<double>(statistics_of(model)) +
+                  N * (D * static_cast<double>(options.embedding) +
+                       kept_of_stack(options, options.layers, of_one_stack)) +
+                  (options.batch_norm_attention ? 6 : 5) * B * T * H);
 }
 
+/// 2 P + R numbers of weights, and of rows_at_once rows, or of one longer document, E and
+/// evaluated_of_stack(); and the attention's keys, their tanh, and the states in the order of sentences.
 std::int64_t question_answering_evaluation_bytes(const AttentiveReader& model,
                                                  const QuestionBatchSize& size) {
   const AttentiveReaderOptions& options = model.options();
   const CellSizes cells(model.cells());
   const auto N = static_cast<double>(std::max(rows_at_once, size.document_steps));
-  const double below = options.layers == 1 ? 0 : options.bidirectional ? 4 : 2;
+  const double keys = options.batch_norm_attention ? 4 : 3;
   return bytes_of(2 * static_cast<double>(model.parameter_count()) + cells.step_weights +
-                  N * (static_cast<double>(options.embedding) + cells.projected / 2 +
-                       (5 + below) * static_cast<double>(options.hidden)));
+                  static_cast<double>(statistics_of(model)) +
+                  N * (static_cast<double>(options.embedding) +
+                       evaluated_of_stack(options, options.layers, cells) +
+                       keys * static_cast<double>(options.hidden)));
 }
 
 void check_question_answering_fits(const Recipe& recipe, const AttentiveReader& model,

@@ -38,6 +38,10 @@ inline std::vector<std::string> names_of(TaskKind) {
   return {"language_modelling", "translation",  "multi_task", "classification",
           "question_answering", "skip_thought", "speech"};
 }
+/// Whether the loss of a task is that of predicting a text symbol by symbol, so that it has a perplexity.
+inline bool has_perplexity(TaskKind kind) {
+  return kind != TaskKind::classification && kind != TaskKind::question_answering && kind != TaskKind::speech;
+}
 
 struct Recipe {
   std::string name, description, paper;

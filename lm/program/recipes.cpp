@@ -111,6 +111,7 @@ asm(".pushsection .rodata.rondo_recipes, \"a\", @progbits\n"
     "recipe skip-thought\n"
     "recipe skip-thought-mi\n"
     "recipe speech-digits\n"
+    "recipe mi-wsj-mi-lstm\n"
     "recipe awd-lstm-small-ptb\n"
     "recipe awd-lstm-mos-small-ptb\n"
     "recipe awd-mmlstm-mos-small-ptb\n"
@@ -209,6 +210,8 @@ Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting
                   recipe.name == printable(recipe.name),  // it may come from a file's name
               "{}: recipe.name = '{}': expected a name in UTF-8 without '/', '`' and control characters",
               name_or_file, recipe.name);
+  if (std::string& ngram = recipe.speech.decoding.ngram; !ngram.empty())
+    ngram = std::filesystem::absolute(ngram).lexically_normal().string();
   validate(recipe, name_or_file);
   return recipe;
 }

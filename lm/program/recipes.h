@@ -22,7 +22,7 @@ std::vector<BuiltInRecipe> built_in_recipes();
 Recipe load_recipe(const std::string& name_or_file);
 
 /// The recipe of a run: loads the recipe, applies `settings` in order, so that the last one wins, and calls
-/// validate().
+/// validate(). Files that it names are absolute, so that a later command finds them from any folder.
 Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting>& settings);
 
 struct RecipesOptions {

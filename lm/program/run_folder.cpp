@@ -66,7 +66,8 @@ std::string digest_of(const VocabularyFiles& vocabularies) {
 
 bool is_file_of_run(const fs::path& file) {
   const RunFolder run{file.parent_path()};
-  const std::array files{run.config(), run.labels(), run.model(), run.state(), run.log(), run.evaluations()};
+  const std::array files{run.config(), run.labels(), run.frames(),     run.model(),
+                         run.state(),  run.log(),    run.evaluations()};
   std::error_code ignored;
   return fs::exists(run.config(), ignored) && (std::find(files.begin(), files.end(), file) != files.end() ||
                                                file.filename().string().starts_with("vocab."));

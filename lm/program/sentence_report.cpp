@@ -6,12 +6,10 @@
 #include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <unordered_set>
 
 #include "data/input_file.h"
 #include "data/text.h"
 #include "lm/evaluation/sentence_tasks.h"
-#include "lm/evaluation/vocabulary_expansion.h"
 #include "lm/program/json_lines.h"
 #include "lm/program/measurement.h"
 #include "lm/program/output.h"
@@ -44,20 +42,14 @@ struct Represented {
   }
 };
 
-void expand(Represented& it, const std::string& file, const std::vector<SentenceSet>& sets) {
-  std::unordered_set<std::string> seen;
-  std::vector<std::string> missing;
+/// All sentences of the sets, each set with its name.
+std::vector<std::pair<std::string, std::string>> texts_of(const std::vector<SentenceSet>& sets) {
+  std::vector<std::pair<std::string, std::string>> texts;
   for (const SentenceSet& set : sets)
     for (const SentenceSplit& split : set.splits)
-      for (const auto* texts : {&split.sentences, &split.others})
-        for (const std::string& word : it.run.vocabulary.encode(one_a_line(*texts), set.name).missing)
-          if (seen.insert(word).second) missing.push_back(word);
-  VocabularyExpansion expansion = expand_vocabulary(*it.run.model, it.run.vocabulary, file, missing);
-  fmt::print(stderr,
-             "lm: {}: vectors for {} of {} words that the run does not know, by a map from {} words\n",
-             printable(file), expansion.found, expansion.asked, expansion.shared);
-  it.run.vocabulary = std::move(expansion.vocabulary);
-  it.tables = std::move(expansion.tables);
+      for (const auto* sentences : {&split.sentences, &split.others})
+        texts.emplace_back(one_a_line(*sentences), set.name);
+  return texts;
 }
 
 SentenceFigures figures_of(const RelatednessScores& it) {
@@ -111,7 +103,7 @@ namespace {
 SentenceFigures figures_of(const nlohmann::json& json) {
   SentenceFigures figures;
   for (const char* key : {"pearson", "spearman", "mse", "accuracy", "f1"})
-    if (json.contains(key)) figures.emplace_back(key, json.at(key));
+    if (json.contains(key)) figures.emplace_back(key, figure_at(json, key));
   return figures;
 }
 
@@ -132,7 +124,7 @@ int evaluate_sentences(const EvaluateOptions& options) {
   const Compute compute = choose_device(options.device, options.precision, options.threads);
   Represented it{open_skip_thought(options.run, compute.device)};
   const std::vector<SentenceSet> sets = read_sentence_sets(options.sentences);
-  if (!options.vectors.empty()) expand(it, options.vectors, sets);
+  if (!options.vectors.empty()) it.tables = expand_vocabulary(it.run, options.vectors, texts_of(sets));
   Json list = Json::array();
   Progress progress(stderr);
   for (const SentenceSet& set : sets) {

@@ -12,6 +12,7 @@
 #include "data/labelled_sentences.h"
 #include "data/sentence_pairs.h"
 #include "data/text.h"
+#include "lm/evaluation/sentence_tasks.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -117,6 +118,12 @@ SentenceSet read_set(const KnownSet& known, const fs::path& folder) {
     add_labelled(set, files);
   else
     for (const fs::path& file : files) add_pairs(set, file);
+  const std::int64_t trained_on = std::ssize(set.splits.front().sentences);
+  check_input(set.kind == SentenceSetKind::relatedness || trained_on >= cross_validation_folds,
+              "{}: {} {}, and cross-validation in {} parts needs {} or more",
+              printable(files.front().string()), trained_on,
+              set.kind == SentenceSetKind::classification ? "sentences" : "pairs", cross_validation_folds,
+              cross_validation_folds);
   return set;
 }
 

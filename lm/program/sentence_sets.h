@@ -29,7 +29,8 @@ struct SentenceSet {
 };
 
 /// The known sets of these folders, in the order of the folders. InputError for a folder with none, which
-/// names the files that it looked for; for files of a set that are missing; and those of the formats.
+/// names the files that it looked for; for files of a set that are missing; for fewer sentences to train on
+/// than cross-validation has parts; and those of the formats.
 std::vector<SentenceSet> read_sentence_sets(const std::vector<std::string>& folders);
 
 }  // namespace rondo

@@ -42,9 +42,10 @@ std::vector<std::string> sections_of(const std::vector<Key>& keys) {
 
 /// The end of an error text: the nearest key, else where the keys are, which are too many for a line.
 std::string instead_of(const std::string& name, const std::vector<Key>& keys) {
-  if (!nearest(name, names_of(keys)).empty()) return did_you_mean(name, names_of(keys));
-  return fmt::format("; the sections are {}, and `lm info --keys --recipe NAME` lists their keys",
-                     fmt::join(sections_of(keys), ", "));
+  return did_you_mean(
+      name, names_of(keys),
+      fmt::format("; the sections are {}, and `lm info --keys --recipe NAME` lists their keys",
+                  fmt::join(sections_of(keys), ", ")));
 }
 
 const Key& find_key(const std::string& name, const std::string& where, const std::vector<Key>& keys) {

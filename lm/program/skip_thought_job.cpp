@@ -1,13 +1,10 @@
 // Skip-thought vectors as a job of `lm train`: triples of sentences, their vocabulary, the model.
 #include <optional>
 
-#include "lm/program/job.h"
+#include "lm/program/job_of.h"
 #include "lm/program/run.h"
 #include "lm/program/skip_thought_measurement.h"
 #include "lm/program/skip_thought_memory.h"
-#include "lm/tasks/self_test.h"
-#include "lm/training/checkpoint.h"
-#include "tensor/available_memory.h"
 
 namespace rondo {
 namespace {
@@ -27,10 +24,10 @@ Vocabulary vocabulary_for(const CorpusText& text, const PassageOptions& data, co
   return known.empty() ? Vocabulary(text.train, data.tokenization, data.limits) : known.front();
 }
 
-class SkipThoughtJob : public Job {
+class SkipThoughtJob : public JobOf<SkipThought, SkipThoughtTask> {
  public:
   SkipThoughtJob(const TrainOptions& options, Setup& setup)
-      : recipe_(setup.config.recipe),
+      : JobOf(setup.config.recipe),
         text_(passages_of(options, setup)),
         vocabulary_(vocabulary_for(text_, of_task().data, setup)),
         train_(triples_of(text_.train, vocabulary_, of_task().data.triples.max_length)),
@@ -55,56 +52,44 @@ class SkipThoughtJob : public Job {
   }
   int64_t validation_size() const override { return valid_.size(); }
 
-  const Module& layout() const override { return *layout_; }
-  void check_memory(Device device) const override {
-    if (const auto available = available_memory(device))
-      check_skip_thought_fits(recipe_, *layout_, largest_batch(of_task().task.batches, train_, seed()),
-                              *available);
+  Probed probe(const std::function<void(int64_t)>& progress) override {
+    return rondo::probe(*model_, train_, {}, progress);
   }
-
-  void begin(Device device) override {
-    model_.emplace(of_task().model, vocabulary_.size(), seed(), device);
-    task_.emplace(*model_, of_task().task, train_, valid_, seed());
-    trainer_.emplace(*task_, recipe_.trainer);
-  }
-  Module& model() override { return *model_; }
-  Trainer& trainer() override { return *trainer_; }
-  void test_model() override { check_gradients_reach_all(*model_); }
-
-  void measure_best(Watch& watch, const Setup& setup, const Compute& compute) override;
   void conclude(Terminal& terminal, const RunFolder& run) override;
 
  private:
-  uint64_t seed() const { return static_cast<uint64_t>(recipe_.trainer.seed); }
+  void check_fits_into(int64_t available) const override {
+    check_skip_thought_fits(recipe_, *layout_, largest_batch(of_task().task.batches, train_, seed()),
+                            available);
+  }
+  void make_model_and_task(Device device) override {
+    model_.emplace(of_task().model, vocabulary_.size(), seed(), device);
+    task_.emplace(*model_, of_task().task, train_, valid_, seed());
+  }
+  void measure(Watch& watch, const Setup& setup, const Compute& compute) override;
+
   const SkipThoughtRecipe& of_task() const { return recipe_.skip_thought; }
 
-  const Recipe& recipe_;
   CorpusText text_;
   Vocabulary vocabulary_;
   Triples train_, valid_;
   std::optional<Triples> test_;
-  std::optional<SkipThought> layout_, model_;
-  std::optional<SkipThoughtTask> task_;
-  std::optional<Trainer> trainer_;
 };
 
-void SkipThoughtJob::measure_best(Watch& watch, const Setup& setup, const Compute& compute) {
-  load_model(setup.run.model(), *model_);
+void SkipThoughtJob::measure(Watch& watch, const Setup& setup, const Compute& compute) {
   const auto measure_on = [&](Split split, const Triples& triples) {
     SkipThoughtMeasurement it{
         "", text_.at(split).name, std::string(to_string(split)), vocabulary_.types(), triples.size(), {}};
     it.nats = evaluate_triples(*model_, triples, vocabulary_.unknown_id(),
                                watch.progress_of("evaluating " + it.split, triples.size()));
-    watch.observers.measured(it.split, figure_of_triples(it.nats));
-    keep(setup.run, it, *model_, compute, setup.config.made_by.sha256);
+    record(it, figure_of_triples(it.nats), watch, setup, compute);
   };
   measure_on(Split::valid, valid_);
   if (test_) measure_on(Split::test, *test_);
 }
 
 void SkipThoughtJob::conclude(Terminal& terminal, const RunFolder& run) {
-  terminal.line(fmt::format("the run is {}; the vectors of sentences: lm embed {} < sentences",
-                            run.path.string(), run.path.string()));
+  say_run(terminal, run, "the vectors of sentences", "embed", "< sentences");
 }
 
 }  // namespace

@@ -2,9 +2,11 @@
 #include "lm/program/skip_thought_measurement.h"
 
 #include <nlohmann/json.hpp>
+#include <unordered_set>
 
 #include "data/input_file.h"
 #include "data/text.h"
+#include "lm/evaluation/vocabulary_expansion.h"
 #include "lm/program/evaluation_report.h"
 #include "lm/program/measurement.h"
 #include "lm/program/output.h"
@@ -27,6 +29,21 @@ OpenSkipThought open_skip_thought(const std::string& path, Device device) {
   model->allocate(device);
   load_model(folder.model(), *model);
   return {std::move(folder), std::move(config), std::move(vocabulary), std::move(model)};
+}
+
+std::vector<Variable> expand_vocabulary(OpenSkipThought& run, const std::string& file,
+                                        const std::vector<std::pair<std::string, std::string>>& texts) {
+  std::vector<std::string> missing;
+  std::unordered_set<std::string> seen;
+  for (const auto& [text, name] : texts)
+    for (const std::string& word : run.vocabulary.encode(text, name).missing)
+      if (seen.insert(word).second) missing.push_back(word);
+  VocabularyExpansion expansion = expand_vocabulary(*run.model, run.vocabulary, file, missing);
+  fmt::print(stderr,
+             "lm: {}: vectors for {} of {} words that the run does not know, by a map from {} words\n",
+             printable(file), expansion.found, expansion.asked, expansion.shared);
+  run.vocabulary = std::move(expansion.vocabulary);
+  return std::move(expansion.tables);
 }
 
 namespace {
@@ -55,12 +72,7 @@ void keep(const RunFolder& run, const SkipThoughtMeasurement& it, const SkipThou
 }
 
 int evaluate_skip_thought(const EvaluateOptions& options) {
-  refuse_options_of_language_models(options, "a model of sentences");
-  for (const Setting& setting : options.settings)
-    throw InputError(fmt::format(
-        "{}: a model of sentences is evaluated as it was trained; --set is for language models and "
-        "translators",
-        setting.where));
+  refuse_options_and_settings(options, "a model of sentences");
   const Split split = split_from_string(options.split);
   const Compute compute = choose_device(options.device, options.precision, options.threads);
   OpenSkipThought run = open_skip_thought(options.run, compute.device);

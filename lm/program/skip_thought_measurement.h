@@ -25,6 +25,12 @@ struct OpenSkipThought {
 /// run of another task.
 OpenSkipThought open_skip_thought(const std::string& path, Device device = Device::cpu);
 
+/// Adds those words of `texts`, each with its name for messages, that the file of word vectors has to the
+/// vocabulary of the run, and says on stderr how many. Returns VocabularyExpansion::tables. InputErrors of
+/// expand_vocabulary() and Vocabulary::encode().
+std::vector<Variable> expand_vocabulary(OpenSkipThought& run, const std::string& file,
+                                        const std::vector<std::pair<std::string, std::string>>& texts);
+
 struct SkipThoughtMeasurement {
   std::string run, text, split;
   std::int64_t types = 0;    // of the vocabulary

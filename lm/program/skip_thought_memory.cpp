@@ -49,7 +49,7 @@ std::int64_t skip_thought_training_bytes(const Recipe& recipe, const SkipThought
   const auto B = static_cast<double>(size.triples);
   const double middle = B * static_cast<double>(size.middle_steps),
                written = B * static_cast<double>(size.previous_steps + size.next_steps);
-  const double D = options.dropout == 0 ? 1 : options.variational ? 2 : 3;
+  const double D = 1 + kept_of_dropout(options.dropout, options.variational);
   const double C = kept_of_state(options.regularization);
   double most = 0, step_weights = 0, dropped = 0;
   for (const auto& part : model.parts()) {
@@ -61,8 +61,8 @@ std::int64_t skip_thought_training_bytes(const Recipe& recipe, const SkipThought
   }
   const std::int64_t longest = std::max(size.previous_steps, size.next_steps);
   const double loss = block_of_logits(longest * size.triples, model.vocabulary()) + written * H;
-  const double weights = P * numbers_per_parameter(recipe.trainer) + 2 * (step_weights + V * H) +
-                         (options.regularization.weight_drop > 0 ? 5 * dropped : 0);
+  const double weights =
+      numbers_of_weights(P, step_weights + V * H, dropped, recipe.trainer, options.regularization);
   return bytes_of(weights + most + loss);
 }
 

@@ -3,14 +3,13 @@
 #include <optional>
 #include <set>
 
-#include "lm/program/job.h"
+#include "data/input_file.h"
+#include "data/text.h"
+#include "lm/program/job_of.h"
 #include "lm/program/run.h"
 #include "lm/program/speech_measurement.h"
 #include "lm/program/speech_memory.h"
-#include "lm/tasks/self_test.h"
 #include "lm/tasks/speech.h"
-#include "lm/training/checkpoint.h"
-#include "tensor/available_memory.h"
 
 namespace rondo {
 namespace {
@@ -26,12 +25,25 @@ SpeechCorpus corpus_for(const TrainOptions& options, Setup& setup) {
   return corpus;
 }
 
-class SpeechJob : public Job {
+/// Records the n-gram model that decodes. InputError if it is not that of the resumed run.
+void record_ngram(Setup& setup) {
+  const std::string& file = setup.config.recipe.speech.decoding.ngram;
+  if (file.empty()) return;
+  if (setup.resumes && !has_changed(file, setup.config.made_by)) return;
+  check_input(!setup.resumes,
+              "{}: the n-gram model has changed since this run was made: restore it, or go on without one by "
+              "decoding.ngram = \"\" in {}",
+              printable(file), setup.run.config().string());
+  setup.config.made_by.ngram = sha256_hex(InputFile(file));
+}
+
+class SpeechJob : public JobOf<CtcModel, SpeechRecognition> {
  public:
   SpeechJob(const TrainOptions& options, Setup& setup)
-      : recipe_(setup.config.recipe),
+      : JobOf(setup.config.recipe),
         corpus_(corpus_for(options, setup)),
         vocabulary_(speech_vocabulary(corpus_.at("train"))) {
+    record_ngram(setup);
     if (frames().normalized_by == NormalizedBy::corpus)
       statistics_ = statistics_of(corpus_.at("train"), frames().filterbank);
     train_ = read("train");
@@ -76,28 +88,23 @@ class SpeechJob : public Job {
   }
   int64_t validation_size() const override { return valid().size(); }
 
-  const Module& layout() const override { return *layout_; }
-  void check_memory(Device device) const override {
-    if (const auto available = available_memory(device))
-      check_speech_fits(recipe_, *layout_,
-                        UtteranceBatches(of_task().task.batches, frames(), train_, seed()).largest(),
-                        *available);
+  Probed probe(const std::function<void(int64_t)>& progress) override {
+    return rondo::probe(*model_, train_, frames(), {}, progress);
   }
-
-  void begin(Device device) override {
-    model_.emplace(of_task().model, width_of(frames()), vocabulary_.size(), seed(), device);
-    task_.emplace(*model_, of_task().task, frames(), vocabulary_, train_, valid(), seed());
-    trainer_.emplace(*task_, recipe_.trainer);
-  }
-  Module& model() override { return *model_; }
-  Trainer& trainer() override { return *trainer_; }
-  void test_model() override { check_gradients_reach_all(*model_); }
-
-  void measure_best(Watch& watch, const Setup& setup, const Compute& compute) override;
   void conclude(Terminal& terminal, const RunFolder& run) override;
 
  private:
-  uint64_t seed() const { return static_cast<uint64_t>(recipe_.trainer.seed); }
+  void check_fits_into(int64_t available) const override {
+    check_speech_fits(recipe_, *layout_,
+                      UtteranceBatches(of_task().task.batches, frames(), train_, seed()).largest(),
+                      available);
+  }
+  void make_model_and_task(Device device) override {
+    model_.emplace(of_task().model, width_of(frames()), vocabulary_.size(), seed(), device);
+    task_.emplace(*model_, of_task().task, frames(), vocabulary_, train_, valid(), seed());
+  }
+  void measure(Watch& watch, const Setup& setup, const Compute& compute) override;
+
   const SpeechRecipe& of_task() const { return recipe_.speech; }
   const FrameOptions& frames() const { return of_task().data.frames; }
   const Utterances& valid() const { return measured_.at("valid"); }
@@ -105,20 +112,15 @@ class SpeechJob : public Job {
     return read_utterances(corpus_.at(split), vocabulary_, frames(), statistics_ ? &*statistics_ : nullptr);
   }
 
-  const Recipe& recipe_;
   SpeechCorpus corpus_;
   Vocabulary vocabulary_;
   std::optional<FrameStatistics> statistics_;
   Utterances train_;
   std::map<std::string, Utterances> measured_;  // the other splits
   int64_t left_out_ = 0;
-  std::optional<CtcModel> layout_, model_;
-  std::optional<SpeechRecognition> task_;
-  std::optional<Trainer> trainer_;
 };
 
-void SpeechJob::measure_best(Watch& watch, const Setup& setup, const Compute& compute) {
-  load_model(setup.run.model(), *model_);
+void SpeechJob::measure(Watch& watch, const Setup& setup, const Compute& compute) {
   const SpeechDecoder decode(of_task().decoding, vocabulary_);
   for (const std::string split : {"valid", "test", "speakers"}) {
     if (!measured_.contains(split)) continue;
@@ -127,14 +129,12 @@ void SpeechJob::measure_best(Watch& watch, const Setup& setup, const Compute& co
     SpeechMeasurement it{"", text, split, corpus_.stand_in, decode.text(), {}, {}};
     it.scores = evaluate_recogniser(*model_, utterances, frames(), vocabulary_, decode,
                                     watch.progress_of("evaluating " + split, utterances.size()));
-    watch.observers.measured(split, figure_of(it.scores, it.read));
-    keep(setup.run, it, *model_, compute, setup.config.made_by.sha256);
+    record(it, figure_of(it.scores, it.read), watch, setup, compute);
   }
 }
 
 void SpeechJob::conclude(Terminal& terminal, const RunFolder& run) {
-  terminal.line(fmt::format("the run is {}; to transcribe with it: lm transcribe {} FILE.wav",
-                            run.path.string(), run.path.string()));
+  say_run(terminal, run, "to transcribe with it", "transcribe", "FILE.wav");
   if (!corpus_.stand_in.empty()) terminal.line(fmt::format("these are {}", corpus_.stand_in));
 }
 

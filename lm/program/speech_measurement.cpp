@@ -36,6 +36,22 @@ OpenRecogniser open_recogniser(const std::string& path, Device device) {
           std::move(model)};
 }
 
+bool has_changed(const std::string& file, const Provenance& made_by) {
+  check_input(file_is_there(file),
+              "{}: the n-gram model of this run is not there: restore it; lm transcribe --ngram FILE and lm "
+              "eval --set decoding.ngram=FILE take another one, or with an empty FILE none",
+              printable(file));
+  return !made_by.ngram.empty() && sha256_hex(InputFile(file)) != made_by.ngram;
+}
+
+SpeechDecoder decoder_of(const OpenRecogniser& run, const SpeechDecodingOptions& decoding) {
+  const std::string& own = run.recipe().decoding.ngram;
+  if (!own.empty() && decoding.ngram == own && has_changed(own, run.config.made_by))
+    fmt::print(stderr, "lm: warning: {}: has changed since the run {} was made\n", printable(own),
+               run.folder.path.string());
+  return {decoding, run.vocabulary};
+}
+
 namespace {
 
 /// {"substitutions", "insertions", "deletions", "of"}
@@ -83,19 +99,20 @@ void print_text(const SpeechMeasurement& it) {
 }
 
 /// The decoder of an evaluation: that of the run, with the settings of the options.
-SpeechDecoder decoder_of(const EvaluateOptions& options, OpenRecogniser& run) {
+SpeechDecoder decoder_of(const EvaluateOptions& options, const OpenRecogniser& run) {
+  Recipe recipe = run.config.recipe;
   for (const Setting& setting : options.settings) {
     check_input(setting.key.starts_with("decoding."),
                 "{}: a run is evaluated as it was trained; only settings of [decoding] can change",
                 setting.where);
-    apply_setting(setting, keys_of(run.config.recipe));
+    apply_setting(setting, keys_of(recipe));
   }
-  const SpeechDecodingOptions& decoding = run.recipe().decoding;
+  const SpeechDecodingOptions& decoding = recipe.speech.decoding;
   check_section(options.run, "decoding", decoding);
   check_input(!options.tune || !decoding.ngram.empty(),
               "--tune searches the weights of an n-gram model: give one, as in --set "
               "decoding.ngram=words.arpa --set decoding.beam=32");
-  return SpeechDecoder(decoding, run.vocabulary);
+  return decoder_of(run, decoding);
 }
 
 }  // namespace

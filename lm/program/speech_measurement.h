@@ -30,6 +30,14 @@ struct OpenRecogniser {
 /// run of another task.
 OpenRecogniser open_recogniser(const std::string& path, Device device = Device::cpu);
 
+/// Whether the n-gram model `file` of a run is no longer the one that it was made with. InputError, with
+/// advice, if it is not there.
+bool has_changed(const std::string& file, const Provenance& made_by);
+
+/// The decoder of a run with these settings. A warning if they have the run's n-gram model and that has
+/// changed. InputErrors of has_changed() and of SpeechDecoder.
+SpeechDecoder decoder_of(const OpenRecogniser& run, const SpeechDecodingOptions& decoding);
+
 struct SpeechMeasurement {
   std::string run, text, split;
   std::string stand_in;  // of SpeechCorpus

@@ -6,11 +6,14 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "data/files.h"
 #include "data/input_file.h"
 #include "lm/program/child_process.h"
+#include "lm/program/job.h"
+#include "lm/program/output_file.h"
 #include "lm/program/progress.h"
 #include "lm/program/signals.h"
 #include "tensor/threads.h"
@@ -26,14 +29,40 @@ std::string command_of(const std::vector<std::string>& words) {
   return shell_command(static_cast<int>(arguments.size()), arguments.data());
 }
 
+/// Whether the text of a run has a test split.
+bool has_test(const RunConfig& config) {
+  const Recipe& recipe = config.recipe;
+  const Provenance& made_by = config.made_by;
+  const ParallelOptions& pairs = recipe.translation.data.files;
+  const auto any = [&](const auto& is_test) {
+    return std::any_of(made_by.sha256.begin(), made_by.sha256.end(), [&](const std::string& line) {
+      return is_test(fs::path(line).filename().string());  // "HEX  FILE"
+    });
+  };
+  const auto is_called = [&](const std::string& file) {
+    return any([&](const std::string& name) { return name == fs::path(file).filename(); });
+  };
+  switch (recipe.kind) {
+    case TaskKind::translation:
+    case TaskKind::multi_task: {
+      const std::string begin = fs::path(pairs.test).filename().string() + ".";
+      return pairs.generated_pairs > 0 ||
+             any([&](const std::string& name) { return begin.size() > 1 && name.starts_with(begin); });
+    }
+    case TaskKind::classification:
+      return is_called(recipe.classification.data.files.test);
+    case TaskKind::speech:
+      return recipe.speech.data.corpus.source == SpeechSource::digits || is_called("test.tsv");
+    case TaskKind::question_answering:  // files of questions are one folder for each split
+      return made_by.sha256.size() == 1 || is_called("test.txt") || is_called("test");
+    default:
+      return recipe.data.files.empty() && (made_by.sha256.size() == 1 || is_called("test.txt"));
+  }
+}
+
 /// Whether a run has nothing left to do: it may have been killed between its training and its test.
 bool is_complete(const MeasuredRun& run) {
-  const std::vector<std::string>& texts = run.config.made_by.sha256;  // "HEX  FILE"
-  const auto is_test = [](const std::string& line) {
-    return fs::path(line).filename().string().starts_with("test");
-  };
-  const bool has_test = texts.size() == 1 || std::any_of(texts.begin(), texts.end(), is_test);
-  return run.finished && (!has_test || run.measured[test_kind]);
+  return run.finished && (!has_test(run.config) || run.measured[test_kind]);
 }
 
 /// InputError if the run in `folder` has other settings than the sweep would give it.
@@ -45,6 +74,43 @@ void check_same_settings(const RunFolder& folder, const Recipe& expected) {
         of_there[i].name == of_planned[i].name && value_text(of_there[i]) == value_text(of_planned[i]),
         "{}: this run has {} = {}, and the sweep {} = {}: give another --out", folder.path.string(),
         of_there[i].name, value_text(of_there[i]), of_planned[i].name, value_text(of_planned[i]));
+}
+
+/// What a training with the sweep's data would record, by reading it as a training does. InputErrors of
+/// make_job(), such as for a folder that is not there.
+Provenance provenance_of(const SweepOptions& options, const SweepRun& run) {
+  TrainOptions training;
+  training.recipe = options.recipe;
+  training.settings = run.settings;
+  training.data = options.data;
+  Setup setup(training);
+  setup.config.made_by.sha256 = make_job(training, setup)->sha256_lines();
+  return setup.config.made_by;
+}
+
+/// Before anything is trained: InputError if the runs that are in the sweep's folder already are of another
+/// recipe or text, if their settings are not those of the sweep, or if the report could not be drawn.
+void check_beside_others(const SweepOptions& options, const std::vector<SweepRun>& runs) {
+  const fs::path out = options.out;
+  MeasuredRuns all;
+  for (const SweepRun& run : runs) all.emplace_back().config.recipe = run.recipe;
+  const auto others = runs_in(out);
+  for (const fs::path& other : others) {
+    all.emplace_back().config = read_config({other});
+    check_input(all.back().recipe().name == runs.front().recipe.name,
+                "{}: is a run of the recipe {}, and the sweep's is {}: give another --out", other.string(),
+                all.back().recipe().name, runs.front().recipe.name);
+  }
+  for (const SweepRun& run : runs)
+    if (file_is_there(RunFolder{out / run.name}.config())) check_same_settings({out / run.name}, run.recipe);
+  check_plot(all, options.drawn);
+  ComparedTexts texts;
+  for (const SweepRun& run : runs)
+    if (!texts.has(run.recipe)) texts.add("this sweep", run.recipe, provenance_of(options, run), "");
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    const auto& [recipe, made_by] = all[runs.size() + i].config;
+    texts.add(others[i].string(), recipe, made_by, "give another --out");
+  }
 }
 
 class Sweep {
@@ -150,18 +216,25 @@ class Sweep {
                                    duration_text(seconds_since(it.begin))));
       }
     } else if (!stopping_) {
-      fail(it.index,
-           status > 128 ? fmt::format("ended by signal {}", status - 128) : it.process->last_line());
+      const std::string& line = it.process->last_line();
+      constexpr std::string_view program = "lm: ";
+      fail(it.index, status > 128                ? fmt::format("ended by signal {}", status - 128)
+                     : line.starts_with(program) ? line.substr(program.size())
+                                                 : line);
     }
   }
   void fail(std::size_t index, const std::string& why) {
     ++failed_;
     progress_.line(fmt::format("{}  failed: {}", title_of(index), why));
   }
-  /// None, and the run has failed, if its files cannot be read, as with figures that are not numbers.
+  /// None, and the run has failed, if its files cannot be read, or if the figure that decides is no number.
   std::optional<MeasuredRun> measured_or_failed(std::size_t index) {
     try {
-      return measured_run(folder_of(runs_[index]).string());
+      MeasuredRun run = measured_run(folder_of(runs_[index]).string());
+      const DecisiveFigure figure = decisive_figure(run.recipe());
+      const std::optional<double> found = run.valid() ? figure.value(*run.valid()) : std::nullopt;
+      check_input(!found || std::isfinite(*found), "{}: {} on valid is not finite", run.run, figure.name);
+      return run;
     } catch (const InputError& error) {
       fail(index, error.what());
       return std::nullopt;
@@ -204,15 +277,18 @@ int sweep(const SweepOptions& options) {
   check_input(!fs::exists(out) || fs::is_directory(out), "--out {}: is a file; give a folder", out.string());
   check_input(options.data.empty() || fs::exists(options.data), "--data {}: there is no such file or folder",
               options.data);
-  for (const SweepRun& run : runs)
-    if (file_is_there(RunFolder{out / run.name}.config())) check_same_settings({out / run.name}, run.recipe);
+  check_input(!fs::is_other(options.data), "--data {}: every run reads it anew: give a file or a folder",
+              options.data);
+  check_beside_others(options, runs);
   std::error_code error;
   fs::create_directories(out, error);
   check(!error, "cannot make the folder {}: {}", out.string(), error.message());
   const FolderLock lock(out, "sweeps here");
+  const std::string plot = (out / "sweep.svg").string();
+  file_to_write("--out", plot);  // rather refused now than after the trainings
   const int status = Sweep(options, std::move(runs)).train_all();
   if (holds_runs(out))
-    print_sweep(out, {.json = options.json, .plot = (out / "sweep.svg").string(), .drawn = options.drawn});
+    print_sweep(out, {.json = options.json, .plot = plot, .plot_option = "--out", .drawn = options.drawn});
   return status;
 }
 

@@ -14,6 +14,7 @@
 #include "lm/program/command_line.h"
 #include "lm/program/nearest.h"
 #include "lm/program/output.h"
+#include "lm/program/output_file.h"
 #include "lm/program/recipes.h"
 #include "lm/program/svg_plot.h"
 #include "lm/program/sweep_grid.h"
@@ -24,17 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using Row = SweepReport::Row;
-
-/// The runs in a folder, by their names.
-std::vector<fs::path> runs_in(const fs::path& folder) {
-  std::vector<fs::path> runs;
-  std::error_code error;
-  for (auto entry = fs::directory_iterator(folder, error); !error && entry != fs::directory_iterator();
-       entry.increment(error))
-    if (file_is_there(RunFolder{entry->path()}.config())) runs.push_back(entry->path());
-  std::sort(runs.begin(), runs.end());
-  return runs;
-}
 
 std::optional<double> number_of(const std::string& text) {
   char* end = nullptr;
@@ -94,6 +84,34 @@ std::string row_title(const SweepReport& report, const Row& row) {
 
 }  // namespace
 
+std::vector<fs::path> runs_in(const fs::path& folder) {
+  std::vector<fs::path> runs;
+  std::error_code error;
+  for (auto entry = fs::directory_iterator(folder, error); !error && entry != fs::directory_iterator();
+       entry.increment(error))
+    if (file_is_there(RunFolder{entry->path()}.config())) runs.push_back(entry->path());
+  std::sort(runs.begin(), runs.end());
+  return runs;
+}
+
+std::string ComparedTexts::data_settings(Recipe recipe) {
+  std::string text;
+  for (const Key& key : keys_of(recipe))
+    if (key.name.starts_with("data.") || key.name.starts_with("tasks."))
+      text += key.name + " = " + value_text(key) + '\n';
+  return text;
+}
+
+void ComparedTexts::add(const std::string& run, const Recipe& recipe, const Provenance& made_by,
+                        const std::string& advice) {
+  const auto [it, is_new] =
+      texts_.try_emplace(data_settings(recipe), Text{run, made_by.data, made_by.sha256});
+  const Text& other = it->second;
+  check_input(is_same_data(other.sha256, made_by.sha256) || is_same_data(made_by.sha256, other.sha256),
+              "{}: has another text, {}, than {} with {}: {}", run, made_by.data, other.run, other.data,
+              advice);
+}
+
 bool holds_runs(const fs::path& folder) {
   return fs::is_directory(folder) && !file_is_there(RunFolder{folder}.config()) && !runs_in(folder).empty();
 }
@@ -109,10 +127,13 @@ SweepReport report_of_sweep(const fs::path& folder) {
   SweepReport report;
   report.recipe = runs.front().recipe().name;
   report.figure = decisive_figure(runs.front().recipe());
+  if (runs.front().recipe().kind == TaskKind::speech) report.scored = "characters";
+  ComparedTexts texts;
+  const std::string advice = fmt::format("give the runs, as in lm table {}/*", folder.string());
   for (const MeasuredRun& run : runs) {
-    check_input(run.recipe().name == report.recipe,
-                "{}: holds runs of several recipes, {} and {}: give the runs, as in lm table {}/*",
-                folder.string(), report.recipe, run.recipe().name, folder.string());
+    check_input(run.recipe().name == report.recipe, "{}: holds runs of several recipes, {} and {}: {}",
+                folder.string(), report.recipe, run.recipe().name, advice);
+    texts.add(run.run, run.recipe(), run.config.made_by, advice);
     if (run.finished)
       finished.push_back(run);
     else
@@ -165,7 +186,8 @@ TextTable table_of(const SweepReport& report) {
   table.push_back(parameters);
   for (const std::size_t kind : {valid_kind, test_kind}) {
     const std::string& split = kinds_of_measurement[kind].name;
-    TextColumn figures{split + " " + report.figure.name, false, {}}, scored{split + " symbols", false, {}};
+    TextColumn figures{split + " " + report.figure.name, false, {}},
+        scored{split + " " + report.scored, false, {}};
     for (const Row& row : report.rows) {
       const std::optional<Measured>& first = row.runs.front().measured[kind];
       figures.cells.push_back(mean_text(row.runs, kind, report.figure.value, report.figure.digits));
@@ -173,7 +195,7 @@ TextTable table_of(const SweepReport& report) {
     }
     if (is_empty(figures)) continue;
     table.push_back(figures);
-    table.push_back(scored);
+    if (!is_empty(scored)) table.push_back(scored);
   }
   if (report.rows.size() > 1) table.push_back(best);
   return table;
@@ -291,11 +313,20 @@ std::string svg_of(const SweepReport& report, const SweepPlotOptions& options) {
   return plots.empty() ? "" : svg_of(plots);
 }
 
+void check_plot(const MeasuredRuns& runs, const SweepPlotOptions& options) {
+  SweepReport report;
+  report.keys = differing_keys(runs);
+  for (const MeasuredRun& run : runs)
+    report.rows.push_back({values_of(run.recipe(), report.keys), {}, {}, {}});
+  plotted_key(report, options.over);
+}
+
 void print_sweep(const fs::path& folder, const SweepReportOptions& options) {
+  const fs::path plot = file_to_write(options.plot_option, options.plot);
   const SweepReport report = report_of_sweep(folder);
   std::string drawn;
   if (!options.plot.empty()) drawn = svg_of(report, options.drawn);
-  if (!drawn.empty()) write_atomically(options.plot, drawn);
+  if (!drawn.empty()) write_atomically(plot, drawn);
   if (options.json) {
     Json json = json_of(report);
     json["plot"] = drawn.empty() ? Json() : Json(options.plot);

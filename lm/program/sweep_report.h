@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -26,7 +27,8 @@ constexpr double default_band = 0.25;
 struct SweepReport {
   std::string recipe;
   DecisiveFigure figure;
-  std::vector<std::string> keys;  // the settings that differ between runs, in the recipe's order
+  std::string scored = "symbols";  // what was counted
+  std::vector<std::string> keys;   // the settings that differ between runs, in the recipe's order
   struct Row {
     std::vector<std::string> values;  // of the keys
     MeasuredRuns runs;                // finished ones, which differ only in their seed
@@ -41,8 +43,30 @@ struct SweepReport {
 /// Whether it is a folder that is not a run, but has folders that are.
 bool holds_runs(const std::filesystem::path& folder);
 
-/// InputError if runs are of several recipes, or none is there. A broken run is left out, with a line on
-/// stderr.
+/// The runs in a folder, by their names.
+std::vector<std::filesystem::path> runs_in(const std::filesystem::path& folder);
+
+/// The texts of runs that are compared: where the settings of data are the same, so must be the text.
+class ComparedTexts {
+ public:
+  bool has(const Recipe& recipe) const { return texts_.contains(data_settings(recipe)); }
+  /// InputError, naming both texts, if there is another one for these settings. `run` is who has this one;
+  /// `advice` ends the error text.
+  void add(const std::string& run, const Recipe& recipe, const Provenance& made_by,
+           const std::string& advice);
+
+ private:
+  static std::string data_settings(Recipe recipe);
+
+  struct Text {
+    std::string run, data;
+    std::vector<std::string> sha256;
+  };
+  std::map<std::string, Text> texts_;  // by the settings of data
+};
+
+/// InputError if runs are of several recipes or texts, or none is there. A broken run is left out, with a
+/// line on stderr.
 SweepReport report_of_sweep(const std::filesystem::path& folder);
 
 TextTable table_of(const SweepReport& report);
@@ -51,11 +75,15 @@ nlohmann::ordered_json json_of(const SweepReport& report);
 /// fit the sweep; empty if there is nothing to draw.
 std::string svg_of(const SweepReport& report, const SweepPlotOptions& options);
 
+/// InputError if the report of a sweep with these runs, of which only the settings are read, could not be
+/// drawn.
+void check_plot(const MeasuredRuns& runs, const SweepPlotOptions& options);
+
 /// Prints the report of a sweep on stdout and the unfinished runs on stderr; writes the diagram to `plot`,
-/// if that is not empty.
+/// if that is not empty. InputErrors of file_to_write(), before anything else is done.
 struct SweepReportOptions {
   bool json = false, markdown = false;
-  std::string plot;
+  std::string plot, plot_option = "--plot";  // the file, and what has named it
   SweepPlotOptions drawn{};
 };
 void print_sweep(const std::filesystem::path& folder, const SweepReportOptions& options);

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -180,7 +181,11 @@ void add_figures(TextTable& columns, const std::vector<MeasuredRuns>& lines, std
         of_each([](const Measured& it) { return it.symbols > 0 ? fmt::format("{}", it.symbols) : dash; }));
     read.cells.push_back(of_each([](const Measured& it) { return it.read; }));
   }
-  if ((!kind.is_plain() || kind.split == "speakers") && is_empty(nats)) return;
+  const bool is_measured = std::any_of(lines.begin(), lines.end(), [&](const MeasuredRuns& line) {
+    return std::any_of(line.begin(), line.end(),
+                       [&](const MeasuredRun& row) { return row.measured[k].has_value(); });
+  });
+  if ((!kind.is_plain() || kind.split == "speakers") && !is_measured) return;
   if (!is_empty(paper)) columns.push_back(paper);
   for (const TextColumn& score : scores)
     if (!is_empty(score)) columns.push_back(score);
@@ -202,13 +207,17 @@ constexpr FigureName sentence_figures[] = {{"pearson", "r", 4},
                                            {"accuracy", "accuracy", 2},
                                            {"f1", "F1", 2}};
 
+std::string number_text(double value, int digits) {
+  return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : dash;
+}
+
 /// A figure of a set, and in brackets that of the means of word vectors.
 std::string sentence_figure(const MeasuredRun& row, const std::string& set, const FigureName& figure) {
   for (const SentenceSetFigures& it : row.sentences)
     for (std::size_t i = 0; it.set == set && i < it.vectors.size(); ++i)
       if (it.vectors[i].first == figure.key)
-        return fmt::format("{:.{}f} ({:.{}f})", it.vectors[i].second, figure.digits,
-                           it.word_means.at(i).second, figure.digits);
+        return fmt::format("{} ({})", number_text(it.vectors[i].second, figure.digits),
+                           number_text(it.word_means.at(i).second, figure.digits));
   return dash;
 }
 
@@ -256,7 +265,9 @@ TextTable columns_of(const MeasuredRuns& rows) {
 
 int table(const TableOptions& options) {
   if (options.runs.size() == 1 && holds_runs(options.runs[0])) {
-    print_sweep(options.runs[0], {options.json, options.markdown, options.plot, options.drawn});
+    print_sweep(
+        options.runs[0],
+        {.json = options.json, .markdown = options.markdown, .plot = options.plot, .drawn = options.drawn});
     return 0;
   }
   check_input(options.plot.empty() && options.drawn.over.empty() && !options.drawn.band,

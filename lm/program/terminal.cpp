@@ -7,22 +7,28 @@
 namespace rondo {
 
 std::string figure_text(const Recipe& recipe, double nats) {
-  const bool of_classes =
-      recipe.kind == TaskKind::classification || recipe.kind == TaskKind::question_answering;
-  const bool of_words = tokenization_of(recipe).unit == Unit::words;
-  return of_classes || of_words ? fmt::format("perplexity {:.2f}", std::exp(nats))
-                                : fmt::format("{:.4f} bits", nats / std::numbers::ln2);
+  return tokenization_of(recipe).unit == Unit::words ? fmt::format("perplexity {:.2f}", std::exp(nats))
+                                                     : fmt::format("{:.4f} bits", nats / std::numbers::ln2);
 }
 
-std::string values_text(const Figure& figure) {
-  const auto value_text = [](const std::string& name, double value) {
-    return name == "nats" ? fmt::format("{:.4f} nats  {:.4f} bits  perplexity {:.2f}", value,
-                                        value / std::numbers::ln2, std::exp(value))
-                          : fmt::format("{} {:.2f}", name, value);
+std::string values_text(TaskKind kind, const Figure& figure) {
+  const auto value_text = [&](const std::string& name, double value) {
+    if (name != "nats") return fmt::format("{} {:.2f}", name, value);
+    const std::string nats = fmt::format("{:.4f} nats", value);
+    return has_perplexity(kind) ? fmt::format("{}  {:.4f} bits  perplexity {:.2f}", nats,
+                                              value / std::numbers::ln2, std::exp(value))
+                                : nats;
   };
   std::string text = value_text(figure.name, figure.value);
   for (const auto& [name, value] : figure.beside) text += "  " + value_text(name, value);
   return text;
+}
+
+std::string scored_text(const Figure& figure) {
+  const std::string scored = fmt::format("{} {}", figure.count, figure.counted);
+  if (figure.counted == Figure().counted) return fmt::format("{} in {}", scored, figure.read);
+  const bool is_searched = figure.read != "one pass";  // there is another way to choose an answer
+  return is_searched ? fmt::format("{} by {}", scored, figure.read) : scored;
 }
 
 void Terminal::updated(const Trainer& trainer, const StepMetrics& metrics) {
@@ -32,10 +38,11 @@ void Terminal::updated(const Trainer& trainer, const StepMetrics& metrics) {
     const double share = trainer.task().share_of_epoch(), rate = window_.symbols_per_second();
     const double epochs_left = static_cast<double>(trainer.epochs() - trainer.epoch() + 1) - share;
     const double left = epochs_left * static_cast<double>(trainer.task().scored_per_epoch()) / rate;
-    progress_.status(fmt::format("epoch {}/{}  {:.0f}%  loss {:.4f} nats  {}  {} {}/s  {} left",
+    const bool shows_more = has_perplexity(recipe_.kind);
+    progress_.status(fmt::format("epoch {}/{}  {:.0f}%  loss {:.4f} nats{}  {} {}/s  {} left",
                                  trainer.epoch(), trainer.epochs(), 100 * share, window_.loss(),
-                                 figure_text(recipe_, window_.loss()), short_number(rate),
-                                 trainer.task().scored_items(), duration_text(left)));
+                                 shows_more ? "  " + figure_text(recipe_, window_.loss()) : "",
+                                 short_number(rate), trainer.task().scored_items(), duration_text(left)));
   }
   if (trainer.step_count() % recipe_.run.log_every == 0) window_ = {};
 }
@@ -53,8 +60,8 @@ void Terminal::measured(const std::string& split, const Figure& figure) {
 
 void Terminal::evaluation(const std::string& model, const std::string& split, const Figure& figure,
                           bool best) {
-  line(fmt::format("{} {:<5} {}  {} {} in {}  {}{}", model, split, values_text(figure), figure.count,
-                   figure.counted, figure.read, duration_text(figure.seconds), best ? "  best" : ""));
+  line(fmt::format("{} {:<5} {}  {}  {}{}", model, split, values_text(recipe_.kind, figure),
+                   scored_text(figure), duration_text(figure.seconds), best ? "  best" : ""));
   window_ = {};
 }
 

@@ -13,8 +13,11 @@ namespace rondo {
 
 /// The usual figure for the recipe's unit: perplexity for words, bits for characters and bytes.
 std::string figure_text(const Recipe& recipe, double nats);
-/// A figure with all its values: "1.2345 nats  1.7810 bits  perplexity 3.44", "bleu 35.12".
-std::string values_text(const Figure& figure);
+/// A figure with all its values: "1.2345 nats  1.7810 bits  perplexity 3.44", "bleu 35.12", "cer 3.20  wer
+/// 8.10  0.2100 nats".
+std::string values_text(TaskKind kind, const Figure& figure);
+/// What was scored, and how: "80 characters by greedy search".
+std::string scored_text(const Figure& figure);
 
 class Terminal : public Observer {
  public:

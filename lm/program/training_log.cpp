@@ -47,7 +47,7 @@ void TrainingLog::evaluation(const std::optional<Moment>& when, const std::strin
   entry["split"] = split;
   const auto add = [&](const std::string& name, double value) {
     entry[name] = value;
-    if (name != "nats") return;
+    if (name != "nats" || !has_perplexity(recipe_.kind)) return;
     entry["bits"] = value / std::numbers::ln2;
     entry["perplexity"] = std::exp(value);
   };

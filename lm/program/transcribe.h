@@ -15,7 +15,7 @@ struct TranscribeOptions {
   std::string run;
   std::vector<std::string> files;
   std::optional<std::int64_t> beam;  // of these none: the run's
-  std::string ngram;                 // an ARPA file; empty: the run's
+  std::optional<std::string> ngram;  // an ARPA file; an empty name: no n-gram model
   std::optional<NgramUnit> ngram_unit;
   std::optional<double> ngram_weight, insertion_bonus;
   bool json = false;

@@ -97,6 +97,8 @@ class Translator {
 
   /// After the last sentence.
   void finish() { attention_.finish(); }
+  /// After a failure.
+  void keep() { attention_.keep(); }
 
  private:
   void show_progress(std::int64_t done, std::int64_t sentences) {
@@ -181,7 +183,7 @@ int translate(const TranslateOptions& options) {
         [&](const std::vector<Sentence>& sentences) { translator.translate(sentences); });
   } catch (...) {
     try {
-      translator.finish();
+      translator.keep();
     } catch (const Error& error) {  // the first error is the one to tell
       fmt::print(stderr, "lm: warning: {}\n", error.what());
     }

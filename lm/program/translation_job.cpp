@@ -1,15 +1,12 @@
 // Translation as a job of `lm train`: pairs of sentences, two vocabularies, the encoder-decoder.
 #include <optional>
 
-#include "lm/program/job.h"
+#include "lm/program/job_of.h"
 #include "lm/program/measure_translator.h"
 #include "lm/program/run.h"
 #include "lm/program/translation_memory.h"
 #include "lm/program/translator.h"
-#include "lm/tasks/self_test.h"
 #include "lm/tasks/translation.h"
-#include "lm/training/checkpoint.h"
-#include "tensor/available_memory.h"
 
 namespace rondo {
 namespace {
@@ -35,10 +32,10 @@ PairVocabularies vocabularies_for(const TextPair& train, const Setup& setup) {
   return {std::move(known.front()), std::move(known.back())};
 }
 
-class TranslationJob : public Job {
+class TranslationJob : public JobOf<EncoderDecoder, Translation> {
  public:
   TranslationJob(const TrainOptions& options, Setup& setup)
-      : recipe_(setup.config.recipe),
+      : JobOf(setup.config.recipe),
         text_(text_of(options, setup)),
         vocabularies_(vocabularies_for(text_.train, setup)) {
     setup.check_same_data(sha256_lines());
@@ -67,55 +64,42 @@ class TranslationJob : public Job {
   }
   int64_t validation_size() const override { return valid_.pairs.size(); }
 
-  const Module& layout() const override { return *layout_; }
-  void check_memory(Device device) const override {
-    const PairBatchOptions& batches = of_task().task.batches;
-    if (const auto available = available_memory(device))
-      check_translation_fits(recipe_, *layout_, largest_batch(batches, train_, seed()),
-                             layout_->parameter_count(), *available);
-  }
-
-  void begin(Device device) override {
-    model_.emplace(of_task().model, vocabularies_.source.size(), vocabularies_.target.size(), seed(), device);
-    task_.emplace(*model_, of_task().task, train_, valid_, seed());
-    trainer_.emplace(*task_, recipe_.trainer);
-  }
-  Module& model() override { return *model_; }
-  Trainer& trainer() override { return *trainer_; }
-  void test_model() override { check_gradients_reach_all(*model_); }
   Probed probe(const std::function<void(int64_t)>& progress) override {
     return rondo::probe(*model_, train_, of_task().task.batches.reverse_source, {}, progress);
   }
 
-  void measure_best(Watch& watch, const Setup& setup, const Compute& compute) override;
   void conclude(Terminal& terminal, const RunFolder& run) override;
 
  private:
-  uint64_t seed() const { return static_cast<uint64_t>(recipe_.trainer.seed); }
+  void check_fits_into(int64_t available) const override {
+    const PairBatchOptions& batches = of_task().task.batches;
+    check_translation_fits(recipe_, *layout_, largest_batch(batches, train_, seed()),
+                           layout_->parameter_count(), available);
+  }
+  void make_model_and_task(Device device) override {
+    model_.emplace(of_task().model, vocabularies_.source.size(), vocabularies_.target.size(), seed(), device);
+    task_.emplace(*model_, of_task().task, train_, valid_, seed());
+  }
+  void measure(Watch& watch, const Setup& setup, const Compute& compute) override;
+
   const TranslationRecipe& of_task() const { return recipe_.translation; }
   TranslationText encoded(const TextPair& text) const {
     return translation_text(text, vocabularies_, of_task().task.batches.reverse_source);
   }
 
-  const Recipe& recipe_;
   ParallelText text_;
   PairVocabularies vocabularies_;
   Pairs train_;
   TranslationText valid_;
   std::optional<TranslationText> test_;
-  std::optional<EncoderDecoder> layout_, model_;
-  std::optional<Translation> task_;
-  std::optional<Trainer> trainer_;
 };
 
-void TranslationJob::measure_best(Watch& watch, const Setup& setup, const Compute& compute) {
-  load_model(setup.run.model(), *model_);
+void TranslationJob::measure(Watch& watch, const Setup& setup, const Compute& compute) {
   measure_translator(*model_, of_task(), valid_, test_, watch, setup, compute);
 }
 
 void TranslationJob::conclude(Terminal& terminal, const RunFolder& run) {
-  terminal.line(fmt::format("the run is {}; to translate with it: lm translate {} < sentences",
-                            run.path.string(), run.path.string()));
+  say_run(terminal, run, "to translate with it", "translate", "< sentences");
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ PairSize largest_batch(const PairBatchOptions& options, const Pairs& pairs, std:
 
 PairSize assumed_size(const TranslationRecipe& recipe) {
   const std::int64_t steps = recipe.data.pairs.max_length > 0 ? recipe.data.pairs.max_length + 1 : 40;
-  const PairBatchOptions& batches = recipe.task.batches;
+  const SentenceBatchOptions& batches = recipe.task.batches.order;
   if (batches.by == BatchBy::sentences) return {batches.batch, steps, steps};
   return {std::max<std::int64_t>(1, batches.batch / steps), steps, steps};
 }
@@ -77,7 +77,7 @@ std::int64_t translation_training_bytes(const Recipe& recipe, const EncoderDecod
              T = static_cast<double>(size.target_steps);
   const auto encoder_layers = static_cast<double>(options.encoder_layers),
              decoder_layers = static_cast<double>(options.decoder_layers);
-  const double D = options.dropout == 0 ? 1 : options.variational ? 2 : 3;
+  const double D = 1 + kept_of_dropout(options.dropout, options.variational);
   const double C = kept_of_state(regularization);
   const bool attends = options.attention != SourceAttention::none;
   double rows = S * B * (D * it.E + it.encoder.kept + C * it.H * encoder_layers) +
@@ -88,8 +88,8 @@ std::int64_t translation_training_bytes(const Recipe& recipe, const EncoderDecod
   if (options.input_feeding || !attends) rows += T * B * it.H;  // the decoder's input, joined
   const double loss =
       block_of(size.target_steps * size.sentences, model.target_vocabulary()) + T * B * it.W + it.V * it.W;
-  const double weights = P * numbers_per_parameter(recipe.trainer) + 2 * (it.R + it.V * it.W) +
-                         (regularization.weight_drop > 0 ? 5 * it.dropped : 0);
+  const double weights =
+      numbers_of_weights(P, it.R + it.V * it.W, it.dropped, recipe.trainer, regularization);
   return bytes_of(weights + rows + loss);
 }
 

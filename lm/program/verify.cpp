@@ -18,6 +18,7 @@
 #include "lm/program/multi_task_text.h"
 #include "lm/program/output.h"
 #include "lm/program/run.h"
+#include "lm/program/speech_measurement.h"
 #include "lm/training/checkpoint.h"
 
 namespace rondo {
@@ -63,6 +64,9 @@ class Verification {
   Finding state() const;
   Finding lines(const std::filesystem::path& file, const char* writer) const;
   Finding text() const;
+  /// The file of the n-gram model that decodes; empty: none.
+  const std::string& ngram() const { return config_->recipe.speech.decoding.ngram; }
+  Finding of_ngram() const;
   /// None where the files that say which it is are broken.
   std::unique_ptr<Module> layout() const;
 
@@ -112,10 +116,12 @@ std::vector<Finding> Verification::findings() {
   if (config_) {
     const std::string& data = config_->made_by.data;
     const bool is_generated = data.empty();  // and so always there
-    look(is_generated ? "generated text" : printable(data),
-         is_generated ? run_.path : std::filesystem::path(data),
+    look(name_of_text(data), is_generated ? run_.path : std::filesystem::path(data),
          "the text of this run is no longer there; where it lies now, --data tells other commands",
          [&] { return text(); });
+    if (const std::string& file = ngram(); !file.empty())
+      look(printable(file), file, "the n-gram model that this run decodes with is no longer there",
+           [&] { return of_ngram(); });
   }
   return findings_;
 }
@@ -214,8 +220,15 @@ Finding Verification::text() const {
       files = open_text(recipe.data, made_by.data, Pipes::refused).files;
   }
   check_input(is_same_data(made_by.sha256, sha256_lines(files)),
-              "{}: the text has changed since this run was made", made_by.data);
+              "{}: the text has changed since this run was made", name_of_text(made_by.data));
   return {good, "", fmt::format("{} files of text", files.size())};
+}
+
+Finding Verification::of_ngram() const {
+  check_input(!has_changed(ngram(), config_->made_by),
+              "{}: the n-gram model has changed since this run was made", printable(ngram()));
+  return config_->made_by.ngram.empty() ? Finding{unverified, "", "n-gram model, without a recorded SHA-256"}
+                                        : Finding{good, "", "n-gram model"};
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ TEST(PairBatches, PaddingAndShifting) {
   add(pairs, {1, 2}, {5});
   add(pairs, {3}, {4, 5, 6});
   add(pairs, {}, {});
-  PairBatches batches({.batch = 3}, pairs, 1);
+  PairBatches batches({.order = {.batch = 3}}, pairs, 1);
   batches.seek(0, 0);
   PairBatch batch;
   ASSERT_TRUE(batches.next(batch));
@@ -100,7 +100,7 @@ TEST(PairBatches, ReversedSourceKeepsItsEndLast) {
   add(pairs, {1, 2, 3}, {5, 6});
   add(pairs, {4}, {5});
   add(pairs, {}, {});
-  PairBatches batches({.batch = 3, .reverse_source = true}, pairs, 1);
+  PairBatches batches({.order = {.batch = 3}, .reverse_source = true}, pairs, 1);
   batches.seek(0, 0);
   PairBatch batch;
   ASSERT_TRUE(batches.next(batch));
@@ -115,7 +115,7 @@ TEST(PairBatches, ReversedSourceKeepsItsEndLast) {
 TEST(PairBatches, EachPairIsReadOnceInEveryEpoch) {
   const Pairs pairs = many_pairs(1037);
   for (const BatchBy by : {BatchBy::sentences, BatchBy::symbols}) {
-    PairBatches batches({.batch = by == BatchBy::sentences ? 4 : 60, .by = by}, pairs, 3);
+    PairBatches batches({.order = {.batch = by == BatchBy::sentences ? 4 : 60, .by = by}}, pairs, 3);
     std::set<Numbers> orders;
     for (const std::int64_t epoch : {0, 1, 2, 3}) {
       const std::vector<PairBatch> all = epoch_of(batches, epoch);
@@ -139,7 +139,7 @@ TEST(PairBatches, EachPairIsReadOnceInEveryEpoch) {
 TEST(PairBatches, BothSidesCountWhereMemoryIsLimited) {
   const Pairs pairs = many_pairs(500);  // sides of up to 29 symbols
   constexpr std::int64_t limit = 100;
-  PairBatches batches({.batch = limit, .by = BatchBy::symbols, .both_sides = true}, pairs, 1);
+  PairBatches batches({.order = {.batch = limit, .by = BatchBy::symbols, .both_sides = true}}, pairs, 1);
   for (const std::int64_t epoch : {0, 1}) {
     const std::vector<PairBatch> all = epoch_of(batches, epoch);
     std::int64_t largest = 0;
@@ -151,27 +151,27 @@ TEST(PairBatches, BothSidesCountWhereMemoryIsLimited) {
     std::sort(order.begin(), order.end());
     EXPECT_EQ(order, first_numbers(500));
   }
-  PairBatches narrow({.batch = 1, .by = BatchBy::symbols, .both_sides = true}, pairs, 1);
+  PairBatches narrow({.order = {.batch = 1, .by = BatchBy::symbols, .both_sides = true}}, pairs, 1);
   for (const PairBatch& batch : epoch_of(narrow, 0)) EXPECT_EQ(batch.sentences, 1);
 }
 
 TEST(PairBatches, SeedAndEpochDetermineTheOrder) {
   const Pairs pairs = many_pairs(200);
   const auto order = [&](std::uint64_t seed, std::int64_t epoch) {
-    PairBatches batches({.batch = 4}, pairs, seed);
+    PairBatches batches({.order = {.batch = 4}}, pairs, seed);
     return order_of(epoch_of(batches, epoch));
   };
   EXPECT_EQ(order(5, 2), order(5, 2));
   EXPECT_NE(order(5, 2), order(6, 2));
   EXPECT_EQ(order(5, 0), order(6, 0)) << "no seed in the fixed order";
-  PairBatches begun({.batch = 4}, pairs, 5);
+  PairBatches begun({.order = {.batch = 4}}, pairs, 5);
   EXPECT_EQ(order_of(rest_of_epoch(begun)), order(5, 1)) << "it begins with epoch 1";
 }
 
 TEST(PairBatches, SeekResumesInMidEpoch) {
   const Pairs pairs = many_pairs(300);
   for (const BatchBy by : {BatchBy::sentences, BatchBy::symbols}) {
-    const PairBatchOptions options{.batch = 40, .by = by, .reverse_source = true};
+    const PairBatchOptions options{.order = {.batch = 40, .by = by}, .reverse_source = true};
     PairBatches whole(options, pairs, 8), resumed(options, pairs, 8);
     whole.seek(2, 0);
     PairBatch batch;
@@ -191,7 +191,7 @@ TEST(PairBatches, SeekResumesInMidEpoch) {
 
 TEST(PairBatches, LikeLengthsAreBatchedTogether) {
   const Pairs pairs = many_pairs(2000);  // two pools and a half
-  PairBatches batches({.batch = 8}, pairs, 1);
+  PairBatches batches({.order = {.batch = 8}}, pairs, 1);
   const std::vector<PairBatch> all = epoch_of(batches, 1);
   EXPECT_EQ(all.size(), 250u);
   const double share =
@@ -209,7 +209,7 @@ TEST(PairBatches, LikeLengthsAreBatchedTogether) {
 TEST(PairBatches, OtherPairsAreTogetherInEachEpoch) {
   const Pairs pairs = many_pairs(650);  // no two are of the same lengths: one pool would have one order
   for (const PairBatchOptions& options :
-       {PairBatchOptions{.batch = 4}, {.batch = 50, .by = BatchBy::symbols}}) {
+       {PairBatchOptions{.order = {.batch = 4}}, {.order = {.batch = 50, .by = BatchBy::symbols}}}) {
     PairBatches batches(options, pairs, 1);
     const auto groups = [&](std::int64_t epoch) {
       std::set<Numbers> sets;
@@ -227,7 +227,7 @@ TEST(PairBatches, OtherPairsAreTogetherInEachEpoch) {
 
 TEST(PairBatches, EpochZeroIsSortedByLength) {
   const Pairs pairs = many_pairs(1000);
-  PairBatches batches({.batch = 3}, pairs, 1);
+  PairBatches batches({.order = {.batch = 3}}, pairs, 1);
   const Numbers order = order_of(epoch_of(batches, 0));
   const auto key = [&](std::int64_t pair) {  // the longest target, then the longest source, then the first
     return std::tuple(-pairs.target.length(pair), -pairs.source.length(pair), pair);
@@ -238,7 +238,7 @@ TEST(PairBatches, EpochZeroIsSortedByLength) {
 TEST(PairBatches, BySymbolsNoBatchIsLargerThanTheLimit) {
   Pairs pairs = many_pairs(500);  // targets of up to 29 symbols
   add(pairs, {1000}, Ids(69, 2));
-  PairBatches batches({.batch = 60, .by = BatchBy::symbols}, pairs, 1);
+  PairBatches batches({.order = {.batch = 60, .by = BatchBy::symbols}}, pairs, 1);
   for (const std::int64_t epoch : {0, 1}) {
     std::int64_t too_long = 0;
     const std::vector<PairBatch> all = epoch_of(batches, epoch);
@@ -268,9 +268,9 @@ TEST(PairBatches, SourceBatchOfSentencesOfAUser) {
 
 TEST(PairBatches, RefuseWhatTheyCannotBatch) {
   Pairs pairs = many_pairs(10);
-  expect_input_error([&] { PairBatches({.batch = 0}, pairs, 1); }, "batch = 0");
+  expect_input_error([&] { PairBatches({.order = {.batch = 0}}, pairs, 1); }, "batch = 0");
   expect_input_error([] { PairBatches({}, Pairs(), 1); }, "no pairs");
-  PairBatches batches({.batch = 3}, pairs, 1);
+  PairBatches batches({.order = {.batch = 3}}, pairs, 1);
   EXPECT_EQ(any_error_of([&] { batches.seek(1, 5); }),
             "[sentence batches] a position from 0 to 4 was expected: 5");
   EXPECT_NO_THROW(batches.seek(1, 4));
@@ -288,8 +288,8 @@ TEST(PairBatches, Keys) {
     if (key.name == "batch_by") std::get<ChoiceMember>(key.member).set(1);
     if (key.name == "reverse_source") *std::get<bool*>(key.member) = true;
   }
-  EXPECT_EQ(options.batch, 12);
-  EXPECT_EQ(options.by, BatchBy::symbols);
+  EXPECT_EQ(options.order.batch, 12);
+  EXPECT_EQ(options.order.by, BatchBy::symbols);
   EXPECT_TRUE(options.reverse_source);
 }
 

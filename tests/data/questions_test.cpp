@@ -68,6 +68,24 @@ TEST(Questions, WhatIsNoQuestionIsRefusedByName) {
   expect_contains(error_of<InputError>([&] { open_questions(folder / "", {}); }), "no files NAME.question");
 }
 
+TEST(Questions, SayWhichDocumentsLoseTheirEnd) {
+  const TemporaryFolder folder;
+  for (const std::string split : {"training", "validation"}) fs::create_directory(folder / split);
+  write_bytes(folder / "training/1.question", file_of("@entity0 met @entity1 .", "@placeholder", "@entity1"));
+  write_bytes(folder / "training/2.question", file_of("@entity0 met @entity1 .", "@placeholder", "@entity0"));
+  write_bytes(folder / "validation/1.question", file_of("@entity1 .", "@placeholder", "@entity1"));
+  const std::vector<std::string> notes = open_questions(folder / "", {.document_words = 2}).notes;
+  ASSERT_EQ(notes.size(), 1u);
+  expect_contains(notes[0],
+                  "training: 2 of 2 documents have more than data.document_words = 2 words and lose "
+                  "their end, 1 of them every mention of the answer");
+}
+
+TEST(Questions, EntitiesBeyondAnyModelAreWords) {
+  EXPECT_EQ(entity_number("@entity9999"), 9999);
+  EXPECT_EQ(entity_number("@entity10000"), -1);
+}
+
 TEST(Questions, ATextWithoutNamesMakesNone) {
   const TemporaryFolder folder;
   for (const char* split : {"train", "valid"})
@@ -90,6 +108,11 @@ TEST(Questions, EveryMarkerHasARow) {
   const Vocabulary vocabulary = vocabulary_of(some_text(), {.min_count = 3});
   EXPECT_EQ(markers_of(vocabulary).size(), 4u);
   EXPECT_FALSE(vocabulary.id("rome").has_value());
+  check_has_all_markers(vocabulary, some_text());
+  expect_contains(error_of<InputError>([] {
+                    check_has_all_markers(vocabulary_of(some_text(), {.max_size = 5}), some_text());
+                  }),
+                  "of 4 markers of entities in the vocabulary: make it larger");
 }
 
 TEST(Questions, AreIdsAndDocumentsAreCut) {

@@ -34,6 +34,10 @@ TEST(Recording, IsRefusedInOneLine) {
   expect_contains(refusal(wav_of(tone(100, 0.1), 8000, 2)), "x.wav: 2 channels, and one is read: mix them");
   expect_contains(refusal(wav_of({})), "x.wav: no samples");
   expect_contains(refusal(wav_of(std::vector<int>(50, 7))), "x.wav: silent: all 50 samples are the same");
+  for (const float damaged : {std::nanf(""), INFINITY, 1e34f}) {  // in the middle, where no order finds it
+    std::vector<float> samples = {0.1f, -0.2f, damaged, 0.3f};
+    expect_contains(refusal(float_wav_of(samples)), "and full scale is 1: the file is damaged");
+  }
   EXPECT_EQ(error_of<InputError>([] { read_recording("nowhere.wav", 8000); }).find('\n'), std::string::npos);
 }
 

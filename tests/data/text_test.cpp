@@ -140,14 +140,11 @@ TEST(Utf8, RefusesWhatIsNot) {
 TEST(Utf8, ErrorNamesFileByteAndLine) {
   expect_input_error([] { check_utf8("ab\n\xc3\xa9\n\xe9t", "notes.txt"); }, "notes.txt", "byte 6", "line 3",
                      "0xe9");
-  expect_input_error(
-      [] {
-        check_utf8(std::string("\xff\xfe"
-                               "a\0",
-                               4),
-                   "f");
-      },
-      "UTF-16");
+  for (const std::string& text : {std::string("\xff\xfe\x61\0", 4), std::string("\xfe\xff\0\x61", 4)}) {
+    expect_input_error([&] { check_utf8(text, "f"); }, "looks like UTF-16");
+    expect_input_error([&] { check_is_text(text, "f", "convert it"); },
+                       "is not UTF-8, looks like UTF-16: convert it");
+  }
   EXPECT_NO_THROW(check_utf8("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80", "f"));
 }
 

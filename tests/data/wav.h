@@ -1,6 +1,8 @@
-// WAV files for tests, written byte by byte from the format's description (Microsoft & IBM 1991): 16-bit PCM.
+// WAV files for tests, written byte by byte from the format's description (Microsoft & IBM 1991): 16-bit PCM
+// and floats.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -14,16 +16,24 @@ inline std::string little_endian(std::uint32_t number, int bytes) {
   return text;
 }
 
+/// Format 1: integers; 3: floats.
+inline std::string wav_of_bytes(const std::string& data, std::uint32_t format, std::uint32_t sample_bytes,
+                                std::uint32_t rate, std::uint32_t channels) {
+  const auto size = static_cast<std::uint32_t>(data.size()), frame = channels * sample_bytes;
+  return "RIFF" + little_endian(36 + size, 4) + "WAVEfmt " + little_endian(16, 4) + little_endian(format, 2) +
+         little_endian(channels, 2) + little_endian(rate, 4) + little_endian(rate * frame, 4) +
+         little_endian(frame, 2) + little_endian(8 * sample_bytes, 2) + "data" + little_endian(size, 4) +
+         data;
+}
 inline std::string wav_of(const std::vector<int>& samples, int rate = 8000, int channels = 1) {
   std::string data;
   for (const int sample : samples) data += little_endian(static_cast<std::uint32_t>(sample), 2);
-  const auto size = static_cast<std::uint32_t>(data.size());
-  const auto per_second = static_cast<std::uint32_t>(rate * channels * 2);
-  return "RIFF" + little_endian(36 + size, 4) + "WAVEfmt " + little_endian(16, 4) + little_endian(1, 2) +
-         little_endian(static_cast<std::uint32_t>(channels), 2) +
-         little_endian(static_cast<std::uint32_t>(rate), 4) + little_endian(per_second, 4) +
-         little_endian(static_cast<std::uint32_t>(channels * 2), 2) + little_endian(16, 2) + "data" +
-         little_endian(size, 4) + data;
+  return wav_of_bytes(data, 1, 2, static_cast<std::uint32_t>(rate), static_cast<std::uint32_t>(channels));
+}
+inline std::string float_wav_of(const std::vector<float>& samples, std::uint32_t rate = 8000) {
+  std::string data;
+  for (const float sample : samples) data += little_endian(std::bit_cast<std::uint32_t>(sample), 4);
+  return wav_of_bytes(data, 3, 4, rate, 1);
 }
 
 /// A tone of so many periods a sample, of 16 bits, loud enough to be no silence.

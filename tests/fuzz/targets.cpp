@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "data/recording.h"
 #include "tensor/allocator.h"
 #include "tensor/error.h"
 #include "tests/fuzz/allocations.h"
@@ -31,8 +32,11 @@ struct Folder {
 }  // namespace
 
 const std::vector<Target>& targets() {
-  static const std::vector<Target> all = {settings(), text(), vocabulary(), safetensors(),
-                                          state(),    log(),  arpa()};
+  static const std::vector<Target> all = [] {
+    std::vector<Target> made = {settings(), text(), vocabulary(), safetensors(), state(), log(), arpa()};
+    if (has_audio()) made.push_back(recording());
+    return made;
+  }();
   return all;
 }
 

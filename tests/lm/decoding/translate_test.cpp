@@ -28,7 +28,7 @@ ReversalTraining& half_trained(SourceAttention attention, bool input_feeding) {
     options.input_feeding = input_feeding;
     options.decoder_layers = 2;
     options.dropout = 0.1;
-    it = std::make_unique<ReversalTraining>(TranslationOptions{.batches = {.batch = 20}}, options);
+    it = std::make_unique<ReversalTraining>(TranslationOptions{.batches = {.order = {.batch = 20}}}, options);
     it->advance(25);
   }
   return *it;
@@ -111,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(Attention, TranslateBy,
                          [](const auto& instance) { return name_of(instance.param.first); });
 
 TEST(Translate, ReadsAReversedSourceAsInTraining) {
-  ReversalTraining it({.batches = {.batch = 20, .reverse_source = true}});
+  ReversalTraining it({.batches = {.order = {.batch = 20}, .reverse_source = true}});
   it.advance(60);
   const auto sources = it.sources();
   std::vector<std::vector<int32_t>> by_hand = sources;

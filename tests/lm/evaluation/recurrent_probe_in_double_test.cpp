@@ -1,5 +1,4 @@
-// Probes of language models against plain loops written from the papers, and against central differences,
-// which another observer makes by shifting one unit of a state.
+// Probes of language models against plain loops written from the papers, and against central differences.
 #include "lm/evaluation/recurrent_probe.h"
 
 #include <gtest/gtest.h>
@@ -12,6 +11,7 @@
 #include "autograd/pointwise.h"
 #include "lm/evaluation/probe.h"
 #include "nn/cells/join.h"
+#include "tests/lm/evaluation/shift.h"
 #include "tests/nn/models/small_model.h"
 
 namespace rondo {
@@ -165,41 +165,6 @@ TEST(RecurrentProbe, SeesWhatEquationsOfAnRnnSay) {
   }
 }
 
-/// Adds a number to one unit of a tensor of the state, for all rows, at one step of one layer.
-struct Shift : StepObserver {
-  Shift(const Cell* of, int64_t step, std::string name, int64_t unit, double by)
-      : cell(of), at(step), tensor(std::move(name)), j(unit), size(by) {}
-
-  void begins(const Cell& which, int64_t) override {
-    if (&which == cell) t = 0;
-  }
-  State shifted(State state) const {
-    const auto shift = [&](Variable& x) {
-      const Tensor value = clone(x.value());
-      for (int64_t b = 0; b < value.rows(); ++b) value.mutable_data()[b * value.columns() + j] += size;
-      x = Variable(value);
-    };
-    if (tensor == "h") shift(state.h);
-    if (tensor == "c") shift(state.c);
-    for (State::Named& it : state.others)
-      if (it.name == tensor) shift(it.value);
-    return state;
-  }
-  State before_step(const Cell& which, State state, const RowMask&) override {
-    return &which == cell && t == 0 && at == 0 ? shifted(state) : state;
-  }
-  State after_step(const Cell& which, State state, const RowMask&) override {
-    return &which == cell && ++t == at ? shifted(state) : state;
-  }
-
-  const Cell* cell;
-  int64_t at;
-  std::string tensor;
-  int64_t j;
-  double size;
-  int64_t t = 0;
-};
-
 class ProbeOfEveryCell : public testing::TestWithParam<std::string> {};
 
 TEST_P(ProbeOfEveryCell, SeesTheGradientsThatDifferencesShow) {
@@ -223,31 +188,8 @@ TEST_P(ProbeOfEveryCell, SeesTheGradientsThatDifferencesShow) {
     return model.cross_entropy(read.output.rows(T - 1, T), tokens({ids[T]})).total.value().item();
   };
   EXPECT_NEAR(probed.nats, loss(), 1e-12);
-  for (size_t layer = 0; layer < 2; ++layer) {
-    const Cell* cell = model.cells()[layer];
-    ASSERT_EQ(probed.layers[layer].gradients.size(), cell->state_tensors().size());
-    for (const auto& part : cell->state_tensors())
-      for (int64_t t = 0; t <= T; ++t) {
-        const int64_t width = part.width;
-        double squares = 0;
-        for (int64_t j = 0; j < width; ++j) {
-          constexpr double step = 1e-5;
-          const auto with = [&](double by) {
-            Shift shift(cell, t, part.name, j, by);
-            const ObservedSteps observed(shift);
-            return loss();
-          };
-          // Four points: h_0 = 0 is where layer normalisation bends most.
-          const double slope =
-              (8 * (with(step) - with(-step)) - (with(2 * step) - with(-2 * step))) / (12 * step);
-          squares += slope * slope;
-        }
-        const NormsByStep& seen = probed.layers[layer].gradients.at(part.name);
-        ASSERT_EQ(seen.steps.size(), T + 1);
-        EXPECT_NEAR(seen.mean(static_cast<size_t>(t)), std::sqrt(squares), 1e-8)
-            << part.name << " of layer " << layer << " after step " << t;
-      }
-  }
+  for (size_t layer = 0; layer < 2; ++layer)
+    expect_gradients_of_differences(probed.layers[layer], *model.cells()[layer], T, loss);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cells, ProbeOfEveryCell, testing::ValuesIn(cell_names()),

@@ -27,25 +27,12 @@ log_every = 1
 )";
 
 /// Sentences with labels; whether a sentence is "good" depends on its words.
-class LabelledData {
+class LabelledData : public ToyTraining {
  public:
-  LabelledData() {
-    fs::create_directory(folder_ / "data");
-    write_bytes(folder_ / "data/train.txt", text(200));
-    write_bytes(folder_ / "data/valid.txt", text(40));
-    write_bytes(folder_ / "data/test.txt", text(50));
-    write_bytes(folder_ / "toy.toml", recipe);
-  }
-  std::string path(const std::string& name) const { return folder_ / name; }
-
-  Words train(const std::string& run, const Words& more = {}) const {
-    Words words{"train", "--recipe", path("toy.toml"), "--data", path("data"),
-                "--out", path(run),  "--threads",      "1"};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-  }
-  std::string model_digest(const std::string& run) const {
-    return sha256_hex(bytes_of_file(path(run) + "/model.safetensors"));
+  LabelledData() : ToyTraining(recipe) {
+    write("data/train.txt", text(200));
+    write("data/valid.txt", text(40));
+    write("data/test.txt", text(50));
   }
 
   std::string text(int lines) {
@@ -61,15 +48,6 @@ class LabelledData {
     }
     return written;
   }
-
- private:
-  std::size_t next(std::size_t below) {
-    random_ = random_ * 6364136223846793005u + 1442695040888963407u;
-    return (random_ >> 33) % below;
-  }
-
-  TemporaryFolder folder_;
-  std::uint64_t random_ = 1;
 };
 
 TEST(ClassificationRun, IsTrainedAndMeasured) {
@@ -108,6 +86,11 @@ TEST(ClassificationRun, ClassifiesSentences) {
   EXPECT_EQ(output_of_lm({"classify", run}, "the film is fine\n\na bad story\r\n  \nfine"),
             "yes\n\nno\n\nyes\n");
   EXPECT_EQ(output_of_lm({"classify", run}, ""), "");
+  std::string many, of_many;
+  for (int i = 0; i < 600; ++i) many += "the film is fine\n", of_many += "yes\n";
+  const Result classified = run_lm({"classify", run}, {.input = many});
+  EXPECT_EQ(classified.out, of_many);
+  expect_contains(classified.err, " sentences classified\n");
 
   // As many are right as `lm eval` finds, and the probabilities are those of its nats.
   std::string sentences;
@@ -144,23 +127,7 @@ TEST(ClassificationRun, ClassifiesSentences) {
 
 TEST(ClassificationRun, ResumesToTheSameBytes) {
   LabelledData data;
-  output_of_lm(data.train("whole"));
-  Words words = data.train("killed");
-  for (const std::size_t lines : {1, 25, 70}) {
-    Program program(words);
-    const bool runs = program.wait_until([&] {
-      return fs::exists(data.path("killed/log.jsonl")) && lines_of(data.path("killed/log.jsonl")) >= lines;
-    });
-    ASSERT_TRUE(runs) << "ended before it could be interrupted";
-    // In the middle of an epoch the state is saved by a signal only; a kill goes back to the last epoch.
-    const int signal = lines == 25 ? SIGTERM : SIGKILL;
-    ASSERT_EQ(program.end(signal).status, 128 + signal);
-    words = {"train", "--out", data.path("killed"), "--resume", "--threads", "1"};
-  }
-  output_of_lm(words);
-  EXPECT_EQ(data.model_digest("killed"), data.model_digest("whole"));
-  EXPECT_EQ(log_of(data.path("killed")), log_of(data.path("whole")));
-  EXPECT_EQ(bytes_of_file(data.path("killed/labels.txt")), bytes_of_file(data.path("whole/labels.txt")));
+  expect_resumes_to_the_same_bytes(data, {}, {1, 25, 70}, {"labels.txt"});
 }
 
 TEST(ClassificationRun, WhatIsHeldOutIsFoundAgain) {
@@ -202,7 +169,7 @@ TEST(ClassificationRun, SaysThatItsTextHasChanged) {
   output_of_lm(data.train("run", {"--epochs", "1"}));
   const std::string said = "has changed since this run was made";
   EXPECT_EQ(run_lm({"eval", data.path("run")}).err.find(said), std::string::npos);
-  write_bytes(data.path("data/valid.txt"), data.text(10));
+  data.write("data/valid.txt", data.text(10));
   const Result result = run_lm({"eval", data.path("run")});
   EXPECT_EQ(result.status, 0);
   expect_contains(result.err, said);
@@ -225,7 +192,7 @@ TEST(ClassificationRun, OtherCommandsRefuseIt) {
   expect_refused(run_lm({"eval", run, "--set", "decoding.beam=1"}),
                  "--set decoding.beam=1: a classifier is evaluated as it was trained");
   expect_refused(run_lm({"eval", run, "--task", "new"}), "one task alone, classification");
-  write_bytes(data.path("run/labels.txt"), "no\nyet\n");
+  data.write("run/labels.txt", "no\nyet\n");
   expect_refused(run_lm({"eval", run}), "not the vocabulary that this run was made with");
   fs::remove(data.path("run/labels.txt"));
   expect_refused(run_lm({"eval", run}), "labels.txt");
@@ -244,11 +211,11 @@ TEST(ClassificationRun, BadInputIsRefusedBeforeARunIsMade) {
   refused({"--set", "data.unit=bytes", "--set", "data.encoding=windows_1252"}, "bytes are read as they are");
   refused({"--set", "train.bach=3"}, "train.batch");
   refused({"--set", "model.hidden=1000000"}, "training would take about");
-  write_bytes(data.path("data/valid.txt"), std::string("yes a film\nno a\0b\n", 18));
+  data.write("data/valid.txt", std::string("yes a film\nno a\0b\n", 18));
   refused({}, "valid.txt: line 2: a NUL byte");
-  write_bytes(data.path("data/valid.txt"), "yes a film\nperhaps a film\n");
+  data.write("data/valid.txt", "yes a film\nperhaps a film\n");
   refused({}, "valid.txt: line 2: no sentence of the training text has the label 'perhaps'");
-  write_bytes(data.path("data/train.txt"), "yes a film\nno\n");
+  data.write("data/train.txt", "yes a film\nno\n");
   refused({}, "train.txt: line 2: no sentence after the label 'no'");
   expect_refused(run_lm({"train", "--recipe", data.path("toy.toml"), "--out", data.path("new")}), "--data");
 }
@@ -256,19 +223,8 @@ TEST(ClassificationRun, BadInputIsRefusedBeforeARunIsMade) {
 // A value of each key that changes what a training of a few steps does.
 TEST(ClassificationRun, EachKeyOfItsSectionsHasAnEffect) {
   LabelledData data;
-  write_bytes(data.path("data/other.txt"), data.text(40));
-  const Words few{"--epochs", "1"};
-  const auto log = [&](const Words& settings) {
-    static int number = 0;
-    const std::string name = fmt::format("run-{}", ++number);
-    Words words = few;
-    for (const std::string& it : settings) words.insert(words.end(), {"--set", it});
-    output_of_lm(data.train(name, words));
-    std::string told;
-    for (const nlohmann::json& entry : log_of(data.path(name))) told += entry.dump() + '\n';
-    return sha256_hex(told);  // a failure prints it
-  };
-  const std::string plain = log({});
+  data.write("data/other.txt", data.text(40));
+  const std::string plain = data.digest_of_log({});
   const std::vector<Words> changes = {{"data.train_file=other.txt"},
                                       {"data.valid_file=other.txt"},
                                       {"data.test_file=other.txt"},
@@ -287,12 +243,13 @@ TEST(ClassificationRun, EachKeyOfItsSectionsHasAnEffect) {
                                       {"model.dropout=0.4"},
                                       {"model.variational=true"},
                                       {"model.init_all=0.2"},
+                                      {"model.trained_initial_states=true"},
                                       {"model.weight_drop=0.3"},
                                       {"model.forget_bias=1"},
                                       {"train.batch=8"},
                                       {"train.batch_by=symbols"}};
-  for (const Words& settings : changes) EXPECT_NE(log(settings), plain) << settings.front();
-  EXPECT_EQ(log({}), plain) << "else any setting would pass";
+  for (const Words& settings : changes) EXPECT_NE(data.digest_of_log(settings), plain) << settings.front();
+  EXPECT_EQ(data.digest_of_log({}), plain) << "else any setting would pass";
 }
 
 }  // namespace

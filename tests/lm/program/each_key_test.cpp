@@ -141,6 +141,7 @@ EachKey::Cases cases_of_model() {
       {"model.output_range", {"0.5", {"model.output_init=uniform"}}},
       {"model.embedding_range", {"0.5"}},
       {"model.init_all", {"0.05"}},
+      {"model.trained_initial_states", {"true"}},
       {"model.biases", {"1"}},
       {"model.forget_bias", {"1"}},
   };

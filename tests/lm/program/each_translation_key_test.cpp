@@ -43,6 +43,7 @@ EachKey::Cases translation_cases() {
       {"model.dropout", {"0.5"}},
       {"model.variational", {"true", {"model.dropout=0.3"}}},
       {"model.init_all", {"0.05"}},
+      {"model.trained_initial_states", {"true"}},
       {"model.weight_drop", {"0.5"}},
       {"model.recurrent_dropout", {"0.5"}},
       {"model.zoneout", {"0.5"}},

@@ -114,9 +114,9 @@ TEST(LmNgram, Refusals) {
   const auto out_refused = [&](const std::string& out, const std::string& why) {
     expect_refused(run_lm({"ngram", "--data", folder, "--out", out}), "--out " + out + ": " + why);
   };
-  out_refused(data.path("no/folder.arpa"), "there is no such folder");
-  out_refused("/dev/full", "a folder or a device, not a file");
-  out_refused(folder, "a folder or a device, not a file");
+  out_refused(data.path("no/folder.arpa"), "there is no folder");
+  out_refused("/dev/full", "a folder, a pipe or a device, not a file");
+  out_refused(folder, "a folder, a pipe or a device, not a file");
   std::filesystem::create_symlink(data / "data/train.txt", data / "link");
   out_refused(data.path("link"), "is read by this command");
   expect_refused(run_lm({"ngram", "--data", folder, "--ordre", "2"}),

@@ -134,6 +134,16 @@ TEST(PaperRecipes, WuOnSpeech) {
                                      {"data.deltas", "2", "3.3, by Miao et al. 2015, 4.1"},
                                      {"data.normalized_by", "speaker", "3.3, by Miao et al. 2015, 4.1"},
                                      {"train.optimizer", "adam", "3.3"}});
+  expect_printed({"mi-wsj-mi-lstm"}, {{"model.cell", "mi_lstm", "3.3"},
+                                      {"model.layers", "4", "3.3"},
+                                      {"model.hidden", "640", "3.3, 320 units for each direction"},
+                                      {"model.bidirectional", "true", "3.3"},
+                                      {"data.filters", "40", "3.3, by Miao et al. 2015, 4.1"},
+                                      {"data.deltas", "2", "3.3, by Miao et al. 2015, 4.1"},
+                                      {"data.normalized_by", "speaker", "3.3, by Miao et al. 2015, 4.1"},
+                                      {"train.weight_noise", "0.05", "3.3"},
+                                      {"train.learning_rate", "0.0001", "3.3"},
+                                      {"train.optimizer", "adam", "3.3"}});
 }
 
 TEST(PaperRecipes, WuOnWikipedia) {

@@ -92,6 +92,12 @@ TEST(Probe, RefusesInOneLine) {
   expect_refused(run_lm({"probe", run, "--steps", "0"}), "'0': expected an integer, 1 to 100000");
   expect_refused(run_lm({"probe", run, "--sequences", "0"}), "'0': expected an integer, 1");
   expect_refused(run_lm({"probe", run, "--steps", "100000"}), "symbols are too few for a sequence of 100000");
+  expect_refused(run_lm({"probe", run, "--svg", data.path("small.toml")}), "small.toml is not a folder");
+  std::filesystem::create_directories(data / "pictures/gradients.svg");
+  const Result drawn = run_lm({"probe", run, "--steps", "4", "--json", "--svg", data.path("pictures")});
+  EXPECT_EQ(drawn.status, 2);
+  EXPECT_TRUE(Json::accept(drawn.out)) << "printed before it is drawn";
+  expect_contains(drawn.err, "pictures/gradients.svg: a folder, a pipe or a device, not a file");
   std::filesystem::remove(data / "run/model.safetensors");
   expect_refused(run_lm({"probe", run}), "holds no model yet");
 }

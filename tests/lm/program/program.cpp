@@ -2,6 +2,7 @@
 #include "tests/lm/program/program.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,6 +45,15 @@ long resident_kibibytes() {
   long all = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> all >> resident;
   return resident * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/// `lm train` of a recipe and the data beside it.
+std::vector<std::string> words_of_training(const TemporaryFolder& folder, const std::string& recipe_file,
+                                           const std::string& run, const std::vector<std::string>& more) {
+  std::vector<std::string> words{"train", "--recipe",   folder / recipe_file, "--data", folder / "data",
+                                 "--out", folder / run, "--threads",          "1"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
 }
 
 }  // namespace
@@ -150,6 +160,85 @@ std::vector<nlohmann::json> log_of(const std::filesystem::path& run) {
   return entries;
 }
 
+ToyTraining::ToyTraining(const std::string& recipe) {
+  std::filesystem::create_directory(folder_ / "data");
+  write("toy.toml", recipe);
+}
+
+std::vector<std::string> ToyTraining::train(const std::string& name,
+                                            const std::vector<std::string>& more) const {
+  return words_of_training(folder_, "toy.toml", name, more);
+}
+
+std::string ToyTraining::digest_of_log(const std::vector<std::string>& settings) {
+  const std::string name = fmt::format("log-{}", ++logs_);
+  std::vector<std::string> more{"--epochs", "1"};
+  for (const std::string& it : settings) more.insert(more.end(), {"--set", it});
+  output_of_lm(train(name, more));
+  std::string told;
+  for (const nlohmann::json& entry : log_of(path(name))) told += entry.dump() + '\n';
+  return sha256_hex(told);
+}
+
+std::size_t ToyTraining::next(std::size_t below) {
+  random_ = random_ * 6364136223846793005u + 1442695040888963407u;
+  return (random_ >> 33) % below;
+}
+
+void expect_resumes_to_the_same_bytes(const ToyTraining& data, const std::vector<std::string>& more,
+                                      const std::array<std::size_t, 3>& lines,
+                                      const std::vector<std::string>& files) {
+  const std::string whole = data.path("whole"), killed = data.path("killed");
+  output_of_lm(data.train("whole", more));
+  std::vector<std::string> words = data.train("killed", more);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    Program program(words);
+    ASSERT_TRUE(program.wait_until([&] { return lines_of(killed + "/log.jsonl") >= lines[i]; }))
+        << "ended before it could be interrupted";
+    // In the middle of an epoch the state is saved by a signal only; a kill goes back to the last epoch.
+    const int signal = i == 1 ? SIGTERM : SIGKILL;
+    ASSERT_EQ(program.end(signal).status, 128 + signal);
+    words = {"train", "--out", killed, "--resume", "--threads", "1"};
+  }
+  output_of_lm(words);
+  const auto digest = [](const std::string& file) { return sha256_hex(bytes_of_file(file)); };
+  EXPECT_EQ(digest(killed + "/model.safetensors"), digest(whole + "/model.safetensors"));
+  for (const std::string& file : files)
+    EXPECT_EQ(bytes_of_file(killed + "/" + file), bytes_of_file(whole + "/" + file)) << file;
+  EXPECT_EQ(log_of(killed), log_of(whole));
+}
+
+void expect_probes(const std::string& plain, const std::string& probed, const std::string& layer) {
+  const std::string model = "/model.safetensors";
+  EXPECT_EQ(sha256_hex(bytes_of_file(probed + model)), sha256_hex(bytes_of_file(plain + model)));
+  const auto has_layer = [&](const nlohmann::json& probe) {
+    for (const nlohmann::json& it : probe.at("layers"))
+      if (it.at("layer") == layer) return true;
+    return false;
+  };
+  std::vector<nlohmann::json> others;
+  int probes = 0;
+  for (const nlohmann::json& line : log_of(probed)) {
+    if (!line.contains("probed")) {
+      others.push_back(line);
+      continue;
+    }
+    EXPECT_EQ(line.at("epoch"), probes++);  // from before the first one on
+    EXPECT_TRUE(has_layer(line)) << layer;
+  }
+  EXPECT_GE(probes, 2);
+  EXPECT_EQ(others, log_of(plain));
+
+  const std::string pictures = probed + "/pictures";
+  const auto json = json_of_lm({"probe", probed, "--sequences", "4", "--svg", pictures});
+  EXPECT_EQ(json.at("runs").at(0).at("sequences"), 4);
+  EXPECT_TRUE(has_layer(json.at("runs").at(0))) << layer;
+  for (const char* name : {"/gradients_by_epoch.svg", "/validation.svg"})
+    EXPECT_TRUE(bytes_of_file(pictures + name).starts_with("<svg ")) << name;
+  EXPECT_NE(output_of_lm({"probe", probed, "--split", "train"}).find(layer), std::string::npos);
+  expect_refused(run_lm({"probe", probed, "--steps", "3"}), "reads whole sentences; leave it out");
+}
+
 SmallData::SmallData() {
   std::filesystem::create_directory(folder_ / "data");
   write_bytes(folder_ / "data/train.txt", text(150));
@@ -160,10 +249,7 @@ SmallData::SmallData() {
 
 std::vector<std::string> SmallData::train(const std::string& name,
                                           const std::vector<std::string>& more) const {
-  std::vector<std::string> words{"train", "--recipe", path("small.toml"), "--data", path("data"),
-                                 "--out", path(name), "--threads",        "1"};
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
+  return words_of_training(folder_, "small.toml", name, more);
 }
 
 std::vector<std::string> SmallData::resume(const std::string& name,

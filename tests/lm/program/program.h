@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -83,6 +84,40 @@ std::size_t lines_of(const std::filesystem::path& path);
 
 /// The log without what depends on the clock.
 std::vector<nlohmann::json> log_of(const std::filesystem::path& run);
+
+/// A small recipe, toy.toml, in a folder of the test, and a folder data/ in it, which a test's own class
+/// fills.
+class ToyTraining {
+ public:
+  explicit ToyTraining(const std::string& recipe);
+
+  std::string path(const std::string& name) const { return folder_ / name; }
+  void write(const std::string& name, const std::string& bytes) const { write_bytes(folder_ / name, bytes); }
+
+  /// `lm train` of toy.toml to the run `name`, with further words.
+  std::vector<std::string> train(const std::string& name, const std::vector<std::string>& more = {}) const;
+  /// Of the log of a training of one epoch with these settings: a failure prints both sides.
+  std::string digest_of_log(const std::vector<std::string>& settings);
+
+ protected:
+  /// A random number.
+  std::size_t next(std::size_t below);
+
+ private:
+  TemporaryFolder folder_;
+  std::uint64_t random_ = 1;
+  int logs_ = 0;
+};
+
+/// Trains `whole`, and `killed`, which is killed when its log has `lines` lines, stopped by SIGTERM, killed
+/// again, and each time resumed. EXPECT that their models, their logs and these files are the same.
+void expect_resumes_to_the_same_bytes(const ToyTraining& data, const std::vector<std::string>& more,
+                                      const std::array<std::size_t, 3>& lines,
+                                      const std::vector<std::string>& files = {});
+
+/// Of two runs that differ in train.probe_every = 1 alone: the model and the log are the same but for the
+/// lines of probes, which see `layer`; and `lm probe` shows them.
+void expect_probes(const std::string& plain, const std::string& probed, const std::string& layer);
 
 /// A data folder and the words of a training on it that takes about a second.
 class SmallData {

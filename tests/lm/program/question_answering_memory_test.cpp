@@ -34,11 +34,12 @@ TEST(MemoryOfQuestionAnswering, IsWithinAQuarterOfTheEstimate) {
   const QuestionText text = random_questions(120);
   const Vocabulary vocabulary(text_for_vocabulary(text, 1), {.unit = Unit::words});
   const Questions questions = encode_questions(text, vocabulary, 0);
-  for (const std::vector<std::string>& settings :
-       std::vector<std::vector<std::string>>{{},
-                                             {"model.cell=gru", "model.forget_bias=0", "model.dropout=0"},
-                                             {"model.layers=2"},
-                                             {"train.batch=60"}}) {
+  for (const std::vector<std::string>& settings : std::vector<std::vector<std::string>>{
+           {},
+           {"model.cell=gru", "model.forget_bias=0", "model.dropout=0"},
+           {"model.layers=2"},
+           {"model.cell=bn_lstm", "model.batch_norm_attention=true", "model.trained_initial_states=true"},
+           {"train.batch=60"}}) {
     const std::string which = fmt::format("{}", fmt::join(settings, " "));
     std::vector<Setting> parsed;
     for (const std::string& it : settings) parsed.push_back(parse_setting(it));

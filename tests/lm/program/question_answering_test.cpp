@@ -26,22 +26,12 @@ log_every = 1
 )";
 
 /// A text in which people meet, and a recipe.
-class Meetings {
+class Meetings : public ToyTraining {
  public:
-  Meetings() {
-    fs::create_directory(folder_ / "data");
+  Meetings() : ToyTraining(reader_recipe) {
     for (const auto& [split, count] : std::map<std::string, int>{{"train", 60}, {"valid", 20}, {"test", 20}})
-      write_bytes(folder_ / ("data/" + split + ".txt"), text(count));
-    write_bytes(folder_ / "toy.toml", reader_recipe);
+      write("data/" + split + ".txt", text(count));
   }
-  std::string path(const std::string& name) const { return folder_ / name; }
-  Words train(const std::string& run, const Words& more = {}) const {
-    Words words{"train", "--recipe", path("toy.toml"), "--data", path("data"),
-                "--out", path(run),  "--threads",      "1"};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-  }
-
   std::string text(int articles) {
     const Words people{"Ada", "Bob", "Cleo", "Dan", "Eve"};
     std::string written;
@@ -52,15 +42,6 @@ class Meetings {
     }
     return written;
   }
-
- private:
-  std::size_t next(std::size_t below) {
-    random_ = random_ * 6364136223846793005u + 1442695040888963407u;
-    return (random_ >> 33) % below;
-  }
-
-  TemporaryFolder folder_;
-  std::uint64_t random_ = 1;
 };
 
 TEST(QuestionAnsweringRun, IsTrainedMeasuredAndShown) {
@@ -70,6 +51,13 @@ TEST(QuestionAnsweringRun, IsTrainedMeasuredAndShown) {
   expect_contains(told, "the questions are made from the text");
   expect_contains(told, "without reading, on valid: most frequent entity");
   expect_contains(told, "lm answer " + run);
+  expect_contains(told, " questions  ");
+  for (const char* other : {"one pass", "perplexity"}) EXPECT_EQ(told.find(other), std::string::npos) << told;
+  const std::string swept =
+      output_of_lm({"sweep", "--recipe", data.path("toy.toml"), "--data", data.path("data"), "--out",
+                    data.path("sweep"), "--set", "train.epochs=1", "--threads", "1"});
+  expect_contains(swept, "  accuracy  accuracy\n");
+  EXPECT_EQ(swept.find("symbols"), std::string::npos) << swept;
   const auto json = json_of_lm({"eval", run, "--split", "test", "--threads", "1"});
   EXPECT_EQ(json.at("generated_questions"), true);
   const std::vector<nlohmann::json> log = log_of(run);
@@ -77,6 +65,16 @@ TEST(QuestionAnsweringRun, IsTrainedMeasuredAndShown) {
   EXPECT_GT(json.at("most_frequent_entity").get<double>(), 0);
   expect_contains(output_of_lm({"eval", run}), "questions made from the text; ");
   EXPECT_EQ(json_of_lm({"table", run}).at("runs")[0].at("test").at("accuracy"), json.at("accuracy"));
+  const std::string vocabulary = bytes_of_file(run + "/vocab.txt"),
+                    kept = bytes_of_file(run + "/evaluations.jsonl");
+  EXPECT_TRUE(vocabulary.ends_with("\n<unk>\n"));
+  const std::vector<std::string_view> measured = split_lines(kept);
+  ASSERT_EQ(measured.size(), 4u) << "two by the training";
+  for (const std::string_view line : measured) {
+    const auto entry = nlohmann::json::parse(line);
+    EXPECT_EQ(entry.at("vocabulary_size"), split_lines(vocabulary).size());
+    EXPECT_EQ(entry.at("types"), split_lines(vocabulary).size() - 1) << "<unk> is no type of this text";
+  }
   expect_contains(output_of_lm({"info", run}), "6 of them entities");
   expect_contains(output_of_lm({"info", "--recipe", "attentive-reader", "--vocab-size", "900"}),
                   "attentive reader");
@@ -106,6 +104,13 @@ TEST(QuestionAnsweringRun, AnswersQuestions) {
   double sum = 0;
   for (const double weight : attention.at("weights")[0]) sum += weight;
   EXPECT_NEAR(sum, 1, 1e-5);
+  for (const char* nothing : {"", "\n\n"}) {
+    write_bytes(file, "old");
+    EXPECT_EQ(output_of_lm({"answer", run, "--attention", file}, nothing), nothing);
+    EXPECT_EQ(bytes_of_file(file), "");
+  }
+  expect_refused(run_lm({"answer", run, "--attention", run + "/vocab.txt"}, {.input = asked}),
+                 "is a file of the run");
 
   const auto refused = [&](const std::string& input, const std::string& part) {
     expect_refused(run_lm({"answer", run}, {.input = input}), "standard input, line 1: " + part);
@@ -114,29 +119,25 @@ TEST(QuestionAnsweringRun, AnswersQuestions) {
   refused("Today Zoe met Yann .\twho ?\n", "the question has no @placeholder");
   refused("nobody met .\t@placeholder ?\n", "the document has no entity");
   refused("A \xff Zoe .\t@placeholder ?\n", "not UTF-8");
+  refused("Today @entity4 met @entity6 .\t@placeholder ?\n",
+          "@entity6, and this run's model knows markers below @entity6");
   refused("so An met Bo , Cy , Di , Ed , Flo and Gus .\t@placeholder ?\n", "7 entities");
   expect_refused(run_lm({"answer"}), "lm answer runs/attentive-reader-1");
 }
 
 TEST(QuestionAnsweringRun, ResumesToTheSameBytes) {
   Meetings data;
-  output_of_lm(data.train("whole"));
-  Words words = data.train("killed");
-  for (const std::size_t lines : {2, 20}) {
-    Program program(words);
-    const bool runs = program.wait_until([&] {
-      return fs::exists(data.path("killed/log.jsonl")) && lines_of(data.path("killed/log.jsonl")) >= lines;
-    });
-    ASSERT_TRUE(runs) << "ended before it could be interrupted";
-    // In the middle of an epoch the state is saved by a signal only; a kill goes back to the last epoch.
-    const int signal = lines == 2 ? SIGTERM : SIGKILL;
-    ASSERT_EQ(program.end(signal).status, 128 + signal);
-    words = {"train", "--out", data.path("killed"), "--resume", "--threads", "1"};
-  }
-  output_of_lm(words);
-  EXPECT_EQ(sha256_hex(bytes_of_file(data.path("killed/model.safetensors"))),
-            sha256_hex(bytes_of_file(data.path("whole/model.safetensors"))));
-  EXPECT_EQ(log_of(data.path("killed")), log_of(data.path("whole")));
+  const Words everywhere{"--set", "model.cell=bn_lstm",
+                         "--set", "model.batch_norm_attention=true",
+                         "--set", "model.trained_initial_states=true"};
+  expect_resumes_to_the_same_bytes(data, everywhere, {1, 2, 20}, {"vocab.txt"});
+}
+
+TEST(QuestionAnsweringRun, IsProbed) {
+  Meetings data;
+  output_of_lm(data.train("plain", {"--epochs", "2"}));
+  output_of_lm(data.train("probed", {"--epochs", "2", "--set", "train.probe_every=1"}));
+  expect_probes(data.path("plain"), data.path("probed"), "document.l0_reverse");
 }
 
 TEST(QuestionAnsweringRun, BadInputIsRefusedBeforeARunIsMade) {
@@ -147,9 +148,13 @@ TEST(QuestionAnsweringRun, BadInputIsRefusedBeforeARunIsMade) {
   };
   refused({"--set", "data.entities=1"}, "data.entities = 1");
   refused({"--set", "model.hidden=7"}, "give an even number");
+  refused({"--set", "train.batch=1", "--set", "model.batch_norm_attention=true"},
+          "train.batch = 1: batch normalisation");
+  refused({"--set", "train.batch=1", "--set", "model.cell=bn_lstm"}, "set it to 2 or more");
+  refused({"--set", "model.batch_norm_attention=2"}, "model.batch_norm_attention");
   refused({"--set", "model.hidden=1000000"}, "training would take about");
   refused({"--set", "data.document_words=3"}, "no question can be made");
-  write_bytes(data.path("data/train.txt"), "nobody . nothing .\n");
+  data.write("data/train.txt", "nobody . nothing .\n");
   refused({}, "train.txt: no question can be made");
   expect_refused(run_lm({"train", "--recipe", data.path("toy.toml"), "--out", data.path("new")}), "--data");
 }
@@ -168,24 +173,15 @@ TEST(QuestionAnsweringRun, OtherCommandsRefuseIt) {
 // A value of each key that changes what a training of a few steps does.
 TEST(QuestionAnsweringRun, EachKeyOfItsSectionsHasAnEffect) {
   Meetings data;
-  const auto log = [&](const std::string& setting) {
-    static int number = 0;
-    const std::string name = fmt::format("run-{}", ++number);
-    Words more{"--epochs", "1"};
-    if (!setting.empty()) more.insert(more.end(), {"--set", setting});
-    output_of_lm(data.train(name, more));
-    std::string told;
-    for (const nlohmann::json& entry : log_of(data.path(name))) told += entry.dump() + '\n';
-    return sha256_hex(told);  // a failure prints it
-  };
-  const std::string plain = log("");
+  const std::string plain = data.digest_of_log({});
   for (const char* setting :
        {"data.document_words=8", "data.entities=7", "data.min_count=1000", "data.max_size=18",
         "model.cell=gru", "model.embedding=7", "model.hidden=6", "model.layers=2",
         "model.bidirectional=false", "model.dropout=0.4", "model.init_all=0.2", "model.weight_drop=0.3",
-        "model.forget_bias=1", "train.batch=8", "train.renumber_entities=false"})
-    EXPECT_NE(log(setting), plain) << setting;
-  EXPECT_EQ(log(""), plain) << "else any setting would pass";
+        "model.forget_bias=1", "model.trained_initial_states=true", "model.batch_norm_attention=true",
+        "train.batch=8", "train.renumber_entities=false"})
+    EXPECT_NE(data.digest_of_log({setting}), plain) << setting;
+  EXPECT_EQ(data.digest_of_log({}), plain) << "else any setting would pass";
 }
 
 }  // namespace

@@ -64,7 +64,20 @@ TEST(Resume, SaysThatTheLastDigitsMayDiffer) {
   EXPECT_EQ(output_of_lm(data.resume("run", {"--epochs", "2"})).find("was computed with"), std::string::npos);
   expect_contains(
       output_of_lm({"train", "--out", data.path("run"), "--resume", "--epochs", "3", "--threads", "2"}),
-      "\nthis run was computed with 1 threads and continues with 2 threads: the last digits may differ\n");
+      "\nthis run was computed with 1 threads in fp32 and continues with 2 threads in fp32: the last digits "
+      "may differ\n");
+}
+
+TEST(Resume, KeepsThePrecision) {
+  const SmallData data;
+  data.trained("fp32");
+  data.trained("bf16", {"--precision", "bf16"});
+  EXPECT_NE(data.model_digest("bf16"), data.model_digest("fp32"));
+  Program program(data.train("killed", {"--precision", "bf16"}));
+  wait_for_log(program, data / "killed", 34);
+  ASSERT_EQ(program.end(SIGKILL).status, 128 + SIGKILL);
+  output_of_lm(data.resume("killed"));
+  EXPECT_EQ(data.model_digest("killed"), data.model_digest("bf16"));
 }
 
 /// Settings under which averaging starts in the middle of a run of SmallData, with chunks of many lengths.

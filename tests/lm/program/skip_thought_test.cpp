@@ -32,25 +32,12 @@ log_every = 1
 )";
 
 /// Passages about one of three things each: a sentence tells what its neighbours are about.
-class Passages {
+class Passages : public ToyTraining {
  public:
-  Passages() {
-    fs::create_directory(folder_ / "data");
-    write_bytes(folder_ / "data/train.txt", text(60));
-    write_bytes(folder_ / "data/valid.txt", text(15));
-    write_bytes(folder_ / "data/test.txt", text(10));
-    write_bytes(folder_ / "toy.toml", toy_skip_thought);
-  }
-  std::string path(const std::string& name) const { return folder_ / name; }
-
-  Words train(const std::string& run, const Words& more = {}) const {
-    Words words{"train", "--recipe", path("toy.toml"), "--data", path("data"),
-                "--out", path(run),  "--threads",      "1"};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-  }
-  std::string model_digest(const std::string& run) const {
-    return sha256_hex(bytes_of_file(path(run) + "/model.safetensors"));
+  Passages() : ToyTraining(toy_skip_thought) {
+    write("data/train.txt", text(60));
+    write("data/valid.txt", text(15));
+    write("data/test.txt", text(10));
   }
 
   std::string sentence(std::size_t thing) {
@@ -69,7 +56,7 @@ class Passages {
   }
   /// Files of SICK and TREC, where what a sentence is about decides.
   void write_sets() {
-    fs::create_directory(folder_ / "sets");
+    fs::create_directory(path("sets"));
     for (const char* name : {"SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt"}) {
       std::string pairs = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\n";
       for (int i = 0; i < 40; ++i) {
@@ -77,7 +64,7 @@ class Passages {
         const std::string first = sentence(a), second = a == b ? first : sentence(b);
         pairs += fmt::format("{}\t{}\t{}\t{}\n", i, first, second, a == b ? 4.5 : 1.5);
       }
-      write_bytes(folder_ / "sets" / name, pairs);
+      write(std::string("sets/") + name, pairs);
     }
     for (const char* name : {"TREC.train.all", "TREC.test.all", "subj.all"}) {
       std::string lines;
@@ -86,18 +73,9 @@ class Passages {
         if (i == 20 && name[0] == 's') lines += "1 \n";  // as a set has: it is left out
         lines += fmt::format("{} {}\n", name[0] == 's' ? thing / 2 : thing, sentence(thing));
       }
-      write_bytes(folder_ / "sets" / name, lines);
+      write(std::string("sets/") + name, lines);
     }
   }
-
- private:
-  std::size_t next(std::size_t below) {
-    random_ = random_ * 6364136223846793005u + 1442695040888963407u;
-    return (random_ >> 33) % below;
-  }
-
-  TemporaryFolder folder_;
-  std::uint64_t random_ = 1;
 };
 
 std::vector<std::vector<float>> vectors_of(const std::string& printed) {
@@ -154,6 +132,32 @@ TEST(SkipThoughtRun, IsTrainedMeasuredAndEmbeds) {
     }
 }
 
+TEST(SkipThoughtRun, VectorsAreWrittenOnlyToAFileThatMayBeReplaced) {
+  Passages data;
+  const std::string run = data.path("run"), out = data.path("v.npy"), vectors = data.path("vectors.txt");
+  output_of_lm(data.train("run", {"--epochs", "1"}));
+  write_bytes(vectors, "the 1\ndog 2\nrose 1\n");
+  write_bytes(data.path("target.npy"), "old");
+  fs::create_symlink("target.npy", out);
+  output_of_lm({"embed", run, "--output", out}, "the dog\n");
+  EXPECT_TRUE(fs::is_symlink(out));
+  expect_contains(bytes_of_file(data.path("target.npy")), "'shape': (1, 8)");
+  const auto refused = [&](const std::string& file, const std::string& why) {
+    // Refused before the input, which could not be read, is.
+    expect_refused(run_lm({"embed", run, "--vectors", vectors, "--output", file}, {.input = "\xff\n"}),
+                   "--output " + file + ": " + why);
+  };
+  refused(run + "/frames.txt", "is a file of the run");
+  refused(data.path("no/v.npy"), "there is no folder");
+  refused(vectors, "is read by this command");
+
+  // No sentences are no vectors.
+  EXPECT_EQ(output_of_lm({"embed", run}, ""), "");
+  EXPECT_EQ(output_of_lm({"embed", run, "--vectors", vectors}, ""), "");
+  output_of_lm({"embed", run, "--output", out}, "");
+  expect_contains(bytes_of_file(out), "'shape': (0, 8)");
+}
+
 TEST(SkipThoughtRun, WordsThatItDoesNotKnowGetVectors) {
   Passages data;
   const std::string run = data.path("run");
@@ -165,7 +169,7 @@ TEST(SkipThoughtRun, WordsThatItDoesNotKnowGetVectors) {
     if (word != std::string("cat")) ++i;
     vectors += fmt::format("{} {} {} {}\n", word, i % 3, i * i % 5, 1.5 * i);
   }
-  write_bytes(data.path("vectors.txt"), vectors);
+  data.write("vectors.txt", vectors);
   const std::string input = "cat\ndog\nthe dog\n";
   const Result told = run_lm({"embed", run, "--vectors", data.path("vectors.txt")}, {.input = input});
   ASSERT_EQ(told.status, 0) << told.err;
@@ -174,10 +178,24 @@ TEST(SkipThoughtRun, WordsThatItDoesNotKnowGetVectors) {
   ASSERT_EQ(expanded.size(), 3u);
   EXPECT_NE(expanded[0], plain[0]) << "<unk> without them";
   for (std::size_t j = 0; j < 8; ++j) EXPECT_NEAR(expanded[1][j], plain[1][j], 1e-5) << "dog keeps its own";
-  write_bytes(data.path("vectors.txt"), vectors + "king 1 2\n");
+  data.write("vectors.txt", vectors + "king 1 2\n");
   expect_refused(run_lm({"embed", run, "--vectors", data.path("vectors.txt")}, {.input = input}),
                  "line 10: 2 numbers, and the vectors before have 3");
-  write_bytes(data.path("vectors.txt"), "the 1 2 3\ncat 1 2 3\n");
+  data.write("vectors.txt", vectors + "king 1 2 1e300\n");
+  expect_refused(run_lm({"embed", run, "--vectors", data.path("vectors.txt")}, {.input = input}),
+                 "vectors.txt: line 10: '1e300' is no finite number of 32 bits");
+  std::string tiny;  // so that the map has large numbers
+  for (const std::string_view line : split_lines(vectors)) {
+    const std::size_t blank = line.find(' ');
+    tiny += line.substr(0, blank);
+    std::istringstream numbers(std::string(line.substr(blank)));
+    for (double number; numbers >> number;) tiny += fmt::format(" {}", number * 1e-9);
+    tiny += '\n';
+  }
+  data.write("vectors.txt", tiny + "king 3e38 3e38 3e38\n");
+  expect_refused(run_lm({"embed", run, "--vectors", data.path("vectors.txt")}, {.input = "king\n"}),
+                 "vectors.txt: the vector of 'king' is too large");
+  data.write("vectors.txt", "the 1 2 3\ncat 1 2 3\n");
   expect_refused(run_lm({"embed", run, "--vectors", data.path("vectors.txt")}, {.input = input}),
                  "1 of its words are in the run's vocabulary, and a map from 3 numbers needs as many");
 }
@@ -204,12 +222,16 @@ TEST(SkipThoughtRun, ItsVectorsAreMeasured) {
   expect_contains(output_of_lm({"eval", run, "--sentences", data.path("sets")}), "(means of words: accuracy");
 
   const auto refused = [&](const std::string& file, const std::string& content, const std::string& part) {
-    write_bytes(data.path("sets/" + file), content);
+    data.write("sets/" + file, content);
     expect_refused(run_lm({"eval", run, "--sentences", data.path("sets")}), part);
   };
   expect_refused(run_lm({"eval", run, "--sentences", data.path("data")}), "none of the known sets");
   expect_refused(run_lm({"eval", run, "--sentences", data.path("sets"), "--dynamic"}), "--dynamic");
   expect_refused(run_lm({"eval", run, "--vectors", data.path("toy.toml")}), "goes with --sentences");
+  const std::string subjective = bytes_of_file(data.path("sets/subj.all"));
+  refused("subj.all", "0 the dog\n1 the rose\n",
+          "subj.all: 2 sentences, and cross-validation in 10 parts needs 10 or more");
+  write_bytes(data.path("sets/subj.all"), subjective);
   refused("SICK_trial.txt", "a\tb\n1\t2\n", "SICK_trial.txt: line 1: no columns sentence_A");
   fs::remove(data.path("sets/SICK_trial.txt"));
   expect_refused(run_lm({"eval", run, "--sentences", data.path("sets")}), "SICK_trial.txt: missing");
@@ -218,22 +240,7 @@ TEST(SkipThoughtRun, ItsVectorsAreMeasured) {
 TEST(SkipThoughtRun, ResumesToTheSameBytes) {
   Passages data;
   const Words combined{"--epochs", "8", "--set", "model.encoder=combine", "--set", "model.cell=mi_gru"};
-  output_of_lm(data.train("whole", combined));
-  Words words = data.train("killed", combined);
-  for (const std::size_t lines : {1, 10, 25}) {
-    Program program(words);
-    const bool runs = program.wait_until([&] {
-      return fs::exists(data.path("killed/log.jsonl")) && lines_of(data.path("killed/log.jsonl")) >= lines;
-    });
-    ASSERT_TRUE(runs) << "ended before it could be interrupted";
-    // In the middle of an epoch the state is saved by a signal only; a kill goes back to the last epoch.
-    const int signal = lines == 10 ? SIGTERM : SIGKILL;
-    ASSERT_EQ(program.end(signal).status, 128 + signal);
-    words = {"train", "--out", data.path("killed"), "--resume", "--threads", "1"};
-  }
-  output_of_lm(words);
-  EXPECT_EQ(data.model_digest("killed"), data.model_digest("whole"));
-  EXPECT_EQ(log_of(data.path("killed")), log_of(data.path("whole")));
+  expect_resumes_to_the_same_bytes(data, combined, {1, 10, 25});
 }
 
 TEST(SkipThoughtRun, BadInputIsRefusedBeforeARunIsMade) {
@@ -246,10 +253,13 @@ TEST(SkipThoughtRun, BadInputIsRefusedBeforeARunIsMade) {
   refused({"--set", "data.unit=bytes"}, "give one sentence a line");
   refused({"--set", "model.encoder=bi", "--set", "model.hidden=7"}, "give an even number");
   refused({"--set", "model.alpha=2"}, "model.alpha is for");
+  for (const std::string cell : {"sru", "qrnn"})
+    refused({"--set", "model.decoder_cell=" + cell, "--set", "model.context=first_state"},
+            "the cell " + cell + " does not read the state before");
   refused({"--set", "model.hidden=1000000"}, "training would take about");
-  write_bytes(data.path("data/valid.txt"), "one sentence .\n");
+  data.write("data/valid.txt", "one sentence .\n");
   refused({}, "valid.txt: no three consecutive sentences in its 1 sentences");
-  write_bytes(data.path("data/train.txt"), "");
+  data.write("data/train.txt", "");
   refused({}, "train.txt: empty");
   expect_refused(run_lm({"train", "--recipe", data.path("toy.toml"), "--out", data.path("new")}), "--data");
 }
@@ -264,7 +274,7 @@ TEST(SkipThoughtRun, OtherCommandsRefuseIt) {
   expect_refused(run_lm({"eval", run, "--cache"}), "--cache: is for language models");
   expect_refused(run_lm({"eval", run, "--set", "model.hidden=3"}), "is evaluated as it was trained");
   expect_refused(run_lm({"embed", run, "--output", run + "/model.safetensors"}, {.input = "a\n"}),
-                 "is a file of a run");
+                 "is a file of the run");
   const Result result = run_lm({"embed", run}, {.input = "the dog\n\xff\n"});
   EXPECT_EQ(result.status, 2);
   EXPECT_EQ(vectors_of(result.out).size(), 1u);
@@ -272,19 +282,16 @@ TEST(SkipThoughtRun, OtherCommandsRefuseIt) {
 }
 
 // A value of each key that changes what a training of an epoch does.
+TEST(SkipThoughtRun, IsProbed) {
+  Passages data;
+  output_of_lm(data.train("plain", {"--epochs", "2"}));
+  output_of_lm(data.train("probed", {"--epochs", "2", "--set", "train.probe_every=1"}));
+  expect_probes(data.path("plain"), data.path("probed"), "previous.l0");
+}
+
 TEST(SkipThoughtRun, EachKeyOfItsSectionsHasAnEffect) {
   Passages data;
-  int number = 0;
-  const auto log = [&](const Words& settings) {
-    const std::string name = fmt::format("run-{}", ++number);
-    Words words{"--epochs", "1"};
-    for (const std::string& it : settings) words.insert(words.end(), {"--set", it});
-    output_of_lm(data.train(name, words));
-    std::string told;
-    for (const nlohmann::json& entry : log_of(data.path(name))) told += entry.dump() + '\n';
-    return sha256_hex(told);  // a failure prints it
-  };
-  const std::string plain = log({});
+  const std::string plain = data.digest_of_log({});
   const std::vector<Words> changes = {{"data.max_length=4"},
                                       {"data.min_count=1000"},
                                       {"model.cell=mi_gru"},
@@ -298,12 +305,13 @@ TEST(SkipThoughtRun, EachKeyOfItsSectionsHasAnEffect) {
                                       {"model.hidden=6"},
                                       {"model.recurrent_init=orthogonal"},
                                       {"model.recurrent_init=normal", "model.recurrent_range=0.3"},
+                                      {"model.trained_initial_states=true"},
                                       {"model.dropout=0.4"},
                                       {"model.weight_drop=0.3"},
                                       {"train.batch=8"},
                                       {"train.batch_by=symbols"}};
-  for (const Words& settings : changes) EXPECT_NE(log(settings), plain) << settings.front();
-  EXPECT_EQ(log({}), plain) << "else any setting would pass";
+  for (const Words& settings : changes) EXPECT_NE(data.digest_of_log(settings), plain) << settings.front();
+  EXPECT_EQ(data.digest_of_log({}), plain) << "else any setting would pass";
 }
 
 TEST(MemoryOfSkipThought, IsWithinAQuarterOfTheEstimate) {

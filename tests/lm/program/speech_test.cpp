@@ -34,21 +34,11 @@ clip = 5
 log_every = 1
 )";
 
-class ToneData {
+class ToneData : public ToyTraining {
  public:
-  ToneData() {
-    fs::create_directory(folder_ / "data");
+  ToneData() : ToyTraining(speech_recipe) {
     for (const auto& [split, count] : std::map<std::string, int>{{"train", 60}, {"valid", 15}, {"test", 12}})
-      write_bytes(folder_ / ("data/" + split + ".tsv"), table(count));
-    write_bytes(folder_ / "toy.toml", speech_recipe);
-  }
-  std::string path(const std::string& name) const { return folder_ / name; }
-
-  Words train(const std::string& run, const Words& more = {}) const {
-    Words words{"train", "--recipe", path("toy.toml"), "--data", path("data"),
-                "--out", path(run),  "--threads",      "1"};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
+      write("data/" + split + ".tsv", table(count));
   }
 
   /// Writes recordings, and returns their lines of a table.
@@ -65,20 +55,13 @@ class ToneData {
         for (int pause = 0; pause < 300; ++pause) samples.push_back(static_cast<int>(next(200)));
       }
       const std::string name = fmt::format("{}.wav", ++recordings_);
-      write_bytes(folder_ / "data" / name, wav_of(samples));
+      write("data/" + name, wav_of(samples));
       written += fmt::format("{}\t{}\t{}\n", name, next(2) == 0 ? "ann" : "bob", transcript);
     }
     return written;
   }
 
  private:
-  std::size_t next(std::size_t below) {
-    random_ = random_ * 6364136223846793005u + 1442695040888963407u;
-    return (random_ >> 33) % below;
-  }
-
-  TemporaryFolder folder_;
-  std::uint64_t random_ = 1;
   int recordings_ = 0;
 };
 
@@ -95,12 +78,15 @@ TEST_F(SpeechRun, IsTrainedMeasuredAndTranscribes) {
   const std::string told = output_of_lm(data.train("run", {"--set", "data.normalized_by=corpus"}));
   expect_contains(told, "60 utterances of 2 speakers");
   expect_contains(told, "lm transcribe " + run);
+  expect_contains(told, " characters by greedy search");
+  EXPECT_EQ(told.find("perplexity"), std::string::npos) << "CTC predicts no text symbol by symbol";
   EXPECT_EQ(told.find("stand-in"), std::string::npos);
   EXPECT_EQ(bytes_of_file(run + "/vocab.txt"), "\\n\n\\x20\nh\ni\nl\no\n");
   const std::vector<nlohmann::json> log = log_of(run);
   EXPECT_EQ(log.back().at("split"), "test");
   EXPECT_LE(log.back().at("cer").get<double>(), 5);
   EXPECT_TRUE(log.back().contains("wer"));
+  EXPECT_FALSE(log.back().contains("perplexity"));
 
   const auto json = json_of_lm({"eval", run, "--split", "test", "--threads", "1"});
   EXPECT_EQ(json.at("utterances"), 12);
@@ -133,8 +119,8 @@ TEST_F(SpeechRun, SearchesWithAnNgramModel) {
   ToneData data;
   const std::string run = data.path("run");
   output_of_lm(data.train("run", {"--epochs", "2"}));
-  write_bytes(data.path("text.txt"), "lo hi\nhi\nlo\nhi lo lo\n");
-  write_bytes(data.path("only.txt"), "lo\nlo lo\n");
+  data.write("text.txt", "lo hi\nhi\nlo\nhi lo lo\n");
+  data.write("only.txt", "lo\nlo lo\n");
   for (const std::string name : {"text", "only"}) {
     fs::create_directory(data.path(name));
     for (const char* split : {"train", "valid"})
@@ -156,7 +142,7 @@ TEST_F(SpeechRun, SearchesWithAnNgramModel) {
 
   expect_refused(run_lm({"transcribe", run, file, "--ngram-weight", "2"}), "give --ngram FILE");
   expect_refused(run_lm({"transcribe", run, file, "--ngram", data.path("only.arpa"), "--beam", "1"}),
-                 "give --beam 2 or more");
+                 "give --beam 2 or more, or no model: leave --ngram out");
   expect_refused(run_lm({"eval", run, "--tune"}), "--tune searches the weights of an n-gram model");
   expect_refused(run_lm({"eval", run, "--set", "decoding.ngram=x.arpa"}), "set decoding.beam above 1");
   expect_refused(run_lm({"eval", run, "--set", "decoding.beam=4", "--set", "decoding.ngram=x.arpa"}),
@@ -164,36 +150,82 @@ TEST_F(SpeechRun, SearchesWithAnNgramModel) {
   expect_refused(run_lm({"eval", run, "--set", "model.layers=3"}), "only settings of [decoding] can change");
 }
 
+TEST_F(SpeechRun, KeepsItsNgramModelWhereItIs) {
+  ToneData data;
+  const std::string run = data.path("run"), arpa = data.path("tones.arpa"), file = data.path("data/1.wav");
+  fs::create_directory(data.path("text"));
+  for (const char* split : {"train", "valid"})
+    write_bytes(data.path(fmt::format("text/{}.txt", split)), "lo hi\nhi\n");
+  output_of_lm({"ngram", "--data", data.path("text"), "--order", "1", "--out", arpa});
+  const Result trained = run_lm(
+      data.train("run", {"--epochs", "1", "--set", "decoding.beam=4", "--set", "decoding.ngram=tones.arpa"}),
+      {.folder = data.path("")});
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  // From another folder.
+  const std::string heard = output_of_lm({"transcribe", run, file});
+  output_of_lm({"eval", run});
+  output_of_lm({"train", "--out", run, "--resume", "--threads", "1"});
+  expect_contains(output_of_lm({"info", run, "--verify"}), "good        " + arpa + ": n-gram model");
+  expect_refused(run_lm({"transcribe", run, file, "--beam", "1"}),
+                 "--beam 1: the n-gram model " + arpa +
+                     " takes part in a search: give --beam 2 or more, or no model: --ngram ''");
+
+  write_bytes(arpa, bytes_of_file(arpa) + "\n");
+  const Result changed = run_lm({"transcribe", run, file});
+  EXPECT_EQ(changed.out, heard);
+  expect_contains(changed.err, "tones.arpa: has changed since the run " + run + " was made");
+  const Result verified = run_lm({"info", run, "--verify"});
+  EXPECT_EQ(verified.status, 2);
+  expect_contains(verified.out, "tones.arpa: the n-gram model has changed since this run was made");
+  const Words resume{"train", "--out", run, "--resume", "--threads", "1"};
+  expect_refused(run_lm(resume), "the n-gram model has changed");
+
+  fs::remove(arpa);
+  EXPECT_EQ(run_lm({"info", run, "--verify"}).status, 2);
+  for (const Words& words : {Words{"transcribe", run, file}, Words{"eval", run}, resume})
+    expect_refused(run_lm(words), "tones.arpa: the n-gram model of this run is not there");
+  output_of_lm({"transcribe", run, file, "--ngram", "", "--beam", "1"});
+  output_of_lm({"transcribe", run, file, "--ngram", ""});
+  output_of_lm({"eval", run, "--set", "decoding.ngram="});
+}
+
+// Whether a corpus has a test split does not depend on what its folder is called.
+TEST_F(SpeechRun, AFinishedRunOfASweepIsNotTrainedAgain) {
+  ToneData data;
+  fs::remove(data.path("data/test.tsv"));
+  fs::rename(data.path("data"), data.path("test tones"));
+  const Words words{"sweep",
+                    "--recipe",
+                    data.path("toy.toml"),
+                    "--data",
+                    data.path("test tones"),
+                    "--out",
+                    data.path("sweep"),
+                    "--set",
+                    "train.epochs=1",
+                    "--threads",
+                    "1"};
+  output_of_lm(words);
+  const std::string table = output_of_lm(words);
+  expect_contains(table, "was there already");
+  expect_contains(table, "  CER  characters\n");
+  EXPECT_EQ(table.find("symbols"), std::string::npos) << table;
+}
+
 TEST_F(SpeechRun, ResumesToTheSameBytes) {
   ToneData data;
-  const Words by_corpus{"--set", "data.normalized_by=corpus"};
-  output_of_lm(data.train("whole", by_corpus));
-  Words words = data.train("killed", by_corpus);
-  for (const std::size_t lines : {1, 15, 30}) {
-    Program program(words);
-    const bool runs = program.wait_until([&] {
-      return fs::exists(data.path("killed/log.jsonl")) && lines_of(data.path("killed/log.jsonl")) >= lines;
-    });
-    ASSERT_TRUE(runs) << "ended before it could be interrupted";
-    // In the middle of an epoch the state is saved by a signal only; a kill goes back to the last epoch.
-    const int signal = lines == 15 ? SIGTERM : SIGKILL;
-    ASSERT_EQ(program.end(signal).status, 128 + signal);
-    words = {"train", "--out", data.path("killed"), "--resume", "--threads", "1"};
-  }
-  output_of_lm(words);
-  for (const char* file : {"model.safetensors", "frames.txt", "vocab.txt"})
-    EXPECT_EQ(bytes_of_file(data.path("killed/") + file), bytes_of_file(data.path("whole/") + file)) << file;
-  EXPECT_EQ(log_of(data.path("killed")), log_of(data.path("whole")));
-  write_bytes(data.path("whole/frames.txt"), "1\n");
+  expect_resumes_to_the_same_bytes(data, {"--set", "data.normalized_by=corpus"}, {1, 15, 30},
+                                   {"frames.txt", "vocab.txt"});
+  data.write("whole/frames.txt", "1\n");
   expect_refused(run_lm({"eval", data.path("whole")}), "not the vocabulary that this run was made with");
 }
 
 TEST_F(SpeechRun, LeavesOutWhatIsTooShort) {
   ToneData data;
   const std::string train = bytes_of_file(data.path("data/train.tsv"));
-  write_bytes(data.path("data/train.tsv"), train + "1.wav\tann\t" + std::string(60, 'h') + "\n");
+  data.write("data/train.tsv", train + "1.wav\tann\t" + std::string(60, 'h') + "\n");
   const std::string valid = bytes_of_file(data.path("data/valid.tsv"));
-  write_bytes(data.path("data/valid.tsv"), valid + "1.wav\tann\t" + std::string(60, 'h') + "\n");
+  data.write("data/valid.tsv", valid + "1.wav\tann\t" + std::string(60, 'h') + "\n");
   expect_contains(output_of_lm(data.train("run", {"--epochs", "1"})),
                   "1 training utterances have fewer steps than their transcripts need, and are left out");
   const auto json = json_of_lm({"eval", data.path("run")});
@@ -240,11 +272,11 @@ TEST_F(SpeechRun, BadInputIsRefusedBeforeARunIsMade) {
   refused({"--set", "decoding.ngram=x.arpa", "--set", "decoding.beam=4"}, "x.arpa");
   expect_refused(run_lm({"train", "--recipe", data.path("toy.toml"), "--out", data.path("new")}), "--data");
   const std::string valid = bytes_of_file(data.path("data/valid.tsv"));
-  write_bytes(data.path("data/valid.tsv"), "1.wav\tann\tlox\n");
+  data.write("data/valid.tsv", "1.wav\tann\tlox\n");
   refused({}, "valid.tsv: line 1: the transcript has 'x'");
-  write_bytes(data.path("data/valid.tsv"), valid);
+  data.write("data/valid.tsv", valid);
   const std::string wav = bytes_of_file(data.path("data/1.wav"));
-  write_bytes(data.path("data/1.wav"), wav.substr(0, 500));
+  data.write("data/1.wav", wav.substr(0, 500));
   refused({}, "1.wav: truncated");
 }
 
@@ -268,24 +300,21 @@ TEST_F(SpeechRun, OtherCommandsRefuseIt) {
   EXPECT_EQ(missing.status, 2);
   EXPECT_EQ(missing.out, "");
   expect_contains(missing.err, "nowhere.wav");
-  write_bytes(data.path("other.wav"), wav_of(tone(900, 0.1), 16000));
+  data.write("other.wav", wav_of(tone(900, 0.1), 16000));
   expect_refused(run_lm({"transcribe", run, data.path("other.wav")}), "16000 samples a second");
+}
+
+TEST_F(SpeechRun, IsProbed) {
+  ToneData data;
+  output_of_lm(data.train("plain", {"--epochs", "2"}));
+  output_of_lm(data.train("probed", {"--epochs", "2", "--set", "train.probe_every=1"}));
+  expect_probes(data.path("plain"), data.path("probed"), "recurrent.l0_reverse");
 }
 
 // A value of each key that changes what a training of a few steps does.
 TEST_F(SpeechRun, EachKeyOfItsSectionsHasAnEffect) {
   ToneData data;
-  const auto log = [&](const Words& settings) {
-    static int number = 0;
-    const std::string name = fmt::format("run-{}", ++number);
-    Words words{"--epochs", "1"};
-    for (const std::string& it : settings) words.insert(words.end(), {"--set", it});
-    output_of_lm(data.train(name, words));
-    std::string told;
-    for (const nlohmann::json& entry : log_of(data.path(name))) told += entry.dump() + '\n';
-    return sha256_hex(told);  // a failure prints it
-  };
-  const std::string plain = log({});
+  const std::string plain = data.digest_of_log({});
   const std::vector<Words> changes = {{"data.window=20"},
                                       {"data.step=12"},
                                       {"data.filters=7"},
@@ -302,11 +331,12 @@ TEST_F(SpeechRun, EachKeyOfItsSectionsHasAnEffect) {
                                       {"model.dropout=0.4"},
                                       {"model.variational=true"},
                                       {"model.init_all=0.2"},
+                                      {"model.trained_initial_states=true"},
                                       {"model.weight_drop=0.3"},
                                       {"train.batch=8"},
                                       {"train.batch_by=symbols", "train.batch=200"}};
-  for (const Words& settings : changes) EXPECT_NE(log(settings), plain) << settings.front();
-  EXPECT_EQ(log({}), plain) << "else any setting would pass";
+  for (const Words& settings : changes) EXPECT_NE(data.digest_of_log(settings), plain) << settings.front();
+  EXPECT_EQ(data.digest_of_log({}), plain) << "else any setting would pass";
 }
 
 }  // namespace

@@ -142,6 +142,42 @@ TEST_F(Sweeps, FinishedRunsAreNotTrainedAgain) {
   fs::remove_all(run("hidden=11_seed=1"));
 }
 
+TEST_F(Sweeps, AreOfOneTextAndOneRecipe) {
+  SmallData other;
+  const std::vector<std::string> more{"--set", "model.hidden=10,11", "--set", "train.epochs=2"};
+  std::vector<std::string> words = words_of(*data, more);
+  write_bytes(other / "data/train.txt", other.text(300));
+  words[4] = other.path("data");
+  expect_refused(run_lm(words), "hidden=10_seed=1: has another text, " + data->path("data") +
+                                    ", than this sweep with " + other.path("data") + ": give another --out");
+  words = words_of(*data, more);
+  std::string recipe = bytes_of_file(*data / "small.toml");
+  words[2] = data->path("other.toml");
+  write_bytes(words[2], recipe.replace(recipe.find("\"small\""), 7, "\"other\""));
+  expect_refused(run_lm(words), "is a run of the recipe small, and the sweep's is other: give another --out");
+  EXPECT_FALSE(fs::exists(run("hidden=11_seed=1"))) << "refused before the training";
+
+  // Mixed by hand, or by a version that did not look.
+  other.trained("elsewhere", {"--set", "model.hidden=12", "--set", "train.epochs=2"});
+  fs::rename(other / "elsewhere", run("hidden=12_seed=1"));
+  expect_refused(run_lm({"table", data->path("sweep")}),
+                 "hidden=12_seed=1: has another text, " + other.path("data"));
+  fs::remove_all(run("hidden=12_seed=1"));
+}
+
+TEST_F(Sweeps, DrawOnlyWhereAFileMayBeReplaced) {
+  const std::string sweep = data->path("sweep"), config = run("hidden=9_seed=1/config.toml"),
+                    before = bytes_of_file(config), plot = data->path("sweep/sweep.svg");
+  expect_refused(run_lm({"table", sweep, "--plot", config}), "--plot " + config + ": is a file of the run");
+  EXPECT_EQ(bytes_of_file(config), before);
+  fs::remove(plot);
+  fs::create_directory(plot);
+  expect_refused(run_lm(words_of(*data, {"--set", "model.hidden=12", "--set", "train.epochs=2"})),
+                 "--out " + plot + ": a folder, a pipe or a device, not a file");
+  EXPECT_FALSE(fs::exists(run("hidden=12_seed=1"))) << "refused before the training";
+  fs::remove(plot);
+}
+
 TEST_F(Sweeps, RefusesFoldersOfOtherRuns) {
   expect_refused(
       run_lm(words_of(*data, {"--set", "model.hidden=9,10", "--set", "train.epochs=3"})),
@@ -154,6 +190,13 @@ TEST_F(Sweeps, RefusesFoldersOfOtherRuns) {
   words[6] = data->path("nothing");
   words[4] = data->path("no data");
   expect_refused(run_lm(words), "no data: there is no such file or folder");
+  EXPECT_FALSE(fs::exists(data->path("nothing"))) << "nothing was begun";
+  expect_refused(run_lm({"sweep", "--recipe", data->path("small.toml"), "--out", data->path("nothing")}),
+                 "which text? give --data");
+  words = words_of(*data, {"--set", "model.hidden=9,10", "--set", "train.epochs=2"});
+  words[6] = data->path("nothing");
+  words.insert(words.end(), {"--over", "model.layers"});
+  expect_refused(run_lm(words), "--over model.layers: no key of numbers that the sweep varies");
   EXPECT_FALSE(fs::exists(data->path("nothing"))) << "nothing was begun";
   const FolderLock lock(data->path("sweep"));
   expect_refused(run_lm(words_of(*data, {})), "another process sweeps here");
@@ -191,6 +234,7 @@ TEST(Sweep, ARunThatFailsDoesNotEndIt) {
                              "train.clip=0", "--set", "train.learning_rate=1e30,0.1"}));
   EXPECT_EQ(result.status, 1);
   expect_contains(result.out, "1 of 2  learning_rate=1e+30_seed=1  failed: ");
+  EXPECT_EQ(result.out.find("failed: lm:"), std::string::npos) << result.out;
   expect_contains(result.out, "2 of 2  learning_rate=0.1_seed=1  valid ");
   expect_contains(result.out, "1 of 2 runs failed; to try them again: ");
 }

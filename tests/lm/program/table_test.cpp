@@ -389,6 +389,40 @@ TEST_F(TableTest, ALineThatIsNotFinishedIsNotRead) {
             json_of({words()})[0].at("test"));
 }
 
+// JSON has null for what is not finite, as the perplexity of a large loss.
+TEST_F(TableTest, AFigureThatIsNotFiniteIsADash) {
+  std::string log, kept;
+  for (Json entry : log_of(words())) {
+    if (entry.value("split", "") == "test") entry["nats"] = entry["perplexity"] = nullptr;
+    if (entry.value("split", "") == "valid") entry["perplexity"] = nullptr;
+    log += entry.dump() + '\n';
+  }
+  std::istringstream lines(bytes_of_file(fs::path(words()) / "evaluations.jsonl"));
+  for (std::string line; std::getline(lines, line);) {
+    Json entry = Json::parse(line);
+    if (entry.at("split") != "valid") continue;
+    entry["perplexity"] = nullptr;
+    kept += entry.dump() + '\n';
+  }
+  ASSERT_NE(kept, "");
+  const std::string run = with_log(words(), log);
+  for (const bool measured_again : {false, true}) {
+    if (measured_again) write_bytes(fs::path(run) / "evaluations.jsonl", kept);
+    const Json row = json_of({run})[0], whole = json_of({words()})[0];
+    EXPECT_EQ(row.at("finished"), true);
+    EXPECT_TRUE(row.at("test").at("nats").is_null());
+    EXPECT_EQ(row.at("test").at("bits"), whole.at("test").at("bits"));
+    EXPECT_TRUE(row.at("valid").at("perplexity").is_null());
+    EXPECT_EQ(row.at("valid").at("nats"), whole.at("valid").at("nats"));
+    const auto cells = cells_of(output_of_lm({"table", "--markdown", run, words()}));
+    for (std::size_t i = 0; i < cells[0].size(); ++i) {
+      const bool is_dash = cells[0][i] == "test nats" || cells[0][i].ends_with(" perplexity");
+      EXPECT_EQ(cells[2][i] == "-", is_dash) << cells[0][i];
+      EXPECT_NE(cells[3][i], "-") << cells[0][i];
+    }
+  }
+}
+
 TEST_F(TableTest, Refusals) {
   expect_refused(run_lm({"table", data->path("absent")}), "no run at");
   expect_refused(run_lm({"table", data->path("data")}), "holds no config.toml");
@@ -396,7 +430,7 @@ TEST_F(TableTest, Refusals) {
   for (const std::string bad :
        {"{\"step\":2,", "[]", "3", "", "{}", "{\"split\":\"valid\",\"nats\":1}",
         "{\"split\":\"exam\",\"nats\":1,\"bits\":1,\"perplexity\":1,\"symbols\":1,\"best\":true,\"epoch\":1}",
-        "{\"split\":\"test\",\"nats\":null,\"bits\":1,\"perplexity\":1,\"symbols\":1}"})
+        "{\"split\":\"test\",\"nats\":\"one\",\"bits\":1,\"perplexity\":1,\"symbols\":1}"})
     expect_refused(run_lm({"table", with_log(words(), good + bad + "\n")}), "log.jsonl:2: ");
   const std::string copy = with_log(words(), good);
   fs::remove(fs::path(copy) / "vocab.txt");

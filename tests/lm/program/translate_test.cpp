@@ -157,8 +157,9 @@ TEST_F(TranslateTest, AnInputThatIsRefusedAtOnceLosesNothing) {
   write_bytes(path("old.svg"), "old");
   expect_refused(run_lm(translate({"--attention", path("old.svg")}), {.input = "\xff\n"}),
                  "line 1: not UTF-8");
-  EXPECT_EQ(output_of_lm(translate({"--attention", path("old.svg")}), ""), "");
   EXPECT_EQ(bytes_of_file(path("old.svg")), "old");
+  EXPECT_EQ(output_of_lm(translate({"--attention", path("old.svg")}), ""), "");
+  EXPECT_TRUE(bytes_of_file(path("old.svg")).starts_with("<svg ")) << "an empty one, not that of other lines";
 }
 
 TEST_F(TranslateTest, AttentionDoesNotReplaceAFileOfARun) {
@@ -170,7 +171,7 @@ TEST_F(TranslateTest, AttentionDoesNotReplaceAFileOfARun) {
   EXPECT_EQ(bytes_of_file(path("run/log.jsonl")), log);
   output_of_lm(translate({"--attention", path("run/attention.svg")}), "a\n");
   output_of_lm(translate({"--attention", path("run/attention.svg")}), "a\n");
-  expect_refused(run_lm(translate({"--attention", path("run")}), {.input = "a\n"}), "cannot be written");
+  expect_refused(run_lm(translate({"--attention", path("run")}), {.input = "a\n"}), "a folder, not a file");
 }
 
 TEST_F(TranslateTest, CtrlCWhileItWaitsKeepsWhatWasTranslated) {

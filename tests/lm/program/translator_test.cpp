@@ -238,6 +238,18 @@ TEST_F(TranslatorTest, LearnsFromGeneratedText) {
   output_of_lm({"train", "--out", path("run"), "--resume", "--epochs", "2"});
   expect_contains(output_of_lm({"info", path("run"), "--verify"}), "6 files of text");
   expect_contains(output_of_lm({"info", path("run")}), "of generated text");
+
+  // As of a version that generated another one.
+  std::string config = bytes_of_file(path("run/config.toml"));
+  const std::string before = "sha256 = [\"";
+  char& digit = config.at(config.find(before) + before.size());
+  digit = digit == '0' ? '1' : '0';
+  write_bytes(path("run/config.toml"), config);
+  expect_contains(run_lm({"info", path("run"), "--verify"}).out,
+                  "broken      generated text: the text has changed since this run was made");
+  expect_contains(run_lm({"eval", path("run")}).err, "generated text has changed since this run was made");
+  expect_refused(run_lm({"train", "--out", path("run"), "--resume", "--epochs", "3"}),
+                 "generated text: the text has changed");
 }
 
 TEST_F(TranslatorTest, LearnsToReverseAlmostAllLines) {

@@ -185,8 +185,9 @@ struct Reversal {
     const std::vector<std::string> names = {"reverse", "copy", "write"};
     std::vector<MixedTask> mixed;
     for (size_t i = 0; i < 3; ++i) {
-      tasks.push_back(std::make_unique<Translation>(
-          model->at(i), TranslationOptions{.batches = {.batch = 10}}, texts[i].pairs, texts[i], i + 1));
+      tasks.push_back(std::make_unique<Translation>(model->at(i),
+                                                    TranslationOptions{.batches = {.order = {.batch = 10}}},
+                                                    texts[i].pairs, texts[i], i + 1));
       mixed.push_back({names[i], i == 0 ? 1.0 : 0.4, tasks[i].get()});
     }
     all = std::make_unique<MultiTask>(*model, mixed);

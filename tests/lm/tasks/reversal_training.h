@@ -18,7 +18,7 @@ inline EncoderDecoderOptions small_encoder_decoder() {
 }
 
 struct ReversalTraining {
-  explicit ReversalTraining(const TranslationOptions& task_options = {.batches = {.batch = 20}},
+  explicit ReversalTraining(const TranslationOptions& task_options = {.batches = {.order = {.batch = 20}}},
                             EncoderDecoderOptions model_options = small_encoder_decoder(),
                             int64_t pairs = 600, Device device = Device::cpu)
       : text(reversal_task(1, pairs, sizes)),

@@ -36,6 +36,9 @@ TEST_P(SelfTestOfCell, Passes) {
     LanguageModel model(options, V);
     EXPECT_NO_THROW(check_gradients_reach_all(model));
   }
+  options.trained_initial_states = true;
+  LanguageModel with_initial_states(options, 50);
+  EXPECT_NO_THROW(check_gradients_reach_all(with_initial_states));
   options.tied = true;
   LanguageModel tied(options, 50);
   EXPECT_NO_THROW(check_gradients_reach_all(tied));

@@ -12,7 +12,7 @@ TEST(TranslationOnGpu, TrainsAndTranslatesAsOnTheCpu) {
     EncoderDecoderOptions options = small_encoder_decoder();
     options.attention = attention;
     options.dropout = 0.2;
-    const TranslationOptions task{.batches = {.batch = 10}, .label_smoothing = 0.1};
+    const TranslationOptions task{.batches = {.order = {.batch = 10}}, .label_smoothing = 0.1};
     ReversalTraining on_cpu(task, options, 100), on_gpu(task, options, 100, Device::cuda);
     for (int i = 0; i < 8; ++i) {  // rounding errors grow with the steps
       const double expected = on_cpu.advance(1);

@@ -11,7 +11,7 @@ namespace rondo {
 namespace {
 
 TEST(Translation, LearnsToReverse) {
-  ReversalTraining it({.batches = {.batch = 20}, .decides = TranslationFigure::bleu});
+  ReversalTraining it({.batches = {.order = {.batch = 20}}, .decides = TranslationFigure::bleu});
   EXPECT_LT(it.task.evaluate().value, 20);
   const double first = it.advance(30);
   it.advance(300);
@@ -62,7 +62,7 @@ TEST(Translation, IsEvaluatedInBatchesLimitedByBothSides) {
 }
 
 TEST(Translation, SmoothsOnlyWhatItMinimises) {
-  ReversalTraining plain, smoothed({.batches = {.batch = 20}, .label_smoothing = 0.2});
+  ReversalTraining plain, smoothed({.batches = {.order = {.batch = 20}}, .label_smoothing = 0.2});
   EXPECT_EQ(plain.task.evaluate().value, smoothed.task.evaluate().value);
   std::vector<Loss> losses;
   for (ReversalTraining* it : {&plain, &smoothed}) {
@@ -78,7 +78,7 @@ TEST(Translation, SmoothsOnlyWhatItMinimises) {
 TEST(Translation, ContinuesFromASavedStateInMidEpochWithTheSameBits) {
   const TemporaryFolder folder;
   for (const BatchBy by : {BatchBy::sentences, BatchBy::symbols}) {
-    TranslationOptions task{.batches = {.batch = 50, .by = by, .reverse_source = true}};
+    TranslationOptions task{.batches = {.order = {.batch = 50, .by = by}, .reverse_source = true}};
     task.label_smoothing = 0.1;
     EncoderDecoderOptions model = small_encoder_decoder();
     model.dropout = 0.2;
@@ -97,7 +97,7 @@ TEST(Translation, ContinuesFromASavedStateInMidEpochWithTheSameBits) {
 }
 
 TEST(Translation, ReversedSourcesAreAnotherTask) {
-  ReversalTraining ahead, reversed({.batches = {.batch = 20, .reverse_source = true}});
+  ReversalTraining ahead, reversed({.batches = {.order = {.batch = 20}, .reverse_source = true}});
   EXPECT_NE(ahead.advance(1), reversed.advance(1));
 }
 
@@ -127,7 +127,8 @@ TEST(TranslationFigures, TheDecidingOneIsFirstAndTheOthersAreBesideIt) {
 }
 
 TEST(TranslationFigures, OfTheTaskAreThoseOfItsEvaluation) {
-  ReversalTraining it({.batches = {.batch = 20}, .decides = TranslationFigure::chrf, .eval_beam = 3});
+  ReversalTraining it(
+      {.batches = {.order = {.batch = 20}}, .decides = TranslationFigure::chrf, .eval_beam = 3});
   it.advance(60);
   int64_t last = 0;
   const Figure figure = it.task.evaluate([&](int64_t done) { last = done; });

@@ -1,0 +1,75 @@
+// What the jobs of the tasks with a model, a task and a trainer of their own write in the same way; that of
+// language modelling, whose Training holds all three, is apart. Next: lm/program/classification_job.cpp.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "lm/program/job.h"
+#include "lm/tasks/self_test.h"
+#include "lm/training/checkpoint.h"
+#include "tensor/available_memory.h"
+
+namespace rondo {
+
+/// A derived class makes layout_ when it has read the data, and in begin() model_, then task_.
+template <class Model, class Task>
+class JobOf : public Job {
+ public:
+  const Module& layout() const final { return *layout_; }
+  void check_memory(Device device) const final {
+    if (const auto available = available_memory(device)) check_fits_into(*available);
+  }
+
+  void begin(Device device) final {
+    make_model_and_task(device);
+    trainer_.emplace(*task_, recipe_.trainer);
+  }
+  Module& model() final { return *model_; }
+  Trainer& trainer() final { return *trainer_; }
+  void test_model() final { check_gradients_reach_all(*model_); }
+
+  void measure_best(Watch& watch, const Setup& setup, const Compute& compute) final {
+    load_model(setup.run.model(), *model_);
+    measure(watch, setup, compute);
+  }
+
+ protected:
+  explicit JobOf(const Recipe& recipe) : recipe_(recipe) {}
+
+  /// InputError if the training would take more memory than `available` bytes.
+  virtual void check_fits_into(std::int64_t available) const = 0;
+  /// Allocates the model.
+  virtual void make_model_and_task(Device device) = 0;
+  /// Measures and records the figures of the model, which has the best weights.
+  virtual void measure(Watch& watch, const Setup& setup, const Compute& compute) = 0;
+
+  std::uint64_t seed() const { return static_cast<std::uint64_t>(recipe_.trainer.seed); }
+
+  /// Tells the observers a measurement on a split, and keeps it with the run.
+  template <class Measured>
+  void record(const Measured& it, const Figure& figure, Watch& watch, const Setup& setup,
+              const Compute& compute) const {
+    watch.observers.measured(it.split, figure);
+    keep(setup.run, it, *model_, compute, setup.config.made_by.sha256);
+  }
+
+  /// The line at the end: where the run is, and a command for `purpose` with the words `rest` after the run.
+  static void say_run(Terminal& terminal, const RunFolder& run, std::string_view purpose,
+                      std::string_view command, std::string_view rest) {
+    terminal.line(
+        fmt::format("the run is {0}; {1}: lm {2} {0} {3}", run.path.string(), purpose, command, rest));
+  }
+
+  const Recipe& recipe_;
+  std::optional<Model> layout_, model_;
+  std::optional<Task> task_;
+
+ private:
+  std::optional<Trainer> trainer_;
+};
+
+}  // namespace rondo

@@ -1,0 +1,288 @@
+// The options of the commands that use a trained model. Their checks: lm/program/command_line.cpp.
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "lm/decoding/beam_search.h"
+#include "lm/program/input_lines.h"
+#include "lm/program/option_parts.h"
+#include "lm/program/options.h"
+
+namespace rondo {
+
+void Options::add_eval() {
+  CLI::App& eval_command =
+      command("eval",
+              "measure how well a model predicts a text: nats, bits, perplexity; BLEU and "
+              "chrF of a translator, the accuracy of a classifier, the error rates of a recogniser",
+              "lm eval runs/char-lstm-1 --split test --json");
+  eval_command.add_option("run", evaluate.run, "the run folder")->type_name("RUN");
+  CLI::Option* split =
+      eval_command
+          .add_option("--split", evaluate.split,
+                      "train, valid or test of the run's data; of spoken digits also speakers")
+          ->check(CLI::IsMember({"train", "valid", "test", "speakers"}))
+          ->type_name("NAME")
+          ->capture_default_str();
+  eval_command.add_option("--text", evaluate.text, "a text file, in place of a split")
+      ->type_name("FILE")
+      ->check(not_empty)
+      ->excludes(split);
+  eval_command
+      .add_option(
+          "--streams", evaluate.streams,
+          "pieces read side by side, the state carried on: more is faster, 1 is exact (default: as the run's "
+          "data.evaluated_as and train.final_streams say)")
+      ->check(integer(1, 1000000))
+      ->type_name("N");
+  eval_command
+      .add_option("--task", evaluate.task,
+                  "a task of a multi-task run (default: its first): BLEU and chrF if it has a source")
+      ->type_name("NAME")
+      ->check(not_empty);
+  eval_command
+      .add_option("--sentences", evaluate.sentences,
+                  "of a skip-thought run: a folder with SICK, MSRP, MR, CR, SUBJ, MPQA or TREC, on which its "
+                  "vectors are measured; can be repeated")
+      ->type_name("FOLDER")
+      ->expected(1)
+      ->take_all()
+      ->check(not_empty)
+      ->excludes(split);
+  eval_command
+      .add_option("--vectors", evaluate.vectors,
+                  "with --sentences: word vectors for words that the run does not know, as of lm embed")
+      ->type_name("FILE")
+      ->check(not_empty);
+  eval_command.add_option("--data", evaluate.data, "where the run's text lies now, if it has moved")
+      ->type_name("DIR|FILE")
+      ->check(not_empty);
+  eval_command.add_flag(
+      "--dynamic", evaluate.dynamic,
+      "dynamic evaluation: the weights learn from what they were scored on, and are put back");
+  eval_command.add_flag("--cache", evaluate.cache,
+                        "neural cache: symbols that followed states like the present one are more probable");
+  eval_command
+      .add_option("--set", eval_sets,
+                  "a setting of [dynamic] or [cache], of a translator or recogniser of [decoding]; can be "
+                  "repeated (default: "
+                  "the run's)")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->take_all();
+  eval_command.add_flag(
+      "--tune", evaluate.tune,
+      "first search the settings of --dynamic and --cache, or of decoding.ngram, on the validation text");
+  eval_command
+      .add_option(
+          "--budget", evaluate.budget,
+          fmt::format("symbols that --tune may score, beside the statistics of --dynamic (default: {})",
+                      default_tuning_budget))
+      ->check(integer(1))
+      ->type_name("N");
+  add_device(eval_command, evaluate);
+  eval_command.add_flag("--json", evaluate.json, "print one JSON object");
+  eval_command.footer(
+      "Nats are the mean of -ln p over the symbols scored, and their number is printed and is the\n"
+      "denominator. Scored is every symbol but the first, which is context only; nothing is dropped at the\n"
+      "end. Streams are pieces of the text, each from a zero state, the first symbol of a piece having the\n"
+      "last of the piece before as context. --dynamic and --cache read one stream. (Published code often\n"
+      "divides the sum over N - 1 symbols by N, for a slightly lower figure; that is not done here.)\n"
+      "--dynamic reads the training text once before, in dynamic.statistics_streams streams, then scores\n"
+      "dynamic.length symbols at a time with the weights as they are, and updates them from that loss.\n"
+      "--cache mixes what cache.window states remember into p; it grows from empty. With both it mixes into\n"
+      "what the present weights give. `lm info --keys` lists the settings.\n" +
+      eval_command.get_footer());
+}
+
+void Options::add_score() {
+  CLI::App& score_command = command("score", "print the probability of each line of standard input",
+                                    "lm score runs/char-lstm-1 < lines.txt");
+  score_command.footer(
+      "One row per line, separated by tabs: natural-log probability, symbols, how many of them are unknown.\n"
+      "A line starts from zero state, after the end of a line: all its symbols are scored, its own end "
+      "too.\n" +
+      fmt::format("A line has at most {} bytes.\n", longest_input_line) + score_command.get_footer());
+  score_command.add_option("run", score.run, "the run folder")->type_name("RUN");
+  score_command.add_flag("--stateful", score.stateful, "carry the state from line to line");
+  score_command.add_flag("--per-symbol", score.per_symbol,
+                         "a row for each symbol: line, symbol as in vocab.txt, natural-log probability");
+  add_device(score_command, score);
+}
+
+void Options::add_generate() {
+  CLI::App& generate_command =
+      command("generate", "sample text from a model",
+              "lm generate runs/char-lstm-1 --prompt 'The ' -n 500 --temperature 0.8");
+  generate_command.add_option("run", generate.run, "the run folder")->type_name("RUN");
+  generate_command.add_option("--prompt", generate.prompt, "text to continue; it is printed first")
+      ->type_name("TEXT");
+  generate_command.add_option("-n", generate.symbols, "symbols to sample (words, characters or bytes)")
+      ->check(integer(0))
+      ->type_name("N")
+      ->capture_default_str();
+  generate_command
+      .add_option("--temperature", generate.temperature,
+                  "below 1 safer, above 1 bolder; 0: always the most probable")
+      ->check(in_range(0.0, std::numeric_limits<double>::max(),
+                       fmt::format("a number, 0 to {:.6g}", std::numeric_limits<double>::max())))
+      ->type_name("T")
+      ->capture_default_str();
+  generate_command
+      .add_option("--top-k", generate.top_k, "sample from the K most probable symbols only; 0: from all")
+      ->check(integer(0))
+      ->type_name("K")
+      ->capture_default_str();
+  generate_command
+      .add_option("--top-p", generate.top_p,
+                  "sample from the most probable symbols that make up this share, above 0 to 1")
+      ->check(in_range(std::numeric_limits<double>::min(), 1.0, "a number above 0, up to 1"))
+      ->type_name("P")
+      ->capture_default_str();
+  generate_command
+      .add_option("--seed", generate.seed, "of the sampling (default: drawn, and printed on stderr)")
+      ->check(integer(0))
+      ->type_name("N");
+  generate_command.add_flag("--allow-unk", generate.allow_unknown, "let <unk> be sampled");
+  add_device(generate_command, generate);
+}
+
+void Options::add_translate() {
+  CLI::App& translate_command = command("translate", "translate the sentences of standard input, one a line",
+                                        "lm translate runs/attention-multi30k-1 < sentences.de");
+  translate_command.footer(
+      "Sentences are written as in the run's training text: if its words are separated by spaces, so are "
+      "these.\n"
+      "Ctrl-C stops the translation; what was printed before is whole lines, and --attention is written for "
+      "them.\n" +
+      translate_command.get_footer());
+  const CLI::Validator penalty = in_range(0.0, std::numeric_limits<double>::max(), "a number, 0 or above");
+  translate_command.add_option("run", translate.run, "the run folder")->type_name("RUN");
+  translate_command.add_option("--task", translate.task, "a task of a multi-task run (default: its first)")
+      ->type_name("NAME");
+  translate_command
+      .add_option("--beam", translate.beam, "hypotheses at a time; 1: greedy (default: the run's)")
+      ->check(integer(1, largest_beam))
+      ->type_name("N");
+  translate_command
+      .add_option(
+          "--n-best", translate.n_best,
+          "translations of each sentence, best first; above 1 the lines are NUMBER ||| TRANSLATION ||| "
+          "SCORE, the number of the sentence from 0")
+      ->check(integer(1, largest_beam))
+      ->type_name("N");
+  translate_command
+      .add_option("--max-length", translate.max_length, "symbols of a translation, with its end symbol")
+      ->check(integer(1, 1000000))
+      ->type_name("N");
+  translate_command
+      .add_option("--length-penalty", translate.length_penalty, "above 0 favours long translations")
+      ->check(penalty)
+      ->type_name("A");
+  translate_command
+      .add_option("--coverage-penalty", translate.coverage_penalty,
+                  "above 0 favours translations that have attended to the whole sentence")
+      ->check(penalty)
+      ->type_name("B");
+  translate_command.add_flag("--allow-unk", translate.allow_unknown, "let <unk> be written");
+  translate_command.add_flag("--replace-unk", translate.replace_unknown,
+                             "write the word of the sentence that was attended to most in place of <unk>");
+  translate_command.add_flag("--scores", translate.scores,
+                             "print the score and a tab before each translation; --n-best prints it anyway");
+  translate_command
+      .add_option(
+          "--attention", translate.attention,
+          "write what each symbol attended to: a picture if the name ends in .svg, else a JSON object a "
+          "line")
+      ->type_name("FILE.svg|FILE.jsonl")
+      ->check(not_empty);
+  add_device(translate_command, translate);
+}
+
+void Options::add_classify() {
+  CLI::App& classify_command = command("classify", "print the class of each sentence of standard input",
+                                       "lm classify runs/classify-trec-1 < questions.txt");
+  classify_command.footer(
+      "One line per sentence: its most probable class. An empty line has none. Sentences are UTF-8, written\n"
+      "as in the run's training text: if its words are separated by spaces, so are these.\n" +
+      classify_command.get_footer());
+  classify_command.add_option("run", classify.run, "the run folder")->type_name("RUN");
+  classify_command.add_flag("--scores", classify.scores, "print the probability of the class after a tab");
+  add_device(classify_command, classify);
+}
+
+void Options::add_answer() {
+  CLI::App& answer_command = command("answer", "print the answer to each question of standard input",
+                                     "lm answer runs/attentive-reader-1 < questions.txt");
+  answer_command.footer(
+      "A line is a document, a tab, and a question in which @placeholder stands for what is asked; the "
+      "answer\n"
+      "is a name of the document. Names are words with capital letters, or @entity0, @entity1, ... in a\n"
+      "document that has no names. An empty line has no answer.\n" +
+      answer_command.get_footer());
+  answer_command.add_option("run", answer.run, "the run folder")->type_name("RUN");
+  answer_command.add_flag("--scores", answer.scores, "print the probability of the answer after a tab");
+  answer_command
+      .add_option("--attention", answer.attention,
+                  "write how much each word of the document was attended to: a picture if the name ends in "
+                  ".svg, else a JSON object a line")
+      ->type_name("FILE.svg|FILE.jsonl")
+      ->check(not_empty);
+  add_device(answer_command, answer);
+}
+
+void Options::add_embed() {
+  CLI::App& embed_command = command("embed", "print the vector of each sentence of standard input",
+                                    "lm embed runs/skip-thought-1 --output sentences.npy < sentences.txt");
+  embed_command.footer(
+      "One line per sentence, in their order: the numbers of its vector, separated by spaces. Sentences are\n"
+      "written as in the run's training text: if its words are separated by spaces, so are these.\n" +
+      embed_command.get_footer());
+  embed_command.add_option("run", embed.run, "the run folder, of task skip_thought")->type_name("RUN");
+  embed_command.add_option("--output", embed.output, "an array [sentences, numbers] for NumPy, not lines")
+      ->type_name("FILE.npy")
+      ->check(not_empty);
+  embed_command
+      .add_option(
+          "--vectors", embed.vectors,
+          "word vectors in the text format of word2vec or GloVe: words that the run does not know get "
+          "theirs, by a linear map from words that both know (default: they are <unk>)")
+      ->type_name("FILE")
+      ->check(not_empty);
+  add_device(embed_command, embed);
+}
+
+void Options::add_transcribe() {
+  CLI::App& transcribe_command = command("transcribe", "print what is said in recordings",
+                                         "lm transcribe runs/speech-digits-1 one.wav two.wav");
+  transcribe_command.footer(
+      "One line per recording, which is a WAV file with one channel, of the run's data.sample_rate. Where "
+      "the\n"
+      "run normalizes frames by speaker, all recordings are taken as those of one speaker.\n" +
+      transcribe_command.get_footer());
+  transcribe_command.add_option("run", transcribe.run, "the run folder")->type_name("RUN");
+  transcribe_command.add_option("files", transcribe.files, "recordings")->type_name("FILE.wav");
+  transcribe_command
+      .add_option("--beam", transcribe.beam, "prefixes of a search; 1: greedy (default: the run's)")
+      ->check(integer(1, largest_beam))
+      ->type_name("N");
+  transcribe_command
+      .add_option("--ngram", transcribe.ngram,
+                  "an n-gram model that takes part in the search; '': none (default: the run's)")
+      ->type_name("FILE.arpa");
+  add_choice<NgramUnit>(transcribe_command, "--ngram-unit", transcribe.ngram_unit,
+                        "what its symbols are: words or characters (default: the run's)");
+  transcribe_command
+      .add_option("--ngram-weight", transcribe.ngram_weight,
+                  "weight of its log probability (default: the run's)")
+      ->check(in_range(0.0, std::numeric_limits<double>::max(), "a number, 0 or above"))
+      ->type_name("X");
+  transcribe_command
+      .add_option("--insertion-bonus", transcribe.insertion_bonus,
+                  "nats for each of its symbols (default: the run's)")
+      ->type_name("X");
+  transcribe_command.add_flag("--json", transcribe.json, "print one JSON object");
+  add_device(transcribe_command, transcribe);
+}
+
+}  // namespace rondo
