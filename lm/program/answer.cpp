@@ -90,9 +90,10 @@ int answer(const AnswerOptions& options) {
   const auto read = [&](const std::string& line, const std::string& name) {
     return read_line(line, name, run);
   };
-  answer_lines(lines, read,
-               [&](const std::vector<Line>& some) { answer_all(run, some, options.scores, file); });
-  file.finish();
+  file.fill([&] {
+    answer_lines(lines, read,
+                 [&](const std::vector<Line>& some) { answer_all(run, some, options.scores, file); });
+  });
   return 0;
 }
 

@@ -26,12 +26,22 @@ void AttentionFile::add(Alignment alignment) {
     alignments_.push_back(std::move(alignment));
 }
 
-void AttentionFile::finish() {
+void AttentionFile::fill(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (...) {
+    try {
+      write();
+    } catch (const Error& error) {  // the first error is the one to tell
+      fmt::print(stderr, "lm: warning: {}\n", error.what());
+    }
+    throw;
+  }
   if (*this && !file_) open();
-  keep();
+  write();
 }
 
-void AttentionFile::keep() {
+void AttentionFile::write() {
   if (!file_) return;
   if (is_picture_) fmt::print(file_.get(), "{}", svg_of(alignments_));
   check(std::fflush(file_.get()) == 0 && !std::ferror(file_.get()),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,10 +22,10 @@ class AttentionFile {
 
   /// Error if it cannot be opened.
   void add(Alignment alignment);
-  /// After the last one; without any the file becomes an empty one. Error if not all was written.
-  void finish();
-  /// After a failure: what was added is kept, and without any the old file. Error if not all was written.
-  void keep();
+  /// Calls `work`, which adds the alignments, and completes the file; without any it becomes an empty one. If
+  /// `work` throws, what was added is kept, without any the old file, and the same is thrown. Error if not
+  /// all was written.
+  void fill(const std::function<void()>& work);
 
  private:
   struct Close {
@@ -32,6 +33,7 @@ class AttentionFile {
   };
 
   void open();
+  void write();
 
   std::string name_;
   bool is_picture_;

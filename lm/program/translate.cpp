@@ -65,6 +65,17 @@ class Translator {
         signals_(signals),
         attention_(options.attention) {}
 
+  /// Throws Stopped after a signal.
+  void translate_all() {
+    InputLines lines([&] { signals_.throw_if_received(); });
+    attention_.fill([&] {
+      answer_lines(
+          lines, [&](const std::string& line, const std::string& name) { return read(line, name); },
+          [&](const std::vector<Sentence>& sentences) { translate(sentences); });
+    });
+  }
+
+ private:
   Sentence read(const std::string& line, const std::string& name) const {
     const Vocabulary& source = run_.vocabularies.source;
     std::string text = text_of_line(line, name, source.tokenization().unit);
@@ -95,12 +106,6 @@ class Translator {
     flush_output();
   }
 
-  /// After the last sentence.
-  void finish() { attention_.finish(); }
-  /// After a failure.
-  void keep() { attention_.keep(); }
-
- private:
   void show_progress(std::int64_t done, std::int64_t sentences) {
     signals_.throw_if_received();
     if (done < sentences) progress_.status(fmt::format("{} sentences translated", printed_ + done));
@@ -175,21 +180,7 @@ int translate(const TranslateOptions& options) {
   const Device device = choose_device(options.device, options.precision, options.threads).device;
   OpenTranslator run = open_translator(options.run, device, options.task);
   const StopSignals signals;
-  Translator translator(options, run, signals);
-  InputLines lines([&] { signals.throw_if_received(); });
-  try {
-    answer_lines(
-        lines, [&](const std::string& line, const std::string& name) { return translator.read(line, name); },
-        [&](const std::vector<Sentence>& sentences) { translator.translate(sentences); });
-  } catch (...) {
-    try {
-      translator.keep();
-    } catch (const Error& error) {  // the first error is the one to tell
-      fmt::print(stderr, "lm: warning: {}\n", error.what());
-    }
-    throw;
-  }
-  translator.finish();
+  Translator(options, run, signals).translate_all();
   return 0;
 }
 

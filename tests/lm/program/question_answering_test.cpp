@@ -114,6 +114,18 @@ TEST(QuestionAnsweringRun, AnswersQuestions) {
 
   const auto refused = [&](const std::string& input, const std::string& part) {
     expect_refused(run_lm({"answer", run}, {.input = input}), "standard input, line 1: " + part);
+  const std::string picture = data.path("attention.svg");
+  write_bytes(picture, "old");
+  const auto before_a_refused_line = [&](const std::string& input) {
+    const Result result = run_lm({"answer", run, "--attention", picture}, {.input = input + "no tab here\n"});
+    EXPECT_EQ(result.status, 2);
+    EXPECT_EQ(split_lines(result.err).size(), 1u) << result.err;
+    return bytes_of_file(picture);
+  };
+  EXPECT_EQ(before_a_refused_line(""), "old");
+  const std::string kept = before_a_refused_line(asked);
+  EXPECT_TRUE(kept.starts_with("<svg ")) << kept;
+  expect_contains(kept, "Yann");
   };
   refused("no tab here\n", "a line is a document, a tab, and a question");
   refused("Today Zoe met Yann .\twho ?\n", "the question has no @placeholder");
