@@ -1,5 +1,5 @@
-// Sequences: lines, crops or pieces of a text side by side, each read from a zero state. data/streams.h, the
-// other way to batch a text, carries the state. Read next: data/ngram.h, the baseline.
+// Sequences: lines, crops or pieces of a text side by side, each read from the initial state. data/streams.h,
+// the other way to batch a text, carries the state. Read next: data/ngram.h, the baseline.
 #pragma once
 
 #include <cstdint>

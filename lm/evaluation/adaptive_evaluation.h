@@ -22,10 +22,10 @@ struct Adaptation {
   std::optional<CacheOptions> cache{};
 };
 
-/// Reads the text as one stream from a zero state, scored with the current weights. With `dynamic`, it is
-/// read in chunks of dynamic.length; after `use` the weights are updated from the chunk, whose state is not
-/// recomputed. Without `dynamic`, it is read as by evaluate_ids(). The weights are restored at the end, also
-/// after an exception. Throws Diverged.
+/// Reads the text as one stream from the initial state, scored with the current weights. With `dynamic`, it
+/// is read in chunks of dynamic.length; after `use` the weights are updated from the chunk, whose state is
+/// not recomputed. Without `dynamic`, it is read as by evaluate_ids(). The weights are restored at the end,
+/// also after an exception. Throws Diverged.
 void read_one_stream(LanguageModel& model, std::span<const int32_t> ids,
                      const std::optional<DynamicOptions>& dynamic, const GradientStatistics* statistics,
                      const std::function<void(const ChunkResult&)>& use);

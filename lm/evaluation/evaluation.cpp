@@ -30,8 +30,9 @@ double Evaluation::perplexity_without_unknowns() const {
 }
 
 std::string Reading::text() const {
-  if (line_end) return "lines from a zero state";
-  if (sequence > 0) return fmt::format("sequences of {} from a zero state", sequence);
+  const char* const state = trained_initial_states ? "the trained initial state" : "a zero state";
+  if (line_end) return fmt::format("lines from {}", state);
+  if (sequence > 0) return fmt::format("sequences of {} from {}", sequence, state);
   return streams == 1 ? "one stream" : fmt::format("{} streams", streams);
 }
 

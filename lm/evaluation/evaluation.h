@@ -38,16 +38,18 @@ struct Evaluation {
 };
 
 /// How a text is read: in `streams` parallel streams that carry the state, every symbol except the first
-/// scored once; or, if `line_end` is given, line by line, each from a zero state with the previous line end
-/// as context, every symbol scored once; or, if `sequence` is not 0, in sequences of that many symbols, each
-/// from a zero state with the previous symbol as context.
+/// scored once; or, if `line_end` is given, line by line, each from the initial state with the previous line
+/// end as context, every symbol scored once; or, if `sequence` is not 0, in sequences of that many symbols,
+/// each from the initial state with the previous symbol as context.
 struct Reading {
   int64_t streams = 1;
   std::optional<int32_t> line_end{};
   int64_t sequence = 0;
+  bool trained_initial_states = false;  // of the model
 
   bool carries_state() const { return !line_end && sequence == 0; }
-  /// "one stream", "10 streams", "lines from a zero state", "sequences of 200 from a zero state".
+  /// "one stream", "10 streams", "lines from a zero state", "sequences of 200 from the trained initial
+  /// state".
   std::string text() const;
 };
 
@@ -74,7 +76,7 @@ struct ChunkResult {
 };
 /// Reads chunks from `next` until it returns false, and passes each to `use` before the next is read, so that
 /// `use` may change the weights. The state is carried on without its history, except where a chunk begins
-/// from a zero state. Runs in evaluation mode; gradient recording is left as the caller set it.
+/// from the initial state. Runs in evaluation mode; gradient recording is left as the caller set it.
 void read_chunks(LanguageModel& model, const std::function<bool(Chunk&)>& next,
                  const std::function<void(const ChunkResult&)>& use);
 

@@ -33,7 +33,7 @@ struct Probed {
   std::vector<ProbedLayer> layers{};
 };
 
-/// Sequences of `steps` symbols, each from a zero state, which do not overlap. InputError if the text is
+/// Sequences of `steps` symbols, each from the initial state, which do not overlap. InputError if the text is
 /// shorter than one. `progress` gets the number of sequences done.
 Probed probe(LanguageModel& model, std::span<const int32_t> ids, const ProbeOptions& options,
              const std::function<void(int64_t)>& progress = {});

@@ -87,11 +87,12 @@ Measurement planned(const EvaluateOptions& options, const OpenRun& run) {
   plan.vocabulary_size = run.vocabulary.size();
   plan.parameters = run.model->parameter_count();
   if (options.text.empty()) plan.split = options.split;
-  plan.reading = final_reading(recipe.task, run.vocabulary.line_end_id());
-  check_input(!adapts || !plan.reading.line_end,
-              "--{}: this run reads each line from a zero state (data.batching = \"lines\"), and so nothing "
-              "of the text before it is there to adapt to",
-              options.dynamic ? "dynamic" : "cache");
+  plan.reading = final_reading(recipe, run.vocabulary.line_end_id());
+  check_input(
+      !adapts || !plan.reading.line_end,
+      "--{}: this run reads each line from the initial state (data.batching = \"lines\"), and so nothing "
+      "of the text before it is there to adapt to",
+      options.dynamic ? "dynamic" : "cache");
   if (options.cache) NeuralCache::check_fits(recipe.cache.window, run.model->options().hidden.back());
   if (adapts || options.streams) plan.reading = {.streams = options.streams.value_or(1)};
   if (options.dynamic) {

@@ -63,8 +63,8 @@ class LanguageModellingJob : public Job {
     check_input(vocabulary_.types() >= 2, "{}: one symbol only, nothing to predict", text_.train.name);
     corpus_ = encode_corpus(text_, vocabulary_);
     const auto line_end = vocabulary_.line_end_id();
-    const Reading last = final_reading(recipe_.task, line_end);
-    check_streams(validation_reading(recipe_.task, line_end), std::ssize(corpus_.valid.ids));
+    const Reading last = final_reading(recipe_, line_end);
+    check_streams(validation_reading(recipe_, line_end), std::ssize(corpus_.valid.ids));
     check_streams(last, std::ssize(corpus_.valid.ids));
     if (corpus_.test) check_streams(last, std::ssize(corpus_.test->ids));
     layout_.emplace(model_options(recipe_), vocabulary_.size(), std::nullopt);
@@ -149,7 +149,7 @@ void LanguageModellingJob::measure_best(Watch& watch, const Setup& setup, const 
     keep(run, it, compute, setup.config.made_by.sha256);
     return it.result.nats();
   };
-  const Reading reading = final_reading(recipe_.task, vocabulary_.line_end_id());
+  const Reading reading = final_reading(recipe_, vocabulary_.line_end_id());
   best_ = evaluate("valid", corpus_.valid, reading);
   if (corpus_.test) evaluate("test", *corpus_.test, reading);
   if (corpus_.test && reading.sequence > 0)  // and once more with the state carried on

@@ -31,7 +31,7 @@ bool read_log_line(const nlohmann::json& entry, MeasuredRun& row) {
                           optional("bits"),  // not of all tasks
                           optional("perplexity"),
                           entry.contains("symbols") ? integer_at(entry, "symbols") : 0,
-                          entry.value("read", validation_reading(row.recipe().task, 0).text()),
+                          entry.value("read", validation_reading(row.recipe(), 0).text()),
                           "",
                           task_scores_of(entry)};
   if (*split == "test") {
@@ -61,7 +61,7 @@ std::vector<std::string> digests_of(const std::vector<std::string>& sha256_lines
 /// as published takes precedence over other readings.
 void take_measurements(const std::vector<KeptMeasurement>& kept, MeasuredRun& row) {
   const std::string exact = published_reading(row.recipe());
-  const bool begins_anew = !final_reading(row.recipe().task, 0).carries_state();
+  const bool begins_anew = !final_reading(row.recipe(), 0).carries_state();
   const Provenance& made_by = row.config.made_by;
   for (const KeptMeasurement& it : kept) {
     if (digests_of(it.sha256) != digests_of(made_by.sha256)) continue;

@@ -85,8 +85,9 @@ void Options::add_eval() {
   eval_command.footer(
       "Nats are the mean of -ln p over the symbols scored, and their number is printed and is the\n"
       "denominator. Scored is every symbol but the first, which is context only; nothing is dropped at the\n"
-      "end. Streams are pieces of the text, each from a zero state, the first symbol of a piece having the\n"
-      "last of the piece before as context. --dynamic and --cache read one stream. (Published code often\n"
+      "end. Streams are pieces of the text, each from the initial state, the first symbol of a piece having\n"
+      "the last of the piece before as context. --dynamic and --cache read one stream. (Published code "
+      "often\n"
       "divides the sum over N - 1 symbols by N, for a slightly lower figure; that is not done here.)\n"
       "--dynamic reads the training text once before, in dynamic.statistics_streams streams, then scores\n"
       "dynamic.length symbols at a time with the weights as they are, and updates them from that loss.\n"
@@ -100,8 +101,8 @@ void Options::add_score() {
                                     "lm score runs/char-lstm-1 < lines.txt");
   score_command.footer(
       "One row per line, separated by tabs: natural-log probability, symbols, how many of them are unknown.\n"
-      "A line starts from zero state, after the end of a line: all its symbols are scored, its own end "
-      "too.\n" +
+      "A line starts from the initial state, after the end of a line: all its symbols are scored, its own\n"
+      "end too.\n" +
       fmt::format("A line has at most {} bytes.\n", longest_input_line) + score_command.get_footer());
   score_command.add_option("run", score.run, "the run folder")->type_name("RUN");
   score_command.add_flag("--stateful", score.stateful, "carry the state from line to line");

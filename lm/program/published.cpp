@@ -56,7 +56,7 @@ bool may_be_the_papers(const PublishedFigures& published, std::int64_t types,
 
 std::string published_reading(Recipe recipe) {
   recipe.task.final_streams = 1;
-  return final_reading(recipe.task, 0).text();  // any id will do
+  return final_reading(recipe, 0).text();  // any id will do
 }
 
 bool is_published_model(const Recipe& recipe) {

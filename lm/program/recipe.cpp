@@ -127,6 +127,14 @@ const VocabularyLimits& limits_of(const Recipe& recipe) {
   }
 }
 
+Reading validation_reading(const Recipe& recipe, std::optional<std::int32_t> line_end) {
+  return validation_reading(recipe.task, line_end, recipe.model.trained_initial_states);
+}
+
+Reading final_reading(const Recipe& recipe, std::optional<std::int32_t> line_end) {
+  return final_reading(recipe.task, line_end, recipe.model.trained_initial_states);
+}
+
 void read_recipe(Recipe& recipe, const std::string& text, const std::string& where, const Keys& others) {
   read_toml(text, where, title_keys(recipe), OtherKeys::ignored);
   recipe.tasks.clear();

@@ -3,6 +3,8 @@
 // checking: settings.h, recipe_validation.h. Where recipes come from: recipes.h.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,6 +75,9 @@ struct Recipe {
 const Tokenization& tokenization_of(const Recipe& recipe);
 /// Which symbols its vocabularies keep.
 const VocabularyLimits& limits_of(const Recipe& recipe);
+/// How its language model reads a text: those of lm/tasks/language_modelling.h.
+Reading validation_reading(const Recipe& recipe, std::optional<std::int32_t> line_end);
+Reading final_reading(const Recipe& recipe, std::optional<std::int32_t> line_end);
 
 /// Every key of a recipe of its kind, bound to the members of `recipe`.
 Keys keys_of(Recipe& recipe);

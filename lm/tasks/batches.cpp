@@ -22,7 +22,7 @@ Keys keys_of(Batching& batching) {
            {},
            "",
            "the rows of a batch: streams, whose state is carried on; lines; or crops of train.length "
-           "symbols from a random offset; lines and crops are in random order, each from a zero state"}};
+           "symbols from a random offset; lines and crops are in random order, each from the initial state"}};
 }
 
 Keys keys_of(BatchOptions& options) {

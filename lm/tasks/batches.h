@@ -1,5 +1,5 @@
 // The chunks of an epoch of a text: streams, which carry the state from chunk to chunk, or lines or crops,
-// each from a zero state.
+// each from the initial state.
 #pragma once
 
 #include <cstdint>

@@ -53,9 +53,9 @@ Keys keys_of(LanguageModellingOptions& options) {
   return joined(
       {keys_of(options.batches),
        {{"reset_every", &options.reset_every, at_least(0), "steps",
-         "after which the state of the streams is set to zero, counted over all epochs (Chung et al."
-         " 2015: 100); each epoch begins from zeros as well; evaluations do not reset theirs; 0: "
-         "only between epochs"},
+         "after which streams begin again from the initial state, counted over all epochs (Chung et al. "
+         "2015: "
+         "100); each epoch begins from it as well; evaluations do not reset theirs; 0: only between epochs"},
         {"micro_batch", &options.micro_batch, at_least(0), "streams",
          "computed at once, a divisor of the batch: less memory, same result (except in bn_ cells); "
          "0: the whole batch"},
@@ -72,7 +72,7 @@ Keys keys_of(LanguageModellingOptions& options) {
          " (TAR)"},
         {"eval_streams", &options.eval_streams, any_width(), "streams",
          "pieces that evaluations during training read side by side: more is faster, 1 is exact; lines and "
-         "sequences from a zero state are exact always"},
+         "sequences from the initial state are exact always"},
         {"final_streams", &options.final_streams, any_width(), "streams",
          "the same for `lm eval`, and for the figures of valid.txt and test.txt at the end of the "
          "training"}}});
@@ -85,18 +85,25 @@ void check_options(const LanguageModellingOptions& options) {
               options.micro_batch, options.batches.batch);
 }
 
-Reading validation_reading(const LanguageModellingOptions& options, std::optional<int32_t> line_end) {
-  Reading reading = final_reading(options, line_end);
+Reading validation_reading(const LanguageModellingOptions& options, std::optional<int32_t> line_end,
+                           bool trained_initial_states) {
+  Reading reading = final_reading(options, line_end, trained_initial_states);
   if (reading.carries_state()) reading.streams = options.eval_streams;
   return reading;
 }
 
-Reading final_reading(const LanguageModellingOptions& options, std::optional<int32_t> line_end) {
+Reading final_reading(const LanguageModellingOptions& options, std::optional<int32_t> line_end,
+                      bool trained_initial_states) {
   const bool as_batched = options.evaluated_as == EvaluatedAs::batching;
   const BatchOptions& batches = options.batches;
-  if (as_batched && batches.batching == Batching::lines) return {.line_end = line_end};
-  if (as_batched && batches.batching == Batching::crops) return {.sequence = batches.chunks.length};
-  return {.streams = options.final_streams};
+  Reading reading{.trained_initial_states = trained_initial_states};
+  if (as_batched && batches.batching == Batching::lines)
+    reading.line_end = line_end;
+  else if (as_batched && batches.batching == Batching::crops)
+    reading.sequence = batches.chunks.length;
+  else
+    reading.streams = options.final_streams;
+  return reading;
 }
 
 LanguageModelling::LanguageModelling(LanguageModel& model, const LanguageModellingOptions& options,
@@ -105,7 +112,7 @@ LanguageModelling::LanguageModelling(LanguageModel& model, const LanguageModelli
     : model_(model),
       options_(options),
       valid_ids_(valid_ids),
-      validation_(validation_reading(options, line_end)),
+      validation_(validation_reading(options, line_end, model.options().trained_initial_states)),
       batches_(options.batches, train_ids, line_end, seed),
       states_(first_states()) {
   check_options(options);
@@ -134,7 +141,8 @@ bool LanguageModelling::next_batch(Batch& batch) {
     batch.rate_factor =
         static_cast<double>(chunk_.steps) / static_cast<double>(options_.batches.chunks.length);
   // Not with batch normalisation, for which the host counts rows, nor with padding, which the host marks as
-  // not scored, nor where a chunk begins with other tensors than those of the last one.
+  // not scored, nor at trained initial states: they are computed anew, not read from states_, whose addresses
+  // a captured graph has.
   if (carries_state() && !begins_with_trained_states() && model_.buffers().empty() && !looks_across_rows() &&
       chunk_.scored == chunk_.steps * chunk_.streams)
     batch.kind = chunk_.steps;

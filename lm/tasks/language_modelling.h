@@ -30,7 +30,7 @@ Keys keys_of(EvaluatedAs& evaluated_as);
 struct LanguageModellingOptions {
   BatchOptions batches{};
   int64_t micro_batch = 0;  // streams computed at once, a divisor of the batch; 0: all
-  int64_t reset_every = 0;  // updates between resets of the state to zero; 0: reset only at each epoch
+  int64_t reset_every = 0;  // updates between returns to the initial state; 0: only at each epoch
   LossScale loss = LossScale::mean;
   double activation_regularization = 0, temporal_regularization = 0;  // nn/regularization.h
   EvaluatedAs evaluated_as = EvaluatedAs::batching;
@@ -42,9 +42,11 @@ Keys keys_of(LanguageModellingOptions& options);
 void check_options(const LanguageModellingOptions& options);
 
 /// How a text is read for evaluations during training, and for final figures. `line_end` is the id that ends
-/// a line.
-Reading validation_reading(const LanguageModellingOptions& options, std::optional<int32_t> line_end);
-Reading final_reading(const LanguageModellingOptions& options, std::optional<int32_t> line_end);
+/// a line; the last argument is that of the model's options.
+Reading validation_reading(const LanguageModellingOptions& options, std::optional<int32_t> line_end,
+                           bool trained_initial_states);
+Reading final_reading(const LanguageModellingOptions& options, std::optional<int32_t> line_end,
+                      bool trained_initial_states);
 
 class LanguageModelling : public Task {
  public:

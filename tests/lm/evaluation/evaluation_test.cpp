@@ -59,6 +59,8 @@ TEST(Reading, SaysHow) {
   EXPECT_EQ((Reading{.streams = 10}.text()), "10 streams");
   EXPECT_EQ((Reading{.line_end = 3}.text()), "lines from a zero state");
   EXPECT_EQ((Reading{.sequence = 200}.text()), "sequences of 200 from a zero state");
+  EXPECT_EQ((Reading{.line_end = 3, .trained_initial_states = true}.text()),
+            "lines from the trained initial state");
 }
 
 }  // namespace

@@ -142,7 +142,7 @@ TEST_F(AdaptiveTest, Refuses) {
   expect_contains(ruined.err, "try a dynamic.learning_rate below 3e+38");
   SmallData lines;
   lines.trained("lines", {"--epochs", "1", "--set", "data.batching=lines"});
-  expect_refused(run_lm({"eval", lines.path("lines"), "--cache"}), "each line from a zero state");
+  expect_refused(run_lm({"eval", lines.path("lines"), "--cache"}), "each line from the initial state");
 }
 
 /// The least nats of the trials of one kind.
