@@ -74,4 +74,8 @@ double figure_at(const nlohmann::json& entry, const std::string& key) {
   return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
 }
 
+std::optional<double> optional_figure_at(const nlohmann::json& entry, const std::string& key) {
+  return entry.contains(key) ? std::optional(figure_at(entry, key)) : std::nullopt;
+}
+
 }  // namespace rondo

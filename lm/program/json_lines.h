@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,5 +25,7 @@ void read_json_lines(const std::filesystem::path& path, const std::string& write
 std::int64_t integer_at(const nlohmann::json& entry, const std::string& key);
 /// A figure; NaN where it is null, which is how JSON has figures that are not finite. Other types throw.
 double figure_at(const nlohmann::json& entry, const std::string& key);
+/// The same of a figure that not every task has.
+std::optional<double> optional_figure_at(const nlohmann::json& entry, const std::string& key);
 
 }  // namespace rondo

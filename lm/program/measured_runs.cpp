@@ -26,10 +26,9 @@ bool read_log_line(const nlohmann::json& entry, MeasuredRun& row) {
   if (split == entry.end()) return entry.at("step").is_number();
   if (*split == "speakers") return true;  // a recogniser's; it is in evaluations.jsonl, too
   // Logs of version 0.1 do not say how a text was read: as in evaluations during training.
-  const auto optional = [&](const char* name) { return entry.contains(name) ? figure_at(entry, name) : 0; };
   const Measured measured{figure_at(entry, "nats"),
-                          optional("bits"),  // not of all tasks
-                          optional("perplexity"),
+                          optional_figure_at(entry, "bits"),
+                          optional_figure_at(entry, "perplexity"),
                           entry.contains("symbols") ? integer_at(entry, "symbols") : 0,
                           entry.value("read", validation_reading(row.recipe(), 0).text()),
                           "",
@@ -110,6 +109,9 @@ MeasuredRun measured_run(const std::string& path) {
   read_json_lines(folder.log(), "`lm train` writes into its log",
                   [&](const nlohmann::json& entry) { return read_log_line(entry, row); });
   take_measurements(kept, row);
+  if (!has_perplexity(row.recipe().kind))  // earlier versions kept bits of them, too
+    for (std::optional<Measured>& it : row.measured)
+      if (it) it->bits = it->perplexity = std::nullopt;
   row.sentences = kept_sentence_figures(folder);
   if (!row.finished && row.valid() && file_is_there(folder.state()))  // a text without a test text
     row.finished = is_finished(row.recipe().trainer, folder.state());

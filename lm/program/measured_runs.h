@@ -16,7 +16,8 @@ namespace rondo {
 
 /// Measurements on one split, from the log or from evaluations.jsonl.
 struct Measured {
-  double nats = 0, bits = 0, perplexity = 0;
+  double nats = 0;
+  std::optional<double> bits{}, perplexity{};  // of tasks with has_perplexity(), lm/program/recipe.h
   std::int64_t symbols = 0;    // 0: the log does not say
   std::string read, settings;  // how the text was read; the settings of adaptive methods
   TaskScores scores{};

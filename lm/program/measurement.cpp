@@ -43,8 +43,8 @@ KeptMeasurement measurement_of(const nlohmann::json& entry) {
           .cache = entry.contains("cache"),
           .settings = settings_of(entry),
           .nats = figure_at(entry, "nats"),
-          .bits = entry.contains("bits") ? figure_at(entry, "bits") : 0,  // a classifier has neither
-          .perplexity = entry.contains("perplexity") ? figure_at(entry, "perplexity") : 0,
+          .bits = optional_figure_at(entry, "bits"),
+          .perplexity = optional_figure_at(entry, "perplexity"),
           .symbols = entry.contains("symbols") ? integer_at(entry, "symbols") : 0,
           .types = integer_at(entry, "types"),
           .vocabulary_size = integer_at(entry, "vocabulary_size"),

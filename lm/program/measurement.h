@@ -64,7 +64,8 @@ struct KeptMeasurement {
   std::optional<Precision> precision{};  // none: unknown to this version
   bool dynamic = false, cache = false;
   std::string settings;  // of adaptive methods, as JSON; empty: none
-  double nats = 0, bits = 0, perplexity = 0;
+  double nats = 0;
+  std::optional<double> bits{}, perplexity{};  // not of all tasks
   std::int64_t symbols = 0, types = 0, vocabulary_size = 0, parameters = 0;
   std::vector<std::string> sha256;  // "HEX  FILE" of the text
   TaskScores scores{};

@@ -2,7 +2,6 @@
 #include "lm/program/speech_measurement.h"
 
 #include <nlohmann/json.hpp>
-#include <numbers>
 
 #include "data/input_file.h"
 #include "data/text.h"
@@ -75,7 +74,6 @@ Json json_of(const SpeechMeasurement& it) {
                {"words", json_of(scores.words)},
                {"symbols", scores.scored},
                {"nats", scores.nats()},
-               {"bits", scores.nats() / std::numbers::ln2},
                {"impossible", scores.impossible},
                {"seconds", scores.seconds}});
   if (it.tuned)

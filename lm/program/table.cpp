@@ -31,13 +31,15 @@ std::string key_of(const MeasurementKind& kind) {
   return key;
 }
 
+Json if_any(const std::optional<double>& figure) { return figure ? Json(*figure) : Json(); }
+
 Json json_of(const std::optional<Measured>& it) {
   Json json{
       {"nats", nullptr}, {"bits", nullptr}, {"perplexity", nullptr}, {"symbols", nullptr}, {"read", nullptr}};
   if (!it) return json;
   json = {{"nats", it->nats},
-          {"bits", it->bits},
-          {"perplexity", it->perplexity},
+          {"bits", if_any(it->bits)},
+          {"perplexity", if_any(it->perplexity)},
           {"symbols", it->symbols},
           {"read", it->read}};
   for (const auto& [name, value] : it->scores) json[name] = value;
@@ -66,7 +68,7 @@ Json json_of(const MeasuredRun& row) {
   json["finished"] = row.finished;
   json["epochs"] = row.epochs;
   json["epochs_planned"] = recipe.trainer.epochs;
-  json["training_seconds"] = row.training_seconds ? Json(*row.training_seconds) : Json();
+  json["training_seconds"] = if_any(row.training_seconds);
   return json;
 }
 
@@ -165,13 +167,8 @@ void add_figures(TextTable& columns, const std::vector<MeasuredRuns>& lines, std
       column.cells.push_back(shown ? mean_text(line, k, value, digits) : dash);
     };
     add(nats, &Measured::nats, 4, true);
-    // Models that choose a class or an entity have neither.
-    const auto if_any = [](double Measured::*member) {
-      return
-          [member](const Measured& it) { return it.*member > 0 ? std::optional(it.*member) : std::nullopt; };
-    };
-    add(bits, if_any(&Measured::bits), 4, shows(first, PublishedUnit::bits));
-    add(perplexity, if_any(&Measured::perplexity), 2, shows(first, PublishedUnit::perplexity));
+    add(bits, &Measured::bits, 4, shows(first, PublishedUnit::bits));
+    add(perplexity, &Measured::perplexity, 2, shows(first, PublishedUnit::perplexity));
     for (std::size_t i = 0; i < scores.size(); ++i) add(scores[i], score_of(task_scores[i].first), 2, true);
     const auto of_each = [&](const auto& text) {
       return joined(line,

@@ -110,6 +110,7 @@ TEST_F(SpeechRun, IsTrainedMeasuredAndTranscribes) {
   EXPECT_LE(transcribed.at("recordings")[0].at("log_probability").get<double>(), 0);
 
   expect_contains(output_of_lm({"info", run}), "bidirectional 1 x 16 gru, CTC");
+  EXPECT_FALSE(json.contains("bits")) << "a transcript is not predicted symbol by symbol";
   EXPECT_EQ(json_of_lm({"table", run}).at("runs")[0].at("test").at("cer"), json.at("cer"));
   expect_contains(output_of_lm({"table", run}), "CER");
   EXPECT_EQ(output_of_lm({"info", run, "--verify"}).find("broken"), std::string::npos);
