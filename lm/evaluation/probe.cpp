@@ -149,10 +149,14 @@ Probed probe(AttentiveReader& model, const Questions& questions, const ProbeOpti
 
 Probed probe(SkipThought& model, const Triples& triples, const ProbeOptions& options,
              const std::function<void(int64_t)>& progress) {
-  Triples some{triples.sentences, {}};
-  for (const int64_t i : evenly(triples.size(), options.sequences))
-    some.middles.push_back(triples.middles[static_cast<size_t>(i)]);
-  // One by one: decoders read on behind the end of a sentence, which nothing of the loss depends on.
+  Triples some;
+  for (const int64_t i : evenly(triples.size(), options.sequences)) {
+    const int64_t middle = triples.middles[static_cast<size_t>(i)];
+    some.middles.push_back(some.sentences.size() + 1);
+    for (const int64_t sentence : {middle - 1, middle, middle + 1})
+      some.sentences.add(triples.sentences[sentence]);
+  }
+  // One triple at a time: decoders get no lengths, so in a batch their steps over padding would be counted.
   TripleBatches batches({.batch = 1}, some, 1);
   batches.seek(0, 0);
   Probing probing(model, "the losses of the last words of both neighbours");

@@ -97,8 +97,11 @@ Probed probe_skip_thought(const std::string& path, const ProbeCommandOptions& op
   const CorpusText corpus = open_passages(folder, run.config.recipe.skip_thought.data,
                                           options.data.empty() ? Pipes::refused : Pipes::accepted);
   warn_if_changed(folder, run.config.made_by.sha256, sha256_lines(corpus.files));
-  const Text& text = corpus.at(split_from_string(options.split));
-  return probe(*run.model, triples_of(text, run.vocabulary), sentences_of(options), progress);
+  const Split split = split_from_string(options.split);
+  const int64_t max_length =
+      split == Split::train ? run.config.recipe.skip_thought.data.triples.max_length : 0;
+  return probe(*run.model, triples_of(corpus.at(split), run.vocabulary, max_length), sentences_of(options),
+               progress);
 }
 
 Probed probe_recogniser(const std::string& path, const ProbeCommandOptions& options, Device device,

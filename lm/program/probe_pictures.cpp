@@ -30,9 +30,16 @@ void for_each_layer(const std::vector<ProbedRun>& runs, Use use) {
     for (const ProbedLayer& layer : run.probed.layers) use(run, layer);
 }
 
+/// Names the loss if it is the same for all runs.
+std::string gradient_title(const std::vector<ProbedRun>& runs) {
+  const std::string& loss = runs.front().probed.loss;
+  const bool is_same =
+      std::all_of(runs.begin(), runs.end(), [&](const ProbedRun& run) { return run.probed.loss == loss; });
+  return "Gradient of " + (is_same ? loss : "the loss");
+}
+
 Plot gradients_plot(const std::vector<ProbedRun>& runs) {
-  Plot plot{
-      .title = "Gradient of the last step's loss", .x = {.label = "step t"}, .y = {.label = "ln |dC/dh_t|"}};
+  Plot plot{.title = gradient_title(runs), .x = {.label = "step t"}, .y = {.label = "ln |dC/dh_t|"}};
   for_each_layer(runs, [&](const ProbedRun& run, const ProbedLayer& layer) {
     PlotCurve curve{.label = legend_of(run, layer), .dots = false};
     const NormsByStep& norms = layer.gradients.at("h");
@@ -44,7 +51,7 @@ Plot gradients_plot(const std::vector<ProbedRun>& runs) {
 }
 
 Plot epochs_plot(const std::vector<ProbedRun>& runs) {
-  Plot plot{.title = "Gradient of the last step's loss, training text",
+  Plot plot{.title = gradient_title(runs) + ", training text",
             .x = {.label = "epochs"},
             .y = {.label = "ln |dC/dh_t|"}};
   for_each_layer(runs, [&](const ProbedRun& run, const ProbedLayer& layer) {

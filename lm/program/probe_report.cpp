@@ -127,8 +127,11 @@ ProbeJson json_of(const Probed& probed) {
             for (const double value : values) list.push_back(six_digits(value));
             return list;
           })}});
-  return {
-      {"sequences", probed.sequences}, {"steps", probed.steps}, {"nats", probed.nats}, {"layers", layers}};
+  return {{"loss", probed.loss},
+          {"sequences", probed.sequences},
+          {"steps", probed.steps},
+          {"nats", probed.nats},
+          {"layers", layers}};
 }
 
 ProbeHistory history_of(const RunFolder& run) {
@@ -146,7 +149,7 @@ ProbeHistory history_of(const RunFolder& run) {
       for (const char* figure : {"bits", "accuracy", "bleu", "cer"})
         if (entry.contains(figure)) history.figure = figure;
       if (!history.figure.empty())
-        history.evaluations.emplace_back(integer_at(entry, "epoch"), entry.at(history.figure).get<double>());
+        history.evaluations.emplace_back(integer_at(entry, "epoch"), figure_at(entry, history.figure));
     }
     return true;
   });

@@ -12,9 +12,9 @@
 
 namespace rondo {
 
-/// {"sequences", "steps", "nats", "layers": [{"layer", "gradients", "products", "activations", "gates",
-/// "singular_values"}]}; lists of steps begin with step 0 for gradients and with step 1 for products. A mean
-/// of logarithms that is not finite is null.
+/// {"loss", "sequences", "steps", "nats", "layers": [{"layer", "gradients", "products", "activations",
+/// "gates", "singular_values"}]}; lists of steps begin with step 0 for gradients and with step 1 for
+/// products. A mean of logarithms that is not finite is null.
 nlohmann::ordered_json json_of(const Probed& probed);
 
 /// What log.jsonl has of a training: what its probes saw, by epoch, and its evaluations.

@@ -58,6 +58,7 @@ TEST(Probe, PrintsATableJsonAndPictures) {
   const Json& probed = json.at("runs").at(0);
   EXPECT_EQ(probed.at("run"), run);
   EXPECT_EQ(probed.at("probed"), "valid");
+  EXPECT_EQ(probed.at("loss"), "the loss of the last step alone");
   EXPECT_EQ(probed.at("sequences"), 7);
   EXPECT_EQ(probed.at("steps"), 4);
   const Json& layer = probed.at("layers").at(0);
@@ -76,6 +77,13 @@ TEST(Probe, PrintsATableJsonAndPictures) {
     EXPECT_EQ(svg.find("href"), std::string::npos) << name;
   }
   EXPECT_NE(bytes_of_file(pictures + "/gradients_by_epoch.svg").find("run rnn.l1, t = 5"), std::string::npos);
+
+  // An evaluation of a model that diverged.
+  write_bytes(run + "/log.jsonl", bytes_of_file(run + "/log.jsonl") +
+                                      R"({"step":9,"epoch":2,"split":"valid","nats":null,"bits":null})"
+                                      "\n");
+  EXPECT_EQ(run_lm({"probe", run, "--steps", "4", "--svg", pictures}).status, 0);
+  EXPECT_TRUE(bytes_of_file(pictures + "/validation.svg").starts_with("<svg "));
 
   const std::string table = output_of_lm({"probe", run, run, "--sequences", "3", "--split", "test"});
   EXPECT_NE(table.find("3 sequences of the test text"), std::string::npos);

@@ -208,7 +208,8 @@ void expect_resumes_to_the_same_bytes(const ToyTraining& data, const std::vector
   EXPECT_EQ(log_of(killed), log_of(whole));
 }
 
-void expect_probes(const std::string& plain, const std::string& probed, const std::string& layer) {
+void expect_probes(const std::string& plain, const std::string& probed, const std::string& layer,
+                   const std::string& loss) {
   const std::string model = "/model.safetensors";
   EXPECT_EQ(sha256_hex(bytes_of_file(probed + model)), sha256_hex(bytes_of_file(plain + model)));
   const auto has_layer = [&](const nlohmann::json& probe) {
@@ -225,6 +226,7 @@ void expect_probes(const std::string& plain, const std::string& probed, const st
     }
     EXPECT_EQ(line.at("epoch"), probes++);  // from before the first one on
     EXPECT_TRUE(has_layer(line)) << layer;
+    EXPECT_EQ(line.at("loss"), loss);
   }
   EXPECT_GE(probes, 2);
   EXPECT_EQ(others, log_of(plain));
@@ -235,6 +237,7 @@ void expect_probes(const std::string& plain, const std::string& probed, const st
   EXPECT_TRUE(has_layer(json.at("runs").at(0))) << layer;
   for (const char* name : {"/gradients_by_epoch.svg", "/validation.svg"})
     EXPECT_TRUE(bytes_of_file(pictures + name).starts_with("<svg ")) << name;
+  expect_contains(bytes_of_file(pictures + "/gradients_by_epoch.svg"), "Gradient of " + loss + ", training");
   EXPECT_NE(output_of_lm({"probe", probed, "--split", "train"}).find(layer), std::string::npos);
   expect_refused(run_lm({"probe", probed, "--steps", "3"}), "reads whole sentences; leave it out");
 }

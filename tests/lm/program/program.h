@@ -116,8 +116,9 @@ void expect_resumes_to_the_same_bytes(const ToyTraining& data, const std::vector
                                       const std::vector<std::string>& files = {});
 
 /// Of two runs that differ in train.probe_every = 1 alone: the model and the log are the same but for the
-/// lines of probes, which see `layer`; and `lm probe` shows them.
-void expect_probes(const std::string& plain, const std::string& probed, const std::string& layer);
+/// lines of probes, which see `layer` and name the `loss`; and `lm probe` shows them.
+void expect_probes(const std::string& plain, const std::string& probed, const std::string& layer,
+                   const std::string& loss);
 
 /// A data folder and the words of a training on it that takes about a second.
 class SmallData {

@@ -114,11 +114,6 @@ TEST(QuestionAnsweringRun, AnswersQuestions) {
     EXPECT_EQ(output_of_lm({"answer", run, "--attention", file}, nothing), nothing);
     EXPECT_EQ(bytes_of_file(file), "");
   }
-  expect_refused(run_lm({"answer", run, "--attention", run + "/vocab.txt"}, {.input = asked}),
-                 "is a file of the run");
-
-  const auto refused = [&](const std::string& input, const std::string& part) {
-    expect_refused(run_lm({"answer", run}, {.input = input}), "standard input, line 1: " + part);
   const std::string picture = data.path("attention.svg");
   write_bytes(picture, "old");
   const auto before_a_refused_line = [&](const std::string& input) {
@@ -131,6 +126,11 @@ TEST(QuestionAnsweringRun, AnswersQuestions) {
   const std::string kept = before_a_refused_line(asked);
   EXPECT_TRUE(kept.starts_with("<svg ")) << kept;
   expect_contains(kept, "Yann");
+  expect_refused(run_lm({"answer", run, "--attention", run + "/vocab.txt"}, {.input = asked}),
+                 "is a file of the run");
+
+  const auto refused = [&](const std::string& input, const std::string& part) {
+    expect_refused(run_lm({"answer", run}, {.input = input}), "standard input, line 1: " + part);
   };
   refused("no tab here\n", "a line is a document, a tab, and a question");
   refused("Today Zoe met Yann .\twho ?\n", "the question has no @placeholder");
@@ -154,7 +154,7 @@ TEST(QuestionAnsweringRun, IsProbed) {
   Meetings data;
   output_of_lm(data.train("plain", {"--epochs", "2"}));
   output_of_lm(data.train("probed", {"--epochs", "2", "--set", "train.probe_every=1"}));
-  expect_probes(data.path("plain"), data.path("probed"), "document.l0_reverse");
+  expect_probes(data.path("plain"), data.path("probed"), "document.l0_reverse", "the loss of the answer");
 }
 
 TEST(QuestionAnsweringRun, BadInputIsRefusedBeforeARunIsMade) {

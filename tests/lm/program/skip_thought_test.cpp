@@ -281,14 +281,19 @@ TEST(SkipThoughtRun, OtherCommandsRefuseIt) {
   expect_contains(result.err, "standard input, line 2: not UTF-8");
 }
 
-// A value of each key that changes what a training of an epoch does.
 TEST(SkipThoughtRun, IsProbed) {
   Passages data;
-  output_of_lm(data.train("plain", {"--epochs", "2"}));
-  output_of_lm(data.train("probed", {"--epochs", "2", "--set", "train.probe_every=1"}));
-  expect_probes(data.path("plain"), data.path("probed"), "previous.l0");
+  const std::string shorter = "data.max_length=4";
+  output_of_lm(data.train("plain", {"--epochs", "2", "--set", shorter}));
+  output_of_lm(data.train("probed", {"--epochs", "2", "--set", shorter, "--set", "train.probe_every=1"}));
+  expect_probes(data.path("plain"), data.path("probed"), "previous.l0",
+                "the losses of the last words of both neighbours");
+  const auto later = json_of_lm({"probe", data.path("probed"), "--split", "train"});
+  EXPECT_EQ(later.at("runs").at(0).at("sequences"), log_of(data.path("probed")).front().at("sequences"))
+      << "without the triples that are left out of the training";
 }
 
+// A value of each key that changes what a training of an epoch does.
 TEST(SkipThoughtRun, EachKeyOfItsSectionsHasAnEffect) {
   Passages data;
   const std::string plain = data.digest_of_log({});

@@ -309,7 +309,8 @@ TEST_F(SpeechRun, IsProbed) {
   ToneData data;
   output_of_lm(data.train("plain", {"--epochs", "2"}));
   output_of_lm(data.train("probed", {"--epochs", "2", "--set", "train.probe_every=1"}));
-  expect_probes(data.path("plain"), data.path("probed"), "recurrent.l0_reverse");
+  expect_probes(data.path("plain"), data.path("probed"), "recurrent.l0_reverse",
+                "the loss of the transcript");
 }
 
 // A value of each key that changes what a training of a few steps does.
