@@ -27,12 +27,10 @@ void validate_language_model(const Recipe& recipe, const std::string& where) {
               "{}: model.hidden has {} widths for {} layers: give one for each, or one for all", where,
               widths, model.layers);
   const LanguageModelOptions defaults;
-  const std::int64_t at_once = task.micro_batch > 0 ? task.micro_batch : task.batches.batch;
-  check_input(
-      !traits_of(model.cell).looks_across_rows || at_once > 1,
-      "{}: model.cell = \"{}\" takes statistics over the streams that are computed at once, here one: "
-      "set {} to 2 or more",
-      where, model.cell, task.micro_batch > 0 ? "train.micro_batch" : "train.batch");
+  const bool in_parts = task.micro_batch > 0;
+  check_rows_at_once(where, traits_of(model.cell).looks_across_rows,
+                     in_parts ? "train.micro_batch" : "train.batch",
+                     in_parts ? task.micro_batch : task.batches.batch);
   check_input(model.minor_input == defaults.minor_input || model.major_ratio != defaults.major_ratio,
               "{}: model.minor_input = \"{}\", but there is no minor cell: set model.major_ratio, as in 0.9",
               where, name_of(model.minor_input));

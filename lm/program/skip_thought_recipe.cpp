@@ -2,6 +2,7 @@
 #include "lm/program/skip_thought_recipe.h"
 
 #include "lm/program/check_section.h"
+#include "nn/cells/catalogue.h"
 
 namespace rondo {
 
@@ -13,6 +14,8 @@ void validate(const SkipThoughtRecipe& recipe, const std::string& where) {
   check_section(where, "data", recipe.data.tokenization);
   check_section(where, "data", recipe.data.limits);
   check_section(where, "", recipe.model);
+  for (const std::string& cell : {recipe.model.cell, recipe.model.decoder_cell})
+    check_rows_at_once(where, traits_of(cell).looks_across_rows, "train.batch", recipe.task.batches.batch);
   check_input(
       recipe.data.triples.sentences == SentenceEnds::lines || recipe.data.tokenization.unit != Unit::bytes,
       "{}: data.sentences = \"marks\" finds words, and data.unit = \"bytes\" reads a text as it is: give one "

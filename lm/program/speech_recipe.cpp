@@ -2,6 +2,7 @@
 #include "lm/program/speech_recipe.h"
 
 #include "lm/program/check_section.h"
+#include "nn/cells/catalogue.h"
 
 namespace rondo {
 
@@ -11,6 +12,8 @@ void validate(const SpeechRecipe& recipe, const std::string& where) {
   check_section(where, "data", recipe.data.corpus);
   check_section(where, "data", recipe.data.frames);
   check_section(where, "", recipe.model);
+  check_rows_at_once(where, traits_of(recipe.model.cell).looks_across_rows, "train.batch",
+                     recipe.task.batches.batch);
   check_section(where, "decoding", recipe.decoding);
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "lm/program/check_section.h"
+#include "nn/cells/catalogue.h"
 
 namespace rondo {
 
@@ -33,6 +34,8 @@ void validate(const TranslationRecipe& recipe, const std::string& where) {
   check_section(where, "data", recipe.data.tokenization);
   check_section(where, "data", recipe.data.limits);
   check_section(where, "", recipe.model);
+  check_rows_at_once(where, traits_of(recipe.model.cell).looks_across_rows, "train.batch",
+                     recipe.task.batches.order.batch);
   check_section(where, "train", recipe.task);
   check_section(where, "decoding", recipe.decoding);
   check_input(recipe.model.tied != TiedTables::all || recipe.data.pairs.shared_vocabulary,

@@ -247,8 +247,9 @@ TEST(Recipes, ContradictionsNameTheRemedy) {
   for (const char* cell : {"lstm", "gru_reset_after", "mgru", "dt_lstm"})
     EXPECT_NO_THROW(resolve_recipe("zaremba-small",
                                    {setting(fmt::format("model.cell={}", cell)), setting("model.biases=0")}));
-  expect_contains(error({"model.cell=bn_lstm", "train.batch=1"}), "set train.batch to 2 or more");
-  expect_contains(error({"model.cell=bn_lstm", "train.micro_batch=1"}), "set train.micro_batch to 2 or more");
+  const std::string too_few = " = 1: batch normalisation takes statistics over the rows";
+  expect_contains(error({"model.cell=bn_lstm", "train.batch=1"}), "train.batch" + too_few);
+  expect_contains(error({"model.cell=bn_lstm", "train.micro_batch=1"}), "train.micro_batch" + too_few);
   expect_contains(error({"model.cell=trnn", "model.weight_drop=0.5"}), "the cell trnn has none");
   expect_contains(error({"model.embedding=0", "model.embedding_dropout=0.1"}), "set model.embedding");
   expect_contains(error({"model.hidden_dropout=-0.5"}), "expected a number, 0 to 1 (excluded), or -1");
@@ -308,6 +309,22 @@ TEST(Recipes, ContradictionsNameTheFileAndTheKeyOnce) {
       error("classify-trec", "model.hidden=7"),
       "classify-trec: model.hidden = 7: a bidirectional layer has half of it in each direction; give an "
       "even number");
+}
+
+TEST(Recipes, BatchNormalisationNeedsSeveralRowsInEveryTask) {
+  const auto error = [](const std::string& name, const std::string& key) {
+    return error_of([&] {
+      resolve_recipe(name,
+                     {setting("model.forget_bias=0"), setting(key + "=bn_lstm"), setting("train.batch=1")});
+    });
+  };
+  const std::string expected =
+      ": train.batch = 1: batch normalisation takes statistics over the rows that are "
+      "computed at once: set it to 2 or more";
+  for (const std::string name : {"char-lstm", "classify-trec", "attention-multi30k", "attentive-reader",
+                                 "multi-task-one-to-many-multi30k", "skip-thought", "speech-digits"})
+    EXPECT_EQ(error(name, "model.cell"), name + expected);
+  EXPECT_EQ(error("skip-thought", "model.decoder_cell"), "skip-thought" + expected);
 }
 
 TEST(Recipes, TheLastLayerMayHaveAWidthOfItsOwn) {
