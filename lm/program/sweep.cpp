@@ -12,10 +12,11 @@
 #include "data/files.h"
 #include "data/input_file.h"
 #include "lm/program/child_process.h"
-#include "lm/program/job.h"
 #include "lm/program/output_file.h"
 #include "lm/program/progress.h"
 #include "lm/program/signals.h"
+#include "lm/program/text_files.h"
+#include "lm/program/train_setup.h"
 #include "tensor/threads.h"
 
 namespace rondo {
@@ -76,16 +77,18 @@ void check_same_settings(const RunFolder& folder, const Recipe& expected) {
         of_there[i].name, value_text(of_there[i]), of_planned[i].name, value_text(of_planned[i]));
 }
 
-/// What a training with the sweep's data would record, by reading it as a training does. InputErrors of
-/// make_job(), such as for a folder that is not there.
+/// What a training with the sweep's data would record. InputErrors of files_of_text(), such as for a folder
+/// that is not there.
 Provenance provenance_of(const SweepOptions& options, const SweepRun& run) {
   TrainOptions training;
   training.recipe = options.recipe;
   training.settings = run.settings;
   training.data = options.data;
   Setup setup(training);
-  setup.config.made_by.sha256 = make_job(training, setup)->sha256_lines();
-  return setup.config.made_by;
+  setup.place_data(options.data, !run.recipe.data.files.empty());
+  Provenance& made_by = setup.config.made_by;
+  made_by.sha256 = sha256_lines(files_of_text(run.recipe, made_by.data));
+  return made_by;
 }
 
 /// Before anything is trained: InputError if the runs that are in the sweep's folder already are of another

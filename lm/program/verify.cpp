@@ -15,10 +15,10 @@
 #include "lm/program/command_line.h"
 #include "lm/program/json_lines.h"
 #include "lm/program/model.h"
-#include "lm/program/multi_task_text.h"
 #include "lm/program/output.h"
 #include "lm/program/run.h"
 #include "lm/program/speech_measurement.h"
+#include "lm/program/text_files.h"
 #include "lm/training/checkpoint.h"
 
 namespace rondo {
@@ -192,33 +192,7 @@ Finding Verification::lines(const std::filesystem::path& file, const char* write
 
 Finding Verification::text() const {
   const Provenance& made_by = config_->made_by;
-  const Recipe& recipe = config_->recipe;
-  const ParallelTextOptions& pairs = recipe.translation.data;
-  std::vector<FileDigest> files;
-  switch (recipe.kind) {
-    case TaskKind::translation:
-      files = open_parallel_text(made_by.data, pairs.files, pairs.tokenization.unit).files;
-      break;
-    case TaskKind::multi_task:
-      files = open_multi_task_text(made_by.data, recipe.tasks, recipe.translation).files;
-      break;
-    case TaskKind::classification: {
-      const LabelledTextOptions& data = recipe.classification.data;
-      files = open_labelled_texts(made_by.data, data.files, data.tokenization.unit).files;
-      break;
-    }
-    case TaskKind::question_answering:
-      files = open_questions(made_by.data, recipe.question_answering.data.questions, Pipes::refused).files;
-      break;
-    case TaskKind::skip_thought:
-      files = open_corpus(made_by.data, recipe.skip_thought.data.tokenization.unit, Pipes::refused).files;
-      break;
-    case TaskKind::speech:
-      files = open_speech(made_by.data, recipe.speech.data.corpus).files;
-      break;
-    default:
-      files = open_text(recipe.data, made_by.data, Pipes::refused).files;
-  }
+  const std::vector<FileDigest> files = files_of_text(config_->recipe, made_by.data);
   check_input(is_same_data(made_by.sha256, sha256_lines(files)),
               "{}: the text has changed since this run was made", name_of_text(made_by.data));
   return {good, "", fmt::format("{} files of text", files.size())};
