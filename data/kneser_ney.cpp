@@ -6,9 +6,13 @@
 #include <limits>
 #include <numeric>
 
+#include "data/index.h"
 #include "tensor/error.h"
 
 namespace rondo {
+
+using detail::index_of;
+
 namespace {
 
 using Ids = std::vector<std::int32_t>;

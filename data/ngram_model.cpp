@@ -5,9 +5,12 @@
 #include <cmath>
 #include <limits>
 
+#include "data/index.h"
 #include "tensor/error.h"
 
 namespace rondo {
+
+using detail::index_of;
 
 NgramModel::NgramModel(std::int32_t symbols) : symbols_(symbols) {
   check(symbols > 0, "[ngram_model] one symbol or more was expected: {}", symbols);

@@ -20,9 +20,6 @@
 
 namespace rondo {
 
-/// A symbol, a state or a position of a text as an index.
-inline std::size_t index_of(std::int32_t it) { return static_cast<std::size_t>(it); }
-
 class NgramModel {
  public:
   /// The context: equal states give equal probabilities to everything that follows, so that a beam search can

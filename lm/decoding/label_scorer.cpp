@@ -3,9 +3,13 @@
 
 #include <algorithm>
 
+#include "data/index.h"
 #include "tensor/error.h"
 
 namespace rondo {
+
+using detail::index_of;
+
 namespace {
 
 /// The model's id of a label or word that it may not know.

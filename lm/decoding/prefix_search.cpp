@@ -7,16 +7,18 @@
 #include <unordered_map>
 #include <utility>
 
+#include "data/index.h"
 #include "lm/decoding/beam_search.h"
 #include "tensor/error.h"
 
 namespace rondo {
+
+using detail::index_of;
+
 namespace {
 
 constexpr int32_t no_label = 0;  // the blank
 constexpr double log_zero = -std::numeric_limits<double>::infinity();
-
-size_t place(int64_t index) { return static_cast<size_t>(index); }
 
 /// log(exp(a) + exp(b)).
 double log_of_sum(double a, double b) {
@@ -40,12 +42,12 @@ class PrefixSearch {
     };
     if (std::ssize(candidates_) > beam_) {
       std::nth_element(candidates_.begin(), candidates_.begin() + beam_, candidates_.end(), better);
-      candidates_.resize(place(beam_));
+      candidates_.resize(index_of(beam_));
     }
     std::sort(candidates_.begin(), candidates_.end(), better);
     std::vector<Live> next;
     for (const Candidate& it : candidates_) {
-      Live& from = live_[place(it.from)];
+      Live& from = live_[index_of(it.from)];
       if (it.label == no_label)
         next.push_back({from.prefix, it.log_blank, it.log_label, from.added_by});
       else
@@ -57,13 +59,13 @@ class PrefixSearch {
   std::vector<LabelHypothesis> best(int64_t count) const {
     std::vector<LabelHypothesis> found;
     for (const Live& it : live_) {
-      const Prefix& prefix = prefixes_[place(it.prefix)];
+      const Prefix& prefix = prefixes_[index_of(it.prefix)];
       const double end = scorer_ ? scorer_->score_end(prefix.state) : 0;
       found.push_back({labels_of(it.prefix), it.log_p(), it.log_p() + prefix.added + end});
     }
     std::stable_sort(found.begin(), found.end(),
                      [](const auto& a, const auto& b) { return a.score > b.score; });
-    if (std::ssize(found) > count) found.resize(place(count));
+    if (std::ssize(found) > count) found.resize(index_of(count));
     return found;
   }
 
@@ -93,36 +95,36 @@ class PrefixSearch {
   Live live(int64_t prefix, double log_blank, double log_label) const {
     Live result{prefix, log_blank, log_label, {}};
     if (scorer_) {
-      result.added_by.resize(place(symbols_));
-      scorer_->add_scores(prefixes_[place(prefix)].state, result.added_by);
+      result.added_by.resize(index_of(symbols_));
+      scorer_->add_scores(prefixes_[index_of(prefix)].state, result.added_by);
     }
     return result;
   }
 
   void find_candidates(const real* log_y) {
     candidates_.clear();
-    extended_.assign(live_.size() * place(symbols_), false);
+    extended_.assign(live_.size() * index_of(symbols_), false);
     place_of_.resize(prefixes_.size(), -1);
-    for (size_t i = 0; i < live_.size(); ++i) place_of_[place(live_[i].prefix)] = static_cast<int64_t>(i);
+    for (size_t i = 0; i < live_.size(); ++i) place_of_[index_of(live_[i].prefix)] = static_cast<int64_t>(i);
     for (int64_t i = 0; i < std::ssize(live_); ++i) add_unchanged(i, log_y);
     for (int64_t i = 0; i < std::ssize(live_); ++i)
       for (int32_t label = 1; label < symbols_; ++label)
-        if (!extended_[place(i * symbols_ + label)]) add_longer(i, label, log_y);
-    for (const Live& it : live_) place_of_[place(it.prefix)] = -1;
+        if (!extended_[index_of(i * symbols_ + label)]) add_longer(i, label, log_y);
+    for (const Live& it : live_) place_of_[index_of(it.prefix)] = -1;
   }
 
   /// The paths that leave a live prefix as it is, and those that make it from one that is shorter by a
   /// label, if that is live as well.
   void add_unchanged(int64_t i, const real* log_y) {
-    const Live& it = live_[place(i)];
-    const Prefix& prefix = prefixes_[place(it.prefix)];
+    const Live& it = live_[index_of(i)];
+    const Prefix& prefix = prefixes_[index_of(it.prefix)];
     double log_label = log_zero;
     if (prefix.label != no_label) {
       log_label = it.log_label + log_y[prefix.label];
-      const int64_t shorter = place_of_[place(prefix.parent)];
+      const int64_t shorter = place_of_[index_of(prefix.parent)];
       if (shorter >= 0) {
         log_label = log_of_sum(log_label, log_p_longer(shorter, prefix.label, log_y));
-        extended_[place(shorter * symbols_ + prefix.label)] = true;
+        extended_[index_of(shorter * symbols_ + prefix.label)] = true;
       }
     }
     const double log_blank = it.log_p() + log_y[0];
@@ -133,22 +135,22 @@ class PrefixSearch {
   void add_longer(int64_t i, int32_t label, const real* log_y) {
     const double log_p = log_p_longer(i, label, log_y);
     if (log_p == log_zero) return;
-    const Live& it = live_[place(i)];
-    const double added = prefixes_[place(it.prefix)].added + (scorer_ ? it.added_by[place(label)] : 0);
+    const Live& it = live_[index_of(i)];
+    const double added = prefixes_[index_of(it.prefix)].added + (scorer_ ? it.added_by[index_of(label)] : 0);
     if (added > log_zero) candidates_.push_back({i, label, log_zero, log_p, added, log_p + added});
   }
 
   /// Of the paths that add a label in this frame: the last one begins again only after a blank.
   double log_p_longer(int64_t i, int32_t label, const real* log_y) const {
-    const Live& it = live_[place(i)];
-    const bool again = prefixes_[place(it.prefix)].label == label;
+    const Live& it = live_[index_of(i)];
+    const bool again = prefixes_[index_of(it.prefix)].label == label;
     return (again ? it.log_blank : it.log_p()) + log_y[label];
   }
 
   int64_t longer(int64_t parent, const Candidate& by) {
     const auto [found, added] = children_.try_emplace(parent * symbols_ + by.label, std::ssize(prefixes_));
     if (added) {
-      const LabelScorer::State& state = prefixes_[place(parent)].state;
+      const LabelScorer::State& state = prefixes_[index_of(parent)].state;
       prefixes_.push_back(
           {parent, by.label, scorer_ ? scorer_->after(state, by.label) : LabelScorer::State{}, by.added});
     }
@@ -157,8 +159,8 @@ class PrefixSearch {
 
   std::vector<int32_t> labels_of(int64_t prefix) const {
     std::vector<int32_t> labels;
-    for (; prefix > 0; prefix = prefixes_[place(prefix)].parent)
-      labels.push_back(prefixes_[place(prefix)].label);
+    for (; prefix > 0; prefix = prefixes_[index_of(prefix)].parent)
+      labels.push_back(prefixes_[index_of(prefix)].label);
     std::reverse(labels.begin(), labels.end());
     return labels;
   }

@@ -8,13 +8,15 @@
 #include <span>
 
 #include "autograd/functions.h"
+#include "data/index.h"
 #include "lm/evaluation/evaluation.h"
 #include "tensor/clock.h"
 
 namespace rondo {
-namespace {
 
-std::size_t place(std::int64_t index) { return static_cast<std::size_t>(index); }
+using detail::index_of;
+
+namespace {
 
 /// All questions in batches of about rows_at_once words of documents.
 QuestionBatches batches_of(const Questions& questions) {
@@ -84,8 +86,8 @@ std::int32_t best_answer(std::span<const real> log_p, std::span<const std::int32
                          const std::vector<std::int32_t>& entity_of) {
   std::int32_t best = -1;
   for (const std::int32_t id : document)
-    if (const std::int32_t entity = entity_of[place(id)];
-        entity >= 0 && (best < 0 || log_p[place(entity)] > log_p[place(best)]))
+    if (const std::int32_t entity = entity_of[index_of(id)];
+        entity >= 0 && (best < 0 || log_p[index_of(entity)] > log_p[index_of(best)]))
       best = entity;
   return best >= 0 ? best
                    : static_cast<std::int32_t>(std::max_element(log_p.begin(), log_p.end()) - log_p.begin());
@@ -105,12 +107,12 @@ std::vector<Answer> most_probable_answers(AttentiveReader& model, const Question
     const std::vector<real> weights = attention.value().to_vector();
     for (std::size_t b = 0; b < batch.indices.size(); ++b) {
       const std::span<const real> of_question =
-          std::span(log_p).subspan(b * place(model.entities()), place(model.entities()));
+          std::span(log_p).subspan(b * index_of(model.entities()), index_of(model.entities()));
       const std::int32_t best =
           best_answer(of_question, questions.documents[batch.indices[b]], questions.entity_of);
       const auto row = weights.begin() + static_cast<std::ptrdiff_t>(b) * batch.documents.steps;
       answers[static_cast<std::size_t>(batch.indices[b])] = {
-          best, std::exp(static_cast<double>(of_question[place(best)])),
+          best, std::exp(static_cast<double>(of_question[index_of(best)])),
           std::vector<float>(row, row + batch.documents.lengths[b])};
     }
   }
