@@ -26,9 +26,8 @@ std::string values_text(TaskKind kind, const Figure& figure) {
 
 std::string scored_text(const Figure& figure) {
   const std::string scored = fmt::format("{} {}", figure.count, figure.counted);
-  if (figure.counted == Figure().counted) return fmt::format("{} in {}", scored, figure.read);
-  const bool is_searched = figure.read != "one pass";  // there is another way to choose an answer
-  return is_searched ? fmt::format("{} by {}", scored, figure.read) : scored;
+  return figure.preposition.empty() ? scored
+                                    : fmt::format("{} {} {}", scored, figure.preposition, figure.read);
 }
 
 void Terminal::updated(const Trainer& trainer, const StepMetrics& metrics) {
@@ -38,10 +37,10 @@ void Terminal::updated(const Trainer& trainer, const StepMetrics& metrics) {
     const double share = trainer.task().share_of_epoch(), rate = window_.symbols_per_second();
     const double epochs_left = static_cast<double>(trainer.epochs() - trainer.epoch() + 1) - share;
     const double left = epochs_left * static_cast<double>(trainer.task().scored_per_epoch()) / rate;
-    const bool shows_more = has_perplexity(recipe_.kind);
+    const std::string usual_figure =
+        has_perplexity(recipe_.kind) ? "  " + figure_text(recipe_, window_.loss()) : "";
     progress_.status(fmt::format("epoch {}/{}  {:.0f}%  loss {:.4f} nats{}  {} {}/s  {} left",
-                                 trainer.epoch(), trainer.epochs(), 100 * share, window_.loss(),
-                                 shows_more ? "  " + figure_text(recipe_, window_.loss()) : "",
+                                 trainer.epoch(), trainer.epochs(), 100 * share, window_.loss(), usual_figure,
                                  short_number(rate), trainer.task().scored_items(), duration_text(left)));
   }
   if (trainer.step_count() % recipe_.run.log_every == 0) window_ = {};

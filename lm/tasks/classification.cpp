@@ -38,6 +38,7 @@ Figure figure_of(const ClassificationScores& scores) {
           .count = scores.sentences,
           .counted = "sentences",
           .read = "one pass",
+          .preposition = "",
           .seconds = scores.seconds,
           .beside = {{"nats", scores.nats()}}};
 }

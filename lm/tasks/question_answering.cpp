@@ -40,6 +40,7 @@ Figure figure_of(const AnswerScores& scores) {
           .count = scores.questions,
           .counted = "questions",
           .read = "one pass",
+          .preposition = "",
           .seconds = scores.seconds,
           .beside = {{"nats", scores.nats()}}};
 }

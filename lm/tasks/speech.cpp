@@ -45,6 +45,7 @@ Figure figure_of(const SpeechScores& scores, const std::string& read) {
           .count = scores.characters.reference,
           .counted = "characters",
           .read = read,
+          .preposition = "by",
           .seconds = scores.seconds,
           .beside = {{"wer", scores.wer()}, {"nats", scores.nats()}}};
 }

@@ -79,6 +79,7 @@ Figure figure_of(TranslationFigure decides, const Evaluation& nats, const Transl
   figure.count = sentences;
   figure.counted = "sentences";
   figure.read = search_text(beam);
+  figure.preposition = "by";
   figure.seconds = seconds;
   return figure;
 }

@@ -42,6 +42,9 @@ struct Figure {
   int64_t count = 0;                // the number of scored items
   std::string counted = "symbols";  // what they are
   std::string read{};               // how the data was read
+  // Joins `count` and `read` in a sentence: "80 symbols in one stream", "12 characters by greedy search";
+  // empty: there is only one way to read, which goes without saying.
+  std::string preposition = "in";
   double seconds = 0;
   std::vector<std::pair<std::string, double>> beside{};  // further results of the same evaluation, by name
 
