@@ -25,13 +25,15 @@ struct AnswerScores {
   double nats() const;
 };
 
-/// `progress` gets the number of questions done. Dropout is off, and entities keep their numbers.
+/// An answer is correct if it is the most probable of all the entities that the model knows, whether its
+/// document names them or not. `progress` gets the number of questions done. Dropout is off, and entities
+/// keep their numbers.
 AnswerScores evaluate_reader(AttentiveReader& model, const Questions& questions,
                              const std::function<void(std::int64_t)>& progress = {});
 
 struct Answer {
   std::int32_t entity;  // its number
-  double probability;
+  double probability;   // among all the entities that the model knows
   std::vector<float> attention;  // of each word of the document
 };
 /// For each question the most probable entity of those that its document names. Dropout is off.

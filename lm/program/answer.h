@@ -19,9 +19,9 @@ struct AnswerOptions {
 };
 
 /// One line of output for each line of input, in its order. A line is a document, a tab and a question with
-/// @placeholder; the answer is the name of an entity, or its marker where the document has markers; with
-/// scores "ANSWER<TAB>PROBABILITY". An empty line gives an empty line. Returns 0. InputError for a line that
-/// cannot be read; those before it are answered.
+/// @placeholder; the answer is the name of an entity, or its marker where the document has markers, chosen as
+/// most_probable_answers() does; with scores "ANSWER<TAB>PROBABILITY". An empty line gives an empty line.
+/// Returns 0. InputError for a line that cannot be read; those before it are answered.
 int answer(const AnswerOptions& options);
 
 }  // namespace rondo
