@@ -168,9 +168,9 @@ void refuse_options_of_language_models(const EvaluateOptions& options, const std
 void refuse_options_and_settings(const EvaluateOptions& options, const std::string& what) {
   refuse_options_of_language_models(options, what);
   for (const Setting& setting : options.settings)
-    throw InputError(
-        fmt::format("{}: {} is evaluated as it was trained; --set is for language models and translators",
-                    setting.where, what));
+    throw InputError(fmt::format(
+        "{}: {} is evaluated as it was trained; --set is for language models, translators and recognisers",
+        setting.where, what));
 }
 
 void warn_if_changed(const std::string& data, const std::vector<std::string>& sha256_of_run,

@@ -1,5 +1,5 @@
-// What the jobs of the tasks with a model, a task and a trainer of their own write in the same way; that of
-// language modelling, whose Training holds all three, is apart. Next: lm/program/classification_job.cpp.
+// What jobs have in common that have a model, a task and a trainer of their own. Language modelling has a job
+// apart, whose Training holds all three. Next: lm/program/classification_job.cpp.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 
 namespace rondo {
 
-/// A derived class makes layout_ when it has read the data, and in begin() model_, then task_.
+/// A derived class makes layout_ when it has read the data, and in make_model_and_task() model_, then task_.
 template <class Model, class Task>
 class JobOf : public Job {
  public:

@@ -108,8 +108,8 @@ void ComparedTexts::add(const std::string& run, const Recipe& recipe, const Prov
       texts_.try_emplace(data_settings(recipe), Text{run, made_by.data, made_by.sha256});
   const Text& other = it->second;
   check_input(is_same_data(other.sha256, made_by.sha256) || is_same_data(made_by.sha256, other.sha256),
-              "{}: has another text, {}, than {} with {}: {}", run, made_by.data, other.run, other.data,
-              advice);
+              "{}: has another text, {}, than {} with {}: {}", run, name_of_text(made_by.data), other.run,
+              name_of_text(other.data), advice);
 }
 
 bool holds_runs(const fs::path& folder) {

@@ -38,11 +38,11 @@ void note_if_little(const std::vector<Frames>& recordings, const OpenRecogniser&
   for (const Frames& it : recordings) frames += it.size();
   const double seconds = static_cast<double>(frames) * run.frames().filterbank.step / 1000;
   if (run.frames().normalized_by == NormalizedBy::speaker && seconds < enough)
-    fmt::print(stderr,
-               "lm: mean and variance of only {:.1f} s of speech normalize the frames, so words may be "
-               "wrong: give more "
-               "recordings of this speaker in the same call\n",
-               seconds);
+    fmt::print(
+        stderr,
+        "lm: mean and variance of only {:.1f} s of speech normalize the frames, so words may be wrong: "
+        "give more recordings of this speaker in the same call\n",
+        seconds);
 }
 
 }  // namespace

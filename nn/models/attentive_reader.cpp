@@ -28,8 +28,7 @@ Keys keys_of(AttentiveReaderOptions& it) {
        {},
        "",
        "batch-normalise each term inside a tanh of the attention, and of what joins document and question; "
-       "with "
-       "a bn_ cell it is the BN-everywhere of Cooijmans et al. 2016"},
+       "with a bn_ cell it is the BN-everywhere of Cooijmans et al. 2016"},
   };
   return recurrent_keys(it, of_model);
 }
