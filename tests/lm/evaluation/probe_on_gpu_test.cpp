@@ -56,6 +56,18 @@ TEST(ProbeOnGpu, SeesTheSameOfModelsOfSentences) {
   AttentiveReader on_cpu(reader, 7, 3), on_gpu(reader, 7, 3, 1, Device::cuda);
   expect_same_probe(probe(on_gpu, questions, {}), probe(on_cpu, questions, {}));
 
+  SkipThoughtOptions skip_thought;
+  skip_thought.encoder = SkipEncoder::combine;
+  skip_thought.embedding = 4;
+  skip_thought.hidden = 6;
+  Triples triples;
+  for (const std::vector<int32_t>& it :
+       std::vector<std::vector<int32_t>>{{1, 2, 0}, {3, 4, 5, 0}, {2, 0}, {5, 1, 0}})
+    triples.sentences.add(it);
+  triples.middles = {1, 2};
+  SkipThought skip_on_cpu(skip_thought, 6, 3), skip_on_gpu(skip_thought, 6, 3, Device::cuda);
+  expect_same_probe(probe(skip_on_gpu, triples, {}), probe(skip_on_cpu, triples, {}));
+
   const FrameOptions frames{.filterbank = {.filters = 3}, .deltas = 0};
   CtcModelOptions recogniser;
   recogniser.layers = 1;

@@ -28,6 +28,13 @@ Recipe recipe_of(const std::string& cell) {
   recipe.trainer.averaging_interval = 1;
   return recipe;
 }
+/// Of whose steps some begin from initial states that are trained, and are run as they are.
+Recipe recipe_with_trained_initial_states() {
+  Recipe recipe = recipe_of("lstm");
+  recipe.model.trained_initial_states = true;
+  recipe.task.reset_every = 3;
+  return recipe;
+}
 Recipe awd_recipe() {
   Recipe recipe = recipe_of("mlstm");
   recipe.model.regularization.weight_drop = 0.3;
@@ -56,7 +63,8 @@ std::vector<real> trained(const Recipe& recipe, const std::vector<int32_t>& ids,
 TEST(GpuStep, ReplayedIsEager) {
   NEED_GPU();
   const std::vector<int32_t> ids = some_ids(1200);
-  for (const Recipe& recipe : {recipe_of("lstm"), recipe_of("mi_lstm"), awd_recipe()}) {
+  for (const Recipe& recipe :
+       {recipe_of("lstm"), recipe_of("mi_lstm"), awd_recipe(), recipe_with_trained_initial_states()}) {
     double eager_nats = 0, replayed_nats = 0;
     const std::vector<real> eager = trained(recipe, ids, false, eager_nats);
     const std::vector<real> replayed = trained(recipe, ids, true, replayed_nats);
@@ -89,14 +97,16 @@ TEST(GpuStep, RunsAsItIsWhereReplayIsSwitchedOff) {
 TEST(GpuStep, IsTheCpus) {
   NEED_GPU();
   const std::vector<int32_t> ids = some_ids(1200);
-  Training on_cpu(awd_recipe(), 11, ids), on_gpu(awd_recipe(), 11, ids, {}, Device::cuda);
-  for (int i = 0; i < 20 && on_cpu.trainer.next_batch() && on_gpu.trainer.next_batch(); ++i) {
-    const StepMetrics expected = update(on_cpu), got = update(on_gpu);
-    // Float sums in another order; the difference grows with the steps.
-    EXPECT_NEAR(got.loss, expected.loss, 1e-4 * expected.loss) << i;
-    EXPECT_NEAR(got.gradient_norm, expected.gradient_norm, 1e-3 * expected.gradient_norm) << i;
-    EXPECT_EQ(got.learning_rate, expected.learning_rate);
-    EXPECT_EQ(got.scored, expected.scored);
+  for (const Recipe& recipe : {awd_recipe(), recipe_with_trained_initial_states()}) {
+    Training on_cpu(recipe, 11, ids), on_gpu(recipe, 11, ids, {}, Device::cuda);
+    for (int i = 0; i < 20 && on_cpu.trainer.next_batch() && on_gpu.trainer.next_batch(); ++i) {
+      const StepMetrics expected = update(on_cpu), got = update(on_gpu);
+      // Float sums in another order; the difference grows with the steps.
+      EXPECT_NEAR(got.loss, expected.loss, 1e-4 * expected.loss) << recipe.model.cell << i;
+      EXPECT_NEAR(got.gradient_norm, expected.gradient_norm, 1e-3 * expected.gradient_norm) << i;
+      EXPECT_EQ(got.learning_rate, expected.learning_rate);
+      EXPECT_EQ(got.scored, expected.scored);
+    }
   }
 }
 

@@ -32,8 +32,13 @@ void updates(Training& training, int count) {
   }
 }
 
+class TrainingInBf16 : public testing::Test {
+ protected:
+  ~TrainingInBf16() override { set_precision(Precision::fp32); }
+};
+
 /// Largest difference of the losses of 200 steps in bf16 from those in fp32, as a share of the first loss.
-TEST(TrainingInBf16, LosesWhatATrainingInFp32Loses) {
+TEST_F(TrainingInBf16, LosesWhatATrainingInFp32Loses) {
   Recipe recipe = small_recipe("lstm");
   recipe.model.embedding = 24;
   recipe.model.hidden = {40};
@@ -52,7 +57,6 @@ TEST(TrainingInBf16, LosesWhatATrainingInFp32Loses) {
       losses[precision == Precision::bf16].push_back(metrics.loss / double(metrics.scored));
     }
   }
-  set_precision(Precision::fp32);
   EXPECT_LT(losses[0].back(), losses[0].front() / 2) << "nothing was learnt";
   double largest = 0;
   for (size_t i = 0; i < losses[0].size(); ++i)

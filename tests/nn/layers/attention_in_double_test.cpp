@@ -3,7 +3,9 @@
 // gradient check of a model itself.
 #include "nn/layers/attention.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "autograd/operators/arithmetic.h"
 #include "autograd/operators/functions.h"
@@ -165,6 +167,9 @@ TEST(Attention, ErrorsSayWhatWasExpected) {
   Module root;
   EXPECT_EQ(any_error_of([&] { Attention(root, "a", Score::dot, 4, 5); }),
             "[attention] dot scores need queries as wide as the source's states, got 4 and 5");
+  for (const Score score : {Score::dot, Score::general})
+    EXPECT_EQ(any_error_of([&] { Attention(root, "a", score, 4, 4, 0, true); }),
+              "[attention] only additive scores are batch-normalised");
   const Model model(Score::general);
   const Variable states(Tensor::zeros({S, B, H}));
   const auto source = model.attention.prepare(states);
@@ -180,6 +185,79 @@ TEST(Attention, ErrorsSayWhatWasExpected) {
               model.attention(Variable(Tensor::zeros({2, Q})), source);
             }),
             "[attention] queries [3, 5] or [T, 3, 5] were expected, got [2, 5]");
+}
+
+/// Rows that are normalised by their mean and variance, column by column; `enters` those that count.
+std::vector<std::vector<double>> plain_batch_norm(const std::vector<std::vector<double>>& rows,
+                                                  const std::vector<bool>& enters,
+                                                  const std::vector<real>& gamma) {
+  std::vector<std::vector<double>> normalized = rows;
+  const auto n = static_cast<double>(std::count(enters.begin(), enters.end(), true));
+  for (size_t a = 0; a < gamma.size(); ++a) {
+    double mean = 0, variance = 0;
+    for (size_t r = 0; r < rows.size(); ++r)
+      if (enters[r]) mean += rows[r][a] / n;
+    for (size_t r = 0; r < rows.size(); ++r)
+      if (enters[r]) variance += (rows[r][a] - mean) * (rows[r][a] - mean) / n;
+    for (size_t r = 0; r < rows.size(); ++r)
+      normalized[r][a] = gamma[a] * (rows[r][a] - mean) / std::sqrt(variance + 1e-5);
+  }
+  return normalized;
+}
+
+// Cooijmans et al. 2016, section 5.4, over all queries and all states that are no padding.
+TEST(BatchNormalizedAttention, IsThePapersEquationOverSeveralQueries) {
+  struct Normalized : Module {
+    Normalized()
+        : attention(*this, "attention", Score::additive, Q, H, A, true),
+          query(*this, "query", {T, B, Q}, uniform_values(1)),
+          states(*this, "states", {S, B, H}, uniform_values(1)) {
+      finalize(3);
+      set_training(true);
+    }
+    Attention attention;
+    Parameter query, states;
+  } model;
+  const Lengths lengths = {4, 1, 2};
+  const auto plain = [&](const std::string& name) { return value_of(model, name).to_vector(); };
+  /// W x of each row x.
+  const auto products = [&](const std::string& weight, const std::string& input, int64_t width) {
+    const std::vector<real> W = plain(weight), x = plain(input);
+    std::vector<std::vector<double>> rows;
+    for (size_t r = 0; r < x.size() / static_cast<size_t>(width); ++r) {
+      rows.emplace_back(A);
+      for (size_t a = 0; a < A; ++a)
+        for (size_t j = 0; j < static_cast<size_t>(width); ++j)
+          rows[r][a] += W[a * static_cast<size_t>(width) + j] * x[r * static_cast<size_t>(width) + j];
+    }
+    return rows;
+  };
+  std::vector<bool> no_padding;
+  for (int64_t s = 0; s < S; ++s)
+    for (const int64_t length : lengths) no_padding.push_back(s < length);
+  const auto Wq = plain_batch_norm(products("attention.W_a", "query", Q), std::vector<bool>(T * B, true),
+                                   plain("attention.gamma_W_a"));
+  const auto Us =
+      plain_batch_norm(products("attention.U_a", "states", H), no_padding, plain("attention.gamma_U_a"));
+  const std::vector<real> v_a = plain("attention.v_a"), b_a = plain("attention.b_a");
+  const auto run = [&] {
+    return model.attention(model.query, model.attention.prepare(model.states, lengths));
+  };
+  const std::vector<real> weights = run().weights.value().to_vector();
+  for (size_t t = 0; t < T; ++t)
+    for (size_t b = 0; b < B; ++b) {
+      std::vector<double> p;
+      for (size_t s = 0; s < static_cast<size_t>(lengths[b]); ++s) {
+        double score = 0;
+        for (size_t a = 0; a < A; ++a)
+          score += v_a[a] * std::tanh(Wq[t * B + b][a] + Us[s * B + b][a] + b_a[a]);
+        p.push_back(std::exp(score));
+      }
+      for (size_t s = 0; s < p.size(); ++s)
+        EXPECT_NEAR(weights[(t * B + b) * S + s], p[s] / std::accumulate(p.begin(), p.end(), 0.0), 1e-12);
+    }
+  const GradientCheck check = check_gradients(model, [&] { return sum(square(run().context)); });
+  EXPECT_TRUE(check.passed) << check.worst;
 }
 
 TEST(LayerNormModule, StartsAsTheNormalisationItself) {

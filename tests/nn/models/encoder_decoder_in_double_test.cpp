@@ -153,13 +153,13 @@ TEST_P(EncoderDecoderOf, IsPlainLoopsWithEachBridge) {
 }
 
 // What training draws is the same for each call of begin_update() with the same numbers.
-TEST_P(EncoderDecoderOf, HasRightGradientsWithDropout) {
+TEST_P(EncoderDecoderOf, HasRightGradientsWithDropoutAndTrainedInitialStates) {
   for (const SourceAttention attention : {SourceAttention::none, SourceAttention::additive})
     for (const bool variational : {false, true}) {
       EncoderDecoderOptions options = tiny(GetParam(), attention);
       options.input_feeding = variational && attention != SourceAttention::none;
       options.dropout = 0.3;
-      options.variational = variational;
+      options.variational = options.trained_initial_states = variational;
       options.regularization.weight_drop = 0.3;
       EncoderDecoder model(options, V, V, 11);
       model.set_training(true);

@@ -155,12 +155,13 @@ TEST_P(LanguageModelOnGpu, WithMinorCells) {
   }
 }
 
-TEST_P(LanguageModelOnGpu, OfOneHotSymbolsAndLinesOfManyLengths) {
+TEST_P(LanguageModelOnGpu, OfOneHotSymbolsAndLinesOfManyLengthsFromTrainedStates) {
   NEED_GPU();
   LanguageModelOptions it = options();
   it.embedding = 0;
   it.hidden = {5, 4};
   it.output_layers = {6};
+  it.trained_initial_states = true;
   set_biases(it, 1);
   Twins twins(it);
   twins.train(1, {5, 3, 4, 0});

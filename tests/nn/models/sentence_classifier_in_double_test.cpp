@@ -98,6 +98,7 @@ TEST(SentenceClassifier, IsThatOfPlainLoops) {
 TEST(SentenceClassifier, GradientsOfAllParameters) {
   std::vector<SentenceClassifierOptions> all = {options_of(Summary::max, true, "lstm", 2),
                                                 options_of(Summary::mean, true, "mi_lstm", 1)};
+  all[0].trained_initial_states = true;
   for (const Summary summary : summaries)
     for (const bool bidirectional : {false, true})
       all.push_back(options_of(summary, bidirectional, "gru", 1));

@@ -179,6 +179,7 @@ TEST(SkipThought, GradientsOfAllParameters) {
                                          options_of(SkipEncoder::bi, SkipContext::both, "lstm"),
                                          options_of(SkipEncoder::combine, SkipContext::gates)};
   all[1].decoder_cell = "mi_gru";
+  all[1].trained_initial_states = true;
   for (SkipThoughtOptions& options : all) {
     options.embedding = options.hidden = 2;
     SkipThought model(options, V);
