@@ -146,6 +146,54 @@ TEST(PaperRecipes, WuOnSpeech) {
                                       {"train.optimizer", "adam", "3.3"}});
 }
 
+TEST(PaperRecipes, WuOnSkipThought) {
+  expect_printed({"mi-bookcorpus-mi-uni-skip"}, {{"model.cell", "mi_gru", "3.4"},
+                                                 {"model.alpha", "1", "3.4"},
+                                                 {"model.beta1", "1", "3.4"},
+                                                 {"model.beta2", "1", "3.4"},
+                                                 {"model.integration_bias", "0", "3.4"},
+                                                 {"model.decoder_cell", "gru", "3.4"},
+                                                 {"model.encoder", "uni", "3.4"},
+                                                 {"model.hidden", "2400", "3.4"},
+                                                 {"model.recurrent_init", "orthogonal", "3.4"},
+                                                 {"model.embedding", "620", "the code, train.py"},
+                                                 {"model.embedding_range", "0.1", "the code, utils.py"},
+                                                 {"model.context", "first_state", "the code, model.py"},
+                                                 {"data.max_size", "20000", "the code, train.py"},
+                                                 {"data.max_length", "30", "the code, train.py"},
+                                                 {"train.batch", "64", "3.4"},
+                                                 {"train.optimizer", "adam", "3.4"},
+                                                 {"train.clip", "5", "the code, train.py"},
+                                                 {"train.epochs", "5", "the code, train.py"}});
+}
+
+// Cooijmans et al. 2016, section 5.4, as their code has it, but for what section 3.5 changes.
+TEST(PaperRecipes, WuOnQuestions) {
+  expect_printed({"mi-cnn-lstm", "mi-cnn-mi-lstm", "mi-cnn-mi-lstm-bn-everywhere"},
+                 {{"data.document_words", "2000", "the code"},
+                  {"model.embedding", "200", "the code"},
+                  {"model.hidden", "480", "3.5, 240 units in each direction"},
+                  {"model.layers", "1", "3.5"},
+                  {"model.bidirectional", "true", "3.5"},
+                  {"model.trained_initial_states", "false", "nowhere"},
+                  {"train.batch", "64", "the code"},
+                  {"train.optimizer", "adam", "the code"},
+                  {"train.learning_rate", "8e-5", "the code"},
+                  {"train.renumber_entities", "false", "Hermann et al. 2015"}});
+  expect_printed({"mi-cnn-lstm"}, {{"model.cell", "lstm", "3.5"},
+                                   {"model.batch_norm_attention", "false", "3.5"},
+                                   {"train.clip", "10", "the code"}});
+  expect_printed({"mi-cnn-mi-lstm", "mi-cnn-mi-lstm-bn-everywhere"}, {{"model.alpha", "1", "3.5"},
+                                                                      {"model.beta1", "1", "3.5"},
+                                                                      {"model.beta2", "1", "3.5"},
+                                                                      {"model.integration_bias", "0", "3.5"},
+                                                                      {"train.clip", "0", "3.5"}});
+  expect_printed({"mi-cnn-mi-lstm"},
+                 {{"model.cell", "mi_lstm", "3.5"}, {"model.batch_norm_attention", "false", "3.5"}});
+  expect_printed({"mi-cnn-mi-lstm-bn-everywhere"},
+                 {{"model.cell", "bn_mi_lstm", "3.5"}, {"model.batch_norm_attention", "true", "3.5"}});
+}
+
 TEST(PaperRecipes, WuOnWikipedia) {
   expect_printed({"mi-text8-mi-rnn", "mi-text8-lstm", "mi-text8-mi-lstm", "mi-hutter-mi-lstm"},
                  {{"data.batching", "streams", "3.2, the protocols of Mikolov et al. and Chung et al."},
@@ -196,6 +244,7 @@ TEST(PaperRecipes, Cooijmans) {
                   {"model.input_init", "orthogonal", "5.2"},
                   {"model.recurrent_init", "orthogonal", "5.2"},
                   {"model.output_init", "orthogonal", "5.2"},
+                  {"model.trained_initial_states", "true", "the code"},
                   {"train.length", "100", "5.2"},
                   {"train.batch", "64", "5.2"},
                   {"train.optimizer", "adam", "5.2"},
