@@ -19,9 +19,9 @@ ColumnMoments column_moments(const Variable& x, const RowMask& chosen = {});
 /// If the statistics are those of the batch, the gradient flows through them, too.
 ///
 /// A constant column (variance below 1e-8, which is rounding) gives beta, and x gets no gradient from it. U h
-/// is constant at the first step from a zero state, and W x if all rows agree. The derivative there would be
-/// 1 / sqrt(1e-5) = 316, although the column carries no information, and a product of such factors over the
-/// steps explodes.
+/// is constant at the first step from an initial state, and W x if all rows agree. The derivative there would
+/// be 1 / sqrt(1e-5) = 316, although the column carries no information, and a product of such factors over
+/// the steps explodes.
 Variable batch_normalization(const Variable& x, const ColumnMoments& statistics, const Variable& gamma,
                              const Variable& beta);
 

@@ -32,8 +32,8 @@ AnswerScores evaluate_reader(AttentiveReader& model, const Questions& questions,
                              const std::function<void(std::int64_t)>& progress = {});
 
 struct Answer {
-  std::int32_t entity;  // its number
-  double probability;   // among all the entities that the model knows
+  std::int32_t entity;           // its number
+  double probability;            // among all the entities that the model knows
   std::vector<float> attention;  // of each word of the document
 };
 /// For each question the most probable entity of those that its document names. Dropout is off.

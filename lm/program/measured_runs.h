@@ -18,8 +18,8 @@ namespace rondo {
 struct Measured {
   double nats = 0;
   std::optional<double> bits{}, perplexity{};  // of tasks with has_perplexity(), lm/program/recipe.h
-  std::int64_t symbols = 0;    // 0: the log does not say
-  std::string read, settings;  // how the text was read; the settings of adaptive methods
+  std::int64_t symbols = 0;                    // 0: the log does not say
+  std::string read, settings;                  // how the text was read; the settings of adaptive methods
   TaskScores scores{};
 };
 
