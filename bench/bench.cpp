@@ -109,6 +109,10 @@ Contestants contestants(const Options& options, const std::vector<std::string>& 
   return all;
 }
 
+Multiplication multiplication_of(Precision precision) {
+  return precision == Precision::bf16 ? fastest_multiplication_of_bf16() : multiplication_of_fp32();
+}
+
 /// All take turns.
 void compete(const Options& options, const Contestants& all) {
   Idleness idleness;
@@ -116,8 +120,7 @@ void compete(const Options& options, const Contestants& all) {
     for (const auto& it : all) {
       idleness.wait();
       if (it->is_lm)
-        it->peaks.push_back(it->precision == Precision::fp32 ? measured_peak(options.threads)
-                                                             : measured_bf16_peak(options.threads));
+        it->peaks.push_back(measured_peak(*multiplication_of(it->precision).kernels, options.threads));
       idleness.begin_turn(it->process.pid());
       const Json answer = it->process.ask(fmt::format("{}", options.seconds));
       idleness.end_turn(it->process.pid());
@@ -260,13 +263,14 @@ int main(int argc, char** argv) {
         with_recipes ? recipe_files(options.recipes) : std::vector<fs::path>();
     fmt::print("{}, threads: {}, OpenBLAS kernels {}\n", cpu_model(), threads(), blas_kernel());
     if (!wait_for_idle_machine()) fmt::print("  The machine is not idle: all figures are in doubt.\n");
-    fmt::print("  FMA peak {:.0f} GFLOP/s with one thread", measured_peak(1));
-    if (options.threads > 1) fmt::print(", {:.0f} with {}", measured_peak(options.threads), options.threads);
-    fmt::print("; tiles in bf16 by {} {:.0f}", name_of(fastest_multiplication_of_bf16()),
-               measured_bf16_peak(1));
-    if (options.threads > 1)
-      fmt::print(", {:.0f} with {}", measured_bf16_peak(options.threads), options.threads);
-    fmt::print("\n");
+    for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+      const Multiplication by = multiplication_of(precision);
+      fmt::print("  peak in {} by {}: {:.0f} GFLOP/s with one thread", name_of(precision), name_of(by),
+                 measured_peak(*by.kernels, 1));
+      if (options.threads > 1)
+        fmt::print(", {:.0f} with {}", measured_peak(*by.kernels, options.threads), options.threads);
+      fmt::print("\n");
+    }
     if (with_recipes) print_functions();
     if (with_recipes || with_mixture || with_translation) {
       options.peers = usable_peers(options);

@@ -7,13 +7,10 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
-#include <numeric>
 #include <sstream>
 #include <thread>
 
-#include "tensor/precision.h"
 #include "tensor/threads.h"
-#include "tensor/vec.h"
 
 namespace rondo {
 namespace {
@@ -30,22 +27,6 @@ std::string line_of(const std::string& file, const std::string& key) {
 }
 
 double ticks_per_second() { return static_cast<double>(sysconf(_SC_CLK_TCK)); }
-
-/// Enough independent sums to hide the latency of two multiply-add units; all in registers.
-constexpr int sums = 12;
-
-/// Runs `rounds` rounds of multiply-adds, and returns a value that depends on all of them.
-real multiply_add(int64_t rounds, real factor) {
-  Vec sum[sums];
-  for (int i = 0; i < sums; ++i) sum[i] = Vec(static_cast<real>(i));
-  const Vec f(factor);
-  for (int64_t round = 0; round < rounds; ++round)
-#pragma GCC unroll 12
-    for (int i = 0; i < sums; ++i) sum[i] = sum[i] * f + f;
-  Vec total(real(0));
-  for (int i = 0; i < sums; ++i) total = total + sum[i];
-  return total.lanes[0];
-}
 
 }  // namespace
 
@@ -65,29 +46,23 @@ std::string cpu_model() {
   return name.empty() ? "CPU of unknown model" : name;
 }
 
-double measured_peak(int threads) {
-  constexpr int64_t rounds = 4'000'000;
-  constexpr double operations = 2.0 * rounds * sums * Vec::size;
-  volatile real factor = real(0.5), result = 0;
+double measured_peak(const TileKernels& kernels, int threads) {
+  constexpr int64_t rounds = 2'000'000;
+  const int64_t operations = 2 * rounds * kernels.rows * kernels.width() * kernels.terms_of_word();
+  const std::vector<real> zeros(static_cast<size_t>(kernels.width()));
+  volatile real result = 0;
   double best = 0;
   for (int repetition = 0; repetition < 5; ++repetition) {
     std::vector<real> any(static_cast<size_t>(threads));
     const double start = now();
-    parallel_for(threads, true,
-                 [&](int64_t i) { any[static_cast<size_t>(i)] = multiply_add(rounds, factor); });
-    best = std::max(best, threads * operations / (now() - start) / 1e9);
+    parallel_for(threads, true, [&](int64_t i) {
+      any[static_cast<size_t>(i)] = kernels.multiply_in_registers(rounds, zeros.data(), zeros.data());
+    });
+    best = std::max(best, threads * static_cast<double>(operations) / (now() - start) / 1e9);
     result = any[0];
   }
   (void)result;
   return best;
-}
-
-double measured_bf16_peak(int threads) {
-  std::vector<double> each(static_cast<size_t>(threads));
-  parallel_for(threads, true, [&](int64_t i) {
-    each[static_cast<size_t>(i)] = speed_of_tiles(*fastest_multiplication_of_bf16().kernels);
-  });
-  return std::accumulate(each.begin(), each.end(), 0.0) / 1e9;
 }
 
 double machine_cpu_seconds() {

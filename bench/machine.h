@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "tensor/tile_kernels.h"
+
 namespace rondo {
 
 /// Seconds of a monotonic clock.
@@ -13,10 +15,9 @@ double median(std::vector<double> values);
 /// The name in /proc/cpuinfo.
 std::string cpu_model();
 
-/// Fused multiply-adds of float in registers, by `threads` threads at once: GFLOP/s.
-double measured_peak(int threads);
-/// Tiles of products in bf16, all operands in the L1 cache: the same.
-double measured_bf16_peak(int threads);
+/// What the instructions of these kernels reach with all operands in registers, by `threads` threads at once:
+/// GFLOP/s.
+double measured_peak(const TileKernels& kernels, int threads);
 
 /// CPU seconds used since the start: by all processes of the machine, and by process `pid` (0: this one).
 double machine_cpu_seconds();

@@ -3,11 +3,12 @@
     peers.py [MODEL VARIANT THREADS [DEVICE PRECISION]]
     peers.py ceilings DEVICE
 
-Without arguments it describes itself and waits for the end of its input; `ceilings` measures how fast a GPU multiplies and
-moves memory. DEVICE is cpu or cuda; PRECISION is fp32, tf32 (products of floats on a GPU) or bf16 (torch.autocast). MODEL is a JSON object with
-the settings of a recipe. It answers each line of input, a number of seconds, by training for at least this time and printing a
-JSON object with symbols and seconds; the first line printed describes what runs. It waits for input without using the CPU.
-Next: bench/peer_cells.py, bench/peer_translation.py; bench/bench.cpp and bench/gpu_bench.py, which start it.
+Without arguments it describes itself and waits for the end of its input; `ceilings` measures how fast a GPU multiplies
+and moves memory. DEVICE is cpu or cuda; PRECISION is fp32, tf32 (products of floats on a GPU) or bf16 (torch.autocast).
+MODEL is a JSON object with the settings of a recipe. It answers each line of input, a number of seconds, by training for
+at least this time and printing a JSON object with symbols and seconds; the first line printed describes what runs. It
+waits for input without using the CPU. Next: bench/peer_cells.py, bench/peer_translation.py; bench/bench.cpp and
+bench/gpu_bench.py, which start it.
 
 VARIANT is how a cell is written: `common`, with everything inside the step, or `hoisted`, with the input projections of all
 steps before the loop; `compiled` and `compiled_step` are `hoisted` with the layer, or only its step, under torch.compile. The

@@ -10,8 +10,10 @@
 #include "bench/machine.h"
 #include "tensor/gemm.h"
 #include "tensor/packed_gemm.h"
+#include "tensor/precision.h"
 #include "tensor/profile.h"
 #include "tensor/random.h"
+#include "tensor/threads.h"
 
 namespace rondo {
 namespace {
@@ -37,7 +39,8 @@ double seconds_a_call(const Product& product) {
 
 struct Speeds {
   double packed, blas, ratio;  // GFLOP/s, and the median ratio of the turns
-  std::string taken;           // what weight_gemm() chooses
+  double bf16, bf16_ratio;     // in bf16, and its ratio to the packed product in fp32
+  std::string taken;           // what weight_gemm() chooses in fp32
 };
 
 /// c += x op(W) by BLAS, whatever gemm() would choose.
@@ -62,46 +65,70 @@ Speeds measure(int64_t H, int64_t rows, bool forward) {
   const Transpose other = forward ? Transpose::no : Transpose::yes;
   const Tensor W = random(4 * H, H, 1), transposed = random(H, 4 * H, 2);
   const Tensor x = random(rows, forward ? H : 4 * H, 3), c = random(rows, forward ? 4 * H : H, 4);
-  std::vector<double> packed, blas, ratio;
+  const auto by_packed = [&] {
+    packed_gemm(x, Transpose::no, W, as_it_lies, Packing::kept, c.read_operand(), c);
+  };
+  std::vector<double> packed, bf16, blas, ratio, bf16_ratio;
   for (int turn = 0; turn < turns; ++turn) {
-    packed.push_back(seconds_a_call(
-        [&] { packed_gemm(x, Transpose::no, W, as_it_lies, Packing::kept, c.read_operand(), c); }));
+    packed.push_back(seconds_a_call(by_packed));
+    {
+      const WithPrecision rounded(Precision::bf16);
+      bf16.push_back(seconds_a_call(by_packed));
+    }
     blas.push_back(std::min(seconds_a_call([&] { by_blas(x, W, as_it_lies, c); }),
                             seconds_a_call([&] { by_blas(x, transposed, other, c); })));
     ratio.push_back(blas.back() / packed.back());
+    bf16_ratio.push_back(packed.back() / bf16.back());
   }
   const double operations = 8.0 * static_cast<double>(rows * H * H);
-  return {operations / median(packed) / 1e9, operations / median(blas) / 1e9, median(ratio),
+  return {operations / median(packed) / 1e9,
+          operations / median(blas) / 1e9,
+          median(ratio),
+          operations / median(bf16) / 1e9,
+          median(bf16_ratio),
           taken(x, W, as_it_lies, c)};
 }
 
 }  // namespace
 
 void print_products() {
+  openblas_set_num_threads(threads());  // it would take all that the process may have
   fmt::print(
       "\nA step's product with a recurrent weight [4H, H], GFLOP/s: over a packed copy that is kept, and by "
-      "BLAS, the weight transposed or not, whichever is faster; median ratio of {} turns; which lm takes\n"
-      "     H  rows   forward  BLAS   ratio  taken    backward  BLAS   ratio  taken\n",
+      "BLAS, the weight transposed or not, whichever is faster; median ratio of {} turns; which lm takes; "
+      "the "
+      "packed product in bf16, and its ratio to fp32\n"
+      "     H  rows   forward  BLAS   ratio  taken     bf16   ratio   backward  BLAS   ratio  taken     bf16 "
+      "  "
+      "ratio\n",
       turns);
-  std::map<int64_t, std::array<std::vector<double>, 2>> ratios;  // by rows: forward, backward
+  struct Ratios {
+    std::vector<double> to_blas, of_bf16;
+  };
+  std::map<int64_t, std::array<Ratios, 2>> ratios;  // by rows: forward, backward
   int64_t busy = 0;
   for (const int64_t H : {650, 700, 1024, 1150, 1500}) {
     busy += !wait_for_idle_machine();
     for (const int64_t rows : {1, 20, 32, 64, 80, 128, 256, 512}) {
-      const Speeds forward = measure(H, rows, true), backward = measure(H, rows, false);
       fmt::print("  {:>4}  {:>4}", H, rows);
-      for (const Speeds& it : {forward, backward})
-        fmt::print("    {:6.1f}  {:6.1f}  {:4.2f}x  {:<6}", it.packed, it.blas, it.ratio, it.taken);
+      for (const bool forward : {true, false}) {
+        const Speeds it = measure(H, rows, forward);
+        fmt::print("    {:6.1f}  {:6.1f}  {:4.2f}x  {:<6}  {:6.1f}  {:4.2f}x", it.packed, it.blas, it.ratio,
+                   it.taken, it.bf16, it.bf16_ratio);
+        Ratios& kept = ratios[rows][forward ? 0 : 1];
+        kept.to_blas.push_back(it.ratio);
+        kept.of_bf16.push_back(it.bf16_ratio);
+      }
       fmt::print("\n");
       std::fflush(stdout);
-      ratios[rows][0].push_back(forward.ratio);
-      ratios[rows][1].push_back(backward.ratio);
     }
   }
+  openblas_set_num_threads(1);
   if (busy > 0) fmt::print("  The machine was not idle at {} of 5 widths.\n", busy);
   for (const auto& [rows, both] : ratios)
-    fmt::print("  median over H, {:>3} rows: forward {:.2f}x, backward {:.2f}x\n", rows, median(both[0]),
-               median(both[1]));
+    fmt::print("  median over H, {:>3} rows: forward {:.2f}x, bf16 {:.2f}x; backward {:.2f}x, bf16 {:.2f}x\n",
+               rows, median(both[0].to_blas), median(both[0].of_bf16), median(both[1].to_blas),
+               median(both[1].of_bf16));
 }
 
 }  // namespace rondo

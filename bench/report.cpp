@@ -76,8 +76,10 @@ void report_speeds(const std::vector<std::unique_ptr<Contestant>>& all) {
     if (its_parameters != parameters)
       fmt::print("    not the same model: it has {} parameters, lm {}\n", its_parameters, parameters);
   }
-  if (lm.system_allocations > 0)
-    fmt::print("  lm asked the system for memory {} times after warming up\n", lm.system_allocations);
+  for (const auto& it : all)
+    if (it->system_allocations > 0)
+      fmt::print("  {} asked the system for memory {} times after warming up\n", it->name,
+                 it->system_allocations);
 }
 
 void report_profile(const Contestant& lm, const Peer::Json& answer) {

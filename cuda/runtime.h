@@ -8,6 +8,8 @@
 #include <functional>
 #include <string>
 
+#include "cuda/precision.h"
+
 namespace rondo::cuda {
 
 /// Why no GPU can be used here, in one line; empty if one can.
@@ -83,11 +85,8 @@ struct Matrix {
   int row_stride;
   bool transposed = false;
 };
-/// How floats are multiplied in matrix products, on all devices: as they are, or their operands rounded to 10
-/// (TF32) or 7 (bfloat16) bits of mantissa, to nearest, ties to even. Sums and memory stay float. TF32 is of
-/// GPUs alone.
-enum class Precision { fp32, tf32, bf16 };
-/// For all later products of the GPU; fp32 before the first call. Of all devices: tensor/precision.h.
+/// For all later products of the GPU; fp32 before the first call. set_precision() (tensor/precision.h) calls
+/// it.
 void set_product_precision(Precision precision);
 
 /// c [m, n] = a [m, k] b [k, n] + beta c, where the extents are those after transposition.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tensor/gemm.h"
+#include "tensor/precision.h"
 
 namespace rondo {
 namespace {
@@ -89,6 +90,7 @@ void Initializer::fill(const Tensor& to, RandomKey key) const {
       check(std::accumulate(heights.begin(), heights.end(), int64_t{0}) == to.rows(),
             "[orthogonal] {} does not split into {} blocks of rows", to.shape(), heights.size());
       fill_normal(to, key, 1);
+      const WithPrecision exact(Precision::fp32);
       int64_t begin = 0;
       for (const int64_t rows : heights) {
         orthogonalise(to.slice_rows(begin, begin + rows), size);

@@ -10,6 +10,7 @@
 
 #include "cuda/runtime.h"
 #include "tensor/blas_memory.h"
+#include "tensor/cpu_features.h"
 #include "tensor/one_device.h"
 #include "tensor/packed_gemm.h"
 #include "tensor/precision.h"
@@ -27,11 +28,9 @@ namespace {
 /// (OpenBLAS #4267). It chooses when it initialises. A value set by the user takes precedence.
 void choose_blas_kernel() {
 #if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+  if (cpu_has_avx512())
     setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
-  else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+  else if (cpu_has_avx2())
     setenv("OPENBLAS_CORETYPE", "Haswell", 0);
 #endif
 }
@@ -48,17 +47,18 @@ struct Extents {
   int64_t m, n, k;
 };
 
-/// BLAS knows no rounded operands.
-bool always_packed() { return multiplication().rounded; }
+/// BLAS cannot round operands: then every product is ours.
+bool operands_are_rounded() { return multiplication().rounded; }
 /// When the product over packed operands (tensor/packed_gemm.h) is faster than BLAS, as measured; `make
 /// bench` prints which of them computed each product. With a kept packed copy: up to this many rows.
-bool packed_copy_pays(const Extents& it) { return always_packed() || it.m <= max_rows_over_kept_pack; }
-/// With a copy for this product alone: never for few rows. BLAS is slowest, relatively, at narrow products
+bool packed_copy_pays(const Extents& it) { return operands_are_rounded() || it.m <= max_rows_over_kept_pack; }
+/// With a copy for this product alone, not for few rows. BLAS is slowest, relatively, at narrow products
 /// (half its speed at 50 columns); at wide ones it is faster (by 5 %) if b must be transposed for packing.
 bool packing_pays(const Extents& it, Transpose transpose_b) {
-  return always_packed() || (it.m >= 256 && it.k >= 128 && (it.n <= 128 || transpose_b == Transpose::no));
+  return operands_are_rounded() ||
+         (it.m >= 256 && it.k >= 128 && (it.n <= 128 || transpose_b == Transpose::no));
 }
-const char* name_of_packed() { return always_packed() ? "bf16" : "packed"; }
+const char* name_of_packed() { return operands_are_rounded() ? "bf16" : "packed"; }
 
 /// The extents of op(a) op(b), checked to fit c and BLAS.
 Extents checked(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
@@ -155,7 +155,7 @@ void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose tra
                       matrix(b, transpose_b), beta, {c.mutable_data(), row_stride_of(c)});
   }
   const bool scaled = beta != 0 && beta != 1;
-  const bool ours = always_packed() || (!scaled && packing_pays({m, n, k}, transpose_b));
+  const bool ours = operands_are_rounded() || (!scaled && packing_pays({m, n, k}, transpose_b));
   const Timed timed = timing({m, n, k}, letters(transpose_a, transpose_b), ours ? name_of_packed() : "BLAS");
   if (ours && scaled) scale(c, beta);
   if (ours)
@@ -194,11 +194,17 @@ void batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Trans
   if (c.size() == 0) return;
   const Extents each = checked(a[0], transpose_a, b[0], transpose_b, c[0]);
   const int64_t work = each.m * each.n * each.k;
-  if (c.device() == Device::cuda || always_packed() || work >= parallel_work) {  // all threads compute each
+  if (c.device() == Device::cuda || work >= parallel_work) {  // all threads compute each
     for (int64_t i = 0; i < N; ++i) gemm(a[i], transpose_a, b[i], transpose_b, beta, c[i]);
     return;
   }
-  const Timed timed = timing({N * each.m, each.n, each.k}, letters(transpose_a, transpose_b), "batched BLAS");
+  const bool ours = operands_are_rounded();
+  const Timed timed = timing({N * each.m, each.n, each.k}, letters(transpose_a, transpose_b),
+                             ours ? "batched bf16" : "batched BLAS");
+  if (ours) {
+    if (beta != 0 && beta != 1) scale(c, beta);
+    return packed_batched_gemm(a, transpose_a, b, transpose_b, beta != 0, c);
+  }
   const auto step = [](const Tensor& x) { return x.shape()[1] * x.row_stride(); };  // from matrix to matrix
   real* const to = c.mutable_data();
   parallel_for(N, N * work >= parallel_work, [&](int64_t i) {

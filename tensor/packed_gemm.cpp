@@ -13,9 +13,9 @@
 namespace rondo {
 namespace {
 
-/// Rows per block and thread: these rows, and those of c, fit into the L2 cache. Up to `few_rows` rows are
-/// one block for all threads, which divide its columns among them.
-constexpr int64_t block_rows = 112, few_rows = 256;
+/// Tiles per block of rows and thread: its rows, and those of c, fit into the L2 cache. Up to `few_rows` rows
+/// are one block for all threads, which divide its columns among them.
+constexpr int64_t block_tiles = 8, few_rows = 256;
 /// Fewer multiplications do not justify waking a second thread.
 constexpr int64_t work_for_threads = 1 << 17;
 
@@ -82,7 +82,7 @@ void run_rows(const Product& it, int64_t rows, int64_t part, int64_t parts, real
   const int64_t all = it.order.panels() * tiles;
   const SubnormalsAreZero subnormals_are_zero(it.multiplication.rounded);
   for (int64_t block = 0; block < std::max<int64_t>(it.order.blocks(), 1); ++block) {
-    const int64_t k = block * block_terms;
+    const int64_t k = block * it.order.block_terms();
     LeftRows left = it.left;
     left.a.data += k * (left.transposed ? left.a.row_stride : 1);
     if (it.copied) left = packed_left(left, rows, it.order.terms(block), it.multiplication, room);
@@ -98,9 +98,10 @@ void multiply(const Product& it, int64_t rows) {
   const int64_t parts = alone ? 1 : threads();
   const bool share_columns = alone || rows <= few_rows;
   // The same number of blocks of rows for each thread, of nearly equal height.
+  const int64_t block_rows = block_tiles * it.order.kernels->rows;
   const int64_t blocks =
       share_columns ? 1 : ((rows + block_rows - 1) / block_rows + parts - 1) / parts * parts;
-  const int64_t height = (rows + blocks - 1) / blocks, room_each = room_for_left(height, it.multiplication);
+  const int64_t height = (rows + blocks - 1) / blocks, room_each = room_for_left(height);
   const Tensor room = it.copied ? Tensor({parts, room_each}) : Tensor();
   real* const first = it.copied ? room.mutable_data() : nullptr;
   parallel_for(parts, !alone, [&](int64_t part) {
@@ -116,7 +117,7 @@ void multiply(const Product& it, int64_t rows) {
 
 void packed_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
                  Packing packing, Operand start, const Tensor& c) {
-  const Multiplication& by = multiplication();
+  const Multiplication by = multiplication();
   const bool transposed = transpose_a == Transpose::yes;
   const Tensor panels =
       packing == Packing::kept ? kept_panels(b, transpose_b, by) : packed(b, transpose_b, by);
@@ -129,6 +130,32 @@ void packed_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transp
             start,
             c.write_operand()},
            c.rows());
+}
+
+void packed_batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
+                         bool add, const Tensor& c) {
+  const Multiplication by = multiplication();
+  const int64_t N = c.shape()[0], rows = c.shape()[1];
+  const Order order(b[0], transpose_b, *by.kernels);
+  const Tensor panels({N, order.size()}), room({N, room_for_left(rows)});
+  real *const all_panels = panels.mutable_data(), *const all_room = room.mutable_data();
+  const Operand left = a.read_operand(), to = c.write_operand();
+  const auto matrix = [](Operand x, const Tensor& of, int64_t i) {
+    return Operand{x.data + i * of.shape()[1] * x.row_stride, x.row_stride};
+  };
+  parallel_for(N, N * rows * order.inner * order.columns >= work_for_threads, [&](int64_t i) {
+    real* const panel = all_panels + i * panels.row_stride();
+    pack(b[i], transpose_b, by, panel);
+    const Operand c_i = matrix(to, c, i);
+    run_rows({{matrix(left, a, i), transpose_a == Transpose::yes},
+              true,
+              by,
+              order,
+              panel,
+              add ? c_i : Operand{},
+              c_i},
+             rows, 0, 1, all_room + i * room.row_stride());
+  });
 }
 
 }  // namespace rondo

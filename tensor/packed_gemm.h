@@ -19,4 +19,9 @@ enum class Packing { once, kept };
 void packed_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
                  Packing packing, Operand start, const Tensor& c);
 
+/// The same for each matrix of a batch, [N, rows, columns] all three; c = op(a) op(b), or added to c. Each
+/// thread computes whole matrices, so that small ones are shared, too.
+void packed_batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
+                         bool add, const Tensor& c);
+
 }  // namespace rondo

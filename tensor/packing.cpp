@@ -105,30 +105,34 @@ void pack_panel(const Tensor& b, Transpose transpose, int64_t width, int64_t k, 
     }
 }
 
-void pack(const Tensor& b, Transpose transpose, const Multiplication& it, const Tensor& to) {
-  const Order order(b, transpose, *it.kernels);
-  real* first = to.mutable_data();
-  with_words(it, [&](auto words) {
-    parallel_for(order.blocks() * order.panels(), order.size() >= parallel_packing, [&](int64_t i) {
-      const int64_t block = i / order.panels(), panel = i % order.panels();
-      pack_panel<decltype(words)>(b, transpose, order.width(), block * block_terms, order.terms(block), panel,
-                                  first + order.place(block, panel));
-    });
-  });
-}
-
 /// A storage keeps packs of up to this many times its size, which is enough for a weight that is used forward
 /// and backward, whole and gate by gate. Beyond that the oldest pack is dropped.
 constexpr int64_t max_kept = 4;
 
-/// Between the rows of a copied left side, in numbers: one cache line more than the words of a block.
-int64_t left_stride(const Multiplication& it) { return it.kernels->words(block_terms) + cache_line; }
+/// Between the rows of a copied left side: one cache line more than a block.
+constexpr int64_t left_stride = block_words + cache_line;
+/// Between its words if it is transposed: so that those of a tile are in different sets of the L1 cache.
+int64_t transposed_left_stride(int64_t rows) {
+  const int64_t lines = (rows + cache_line - 1) / cache_line;
+  return (lines % 2 == 0 ? lines + 1 : lines) * cache_line;
+}
 
 }  // namespace
 
+void pack(const Tensor& b, Transpose transpose, const Multiplication& it, real* to) {
+  const Order order(b, transpose, *it.kernels);
+  with_words(it, [&](auto words) {
+    parallel_for(order.blocks() * order.panels(), order.size() >= parallel_packing, [&](int64_t i) {
+      const int64_t block = i / order.panels(), panel = i % order.panels();
+      pack_panel<decltype(words)>(b, transpose, order.width(), block * order.block_terms(),
+                                  order.terms(block), panel, to + order.place(block, panel));
+    });
+  });
+}
+
 Tensor packed(const Tensor& b, Transpose transpose, const Multiplication& multiplication) {
   Tensor panels({Order(b, transpose, *multiplication.kernels).size()});
-  pack(b, transpose, multiplication, panels);
+  pack(b, transpose, multiplication, panels.mutable_data());
   return panels;
 }
 
@@ -152,18 +156,18 @@ Tensor kept_panels(const Tensor& b, Transpose transpose, const Multiplication& m
                                                 multiplication, 0, std::move(panels)}));
   }
   Pack& kept = found ? **it : *packs.back();
-  if (!found || kept.version != b.version()) pack(b, transpose, multiplication, kept.panels);
+  if (!found || kept.version != b.version()) pack(b, transpose, multiplication, kept.panels.mutable_data());
   kept.version = b.version();
   return kept.panels;
 }
 
-int64_t room_for_left(int64_t rows, const Multiplication& multiplication) {
-  return rows * left_stride(multiplication);
+int64_t room_for_left(int64_t rows) {
+  return std::max(rows * left_stride, block_words * transposed_left_stride(rows));
 }
 
 LeftRows packed_left(const LeftRows& from, int64_t rows, int64_t terms, const Multiplication& multiplication,
                      real* room) {
-  const int64_t stride = from.transposed ? rows : left_stride(multiplication);
+  const int64_t stride = from.transposed ? transposed_left_stride(rows) : left_stride;
   with_words(multiplication, [&](auto words) {
     using Words = decltype(words);
     if (from.transposed)

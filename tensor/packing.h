@@ -13,8 +13,9 @@
 
 namespace rondo {
 
-/// Terms per block: this part of a panel and of a tile's rows fits into the L1 cache.
-constexpr int64_t block_terms = 384;
+/// Words per block: this part of a tile's rows fits into the L1 cache, and a panel's is read from the L2
+/// cache as fast as it is needed.
+constexpr int64_t block_words = 384;
 
 /// The layout of a packed op(b) [inner, columns].
 struct Order {
@@ -27,16 +28,19 @@ struct Order {
         kernels(&of) {}
 
   int64_t width() const { return kernels->width(); }
-  int64_t blocks() const { return (inner + block_terms - 1) / block_terms; }
+  int64_t block_terms() const { return block_words * kernels->terms_of_word(); }
+  int64_t blocks() const { return (inner + block_terms() - 1) / block_terms(); }
   int64_t panels() const { return (columns + width() - 1) / width(); }
   int64_t size() const { return panels() * kernels->words(inner) * width(); }
-  int64_t terms(int64_t block) const { return std::min(block_terms, inner - block * block_terms); }
+  int64_t terms(int64_t block) const { return std::min(block_terms(), inner - block * block_terms()); }
   int64_t words(int64_t block) const { return kernels->words(terms(block)); }
   int64_t place(int64_t block, int64_t panel) const {
-    return (block * kernels->words(block_terms) * panels() + panel * words(block)) * width();
+    return (block * block_words * panels() + panel * words(block)) * width();
   }
 };
 
+/// Packs op(b) to order.size() numbers.
+void pack(const Tensor& b, Transpose transpose, const Multiplication& multiplication, real* to);
 /// The packed op(b), made anew.
 Tensor packed(const Tensor& b, Transpose transpose, const Multiplication& multiplication);
 /// The packed op(b) that the storage of b keeps, made if there is none or if b was written since.
@@ -48,8 +52,8 @@ struct LeftRows {
   bool transposed;  // term k of row i is a.data[k * a.row_stride + i]
 };
 /// Numbers that packed_left() needs for so many rows of a block.
-int64_t room_for_left(int64_t rows, const Multiplication& multiplication);
-/// The words of `rows` rows, of at most block_terms terms, written to `room`: laid out as `rows` are, but
+int64_t room_for_left(int64_t rows);
+/// The words of `rows` rows of a block, `terms` terms each, written to `room`: laid out as `from` is, but
 /// with a stride that does not clash.
 LeftRows packed_left(const LeftRows& from, int64_t rows, int64_t terms, const Multiplication& multiplication,
                      real* room);

@@ -5,16 +5,28 @@
 #include <string>
 #include <vector>
 
-#include "cuda/runtime.h"
+#include "cuda/precision.h"
 #include "tensor/tile_kernels.h"
 
 namespace rondo {
 
 using cuda::Precision;  // fp32, tf32 or bf16
-/// Of all later products, on all devices; fp32 before the first call. A CPU computes tf32 in fp32, and the
-/// library in double always in double.
+/// Of all later products, on all devices; fp32 before the first call. Not while other threads compute
+/// products. A CPU computes tf32 in fp32, and the library in double always in double.
 void set_precision(Precision precision);
 Precision precision();
+
+/// While it exists, products are in this precision.
+class WithPrecision {
+ public:
+  explicit WithPrecision(Precision wanted) : before_(precision()) { set_precision(wanted); }
+  ~WithPrecision() { set_precision(before_); }
+  WithPrecision(const WithPrecision&) = delete;
+  WithPrecision& operator=(const WithPrecision&) = delete;
+
+ private:
+  const Precision before_;
+};
 
 /// How the packed product of the CPU computes.
 struct Multiplication {
@@ -23,20 +35,21 @@ struct Multiplication {
   bool operator==(const Multiplication&) const = default;
 };
 /// In the precision that is set.
-const Multiplication& multiplication();
-/// All that this CPU can do for bf16. They give the same bits: numbers below 2^-126 count as 0, in operands
-/// and in sums, everywhere, as the instruction has it.
+Multiplication multiplication();
+/// The fastest of floats as they are, by the CPU's flags.
+Multiplication multiplication_of_fp32();
+/// All that this CPU can do for bf16. On x86-64 with FMA they give the same bits: numbers below 2^-126 count
+/// as 0, in operands and in sums, as in the instruction. Other CPUs give the same to float rounding.
 std::vector<Multiplication> multiplications_of_bf16();
-/// Until the next set_precision(): for tests and benchmarks.
+/// Until the next set_precision(): for tests.
 void multiply_by(const Multiplication& wanted);
 
-/// What set_precision(Precision::bf16) chooses.
-const Multiplication& fastest_multiplication_of_bf16();
+/// What set_precision(Precision::bf16) chooses: an instruction of bf16 if the CPU has one that pays, else
+/// floats that are rounded.
+Multiplication fastest_multiplication_of_bf16();
 /// How many times as fast as in fp32 its kernels are on this CPU, without the packing: measured once, in a
-/// millisecond. 1 where no instruction helps.
+/// millisecond. 1 where no instruction pays.
 double speedup_of_bf16();
-/// Operations per second of one thread in tiles of full size whose operands are in the L1 cache.
-double speed_of_tiles(const TileKernels& kernels);
 
 /// As "AVX-512 BF16", or "AVX2, rounded to bf16".
 std::string name_of(const Multiplication& it);

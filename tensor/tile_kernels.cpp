@@ -96,6 +96,22 @@ void run_tile(const Tile& it) {
     }
 }
 
+real multiply_in_registers(int64_t rounds, const real* factor, const real* weights) {
+  Vec sums[tile_rows][panel_registers];
+  const Weights w = load_weights(weights);
+  for (auto& row : sums)
+    for (Vec& sum : row) sum = Vec(real(0));
+  for (int64_t round = 0; round < rounds; ++round)
+#pragma GCC unroll 16
+    for (int i = 0; i < tile_rows; ++i)
+#pragma GCC unroll 2
+      for (int v = 0; v < panel_registers; ++v) sums[i][v] = add_product(sums[i][v], factor, w);
+  Vec total(real(0));
+  for (const auto& row : sums)
+    for (const Vec& sum : row) total = total + sum;
+  return total.lanes[0];
+}
+
 constexpr const char* name() {
 #if defined(RONDO_PAIRS_OF_BF16)
   return "AVX-512 BF16";
@@ -117,7 +133,8 @@ constexpr TileKernels kernels_of(std::integer_sequence<int, i...>) {
           tile_rows,
           Vec::size,
           {{{run_tile<i + 1, 1, false>...}, {run_tile<i + 1, 2, false>...}},
-           {{run_tile<i + 1, 1, true>...}, {run_tile<i + 1, 2, true>...}}}};
+           {{run_tile<i + 1, 1, true>...}, {run_tile<i + 1, 2, true>...}}},
+          multiply_in_registers};
 }
 
 }  // namespace

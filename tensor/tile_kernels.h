@@ -1,7 +1,7 @@
 // The inner loops of the packed product (tensor/packed_gemm.h), for each instruction set that a program
 // carries: tensor/tile_kernels.cpp is compiled with the library's flags, and on x86-64 again for newer CPUs
-// (CMakeLists.txt); tensor/precision.cpp chooses at run time. Only simple types here: a function that is
-// compiled for one instruction set must not be the one that other code calls.
+// (CMakeLists.txt); tensor/precision.cpp chooses at run time. Only simple types here, and no inline functions
+// of other headers: the linker might keep the copy that only newer CPUs can run.
 #pragma once
 
 #include "tensor/backend.h"
@@ -9,7 +9,7 @@
 namespace rondo {
 
 /// What operands consist of: numbers or, in the same 32 bits, two terms rounded to bfloat16, the earlier one
-/// in the upper half. A pair is kept as the bits of a float, with which nobody computes.
+/// in the upper half. A pair is kept as the bits of a float that is only loaded and stored.
 enum class Word { number, pair };
 
 /// One tile of c over a block of terms. The last of its `columns` may fill only part of a register.
@@ -29,9 +29,13 @@ struct TileKernels {
   int rows;                                             // of the highest tile
   int register_size;                                    // numbers
   RunTile kernels[2][panel_registers][most_tile_rows];  // [transposed][registers - 1][rows - 1]
+  /// The same instructions with all operands in registers, to measure the peak: `rounds` times the
+  /// multiplications of one word of a tile of full size. *factor and the register at `weights` are zeros.
+  real (*multiply_in_registers)(int64_t rounds, const real* factor, const real* weights);
 
   int64_t width() const { return panel_registers * register_size; }  // of a panel
-  int64_t words(int64_t terms) const { return word == Word::pair ? (terms + 1) / 2 : terms; }
+  int64_t terms_of_word() const { return word == Word::pair ? 2 : 1; }
+  int64_t words(int64_t terms) const { return (terms + terms_of_word() - 1) / terms_of_word(); }
   RunTile kernel(int64_t tile_rows, int64_t columns, bool transposed) const {
     return kernels[transposed][columns > register_size][tile_rows - 1];
   }
@@ -39,7 +43,7 @@ struct TileKernels {
 
 extern const TileKernels kernels_as_compiled;
 #ifdef RONDO_X86_KERNELS
-extern const TileKernels kernels_of_avx512, kernels_of_avx512_bf16;
+extern const TileKernels kernels_of_avx2, kernels_of_avx512, kernels_of_avx512_bf16;
 #endif
 
 }  // namespace rondo

@@ -27,11 +27,12 @@ Compute choose_device(Device device, std::optional<Precision> wanted_precision,
 }
 
 std::string kernels_text(Precision precision) {
-  if (precision != Precision::bf16) return fmt::format("{} kernels", blas_kernel());
+  if (precision != Precision::bf16)
+    return fmt::format("{} and OpenBLAS's {} kernels", name_of(multiplication_of_fp32()), blas_kernel());
   const double speedup = speedup_of_bf16();
-  return fmt::format("bf16 by {}, {}", name_of(fastest_multiplication_of_bf16()),
-                     speedup < 1.1 ? "which is not faster than fp32 on this CPU"
-                                   : fmt::format("products {:.1f} times as fast as in fp32", speedup));
+  return fmt::format("{}, {}", name_of(fastest_multiplication_of_bf16()),
+                     speedup == 1 ? "which is not faster than fp32 on this CPU"
+                                  : fmt::format("products {:.1f} times as fast as in fp32", speedup));
 }
 
 }  // namespace rondo

@@ -23,8 +23,8 @@ struct Compute {
 /// Sets the number of threads (none: unchanged) and the precision of products (none: fp32).
 /// InputError, with the reason, if the GPU cannot be used, or for tf32 on a CPU.
 Compute choose_device(Device device, std::optional<Precision> precision, std::optional<int> threads);
-/// What computes products on this CPU, and of bf16 whether it is faster than fp32: "SkylakeX kernels", "bf16
-/// by AVX-512 BF16, products 1.9 times as fast as in fp32".
+/// What computes products on this CPU, and of bf16 whether it is faster than fp32: "AVX-512 and OpenBLAS's
+/// SkylakeX kernels", "AVX-512 BF16, products 1.9 times as fast as in fp32".
 std::string kernels_text(Precision precision);
 
 }  // namespace rondo

@@ -207,7 +207,7 @@ void print_model(const Subject& subject) {
   const Memory memory = memory_of(subject);
   fmt::print("memory      about {} in tensors to train, {} to evaluate\n", bytes_text(memory.training),
              bytes_text(memory.evaluation));
-  fmt::print("computes    on cpu, {} threads, {} (OpenBLAS); with --precision bf16, {}\n", threads(),
+  fmt::print("computes    on cpu, {} threads, {}; with --precision bf16: {}\n", threads(),
              kernels_text(Precision::fp32), kernels_text(Precision::bf16));
 }
 
@@ -233,6 +233,7 @@ Json model_json(const Subject& subject) {
   json["evaluation_bytes"] = memory.evaluation;
   json["device"] = "cpu";
   json["threads"] = threads();
+  json["kernel"] = name_of(multiplication_of_fp32());
   json["blas_kernel"] = blas_kernel();
   json["bf16"] = {{"kernel", name_of(fastest_multiplication_of_bf16())}, {"speedup", speedup_of_bf16()}};
   return json;

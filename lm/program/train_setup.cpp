@@ -148,12 +148,13 @@ void say_beginning(const Setup& setup, const Provenance& before, const Compute& 
                    Terminal& terminal) {
   const auto& [recipe, made_by] = setup.config;
   for (const std::string& note : job.notes()) terminal.line(note);
-  terminal.line(fmt::format(
-      "{}: {} parameters, {}, {}; the run is {}", recipe.name, job.model().parameter_count(), job.size_text(),
-      compute.device == Device::cuda
-          ? fmt::format("{}, {}", cuda::description(), name_of(compute.precision))
-          : fmt::format("{} threads, {}", compute.threads, kernels_text(compute.precision)),
-      setup.run.path.string()));
+  terminal.line(fmt::format("{}: {} parameters, {}, {}; the run is {}", recipe.name,
+                            job.model().parameter_count(), job.size_text(),
+                            compute.device == Device::cuda
+                                ? fmt::format("{}, {}", cuda::description(), name_of(compute.precision))
+                                : fmt::format("{} threads, {} by {}", compute.threads,
+                                              name_of(compute.precision), kernels_text(compute.precision)),
+                            setup.run.path.string()));
   const std::string then = computed_with(before.device, before.precision, before.threads),
                     now = computed_with(made_by.device, made_by.precision, made_by.threads);
   if (setup.resumes && then != now)

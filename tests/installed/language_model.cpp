@@ -12,6 +12,7 @@
 #include "lm/tasks/language_modelling.h"
 #include "lm/training/checkpoint.h"
 #include "lm/training/trainer.h"
+#include "tensor/precision.h"
 
 using namespace rondo;
 
@@ -77,6 +78,11 @@ int main() {
 
   load_model("best.safetensors", whole.model);
   const Evaluation plain = evaluate_ids(whole.model, valid_ids, {});
+  {
+    const WithPrecision rounded(Precision::bf16);
+    const double nats = evaluate_ids(whole.model, valid_ids, {}).nats();
+    expect(nats != plain.nats() && std::abs(nats - plain.nats()) < 0.01, "nearly the same loss in bf16");
+  }
   const DynamicOptions dynamic{.statistics_streams = 8};
   const GradientStatistics statistics = gradient_statistics(whole.model, train_ids, dynamic);
   const Evaluation adapted = evaluate_adaptively(

@@ -272,7 +272,9 @@ TEST_F(ProgramTest, DescribesARun) {
   for (const std::string& part :
        {std::string("weight_hh_l1"), std::string("[128, 32]"), std::to_string(count)})
     expect_contains(text, part);
-  expect_contains(text, info.at("blas_kernel"));
+  for (const Json& kernel : {info.at("kernel"), info.at("blas_kernel"), info.at("bf16").at("kernel")})
+    expect_contains(text, kernel);
+  EXPECT_GE(info.at("bf16").at("speedup").get<double>(), 1);
 }
 
 // A mixture of softmaxes: what scores a text, and what writes one, are two ways to its distribution.
