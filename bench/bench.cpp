@@ -14,6 +14,7 @@
 #include "bench/busy_machine.h"
 #include "bench/cell_costs.h"
 #include "bench/functions.h"
+#include "bench/generation.h"
 #include "bench/machine.h"
 #include "bench/mixture.h"
 #include "bench/peer.h"
@@ -47,8 +48,9 @@ struct Options {
 };
 
 /// Instead of a recipe's name: the table of the cells, the output layer of a mixture, an encoder-decoder,
-/// busy machines.
-const std::string cells = "cells", mixture = "mixture", translation = "translation", busy = "busy";
+/// generation, busy machines.
+const std::string cells = "cells", mixture = "mixture", translation = "translation",
+                  generation = "generation", busy = "busy";
 
 /// The fastest configuration of PyTorch on a CPU: OpenBLAS with the same kernels and threads as lm (the name
 /// of the kernels is already in our environment), and an allocator that keeps memory instead of mapping it
@@ -199,7 +201,8 @@ std::vector<fs::path> recipe_files(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     files.emplace_back(name.ends_with(".toml") ? name : folder + name + ".toml");
     check(fs::exists(files.back()), "there is no recipe '{}' in bench/; there are {}, {}", name,
-          fmt::join(all_names, ", "), fmt::join(std::array{cells, mixture, translation, busy}, ", "));
+          fmt::join(all_names, ", "),
+          fmt::join(std::array{cells, mixture, translation, generation, busy}, ", "));
   }
   return files;
 }
@@ -230,8 +233,9 @@ int main(int argc, char** argv) {
   app.add_option(
       "recipe", options.recipes,
       "names of files in bench/; `mixture`: the output layer of a mixture of softmaxes; `translation`: an "
-      "encoder-decoder; `cells`: what each cell costs beside the LSTM; `busy`: beside busy processes "
-      "(default: all)");
+      "encoder-decoder; `generation`: of one sequence, beside the memory's bandwidth; `cells`: what each "
+      "cell "
+      "costs beside the LSTM; `busy`: beside busy processes (default: all)");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -256,6 +260,7 @@ int main(int argc, char** argv) {
     const bool all = options.recipes.empty();
     const bool with_mixture = std::erase(options.recipes, mixture) > 0 || all;
     const bool with_translation = std::erase(options.recipes, translation) > 0 || all;
+    const bool with_generation = std::erase(options.recipes, generation) > 0 || all;
     const bool with_cells = std::erase(options.recipes, cells) > 0 || all;
     const bool with_busy = std::erase(options.recipes, busy) > 0 || all;
     const bool with_recipes = all || !options.recipes.empty();
@@ -280,6 +285,7 @@ int main(int argc, char** argv) {
     for (const fs::path& file : files) bench(options, file);
     if (with_mixture) bench_mixture(options);
     if (with_translation) bench_translation(options);
+    if (with_generation) print_generation(options.threads, options.rounds, options.seconds);
     if (with_cells) print_cell_costs(options.threads, options.rounds, options.seconds);
     if (with_busy) print_busy_machine(options.threads, options.rounds, options.seconds);
     return 0;

@@ -43,6 +43,10 @@ std::optional<int64_t> left_in_container() {
          number_of(details, "active_file").value_or(0);
 }
 
+/// Addresses that the program takes for itself while it works: for its files, and because memory comes in
+/// large pieces.
+constexpr int64_t addresses_beside_tensors = 16 << 20;
+
 }  // namespace
 
 std::optional<int64_t> left_of_address_space() {
@@ -56,7 +60,9 @@ std::optional<int64_t> left_of_address_space() {
 std::optional<int64_t> available_memory() {
   std::optional<int64_t> least;
   if (const auto kibibytes = number_of("/proc/meminfo", "MemAvailable:")) least = *kibibytes * 1024;
-  for (const auto& limit : {left_in_container(), left_of_address_space()})
+  std::optional<int64_t> addresses = left_of_address_space();
+  if (addresses) *addresses -= addresses_beside_tensors;
+  for (const auto& limit : {left_in_container(), addresses})
     if (limit) least = std::max<int64_t>(0, std::min(least.value_or(*limit), *limit));
   return least;
 }
