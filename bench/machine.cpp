@@ -48,8 +48,8 @@ std::string cpu_model() {
 
 double measured_peak(const TileKernels& kernels, int threads) {
   constexpr int64_t rounds = 2'000'000;
-  const int64_t operations = 2 * rounds * kernels.rows * kernels.width() * kernels.terms_of_word();
-  const std::vector<real> zeros(static_cast<size_t>(kernels.width()));
+  const int64_t operations = 2 * rounds * kernels.rows * kernels.width * kernels.terms_of_word();
+  const std::vector<real> zeros(static_cast<size_t>(kernels.width));
   volatile real result = 0;
   double best = 0;
   for (int repetition = 0; repetition < 5; ++repetition) {

@@ -69,9 +69,15 @@ void run_tile(const Product& it, const LeftRows& left, int64_t row, int64_t rows
                 columns = std::min(it.order.width(), it.order.columns - column);
   const auto at = [&](Operand x) { return Operand{x.data + row * x.row_stride + column, x.row_stride}; };
   const Operand sum = at(it.c), start = block > 0 ? sum : it.start.data ? at(it.start) : Operand{};
-  it.order.kernels->kernel(rows, columns, left.transposed)(
-      {it.order.words(block), columns, left.a.data + row * (left.transposed ? 1 : left.a.row_stride),
-       left.a.row_stride, it.panels + it.order.place(block, p), start, sum});
+  it.order.kernels->run({.rows = rows,
+                         .columns = columns,
+                         .words = it.order.words(block),
+                         .a = left.a.data + row * (left.transposed ? 1 : left.a.row_stride),
+                         .a_stride = left.a.row_stride,
+                         .transposed = left.transposed,
+                         .panel = it.panels + it.order.place(block, p),
+                         .start = start,
+                         .c = sum});
 }
 
 /// `rows` rows, cut into tiles of nearly equal height: part `part` of `parts` of all pairs of panel and tile,

@@ -85,6 +85,22 @@ void make_words(const real* from, int64_t stride, int64_t terms, int64_t count, 
   }
 }
 
+/// The same, but the words of each row follow each other, and rows go `to_stride` apart.
+template <class Words>
+void make_rows(const real* from, int64_t stride, int64_t terms, int64_t rows, real zero, real* to,
+               int64_t to_stride) {
+  constexpr int64_t line = cache_line * Words::terms;
+  real converted[cache_line * cache_line];
+  for (int64_t row = 0; row < rows; row += cache_line)
+    for (int64_t k = 0; k < terms; k += line) {
+      const int64_t count = std::min(cache_line, rows - row), left = std::min(line, terms - k);
+      make_words<Words>(from + k * stride + row, stride, left, count, zero, converted, cache_line);
+      for (int64_t i = 0; i < count; ++i)
+        for (int64_t w = 0; w * Words::terms < left; ++w)
+          to[(row + i) * to_stride + k / Words::terms + w] = converted[w * cache_line + i];
+    }
+}
+
 /// Terms [k, k + terms) of columns [p * width, ...) of op(b); the last panel is padded with zeros.
 template <class Words>
 void pack_panel(const Tensor& b, Transpose transpose, int64_t width, int64_t k, int64_t terms, int64_t p,
@@ -167,15 +183,18 @@ int64_t room_for_left(int64_t rows) {
 
 LeftRows packed_left(const LeftRows& from, int64_t rows, int64_t terms, const Multiplication& multiplication,
                      real* room) {
-  const int64_t stride = from.transposed ? transposed_left_stride(rows) : left_stride;
+  const bool transposed = from.transposed && multiplication.kernels->left_side == LeftSide::any;
+  const int64_t stride = transposed ? transposed_left_stride(rows) : left_stride;
   with_words(multiplication, [&](auto words) {
     using Words = decltype(words);
-    if (from.transposed)
+    if (transposed)
       return make_words<Words>(from.a.data, from.a.row_stride, terms, rows, left_zero, room, stride);
+    if (from.transposed)
+      return make_rows<Words>(from.a.data, from.a.row_stride, terms, rows, left_zero, room, stride);
     for (int64_t i = 0; i < rows; ++i)
       make_words<Words>(from.a.data + i * from.a.row_stride, terms, left_zero, room + i * stride);
   });
-  return {{room, stride}, from.transposed};
+  return {{room, stride}, transposed};
 }
 
 }  // namespace rondo

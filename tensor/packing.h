@@ -27,7 +27,7 @@ struct Order {
         columns(transpose == Transpose::yes ? b.rows() : b.columns()),
         kernels(&of) {}
 
-  int64_t width() const { return kernels->width(); }
+  int64_t width() const { return kernels->width; }
   int64_t block_terms() const { return block_words * kernels->terms_of_word(); }
   int64_t blocks() const { return (inner + block_terms() - 1) / block_terms(); }
   int64_t panels() const { return (columns + width() - 1) / width(); }
@@ -53,8 +53,8 @@ struct LeftRows {
 };
 /// Numbers that packed_left() needs for so many rows of a block.
 int64_t room_for_left(int64_t rows);
-/// The words of `rows` rows of a block, `terms` terms each, written to `room`: laid out as `from` is, but
-/// with a stride that does not clash.
+/// The words of `rows` rows of a block, `terms` terms each, written to `room` with a stride that does not
+/// clash: transposed if `from` is and the kernels can read it.
 LeftRows packed_left(const LeftRows& from, int64_t rows, int64_t terms, const Multiplication& multiplication,
                      real* room);
 

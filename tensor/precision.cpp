@@ -34,29 +34,34 @@ std::vector<const TileKernels*> kernels_of_pairs() {
 class SampleTile {
  public:
   explicit SampleTile(const TileKernels& kernels)
-      : words_(kernels.words(terms)),
-        width_(kernels.width()),
+      : kernels_(kernels),
+        words_(kernels.words(terms)),
         a_(static_cast<size_t>(kernels.rows * words_)),
-        panel_(static_cast<size_t>((words_ + read_ahead) * width_)),
-        c_(static_cast<size_t>(kernels.rows * width_)),
-        run_(kernels.kernel(kernels.rows, width_, false)),
-        multiplications_(static_cast<double>(kernels.rows * width_ * terms)) {}
+        panel_(static_cast<size_t>((words_ + read_ahead) * kernels.width)),
+        c_(static_cast<size_t>(kernels.rows * kernels.width)) {}
 
   /// Of one multiplication.
   double seconds() {
     constexpr int repetitions = 4;
-    const Tile tile{words_, width_, a_.data(), words_, panel_.data(), {}, {c_.data(), width_}};
+    const Tile tile{.rows = kernels_.rows,
+                    .columns = kernels_.width,
+                    .words = words_,
+                    .a = a_.data(),
+                    .a_stride = words_,
+                    .transposed = false,
+                    .panel = panel_.data(),
+                    .start = {},
+                    .c = {c_.data(), kernels_.width}};
     const auto start = Clock::now();
-    for (int i = 0; i < repetitions; ++i) run_(tile);
-    return seconds_since(start) / (repetitions * multiplications_);
+    for (int i = 0; i < repetitions; ++i) kernels_.run(tile);
+    return seconds_since(start) / static_cast<double>(repetitions * kernels_.rows * kernels_.width * terms);
   }
 
  private:
   static constexpr int64_t terms = 384, read_ahead = 64;
-  int64_t words_, width_;
+  const TileKernels& kernels_;
+  int64_t words_;
   std::vector<real> a_, panel_, c_;
-  RunTile run_;
-  double multiplications_;
 };
 
 /// The kernels take turns, so that a change of the CPU's clock meets both.

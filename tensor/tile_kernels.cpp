@@ -19,11 +19,11 @@ namespace {
 /// Rows of a tile: its sums, one row of the panel and a factor fill the registers (32 with AVX-512 and NEON,
 /// else 16).
 #if defined(__AVX512F__) || defined(__ARM_NEON)
-constexpr int tile_rows = most_tile_rows;
+constexpr int tile_rows = 14;
 #else
 constexpr int tile_rows = 6;
 #endif
-constexpr int64_t width = panel_registers * Vec::size;
+constexpr int panel_registers = 2, width = panel_registers * Vec::size;
 
 #ifdef RONDO_PAIRS_OF_BF16
 /// VDPBF16PS adds the product of the upper halves, then that of the lower ones, each sum rounded to nearest.
@@ -55,7 +55,7 @@ HD Vec add_product(Vec sum, const real* factor, Weights w) {
 #endif
 
 template <int rows, int registers, bool transposed>
-void run_tile(const Tile& it) {
+void run_tile_of(const Tile& it) {
   Vec sums[rows][registers];
   const auto count = [&](int v) {
     const int64_t left = it.columns - v * Vec::size;
@@ -96,6 +96,20 @@ void run_tile(const Tile& it) {
     }
 }
 
+/// [transposed][registers - 1][rows - 1]
+struct AllSizes {
+  RunTile run[2][panel_registers][tile_rows];
+};
+template <int... i>
+constexpr AllSizes all_sizes(std::integer_sequence<int, i...>) {
+  return {{{{run_tile_of<i + 1, 1, false>...}, {run_tile_of<i + 1, 2, false>...}},
+           {{run_tile_of<i + 1, 1, true>...}, {run_tile_of<i + 1, 2, true>...}}}};
+}
+void run_tile(const Tile& it) {
+  static constexpr AllSizes all = all_sizes(std::make_integer_sequence<int, tile_rows>());
+  all.run[it.transposed][it.columns > Vec::size][it.rows - 1](it);
+}
+
 real multiply_in_registers(int64_t rounds, const real* factor, const real* weights) {
   Vec sums[tile_rows][panel_registers];
   const Weights w = load_weights(weights);
@@ -126,19 +140,9 @@ constexpr const char* name() {
 #endif
 }
 
-template <int... i>
-constexpr TileKernels kernels_of(std::integer_sequence<int, i...>) {
-  return {name(),
-          word,
-          tile_rows,
-          Vec::size,
-          {{{run_tile<i + 1, 1, false>...}, {run_tile<i + 1, 2, false>...}},
-           {{run_tile<i + 1, 1, true>...}, {run_tile<i + 1, 2, true>...}}},
-          multiply_in_registers};
-}
-
 }  // namespace
 
-constexpr TileKernels RONDO_TILE_KERNELS = kernels_of(std::make_integer_sequence<int, tile_rows>());
+constexpr TileKernels RONDO_TILE_KERNELS = {
+    name(), word, tile_rows, width, LeftSide::any, run_tile, multiply_in_registers};
 
 }  // namespace rondo

@@ -14,31 +14,30 @@ enum class Word { number, pair };
 
 /// One tile of c over a block of terms. The last of its `columns` may fill only part of a register.
 struct Tile {
-  int64_t words, columns;
+  int64_t rows, columns, words;
   const real* a;  // word k of row i: a[i * a_stride + k]; transposed: a[k * a_stride + i]
   int64_t a_stride;
+  bool transposed;
   const real* panel;  // the words k of all columns begin at panel[k * width]
   Operand start, c;   // start.data null: zero
 };
 using RunTile = void (*)(const Tile&);
 
-constexpr int most_tile_rows = 14, panel_registers = 2;
+/// Whether kernels read a left side only as rows, or transposed, too.
+enum class LeftSide { rows, any };
+
 struct TileKernels {
   const char* name;
   Word word;
-  int rows;                                             // of the highest tile
-  int register_size;                                    // numbers
-  RunTile kernels[2][panel_registers][most_tile_rows];  // [transposed][registers - 1][rows - 1]
+  int rows, width;  // of the largest tile; a panel has this width
+  LeftSide left_side;
+  RunTile run;
   /// The same instructions with all operands in registers, to measure the peak: `rounds` times the
   /// multiplications of one word of a tile of full size. *factor and the register at `weights` are zeros.
   real (*multiply_in_registers)(int64_t rounds, const real* factor, const real* weights);
 
-  int64_t width() const { return panel_registers * register_size; }  // of a panel
   int64_t terms_of_word() const { return word == Word::pair ? 2 : 1; }
   int64_t words(int64_t terms) const { return (terms + terms_of_word() - 1) / terms_of_word(); }
-  RunTile kernel(int64_t tile_rows, int64_t columns, bool transposed) const {
-    return kernels[transposed][columns > register_size][tile_rows - 1];
-  }
 };
 
 extern const TileKernels kernels_as_compiled;
