@@ -27,6 +27,10 @@ std::vector<const TileKernels*> kernels_of_pairs() {
 #ifdef RONDO_X86_KERNELS
   if (cpu_has_avx512_bf16()) all.push_back(&kernels_of_avx512_bf16);
 #endif
+#ifdef RONDO_AMX_KERNELS
+  static const bool granted = cpu_has_amx_bf16() && system_grants_amx();
+  if (granted) all.push_back(&kernels_of_amx);
+#endif
   return all;
 }
 

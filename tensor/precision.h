@@ -38,14 +38,16 @@ struct Multiplication {
 Multiplication multiplication();
 /// The fastest of floats as they are, by the CPU's flags.
 Multiplication multiplication_of_fp32();
-/// All that this CPU can do for bf16. On x86-64 with FMA they give the same bits: numbers below 2^-126 count
-/// as 0, in operands and in sums, as in the instruction. Other CPUs give the same to float rounding.
+/// All that this CPU can do for bf16. On x86-64 with FMA all but AMX give the same bits: numbers below 2^-126
+/// count as 0, in operands and in sums, as in the instructions. AMX, which adds in another order, and other
+/// CPUs give the same to float rounding. The first call asks the system for AMX, for all threads of the
+/// process, even those that run already.
 std::vector<Multiplication> multiplications_of_bf16();
 /// Until the next set_precision(): for tests.
 void multiply_by(const Multiplication& wanted);
 
-/// What set_precision(Precision::bf16) chooses: an instruction of bf16 if the CPU has one that pays, else
-/// floats that are rounded.
+/// What set_precision(Precision::bf16) chooses: the fastest instruction of bf16 if the CPU has one that pays,
+/// else floats that are rounded.
 Multiplication fastest_multiplication_of_bf16();
 /// How many times as fast as in fp32 its kernels are on this CPU, without the packing: measured once, in a
 /// millisecond. 1 where no instruction pays.

@@ -1,7 +1,8 @@
 // The inner loops of the packed product (tensor/packed_gemm.h), for each instruction set that a program
 // carries: tensor/tile_kernels.cpp is compiled with the library's flags, and on x86-64 again for newer CPUs
-// (CMakeLists.txt); tensor/precision.cpp chooses at run time. Only simple types here, and no inline functions
-// of other headers: the linker might keep the copy that only newer CPUs can run.
+// (CMakeLists.txt), tensor/amx_kernels.cpp for those with AMX; tensor/precision.cpp chooses at run time. Only
+// simple types here, and no inline functions of other headers: the linker might keep the copy that only newer
+// CPUs can run.
 #pragma once
 
 #include "tensor/backend.h"
@@ -42,7 +43,7 @@ struct TileKernels {
 
 extern const TileKernels kernels_as_compiled;
 #ifdef RONDO_X86_KERNELS
-extern const TileKernels kernels_of_avx2, kernels_of_avx512, kernels_of_avx512_bf16;
+extern const TileKernels kernels_of_avx2, kernels_of_avx512, kernels_of_avx512_bf16, kernels_of_amx;
 #endif
 
 }  // namespace rondo

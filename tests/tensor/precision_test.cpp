@@ -6,19 +6,39 @@
 
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <limits>
+#include <string>
 
 #include "tensor/gemm.h"
+#include "tensor/packed_gemm.h"
 #include "tensor/random.h"
 #include "tensor/threads.h"
 
 namespace rondo {
+
+extern const TileKernels kernels_of_emulated_amx;  // tensor/amx_kernels.cpp over emulated_amx.h
+
 namespace {
 
 class Bf16 : public testing::Test {
   const WithPrecision in_bf16_{Precision::bf16};
 };
+
+/// This CPU's ways and, on every machine, an emulated AMX.
+std::vector<Multiplication> all_multiplications() {
+  std::vector<Multiplication> all = multiplications_of_bf16();
+  all.push_back({&kernels_of_emulated_amx, true});
+  return all;
+}
+bool is_amx(const Multiplication& it) { return name_of(it) == name_of({&kernels_of_emulated_amx, true}); }
+/// AMX, if this CPU has it, and the emulated one.
+std::vector<Multiplication> multiplications_of_amx() {
+  std::vector<Multiplication> all = all_multiplications();
+  std::erase_if(all, std::not_fn(is_amx));
+  return all;
+}
 
 /// To 8 bits of significand, ties to even, by the C library's arithmetic.
 double to_8_bits(double x) {
@@ -39,10 +59,38 @@ Tensor random_operand(int64_t rows, int64_t columns, Transpose transpose, uint64
   return wide.slice_columns(1, wide.columns() - 2);
 }
 
-TEST_F(Bf16, ProductsAreSumsOfRoundedOperands) {
-  struct Size {
-    int64_t m, n, k;
+/// Whether c is beta `start` + op(a) op(b) of rounded operands.
+void expect_sums_of_rounded(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
+                            real beta, Operand start, const Tensor& c) {
+  const int64_t m = c.rows(), n = c.columns(), k = transpose_a == Transpose::yes ? a.rows() : a.columns();
+  const auto rounded_operand = [](const Tensor& x, Transpose transpose, int64_t rows, int64_t columns) {
+    std::vector<double> result;
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < columns; ++j) result.push_back(to_8_bits(element(x, transpose, i, j)));
+    return result;
   };
+  const std::vector<double> left = rounded_operand(a, transpose_a, m, k);
+  const std::vector<double> right = rounded_operand(b, transpose_b, k, n);
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = beta == 0 ? 0 : double(beta) * double(start.data[i * start.row_stride + j]);
+      double size_of_sum = std::abs(sum);
+      for (int64_t l = 0; l < k; ++l) {
+        const double term = left[static_cast<size_t>(i * k + l)] * right[static_cast<size_t>(l * n + j)];
+        sum += term;
+        size_of_sum += std::abs(term);
+      }
+      // Each of k sums in float rounds by half a unit in the last place of a partial sum.
+      ASSERT_NEAR(c.data()[i * c.row_stride() + j], sum, double(k + 2) * std::ldexp(size_of_sum, -24))
+          << m << " " << n << " " << k << " beta " << beta << ", row " << i << ", column " << j;
+    }
+}
+
+struct Size {
+  int64_t m, n, k;
+};
+
+TEST_F(Bf16, ProductsAreSumsOfRoundedOperands) {
   for (const Size size : {Size{1, 1, 1},
                           {3, 5, 4},
                           {1, 17, 33},
@@ -62,20 +110,45 @@ TEST_F(Bf16, ProductsAreSumsOfRoundedOperands) {
           const Tensor a = random_operand(m, k, transpose_a, 1), b = random_operand(k, n, transpose_b, 2);
           const Tensor c = random_operand(m, n, Transpose::no, 3), before = clone(c);
           gemm(a, transpose_a, b, transpose_b, beta, c);
-          for (int64_t i = 0; i < m; ++i)
-            for (int64_t j = 0; j < n; ++j) {
-              double sum = double(beta) * double(before.data()[i * n + j]), size_of_sum = std::abs(sum);
-              for (int64_t l = 0; l < k; ++l) {
-                const double term =
-                    to_8_bits(element(a, transpose_a, i, l)) * to_8_bits(element(b, transpose_b, l, j));
-                sum += term;
-                size_of_sum += std::abs(term);
-              }
-              // Each of k sums in float rounds by half a unit in the last place of a partial sum.
-              ASSERT_NEAR(c.data()[i * c.row_stride() + j], sum, double(k + 2) * std::ldexp(size_of_sum, -24))
-                  << m << " " << n << " " << k << " beta " << beta;
-            }
+          expect_sums_of_rounded(a, transpose_a, b, transpose_b, beta, before.read_operand(), c);
+          if (HasFatalFailure()) return;
         }
+}
+
+// Rows and columns at the edges of registers, words at those of steps and of blocks, each kind of start.
+TEST_F(Bf16, AmxComputesTilesOfAllShapes) {
+  std::vector<Size> sizes = {{33, 65, 33}, {2, 3, 0}};
+  for (const int64_t m : {1, 15, 16, 17, 31, 32, 33})
+    for (const int64_t k : {1, 31, 32, 33, 767, 768, 769}) sizes.push_back({m, 18, k});
+  for (int64_t n = 1; n <= 33; ++n) sizes.push_back({17, n, 33});
+  for (const Multiplication& by : multiplications_of_amx()) {
+    multiply_by(by);
+    for (const auto [m, n, k] : sizes)
+      for (const Transpose transpose_a : {Transpose::no, Transpose::yes})
+        for (const Transpose transpose_b : {Transpose::no, Transpose::yes})
+          for (const std::string start : {"none", "one row", "c"}) {
+            const Tensor a = random_operand(m, k, transpose_a, 1), b = random_operand(k, n, transpose_b, 2);
+            const Tensor around({m + 2, n + 2});
+            fill_uniform(around, {.seed = 3}, -1, 1);
+            const Tensor before = clone(around), c = around.slice_rows(1, m + 1).slice_columns(1, n + 1);
+            const Tensor one_row = random_operand(1, n, Transpose::no, 4);
+            Operand from, same;  // `same`: what c was
+            if (start == "one row") from = same = {one_row.read_operand().data, 0};
+            if (start == "c") {
+              from = c.read_operand();
+              same = before.slice_rows(1, m + 1).slice_columns(1, n + 1).read_operand();
+            }
+            packed_gemm(a, transpose_a, b, transpose_b, Packing::once, from, c);
+            expect_sums_of_rounded(a, transpose_a, b, transpose_b, from.data ? 1 : 0, same, c);
+            if (HasFatalFailure()) return;
+            for (int64_t i = 0; i < m + 2; ++i)
+              for (int64_t j = 0; j < n + 2; ++j)
+                if (i == 0 || i > m || j == 0 || j > n) {
+                  ASSERT_EQ(around.data()[i * (n + 2) + j], before.data()[i * (n + 2) + j])
+                      << "beside c, " << m << " " << n << " " << k;
+                }
+          }
+  }
 }
 
 /// x times 1, which shows how an operand is rounded.
@@ -88,7 +161,7 @@ float rounded(float x) {
 TEST_F(Bf16, OperandsAreRoundedToNearestTiesToEven) {
   constexpr float infinity = std::numeric_limits<float>::infinity(), most = std::numeric_limits<float>::max();
   const float below_half = std::nextafter(1.00390625f, 0.0f), above_half = std::nextafter(1.00390625f, 2.0f);
-  for (const Multiplication& by : multiplications_of_bf16()) {
+  for (const Multiplication& by : all_multiplications()) {
     multiply_by(by);
     EXPECT_EQ(rounded(1.0078125f), 1.0078125f) << name_of(by);  // 1 + 2^-7
     EXPECT_EQ(rounded(1.00390625f), 1.0f) << name_of(by);       // half way: to the even 1
@@ -130,8 +203,31 @@ Tensor of_random_bits(int64_t rows, int64_t columns, uint64_t seed) {
   return x;
 }
 
-TEST_F(Bf16, AllWaysGiveTheSameBits) {
+/// Whether all ways compute the same op(a) op(b); of NaN only that it is one.
+void expect_same_bits(const std::vector<Multiplication>& ways, const Tensor& a, Transpose transpose_a,
+                      const Tensor& b, Transpose transpose_b) {
+  const int64_t m = transpose_a == Transpose::yes ? a.columns() : a.rows();
+  const int64_t n = transpose_b == Transpose::yes ? b.rows() : b.columns();
+  std::vector<real> first;
+  for (const Multiplication& by : ways) {
+    multiply_by(by);
+    const Tensor c({m, n});
+    gemm(a, transpose_a, b, transpose_b, 0, c);
+    const std::vector<real> product = c.to_vector();
+    if (first.empty()) first = product;
+    for (size_t i = 0; i < first.size(); ++i) {
+      const float one = first[i], other = product[i];
+      if (!std::isnan(one) || !std::isnan(other)) {
+        ASSERT_EQ(std::bit_cast<uint32_t>(one), std::bit_cast<uint32_t>(other))
+            << name_of(ways[0]) << ", " << name_of(by) << " " << m << " " << n << ", element " << i;
+      }
+    }
+  }
+}
+
+TEST_F(Bf16, AllWaysButAmxGiveTheSameBits) {
   std::vector<Multiplication> all = multiplications_of_bf16();
+  std::erase_if(all, is_amx);
 #ifndef __FMA__
   all.pop_back();  // as compiled: products are rounded before they are added
 #endif
@@ -147,22 +243,19 @@ TEST_F(Bf16, AllWaysGiveTheSameBits) {
                                                : of_random_bits(rows, columns, seed);
           };
           const Tensor a = operand(m, k, transpose_a, 1), b = operand(k, n, transpose_b, 2);
-          std::vector<std::vector<real>> products;
-          for (const Multiplication& by : all) {
-            multiply_by(by);
-            const Tensor c({m, n});
-            gemm(a, transpose_a, b, transpose_b, 0, c);
-            products.push_back(c.to_vector());
-          }
-          for (size_t way = 1; way < all.size(); ++way)
-            for (size_t i = 0; i < products[0].size(); ++i) {
-              const float one = products[0][i], other = products[way][i];
-              if (!std::isnan(one) || !std::isnan(other)) {  // of NaN only that it is one
-                ASSERT_EQ(std::bit_cast<uint32_t>(one), std::bit_cast<uint32_t>(other))
-                    << name_of(all[0]) << ", " << name_of(all[way]) << ", " << k << " terms";
-              }
-            }
+          expect_same_bits(all, a, transpose_a, b, transpose_b);
+          if (HasFatalFailure()) return;
         }
+}
+
+TEST_F(Bf16, AmxAndTheEmulatedOneGiveTheSameBits) {
+  const std::vector<Multiplication> ways = multiplications_of_amx();
+  if (ways.size() < 2) GTEST_SKIP() << "this CPU has no AMX";
+  for (const bool any_bits : {false, true}) {
+    const Tensor a = any_bits ? of_random_bits(45, 1000, 1) : random_operand(45, 1000, Transpose::no, 1);
+    const Tensor b = any_bits ? of_random_bits(1000, 75, 2) : random_operand(1000, 75, Transpose::no, 2);
+    expect_same_bits(ways, a, Transpose::no, b, Transpose::no);
+  }
 }
 
 TEST_F(Bf16, AKeptCopyIsOfTheRightPrecision) {
@@ -181,20 +274,23 @@ TEST_F(Bf16, AKeptCopyIsOfTheRightPrecision) {
 TEST_F(Bf16, ValuesDependNeitherOnThreadsNorOnTheOtherRows) {
   constexpr int64_t k = 900;
   const int before = threads();
-  for (const int64_t m : {40, 300})
-    for (const Transpose transpose_a : {Transpose::no, Transpose::yes}) {
-      const Tensor a = random_operand(m, k, transpose_a, 1), b = random_operand(k, 70, Transpose::no, 2);
-      const Tensor one({m, 70}), three({m, 70}), row({1, 70});
-      set_threads(1);
-      gemm(a, transpose_a, b, Transpose::no, 0, one);
-      set_threads(3);
-      gemm(a, transpose_a, b, Transpose::no, 0, three);
-      EXPECT_EQ(one.to_vector(), three.to_vector());
-      if (transpose_a == Transpose::no) {
-        gemm(a.slice_rows(17, 18), Transpose::no, b, Transpose::no, 0, row);
-        EXPECT_EQ(one.slice_rows(17, 18).to_vector(), row.to_vector());
+  for (const Multiplication& by : all_multiplications()) {
+    multiply_by(by);
+    for (const int64_t m : {40, 300})
+      for (const Transpose transpose_a : {Transpose::no, Transpose::yes}) {
+        const Tensor a = random_operand(m, k, transpose_a, 1), b = random_operand(k, 70, Transpose::no, 2);
+        const Tensor one({m, 70}), three({m, 70}), row({1, 70});
+        set_threads(1);
+        gemm(a, transpose_a, b, Transpose::no, 0, one);
+        set_threads(3);
+        gemm(a, transpose_a, b, Transpose::no, 0, three);
+        EXPECT_EQ(one.to_vector(), three.to_vector()) << name_of(by);
+        if (transpose_a == Transpose::no) {
+          gemm(a.slice_rows(17, 18), Transpose::no, b, Transpose::no, 0, row);
+          EXPECT_EQ(one.slice_rows(17, 18).to_vector(), row.to_vector()) << name_of(by);
+        }
       }
-    }
+  }
   set_threads(before);
 }
 
@@ -208,10 +304,13 @@ TEST_F(Bf16, ABatchIsItsProducts) {
         fill_uniform(a, {.seed = 1}, -1, 1);
         fill_uniform(b, {.seed = 2}, -1, 1);
         fill_uniform(c, {.seed = 3}, -1, 1);
-        const Tensor each = clone(c);
-        batched_gemm(a, transpose_a, b, transpose_b, beta, c);
-        for (int64_t i = 0; i < N; ++i) gemm(a[i], transpose_a, b[i], transpose_b, beta, each[i]);
-        EXPECT_EQ(c.to_vector(), each.to_vector());
+        for (const Multiplication& by : all_multiplications()) {
+          multiply_by(by);
+          const Tensor batch = clone(c), each = clone(c);
+          batched_gemm(a, transpose_a, b, transpose_b, beta, batch);
+          for (int64_t i = 0; i < N; ++i) gemm(a[i], transpose_a, b[i], transpose_b, beta, each[i]);
+          EXPECT_EQ(batch.to_vector(), each.to_vector()) << name_of(by);
+        }
       }
 }
 
