@@ -1,5 +1,5 @@
 // The inner loops of the packed product for Intel AMX. TDPBF16PS multiplies a tile register of 16 rows of 16
-// words, pairs of bf16, by one of 16 x 16 words, and adds to 16 x 16 sums; numbers below 2^-126 count as 0.
+// words, pairs of bf16, by one of 16 x 16 words, and adds to 16 x 16 sums; subnormal numbers count as 0.
 // It adds up 16 words before it adds them to a sum: other bits than those of VDPBF16PS. Intel 64 and IA-32
 // Architectures Software Developer's Manual: volume 1, "Programming with Intel AMX"; volume 2, LDTILECFG and
 // TDPBF16PS. Compiled with flags of its own, and for the tests over tests/tensor/emulated_amx.h.

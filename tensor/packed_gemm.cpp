@@ -24,7 +24,7 @@ constexpr int64_t work_for_threads = 1 << 17;
 bool clashes(const Tensor& x) { return x.row_stride() * static_cast<int64_t>(sizeof(real)) % 2048 == 0; }
 constexpr int64_t lines_of_a_place = 8;
 
-/// While it exists, this thread computes with numbers below 2^-126 as with 0, as VDPBF16PS does.
+/// While it exists, this thread computes with subnormal numbers, below 2^-126, as with 0, as VDPBF16PS does.
 class SubnormalsAreZero {
  public:
   explicit SubnormalsAreZero(bool wanted) : wanted_(wanted) {

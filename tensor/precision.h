@@ -11,8 +11,9 @@
 namespace rondo {
 
 using cuda::Precision;  // fp32, tf32 or bf16
-/// Of all later products, on all devices; fp32 before the first call. Not while other threads compute
-/// products. A CPU computes tf32 in fp32, and the library in double always in double.
+/// Sets the precision of all later products, on all devices; it is fp32 before the first call. Do not call it
+/// while other threads compute products. A CPU computes tf32 in fp32, and the library in double always in
+/// double.
 void set_precision(Precision precision);
 Precision precision();
 
@@ -38,10 +39,10 @@ struct Multiplication {
 Multiplication multiplication();
 /// The fastest of floats as they are, by the CPU's flags.
 Multiplication multiplication_of_fp32();
-/// All that this CPU can do for bf16. On x86-64 with FMA all but AMX give the same bits: numbers below 2^-126
-/// count as 0, in operands and in sums, as in the instructions. AMX, which adds in another order, and other
-/// CPUs give the same to float rounding. The first call asks the system for AMX, for all threads of the
-/// process, even those that run already.
+/// All that this CPU can do for bf16. On x86-64 with FMA all but AMX give the same bits: numbers of a
+/// magnitude below 2^-126 count as 0, in operands and in sums, as in the instructions. AMX, which adds in
+/// another order, and other CPUs give the same to float rounding. The first call asks the system for AMX, for
+/// all threads of the process, even those that run already.
 std::vector<Multiplication> multiplications_of_bf16();
 /// Until the next set_precision(): for tests.
 void multiply_by(const Multiplication& wanted);

@@ -27,7 +27,7 @@ constexpr int panel_registers = 2, width = panel_registers * Vec::size;
 
 #ifdef RONDO_PAIRS_OF_BF16
 /// VDPBF16PS adds the product of the upper halves, then that of the lower ones, each sum rounded to nearest.
-/// Numbers below 2^-126 count as 0, in operands and in sums.
+/// Numbers of a magnitude below 2^-126 count as 0, in operands and in sums.
 constexpr Word word = Word::pair;
 using Weights = __m512bh;
 HD Weights load_weights(const real* from) { return reinterpret_cast<Weights>(_mm512_loadu_si512(from)); }

@@ -13,7 +13,7 @@ namespace rondo {
 /// in the upper half. A pair is kept as the bits of a float that is only loaded and stored.
 enum class Word { number, pair };
 
-/// One tile of c over a block of terms. The last of its `columns` may fill only part of a register.
+/// One tile of c over a block of terms. The last register of a row may be filled only in part.
 struct Tile {
   int64_t rows, columns, words;
   const real* a;  // word k of row i: a[i * a_stride + k]; transposed: a[k * a_stride + i]

@@ -113,7 +113,7 @@ void Options::add_sweep() {
   sweep_command
       .add_option("--set", sweep_sets,
                   "a setting with one or several values, can be repeated; a list is a value in [ ]. Settings "
-                  "that vary together: --set model.cell:model.hidden=lstm:266,gru:330")
+                  "that vary together: --set model.hidden:model.dropout=650:0.5,1500:0.65")
       ->type_name("KEY=VALUE,...")
       ->expected(1)
       ->take_all();

@@ -113,7 +113,7 @@ SweptSettings parse_swept(const std::string& text) {
     swept.values.push_back(swept.keys.size() == 1 ? std::vector{choice} : split_values(choice, ':'));
     check_input(swept.values.back().size() == swept.keys.size(),
                 "{}: {} are {} keys, and '{}' has {} value{}; as in --set "
-                "model.cell:model.hidden=lstm:266,gru:330",
+                "model.hidden:model.dropout=650:0.5,1500:0.65",
                 whole.where, excerpt(whole.key), swept.keys.size(), excerpt(choice),
                 swept.values.back().size(), swept.values.back().size() == 1 ? "" : "s");
   }
