@@ -234,8 +234,7 @@ int main(int argc, char** argv) {
       "recipe", options.recipes,
       "names of files in bench/; `mixture`: the output layer of a mixture of softmaxes; `translation`: an "
       "encoder-decoder; `generation`: of one sequence, beside the memory's bandwidth; `cells`: what each "
-      "cell "
-      "costs beside the LSTM; `busy`: beside busy processes (default: all)");
+      "cell costs beside the LSTM; `busy`: beside busy processes (default: all)");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -285,7 +284,7 @@ int main(int argc, char** argv) {
     for (const fs::path& file : files) bench(options, file);
     if (with_mixture) bench_mixture(options);
     if (with_translation) bench_translation(options);
-    if (with_generation) print_generation(options.threads, options.rounds, options.seconds);
+    if (with_generation) print_generation(options.rounds, options.seconds);
     if (with_cells) print_cell_costs(options.threads, options.rounds, options.seconds);
     if (with_busy) print_busy_machine(options.threads, options.rounds, options.seconds);
     return 0;

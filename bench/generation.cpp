@@ -28,13 +28,14 @@ class MemoryReader {
   MemoryReader() { fill(numbers_, 1); }
 
   /// Bytes per second.
-  double bandwidth(int threads) {
-    std::vector<uint32_t> sums(static_cast<size_t>(threads));
+  double bandwidth() {
+    const int parts = threads();
+    std::vector<uint32_t> sums(static_cast<size_t>(parts));
     const double start = now();
-    parallel_for(threads, true, [&](int64_t part) {
+    parallel_for(parts, true, [&](int64_t part) {
       const real* const from = numbers_.data();
       uint32_t sum = 0;
-      for (int64_t i = count * part / threads; i < count * (part + 1) / threads; ++i)
+      for (int64_t i = count * part / parts; i < count * (part + 1) / parts; ++i)
         sum ^= std::bit_cast<uint32_t>(from[i]);
       sums[static_cast<size_t>(part)] = sum;
     });
@@ -81,14 +82,13 @@ double steps_a_second(Generator& generator, double seconds) {
 
 }  // namespace
 
-void print_generation(int threads, int rounds, double seconds) {
+void print_generation(int rounds, double seconds) {
   Generator generator(load_recipe(RONDO_SOURCE_DIR "/bench/awd-lstm-b20.toml"));
   MemoryReader memory;
   fmt::print(
-      "\ngeneration at batch 1: AWD-LSTM, {:.2f}M parameters, {} threads; the share of the bandwidth of a "
-      "loop "
-      "that only reads, round by round\n",
-      1e-6 * static_cast<double>(generator.parameters()), threads);
+      "\ngeneration at batch 1: AWD-LSTM, {:.2f}M parameters, {} threads; the share of the bandwidth of "
+      "a loop that only reads, round by round\n",
+      1e-6 * static_cast<double>(generator.parameters()), threads());
   for (const Precision precision : {Precision::fp32, Precision::bf16}) {
     const WithPrecision in(precision);
     const double bytes_a_parameter = 4.0 / static_cast<double>(multiplication().kernels->terms_of_word());
@@ -96,7 +96,7 @@ void print_generation(int threads, int rounds, double seconds) {
     std::vector<double> speeds, rates, shares;
     for (int round = 0; round < rounds; ++round) {
       wait_for_idle_machine();
-      const double bandwidth = memory.bandwidth(threads);
+      const double bandwidth = memory.bandwidth();
       speeds.push_back(steps_a_second(generator, seconds));
       rates.push_back(speeds.back() * bytes_a_parameter * static_cast<double>(generator.parameters()));
       shares.push_back(100 * rates.back() / bandwidth);

@@ -5,8 +5,8 @@
 namespace rondo {
 
 /// Prints, for AWD-LSTM at full size in fp32 and in bf16, symbols per second and the bytes of weights that
-/// are read in a second, beside what the memory gives to a loop that only reads. `threads` must be those that
-/// are set.
-void print_generation(int threads, int rounds, double seconds);
+/// are read in a second, beside what the memory gives to a loop that only reads: by threads() threads, in
+/// `rounds` turns of so many seconds.
+void print_generation(int rounds, double seconds);
 
 }  // namespace rondo

@@ -96,11 +96,9 @@ void print_products() {
   fmt::print(
       "\nA step's product with a recurrent weight [4H, H], GFLOP/s: over a packed copy that is kept, and by "
       "BLAS, the weight transposed or not, whichever is faster; median ratio of {} turns; which lm takes; "
-      "the "
-      "packed product in bf16, and its ratio to fp32\n"
+      "the packed product in bf16, and its ratio to fp32\n"
       "     H  rows   forward  BLAS   ratio  taken     bf16   ratio   backward  BLAS   ratio  taken     bf16 "
-      "  "
-      "ratio\n",
+      "  ratio\n",
       turns);
   struct Ratios {
     std::vector<double> to_blas, of_bf16;

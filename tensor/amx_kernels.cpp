@@ -21,8 +21,8 @@ constexpr int most_rows = 2 * size, width = 2 * size;
 constexpr int64_t panel_stride = width * sizeof(real);
 
 // Registers: 0 1 are the upper sums, 2 3 the lower ones; 4 and 5 the left side's upper and lower rows, 6 and
-// 7 the right side's left and right columns. A tile of up to 16 rows has no lower ones, and so with columns.
-// g++ accepts only literals as the intrinsics' registers.
+// 7 the right side's left and right columns. A tile of up to 16 rows uses no lower registers, one of up
+// to 16 columns no right ones. g++ accepts only literals as the intrinsics' registers.
 
 /// What LDTILECFG reads.
 struct alignas(64) Shapes {

@@ -24,7 +24,7 @@ struct Tile {
 };
 using RunTile = void (*)(const Tile&);
 
-/// Whether kernels read a left side only as rows, or transposed, too.
+/// Which layouts of the left side kernels can read: rows only, or also transposed.
 enum class LeftSide { rows, any };
 
 struct TileKernels {

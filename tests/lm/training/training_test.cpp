@@ -32,13 +32,7 @@ void updates(Training& training, int count) {
   }
 }
 
-class TrainingInBf16 : public testing::Test {
- protected:
-  ~TrainingInBf16() override { set_precision(Precision::fp32); }
-};
-
-/// Largest difference of the losses of 200 steps in bf16 from those in fp32, as a share of the first loss.
-TEST_F(TrainingInBf16, LosesWhatATrainingInFp32Loses) {
+TEST(TrainingInBf16, LosesWhatATrainingInFp32Loses) {
   Recipe recipe = small_recipe("lstm");
   recipe.model.embedding = 24;
   recipe.model.hidden = {40};
@@ -46,7 +40,7 @@ TEST_F(TrainingInBf16, LosesWhatATrainingInFp32Loses) {
   const std::vector<int32_t> ids = some_ids();
   std::vector<double> losses[2];
   for (const Precision precision : {Precision::fp32, Precision::bf16}) {
-    set_precision(precision);
+    const WithPrecision in(precision);
     Training training(recipe, 11, ids);
     for (int i = 0; i < 200; ++i) {
       if (!training.trainer.next_batch()) {
