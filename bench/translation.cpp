@@ -54,12 +54,13 @@ Peer::Json translation_shape() {
                    {"label_smoothing", it.translation.task.label_smoothing},
                    {"optimizer", name_of(it.trainer.optimizer.kind)},
                    {"learning_rate", it.trainer.optimizer.learning_rate.value_or(0)},
-                   {"clip", it.trainer.clip},
-                   {"warm_up_updates", warm_up_updates}};
+                   {"clip", it.trainer.clip}};
   const Pairs pairs = random_pairs();
   PairBatches batches(it.translation.task.batches, pairs, 1);
   for (PairBatch batch; batches.next(batch);)
     shape["batches"].push_back({batch.source_lengths, batch.target_lengths});
+  shape["warm_up_updates"] =
+      shape["batches"].size();  // an epoch, because most batches have shapes of their own
   return shape;
 }
 
@@ -70,14 +71,17 @@ void translation_on_request() {
   EncoderDecoder model(it.translation.model, source_vocabulary, target_vocabulary);
   Translation task(model, it.translation.task, pairs, none);
   Trainer trainer(task, it.trainer);
-  answer_requests({{"parameters", model.parameter_count()}, {"model", translation_shape()}}, [&] {
+  const Peer::Json shape = translation_shape();
+  const auto update = [&] {
     if (!trainer.next_batch()) {
       trainer.begin_next_epoch();
       trainer.next_batch();
     }
     trainer.step();
     return trainer.metrics().scored;
-  });
+  };
+  answer_requests({{"parameters", model.parameter_count()}, {"model", shape}}, update, Device::cpu,
+                  shape["warm_up_updates"]);
 }
 
 }  // namespace rondo

@@ -53,8 +53,9 @@ Json profiled_for(const std::function<int64_t()>& update, double seconds, Device
 
 }  // namespace
 
-void answer_requests(const Json& introduction, const std::function<int64_t()>& update, Device device) {
-  for (int i = 0; i < warm_up_updates; ++i) update();
+void answer_requests(const Json& introduction, const std::function<int64_t()>& update, Device device,
+                     int64_t warm_up) {
+  for (int64_t i = 0; i < warm_up; ++i) update();
   Json complete{{"what", "lm"}, {"kernels", "OpenBLAS " + blas_kernel()}, {"threads", threads()}};
   complete.update(introduction);
   std::cout << complete << std::endl;

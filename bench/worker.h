@@ -12,16 +12,17 @@
 
 namespace rondo {
 
-/// Prints the introduction, then answers each line of the input, "SECONDS" or "profile SECONDS", by calling
-/// `update`, which returns the number of symbols read, for at least this time (bench/peer.h). Returns at the
-/// end of the input.
+/// Enough where all batches have the same shape.
+constexpr int64_t warm_up_updates = 3;
+
+/// After some updates, which are not measured, prints the introduction, then answers each line of the input,
+/// "SECONDS" or "profile SECONDS", by calling `update`, which returns the number of symbols read, for at
+/// least this time (bench/peer.h). Returns at the end of the input.
 void answer_requests(const Peer::Json& introduction, const std::function<int64_t()>& update,
-                     Device device = Device::cpu);
+                     Device device = Device::cpu, int64_t warm_up = warm_up_updates);
 
 /// The number of symbols of the random text for a recipe of words or of characters.
 int64_t vocabulary_size(const Recipe& recipe);
-constexpr int warm_up_updates = 3;
-
 /// What bench/peers.py needs to know about a recipe.
 Peer::Json model_of(const Recipe& recipe);
 

@@ -98,7 +98,7 @@ const std::vector<Reader> readers = {
      read_words},
     {"text_one_line", 40'000, [](int n) { return repeated(n, "word "); },
      [](const std::string& path) { open_corpus(path, Unit::words); }},
-    {"vocabulary", 200'000,  // fewer fit into a cache
+    {"vocabulary", 100'000,
      [](int n) { return "<eos>\n" + repeated(n, [](int i) { return fmt::format("w{}\n", i); }); },
      [](const std::string& path) { Vocabulary::from_text(read_file(path), path, {Unit::words}); }},
     {"json_lines", 2'000, [](int n) { return repeated(n, "{\"step\":1,\"nats\":2.5}\n"); }, read_log},

@@ -51,7 +51,7 @@ TEST(CtcLoss, AgreesWithPyTorch) {
     const std::vector<int64_t> shape = golden.shape(name + ".scores");
     const std::vector<double> scores = numbers("scores"), ids = numbers("labels"), counts = numbers("counts"),
                               frames = numbers("frames"), weights = numbers("loss_weight.nats");
-    std::vector<Labels> labels;
+    std::vector<Labelling> labels;
     const size_t most = ids.size() / counts.size();
     for (size_t b = 0; b < counts.size(); ++b)
       labels.emplace_back(ids.begin() + b * most, ids.begin() + b * most + static_cast<size_t>(counts[b]));
@@ -89,7 +89,7 @@ TEST(CtcLoss, IsTheSumOverAllPaths) {
 
 /// One sequence in double by (6) to (11) and (16), state by state over l'; probabilities as logarithms.
 struct PlainLoops {
-  PlainLoops(const Numbers& scores, int64_t V, const Labels& labels) : gradient(scores.size()) {
+  PlainLoops(const Numbers& scores, int64_t V, const Labelling& labels) : gradient(scores.size()) {
     const int64_t T = std::ssize(scores) / V, S = 2 * std::ssize(labels) + 1;
     const auto symbol = [&](int64_t s) { return s % 2 ? labels[s / 2] : 0; };
     const auto skips = [&](int64_t s) { return s % 2 && s > 1 && symbol(s) != symbol(s - 2); };
@@ -138,7 +138,7 @@ struct PlainLoops {
 
 TEST(CtcLoss, AgreesWithPlainLoopsOverManyFrames) {
   const int64_t T = 400, V = 30;
-  Labels labels;
+  Labelling labels;
   for (int32_t j = 0; j < 47; ++j) labels.push_back(1 + j * j % 29);
   const Tensor scores({T, 1, V});
   fill_uniform(scores, {.seed = 3}, -3, 3);
@@ -174,7 +174,7 @@ TEST(CtcLoss, SkipsLabelsThatDoNotFit) {
 // In a batch, beside a longer sequence and a skipped one, as alone; and whatever lies in the padding.
 TEST(CtcLoss, OfASequenceDependsOnNothingElse) {
   const int64_t T = 40, V = 7;
-  const Labels longest = {1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6, 6}, mine = {3, 3, 5};
+  const Labelling longest = {1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6, 6}, mine = {3, 3, 5};
   const Tensor scores = samples({{T, 3, V}})[0], alone({9, 1, V});
   for (int64_t t = 0; t < T; ++t) {
     const Tensor frame = scores[t].slice(1, 2);
@@ -223,7 +223,7 @@ TEST(CtcLoss, NaNIsNotHidden) {
 
 TEST(CtcLoss, ErrorsSayWhatWasExpected) {
   const Variable scores(Tensor::zeros({4, 2, 3}));
-  const auto error = [&](const Variable& x, const std::vector<Labels>& labels, const Lengths& frames) {
+  const auto error = [&](const Variable& x, const std::vector<Labelling>& labels, const Lengths& frames) {
     return any_error_of([&] { ctc_loss(x, CtcTargets(labels, frames)); });
   };
   EXPECT_EQ(error(scores, {{1}}, {4}),

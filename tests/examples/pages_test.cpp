@@ -1,5 +1,6 @@
-// The pages of the documentation, README.md and docs/*.md: each block of C++ stands, character for character,
-// in a file of tests/examples/ or tests/installed/, where it is compiled and tested; links lead to files;
+// The pages of the documentation, README.md, docs/*.md and docs/tour/*.md: each block of C++ stands,
+// character for character, in a file of tests/examples/ or tests/installed/, where it is compiled and tested;
+// in the tour, which explains Rondo's own source, in a file that the page links to. Links lead to files;
 // generated tables are up to date. The shell commands on the pages are not run.
 #include <gtest/gtest.h>
 
@@ -48,9 +49,11 @@ std::vector<std::string> linked_files(const std::string& page) {
   return files;
 }
 
+const fs::path tour = source_folder / "docs" / "tour";
+
 std::vector<fs::path> pages() {
   std::vector<fs::path> found;
-  for (const fs::path& folder : {source_folder, source_folder / "docs"})
+  for (const fs::path& folder : {source_folder, source_folder / "docs", tour})
     for (const auto& entry : fs::directory_iterator(folder))
       if (entry.path().extension() == ".md") found.push_back(entry.path());
   return found;
@@ -62,7 +65,8 @@ TEST(Pages, ShowOnlyCodeThatIsTested) {
     for (const auto& entry : fs::directory_iterator(source_folder / folder))
       if (entry.path().extension() == ".cpp") sources.push_back(rondo::read_file(entry.path()));
   std::size_t blocks = 0;
-  for (const fs::path& page : pages())
+  for (const fs::path& page : pages()) {
+    if (page.parent_path() == tour) continue;
     for (const std::string& block : cpp_blocks(rondo::read_file(page))) {
       ++blocks;
       bool found = false;
@@ -70,7 +74,25 @@ TEST(Pages, ShowOnlyCodeThatIsTested) {
       EXPECT_TRUE(found) << "no file of tests/examples or tests/installed has this block of " << page << ":\n"
                          << block;
     }
+  }
   EXPECT_GE(blocks, 11u) << "blocks of C++ have disappeared from the pages";
+}
+
+TEST(Pages, OfTheTourShowTheSourceAsItIs) {
+  std::size_t blocks = 0;
+  for (const auto& entry : fs::directory_iterator(tour)) {
+    const std::string page = rondo::read_file(entry.path());
+    std::string sources;
+    for (const std::string& file : linked_files(page))
+      if (fs::is_regular_file(tour / file)) sources += rondo::read_file(tour / file);
+    for (const std::string& block : cpp_blocks(page)) {
+      ++blocks;
+      EXPECT_NE(sources.find(block), std::string::npos)
+          << "no file that " << entry.path() << " links to has this block any more:\n"
+          << block;
+    }
+  }
+  EXPECT_GE(blocks, 40u) << "blocks of C++ have disappeared from the tour";
 }
 
 TEST(Pages, LinkToFilesThatAreThere) {

@@ -21,6 +21,13 @@ Tensor random_block(int64_t rows, int64_t columns, int64_t pad, uint64_t seed) {
   return wide.slice_columns(pad / 2, pad / 2 + columns);
 }
 
+/// The same values, as a block of a wider matrix.
+Tensor padded(const Tensor& x, int64_t pad) {
+  const Tensor block = random_block(x.rows(), x.columns(), pad, 4);
+  copy(x, block);
+  return block;
+}
+
 /// An element of op(x).
 double at(const Tensor& x, Transpose transpose, int64_t i, int64_t j) {
   return transpose == Transpose::yes ? x.data()[j * x.row_stride() + i] : x.data()[i * x.row_stride() + j];
@@ -56,16 +63,16 @@ TEST(Gemm, AgreesWithAPlainLoop) {
                           {257, 129, 130},
                           {460, 3, 770}})
     for (Transpose transpose_a : {Transpose::no, Transpose::yes})
-      for (Transpose transpose_b : {Transpose::no, Transpose::yes})
-        for (int64_t pad : {0, 3}) {
-          const auto [m, n, k] = size;
-          const bool ta = transpose_a == Transpose::yes, tb = transpose_b == Transpose::yes;
-          const Tensor a = ta ? random_block(k, m, pad, 1) : random_block(m, k, pad, 1);
-          const Tensor b = tb ? random_block(n, k, pad, 2) : random_block(k, n, pad, 2);
-          const std::vector<double> product = plain_product(a, transpose_a, b, transpose_b, m, n, k);
+      for (Transpose transpose_b : {Transpose::no, Transpose::yes}) {
+        const auto [m, n, k] = size;
+        const bool ta = transpose_a == Transpose::yes, tb = transpose_b == Transpose::yes;
+        const Tensor a = ta ? random_block(k, m, 0, 1) : random_block(m, k, 0, 1);
+        const Tensor b = tb ? random_block(n, k, 0, 2) : random_block(k, n, 0, 2);
+        const std::vector<double> product = plain_product(a, transpose_a, b, transpose_b, m, n, k);
+        for (int64_t pad : {0, 3})
           for (real beta : {0, 1, -2}) {
             const Tensor c = random_block(m, n, pad, 3), before = clone(c);
-            gemm(a, transpose_a, b, transpose_b, beta, c);
+            gemm(padded(a, pad), transpose_a, padded(b, pad), transpose_b, beta, c);
             for (int64_t i = 0; i < m; ++i)
               for (int64_t j = 0; j < n; ++j) {
                 const double expected = static_cast<double>(beta) * before.data()[i * n + j] +
@@ -75,7 +82,7 @@ TEST(Gemm, AgreesWithAPlainLoop) {
                     << m << " " << n << " " << k;
               }
           }
-        }
+      }
 }
 
 // Also of rows that lie a power of two apart, which each thread spreads for itself.

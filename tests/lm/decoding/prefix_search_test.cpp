@@ -19,8 +19,9 @@ namespace rondo {
 namespace {
 
 /// Random frames: their probabilities, and the logarithms with two numbers of padding behind each row.
-struct Frames {
-  Frames(uint32_t seed, size_t T, size_t V) : log_y(T * (V + 2), std::numeric_limits<real>::quiet_NaN()) {
+struct RandomFrames {
+  RandomFrames(uint32_t seed, size_t T, size_t V)
+      : log_y(T * (V + 2), std::numeric_limits<real>::quiet_NaN()) {
     std::mt19937 random(seed);
     std::uniform_real_distribution<double> score(-2, 2);
     for (size_t t = 0; t < T; ++t) {
@@ -43,8 +44,8 @@ struct Frames {
 };
 
 /// All labels, best first, by a score that is added to log p.
-std::vector<LabelHypothesis> all_labels(const Frames& frames,
-                                        const std::function<double(const Labels&)>& added = nullptr) {
+std::vector<LabelHypothesis> all_labels(const RandomFrames& frames,
+                                        const std::function<double(const Labelling&)>& added = nullptr) {
   std::vector<LabelHypothesis> all;
   for (const auto& [labels, probability] : probabilities_by_all_paths(frames.y))
     all.push_back({labels, std::log(probability), std::log(probability) + (added ? added(labels) : 0)});
@@ -64,7 +65,7 @@ void expect_same(const std::vector<LabelHypothesis>& found, const std::vector<La
 TEST(PrefixSearch, WithAWideBeamFindsAllLabelsAndTheirProbabilities) {
   for (uint32_t seed = 0; seed < 5; ++seed)
     for (const size_t T : {1, 2, 5, 7}) {
-      const Frames frames(seed, T, 3);
+      const RandomFrames frames(seed, T, 3);
       const std::vector<LabelHypothesis> expected = all_labels(frames);
       expect_same(prefix_search(frames.view(), {.beam = 1000, .n_best = 1000}), expected);
       expect_same(prefix_search(frames.view(), {.beam = 1000, .n_best = 2}), {expected[0], expected[1]});
@@ -75,7 +76,7 @@ TEST(PrefixSearch, WithAWideBeamFindsAllLabelsAndTheirProbabilities) {
 TEST(PrefixSearch, IsNeverBelowTheBestPath) {
   int better = 0;
   for (uint32_t seed = 0; seed < 20; ++seed) {
-    const Frames frames(seed, 5, 4);
+    const RandomFrames frames(seed, 5, 4);
     const auto probability = probabilities_by_all_paths(frames.y);
     const LabelHypothesis greedy = best_path(frames.view());
     const LabelHypothesis found = prefix_search(frames.view(), {.beam = 10000})[0];
@@ -89,7 +90,7 @@ TEST(PrefixSearch, IsNeverBelowTheBestPath) {
 
 TEST(PrefixSearch, WithANarrowBeamFollowsFewerPaths) {
   for (uint32_t seed = 0; seed < 10; ++seed) {
-    const Frames frames(seed, 6, 4);
+    const RandomFrames frames(seed, 6, 4);
     const auto probability = probabilities_by_all_paths(frames.y);
     for (const int64_t beam : {1, 2, 5}) {
       const auto found = prefix_search(frames.view(), {.beam = beam, .n_best = beam});
@@ -105,7 +106,7 @@ TEST(BestPath, MergesRepeatsThenRemovesBlanks) {
   std::vector<real> log_y(path.size() * 4, -5);
   for (size_t t = 0; t < path.size(); ++t) log_y[t * 4 + path[t]] = real(-0.5);
   const LabelHypothesis found = best_path({log_y.data(), std::ssize(path), 4, 4});
-  EXPECT_EQ(found.labels, (Labels{1, 1, 2, 3}));
+  EXPECT_EQ(found.labels, (Labelling{1, 1, 2, 3}));
   EXPECT_EQ(found.log_p, -5);
   EXPECT_EQ(found.score, -5);
 }
@@ -117,7 +118,7 @@ TEST(PrefixSearch, OfNoFramesAndOfCertainty) {
     EXPECT_EQ(found.log_p, 0);
   }
   const auto found = prefix_search({certain, 1, 2, 2}, {.beam = 5, .n_best = 5});
-  EXPECT_EQ(found[0].labels, (Labels{1}));
+  EXPECT_EQ(found[0].labels, (Labelling{1}));
   EXPECT_EQ(found[0].log_p, 0);
 }
 
@@ -153,8 +154,8 @@ TEST(PrefixSearch, WithALanguageModelOfCharactersRanksBySum) {
   const LabelScoreOptions options{.weight = 0.7, .bonus = 1.3};
   const SymbolScorer scorer(language.model, language.vocabulary, labels, options);
   for (uint32_t seed = 0; seed < 5; ++seed) {
-    const Frames frames(seed, 6, 4);
-    const auto added = [&](const Labels& found) {
+    const RandomFrames frames(seed, 6, 4);
+    const auto added = [&](const Labelling& found) {
       std::vector<std::string> symbols;
       for (const int32_t label : found) symbols.push_back(labels[label]);
       return options.weight * language.log_p(symbols) + options.bonus * static_cast<double>(found.size());
@@ -170,8 +171,8 @@ TEST(PrefixSearch, WithALanguageModelOfWordsRanksBySumOverWords) {
   const LabelScoreOptions options{.weight = 0.6, .bonus = 0.9};
   const WordScorer scorer(language.model, language.vocabulary, labels, options);
   for (uint32_t seed = 0; seed < 5; ++seed) {
-    const Frames frames(seed, 6, 4);
-    const auto added = [&](const Labels& found) {
+    const RandomFrames frames(seed, 6, 4);
+    const auto added = [&](const Labelling& found) {
       std::vector<std::string> words(1);
       for (const int32_t label : found) label == 1 ? words.emplace_back() : words.back() += labels[label];
       std::erase(words, "");
@@ -190,8 +191,8 @@ TEST(PrefixSearch, ALanguageModelDecidesBetweenEquallyProbableLabels) {
   const std::vector<real> log_y = {log(0.1),  log(0.4), log(0.5), log(0.98), log(0.01),
                                    log(0.01), log(0.1), log(0.1), log(0.8)};
   const FrameLogProbabilities frames{log_y.data(), 3, 3, 3};
-  EXPECT_EQ(prefix_search(frames, {})[0].labels, (Labels{2, 2}));
-  EXPECT_EQ(prefix_search(frames, {}, &scorer)[0].labels, (Labels{1, 2}));
+  EXPECT_EQ(prefix_search(frames, {})[0].labels, (Labelling{2, 2}));
+  EXPECT_EQ(prefix_search(frames, {}, &scorer)[0].labels, (Labelling{1, 2}));
 }
 
 TEST(PrefixSearch, RefusesBadOptionsAndNumbers) {

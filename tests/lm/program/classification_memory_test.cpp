@@ -30,7 +30,7 @@ LabelledSentences random_sentences(int count) {
   return all;
 }
 
-Recipe recipe_with(const std::vector<std::string>& settings) {
+Recipe classifier_recipe_with(const std::vector<std::string>& settings) {
   std::vector<Setting> parsed;
   for (const char* it : {"model.embedding=64", "model.hidden=128", "train.batch=64"})
     parsed.push_back(parse_setting(it));
@@ -58,7 +58,7 @@ TEST(MemoryOfClassification, IsWithinAQuarterOfTheEstimate) {
   const LabelledSentences sentences = random_sentences(400);
   for (const auto& settings : cases) {
     const std::string which = fmt::format("{}", fmt::join(settings, " "));
-    const Recipe recipe = recipe_with(settings);
+    const Recipe recipe = classifier_recipe_with(settings);
     const ClassificationRecipe& it = recipe.classification;
     const SentenceBatchSize size = largest_batch(it.task.batches, sentences, 1);
     const SentenceClassifier layout(it.model, words + 1, classes, std::nullopt);
@@ -94,10 +94,11 @@ TEST(MemoryOfClassification, IsThatOfTheLargestBatch) {
   const SentenceBatchSize by_sentences = largest_batch({.batch = 8}, sentences, 1);
   EXPECT_EQ(by_sentences.sentences, 8);
   EXPECT_EQ(by_sentences.steps, 70);
-  const Recipe recipe = recipe_with({});
+  const Recipe recipe = classifier_recipe_with({});
   EXPECT_EQ(assumed_size(recipe.classification).sentences, 64);
   EXPECT_EQ(
-      assumed_size(recipe_with({"train.batch=2000", "train.batch_by=symbols"}).classification).sentences,
+      assumed_size(classifier_recipe_with({"train.batch=2000", "train.batch_by=symbols"}).classification)
+          .sentences,
       2000 / 40);
 }
 

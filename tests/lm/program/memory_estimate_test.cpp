@@ -19,7 +19,7 @@
 namespace rondo {
 namespace {
 
-Recipe recipe_with(const std::vector<std::string>& settings) {
+Recipe language_model_recipe_with(const std::vector<std::string>& settings) {
   std::vector<Setting> parsed;
   for (const std::string& it : settings) parsed.push_back(parse_setting(it));
   return resolve_recipe("zaremba-small", parsed);
@@ -45,7 +45,7 @@ TEST(MemoryEstimate, OfEvaluationsIsWithinAQuarter) {
   std::vector<int32_t> ids;
   for (int32_t i = 0; i < 1100; ++i) ids.push_back(i * 7 % V);
   for (const auto& settings : cases) {
-    const Recipe recipe = recipe_with(settings);
+    const Recipe recipe = language_model_recipe_with(settings);
     const size_t before = memory_statistics(Device::cpu).bytes_in_use;
     reset_peak_bytes(Device::cpu);
     LanguageModel model(model_options(recipe), V);
@@ -66,7 +66,7 @@ TEST(MemoryEstimate, OfTheStatisticsOfDynamicEvaluation) {
        std::vector<std::vector<std::string>>{{"dynamic.statistics_streams=100"},
                                              {"model.hidden=300", "dynamic.statistics_streams=200",
                                               "dynamic.length=10", "model.weight_drop=0.5"}}) {
-    const Recipe recipe = recipe_with(settings);
+    const Recipe recipe = language_model_recipe_with(settings);
     const size_t before = memory_statistics(Device::cpu).bytes_in_use;
     LanguageModel model(model_options(recipe), V);
     reset_peak_bytes(Device::cpu);
@@ -90,8 +90,9 @@ TEST(MemoryEstimate, OfLinesCountsThePadding) {
   for (int32_t i = 1; i < longest; ++i) ids.push_back(1 + i % (V - 1));
   ids.push_back(line_end);
   for (const char* dropout : {"model.dropout=0.2", "model.dropout=0"}) {
-    const Recipe recipe = recipe_with({dropout, "data.batching=lines", "train.batch=8", "model.hidden=64",
-                                       "model.embedding=64", "model.layers=1"});
+    const Recipe recipe =
+        language_model_recipe_with({dropout, "data.batching=lines", "train.batch=8", "model.hidden=64",
+                                    "model.embedding=64", "model.layers=1"});
     const size_t before = memory_statistics(Device::cpu).bytes_in_use;
     Training training(recipe, V, ids, line_end);
     reset_peak_bytes(Device::cpu);
@@ -112,25 +113,25 @@ TEST(MemoryEstimate, OfLinesCountsThePadding) {
 }
 
 TEST(MemoryEstimate, OfTheLargestSettingsIsLargeAndNotNegative) {
-  const Recipe recipe = recipe_with({"model.hidden=1000000", "model.embedding=1000000", "model.layers=100",
-                                     "train.batch=1000000", "train.length=1000000",
-                                     "train.length_deviation=1000000", "train.eval_streams=1000000",
-                                     "dynamic.statistics_streams=1000000", "dynamic.length=1000000"});
+  const Recipe recipe = language_model_recipe_with(
+      {"model.hidden=1000000", "model.embedding=1000000", "model.layers=100", "train.batch=1000000",
+       "train.length=1000000", "train.length_deviation=1000000", "train.eval_streams=1000000",
+       "dynamic.statistics_streams=1000000", "dynamic.length=1000000"});
   const LanguageModel model(model_options(recipe), 100'000'000, std::nullopt);
   for (const auto& bytes_of : {evaluation_bytes, dynamic_bytes}) EXPECT_GT(bytes_of(recipe, model), 1e15);
   EXPECT_GT(training_bytes(recipe, model), 1e18);
   expect_contains(error_of([&] { check_fits(recipe, model, int64_t{1} << 50); }), "would take about");
   expect_contains(error_of([&] {
-                    const Recipe larger =
-                        recipe_with({"model.cell=dt_rnn", "model.layers=1000", "model.hidden=1000000",
-                                     "model.transition=[1000000, 1000000, 1000000]"});
+                    const Recipe larger = language_model_recipe_with(
+                        {"model.cell=dt_rnn", "model.layers=1000", "model.hidden=1000000",
+                         "model.transition=[1000000, 1000000, 1000000]"});
                     LanguageModel(model_options(larger), 10, std::nullopt);
                   }),
                   "more than 1125899906842624 parameters");
 }
 
 TEST(MemoryEstimate, NamesAMicroBatchThatFits) {
-  const Recipe recipe = recipe_with({});  // of 20 streams
+  const Recipe recipe = language_model_recipe_with({});  // of 20 streams
   const LanguageModel model(model_options(recipe), 10000, std::nullopt);
   EXPECT_NO_THROW(check_fits(recipe, model, training_bytes(recipe, model)));
   Recipe fives = recipe;
