@@ -77,7 +77,7 @@ CorpusText split_file(const std::filesystem::path& path, Unit unit, Pipes pipes)
   corpus.valid = part(Split::valid, valid, test);
   corpus.test = part(Split::test, test, text.size());
   corpus.notes.push_back(
-      fmt::format("{}: one file: the last two twentieths are valid (from byte {}) and test (from {})",
+      fmt::format("{}: one file: the last 10 % are valid (5 %, from byte {}) and test (5 %, from byte {})",
                   whole.name, valid, test));
   return corpus;
 }

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <utility>
 
+#include "data/file_kind.h"
 #include "data/pieces.h"
 #include "data/text.h"
 #include "tensor/error.h"
@@ -86,6 +87,11 @@ std::optional<std::string> unescape_symbol(std::string_view line) {
 
 Text clean_text(std::string raw, const std::string& name, Unit unit) {
   Text text{.name = printable(name), .content = {}, .sha256 = sha256_hex(raw), .notes = {}};
+  if (const std::string kind = kind_of_file(raw); !kind.empty()) {
+    check_input(unit == Unit::bytes, "{}: looks like {}", text.name, kind);
+    text.notes.push_back(
+        fmt::format("{}: its bytes are read as they are; it looks like {}", text.name, kind));
+  }
   // Checked before normalising, so that the message has the offset in the file.
   if (is_utf8(unit)) check_utf8(raw, text.name);
   text.content = unit == Unit::bytes ? std::move(raw) : normalise_text(std::move(raw), text.name, text.notes);

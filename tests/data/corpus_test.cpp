@@ -88,7 +88,7 @@ TEST(OpenCorpus, OneFileIsCutAtLineEnds) {
   EXPECT_EQ(split_lines(corpus.test->content).size(), 10u);
   for (const Split split : {Split::train, Split::valid}) EXPECT_EQ(corpus.at(split).content.back(), '\n');
   ASSERT_EQ(corpus.notes.size(), 1u);
-  EXPECT_NE(corpus.notes[0].find("last two twentieths"), std::string::npos);
+  EXPECT_NE(corpus.notes[0].find("last 10 %"), std::string::npos);
   ASSERT_EQ(corpus.files.size(), 1u);
   EXPECT_EQ(corpus.files[0].sha256, sha256_hex(text));
 }
