@@ -22,6 +22,11 @@ int32_t sample_symbol(const std::vector<real>& logits, const SamplingOptions& op
         std::exp((static_cast<double>(logits[id]) - logits[order.front()]) / options.temperature));
     total += weights.back();
   }
+  // The weight of the most probable symbol is 1.
+  const auto enough = [&](double weight) { return weight >= options.min_p; };
+  const auto end = std::partition_point(weights.begin(), weights.end(), enough);
+  weights.erase(end, weights.end());
+  total = std::accumulate(weights.begin(), weights.end(), 0.0);
   double kept = 0;
   size_t count = 0;
   while (count < weights.size() && (count == 0 || kept < options.top_p * total)) kept += weights[count++];
@@ -33,20 +38,34 @@ int32_t sample_symbol(const std::vector<real>& logits, const SamplingOptions& op
   return order[count - 1];
 }
 
+void penalise_repetitions(std::vector<real>& logits, const std::vector<bool>& was_there, double penalty) {
+  for (size_t id = 0; id < logits.size(); ++id)
+    if (was_there[id])
+      logits[id] = static_cast<real>(logits[id] > 0 ? logits[id] / penalty : logits[id] * penalty);
+}
+
 Sampler::Sampler(LanguageModel& model, const Vocabulary& vocabulary, const SamplingOptions& options)
     : model_(model),
       vocabulary_(vocabulary),
       options_(options),
       states_(model.initial_states(1)),
-      writer_(vocabulary.tokenization().unit) {
+      writer_(vocabulary.tokenization().unit),
+      was_there_(static_cast<size_t>(vocabulary.size())) {
   model_.set_training(false);
   if (const auto line_end = vocabulary.line_end_id()) unread_ = {*line_end};
 }
 
 std::string Sampler::read(const std::vector<int32_t>& ids) {
+  std::vector<std::string> written;
+  for (const int32_t id : ids) written.push_back(vocabulary_.symbol(id));
+  return read(ids, written);
+}
+
+std::string Sampler::read(const std::vector<int32_t>& ids, const std::vector<std::string>& written) {
   unread_.insert(unread_.end(), ids.begin(), ids.end());
+  for (const int32_t id : ids) was_there_[static_cast<size_t>(id)] = true;
   std::string text;
-  for (int32_t id : ids) text += writer_.next(vocabulary_.symbol(id));
+  for (const std::string& symbol : written) text += writer_.next(symbol);
   return text;
 }
 
@@ -56,11 +75,13 @@ std::string Sampler::next() {
   const auto count = static_cast<int64_t>(unread_.size());
   const auto [output, states] = model_.forward({tokens(unread_), count, 1}, states_);
   states_ = states;
-  const std::vector<real> logits = model_.logits(output.rows(count - 1, count)).value().to_vector();
+  std::vector<real> logits = model_.logits(output.rows(count - 1, count)).value().to_vector();
+  if (options_.repetition_penalty != 1) penalise_repetitions(logits, was_there_, options_.repetition_penalty);
   const RandomKey key{.seed = options_.seed, .name = hash_of("sampling")};
   const int32_t banned = options_.allow_unknown ? -1 : vocabulary_.unknown_id().value_or(-1);
   const int32_t id = sample_symbol(logits, options_, uniform_from(key.bits(drawn_++)), banned);
   unread_ = {id};
+  was_there_[static_cast<size_t>(id)] = true;
   return writer_.next(vocabulary_.symbol(id));
 }
 

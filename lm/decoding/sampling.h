@@ -16,6 +16,10 @@ struct SamplingOptions {
   double temperature = 1;  // divides the logits; 0: always the most probable symbol
   int64_t top_k = 0;       // only the k most probable symbols; 0: all
   double top_p = 1;  // only the smallest set of symbols whose probability is p or more (Holtzman et al. 2020)
+  double min_p = 0;  // only symbols with this share of the highest probability (Nguyen et al. 2024); 0: all
+  /// Above 1, symbols that were read or sampled before are less probable: their logits are divided by it, or
+  /// multiplied if they are negative (Keskar et al. 2019, section 4.1); 1: no change.
+  double repetition_penalty = 1;
   uint64_t seed = 1;
   bool allow_unknown = false;
 };
@@ -25,6 +29,9 @@ struct SamplingOptions {
 int32_t sample_symbol(const std::vector<real>& logits, const SamplingOptions& options, double number,
                       int32_t banned);
 
+/// Applies SamplingOptions::repetition_penalty to the logits of the symbols that `was_there`.
+void penalise_repetitions(std::vector<real>& logits, const std::vector<bool>& was_there, double penalty);
+
 class Sampler {
  public:
   Sampler(LanguageModel& model, const Vocabulary& vocabulary, const SamplingOptions& options);
@@ -32,6 +39,8 @@ class Sampler {
   /// Reads the given symbols, such as a prompt, and returns their text. The first symbol that is read or
   /// sampled follows the end of a line.
   std::string read(const std::vector<int32_t>& ids);
+  /// The same, with the symbols' text as it was written, where it is not in the vocabulary.
+  std::string read(const std::vector<int32_t>& ids, const std::vector<std::string>& written);
   /// The text of the next symbol, as it continues the previous text.
   std::string next();
 
@@ -42,6 +51,7 @@ class Sampler {
   std::vector<State> states_;
   std::vector<int32_t> unread_;  // symbols that the model has not read yet
   SymbolWriter writer_;
+  std::vector<bool> was_there_;  // by id: symbols that were read or sampled
   uint64_t drawn_ = 0;
 };
 
