@@ -29,6 +29,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 namespace {
 
 std::string_view last_part(std::string_view name) { return name.substr(name.find_last_of('.') + 1); }
+std::string_view without_dashes(std::string_view name) {
+  return name.substr(std::min(name.find_first_not_of('-'), name.size()));
+}
 
 }  // namespace
 
@@ -38,18 +41,27 @@ std::string nearest(std::string_view name, const std::vector<std::string>& known
   const auto offer = [&](std::string_view a, std::string_view b, std::size_t more,
                          const std::string& candidate) {
     const std::size_t shorter = std::min(a.size(), b.size()), longer = std::max(a.size(), b.size());
+    constexpr std::size_t least_beginning = 3;  // letters: "temp" begins "temperature"
+    const bool begins_it = a.size() >= least_beginning && b.starts_with(a);
     // At least this difference must be inserted; so a typed text of great length is not compared.
-    if ((longer - shorter) * 2 > longer) return;
-    const std::size_t distance = edit_distance(a, b) + more;
-    if (distance * 2 > longer || distance >= best_distance) return;
+    if (!begins_it && (longer - shorter) * 3 > longer) return;
+    const std::size_t distance = (begins_it ? 1 : edit_distance(a, b)) + more;
+    if (distance > more && (distance - more) * 3 > longer) return;
+    if (distance >= best_distance) return;
     best_distance = distance;
     best = candidate;
   };
-  const std::string_view last = last_part(name);
+  const std::string_view typed = without_dashes(name), last = last_part(name);
   for (const std::string& candidate : known) {
-    offer(name, candidate, 0, candidate);
     const std::string_view last_of_candidate = last_part(candidate);
-    if (last_of_candidate.size() < candidate.size()) offer(last, last_of_candidate, 1, candidate);
+    if (last_of_candidate.size() == candidate.size()) {
+      offer(typed, without_dashes(candidate), 0, candidate);
+      continue;
+    }
+    // Of names in sections, the last parts are compared: the section alone makes no two names near.
+    const std::string_view section = name.substr(0, name.size() - last.size());
+    const bool same = candidate.starts_with(section);
+    offer(last, last_of_candidate, section.empty() || !same ? 1 : 0, candidate);
   }
   return best;
 }

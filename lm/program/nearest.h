@@ -11,9 +11,9 @@ namespace rondo {
 /// Edits (insert, delete, replace, swap of neighbours) that turn `a` into `b`. Damerau 1964, restricted form.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The known name that needs the fewest edits, or "" if all need at least half the length of the longer name.
-/// For dotted names the last part is also compared alone: "dropout" and "train.dropout" are near
-/// "model.dropout".
+/// The known name that needs the fewest edits, at most a third of the length of the longer name, or that
+/// begins so; "" if none does. Dashes before names do not count. Of dotted names the last part is compared:
+/// "dropout" and "train.dropout" are near "model.dropout", "train.lr" is near nothing.
 std::string nearest(std::string_view name, const std::vector<std::string>& known);
 
 /// The end of an error text: "; did you mean 'x'?", or "; known: a, b, c" if no name is near.

@@ -16,6 +16,7 @@
 
 #include "data/text.h"
 #include "lm/program/nearest.h"
+#include "lm/program/other_names.h"
 #include "lm/program/toml.h"
 #include "tensor/error.h"
 
@@ -40,8 +41,12 @@ std::vector<std::string> sections_of(const std::vector<Key>& keys) {
   return sections;
 }
 
-/// The end of an error text: the nearest key, else where the keys are, which are too many for a line.
+/// The end of an error text: the key that other programs call so, else the nearest, else where the keys are,
+/// which are too many for a line.
 std::string instead_of(const std::string& name, const std::vector<Key>& keys) {
+  const std::string called = setting_called(name);
+  if (std::any_of(keys.begin(), keys.end(), [&](const Key& key) { return key.name == called; }))
+    return fmt::format("; here it is '{}'", called);
   return did_you_mean(
       name, names_of(keys),
       fmt::format("; the sections are {}, and `lm info --keys --recipe NAME` lists their keys",
@@ -63,6 +68,19 @@ bool within(const Limits& limits, const std::string& value) {
   // No command line and no file name can contain a NUL.
   return limits.control_characters ? value.find('\0') == std::string::npos : value == printable(value);
 }
+/// The choice that is written so, in any case of ASCII letters; else the text itself.
+std::string choice_written(const std::vector<std::string>& choices, const std::string& text) {
+  const auto lower = [](std::string it) {
+    std::transform(it.begin(), it.end(), it.begin(), [](char letter) {
+      return letter >= 'A' && letter <= 'Z' ? letter + ('a' - 'A') : letter;
+    });
+    return it;
+  };
+  const auto found = std::find_if(choices.begin(), choices.end(),
+                                  [&](const std::string& it) { return lower(it) == lower(text); });
+  return found == choices.end() ? text : *found;
+}
+
 template <class Element>
 bool within(const Limits& limits, const std::vector<Element>& values) {
   return std::all_of(values.begin(), values.end(),
@@ -142,6 +160,7 @@ struct Assign {
   void operator()(Value* member) const {
     auto fitting = converted(value, member);
     if (!fitting) return refuse({});
+    if constexpr (std::is_same_v<Value, std::string>) *fitting = choice_written(limits.choices, *fitting);
     if (!within(limits, *fitting)) return refuse(text_of(*fitting));
     *member = *std::move(fitting);
   }
@@ -156,7 +175,8 @@ struct Assign {
     *it.member = fitting;
   }
   void operator()(const ChoiceMember& it) const {
-    const std::optional<std::string> name = converted(value, static_cast<std::string*>(nullptr));
+    std::optional<std::string> name = converted(value, static_cast<std::string*>(nullptr));
+    if (name) name = choice_written(it.names, *name);
     const auto found = std::find(it.names.begin(), it.names.end(), name);
     if (found == it.names.end()) return refuse(name ? std::optional(toml_text(*name)) : std::nullopt);
     it.set(static_cast<std::size_t>(found - it.names.begin()));

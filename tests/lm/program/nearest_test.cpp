@@ -24,6 +24,14 @@ TEST(Nearest, NamesTheNearest) {
   EXPECT_EQ(nearest("zzzzzz", known), "");
 }
 
+TEST(Nearest, NamesNothingThatIsFar) {
+  EXPECT_EQ(nearest("--lr", {"--help", "--recipe"}), "");
+  EXPECT_EQ(nearest("sample", {"table", "train"}), "");
+  EXPECT_EQ(nearest("train.lr", {"train.loss", "train.clip"}), "");
+  EXPECT_EQ(nearest("train.learnin_rate", {"train.learning_rate"}), "train.learning_rate");
+  EXPECT_EQ(nearest("--temp", {"--help", "--temperature"}), "--temperature") << "it begins so";
+}
+
 TEST(Nearest, WhatIsVeryLongIsNotCompared) {
   const std::vector<std::string> known(100, "train.learning_rate");
   const std::clock_t start = std::clock();

@@ -1,0 +1,81 @@
+// Names of other programs: PyTorch's and its examples', awd-lstm-lm, fairseq, Joey NMT, llama.cpp.
+#include "lm/program/other_names.h"
+
+#include <algorithm>
+#include <array>
+
+namespace rondo {
+namespace {
+
+struct OtherSetting {
+  std::string_view other, key;
+};
+constexpr std::array settings{
+    OtherSetting{"lr", "train.learning_rate"},
+    OtherSetting{"rate", "train.learning_rate"},
+    OtherSetting{"learning_rate", "train.learning_rate"},
+    OtherSetting{"batch_size", "train.batch"},
+    OtherSetting{"bsz", "train.batch"},
+    OtherSetting{"bptt", "train.length"},
+    OtherSetting{"seq_len", "train.length"},
+    OtherSetting{"sequence_length", "train.length"},
+    OtherSetting{"tokens_per_sample", "train.length"},
+    OtherSetting{"optim", "train.optimizer"},
+    OtherSetting{"clip_norm", "train.clip"},
+    OtherSetting{"max_norm", "train.clip"},
+    OtherSetting{"wdecay", "train.weight_decay"},
+    OtherSetting{"max_epoch", "train.epochs"},
+    OtherSetting{"max_epochs", "train.epochs"},
+    OtherSetting{"patience", "train.early_stopping"},
+    OtherSetting{"max_update", "train.steps"},
+    OtherSetting{"max_steps", "train.steps"},
+    OtherSetting{"emsize", "model.embedding"},
+    OtherSetting{"embedding_size", "model.embedding"},
+    OtherSetting{"embedding_dim", "model.embedding"},
+    OtherSetting{"nhid", "model.hidden"},
+    OtherSetting{"hidden_size", "model.hidden"},
+    OtherSetting{"nlayers", "model.layers"},
+    OtherSetting{"num_layers", "model.layers"},
+    OtherSetting{"tie_weights", "model.tied"},
+    OtherSetting{"tied_weights", "model.tied"},
+};
+
+struct OtherOption {
+  std::string_view command, other, name;
+};
+constexpr std::array options{
+    OtherOption{"generate", "temp", "temperature"},
+    OtherOption{"generate", "n-predict", "n"},
+    OtherOption{"generate", "length", "n"},
+    OtherOption{"generate", "max-tokens", "n"},
+    OtherOption{"generate", "max-new-tokens", "n"},
+    OtherOption{"generate", "num-samples", "samples"},
+    OtherOption{"generate", "file", "prompt-file"},
+    OtherOption{"generate", "repeat-penalty", "repetition-penalty"},
+    OtherOption{"generate", "reverse-prompt", "stop"},
+    OtherOption{"train", "max-update", "steps"},
+    OtherOption{"train", "max-steps", "steps"},
+    OtherOption{"train", "max-epoch", "epochs"},
+    OtherOption{"train", "max-epochs", "epochs"},
+    OtherOption{"train", "save-dir", "out"},
+    OtherOption{"train", "restore-file", "init-from"},
+    OtherOption{"train", "finetune-from-model", "init-from"},
+};
+
+}  // namespace
+
+std::string setting_called(std::string_view name) {
+  std::string other(name.substr(name.find_last_of('.') + 1));
+  std::replace(other.begin(), other.end(), '-', '_');
+  for (const OtherSetting& it : settings)
+    if (it.other == other) return std::string(it.key);
+  return "";
+}
+
+std::string option_called(std::string_view command, std::string_view name) {
+  for (const OtherOption& it : options)
+    if (it.command == command && it.other == name) return std::string(it.name);
+  return "";
+}
+
+}  // namespace rondo

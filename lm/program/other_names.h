@@ -1,0 +1,15 @@
+// Names that other programs have for what is a setting or an option here: for error texts that say the name.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace rondo {
+
+/// The key of a setting that others call so ("lr", "train.lr", "batch_size", "batch-size"); empty: none.
+std::string setting_called(std::string_view name);
+
+/// The option of `command` that others call so ("--temp"), without its dashes; empty: none.
+std::string option_called(std::string_view command, std::string_view name);
+
+}  // namespace rondo
