@@ -1,7 +1,8 @@
-// Lines of standard input. POSIX calls: streams of the standard library do not tell what they have buffered,
-// and so not whether a line can be read without waiting.
+// Lines of standard input or a file. POSIX calls: streams of the standard library do not tell what they have
+// buffered, and so not whether a line can be read without waiting.
 #include "lm/program/input_lines.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
@@ -19,7 +20,21 @@
 namespace rondo {
 
 InputLines::InputLines(std::function<void()> while_waiting, std::string advice)
-    : while_waiting_(std::move(while_waiting)), advice_(std::move(advice)) {}
+    : file_(STDIN_FILENO),
+      name_("standard input"),
+      while_waiting_(std::move(while_waiting)),
+      advice_(std::move(advice)) {}
+
+InputLines::InputLines(const std::filesystem::path& path, std::string advice)
+    : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)),
+      name_(printable(path.string())),
+      advice_(std::move(advice)) {
+  check_system<InputError>(file_ >= 0, "{}: cannot be opened", path.native());
+}
+
+InputLines::~InputLines() {
+  if (file_ != STDIN_FILENO) close(file_);
+}
 
 bool InputLines::next(std::string& line) {
   while (!has_line() && !ended_)
@@ -38,18 +53,18 @@ bool InputLines::is_there() {
   return true;
 }
 
-std::string InputLines::name() const { return fmt::format("standard input, line {}", number_); }
+std::string InputLines::name() const { return fmt::format("{}, line {}", name_, number_); }
 
 /// Takes what has come; false if nothing has come in time.
 bool InputLines::receive(int milliseconds) {
-  pollfd state{STDIN_FILENO, POLLIN, 0};
+  pollfd state{file_, POLLIN, 0};
   const int ready = poll(&state, 1, milliseconds);
-  check_system<InputError>(ready >= 0 || errno == EINTR, "standard input: cannot be waited for");
+  check_system<InputError>(ready >= 0 || errno == EINTR, "{}: cannot be waited for", name_);
   if (ready != 1) return false;
   std::array<char, 1 << 16> part;
-  const ssize_t count = read(STDIN_FILENO, part.data(), part.size());
+  const ssize_t count = read(file_, part.data(), part.size());
   if (count < 0 && errno == EINTR) return false;
-  check_system<InputError>(count >= 0, "standard input: cannot be read");
+  check_system<InputError>(count >= 0, "{}: cannot be read", name_);
   ended_ = count == 0;
   buffer_.erase(0, begin_);
   searched_ -= begin_;
@@ -61,7 +76,7 @@ bool InputLines::receive(int milliseconds) {
 /// Whether a newline has come; then it is at searched_.
 bool InputLines::has_line() {
   searched_ = std::min(buffer_.find('\n', searched_), buffer_.size());
-  check_input(searched_ - begin_ <= longest_input_line, "standard input, line {}: longer than {} bytes; {}",
+  check_input(searched_ - begin_ <= longest_input_line, "{}, line {}: longer than {} bytes; {}", name_,
               number_ + 1, longest_input_line, advice_);
   return searched_ < buffer_.size();
 }

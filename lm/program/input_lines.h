@@ -1,8 +1,10 @@
-// Lines of standard input, for commands that answer each of them: `lm score`, `lm translate`, `lm classify`.
+// Lines of standard input or of a file, for commands that answer each of them: `lm score`, `lm translate`,
+// `lm classify`.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <utility>
@@ -22,6 +24,11 @@ class InputLines {
   /// `while_waiting` is called several times a second as long as no line comes; it may throw. `advice` ends
   /// the error text for a line that is too long.
   explicit InputLines(std::function<void()> while_waiting = {}, std::string advice = "split it");
+  /// The lines of a file, or a pipe, by its path. InputError if it cannot be opened.
+  InputLines(const std::filesystem::path& path, std::string advice);
+  ~InputLines();
+  InputLines(const InputLines&) = delete;
+  InputLines& operator=(const InputLines&) = delete;
 
   /// The next line, without its newline; false at the end. InputError if it cannot be read (standard input is
   /// closed, or a folder) or is too long.
@@ -31,11 +38,15 @@ class InputLines {
 
   /// "standard input, line 3", of the line that next() gave.
   std::string name() const;
+  /// Of that line, from 1; 0 before the first.
+  std::int64_t number() const { return number_; }
 
  private:
   bool receive(int milliseconds);
   bool has_line();
 
+  int file_;
+  std::string name_;
   std::function<void()> while_waiting_;
   std::string advice_;
   std::string buffer_;
