@@ -14,11 +14,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-int terminal_columns(int file) {
-  winsize size{};
-  return ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
 /// The first `columns` characters of UTF-8 text.
 std::string cut(const std::string& text, int columns) {
   std::size_t end = 0;
@@ -31,11 +26,22 @@ std::string cut(const std::string& text, int columns) {
 
 }  // namespace
 
-Progress::Progress(std::FILE* file)
-    : Progress(file, isatty(fileno(file)) == 1, terminal_columns(fileno(file)),
-               isatty(fileno(file)) == 1 ? 100ms : 10000ms) {}
+int terminal_columns(int file) {
+  winsize size{};
+  return ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
 
-Progress::Progress(std::FILE* file, bool terminal, int columns, std::chrono::milliseconds interval)
+int columns_of(std::string_view text) {
+  return static_cast<int>(std::count_if(text.begin(), text.end(), [](char it) {
+    return (static_cast<unsigned char>(it) & 0xc0) != 0x80;  // not the middle of a character
+  }));
+}
+
+Progress::Progress(std::FILE* file)
+    : Progress(file, isatty(fileno(file)) == 1, std::nullopt, isatty(fileno(file)) == 1 ? 100ms : 1min) {}
+
+Progress::Progress(std::FILE* file, bool terminal, std::optional<int> columns,
+                   std::chrono::milliseconds interval)
     : file_(file),
       terminal_(terminal),
       columns_(columns),
@@ -58,11 +64,22 @@ void Progress::status(const std::string& text) {
   last_ = Clock::now();
   if (terminal_) {
     // One column stays free: on some terminals a full line wraps.
-    write("\r" + cut(text, columns_ - 1) + "\x1b[K");
+    write("\r" + cut(text, columns() - 1) + "\x1b[K");
     shown_ = true;
   } else {
     write(text + "\n");
   }
+}
+
+void Progress::status(const std::vector<std::string>& parts) {
+  if (!due() || parts.empty()) return;
+  std::string text = parts.front();
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const std::string longer = text + "  " + parts[i];
+    if (terminal_ && columns_of(longer) > columns() - 1) break;
+    text = longer;
+  }
+  status(text);
 }
 
 void Progress::line(const std::string& text) {

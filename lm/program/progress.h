@@ -6,18 +6,27 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tensor/clock.h"
 
 namespace rondo {
 
+/// The columns of a terminal's window; 80 if it is none.
+int terminal_columns(int file);
+/// The columns that a text takes: of UTF-8 its characters.
+int columns_of(std::string_view text);
+
 class Progress {
  public:
-  /// On a terminal a status is shown at most every 0.1 s, elsewhere every 10 s.
+  /// On a terminal a status is shown at most every 0.1 s, elsewhere every minute; in lines as wide as the
+  /// terminal is at that time.
   explicit Progress(std::FILE* file);
   /// All properties given by the caller; `columns` is the terminal's width.
-  Progress(std::FILE* file, bool terminal, int columns, std::chrono::milliseconds interval);
+  Progress(std::FILE* file, bool terminal, std::optional<int> columns, std::chrono::milliseconds interval);
   /// Removes a status that is still on the terminal.
   ~Progress();
   Progress(const Progress&) = delete;
@@ -27,6 +36,8 @@ class Progress {
   bool due() const;
   /// Shows a status, if due: one line, cut to the terminal's width.
   void status(const std::string& text);
+  /// The same of parts, the most important first: those at the end that do not fit are left out.
+  void status(const std::vector<std::string>& parts);
   /// Prints a line that stays.
   void line(const std::string& text);
   /// Removes a status from the terminal, before other code writes there.
@@ -34,10 +45,11 @@ class Progress {
 
  private:
   void write(const std::string& text);
+  int columns() const { return columns_ ? *columns_ : terminal_columns(fileno(file_)); }
 
   std::FILE* file_;
   bool terminal_;
-  int columns_;
+  std::optional<int> columns_;  // none: the terminal's
   std::chrono::milliseconds interval_;
   bool shown_ = false;  // a status is on the terminal
   Clock::time_point last_;
