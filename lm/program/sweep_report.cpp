@@ -12,6 +12,7 @@
 #include "data/files.h"
 #include "data/input_file.h"
 #include "lm/program/command_line.h"
+#include "lm/program/compared_settings.h"
 #include "lm/program/nearest.h"
 #include "lm/program/output.h"
 #include "lm/program/output_file.h"
@@ -25,50 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using Row = SweepReport::Row;
-
-std::optional<double> number_of(const std::string& text) {
-  char* end = nullptr;
-  const double number = std::strtod(text.c_str(), &end);
-  return !text.empty() && *end == '\0' ? std::optional(number) : std::nullopt;
-}
-
-/// Numbers by their size, then texts.
-bool is_before(const std::vector<std::string>& a, const std::vector<std::string>& b) {
-  return std::lexicographical_compare(
-      a.begin(), a.end(), b.begin(), b.end(), [](const std::string& x, const std::string& y) {
-        const std::optional<double> of_x = number_of(x), of_y = number_of(y);
-        if (of_x && of_y && *of_x != *of_y) return *of_x < *of_y;
-        return of_x.has_value() != of_y.has_value() ? of_x.has_value() : x < y;
-      });
-}
-
-/// The settings of a recipe that a reader compares, as shown.
-std::map<std::string, std::string> shown_settings(Recipe recipe) {
-  std::map<std::string, std::string> settings;
-  for (const Key& key : keys_of(recipe)) settings[key.name] = shown_value(key);
-  return settings;
-}
-
-/// The keys whose values are not the same in all runs.
-std::vector<std::string> differing_keys(const MeasuredRuns& runs) {
-  std::vector<std::string> keys;
-  const auto first = shown_settings(without_seed(runs.front()));
-  std::map<std::string, bool> differs;
-  for (const MeasuredRun& run : runs)
-    for (const auto& [key, value] : shown_settings(without_seed(run)))
-      differs[key] |= first.count(key) == 0 || first.at(key) != value;
-  Recipe recipe = runs.front().recipe();
-  for (const Key& key : keys_of(recipe))
-    if (differs[key.name]) keys.push_back(key.name);
-  return keys;
-}
-
-std::vector<std::string> values_of(const Recipe& recipe, const std::vector<std::string>& keys) {
-  const auto settings = shown_settings(recipe);
-  std::vector<std::string> values;
-  for (const std::string& key : keys) values.push_back(settings.at(key));
-  return values;
-}
 
 std::optional<Mean> measured_mean(const MeasuredRuns& runs, std::size_t kind, const Value& value) {
   const std::optional<Mean> mean = mean_of(runs, kind, value);

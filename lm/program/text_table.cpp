@@ -5,6 +5,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <string_view>
+#include <tuple>
+
+#include "tensor/error.h"
 
 namespace rondo {
 
@@ -51,6 +57,65 @@ std::string markdown_of(const TextTable& columns) {
     }
   }
   return fmt::format("{}\n", fmt::join(lines, "\n"));
+}
+
+std::optional<double> number_of(const std::string& text) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  const bool is_number =
+      end != text.c_str() && (*end == '\0' || std::string_view(end).starts_with(plus_minus));
+  return is_number ? std::optional(number) : std::nullopt;
+}
+
+std::string csv_of(const TextTable& columns) {
+  const auto field = [](const std::string& text) {
+    if (text == dash) return std::string();
+    if (text.find_first_of(",\"\n") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (const char letter : text) quoted += letter == '"' ? std::string("\"\"") : std::string(1, letter);
+    return quoted + "\"";
+  };
+  std::vector<std::vector<std::string>> lines(columns.front().cells.size() + 1);
+  for (const TextColumn& column : columns) {
+    const auto has_deviation = [](const std::string& cell) { return cell.find(plus_minus) != cell.npos; };
+    const bool has_deviations = std::any_of(column.cells.begin(), column.cells.end(), has_deviation);
+    lines[0].push_back(field(column.name));
+    if (has_deviations) lines[0].push_back(field(column.name + " deviation"));
+    for (std::size_t i = 0; i < column.cells.size(); ++i) {
+      const std::string& cell = column.cells[i];
+      const std::size_t at = cell.find(plus_minus);
+      lines[i + 1].push_back(field(cell.substr(0, at)));
+      if (has_deviations)
+        lines[i + 1].push_back(at == cell.npos ? "" : field(cell.substr(at + plus_minus.size())));
+    }
+  }
+  std::string text;
+  for (const std::vector<std::string>& line : lines) text += fmt::format("{}\n", fmt::join(line, ","));
+  return text;
+}
+
+void sort_rows(TextTable& columns, const std::string& name) {
+  std::vector<std::string> names;
+  for (const TextColumn& column : columns) names.push_back(column.name);
+  auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end())
+    found = std::find_if(names.begin(), names.end(),
+                         [&](const std::string& it) { return it.find(name) != std::string::npos; });
+  check_input(found != names.end(), "--sort {}: no such column; there are: {}", name, fmt::join(names, ", "));
+  const std::vector<std::string> keys = columns[static_cast<std::size_t>(found - names.begin())].cells;
+  std::vector<std::size_t> order(keys.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto rank = [&](std::size_t row) {  // dashes last
+    const std::optional<double> number = number_of(keys[row]);
+    return std::tuple(keys[row] == dash ? 2 : number ? 0 : 1, number.value_or(0), keys[row]);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+  for (TextColumn& column : columns) {
+    std::vector<std::string> cells;
+    for (const std::size_t row : order) cells.push_back(column.cells[row]);
+    column.cells = std::move(cells);
+  }
 }
 
 }  // namespace rondo

@@ -2,6 +2,7 @@
 // lm/program/sweep_report.cpp.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,8 @@ namespace rondo {
 
 /// Stands for a missing figure.
 inline const std::string dash = "-";
+/// Stands between a mean and its deviation.
+inline const std::string plus_minus = " ± ";
 
 struct TextColumn {
   std::string name;
@@ -21,6 +24,14 @@ bool is_empty(const TextColumn& column);
 using TextTable = std::vector<TextColumn>;
 /// In lines. The header has two of them: in one it would be wider than the numbers.
 std::string text_of(const TextTable& columns);
+/// A number at the beginning of a text that has only a unit or a deviation behind it; none: it is a text.
+std::optional<double> number_of(const std::string& text);
+/// Comma-separated values (RFC 4180), a dash as an empty cell; a column of means has its deviations in a
+/// column of its own.
+std::string csv_of(const TextTable& columns);
+/// Sorts the rows by a column, numbers by their size, dashes last. InputError, with the columns, unless
+/// `name` is a column's name, or a part of it.
+void sort_rows(TextTable& columns, const std::string& name);
 /// For a page on GitHub.
 std::string markdown_of(const TextTable& columns);
 

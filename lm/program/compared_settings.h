@@ -1,0 +1,22 @@
+// Settings of several runs side by side: which differ, and their values. For `lm table` and the report of a
+// sweep.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lm/program/measured_runs.h"
+
+namespace rondo {
+
+/// The keys whose values are not the same in all runs, in the recipe's order, without the seed and without
+/// what affects no figure. Runs may be of several tasks.
+std::vector<std::string> differing_keys(const MeasuredRuns& runs);
+
+/// The values of these keys, as shown; a dash for one that the recipe's task does not have.
+std::vector<std::string> values_of(const Recipe& recipe, const std::vector<std::string>& keys);
+
+/// Whether one row of values comes before another: numbers by their size, then texts.
+bool is_before(const std::vector<std::string>& a, const std::vector<std::string>& b);
+
+}  // namespace rondo
