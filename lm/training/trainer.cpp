@@ -27,9 +27,13 @@ std::string criterion_met(const TrainerOptions& options, const EarlyStopping& ea
   return options.non_monotonic_stopping && trigger.fired() ? "validation no longer falls" : "";
 }
 
-bool at_the_end(const TrainerOptions& options, int64_t epoch, const EarlyStopping& early_stopping,
-                const NonMonotonicTrigger& trigger) {
-  return epoch > options.epochs || !criterion_met(options, early_stopping, trigger).empty();
+bool all_trained(const TrainerOptions& options, int64_t step, int64_t epoch) {
+  return options.steps > 0 ? step >= options.steps : epoch > options.epochs;
+}
+
+bool at_the_end(const TrainerOptions& options, int64_t step, int64_t epoch,
+                const EarlyStopping& early_stopping, const NonMonotonicTrigger& trigger) {
+  return all_trained(options, step, epoch) || !criterion_met(options, early_stopping, trigger).empty();
 }
 
 }  // namespace
@@ -38,6 +42,8 @@ Keys keys_of(TrainerOptions& options) {
   return joined(
       {{{"seed", &options.seed, at_least(0), "", "of the initial weights and of dropout"},
         {"epochs", &options.epochs, any_count(), "epochs", "times to read the training text"},
+        {"steps", &options.steps, at_least(0), "steps",
+         "updates after which the training ends, in place of epochs; 0: epochs end it"},
         {"clip", &options.clip, at_least(0), "", "largest norm of all gradients together; 0: no clipping"},
         {"weight_noise", &options.weight_noise, at_least(0), "",
          "standard deviation of normal noise on all weights, drawn for each update, while its gradients are "
@@ -221,21 +227,22 @@ void Trainer::begin_next_epoch() {
   task_.begin_epoch(++epoch_);
 }
 
-bool Trainer::done() const { return at_the_end(options_, epoch_, early_stopping_, trigger_); }
+bool Trainer::done() const { return at_the_end(options_, step_, epoch_, early_stopping_, trigger_); }
 
 std::string Trainer::ended_by() const {
-  return epoch_ > options_.epochs ? "" : criterion_met(options_, early_stopping_, trigger_);
+  return all_trained(options_, step_, epoch_) ? "" : criterion_met(options_, early_stopping_, trigger_);
 }
 
 bool is_finished(const TrainerOptions& options, const std::filesystem::path& state) {
   const StateFile file(state);
-  int64_t epoch = 0;
+  int64_t step = 0, epoch = 0;
+  file.read("step", step);
   file.read("epoch", epoch, 1);
   EarlyStopping early_stopping(options.early_stopping);
   early_stopping.load(file);
   NonMonotonicTrigger trigger(options.averaging_interval);
   if (asks_trigger(options)) trigger.load(file);
-  return at_the_end(options, epoch, early_stopping, trigger);
+  return at_the_end(options, step, epoch, early_stopping, trigger);
 }
 
 bool has_best(const std::filesystem::path& state) {

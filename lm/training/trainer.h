@@ -26,6 +26,7 @@ inline std::vector<std::string> names_of(Averaging) { return {"never", "non_mono
 struct TrainerOptions {
   int64_t seed = 1;  // 0 or more
   int64_t epochs = 10;
+  int64_t steps = 0;        // updates that end the training, whatever `epochs` says; 0: epochs do
   double clip = 0;          // maximum norm of the gradients; 0: no clipping
   double weight_noise = 0;  // deviation of the noise on all weights while gradients are computed; 0: none
   OptimizerOptions optimizer{};
@@ -79,7 +80,7 @@ class Trainer {
   /// Whether the current weights have been validated.
   bool is_validated() const { return validated_step_ == step_; }
 
-  /// Whether all epochs are trained, or a stopping criterion is met.
+  /// Whether all epochs, or steps, are trained, or a stopping criterion is met.
   bool done() const;
   /// The stopping criterion that ended the training early, in words; empty: none.
   std::string ended_by() const;
@@ -95,12 +96,15 @@ class Trainer {
   int64_t step_count() const { return step_; }
   int64_t epoch() const { return epoch_; }  // from 1
   int64_t epochs() const { return options_.epochs; }
+  int64_t steps() const { return options_.steps; }  // 0: epochs end the training
   double learning_rate() const { return schedule_.rate(epoch_); }
   bool averages() const { return average_.started(); }
   /// The time of all updates so far, including those before an interruption.
   double seconds() const { return seconds_; }
   /// Whether there is a best model: false before the first evaluation.
   bool has_best() const { return early_stopping_.has_best(); }
+  /// Whether a figure would be the best so far; unlike validated() it changes nothing.
+  bool would_be_best(const Figure& figure) const { return figure.loss() < early_stopping_.best().loss; }
 
  private:
   /// Puts the staged batch's ids and the step's numbers where the step's kernels find them.

@@ -52,6 +52,7 @@ EachKey::Cases language_model_cases() {
 
       {"train.seed", {"2"}},
       {"train.epochs", {"3"}},
+      {"train.steps", {"3"}},
       {"train.clip", {"0.1", {sgd}}},
       {"train.weight_noise", {"0.1"}},
       {"train.averaging", {"always"}},
