@@ -1,0 +1,92 @@
+// The help, wrapped to the terminal: see help.h.
+#include "lm/program/help.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "data/text.h"
+#include "lm/program/progress.h"
+
+namespace rondo {
+namespace {
+
+class WrappingFormatter : public CLI::Formatter {
+ public:
+  explicit WrappingFormatter(int width) : width_(width) {
+    constexpr std::size_t names = 28;  // columns
+    column_width(names);
+  }
+
+  std::string make_option_desc(const CLI::Option* option) const override {
+    return beside_names(option->get_description());
+  }
+  std::string make_subcommand(const CLI::App* command) const override {
+    std::stringstream out;
+    CLI::detail::format_help(out, command->get_name(), beside_names(command->get_description()),
+                             get_column_width());
+    return out.str();
+  }
+  std::string make_description(const CLI::App* app) const override {
+    return wrapped(app->get_description(), width_) + "\n";
+  }
+  std::string make_footer(const CLI::App* app) const override {
+    const std::string footer = app->get_footer();
+    return wrapped(footer.substr(footer.find_first_not_of('\n')), width_) + "\n";
+  }
+
+ private:
+  std::string beside_names(const std::string& text) const {
+    constexpr int narrowest = 30;
+    return wrapped(text, std::max(narrowest, width_ - static_cast<int>(get_column_width())));
+  }
+
+  int width_;
+};
+
+}  // namespace
+
+std::string wrapped(const std::string& text, int width) {
+  std::string all, paragraph;
+  const auto end_paragraph = [&] {
+    int column = 0;
+    std::string word;
+    const auto end_word = [&] {
+      if (word.empty()) return;
+      const int length = columns_of(word);
+      const bool fits = column + 1 + length <= width;
+      if (column > 0) all += fits ? ' ' : '\n';
+      column = (column > 0 && fits ? column + 1 : 0) + length;
+      all += word;
+      word.clear();
+    };
+    for (const char letter : paragraph) {
+      if (letter == ' ')
+        end_word();
+      else
+        word += letter;
+    }
+    end_word();
+    if (!paragraph.empty()) all += '\n';
+    paragraph.clear();
+  };
+  for (const std::string_view line : split_lines(text)) {
+    if (!line.empty() && line.front() != ' ') {
+      if (!paragraph.empty()) paragraph += ' ';
+      paragraph += line;
+      continue;
+    }
+    end_paragraph();
+    all += std::string(line) + '\n';
+  }
+  end_paragraph();
+  if (!all.empty()) all.pop_back();  // the last newline
+  return all;
+}
+
+void wrap_help(CLI::App& app, int width) {
+  const auto formatter = std::make_shared<WrappingFormatter>(width);
+  app.formatter(formatter);
+  for (CLI::App* command : app.get_subcommands({})) command->formatter(formatter);
+}
+
+}  // namespace rondo

@@ -1,0 +1,17 @@
+// What `lm --help` and `lm COMMAND --help` print: CLI11's help, wrapped to the terminal. The same texts as a
+// manual page: lm/program/manual.h; as completion of a shell: lm/program/completion.h.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace rondo {
+
+/// The text in lines of at most `width` columns (UTF-8), broken at spaces; a longer word has a line of its
+/// own. Lines that follow each other are one paragraph, but for those that begin with a space: these stay.
+std::string wrapped(const std::string& text, int width);
+
+/// Makes `app` and its commands print help in lines of at most `width` columns.
+void wrap_help(CLI::App& app, int width);
+
+}  // namespace rondo
