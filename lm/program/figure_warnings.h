@@ -1,0 +1,29 @@
+// Warnings that protect a figure: what a reader of the number alone would not see. Said by `lm train`,
+// `lm eval`, `lm score`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace rondo {
+
+/// How much of a text a vocabulary does not know.
+struct UnknownShare {
+  std::string text;  // its name
+  std::int64_t unknowns = 0, symbols = 0;
+
+  double percent() const;
+};
+/// "3.20 % of the 1234 symbols of TEXT are unknown to the vocabulary".
+std::string share_text(const UnknownShare& it);
+/// A warning if the share is large, for then a low perplexity is that of `<unk>`; else empty.
+std::string warning_of_unknowns(const UnknownShare& it);
+
+/// A warning if the training text is tiny beside the model; else empty.
+std::string warning_of_size(std::int64_t parameters, std::int64_t symbols);
+
+/// A warning if a text looks like a table of comma- or tab-separated values; else empty.
+std::string warning_of_table(std::string_view text, const std::string& name);
+
+}  // namespace rondo
