@@ -22,8 +22,12 @@ LabelledTexts texts_of(const TrainOptions& options, Setup& setup) {
 
 Vocabulary vocabulary_for(const Text& train, const Setup& setup) {
   const LabelledTextOptions& data = setup.config.recipe.classification.data;
-  const std::vector<Vocabulary> known = known_pieces(setup);
+  const std::vector<Vocabulary> known = known_vocabularies(setup);
   return known.empty() ? Vocabulary(train, data.tokenization, data.limits) : known.front();
+}
+
+Labels labels_for(const LabelledText& train, const Setup& setup) {
+  return setup.keeps_vocabulary() ? read_labels(*run_with_vocabularies(setup)) : Labels(train);
 }
 
 class ClassificationJob : public JobOf<SentenceClassifier, Classification> {
@@ -32,7 +36,7 @@ class ClassificationJob : public JobOf<SentenceClassifier, Classification> {
       : JobOf(setup.config.recipe),
         texts_(texts_of(options, setup)),
         vocabulary_(vocabulary_for(texts_.train.sentences, setup)),
-        labels_(texts_.train),
+        labels_(labels_for(texts_.train, setup)),
         train_(encoded(texts_.train)),
         valid_(encoded(texts_.valid)) {
     if (texts_.test) test_ = encoded(*texts_.test);
@@ -41,6 +45,14 @@ class ClassificationJob : public JobOf<SentenceClassifier, Classification> {
 
   std::vector<std::string> sha256_lines() const override { return rondo::sha256_lines(texts_.files); }
   std::vector<std::string> notes() const override { return texts_.notes; }
+  std::vector<UnknownShare> unknown_shares() const override {
+    const auto share = [&](const LabelledText& text, const LabelledSentences& of_text) {
+      const std::optional<int32_t> unknown = vocabulary_.unknown_id();
+      return UnknownShare{text.sentences.name, unknown ? of_text.sentences.count(*unknown) : 0,
+                          of_text.sentences.symbols()};
+    };
+    return {share(texts_.train, train_), share(texts_.valid, valid_)};
+  }
   VocabularyFiles vocabularies() const override {
     VocabularyFiles files = files_of(vocabulary_, RunFolder().vocabulary());
     files.emplace_back(RunFolder().labels(), labels_.to_text());

@@ -2,6 +2,7 @@
 #include "lm/program/command_line.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -9,11 +10,15 @@
 #include <cstdio>
 #include <limits>
 #include <new>
-#include <sstream>
 
 #include "data/text.h"
+#include "lm/program/help.h"
+#include "lm/program/manual.h"
 #include "lm/program/nearest.h"
+#include "lm/program/option_list.h"
 #include "lm/program/options.h"
+#include "lm/program/other_names.h"
+#include "lm/program/progress.h"
 #include "lm/program/run_folder.h"
 #include "lm/program/version.h"
 #include "tensor/error.h"
@@ -34,12 +39,22 @@ std::vector<std::string> flags_of(const CLI::App& command) {
 
 bool is_flag(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
 
+/// The end of an error text: what another program's flag is called here, else the nearest one.
+std::string instead_of(const std::string& flag, const CLI::App& command) {
+  const std::string name = flag.substr(std::min(flag.find_first_not_of('-'), flag.size()));
+  if (const std::string option = option_called(command.get_name(), name); !option.empty())
+    return fmt::format("; here it is {}{}", option.size() == 1 ? "-" : "--", option);
+  const std::string key = setting_called(name);
+  const bool trains = command.get_name() == "train" || command.get_name() == "sweep";
+  if (trains && !key.empty()) return fmt::format("; here it is a setting: --set {}=VALUE", key);
+  return did_you_mean(flag, flags_of(command), fmt::format("; see lm {} --help", command.get_name()));
+}
+
 /// Refuses what no option took, and names the nearest flag.
 void check_leftovers(const CLI::App& command) {
   for (const std::string& word : command.remaining()) {
     const std::string flag = word.substr(0, word.find('='));
-    check_input(!is_flag(word), "{}: unknown flag {}{}", command.get_name(), flag,
-                did_you_mean(flag, flags_of(command)));
+    check_input(!is_flag(word), "{}: unknown flag {}{}", command.get_name(), flag, instead_of(flag, command));
     throw InputError(fmt::format("{}: unexpected argument '{}'; see lm {} --help", command.get_name(), word,
                                  command.get_name()));
   }
@@ -63,25 +78,49 @@ TrainOptions& train_options(Options& parser, const std::string& section, int arg
   train.settings = parse_settings(parser.train_sets);
   if (!parser.epochs.empty())
     train.settings.push_back({"--epochs " + parser.epochs, section + ".epochs", parser.epochs});
+  if (!parser.steps.empty())
+    train.settings.push_back({"--steps " + parser.steps, "train.steps", parser.steps});
   train.command = shell_command(argc, argv);
   return train;
+}
+
+/// `lm help COMMAND`.
+Command help_command(const Options& parser) {
+  const std::string& name = parser.explained;
+  const auto help_of = [](const CLI::App& command, const std::string& called) {
+    return Help{command.get_formatter()->make_help(&command, called, CLI::AppFormatMode::Normal)};
+  };
+  if (name.empty()) return help_of(parser.app, "lm");
+  std::vector<std::string> names;
+  for (const CLI::App* command : commands_of(parser.app)) {
+    names.push_back(command->get_name());
+    if (command->check_name(name)) return help_of(*command, "lm " + command->get_name());
+  }
+  throw InputError(fmt::format("help: unknown command '{}'{}", name, did_you_mean(name, names)));
 }
 
 Command train_command(Options& parser, int argc, const char* const* argv) {
   TrainOptions& train = train_options(parser, "train", argc, argv);
   if (!parser.seed.empty()) train.settings.push_back({"--seed " + parser.seed, "train.seed", parser.seed});
+  if (!train.resume && !train.init_from.empty()) {
+    check_input(train.recipe.empty(), "train --init-from: leave out --recipe; the run has its own");
+    return train;
+  }
   if (!train.resume) {
     check_input(!train.recipe.empty(),
                 "train: no recipe given; `lm recipes` lists them, as in --recipe char-lstm");
     return train;
   }
+  check_input(train.init_from.empty(),
+              "train --resume: leave out --init-from; the run knows what it began with");
   check_input(!train.out.empty(),
               "train --resume: which run? As in: lm train --out runs/char-lstm-1 --resume");
   check_input(train.recipe.empty(), "train --resume: leave out --recipe; the run knows its own");
   for (const Setting& setting : train.settings)
     check_input(
-        setting.key == "train.epochs",
-        "{}: cannot change in a resumed run; only --epochs, --device, --precision, --threads and --data may",
+        setting.key == "train.epochs" || setting.key == "train.steps",
+        "{}: cannot change in a resumed run; only --epochs, --steps, --max-minutes, --device, --precision, "
+        "--threads and --data may",
         setting.where);
   return train;
 }
@@ -113,15 +152,23 @@ Command info_command(Options& parser) {
 
 Command parse_command_line(int argc, const char* const* argv) {
   Options parser;
+  constexpr int widest = 100;  // lines that are longer are hard to read
+  wrap_help(parser.app, std::min(terminal_columns(STDOUT_FILENO), widest));
   std::vector<std::string> commands;
-  for (const CLI::App* command : parser.app.get_subcommands({})) commands.push_back(command->get_name());
-  const std::string first = argc > 1 ? argv[1] : "";
-  check_input(!first.empty(), "no command given; lm --help lists them");
-  const bool is_command = std::find(commands.begin(), commands.end(), first) != commands.end();
-  check_input(is_command || is_flag(first), "unknown command '{}'{}", first, did_you_mean(first, commands));
+  for (const CLI::App* command : parser.app.get_subcommands({})) {
+    commands.push_back(command->get_name());
+    for (const std::string& alias : command->get_aliases()) commands.push_back(alias);
+  }
+  constexpr int usage = 2;  // the exit status
+  if (argc < 2) return Help{parser.app.help(), usage};
+  const std::string typed = argv[1];
+  check_input(!typed.empty(), "no command given; lm --help lists them");
+  const bool is_command = std::find(commands.begin(), commands.end(), typed) != commands.end();
+  check_input(is_command || is_flag(typed), "unknown command '{}'{}", typed,
+              did_you_mean(typed, commands, "; lm --help lists them"));
   const auto flags = flags_of(parser.app);
-  check_input(is_command || first == "-h" || first == "--help" || first == "--version", "unknown flag {}{}",
-              first, did_you_mean(first, flags));
+  check_input(is_command || typed == "-h" || typed == "--help" || typed == "--version", "unknown flag {}{}",
+              typed, did_you_mean(typed, flags));
   try {
     parser.app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -129,10 +176,18 @@ Command parse_command_line(int argc, const char* const* argv) {
   } catch (const CLI::CallForVersion&) {
     return Help{parser.app.version() + "\n"};
   } catch (const CLI::ParseError& error) {
-    throw InputError(fmt::format("{}: {}", first, error.what()));
+    throw InputError(fmt::format("{}: {}", typed, error.what()));
   }
   const CLI::App& command = *parser.app.get_subcommands().at(0);
   check_leftovers(command);
+  const std::string first = command.get_name();
+  if (typed != first) fmt::print(stderr, "lm: {} is called {} here\n", typed, first);
+  if (first == "help") return help_command(parser);
+  if (first == "completion") {
+    check_input(parser.shell.has_value(), "completion: for which shell? As in: lm completion bash");
+    return Help{completion_script(parser.app, *parser.shell)};
+  }
+  if (first == "man") return Help{manual_page(parser.app)};
   if (first == "train") return train_command(parser, argc, argv);
   if (first == "sweep") return sweep_command(parser, argc, argv);
   if (first == "finetune") {

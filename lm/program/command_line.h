@@ -25,9 +25,11 @@
 
 namespace rondo {
 
-/// `--help` or `--version`: only a text for stdout.
+/// `--help` or `--version`, a manual page, a completion: only a text, for stdout. Without any word, the help
+/// is for stderr.
 struct Help {
   std::string text;
+  int exit_status = 0;
 };
 
 using Command = std::variant<Help, TrainOptions, SweepOptions, EvaluateOptions, ScoreOptions, GenerateOptions,

@@ -9,6 +9,7 @@
 #include "data/text.h"
 #include "lm/program/classification_measurement.h"
 #include "lm/program/evaluation_report.h"
+#include "lm/program/figure_warnings.h"
 #include "lm/program/memory_estimate.h"
 #include "lm/program/model.h"
 #include "lm/program/progress.h"
@@ -83,6 +84,8 @@ Measurement planned(const EvaluateOptions& options, const OpenRun& run) {
   Measurement plan;
   plan.run = options.run;
   plan.model = sha256_hex(InputFile(run.folder.model()));
+  plan.cell = cell_of(recipe);
+  plan.seed = recipe.trainer.seed;
   plan.types = run.vocabulary.types();
   plan.vocabulary_size = run.vocabulary.size();
   plan.parameters = run.model->parameter_count();
@@ -146,9 +149,12 @@ void say_notes(const Text& text, const Encoded& ids, const OpenRun& run) {
   if (ids.unknowns > 0 && !run.vocabulary.unknown_is_trained())
     fmt::print(
         stderr,
-        "lm: warning: {} of the symbols of {} are unknown to this run, and its training text had no {}: "
-        "what they cost is a guess of an untrained row\n",
+        "lm: warning: {} of the symbols of {} are unknown to this run, and its {} was never trained: the "
+        "figures are unreliable\n",
         ids.unknowns, text.name, unknown_symbol);
+  if (const std::string warning = warning_of_unknowns({text.name, ids.unknowns, std::ssize(ids.ids)});
+      !warning.empty())
+    fmt::print(stderr, "lm: warning: {}\n", warning);
 }
 
 }  // namespace

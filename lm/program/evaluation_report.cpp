@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "lm/program/output.h"
+#include "lm/program/terminal.h"
 
 namespace rondo {
 namespace {
@@ -80,8 +81,8 @@ Json json_of(const Tuned& tuned, int64_t budget) {
 }  // namespace
 
 void print_figures(const std::string& text, const Evaluation& it) {
-  fmt::print("{}: {} symbols scored, {} of them unknown ({:.2f}%)\n", text, it.symbols, it.unknowns,
-             100.0 * static_cast<double>(it.unknowns) / static_cast<double>(it.symbols));
+  fmt::print("{}: {} scored, {} of them unknown ({:.2f}%)\n", text, counted_text(it.symbols, "symbols"),
+             it.unknowns, 100.0 * static_cast<double>(it.unknowns) / static_cast<double>(it.symbols));
   fmt::print("nats        {:.4f}\nbits        {:.4f}\nperplexity  {:.2f}", it.nats(), it.bits(),
              it.perplexity());
   if (it.unknowns > 0 && it.unknowns < it.symbols)
@@ -99,8 +100,8 @@ void print_json(const Measurement& measurement) {
 }
 
 void print_text(const Measurement& measurement) {
-  const auto& [run, name, model, types, vocabulary_size, parameters, split, reading, how, tuned, budget, it,
-               published, published_unit] = measurement;
+  const auto& [run, name, model, cell, seed, types, vocabulary_size, parameters, split, reading, how, tuned,
+               budget, it, published, published_unit] = measurement;
   if (how.dynamic) {
     const DynamicOptions& dynamic = *how.dynamic;
     fmt::print(
@@ -126,7 +127,7 @@ void print_text(const Measurement& measurement) {
 
 void print_trial(const Trial& trial) {
   if (trial.how.cache)
-    fmt::print("window {:<6} theta {:<8} lambda {:<6}", trial.how.cache->window, trial.how.cache->theta,
+    fmt::print("window {:<6} theta {:<8} best lambda {:<6}", trial.how.cache->window, trial.how.cache->theta,
                trial.how.cache->lambda);
   else
     fmt::print("learning rate {:<9} decay {:<9}", trial.how.dynamic->learning_rate, trial.how.dynamic->decay);
@@ -139,13 +140,14 @@ void print_trial(const Trial& trial) {
 
 void print_tuned(const Tuned& tuned) {
   const auto readings = tuned.symbols / tuned.prefix;
-  fmt::print("{} trials on the same {} symbols, read {} times: {} scored in all", tuned.trials.size(),
-             tuned.prefix, readings, tuned.symbols);
-  fmt::print("{}\n", tuned.best.cache ? " (those of the cache share one reading)" : "");
+  fmt::print("{} on the first {}, {}: {} scored in all{}\n", counted_text(std::ssize(tuned.trials), "trials"),
+             counted_text(tuned.prefix, "symbols"),
+             readings == 1 ? "1 pass" : fmt::format("{} passes", readings), tuned.symbols,
+             tuned.best.cache ? " (trials of the cache share a pass)" : "");
   const Json edges = at_the_edge(tuned);
   for (const auto& [key, which] : edges.items())
-    fmt::print("{} is the {} that was tried: a further --tune from here may find better\n", key,
-               which.get<std::string>());
+    fmt::print("{} is at the {} edge of the grid; tune again from it\n", key,
+               which.get<std::string>() == "least" ? "lower" : "upper");
   fmt::print("best: {}\n", words_of(tuned.best));
 }
 

@@ -78,6 +78,7 @@ RunConfig finetuning_of(const std::string& base, const std::vector<Setting>& set
   const RunFolder run = open_run_folder(base);
   RunConfig config = read_config(run);
   check_finished(run, config.recipe);
+  config.recipe.trainer.steps = 0;  // of the base's training
   const std::vector<Key> keys = keys_of(config.recipe);
   for (const Setting& setting : settings) {
     apply_setting(setting, keys);  // first, as it knows what is no key at all

@@ -13,11 +13,13 @@
 #include "lm/program/memory_estimate.h"
 #include "lm/program/model.h"
 #include "lm/program/output.h"
+#include "lm/program/published.h"
 #include "lm/program/question_answering_memory.h"
 #include "lm/program/recipes.h"
 #include "lm/program/run.h"
 #include "lm/program/skip_thought_memory.h"
 #include "lm/program/speech_memory.h"
+#include "lm/program/terminal.h"
 #include "lm/program/translation_memory.h"
 #include "lm/program/verify.h"
 #include "nn/cells/catalogue.h"
@@ -54,8 +56,7 @@ Subject subject_of(const InfoOptions& options) {
   const Recipe recipe = resolve_recipe(options.recipe, options.settings);
   const std::int64_t size =
       options.vocabulary_size > 0 ? options.vocabulary_size : limits_of(recipe).max_size;
-  check_input(size > 0, "info --recipe {}: how many symbols has the text? Say --vocab-size N: {}",
-              options.recipe,
+  check_input(size > 0, "info --recipe {}: vocabulary size unknown; give --vocab-size N: {}", options.recipe,
               recipe.kind == TaskKind::language_modelling
                   ? "10000 for words of the Penn Treebank, 33278 of WikiText-2, 256 for bytes"
                   : "`lm train` prints the number of types of a text, such as 8000");
@@ -163,10 +164,11 @@ void print_model(const Subject& subject) {
   const Recipe& recipe = subject.recipe;
   const Module& model = *subject.model;
   if (!subject.run.empty())
-    fmt::print("run         {}, of {} by version {} on {} in {} with {} threads\n", subject.run,
+    fmt::print("run         {}, of {} by version {} on {} in {} with {}\n", subject.run,
                name_of_text(subject.made_by.data), subject.made_by.version, name_of(subject.made_by.device),
-               name_of(subject.made_by.precision), subject.made_by.threads);
-  fmt::print("recipe      {}: {}\n", recipe.name, printable(recipe.description));
+               name_of(subject.made_by.precision), counted_text(subject.made_by.threads, "threads"));
+  fmt::print("recipe      {}{}: {}\n", recipe.name, is_published_model(recipe) ? "" : ", changed from",
+             printable(recipe.description));
   if (!recipe.paper.empty()) fmt::print("paper       {}\n", printable(recipe.paper));
   if (recipe.kind == TaskKind::language_modelling)
     print_shape(recipe.model);
@@ -207,7 +209,7 @@ void print_model(const Subject& subject) {
   const Memory memory = memory_of(subject);
   fmt::print("memory      about {} in tensors to train, {} to evaluate\n", bytes_text(memory.training),
              bytes_text(memory.evaluation));
-  fmt::print("computes    on cpu, {} threads, {}; with --precision bf16: {}\n", threads(),
+  fmt::print("computes    on cpu, {}, {}; with --precision bf16: {}\n", counted_text(threads(), "threads"),
              kernels_text(Precision::fp32), kernels_text(Precision::bf16));
 }
 
@@ -217,6 +219,8 @@ Json model_json(const Subject& subject) {
   if (!subject.run.empty()) json["run"] = subject.run;
   json["recipe"] = subject.recipe.name;
   json["unit"] = name_of(tokenization_of(subject.recipe).unit);
+  json["cell"] = cell_of(subject.recipe);
+  json["seed"] = subject.recipe.trainer.seed;
   json["vocabulary_size"] = subject.vocabulary_sizes.back();
   if (subject.recipe.kind == TaskKind::translation)
     json["source_vocabulary_size"] = subject.vocabulary_sizes.front();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lm/evaluation/probe.h"
+#include "lm/program/figure_warnings.h"
 #include "lm/program/signals.h"
 #include "lm/program/terminal.h"
 #include "lm/program/train_setup.h"
@@ -38,6 +39,10 @@ class Job {
   /// Of the data: "HEX  FILE" of each file, and notes for the user.
   virtual std::vector<std::string> sha256_lines() const = 0;
   virtual std::vector<std::string> notes() const = 0;
+  /// How much of its texts the vocabularies do not know: of what is scored, as far as that is text.
+  virtual std::vector<UnknownShare> unknown_shares() const { return {}; }
+  /// What else could make the figures misleading.
+  virtual std::vector<std::string> warnings() const { return {}; }
   /// The vocabularies: their files in a run, and the contents.
   virtual VocabularyFiles vocabularies() const = 0;
   /// "929589 symbols of 10000 types".

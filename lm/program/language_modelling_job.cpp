@@ -33,7 +33,7 @@ CorpusText corpus_text_of(const TrainOptions& options, Setup& setup) {
 
 Vocabulary vocabulary_for(const CorpusText& text, const Setup& setup) {
   const TextOptions& data = setup.config.recipe.data;
-  const std::vector<Vocabulary> known = known_pieces(setup);
+  const std::vector<Vocabulary> known = known_vocabularies(setup);
   return known.empty() ? vocabulary_of(data, text) : known.front();
 }
 
@@ -72,9 +72,28 @@ class LanguageModellingJob : public Job {
 
   std::vector<std::string> sha256_lines() const override { return rondo::sha256_lines(text_.files); }
   std::vector<std::string> notes() const override { return text_.notes; }
+  std::vector<UnknownShare> unknown_shares() const override {
+    std::vector<UnknownShare> shares;
+    const auto add = [&](const Text& text, const Encoded& encoded) {
+      shares.push_back({text.name, encoded.unknowns, std::ssize(encoded.ids)});
+    };
+    add(text_.train, corpus_.train);
+    add(text_.valid, corpus_.valid);
+    if (corpus_.test) add(*text_.test, *corpus_.test);
+    return shares;
+  }
+  std::vector<std::string> warnings() const override {
+    std::vector<std::string> warnings;
+    for (std::string& it :
+         std::vector{warning_of_size(layout_->parameter_count(), std::ssize(corpus_.train.ids)),
+                     warning_of_table(text_.train.content, text_.train.name)})
+      if (!it.empty()) warnings.push_back(std::move(it));
+    return warnings;
+  }
   VocabularyFiles vocabularies() const override { return files_of(vocabulary_, RunFolder().vocabulary()); }
   std::string size_text() const override {
-    return fmt::format("{} symbols of {} types", corpus_.train.ids.size(), vocabulary_.types());
+    return fmt::format("{} of {} types", counted_text(std::ssize(corpus_.train.ids), "symbols"),
+                       vocabulary_.types());
   }
   int64_t validation_size() const override { return std::ssize(corpus_.valid.ids); }
 

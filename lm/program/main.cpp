@@ -17,8 +17,8 @@ using namespace rondo;
 
 struct Run {
   int operator()(const Help& help) const {
-    std::fputs(help.text.c_str(), stdout);
-    return 0;
+    std::fputs(help.text.c_str(), help.exit_status == 0 ? stdout : stderr);
+    return help.exit_status;
   }
   int operator()(const TrainOptions& options) const { return train(options); }
   int operator()(const SweepOptions& options) const { return sweep(options); }

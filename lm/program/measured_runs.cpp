@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/input_file.h"
+#include "lm/program/compared_settings.h"
 #include "lm/program/json_lines.h"
 #include "lm/program/measurement.h"
 #include "lm/program/model.h"
@@ -22,6 +23,11 @@ namespace {
 /// Reads one line of log.jsonl; false if it is not one. Lines of training steps have nothing that a table
 /// shows.
 bool read_log_line(const nlohmann::json& entry, MeasuredRun& row) {
+  if (entry.value("event", "") == "stopped") {
+    row.finished = false;
+    row.has_unevaluated_model = !entry.at("model_is_evaluated").get<bool>();
+    return true;
+  }
   const auto split = entry.find("split");
   if (split == entry.end()) return entry.at("step").is_number();
   if (*split == "speakers") return true;  // a recogniser's; it is in evaluations.jsonl, too
@@ -149,9 +155,9 @@ namespace {
 std::string kind_of(const MeasuredRun& row) {
   Recipe recipe = without_seed(row);
   const Provenance& made_by = row.config.made_by;
-  return fmt::format("{}\n{} {} {} {}\n{}", write_toml(keys_of(recipe)), row.is_finetuned(),
-                     row.vocabulary_size, name_of(made_by.device), name_of(made_by.precision),
-                     fmt::join(digests_of(made_by.sha256), "\n"));
+  return fmt::format("{}\n{} {} {} {} {}\n{}", write_toml(keys_of(recipe)), row.is_finetuned(),
+                     made_by.initialized_from, row.vocabulary_size, name_of(made_by.device),
+                     name_of(made_by.precision), fmt::join(digests_of(made_by.sha256), "\n"));
 }
 
 }  // namespace
@@ -173,6 +179,27 @@ std::vector<MeasuredRuns> lines_of(const MeasuredRuns& rows) {
     lines[at].push_back(row);
   }
   return lines;
+}
+
+std::vector<MeasuredRuns> groups_of(const MeasuredRuns& rows, const std::vector<std::string>& keys) {
+  std::vector<MeasuredRuns> groups;
+  std::vector<std::vector<std::string>> of;
+  for (const MeasuredRun& row : rows) {
+    std::vector<std::string> values = values_of(row.recipe(), keys);
+    const Provenance& made_by = row.config.made_by;
+    values.insert(values.end(), {row.recipe().name, row.is_finetuned() ? "finetuned" : "",
+                                 made_by.initialized_from.empty() ? "" : "initialized",
+                                 fmt::format("{}", fmt::join(digests_of(made_by.sha256), " "))});
+    const auto at = std::find(of.begin(), of.end(), values);
+    if (row.finished && at != of.end()) {
+      groups[static_cast<std::size_t>(at - of.begin())].push_back(row);
+      continue;
+    }
+    // An unfinished run has a row of its own.
+    of.push_back(row.finished ? values : std::vector<std::string>());
+    groups.push_back({row});
+  }
+  return groups;
 }
 
 std::optional<Mean> mean_of(const MeasuredRuns& line, std::size_t kind, const Value& value) {
@@ -200,7 +227,7 @@ std::string mean_text(const MeasuredRuns& line, std::size_t kind, const Value& v
   if (!it) return "several settings";
   if (it->n == 0) return dash;
   std::string text = fmt::format("{:.{}f}", it->mean, digits);
-  if (it->n > 1) text += fmt::format(" ± {:.{}f}", it->deviation, digits);
+  if (it->n > 1) text += fmt::format("{}{:.{}f}", plus_minus, it->deviation, digits);
   return it->n == line.size() ? text : fmt::format("{} ({})", text, it->n);
 }
 

@@ -50,7 +50,8 @@ struct MeasuredRun {
   RunConfig config;
   std::int64_t vocabulary_size = 0, types = 0, parameters = 0;
   bool finished = false;
-  std::int64_t epochs = 0;                 // the last epoch that was evaluated; 0: none
+  bool has_unevaluated_model = false;  // stopped before the first evaluation: the weights of its last step
+  std::int64_t epochs = 0;             // the last epoch that was evaluated; 0: none
   std::optional<double> training_seconds;  // up to that evaluation; none in logs of older versions
   std::vector<std::optional<Measured>> measured{kinds_of_measurement.size()};  // of the best model
 
@@ -73,6 +74,10 @@ MeasuredRun measured_run(const std::string& path);
 /// run.
 using MeasuredRuns = std::vector<MeasuredRun>;
 std::vector<MeasuredRuns> lines_of(const MeasuredRuns& rows);
+
+/// Groups finished runs of a recipe on the same text that have the same values of these keys, whatever other
+/// settings differ.
+std::vector<MeasuredRuns> groups_of(const MeasuredRuns& rows, const std::vector<std::string>& keys);
 
 /// The mean over the runs of a group that have a figure which is a number.
 struct Mean {

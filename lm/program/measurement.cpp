@@ -81,9 +81,9 @@ Json json_of(const Evaluation& it) {
 }
 
 Json json_of(const Measurement& measurement) {
-  const auto& [run, text, model, types, vocabulary_size, parameters, split, reading, how, tuned, budget, it,
-               published, published_unit] = measurement;
-  Json json{{"run", run}, {"text", text}};
+  const auto& [run, text, model, cell, seed, types, vocabulary_size, parameters, split, reading, how, tuned,
+               budget, it, published, published_unit] = measurement;
+  Json json{{"run", run}, {"cell", cell}, {"seed", seed}, {"text", text}};
   if (!split.empty()) json["split"] = split;
   json["read"] = reading.text();
   if (reading.line_end)
@@ -104,7 +104,7 @@ Json json_of(const Measurement& measurement) {
 
 void append_measurement(const RunFolder& run, Json json, const Compute& compute,
                         const std::vector<std::string>& sha256_of_text) {
-  json.erase("run");  // it is in its folder
+  for (const char* of_run : {"run", "cell", "seed"}) json.erase(of_run);  // they are in its folder
   json["version"] = version();
   json["device"] = name_of(compute.device);
   json["precision"] = name_of(compute.precision);

@@ -21,7 +21,8 @@ namespace rondo {
 struct Measurement {
   std::string run, text;
   std::string model;  // SHA-256 of model.safetensors as it was read
-  std::int64_t types = 0, vocabulary_size = 0, parameters = 0;
+  std::string cell;
+  std::int64_t seed = 0, types = 0, vocabulary_size = 0, parameters = 0;
   std::string split;  // empty: another file
   Reading reading;
   Adaptation how;

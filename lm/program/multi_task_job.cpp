@@ -29,7 +29,7 @@ MultiTaskText tasks_text_of(const TrainOptions& options, Setup& setup) {
 
 std::map<std::string, Vocabulary> vocabularies_for(const MultiTaskText& text, const Setup& setup) {
   const Recipe& recipe = setup.config.recipe;
-  std::vector<Vocabulary> known = known_pieces(setup);
+  std::vector<Vocabulary> known = known_vocabularies(setup);
   return known.empty() ? vocabularies_of(text, recipe.tasks, recipe.translation.data)
                        : by_language(recipe.tasks, std::move(known));
 }

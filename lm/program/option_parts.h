@@ -38,12 +38,12 @@ inline CLI::Validator integer(std::int64_t least) {
 inline const CLI::Validator not_empty(
     [](std::string& text) -> std::string { return text.empty() ? "'': expected a value" : ""; }, "");
 
-/// One of the names of an enum.
+/// One of the names of an enum, in any case.
 template <class Enum, class Into>
 CLI::Option* add_choice(CLI::App& to, const std::string& name, Into& into, const std::string& what) {
   const auto read = [&into](const std::string& text) { into = value_named<Enum>(text).value_or(Enum()); };
   return to.add_option_function<std::string>(name, read, what)
-      ->check(CLI::IsMember(names_of(Enum())))
+      ->transform(CLI::IsMember(names_of(Enum()), CLI::ignore_case))
       ->type_name("NAME");
 }
 
@@ -54,8 +54,10 @@ void add_device(CLI::App& to, Of& options) {
   add_choice<Precision>(
       to, "--precision", options.precision,
       "how matrices are multiplied: fp32, or rounded and faster, bf16 or, on a GPU, tf32 (default: fp32)");
-  to.add_option("--threads", options.threads,
-                "threads of the CPU (default: OMP_NUM_THREADS, else one per core)")
+  to.add_option(
+        "--threads", options.threads,
+        "threads of the CPU (default: OMP_NUM_THREADS, else one per core; on a busy machine they wait "
+        "for each other asleep, and are never far slower than one)")
       ->check(integer(1, max_threads))
       ->type_name("N");
 }

@@ -4,11 +4,25 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "lm/program/option_parts.h"
 #include "lm/program/version.h"
 
 namespace rondo {
 namespace {
+
+/// Of trainings: where they end, and what they print.
+void add_limits(CLI::App& to, std::string& steps, TrainOptions& options) {
+  to.add_option("--steps", steps, "updates of the weights after which it ends, whatever --epochs says")
+      ->type_name("N")
+      ->check(not_empty);
+  to.add_option("--max-minutes", options.max_minutes,
+                "after so many minutes, save the state, evaluate and keep the best model; --resume goes on")
+      ->check(in_range(std::numeric_limits<double>::min(), 1e9, "a number above 0"))
+      ->type_name("M");
+  to.add_flag("--quiet", options.quiet, "print nothing but the run's folder at the end, warnings and errors");
+}
 
 void add_plot(CLI::App& to, SweepPlotOptions& options) {
   to.add_option("--over", options.over,
@@ -27,16 +41,20 @@ void add_plot(CLI::App& to, SweepPlotOptions& options) {
 
 CLI::App& Options::command(const std::string& name, const std::string& what, const std::string& example) {
   CLI::App& added = *app.add_subcommand(name, what);
-  added.footer("Example:\n  " + example);
-  added.allow_extras();  // leftover words get an error text of our own
+  added.footer("\nExample:\n  " + example);  // after what the command adds
+  added.allow_extras();                      // leftover words get an error text of our own
   return added;
 }
 
 Options::Options() {
   app.require_subcommand(0, 1);
-  app.set_version_flag("--version", "lm (Rondo) " + version());
+  app.set_help_flag("-h,--help", "print this help");
+  app.set_version_flag("--version", "lm (Rondo) " + version(), "print the version");
   app.footer(
-      "lm COMMAND --help has details. Exit status: 0 done, 1 failed while running, 2 bad input or usage,\n"
+      "lm COMMAND --help and lm help COMMAND have details and an example; so has man lm, where it is "
+      "installed."
+      "\n\n"
+      "Exit status: 0 done, 1 failed while running, 2 bad input or usage,\n"
       "130, 143, 129 or 141 stopped by Ctrl-C, SIGTERM, SIGHUP or a closed pipe; a training has saved its\n"
       "state.");
 
@@ -57,6 +75,22 @@ Options::Options() {
   add_recipes();
   add_probe();
   add_table();
+  add_help();
+}
+
+void Options::add_help() {
+  command("help", "explain a command, as its --help does", "lm help train")
+      .add_option("command", explained, "one of those that lm --help lists; none: all of them")
+      ->type_name("COMMAND");
+  CLI::App& completion_command =
+      command("completion", "print a script that completes commands, options and their values in a shell",
+              "source <(lm completion bash)");
+  completion_command.footer(
+      "make install puts both scripts where shells look for them. Else add the line of the example to "
+      "~/.bashrc, or the same with zsh to ~/.zshrc, after compinit.\n" +
+      completion_command.get_footer());
+  add_choice<Shell>(completion_command, "shell", shell, "of the user")->type_name("SHELL");
+  command("man", "print the manual page, for man or groff", "lm man | man -l -");
 }
 
 void Options::add_train() {
@@ -74,9 +108,16 @@ void Options::add_train() {
   train_command.add_option("--out", train.out, "the run folder to make (default: runs/RECIPE-N)")
       ->type_name("RUN")
       ->check(not_empty);
+  train_command
+      .add_option("--init-from", train.init_from,
+                  "begin with the best weights of this run, on the text of --data: its settings, its "
+                  "vocabulary, not its text; in place of --recipe")
+      ->type_name("RUN")
+      ->check(not_empty);
   train_command.add_option("--epochs", epochs, "times to read the training text (default: the recipe's)")
       ->type_name("N")
       ->check(not_empty);
+  add_limits(train_command, steps, train);
   train_command.add_option("--seed", seed, "of weights and dropout (default: the recipe's, else 1)")
       ->type_name("N")
       ->check(not_empty);
@@ -88,8 +129,8 @@ void Options::add_train() {
       ->take_all();
   add_device(train_command, train);
   train_command.add_flag("--resume", train.resume,
-                         "continue the run at --out; only --epochs, --device, --precision, --threads and "
-                         "where --data lies may change");
+                         "continue the run at --out; only --epochs, --steps, --max-minutes, --device, "
+                         "--precision, --threads and where --data lies may change");
 }
 
 void Options::add_sweep() {
@@ -131,11 +172,12 @@ void Options::add_sweep() {
 
 void Options::add_finetune() {
   CLI::App& finetune_command =
-      command("finetune", "train the best model of a finished run further, by averaged SGD",
+      command("finetune", "train the best model of a finished run further on its own text, by averaged SGD",
               "lm finetune runs/awd-lstm-ptb-1 --epochs 50");
   finetune_command.footer(
-      "The result is a run of its own, never worse on valid than the run it starts from. It stops by "
-      "itself;\n"
+      "This is averaged SGD at a constant rate on the same text, until validation no longer falls (Merity et "
+      "al. 2018). To train on another text: lm train --init-from RUN --data NEW.\n\n"
+      "The result is a run of its own, never worse on valid than the run it starts from. It stops by itself; "
       "lm train --out RUN --resume resumes one that was interrupted.\n" +
       finetune_command.get_footer());
   finetune_command.add_option("run", train.base, "the folder of the finished run")->type_name("RUN");
@@ -146,6 +188,7 @@ void Options::add_finetune() {
   finetune_command.add_option("--epochs", epochs, "at most (default: the recipe's finetune.epochs)")
       ->type_name("N")
       ->check(not_empty);
+  add_limits(finetune_command, steps, train);
   finetune_command.add_option("--data", train.data, "where the run's text lies now, if it has moved")
       ->type_name("DIR|FILE")
       ->check(not_empty);
@@ -229,7 +272,7 @@ void Options::add_info() {
       ->check(not_empty);
   info_command
       .add_option("--vocab-size", info.vocabulary_size,
-                  "symbols, with --recipe (default: the recipe's data.max_size)")
+                  "size of the vocabulary, with --recipe (default: the recipe's data.max_size)")
       ->check(integer(1, 2000000000))
       ->type_name("N");
   info_command.add_option("--set", info_sets, "a setting that overrides the recipe's, can be repeated")
@@ -301,16 +344,33 @@ void Options::add_table() {
       "Nats, bits and perplexity are per symbol, for the best model: the figures at the end of the "
       "training,\n"
       "and the last ones measured by `lm eval`: plain, with dynamic evaluation, with a cache, with both.\n"
-      "Finished runs that differ only in their seed share a row: mean, standard deviation. A published "
-      "figure\n"
+      "Finished runs that differ only in their seed share a row: mean, standard deviation. Settings that "
+      "differ between rows are columns. A published figure\n"
       "is shown beside the same kind of model on the same text, read in the same way. Training time is that\n"
       "of the updates, without evaluations. A dash: no such figure.\n" +
       table_command.get_footer());
   table_command.add_option("runs", table.runs, "run folders, one row each; or the folder of a sweep")
       ->type_name("RUN");
+  table_command
+      .add_option("--group-by", table.group_by,
+                  "a setting, can be repeated: finished runs on one text with the same value share a row, "
+                  "with mean, standard deviation and number, whatever other settings differ")
+      ->type_name("KEY")
+      ->expected(1)
+      ->take_all()
+      ->check(not_empty);
+  table_command
+      .add_option("--sort", table.sort,
+                  "a column, by its name or a part of it: rows in its order, what has no figure last")
+      ->type_name("COLUMN")
+      ->check(not_empty);
   CLI::Option* as_json = table_command.add_flag("--json", table.json, "print one JSON object");
-  table_command.add_flag("--markdown", table.markdown, "print a table for a page on GitHub")
-      ->excludes(as_json);
+  CLI::Option* as_markdown =
+      table_command.add_flag("--markdown", table.markdown, "print a table for a page on GitHub")
+          ->excludes(as_json);
+  table_command.add_flag("--csv", table.csv, "print comma-separated values; deviations are columns")
+      ->excludes(as_json)
+      ->excludes(as_markdown);
   table_command.add_option("--plot", table.plot, "draw a sweep")->type_name("FILE.svg")->check(not_empty);
   add_plot(table_command, table.drawn);
 }

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "lm/program/command_line.h"
+#include "lm/program/completion.h"
 
 namespace rondo {
 
@@ -33,7 +35,9 @@ struct Options {
   ProbeCommandOptions probe;
   TableOptions table;
   std::vector<std::string> train_sets, sweep_sets, eval_sets, info_sets;
-  std::string epochs, seed;  // as text: they are parsed as settings of the recipe
+  std::string epochs, steps, seed;  // as text: they are parsed as settings of the recipe
+  std::string explained;            // `lm help`: a command; empty: all
+  std::optional<Shell> shell;       // `lm completion`
 
   Options();
 
@@ -57,6 +61,7 @@ struct Options {
   void add_recipes();
   void add_probe();
   void add_table();
+  void add_help();
 };
 
 }  // namespace rondo

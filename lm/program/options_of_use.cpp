@@ -96,17 +96,48 @@ void Options::add_eval() {
 }
 
 void Options::add_score() {
-  CLI::App& score_command = command("score", "print the probability of each line of standard input",
-                                    "lm score runs/char-lstm-1 < lines.txt");
+  CLI::App& score_command =
+      command("score", "print the probability of each line of files, or of standard input",
+              "lm score runs/char-lstm-1 hypotheses.txt --ids --per-length");
   score_command.footer(
-      "One row per line, separated by tabs: natural-log probability, symbols, how many of them are unknown.\n"
+      "One row per line, separated by tabs: natural-log probability, symbols, how many of them are unknown; "
+      "with --ids first the number of the line, of several files FILE:NUMBER; with --per-length at the end "
+      "the "
+      "log probability divided by the symbols. With --totals one row per file, and if there are several, one "
+      "for all: name, log probability, symbols, unknown ones, lines, perplexity.\n\n"
       "A line starts from the initial state, after the end of a line: all its symbols are scored, its own\n"
       "end too.\n" +
       fmt::format("A line has at most {} bytes.\n", longest_input_line) + score_command.get_footer());
   score_command.add_option("run", score.run, "the run folder")->type_name("RUN");
+  score_command.add_option("files", score.files, "text files (default: standard input)")->type_name("FILE");
+  score_command
+      .add_option("--with", score.with,
+                  "another run with the same vocabulary, can be repeated: the models' probabilities of each "
+                  "symbol are averaged (linear interpolation)")
+      ->type_name("RUN")
+      ->expected(1)
+      ->take_all()
+      ->check(not_empty);
+  score_command
+      .add_option("--weights", score.weights,
+                  "of the run and of each --with, divided by their sum (default: the same for all)")
+      ->delimiter(',')
+      ->check(in_range(0.0, std::numeric_limits<double>::max(), "a number, 0 or above"))
+      ->type_name("W,...");
+  CLI::Option* ids = score_command.add_flag("--ids", score.ids, "begin each row with the line's number");
+  CLI::Option* per_length = score_command.add_flag(
+      "--per-length", score.per_length, "end each row with the log probability per symbol of the line");
+  CLI::Option* totals =
+      score_command.add_flag("--totals", score.totals, "print sums over each file in place of its lines")
+          ->excludes(ids)
+          ->excludes(per_length);
   score_command.add_flag("--stateful", score.stateful, "carry the state from line to line");
-  score_command.add_flag("--per-symbol", score.per_symbol,
-                         "a row for each symbol: line, symbol as in vocab.txt, natural-log probability");
+  score_command
+      .add_flag("--per-symbol", score.per_symbol,
+                "a row for each symbol: line, symbol as in vocab.txt, natural-log probability")
+      ->excludes(ids)
+      ->excludes(per_length)
+      ->excludes(totals);
   add_device(score_command, score);
 }
 
@@ -115,8 +146,35 @@ void Options::add_generate() {
       command("generate", "sample text from a model",
               "lm generate runs/char-lstm-1 --prompt 'The ' -n 500 --temperature 0.8");
   generate_command.add_option("run", generate.run, "the run folder")->type_name("RUN");
-  generate_command.add_option("--prompt", generate.prompt, "text to continue; it is printed first")
-      ->type_name("TEXT");
+  generate_command.alias("sample");
+  generate_command.footer(
+      "The seed of sample I of --samples is --seed + I - 1, and a line '--- I' precedes it. With "
+      "--interactive "
+      "the model reads each line of standard input and continues it, until a --stop string (default: the end "
+      "of a line) or -n symbols; it remembers what was read and written before. A repetition penalty divides "
+      "the positive logits of symbols that were read or written before, and multiplies the negative ones "
+      "(Keskar et al. 2019).\n" +
+      generate_command.get_footer());
+  CLI::Option* prompt =
+      generate_command.add_option("--prompt", generate.prompt, "text to continue; it is printed first")
+          ->type_name("TEXT");
+  generate_command
+      .add_option("--prompt-file", generate.prompt_file,
+                  "a file with the text to continue; a newline at its end counts; -: standard input")
+      ->type_name("FILE")
+      ->check(not_empty)
+      ->excludes(prompt);
+  CLI::Option* samples =
+      generate_command.add_option("--samples", generate.samples, "texts, each from the prompt")
+          ->check(integer(1, 1000000))
+          ->type_name("N")
+          ->capture_default_str();
+  generate_command
+      .add_option("--stop", generate.stops, "end a text before this string would be written; can be repeated")
+      ->type_name("STRING")
+      ->expected(1)
+      ->take_all()
+      ->check(not_empty);
   generate_command.add_option("-n", generate.symbols, "symbols to sample (words, characters or bytes)")
       ->check(integer(0))
       ->type_name("N")
@@ -140,10 +198,26 @@ void Options::add_generate() {
       ->type_name("P")
       ->capture_default_str();
   generate_command
+      .add_option("--min-p", generate.min_p,
+                  "sample only from symbols with this share of the most probable one's probability, 0 to 1; "
+                  "0: from all")
+      ->check(in_range(0.0, 1.0, "a number, 0 to 1"))
+      ->type_name("P")
+      ->capture_default_str();
+  generate_command
+      .add_option("--repetition-penalty", generate.repetition_penalty,
+                  "above 1 makes symbols that were there before less probable; 1: none")
+      ->check(in_range(std::numeric_limits<double>::min(), 1e6, "a number above 0"))
+      ->type_name("X")
+      ->capture_default_str();
+  generate_command
       .add_option("--seed", generate.seed, "of the sampling (default: drawn, and printed on stderr)")
       ->check(integer(0))
       ->type_name("N");
   generate_command.add_flag("--allow-unk", generate.allow_unknown, "let <unk> be sampled");
+  generate_command
+      .add_flag("--interactive", generate.interactive, "continue each line of standard input, in turns")
+      ->excludes(samples);
   add_device(generate_command, generate);
 }
 

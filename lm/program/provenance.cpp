@@ -20,6 +20,9 @@ Keys keys_of(Provenance& made_by) {
       {"vocabulary", &made_by.vocabulary, {}, "", "SHA-256 of its vocabularies"},
       {"finetuned_from", &made_by.finetuned_from, any_text(), "",
        "the run whose best model this one began with; empty: none"},
+      {"initialized_from", &made_by.initialized_from, any_text(), "",
+       "the run whose vocabulary this one has, and whose best model it began with unless it is finetuned; "
+       "empty: none"},
   };
 }
 

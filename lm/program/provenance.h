@@ -20,6 +20,8 @@ struct Provenance {
   std::string ngram{};       // SHA-256 of decoding.ngram; empty: there is none, or as for the vocabulary
   std::string vocabulary{};  // SHA-256 of the vocabularies; empty: made by a version that did not record it
   std::string finetuned_from{};  // the run whose best model this one began with; empty: none
+  /// The run whose vocabulary it has, and whose best model it began with unless it is finetuned; empty: none.
+  std::string initialized_from{};
 };
 Keys keys_of(Provenance& made_by);
 

@@ -110,6 +110,25 @@ const Tokenization& tokenization_of(const Recipe& recipe) {
   }
 }
 
+const std::string& cell_of(const Recipe& recipe) {
+  switch (recipe.kind) {
+    case TaskKind::translation:
+    case TaskKind::multi_task:
+      return recipe.translation.model.cell;
+    case TaskKind::classification:
+      return recipe.classification.model.cell;
+    case TaskKind::question_answering:
+      return recipe.question_answering.model.cell;
+    case TaskKind::skip_thought:
+      return recipe.skip_thought.model.cell;
+    case TaskKind::speech:
+      return recipe.speech.model.cell;
+    case TaskKind::language_modelling:
+      break;
+  }
+  return recipe.model.cell;
+}
+
 const VocabularyLimits& limits_of(const Recipe& recipe) {
   switch (recipe.kind) {
     case TaskKind::language_modelling:

@@ -73,6 +73,9 @@ struct Recipe {
 
 /// How a recipe of any kind divides its text into symbols.
 const Tokenization& tokenization_of(const Recipe& recipe);
+/// The recurrent cell of its model; of a translator in encoder and decoder, of skip-thought vectors in the
+/// encoder.
+const std::string& cell_of(const Recipe& recipe);
 /// Which symbols its vocabularies keep.
 const VocabularyLimits& limits_of(const Recipe& recipe);
 /// How its language model reads a text: those of lm/tasks/language_modelling.h.

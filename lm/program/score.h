@@ -1,9 +1,10 @@
-// `lm score`: the probability of each line of standard input.
+// `lm score`: the probability of each line of files or of standard input.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "lm/program/compute.h"
 
@@ -11,8 +12,14 @@ namespace rondo {
 
 struct ScoreOptions {
   std::string run;
-  bool stateful = false;    // the state is carried from line to line
-  bool per_symbol = false;  // a row for each symbol
+  std::vector<std::string> with;   // further runs, whose probabilities are interpolated with the first's
+  std::vector<double> weights;     // of all runs; empty: equal ones
+  std::vector<std::string> files;  // empty: standard input
+  bool stateful = false;           // the state is carried from line to line
+  bool per_symbol = false;         // a row for each symbol
+  bool ids = false;                // the number of its line begins a row
+  bool per_length = false;         // the log probability per symbol ends a row
+  bool totals = false;             // a row for each file
   std::optional<int> threads;
   Device device = Device::cpu;
   std::optional<Precision> precision{};  // default: fp32

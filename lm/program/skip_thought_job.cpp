@@ -20,7 +20,7 @@ CorpusText passages_of(const TrainOptions& options, Setup& setup) {
 }
 
 Vocabulary vocabulary_for(const CorpusText& text, const PassageOptions& data, const Setup& setup) {
-  const std::vector<Vocabulary> known = known_pieces(setup);
+  const std::vector<Vocabulary> known = known_vocabularies(setup);
   return known.empty() ? Vocabulary(text.train, data.tokenization, data.limits) : known.front();
 }
 
@@ -44,6 +44,14 @@ class SkipThoughtJob : public JobOf<SkipThought, SkipThoughtTask> {
                                   text_.train.name, train_.left_out, train_.left_out + train_.size(),
                                   of_task().data.triples.max_length));
     return notes;
+  }
+  std::vector<UnknownShare> unknown_shares() const override {
+    const auto share = [&](const Text& text, const Triples& of_text) {
+      const std::optional<int32_t> unknown = vocabulary_.unknown_id();
+      return UnknownShare{text.name, unknown ? of_text.sentences.count(*unknown) : 0,
+                          of_text.sentences.symbols()};
+    };
+    return {share(text_.train, train_), share(text_.valid, valid_)};
   }
   VocabularyFiles vocabularies() const override { return files_of(vocabulary_, RunFolder().vocabulary()); }
   std::string size_text() const override {

@@ -6,15 +6,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "lm/program/command_line.h"
+#include "lm/program/compared_settings.h"
 #include "lm/program/measured_runs.h"
+#include "lm/program/nearest.h"
 #include "lm/program/output.h"
 #include "lm/program/progress.h"
 #include "lm/program/published.h"
+#include "lm/program/sweep_grid.h"
 #include "lm/program/text_table.h"
 #include "tensor/error.h"
 
@@ -53,6 +57,7 @@ Json json_of(const MeasuredRun& row) {
             {"recipe", recipe.name},
             {"paper", recipe.paper},
             {"unit", name_of(tokenization_of(recipe).unit)},
+            {"cell", cell_of(recipe)},
             {"seed", recipe.trainer.seed},
             {"finetuned", row.is_finetuned()},
             {"vocabulary_size", row.vocabulary_size},
@@ -66,15 +71,22 @@ Json json_of(const MeasuredRun& row) {
   }
   for (const SentenceSetFigures& it : row.sentences) json["sentences"].push_back(json_of(it));
   json["finished"] = row.finished;
+  if (row.has_unevaluated_model) json["model"] = "not evaluated";
   json["epochs"] = row.epochs;
-  json["epochs_planned"] = recipe.trainer.epochs;
+  json["epochs_planned"] = recipe.trainer.steps > 0 ? Json() : Json(recipe.trainer.epochs);
   json["training_seconds"] = if_any(row.training_seconds);
   return json;
 }
 
 /// A group of runs: what they have in common, and means.
-Json json_of(const MeasuredRuns& line) {
-  Json json{{"recipe", line.front().recipe().name}, {"runs", Json::array()}, {"seeds", Json::array()}};
+Json json_of(const MeasuredRuns& line, const std::vector<std::string>& keys) {
+  const Recipe& recipe = line.front().recipe();
+  Json json{{"recipe", recipe.name},
+            {"settings", Json::object()},
+            {"runs", Json::array()},
+            {"seeds", Json::array()}};
+  const std::vector<std::string> values = values_of(recipe, keys);
+  for (std::size_t i = 0; i < keys.size(); ++i) json["settings"][keys[i]] = values[i];
   for (const MeasuredRun& row : line) {
     json["runs"].push_back(row.run);
     json["seeds"].push_back(row.recipe().trainer.seed);
@@ -125,8 +137,13 @@ std::string title_of(const MeasuredRuns& line) {
 }
 
 std::string epochs_of(const MeasuredRun& row) {
+  const TrainerOptions& planned = row.recipe().trainer;
   std::string text = fmt::format("{}", row.epochs);
-  if (row.epochs != row.recipe().trainer.epochs) text += fmt::format(" of {}", row.recipe().trainer.epochs);
+  if (planned.steps > 0)
+    text += fmt::format(" ({} steps)", planned.steps);
+  else if (row.epochs != planned.epochs)
+    text += fmt::format(" of {}", planned.epochs);
+  if (row.has_unevaluated_model) text += ", model not evaluated";
   return row.finished ? text : text + ", unfinished";
 }
 
@@ -235,20 +252,58 @@ void add_sentence_figures(TextTable& columns, const std::vector<MeasuredRuns>& l
     }
 }
 
-TextTable columns_of(const MeasuredRuns& rows) {
-  const std::vector<MeasuredRuns> lines = lines_of(rows);
+/// How runs are put into rows.
+struct Rows {
+  std::vector<MeasuredRuns> lines;
+  std::vector<std::string> keys;  // settings that are columns
+};
+
+/// InputError if no run has such a key.
+Rows rows_of(const MeasuredRuns& runs, const std::vector<std::string>& group_by) {
+  for (const std::string& name : group_by) {
+    std::vector<std::string> known;
+    for (const MeasuredRun& run : runs) {
+      Recipe recipe = run.recipe();
+      for (const Key& key : keys_of(recipe)) known.push_back(key.name);
+    }
+    check_input(std::find(known.begin(), known.end(), name) != known.end(), "--group-by {}: no such key{}",
+                name, did_you_mean(name, known, "; `lm info --keys` lists them"));
+  }
+  if (!group_by.empty()) return {groups_of(runs, group_by), group_by};
+  Rows rows{lines_of(runs), {}};
+  // Between recipes nearly everything differs, and their names say it.
+  std::map<std::string, MeasuredRuns> by_recipe;
+  for (const MeasuredRun& run : runs) by_recipe[run.recipe().name].push_back(run);
+  for (const auto& [name, of_recipe] : by_recipe)
+    for (const std::string& key : differing_keys(of_recipe))
+      if (!key.starts_with("published.") &&
+          std::find(rows.keys.begin(), rows.keys.end(), key) == rows.keys.end())
+        rows.keys.push_back(key);
+  return rows;
+}
+
+TextTable columns_of(const MeasuredRuns& rows, const std::vector<std::string>& group_by) {
+  const auto [lines, keys] = rows_of(rows, group_by);
+  TextTable settings;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    settings.push_back({shown_name(keys[i], keys), false, {}});
+    for (const MeasuredRuns& line : lines)
+      settings.back().cells.push_back(values_of(line.front().recipe(), keys)[i]);
+  }
   TextColumn name{"recipe", true, {}}, runs{"runs", false, {}}, parameters{"parameters", false, {}},
       epochs{"epochs", true, {}}, time{"training time", false, {}};
   for (const MeasuredRuns& line : lines) {
     name.cells.push_back(title_of(line));
     runs.cells.push_back(fmt::format("{}", line.size()));
-    parameters.cells.push_back(fmt::format("{}", line.front().parameters));
+    parameters.cells.push_back(
+        joined(line, [](const MeasuredRun& row) { return fmt::format("{}", row.parameters); }));
     epochs.cells.push_back(joined(line, epochs_of));
     time.cells.push_back(joined(line, [](const MeasuredRun& row) {
       return row.training_seconds ? duration_text(*row.training_seconds) : dash;
     }));
   }
   TextTable columns{name};
+  columns.insert(columns.end(), settings.begin(), settings.end());
   if (lines.size() < rows.size()) columns.push_back(runs);
   columns.push_back(parameters);
   for (std::size_t k = 0; k < kinds_of_measurement.size(); ++k) add_figures(columns, lines, k);
@@ -261,17 +316,24 @@ TextTable columns_of(const MeasuredRuns& rows) {
 }  // namespace
 
 int table(const TableOptions& options) {
-  if (options.runs.size() == 1 && holds_runs(options.runs[0])) {
+  const bool is_sweep = options.runs.size() == 1 && holds_runs(options.runs[0]);
+  const bool arranges = !options.group_by.empty() || !options.sort.empty() || options.csv;
+  if (is_sweep && !arranges) {
     print_sweep(
         options.runs[0],
         {.json = options.json, .markdown = options.markdown, .plot = options.plot, .drawn = options.drawn});
     return 0;
   }
   check_input(options.plot.empty() && options.drawn.over.empty() && !options.drawn.band,
-              "table: --plot, --over and --band are for the folder of one sweep");
+              "table: --plot, --over and --band are for the report of one sweep");
+  std::vector<std::string> runs = options.runs;
+  if (is_sweep) {
+    runs.clear();
+    for (const std::filesystem::path& run : runs_in(options.runs[0])) runs.push_back(run.string());
+  }
   std::vector<MeasuredRun> rows;
   int status = 0;
-  for (const std::string& run : options.runs) {
+  for (const std::string& run : runs) {
     try {
       rows.push_back(measured_run(run));
     } catch (const InputError&) {  // only this row is left out
@@ -285,10 +347,15 @@ int table(const TableOptions& options) {
     Json list = Json::array();
     for (const MeasuredRun& row : rows) list.push_back(json_of(row));
     Json groups = Json::array();
-    for (const MeasuredRuns& line : lines_of(rows)) groups.push_back(json_of(line));
+    const auto [lines, keys] = rows_of(rows, options.group_by);
+    for (const MeasuredRuns& line : lines) groups.push_back(json_of(line, keys));
     print_json(Json{{"runs", list}, {"groups", groups}});
   } else {
-    fmt::print("{}", options.markdown ? markdown_of(columns_of(rows)) : text_of(columns_of(rows)));
+    TextTable columns = columns_of(rows, options.group_by);
+    if (!options.sort.empty()) sort_rows(columns, options.sort);
+    fmt::print("{}", options.csv        ? csv_of(columns)
+                     : options.markdown ? markdown_of(columns)
+                                        : text_of(columns));
     say_what_is_left_out(rows);
   }
   return status;

@@ -12,8 +12,10 @@ namespace rondo {
 
 struct TableOptions {
   std::vector<std::string> runs;
-  bool json = false, markdown = false;  // at most one; neither: a text table
-  std::string plot;                     // of a sweep: a file to draw it in; empty: none
+  std::vector<std::string> group_by;                 // keys; empty: what differs only in the seed
+  std::string sort;                                  // a column; empty: the order of the runs
+  bool json = false, markdown = false, csv = false;  // at most one; none: a text table
+  std::string plot;                                  // of a sweep: a file to draw it in; empty: none
   SweepPlotOptions drawn{};
 };
 

@@ -25,47 +25,71 @@ std::string values_text(TaskKind kind, const Figure& figure) {
 }
 
 std::string scored_text(const Figure& figure) {
-  const std::string scored = fmt::format("{} {}", figure.count, figure.counted);
+  const std::string scored = counted_text(figure.count, figure.counted);
   return figure.preposition.empty() ? scored
                                     : fmt::format("{} {} {}", scored, figure.preposition, figure.read);
+}
+
+std::string counted_text(std::int64_t count, const std::string& of_many) {
+  const std::string of_one = of_many.ends_with('s') ? of_many.substr(0, of_many.size() - 1) : of_many;
+  return fmt::format("{} {}", count, count == 1 ? of_one : of_many);
+}
+
+void warn(Terminal& terminal, const std::string& text) {
+  terminal.erase();
+  fmt::print(stderr, "lm: warning: {}\n", text);
+}
+
+std::vector<std::string> Terminal::status_of(const Trainer& trainer) const {
+  const double share = trainer.task().share_of_epoch(), rate = window_.symbols_per_second(),
+               per_epoch = static_cast<double>(trainer.task().scored_per_epoch());
+  std::vector<std::string> parts;
+  double left = 0;  // items to be scored
+  if (trainer.steps() > 0) {
+    const auto done = static_cast<double>(trainer.step_count());
+    const double epochs_done = static_cast<double>(trainer.epoch() - 1) + share;
+    left = epochs_done * per_epoch / done * (static_cast<double>(trainer.steps()) - done);
+    parts.push_back(fmt::format("step {}/{}  {:.0f}%", trainer.step_count(), trainer.steps(),
+                                100 * done / static_cast<double>(trainer.steps())));
+  } else {
+    left = (static_cast<double>(trainer.epochs() - trainer.epoch() + 1) - share) * per_epoch;
+    parts.push_back(fmt::format("epoch {}/{}  {:.0f}%", trainer.epoch(), trainer.epochs(), 100 * share));
+  }
+  parts.push_back(duration_text(left / rate) + " left");
+  parts.push_back(fmt::format("loss {:.4f} nats", window_.loss()));
+  if (has_perplexity(recipe_.kind)) parts.push_back(figure_text(recipe_, window_.loss()));
+  parts.push_back(fmt::format("{} {}/s", short_number(rate), trainer.task().scored_items()));
+  parts.push_back(fmt::format("learning rate {:.3g}", trainer.learning_rate()));
+  return parts;
 }
 
 void Terminal::updated(const Trainer& trainer, const StepMetrics& metrics) {
   if (metrics.scored == 0) return;
   window_.add(metrics);
-  if (progress_.due()) {
-    const double share = trainer.task().share_of_epoch(), rate = window_.symbols_per_second();
-    const double epochs_left = static_cast<double>(trainer.epochs() - trainer.epoch() + 1) - share;
-    const double left = epochs_left * static_cast<double>(trainer.task().scored_per_epoch()) / rate;
-    const std::string usual_figure =
-        has_perplexity(recipe_.kind) ? "  " + figure_text(recipe_, window_.loss()) : "";
-    progress_.status(fmt::format("epoch {}/{}  {:.0f}%  loss {:.4f} nats{}  {} {}/s  {} left",
-                                 trainer.epoch(), trainer.epochs(), 100 * share, window_.loss(), usual_figure,
-                                 short_number(rate), trainer.task().scored_items(), duration_text(left)));
-  }
+  if (is_due(trainer)) progress_.status(status_of(trainer));
   if (trainer.step_count() % recipe_.run.log_every == 0) window_ = {};
 }
 
 void Terminal::validated(const Trainer& trainer, const Figure& figure, bool best) {
   const bool within_epochs = recipe_.run.eval_every > 0;
-  evaluation(fmt::format("epoch {:<4}", trainer.epoch()) +
-                 (within_epochs ? fmt::format(" step {:<7}", trainer.step_count()) : ""),
-             "valid", figure, best);
+  evaluation(fmt::format("epoch {:<4}{} valid", trainer.epoch(),
+                         within_epochs ? fmt::format(" step {:<7}", trainer.step_count()) : ""),
+             figure, best);
 }
-void Terminal::began_with(const Figure& figure) { evaluation("base model", "valid", figure, true); }
+void Terminal::began_with(const Figure& figure) { evaluation("base model valid", figure, true); }
 void Terminal::measured(const std::string& split, const Figure& figure) {
-  evaluation("best model", split, figure, false);
+  evaluation(split + " (best checkpoint)", figure, false);
 }
 
-void Terminal::evaluation(const std::string& model, const std::string& split, const Figure& figure,
-                          bool best) {
-  line(fmt::format("{} {:<5} {}  {}  {}{}", model, split, values_text(recipe_.kind, figure),
-                   scored_text(figure), duration_text(figure.seconds), best ? "  best" : ""));
+void Terminal::evaluation(const std::string& what, const Figure& figure, bool best) {
+  line(fmt::format("{} {}  {}  {}{}", what, values_text(recipe_.kind, figure), scored_text(figure),
+                   duration_text(figure.seconds), best ? "  best" : ""));
   window_ = {};
 }
 
 std::function<void(int64_t)> Terminal::progress_of(const std::string& what, size_t symbols) {
   return [this, what, symbols](int64_t done) {
+    if (quiet_) return;
     progress_.status(
         fmt::format("{}  {:.0f}%", what, 100.0 * static_cast<double>(done) / static_cast<double>(symbols)));
   };

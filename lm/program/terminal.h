@@ -19,27 +19,41 @@ std::string values_text(TaskKind kind, const Figure& figure);
 /// What was scored, and how: "80 characters by greedy search".
 std::string scored_text(const Figure& figure);
 
+/// "1 symbol", "2 symbols": a count, and what is counted, which `of_many` names.
+std::string counted_text(std::int64_t count, const std::string& of_many);
+
 class Terminal : public Observer {
  public:
-  explicit Terminal(const Recipe& recipe) : recipe_(recipe), progress_(stdout) {}
+  /// A quiet one prints nothing.
+  explicit Terminal(const Recipe& recipe, bool quiet = false)
+      : recipe_(recipe), progress_(stdout), quiet_(quiet) {}
 
-  bool is_due(const Trainer&) const override { return progress_.due(); }
+  bool is_due(const Trainer&) const override { return !quiet_ && progress_.due(); }
   void updated(const Trainer& trainer, const StepMetrics& metrics) override;
   void validated(const Trainer& trainer, const Figure& figure, bool best) override;
   void began_with(const Figure& figure) override;
   void measured(const std::string& split, const Figure& figure) override;
 
   /// A line that stays.
-  void line(const std::string& text) { progress_.line(text); }
+  void line(const std::string& text) {
+    if (!quiet_) progress_.line(text);
+  }
+  /// Before something else is written to the terminal.
+  void erase() { progress_.erase(); }
   /// A function that shows the progress of `what`, which reads `symbols` symbols.
   std::function<void(int64_t)> progress_of(const std::string& what, size_t symbols);
 
  private:
-  void evaluation(const std::string& model, const std::string& split, const Figure& figure, bool best);
+  std::vector<std::string> status_of(const Trainer& trainer) const;
+  void evaluation(const std::string& what, const Figure& figure, bool best);
 
   const Recipe& recipe_;
   Progress progress_;
+  bool quiet_;
   Window window_;  // restarts with each line of the log
 };
+
+/// Prints a warning on stderr, of a quiet training, too.
+void warn(Terminal& terminal, const std::string& text);
 
 }  // namespace rondo

@@ -31,17 +31,43 @@ void evaluate_and_keep(Job& job, Watch& watch, const RunFolder& run) {
         "validation no longer falls: from now on the average of the weights is evaluated and kept");
 }
 
-/// Evaluates the trained model that a finetuning begins with: the result must be better.
+/// A training that ends before its first evaluation leaves a model to use, too: the weights as they are.
+/// Returns whether it is that model.
+bool keep_unevaluated(Job& job, const RunFolder& run) {
+  Trainer& trainer = job.trainer();
+  if (trainer.has_best() || trainer.step_count() == 0) return false;
+  const auto evaluated = trainer.evaluated_weights();
+  save_model(run.model(), job.model());
+  return true;
+}
+
+/// At the end of its time, after the state is saved: evaluates the weights as they are and keeps them if they
+/// are the best, without a trace in the training, which a resumed run continues as if it had not been
+/// stopped.
+void keep_at_the_limit(Job& job, Watch& watch, const RunFolder& run) {
+  Trainer& trainer = job.trainer();
+  if (trainer.is_validated() || trainer.step_count() == 0) return;
+  const auto evaluated = trainer.evaluated_weights();
+  const Figure figure = evaluate_valid(job, watch);
+  const bool best = trainer.would_be_best(figure);
+  if (best) save_model(run.model(), job.model());
+  watch.observers.validated(trainer, figure, best);
+}
+
+/// Evaluates the trained model that a training begins with: the result must be better.
 void evaluate_base(Job& job, Watch& watch) {
   const Figure figure = evaluate_valid(job, watch);
   job.trainer().set_figure_to_beat(figure);
   watch.observers.began_with(figure);
 }
 
-/// The training loop. After a signal it saves and throws Stopped.
-void run_training(Job& job, Watch& watch, const RunOptions& options, const RunFolder& run) {
+/// The training loop. After a signal it saves and throws Stopped. Returns whether the training is at its end,
+/// not only its `max_minutes`.
+bool run_training(Job& job, Watch& watch, const RunOptions& options, const RunFolder& run,
+                  const std::optional<double>& max_minutes) {
   Trainer& trainer = job.trainer();
-  auto saved = Clock::now();
+  const auto begin = Clock::now();
+  auto saved = begin;
   const auto save = [&] {
     tell_metrics(job, watch);
     trainer.save(run.state(), watch.log.sync());
@@ -64,9 +90,10 @@ void run_training(Job& job, Watch& watch, const RunOptions& options, const RunFo
   const auto save_is_due = [&] {
     return options.save_every > 0 && seconds_since(saved) > 60 * options.save_every;
   };
+  const auto time_is_up = [&] { return max_minutes && seconds_since(begin) >= 60 * *max_minutes; };
   try {
     if (trainer.step_count() == 0) probe(0);
-    for (; !trainer.done(); watch.signals.throw_if_received()) {
+    for (; !trainer.done() && !time_is_up(); watch.signals.throw_if_received()) {
       if (evaluation_is_due()) {
         evaluate();
         save();
@@ -81,6 +108,16 @@ void run_training(Job& job, Watch& watch, const RunOptions& options, const RunFo
         save();
       }
     }
+    if (trainer.done()) {
+      if (!trainer.is_validated()) {  // train.steps end within an epoch
+        evaluate();
+        save();
+      }
+      return true;
+    }
+    save();
+    keep_at_the_limit(job, watch, run);
+    return false;
   } catch (const Stopped&) {
     save();
     throw;
@@ -111,14 +148,17 @@ int train(const TrainOptions& options) {
   job->begin(device);
   Trainer& trainer = job->trainer();
   const int64_t log_position = load_begin(*job, setup);
-  check_input(trainer.epoch() <= recipe.trainer.epochs + 1,
+  check_input(recipe.trainer.steps > 0 || trainer.epoch() <= recipe.trainer.epochs + 1,
               "--epochs {}: this run has trained {} epochs already; give that many or more",
               recipe.trainer.epochs, trainer.epoch() - 1);
+  check_input(recipe.trainer.steps == 0 || trainer.step_count() <= recipe.trainer.steps,
+              "--steps {}: this run has trained {} steps already; give that many or more",
+              recipe.trainer.steps, trainer.step_count());
   write_setup(options, setup, compute, *job);
   const RunFolder& run = setup.run;
-  const bool begins_trained = setup.finetunes() && trainer.step_count() == 0 && !trainer.is_validated();
+  const bool begins_trained = setup.has_base() && trainer.step_count() == 0 && !trainer.is_validated();
   if (begins_trained) save_model(run.model(), job->model());
-  Terminal terminal(recipe);
+  Terminal terminal(recipe, options.quiet);
   TrainingLog log(recipe, run, log_position, device);
   const int64_t log_begin = log.sync();
   trainer.save(run.state(), log_begin);  // before anything is logged: a killed run can be resumed
@@ -127,19 +167,27 @@ int train(const TrainOptions& options) {
         fmt::format("{}: lacks lines that were there when the state was saved; it continues without them",
                     run.log().string()));
   say_beginning(setup, before, compute, *job, terminal);
+  bool is_at_end = true;  // not only that of its time
   try {
     const StopSignals signals;
     Watch watch{terminal, log, signals};
     try {
       if (begins_trained) evaluate_base(*job, watch);
-      run_training(*job, watch, recipe.run, run);
+      is_at_end = run_training(*job, watch, recipe.run, run, options.max_minutes);
       if (const std::string why = trainer.ended_by(); !why.empty())
         terminal.line(fmt::format("{}: the training ends", why));
-      job->measure_best(watch, setup, compute);
+      if (file_is_there(run.model())) job->measure_best(watch, setup, compute);
       signals.throw_if_received();
+      if (!is_at_end) log.stopped(trainer, false);
     } catch (const Stopped& stopped) {
       const std::string where =
           trainer.done() ? "before all was evaluated" : fmt::format("at step {}", trainer.step_count());
+      const bool unevaluated = keep_unevaluated(*job, run);
+      log.stopped(trainer, unevaluated);
+      log.sync();
+      if (unevaluated)
+        terminal.line(fmt::format("{} has the weights of step {}, which are not evaluated",
+                                  run.model().string(), trainer.step_count()));
       terminal.line(fmt::format("stopped {}; to resume: {}", where, resume_command(run)));
       return stopped.exit_status;
     }
@@ -152,7 +200,16 @@ int train(const TrainOptions& options) {
     throw Error(fmt::format("{}. To resume from the last saved state: {}, here or with --device cpu",
                             error.what(), resume_command(run)));
   }
+  log.sync();
+  if (options.quiet) {
+    fmt::print("{}\n", run.path.string());
+    return 0;
+  }
   job->conclude(terminal, run);
+  if (!is_at_end)
+    terminal.line(fmt::format("ended after {} minutes, at step {} of epoch {}; to go on: {}",
+                              *options.max_minutes, trainer.step_count(), trainer.epoch(),
+                              resume_command(run)));
   return 0;
 }
 

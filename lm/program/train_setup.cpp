@@ -1,9 +1,12 @@
 // The setup of a training.
 #include "lm/program/train_setup.h"
 
+#include <algorithm>
+
 #include "cuda/runtime.h"
 #include "data/input_file.h"
 #include "lm/program/finetune.h"
+#include "lm/program/initialization.h"
 #include "lm/program/job.h"
 #include "lm/program/json_lines.h"
 #include "lm/program/recipes.h"
@@ -17,7 +20,7 @@ namespace {
 
 /// What the last digits of a run depend on: device, precision and threads.
 std::string computed_with(Device device, Precision precision, std::int64_t threads) {
-  return device == Device::cpu ? fmt::format("{} threads in {}", threads, name_of(precision))
+  return device == Device::cpu ? fmt::format("{} in {}", counted_text(threads, "threads"), name_of(precision))
                                : fmt::format("{} in {}", name_of(device), name_of(precision));
 }
 
@@ -31,10 +34,12 @@ Setup::Setup(const TrainOptions& options) : resumes(options.resume) {
     for (const Setting& setting : options.settings) apply_setting(setting, keys_of(config.recipe));
     return;
   }
-  if (options.base.empty())
-    config.recipe = resolve_recipe(options.recipe, options.settings);
-  else
+  if (!options.base.empty())
     config = finetuning_of(options.base, options.settings);
+  else if (!options.init_from.empty())
+    config = initialization_from(options.init_from, options.settings);
+  else
+    config.recipe = resolve_recipe(options.recipe, options.settings);
   check_new_run_folder(options.out);
 }
 
@@ -50,7 +55,7 @@ Compute compute_of(const TrainOptions& options, const Setup& setup) {
 }
 
 bool Setup::place_data(const std::string& given, bool here_by_default) {
-  const bool is_known = resumes || finetunes(), is_given = !is_known || !given.empty();
+  const bool is_given = !knows_text() || !given.empty();
   if (!is_given) return false;
   // Absolute, so that a later command finds it from any folder.
   const bool is_named = !given.empty() || here_by_default;
@@ -60,22 +65,42 @@ bool Setup::place_data(const std::string& given, bool here_by_default) {
 }
 
 void Setup::check_same_data(const std::vector<std::string>& sha256_lines) const {
-  check_input((!resumes && !finetunes()) || is_same_data(config.made_by.sha256, sha256_lines),
-              "{}: the text has changed since this run was made; continuing would mix two texts",
-              name_of_text(config.made_by.data));
+  check_input(
+      !knows_text() || is_same_data(config.made_by.sha256, sha256_lines),
+      "{}: the text has changed since this run was made; continuing would mix two texts. To train its "
+      "model on another text: lm train --init-from RUN --data NEW",
+      name_of_text(config.made_by.data));
 }
 
-std::vector<Vocabulary> known_pieces(const Setup& setup) {
+namespace {
+
+bool has_vocabularies(const RunFolder& run, const Recipe& recipe) {
+  const std::vector<std::filesystem::path> files = vocabulary_paths(run, recipe);
+  return std::all_of(files.begin(), files.end(), file_is_there);
+}
+
+}  // namespace
+
+std::optional<RunFolder> run_with_vocabularies(const Setup& setup) {
   const Recipe& recipe = setup.config.recipe;
-  if (tokenization_of(recipe).unit != Unit::pieces || (!setup.resumes && !setup.finetunes())) return {};
-  const RunFolder known = setup.known_run();
-  for (const std::filesystem::path& file : vocabulary_paths(known, recipe))
-    if (!file_is_there(file)) return {};  // killed before they were written
-  return read_vocabularies(known, setup.config);
+  const bool are_known =
+      setup.keeps_vocabulary() || (setup.knows_text() && tokenization_of(recipe).unit == Unit::pieces);
+  if (!are_known) return std::nullopt;
+  // A run that was killed before it wrote them has those that it was to begin with.
+  for (const RunFolder& run : {setup.known_run(), setup.base()})
+    if (!run.path.empty() && has_vocabularies(run, recipe)) return run;
+  check_input(!setup.keeps_vocabulary(), "{}: its vocabulary is missing: restore it",
+              setup.known_run().path.string());
+  return std::nullopt;
+}
+
+std::vector<Vocabulary> known_vocabularies(const Setup& setup) {
+  const std::optional<RunFolder> run = run_with_vocabularies(setup);
+  return run ? read_vocabularies(*run, read_config(*run)) : std::vector<Vocabulary>();
 }
 
 void check_known_vocabulary(const Setup& setup, const VocabularyFiles& vocabularies) {
-  if (!setup.resumes && !setup.finetunes()) return;
+  if (!setup.knows_text()) return;
   const RunFolder known = setup.known_run();
   check_vocabularies(known, setup.config.made_by, vocabularies);
   VocabularyFiles found;
@@ -91,7 +116,7 @@ void check_known_files(const Setup& setup, const Module& layout) {
   const RunFolder& run = setup.run;
   if (left(run.state())) check_state_layout(run.state(), layout);
   if (left(run.model())) check_model(run.model(), layout);
-  if (setup.finetunes() && !left(run.state()) && !left(run.model()))
+  if (setup.has_base() && !left(run.state()) && !left(run.model()))
     check_model_layout(setup.base().model(), layout);
 }
 
@@ -110,17 +135,17 @@ int64_t load_begin(Job& job, const Setup& setup) {
                 run.model().string());
     LineFile::check_goes_on(run.log(), log_position, is_json_object);
   } else {
-    // A run that was killed before its first state starts again: it has no log and no model, except that a
-    // finetuned run has its base's.
+    // A run that was killed before its first state starts again: it has no log and no model, except that one
+    // with a base has the base's.
     std::error_code ignored;
     const auto logged = std::filesystem::file_size(run.log(), ignored);
     const bool has_begun =
-        (left(run.log()) && !ignored && logged > 0) || (left(run.model()) && !setup.finetunes());
+        (left(run.log()) && !ignored && logged > 0) || (left(run.model()) && !setup.has_base());
     check_input(!has_begun,
                 "{}: missing, so this run cannot be resumed: restore it, or start a new run with another "
                 "--out",
                 run.state().string());
-    if (setup.finetunes()) load_model(left(run.model()) ? run.model() : setup.base().model(), job.model());
+    if (setup.has_base()) load_model(left(run.model()) ? run.model() : setup.base().model(), job.model());
   }
   if (trainer.step_count() == 0) job.test_model();
   return log_position;
@@ -148,11 +173,19 @@ void say_beginning(const Setup& setup, const Provenance& before, const Compute& 
                    Terminal& terminal) {
   const auto& [recipe, made_by] = setup.config;
   for (const std::string& note : job.notes()) terminal.line(note);
+  for (const UnknownShare& share : job.unknown_shares()) {
+    const std::string warning = warning_of_unknowns(share);
+    if (!warning.empty())
+      warn(terminal, warning);
+    else if (setup.keeps_vocabulary())
+      terminal.line(share_text(share));
+  }
+  for (const std::string& warning : job.warnings()) warn(terminal, warning);
   terminal.line(fmt::format("{}: {} parameters, {}, {}; the run is {}", recipe.name,
                             job.model().parameter_count(), job.size_text(),
                             compute.device == Device::cuda
                                 ? fmt::format("{}, {}", cuda::description(), name_of(compute.precision))
-                                : fmt::format("{} threads, {} by {}", compute.threads,
+                                : fmt::format("{}, {} by {}", counted_text(compute.threads, "threads"),
                                               name_of(compute.precision), kernels_text(compute.precision)),
                             setup.run.path.string()));
   const std::string then = computed_with(before.device, before.precision, before.threads),
@@ -160,6 +193,8 @@ void say_beginning(const Setup& setup, const Provenance& before, const Compute& 
   if (setup.resumes && then != now)
     terminal.line(fmt::format("this run was computed with {} and continues with {}: {} may differ", then, now,
                               before.precision == made_by.precision ? "the last digits" : "digits"));
+  if (const std::string& from = made_by.initialized_from; !from.empty() && !setup.finetunes())
+    terminal.line(fmt::format("it began with the weights and the vocabulary of {}", printable(from)));
   if (recipe.trainer.averaging == Averaging::always && job.trainer().step_count() == 0)
     terminal.line("the average of the weights after each step, from the first on, is evaluated and kept");
 }

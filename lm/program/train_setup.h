@@ -25,9 +25,17 @@ struct Setup {
 
   explicit Setup(const TrainOptions& options);
   bool finetunes() const { return !config.made_by.finetuned_from.empty(); }
-  /// The run whose text and vocabulary this one must have.
+  /// Whether it begins with the weights of another run, on the same text or on another one.
+  bool has_base() const { return !base().path.empty(); }
+  RunFolder base() const {
+    return {finetunes() ? config.made_by.finetuned_from : config.made_by.initialized_from};
+  }
+  /// Whether its vocabulary is another run's, not that of its own text.
+  bool keeps_vocabulary() const { return !config.made_by.initialized_from.empty(); }
+  /// Whether the text must be that of the resumed or finetuned run.
+  bool knows_text() const { return resumes || finetunes(); }
+  /// The run whose vocabulary this one must have.
   RunFolder known_run() const { return resumes ? run : base(); }
-  RunFolder base() const { return {config.made_by.finetuned_from}; }
 
   /// Records where the data is: at `given`, else where the resumed or finetuned run has recorded it, or in
   /// the current folder if `here_by_default`. Returns whether the user has named it for this training.
@@ -40,9 +48,13 @@ struct Setup {
 /// with the same bits.
 Compute compute_of(const TrainOptions& options, const Setup& setup);
 
-/// The vocabularies of the resumed or finetuned run, if they are of pieces: these are not learnt again, as
-/// another version of sentencepiece might find others. Else none. InputErrors of read_vocabularies().
-std::vector<Vocabulary> known_pieces(const Setup& setup);
+/// The run that has them: another run or, of a resumed one, itself. None if they are made from the text.
+/// InputError if they are missing.
+std::optional<RunFolder> run_with_vocabularies(const Setup& setup);
+/// The vocabularies that are not made from the text: those of another run that are kept, and, of a resumed
+/// or finetuned run, those of pieces, which another version of sentencepiece might learn differently. Else
+/// none. InputErrors of read_vocabularies().
+std::vector<Vocabulary> known_vocabularies(const Setup& setup);
 
 /// InputError unless the vocabularies are those of the resumed or finetuned run.
 void check_known_vocabulary(const Setup& setup, const VocabularyFiles& vocabularies);

@@ -1,7 +1,10 @@
 // log.jsonl as an observer of a training.
 #include "lm/program/training_log.h"
 
+#include <fmt/chrono.h>
+
 #include <cmath>
+#include <ctime>
 #include <nlohmann/json.hpp>
 #include <numbers>
 
@@ -12,22 +15,37 @@ namespace rondo {
 
 using Json = nlohmann::ordered_json;
 
+void TrainingLog::append(const std::string& event, const Json& entry) {
+  // ISO 8601, in UTC.
+  Json line{{"event", event},
+            {"time", fmt::format("{:%Y-%m-%dT%H:%M:%S}Z", fmt::gmtime(std::time(nullptr)))}};
+  line.update(entry);
+  file_.append(line.dump());
+}
+
+void TrainingLog::stopped(const Trainer& trainer, bool unevaluated) {
+  append("stopped", {{"step", trainer.step_count()},
+                     {"epoch", trainer.epoch()},
+                     {"training_seconds", trainer.seconds()},
+                     {"model_is_evaluated", !unevaluated}});
+}
+
 void TrainingLog::updated(const Trainer& trainer, const StepMetrics& metrics) {
   if (metrics.scored == 0) return;
   window_.add(metrics);
   if (!is_due(trainer)) return;
-  file_.append(Json{{"step", trainer.step_count()},
-                    {"epoch", trainer.epoch()},
-                    {"nats", window_.loss()},
-                    {"learning_rate", trainer.learning_rate()},
-                    {"gradient_norm", metrics.gradient_norm},
-                    {trainer.task().scored_items() + "_per_second", window_.symbols_per_second()}}
-                   .dump());
+  append("steps", {{"step", trainer.step_count()},
+                   {"epoch", trainer.epoch()},
+                   {"nats", window_.loss()},
+                   {"learning_rate", trainer.learning_rate()},
+                   {"gradient_norm", metrics.gradient_norm},
+                   {trainer.task().scored_items() + "_per_second", window_.symbols_per_second()}});
   window_ = {};
 }
 
 void TrainingLog::validated(const Trainer& trainer, const Figure& figure, bool best) {
-  evaluation(Moment{trainer.step_count(), trainer.epoch(), trainer.seconds()}, "valid", figure, best);
+  evaluation(Moment{trainer.step_count(), trainer.epoch(), trainer.seconds(), trainer.learning_rate()},
+             "valid", figure, best);
 }
 void TrainingLog::began_with(const Figure& figure) { evaluation(Moment{}, "valid", figure, true); }
 void TrainingLog::measured(const std::string& split, const Figure& figure) {
@@ -37,13 +55,14 @@ void TrainingLog::measured(const std::string& split, const Figure& figure) {
 void TrainingLog::probed(const Trainer& trainer, int64_t epochs, const Probed& what) {
   Json entry{{"step", trainer.step_count()}, {"epoch", epochs}, {"probed", "train"}};
   entry.update(json_of(what));
-  file_.append(entry.dump());
+  append("probe", entry);
 }
 
 void TrainingLog::evaluation(const std::optional<Moment>& when, const std::string& split,
                              const Figure& figure, bool best) {
   Json entry;
   if (when) entry = {{"step", when->step}, {"epoch", when->epoch}, {"training_seconds", when->seconds}};
+  if (when && when->step > 0) entry["learning_rate"] = when->learning_rate;
   entry["split"] = split;
   const auto add = [&](const std::string& name, double value) {
     entry[name] = value;
@@ -58,7 +77,7 @@ void TrainingLog::evaluation(const std::optional<Moment>& when, const std::strin
                 {"best", best},
                 {"seconds", figure.seconds},
                 {"peak_bytes", memory_statistics(device_).peak_bytes}});
-  file_.append(entry.dump());
+  append("evaluation", entry);
   window_ = {};
 }
 

@@ -1,6 +1,7 @@
 // log.jsonl as an observer of a training: a line every train.log_every steps, and one for each evaluation.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
@@ -31,16 +32,23 @@ class TrainingLog : public Observer {
   /// A look into the model after some epochs, 0 before the first one.
   void probed(const Trainer& trainer, int64_t epochs, const Probed& what);
 
+  /// The training has been stopped before its end. `unevaluated`: the model that is kept is that of this
+  /// step, and not evaluated. A resumed training removes the line.
+  void stopped(const Trainer& trainer, bool unevaluated);
+
   /// Writes everything to the disk and returns the size in bytes.
   int64_t sync() { return file_.sync(); }
 
  private:
   struct Moment {
     int64_t step = 0, epoch = 0;
-    double seconds = 0;
+    double seconds = 0, learning_rate = 0;
   };
   void evaluation(const std::optional<Moment>& when, const std::string& split, const Figure& figure,
                   bool best);
+
+  /// Writes an entry, after the kind of event and the time.
+  void append(const std::string& event, const nlohmann::ordered_json& entry);
 
   const Recipe& recipe_;
   LineFile file_;

@@ -26,7 +26,7 @@ ParallelText text_of(const TrainOptions& options, Setup& setup) {
 
 PairVocabularies vocabularies_for(const TextPair& train, const Setup& setup) {
   const ParallelTextOptions& data = setup.config.recipe.translation.data;
-  std::vector<Vocabulary> known = known_pieces(setup);
+  std::vector<Vocabulary> known = known_vocabularies(setup);
   if (known.empty())
     return vocabularies_of(train, data.tokenization, data.limits, data.pairs.shared_vocabulary);
   return {std::move(known.front()), std::move(known.back())};
@@ -50,6 +50,16 @@ class TranslationJob : public JobOf<EncoderDecoder, Translation> {
     std::vector<std::string> notes = text_.notes;
     for (std::string& it : notes_of(train_, of_task().data.pairs.max_length)) notes.push_back(std::move(it));
     return notes;
+  }
+  std::vector<UnknownShare> unknown_shares() const override {
+    const auto share = [](const Text& text, const Sentences& of_text, const Vocabulary& vocabulary) {
+      const std::optional<int32_t> unknown = vocabulary.unknown_id();
+      return UnknownShare{text.name, unknown ? of_text.count(*unknown) : 0, of_text.symbols()};
+    };
+    return {share(text_.train.source, train_.source, vocabularies_.source),
+            share(text_.train.target, train_.target, vocabularies_.target),
+            share(text_.valid.source, valid_.pairs.source, vocabularies_.source),
+            share(text_.valid.target, valid_.pairs.target, vocabularies_.target)};
   }
   VocabularyFiles vocabularies() const override {
     VocabularyFiles files = files_of(vocabularies_.source, RunFolder().source_vocabulary());

@@ -105,12 +105,13 @@ bool Verification::has_best_model() const {
 std::vector<Finding> Verification::findings() {
   look(run_.config(), "", [&] { return config(); });
   const bool logged = has_logged(), has_model = file_is_there(run_.model()), best = has_best_model(),
-             is_finetuned = config_ && !config_->made_by.finetuned_from.empty();
+             began_trained = config_ && (!config_->made_by.finetuned_from.empty() ||
+                                         !config_->made_by.initialized_from.empty());
   const auto unless_new = [](bool begun) { return begun ? "this run has begun its training" : ""; };
   const char* const of_best = best ? "the state says that there is a best model" : "";
   vocabularies(unless_new(logged || has_model || file_is_there(run_.state())));
   look(run_.model(), of_best, [&] { return model(); });
-  look(run_.state(), unless_new(logged || (has_model && config_ && !is_finetuned)), [&] { return state(); });
+  look(run_.state(), unless_new(logged || (has_model && config_ && !began_trained)), [&] { return state(); });
   look(run_.log(), of_best, [&] { return lines(run_.log(), "`lm train` writes into its log"); });
   look(run_.evaluations(), "", [&] { return lines(run_.evaluations(), "`lm eval` keeps"); });
   if (config_) {

@@ -223,7 +223,7 @@ TEST_F(AdaptiveTest, TunePrintsTrialsAndTheWordsOfTheBest) {
   }
   EXPECT_EQ(trials, 9);
   expect_contains(text, settings);
-  expect_contains(text, "9 trials on the same 100 symbols, read 9 times: 900 scored in all\n");
+  expect_contains(text, "9 trials on the first 100 symbols, 9 passes: 900 scored in all\n");
   expect_contains(text, "159 symbols scored");
 }
 

@@ -130,8 +130,43 @@ TEST(CommandLine, EveryFlagOfTheOthers) {
   EXPECT_TRUE(table.markdown && !table.json);
 }
 
+TEST(CommandLine, NamesOfOtherPrograms) {
+  EXPECT_EQ(usage_error({"train", "--lr", "1"}),
+            "train: unknown flag --lr; here it is a setting: --set train.learning_rate=VALUE");
+  EXPECT_EQ(usage_error({"train", "--batch-size=3"}),
+            "train: unknown flag --batch-size; here it is a setting: --set train.batch=VALUE");
+  EXPECT_EQ(usage_error({"train", "--max-update", "5"}),
+            "train: unknown flag --max-update; here it is --steps");
+  EXPECT_EQ(usage_error({"generate", "r", "--max-tokens", "5"}),
+            "generate: unknown flag --max-tokens; here it is -n");
+  EXPECT_EQ(usage_error({"eval", "r", "--lr", "5"}), "eval: unknown flag --lr; see lm eval --help");
+  expect_contains(error_of([] { resolve_recipe("demo", {parse_setting("lr=1")}); }),
+                  "unknown key 'lr'; here it is 'train.learning_rate'");
+  EXPECT_EQ(parse_as<GenerateOptions>({"sample", "r", "--prompt", "a"}).prompt, "a");
+}
+
+TEST(CommandLine, NamesAreIndependentOfCase) {
+  EXPECT_EQ(parse_as<GenerateOptions>({"generate", "r", "--device", "CUDA"}).device, Device::cuda);
+  const Recipe recipe =
+      resolve_recipe("demo", {parse_setting("model.cell=LSTM"), parse_setting("train.optimizer=AdamW")});
+  EXPECT_EQ(recipe.model.cell, "lstm");
+  EXPECT_EQ(recipe.trainer.optimizer.kind, OptimizerKind::adamw);
+}
+
+TEST(CommandLine, BeginningWithARun) {
+  const auto options = parse_as<TrainOptions>(
+      {"train", "--init-from", "runs/a", "--data", "new", "--steps", "9", "--max-minutes", "0.5", "--quiet"});
+  EXPECT_EQ(options.init_from, "runs/a");
+  EXPECT_EQ(options.max_minutes, 0.5);
+  EXPECT_TRUE(options.quiet);
+  EXPECT_EQ(options.settings.at(0).key, "train.steps");
+  expect_contains(usage_error({"train", "--init-from", "a", "--recipe", "demo"}), "leave out --recipe");
+  expect_contains(usage_error({"train", "--init-from", "a", "--resume", "--out", "b"}),
+                  "leave out --init-from");
+}
+
 TEST(CommandLine, UsageErrors) {
-  expect_contains(usage_error({}), "no command given");
+  EXPECT_EQ(parse_as<Help>({}).exit_status, 2) << "the help, on stderr";
   expect_contains(usage_error({""}), "no command given");
   EXPECT_EQ(usage_error({"trian"}), "unknown command 'trian'; did you mean 'train'?");
   EXPECT_EQ(usage_error({"--versoin"}), "unknown flag --versoin; did you mean '--version'?");

@@ -43,7 +43,7 @@ TEST(Finetune, BeginsWithTheBestModelAndIsBetterOrTheSame) {
   const std::string out = output_of_lm(finetune(data, "base", "better", {"--epochs", "6"}));
   expect_contains(out, fmt::format("base model valid {:.4f} nats", base));
   expect_contains(out, "the average of the weights after each step, from the first on");
-  expect_contains(out, "best model test");
+  expect_contains(out, "test (best checkpoint)");
   EXPECT_EQ(out.find("the training ends"), std::string::npos) << "all its epochs are trained";
   const double better = valid_nats(data, "better");
   EXPECT_LT(better, base - 0.01);
@@ -95,7 +95,7 @@ TEST(Finetune, StopsByItself) {
       data, "base", "run",
       {"--epochs", "50", "--set", "finetune.learning_rate=100", "--set", "train.averaging_interval=1"}));
   expect_contains(out, "\nvalidation no longer falls: the training ends\n");
-  expect_contains(out, "best model test");
+  expect_contains(out, "test (best checkpoint)");
   EXPECT_LT(json::parse(output_of_lm({"table", data.path("run"), "--json"})).at("runs")[0].at("epochs"), 50);
   EXPECT_EQ(json::parse(output_of_lm({"table", data.path("run"), "--json"})).at("runs")[0].at("finished"),
             true);

@@ -153,8 +153,9 @@ std::vector<nlohmann::json> log_of(const std::filesystem::path& run) {
   std::vector<nlohmann::json> entries;
   for (std::string line; std::getline(text, line);) {
     entries.push_back(nlohmann::json::parse(line));
-    for (const char* measured : {"symbols_per_second", "sentences_per_second", "questions_per_second",
-                                 "characters_per_second", "seconds", "training_seconds", "peak_bytes"})
+    for (const char* measured :
+         {"symbols_per_second", "sentences_per_second", "questions_per_second", "characters_per_second",
+          "seconds", "training_seconds", "peak_bytes", "time"})
       entries.back().erase(measured);
   }
   return entries;

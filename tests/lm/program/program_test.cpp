@@ -227,15 +227,16 @@ TEST_F(ProgramTest, Generates) {
             generated({"--seed", "2", "-n", "30", "--temperature", "0"}).out);
 
   const Result drawn = generated({"-n", "30"});
-  ASSERT_TRUE(drawn.err.starts_with("lm: --seed ")) << drawn.err;
-  const std::string seed = drawn.err.substr(11, drawn.err.size() - 12);
+  const std::string said = "seed: ";
+  ASSERT_TRUE(drawn.err.starts_with(said)) << drawn.err;
+  const std::string seed = drawn.err.substr(said.size(), drawn.err.size() - said.size() - 1);
   EXPECT_EQ(generated({"--seed", seed, "-n", "30"}).out, drawn.out);
 
   EXPECT_EQ(generated({"--seed", "1", "--prompt", " the  cat ", "-n", "0"}).out, "the cat\n");
   EXPECT_TRUE(generated({"--seed", "1", "--prompt", "the cat", "-n", "3"}).out.starts_with("the cat"));
   EXPECT_EQ(generated({"--seed", "1", "--prompt", "the\n", "-n", "0"}).out, "the\n");
   const Result unknown = generated({"--seed", "1", "--prompt", "the zebra", "-n", "3"});
-  EXPECT_TRUE(unknown.out.starts_with("the <unk>"));
+  EXPECT_TRUE(unknown.out.starts_with("the zebra")) << "as it was written";
   expect_contains(unknown.err, "zebra");
 }
 

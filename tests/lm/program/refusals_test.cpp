@@ -54,7 +54,10 @@ class RefusalsTest : public testing::Test {
 SmallData* RefusalsTest::data = nullptr;
 
 TEST_F(RefusalsTest, Usage) {
-  expect_refused(run_lm({}), "no command");
+  const Result nothing = run_lm({});
+  EXPECT_EQ(nothing.status, 2);
+  EXPECT_EQ(nothing.out, "");
+  expect_contains(nothing.err, "train a model");
   expect_refused(run_lm({"trian"}), "'train'");
   expect_refused(run_lm({"--verson"}), "--version");
   expect_refused(run_lm({"eval", run(), "--jsn"}), "--json");

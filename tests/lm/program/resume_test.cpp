@@ -265,7 +265,7 @@ TEST(Resume, SignalsWhileTheTestTextIsScored) {
   expect_contains(result.out, "to resume: lm train --out");
   EXPECT_EQ(log().find("\"test\""), std::string::npos);
   const std::string model = data.model_digest("run");
-  expect_contains(output_of_lm(data.resume("run")), "best model test");
+  expect_contains(output_of_lm(data.resume("run")), "test (best checkpoint)");
   EXPECT_EQ(data.model_digest("run"), model);
 }
 

@@ -196,14 +196,16 @@ TEST(BatchNormProgram, EstimatesItsStatisticsWhenTrainingEnds) {
   // 150 lines of 7 words and their ends; 8 streams, the first symbol is context only.
   const std::string said = fmt::format("statistics re-estimated over {} training symbols\n", 1199 / 8 * 8);
   expect_contains(out, said);
-  EXPECT_LT(out.find(said), out.find("best model test"));
+  EXPECT_LT(out.find(said), out.find("test (best checkpoint)"));
   const std::string model = data.model_digest("run");
   // A finished run that is resumed says the same and keeps the same model.
   const std::string again = output_of_lm(data.resume("run"));
   expect_contains(again, said);
   EXPECT_EQ(data.model_digest("run"), model);
   // What the training said of the test text is what the saved model gives.
-  const auto test = [](const std::string& text) { return text.substr(text.find("best model test"), 40); };
+  const auto test = [](const std::string& text) {
+    return text.substr(text.find("test (best checkpoint)"), 40);
+  };
   EXPECT_EQ(test(again), test(out));
   const auto json = nlohmann::json::parse(
       output_of_lm({"eval", data.path("run"), "--split", "test", "--json", "--threads", "1"}));

@@ -1,0 +1,60 @@
+// The settings of a training that begins with another run's weights.
+#include "lm/program/initialization.h"
+
+#include <algorithm>
+
+#include "data/input_file.h"
+#include "lm/program/recipe_validation.h"
+
+namespace rondo {
+namespace {
+
+/// Tasks whose model depends on more than vocabularies that a run keeps as they are.
+void check_keeps_vocabulary(const RunFolder& run, TaskKind kind) {
+  const std::string why = kind == TaskKind::question_answering ? "its entities belong to its documents"
+                          : kind == TaskKind::speech
+                              ? "its alphabet and the scale of its frames belong to its "
+                                "recordings"
+                              : "";
+  check_input(why.empty(), "--init-from {}: a run of the task {}, which cannot begin on other data: {}",
+              run.path.string(), name_of(kind), why);
+}
+
+/// InputError unless a training that begins with a run's weights and vocabulary may change this key.
+void check_may_change(const Setting& setting, Recipe& recipe) {
+  const Keys keys = keys_of(recipe);
+  const std::string& key = setting.key;
+  const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& it) { return it.name == key; });
+  Tokenization tokenization;
+  VocabularyLimits limits;
+  const Keys of_symbols = section("data", joined({keys_of(tokenization), keys_of(limits)}));
+  check_input(
+      std::none_of(of_symbols.begin(), of_symbols.end(), [&](const Key& it) { return it.name == key; }) &&
+          !key.starts_with("recipe."),
+      "{}: cannot change with --init-from; the vocabulary is that of its run", setting.where);
+  check_input(!key.starts_with("model.") || (found != keys.end() && found->training_only),
+              "{}: cannot change with --init-from; the model is that of its run, but for its dropout",
+              setting.where);
+}
+
+}  // namespace
+
+RunConfig initialization_from(const std::string& base, const std::vector<Setting>& settings) {
+  const RunFolder run = open_run_folder(base);
+  RunConfig config = read_config(run);
+  Recipe& recipe = config.recipe;
+  check_keeps_vocabulary(run, recipe.kind);
+  check_input(file_is_there(run.model()), "--init-from {}: holds no model yet; train it first: {}",
+              run.path.string(), resume_command(run));
+  for (const Setting& setting : settings) {
+    apply_setting(setting, keys_of(recipe));  // first, as it knows what is no key at all
+    check_may_change(setting, recipe);
+  }
+  recipe.published = {};  // figures of the paper's training
+  validate(recipe, base);
+  config.made_by = {};
+  config.made_by.initialized_from = std::filesystem::absolute(run.path).lexically_normal().string();
+  return config;
+}
+
+}  // namespace rondo

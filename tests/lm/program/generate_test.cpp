@@ -1,0 +1,66 @@
+// `lm generate`: prompts from files, several samples, stop strings, turns. Sampling itself: program_test.cpp
+// and tests/lm/decoding.
+#include "tests/lm/program/program.h"
+
+namespace rondo {
+namespace {
+
+class GenerateTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    data = new SmallData;
+    data->trained("run", {"--epochs", "1"});
+  }
+  static void TearDownTestSuite() { delete data; }
+
+  static Result generated(std::vector<std::string> words, const std::string& input = "") {
+    words.insert(words.begin(), {"generate", data->path("run"), "--threads", "1", "--seed", "3"});
+    return run_lm(words, {.input = input});
+  }
+
+  static SmallData* data;
+};
+SmallData* GenerateTest::data = nullptr;
+
+TEST_F(GenerateTest, APromptFromAFile) {
+  write_bytes(*data / "prompt.txt", "the cat");
+  const std::string expected = generated({"--prompt", "the cat", "-n", "9"}).out;
+  EXPECT_EQ(generated({"--prompt-file", data->path("prompt.txt"), "-n", "9"}).out, expected);
+  EXPECT_EQ(generated({"--prompt-file", "-", "-n", "9"}, "the cat").out, expected);
+  expect_contains(generated({"--prompt-file", data->path("none")}).err, "cannot be opened");
+  expect_contains(generated({"--prompt-file", "-", "--prompt", "a"}).err, "excludes");
+}
+
+TEST_F(GenerateTest, SeveralSamples) {
+  const std::string first = generated({"-n", "9"}).out;
+  const std::string out = generated({"-n", "9", "--samples", "2"}).out;
+  EXPECT_TRUE(out.starts_with("--- 1\n" + first + "--- 2\n")) << out;
+  EXPECT_EQ(out.substr(out.find("--- 2\n") + 6),
+            run_lm({"generate", data->path("run"), "--threads", "1", "--seed", "4", "-n", "9"}).out);
+}
+
+TEST_F(GenerateTest, StopsBeforeAString) {
+  const std::string whole = generated({"-n", "60"}).out;
+  const std::size_t space = whole.find(' ', 10);
+  ASSERT_NE(space, std::string::npos);
+  const std::string stop = whole.substr(space, 5);
+  EXPECT_EQ(generated({"-n", "60", "--stop", stop}).out, whole.substr(0, whole.find(stop)) + "\n");
+  EXPECT_EQ(generated({"-n", "60", "--stop", "zebra"}).out, whole);
+}
+
+TEST_F(GenerateTest, NewWaysToSample) {
+  EXPECT_EQ(generated({"-n", "30", "--min-p", "1"}).out, generated({"-n", "30", "--temperature", "0"}).out);
+  EXPECT_NE(generated({"-n", "30", "--repetition-penalty", "5"}).out, generated({"-n", "30"}).out);
+  expect_contains(generated({"--min-p", "1.5"}).err, "--min-p");
+}
+
+TEST_F(GenerateTest, TakesTurns) {
+  const Result result = generated({"--interactive", "-n", "5"}, "the cat\na dog\n");
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_TRUE(result.out.starts_with("the cat")) << result.out;
+  expect_contains(result.out, "\na dog");
+  EXPECT_EQ(result.err, "") << "no prompt where nobody types";
+}
+
+}  // namespace
+}  // namespace rondo

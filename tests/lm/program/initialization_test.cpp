@@ -1,0 +1,85 @@
+// `lm train --init-from RUN --data NEW`: a training that begins with the weights and vocabulary of a run.
+#include "data/input_file.h"
+#include "tests/lm/program/program.h"
+
+namespace rondo {
+namespace {
+
+namespace fs = std::filesystem;
+
+class InitializationTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    data = new SmallData;
+    data->trained("base", {"--epochs", "2"});
+    SmallData other;
+    fs::create_directory(*data / "new");
+    for (const std::string split : {"train", "valid", "test"}) {
+      std::string text = other.text(split == "train" ? 120 : 20);
+      // Two words that the base does not know, of twelve.
+      for (const auto& [from, to] : {std::pair<std::string, std::string>{"cat", "cow"}, {"dog", "pig"}})
+        for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos;) text.replace(at, 3, to);
+      write_bytes(*data / "new" / (split + ".txt"), text);
+    }
+  }
+  static void TearDownTestSuite() { delete data; }
+
+  static std::vector<std::string> begin(const std::string& name, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words{"train", "--init-from",    data->path("base"), "--data", data->path("new"),
+                                   "--out", data->path(name), "--threads",        "1"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+
+  static SmallData* data;
+};
+SmallData* InitializationTest::data = nullptr;
+
+TEST_F(InitializationTest, KeepsTheVocabularyAndBeginsWithTheWeights) {
+  const Result result = run_lm(begin("run", {"--epochs", "3"}));
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(bytes_of_file(*data / "run/vocab.txt"), bytes_of_file(*data / "base/vocab.txt"));
+  expect_contains(result.err, "of the 960 symbols of " + data->path("new/train.txt") + " are unknown");
+  expect_contains(result.out, "it began with the weights and the vocabulary of " + data->path("base"));
+  // Its first figure is that of the base on the new text.
+  const auto of_base = json_of_lm({"eval", data->path("base"), "--text", data->path("new/valid.txt"),
+                                   "--streams", "4", "--json", "--threads", "1"});
+  std::vector<nlohmann::json> evaluations;
+  for (const auto& entry : log_of(*data / "run"))
+    if (entry.at("event") == "evaluation") evaluations.push_back(entry);
+  EXPECT_EQ(evaluations.front().at("epoch"), 0);
+  EXPECT_NEAR(evaluations.front().at("nats").get<double>(), of_base.at("nats").get<double>(), 0.05);
+  const auto last = json_of_lm({"eval", data->path("run"), "--json", "--threads", "1"});
+  EXPECT_LT(last.at("nats"), evaluations.front().at("nats")) << "it has learnt";
+}
+
+TEST_F(InitializationTest, ResumesExactly) {
+  const std::vector<std::string> more = {"--epochs", "2"};
+  output_of_lm(begin("whole", more));
+  output_of_lm(begin("parts", {"--epochs", "1"}));
+  output_of_lm(data->resume("parts", more));
+  EXPECT_EQ(data->model_digest("parts"), data->model_digest("whole"));
+  // And a finetuning has the vocabulary, too.
+  output_of_lm({"finetune", data->path("whole"), "--out", data->path("fine"), "--epochs", "1", "--threads",
+                "1", "--set", "finetune.learning_rate=0.1"});
+  EXPECT_EQ(bytes_of_file(*data / "fine/vocab.txt"), bytes_of_file(*data / "base/vocab.txt"));
+}
+
+TEST_F(InitializationTest, WhatItRefuses) {
+  const auto refused = [&](const std::vector<std::string>& more, const std::string& part) {
+    expect_refused(run_lm(begin("refused", more)), part);
+    EXPECT_FALSE(fs::exists(*data / "refused"));
+  };
+  refused({"--set", "model.hidden=9"}, "the model is that of its run");
+  refused({"--set", "data.unit=characters"}, "the vocabulary is that of its run");
+  refused({"--set", "model.hiden=9"}, "did you mean");
+  std::vector<std::string> words = begin("refused");
+  words[2] = data->path("none");
+  expect_refused(run_lm(words), "no run at");
+  expect_refused(run_lm({"finetune", data->path("base"), "--data", data->path("new"), "--set",
+                         "finetune.learning_rate=1"}),
+                 "lm train --init-from RUN --data NEW");
+}
+
+}  // namespace
+}  // namespace rondo
