@@ -36,9 +36,14 @@ std::vector<std::string> differing_keys(const MeasuredRuns& runs) {
   for (const MeasuredRun& run : runs)
     for (const auto& [key, value] : shown_settings(without_seed(run)))
       differs[key] |= first.count(key) == 0 || first.at(key) != value;
+  // Without pieces their settings say nothing; their defaults have changed between versions.
+  const bool any_has_pieces = std::any_of(runs.begin(), runs.end(), [](const MeasuredRun& run) {
+    return tokenization_of(run.recipe()).unit == Unit::pieces;
+  });
   Recipe recipe = runs.front().recipe();
   for (const Key& key : keys_of(recipe))
-    if (differs[key.name]) keys.push_back(key.name);
+    if (differs[key.name] && (any_has_pieces || !key.name.starts_with("data.pieces")))
+      keys.push_back(key.name);
   return keys;
 }
 

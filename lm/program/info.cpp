@@ -188,11 +188,11 @@ void print_model(const Subject& subject) {
   const std::vector<std::int64_t>& sizes = subject.vocabulary_sizes;
   const std::string unit = name_of(tokenization_of(recipe).unit);
   if (recipe.kind == TaskKind::classification)
-    fmt::print("symbols     {} {}, {} classes\n\n", sizes[0], unit, sizes[1]);
+    fmt::print("vocabulary  {} {}, {} classes\n\n", sizes[0], unit, sizes[1]);
   else if (recipe.kind == TaskKind::question_answering)
-    fmt::print("symbols     {} {}, {} of them entities\n\n", sizes[0], unit, sizes[1]);
+    fmt::print("vocabulary  {} {}, {} of them entities\n\n", sizes[0], unit, sizes[1]);
   else
-    fmt::print("symbols     {} {}\n\n", fmt::join(sizes, " and "), unit);
+    fmt::print("vocabulary  {} {}\n\n", fmt::join(sizes, " and "), unit);
   for (const auto& [module, count] : counts_by_module(model)) {
     fmt::print("{:<42} {:>14} parameters\n", module, count);
     for (const Segment& segment : model.segments()) {

@@ -287,8 +287,12 @@ TextTable columns_of(const MeasuredRuns& rows, const std::vector<std::string>& g
   TextTable settings;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     settings.push_back({shown_name(keys[i], keys), false, {}});
-    for (const MeasuredRuns& line : lines)
-      settings.back().cells.push_back(values_of(line.front().recipe(), keys)[i]);
+    TextColumn& column = settings.back();
+    for (const MeasuredRuns& line : lines) {
+      const std::string value = values_of(line.front().recipe(), keys)[i];
+      column.cells.push_back(value);
+      column.is_text |= value != dash && !number_of(value);
+    }
   }
   TextColumn name{"recipe", true, {}}, runs{"runs", false, {}}, parameters{"parameters", false, {}},
       epochs{"epochs", true, {}}, time{"training time", false, {}};

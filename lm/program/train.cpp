@@ -90,7 +90,10 @@ bool run_training(Job& job, Watch& watch, const RunOptions& options, const RunFo
   const auto save_is_due = [&] {
     return options.save_every > 0 && seconds_since(saved) > 60 * options.save_every;
   };
-  const auto time_is_up = [&] { return max_minutes && seconds_since(begin) >= 60 * *max_minutes; };
+  const int64_t first_step = trainer.step_count();
+  const auto time_is_up = [&] {  // after one step at least
+    return max_minutes && trainer.step_count() > first_step && seconds_since(begin) >= 60 * *max_minutes;
+  };
   try {
     if (trainer.step_count() == 0) probe(0);
     for (; !trainer.done() && !time_is_up(); watch.signals.throw_if_received()) {
@@ -205,7 +208,7 @@ int train(const TrainOptions& options) {
     fmt::print("{}\n", run.path.string());
     return 0;
   }
-  job->conclude(terminal, run);
+  if (file_is_there(run.model())) job->conclude(terminal, run);
   if (!is_at_end)
     terminal.line(fmt::format("ended after {} minutes, at step {} of epoch {}; to go on: {}",
                               *options.max_minutes, trainer.step_count(), trainer.epoch(),

@@ -147,7 +147,7 @@ TEST(ClassificationRun, IsDescribedVerifiedAndShown) {
   LabelledData data;
   const std::string run = data.path("run");
   output_of_lm(data.train("run", {"--epochs", "1"}));
-  expect_contains(output_of_lm({"info", run}), "symbols     10 words, 2 classes");
+  expect_contains(output_of_lm({"info", run}), "vocabulary  10 words, 2 classes");
   expect_contains(output_of_lm({"info", "--recipe", "classify-trec", "--vocab-size", "9"}), "max over time");
   const double accuracy = json_of_lm({"eval", run, "--split", "valid"}).at("accuracy");
   EXPECT_EQ(json_of_lm({"table", run}).at("runs")[0].at("valid").at("accuracy"), accuracy);

@@ -43,13 +43,13 @@ TEST_F(InitializationTest, KeepsTheVocabularyAndBeginsWithTheWeights) {
   expect_contains(result.out, "it began with the weights and the vocabulary of " + data->path("base"));
   // Its first figure is that of the base on the new text.
   const auto of_base = json_of_lm({"eval", data->path("base"), "--text", data->path("new/valid.txt"),
-                                   "--streams", "4", "--json", "--threads", "1"});
+                                   "--threads", "1"});
   std::vector<nlohmann::json> evaluations;
   for (const auto& entry : log_of(*data / "run"))
     if (entry.at("event") == "evaluation") evaluations.push_back(entry);
   EXPECT_EQ(evaluations.front().at("epoch"), 0);
   EXPECT_NEAR(evaluations.front().at("nats").get<double>(), of_base.at("nats").get<double>(), 0.05);
-  const auto last = json_of_lm({"eval", data->path("run"), "--json", "--threads", "1"});
+  const auto last = json_of_lm({"eval", data->path("run"), "--threads", "1"});
   EXPECT_LT(last.at("nats"), evaluations.front().at("nats")) << "it has learnt";
 }
 

@@ -8,7 +8,7 @@ namespace {
 namespace fs = std::filesystem;
 
 nlohmann::json row_of(const SmallData& data, const std::string& run) {
-  return json_of_lm({"table", data.path(run), "--json"}).at("runs").at(0);
+  return json_of_lm({"table", data.path(run)}).at("runs").at(0);
 }
 
 TEST(Limits, StepsEndATraining) {

@@ -437,5 +437,52 @@ TEST_F(TableTest, Refusals) {
   expect_refused(run_lm({"table", copy}), "vocab.txt");
 }
 
+TEST_F(TableTest, GroupsBySettingsSortsAndWritesCsv) {
+  data->trained("narrow-1", {"--epochs", "1", "--set", "model.hidden=4"});
+  data->trained("narrow-2", {"--epochs", "1", "--set", "model.hidden=4", "--seed", "2"});
+  data->trained("wide", {"--epochs", "1", "--set", "model.hidden=10"});
+  const auto table = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"table", data->path("wide"), data->path("narrow-1"),
+                                   data->path("narrow-2")};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  const auto cells_of_csv = [&](const std::vector<std::string>& more) {
+    std::vector<std::vector<std::string>> rows;
+    std::istringstream lines(output_of_lm(table(more)));
+    for (std::string line, cell; std::getline(lines, line);) {
+      std::istringstream cells(line);
+      for (rows.emplace_back(); std::getline(cells, cell, ',');) rows.back().push_back(cell);
+    }
+    return rows;
+  };
+  const auto csv = cells_of_csv({"--csv"});
+  ASSERT_EQ(csv.size(), 3u) << "runs that differ in the seed share a row";
+  EXPECT_EQ(csv[0].at(1), "hidden") << "a setting that differs is a column";
+  EXPECT_EQ(csv[1].at(1), "10");
+  EXPECT_EQ(csv[2].at(1), "4");
+  EXPECT_EQ(csv[0].at(5), "test nats deviation");
+  EXPECT_EQ(csv[1].at(5), "") << "of one run";
+  EXPECT_GT(std::stod(csv[2].at(5)), 0);
+  EXPECT_EQ(cells_of_csv({"--csv", "--sort", "hidden"})[1].at(1), "4");
+
+  const Json json = json_of_lm(table({"--group-by", "model.layers"}));
+  ASSERT_EQ(json.at("groups").size(), 1u);
+  const Json& group = json.at("groups")[0];
+  EXPECT_EQ(group.at("settings").size(), 1u);
+  double sum = 0;
+  for (const Json& run : json.at("runs")) {
+    sum += run.at("valid").at("nats").get<double>();
+    EXPECT_EQ(run.at("cell"), "lstm");
+  }
+  EXPECT_EQ(group.at("valid").at("nats").at("n"), 3);
+  EXPECT_NEAR(group.at("valid").at("nats").at("mean").get<double>(), sum / 3, 1e-9);
+
+  expect_refused(run_lm(table({"--group-by", "model.hiden"})), "did you mean 'model.hidden'?");
+  const Result unsorted = run_lm(table({"--sort", "nothing"}));
+  EXPECT_EQ(unsorted.status, 2);
+  expect_contains(unsorted.err, "--sort nothing: no such column; there are: recipe, hidden");
+}
+
 }  // namespace
 }  // namespace rondo
