@@ -49,7 +49,7 @@ class ClassificationJob : public JobOf<SentenceClassifier, Classification> {
     const auto share = [&](const LabelledText& text, const LabelledSentences& of_text) {
       const std::optional<int32_t> unknown = vocabulary_.unknown_id();
       return UnknownShare{text.sentences.name, unknown ? of_text.sentences.count(*unknown) : 0,
-                          of_text.sentences.symbols()};
+                          of_text.sentences.symbols(), false};
     };
     return {share(texts_.train, train_), share(texts_.valid, valid_)};
   }

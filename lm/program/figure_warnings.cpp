@@ -21,7 +21,7 @@ std::string share_text(const UnknownShare& it) {
 
 std::string warning_of_unknowns(const UnknownShare& it) {
   constexpr double large = 10;  // percent
-  if (it.percent() <= large) return "";
+  if (!it.is_predicted || it.percent() <= large) return "";
   return fmt::format(
       "{}, and are predicted as {} alone: the figures do not compare with those of other vocabularies",
       share_text(it), unknown_symbol);

@@ -12,12 +12,14 @@ namespace rondo {
 struct UnknownShare {
   std::string text;  // its name
   std::int64_t unknowns = 0, symbols = 0;
+  bool is_predicted = true;  // false: a text that is only read, such as a classifier's
 
   double percent() const;
 };
 /// "3.20 % of the 1234 symbols of TEXT are unknown to the vocabulary".
 std::string share_text(const UnknownShare& it);
-/// A warning if the share is large, for then a low perplexity is that of `<unk>`; else empty.
+/// A warning if the share of a text that is predicted is large, for then a low perplexity is that of `<unk>`;
+/// else empty.
 std::string warning_of_unknowns(const UnknownShare& it);
 
 /// A warning if the training text is tiny beside the model; else empty.

@@ -11,6 +11,7 @@ TEST(FigureWarnings, UnknownSymbols) {
   EXPECT_EQ(warning_of_unknowns({"t.txt", 10, 100}), "");
   expect_contains(warning_of_unknowns({"t.txt", 11, 100}), "11.00 % of the 100 symbols of t.txt are unknown");
   EXPECT_EQ(warning_of_unknowns({"t.txt", 0, 0}), "");
+  EXPECT_EQ(warning_of_unknowns({"t.txt", 11, 100, false}), "") << "only read";
 }
 
 TEST(FigureWarnings, ATinyText) {

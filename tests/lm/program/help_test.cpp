@@ -65,8 +65,8 @@ TEST(Help, TheManualPageHasEveryOption) {
   if (!has_program("groff")) GTEST_SKIP() << "there is no groff";
   const TemporaryFolder folder;
   write_bytes(folder / "lm.1", page);
-  const std::string command = "groff -man -Tascii -ww " + (folder / "lm.1") + " > " + (folder / "shown") +
-                              " 2> " + (folder / "warnings");
+  const std::string command = "groff -man -Tascii -ww " + (folder / "lm.1").string() + " > " +
+                              (folder / "shown").string() + " 2> " + (folder / "warnings").string();
   EXPECT_EQ(std::system(command.c_str()), 0);
   EXPECT_EQ(bytes_of_file(folder / "warnings"), "");
   expect_contains(bytes_of_file(folder / "shown"), "lm train --recipe char-lstm");
@@ -74,12 +74,12 @@ TEST(Help, TheManualPageHasEveryOption) {
 
 /// What bash offers for the last of these words.
 std::string offered(const TemporaryFolder& folder, const std::vector<std::string>& words) {
-  std::string script = "source '" + (folder / "lm.bash") + "'; COMP_WORDS=(";
+  std::string script = "source '" + (folder / "lm.bash").string() + "'; COMP_WORDS=(";
   for (const std::string& word : words) script += " '" + word + "'";
   script += fmt::format("); COMP_CWORD={}; _lm; printf '%s ' \"${{COMPREPLY[@]}}\"", words.size() - 1);
   write_bytes(folder / "ask.bash", script);
-  const std::string out = folder / "out";
-  EXPECT_EQ(std::system(("cd '" + (folder / "") + "' && bash ask.bash > '" + out + "'").c_str()), 0);
+  const std::string out = (folder / "out").string();
+  EXPECT_EQ(std::system(("cd '" + (folder / "").string() + "' && bash ask.bash > '" + out + "'").c_str()), 0);
   return bytes_of_file(out);
 }
 
@@ -109,7 +109,7 @@ TEST(Help, ZshHasEveryOption) {
   if (!has_program("zsh")) GTEST_SKIP() << "there is no zsh";
   const TemporaryFolder folder;
   write_bytes(folder / "_lm", script);
-  EXPECT_EQ(std::system(("zsh -n '" + (folder / "_lm") + "'").c_str()), 0);
+  EXPECT_EQ(std::system(("zsh -n '" + (folder / "_lm").string() + "'").c_str()), 0);
 }
 
 }  // namespace

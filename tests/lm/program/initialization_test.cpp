@@ -42,8 +42,8 @@ TEST_F(InitializationTest, KeepsTheVocabularyAndBeginsWithTheWeights) {
   expect_contains(result.err, "of the 960 symbols of " + data->path("new/train.txt") + " are unknown");
   expect_contains(result.out, "it began with the weights and the vocabulary of " + data->path("base"));
   // Its first figure is that of the base on the new text.
-  const auto of_base = json_of_lm({"eval", data->path("base"), "--text", data->path("new/valid.txt"),
-                                   "--threads", "1"});
+  const auto of_base =
+      json_of_lm({"eval", data->path("base"), "--text", data->path("new/valid.txt"), "--threads", "1"});
   std::vector<nlohmann::json> evaluations;
   for (const auto& entry : log_of(*data / "run"))
     if (entry.at("event") == "evaluation") evaluations.push_back(entry);

@@ -41,6 +41,16 @@ TEST(Progress, IsCutToTheTerminal) {
             "\r\xc3\xa9\xc3\xa8\x1b[K\r\x1b[K");
 }
 
+TEST(Progress, LeavesOutPartsThatDoNotFit) {
+  const auto show = [](Progress& progress) {
+    progress.status(std::vector<std::string>{"epoch 1", "2m left", "3 nats"});
+  };
+  EXPECT_EQ(shown(true, 80, 0ms, show), "\repoch 1  2m left  3 nats\x1b[K\r\x1b[K");
+  EXPECT_EQ(shown(true, 17, 0ms, show), "\repoch 1  2m left\x1b[K\r\x1b[K");
+  EXPECT_EQ(shown(true, 16, 0ms, show), "\repoch 1\x1b[K\r\x1b[K");
+  EXPECT_EQ(shown(false, 5, 0ms, show), "epoch 1  2m left  3 nats\n") << "no terminal, no width";
+}
+
 TEST(Progress, PlainLinesWhenPiped) {
   EXPECT_EQ(shown(false, 5, 0ms,
                   [](Progress& progress) {
