@@ -84,7 +84,9 @@ void take_turns(Sampler& sampler, const Vocabulary& vocabulary, const GenerateOp
   ask();
   for (std::string line; lines.next(line); ask()) {
     const Prompt prompt = prompt_of(vocabulary, line, lines.name());
-    output.print(sampler.read(prompt.ids, prompt.written));
+    // A word is printed after a space unless it begins a line, and here it does.
+    const std::string text = sampler.read(prompt.ids, prompt.written);
+    output.print(text.starts_with(' ') && !line.starts_with(' ') ? text.substr(1) : text);
     continue_text(sampler, options.symbols, stops, output);
     output.end_line();
   }

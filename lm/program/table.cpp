@@ -271,14 +271,17 @@ Rows rows_of(const MeasuredRuns& runs, const std::vector<std::string>& group_by)
   }
   if (!group_by.empty()) return {groups_of(runs, group_by), group_by};
   Rows rows{lines_of(runs), {}};
-  // Between recipes nearly everything differs, and their names say it.
-  std::map<std::string, MeasuredRuns> by_recipe;
-  for (const MeasuredRun& run : runs) by_recipe[run.recipe().name].push_back(run);
-  for (const auto& [name, of_recipe] : by_recipe)
-    for (const std::string& key : differing_keys(of_recipe))
-      if (!key.starts_with("published.") &&
-          std::find(rows.keys.begin(), rows.keys.end(), key) == rows.keys.end())
-        rows.keys.push_back(key);
+  // Between recipes, and between a training and a finetuning, nearly everything differs, and their names say
+  // it; the column of epochs says how long they were to be.
+  std::map<std::pair<std::string, bool>, MeasuredRuns> comparable;
+  for (const MeasuredRun& run : runs) comparable[{run.recipe().name, run.is_finetuned()}].push_back(run);
+  const auto is_shown = [&](const std::string& key) {
+    return !key.starts_with("published.") && key != "train.epochs" && key != "train.steps" &&
+           std::find(rows.keys.begin(), rows.keys.end(), key) == rows.keys.end();
+  };
+  for (const auto& [name, group] : comparable)
+    for (const std::string& key : differing_keys(group))
+      if (is_shown(key)) rows.keys.push_back(key);
   return rows;
 }
 

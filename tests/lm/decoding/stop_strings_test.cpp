@@ -16,7 +16,7 @@ std::string printed(std::vector<std::string> stops, const std::vector<std::strin
 }
 
 TEST(StopStrings, HoldsBackWhatMayBeOne) {
-  EXPECT_EQ(printed({"END"}, {"a", "E", "N", "D", "b"}), "a||||.|.");
+  EXPECT_EQ(printed({"END"}, {"a", "E", "N", "D", "b"}), "a|||||.");
   EXPECT_EQ(printed({"END"}, {"aE", "b", "EN"}), "a|Eb||EN");
   EXPECT_EQ(printed({}, {"a", "b"}), "a|b|");
   EXPECT_EQ(printed({"aab"}, {"a", "a", "a", "b"}), "||a||.");

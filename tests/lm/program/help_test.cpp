@@ -40,7 +40,9 @@ TEST(Help, OfEachCommandFitsAndEndsWithAnExample) {
     std::istringstream lines(help);
     std::string last;
     for (std::string line; std::getline(lines, line); last = line.empty() ? last : line)
-      if (!line.starts_with("  lm ")) EXPECT_LE(columns_of(line), 80) << name << ": " << line;
+      if (!line.starts_with("  lm ")) {
+        EXPECT_LE(columns_of(line), 80) << name << ": " << line;
+      }
     EXPECT_TRUE(last.starts_with("  lm ") || name == "completion") << name << ": " << last;
     expect_contains(help, "Example:\n");
     EXPECT_EQ(output_of_lm({"help", name}), help);

@@ -18,7 +18,9 @@ TEST(Limits, StepsEndATraining) {
   const auto row = row_of(data, "run");
   EXPECT_EQ(row.at("finished"), true);
   for (const auto& entry : log_of(data / "run"))
-    if (entry.at("event") == "evaluation" && entry.contains("step")) EXPECT_EQ(entry.at("step"), 7);
+    if (entry.at("event") == "evaluation" && entry.contains("step")) {
+      EXPECT_EQ(entry.at("step"), 7);
+    }
   expect_refused(run_lm(data.resume("run", {"--steps", "5"})), "has trained 7 steps already");
   output_of_lm(data.resume("run", {"--steps", "9"}));
   // Beyond the epochs that the recipe has.
@@ -83,7 +85,9 @@ TEST(Limits, TheLogSaysWhatAndWhen) {
     EXPECT_TRUE(event == "steps" || event == "evaluation") << line;
     ASSERT_EQ(time.size(), std::string("2026-01-31T12:00:00Z").size());
     EXPECT_TRUE(time[10] == 'T' && time.back() == 'Z');
-    if (entry.contains("step")) EXPECT_GT(entry.at("learning_rate"), 0);
+    if (entry.contains("step")) {
+      EXPECT_GT(entry.at("learning_rate"), 0);
+    }
   }
 }
 

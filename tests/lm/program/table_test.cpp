@@ -103,26 +103,27 @@ TEST_F(TableTest, JsonHasWhatTheRunsMeasured) {
 TEST_F(TableTest, MarkdownHasARowForEachRun) {
   const auto rows = cells_of(output_of_lm({"table", "--markdown", letters(), words()}));
   const std::vector<std::string> header{
-      "recipe",        "parameters",    "test published",  "test nats",    "test bits",  "test perplexity",
-      "test symbols",  "test read in",  "valid published", "valid nats",   "valid bits", "valid perplexity",
-      "valid symbols", "valid read in", "epochs",          "training time"};
+      "recipe",           "unit",          "parameters",    "test published",  "test nats",    "test bits",
+      "test perplexity",  "test symbols",  "test read in",  "valid published", "valid nats",   "valid bits",
+      "valid perplexity", "valid symbols", "valid read in", "epochs",          "training time"};
   ASSERT_EQ(rows.size(), 4u);
   EXPECT_EQ(rows[0], header);
+  EXPECT_EQ(rows[2][1], "characters") << "settings that differ are columns";
   for (const auto& row : rows) EXPECT_EQ(row.size(), header.size());
   for (const std::string& cell : rows[1]) EXPECT_TRUE(cell == "---" || cell == "---:") << cell;
   EXPECT_EQ(rows[2][0], "`small (letters)`");
-  EXPECT_EQ(rows[2][2], "1.375 bits");
-  EXPECT_EQ(rows[2][5], "-") << "no perplexity of characters";
-  EXPECT_EQ(rows[2][7], "one stream");
-  EXPECT_EQ(rows[2][8], "-") << "not published";
-  EXPECT_EQ(rows[3][2], "4.25 perplexity");
-  EXPECT_EQ(rows[3][4], "-") << "no bits of words";
-  EXPECT_EQ(rows[3][6], "159");
+  EXPECT_EQ(rows[2][3], "1.375 bits");
+  EXPECT_EQ(rows[2][6], "-") << "no perplexity of characters";
+  EXPECT_EQ(rows[2][8], "one stream");
+  EXPECT_EQ(rows[2][9], "-") << "not published";
+  EXPECT_EQ(rows[3][3], "4.25 perplexity");
+  EXPECT_EQ(rows[3][5], "-") << "no bits of words";
+  EXPECT_EQ(rows[3][7], "159");
   const Json runs = json_of({letters(), words()});
-  EXPECT_NEAR(std::stod(rows[2][4]), runs[0].at("test").at("bits"), 5e-5);
-  EXPECT_NEAR(std::stod(rows[3][3]), runs[1].at("test").at("nats"), 5e-5);
-  EXPECT_NEAR(std::stod(rows[3][11]), runs[1].at("valid").at("perplexity"), 5e-3);
-  EXPECT_EQ(rows[3][14], "2");
+  EXPECT_NEAR(std::stod(rows[2][5]), runs[0].at("test").at("bits"), 5e-5);
+  EXPECT_NEAR(std::stod(rows[3][4]), runs[1].at("test").at("nats"), 5e-5);
+  EXPECT_NEAR(std::stod(rows[3][12]), runs[1].at("valid").at("perplexity"), 5e-3);
+  EXPECT_EQ(rows[3][15], "2");
 }
 
 TEST_F(TableTest, TextStandsInColumns) {
@@ -262,13 +263,14 @@ TEST_F(TableTest, RunsThatDifferInTheirSeedAreOneLine) {
   }
   const auto rows = cells_of(output_of_lm(words));
   ASSERT_EQ(rows.size(), 4u) << "another dropout is another line";
-  EXPECT_EQ(rows[0][1], "runs");
+  EXPECT_EQ(rows[0][1], "dropout");
+  EXPECT_EQ(rows[0][2], "runs");
   EXPECT_EQ(rows[2][0], "`small`");
-  EXPECT_EQ(rows[2][1], "2");
+  EXPECT_EQ(rows[2][2], "2");
   const double mean = (nats[0] + nats[1]) / 2, deviation = std::abs(nats[0] - nats[1]) / std::sqrt(2.0);
-  EXPECT_EQ(rows[2][3], fmt::format("{:.4f} ± {:.4f}", mean, deviation));
-  EXPECT_EQ(rows[3][1], "1");
-  EXPECT_EQ(rows[3][3], fmt::format("{:.4f}", nats[2]));
+  EXPECT_EQ(rows[2][4], fmt::format("{:.4f} ± {:.4f}", mean, deviation));
+  EXPECT_EQ(rows[3][2], "1");
+  EXPECT_EQ(rows[3][4], fmt::format("{:.4f}", nats[2]));
 
   const Json group = Json::parse(output_of_lm({"table", "--json", words[2], words[3]})).at("groups").at(0);
   EXPECT_EQ(group.at("seeds"), Json({1, 2}));
