@@ -332,7 +332,7 @@ int table(const TableOptions& options) {
     return 0;
   }
   check_input(options.plot.empty() && options.drawn.over.empty() && !options.drawn.band,
-              "table: --plot, --over and --band are for the report of one sweep");
+              "table: --plot, --over and --band are for the folder of one sweep");
   std::vector<std::string> runs = options.runs;
   if (is_sweep) {
     runs.clear();

@@ -133,7 +133,7 @@ TEST_F(ProgramTest, SaysWhatUnknownSymbolsCost) {
   write_bytes(*data / "zebra.txt", "the cat\nthe zebra\n");
   const Result result = run_lm({"eval", run(), "--text", data->path("zebra.txt")});
   EXPECT_EQ(result.status, 0);
-  expect_contains(result.err, "untrained");
+  expect_contains(result.err, "never trained");
   expect_contains(result.out, "5 symbols scored, 1 of them unknown (20.00%)");
   const Json json = json_of_lm({"eval", run(), "--text", data->path("zebra.txt")});
   EXPECT_EQ(json.at("unknowns"), 1);
