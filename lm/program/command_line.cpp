@@ -135,6 +135,20 @@ Command sweep_command(Options& parser, int argc, const char* const* argv) {
   return sweep;
 }
 
+Command import_command(Options& parser, int argc, const char* const* argv) {
+  ImportOptions& imported = parser.imported;
+  check_input(!imported.weights.empty(),
+              "import: no weights given; as in: lm import model.safetensors --recipe zaremba-small --vocab "
+              "vocab.txt");
+  check_input(!imported.recipe.empty(),
+              "import: no recipe given, which says what the weights are of; as in --recipe zaremba-small");
+  check_input(!imported.vocabulary.empty(),
+              "import: no vocabulary given, which says what the rows are of; as in --vocab vocab.txt");
+  imported.settings = parse_settings(parser.import_sets);
+  imported.command = shell_command(argc, argv);
+  return imported;
+}
+
 Command info_command(Options& parser) {
   InfoOptions& info = parser.info;
   const bool only_recipe = !info.recipe.empty() && !info.keys;
@@ -196,6 +210,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   }
   if (first == "info") return info_command(parser);
   if (first == "recipes") return parser.recipes;
+  if (first == "import") return import_command(parser, argc, argv);
   if (first == "ngram") {
     check_input(!parser.ngram.data.empty(), "ngram: which text? As in: lm ngram --data ptb --order 5");
     return parser.ngram;

@@ -11,7 +11,9 @@
 namespace rondo {
 namespace {
 
-void check_finished(const RunFolder& run, const Recipe& recipe) {
+void check_finished(const RunFolder& run, const RunConfig& config) {
+  const Recipe& recipe = config.recipe;
+  const bool is_imported = !config.made_by.imported_from.empty() && config.made_by.finetuned_from.empty();
   const std::string folder = run.path.string();
   check_input(recipe.kind == TaskKind::language_modelling,
               "{}: a run of the task {}, and finetuning is for language models", folder,
@@ -19,7 +21,7 @@ void check_finished(const RunFolder& run, const Recipe& recipe) {
   const std::string remedy = resume_command(run);
   check_input(file_is_there(run.model()), "{}: holds no model to finetune yet; train it first: {}", folder,
               remedy);
-  check_input(file_is_there(run.state()) && is_finished(recipe.trainer, run.state()),
+  check_input(is_imported || (file_is_there(run.state()) && is_finished(recipe.trainer, run.state())),
               "{}: its training is not finished; finish it first: {}", folder, remedy);
 }
 
@@ -77,7 +79,7 @@ void check_may_change(const Setting& setting, const std::vector<Key>& keys) {
 RunConfig finetuning_of(const std::string& base, const std::vector<Setting>& settings) {
   const RunFolder run = open_run_folder(base);
   RunConfig config = read_config(run);
-  check_finished(run, config.recipe);
+  check_finished(run, config);
   config.recipe.trainer.steps = 0;  // of the base's training
   const std::vector<Key> keys = keys_of(config.recipe);
   for (const Setting& setting : settings) {

@@ -160,12 +160,17 @@ void print_shape(const CtcModelOptions& it) {
              it.hidden, it.cell);
 }
 
+std::string origin_of(const Provenance& made_by) {
+  return made_by.sha256.empty() ? "imported from " + printable(made_by.imported_from)
+                                : "of " + name_of_text(made_by.data);
+}
+
 void print_model(const Subject& subject) {
   const Recipe& recipe = subject.recipe;
   const Module& model = *subject.model;
   if (!subject.run.empty())
-    fmt::print("run         {}, of {} by version {} on {} in {} with {}\n", subject.run,
-               name_of_text(subject.made_by.data), subject.made_by.version, name_of(subject.made_by.device),
+    fmt::print("run         {}, {} by version {} on {} in {} with {}\n", subject.run,
+               origin_of(subject.made_by), subject.made_by.version, name_of(subject.made_by.device),
                name_of(subject.made_by.precision), counted_text(subject.made_by.threads, "threads"));
   fmt::print("recipe      {}{}: {}\n", recipe.name, is_published_model(recipe) ? "" : ", changed from",
              printable(recipe.description));

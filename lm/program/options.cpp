@@ -69,6 +69,7 @@ Options::Options() {
   add_answer();
   add_embed();
   add_transcribe();
+  add_import();
   add_ngram();
   add_bleu();
   add_info();

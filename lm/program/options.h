@@ -28,13 +28,14 @@ struct Options {
   AnswerOptions answer;
   EmbedOptions embed;
   TranscribeOptions transcribe;
+  ImportOptions imported;
   NgramOptions ngram;
   BleuCommandOptions bleu;
   InfoOptions info;
   RecipesOptions recipes;
   ProbeCommandOptions probe;
   TableOptions table;
-  std::vector<std::string> train_sets, sweep_sets, eval_sets, info_sets;
+  std::vector<std::string> train_sets, sweep_sets, eval_sets, import_sets, info_sets;
   std::string epochs, steps, seed;  // as text: they are parsed as settings of the recipe
   std::string explained;            // `lm help`: a command; empty: all
   std::optional<Shell> shell;       // `lm completion`
@@ -55,6 +56,7 @@ struct Options {
   void add_answer();
   void add_embed();
   void add_transcribe();
+  void add_import();
   void add_ngram();
   void add_bleu();
   void add_info();

@@ -359,4 +359,43 @@ void Options::add_transcribe() {
   add_device(transcribe_command, transcribe);
 }
 
+void Options::add_import() {
+  CLI::App& import_command = command("import", "make a run of weights that another program has trained",
+                                     "lm import model.safetensors --recipe zaremba-small --vocab vocab.txt");
+  import_command.footer(
+      "The recipe says what the model is, --set KEY=VALUE what differs from it. Names and shapes are those "
+      "of\n"
+      "PyTorch's modules: lm info --recipe lists them. For other names --map names a file of rules, one a "
+      "line:\n"
+      "OLD = NEW, OLD = NEW transposed; OLD = leaves a tensor out, = NEW makes one zero; * in OLD is any "
+      "text,\n"
+      "* in NEW the same text. Nothing is guessed: a tensor that is missing or too much is an error.\n" +
+      import_command.get_footer());
+  import_command.add_option("weights", imported.weights, "a file in the format safetensors")
+      ->type_name("WEIGHTS");
+  import_command.add_option("--recipe", imported.recipe, "a name from `lm recipes`, or a TOML file")
+      ->type_name("NAME|FILE")
+      ->check(not_empty);
+  import_command
+      .add_option("--vocab", imported.vocabulary,
+                  "the symbols in the order of the rows, one a line, as a run's vocab.txt")
+      ->type_name("FILE")
+      ->check(not_empty);
+  import_command.add_option("--map", imported.map, "rules for names that are not those of the model")
+      ->type_name("FILE")
+      ->check(not_empty);
+  import_command
+      .add_option("--data", imported.data,
+                  "the text of the run, for lm eval --split and lm finetune (default: none)")
+      ->type_name("DIR|FILE")
+      ->check(not_empty);
+  import_command.add_option("--out", imported.out, "the run folder to make (default: runs/RECIPE-N)")
+      ->type_name("RUN")
+      ->check(not_empty);
+  import_command.add_option("--set", import_sets, "any setting of the recipe, can be repeated")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->take_all();
+}
+
 }  // namespace rondo

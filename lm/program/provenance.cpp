@@ -23,6 +23,8 @@ Keys keys_of(Provenance& made_by) {
       {"initialized_from", &made_by.initialized_from, any_text(), "",
        "the run whose vocabulary this one has, and whose best model it began with unless it is finetuned; "
        "empty: none"},
+      {"imported_from", &made_by.imported_from, any_text(), "",
+       "the file of another program from which it has its vocabulary and its first weights; empty: none"},
   };
 }
 

@@ -59,6 +59,14 @@ VocabularyFiles files_of(const Vocabulary& vocabulary, const std::filesystem::pa
   return files;
 }
 
+Vocabulary read_vocabulary(const std::filesystem::path& file, const Tokenization& tokenization) {
+  Vocabulary vocabulary = Vocabulary::from_text(read_vocabulary_file(file), file.string(), tokenization);
+  const std::filesystem::path model = pieces_beside(file);
+  if (tokenization.unit == Unit::pieces && has_sentencepiece())
+    vocabulary.read_pieces(read_vocabulary_file(model), model.string());
+  return vocabulary;
+}
+
 std::vector<Vocabulary> read_vocabularies(const RunFolder& folder, const RunConfig& config) {
   const Tokenization& tokenization = tokenization_of(config.recipe);
   std::vector<Vocabulary> vocabularies;

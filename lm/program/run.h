@@ -32,6 +32,10 @@ std::vector<std::filesystem::path> vocabulary_paths(const RunFolder& folder, con
 /// symbols.
 VocabularyFiles files_of(const Vocabulary& vocabulary, const std::filesystem::path& file);
 
+/// Reads a vocabulary, of pieces with their model beside it. InputError, naming the file, if one is missing
+/// or broken. Without sentencepiece one of pieces cannot encode.
+Vocabulary read_vocabulary(const std::filesystem::path& file, const Tokenization& tokenization);
+
 /// Reads a run's vocabularies. InputError, naming the file, if one is missing or broken, or if they are not
 /// those that the run was made with. Without sentencepiece those of pieces cannot encode.
 std::vector<Vocabulary> read_vocabularies(const RunFolder& folder, const RunConfig& config);

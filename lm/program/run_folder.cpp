@@ -140,7 +140,7 @@ RunConfig read_config(const RunFolder& run) {
   };
   present("made_by.version", !config.made_by.version.empty());
   present("made_by.threads", config.made_by.threads > 0);
-  present("made_by.sha256", !config.made_by.sha256.empty());
+  present("made_by.sha256", !config.made_by.sha256.empty() || !config.made_by.imported_from.empty());
   validate(config.recipe, file);
   check_equations(config, file);
   return config;

@@ -31,6 +31,11 @@ Setup::Setup(const TrainOptions& options) : resumes(options.resume) {
     run = open_run_folder(options.out);
     lock.emplace(run.path);
     config = read_config(run);
+    check_input(
+        config.made_by.imported_from.empty() || has_base(),
+        "{0}: imported, so there is no training to resume; to train it further: lm finetune {0} --data "
+        "DIR",
+        run.path.string());
     for (const Setting& setting : options.settings) apply_setting(setting, keys_of(config.recipe));
     return;
   }

@@ -30,8 +30,10 @@ struct Setup {
   RunFolder base() const {
     return {finetunes() ? config.made_by.finetuned_from : config.made_by.initialized_from};
   }
-  /// Whether its vocabulary is another run's, not that of its own text.
-  bool keeps_vocabulary() const { return !config.made_by.initialized_from.empty(); }
+  /// Whether its vocabulary is another run's or another program's, not that of its own text.
+  bool keeps_vocabulary() const {
+    return !config.made_by.initialized_from.empty() || !config.made_by.imported_from.empty();
+  }
   /// Whether the text must be that of the resumed or finetuned run.
   bool knows_text() const { return resumes || finetunes(); }
   /// The run whose vocabulary this one must have.

@@ -106,20 +106,24 @@ std::vector<Finding> Verification::findings() {
   look(run_.config(), "", [&] { return config(); });
   const bool logged = has_logged(), has_model = file_is_there(run_.model()), best = has_best_model(),
              began_trained = config_ && (!config_->made_by.finetuned_from.empty() ||
-                                         !config_->made_by.initialized_from.empty());
+                                         !config_->made_by.initialized_from.empty()),
+             is_imported = config_ && !config_->made_by.imported_from.empty();
   const auto unless_new = [](bool begun) { return begun ? "this run has begun its training" : ""; };
   const char* const of_best = best ? "the state says that there is a best model" : "";
   vocabularies(unless_new(logged || has_model || file_is_there(run_.state())));
   look(run_.model(), of_best, [&] { return model(); });
-  look(run_.state(), unless_new(logged || (has_model && config_ && !began_trained)), [&] { return state(); });
+  look(run_.state(), unless_new(logged || (has_model && config_ && !began_trained && !is_imported)),
+       [&] { return state(); });
   look(run_.log(), of_best, [&] { return lines(run_.log(), "`lm train` writes into its log"); });
   look(run_.evaluations(), "", [&] { return lines(run_.evaluations(), "`lm eval` keeps"); });
   if (config_) {
     const std::string& data = config_->made_by.data;
     const bool is_generated = data.empty();  // and so always there
-    look(name_of_text(data), is_generated ? run_.path : std::filesystem::path(data),
-         "the text of this run is no longer there; where it lies now, --data tells other commands",
-         [&] { return text(); });
+    const bool has_text = !is_imported || !config_->made_by.sha256.empty();
+    if (has_text)
+      look(name_of_text(data), is_generated ? run_.path : std::filesystem::path(data),
+           "the text of this run is no longer there; where it lies now, --data tells other commands",
+           [&] { return text(); });
     if (const std::string& file = ngram(); !file.empty())
       look(printable(file), file, "the n-gram model that this run decodes with is no longer there",
            [&] { return of_ngram(); });

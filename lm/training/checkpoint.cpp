@@ -14,12 +14,6 @@ namespace {
 
 constexpr const char* real_name = sizeof(real) == 4 ? "F32" : "F64";
 
-std::vector<int64_t> extents(const Shape& shape) {
-  std::vector<int64_t> result;
-  for (int i = 0; i < shape.dimensions(); ++i) result.push_back(shape[i]);
-  return result;
-}
-
 /// Contiguous, on the host.
 Tensor on_host(const Tensor& x) { return contiguous(x.to(Device::cpu)); }
 
@@ -112,6 +106,12 @@ Number parse_number(const Safetensors& file, const std::string& name, Number lea
 }
 
 }  // namespace
+
+std::vector<int64_t> extents(const Shape& shape) {
+  std::vector<int64_t> result;
+  for (int i = 0; i < shape.dimensions(); ++i) result.push_back(shape[i]);
+  return result;
+}
 
 void save_model(const std::filesystem::path& path, const Module& model) {
   NamedTensors kept;

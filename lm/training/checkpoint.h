@@ -16,6 +16,9 @@
 
 namespace rondo {
 
+/// A shape as files have it.
+std::vector<int64_t> extents(const Shape& shape);
+
 /// Writes the weights and the buffers; a tied weight is written once, under its first name. The same weights
 /// and buffers give the same bytes. Throws Diverged, and writes nothing, if a number is not finite: no
 /// command would read the file.

@@ -1,0 +1,58 @@
+// Other names for tensors: what a file of another program calls them, and what a model here does. A map is a
+// text with a rule a line:
+//
+//   OLD = NEW               the file's tensor OLD is NEW here
+//   OLD = NEW transposed    its transpose is
+//   OLD =                   OLD is left out
+//   = NEW                   NEW is zero: the file has no such tensor
+//
+// A `*` in OLD stands for any text, also for none; the first `*` in NEW for what the first one in OLD stands
+// for, and so on. The first rule that fits a name counts, and a name that none fits is kept. Blank lines, and
+// lines that begin with #, are skipped. Used by lm/training/foreign_weights.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rondo {
+
+class NameMap {
+ public:
+  struct Rule {
+    std::string from, to;
+    bool transposed = false;
+    std::int64_t line = 0;
+  };
+  struct Renamed {
+    std::string name;  // empty: left out
+    bool transposed = false;
+    const Rule* by = nullptr;  // null: none fits
+  };
+
+  /// Every name is kept.
+  NameMap() = default;
+  /// InputError, naming `name` and the line, for what is not a rule.
+  static NameMap from_text(std::string_view text, const std::string& name);
+
+  /// The rule that it is renamed by is valid as long as the map.
+  Renamed operator()(const std::string& from) const;
+  /// What is zero.
+  const std::vector<std::string>& zeros() const { return zeros_; }
+  /// All rules but those of zeros.
+  const std::vector<Rule>& rules() const { return rules_; }
+  /// Of the text, for errors.
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+  std::vector<Rule> rules_;
+  std::vector<std::string> zeros_;
+};
+
+/// What each `*` of `pattern` stands for, each as short as possible; nothing if `text` does not fit.
+std::optional<std::vector<std::string>> fit(std::string_view pattern, std::string_view text);
+
+}  // namespace rondo

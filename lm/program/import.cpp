@@ -1,0 +1,80 @@
+// `lm import`.
+#include "lm/program/import.h"
+
+#include <cstdio>
+
+#include "data/files.h"
+#include "data/input_file.h"
+#include "lm/program/compute.h"
+#include "lm/program/model.h"
+#include "lm/program/recipes.h"
+#include "lm/program/run.h"
+#include "lm/program/version.h"
+#include "lm/training/checkpoint.h"
+#include "lm/training/foreign_weights.h"
+
+namespace rondo {
+namespace {
+
+NameMap map_of(const std::string& file) {
+  constexpr std::uint64_t largest = 1 << 20;
+  return file.empty() ? NameMap() : NameMap::from_text(read_regular_file(file, largest), file);
+}
+
+/// InputError unless a row is a symbol.
+void check_rows(const ForeignWeights& weights, const Vocabulary& vocabulary, const std::string& file) {
+  for (const char* name : {"embedding.weight", "decoder.weight"})
+    if (const auto shape = weights.shape_of(name); shape && !shape->empty())
+      check_input(shape->front() == vocabulary.size(),
+                  "{}: {} symbols, and {} has {} rows of {}: each row is a symbol", file, vocabulary.size(),
+                  weights.name(), shape->front(), name);
+}
+
+}  // namespace
+
+int import_weights(const ImportOptions& options) {
+  RunConfig config;
+  auto& [recipe, made_by] = config;
+  recipe = resolve_recipe(options.recipe, options.settings);
+  check_input(recipe.kind == TaskKind::language_modelling,
+              "{}: a recipe of the task {}, and only language models can be imported", options.recipe,
+              name_of(recipe.kind));
+  check_new_run_folder(options.out);
+  const NameMap names = map_of(options.map);
+  const Vocabulary vocabulary = read_vocabulary(options.vocabulary, recipe.data.tokenization);
+  const ForeignWeights weights(options.weights, names);
+  check_rows(weights, vocabulary, options.vocabulary);
+  LanguageModel model(model_options(recipe), vocabulary.size(), std::nullopt);
+  weights.check_layout(model);
+  const auto absolute = [](const std::string& path) {
+    return std::filesystem::absolute(path).lexically_normal().string();
+  };
+  if (!options.data.empty()) {
+    made_by.data = absolute(options.data);
+    made_by.sha256 = sha256_lines(open_text(recipe.data, made_by.data, Pipes::refused).files);
+  }
+  model.allocate(Device::cpu);
+  weights.load(model);
+
+  const VocabularyFiles files = files_of(vocabulary, RunFolder().vocabulary());
+  made_by.version = version();
+  made_by.command = options.command;
+  made_by.threads = choose_device(Device::cpu, std::nullopt, std::nullopt).threads;
+  made_by.vocabulary = digest_of(files);
+  made_by.imported_from = absolute(options.weights);
+  const RunFolder run = make_run_folder(options.out, recipe.name);
+  write_config(run, config);
+  for (const auto& [name, content] : files) write_atomically(run.path / name, content);
+  save_model(run.model(), model);
+
+  if (recipe.model.cell == "gru")
+    fmt::print(
+        "the cell gru resets the state before the product; PyTorch's nn.GRU, whose weights have the same "
+        "names, resets after it: for those --set model.cell=gru_reset_after\n");
+  fmt::print("{}: {} parameters, {} symbols; the run is {}; to measure it: lm eval {} {}\n", recipe.name,
+             model.parameter_count(), vocabulary.size(), run.path.string(), run.path.string(),
+             made_by.data.empty() ? "--text FILE" : "--split test");
+  return 0;
+}
+
+}  // namespace rondo

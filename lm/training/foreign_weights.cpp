@@ -1,0 +1,149 @@
+// Weights under other names; see lm/training/foreign_weights.h.
+#include "lm/training/foreign_weights.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "lm/training/checkpoint.h"
+
+namespace rondo {
+namespace {
+
+/// "a, b, c and 7 more".
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 20;
+  if (names.size() <= most) return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{} and {} more", fmt::join(std::span(names).first(most), ", "), names.size() - most);
+}
+
+template <class Number>
+std::vector<real> read_as(const Safetensors& file, const TensorEntry& entry) {
+  std::vector<Number> numbers(entry.size() / sizeof(Number));
+  file.read(entry, std::as_writable_bytes(std::span(numbers)));
+  return {numbers.begin(), numbers.end()};
+}
+
+/// `columns` columns become as many rows.
+std::vector<real> transposed(const std::vector<real>& numbers, std::size_t columns) {
+  const std::size_t rows = columns == 0 ? 0 : numbers.size() / columns;
+  std::vector<real> result(numbers.size());
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < columns; ++j) result[j * rows + i] = numbers[i * columns + j];
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> ForeignWeights::Source::shape() const {
+  if (!transposed) return entry->shape;
+  return {entry->shape.rbegin(), entry->shape.rend()};
+}
+
+ForeignWeights::ForeignWeights(const std::filesystem::path& path, const NameMap& names)
+    : file_(path), zeros_(names.zeros()) {
+  std::set<const NameMap::Rule*> used;
+  for (const TensorEntry& entry : file_.tensors()) {
+    const auto [name, transposed, rule] = names(entry.name);
+    used.insert(rule);
+    if (name.empty()) continue;
+    check_input(!transposed || entry.shape.size() == 2,
+                "{}: {} is [{}], which has no transpose: only a matrix has one", file_.name(), entry.name,
+                fmt::join(entry.shape, ", "));
+    const auto [other, is_new] = sources_.emplace(name, Source{&entry, transposed});
+    check_input(is_new, "{}: {} and {} would both be {}", file_.name(), other->second.entry->name, entry.name,
+                name);
+  }
+  for (const NameMap::Rule& rule : names.rules())
+    check_input(used.contains(&rule), "{}: line {}: {} has no tensor for it: {}", names.name(), rule.line,
+                file_.name(), rule.from);
+}
+
+std::optional<std::vector<std::int64_t>> ForeignWeights::shape_of(const std::string& name) const {
+  const auto found = sources_.find(name);
+  return found == sources_.end() ? std::nullopt : std::optional(found->second.shape());
+}
+
+template <class Use>
+void ForeignWeights::for_each_tensor(const Module& model, Use use) const {
+  std::map<std::string, Source> left = sources_;
+  std::set<std::string> zeros(zeros_.begin(), zeros_.end());
+  std::vector<std::string> missing, too_much, twice;
+  const auto take = [&](std::vector<std::string> names, const Shape& shape, real least, auto tensor) {
+    std::vector<Source> sources;
+    bool is_zero = false;
+    for (const std::string& name : names) {
+      if (const auto found = left.extract(name)) sources.push_back(found.mapped());
+      is_zero |= zeros.erase(name) > 0;
+    }
+    if (sources.empty() && !is_zero) missing.push_back(fmt::format("{}", fmt::join(names, " or ")));
+    if (!sources.empty() && is_zero) twice.push_back(names.front());
+    use(sources, shape, least, tensor);
+  };
+  for (const Segment& segment : model.segments()) {
+    std::vector<std::string> names{segment.name};
+    names.insert(names.end(), segment.aliases.begin(), segment.aliases.end());
+    take(std::move(names), segment.shape, std::numeric_limits<real>::lowest(),
+         [&] { return part_of(model.values(), segment); });
+  }
+  for (const Buffer* buffer : model.buffers())
+    take({buffer->name()}, buffer->shape(), buffer->least(), [buffer] { return buffer->tensor(); });
+  for (const auto& [name, source] : left) too_much.push_back(source.entry->name);
+  check_input(twice.empty(), "{}: {} is in the file, and the map says that it is zero", file_.name(),
+              listed(twice));
+  check_input(zeros.empty(), "{}: the map says what is zero that this model does not have: {}", file_.name(),
+              listed({zeros.begin(), zeros.end()}));
+  const std::string lacks = missing.empty() ? "" : fmt::format("lacks {}", listed(missing)),
+                    has = too_much.empty() ? "" : fmt::format("has {}", listed(too_much));
+  check_input(lacks.empty() && has.empty(),
+              "{}: {}{}{}: a map of names says what they are here, which are left out, and which are zero",
+              file_.name(), lacks, lacks.empty() || has.empty() ? "" : ", and ",
+              has.empty() ? "" : has + (lacks.empty() ? ", which this model does not have" : " in addition"));
+}
+
+void ForeignWeights::check_layout(const Module& model) const {
+  std::vector<std::string> differences;
+  for_each_tensor(model, [&](const std::vector<Source>& sources, const Shape& shape, real, auto) {
+    for (const Source& it : sources) {
+      check_input(it.entry->dtype == "F32" || it.entry->dtype == "F64",
+                  "{}: {} is of type {}; weights are F32 or F64", file_.name(), it.entry->name,
+                  it.entry->dtype);
+      if (it.shape() != extents(shape))
+        differences.push_back(fmt::format("{} is [{}] where this model has {}", it.entry->name,
+                                          fmt::join(it.shape(), ", "), shape));
+    }
+  });
+  check_input(differences.empty(), "{}: {}", file_.name(), listed(differences));
+}
+
+std::vector<real> ForeignWeights::numbers_of(const Source& source) const {
+  const TensorEntry& entry = *source.entry;
+  std::vector<real> numbers =
+      entry.dtype == "F32" ? read_as<float>(file_, entry) : read_as<double>(file_, entry);
+  if (source.transposed) numbers = transposed(numbers, static_cast<std::size_t>(entry.shape.back()));
+  return numbers;
+}
+
+void ForeignWeights::load(const Module& model) const {
+  check_layout(model);
+  file_.check_values();
+  for_each_tensor(model, [&](const std::vector<Source>& sources, const Shape& shape, real least,
+                             auto tensor) {
+    std::vector<real> numbers(static_cast<std::size_t>(shape.size()));
+    for (const Source& it : sources) {
+      const std::vector<real> others = std::exchange(numbers, numbers_of(it));
+      check_input(it.entry == sources.front().entry || numbers == others,
+                  "{}: {} and {} differ, and this model has one tensor for both: they are not tied",
+                  file_.name(), sources.front().entry->name, it.entry->name);
+      for (const real number : numbers)
+        check_input(std::isfinite(number) && number >= least, "{}: {} holds {}, which no model here can have",
+                    file_.name(), it.entry->name, number);
+    }
+    tensor().set(numbers.data());
+  });
+}
+
+}  // namespace rondo
