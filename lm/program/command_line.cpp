@@ -211,6 +211,12 @@ Command parse_command_line(int argc, const char* const* argv) {
   if (first == "info") return info_command(parser);
   if (first == "recipes") return parser.recipes;
   if (first == "import") return import_command(parser, argc, argv);
+  if (first == "export") {
+    check_run_given(command, parser.exported.run, "runs/char-lstm-1 --format onnx --out exported");
+    check_input(!parser.exported.out.empty(), "export: no folder given; as in: lm export {} --out exported",
+                parser.exported.run);
+    return parser.exported;
+  }
   if (first == "ngram") {
     check_input(!parser.ngram.data.empty(), "ngram: which text? As in: lm ngram --data ptb --order 5");
     return parser.ngram;

@@ -1,6 +1,6 @@
 // The command line of `lm`: from words to the options of one command, and from an exception to an exit
 // status. The commands: train.h, sweep.h, evaluate.h, score.h, generate.h, translate.h, classify.h,
-// transcribe.h, embed.h, answer.h, import.h, ngram.h, bleu.h, info.h, recipes.h, probe.h, table.h.
+// transcribe.h, embed.h, answer.h, import.h, export.h, ngram.h, bleu.h, info.h, recipes.h, probe.h, table.h.
 #pragma once
 
 #include <string>
@@ -11,6 +11,7 @@
 #include "lm/program/classify.h"
 #include "lm/program/embed.h"
 #include "lm/program/evaluate.h"
+#include "lm/program/export.h"
 #include "lm/program/generate.h"
 #include "lm/program/import.h"
 #include "lm/program/info.h"
@@ -35,8 +36,8 @@ struct Help {
 
 using Command = std::variant<Help, TrainOptions, SweepOptions, EvaluateOptions, ScoreOptions, GenerateOptions,
                              TranslateOptions, ClassifyOptions, TranscribeOptions, EmbedOptions,
-                             AnswerOptions, ImportOptions, NgramOptions, BleuCommandOptions, InfoOptions,
-                             RecipesOptions, ProbeCommandOptions, TableOptions>;
+                             AnswerOptions, ImportOptions, ExportOptions, NgramOptions, BleuCommandOptions,
+                             InfoOptions, RecipesOptions, ProbeCommandOptions, TableOptions>;
 
 /// InputError for an unknown, misplaced or missing word; the text names the nearest command or flag.
 Command parse_command_line(int argc, const char* const* argv);

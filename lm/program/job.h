@@ -63,6 +63,8 @@ class Job {
   /// Looks into the model's recurrent layers while it reads some of the training text; of a multi-task
   /// training, that of the first task.
   virtual Probed probe(const std::function<void(int64_t)>& progress) = 0;
+  /// Replaces drawn values of a new model by those that the recipe names, if any.
+  virtual void set_initial_values() {}
   /// Throws an Error if a part of the model gets no gradient, or another fault of the model shows.
   virtual void test_model() {}
 

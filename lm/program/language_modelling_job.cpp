@@ -17,6 +17,7 @@
 #include "lm/program/run.h"
 #include "lm/tasks/self_test.h"
 #include "lm/training/checkpoint.h"
+#include "lm/training/word_vectors.h"
 #include "tensor/available_memory.h"
 
 namespace rondo {
@@ -35,6 +36,19 @@ Vocabulary vocabulary_for(const CorpusText& text, const Setup& setup) {
   const TextOptions& data = setup.config.recipe.data;
   const std::vector<Vocabulary> known = known_vocabularies(setup);
   return known.empty() ? vocabulary_of(data, text) : known.front();
+}
+
+/// Records the word vectors that a new model begins with. InputError if they are not those of the resumed
+/// run.
+void record_embedding_file(Setup& setup) {
+  const std::string& file = setup.config.recipe.embedding_file;
+  std::string& recorded = setup.config.made_by.embedding_file;
+  const bool is_trained = setup.finetunes() || (setup.resumes && file_is_there(setup.run.state()));
+  if (file.empty() || is_trained) return;
+  const std::string sha256 = sha256_hex(InputFile(file));
+  check_input(!setup.resumes || sha256 == recorded,
+              "{}: the word vectors have changed since this run was made", printable(file));
+  recorded = sha256;
 }
 
 /// The model's `nats` on the validation text beside those of n-gram models, which are scored on the same
@@ -68,10 +82,11 @@ class LanguageModellingJob : public Job {
     check_streams(last, std::ssize(corpus_.valid.ids));
     if (corpus_.test) check_streams(last, std::ssize(corpus_.test->ids));
     layout_.emplace(model_options(recipe_), vocabulary_.size(), std::nullopt);
+    record_embedding_file(setup);
   }
 
   std::vector<std::string> sha256_lines() const override { return rondo::sha256_lines(text_.files); }
-  std::vector<std::string> notes() const override { return text_.notes; }
+  std::vector<std::string> notes() const override { return notes_; }
   std::vector<UnknownShare> unknown_shares() const override {
     std::vector<UnknownShare> shares;
     const auto add = [&](const Text& text, const Encoded& encoded) {
@@ -106,6 +121,7 @@ class LanguageModellingJob : public Job {
   }
   Module& model() override { return training_->model; }
   Trainer& trainer() override { return training_->trainer; }
+  void set_initial_values() override;
   void test_model() override { check_gradients_reach_all(training_->model); }
   Probed probe(const std::function<void(int64_t)>& progress) override {
     return rondo::probe(training_->model, corpus_.train.ids, probe_options(recipe_), progress);
@@ -120,6 +136,7 @@ class LanguageModellingJob : public Job {
   const Recipe& recipe_;
   CorpusText text_;
   Vocabulary vocabulary_;
+  std::vector<std::string> notes_ = text_.notes;
   Corpus corpus_;
   std::optional<LanguageModel> layout_;
   std::optional<Training> training_;
@@ -133,6 +150,14 @@ void LanguageModellingJob::check_memory(Device device) const {
   check_fits(recipe_, *layout_, *available, [&](int64_t streams) {
     return batches.max_size(streams, !leaves_out_padding(layout_->options(), device));
   });
+}
+
+void LanguageModellingJob::set_initial_values() {
+  if (recipe_.embedding_file.empty()) return;
+  const Tensor table = parameter_named(training_->model, "embedding.weight").value();
+  const std::int64_t found = set_word_vectors(table, vocabulary_, recipe_.embedding_file);
+  notes_.push_back(fmt::format("{}: vectors of {} of {} words; the others begin with random ones",
+                               printable(recipe_.embedding_file), found, vocabulary_.size()));
 }
 
 /// Re-estimates the statistics of batch normalisation over the whole training text, because the moving

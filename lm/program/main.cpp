@@ -31,6 +31,7 @@ struct Run {
   int operator()(const EmbedOptions& options) const { return embed(options); }
   int operator()(const TranscribeOptions& options) const { return transcribe(options); }
   int operator()(const ImportOptions& options) const { return import_weights(options); }
+  int operator()(const ExportOptions& options) const { return export_run(options); }
   int operator()(const NgramOptions& options) const { return ngram(options); }
   int operator()(const BleuCommandOptions& options) const { return print_bleu(options); }
   int operator()(const InfoOptions& options) const { return info(options); }

@@ -70,6 +70,7 @@ Options::Options() {
   add_embed();
   add_transcribe();
   add_import();
+  add_export();
   add_ngram();
   add_bleu();
   add_info();

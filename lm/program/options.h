@@ -29,6 +29,7 @@ struct Options {
   EmbedOptions embed;
   TranscribeOptions transcribe;
   ImportOptions imported;
+  ExportOptions exported;
   NgramOptions ngram;
   BleuCommandOptions bleu;
   InfoOptions info;
@@ -57,6 +58,7 @@ struct Options {
   void add_embed();
   void add_transcribe();
   void add_import();
+  void add_export();
   void add_ngram();
   void add_bleu();
   void add_info();

@@ -398,4 +398,25 @@ void Options::add_import() {
       ->take_all();
 }
 
+void Options::add_export() {
+  CLI::App& export_command = command("export", "write a language model for PyTorch or ONNX",
+                                     "lm export runs/char-lstm-1 --format onnx --out exported");
+  export_command.footer(
+      "The folder has the weights, vocab.txt, config.json, model.py, which loads the model, and use.py, "
+      "which\n"
+      "prints what lm score prints, and samples: python3 FOLDER/use.py score < LINES. For PyTorch the "
+      "weights "
+      "are\n"
+      "in safetensors, under the names of its modules. The graph of ONNX reads ids [T, B] and the states, "
+      "and\n"
+      "gives the log-probabilities [T, B, V] of what follows, and the next states.\n" +
+      export_command.get_footer());
+  export_command.add_option("run", exported.run, "the run folder")->type_name("RUN");
+  add_choice<ExportFormat>(export_command, "--format", exported.format, "pytorch or onnx")
+      ->default_str(name_of(exported.format));
+  export_command.add_option("--out", exported.out, "the folder to make")
+      ->type_name("FOLDER")
+      ->check(not_empty);
+}
+
 }  // namespace rondo

@@ -17,6 +17,7 @@ Keys keys_of(Provenance& made_by) {
       {"data", &made_by.data, any_text(), "", "where the text is; a resumed run reads it again"},
       {"sha256", &made_by.sha256, any_text(), "", "of each file of the text, as sha256sum prints"},
       {"ngram", &made_by.ngram, {}, "", "SHA-256 of decoding.ngram"},
+      {"embedding_file", &made_by.embedding_file, {}, "", "SHA-256 of model.embedding_file"},
       {"vocabulary", &made_by.vocabulary, {}, "", "SHA-256 of its vocabularies"},
       {"finetuned_from", &made_by.finetuned_from, any_text(), "",
        "the run whose best model this one began with; empty: none"},

@@ -17,7 +17,8 @@ struct Provenance {
   std::int64_t threads = 0;
   std::string data{};
   std::vector<std::string> sha256{};  // "HEX  FILE", as sha256sum prints
-  std::string ngram{};       // SHA-256 of decoding.ngram; empty: there is none, or as for the vocabulary
+  std::string ngram{};           // SHA-256 of decoding.ngram; empty: there is none, or as for the vocabulary
+  std::string embedding_file{};  // SHA-256 of model.embedding_file; empty: there is none
   std::string vocabulary{};  // SHA-256 of the vocabularies; empty: made by a version that did not record it
   std::string finetuned_from{};  // the run whose best model this one began with; empty: none
   /// The run whose vocabulary it has, and whose best model it began with unless it is finetuned; empty: none.

@@ -20,7 +20,11 @@ Keys language_modelling_keys(Recipe& recipe) {
       section("published", keys_of(recipe.published)),
       section("data",
               joined({keys_of(recipe.data), keys_of(task.batches.batching), keys_of(task.evaluated_as)})),
-      section("model", keys_of(recipe.model)),
+      section("model",
+              joined({keys_of(recipe.model),
+                      {{"embedding_file", &recipe.embedding_file, any_text(), "",
+                        "word vectors that the embedding begins with, in the text format of word2vec or "
+                        "GloVe; empty: none"}}})),
       section("train", joined({keys_of(recipe.trainer), keys_of(task), keys_of(recipe.run)})),
       section("finetune", keys_of(recipe.finetune)),
       section("report", keys_of(recipe.report)),

@@ -64,6 +64,7 @@ struct Recipe {
 
   TextOptions data;  // section [data] also has the task's keys of batches and evaluations
   LanguageModelOptions model;
+  std::string embedding_file;     // of section [model]: word vectors that its embedding begins with
   LanguageModellingOptions task;  // of section [train]
   FinetuneOptions finetune;
   ReportOptions report;

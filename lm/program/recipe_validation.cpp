@@ -63,6 +63,11 @@ void validate_language_model(const Recipe& recipe, const std::string& where) {
   only_with_streams("reset_every", static_cast<double>(task.reset_every));
   only_with_streams("activation_regularization", task.activation_regularization);
   only_with_streams("temporal_regularization", task.temporal_regularization);
+  check_input(recipe.embedding_file.empty() || model.embedding > 0,
+              "{}: model.embedding_file is for an embedding, and model.embedding = 0 has none", where);
+  check_input(recipe.embedding_file.empty() || data.tokenization.unit == Unit::words,
+              "{}: model.embedding_file has vectors of words, and data.unit = \"{}\": leave it out", where,
+              name_of(data.tokenization.unit));
   check_section(where, "", model_options(recipe));
 }
 

@@ -214,8 +214,8 @@ Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting
                   recipe.name == printable(recipe.name),  // it may come from a file's name
               "{}: recipe.name = '{}': expected a name in UTF-8 without '/', '`' and control characters",
               name_or_file, recipe.name);
-  if (std::string& ngram = recipe.speech.decoding.ngram; !ngram.empty())
-    ngram = std::filesystem::absolute(ngram).lexically_normal().string();
+  for (std::string* file : {&recipe.speech.decoding.ngram, &recipe.embedding_file})
+    if (!file->empty()) *file = std::filesystem::absolute(*file).lexically_normal().string();
   validate(recipe, name_or_file);
   return recipe;
 }

@@ -150,7 +150,10 @@ int64_t load_begin(Job& job, const Setup& setup) {
                 "{}: missing, so this run cannot be resumed: restore it, or start a new run with another "
                 "--out",
                 run.state().string());
-    if (setup.has_base()) load_model(left(run.model()) ? run.model() : setup.base().model(), job.model());
+    if (setup.has_base())
+      load_model(left(run.model()) ? run.model() : setup.base().model(), job.model());
+    else
+      job.set_initial_values();
   }
   if (trainer.step_count() == 0) job.test_model();
   return log_position;

@@ -113,6 +113,12 @@ std::vector<int64_t> extents(const Shape& shape) {
   return result;
 }
 
+std::optional<Tensor> parameter_named(const Module& model, const std::string& name) {
+  for (const Segment& segment : model.segments())
+    if (segment.name == name) return part_of(model.values(), segment);
+  return std::nullopt;
+}
+
 void save_model(const std::filesystem::path& path, const Module& model) {
   NamedTensors kept;
   for_each_tensor(model, [&](const std::string& name, const Shape&, real, auto tensor) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ namespace rondo {
 
 /// A shape as files have it.
 std::vector<int64_t> extents(const Shape& shape);
+
+/// The values of a parameter, by a name that files have; nothing if the model has none of that name.
+std::optional<Tensor> parameter_named(const Module& model, const std::string& name);
 
 /// Writes the weights and the buffers; a tied weight is written once, under its first name. The same weights
 /// and buffers give the same bytes. Throws Diverged, and writes nothing, if a number is not finite: no

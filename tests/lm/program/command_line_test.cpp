@@ -209,7 +209,7 @@ TEST(CommandLine, HelpHasAnExampleForEveryCommand) {
   expect_contains(parse_as<Help>({"--version"}).text, RONDO_VERSION);
   for (const char* command :
        {"train", "finetune", "eval", "score", "generate", "translate", "classify", "answer", "embed",
-        "transcribe", "sweep", "probe", "ngram", "bleu", "info", "recipes", "table"}) {
+        "transcribe", "sweep", "probe", "ngram", "bleu", "import", "export", "info", "recipes", "table"}) {
     const std::string text = parse_as<Help>({command, "--help"}).text;
     expect_contains(text, std::string("Example:\n  lm ") + command);
   }

@@ -115,6 +115,7 @@ EachKey::Cases cases_of_model() {
       {"model.cell", {"gru"}},
       {"model.layers", {"2"}},
       {"model.embedding", {"5"}},
+      {"model.embedding_file", {RONDO_SOURCE_DIR "/tests/lm/program/vectors.txt"}},
       {"model.hidden", {"5"}},
       {"model.major_ratio", {"0.5"}},
       {"model.minor_input", {"previous_layer", minor}},

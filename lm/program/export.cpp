@@ -1,0 +1,114 @@
+// `lm export`. The assembler includes the files of lm/program/exported in the program, as in recipes.cpp.
+#include "lm/program/export.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "data/files.h"
+#include "lm/program/run.h"
+#include "lm/training/checkpoint.h"
+
+asm(".pushsection .rodata.rondo_exported, \"a\", @progbits\n"
+    ".macro exported name\n"
+    ".global rondo_exported_\\name\n"
+    ".hidden rondo_exported_\\name\n"
+    "rondo_exported_\\name:\n"
+    ".incbin \"" RONDO_SOURCE_DIR
+    "/lm/program/exported/\\name\\().py\"\n"
+    ".byte 0\n"
+    ".endm\n"
+    "exported pytorch\n"
+    "exported onnx\n"
+    "exported use\n"
+    ".popsection\n");
+extern "C" const char rondo_exported_pytorch[], rondo_exported_onnx[], rondo_exported_use[];
+
+namespace rondo {
+namespace {
+
+std::string name_in(const Counterpart& it, ExportFormat format) {
+  return format == ExportFormat::onnx ? it.onnx : it.pytorch;
+}
+
+/// The counterpart of a model's cell. InputError, naming the setting, for what the format does not have.
+const Counterpart& checked_counterpart(const Recipe& recipe, ExportFormat format, const std::string& run) {
+  const LanguageModelOptions& model = recipe.model;
+  std::vector<std::string> cells;
+  const Counterpart* found = nullptr;
+  for (const Counterpart& it : counterparts()) {
+    if (name_in(it, format).empty()) continue;
+    cells.push_back(it.cell);
+    if (it.cell == model.cell) found = &it;
+  }
+  check_input(found, "{}: the cell {} cannot be exported to {}, which has a layer for {}", run, model.cell,
+              name_of(format), fmt::join(cells, ", "));
+  const auto refuse_if = [&](bool refused, const char* setting) {
+    check_input(!refused, "{}: {} cannot be exported", run, setting);
+  };
+  const auto& ratios = model.major_ratio;
+  refuse_if(std::any_of(ratios.begin(), ratios.end(), [](double it) { return it != 1; }),
+            "model.major_ratio: a minor cell");
+  refuse_if(model.experts > 1, "model.experts: a mixture of softmaxes");
+  refuse_if(model.trained_initial_states, "model.trained_initial_states: an initial state other than zeros");
+  refuse_if(model.regularization.zoneout > 0 || model.regularization.zoneout_memory > 0,
+            "model.zoneout, which averages states in evaluations, too,");
+  refuse_if(recipe.data.tokenization.unit == Unit::pieces, "data.unit = \"pieces\": its division of words");
+  return *found;
+}
+
+/// What model.py must know.
+nlohmann::ordered_json config_of(const LanguageModel& model, const Tokenization& tokenization,
+                                 const Counterpart& cell) {
+  const LanguageModelOptions& it = model.options();
+  const char* const activation = it.output_activation == OutputActivation::tanh ? "Tanh" : "Identity";
+  return {{"unit", name_of(tokenization.unit)},
+          {"strip_lines", tokenization.strip_lines},
+          {"model",
+           {{"vocabulary", model.vocabulary_size()},
+            {"embedding", it.embedding},
+            {"cell", cell.pytorch.empty() ? cell.onnx : cell.pytorch},
+            {"hidden", it.hidden},
+            {"output_layers", it.output_layers},
+            {"output_activation", activation},
+            {"tied", it.tied}}}};
+}
+
+}  // namespace
+
+const std::vector<Counterpart>& counterparts() {
+  static const std::vector<Counterpart> all = {
+      {"rnn", "RNN", "RNN", {0}},
+      {"lstm", "LSTM", "LSTM", {0, 3, 1, 2}},  // i o f c of i f g o
+      {"gru", "", "GRU", {1, 0, 2}},           // z r h of r z n
+      {"gru_reset_after", "GRU", "GRU", {1, 0, 2}, true},
+  };
+  return all;
+}
+
+int export_run(const ExportOptions& options) {
+  const OpenRun run = open_run(options.run);
+  const Counterpart& cell = checked_counterpart(run.config.recipe, options.format, options.run);
+  const std::filesystem::path out = options.out;
+  check_new_run_folder(out);
+  std::error_code error;
+  std::filesystem::create_directories(out, error);
+  check(!error, "cannot make the folder {}: {}", out.string(), error.message());
+  const bool is_onnx = options.format == ExportFormat::onnx;
+  const Tokenization& tokenization = run.config.recipe.data.tokenization;
+  write_atomically(out / "vocab.txt", run.vocabulary.to_text());
+  write_atomically(out / "config.json", config_of(*run.model, tokenization, cell).dump(2) + "\n");
+  write_atomically(out / "model.py", is_onnx ? rondo_exported_onnx : rondo_exported_pytorch);
+  write_atomically(out / "use.py", rondo_exported_use);
+  if (is_onnx)
+    write_onnx(out / "model.onnx", *run.model, cell);
+  else
+    save_model(out / "model.safetensors", *run.model);
+  fmt::print("{0}: {1} parameters, {2} symbols; to use it: python3 {0}/use.py\n", out.string(),
+             run.model->parameter_count(), run.model->vocabulary_size());
+  return 0;
+}
+
+}  // namespace rondo

@@ -1,0 +1,56 @@
+"""A recurrent language model for PyTorch, written by `lm export`. It needs torch and safetensors. Next: use.py."""
+import json
+import re
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file
+from torch import nn
+
+folder = Path(__file__).parent
+config = json.loads((folder / "config.json").read_text())
+
+
+class LanguageModel(nn.Module):
+    """Without dropout. It can be trained further."""
+
+    def __init__(self, vocabulary, embedding, cell, hidden, output_layers, output_activation, tied):
+        super().__init__()
+        widths = [embedding or vocabulary, *hidden, *output_layers]  # without an embedding a symbol is one-hot
+        self.embedding = nn.Embedding(vocabulary, widths[0])
+        self.rnn = nn.ModuleList(map(getattr(nn, cell), widths, hidden))
+        self.output_layer = nn.ModuleList(map(nn.Linear, widths[len(hidden):], output_layers))
+        self.activation = getattr(nn, output_activation)()
+        self.decoder = nn.Linear(widths[-1], vocabulary)
+        if tied:
+            self.decoder.weight = self.embedding.weight
+
+    def load(self, weights):
+        """rnn.bias_hh_l1 is rnn.1.bias_hh_l0 here, for layers may have several widths."""
+        names = {name: re.sub(r"^rnn\.(\w+)_l(\d+)$", r"rnn.\2.\1_l0", name) for name in weights}
+        given = {re.sub(r"^output_layer_", "output_layer.", names[name]): it for name, it in weights.items()}
+        given.setdefault("embedding.weight", torch.eye(*self.embedding.weight.shape))
+        given.setdefault("decoder.weight", given["embedding.weight"])  # tied
+        zeros = {name: torch.zeros_like(it) for name, it in self.state_dict().items() if ".bias_" in name}
+        self.load_state_dict({**zeros, **given})  # a cell here always has both biases
+        return self
+
+    def forward(self, ids, states=None):
+        """Log-probabilities [T, B, V] of what follows each of ids [T, B]; and the state of each layer."""
+        x, after = self.embedding(ids), []
+        for layer, state in zip(self.rnn, states or [None] * len(self.rnn)):
+            x, state = layer(x, state)
+            after.append(state)
+        for layer in self.output_layer:
+            x = self.activation(layer(x))
+        return self.decoder(x).log_softmax(-1), after
+
+
+model = LanguageModel(**config["model"]).load(load_file(folder / "model.safetensors"))
+
+
+def step(ids, states=None):
+    """Log-probabilities [T, V] of what follows each of the ids, a list; and the states after them."""
+    with torch.no_grad():
+        log_p, states = model(torch.tensor(ids)[:, None], states)
+    return log_p[:, 0], states

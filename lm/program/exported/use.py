@@ -1,0 +1,55 @@
+"""Uses the language model of model.py.
+
+    python3 use.py score < LINES      the natural-log probability of each line, its symbols, how many are unknown
+    python3 use.py sample N [SEED]    N symbols of text
+"""
+import math
+import random
+import sys
+
+from model import config, folder, step
+
+lines = (folder / "vocab.txt").read_bytes().split(b"\n")[:-1]
+symbols = [line.decode("unicode_escape").encode("latin-1") for line in lines]  # undoes \n, \t, \\ and \xNN
+id_of = {symbol: i for i, symbol in enumerate(symbols)}
+unit, unknown = config["unit"], id_of.get(b"<unk>")
+line_end = id_of.get(b"<eos>" if unit == "words" else b"\n")
+
+
+def encode(line):
+    """The ids of a line, which is bytes, with the context before it and its end."""
+    line = line if unit == "bytes" else line.removesuffix(b"\r")
+    line = line.strip() if config["strip_lines"] else line
+    parts = {"words": lambda: line.split(), "characters": lambda: [it.encode() for it in line.decode()],
+             "bytes": lambda: [line[i:i + 1] for i in range(len(line))]}[unit]()
+    ids = [id_of.get(part, unknown) for part in parts]
+    if None in ids:
+        sys.exit(f"{parts[ids.index(None)]} is not in the vocabulary, which has no <unk> for it")
+    return ids if line_end is None else [line_end, *ids, line_end]
+
+
+def score(line):
+    ids = encode(line)
+    log_p = step(ids[:-1])[0] if len(ids) > 1 else []
+    total = sum(float(row[target]) for row, target in zip(log_p, ids[1:]))
+    return f"{total:.6f}\t{len(log_p)}\t{ids[1:].count(unknown)}"
+
+
+def sample(count, seed=None):
+    chance, states, symbol = random.Random(seed), None, line_end or 0
+    for _ in range(count):
+        log_p, states = step([symbol], states)
+        shares = [0 if i == unknown else math.exp(it) for i, it in enumerate(log_p[-1].tolist())]
+        symbol = chance.choices(range(len(symbols)), shares)[0]
+        yield b"\n" if symbol == line_end else symbols[symbol] + b" " * (unit == "words")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["score"]:
+        for line in sys.stdin.buffer:
+            print(score(line.removesuffix(b"\n")), flush=True)
+    elif sys.argv[1:2] == ["sample"]:
+        for text in sample(*map(int, sys.argv[2:4])):
+            sys.stdout.buffer.write(text)
+    else:
+        sys.exit(__doc__)

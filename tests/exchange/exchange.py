@@ -1,0 +1,143 @@
+"""Language models that are exchanged with PyTorch and ONNX.
+
+    exchange.py LM pytorch    models trained in PyTorch, imported; exported models, as their use.py scores lines
+    exchange.py LM onnx       the same of models that are exported to ONNX
+
+Needs torch and safetensors, or onnxruntime and numpy; says that it is skipped where they are not installed.
+"""
+import importlib
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+
+os.environ["OMP_NUM_THREADS"] = "1"  # small models: threads would wait for each other
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import tiny_run  # noqa: E402
+
+SKIPPED = 77
+NEEDED = {"pytorch": ("torch", "safetensors"), "onnx": ("onnxruntime", "numpy")}
+WORDS = "the cat sat on a mat and saw one dog run up".split()
+TOLERANCE = 1e-5  # nats of a symbol
+
+
+def lines_of_text(count, words=WORDS, seed=2):
+    chance = random.Random(seed)
+    return [" ".join(chance.choices(words, k=chance.randrange(9))) for _ in range(count)]
+
+
+def train_in_pytorch(kind, layers, hidden, embedding, tied, ids, V):
+    """A few steps of Adam; the weights under the names of its modules, and the loss on the text: of every symbol but
+    the first, in nats."""
+    import torch
+    from torch import nn
+    torch.manual_seed(1)
+
+    class LanguageModel(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embedding = nn.Embedding(V, embedding)
+            self.rnn = getattr(nn, kind)(embedding, hidden, layers)
+            self.decoder = nn.Linear(hidden, V)
+            if tied:
+                self.decoder.weight = self.embedding.weight
+
+        def forward(self, x):
+            return self.decoder(self.rnn(self.embedding(x))[0])
+
+    model = LanguageModel()
+    text = torch.tensor(ids)
+    streams = text[:len(text) // 10 * 10].view(10, -1).t()
+    optimizer = torch.optim.Adam(model.parameters(), 0.01)
+    loss_of = nn.CrossEntropyLoss()
+    for _ in range(30):
+        optimizer.zero_grad()
+        loss_of(model(streams[:-1]).flatten(0, 1), streams[1:].flatten()).backward()
+        optimizer.step()
+    with torch.no_grad():
+        loss = loss_of(model(text[:-1, None])[:, 0], text[1:]).item()
+    return {name: it.contiguous() for name, it in model.state_dict().items()}, loss
+
+
+def check_imports(workshop):
+    from safetensors.torch import save_file
+    folder = workshop.path
+    vocabulary = ["<unk>", "<eos>", *WORDS]
+    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n")
+    lines = lines_of_text(200)
+    (folder / "text.txt").write_text("\n".join(lines) + "\n")
+    ids = [vocabulary.index(word) for line in lines for word in [*line.split(), "<eos>"]]
+    for kind, cell, layers, hidden, tied in (("LSTM", "lstm", 2, 16, False), ("GRU", "gru_reset_after", 2, 12, True),
+                                             ("RNN", "rnn", 1, 16, False), ("LSTM", "lstm", 1, 12, True)):
+        weights, loss = train_in_pytorch(kind, layers, hidden, 12, tied, ids, len(vocabulary))
+        more = []
+        if tied:  # as safetensors demands it of tensors that share memory
+            weights["decoder.weight"] = weights["decoder.weight"].clone()
+        if kind == "RNN":  # with the names and shapes of another program
+            weights = {"model." + name: it for name, it in weights.items()}
+            weights["model.head"] = weights.pop("model.decoder.weight").t().contiguous()
+            (folder / "map").write_text("model.head = decoder.weight transposed\nmodel.* = *\n")
+            more = ["--map", folder / "map"]
+        save_file(weights, folder / "weights.safetensors")
+        run = folder / f"{kind}-{layers}"
+        settings = {"model.cell": cell, "model.layers": layers, "model.hidden": hidden, "model.embedding": 12,
+                    "model.tied": str(tied).lower()}
+        for key, value in settings.items():
+            more += ["--set", f"{key}={value}"]
+        workshop.must("import", folder / "weights.safetensors", "--recipe", folder / "tiny.toml", "--vocab",
+                      folder / "vocab.txt", "--out", run, *more)
+        nats = json.loads(workshop.must("eval", run, "--text", folder / "text.txt", "--json").out)["nats"]
+        assert abs(nats - loss) < TOLERANCE, (kind, nats, loss)
+        print(f"imported nn.{kind}, {layers} layers{', tied' * tied}: PyTorch {loss:.6f}, lm {nats:.6f} nats")
+
+
+def rows_of(text):
+    return [(float(total), int(count), int(unknown)) for total, count, unknown in map(str.split, text.splitlines())]
+
+
+def check_exports(workshop, kind):
+    folder = workshop.path
+    lines = "\n".join(lines_of_text(1000, WORDS + ["never"])).encode() + b"\n"
+    (folder / "lines.txt").write_bytes(lines)
+    variants = [["model.cell=rnn"], ["model.cell=lstm", "model.layers=2", "model.hidden=[7, 5]"],
+                ["model.cell=lstm", "model.output_layers=[6, 5]", "model.biases=1", "data.unit=characters"],
+                ["model.cell=gru_reset_after", "model.hidden=4", "model.tied=true"],
+                ["model.cell=lstm", "model.embedding=0", "model.biases=0", "data.unit=bytes"]]
+    if kind == "onnx":
+        variants.append(["model.cell=gru", "model.layers=2"])
+    for number, settings in enumerate(variants):
+        run, out = folder / f"run-{number}", folder / f"out-{number}"
+        sets = [word for it in settings for word in ("--set", it)]
+        workshop.must(*workshop.train(run, "--epochs", 2, *sets))
+        workshop.must("export", run, "--format", kind, "--out", out)
+        mine = rows_of(workshop.lm("score", run, stdin=lines).out)
+        command = [sys.executable, out / "use.py"]
+        theirs = rows_of(subprocess.run([*command, "score"], input=lines, stdout=subprocess.PIPE, check=True).stdout.decode())
+        assert len(mine) == len(theirs) == 1000, (len(mine), len(theirs))
+        worst = 0
+        for line, (a, b) in enumerate(zip(mine, theirs), 1):
+            assert a[1:] == b[1:], (settings, line, a, b)
+            worst = max(worst, abs(a[0] - b[0]) / max(1, a[1]))
+        assert worst < TOLERANCE, (settings, worst)
+        sample = subprocess.run([*command, "sample", "50", "1"], stdout=subprocess.PIPE, check=True).stdout
+        assert len(sample) >= 50, sample
+        print(f"exported {' '.join(settings)}: 1000 lines, at most {worst:.1e} nats of a symbol apart")
+
+
+def main():
+    program, kind = sys.argv[1:]
+    try:
+        for module in NEEDED[kind]:
+            importlib.import_module(module)
+    except ImportError as error:
+        print(f"skipped: {sys.executable}: {error}")
+        sys.exit(SKIPPED)
+    with tiny_run.Workshop(program) as workshop:
+        if kind == "pytorch":
+            check_imports(workshop)
+        check_exports(workshop, kind)
+
+
+main()

@@ -1,0 +1,201 @@
+// `lm import`, `lm export` and word vectors: the program itself. What PyTorch and ONNX make of the files:
+// tests/exchange/exchange.py.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "lm/program/run_folder.h"
+#include "lm/training/checkpoint.h"
+#include "tests/data/tensors_in_memory.h"
+#include "tests/lm/program/program.h"
+
+namespace rondo {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> with_settings(std::vector<std::string> words,
+                                       const std::vector<std::string>& settings) {
+  for (const std::string& it : settings) words.insert(words.end(), {"--set", it});
+  return words;
+}
+
+class Exchange : public testing::Test {
+ public:
+  /// `lm export` of the run `name` to the folder `out`.
+  Result exported(const std::string& name, const std::string& format, const std::string& out) const {
+    return run_lm({"export", data_.path(name), "--format", format, "--out", data_.path(out)});
+  }
+  /// `lm import` of what was exported to `from`, to the run `name`.
+  std::vector<std::string> import(const std::string& from, const std::string& name,
+                                  const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> words{
+        "import",  data_.path(from + "/model.safetensors"), "--recipe", data_.path("small.toml"),
+        "--vocab", data_.path(from + "/vocab.txt"),         "--out",    data_.path(name)};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+  void train(const std::string& name, const std::vector<std::string>& settings = {}) const {
+    data_.trained(name, with_settings({"--epochs", "1", "--set", "train.eval_every=0"}, settings));
+  }
+
+ protected:
+  const SmallData data_;
+  int runs_ = 0;
+};
+
+TEST_F(Exchange, AnExportedRunComesBackWithTheSameBytes) {
+  train("run");
+  expect_contains(output_of_lm({"export", data_.path("run"), "--out", data_.path("out")}), "out/use.py");
+  EXPECT_EQ(sha256_hex(bytes_of_file(data_ / "out/model.safetensors")), data_.model_digest("run"));
+  EXPECT_EQ(bytes_of_file(data_ / "out/vocab.txt"), bytes_of_file(data_ / "run/vocab.txt"));
+  expect_contains(output_of_lm(import("out", "back")), "lm eval " + data_.path("back") + " --text FILE");
+  EXPECT_EQ(data_.model_digest("back"), data_.model_digest("run"));
+  EXPECT_EQ(bytes_of_file(data_ / "back/vocab.txt"), bytes_of_file(data_ / "run/vocab.txt"));
+  expect_refused(exported("run", "onnx", "out"), "the folder is not empty");
+
+  const std::string text = data_.path("data/test.txt");
+  const auto nats = [&](const std::string& run) {
+    return json_of_lm({"eval", data_.path(run), "--text", text}).at("nats");
+  };
+  EXPECT_EQ(nats("back"), nats("run"));
+  for (const char* command : {"info", "table", "generate"}) output_of_lm({command, data_.path("back")});
+  EXPECT_EQ(output_of_lm({"info", data_.path("back"), "--verify"}).find("missing"), std::string::npos);
+  expect_contains(output_of_lm({"info", data_.path("back")}), "imported from " + data_.path("out"));
+  EXPECT_EQ(output_of_lm({"score", data_.path("back")}, "the cat\n"),
+            output_of_lm({"score", data_.path("run")}, "the cat\n"));
+  expect_refused(run_lm({"eval", data_.path("back")}), "which text? give --data");
+  expect_refused(run_lm({"train", "--out", data_.path("back"), "--resume"}),
+                 "imported, so there is no training to resume; to train it further: lm finetune");
+  output_of_lm(import("out", "with-text", {"--data", data_.path("data")}));
+  EXPECT_EQ(json_of_lm({"eval", data_.path("with-text"), "--split", "test"}).at("nats"), nats("run"));
+}
+
+TEST_F(Exchange, AnImportedRunIsFinetuned) {
+  train("run");
+  output_of_lm({"export", data_.path("run"), "--out", data_.path("out")});
+  // In another order than the text's, so that the vocabulary must come from the run.
+  const std::string vocabulary = bytes_of_file(data_ / "run/vocab.txt");
+  const std::size_t end = vocabulary.find('\n') + 1;
+  write_bytes(data_ / "out/vocab.txt", vocabulary.substr(end) + vocabulary.substr(0, end));
+  output_of_lm(import("out", "back"));
+  const std::vector<std::string> finetune = with_settings(
+      {"finetune", data_.path("back"), "--out", data_.path("better"), "--epochs", "2", "--threads", "1"},
+      {"finetune.learning_rate=1"});
+  expect_refused(run_lm(finetune), "which text? give --data");
+  std::vector<std::string> words = finetune;
+  words.insert(words.end(), {"--data", data_.path("data")});
+  output_of_lm(words);
+  EXPECT_EQ(bytes_of_file(data_ / "better/vocab.txt"), bytes_of_file(data_ / "out/vocab.txt"));
+  output_of_lm({"train", "--out", data_.path("better"), "--resume", "--epochs", "3"});
+  EXPECT_EQ(output_of_lm({"info", data_.path("better"), "--verify"}).find("missing"), std::string::npos);
+}
+
+TEST_F(Exchange, WhatCannotBeImportedIsRefusedAndLeavesNothing) {
+  train("run");
+  output_of_lm({"export", data_.path("run"), "--out", data_.path("out")});
+  const auto refused = [&](const std::vector<std::string>& more, const std::string& part) {
+    expect_refused(run_lm(import("out", "new", more)), part);
+    EXPECT_FALSE(fs::exists(data_ / "new"));
+  };
+  refused({"--set", "model.hidden=33"}, "rnn.weight_hh_l0 is [128, 32] where this model has [132, 33]");
+  refused({"--set", "model.biases=1"}, "has rnn.bias_hh_l0, rnn.bias_hh_l1, which this model does not have");
+  refused({"--set", "model.layers=3"}, "lacks rnn.weight_ih_l2, rnn.weight_hh_l2, rnn.bias_ih_l2");
+  refused({"--set", "model.hiden=3"}, "did you mean");
+  refused({"--map", data_.path("none")}, "none");
+  write_bytes(data_ / "map", "lstm.* = rnn.*\n");
+  refused({"--map", data_.path("map")}, "map: line 1: ");
+  refused({"--data", data_.path("nowhere")}, "nowhere");
+  write_bytes(data_ / "out/vocab.txt", bytes_of_file(data_ / "run/vocab.txt") + "more\n");
+  refused({}, "vocab.txt: 15 symbols, and " + data_.path("out/model.safetensors") +
+                  " has 14 rows of embedding.weight: each row is a symbol");
+  expect_refused(run_lm(import("out", "run")), "holds a run already");
+  expect_refused(run_lm({"import", data_.path("out/model.safetensors"), "--recipe", "seq2seq-multi30k",
+                         "--vocab", data_.path("run/vocab.txt")}),
+                 "only language models can be imported");
+  expect_refused(run_lm({"import"}), "import: no weights given");
+  expect_refused(run_lm({"import", "w"}), "import: no recipe given");
+  expect_refused(run_lm({"import", "w", "--recipe", "char-lstm"}), "import: no vocabulary given");
+}
+
+TEST_F(Exchange, SaysWhichGruPyTorchHas) {
+  train("run", {"model.cell=gru"});
+  std::string weights = data_.path("run/model.safetensors");
+  const std::string out =
+      output_of_lm(with_settings({"import", weights, "--recipe", data_.path("small.toml"), "--vocab",
+                                  data_.path("run/vocab.txt"), "--out", data_.path("back")},
+                                 {"model.cell=gru"}));
+  expect_contains(out, "--set model.cell=gru_reset_after");
+  EXPECT_EQ(data_.model_digest("back"), data_.model_digest("run"));
+}
+
+TEST_F(Exchange, WhatHasNoCounterpartIsRefused) {
+  const auto refused = [&](const std::string& format, const std::vector<std::string>& settings,
+                           const std::string& part) {
+    const std::string name = fmt::format("run-{}", ++runs_);
+    train(name, settings);
+    expect_refused(exported(name, format, "out"), part);
+    EXPECT_FALSE(fs::exists(data_ / "out"));
+  };
+  refused("pytorch", {"model.cell=gru"},
+          "the cell gru cannot be exported to pytorch, which has a layer for rnn, lstm, gru_reset_after");
+  refused("onnx", {"model.cell=mi_lstm"}, "which has a layer for rnn, lstm, gru, gru_reset_after");
+  refused("onnx", {"model.experts=2"}, "a mixture of softmaxes cannot be exported");
+  refused("pytorch", {"model.major_ratio=0.5"}, "a minor cell cannot be exported");
+  refused("pytorch", {"model.zoneout=0.1"}, "model.zoneout, which averages states in evaluations, too,");
+  refused("onnx", {"model.trained_initial_states=true"}, "an initial state other than zeros");
+  expect_refused(run_lm({"export"}), "export: no run given");
+  expect_refused(run_lm({"export", data_.path("run-1")}), "export: no folder given");
+  expect_refused(exported("run-1", "tflite", "out"), "--format");
+}
+
+TEST_F(Exchange, AnEmbeddingBeginsWithWordVectors) {
+  std::string numbers;
+  for (int i = 0; i < 24; ++i) numbers += fmt::format(" {}", 0.25 * i);
+  write_bytes(data_ / "vectors.txt", "3 24\ncat" + numbers + "\nnever" + numbers + "\nmat" + numbers + "\n");
+  const std::vector<std::string> settings = {"model.embedding_file=" + data_.path("vectors.txt"),
+                                             "train.learning_rate=1e-9"};
+  const Result result = run_lm(data_.train("run", with_settings({"--epochs", "1"}, settings)));
+  EXPECT_EQ(result.status, 0) << result.err;
+  expect_contains(result.out, "vectors.txt: vectors of 2 of 14 words");
+  const RunConfig config = read_config(open_run_folder(data_ / "run"));
+  EXPECT_EQ(config.made_by.embedding_file, sha256_hex(bytes_of_file(data_ / "vectors.txt")));
+  const TensorsInMemory model(data_ / "run/model.safetensors");
+  const std::vector<std::string> symbols = [&] {
+    std::istringstream lines(bytes_of_file(data_ / "run/vocab.txt"));
+    std::vector<std::string> all;
+    for (std::string line; std::getline(lines, line);) all.push_back(line);
+    return all;
+  }();
+  const auto* table = reinterpret_cast<const float*>(model.values.at("embedding.weight").data());
+  for (std::size_t id = 0; id < symbols.size(); ++id)
+    for (std::size_t e = 0; e < 24; ++e) {
+      const float number = table[id * 24 + e];
+      if (symbols[id] == "cat" || symbols[id] == "mat")
+        EXPECT_NEAR(number, 0.25 * static_cast<double>(e), 1e-4);
+      else
+        EXPECT_LE(std::abs(number), 0.11);
+    }
+  // The file is not needed any more.
+  fs::remove(data_ / "vectors.txt");
+  output_of_lm(data_.resume("run", {"--epochs", "2"}));
+  output_of_lm({"eval", data_.path("run"), "--split", "test"});
+
+  const auto refused = [&](const std::string& file, const std::vector<std::string>& more,
+                           const std::string& part) {
+    std::vector<std::string> all = more;
+    all.push_back("model.embedding_file=" + data_.path(file));
+    expect_refused(run_lm(data_.train("new", with_settings({}, all))), part);
+    EXPECT_FALSE(fs::exists(data_ / "new"));
+  };
+  refused("vectors.txt", {}, "vectors.txt");
+  write_bytes(data_ / "narrow.txt", "cat 1 2 3\n");
+  refused("narrow.txt", {}, "narrow.txt: vectors of 3 numbers, and the embedding has 24");
+  write_bytes(data_ / "strange.txt", "never" + numbers + "\n");
+  refused("strange.txt", {}, "none of its words is in the vocabulary");
+  refused("strange.txt", {"model.embedding=0"}, "model.embedding = 0 has none");
+  refused("strange.txt", {"data.unit=characters"}, "has vectors of words");
+}
+
+}  // namespace
+}  // namespace rondo
