@@ -3,10 +3,25 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <numeric>
 
 #include "tensor/error.h"
 
 namespace rondo {
+
+Distribution::Distribution(double from, double to, const std::vector<int64_t>& counts, double mean,
+                           double low, double high)
+    : of_gates_(from == 0),
+      counts_(counts),
+      to_(to),
+      count_(std::accumulate(counts.begin(), counts.end(), int64_t{0})) {
+  check(std::ssize(counts) == bins && to > 0 && (from == 0 || from == -to),
+        "[probe] no distribution has {} bins from {} to {}", counts.size(), from, to);
+  const auto total = static_cast<double>(count_);
+  sum_ = mean * total;
+  low_ = std::llround(low * total), high_ = std::llround(high * total);
+}
 
 void Distribution::add(double value) {
   check(std::isfinite(value), "[probe] an activation is {}, no finite number", value);

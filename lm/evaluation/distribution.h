@@ -15,6 +15,10 @@ class Distribution {
   /// contains every number.
   explicit Distribution(bool of_gates = false) : of_gates_(of_gates), counts_(bins, 0) {}
 
+  /// One that was described by what the functions below return. Throws Error if that is impossible.
+  Distribution(double from, double to, const std::vector<int64_t>& counts, double mean, double low,
+               double high);
+
   /// Throws Error for what is not finite.
   void add(double value);
 
@@ -33,9 +37,9 @@ class Distribution {
 
  private:
   bool of_gates_;
+  std::vector<int64_t> counts_;
   double to_ = 1, sum_ = 0;
   int64_t count_ = 0, low_ = 0, high_ = 0;
-  std::vector<int64_t> counts_;
 };
 
 }  // namespace rondo

@@ -9,6 +9,7 @@
 
 #include "data/unicode.h"
 #include "lm/program/svg_plot.h"
+#include "tensor/error.h"
 
 namespace rondo {
 namespace {
@@ -37,13 +38,22 @@ nlohmann::ordered_json json_of(const Alignment& it) {
   return {{"source", it.source}, {"target", it.target}, {"weights", it.weights}};
 }
 
+Alignment alignment_of(const nlohmann::json& json) {
+  Alignment it{json.at("source"), json.at("target"), json.at("weights")};
+  check_input(it.weights.size() == it.target.size(), "weights must have a list for each target symbol");
+  for (const std::vector<float>& row : it.weights)
+    check_input(row.size() == it.source.size(), "each list of weights must have one for each source symbol");
+  return it;
+}
+
 std::string svg_of(const std::vector<Alignment>& alignments) {
   double width = 0, height = 0;
   for (const Alignment& it : alignments)
     width = std::max(width, size_of(it).width), height += size_of(it).height;
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
-      "font-family=\"monospace\" font-size=\"13\">\n<rect width=\"{0:.0f}\" height=\"{1:.0f}\" "
+      "viewBox=\"0 0 {0:.0f} {1:.0f}\" fill=\"black\" style=\"fill: black\" font-family=\"monospace\" "
+      "font-size=\"13\">\n<rect width=\"{0:.0f}\" height=\"{1:.0f}\" "
       "fill=\"white\"/>\n",
       width, height);
   const auto out = std::back_inserter(svg);

@@ -16,6 +16,10 @@ struct Alignment {
 /// {"source": [...], "target": [...], "weights": [[...], ...]}.
 nlohmann::ordered_json json_of(const Alignment& alignment);
 
+/// The other way round. InputErrors for a list of weights that does not fit the symbols, and exceptions of
+/// nlohmann::json for what is not such an object.
+Alignment alignment_of(const nlohmann::json& json);
+
 /// A picture of alignments, one below the other, as an SVG document: rows are target symbols, columns source
 /// symbols, and the darker a square, the larger the weight. As in Bahdanau, Cho & Bengio 2015, figure 3.
 std::string svg_of(const std::vector<Alignment>& alignments);

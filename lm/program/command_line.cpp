@@ -234,6 +234,10 @@ Command parse_command_line(int argc, const char* const* argv) {
     check_run_given(command, parser.table.runs.empty() ? "" : parser.table.runs.front());
     return parser.table;
   }
+  if (first == "plot") {
+    check_run_given(command, parser.plot.runs.empty() ? "" : parser.plot.runs.front());
+    return parser.plot;
+  }
   if (first == "eval") {
     check_run_given(command, parser.evaluate.run);
     parser.evaluate.settings = parse_settings(parser.eval_sets);

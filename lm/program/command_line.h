@@ -1,6 +1,7 @@
 // The command line of `lm`: from words to the options of one command, and from an exception to an exit
 // status. The commands: train.h, sweep.h, evaluate.h, score.h, generate.h, translate.h, classify.h,
-// transcribe.h, embed.h, answer.h, import.h, export.h, ngram.h, bleu.h, info.h, recipes.h, probe.h, table.h.
+// transcribe.h, embed.h, answer.h, import.h, export.h, ngram.h, bleu.h, info.h, recipes.h, probe.h, table.h,
+// plot.h.
 #pragma once
 
 #include <string>
@@ -16,6 +17,7 @@
 #include "lm/program/import.h"
 #include "lm/program/info.h"
 #include "lm/program/ngram.h"
+#include "lm/program/plot.h"
 #include "lm/program/probe.h"
 #include "lm/program/recipes.h"
 #include "lm/program/score.h"
@@ -37,7 +39,7 @@ struct Help {
 using Command = std::variant<Help, TrainOptions, SweepOptions, EvaluateOptions, ScoreOptions, GenerateOptions,
                              TranslateOptions, ClassifyOptions, TranscribeOptions, EmbedOptions,
                              AnswerOptions, ImportOptions, ExportOptions, NgramOptions, BleuCommandOptions,
-                             InfoOptions, RecipesOptions, ProbeCommandOptions, TableOptions>;
+                             InfoOptions, RecipesOptions, ProbeCommandOptions, TableOptions, PlotOptions>;
 
 /// InputError for an unknown, misplaced or missing word; the text names the nearest command or flag.
 Command parse_command_line(int argc, const char* const* argv);

@@ -43,7 +43,7 @@ Vocabulary vocabulary_for(const CorpusText& text, const Setup& setup) {
 void record_embedding_file(Setup& setup) {
   const std::string& file = setup.config.recipe.embedding_file;
   std::string& recorded = setup.config.made_by.embedding_file;
-  const bool is_trained = setup.finetunes() || (setup.resumes && file_is_there(setup.run.state()));
+  const bool is_trained = setup.has_base() || (setup.resumes && file_is_there(setup.run.state()));
   if (file.empty() || is_trained) return;
   const std::string sha256 = sha256_hex(InputFile(file));
   check_input(!setup.resumes || sha256 == recorded,

@@ -38,6 +38,7 @@ struct Run {
   int operator()(const RecipesOptions& options) const { return list_recipes(options); }
   int operator()(const ProbeCommandOptions& options) const { return probe_runs(options); }
   int operator()(const TableOptions& options) const { return table(options); }
+  int operator()(const PlotOptions& options) const { return plot(options); }
 };
 
 /// If a standard stream is closed, the first opened file must not take its place, and reading from it must be

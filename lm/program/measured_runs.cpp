@@ -92,7 +92,7 @@ std::size_t shown_table(TaskKind kind) {
 
 }  // namespace
 
-MeasuredRun measured_run(const std::string& path) {
+MeasuredRun measured_so_far(const std::string& path) {
   const RunFolder folder = open_run_folder(path);
   MeasuredRun row;
   row.run = path;
@@ -119,6 +119,12 @@ MeasuredRun measured_run(const std::string& path) {
     for (std::optional<Measured>& it : row.measured)
       if (it) it->bits = it->perplexity = std::nullopt;
   row.sentences = kept_sentence_figures(folder);
+  return row;
+}
+
+MeasuredRun measured_run(const std::string& path) {
+  MeasuredRun row = measured_so_far(path);
+  const RunFolder folder{path};
   if (!row.finished && row.valid() && file_is_there(folder.state()))  // a text without a test text
     row.finished = is_finished(row.recipe().trainer, folder.state());
   return row;

@@ -68,6 +68,8 @@ struct MeasuredRun {
 
 /// Reads a run's folder. InputErrors of the folder and of its files.
 MeasuredRun measured_run(const std::string& path);
+/// The same of a run that is being trained: its state, which may be large, is not read.
+MeasuredRun measured_so_far(const std::string& path);
 
 /// Groups finished runs that differ only in their seed, in the order of each group's first run. A group has
 /// each seed once: a second run with the same seed, or a copy, begins another group; so does an unfinished

@@ -24,7 +24,7 @@ void add_limits(CLI::App& to, std::string& steps, TrainOptions& options) {
   to.add_flag("--quiet", options.quiet, "print nothing but the run's folder at the end, warnings and errors");
 }
 
-void add_plot(CLI::App& to, SweepPlotOptions& options) {
+void add_sweep_plot(CLI::App& to, SweepPlotOptions& options) {
   to.add_option("--over", options.over,
                 "the x axis of a sweep's diagram: a key, or parameters (default: the only key of numbers)")
       ->type_name("KEY")
@@ -77,6 +77,7 @@ Options::Options() {
   add_recipes();
   add_probe();
   add_table();
+  add_plot();
   add_help();
 }
 
@@ -167,7 +168,7 @@ void Options::add_sweep() {
       ->check(integer(1, max_threads))
       ->type_name("N")
       ->capture_default_str();
-  add_plot(sweep_command, sweep.drawn);
+  add_sweep_plot(sweep_command, sweep.drawn);
   add_device(sweep_command, sweep);
   sweep_command.add_flag("--json", sweep.json, "print one JSON object; the progress goes to stderr");
 }
@@ -374,7 +375,41 @@ void Options::add_table() {
       ->excludes(as_json)
       ->excludes(as_markdown);
   table_command.add_option("--plot", table.plot, "draw a sweep")->type_name("FILE.svg")->check(not_empty);
-  add_plot(table_command, table.drawn);
+  add_sweep_plot(table_command, table.drawn);
+}
+
+void Options::add_plot() {
+  CLI::App& plot_command = command("plot", "draw learning curves, sweeps, probes and attention as a page",
+                                   "lm plot runs/* --out curves.html");
+  plot_command.footer(
+      "The page needs no other file, no script and no network. The colour of a run is the same in all its\n"
+      "diagrams. A published figure is drawn where lm table shows it. Probes are those of\n"
+      "train.probe_every. lm train writes such a page, plot.html in its run folder, after each epoch and "
+      "with\n"
+      "each saved state.\n" +
+      plot_command.get_footer());
+  plot_command.add_option("runs", plot.runs, "run folders, or folders of sweeps")->type_name("RUN");
+  plot_command
+      .add_option("--out", plot.out,
+                  "the page to write (default: plot.html, of one run or sweep in its folder)")
+      ->type_name("FILE.html")
+      ->check(not_empty);
+  add_choice<CurveAxis>(plot_command, "--x", plot.curves.x, "the x axis of curves: step, epoch or time")
+      ->default_str(name_of(plot.curves.x));
+  add_choice<PublishedUnit>(
+      plot_command, "--unit", plot.curves.unit,
+      "of losses: perplexity, bits or nats (default: perplexity of words, bits of characters, else nats)");
+  plot_command
+      .add_option("--attention", plot.attention, "draw what lm translate or lm answer --attention wrote")
+      ->type_name("FILE.jsonl")
+      ->check(not_empty);
+  plot_command.add_option("--svg", plot.svg, "a folder for the diagrams, a file each")
+      ->type_name("FOLDER")
+      ->check(not_empty);
+  plot_command.add_option("--csv", plot.csv, "a folder for training.csv and validation.csv")
+      ->type_name("FOLDER")
+      ->check(not_empty);
+  add_sweep_plot(plot_command, plot.drawn);
 }
 
 }  // namespace rondo

@@ -36,6 +36,7 @@ struct Options {
   RecipesOptions recipes;
   ProbeCommandOptions probe;
   TableOptions table;
+  PlotOptions plot;
   std::vector<std::string> train_sets, sweep_sets, eval_sets, import_sets, info_sets;
   std::string epochs, steps, seed;  // as text: they are parsed as settings of the recipe
   std::string explained;            // `lm help`: a command; empty: all
@@ -65,6 +66,7 @@ struct Options {
   void add_recipes();
   void add_probe();
   void add_table();
+  void add_plot();
   void add_help();
 };
 

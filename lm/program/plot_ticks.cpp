@@ -32,12 +32,16 @@ std::vector<std::string> tick_texts(const std::vector<double>& ticks) {
   double most = 0, least = HUGE_VAL;  // of those that are not 0
   for (const double tick : ticks)
     if (tick != 0) most = std::max(most, std::abs(tick)), least = std::min(least, std::abs(tick));
-  const auto [scale, suffix] = most >= 1e6   ? std::pair(1e6, "M")
-                               : most >= 1e4 ? std::pair(1e3, "k")
-                                             : std::pair(1.0, "");
+  const auto in_units = [](double size) {
+    return size >= 1e9   ? std::pair(1.0, "")
+           : size >= 1e6 ? std::pair(1e6, "M")
+           : size >= 1e4 ? std::pair(1e3, "k")
+                         : std::pair(1.0, "");
+  };
+  const auto [scale, suffix] = in_units(most);
   std::vector<std::string> texts;
   // The fewest digits that are exact; over decades, as on a logarithmic axis, each tick has its own.
-  for (int digits = 0; digits <= 5 && most < 99 * least; ++digits) {
+  for (int digits = 0; digits <= 5 && most < 99 * least && most < 1e9; ++digits) {
     bool exact = true;
     texts.clear();
     for (const double tick : ticks) {
@@ -48,7 +52,10 @@ std::vector<std::string> tick_texts(const std::vector<double>& ticks) {
     if (exact) return texts;
   }
   texts.clear();
-  for (const double tick : ticks) texts.push_back(fmt::format("{:.4g}", tick));
+  for (const double tick : ticks) {
+    const auto [its_scale, its_suffix] = in_units(std::abs(tick));
+    texts.push_back(fmt::format("{:.4g}{}", tick / its_scale, its_suffix));
+  }
   return texts;
 }
 

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "lm/program/json_lines.h"
+#include "tensor/error.h"
 
 namespace rondo {
 namespace {
@@ -132,6 +133,51 @@ ProbeJson json_of(const Probed& probed) {
           {"steps", probed.steps},
           {"nats", probed.nats},
           {"layers", layers}};
+}
+
+namespace {
+
+double mean_at(const nlohmann::json& list, std::size_t i) {
+  return list.at(i).is_null() ? -std::numeric_limits<double>::infinity() : list.at(i).get<double>();
+}
+
+NormsByStep norms_of(const nlohmann::json& json, std::size_t first) {
+  NormsByStep norms;
+  const nlohmann::json &means = json.at("norm"), &logs = json.at("log_norm");
+  norms.steps.resize(first);
+  for (std::size_t i = 0; i < means.size(); ++i)
+    norms.steps.push_back({1, mean_at(means, i), mean_at(logs, i)});
+  return norms;
+}
+
+Distribution distribution_of(const nlohmann::json& json) {
+  try {
+    return {json.at("from"), json.at("to"),  json.at("counts").get<std::vector<std::int64_t>>(),
+            json.at("mean"), json.at("low"), json.at("high")};
+  } catch (const Error& error) {
+    throw InputError(error.what());
+  }
+}
+
+}  // namespace
+
+Probed probed_of(const nlohmann::json& json) {
+  Probed probed{json.at("loss"), integer_at(json, "sequences"), integer_at(json, "steps"),
+                figure_at(json, "nats")};
+  for (const nlohmann::json& layer : json.at("layers")) {
+    ProbedLayer it{layer.at("layer")};
+    for (const auto& [name, norms] : layer.at("gradients").items()) it.gradients[name] = norms_of(norms, 0);
+    check_input(it.gradients.contains("h"), "a layer has no gradients of h");
+    for (const auto& [name, norms] : layer.at("products").items()) it.products[name] = norms_of(norms, 1);
+    for (const auto& [name, of] : layer.at("activations").items())
+      it.activations.insert_or_assign(name, distribution_of(of));
+    for (const auto& [name, of] : layer.at("gates").items())
+      it.gates.insert_or_assign(name, distribution_of(of));
+    for (const auto& [name, values] : layer.at("singular_values").items())
+      it.singular_values.emplace_back(name, values.get<std::vector<double>>());
+    probed.layers.push_back(std::move(it));
+  }
+  return probed;
 }
 
 ProbeHistory history_of(const RunFolder& run) {

@@ -17,6 +17,10 @@ namespace rondo {
 /// products. A mean of logarithms that is not finite is null.
 nlohmann::ordered_json json_of(const Probed& probed);
 
+/// The other way round, to six digits and without the numbers of sequences of each step. Exceptions of
+/// nlohmann::json, and InputErrors, for what is not such an object.
+Probed probed_of(const nlohmann::json& json);
+
 /// What log.jsonl has of a training: what its probes saw, by epoch, and its evaluations.
 struct ProbeHistory {
   struct Gradients {

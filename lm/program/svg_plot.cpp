@@ -35,6 +35,8 @@ struct PlotScale {
     if (high - low <= 1e-9 * most)  // one value
       axis.logarithmic ? (low /= 2, high *= 2)
                        : (low -= most > 0 ? most / 10 : 1, high += most > 0 ? most / 10 : 1);
+    else if (const double room = std::pow(high / low, 0.04); at_ticks && axis.logarithmic)
+      low /= room, high *= room;
     low = axis.from.value_or(low), high = axis.to.value_or(high);
     check(low < high && shows(low) && std::isfinite(high - low),
           "[svg_plot] the axis '{}' cannot reach from {} to {}", axis.label, low, high);
@@ -56,21 +58,25 @@ struct PlotDrawing {
   static constexpr double width = 640, height = 400, letter = 7.2, line = 20;  // pixels; letters are 13 high
   static constexpr double left = 72, right = 24, bottom = 52, past_the_edge = 11;
   static constexpr const char* grey = "#808080";  // legible on white and on black, as are these
-  static constexpr std::array colours = {"#2b7bd9", "#d9822b", "#2b9e5f", "#b05fd0", "#d9463b", "#1f9bb0"};
+  static constexpr std::array colours = {"#2b7bd9", "#d9822b", "#2b9e5f", "#b05fd0", "#d9463b",
+                                         "#1f9bb0", "#9c7450", "#d9609f", "#8a9a1f", "#7d86c0"};
+  static constexpr std::array dashes = {"6 4", "2 3", "10 3 2 3"};
   struct Entry {  // of the legend
     const std::string& label;
-    const PlotCurve* curve;  // null: an area
+    const PlotCurve* curve;  // null: an area or a level
+    const PlotLevel* level;
   };
 
   explicit PlotDrawing(const Plot& of) : plot(of) {
-    for (const PlotBand& it : plot.bands) entries.push_back({it.label, nullptr});
-    for (const PlotBars& it : plot.bars) entries.push_back({it.label, nullptr});
-    for (const PlotCurve& it : plot.curves) entries.push_back({it.label, &it});
+    for (const PlotBand& it : plot.bands) entries.push_back({it.label, nullptr, nullptr});
+    for (const PlotBars& it : plot.bars) entries.push_back({it.label, nullptr, nullptr});
+    for (const PlotCurve& it : plot.curves) entries.push_back({it.label, &it, nullptr});
+    for (const PlotLevel& it : plot.levels) entries.push_back({it.label, nullptr, &it});
     top = 34 + line * static_cast<double>(legend_rows());
     x.begin = left, x.end = width - right, y.begin = height - bottom, y.end = top;
   }
 
-  const char* colour() const { return colours[index % colours.size()]; }
+  const char* colour() const { return index == no_colour ? grey : colours[index % colours.size()]; }
   template <class... Arguments>
   void put(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
     fmt::format_to(std::back_inserter(svg), text, std::forward<Arguments>(arguments)...);
@@ -80,9 +86,20 @@ struct PlotDrawing {
     put("<text x='{:.1f}' y='{:.1f}' text-anchor='{}'{}>{}</text>", at_x, at_y, anchor, more,
         svg_escaped(words));
   }
-  void stroke(double x1, double y1, double x2, double y2, bool dashed = false) {
-    put("<line x1='{:.1f}' y1='{:.1f}' x2='{:.1f}' y2='{:.1f}' stroke='{}' stroke-width='2'{}/>", x1, y1, x2,
-        y2, colour(), dashed ? " stroke-dasharray='6 4'" : "");
+  static std::string dashes_of(const char* pattern) { return fmt::format(" stroke-dasharray='{}'", pattern); }
+  /// What curves have of their own.
+  static std::string look_of(const PlotCurve& curve) {
+    return (curve.opacity < 1 ? fmt::format(" stroke-opacity='{}'", curve.opacity) : "") +
+           (curve.dashed ? dashes_of(dashes[0]) : "");
+  }
+  void stroke(double x1, double y1, double x2, double y2, double wide = 2, const std::string& look = "") {
+    put("<line x1='{:.1f}' y1='{:.1f}' x2='{:.1f}' y2='{:.1f}' stroke='{}' stroke-width='{}'{}/>", x1, y1, x2,
+        y2, colour(), wide, look);
+  }
+  void stroke_level(const PlotLevel& level, double x1, double x2, double at_y) {
+    index = level.colour;
+    stroke(x1, at_y, x2, at_y, 1.5,
+           dashes_of(dashes[static_cast<std::size_t>(&level - plot.levels.data()) % dashes.size()]));
   }
   void bar(double at_x, double at_y, double wide, double high) {
     put("<rect x='{:.1f}' y='{:.1f}' width='{:.1f}' height='{:.1f}' fill='{}' fill-opacity='0.4'/>", at_x,
@@ -97,13 +114,26 @@ struct PlotDrawing {
         shape, colour(), svg_escaped(note));
   }
 
-  double width_of(const std::string& label) const { return 44 + letter * static_cast<double>(label.size()); }
+  static double letters(const std::string& words) {  // of UTF-8
+    return static_cast<double>(
+        std::count_if(words.begin(), words.end(), [](char it) { return (it & 0xC0) != 0x80; }));
+  }
+  double width_of(const std::string& label) const { return 44 + letter * letters(label); }
+  /// A label as the legend shows it.
+  std::string fitting(std::string label) const {
+    if (left + width_of(label) <= width) return label;
+    while (left + width_of(label + "…") > width) {
+      while ((label.back() & 0xC0) == 0x80) label.pop_back();
+      label.pop_back();
+    }
+    return label + "…";
+  }
   /// Calls `use` with each entry that has a label, and its place.
   template <class Use>
   void for_each_entry(Use use) const {
     double at_x = left, row = 0;
     for (std::size_t i = 0; i < entries.size(); ++i) {
-      const std::string& label = entries[i].label;
+      const std::string label = fitting(entries[i].label);
       if (label.empty()) continue;
       if (at_x > left && at_x + width_of(label) > width - right) at_x = left, row += 1;
       use(i, at_x, row);
@@ -135,7 +165,11 @@ struct PlotDrawing {
         x.offer(it.x);
         y.offer(it.y - it.deviation), y.offer(it.y), y.offer(it.y + it.deviation);
       }
+    for (const PlotLevel& it : plot.levels) y.offer(it.y);
     x.close(false), y.close(true);
+    double widest = 0;  // between the axis and its label
+    for (const std::string& it : tick_texts(y.ticks)) widest = std::max(widest, letters(it));
+    x.begin = std::max(left, 30 + letter * widest);
   }
 
   void draw_axes() {
@@ -144,10 +178,13 @@ struct PlotDrawing {
           x2, y2, grey);
     };
     const std::vector<std::string> along = tick_texts(x.ticks), up = tick_texts(y.ticks);
+    double free = -HUGE_VAL;  // where the next text may begin
     for (std::size_t i = 0; i < along.size(); ++i) {
-      const double at = x(x.ticks[i]);
+      const double at = x(x.ticks[i]), half = letter * letters(along[i]) / 2;
       grid(at, y.begin, at, y.begin + 5);
+      if (at - half < free) continue;
       text(at, y.begin + 20, "middle", along[i]);
+      free = at + half + letter;
     }
     for (std::size_t i = 0; i < up.size(); ++i) {
       const double at = y(y.ticks[i]);
@@ -161,12 +198,16 @@ struct PlotDrawing {
     text(left, 20, "start", plot.title, " font-size='15'");
     for_each_entry([&](std::size_t i, double at_x, double row) {
       const double at_y = 40 + line * row;
-      const PlotCurve* curve = entries[i].curve;
-      index = i;
-      if (!curve) bar(at_x, at_y - 9, 22, 10);
-      if (curve && curve->connected) stroke(at_x, at_y - 4, at_x + 22, at_y - 4, curve->dashed);
+      const auto [label, curve, level] = entries[i];
+      index = curve ? curve->colour.value_or(i) : i;
+      if (level)
+        stroke_level(*level, at_x, at_x + 22, at_y - 4);
+      else if (!curve)
+        bar(at_x, at_y - 9, 22, 10);
+      if (curve && curve->connected)
+        stroke(at_x, at_y - 4, at_x + 22, at_y - 4, curve->width, look_of(*curve));
       if (curve && curve->dots) dot(at_x + 11, at_y - 4);
-      text(at_x + 28, at_y, "start", entries[i].label);
+      text(at_x + 28, at_y, "start", fitting(label));
     });
   }
 
@@ -197,9 +238,9 @@ struct PlotDrawing {
       if (shown) path += fmt::format("{}{:.1f},{:.1f}", pen_is_down ? "L" : "M", x(it.x), y(it.y));
       pen_is_down = shown;
     }
-    if (curve.connected)
-      put("<path d='{}' fill='none' stroke='{}' stroke-width='2'{}/>", path, colour(),
-          curve.dashed ? " stroke-dasharray='6 4'" : "");
+    if (curve.connected && !path.empty())
+      put("<path d='{}' fill='none' stroke='{}' stroke-width='{}' stroke-linejoin='round'{}/>", path,
+          colour(), curve.width, look_of(curve));
     for (std::size_t i = 0; i < curve.points.size(); ++i) {
       const PlotPoint& it = curve.points[i];
       if (!x.shows(it.x) || !y.shows(it.y)) continue;
@@ -227,7 +268,13 @@ struct PlotDrawing {
     index = 0;
     for (const PlotBand& it : plot.bands) draw_band(it), ++index;
     for (const PlotBars& it : plot.bars) draw_bars(it), ++index;
-    for (const PlotCurve& it : plot.curves) draw_curve(it), ++index;
+    for (const PlotCurve& it : plot.curves) {
+      const std::size_t order = index;
+      index = it.colour.value_or(order);
+      draw_curve(it);
+      index = order + 1;
+    }
+    for (const PlotLevel& it : plot.levels) stroke_level(it, x.begin, x.end, y(it.y));
     put("</svg>");
     return svg;
   }
@@ -245,7 +292,12 @@ struct PlotDrawing {
 std::string svg_escaped(const std::string& text) {
   std::string result;
   for (const char it : text)
-    result += it == '<' ? "&lt;" : it == '>' ? "&gt;" : it == '&' ? "&amp;" : std::string(1, it);
+    result += it == '<'    ? "&lt;"
+              : it == '>'  ? "&gt;"
+              : it == '&'  ? "&amp;"
+              : it == '\'' ? "&apos;"
+              : it == '"'  ? "&quot;"
+                           : std::string(1, it);
   return result;
 }
 

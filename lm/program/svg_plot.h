@@ -21,12 +21,17 @@ struct PlotPoint {
   double x = 0, y = 0, deviation = 0;
 };
 
-/// Points, from left to right.
+/// A colour that is legible on white and on black, by its place in the palette, which repeats itself.
+constexpr std::size_t no_colour = static_cast<std::size_t>(-1);  // grey, as axes and texts
+
+/// Points, from left to right. Without points, only an entry of the legend.
 struct PlotCurve {
   std::string label{};  // in the legend; empty: not there
   std::vector<PlotPoint> points{};
   bool connected = true, dots = true, dashed = false;
   std::optional<std::size_t> ringed{};  // a point to point out
+  std::optional<std::size_t> colour{};  // none: by the order of what is drawn
+  double width = 2, opacity = 1;
 };
 
 /// The area between two curves.
@@ -36,6 +41,13 @@ struct PlotBand {
     double x = 0, lower = 0, upper = 0;
   };
   std::vector<Range> ranges{};  // from left to right; a single one: as wide as the diagram
+};
+
+/// A value to compare curves with: a dashed line as wide as the diagram.
+struct PlotLevel {
+  std::string label{};
+  double y = 0;
+  std::size_t colour = no_colour;
 };
 
 /// A histogram: bar i reaches from edges[i] to edges[i + 1]. Several histograms lie on top of each other.
@@ -50,14 +62,15 @@ struct Plot {
   std::vector<PlotBand> bands{};
   std::vector<PlotBars> bars{};
   std::vector<PlotCurve> curves{};
+  std::vector<PlotLevel> levels{};
 };
 
-/// Diagrams in rows of `columns`. Colours go by the order of bands, bars and curves. Throws Error for one
-/// that has nothing to draw.
+/// Diagrams in rows of `columns`. Colours go by the order of bands, bars and curves. A label that is too long
+/// for the legend is cut. Throws Error for one that has nothing to draw.
 std::string svg_of(const std::vector<Plot>& plots, std::size_t columns = 1);
 inline std::string svg_of(const Plot& plot) { return svg_of(std::vector<Plot>{plot}); }
 
-/// A text as part of an SVG document.
+/// A text as part of an SVG document, in an attribute, too.
 std::string svg_escaped(const std::string& text);
 
 }  // namespace rondo

@@ -17,7 +17,6 @@
 #include "lm/program/output.h"
 #include "lm/program/output_file.h"
 #include "lm/program/recipes.h"
-#include "lm/program/svg_plot.h"
 #include "lm/program/sweep_grid.h"
 
 namespace rondo {
@@ -260,13 +259,18 @@ Plot plot_of(const SweepReport& report, std::optional<std::size_t> key, std::opt
 
 }  // namespace
 
-std::string svg_of(const SweepReport& report, const SweepPlotOptions& options) {
+std::vector<Plot> plots_of(const SweepReport& report, const SweepPlotOptions& options) {
   const std::optional<std::size_t> key = plotted_key(report, options.over);
   const double band = options.band.value_or(report.figure.name == "perplexity" ? default_band : 0);
   std::vector<Plot> plots;
   for (const auto& [split, name] : {std::pair(&Row::valid, "validation"), std::pair(&Row::test, "test")})
     if (const Plot plot = plot_of(report, key, split, name, band); !plot.curves.empty())
       plots.push_back(plot);
+  return plots;
+}
+
+std::string svg_of(const SweepReport& report, const SweepPlotOptions& options) {
+  const std::vector<Plot> plots = plots_of(report, options);
   return plots.empty() ? "" : svg_of(plots);
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lm/program/measured_runs.h"
+#include "lm/program/svg_plot.h"
 #include "lm/program/text_table.h"
 
 namespace rondo {
@@ -71,8 +72,10 @@ SweepReport report_of_sweep(const std::filesystem::path& folder);
 
 TextTable table_of(const SweepReport& report);
 nlohmann::ordered_json json_of(const SweepReport& report);
-/// The diagram as SVG: of the validation text and, below, of the test text. InputError if `options` do not
-/// fit the sweep; empty if there is nothing to draw.
+/// The diagrams of the validation text and of the test text, where there is something to draw. InputError if
+/// `options` do not fit the sweep.
+std::vector<Plot> plots_of(const SweepReport& report, const SweepPlotOptions& options);
+/// The same as SVG, one below the other; empty if there is nothing to draw.
 std::string svg_of(const SweepReport& report, const SweepPlotOptions& options);
 
 /// InputError if the report of a sweep with these runs, of which only the settings are read, could not be

@@ -107,25 +107,6 @@ Json json_of(const MeasuredRuns& line, const std::vector<std::string>& keys) {
 
 // ---- Text and Markdown.
 
-/// Prints on stderr why a run's row has no published figures.
-void say_what_is_left_out(const MeasuredRuns& rows) {
-  for (const MeasuredRun& row : rows) {
-    const PublishedFigures& published = row.recipe().published;
-    if (published_text(published).empty()) continue;
-    if (!is_published_model(row.recipe()))
-      fmt::print(stderr,
-                 "lm: {}: published figures are left out: settings of the model are not those of the recipe "
-                 "{}\n",
-                 row.run, row.recipe().name);
-    else if (!row.is_of_the_papers_text())
-      fmt::print(stderr,
-                 "lm: {}: published figures are left out: they are of another text (published.vocabulary = "
-                 "{}, here {}; published.test_symbols = {}, here {}; 0: not known)\n",
-                 row.run, published.vocabulary, row.types, published.test_symbols,
-                 row.measured[test_kind] ? row.measured[test_kind]->symbols : 0);
-  }
-}
-
 /// The recipe's name; for a single run also the folder's name, if it differs.
 std::string title_of(const MeasuredRuns& line) {
   const MeasuredRun& row = line.front();
@@ -285,7 +266,9 @@ Rows rows_of(const MeasuredRuns& runs, const std::vector<std::string>& group_by)
   return rows;
 }
 
-TextTable columns_of(const MeasuredRuns& rows, const std::vector<std::string>& group_by) {
+}  // namespace
+
+TextTable table_of(const MeasuredRuns& rows, const std::vector<std::string>& group_by) {
   const auto [lines, keys] = rows_of(rows, group_by);
   TextTable settings;
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -320,7 +303,36 @@ TextTable columns_of(const MeasuredRuns& rows, const std::vector<std::string>& g
   return columns;
 }
 
-}  // namespace
+void say_what_is_left_out(const MeasuredRuns& rows) {
+  for (const MeasuredRun& row : rows) {
+    const PublishedFigures& published = row.recipe().published;
+    if (published_text(published).empty()) continue;
+    if (!is_published_model(row.recipe()))
+      fmt::print(stderr,
+                 "lm: {}: published figures are left out: settings of the model are not those of the recipe "
+                 "{}\n",
+                 row.run, row.recipe().name);
+    else if (!row.is_of_the_papers_text())
+      fmt::print(stderr,
+                 "lm: {}: published figures are left out: they are of another text (published.vocabulary = "
+                 "{}, here {}; published.test_symbols = {}, here {}; 0: not known)\n",
+                 row.run, published.vocabulary, row.types, published.test_symbols,
+                 row.measured[test_kind] ? row.measured[test_kind]->symbols : 0);
+  }
+}
+
+std::pair<MeasuredRuns, int> readable_runs(const std::vector<std::string>& paths) {
+  MeasuredRuns runs;
+  int status = 0;
+  for (const std::string& path : paths) try {
+      runs.push_back(measured_run(path));
+    } catch (const InputError&) {
+      const Failure failure = current_failure();
+      fmt::print(stderr, "{}\n", failure.line);
+      status = failure.exit_status;
+    }
+  return {std::move(runs), status};
+}
 
 int table(const TableOptions& options) {
   const bool is_sweep = options.runs.size() == 1 && holds_runs(options.runs[0]);
@@ -338,17 +350,7 @@ int table(const TableOptions& options) {
     runs.clear();
     for (const std::filesystem::path& run : runs_in(options.runs[0])) runs.push_back(run.string());
   }
-  std::vector<MeasuredRun> rows;
-  int status = 0;
-  for (const std::string& run : runs) {
-    try {
-      rows.push_back(measured_run(run));
-    } catch (const InputError&) {  // only this row is left out
-      const Failure failure = current_failure();
-      fmt::print(stderr, "{}\n", failure.line);
-      status = failure.exit_status;
-    }
-  }
+  const auto& [rows, status] = readable_runs(runs);
   if (rows.empty()) return status;
   if (options.json) {
     Json list = Json::array();
@@ -358,7 +360,7 @@ int table(const TableOptions& options) {
     for (const MeasuredRuns& line : lines) groups.push_back(json_of(line, keys));
     print_json(Json{{"runs", list}, {"groups", groups}});
   } else {
-    TextTable columns = columns_of(rows, options.group_by);
+    TextTable columns = table_of(rows, options.group_by);
     if (!options.sort.empty()) sort_rows(columns, options.sort);
     fmt::print("{}", options.csv        ? csv_of(columns)
                      : options.markdown ? markdown_of(columns)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lm/program/sweep_report.h"
@@ -24,5 +25,14 @@ struct TableOptions {
 /// a broken file, is left out: a line on stderr names the file and the line of the log, and the command
 /// returns 2.
 int table(const TableOptions& options);
+
+/// The rows of runs. Finished ones that differ only in their seed share one; with `group_by`, those that have
+/// the same values of these settings. InputError if no run has such a key.
+TextTable table_of(const MeasuredRuns& runs, const std::vector<std::string>& group_by = {});
+/// Prints on stderr why a run's row has no published figures.
+void say_what_is_left_out(const MeasuredRuns& runs);
+/// The runs at these paths; one that is not a run, or has a broken file, is left out, with a line on stderr
+/// and an exit status that is not 0.
+std::pair<MeasuredRuns, int> readable_runs(const std::vector<std::string>& paths);
 
 }  // namespace rondo

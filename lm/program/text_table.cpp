@@ -12,6 +12,8 @@
 
 #include "tensor/error.h"
 
+#include "lm/program/svg_plot.h"
+
 namespace rondo {
 
 bool is_empty(const TextColumn& column) {
@@ -116,6 +118,21 @@ void sort_rows(TextTable& columns, const std::string& name) {
     for (const std::size_t row : order) cells.push_back(column.cells[row]);
     column.cells = std::move(cells);
   }
+}
+
+std::string html_of(const TextTable& columns) {
+  std::string html = "<table>\n<thead><tr>";
+  const auto cell = [&](const char* tag, const TextColumn& column, const std::string& text) {
+    html += fmt::format("<{0}{1}>{2}</{0}>", tag, column.is_text ? " class='text'" : "", svg_escaped(text));
+  };
+  for (const TextColumn& column : columns) cell("th", column, column.name);
+  html += "</tr></thead>\n<tbody>\n";
+  for (std::size_t i = 0; i < columns.front().cells.size(); ++i) {
+    html += "<tr>";
+    for (const TextColumn& column : columns) cell("td", column, column.cells[i]);
+    html += "</tr>\n";
+  }
+  return html + "</tbody>\n</table>\n";
 }
 
 }  // namespace rondo

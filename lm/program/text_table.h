@@ -1,5 +1,5 @@
 // A table of texts, for a terminal and for a page. Its users: lm/program/table.cpp,
-// lm/program/sweep_report.cpp.
+// lm/program/sweep_report.cpp, lm/program/plot.cpp.
 #pragma once
 
 #include <optional>
@@ -34,5 +34,7 @@ std::string csv_of(const TextTable& columns);
 void sort_rows(TextTable& columns, const std::string& name);
 /// For a page on GitHub.
 std::string markdown_of(const TextTable& columns);
+/// For a page of lm/program/plot_page.h.
+std::string html_of(const TextTable& columns);
 
 }  // namespace rondo

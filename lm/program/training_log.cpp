@@ -15,6 +15,15 @@ namespace rondo {
 
 using Json = nlohmann::ordered_json;
 
+namespace {
+
+/// With the fraction of the present one.
+double epochs_trained(const Trainer& trainer) {
+  return static_cast<double>(trainer.epoch() - 1) + trainer.task().share_of_epoch();
+}
+
+}  // namespace
+
 void TrainingLog::append(const std::string& event, const Json& entry) {
   // ISO 8601, in UTC.
   Json line{{"event", event},
@@ -36,6 +45,8 @@ void TrainingLog::updated(const Trainer& trainer, const StepMetrics& metrics) {
   if (!is_due(trainer)) return;
   append("steps", {{"step", trainer.step_count()},
                    {"epoch", trainer.epoch()},
+                   {"epochs_trained", epochs_trained(trainer)},
+                   {"training_seconds", trainer.seconds()},
                    {"nats", window_.loss()},
                    {"learning_rate", trainer.learning_rate()},
                    {"gradient_norm", metrics.gradient_norm},
@@ -44,7 +55,7 @@ void TrainingLog::updated(const Trainer& trainer, const StepMetrics& metrics) {
 }
 
 void TrainingLog::validated(const Trainer& trainer, const Figure& figure, bool best) {
-  evaluation(Moment{trainer.step_count(), trainer.epoch(), trainer.seconds(), trainer.learning_rate()},
+  evaluation(Moment{trainer.step_count(), trainer.epoch(), epochs_trained(trainer), trainer.seconds(), trainer.learning_rate()},
              "valid", figure, best);
 }
 void TrainingLog::began_with(const Figure& figure) { evaluation(Moment{}, "valid", figure, true); }
@@ -61,7 +72,7 @@ void TrainingLog::probed(const Trainer& trainer, int64_t epochs, const Probed& w
 void TrainingLog::evaluation(const std::optional<Moment>& when, const std::string& split,
                              const Figure& figure, bool best) {
   Json entry;
-  if (when) entry = {{"step", when->step}, {"epoch", when->epoch}, {"training_seconds", when->seconds}};
+  if (when) entry = {{"step", when->step}, {"epoch", when->epoch}, {"epochs_trained", when->epochs_trained}, {"training_seconds", when->seconds}};
   if (when && when->step > 0) entry["learning_rate"] = when->learning_rate;
   entry["split"] = split;
   const auto add = [&](const std::string& name, double value) {

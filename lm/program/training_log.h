@@ -42,7 +42,7 @@ class TrainingLog : public Observer {
  private:
   struct Moment {
     int64_t step = 0, epoch = 0;
-    double seconds = 0, learning_rate = 0;
+    double epochs_trained = 0, seconds = 0, learning_rate = 0;
   };
   void evaluation(const std::optional<Moment>& when, const std::string& split, const Figure& figure,
                   bool best);
