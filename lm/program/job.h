@@ -16,6 +16,7 @@
 #include "lm/program/terminal.h"
 #include "lm/program/train_setup.h"
 #include "lm/program/training_log.h"
+#include "lm/program/training_page.h"
 #include "lm/training/trainer.h"
 
 namespace rondo {
@@ -25,6 +26,7 @@ struct Watch {
   Terminal& terminal;
   TrainingLog& log;
   const StopSignals& signals;
+  TrainingPage& page;
   Observers observers{{&terminal, &log}};
 
   /// A function that shows the progress of `what`, which has `items` items, and throws Stopped after a

@@ -9,6 +9,7 @@
 //   state.safetensors  everything needed to resume
 //   log.jsonl          one JSON object per line: training steps and evaluations
 //   evaluations.jsonl  the same: measurements of the best weights (measurement.h)
+//   plot.html          the log as a page of diagrams (plot.h); nothing reads it
 // The contents of the safetensors files: lm/training/checkpoint.h.
 #pragma once
 
@@ -41,6 +42,7 @@ struct RunFolder {
   std::filesystem::path state() const { return path / "state.safetensors"; }
   std::filesystem::path log() const { return path / "log.jsonl"; }
   std::filesystem::path evaluations() const { return path / "evaluations.jsonl"; }
+  std::filesystem::path page() const { return path / "plot.html"; }
 };
 
 /// Whether a run has this file, or would have it: its name is that of a run's file, and it lies in a folder

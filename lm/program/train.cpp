@@ -1,6 +1,6 @@
 // `lm train` and `lm finetune`. The loop is run_training(). Before it: lm/program/train_setup.h; after it:
-// the final figures, which the job measures (lm/program/job.h). Terminal and log: lm/program/terminal.h,
-// lm/program/training_log.h.
+// the final figures, which the job measures (lm/program/job.h). Terminal, log and page:
+// lm/program/terminal.h, lm/program/training_log.h, lm/program/training_page.h.
 #include "lm/program/train.h"
 
 #include "data/input_file.h"
@@ -72,6 +72,7 @@ bool run_training(Job& job, Watch& watch, const RunOptions& options, const RunFo
     tell_metrics(job, watch);
     trainer.save(run.state(), watch.log.sync());
     saved = Clock::now();
+    watch.page.update();
   };
   const auto evaluate = [&] {
     tell_metrics(job, watch);
@@ -170,10 +171,12 @@ int train(const TrainOptions& options) {
         fmt::format("{}: lacks lines that were there when the state was saved; it continues without them",
                     run.log().string()));
   say_beginning(setup, before, compute, *job, terminal);
+  TrainingPage page(run);
+  page.update();
   bool is_at_end = true;  // not only that of its time
   try {
     const StopSignals signals;
-    Watch watch{terminal, log, signals};
+    Watch watch{terminal, log, signals, page};
     try {
       if (begins_trained) evaluate_base(*job, watch);
       is_at_end = run_training(*job, watch, recipe.run, run, options.max_minutes);
