@@ -1,4 +1,5 @@
-"""A training of some milliseconds, and `lm` started with an eye on what it takes. For tests/faults and tests/mutations."""
+"""A training of some milliseconds, and `lm` started with an eye on what it takes. For tests/faults, tests/mutations
+and the tests in Python of tests/lm."""
 import collections
 import contextlib
 import json

@@ -151,6 +151,7 @@ Recipe without_seed(const MeasuredRun& run) {
   recipe.report = defaults.report;
   recipe.run.log_every = defaults.run.log_every;
   recipe.run.save_every = defaults.run.save_every;
+  recipe.run.tensorboard = defaults.run.tensorboard;
   return recipe;
 }
 

@@ -10,6 +10,7 @@
 //   log.jsonl          one JSON object per line: training steps and evaluations
 //   evaluations.jsonl  the same: measurements of the best weights (measurement.h)
 //   plot.html          the log as a page of diagrams (plot.h); nothing reads it
+//   events.out.*       the log for TensorBoard, with train.tensorboard (tensorboard.h); the same
 // The contents of the safetensors files: lm/training/checkpoint.h.
 #pragma once
 

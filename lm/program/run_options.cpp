@@ -13,6 +13,11 @@ Keys keys_of(RunOptions& options) {
        "see `lm probe`; 0: none"},
       {"save_every", &options.save_every, at_least(0), "minutes",
        "between saved states, besides the one after each evaluation; 0: only that one"},
+      {"tensorboard",
+       &options.tensorboard,
+       {},
+       "",
+       "write what log.jsonl has for TensorBoard, too: tensorboard --logdir runs"},
   };
 }
 

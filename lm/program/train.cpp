@@ -163,7 +163,7 @@ int train(const TrainOptions& options) {
   const bool begins_trained = setup.has_base() && trainer.step_count() == 0 && !trainer.is_validated();
   if (begins_trained) save_model(run.model(), job->model());
   Terminal terminal(recipe, options.quiet);
-  TrainingLog log(recipe, run, log_position, device);
+  TrainingLog log(recipe, run, log_position, trainer.step_count(), device);
   const int64_t log_begin = log.sync();
   trainer.save(run.state(), log_begin);  // before anything is logged: a killed run can be resumed
   if (log_begin < log_position)

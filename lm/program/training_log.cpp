@@ -30,6 +30,7 @@ void TrainingLog::append(const std::string& event, const Json& entry) {
             {"time", fmt::format("{:%Y-%m-%dT%H:%M:%S}Z", fmt::gmtime(std::time(nullptr)))}};
   line.update(entry);
   file_.append(line.dump());
+  if (tensorboard_) tensorboard_->add(entry);
 }
 
 void TrainingLog::stopped(const Trainer& trainer, bool unevaluated) {

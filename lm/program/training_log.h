@@ -1,4 +1,5 @@
 // log.jsonl as an observer of a training: a line every train.log_every steps, and one for each evaluation.
+// The same lines for TensorBoard: lm/program/tensorboard.h.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,6 +11,7 @@
 #include "lm/program/json_lines.h"
 #include "lm/program/recipe.h"
 #include "lm/program/run_folder.h"
+#include "lm/program/tensorboard.h"
 #include "lm/program/window.h"
 #include "lm/training/observer.h"
 
@@ -17,9 +19,11 @@ namespace rondo {
 
 class TrainingLog : public Observer {
  public:
-  /// Continues at a position in bytes; the rest of the file is cut off.
-  TrainingLog(const Recipe& recipe, const RunFolder& run, int64_t position, Device device)
-      : recipe_(recipe), file_(run.log(), position, is_json_object), device_(device) {}
+  /// Continues at a position in bytes, after `step` updates; the rest of the file is cut off.
+  TrainingLog(const Recipe& recipe, const RunFolder& run, int64_t position, int64_t step, Device device)
+      : recipe_(recipe), file_(run.log(), position, is_json_object), device_(device) {
+    if (recipe.run.tensorboard) tensorboard_.emplace(run, step);
+  }
 
   bool is_due(const Trainer& trainer) const override {
     return trainer.step_count() % recipe_.run.log_every == 0;
@@ -52,6 +56,7 @@ class TrainingLog : public Observer {
 
   const Recipe& recipe_;
   LineFile file_;
+  std::optional<TensorBoardLog> tensorboard_;
   Device device_;
   Window window_;  // since the last line
 };
