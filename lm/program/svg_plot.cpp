@@ -55,7 +55,7 @@ struct PlotScale {
 };
 
 struct PlotDrawing {
-  static constexpr double width = 640, height = 400, letter = 7.2, line = 20;  // pixels; letters are 13 high
+  static constexpr double width = 640, letter = 7.2, line = 20;  // pixels; letters are 13 high
   static constexpr double left = 72, right = 24, bottom = 52, past_the_edge = 11;
   static constexpr const char* grey = "#808080";  // legible on white and on black, as are these
   static constexpr std::array colours = {"#2b7bd9", "#d9822b", "#2b9e5f", "#b05fd0", "#d9463b",
@@ -72,8 +72,9 @@ struct PlotDrawing {
     for (const PlotBars& it : plot.bars) entries.push_back({it.label, nullptr, nullptr});
     for (const PlotCurve& it : plot.curves) entries.push_back({it.label, &it, nullptr});
     for (const PlotLevel& it : plot.levels) entries.push_back({it.label, nullptr, &it});
-    top = 34 + line * static_cast<double>(legend_rows());
-    x.begin = left, x.end = width - right, y.begin = height - bottom, y.end = top;
+    const auto rows = static_cast<double>(legend_rows());
+    height = 400 + line * std::max(0.0, rows - 4);  // a longer legend takes nothing from the curves
+    x.begin = left, x.end = width - right, y.begin = height - bottom, y.end = 34 + line * rows;
   }
 
   const char* colour() const { return index == no_colour ? grey : colours[index % colours.size()]; }
@@ -281,7 +282,7 @@ struct PlotDrawing {
 
   const Plot& plot;
   std::vector<Entry> entries{};
-  double top = 0;
+  double height = 0;
   PlotScale x{plot.x, 0, 0}, y{plot.y, 0, 0};
   std::size_t index = 0;  // of what is drawn: its colour and shape
   std::string svg{};
@@ -302,17 +303,20 @@ std::string svg_escaped(const std::string& text) {
 }
 
 std::string svg_of(const std::vector<Plot>& plots, std::size_t columns) {
-  const std::size_t rows = (plots.size() + columns - 1) / columns;
-  std::string svg = fmt::format(
+  std::string drawn;
+  double y = 0, height = 0;  // of a row
+  for (std::size_t i = 0; i < plots.size(); ++i) {
+    if (i % columns == 0) y += height, height = 0;
+    PlotDrawing drawing(plots[i]);
+    height = std::max(height, drawing.height);
+    drawn += fmt::format("<g transform='translate({} {})'>\n{}</g>\n",
+                         PlotDrawing::width * static_cast<double>(i % columns), y, drawing.draw());
+  }
+  return fmt::format(
       "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {} {}' font-family='sans-serif' "
-      "font-size='13' fill='{}'>\n",
-      PlotDrawing::width * static_cast<double>(std::min(columns, plots.size())),
-      PlotDrawing::height * static_cast<double>(rows), PlotDrawing::grey);
-  for (std::size_t i = 0; i < plots.size(); ++i)
-    svg += fmt::format("<g transform='translate({} {})'>\n{}</g>\n",
-                       PlotDrawing::width * static_cast<double>(i % columns),
-                       PlotDrawing::height * static_cast<double>(i / columns), PlotDrawing(plots[i]).draw());
-  return svg + "</svg>\n";
+      "font-size='13' fill='{}'>\n{}</svg>\n",
+      PlotDrawing::width * static_cast<double>(std::min(columns, plots.size())), y + height,
+      PlotDrawing::grey, drawn);
 }
 
 }  // namespace rondo

@@ -119,7 +119,7 @@ class Scenario:
     def is_of_the_page(self, name, path):
         """Whether it may be of plot.html, which is made of the run's other files and must not end a training."""
         of_folder, in_folder = path == str(self.out), self.out in pathlib.Path(path).parents
-        return (path.removesuffix(".partial") == str(self.out / "plot.html") or (of_folder and name == "fsync")
+        return (path.removesuffix(".partial") == str(self.out / "plot.html") or (of_folder and name in ("open", "fsync"))
                 or ((of_folder or in_folder) and name in READS))
 
     def power_cuts(self, every):

@@ -1,5 +1,6 @@
-// log.jsonl and evaluations.jsonl, as `lm table` reads them; the first byte chooses which.
+// log.jsonl and evaluations.jsonl, as `lm table` and `lm plot` read them; the first byte chooses which.
 #include "lm/program/measured_runs.h"
+#include "lm/program/training_curves.h"
 #include "tensor/error.h"
 #include "tests/fuzz/target.h"
 
@@ -33,6 +34,7 @@ void run(std::string_view lines) {
   demand(lines_of({measured, measured}).size() <= 2, "more lines than runs");
   for (size_t kind = 0; kind < kinds_of_measurement.size(); ++kind)
     mean_of({measured, measured}, kind, &Measured::perplexity);
+  curves_of({plotted_run(measured)}, {});
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <regex>
 
 #include "lm/program/plot_ticks.h"
+#include "tests/lm/program/svg_document.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {
@@ -31,6 +32,8 @@ TEST(PlotTicks, HaveTheDigitsThatTellThemApart) {
   EXPECT_EQ(tick_texts({0, 2e6, 4e6}), (Texts{"0", "2M", "4M"}));
   EXPECT_EQ(tick_texts({1e-7, 1e-3, 10}), (Texts{"1e-07", "0.001", "10"}));
   EXPECT_EQ(tick_texts({2e-9, 4e-9}), (Texts{"2e-09", "4e-09"}));
+  EXPECT_EQ(tick_texts({10, 1000, 10000, 2e6}), (Texts{"10", "1000", "10k", "2M"}));
+  EXPECT_EQ(tick_texts({1e9, 2e9}), (Texts{"1e+09", "2e+09"}));
 }
 
 /// The numbers of the first match of `pattern`, a regular expression.
@@ -55,23 +58,9 @@ double between(const std::string& svg, const char* coordinate, const char* ancho
   return of_low + (of_high - of_low) * (value - low) / (high - low) - (*coordinate == 'y' ? 4.5 : 0);
 }
 
-/// Elements are closed in the order in which they were opened.
+/// It is XML, and says nothing that a browser does not understand.
 void expect_well_formed(const std::string& svg) {
-  std::vector<std::string> open;
-  const std::regex tag("<(/?)([a-z]+)((?: [a-zA-Z0-9-]+='[^'<]*')*)(/?)>");
-  std::size_t tags = 0;
-  for (std::sregex_iterator it(svg.begin(), svg.end(), tag), end; it != end; ++it, ++tags) {
-    if ((*it)[4] == "/") continue;
-    if ((*it)[1] != "/") {
-      open.push_back((*it)[2]);
-    } else {
-      ASSERT_FALSE(open.empty());
-      EXPECT_EQ(open.back(), (*it)[2]);
-      open.pop_back();
-    }
-  }
-  EXPECT_TRUE(open.empty());
-  EXPECT_EQ(tags, static_cast<std::size_t>(std::count(svg.begin(), svg.end(), '<'))) << "all are tags";
+  EXPECT_EQ(xml_of(svg).name, "svg");
   EXPECT_EQ(svg.find("nan"), std::string::npos);
   EXPECT_EQ(svg.find("inf"), std::string::npos);
   EXPECT_EQ(svg.find("script"), std::string::npos);
@@ -136,6 +125,60 @@ TEST(SvgPlot, CurvesBreakWhereAValueIsMissing) {
   expect_well_formed(svg);
   numbers_at(svg, "d='M" + number + "[^LM]*M[^LM]*L[^LM]*'");
   expect_contains(svg, "a &lt; b &amp; c");
+}
+
+TEST(SvgPlot, LevelsAreAsWideAsTheDiagram) {
+  const std::string svg = svg_of({.curves = {{"a", {{1, 10}, {2, 30}}}}, .levels = {{"published", 40}}});
+  expect_well_formed(svg);
+  const std::string drawing = svg.substr(svg.find("<svg x="));
+  const Numbers level = numbers_at(drawing, "<line x1='" + number + "' y1='" + number + "' x2='" + number +
+                                                "' y2='" + number + "' stroke='#808080' [^/]*dasharray");
+  const double y40 = between(svg, "y", "end", 40, 10, 40);
+  EXPECT_NEAR(level[1], y40, 0.2) << "the axis reaches to it";
+  EXPECT_EQ(level[1], level[3]);
+  const Numbers curve = numbers_at(svg, "d='M" + number + "," + number + "L" + number + ",");
+  EXPECT_LE(level[0], curve[0]);
+  EXPECT_GE(level[2], curve[2]);
+  expect_contains(svg, ">published</text>");
+}
+
+TEST(SvgPlot, CurvesHaveTheColourThatTheyAreGiven) {
+  const std::string one = svg_of({.curves = {{.label = "a", .points = {{1, 1}, {2, 2}}, .colour = 3}}}),
+                    grey = svg_of(
+                        {.curves = {{.points = {{1, 1}, {2, 2}}}, {.label = "b", .colour = no_colour}}});
+  std::vector<std::string> colours;
+  for (const XmlElement* path : xml_of(one).all("path"))
+    colours.push_back(path->at("fill") == "none" ? path->at("stroke") : path->at("fill"));
+  ASSERT_FALSE(colours.empty());
+  EXPECT_EQ(std::count(colours.begin(), colours.end(), colours.front()), std::ssize(colours));
+  const std::string first =
+      xml_of(svg_of({.curves = {{"a", {{1, 1}, {2, 2}}}}})).all("path").back()->at("fill");
+  EXPECT_NE(colours.front(), first) << "the colour of a first curve that is given none";
+  expect_contains(grey, ">b</text>");
+}
+
+TEST(SvgPlot, TextsLieApart) {
+  const std::string wide(200, 'm');
+  Plot plot{
+      .title = "Texts", .x = {.label = "units", .ticks = {10, 10.5, 11, 200}}, .y = {.label = "figure"}};
+  for (int i = 0; i < 12; ++i)
+    plot.curves.push_back({fmt::format("a curve with the number {}", i), {{10, 1.0001}, {200, 1.0002}}});
+  plot.curves.push_back({wide, {{10, 1.0001}}});
+  const std::string svg = svg_of(plot);
+  expect_well_formed(svg);
+  const XmlElement picture = xml_of(svg);
+  expect_texts_apart(picture);
+  const std::vector<std::string> texts = picture.texts("text");
+  EXPECT_EQ(std::count(texts.begin(), texts.end(), "10.5"), 0) << "no room beside 10";
+  EXPECT_EQ(std::count(texts.begin(), texts.end(), "200.0"), 1);
+  EXPECT_EQ(
+      std::count_if(texts.begin(), texts.end(), [](const std::string& it) { return it.ends_with("…"); }), 1)
+      << "what is too long for the legend";
+  Plot logarithmic = plot;
+  logarithmic.y.logarithmic = logarithmic.x.logarithmic = true;
+  logarithmic.x.ticks.clear();
+  for (PlotCurve& curve : logarithmic.curves) curve.points.push_back({3e7, 5e8});
+  expect_texts_apart(xml_of(svg_of(logarithmic)));
 }
 
 TEST(SvgPlot, SeveralInAGrid) {

@@ -149,8 +149,10 @@ void expect_events_of_the_log(const fs::path& run, std::size_t files = 1) {
         ASSERT_EQ(event.scalars.count(of + "/" + key), 1u) << of << "/" << key;
         EXPECT_EQ(event.scalars.at(of + "/" + key), value.get<float>()) << key;
       }
-    if (of != "probe") EXPECT_EQ(event.scalars.size(), numbers);
-    if (of != "probe") continue;
+    if (of != "probe") {
+      EXPECT_EQ(event.scalars.size(), numbers);
+      continue;
+    }
     for (const Json& layer : line.at("layers")) {
       const std::string prefix = "probe/" + layer.at("layer").get<std::string>() + "/";
       EXPECT_EQ(event.scalars.at(prefix + "log_gradient_norm/h_5"),
