@@ -135,7 +135,7 @@ def one_line(err):
 
 def log_of(folder):
     """The log without what depends on the clock."""
-    clock = ("symbols_per_second", "seconds", "training_seconds", "peak_bytes")
+    clock = ("symbols_per_second", "seconds", "training_seconds", "peak_bytes", "time")
     lines = (pathlib.Path(folder) / "log.jsonl").read_text().splitlines()
     return [{key: value for key, value in json.loads(line).items() if key not in clock} for line in lines]
 

@@ -44,9 +44,9 @@ std::string nearest(std::string_view name, const std::vector<std::string>& known
     constexpr std::size_t least_beginning = 3;  // letters: "temp" begins "temperature"
     const bool begins_it = a.size() >= least_beginning && b.starts_with(a);
     // At least this difference must be inserted; so a typed text of great length is not compared.
-    if (!begins_it && (longer - shorter) * 3 > longer) return;
+    if (!begins_it && (longer - shorter) * 5 > longer * 2) return;
     const std::size_t distance = (begins_it ? 1 : edit_distance(a, b)) + more;
-    if (distance > more && (distance - more) * 3 > longer) return;
+    if (distance > more && (distance - more) * 5 > longer * 2) return;
     if (distance >= best_distance) return;
     best_distance = distance;
     best = candidate;

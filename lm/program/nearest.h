@@ -11,7 +11,7 @@ namespace rondo {
 /// Edits (insert, delete, replace, swap of neighbours) that turn `a` into `b`. Damerau 1964, restricted form.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The known name that needs the fewest edits, at most a third of the length of the longer name, or that
+/// The known name that needs the fewest edits, at most two fifths of the length of the longer name, or that
 /// begins so; "" if none does. Dashes before names do not count. Of dotted names the last part is compared:
 /// "dropout" and "train.dropout" are near "model.dropout", "train.lr" is near nothing.
 std::string nearest(std::string_view name, const std::vector<std::string>& known);

@@ -65,10 +65,12 @@ constexpr std::array options{
 }  // namespace
 
 std::string setting_called(std::string_view name) {
-  std::string other(name.substr(name.find_last_of('.') + 1));
+  const std::string_view last = name.substr(name.find_last_of('.') + 1);
+  const std::string_view section = name.substr(0, name.size() - last.size());
+  std::string other(last);
   std::replace(other.begin(), other.end(), '-', '_');
   for (const OtherSetting& it : settings)
-    if (it.other == other) return std::string(it.key);
+    if (it.other == other && it.key.starts_with(section)) return std::string(it.key);
   return "";
 }
 

@@ -6,7 +6,8 @@
 
 namespace rondo {
 
-/// The key of a setting that others call so ("lr", "train.lr", "batch_size", "batch-size"); empty: none.
+/// The key of a setting that others call so ("lr", "train.lr", "batch_size", "batch-size"), if `name`
+/// has no section or the key's; empty: none.
 std::string setting_called(std::string_view name);
 
 /// The option of `command` that others call so ("--temp"), without its dashes; empty: none.

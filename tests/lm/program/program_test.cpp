@@ -48,9 +48,9 @@ TEST_F(ProgramTest, LearnsAndLogs) {
   std::vector<Json> updates, valid, test;
   for (std::string line; std::getline(lines, line);) {
     const Json entry = Json::parse(line);
-    (entry.contains("learning_rate") ? updates
-     : entry.at("split") == "valid"  ? valid
-                                     : test)
+    (entry.at("event") == "steps"   ? updates
+     : entry.at("split") == "valid" ? valid
+                                    : test)
         .push_back(entry);
   }
   ASSERT_EQ(test.size(), 1u);
