@@ -10,7 +10,7 @@ namespace {
 struct OtherSetting {
   std::string_view other, key;
 };
-constexpr std::array settings{
+constexpr std::array other_settings{
     OtherSetting{"lr", "train.learning_rate"},
     OtherSetting{"rate", "train.learning_rate"},
     OtherSetting{"learning_rate", "train.learning_rate"},
@@ -43,7 +43,7 @@ constexpr std::array settings{
 struct OtherOption {
   std::string_view command, other, name;
 };
-constexpr std::array options{
+constexpr std::array other_options{
     OtherOption{"generate", "temp", "temperature"},
     OtherOption{"generate", "n-predict", "n"},
     OtherOption{"generate", "length", "n"},
@@ -69,13 +69,13 @@ std::string setting_called(std::string_view name) {
   const std::string_view section = name.substr(0, name.size() - last.size());
   std::string other(last);
   std::replace(other.begin(), other.end(), '-', '_');
-  for (const OtherSetting& it : settings)
+  for (const OtherSetting& it : other_settings)
     if (it.other == other && it.key.starts_with(section)) return std::string(it.key);
   return "";
 }
 
 std::string option_called(std::string_view command, std::string_view name) {
-  for (const OtherOption& it : options)
+  for (const OtherOption& it : other_options)
     if (it.command == command && it.other == name) return std::string(it.name);
   return "";
 }
