@@ -4,7 +4,7 @@
 #   JOBS=N       parallel compilations (default: one per core)
 #   SECONDS=60 TARGETS="settings ..."   for `make fuzz`: seconds for each target
 #   THREADS=N PEERS="PYTHON ..." ONLY="RECIPE ..."   for `make bench`: see docs/speed.md
-#   GPU_BUILD=DIR   for `make gpu-check` and `gpu-bench`: the programs to use (default: build-gpu)
+#   GPU_BUILD=DIR   for `make gpu-first`, `gpu-check` and `gpu-bench`: the programs to use (default: build-gpu)
 #   PREFIX=/usr/local DESTDIR=   for `make install`
 #   CMAKE=...    more arguments for CMake's configuration, e.g. CMAKE=-DRONDO_CUDA=ON
 BUILD ?= build
@@ -21,7 +21,7 @@ FUZZ_BUILD := build-fuzz
 CLANG = $(shell command -v clang++-14 || command -v clang++)
 CUDA_BUILD := build-cuda
 GPU_BUILD ?= build-gpu
-GPU_PROGRAMS := lm bench rondo_tests rondo_tests_double rondo_tests_cuda rondo_tests_cuda_double
+GPU_PROGRAMS := lm bench gpu_probe rondo_tests rondo_tests_double rondo_tests_cuda rondo_tests_cuda_double
 SOURCES = git ls-files --cached --others --exclude-standard -- '*.h' '*.cpp' '*.cc' '*.cu'
 CLANG_FORMAT = $(shell command -v clang-format-14 || (clang-format --version 2>/dev/null | grep -q 'version 14\.' && echo clang-format))
 
@@ -30,7 +30,7 @@ compile = cmake --build $(1) --parallel $(JOBS) --target $(2)
 run_tests = ctest --test-dir $(1) --output-on-failure --no-tests=error --parallel $(JOBS)
 
 .PHONY: all help deps run test install bench check check-format check-tidy check-cuda check-sanitize check-threads format \
-        docs tables clean build-gpu gpu-check gpu-bench gpu-registers fuzz faults
+        docs tables clean build-gpu gpu-first gpu-check gpu-bench gpu-registers fuzz faults
 
 all: deps  ## build the program: build/bin/lm
 	@$(call configure,$(BUILD))
@@ -107,10 +107,14 @@ faults: deps  ## every fault at every I/O call, random kills, thousands of damag
 	@python3 tests/mutations/hostile.py $(BUILD)/bin/lm
 
 # For a machine with a GPU but without the packages. The programs run from the top of a copy of the sources.
-build-gpu: deps  ## pack the programs of gpu-check and gpu-bench for another machine: build-gpu/
+build-gpu: deps  ## pack the programs of gpu-first, -check and -bench for another machine: build-gpu/
 	@$(call configure,$(CUDA_BUILD),-DRONDO_CUDA=ON -DRONDO_PORTABLE=ON)
 	@$(call compile,$(CUDA_BUILD),$(GPU_PROGRAMS))
 	@python3 bench/gpu_programs.py $(CUDA_BUILD) build-gpu $(GPU_PROGRAMS)
+
+gpu-first:  ## on a machine with a GPU, the first time: what it can do, whether Rondo works, how fast; nine minutes at most
+	@[ -e $(GPU_BUILD)/programs.tar.xz ] || [ -e $(GPU_BUILD)/bin/lm ] || $(MAKE) build-gpu
+	@GPU_FIRST_BUILD=$(GPU_BUILD) python3 bench/gpu_first.py
 
 gpu-check:  ## on a machine with a GPU: compare its results with the CPU's; nine minutes at most
 	@[ -e $(GPU_BUILD)/programs.tar.xz ] || [ -e $(GPU_BUILD)/bin/lm ] || $(MAKE) build-gpu

@@ -1,7 +1,7 @@
 """`make gpu-bench`: lm and PyTorch train the recipes of bench/ on this machine's GPU, in turns: symbols per second, time
-of a step beside a lower bound, memory. It only reports. Each row is written to gpu-bench.jsonl beside the programs, and a row
-that is there already, from the same programs and GPU, is not measured again: the next call continues where the time limit
-ended the previous one. These environment variables change what it does:
+of a step beside a lower bound, memory. It only reports. Each row is written to gpu-bench.jsonl beside the programs, or in
+$OUT where OUT is set, and a row that is there already, from the same programs and GPU, is not measured again: the next call
+continues where the time limit ended the previous one. These environment variables change what it does:
 
     PEERS="PYTHON ..."      interpreters with PyTorch (default: python3)
     ONLY="RECIPE ..."       rows
@@ -24,7 +24,7 @@ import sys
 import time
 from pathlib import Path
 
-from gpu_programs import top, usable_programs, why_no_gpu
+from gpu_programs import Report, results_folder, top, usable_programs, why_no_gpu
 
 device = os.environ.get("GPU_BENCH_DEVICE", "cuda")
 time_limit = float(os.environ.get("GPU_BENCH_SECONDS", 420))
@@ -135,38 +135,37 @@ def fewest_bytes(model, parameters):
 
 
 def report(record, ceilings):
-    print(f"\n{record['row']}, {record['precision']}: ", end="")
+    say(f"\n{record['row']}, {record['precision']}: ", end="")
     if "failed" in record:
-        return print(record["failed"], flush=True)
+        return say(record["failed"])
     model, parameters = record["model"], record["parameters"]
     symbols = model["batch"] * model["length"]
     operations, moved = record["operations"] * symbols, fewest_bytes(model, parameters)
-    print(f"{parameters / 1e6:.2f}M parameters, B {model['batch']}, T {model['length']}; a step is "
-          f"{operations / 1e9:.1f} GFLOP and {moved / 1e9:.2f} GB", end="")
+    say(f"{parameters / 1e6:.2f}M parameters, B {model['batch']}, T {model['length']}; a step is "
+        f"{operations / 1e9:.1f} GFLOP and {moved / 1e9:.2f} GB", end="")
     floor = None
     if ceilings:
         floor = max(operations / ceilings[record["precision"]], moved / ceilings["bandwidth"])
-        print(f", at least {1e3 * floor:.2f} ms", end="")
-    print("\n  {:<44} {:>12}  {:>9}  {:>8}  {:>8}  lm to it: median, round by round".format(
+        say(f", at least {1e3 * floor:.2f} ms", end="")
+    say("\n  {:<44} {:>12}  {:>9}  {:>8}  {:>8}  lm to it: median, round by round".format(
         "", "symbols/s", "ms a step", "to floor", "peak MB"))
     of_lm = record["contestants"][0]["rates"]
     for it in record["contestants"]:
         rate = statistics.median(it["rates"])
         to_floor = f"{symbols / rate / floor:.1f}x" if floor else ""
-        print(f"  {it['name']:<44} {rate:12,.0f}  {1e3 * symbols / rate:9.2f}  {to_floor:>8}  {it['peak_bytes'] / 1e6:8.0f}",
-              end="")
+        say(f"  {it['name']:<44} {rate:12,.0f}  {1e3 * symbols / rate:9.2f}  {to_floor:>8}  {it['peak_bytes'] / 1e6:8.0f}",
+            end="")
         if it is record["contestants"][0]:
-            print(f"  {it['launches']} launches a step")
+            say(f"  {it['launches']} launches a step")
         else:
             ratios = [ours / its for ours, its in zip(of_lm, it["rates"])]
-            print(f"  {statistics.median(ratios):.2f}x  {' '.join(f'{ratio:.2f}' for ratio in ratios)}")
+            say(f"  {statistics.median(ratios):.2f}x  {' '.join(f'{ratio:.2f}' for ratio in ratios)}")
     for it in record["left_out"]:
-        print(f"  {it['name']}: {it['why']}")
+        say(f"  {it['name']}: {it['why']}")
     if record["row"] == penn_treebank_row:
         needed = "; ".join(f"{it['name']}: {penn_treebank * epochs / statistics.median(it['rates']) / 60:.0f}"
                            for it in record["contestants"])
-        print(f"  {epochs} epochs of the Penn Treebank, updates alone, in minutes: {needed}")
-    sys.stdout.flush()
+        say(f"  {epochs} epochs of the Penn Treebank, updates alone, in minutes: {needed}")
 
 
 def measured_ceilings(peers):
@@ -175,10 +174,10 @@ def measured_ceilings(peers):
         done = subprocess.run([peer, top / "bench/peers.py", "ceilings", device], stdout=subprocess.PIPE, stderr=errors)
         if done.returncode == 0:
             it = json.loads(done.stdout)
-            print(f"{it['device']}, {it['what']}: products {it['fp32'] / 1e12:.1f} TFLOP/s in fp32, "
-                  f"{it['tf32'] / 1e12:.1f} in tf32; copies {it['bandwidth'] / 1e12:.2f} TB/s", flush=True)
+            say(f"{it['device']}, {it['what']}: products {it['fp32'] / 1e12:.1f} TFLOP/s in fp32, "
+                f"{it['tf32'] / 1e12:.1f} in tf32; copies {it['bandwidth'] / 1e12:.2f} TB/s")
             return it
-    print("no ceilings: no peer has a GPU", flush=True)
+    say("no ceilings: no peer has a GPU")
     return None
 
 
@@ -205,7 +204,7 @@ def main():
     built = programs.parent / "built.txt"
     origin = [built.read_text().strip() if built.exists() else f"lm of {int((programs / 'bench').stat().st_mtime)}",
               ceilings["device"] if ceilings else device]
-    results = programs.parent / "gpu-bench.jsonl"
+    results = results_folder(programs) / "gpu-bench.jsonl"
     known, cut_off = known_rows(results, origin), []
     precisions = os.environ.get("PRECISIONS", "fp32").split()
     if unknown := set(precisions) - {"fp32", "tf32"}:  # PyTorch has bfloat16 only with autocast, which is another model
@@ -226,12 +225,13 @@ def main():
                     file.write(json.dumps(record) + "\n")
             report(record, ceilings)
     if cut_off:
-        print(f"\nno time was left for {', '.join(cut_off)}: run the same command again to measure them")
-    print(f"\n{time.monotonic() - begin:.0f} s; all of it is in {results}")
+        say(f"\nno time was left for {', '.join(cut_off)}: run the same command again to measure them")
+    say(f"\n{time.monotonic() - begin:.0f} s; all of it is in {results}")
 
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("gpu-bench: stopped"))
     programs = usable_programs(os.environ.get("GPU_BENCH_BUILD", "build-gpu"))
-    errors = open(programs.parent / "gpu-bench.log", "w")  # messages of the contestants
+    errors = open(results_folder(programs) / "gpu-bench.log", "w")  # messages of the contestants
+    say = Report(results_folder(programs) / "gpu-bench.txt")
     main()

@@ -2,8 +2,8 @@
 nine minutes; the exit status is 0 only if no part failed and there was a GPU.
 
 It needs the programs and Python, no compiler and no network: build-gpu/programs.tar.xz, of `make build-gpu`, may come from
-another machine. The full output of the parts is in gpu-check/ beside the programs. These environment variables are for tests
-without a GPU:
+another machine. The full output of the parts is in gpu-check/ beside the programs, or in $OUT/gpu-check where OUT is set,
+and is written as it comes. These environment variables are for tests without a GPU:
 
     GPU_CHECK_BUILD=build   other programs; with those of an ordinary build, an emulated GPU
     GPU_CHECK_STEPS=20      length of the trainings
@@ -25,7 +25,7 @@ import sys
 import time
 from pathlib import Path
 
-from gpu_programs import top, usable_programs, why_no_gpu
+from gpu_programs import Report, results_folder, top, usable_programs, why_no_gpu
 
 steps = int(os.environ.get("GPU_CHECK_STEPS", 200))
 patience = float(os.environ.get("GPU_CHECK_PATIENCE", 1))
@@ -91,7 +91,7 @@ def end_all(runs, deadline):
 class Check:
     def __init__(self, programs):
         self.programs = programs
-        self.folder = programs.parent / "gpu-check"
+        self.folder = results_folder(programs) / "gpu-check"
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
         emulated = programs / "lm_emulated"
@@ -164,7 +164,7 @@ class Check:
         self.need_gpu()
         shards = min(4, max(1, self.cores // 4))
         passed, skipped = self.tests(["rondo_tests_cuda", "rondo_tests_cuda_double"], shards, deadline,
-                                     OMP_NUM_THREADS=2)
+                                     OMP_NUM_THREADS=2, RONDO_POISON_GPU_MEMORY=1)
         return f"{passed} passed, {skipped} skipped"
 
     # d
@@ -267,6 +267,7 @@ def main():
              ("e", "sanitizer", check.sanitizer, 100)]
     asked = os.environ.get("GPU_CHECK_PARTS", "abcde")
     outcomes, begin = [], time.monotonic()
+    say = Report(check.folder / "report.txt")
     for letter, name, part, limit in parts:
         if letter not in asked:
             continue
@@ -278,11 +279,11 @@ def main():
         except Failed as failed:
             outcome, detail = "FAILED", str(failed)
         outcomes.append(outcome)
-        print(f"{letter}  {name:<16}  {outcome:<7}  {time.monotonic() - start:5.1f} s  {detail}", flush=True)
+        say(f"{letter}  {name:<16}  {outcome:<7}  {time.monotonic() - start:5.1f} s  {detail}")
     failed = outcomes.count("FAILED")
     verdict = f"FAILED: {failed} of {len(outcomes)} parts" if failed else \
         f"not checked: {check.no_gpu}" if check.no_gpu else "passed"
-    print(f"gpu-check: {verdict}; {time.monotonic() - begin:.0f} s", flush=True)
+    say(f"gpu-check: {verdict}; {time.monotonic() - begin:.0f} s")
     sys.exit(0 if verdict == "passed" else 1)
 
 

@@ -67,17 +67,44 @@ def usable_programs(build):
 
 
 def find_cublas(program):
-    """Adds cuBLAS to LD_LIBRARY_PATH if the program does not find it: CUDA's own, or that of PyTorch's packages."""
-    missing = [line.split()[0] for line in output_of("ldd", program).splitlines() if "not found" in line]
+    """If the program does not find cuBLAS, links to CUDA's own or to that of PyTorch's packages in ../lib, where the
+    programs look for libraries. No environment variable, which the programs of PyTorch would see, too."""
     folders = ["/usr/local/cuda/lib64", *glob.glob("/usr/local/cuda-*/lib64")]
     folders += [folder for path in sys.path for folder in sorted(glob.glob(f"{path}/nvidia/*/lib"))]
-    for library in missing:
-        holding = next((folder for folder in folders if (Path(folder) / library).exists()), None)
+    for library in missing_libraries(program):
+        needed = [library, library.replace("libcublas.", "libcublasLt.")]  # the first needs the second
+        holding = next((Path(it) for it in folders if all((Path(it) / name).exists() for name in needed)), None)
         if holding is None:
             sys.exit(f"{program}: {library} is not on this machine; looked in {', '.join(folders)}")
-        known = [it for it in os.environ.get("LD_LIBRARY_PATH", "").split(":") if it]
-        if holding not in known:
-            os.environ["LD_LIBRARY_PATH"] = ":".join([holding, *known])
+        for name in needed:
+            link = program.parent.parent / "lib" / name
+            link.parent.mkdir(exist_ok=True)
+            link.unlink(missing_ok=True)
+            link.symlink_to(holding / name)
+    if left := missing_libraries(program):
+        sys.exit(f"{program}: {', '.join(left)} is not found, although it is in {program.parent.parent / 'lib'}")
+
+
+def missing_libraries(program):
+    return [line.split()[0] for line in output_of("ldd", program).splitlines() if "not found" in line]
+
+
+def results_folder(programs):
+    """Where results are written: $OUT, which a borrowed machine hands back, or else beside the programs."""
+    return Path(os.environ.get("OUT") or programs.parent)
+
+
+class Report:
+    """Prints lines, and writes them to a file as they come."""
+
+    def __init__(self, path):
+        self.file = open(path, "w", buffering=1)
+
+    def __call__(self, *words, end="\n"):
+        text = " ".join(map(str, words)) + end
+        for to in (sys.stdout, self.file):
+            to.write(text)
+            to.flush()
 
 
 def why_no_gpu(lm):

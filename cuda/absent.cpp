@@ -15,6 +15,8 @@ void free_system_block(void*) { absent(); }
 Memory memory() { absent(); }
 void* pinned_block(std::size_t) { absent(); }
 void free_pinned_block(void*) { absent(); }
+void poison_if_asked(void*, std::size_t) { absent(); }
+void upload_pinned(void*, const void*, std::size_t) { absent(); }
 void upload(void*, const void*, std::size_t) { absent(); }
 void download(void*, const void*, std::size_t) { absent(); }
 void synchronize() { absent(); }
@@ -25,9 +27,11 @@ void Fence::wait() const { absent(); }
 Graph::Graph(const std::function<void()>&) { absent(); }
 Graph::~Graph() = default;
 void Graph::launch() const { absent(); }
+bool recording() { absent(); }
 std::int64_t launches() { absent(); }
 void set_product_precision(Precision) {}  // it is set for all devices, whether there is a GPU or not
 void gemm(int, int, int, Matrix<const float>, Matrix<const float>, float, Matrix<float>) { absent(); }
 void gemm(int, int, int, Matrix<const double>, Matrix<const double>, double, Matrix<double>) { absent(); }
+void gemm(int, int, int, Matrix<const Bf16>, Matrix<const Bf16>, float, Matrix<float>) { absent(); }
 
 }  // namespace rondo::cuda

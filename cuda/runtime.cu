@@ -3,6 +3,8 @@
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "cuda/runtime.h"
 #include "cuda/stream.h"
 #include "tensor/error.h"
@@ -108,14 +110,25 @@ void free_pinned_block(void* block) {
   cudaFreeHost(block);
 }
 
-namespace {
-bool recording = false;  // a graph, which would read host memory after it was freed
+void poison_if_asked(void* block, std::size_t bytes) {
+  static const bool asked = std::getenv("RONDO_POISON_GPU_MEMORY") != nullptr;
+  if (asked) check_status(cudaMemsetAsync(block, 0xff, bytes, stream()), "poisoning memory");
 }
 
+namespace {
+bool records = false;
+}
+bool recording() { return records; }
+
+void upload_pinned(void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0) return;
+  check(!records, "[cuda] a copy from the host cannot be recorded");  // the host may have freed it
+  check_status(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream()), "copying to it");
+}
 void upload(void* to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
-  check(!recording, "[cuda] a copy from the host cannot be recorded");
-  check_status(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream()), "copying to it");
+  upload_pinned(to, from, bytes);
+  synchronize();  // that such a copy is read before the call returns is nowhere promised
 }
 
 void download(void* to, const void* from, std::size_t bytes) {
@@ -150,12 +163,12 @@ Graph::Graph(const std::function<void()>& work) {
   const std::int64_t before = launch_count;
   check_status(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeRelaxed), "beginning a graph");
   cudaGraph_t recorded = nullptr;
-  recording = true;
+  records = true;
   try {
     work();
-    recording = false;
+    records = false;
   } catch (...) {
-    recording = false;
+    records = false;
     cudaStreamEndCapture(stream(), &recorded);
     if (recorded) cudaGraphDestroy(recorded);
     throw;
@@ -179,29 +192,26 @@ namespace {
 
 Precision precision = Precision::fp32;
 
-cublasComputeType_t compute_type() {
-  switch (precision) {
-    case Precision::tf32:
-      return CUBLAS_COMPUTE_32F_FAST_TF32;
-    case Precision::bf16:
-      return CUBLAS_COMPUTE_32F_FAST_16BF;
-    default:
-      return CUBLAS_COMPUTE_32F;
-  }
-}
+template <class Number>
+constexpr cudaDataType_t type_of = CUDA_R_32F;
+template <>
+constexpr cudaDataType_t type_of<double> = CUDA_R_64F;
+template <>
+constexpr cudaDataType_t type_of<Bf16> = CUDA_R_16BF;
 
 /// cuBLAS is column-major: a row-major matrix is its transpose there, and c = a b is computed as c^T = b^T
 /// a^T. The algorithm is the first choice of its heuristic.
-template <class Number>
-void multiply(cudaDataType_t type, cublasComputeType_t compute, int m, int n, int k, Matrix<const Number> a,
-              Matrix<const Number> b, Number beta, Matrix<Number> c) {
-  const auto operation = [](const Matrix<const Number>& it) {
+template <class Factor, class Number>
+void multiply(cublasComputeType_t compute, int m, int n, int k, Matrix<const Factor> a,
+              Matrix<const Factor> b, Number beta, Matrix<Number> c) {
+  const auto operation = [](const Matrix<const Factor>& it) {
     return it.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
   };
   const Number one = 1;
   const cublasStatus_t status =
-      cublasGemmEx(blas(), operation(b), operation(a), n, m, k, &one, b.data, type, b.row_stride, a.data,
-                   type, a.row_stride, &beta, c.data, type, c.row_stride, compute, CUBLAS_GEMM_DEFAULT);
+      cublasGemmEx(blas(), operation(b), operation(a), n, m, k, &one, b.data, type_of<Factor>, b.row_stride,
+                   a.data, type_of<Factor>, a.row_stride, &beta, c.data, type_of<Number>, c.row_stride,
+                   compute, CUBLAS_GEMM_DEFAULT);
   check(status == CUBLAS_STATUS_SUCCESS, "[cuda] the product {}x{}x{} failed: {}", m, n, k,
         cublasGetStatusString(status));
   count_launch();
@@ -212,11 +222,15 @@ void multiply(cudaDataType_t type, cublasComputeType_t compute, int m, int n, in
 void set_product_precision(Precision wanted) { precision = wanted; }
 
 void gemm(int m, int n, int k, Matrix<const float> a, Matrix<const float> b, float beta, Matrix<float> c) {
-  multiply<float>(CUDA_R_32F, compute_type(), m, n, k, a, b, beta, c);
+  multiply(precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, m, n, k, a, b,
+           beta, c);
 }
 void gemm(int m, int n, int k, Matrix<const double> a, Matrix<const double> b, double beta,
           Matrix<double> c) {
-  multiply<double>(CUDA_R_64F, CUBLAS_COMPUTE_64F, m, n, k, a, b, beta, c);
+  multiply(CUBLAS_COMPUTE_64F, m, n, k, a, b, beta, c);
+}
+void gemm(int m, int n, int k, Matrix<const Bf16> a, Matrix<const Bf16> b, float beta, Matrix<float> c) {
+  multiply(CUBLAS_COMPUTE_32F, m, n, k, a, b, beta, c);
 }
 
 }  // namespace rondo::cuda

@@ -31,13 +31,19 @@ Memory memory();
 /// same bits each time; the size is NVIDIA's recommendation for Hopper.
 constexpr std::int64_t workspace_bytes = std::int64_t{32} << 20;
 
-/// Host memory that upload() reads asynchronously, while the host continues; other memory it reads before it
-/// returns.
+/// Host memory that the GPU reads while the host continues.
 void* pinned_block(std::size_t bytes);
 /// Waits for all work first, which may still read the block.
 void free_pinned_block(void* block);
 
-/// Copies; a download waits for all work before it.
+/// For tests of memory that is read before it was written: if the environment variable
+/// RONDO_POISON_GPU_MEMORY is set, all bytes of a block become 0xff, which is NaN, or -1. The allocator calls
+/// it for each block that it hands out.
+void poison_if_asked(void* block, std::size_t bytes);
+
+/// Copies. An upload from a block of pinned_block() is queued, and the host must not write the block before
+/// it was read (Fence); any other upload waits until it is done, and a download for all work before it.
+void upload_pinned(void* to, const void* from, std::size_t bytes);
 void upload(void* to, const void* from, std::size_t bytes);
 void download(void* to, const void* from, std::size_t bytes);
 /// Waits for all work. Throws Error, naming the kernel's failure, if some of it failed.
@@ -75,6 +81,9 @@ class Graph {
   std::int64_t launches_;
 };
 
+/// Whether a graph is being recorded.
+bool recording();
+
 /// The number of kernels and products launched so far, including those of replayed graphs.
 std::int64_t launches();
 
@@ -92,5 +101,8 @@ void set_product_precision(Precision precision);
 /// c [m, n] = a [m, k] b [k, n] + beta c, where the extents are those after transposition.
 void gemm(int m, int n, int k, Matrix<const float> a, Matrix<const float> b, float beta, Matrix<float> c);
 void gemm(int m, int n, int k, Matrix<const double> a, Matrix<const double> b, double beta, Matrix<double> c);
+/// A number rounded to bfloat16: the upper half of a float.
+enum class Bf16 : std::uint16_t {};
+void gemm(int m, int n, int k, Matrix<const Bf16> a, Matrix<const Bf16> b, float beta, Matrix<float> c);
 
 }  // namespace rondo::cuda

@@ -68,7 +68,8 @@ void free_system_block(Device device, void* block) {
 /// A block from the system; null if it has no memory left.
 void* new_block(Device device, Pool& pool, size_t bytes) {
   void* block = system_block(device, bytes);
-  if (block == nullptr) {  // returning free blocks of other sizes may help
+  const bool frees = device == Device::cpu || !cuda::recording();  // no driver frees while it records
+  if (block == nullptr && frees) {  // returning free blocks of other sizes may help
     for (auto& [size, blocks] : pool.free_blocks) {
       for (void* free_block : blocks) free_system_block(device, free_block);
       blocks.clear();
@@ -123,6 +124,7 @@ void* allocate(Device device, size_t bytes) {
   }
   pool.statistics.bytes_in_use += block_bytes;
   pool.statistics.peak_bytes = std::max(pool.statistics.peak_bytes, pool.statistics.bytes_in_use);
+  if (device == Device::cuda) cuda::poison_if_asked(block, block_bytes);
   return block;
 }
 

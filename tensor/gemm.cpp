@@ -13,6 +13,7 @@
 #include "tensor/cpu_features.h"
 #include "tensor/one_device.h"
 #include "tensor/packed_gemm.h"
+#include "tensor/packing.h"
 #include "tensor/precision.h"
 #include "tensor/profile.h"
 #include "tensor/threads.h"
@@ -140,20 +141,41 @@ Timed timing(const Extents& it, const char* transposes, const char* by) {
       2.0 * static_cast<double>(it.m) * static_cast<double>(it.n) * static_cast<double>(it.k));
 }
 
+/// By cuBLAS. In bf16 both operands are rounded by a pass before, but a weight whose rounded copy is kept
+/// only after it was written.
+void gpu_gemm(const Extents& it, const Tensor& a, Transpose transpose_a, const Tensor& b,
+              Transpose transpose_b, [[maybe_unused]] Packing packing_of_b, real beta, const Tensor& c) {
+  const bool rounded = operands_are_rounded();
+  const Timed timed = timing(it, letters(transpose_a, transpose_b), rounded ? "cuBLAS, bf16" : "cuBLAS");
+  const auto multiply = [&](const auto& left, const auto& right) {
+    cuda::gemm(static_cast<int>(it.m), static_cast<int>(it.n), static_cast<int>(it.k), left, right, beta,
+               {c.mutable_data(), row_stride_of(c)});
+  };
+#ifndef RONDO_DOUBLE
+  if (rounded) {
+    const auto matrix = [](const Bf16Rows& x, Transpose transpose) {
+      return cuda::Matrix<const cuda::Bf16>{reinterpret_cast<const cuda::Bf16*>(x.memory.data()),
+                                            static_cast<int>(x.row_stride), transpose == Transpose::yes};
+    };
+    const Bf16Rows left = bf16_rows(a),
+                   right = packing_of_b == Packing::kept ? kept_bf16_rows(b) : bf16_rows(b);
+    return multiply(matrix(left, transpose_a), matrix(right, transpose_b));
+  }
+#endif
+  const auto matrix = [](const Tensor& x, Transpose transpose) {
+    return cuda::Matrix<const real>{x.data(), row_stride_of(x), transpose == Transpose::yes};
+  };
+  multiply(matrix(a, transpose_a), matrix(b, transpose_b));
+}
+
 }  // namespace
 
 void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, real beta,
           const Tensor& c) {
   const auto [m, n, k] = checked(a, transpose_a, b, transpose_b, c);
   if (m == 0 || n == 0) return;
-  if (c.device() == Device::cuda) {
-    const Timed timed = timing({m, n, k}, letters(transpose_a, transpose_b), "cuBLAS");
-    const auto matrix = [](const Tensor& x, Transpose transpose) {
-      return cuda::Matrix<const real>{x.data(), row_stride_of(x), transpose == Transpose::yes};
-    };
-    return cuda::gemm(static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), matrix(a, transpose_a),
-                      matrix(b, transpose_b), beta, {c.mutable_data(), row_stride_of(c)});
-  }
+  if (c.device() == Device::cuda)
+    return gpu_gemm({m, n, k}, a, transpose_a, b, transpose_b, Packing::once, beta, c);
   const bool scaled = beta != 0 && beta != 1;
   const bool ours = operands_are_rounded() || (!scaled && packing_pays({m, n, k}, transpose_b));
   const Timed timed = timing({m, n, k}, letters(transpose_a, transpose_b), ours ? name_of_packed() : "BLAS");
@@ -182,7 +204,10 @@ void weight_gemm(const Tensor& x, const Tensor& weight, Transpose transpose, con
     broadcast_rows(start, c);
   else if (start.defined() && start.data() != c.data())
     copy(start, c);
-  gemm(x, Transpose::no, weight, transpose, start.defined() ? 1 : 0, c);
+  const real beta = start.defined() ? 1 : 0;
+  if (c.device() == Device::cuda)
+    return gpu_gemm(extents, x, Transpose::no, weight, transpose, Packing::kept, beta, c);
+  gemm(x, Transpose::no, weight, transpose, beta, c);
 }
 
 void batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, real beta,

@@ -5,6 +5,8 @@
 #include <mutex>
 #include <utility>
 
+#include "tensor/bf16.h"
+#include "tensor/kernels.h"
 #include "tensor/threads.h"
 
 namespace rondo {
@@ -23,15 +25,6 @@ namespace {
 /// More elements to pack justify waking a second thread.
 constexpr int64_t parallel_packing = 1 << 17;
 constexpr int64_t cache_line = 64 / sizeof(real);
-
-/// The bits of x rounded to bfloat16, as a float's: the lower half is zero. Subnormal numbers are 0, as
-/// VDPBF16PS reads them; NaN stays NaN.
-inline uint32_t bf16_bits(real x) {
-  const auto bits = std::bit_cast<uint32_t>(static_cast<float>(x)), magnitude = bits & 0x7fffffff;
-  const uint32_t nearest = bits + 0x7fff + (bits >> 16 & 1);  // ties to even
-  const uint32_t finite = magnitude < 0x00800000 ? bits & 0x80000000 : nearest;
-  return (magnitude > 0x7f800000 ? bits | 0x00400000 : finite) & 0xffff0000;
-}
 
 // The word of one term, or of two.
 struct Numbers {
@@ -152,7 +145,11 @@ Tensor packed(const Tensor& b, Transpose transpose, const Multiplication& multip
   return panels;
 }
 
-Tensor kept_panels(const Tensor& b, Transpose transpose, const Multiplication& multiplication) {
+namespace {
+/// `size` numbers, made from b by make(to), that the storage of b keeps until b is written.
+template <class Make>
+Tensor kept(const Tensor& b, Transpose transpose, const Multiplication& multiplication, int64_t size,
+            const Make& make) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   auto& packs = b.storage().packs;
@@ -163,18 +160,45 @@ Tensor kept_panels(const Tensor& b, Transpose transpose, const Multiplication& m
   });
   const bool found = it != packs.end();
   if (!found) {
-    Tensor panels({Order(b, transpose, *multiplication.kernels).size()});
-    int64_t size = panels.size();
+    Tensor made({size}, b.device());
     for (const auto& pack : packs) size += pack->panels.size();
     for (; size > max_kept * b.storage().size && !packs.empty(); packs.erase(packs.begin()))
       size -= packs.front()->panels.size();
     packs.push_back(std::make_shared<Pack>(Pack{b.offset(), b.rows(), b.columns(), b.row_stride(), transpose,
-                                                multiplication, 0, std::move(panels)}));
+                                                multiplication, 0, std::move(made)}));
   }
-  Pack& kept = found ? **it : *packs.back();
-  if (!found || kept.version != b.version()) pack(b, transpose, multiplication, kept.panels.mutable_data());
-  kept.version = b.version();
-  return kept.panels;
+  Pack& pack = found ? **it : *packs.back();
+  if (!found || pack.version != b.version()) make(pack.panels.mutable_data());
+  pack.version = b.version();
+  return pack.panels;
+}
+
+/// Numbers of 16 bits from row to row: a row begins at a multiple of 16 bytes, for the tensor cores.
+int64_t bf16_row_stride(const Tensor& x) { return std::max<int64_t>(1, (x.columns() + 7) / 8) * 8; }
+int64_t numbers_of_bf16(const Tensor& x) {
+  constexpr int64_t in_one = sizeof(real) / sizeof(uint16_t);
+  return x.rows() * bf16_row_stride(x) / in_one;
+}
+void round_to_bf16(const Tensor& x, real* to) {
+  launch(x.device(), x.extent(),
+         RoundToBf16{x.read_operand(), reinterpret_cast<uint16_t*>(to), bf16_row_stride(x)});
+}
+}  // namespace
+
+Tensor kept_panels(const Tensor& b, Transpose transpose, const Multiplication& multiplication) {
+  return kept(b, transpose, multiplication, Order(b, transpose, *multiplication.kernels).size(),
+              [&](real* to) { pack(b, transpose, multiplication, to); });
+}
+
+Bf16Rows bf16_rows(const Tensor& x) {
+  const Tensor rows({numbers_of_bf16(x)}, x.device());
+  round_to_bf16(x, rows.mutable_data());
+  return {rows, bf16_row_stride(x)};
+}
+Bf16Rows kept_bf16_rows(const Tensor& x) {
+  return {
+      kept(x, Transpose::no, multiplication(), numbers_of_bf16(x), [&](real* to) { round_to_bf16(x, to); }),
+      bf16_row_stride(x)};
 }
 
 int64_t room_for_left(int64_t rows) {

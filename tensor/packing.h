@@ -46,6 +46,15 @@ Tensor packed(const Tensor& b, Transpose transpose, const Multiplication& multip
 /// The packed op(b) that the storage of b keeps, made if there is none or if b was written since.
 Tensor kept_panels(const Tensor& b, Transpose transpose, const Multiplication& multiplication);
 
+/// A matrix rounded to bfloat16, as a GPU multiplies it: rows of 16-bit numbers.
+struct Bf16Rows {
+  Tensor memory;
+  int64_t row_stride;
+};
+/// x on its GPU, rounded by one pass over it: made anew, or kept by the storage of x until x is written.
+Bf16Rows bf16_rows(const Tensor& x);
+Bf16Rows kept_bf16_rows(const Tensor& x);
+
 /// Rows of the left side, or of a block of its terms.
 struct LeftRows {
   Operand a;

@@ -7,6 +7,10 @@
 
 #include "tensor/backend.h"
 
+#ifndef RONDO_MATH
+#define RONDO_MATH std  // the emulated GPU of tests has its own: tests/emulated_gpu/functions.h
+#endif
+
 namespace rondo {
 
 class Scalar {
@@ -33,11 +37,11 @@ HD Scalar max(Scalar a, Scalar b) { return select(a >= b, a, b); }
 HD Scalar min(Scalar a, Scalar b) { return select(a <= b, a, b); }
 HD Scalar abs(Scalar x) { return std::fabs(x.value); }
 HD Scalar sqrt(Scalar x) { return std::sqrt(x.value); }
-HD Scalar exp(Scalar x) { return std::exp(x.value); }
-HD Scalar expm1(Scalar x) { return std::expm1(x.value); }
-HD Scalar log(Scalar x) { return std::log(x.value); }
-HD Scalar log1p(Scalar x) { return std::log1p(x.value); }
-HD Scalar tanh(Scalar x) { return std::tanh(x.value); }
+HD Scalar exp(Scalar x) { return RONDO_MATH::exp(x.value); }
+HD Scalar expm1(Scalar x) { return RONDO_MATH::expm1(x.value); }
+HD Scalar log(Scalar x) { return RONDO_MATH::log(x.value); }
+HD Scalar log1p(Scalar x) { return RONDO_MATH::log1p(x.value); }
+HD Scalar tanh(Scalar x) { return RONDO_MATH::tanh(x.value); }
 HD Scalar sigmoid(Scalar x) { return Scalar(1) / (Scalar(1) + exp(-x)); }
 
 }  // namespace rondo

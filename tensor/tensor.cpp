@@ -260,16 +260,16 @@ void accumulate_column_sums(const Tensor& x, const Tensor& to) {
   check(to.size() == x.columns() && to.rows() == 1, "[column_sums] needs a vector [{}], got {}", x.columns(),
         to.shape());
   check_one_device("column_sums", to, x);
-  const auto sums = [&](const Tensor& of, int64_t height, const Tensor& into) {
+  const auto sums = [&](const Tensor& of, int64_t height, const Tensor& into, bool adds = true) {
     launch(to.device(), into.extent(),
-           ColumnSums{of.read_operand(), of.rows(), height, into.write_operand()});
+           ColumnSums{of.read_operand(), of.rows(), height, adds, into.write_operand()});
   };
   // A GPU has more threads than there are columns: sum blocks of rows first, then add their sums.
   constexpr int64_t height = 64;
   if (to.device() == Device::cpu || x.rows() <= 2 * height)
     return sums(x, std::max<int64_t>(1, x.rows()), to);
-  const Tensor blocks = Tensor::zeros({(x.rows() + height - 1) / height, x.columns()}, to.device());
-  sums(x, height, blocks);
+  const Tensor blocks({(x.rows() + height - 1) / height, x.columns()}, to.device());
+  sums(x, height, blocks, false);
   sums(blocks, blocks.rows(), to);
 }
 

@@ -68,13 +68,14 @@ std::vector<Tokens> GpuStep::stage(uint64_t update, std::vector<std::vector<int3
 }
 
 void GpuStep::run(Kind kind, bool replays, const std::function<void()>& launch) {
-  cuda::upload(on_gpu_.get(), blocks_[current_].memory.get(), used_bytes_);
+  cuda::upload_pinned(on_gpu_.get(), blocks_[current_].memory.get(), used_bytes_);
   blocks_[current_].read->set();
   ++outstanding_;
   Recording& recording = recordings_[kind];
   check(!replays || !recording.has_run || recording.bytes == used_bytes_,
         "[gpu step] batches of one kind need indices of the same sizes");
   recording.bytes = used_bytes_;
+  recording.last_run = ++runs_;
   if (!replays || !recording.graph) {
     const StepMemory memory(Device::cuda);
     if (!replays || !recording.has_run) {
@@ -82,9 +83,20 @@ void GpuStep::run(Kind kind, bool replays, const std::function<void()>& launch) 
       recording.has_run |= replays;
       return;
     }
+    make_room_for_graph();
     recording.graph = std::make_unique<cuda::Graph>(launch);
   }
   recording.graph->launch();
+}
+
+void GpuStep::make_room_for_graph() {
+  std::vector<Recording*> with_graph;
+  for (auto& [kind, recording] : recordings_)
+    if (recording.graph) with_graph.push_back(&recording);
+  if (with_graph.size() < max_graphs) return;
+  const auto oldest = std::min_element(with_graph.begin(), with_graph.end(),
+                                       [](auto* a, auto* b) { return a->last_run < b->last_run; });
+  (*oldest)->graph = nullptr;  // recorded again when a step of its kind comes again
 }
 
 StepControl GpuStep::decide(const Tensor& loss, const Tensor& gradients, double max_norm) {

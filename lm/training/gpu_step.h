@@ -37,7 +37,8 @@ class GpuStep {
   std::vector<Tokens> stage(uint64_t update, std::vector<std::vector<int32_t>> indices,
                             std::span<const std::byte> optimizer, std::span<const std::byte> average);
   /// Runs `launch` after stage(): the first call of a kind runs it eagerly, the second records it as a graph,
-  /// later ones replay the graph without calling it. Steps with different launches have different kinds. If
+  /// later ones replay the graph without calling it; of more than max_graphs kinds those that ran last have
+  /// a graph. Steps with different launches have different kinds. If
   /// `replays` is false, it always runs eagerly.
   void run(Kind kind, bool replays, const std::function<void()>& launch);
 
@@ -54,6 +55,9 @@ class GpuStep {
   std::vector<StepRecord> collect();
   /// Whether collect() must be called before the next step.
   bool is_full() const { return outstanding_ == max_outstanding; }
+
+  /// A graph of a step takes some megabytes of the host's memory and of the driver's.
+  static constexpr size_t max_graphs = 64;
 
   /// Discards graphs, steps and decisions: for another training.
   void reset();
@@ -74,10 +78,12 @@ class GpuStep {
   struct Recording {
     size_t bytes = 0;  // of the block: all steps of a kind stage the same size
     bool has_run = false;
+    int64_t last_run = 0;  // runs_ then
     std::unique_ptr<cuda::Graph> graph;
   };
 
   void make_blocks(size_t bytes);
+  void make_room_for_graph();
   Numbers* on_gpu() const { return static_cast<Numbers*>(on_gpu_.get()); }
 
   size_t block_bytes_ = 0, used_bytes_ = 0;
@@ -86,6 +92,7 @@ class GpuStep {
   std::shared_ptr<void> on_gpu_, records_, decision_;
   int64_t outstanding_ = 0;
   std::map<Kind, Recording> recordings_;
+  int64_t runs_ = 0;
 };
 
 }  // namespace rondo

@@ -1,6 +1,7 @@
 // Kernels that fill, copy, scale and add, also down columns, within blocks and along rows.
 #pragma once
 
+#include "tensor/bf16.h"
 #include "tensor/deferred.h"
 #include "tensor/kernel.h"
 
@@ -22,6 +23,19 @@ struct Copy {
   HD void operator()(auto row, int64_t r, int64_t begin) const {
     row.map(
         row_of(to, r) + begin, [](auto x) { return x; }, row_of(from, r) + begin);
+  }
+};
+
+/// to = x rounded to bfloat16; rows of `to` are `row_stride` numbers of 16 bits apart.
+struct RoundToBf16 {
+  static constexpr auto visit = Visit::elements;
+  Operand x;
+  uint16_t* to;
+  int64_t row_stride;
+  HD void operator()(auto row, int64_t r, int64_t begin) const {
+    const real* from = row_of(x, r) + begin;
+    uint16_t* out = to + r * row_stride + begin;
+    row.for_each([=](int64_t j) { out[j] = static_cast<uint16_t>(bf16_bits(from[j]) >> 16); });
   }
 };
 
@@ -64,17 +78,20 @@ struct ScaleRows {
   }
 };
 
-/// to[i, j] += sum_r x[r, j] over the rows [i * height, (i + 1) * height) of x, which has `rows`. Launched
-/// with the size of `to`.
+/// to[i, j] += sum_r x[r, j] over the rows [i * height, (i + 1) * height) of x, which has `rows`; or `to` is
+/// that sum, if it does not add. Launched with the size of `to`.
 struct ColumnSums {
   static constexpr auto visit = Visit::elements;
   Operand x;
   int64_t rows, height;
+  bool adds;
   Operand to;
   HD void operator()(auto row, int64_t block, int64_t begin) const {
     const int64_t first = block * height, count = rows - first < height ? rows - first : height;
-    row.add_rows(row_of(to, block) + begin, count,
-                 [=, this](int64_t i) { return row_of(x, first + i) + begin; });
+    real* sums = row_of(to, block) + begin;
+    const auto zero = row.repeated(0);
+    if (!adds) row.map(sums, [=] { return zero; });
+    row.add_rows(sums, count, [=, this](int64_t i) { return row_of(x, first + i) + begin; });
   }
 };
 
@@ -114,6 +131,6 @@ struct CumulativeSum {
 };
 
 using ArithmeticKernels =
-    KernelList<Fill, Copy, Accumulate, Scale, ScaleRows, ColumnSums, PartialSums, CumulativeSum>;
+    KernelList<Fill, Copy, RoundToBf16, Accumulate, Scale, ScaleRows, ColumnSums, PartialSums, CumulativeSum>;
 
 }  // namespace rondo

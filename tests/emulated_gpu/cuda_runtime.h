@@ -6,6 +6,8 @@
 #include <functional>
 #include <type_traits>
 
+#include "tests/emulated_gpu/functions.h"
+
 #define __host__
 #define __device__
 #define __global__

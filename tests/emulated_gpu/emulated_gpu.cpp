@@ -16,9 +16,7 @@
 #include "tests/emulated_gpu/queue.h"
 
 namespace rondo::emulated_gpu {
-namespace {
 
-/// What RONDO_EMULATED_GPU says of `name`; null: nothing.
 const char* setting(const char* name) {
   static const std::string all = [] {
     const char* given = std::getenv("RONDO_EMULATED_GPU");
@@ -27,6 +25,8 @@ const char* setting(const char* name) {
   const size_t place = all.find("," + std::string(name));
   return place == std::string::npos ? nullptr : all.c_str() + place + 1 + std::strlen(name);
 }
+
+namespace {
 
 // ---- Memory.
 
@@ -50,12 +50,19 @@ struct Arena {
     if (const auto kept = free.find(bytes); kept != free.end()) {
       void* block = kept->second;
       free.erase(kept);
-      return block;
+      return poisoned(block, bytes);
     }
     if (end + bytes > reserved) misuse("the arena is used up");
     void* block = begin + end;
     end += bytes;
     sizes[block] = bytes;
+    return poisoned(block, bytes);
+  }
+  /// What was never written is NaN, or -1.
+  static void* poisoned(void* block, std::size_t bytes) {
+    mprotect(block, bytes, PROT_READ | PROT_WRITE);
+    std::memset(block, 0xff, bytes);
+    mprotect(block, bytes, PROT_NONE);
     return block;
   }
   void give_back(void* block) {
@@ -230,12 +237,9 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   if (gpu.arena.holds(to, bytes) != to_gpu || gpu.arena.holds(from, bytes) != from_gpu)
     return cudaErrorInvalidValue;
   if (kind == cudaMemcpyHostToDevice) ++gpu.counts.uploads;
-  if (kind == cudaMemcpyHostToDevice && !is_pinned(from, bytes)) {  // read before this returns
-    if (gpu.captured) return cudaErrorStreamCaptureUnsupported;
-    const char* first = static_cast<const char*>(from);
-    return enqueue(
-        [to, copy = std::vector<char>(first, first + bytes)] { std::memcpy(to, copy.data(), copy.size()); });
-  }
+  const bool pinned = kind != cudaMemcpyHostToDevice || is_pinned(from, bytes);
+  if (!pinned && gpu.captured) return cudaErrorStreamCaptureUnsupported;
+  // Also what is not pinned is read only when the copy runs: a real GPU promises nothing earlier.
   const cudaError_t answer = enqueue([=] { std::memmove(to, from, bytes); });
   if (answer != cudaSuccess || kind != cudaMemcpyDeviceToHost || is_pinned(to, bytes)) return answer;
   return wait();

@@ -148,7 +148,7 @@ TEST(ProductsOnGpu, BetaZeroOverwritesNan) {
   NEED_GPU();
   const Tensor a = Tensor::filled({2, 3}, 1, Device::cuda), c = Tensor::filled({2, 2}, NAN, Device::cuda);
   gemm(a, Transpose::no, a, Transpose::yes, 0, c);
-  EXPECT_EQ(c.to_vector(), std::vector<real>(4, 3));
+  expect_same(c.to_vector(), std::vector<real>(4, 3), "three ones");  // the emulated GPU may perturb it
 }
 
 TEST(ProductsOnGpu, OfNothing) {

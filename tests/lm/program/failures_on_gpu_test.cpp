@@ -16,13 +16,19 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// What programs that are started meanwhile find.
+/// What programs that are started meanwhile find, beside what they would find otherwise.
 class WithGpu {
  public:
-  explicit WithGpu(const std::string& fault) { setenv("RONDO_EMULATED_GPU", fault.c_str(), 1); }
-  ~WithGpu() { unsetenv("RONDO_EMULATED_GPU"); }
+  explicit WithGpu(const std::string& fault) {
+    if (const char* given = std::getenv("RONDO_EMULATED_GPU")) before_ = given;
+    setenv("RONDO_EMULATED_GPU", (before_ + "," + fault).c_str(), 1);
+  }
+  ~WithGpu() { setenv("RONDO_EMULATED_GPU", before_.c_str(), 1); }
   WithGpu(const WithGpu&) = delete;
   WithGpu& operator=(const WithGpu&) = delete;
+
+ private:
+  std::string before_;
 };
 
 Result run_on(const std::string& fault, Words words) {

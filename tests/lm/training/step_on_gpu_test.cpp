@@ -4,6 +4,7 @@
 
 #include "lm/training/gpu_step.h"
 #include "tensor/allocator.h"
+#include "tensor/precision.h"
 #include "tensor/profile.h"
 #include "tests/cuda/device.h"
 #include "tests/lm/training/small_training.h"
@@ -73,25 +74,91 @@ TEST(GpuStep, ReplayedIsEager) {
   }
 }
 
-// As a profile asks for it, whose steps must not be replayed.
+// As a profile asks for it, whose steps must not be replayed. In bf16 they must not read the rounded weights
+// of the last step that was run as it is.
 TEST(GpuStep, RunsAsItIsWhereReplayIsSwitchedOff) {
   NEED_GPU();
+  for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+    const WithPrecision in_force(precision);
+    const std::vector<int32_t> ids = some_ids(1200);
+    Recipe recipe = recipe_of("lstm");
+    recipe.task.batches.chunks.deviation = 0;
+    Training training(recipe, 11, ids, {}, Device::cuda), always(recipe, 11, ids, {}, Device::cuda);
+    advance(training, 4);
+    training.trainer.set_replay(false);
+    const std::vector<real> before = training.model.values().to_vector();
+    set_profiling(true);
+    advance(training, 2);
+    EXPECT_FALSE(profile().empty()) << "a replayed step calls nothing that could be timed";
+    set_profiling(false);
+    advance(always, 6);
+    EXPECT_NE(training.model.values().to_vector(), before);
+    EXPECT_EQ(training.model.values().to_vector(), always.model.values().to_vector());
+    training.trainer.metrics();
+    always.trainer.metrics();
+  }
+}
+
+// Eager steps, as evaluations are, round the weights into memory that graphs write, too.
+TEST(GpuStep, InBf16ReplayedIsEager) {
+  NEED_GPU();
+  const WithPrecision in_force(Precision::bf16);
   const std::vector<int32_t> ids = some_ids(1200);
-  Recipe recipe = recipe_of("lstm");
-  recipe.task.batches.chunks.deviation = 0;
-  Training training(recipe, 11, ids, {}, Device::cuda), always(recipe, 11, ids, {}, Device::cuda);
-  advance(training, 4);
-  training.trainer.set_replay(false);
-  const std::vector<real> before = training.model.values().to_vector();
-  set_profiling(true);
-  advance(training, 2);
-  EXPECT_FALSE(profile().empty()) << "a replayed step calls nothing that could be timed";
-  set_profiling(false);
-  advance(always, 6);
-  EXPECT_NE(training.model.values().to_vector(), before);
-  EXPECT_EQ(training.model.values().to_vector(), always.model.values().to_vector());
-  training.trainer.metrics();
-  always.trainer.metrics();
+  for (const Recipe& recipe : {recipe_of("lstm"), awd_recipe()}) {
+    const auto trained_with = [&](bool replays) {
+      Training training(recipe, 11, ids, {}, Device::cuda);
+      double nats = 0;
+      for (int i = 0; i < 6; ++i) {
+        training.trainer.set_replay(replays);
+        advance(training, 5);
+        training.trainer.set_replay(false);
+        advance(training, 1);
+        nats += training.trainer.metrics().loss;
+      }
+      return std::pair(nats, training.model.values().to_vector());
+    };
+    EXPECT_EQ(trained_with(true), trained_with(false)) << recipe.model.cell;
+  }
+}
+
+// What a graph costs in memory is bounded: the kinds that ran last have one.
+TEST(GpuStep, KeepsTheGraphsOfTheKindsThatRanLast) {
+  NEED_GPU();
+  GpuStep step;
+  const Tensor x = Tensor::zeros({4}, Device::cuda);
+  std::vector<int> calls(GpuStep::max_graphs + 6, 0);
+  const auto run = [&](size_t kind) {
+    if (step.is_full()) step.collect();
+    step.stage(0, {}, {}, {});
+    step.run({static_cast<int64_t>(kind), false}, true, [&] {
+      ++calls[kind];
+      accumulate(x, x);
+      fill(x, static_cast<real>(kind));
+    });
+  };
+  for (int round = 0; round < 2; ++round)
+    for (size_t kind = 0; kind < calls.size(); ++kind) run(kind);
+  EXPECT_EQ(calls, std::vector<int>(calls.size(), 2)) << "once eagerly, once recorded";
+  run(calls.size() - 1);
+  EXPECT_EQ(calls.back(), 2) << "its graph is there";
+  run(0);
+  EXPECT_EQ(calls[0], 3) << "recorded again";
+  EXPECT_EQ(x.to_vector(), std::vector<real>(4, 0));
+  run(0);
+  EXPECT_EQ(calls[0], 3);
+}
+
+// Blocks of the free lists cannot be given back to the driver then.
+TEST(GpuStep, ARecordingWithoutMemoryEndsInAnErrorAndTheNextOneWorks) {
+  NEED_GPU();
+  { const Tensor kept_for_reuse({1000, 1000}, Device::cuda); }
+  const int64_t too_many = int64_t{1} << 42;
+  const std::string error = any_error_of([&] { cuda::Graph([&] { Tensor({too_many}, Device::cuda); }); });
+  EXPECT_NE(error.find("no memory on the GPU"), std::string::npos) << error;
+  const Tensor x = Tensor::zeros({4}, Device::cuda);
+  const cuda::Graph graph([&] { fill(x, 3); });
+  graph.launch();
+  EXPECT_EQ(x.to_vector(), std::vector<real>(4, 3));
 }
 
 TEST(GpuStep, IsTheCpus) {
