@@ -19,6 +19,9 @@ namespace {
 constexpr int64_t block_rows = max_rows_over_kept_pack;
 /// For a small vocabulary blocks are higher, as long as they fit into the cache.
 constexpr int64_t block_bytes = int64_t{1} << 20;
+/// A GPU is filled by some thousand rows, and each block costs it eight launches or more; a block should not
+/// take more memory than this.
+constexpr int64_t gpu_block_rows = 2048, gpu_block_bytes = int64_t{128} << 20;
 
 /// The rows that are not ignored, in order; if no row is ignored, targets and weights are used as given.
 struct ScoredRows {
@@ -126,14 +129,6 @@ void for_blocks(const char* name, const Tensor& x, const Tensor& weight, const T
   }
 }
 
-/// The loss of each row of logits, where rows_a_target rows share a target; with weights (not null), the
-/// logits are replaced by their gradients.
-void score_rows(const Tensor& logits, const int32_t* targets, int64_t rows_a_target, const real* weights,
-                real* losses) {
-  launch(logits.device(), logits.extent(),
-         CrossEntropyInPlace{logits.write_operand(), targets, rows_a_target, weights, losses});
-}
-
 /// From the log prior and the losses -log p_k(target) of the experts: the loss of the mixture, and the
 /// posterior of each expert.
 void mix(const Tensor& log_prior, const Tensor& losses, const Tensor& posteriors, const Tensor& mixed) {
@@ -158,9 +153,12 @@ Variable recorded_total(const char* name, const Tensor& total, const std::vector
 
 }  // namespace
 
-int64_t cross_entropy_block_rows(int64_t rows, int64_t V, int64_t K) {
+int64_t cross_entropy_block_rows(int64_t rows, int64_t V, int64_t K, Device device) {
   const int64_t row_bytes = std::max<int64_t>(1, V) * static_cast<int64_t>(sizeof(real));
-  const int64_t most = std::max<int64_t>(1, std::max(block_rows, block_bytes / row_bytes) / K);
+  const int64_t highest = device == Device::cpu
+                              ? std::max(block_rows, block_bytes / row_bytes)
+                              : std::max(block_rows, std::min(gpu_block_rows, gpu_block_bytes / row_bytes));
+  const int64_t most = std::max<int64_t>(1, highest / K);
   const int64_t groups = rows / K, blocks = std::max<int64_t>(1, (groups + most - 1) / most);
   return (groups + blocks - 1) / blocks * K;  // of nearly equal height
 }
@@ -179,11 +177,13 @@ CrossEntropy linear_cross_entropy(const Variable& x, const Variable& weight, con
   const Tensor losses({scored.count(), 1}, device);
   const Tensor weights =
       scored.weights.defined() ? contiguous(scored.weights) : Tensor::filled({scored.count()}, 1, device);
-  const int64_t height = cross_entropy_block_rows(scored.count(), weight.shape()[0]);
+  const int64_t height = cross_entropy_block_rows(scored.count(), weight.shape()[0], 1, device);
   for_blocks(name, inputs, weight.value(), bias.value(), height, d,
              [&](int64_t begin, int64_t, const Tensor& logits) {
-               score_rows(logits, scored.targets->on(device) + begin, 1,
-                          d.any() ? weights.data() + begin : nullptr, losses.mutable_data() + begin);
+               launch(device, logits.extent(),
+                      CrossEntropyInPlace{logits.write_operand(), scored.targets->on(device) + begin,
+                                          d.any() ? weights.data() + begin : nullptr,
+                                          losses.mutable_data() + begin});
              });
   const Tensor weighted = scored.weights.defined() ? clone(losses) : losses;
   if (scored.weights.defined())
@@ -210,16 +210,21 @@ CrossEntropy mixture_cross_entropy(const Variable& x, const Variable& log_prior,
   LossGradients d(inputs, x, weight, bias);
   const Tensor losses = Tensor::dense({count, K}, device), posteriors = Tensor::dense({count, K}, device);
   const Tensor mixed({count, 1}, device);
-  const int64_t height = cross_entropy_block_rows(count * K, weight.shape()[0], K);
+  const int64_t height = cross_entropy_block_rows(count * K, weight.shape()[0], K, device);
+  const Tensor log_sum_exp({height}, device);  // of a block
   for_blocks(name, inputs, weight.value(), bias.value(), height, d,
              [&](int64_t begin, int64_t end, const Tensor& logits) {
                const int32_t* block_targets = scored.targets->on(device) + begin / K;
-               score_rows(logits, block_targets, K, nullptr, losses.mutable_data() + begin);
+               launch(device, logits.extent(),
+                      LogitsCrossEntropy{logits.read_operand(), block_targets, K, log_sum_exp.mutable_data(),
+                                         losses.mutable_data() + begin});
                mix(priors.slice_rows(begin / K, end / K), losses.slice_rows(begin / K, end / K),
                    posteriors.slice_rows(begin / K, end / K), mixed.slice_rows(begin / K, end / K));
                if (d.any())
-                 score_rows(logits, block_targets, K, posteriors.data() + begin,
-                            losses.mutable_data() + begin);
+                 launch(
+                     device, logits.extent(),
+                     LogitsCrossEntropyBackward{logits.read_operand(), block_targets, K, log_sum_exp.data(),
+                                                posteriors.data() + begin, logits.write_operand()});
              });
   if (d.x.defined()) d.x = scored.among_zeros(d.x.reshaped({count, x.shape().columns()}));
   scale(posteriors, -1);  // the gradient of the log prior

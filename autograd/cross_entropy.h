@@ -33,6 +33,6 @@ CrossEntropy mixture_cross_entropy(const Variable& x, const Variable& log_prior,
                                    const Variable& bias, const Tokens& targets);
 
 /// The height of the blocks of logits [height, V], for `rows` scored rows with K experts each.
-int64_t cross_entropy_block_rows(int64_t rows, int64_t V, int64_t K = 1);
+int64_t cross_entropy_block_rows(int64_t rows, int64_t V, int64_t K = 1, Device device = Device::cpu);
 
 }  // namespace rondo

@@ -65,7 +65,8 @@ Variable stack(const std::vector<Variable>& parts) {
   const auto count = static_cast<int64_t>(parts.size());
   const Tensor y = stacked_rows(values).reshaped(part_shape.with_leading(count));
   return record("stack", y, parts, [](const std::vector<Tensor>& gradients, const Inputs& in) {
-    for (size_t i = 0; i < in.size(); ++i) in[i].add(gradients[0].slice(i, i + 1));
+    // As parts, so that what else flows back into one of them is added where it lies.
+    for (size_t i = 0; i < in.size(); ++i) in[i].add(gradients[0].slice(i, i + 1).as_part());
   });
 }
 
@@ -201,8 +202,8 @@ Variable cross_entropy(const Variable& logits, const Tokens& targets) {
   {
     const Timed timed("softmax", [] { return std::string("cross_entropy"); });
     launch(device, logits.value().extent(),
-           LogitsCrossEntropy{logits.value().read_operand(), targets->on(device), log_sum_exp.mutable_data(),
-                              loss.mutable_data()});
+           LogitsCrossEntropy{logits.value().read_operand(), targets->on(device), 1,
+                              log_sum_exp.mutable_data(), loss.mutable_data()});
   }
   auto backward = [logits = Saved(logits.value()), targets, log_sum_exp, device](
                       const std::vector<Tensor>& gradients, const Inputs& in) {
@@ -211,8 +212,8 @@ Variable cross_entropy(const Variable& logits, const Tokens& targets) {
     const Tensor dloss = contiguous(gradients[0]);
     const Timed timed("softmax", [] { return std::string("cross_entropy backward"); });
     launch(x.device(), x.extent(),
-           LogitsCrossEntropyBackward{x.read_operand(), targets->on(device), log_sum_exp.data(), dloss.data(),
-                                      dx.write_operand()});
+           LogitsCrossEntropyBackward{x.read_operand(), targets->on(device), 1, log_sum_exp.data(),
+                                      dloss.data(), dx.write_operand()});
     in[0].add(dx);
   };
   return record("cross_entropy", loss, {logits}, backward);

@@ -105,7 +105,7 @@ void NeuralCache::read_block(const Tensor& states, const int32_t* targets, doubl
       const int64_t skipped = window_ - windows_[w];
       const Operand band{scores.mutable_data() + skipped, scores.row_stride() + 1};
       launch(scores.device(), {n, windows_[w]},
-             LogitsCrossEntropy{band, any.data(), log_sums.data(), unused.data()});
+             LogitsCrossEntropy{band, any.data(), 1, log_sums.data(), unused.data()});
       for (int64_t r = 0; r < n; ++r) {
         double sum = 0;
         const real* row = scores.data() + r * scores.row_stride();

@@ -151,6 +151,11 @@ class StepInputs {
   Variable take(const Projection& projection);
   Variable take(const Projection& projection, int64_t begin, int64_t end);
 
+  /// Where the step is to compute the next h, [B, H], so that the layer need not copy it: for the operator
+  /// that gives h, as pointwise_at(x.place_of_h(), ...). Undefined: anywhere. A cell may ignore it.
+  const Tensor& place_of_h() const { return place_of_h_; }
+  void set_place_of_h(Tensor place) { place_of_h_ = std::move(place); }
+
   /// Which rows are not padding; null: all rows. The layer sets the output of padding rows to zero and keeps
   /// their state, so a step needs this only if it computes statistics over the rows.
   const RowMask& valid() const { return valid_; }
@@ -164,6 +169,7 @@ class StepInputs {
   int64_t t_, step_;
   Variable input_;
   RowMask valid_;
+  Tensor place_of_h_;
 };
 
 /// A part of a cell's state: its name and width.

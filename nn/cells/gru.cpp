@@ -22,13 +22,14 @@ GruWithResetAfter::GruWithResetAfter(Module& parent, const std::string& suffix,
 State GruWithResetAfter::step(StepInputs& x, const State& previous) {
   const Variable from_h =
       biases.recurrent ? linear(previous.h, U, {*biases.recurrent}) : linear(previous.h, U);
-  return {gru_state_with_reset_after(x.take(W), from_h, previous.h_unmasked())};
+  return {gru_state_with_reset_after(x.take(W), from_h, previous.h_unmasked(), x.place_of_h())};
 }
 
-Variable gru_state_with_reset_after(const Variable& from_x, const Variable& from_h, const Variable& h) {
+Variable gru_state_with_reset_after(const Variable& from_x, const Variable& from_h, const Variable& h,
+                                    const Tensor& place) {
   const int64_t H = h.shape().columns();
   const std::vector<Variable> x = split(from_x, {H, H, H}), u = split(from_h, {H, H, H});
-  return pointwise(GruResetAfter{}, x[0], x[1], x[2], u[0], u[1], u[2], h);
+  return pointwise_at(place, GruResetAfter{}, x[0], x[1], x[2], u[0], u[1], u[2], h);
 }
 
 }  // namespace rondo

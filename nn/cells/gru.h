@@ -36,7 +36,7 @@ struct Gru : Cell {
     const Variable& r = gate[0];
     const Variable& z = gate[1];
     const Variable n = join(x, W, pointwise(GruReset{}, r, seen), U, candidate, candidate + H);
-    return {pointwise(GruUpdate{}, z, n, previous.h_unmasked())};
+    return {pointwise_at(x.place_of_h(), GruUpdate{}, z, n, previous.h_unmasked())};
   }
 
   const int64_t M = RecurrentInput::width(options);
@@ -61,7 +61,9 @@ struct GruWithResetAfter : Cell {
   Recurrent U;
 };
 
-/// h' from stacked W x + b and U h + b' [B, 3H], with the reset after the product.
-Variable gru_state_with_reset_after(const Variable& from_x, const Variable& from_h, const Variable& h);
+/// h' from stacked W x + b and U h + b' [B, 3H], with the reset after the product; computed at `place`, if
+/// that is defined.
+Variable gru_state_with_reset_after(const Variable& from_x, const Variable& from_h, const Variable& h,
+                                    const Tensor& place = {});
 
 }  // namespace rondo

@@ -58,7 +58,7 @@ TrueMultiplicativeLstm::TrueMultiplicativeLstm(Module& parent, const std::string
 State TrueMultiplicativeLstm::step(StepInputs& x, const State& previous) {
   const Variable& h = previous.h;
   const Variable i = gate(x, h, 0), f = gate(x, h, 1), g = gate(x, h, 2), o = gate(x, h, 3);
-  const auto next = pointwise_outputs(LstmGates{}, i, f, g, o, previous.c);
+  const auto next = pointwise_outputs_at(x.place_of_h(), LstmGates{}, i, f, g, o, previous.c);
   return {next[0], next[1]};
 }
 
@@ -70,7 +70,7 @@ State TrueMultiplicativeGru::step(StepInputs& x, const State& previous) {
   const Variable& h = previous.h;
   const Variable r = gate(x, h, 0), z = gate(x, h, 1);
   const Variable n = gate(x, pointwise(GruReset{}, r, h), 2);
-  return {pointwise(GruUpdate{}, z, n, previous.h_unmasked())};
+  return {pointwise_at(x.place_of_h(), GruUpdate{}, z, n, previous.h_unmasked())};
 }
 
 }  // namespace rondo

@@ -10,9 +10,10 @@
 namespace rondo {
 namespace {
 
-/// The same value, copied to `memory`: the states of all steps are then contiguous, so that neither stack()
-/// nor the recurrent weight's gradient has to copy them.
+/// The same value in `memory`, copied unless it was computed there: the states of all steps are then
+/// contiguous, so that neither stack() nor the recurrent weight's gradient has to copy them.
 Variable moved(const Variable& x, const Tensor& memory) {
+  if (x.value().data() == memory.data()) return x;
   copy(x.value(), memory);
   return Variable(memory, x.edge());
 }
@@ -109,8 +110,10 @@ RecurrentLayer::Result RecurrentLayer::operator()(const Variable& input, const S
   state.h = moved(state.h, sequence[0].as_part());
   std::vector<Variable> outputs;
   for (int64_t t = 0; t < T; ++t) {
+    const Tensor place = sequence[t + 1].as_part();
+    inputs[t].set_place_of_h(place);
     state = next_state(inputs[t], state);
-    state.h = moved(state.h, sequence[t + 1].as_part());
+    state.h = moved(state.h, place);
     outputs.push_back(state.h);
   }
   begun_ = 0;
@@ -176,9 +179,12 @@ State RecurrentLayer::next_state(StepInputs& inputs, const State& given) {
   State seen = state;
   if (mask_.defined()) seen.h = state.h * mask_, seen.h_before_mask = state.h;
   State next = state;
+  const bool zones_out = zoneout_.probability > 0;  // h' is then an input of what gives h
+  const Tensor place = valid || observer ? Tensor() : inputs.place_of_h();
+  inputs.set_place_of_h(zones_out ? Tensor() : place);
   if (!valid || std::find(valid->begin(), valid->end(), true) != valid->end()) {
     next = cell_->step(inputs, seen);
-    next.h = select_rows(valid, zoned_out(next.h, state.h, zoneout_), state.h);
+    next.h = select_rows(valid, zoned_out(next.h, state.h, zoneout_, place), state.h);
     if (next.c.defined()) next.c = select_rows(valid, zoned_out(next.c, state.c, zoneout_memory_), state.c);
     check_same_parts(next, state);
     for (size_t i = 0; i < next.others.size(); ++i)
@@ -189,9 +195,11 @@ State RecurrentLayer::next_state(StepInputs& inputs, const State& given) {
   return next;
 }
 
-Variable RecurrentLayer::zoned_out(const Variable& next, const Variable& old, Dropout& zoneout) const {
+Variable RecurrentLayer::zoned_out(const Variable& next, const Variable& old, Dropout& zoneout,
+                                   const Tensor& place) const {
   if (zoneout.probability == 0) return next;
-  if (training()) return pointwise(Zoneout{}, next, old, zoneout.mask(old.shape()[0], old.shape()[1]));
+  if (training())
+    return pointwise_at(place, Zoneout{}, next, old, zoneout.mask(old.shape()[0], old.shape()[1]));
   const auto kept = static_cast<real>(zoneout.probability);
   return old * kept + next * (1 - kept);
 }

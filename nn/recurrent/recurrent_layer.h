@@ -60,7 +60,8 @@ class RecurrentLayer : public Module {
   /// Throws Error unless a step has returned the same tensors of the state as it was given.
   void check_same_parts(const State& next, const State& state) const;
   State next_state(StepInputs& inputs, const State& given);
-  Variable zoned_out(const Variable& next, const Variable& old, Dropout& zoneout) const;
+  Variable zoned_out(const Variable& next, const Variable& old, Dropout& zoneout,
+                     const Tensor& place = {}) const;
 
   std::string label_;  // of the cell, for errors
   std::unique_ptr<Cell> cell_;

@@ -101,50 +101,61 @@ struct LogSoftmaxBackward {
   }
 };
 
-/// loss[r] = log_sum_exp[r] - x[r, target[r]]; a target below 0 gives loss 0 and no gradient.
+/// loss[r] = log_sum_exp[r] - x[r, target], where rows_a_target rows share a target; one below 0 gives loss 0
+/// and no gradient.
 struct LogitsCrossEntropy {
   static constexpr auto visit = Visit::rows;
   Operand x;
   const int32_t* targets;
+  int64_t rows_a_target;
   real *log_sum_exp, *loss;
   HD void operator()(auto row, int64_t r) const {
-    const real total = targets[r] < 0 ? real(0) : detail::log_sum_exp_of(row, row_of(x, r));
+    const int32_t target = targets[r / rows_a_target];
+    const real* from = row_of(x, r);
+    real total = 0, nats = 0;
+    if (target >= 0) {  // the same for all threads
+      const real largest = row.maximum(from);
+      const auto shift = row.repeated(largest);
+      const real log_sum = log(Scalar(row.sum([=](auto v) { return exp(v - shift); }, from))).value;
+      total = largest + log_sum;
+      nats = log_sum + (largest - from[target]);
+    }
     if (!row.first()) return;
     log_sum_exp[r] = total;
-    loss[r] = targets[r] < 0 ? real(0) : total - row_of(x, r)[targets[r]];
+    loss[r] = nats;
   }
 };
 
-/// dx[r] = dloss[r] * (exp(x[r] - log_sum_exp[r]) - onehot(target[r])).
+/// dx[r] = dloss[r] * (exp(x[r] - log_sum_exp[r]) - onehot(target)). dx may be x.
 struct LogitsCrossEntropyBackward {
   static constexpr auto visit = Visit::rows;
   Operand x;
   const int32_t* targets;
+  int64_t rows_a_target;
   const real *log_sum_exp, *dloss;
   Operand dx;
   HD void operator()(auto row, int64_t r) const {
-    if (targets[r] < 0) return detail::fill_zeros(row, row_of(dx, r));
+    const int32_t target = targets[r / rows_a_target];
+    if (target < 0) return detail::fill_zeros(row, row_of(dx, r));
     const auto shift = row.repeated(log_sum_exp[r]);
     const auto factor = row.repeated(dloss[r]);
     row.map(
         row_of(dx, r), [=](auto v) { return factor * exp(v - shift); }, row_of(x, r));
-    if (row.owns(targets[r])) row_of(dx, r)[targets[r]] -= dloss[r];
+    if (row.owns(target)) row_of(dx, r)[target] -= dloss[r];
   }
 };
 
-/// loss[r] = log_sum_exp(x[r]) - x[r, target[r]], for targets >= 0, each shared by rows_a_target rows. With
-/// weights, x is replaced by its gradient: x[r] = weights[r] * (softmax(x[r]) - onehot(target[r])); without
-/// (null), x is left as it was.
+/// loss[r] = log_sum_exp(x[r]) - x[r, target[r]], for targets >= 0. With weights, x is replaced by its
+/// gradient: x[r] = weights[r] * (softmax(x[r]) - onehot(target[r])); without (null), x is left as it was.
 struct CrossEntropyInPlace {
   static constexpr auto visit = Visit::rows;
   Operand x;
   const int32_t* targets;
-  int64_t rows_a_target;
   const real* weights;
   real* loss;
   HD void operator()(auto row, int64_t r) const {
     real* to = row_of(x, r);
-    const int32_t target = targets[r / rows_a_target];
+    const int32_t target = targets[r];
     const real at_target = to[target];  // read before any thread writes: maximum() is a barrier
     const real largest = row.maximum(to);
     const auto shift = row.repeated(largest);

@@ -1,6 +1,10 @@
 // What only an emulated GPU can count: that the host neither waits nor copies anything but one block a step.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdlib>
+
+#include "nn/cells/join.h"
 #include "tests/emulated_gpu/emulated_gpu.h"
 #include "tests/lm/training/small_training.h"
 
@@ -39,6 +43,50 @@ TEST(EmulatedGpu, ProductsOfOddWidthsAreOfAlignedRows) {
       advance(training, 3);
       EXPECT_EQ(emulated_gpu::counts().unaligned, before) << cell << ", " << experts;
     }
+}
+
+// The models of bench/awd-lstm-b80.toml and awd-lstm-mos-b12.toml in narrow: how many launches a step has
+// does not depend on widths.
+TEST(EmulatedGpu, LaunchesOfAStepOfAwdLstm) {
+  struct Model {
+    int64_t batch, experts, most;
+  };
+  for (const auto& [batch, experts, most] : {Model{80, 1, 920}, {12, 15, 975}}) {
+    Recipe recipe = small_recipe("lstm");
+    recipe.model.layers = 3;
+    recipe.model.embedding = 4;
+    recipe.model.hidden = {8, 8, 4};
+    recipe.model.dropout = 0;
+    recipe.model.tied = true;
+    recipe.model.experts = experts;
+    recipe.model.regularization.weight_drop = 0.5;
+    recipe.model.cell_settings.of<GateBiasSettings>().biases = 1;
+    recipe.task.batches.batch = batch;
+    recipe.task.micro_batch = 0;
+    recipe.task.batches.chunks.length = 70;
+    recipe.trainer.optimizer.kind = OptimizerKind::sgd;
+    recipe.trainer.clip = 0.25;
+    const std::vector<int32_t> ids = some_ids(static_cast<size_t>(batch) * 70 * 6 + 1);
+    Training training(recipe, 11, ids, {}, Device::cuda);
+    advance(training, 4);
+    training.trainer.metrics();  // all of it has run
+    const int64_t before = emulated_gpu::counts().launches;
+    advance(training, 1);
+    training.trainer.metrics();
+    const int64_t launches = emulated_gpu::counts().launches - before;
+    EXPECT_LE(launches, most) << "B " << batch << ", " << experts << " experts";
+    RecordProperty(experts == 1 ? "awd" : "mixture", static_cast<int>(launches));
+    std::printf("B %d, %d experts: %d launches\n", int(batch), int(experts), int(launches));
+  }
+}
+
+TEST(EmulatedGpu, HandsOutNoMemoryThatCouldBeTakenForNumbers) {
+  if (!std::getenv("RONDO_POISON_GPU_MEMORY")) GTEST_SKIP() << "not asked for";
+  for (int i = 0; i < 2; ++i) {  // new, and used before
+    const Tensor x({300}, Device::cuda);
+    for (const real value : x.to_vector()) ASSERT_TRUE(std::isnan(value));
+    fill(x, 1);
+  }
 }
 
 }  // namespace
