@@ -21,7 +21,7 @@ constexpr int64_t block_rows = max_rows_over_kept_pack;
 constexpr int64_t block_bytes = int64_t{1} << 20;
 /// A GPU is filled by some thousand rows, and each block costs it eight launches or more; a block should not
 /// take more memory than this.
-constexpr int64_t gpu_block_rows = 2048, gpu_block_bytes = int64_t{128} << 20;
+constexpr int64_t gpu_block_rows = 3072, gpu_block_bytes = int64_t{128} << 20;
 
 /// The rows that are not ignored, in order; if no row is ignored, targets and weights are used as given.
 struct ScoredRows {
@@ -175,14 +175,13 @@ CrossEntropy linear_cross_entropy(const Variable& x, const Variable& weight, con
   LossGradients d(inputs, x, weight, bias);
   const Device device = inputs.device();
   const Tensor losses({scored.count(), 1}, device);
-  const Tensor weights =
-      scored.weights.defined() ? contiguous(scored.weights) : Tensor::filled({scored.count()}, 1, device);
+  const Tensor weights = scored.weights.defined() ? contiguous(scored.weights) : Tensor();  // else all are 1
   const int64_t height = cross_entropy_block_rows(scored.count(), weight.shape()[0], 1, device);
   for_blocks(name, inputs, weight.value(), bias.value(), height, d,
              [&](int64_t begin, int64_t, const Tensor& logits) {
                launch(device, logits.extent(),
-                      CrossEntropyInPlace{logits.write_operand(), scored.targets->on(device) + begin,
-                                          d.any() ? weights.data() + begin : nullptr,
+                      CrossEntropyInPlace{logits.write_operand(), scored.targets->on(device) + begin, d.any(),
+                                          weights.defined() ? weights.data() + begin : nullptr,
                                           losses.mutable_data() + begin});
              });
   const Tensor weighted = scored.weights.defined() ? clone(losses) : losses;

@@ -286,9 +286,10 @@ void accumulate_rows(const Tensor& x, const Indices& rows, const Tensor& table) 
 }
 
 namespace {
-/// Sums of blocks: sums in float stay short, the rest is added in double.
+/// Sums of blocks: sums in float stay short, the rest is added in double. A block of threads of a GPU adds up
+/// more, in as many sums as it has threads.
 Tensor partial_sums(const Tensor& x, bool squares) {
-  constexpr int64_t block = 4096;
+  const int64_t block = x.device() == Device::cpu ? 4096 : 16384;
   const Tensor flat = contiguous(x), sums({(flat.size() + block - 1) / block}, x.device());
   launch(x.device(), {sums.size(), block},
          PartialSums{flat.data(), flat.size(), squares, sums.mutable_data()});

@@ -6,17 +6,35 @@
 #include "autograd/functions.h"
 #include "autograd/operators/arithmetic.h"
 #include "nn/regularization.h"
+#include "tensor/kernels.h"
+#include "tensor/one_device.h"
 
 namespace rondo {
 namespace {
 
 /// Copies `from` to rows [first, first + rows of `from`) of each state in `to`.
 void copy_states(const std::vector<State>& from, const std::vector<State>& to, int64_t first = 0) {
+  CopySeveral copies{};
+  int count = 0;
+  Extent extent;
+  Device device = Device::cpu;
+  const auto copy_collected = [&] {
+    if (count > 0) launch(device, extent, copies);
+    copies = {}, extent = {}, count = 0;
+  };
   for (size_t layer = 0; layer < to.size(); ++layer) {
     const std::vector<State::Named> of = from[layer].tensors(), into = to[layer].tensors();
-    for (size_t i = 0; i < of.size(); ++i)
-      copy(of[i].value.value(), into[i].value.value().slice(first, first + of[i].value.shape()[0]));
+    for (size_t i = 0; i < of.size(); ++i) {
+      const Tensor &source = of[i].value.value(),
+                   place = into[i].value.value().slice(first, first + source.rows());
+      check_one_device("copy_states", place, source);
+      if (count == CopySeveral::most) copy_collected();
+      device = place.device();
+      extent = {extent.rows + source.rows(), std::max(extent.columns, source.columns())};
+      copies.parts[count++] = {source.read_operand(), place.write_operand(), source.columns(), extent.rows};
+    }
   }
+  copy_collected();
 }
 
 }  // namespace

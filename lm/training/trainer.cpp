@@ -159,8 +159,10 @@ std::vector<Tensor> Trainer::compute_gradients() {
 
 StepControl Trainer::decide(const std::vector<Tensor>& reported) {
   if (gpu_) {
-    const Tensor loss = Tensor::zeros({1}, Device::cuda);
-    for (const Tensor& it : reported) accumulate(sum_on_device(it), loss);
+    const auto total = [](const Tensor& it) { return it.size() == 1 ? it : sum_on_device(it); };
+    Tensor loss = reported.empty() ? Tensor::zeros({1}, Device::cuda) : total(reported[0]);
+    if (reported.size() > 1) loss = clone(loss);  // the first is not ours
+    for (size_t i = 1; i < reported.size(); ++i) accumulate(total(reported[i]), loss);
     return gpu_->decide(loss, model_.gradients(), options_.clip);
   }
   double loss = 0;

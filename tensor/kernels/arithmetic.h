@@ -26,6 +26,29 @@ struct Copy {
   }
 };
 
+/// Copies several matrices, of any sizes, in one launch over the rows of all of them.
+struct CopySeveral {
+  static constexpr auto visit = Visit::rows;
+  static constexpr int most = 8;
+  struct Part {
+    Operand from, to;
+    int64_t columns = 0, end = INT64_MAX;  // the first row of the next part
+  };
+  Part parts[most];
+  HD void operator()(auto row, int64_t r) const {
+    Part part = parts[0];
+    int64_t begin = 0;
+    for (int i = 1; i < most; ++i)  // constant indices on a GPU, which cannot index registers
+      if (r >= parts[i - 1].end) {
+        begin = parts[i - 1].end;
+        part = parts[i];
+      }
+    row.with_columns(part.columns)
+        .map(
+            row_of(part.to, r - begin), [](auto x) { return x; }, row_of(part.from, r - begin));
+  }
+};
+
 /// to = x rounded to bfloat16; rows of `to` are `row_stride` numbers of 16 bits apart.
 struct RoundToBf16 {
   static constexpr auto visit = Visit::elements;
@@ -130,7 +153,7 @@ struct CumulativeSum {
   }
 };
 
-using ArithmeticKernels =
-    KernelList<Fill, Copy, RoundToBf16, Accumulate, Scale, ScaleRows, ColumnSums, PartialSums, CumulativeSum>;
+using ArithmeticKernels = KernelList<Fill, Copy, CopySeveral, RoundToBf16, Accumulate, Scale, ScaleRows,
+                                     ColumnSums, PartialSums, CumulativeSum>;
 
 }  // namespace rondo

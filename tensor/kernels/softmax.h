@@ -145,12 +145,13 @@ struct LogitsCrossEntropyBackward {
   }
 };
 
-/// loss[r] = log_sum_exp(x[r]) - x[r, target[r]], for targets >= 0. With weights, x is replaced by its
-/// gradient: x[r] = weights[r] * (softmax(x[r]) - onehot(target[r])); without (null), x is left as it was.
+/// loss[r] = log_sum_exp(x[r]) - x[r, target[r]], for targets >= 0. If `differentiates`, x is replaced by its
+/// gradient: x[r] = weights[r] * (softmax(x[r]) - onehot(target[r])), where no weights (null) are all 1.
 struct CrossEntropyInPlace {
   static constexpr auto visit = Visit::rows;
   Operand x;
   const int32_t* targets;
+  bool differentiates;
   const real* weights;
   real* loss;
   HD void operator()(auto row, int64_t r) const {
@@ -160,13 +161,14 @@ struct CrossEntropyInPlace {
     const real largest = row.maximum(to);
     const auto shift = row.repeated(largest);
     const auto shifted_exp = [=](auto v) { return exp(v - shift); };
-    const real total = weights ? row.map_and_sum(to, shifted_exp, to) : row.sum(shifted_exp, to);
+    const real total = differentiates ? row.map_and_sum(to, shifted_exp, to) : row.sum(shifted_exp, to);
     if (row.first()) loss[r] = log(Scalar(total)).value + (largest - at_target);
-    if (!weights) return;
-    const auto factor = row.repeated(weights[r] / total);
+    if (!differentiates) return;
+    const real weight = weights ? weights[r] : real(1);
+    const auto factor = row.repeated(weight / total);
     row.map(
         to, [=](auto v) { return v * factor; }, to);
-    if (row.owns(target)) to[target] -= weights[r];
+    if (row.owns(target)) to[target] -= weight;
   }
 };
 
