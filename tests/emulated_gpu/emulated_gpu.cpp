@@ -32,9 +32,15 @@ namespace {
 
 /// One range of addresses. Blocks lie behind one another; a freed one serves for its own size again.
 struct Arena {
-  static constexpr std::size_t reserved = std::size_t{16} << 30, page = 4096;
-  char* begin = static_cast<char*>(
-      mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  static constexpr std::size_t reserved = std::size_t{16} << 30, page = 4096,
+                               huge_page = std::size_t{2} << 20;
+  char* begin = [] {
+    void* memory =
+        mmap(nullptr, reserved + huge_page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const auto address = (reinterpret_cast<std::uintptr_t>(memory) + huge_page - 1) / huge_page * huge_page;
+    madvise(reinterpret_cast<void*>(address), reserved, MADV_HUGEPAGE);
+    return reinterpret_cast<char*>(address);
+  }();
   std::size_t end = 0, in_use = 0;
   std::map<void*, std::size_t> sizes;
   std::multimap<std::size_t, void*> free;
@@ -59,10 +65,10 @@ struct Arena {
     return poisoned(block, bytes);
   }
   /// What was never written is NaN, or -1.
-  static void* poisoned(void* block, std::size_t bytes) {
-    mprotect(block, bytes, PROT_READ | PROT_WRITE);
+  void* poisoned(void* block, std::size_t bytes) const {
+    open(true);
     std::memset(block, 0xff, bytes);
-    mprotect(block, bytes, PROT_NONE);
+    open(false);
     return block;
   }
   void give_back(void* block) {
@@ -75,8 +81,10 @@ struct Arena {
     const char* first = static_cast<const char*>(address);
     return begin <= first && first + bytes <= begin + end;
   }
+  /// Whole huge pages at a time, which is quick even where there are many.
   void open(bool yes) const {
-    if (end > 0) mprotect(begin, end, yes ? PROT_READ | PROT_WRITE : PROT_NONE);
+    const std::size_t bytes = (end + huge_page - 1) / huge_page * huge_page;
+    if (bytes > 0) mprotect(begin, bytes, yes ? PROT_READ | PROT_WRITE : PROT_NONE);
   }
 };
 

@@ -21,7 +21,7 @@ TEST(Tour4, AllWeightsAreOneBuffer) {
   const TwoLayers model;
   constexpr int64_t I = TwoLayers::I, H = TwoLayers::H, O = TwoLayers::O;
   EXPECT_EQ(model.parameter_count(), H * I + H + O * H + O);
-  fill(model.values(), 0.5);
+  fill(model.values(), 0.5);  // also the gaps, which a real training keeps at zero
   // The hidden units of x = 0 are their biases, 0.5; an output adds 5 of them times 0.5, and its bias.
   const Variable y = model(Tensor::zeros({1, I}));
   EXPECT_EQ(y.value().to_vector(), std::vector<real>(O, H * 0.5 * 0.5 + 0.5));
@@ -52,6 +52,19 @@ TEST(Tour4, AnOptimizerTrainsTheRangeThatItIsGiven) {
   std::vector<real> expected = second;
   for (real& it : expected) it -= 0.25;
   EXPECT_EQ(model.second.weight.variable().value().to_vector(), expected);
+}
+
+TEST(Tour4, OfATiedLayerOnlyTheBiasIsItsOwn) {
+  const TiedLayers model;
+  const auto numbers = [](const Parameter& it) { return it.variable().value().to_vector(); };
+  const std::vector<real> weight = numbers(model.first.weight), bias = numbers(model.first.bias);
+  fill(model.gradients(), 1);
+  const auto sgd = make_optimizer({.kind = OptimizerKind::sgd}, model.second.range_of(model.values()),
+                                  model.second.range_of(model.gradients()));
+  sgd->step(0.25);
+  EXPECT_EQ(numbers(model.second.weight), weight);  // it lies in the range of `first`
+  EXPECT_EQ(numbers(model.first.bias), bias);
+  EXPECT_EQ(numbers(model.second.bias), std::vector<real>(TiedLayers::I, -0.25));
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ TEST_F(PlottedRuns, AsPicturesAndAsCsv) {
   std::size_t steps = 1, evaluations = 1;
   for (const std::string& run : names())
     for (const Json& line : log_of(data->path(run))) {
-      steps += line.contains("learning_rate");
+      steps += line.contains("gradient_norm");
       evaluations += line.contains("step") && line.contains("split");
     }
   EXPECT_EQ(lines_of(*data / "csv/training.csv"), steps);
