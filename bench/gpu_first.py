@@ -1,5 +1,5 @@
-"""`make gpu-first`: the first minutes of a GPU that is borrowed, or new to Rondo. What is most likely to be wrong comes first,
-and the speed last; every part has its time limit, and nothing that was learnt is lost if the machine is taken away:
+"""`make gpu-first`: the first minutes on a GPU that is new to Rondo. What is most likely to be wrong comes first, and the speed
+last; every part has its time limit, and results are kept if the run is stopped:
 
     1  device    driver, libraries, versions
     2  probe     what the GPU can do: products by precision, nodes of a graph, exchanges between blocks
@@ -89,7 +89,7 @@ class First:
                  "g++": ["--version"]}
         found = {tool: shutil.which(tool, path=os.environ["PATH"] + ":/usr/local/cuda/bin") for tool in tools}
         about = {"python": platform.python_version(), "system": platform.platform(), "cores": os.cpu_count(),
-                 "environment": sorted(os.environ), "tools": found,
+                 "tools": found,
                  "no_gpu": why_no_gpu(self.lm) or None}
         (self.folder / "device.json").write_text(json.dumps(about, indent=1) + "\n")
         start = time.monotonic()

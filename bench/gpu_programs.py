@@ -90,7 +90,7 @@ def missing_libraries(program):
 
 
 def results_folder(programs):
-    """Where results are written: $OUT, which a borrowed machine hands back, or else beside the programs."""
+    """Where results are written: the folder $OUT if it is set, else beside the programs."""
     return Path(os.environ.get("OUT") or programs.parent)
 
 

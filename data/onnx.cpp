@@ -102,7 +102,7 @@ void OnnxGraph::add_node(const std::string& op, const std::vector<std::string>& 
 }
 
 void OnnxGraph::write(const std::filesystem::path& path, const std::string& producer_version) const {
-  constexpr std::int64_t format = 8;  // of 2021, with this operator set's successors
+  constexpr std::int64_t format = 8;  // ONNX 1.10 (2021); operator set 14 needs 7 or later
   ProtobufMessage operators, graph = graph_, model;
   operators.add(1, "");
   operators.add(2, operator_set);

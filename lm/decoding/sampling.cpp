@@ -16,17 +16,14 @@ int32_t sample_symbol(const std::vector<real>& logits, const SamplingOptions& op
   if (options.temperature == 0) return order.front();
   if (options.top_k > 0 && options.top_k < static_cast<int64_t>(order.size())) order.resize(options.top_k);
   std::vector<double> weights;
-  double total = 0;
-  for (int32_t id : order) {
+  for (int32_t id : order)
     weights.push_back(
         std::exp((static_cast<double>(logits[id]) - logits[order.front()]) / options.temperature));
-    total += weights.back();
-  }
   // The weight of the most probable symbol is 1.
   const auto enough = [&](double weight) { return weight >= options.min_p; };
   const auto end = std::partition_point(weights.begin(), weights.end(), enough);
   weights.erase(end, weights.end());
-  total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
   double kept = 0;
   size_t count = 0;
   while (count < weights.size() && (count == 0 || kept < options.top_p * total)) kept += weights[count++];

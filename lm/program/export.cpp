@@ -98,14 +98,14 @@ int export_run(const ExportOptions& options) {
   check(!error, "cannot make the folder {}: {}", out.string(), error.message());
   const bool is_onnx = options.format == ExportFormat::onnx;
   const Tokenization& tokenization = run.config.recipe.data.tokenization;
+  if (is_onnx)  // first, because a file of the format may be too small for it
+    write_onnx(out / "model.onnx", *run.model, cell);
+  else
+    save_model(out / "model.safetensors", *run.model);
   write_atomically(out / "vocab.txt", run.vocabulary.to_text());
   write_atomically(out / "config.json", config_of(*run.model, tokenization, cell).dump(2) + "\n");
   write_atomically(out / "model.py", is_onnx ? rondo_exported_onnx : rondo_exported_pytorch);
   write_atomically(out / "use.py", rondo_exported_use);
-  if (is_onnx)
-    write_onnx(out / "model.onnx", *run.model, cell);
-  else
-    save_model(out / "model.safetensors", *run.model);
   fmt::print("{0}: {1} parameters, {2} symbols; to use it: python3 {0}/use.py\n", out.string(),
              run.model->parameter_count(), run.model->vocabulary_size());
   return 0;

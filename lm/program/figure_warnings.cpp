@@ -31,7 +31,7 @@ std::string warning_of_size(std::int64_t parameters, std::int64_t symbols) {
   constexpr std::int64_t many = 100;  // parameters of a symbol; those of AWD-LSTM on the Penn Treebank: 26
   if (symbols <= 0 || parameters / many <= symbols) return "";
   return fmt::format(
-      "the training text has {} symbols for {} parameters, and will be learnt by heart: take a longer text "
+      "the training text has {} symbols for {} parameters, and will be memorised: take a longer text "
       "or "
       "a smaller model",
       symbols, parameters);

@@ -31,7 +31,7 @@ class WrappingFormatter : public CLI::Formatter {
   }
   std::string make_footer(const CLI::App* app) const override {
     const std::string footer = app->get_footer();
-    return wrapped(footer.substr(footer.find_first_not_of('\n')), width_) + "\n";
+    return wrapped(footer.substr(std::min(footer.find_first_not_of('\n'), footer.size())), width_) + "\n";
   }
 
  private:

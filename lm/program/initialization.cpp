@@ -46,6 +46,7 @@ RunConfig initialization_from(const std::string& base, const std::vector<Setting
   check_keeps_vocabulary(run, recipe.kind);
   check_input(file_is_there(run.model()), "--init-from {}: holds no model yet; train it first: {}",
               run.path.string(), resume_command(run));
+  recipe.data.files.clear();  // patterns of the base's text
   for (const Setting& setting : settings) {
     apply_setting(setting, keys_of(recipe));  // first, as it knows what is no key at all
     check_may_change(setting, recipe);

@@ -56,8 +56,8 @@ void add_device(CLI::App& to, Of& options) {
       "how matrices are multiplied: fp32, or rounded and faster, bf16 or, on a GPU, tf32 (default: fp32)");
   to.add_option(
         "--threads", options.threads,
-        "threads of the CPU (default: OMP_NUM_THREADS, else one per core; on a busy machine they wait "
-        "for each other asleep, and are never far slower than one)")
+        "threads of the CPU (default: OMP_NUM_THREADS, else one per core; waiting threads sleep, so that "
+        "they cost other programs little)")
       ->check(integer(1, max_threads))
       ->type_name("N");
 }

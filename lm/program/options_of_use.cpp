@@ -122,6 +122,7 @@ void Options::add_score() {
       .add_option("--weights", score.weights,
                   "of the run and of each --with, divided by their sum (default: the same for all)")
       ->delimiter(',')
+      ->allow_extra_args(false)  // what follows is a file
       ->check(in_range(0.0, std::numeric_limits<double>::max(), "a number, 0 or above"))
       ->type_name("W,...");
   CLI::Option* ids = score_command.add_flag("--ids", score.ids, "begin each row with the line's number");
@@ -165,7 +166,8 @@ void Options::add_generate() {
       ->check(not_empty)
       ->excludes(prompt);
   CLI::Option* samples =
-      generate_command.add_option("--samples", generate.samples, "texts, each from the prompt")
+      generate_command
+          .add_option("--samples", generate.samples, "number of texts, each continuing the prompt")
           ->check(integer(1, 1000000))
           ->type_name("N")
           ->capture_default_str();

@@ -86,13 +86,16 @@ void add_attention(std::vector<PageSection>& sections, const std::string& file) 
               std::move(figures));
 }
 
-void add_sweep(std::vector<PageSection>& sections, const std::string& folder, const std::string& name,
+/// `drawn`: how many diagrams of sweeps there are so far.
+void add_sweep(std::vector<PageSection>& sections, const std::string& folder, std::size_t& drawn,
                const SweepPlotOptions& options) {
   const std::vector<Plot> plots = plots_of(report_of_sweep(folder), options);
   std::vector<PageFigure> figures;
-  for (std::size_t i = 0; i < plots.size(); ++i)
-    figures.push_back({name + (i == 0 ? "" : fmt::format("_{}", i + 1)), svg_of(plots[i]),
+  for (const Plot& it : plots) {
+    ++drawn;
+    figures.push_back({drawn == 1 ? "sweep" : fmt::format("sweep_{}", drawn), svg_of(it),
                        "Means over seeds, and standard deviations; ring: the best on the validation text."});
+  }
   add_section(sections, "Sweep " + folder, std::move(figures));
 }
 
@@ -104,7 +107,7 @@ std::vector<std::string> notes_on(const MeasuredRuns& runs) {
            is_same_data(first.config.made_by.sha256, run.config.made_by.sha256);
   });
   if (same) return {};
-  return {"These runs have several texts or vocabularies: their losses cannot be compared."};
+  return {"These runs differ in text or vocabulary: their losses cannot be compared."};
 }
 
 std::string title_of(const std::vector<std::string>& names) {
@@ -148,13 +151,13 @@ int plot(const PlotOptions& options) {
 
   const std::vector<PlottedRun> runs = plotted(measured);
   Page page{.title = title_of(names_of_runs(options.runs)), .notes = notes_on(measured)};
-  for (std::size_t i = 0; i < sweeps.size(); ++i)
-    add_sweep(page.sections, sweeps[i], i == 0 ? "sweep" : fmt::format("sweep_{}", i + 1), options.drawn);
+  std::size_t drawn = 0;
+  for (const std::string& sweep : sweeps) add_sweep(page.sections, sweep, drawn, options.drawn);
   add_curves(page.sections, runs, options.curves);
   add_probes(page.sections, runs);
   add_attention(page.sections, options.attention);
   page.table = table_of(measured);
-  if (page.sections.empty()) page.notes.emplace_back("Nothing was logged yet.");
+  if (page.sections.empty()) page.notes.emplace_back("Nothing has been logged yet.");
 
   std::vector<std::pair<std::string, std::string>> pictures;
   for (const PageSection& section : page.sections)
@@ -173,7 +176,7 @@ std::string training_page(const RunFolder& run, bool running) {
   Page page{.title = title_of(names_of_runs({run.path.string()})), .table = table_of(measured)};
   add_curves(page.sections, runs, {});
   add_probes(page.sections, runs);
-  if (page.sections.empty()) page.notes.emplace_back("Nothing was logged yet.");
+  if (page.sections.empty()) page.notes.emplace_back("Nothing has been logged yet.");
   if (running) {
     page.notes.push_back(
         fmt::format("The training is running: this page reloads itself every {} seconds.", reload_seconds));

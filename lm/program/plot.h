@@ -26,7 +26,7 @@ struct PlotOptions {
 /// stderr names.
 int plot(const PlotOptions& options);
 
-/// The page of a training, as its log is now; one that `runs` reloads itself.
-std::string training_page(const RunFolder& run, bool runs);
+/// The page of a training, as its log is now; while it is `running`, the page reloads itself.
+std::string training_page(const RunFolder& run, bool running);
 
 }  // namespace rondo

@@ -23,7 +23,7 @@ struct Provenance {
   std::string finetuned_from{};  // the run whose best model this one began with; empty: none
   /// The run whose vocabulary it has, and whose best model it began with unless it is finetuned; empty: none.
   std::string initialized_from{};
-  std::string imported_from{};   // the file of another program, of this run or its base; empty: none
+  std::string imported_from{};  // the file of another program, of this run or its base; empty: none
 };
 Keys keys_of(Provenance& made_by);
 

@@ -21,8 +21,8 @@ struct PlotPoint {
   double x = 0, y = 0, deviation = 0;
 };
 
-/// A colour that is legible on white and on black, by its place in the palette, which repeats itself.
-constexpr std::size_t no_colour = static_cast<std::size_t>(-1);  // grey, as axes and texts
+/// As a colour: grey, as axes and texts. Others are legible on white and on black.
+constexpr std::size_t no_colour = static_cast<std::size_t>(-1);
 
 /// Points, from left to right. Without points, only an entry of the legend.
 struct PlotCurve {

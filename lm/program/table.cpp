@@ -343,8 +343,13 @@ int table(const TableOptions& options) {
         {.json = options.json, .markdown = options.markdown, .plot = options.plot, .drawn = options.drawn});
     return 0;
   }
-  check_input(options.plot.empty() && options.drawn.over.empty() && !options.drawn.band,
-              "table: --plot, --over and --band are for the folder of one sweep");
+  const bool draws = !options.plot.empty() || !options.drawn.over.empty() || options.drawn.band;
+  check_input(!draws || is_sweep, "table: --plot, --over and --band are for the folder of one sweep");
+  check_input(
+      !draws,
+      "table: --plot, --over and --band draw a sweep as it is: leave out --group-by, --sort and --csv");
+  check_input(options.sort.empty() || !options.json,
+              "table: --sort orders the rows of a table: leave it out with --json");
   std::vector<std::string> runs = options.runs;
   if (is_sweep) {
     runs.clear();

@@ -166,6 +166,7 @@ EventSummary summary_of(const Json& line) {
 
 TensorBoardLog::TensorBoardLog(const RunFolder& run, std::int64_t step)
     : path_(next_file(run.path)), step_(step), file_(path_, std::ios::binary) {
+  if (!file_) warn();
   write(event_message(step, version_content()));
   write(event_message(step, start_content()));
   std::int64_t of_line = 0;
@@ -186,9 +187,12 @@ void TensorBoardLog::write(const std::string& event) {
   const std::string record = record_of(event);
   file_.write(record.data(), static_cast<std::streamsize>(record.size()));
   file_.flush();
-  if (!file_)
-    fmt::print(stderr, "lm: warning: {}: cannot be written: TensorBoard will not see what follows\n",
-               path_.string());
+  if (!file_) warn();
+}
+
+void TensorBoardLog::warn() const {
+  fmt::print(stderr, "lm: warning: {}: cannot be written: TensorBoard will not see what follows\n",
+             path_.string());
 }
 
 }  // namespace rondo

@@ -48,6 +48,7 @@ class TensorBoardLog {
 
  private:
   void write(const std::string& event);
+  void warn() const;
 
   std::filesystem::path path_;
   std::int64_t step_;

@@ -5,14 +5,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <numeric>
 #include <string_view>
 #include <tuple>
 
-#include "tensor/error.h"
-
 #include "lm/program/svg_plot.h"
+#include "tensor/error.h"
 
 namespace rondo {
 
@@ -64,31 +64,41 @@ std::string markdown_of(const TextTable& columns) {
 std::optional<double> number_of(const std::string& text) {
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
-  const bool is_number =
-      end != text.c_str() && (*end == '\0' || std::string_view(end).starts_with(plus_minus));
+  const std::string_view rest(end);
+  const bool is_number = end != text.c_str() && std::isfinite(number) &&
+                         (rest.empty() || rest.starts_with(plus_minus) || rest.starts_with(" ("));
   return is_number ? std::optional(number) : std::nullopt;
 }
 
+std::string csv_field(const std::string& text) {
+  if (text == dash) return "";
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char letter : text) quoted += letter == '"' ? std::string("\"\"") : std::string(1, letter);
+  return quoted + "\"";
+}
+
+namespace {
+
+/// "0.4 (3)" without the number of runs.
+std::string without_count(const std::string& text) { return text.substr(0, text.find(" (")); }
+
+}  // namespace
+
 std::string csv_of(const TextTable& columns) {
-  const auto field = [](const std::string& text) {
-    if (text == dash) return std::string();
-    if (text.find_first_of(",\"\n") == std::string::npos) return text;
-    std::string quoted = "\"";
-    for (const char letter : text) quoted += letter == '"' ? std::string("\"\"") : std::string(1, letter);
-    return quoted + "\"";
-  };
   std::vector<std::vector<std::string>> lines(columns.front().cells.size() + 1);
   for (const TextColumn& column : columns) {
     const auto has_deviation = [](const std::string& cell) { return cell.find(plus_minus) != cell.npos; };
     const bool has_deviations = std::any_of(column.cells.begin(), column.cells.end(), has_deviation);
-    lines[0].push_back(field(column.name));
-    if (has_deviations) lines[0].push_back(field(column.name + " deviation"));
+    lines[0].push_back(csv_field(column.name));
+    if (has_deviations) lines[0].push_back(csv_field(column.name + " deviation"));
     for (std::size_t i = 0; i < column.cells.size(); ++i) {
       const std::string& cell = column.cells[i];
       const std::size_t at = cell.find(plus_minus);
-      lines[i + 1].push_back(field(cell.substr(0, at)));
+      lines[i + 1].push_back(csv_field(cell.substr(0, at)));
       if (has_deviations)
-        lines[i + 1].push_back(at == cell.npos ? "" : field(cell.substr(at + plus_minus.size())));
+        lines[i + 1].push_back(
+            at == cell.npos ? "" : csv_field(without_count(cell.substr(at + plus_minus.size()))));
     }
   }
   std::string text;

@@ -24,9 +24,11 @@ bool is_empty(const TextColumn& column);
 using TextTable = std::vector<TextColumn>;
 /// In lines. The header has two of them: in one it would be wider than the numbers.
 std::string text_of(const TextTable& columns);
-/// A number at the beginning of a text that has only a unit or a deviation behind it; none: it is a text.
+/// A number, alone or before a deviation or a count of runs; none: it is a text.
 std::optional<double> number_of(const std::string& text);
-/// Comma-separated values (RFC 4180), a dash as an empty cell; a column of means has its deviations in a
+/// A field of comma-separated values (RFC 4180), quoted if needed; empty for a dash.
+std::string csv_field(const std::string& text);
+/// Comma-separated values, a dash as an empty cell; a column of means has its deviations in a
 /// column of its own.
 std::string csv_of(const TextTable& columns);
 /// Sorts the rows by a column, numbers by their size, dashes last. InputError, with the columns, unless

@@ -42,8 +42,8 @@ bool keep_unevaluated(Job& job, const RunFolder& run) {
 }
 
 /// At the end of its time, after the state is saved: evaluates the weights as they are and keeps them if they
-/// are the best, without a trace in the training, which a resumed run continues as if it had not been
-/// stopped.
+/// are the best. A resumed run makes the same updates as if it had not been stopped; its evaluations then
+/// compare with the best of the saved state, not with this one.
 void keep_at_the_limit(Job& job, Watch& watch, const RunFolder& run) {
   Trainer& trainer = job.trainer();
   if (trainer.is_validated() || trainer.step_count() == 0) return;

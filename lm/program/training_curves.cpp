@@ -11,6 +11,7 @@
 #include <numbers>
 #include <set>
 
+#include "lm/program/text_table.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -165,7 +166,6 @@ struct CurveDrawing {
         if (counts) high = std::max(high, it.y);
       }
     if (!(high > low)) return;
-    plot.y.to = high;
     plot.y.logarithmic = plot.y.label == "perplexity" && high > 4 * low;
     plot.y.to = plot.y.logarithmic ? high * std::pow(high / low, 0.04) : high + (high - low) / 25;
   }
@@ -282,12 +282,6 @@ bool has_points(const Plot& plot) {
   return false;
 }
 
-std::string csv_text(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char it : text) quoted += it == '"' ? std::string("\"\"") : std::string(1, it);
-  return quoted + "\"";
-}
 std::string csv_number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
 
 }  // namespace
@@ -326,7 +320,7 @@ std::vector<std::pair<std::string, std::string>> csv_of(const std::vector<Plotte
   for (const auto& [key, name] : task_scores) validation += "," + key;
   validation += '\n';
   const auto when = [](const PlottedRun& run, const LoggedMoment& it) {
-    return fmt::format("{},{},{},{}", csv_text(run.measured.run), it.step, csv_number(it.epochs),
+    return fmt::format("{},{},{},{}", csv_field(run.measured.run), it.step, csv_number(it.epochs),
                        csv_number(it.seconds));
   };
   for (const PlottedRun& run : runs) {

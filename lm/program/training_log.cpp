@@ -56,7 +56,8 @@ void TrainingLog::updated(const Trainer& trainer, const StepMetrics& metrics) {
 }
 
 void TrainingLog::validated(const Trainer& trainer, const Figure& figure, bool best) {
-  evaluation(Moment{trainer.step_count(), trainer.epoch(), epochs_trained(trainer), trainer.seconds(), trainer.learning_rate()},
+  evaluation(Moment{trainer.step_count(), trainer.epoch(), epochs_trained(trainer), trainer.seconds(),
+                    trainer.learning_rate()},
              "valid", figure, best);
 }
 void TrainingLog::began_with(const Figure& figure) { evaluation(Moment{}, "valid", figure, true); }
@@ -73,7 +74,11 @@ void TrainingLog::probed(const Trainer& trainer, int64_t epochs, const Probed& w
 void TrainingLog::evaluation(const std::optional<Moment>& when, const std::string& split,
                              const Figure& figure, bool best) {
   Json entry;
-  if (when) entry = {{"step", when->step}, {"epoch", when->epoch}, {"epochs_trained", when->epochs_trained}, {"training_seconds", when->seconds}};
+  if (when)
+    entry = {{"step", when->step},
+             {"epoch", when->epoch},
+             {"epochs_trained", when->epochs_trained},
+             {"training_seconds", when->seconds}};
   if (when && when->step > 0) entry["learning_rate"] = when->learning_rate;
   entry["split"] = split;
   const auto add = [&](const std::string& name, double value) {

@@ -28,6 +28,8 @@ void copy_states(const std::vector<State>& from, const std::vector<State>& to, i
       const Tensor &source = of[i].value.value(),
                    place = into[i].value.value().slice(first, first + source.rows());
       check_one_device("copy_states", place, source);
+      check(source.shape() == place.shape(), "[copy_states] {} does not fit into {}", source.shape(),
+            place.shape());
       if (count == CopySeveral::most) copy_collected();
       device = place.device();
       extent = {extent.rows + source.rows(), std::max(extent.columns, source.columns())};

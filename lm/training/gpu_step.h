@@ -38,8 +38,8 @@ class GpuStep {
                             std::span<const std::byte> optimizer, std::span<const std::byte> average);
   /// Runs `launch` after stage(): the first call of a kind runs it eagerly, the second records it as a graph,
   /// later ones replay the graph without calling it; of more than max_graphs kinds those that ran last have
-  /// a graph. Steps with different launches have different kinds. If
-  /// `replays` is false, it always runs eagerly.
+  /// a graph. Steps with different launches have different kinds. If `replays` is false, it always runs
+  /// eagerly.
   void run(Kind kind, bool replays, const std::function<void()>& launch);
 
   // For use within `launch`: where its kernels find the staged values.

@@ -113,8 +113,9 @@ void Trainer::step() {
     if (average_.started()) average_.launch(control, gpu_ ? gpu_->average_numbers() : nullptr);
   };
   if (gpu_) {
-    model_.values()
-        .mutable_data();  // a replay writes them unseen: what was made from them, as in bf16, is old
+    // A replay writes the weights unseen: this raises their version, so that copies made from them are made
+    // again.
+    model_.values().mutable_data();
     gpu_->run({batch_.kind.value_or(0), average_.started()}, replays_ && batch_.kind, update);
     pending_steps_.push_back(step_);
   } else {

@@ -48,7 +48,7 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["score"]:
         for line in sys.stdin.buffer:
             print(score(line.removesuffix(b"\n")), flush=True)
-    elif sys.argv[1:2] == ["sample"]:
+    elif sys.argv[1:2] == ["sample"] and len(sys.argv) in (3, 4) and all(map(str.isdecimal, sys.argv[2:])):
         for text in sample(*map(int, sys.argv[2:4])):
             sys.stdout.buffer.write(text)
     else:

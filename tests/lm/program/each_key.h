@@ -145,7 +145,8 @@ max_length = 6
       if (entry.path().filename().string().starts_with("events.")) told += "events for TensorBoard\n";
     for (std::string line; std::getline(lines, line);) {
       const bool has_times = line.starts_with("epoch") || line.starts_with("evaluating") ||
-                             line.starts_with("best model") || line.starts_with("base model");
+                             line.starts_with("valid (best") || line.starts_with("test (best") ||
+                             line.starts_with("base model");
       if (!has_times && line.find(options.out) == std::string::npos) told += line + '\n';
     }
     return told;

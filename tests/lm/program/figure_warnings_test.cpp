@@ -52,7 +52,7 @@ TEST(FigureWarnings, AreSaidByTraining) {
   const Result result = run_lm(data.train("run", {"--epochs", "1", "--set", "model.hidden=128"}));
   EXPECT_EQ(result.status, 0);
   expect_contains(result.err, "valid.txt are unknown to the vocabulary");
-  expect_contains(result.err, "learnt by heart");
+  expect_contains(result.err, "memorised");
 }
 
 }  // namespace

@@ -48,10 +48,7 @@ TEST_F(ProgramTest, LearnsAndLogs) {
   std::vector<Json> updates, valid, test;
   for (std::string line; std::getline(lines, line);) {
     const Json entry = Json::parse(line);
-    (entry.at("event") == "steps"   ? updates
-     : entry.at("split") == "valid" ? valid
-                                    : test)
-        .push_back(entry);
+    (entry.at("event") == "steps" ? updates : entry.at("split") == "valid" ? valid : test).push_back(entry);
   }
   ASSERT_EQ(test.size(), 1u);
   const auto steps = updates.size();
