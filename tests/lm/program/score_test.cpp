@@ -85,6 +85,9 @@ TEST_F(ScoreTest, SeveralRunsAreInterpolated) {
     EXPECT_NEAR(std::stod(uneven[i].at(2)), std::log(0.75 * p + 0.25 * q), 1e-5);
   }
   EXPECT_EQ(symbols({path("a"), "--with", path("b"), "--weights", "1,0"}), a);
+  const Rows file_last =
+      rows({path("a"), "--per-symbol", "--with", path("b"), "--weights", "3,1", path("two.txt")});
+  EXPECT_EQ(file_last, uneven);
   expect_refused(run_lm({"score", path("a"), path("two.txt"), "--with", path("letters")}), "its vocabulary");
   expect_refused(run_lm({"score", path("a"), path("two.txt"), "--with", path("b"), "--weights", "1"}),
                  "--weights: 1 for 2 runs");
