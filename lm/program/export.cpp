@@ -43,8 +43,10 @@ const Counterpart& checked_counterpart(const Recipe& recipe, ExportFormat format
     cells.push_back(it.cell);
     if (it.cell == model.cell) found = &it;
   }
-  check_input(found, "{}: the cell {} cannot be exported to {}, which has a layer for {}", run, model.cell,
-              name_of(format), fmt::join(cells, ", "));
+  const char* const other =
+      model.cell == "gru" && format == ExportFormat::pytorch ? "; --format onnx has one" : "";
+  check_input(found, "{}: the cell {} cannot be exported to {}, which has a layer for {}{}", run, model.cell,
+              name_of(format), fmt::join(cells, ", "), other);
   const auto refuse_if = [&](bool refused, const char* setting) {
     check_input(!refused, "{}: {} cannot be exported", run, setting);
   };

@@ -16,7 +16,7 @@ namespace {
 void add_limits(CLI::App& to, std::string& steps, TrainOptions& options) {
   to.add_option("--steps", steps, "updates of the weights after which it ends, whatever --epochs says")
       ->type_name("N")
-      ->check(not_empty);
+      ->check(integer(1));
   to.add_option("--max-minutes", options.max_minutes,
                 "after so many minutes, save the state, evaluate and keep the best model; --resume goes on")
       ->check(in_range(std::numeric_limits<double>::min(), 1e9, "a number above 0"))

@@ -115,8 +115,7 @@ void Options::add_score() {
                   "another run with the same vocabulary, can be repeated: the models' probabilities of each "
                   "symbol are averaged (linear interpolation)")
       ->type_name("RUN")
-      ->expected(1)
-      ->take_all()
+      ->allow_extra_args(false)  // what follows is a file
       ->check(not_empty);
   score_command
       .add_option("--weights", score.weights,

@@ -22,6 +22,7 @@ TEST(Limits, StepsEndATraining) {
       EXPECT_EQ(entry.at("step"), 7);
     }
   expect_refused(run_lm(data.resume("run", {"--steps", "5"})), "has trained 7 steps already");
+  expect_refused(run_lm(data.resume("run", {"--steps", "0"})), "--steps");
   output_of_lm(data.resume("run", {"--steps", "9"}));
   // Beyond the epochs that the recipe has.
   output_of_lm(data.train("long", {"--epochs", "1", "--steps", "40"}));

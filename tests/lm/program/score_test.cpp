@@ -88,6 +88,7 @@ TEST_F(ScoreTest, SeveralRunsAreInterpolated) {
   const Rows file_last =
       rows({path("a"), "--per-symbol", "--with", path("b"), "--weights", "3,1", path("two.txt")});
   EXPECT_EQ(file_last, uneven);
+  EXPECT_EQ(rows({path("a"), "--per-symbol", "--with", path("b"), path("two.txt")}), even);
   expect_refused(run_lm({"score", path("a"), path("two.txt"), "--with", path("letters")}), "its vocabulary");
   expect_refused(run_lm({"score", path("a"), path("two.txt"), "--with", path("b"), "--weights", "1"}),
                  "--weights: 1 for 2 runs");
