@@ -146,8 +146,9 @@ TEST(SvgPlot, CurvesHaveTheColourThatTheyAreGiven) {
   const std::string one = svg_of({.curves = {{.label = "a", .points = {{1, 1}, {2, 2}}, .colour = 3}}}),
                     grey = svg_of(
                         {.curves = {{.points = {{1, 1}, {2, 2}}}, {.label = "b", .colour = no_colour}}});
+  const XmlElement drawn = xml_of(one);
   std::vector<std::string> colours;
-  for (const XmlElement* path : xml_of(one).all("path"))
+  for (const XmlElement* path : drawn.all("path"))
     colours.push_back(path->at("fill") == "none" ? path->at("stroke") : path->at("fill"));
   ASSERT_FALSE(colours.empty());
   EXPECT_EQ(std::count(colours.begin(), colours.end(), colours.front()), std::ssize(colours));
