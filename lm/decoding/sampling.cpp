@@ -19,9 +19,9 @@ int32_t sample_symbol(const std::vector<real>& logits, const SamplingOptions& op
   for (int32_t id : order)
     weights.push_back(
         std::exp((static_cast<double>(logits[id]) - logits[order.front()]) / options.temperature));
-  // The weight of the most probable symbol is 1.
+  // The weight of the most probable symbol is 1, or not a number if no symbol is possible; it remains.
   const auto enough = [&](double weight) { return weight >= options.min_p; };
-  const auto end = std::partition_point(weights.begin(), weights.end(), enough);
+  const auto end = std::partition_point(weights.begin() + 1, weights.end(), enough);
   weights.erase(end, weights.end());
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
   double kept = 0;
