@@ -32,23 +32,6 @@ ProtobufMessage value_info(const std::string& name, OnnxGraph::Type type,
 
 }  // namespace
 
-void ProtobufMessage::add_varint(std::uint64_t number) {
-  for (; number >= 0x80; number >>= 7) bytes_ += static_cast<char>(number | 0x80);
-  bytes_ += static_cast<char>(number);
-}
-
-void ProtobufMessage::add(int field, std::int64_t number) {
-  add_varint(static_cast<std::uint64_t>(field) << 3);
-  add_varint(static_cast<std::uint64_t>(number));
-}
-
-void ProtobufMessage::add(int field, std::string_view text) {
-  constexpr std::uint64_t has_a_length = 2;
-  add_varint(static_cast<std::uint64_t>(field) << 3 | has_a_length);
-  add_varint(text.size());
-  bytes_ += text;
-}
-
 void OnnxGraph::add_input(const std::string& name, Type type, const std::vector<Extent>& shape) {
   graph_.add(11, value_info(name, type, shape));
 }

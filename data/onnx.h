@@ -1,32 +1,19 @@
 // Writing ONNX models (onnx.ai, onnx.proto3): a graph of operators over named tensors, in the encoding of
-// protocol buffers (protobuf.dev/programming-guides/encoding). Only what models here need. Which operators a
-// language model becomes: lm/program/export_onnx.cpp.
+// protocol buffers (data/protobuf.h). Only what models here need. Which operators a language model becomes:
+// lm/program/export_onnx.cpp.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "data/protobuf.h"
+
 namespace rondo {
-
-/// A message of protocol buffers: fields, each by its number.
-class ProtobufMessage {
- public:
-  void add(int field, std::int64_t number);
-  void add(int field, std::string_view text);
-  void add(int field, const char* text) { add(field, std::string_view(text)); }
-  void add(int field, const ProtobufMessage& part) { add(field, part.bytes_); }
-  const std::string& bytes() const { return bytes_; }
-
- private:
-  void add_varint(std::uint64_t number);
-  std::string bytes_;
-};
 
 class OnnxGraph {
  public:

@@ -46,12 +46,8 @@ class ClassificationJob : public JobOf<SentenceClassifier, Classification> {
   std::vector<std::string> sha256_lines() const override { return rondo::sha256_lines(texts_.files); }
   std::vector<std::string> notes() const override { return texts_.notes; }
   std::vector<UnknownShare> unknown_shares() const override {
-    const auto share = [&](const LabelledText& text, const LabelledSentences& of_text) {
-      const std::optional<int32_t> unknown = vocabulary_.unknown_id();
-      return UnknownShare{text.sentences.name, unknown ? of_text.sentences.count(*unknown) : 0,
-                          of_text.sentences.symbols(), false};
-    };
-    return {share(texts_.train, train_), share(texts_.valid, valid_)};
+    return {share_of(texts_.train.sentences, train_.sentences, vocabulary_, false),
+            share_of(texts_.valid.sentences, valid_.sentences, vocabulary_, false)};
   }
   VocabularyFiles vocabularies() const override {
     VocabularyFiles files = files_of(vocabulary_, RunFolder().vocabulary());

@@ -14,6 +14,12 @@ double UnknownShare::percent() const {
   return symbols > 0 ? 100.0 * static_cast<double>(unknowns) / static_cast<double>(symbols) : 0;
 }
 
+UnknownShare share_of(const Text& text, const Sentences& sentences, const Vocabulary& vocabulary,
+                      bool is_predicted) {
+  const std::optional<std::int32_t> unknown = vocabulary.unknown_id();
+  return {text.name, unknown ? sentences.count(*unknown) : 0, sentences.symbols(), is_predicted};
+}
+
 std::string share_text(const UnknownShare& it) {
   return fmt::format("{:.2f} % of the {} symbols of {} are unknown to the vocabulary", it.percent(),
                      it.symbols, it.text);
@@ -32,8 +38,7 @@ std::string warning_of_size(std::int64_t parameters, std::int64_t symbols) {
   if (symbols <= 0 || parameters / many <= symbols) return "";
   return fmt::format(
       "the training text has {} symbols for {} parameters, and will be memorised: take a longer text "
-      "or "
-      "a smaller model",
+      "or a smaller model",
       symbols, parameters);
 }
 

@@ -6,6 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "data/pairs.h"
+#include "data/vocabulary.h"
+
 namespace rondo {
 
 /// How much of a text a vocabulary does not know.
@@ -16,6 +19,8 @@ struct UnknownShare {
 
   double percent() const;
 };
+UnknownShare share_of(const Text& text, const Sentences& sentences, const Vocabulary& vocabulary,
+                      bool is_predicted = true);
 /// "3.20 % of the 1234 symbols of TEXT are unknown to the vocabulary".
 std::string share_text(const UnknownShare& it);
 /// A warning if the share of a text that is predicted is large, for then a low perplexity is that of `<unk>`;

@@ -46,12 +46,8 @@ class SkipThoughtJob : public JobOf<SkipThought, SkipThoughtTask> {
     return notes;
   }
   std::vector<UnknownShare> unknown_shares() const override {
-    const auto share = [&](const Text& text, const Triples& of_text) {
-      const std::optional<int32_t> unknown = vocabulary_.unknown_id();
-      return UnknownShare{text.name, unknown ? of_text.sentences.count(*unknown) : 0,
-                          of_text.sentences.symbols()};
-    };
-    return {share(text_.train, train_), share(text_.valid, valid_)};
+    return {share_of(text_.train, train_.sentences, vocabulary_),
+            share_of(text_.valid, valid_.sentences, vocabulary_)};
   }
   VocabularyFiles vocabularies() const override { return files_of(vocabulary_, RunFolder().vocabulary()); }
   std::string size_text() const override {

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "lm/program/plot_ticks.h"
+#include "lm/program/progress.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -115,11 +116,7 @@ struct PlotDrawing {
         shape, colour(), svg_escaped(note));
   }
 
-  static double letters(const std::string& words) {  // of UTF-8
-    return static_cast<double>(
-        std::count_if(words.begin(), words.end(), [](char it) { return (it & 0xC0) != 0x80; }));
-  }
-  double width_of(const std::string& label) const { return 44 + letter * letters(label); }
+  double width_of(const std::string& label) const { return 44 + letter * columns_of(label); }
   /// A label as the legend shows it.
   std::string fitting(std::string label) const {
     if (left + width_of(label) <= width) return label;
@@ -169,7 +166,7 @@ struct PlotDrawing {
     for (const PlotLevel& it : plot.levels) y.offer(it.y);
     x.close(false), y.close(true);
     double widest = 0;  // between the axis and its label
-    for (const std::string& it : tick_texts(y.ticks)) widest = std::max(widest, letters(it));
+    for (const std::string& it : tick_texts(y.ticks)) widest = std::max<double>(widest, columns_of(it));
     x.begin = std::max(left, 30 + letter * widest);
   }
 
@@ -181,7 +178,7 @@ struct PlotDrawing {
     const std::vector<std::string> along = tick_texts(x.ticks), up = tick_texts(y.ticks);
     double free = -HUGE_VAL;  // where the next text may begin
     for (std::size_t i = 0; i < along.size(); ++i) {
-      const double at = x(x.ticks[i]), half = letter * letters(along[i]) / 2;
+      const double at = x(x.ticks[i]), half = letter * columns_of(along[i]) / 2;
       grid(at, y.begin, at, y.begin + 5);
       if (at - half < free) continue;
       text(at, y.begin + 20, "middle", along[i]);

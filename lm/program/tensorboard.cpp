@@ -8,9 +8,9 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "data/protobuf.h"
 #include "lm/program/json_lines.h"
 
 namespace rondo {
@@ -18,47 +18,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// ---- Protocol Buffers: a field is its number and the kind of its value, then the value.
-
-static_assert(std::endian::native == std::endian::little, "numbers are written as they are in memory");
-
-template <class Number>
-std::string raw(Number value) {
-  std::string bytes(sizeof value, '\0');
-  std::memcpy(bytes.data(), &value, sizeof value);
-  return bytes;
-}
-
-/// Seven bits a byte, the lowest first.
-std::string varint(std::uint64_t value) {
-  std::string bytes;
-  for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
-  return bytes + static_cast<char>(value);
-}
-
-enum class Wire : unsigned { varint = 0, eight_bytes = 1, length = 2, four_bytes = 5 };
-std::string key(unsigned field, Wire wire) { return varint(field << 3 | static_cast<unsigned>(wire)); }
-
-std::string integer_field(unsigned field, std::int64_t value) {
-  return key(field, Wire::varint) + varint(static_cast<std::uint64_t>(value));
-}
-std::string double_field(unsigned field, double value) { return key(field, Wire::eight_bytes) + raw(value); }
-std::string float_field(unsigned field, float value) { return key(field, Wire::four_bytes) + raw(value); }
-/// A text or a message.
-std::string bytes_field(unsigned field, const std::string& bytes) {
-  return key(field, Wire::length) + varint(bytes.size()) + bytes;
-}
-std::string doubles_field(unsigned field, const std::vector<double>& values) {
-  std::string bytes;
-  for (const double value : values) bytes += raw(value);
-  return bytes_field(field, bytes);
-}
-
 // ---- The messages, with the field numbers of tensorboard/compat/proto: event.proto, summary.proto,
 // histogram.proto.
 
 /// HistogramProto. The sum of squares is that of the middles of the bins.
-std::string histogram_message(const EventHistogram& it) {
+ProtobufMessage histogram_message(const EventHistogram& it) {
   double count = 0, sum = 0, squares = 0;
   std::size_t first = it.counts.size(), last = 0;
   for (std::size_t i = 0; i < it.counts.size(); ++i) {
@@ -67,35 +31,59 @@ std::string histogram_message(const EventHistogram& it) {
     if (it.counts[i] > 0) first = std::min(first, i), last = i;
   }
   if (count == 0) first = 0;
-  return double_field(1, it.edges[first]) + double_field(2, it.edges[last + 1]) + double_field(3, count) +
-         double_field(4, sum) + double_field(5, squares) +
-         doubles_field(6, {it.edges.begin() + 1, it.edges.end()}) + doubles_field(7, it.counts);
-}
-
-/// Summary.
-std::string summary_message(const EventSummary& summary) {
-  std::string message;
-  for (const auto& [tag, value] : summary.scalars)
-    message += bytes_field(1, bytes_field(1, tag) + float_field(2, static_cast<float>(value)));
-  for (const auto& [tag, histogram] : summary.histograms)
-    message += bytes_field(1, bytes_field(1, tag) + bytes_field(5, histogram_message(histogram)));
+  ProtobufMessage message;
+  const double numbers[] = {it.edges[first], it.edges[last + 1], count, sum, squares};
+  for (int i = 0; i < 5; ++i) message.add_double(i + 1, numbers[i]);
+  message.add_doubles(6, {it.edges.begin() + 1, it.edges.end()});
+  message.add_doubles(7, it.counts);
   return message;
 }
 
-/// Event, with one of its contents.
-std::string event_message(std::int64_t step, const std::string& content) {
-  const double now =
-      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  return double_field(1, now) + integer_field(2, step) + content;
+/// Summary.
+ProtobufMessage summary_message(const EventSummary& summary) {
+  ProtobufMessage message;
+  for (const auto& [tag, number] : summary.scalars) {
+    ProtobufMessage value;
+    value.add(1, tag);
+    value.add_float(2, static_cast<float>(number));
+    message.add(1, value);
+  }
+  for (const auto& [tag, histogram] : summary.histograms) {
+    ProtobufMessage value;
+    value.add(1, tag);
+    value.add(5, histogram_message(histogram));
+    message.add(1, value);
+  }
+  return message;
 }
-std::string version_content() { return bytes_field(3, "brain.Event:2"); }
-std::string summary_content(const EventSummary& it) { return bytes_field(5, summary_message(it)); }
-/// SessionLog with the status START.
-std::string start_content() { return bytes_field(7, integer_field(1, 1)); }
+
+/// Event, with the content of one of its fields.
+template <class Content>
+std::string event_message(std::int64_t step, int field, const Content& content) {
+  ProtobufMessage message;
+  message.add_double(
+      1, std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
+  message.add(2, step);
+  message.add(field, content);
+  return message.bytes();
+}
+std::string version_message(std::int64_t step) { return event_message(step, 3, "brain.Event:2"); }
+/// With a SessionLog of the status START.
+std::string start_message(std::int64_t step) {
+  ProtobufMessage session;
+  session.add(1, std::int64_t{1});
+  return event_message(step, 7, session);
+}
 
 // ---- TFRecord.
 
 std::uint32_t masked_crc(std::string_view bytes) { return std::rotr(crc32c(bytes), 15) + 0xa282ead8u; }
+
+/// The bytes of a number as it is in memory: the lowest first (data/protobuf.cpp).
+template <class Number>
+std::string raw(Number value) {
+  return {reinterpret_cast<const char*>(&value), sizeof value};
+}
 
 std::string record_of(const std::string& event) {
   const std::string length = raw(static_cast<std::uint64_t>(event.size()));
@@ -167,8 +155,8 @@ EventSummary summary_of(const Json& line) {
 TensorBoardLog::TensorBoardLog(const RunFolder& run, std::int64_t step)
     : path_(next_file(run.path)), step_(step), file_(path_, std::ios::binary) {
   if (!file_) warn();
-  write(event_message(step, version_content()));
-  write(event_message(step, start_content()));
+  write(version_message(step));
+  write(start_message(step));
   std::int64_t of_line = 0;
   read_json_lines(run.log(), "`lm train` writes into its log", [&](const nlohmann::json& line) {
     if (line.contains("step")) of_line = integer_at(line, "step");
@@ -179,7 +167,7 @@ TensorBoardLog::TensorBoardLog(const RunFolder& run, std::int64_t step)
 
 void TensorBoardLog::add(const Json& line) {
   step_ = line.value("step", step_);
-  write(event_message(step_, summary_content(summary_of(line))));
+  write(event_message(step_, 5, summary_message(summary_of(line))));
 }
 
 void TensorBoardLog::write(const std::string& event) {

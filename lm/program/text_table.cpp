@@ -11,6 +11,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "lm/program/progress.h"
 #include "lm/program/svg_plot.h"
 #include "tensor/error.h"
 
@@ -29,12 +30,8 @@ std::string text_of(const TextTable& columns) {
     std::vector<std::string> cells{space == std::string::npos ? "" : column.name.substr(0, space),
                                    column.name.substr(space + 1)};
     cells.insert(cells.end(), column.cells.begin(), column.cells.end());
-    const auto letters = [](const std::string& cell) {  // of UTF-8
-      return static_cast<std::size_t>(
-          std::count_if(cell.begin(), cell.end(), [](char it) { return (it & 0xC0) != 0x80; }));
-    };
-    std::size_t width = 0;
-    for (const std::string& cell : cells) width = std::max(width, letters(cell));
+    int width = 0;
+    for (const std::string& cell : cells) width = std::max(width, columns_of(cell));
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (&column != &columns.front()) lines[i] += "  ";
       lines[i] +=

@@ -52,15 +52,10 @@ class TranslationJob : public JobOf<EncoderDecoder, Translation> {
     return notes;
   }
   std::vector<UnknownShare> unknown_shares() const override {
-    const auto share = [](const Text& text, const Sentences& of_text, const Vocabulary& vocabulary,
-                          bool is_predicted) {
-      const std::optional<int32_t> unknown = vocabulary.unknown_id();
-      return UnknownShare{text.name, unknown ? of_text.count(*unknown) : 0, of_text.symbols(), is_predicted};
-    };
-    return {share(text_.train.source, train_.source, vocabularies_.source, false),
-            share(text_.train.target, train_.target, vocabularies_.target, true),
-            share(text_.valid.source, valid_.pairs.source, vocabularies_.source, false),
-            share(text_.valid.target, valid_.pairs.target, vocabularies_.target, true)};
+    return {share_of(text_.train.source, train_.source, vocabularies_.source, false),
+            share_of(text_.train.target, train_.target, vocabularies_.target, true),
+            share_of(text_.valid.source, valid_.pairs.source, vocabularies_.source, false),
+            share_of(text_.valid.target, valid_.pairs.target, vocabularies_.target, true)};
   }
   VocabularyFiles vocabularies() const override {
     VocabularyFiles files = files_of(vocabularies_.source, RunFolder().source_vocabulary());
