@@ -41,11 +41,14 @@ class Twins {
     }
     expect_same(on_gpu_.loss, on_cpu_.loss, "the loss");
     expect_same(on_gpu_.each, on_cpu_.each, "the loss of each row");
+    // Normalisation of few numbers divides by a small deviation: seeds of the perturbed GPU are up to 1.5
+    // times the tolerance away.
+    const std::string& cell = on_cpu_.model.options().cell;
+    const bool normalizes = cell.starts_with("ln_") || cell.starts_with("bn_");
+    const double bound = normalizes ? 4 * tolerance : tolerance;
     for (const Segment& segment : on_cpu_.model.segments())
-      // Layer normalisation of few units divides by a small deviation: one seed of the perturbed GPU is
-      // at 1.5.
       expect_same(part_of(on_gpu_.model.gradients(), segment), part_of(on_cpu_.model.gradients(), segment),
-                  "the gradient of " + segment.name, 4 * tolerance);
+                  "the gradient of " + segment.name, bound);
     expect_same_states();
     for (size_t i = 0; i < on_cpu_.model.buffers().size(); ++i)
       expect_same(on_gpu_.model.buffers()[i]->tensor(), on_cpu_.model.buffers()[i]->tensor(),
