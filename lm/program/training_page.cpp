@@ -10,6 +10,15 @@
 
 namespace rondo {
 
+void TrainingPage::update() {
+  constexpr double share = 0.01;
+  if (cost_ > share * seconds_since(written_)) return;
+  const auto begin = Clock::now();
+  write(true);
+  cost_ = seconds_since(begin);
+  written_ = Clock::now();
+}
+
 void TrainingPage::write(bool runs) {
   try {
     write_atomically(run_.page(), training_page(run_, runs));

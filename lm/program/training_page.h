@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lm/program/run_folder.h"
+#include "tensor/clock.h"
 
 namespace rondo {
 
@@ -15,14 +16,17 @@ class TrainingPage {
   TrainingPage(const TrainingPage&) = delete;
   TrainingPage& operator=(const TrainingPage&) = delete;
 
-  /// The page of what is in the log now.
-  void update() { write(true); }
+  /// The page of what is in the log now; the one before stays if pages would take more than a hundredth of
+  /// the training's time.
+  void update();
 
  private:
   void write(bool runs);
 
   RunFolder run_;
   bool has_warned_ = false;
+  Clock::time_point written_{};  // the end of the last write
+  double cost_ = 0;              // its seconds
 };
 
 }  // namespace rondo
