@@ -55,10 +55,15 @@ constexpr real left_zero = real(-0.0), right_zero = 0;
 /// to[j]: the word of first[j * step] and second[j * step], or of one term and `zero`.
 template <class Words, int64_t step>
 void make_words(const real* first, const real* second, int64_t count, real zero, real* to) {
-  if (second)
-    for (int64_t j = 0; j < count; ++j) to[j] = Words::word(first[j * step], second[j * step]);
-  else
+  if (!second) {
     for (int64_t j = 0; j < count; ++j) to[j] = Words::word(first[j * step], zero);
+    return;
+  }
+  if constexpr (Words::terms == 2)
+    if (const PairKernels* const by_instruction = pair_kernels())
+      return step == 1 ? by_instruction->side_by_side(first, second, count, to)
+                       : by_instruction->in_sequence(first, count, to);
+  for (int64_t j = 0; j < count; ++j) to[j] = Words::word(first[j * step], second[j * step]);
 }
 /// Terms that follow each other in memory.
 template <class Words>
@@ -71,8 +76,12 @@ void make_words(const real* from, int64_t terms, real zero, real* to) {
 template <class Words>
 void make_words(const real* from, int64_t stride, int64_t terms, int64_t count, real zero, real* to,
                 int64_t to_stride) {
+  constexpr int64_t rows_ahead = 8;  // the CPU itself does not foresee strides of more than a page
   for (int64_t k = 0; k < terms; k += Words::terms, to += to_stride) {
     const real* first = from + k * stride;
+    for (int64_t row = 0; row < Words::terms; ++row)
+      for (int64_t j = 0; j < count; j += cache_line)
+        __builtin_prefetch(first + (rows_ahead + row) * stride + j);
     const bool both = k + Words::terms <= terms;
     make_words<Words, 1>(first, both ? first + (Words::terms - 1) * stride : nullptr, count, zero, to);
   }

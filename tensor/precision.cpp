@@ -34,6 +34,18 @@ std::vector<const TileKernels*> kernels_of_pairs() {
   return all;
 }
 
+}  // namespace
+
+const PairKernels* pair_kernels() {
+#ifdef RONDO_X86_KERNELS
+  static const bool has_instruction = cpu_has_avx512_bf16();
+  if (has_instruction) return &pair_kernels_of_avx512_bf16;
+#endif
+  return nullptr;
+}
+
+namespace {
+
 /// A tile of full size, whose operands are in the L1 or the L2 cache, to measure kernels with.
 class SampleTile {
  public:

@@ -54,6 +54,9 @@ Multiplication fastest_multiplication_of_bf16();
 /// millisecond. 1 where no instruction pays.
 double speedup_of_bf16();
 
+/// How pairs are made by an instruction; null if this CPU has none.
+const PairKernels* pair_kernels();
+
 /// As "AVX-512 BF16", or "AVX2, rounded to bf16".
 std::string name_of(const Multiplication& it);
 

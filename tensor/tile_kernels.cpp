@@ -126,6 +126,38 @@ real multiply_in_registers(int64_t rounds, const real* factor, const real* weigh
   return total.lanes[0];
 }
 
+#ifdef RONDO_PAIRS_OF_BF16
+/// Sixteen words' 32 numbers: VCVTNE2PS2BF16 rounds two registers, the first into the lower half.
+__m512i rounded(__m512 lower, __m512 upper) {
+  return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(upper, lower));
+}
+__mmask16 lanes(int64_t count) { return static_cast<__mmask16>(count < 16 ? (1 << count) - 1 : 0xffff); }
+
+void pairs_in_sequence(const real* from, int64_t count, real* to) {
+  for (int64_t j = 0; j < count; j += 16) {
+    const __mmask32 numbers = count - j < 16 ? (1u << 2 * (count - j)) - 1 : ~0u;
+    const __m512i pairs =
+        rounded(_mm512_maskz_loadu_ps(static_cast<__mmask16>(numbers), from + 2 * j),
+                _mm512_maskz_loadu_ps(static_cast<__mmask16>(numbers >> 16), from + 2 * j + 16));
+    _mm512_mask_storeu_epi32(to + j, lanes(count - j), _mm512_rol_epi32(pairs, 16));
+  }
+}
+
+void pairs_side_by_side(const real* first, const real* second, int64_t count, real* to) {
+  // Number j of `second`, below number j of `first`.
+  alignas(64) static constexpr uint16_t places[32] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
+                                                      21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,
+                                                      11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+  const __m512i interleave = _mm512_load_si512(places);
+  for (int64_t j = 0; j < count; j += 16) {
+    const __mmask16 mask = lanes(count - j);
+    const __m512i halves =
+        rounded(_mm512_maskz_loadu_ps(mask, second + j), _mm512_maskz_loadu_ps(mask, first + j));
+    _mm512_mask_storeu_epi32(to + j, mask, _mm512_permutexvar_epi16(interleave, halves));
+  }
+}
+#endif
+
 constexpr const char* name() {
 #if defined(RONDO_PAIRS_OF_BF16)
   return "AVX-512 BF16";
@@ -144,5 +176,8 @@ constexpr const char* name() {
 
 constexpr TileKernels RONDO_TILE_KERNELS = {
     name(), word, tile_rows, width, LeftSide::any, run_tile, multiply_in_registers};
+#ifdef RONDO_PAIRS_OF_BF16
+constexpr PairKernels pair_kernels_of_avx512_bf16 = {pairs_in_sequence, pairs_side_by_side};
+#endif
 
 }  // namespace rondo

@@ -41,8 +41,17 @@ struct TileKernels {
   int64_t words(int64_t terms) const { return (terms + terms_of_word() - 1) / terms_of_word(); }
 };
 
+/// Rounds to nearest even and fills words with pairs of bf16; numbers below 2^-126 become 0, NaN stays NaN.
+struct PairKernels {
+  /// to[j]: the pair of from[2 * j] and from[2 * j + 1].
+  void (*in_sequence)(const real* from, int64_t count, real* to);
+  /// to[j]: the pair of first[j] and second[j].
+  void (*side_by_side)(const real* first, const real* second, int64_t count, real* to);
+};
+
 extern const TileKernels kernels_as_compiled;
 #ifdef RONDO_X86_KERNELS
+extern const PairKernels pair_kernels_of_avx512_bf16;
 extern const TileKernels kernels_of_avx2, kernels_of_avx512, kernels_of_avx512_bf16, kernels_of_amx;
 #endif
 
