@@ -14,6 +14,7 @@ Keys keys_of(Provenance& made_by) {
       {"device", choice(made_by.device), {}, "", "where it was computed"},
       {"precision", choice(made_by.precision), {}, "", "in which matrices were multiplied"},
       {"threads", &made_by.threads, at_least(0), "threads", "that computed"},
+      {"ranks", &made_by.ranks, any_count(), "processes", "that computed, each with so many threads"},
       {"data", &made_by.data, any_text(), "", "where the text is; a resumed run reads it again"},
       {"sha256", &made_by.sha256, any_text(), "", "of each file of the text, as sha256sum prints"},
       {"ngram", &made_by.ngram, {}, "", "SHA-256 of decoding.ngram"},

@@ -14,7 +14,7 @@ struct Provenance {
   std::string version{}, command{};
   Device device = Device::cpu;
   Precision precision = Precision::fp32;
-  std::int64_t threads = 0;
+  std::int64_t threads = 0, ranks = 1;
   std::string data{};
   std::vector<std::string> sha256{};  // "HEX  FILE", as sha256sum prints
   std::string ngram{};           // SHA-256 of decoding.ngram; empty: there is none, or as for the vocabulary

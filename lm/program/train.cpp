@@ -4,7 +4,12 @@
 #include "lm/program/train.h"
 
 #include "data/input_file.h"
+#include "data/text.h"
+#include "lm/program/agreement.h"
+#include "lm/program/command_line.h"
 #include "lm/program/job.h"
+#include "lm/program/mpi_ranks.h"
+#include "lm/program/settings.h"
 #include "lm/training/checkpoint.h"
 
 namespace rondo {
@@ -128,6 +133,67 @@ bool run_training(Job& job, Watch& watch, const RunOptions& options, const RunFo
   }
 }
 
+/// All that a training needs before it writes a file.
+struct Beginning {
+  Setup setup;
+  Provenance before = setup.config.made_by;
+  Compute compute;
+  std::unique_ptr<Job> job;
+  int64_t log_position = 0;
+
+  Beginning(const TrainOptions& options, bool leads)
+      : setup(options, leads), compute(compute_of(options, setup)), job(make_job(options, setup)) {
+    const Recipe& recipe = setup.config.recipe;
+    check_known_vocabulary(setup, job->vocabularies());
+    check_known_files(setup, job->layout());
+    job->check_memory(compute.device);
+    job->begin(compute.device);
+    const Trainer& trainer = job->trainer();
+    log_position = load_begin(*job, setup);
+    check_input(recipe.trainer.steps > 0 || trainer.epoch() <= recipe.trainer.epochs + 1,
+                "--epochs {}: this run has trained {} epochs already; give that many or more",
+                recipe.trainer.epochs, trainer.epoch() - 1);
+    check_input(recipe.trainer.steps == 0 || trainer.step_count() <= recipe.trainer.steps,
+                "--steps {}: this run has trained {} steps already; give that many or more",
+                recipe.trainer.steps, trainer.step_count());
+  }
+};
+
+/// Of all that ranks must have in common.
+std::string shared_digest(const Beginning& it) {
+  Recipe recipe = it.setup.config.recipe;
+  std::string all = write_toml(keys_of(recipe)) + digest_of(it.job->vocabularies());
+  for (const std::string& line : it.job->sha256_lines()) all += line.substr(0, line.find(' '));
+  const std::vector<real> weights = it.job->model().values().to_vector();
+  all += sha256_hex({reinterpret_cast<const char*>(weights.data()), weights.size() * sizeof(real)});
+  all += fmt::format(" {} {}", it.job->trainer().step_count(), name_of(it.compute.precision));
+  return sha256_hex(all);
+}
+
+/// On all ranks, or on none.
+std::unique_ptr<Beginning> begin(const TrainOptions& options, Ranks* ranks) {
+  std::unique_ptr<Beginning> it;
+  if (!ranks) return std::make_unique<Beginning>(options, true);
+  prepare_together(*ranks, [&] { it = std::make_unique<Beginning>(options, ranks->leads()); });
+  check_same_digest(*ranks, shared_digest(*it));
+  it->compute.ranks = ranks->count();
+  prepare_together(*ranks, [&] { it->job->trainer().join(*ranks); });
+  return it;
+}
+
+/// What ranks other than 0 do; they print nothing and write no file.
+int follow(Beginning& beginning) {
+  const StopSignals ignored;  // rank 0 stops the training
+  try {
+    beginning.job->trainer().follow();
+    return 0;
+  } catch (...) {
+    const Failure failure = current_failure();
+    fmt::print(stderr, "{}\n", failure.line);
+    abort_ranks(failure.exit_status);
+  }
+}
+
 /// The error text of a divergence, with advice for the user.
 Error remedy_of(const Diverged& error, const RunFolder& run, bool finetunes) {
   return Error(fmt::format(
@@ -140,24 +206,13 @@ Error remedy_of(const Diverged& error, const RunFolder& run, bool finetunes) {
 }  // namespace
 
 int train(const TrainOptions& options) {
-  Setup setup(options);
+  const std::unique_ptr<Ranks> ranks = meet_ranks();
+  const std::unique_ptr<Beginning> beginning = begin(options, ranks.get());
+  if (ranks && !ranks->leads()) return follow(*beginning);
+  auto& [setup, before, compute, job, log_position] = *beginning;
   const Recipe& recipe = setup.config.recipe;
-  const Provenance before = setup.config.made_by;
-  const Compute compute = compute_of(options, setup);
   const Device device = compute.device;
-  const std::unique_ptr<Job> job = make_job(options, setup);
-  check_known_vocabulary(setup, job->vocabularies());
-  check_known_files(setup, job->layout());
-  job->check_memory(device);
-  job->begin(device);
   Trainer& trainer = job->trainer();
-  const int64_t log_position = load_begin(*job, setup);
-  check_input(recipe.trainer.steps > 0 || trainer.epoch() <= recipe.trainer.epochs + 1,
-              "--epochs {}: this run has trained {} epochs already; give that many or more",
-              recipe.trainer.epochs, trainer.epoch() - 1);
-  check_input(recipe.trainer.steps == 0 || trainer.step_count() <= recipe.trainer.steps,
-              "--steps {}: this run has trained {} steps already; give that many or more",
-              recipe.trainer.steps, trainer.step_count());
   write_setup(options, setup, compute, *job);
   const RunFolder& run = setup.run;
   const bool begins_trained = setup.has_base() && trainer.step_count() == 0 && !trainer.is_validated();

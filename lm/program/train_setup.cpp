@@ -18,18 +18,25 @@
 namespace rondo {
 namespace {
 
-/// What the last digits of a run depend on: device, precision and threads.
-std::string computed_with(Device device, Precision precision, std::int64_t threads) {
-  return device == Device::cpu ? fmt::format("{} in {}", counted_text(threads, "threads"), name_of(precision))
-                               : fmt::format("{} in {}", name_of(device), name_of(precision));
+/// "2 threads", "4 ranks of 1 thread".
+std::string threads_text(std::int64_t threads, std::int64_t ranks) {
+  const std::string text = counted_text(threads, "threads");
+  return ranks == 1 ? text : fmt::format("{} of {}", counted_text(ranks, "ranks"), text);
+}
+
+/// What the last digits of a run depend on: device, precision, threads and ranks.
+std::string computed_with(const Provenance& it) {
+  return fmt::format("{} in {}",
+                     it.device == Device::cpu ? threads_text(it.threads, it.ranks) : name_of(it.device),
+                     name_of(it.precision));
 }
 
 }  // namespace
 
-Setup::Setup(const TrainOptions& options) : resumes(options.resume) {
+Setup::Setup(const TrainOptions& options, bool locks) : resumes(options.resume) {
   if (options.resume) {
     run = open_run_folder(options.out);
-    lock.emplace(run.path);
+    if (locks) lock.emplace(run.path);
     config = read_config(run);
     check_input(
         config.made_by.imported_from.empty() || has_base(),
@@ -171,6 +178,7 @@ void write_setup(const TrainOptions& options, Setup& setup, const Compute& compu
   made_by.device = compute.device;
   made_by.precision = compute.precision;
   made_by.threads = compute.threads;
+  made_by.ranks = compute.ranks;
   const VocabularyFiles vocabularies = job.vocabularies();
   made_by.vocabulary = digest_of(vocabularies);
   write_config(setup.run, setup.config);
@@ -193,11 +201,10 @@ void say_beginning(const Setup& setup, const Provenance& before, const Compute& 
                             job.model().parameter_count(), job.size_text(),
                             compute.device == Device::cuda
                                 ? fmt::format("{}, {}", cuda::description(), name_of(compute.precision))
-                                : fmt::format("{}, {} by {}", counted_text(compute.threads, "threads"),
+                                : fmt::format("{}, {} by {}", threads_text(compute.threads, compute.ranks),
                                               name_of(compute.precision), kernels_text(compute.precision)),
                             setup.run.path.string()));
-  const std::string then = computed_with(before.device, before.precision, before.threads),
-                    now = computed_with(made_by.device, made_by.precision, made_by.threads);
+  const std::string then = computed_with(before), now = computed_with(made_by);
   if (setup.resumes && then != now)
     terminal.line(fmt::format("this run was computed with {} and continues with {}: {} may differ", then, now,
                               before.precision == made_by.precision ? "the last digits" : "digits"));

@@ -23,7 +23,8 @@ struct Setup {
   std::optional<FolderLock> lock;
   bool resumes;
 
-  explicit Setup(const TrainOptions& options);
+  /// Ranks other than 0 write no file, so that they need no lock.
+  explicit Setup(const TrainOptions& options, bool locks = true);
   bool finetunes() const { return !config.made_by.finetuned_from.empty(); }
   /// Whether it begins with the weights of another run, on the same text or on another one.
   bool has_base() const { return !base().path.empty(); }

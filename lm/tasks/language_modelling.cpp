@@ -2,6 +2,7 @@
 #include "lm/tasks/language_modelling.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "autograd/functions.h"
 #include "autograd/operators/arithmetic.h"
@@ -148,7 +149,7 @@ void LanguageModelling::begin_epoch(int64_t epoch) {
 
 bool LanguageModelling::next_batch(Batch& batch) {
   if (!batches_.next(chunk_)) return false;
-  parts_ = parts_of(chunk_);
+  parts_ = own_parts_of(chunk_);
   batch.parts = std::ssize(parts_);
   for (const Part& part : parts_)
     for (const Chunk& piece : part.pieces) {
@@ -182,6 +183,15 @@ std::vector<LanguageModelling::Part> LanguageModelling::parts_of(const Chunk& ch
     index += 2 * parts.back().pieces.size();
   }
   return parts;
+}
+
+std::vector<LanguageModelling::Part> LanguageModelling::own_parts_of(const Chunk& chunk) const {
+  const std::vector<Part> all = parts_of(chunk);
+  const auto first = [&](int64_t rank) { return all.begin() + std::ssize(all) * rank / ranks_; };
+  std::vector<Part> own(first(rank_), first(rank_ + 1));
+  const size_t first_index = own.front().first_index;
+  for (Part& part : own) part.first_index -= first_index;
+  return own;
 }
 
 bool LanguageModelling::looks_across_rows() const {
@@ -288,6 +298,29 @@ int64_t LanguageModelling::estimate_statistics(const std::function<void(int64_t)
   }
   model_.set_statistics_rate({});
   return symbols;
+}
+
+void LanguageModelling::divide(int64_t ranks, int64_t own) {
+  const int64_t batch = options_.batches.batch;
+  check_input(batch % ranks == 0,
+              "a batch of {} cannot be divided among {} ranks: set train.batch to a multiple of {}, or start "
+              "as many ranks as divide it",
+              batch, ranks, ranks);
+  check_input(!looks_across_rows(),
+              "batch normalisation is over the rows of a whole batch, which cannot be divided among ranks");
+  options_.micro_batch = std::gcd(options_.micro_batch, batch / ranks);
+  ranks_ = ranks;
+  rank_ = own;
+}
+
+void LanguageModelling::collect_state(Ranks& ranks) {
+  if (!carries_state()) return;
+  for (const auto& [name, state] : named_tensors(states_)) {
+    const int64_t share = state.rows() / ranks_, first = rank_ * share;
+    fill(state.slice_rows(0, first), 0);
+    fill(state.slice_rows(first + share, state.rows()), 0);
+    ranks.add_up(std::span(state.mutable_data(), static_cast<size_t>(state.rows() * state.row_stride())));
+  }
 }
 
 void LanguageModelling::save(StateWriter& to) const {

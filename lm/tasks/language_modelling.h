@@ -66,6 +66,8 @@ class LanguageModelling : public Task {
   double share_of_epoch() const override;
   /// Nats per symbol of the validation text.
   Figure evaluate(const std::function<void(int64_t)>& progress = {}) override;
+  void divide(int64_t ranks, int64_t own) override;
+  void collect_state(Ranks& ranks) override;
   void save(StateWriter& to) const override;
   void load(const StateReader& from) override;
 
@@ -86,6 +88,8 @@ class LanguageModelling : public Task {
     std::vector<Chunk> pieces;
   };
   std::vector<Part> parts_of(const Chunk& chunk) const;
+  /// This rank's.
+  std::vector<Part> own_parts_of(const Chunk& chunk) const;
   /// Runs a part from `states`, which are then the states at its end; calls use(output, piece) for each
   /// piece.
   template <class Ids, class Use>
@@ -110,9 +114,10 @@ class LanguageModelling : public Task {
   std::span<const int32_t> valid_ids_;
   Reading validation_;
   Batches batches_;
+  int64_t ranks_ = 1, rank_ = 0;
   int64_t epoch_ = 1;
   Chunk chunk_;
-  std::vector<Part> parts_;  // of the chunk
+  std::vector<Part> parts_;  // of the chunk, this rank's
   // [batch, H] of each layer, always in one place; the first ones if no state is carried.
   std::vector<State> states_;
   std::vector<State> after_;  // the states after the part whose loss was computed last

@@ -106,6 +106,13 @@ Figure MultiTask::evaluate(const std::function<void(int64_t)>& progress) {
   return figure;
 }
 
+void MultiTask::divide(int64_t ranks, int64_t own) {
+  for (const MixedTask& it : tasks_) it.task->divide(ranks, own);
+}
+void MultiTask::collect_state(Ranks& ranks) {
+  for (const MixedTask& it : tasks_) it.task->collect_state(ranks);
+}
+
 void MultiTask::save(StateWriter& to) const {
   to.add("multi_task.step", step_);
   for (size_t i = 0; i < tasks_.size(); ++i) {

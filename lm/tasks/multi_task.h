@@ -47,6 +47,8 @@ class MultiTask : public Task {
   std::string scored_items() const override { return tasks_.front().task->scored_items(); }
   /// The reference's figure; beside it "NAME.FIGURE" of each of the others.
   Figure evaluate(const std::function<void(int64_t)>& progress) override;
+  void divide(int64_t ranks, int64_t own) override;
+  void collect_state(Ranks& ranks) override;
   void save(StateWriter& to) const override;
   void load(const StateReader& from) override;
 

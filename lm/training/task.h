@@ -1,5 +1,6 @@
 // What the trainer needs to know of a task: the model, the next batch, its loss, and the figure on held-out
-// data that decides which weights are best. Rondo's tasks are in lm/tasks. Next: lm/training/trainer.h.
+// data that decides which weights are best. Rondo's tasks are in lm/tasks. Next: lm/training/ranks.h,
+// lm/training/trainer.h.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "autograd/variable.h"
+#include "lm/training/ranks.h"
 #include "nn/module.h"
 #include "tensor/state.h"
 
@@ -19,8 +21,8 @@ namespace rondo {
 struct Batch {
   std::vector<std::vector<int32_t>> indices{};  // token ids and the like, which loss() reads on the device
   int64_t parts = 1;                            // micro-batches; their gradients add up
-  int64_t scored = 0;                           // the number of terms in its loss: symbols, labels, ...
-  double rate_factor = 1;                       // factor of the learning rate for this batch
+  int64_t scored = 0;      // the number of terms in its loss: symbols, labels, ...; of all ranks
+  double rate_factor = 1;  // factor of the learning rate for this batch
   /// Batches of the same kind launch the same kernels on tensors of the same shapes, so that a GPU records
   /// the launches once and then replays them without calling loss() and carry_state(). Everything that these
   /// take from the host, except `indices`, must be the same for all batches of the kind (so not, for example,
@@ -81,6 +83,15 @@ class Task {
   /// Evaluates the current weights. `progress`, if not empty, gets the number of items scored so far, and may
   /// throw to end the evaluation.
   virtual Figure evaluate(const std::function<void(int64_t)>& progress) = 0;
+
+  /// Stages only the share of rank `own` of `ranks` from now on, so that the gradients of all ranks add up to
+  /// the whole batch's, and so do the reported losses. Called once, before the first batch. InputError if
+  /// batches cannot be divided among so many.
+  virtual void divide(int64_t /*ranks*/, int64_t /*own*/) {
+    throw InputError("batches of this task cannot be divided among ranks");
+  }
+  /// Collects from all ranks the state that is carried from batch to batch.
+  virtual void collect_state(Ranks& /*ranks*/) {}
 
   /// The position in the data and the state carried from batch to batch, without the model. load() is called
   /// after begin_epoch().

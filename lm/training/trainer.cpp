@@ -93,7 +93,55 @@ Trainer::Trainer(Task& task, const TrainerOptions& options)
   task_.begin_epoch(epoch_);
 }
 
-Trainer::~Trainer() = default;
+struct Trainer::Order {
+  enum Kind : int64_t { step, next_epoch, validated, figure_to_beat, collect_state, end } kind = end;
+  double figure = 0;
+};
+
+void Trainer::tell(const Order& order) const {
+  if (!ranks_ || !ranks_->leads()) return;
+  Order copy = order;
+  ranks_->send(std::as_writable_bytes(std::span(&copy, 1)));
+}
+
+void Trainer::join(Ranks& ranks) {
+  check_input(!gpu_, "several ranks train on CPUs only; use --device cpu");
+  task_.divide(ranks.count(), ranks.own());
+  ranks_ = &ranks;
+}
+
+void Trainer::follow() {
+  check(ranks_ && !ranks_->leads(), "[trainer] follow() is for ranks other than 0");
+  for (Order order;;) {
+    ranks_->send(std::as_writable_bytes(std::span(&order, 1)));
+    switch (order.kind) {
+      case Order::step:
+        next_batch();
+        try {
+          step();
+        } catch (const Diverged&) {  // so has rank 0, which says so and ends
+        }
+        metrics();
+        break;
+      case Order::next_epoch:
+        begin_next_epoch();
+        break;
+      case Order::validated:
+        validated({.value = order.figure});
+        break;
+      case Order::figure_to_beat:
+        set_figure_to_beat({.value = order.figure});
+        break;
+      case Order::collect_state:
+        task_.collect_state(*ranks_);
+        break;
+      case Order::end:
+        return;
+    }
+  }
+}
+
+Trainer::~Trainer() { tell({Order::end}); }
 
 bool Trainer::next_batch() {
   batch_ = {};
@@ -103,6 +151,7 @@ bool Trainer::next_batch() {
 void Trainer::step() {
   check(std::exchange(is_staged_, false), "[trainer] step() is for the batch that next_batch() has staged");
   const auto start = Clock::now();
+  tell({Order::step});
   const double rate = learning_rate() * batch_.rate_factor;
   stage(rate);
   ++step_;
@@ -155,6 +204,10 @@ std::vector<Tensor> Trainer::compute_gradients() {
     task_.carry_state(part);
     std::move(loss.reported.begin(), loss.reported.end(), std::back_inserter(reported));
   }
+  if (ranks_) {
+    const Tensor& all = model_.gradients();
+    ranks_->add_up(std::span(all.mutable_data(), static_cast<size_t>(all.size())));
+  }
   return reported;
 }
 
@@ -169,6 +222,7 @@ StepControl Trainer::decide(const std::vector<Tensor>& reported) {
   double loss = 0;
   for (const Tensor& tensor : reported)
     for (const real it : tensor.to_vector()) loss += it;
+  if (ranks_) ranks_->add_up(std::span(&loss, 1));
   const double norm = gradient_norm(model_.gradients());
   check_finite(loss, norm, step_);
   pending_.loss += loss;
@@ -214,6 +268,7 @@ void Trainer::check_finite(double loss, double norm, int64_t step) const {
 
 bool Trainer::validated(const Figure& figure) {
   check_finite(figure.loss(), 0, step_);
+  tell({Order::validated, figure.loss()});
   validated_step_ = step_;
   schedule_.evaluated(figure.loss());
   const bool fires = trigger_.take(figure.loss());
@@ -223,12 +278,14 @@ bool Trainer::validated(const Figure& figure) {
 
 void Trainer::set_figure_to_beat(const Figure& figure) {
   check_finite(figure.loss(), 0, step_);
+  tell({Order::figure_to_beat, figure.loss()});
   validated_step_ = step_;
   early_stopping_.evaluated(figure.loss());
 }
 
 void Trainer::begin_next_epoch() {
   check(!is_staged_, "[trainer] the staged batch waits for its step()");
+  tell({Order::next_epoch});
   task_.begin_epoch(++epoch_);
 }
 
@@ -259,6 +316,10 @@ bool has_best(const std::filesystem::path& state) {
 void Trainer::save(const std::filesystem::path& path, int64_t log_position) const {
   check(pending_steps_.empty(), "[save] steps whose end is not known: ask for metrics() before");
   check(!is_staged_, "[save] the staged batch waits for its step(): a resumed training would miss it");
+  if (ranks_) {
+    tell({Order::collect_state});
+    task_.collect_state(*ranks_);
+  }
   StateFileWriter file;
   file.add_segments("values", model_.values(), model_.segments());
   for (const Buffer* buffer : model_.buffers()) file.add("buffer." + buffer->name(), buffer->tensor());

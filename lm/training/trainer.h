@@ -57,6 +57,14 @@ class Trainer {
   Trainer(Task& task, const TrainerOptions& options);
   ~Trainer();
 
+  /// Trains with other processes from now on; `ranks` must outlive it. To be called before the first batch,
+  /// by all ranks, whose models and tasks must be the same. Then rank 0 calls what it likes, and the others
+  /// follow(). InputErrors of Task::divide(), and if the model is on a GPU.
+  void join(Ranks& ranks);
+  /// Repeats the calls of rank 0's trainer until that is destroyed. Evaluations, files and messages are
+  /// rank 0's alone.
+  void follow();
+
   /// Stages the next batch of the epoch; false at its end.
   bool next_batch();
   /// One update from the staged batch: forward, backward, clip, update, average. On a GPU it returns before
@@ -117,6 +125,10 @@ class Trainer {
   void collect();
   void check_finite(double loss, double norm, int64_t step) const;
 
+  /// What rank 0 tells the others to do.
+  struct Order;
+  void tell(const Order& order) const;
+
   Task& task_;
   Module& model_;
   TrainerOptions options_;
@@ -134,6 +146,7 @@ class Trainer {
   std::vector<int64_t> pending_steps_;  // on a GPU: the numbers of these steps
   int64_t step_ = 0, epoch_ = 1, validated_step_ = -1;
   double seconds_ = 0;
+  Ranks* ranks_ = nullptr;  // null: alone
 };
 
 /// Whether the training that saved this state was finished. InputErrors of Trainer::load().

@@ -91,6 +91,7 @@ TEST(RunFolder, ConfigReadsBack) {
                     Device::cuda,
                     Precision::tf32,
                     3,
+                    2,
                     "/data/ptb",
                     {"00ff  train.txt", "01ff  valid.txt"},
                     "02ff",

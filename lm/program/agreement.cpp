@@ -1,0 +1,47 @@
+// Ranks that begin together.
+#include "lm/program/agreement.h"
+
+#include <array>
+#include <exception>
+
+#include "lm/program/signals.h"
+#include "tensor/error.h"
+
+namespace rondo {
+namespace {
+
+constexpr int exit_status = 1;  // mpirun reports that of rank 0, or the first one that is not 0
+
+}  // namespace
+
+void prepare_together(Ranks& ranks, const std::function<void()>& prepare) {
+  std::exception_ptr error;
+  try {
+    prepare();
+  } catch (const InputError& it) {
+    const bool tells_whose = !ranks.leads();
+    error = std::make_exception_ptr(
+        tells_whose ? InputError(fmt::format("rank {}: {}", ranks.own(), it.what())) : it);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  std::array<double, 2> failed = {error ? 1.0 : 0.0, error && ranks.leads() ? 1.0 : 0.0};  // any, rank 0
+  ranks.add_up(failed);
+  if (error && (ranks.leads() || failed[1] == 0)) std::rethrow_exception(error);
+  if (failed[0] > 0) throw Stopped{exit_status};
+}
+
+void check_same_digest(Ranks& ranks, const std::string& digest) {
+  std::string of_leader = digest;
+  ranks.send(std::as_writable_bytes(std::span(of_leader)));
+  std::array<double, 1> others = {digest == of_leader ? 0.0 : 1.0};
+  ranks.add_up(others);
+  if (others[0] > 0 && !ranks.leads()) throw Stopped{exit_status};
+  check_input(
+      others[0] == 0,
+      "{} of {} ranks have other settings, another text or other weights than rank 0: give all of them "
+      "the same command and the same files",
+      others[0], ranks.count());
+}
+
+}  // namespace rondo

@@ -1,0 +1,99 @@
+// Ranks by MPI.
+#include "lm/program/mpi_ranks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <string_view>
+#include <thread>
+
+#include "tensor/error.h"
+
+#ifdef RONDO_MPI
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+#endif
+
+namespace rondo {
+namespace {
+
+/// How many processes were started together; Open MPI and MPICH say so in the environment. 1 without mpirun,
+/// where MPI is not even initialised, which would take time.
+int started_together() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
+    if (const char* const value = std::getenv(name)) {
+      const std::string_view text = value;
+      int count = 0;
+      std::from_chars(text.data(), text.data() + text.size(), count);
+      return count;
+    }
+  return 1;
+}
+
+}  // namespace
+
+#ifdef RONDO_MPI
+namespace {
+
+class MpiRanks : public Ranks {
+ public:
+  MpiRanks(int count, int own) : Ranks(count, own) {}
+  ~MpiRanks() override { MPI_Finalize(); }
+
+  void add_up(std::span<float> numbers) override { add_up(numbers, MPI_FLOAT); }
+  void add_up(std::span<double> numbers) override { add_up(numbers, MPI_DOUBLE); }
+
+  /// While rank 0 evaluates, the others wait for minutes: they sleep.
+  void send(std::span<std::byte> bytes) override {
+    MPI_Request request;
+    MPI_Ibcast(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0, MPI_COMM_WORLD, &request);
+    using namespace std::chrono;
+    const auto begin = steady_clock::now();
+    for (int arrived = 0;;) {
+      MPI_Test(&request, &arrived, MPI_STATUS_IGNORE);
+      if (arrived) return;
+      if (steady_clock::now() - begin > milliseconds(20)) std::this_thread::sleep_for(microseconds(500));
+    }
+  }
+
+ private:
+  template <class Number>
+  void add_up(std::span<Number> numbers, MPI_Datatype type) {
+    constexpr std::size_t most = 1 << 30;  // MPI counts in int
+    for (std::size_t begin = 0; begin < numbers.size(); begin += most)
+      MPI_Allreduce(MPI_IN_PLACE, numbers.data() + begin,
+                    static_cast<int>(std::min(most, numbers.size() - begin)), type, MPI_SUM, MPI_COMM_WORLD);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Ranks> meet_ranks() {
+  if (started_together() < 2) return nullptr;
+  int provided = 0, count = 1, own = 0;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+  MPI_Comm_size(MPI_COMM_WORLD, &count);
+  MPI_Comm_rank(MPI_COMM_WORLD, &own);
+  return std::make_unique<MpiRanks>(count, own);
+}
+
+void abort_ranks(int exit_status) {
+  MPI_Abort(MPI_COMM_WORLD, exit_status);
+  std::abort();  // not reached
+}
+#else
+std::unique_ptr<Ranks> meet_ranks() {
+  check_input(
+      started_together() < 2,
+      "started by mpirun, but this lm was built without MPI: install libopenmpi-dev and build it again");
+  return nullptr;
+}
+
+void abort_ranks(int exit_status) { std::exit(exit_status); }
+#endif
+
+}  // namespace rondo

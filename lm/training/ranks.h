@@ -1,0 +1,37 @@
+// The processes that train one model together (data parallelism). Each computes the gradients of its share of
+// every batch; all of them apply the sum, so that their weights stay the same, bit for bit. Rank 0 leads, the
+// others repeat the calls of its trainer. How they communicate: lm/program/mpi_ranks.h. Next:
+// lm/training/trainer.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace rondo {
+
+/// All ranks must call the same functions in the same order.
+class Ranks {
+ public:
+  virtual ~Ranks() = default;
+  Ranks(const Ranks&) = delete;
+  Ranks& operator=(const Ranks&) = delete;
+
+  int64_t count() const { return count_; }
+  int64_t own() const { return own_; }  // from 0
+  bool leads() const { return own_ == 0; }
+
+  /// Replaces numbers by their sums over all ranks, which get the same bits. Each passes as many numbers.
+  virtual void add_up(std::span<float> numbers) = 0;
+  virtual void add_up(std::span<double> numbers) = 0;
+  /// Copies the bytes of rank 0 to all others. Each passes as many bytes.
+  virtual void send(std::span<std::byte> bytes) = 0;
+
+ protected:
+  Ranks(int64_t count, int64_t own) : count_(count), own_(own) {}
+
+ private:
+  int64_t count_, own_;
+};
+
+}  // namespace rondo

@@ -1,0 +1,103 @@
+// `mpirun -n N lm train`: the ranks as processes, against one process. Their arithmetic:
+// tests/lm/training/ranks_in_both_test.cpp.
+#include <cstdlib>
+
+#include "tests/lm/program/program.h"
+
+namespace rondo {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RanksOfMpirun : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::system("command -v mpirun > /dev/null") != 0) GTEST_SKIP() << "there is no mpirun";
+    // mpirun refuses to run for root, and to start more ranks than there are cores, unless told otherwise.
+    for (const char* const name :
+         {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_rmaps_base_oversubscribe"})
+      setenv(name, "1", 1);
+#ifndef RONDO_MPI
+    GTEST_SKIP() << "this lm was built without MPI";
+#endif
+  }
+
+  static std::string quoted(const std::vector<std::string>& words) {
+    std::string text = "'" RONDO_PROGRAM "'";
+    for (const std::string& word : words) text += " '" + word + "'";
+    return text;
+  }
+  /// Of `mpirun` with these words for the shell; what the ranks print goes to files, mpirun's own words
+  /// nowhere.
+  Result mpirun(const std::string& words) {
+    const std::string out = folder_ / "out", err = folder_ / "err";
+    const int status =
+        std::system(fmt::format("mpirun -q {} > '{}' 2> '{}' < /dev/null", words, out, err).c_str());
+    return {.status = WEXITSTATUS(status), .out = bytes_of_file(out), .err = bytes_of_file(err)};
+  }
+
+  TemporaryFolder folder_;
+};
+
+/// The losses of the updates.
+std::vector<double> losses_of(const fs::path& run) {
+  std::vector<double> losses;
+  for (const nlohmann::json& line : log_of(run))
+    if (line.at("event") == "step") losses.push_back(line.at("nats"));
+  return losses;
+}
+
+TEST_F(RanksOfMpirun, TrainAsOneProcessAndResumeAsAnother) {
+  const SmallData data;
+  data.trained("alone", {"--steps", "30"});
+  const Result result =
+      mpirun("-n 2 " + quoted(data.train("together", {"--steps", "20", "--precision", "fp32"})));
+  ASSERT_EQ(result.status, 0) << result.err;
+  expect_contains(result.out, "2 ranks of 1 thread");
+  ASSERT_EQ(mpirun("-n 4 " + quoted(data.resume("together", {"--steps", "30"}))).status, 0);
+  const std::vector<double> alone = losses_of(data / "alone"), together = losses_of(data / "together");
+  ASSERT_EQ(alone.size(), 30u);
+  ASSERT_EQ(together.size(), 30u);
+  for (size_t i = 0; i < alone.size(); ++i) EXPECT_NEAR(together[i], alone[i], 1e-4) << i;
+}
+
+TEST_F(RanksOfMpirun, ThatCannotDivideTheBatchSaySoOnce) {
+  const SmallData data;
+  const Result result = mpirun("-n 3 " + quoted(data.train("run")));
+  EXPECT_NE(result.status, 0);
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  expect_contains(result.err, "a batch of 8 cannot be divided among 3 ranks");
+  EXPECT_FALSE(fs::exists(data / "run"));
+}
+
+TEST_F(RanksOfMpirun, ThatDifferSaySoOnce) {
+  const SmallData data;
+  const Result other = mpirun("-n 1 " + quoted(data.train("run")) + " : -n 1 " +
+                              quoted(data.train("run", {"--set", "model.hidden=16"})));
+  EXPECT_NE(other.status, 0);
+  EXPECT_EQ(std::count(other.err.begin(), other.err.end(), '\n'), 1) << other.err;
+  expect_contains(other.err, "1 of 2 ranks have other settings, another text or other weights than rank 0");
+  const Result failed = mpirun("-n 1 " + quoted(data.train("run")) + " : -n 1 " +
+                               quoted(data.train("run", {"--data", data.path("nowhere")})));
+  EXPECT_NE(failed.status, 0);
+  EXPECT_EQ(std::count(failed.err.begin(), failed.err.end(), '\n'), 1) << failed.err;
+  expect_contains(failed.err, "rank 1: ");
+  EXPECT_FALSE(fs::exists(data / "run"));
+}
+
+TEST_F(RanksOfMpirun, OneIsKilledAndTheRestEnd) {
+  const SmallData data;
+  const std::string words = quoted(data.train("run", {"--epochs", "1000"}));
+  const int status = std::system(fmt::format("mpirun -q -n 2 {} > /dev/null 2>&1 < /dev/null & mpirun=$!; "
+                                             "until [ -s '{}/log.jsonl' ]; do sleep 0.05; done; "
+                                             "pkill -9 -n -P $mpirun; wait $mpirun",
+                                             words, data.path("run"))
+                                     .c_str());
+  EXPECT_NE(WEXITSTATUS(status), 0);
+  data.trained("whole", {"--steps", "200"});
+  output_of_lm(data.resume("run", {"--steps", "200"}));
+  EXPECT_EQ(losses_of(data / "run").size(), 200u);
+}
+
+}  // namespace
+}  // namespace rondo
