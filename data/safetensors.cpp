@@ -13,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "data/file_kind.h"
 #include "data/files.h"
 #include "data/text.h"
 #include "tensor/error.h"
@@ -38,6 +39,7 @@ constexpr std::size_t alignment = 8;
 std::optional<std::uint64_t> size_of_dtype(std::string_view dtype) {
   if (dtype == "F64" || dtype == "I64") return 8;
   if (dtype == "F32" || dtype == "I32") return 4;
+  if (dtype == "F16" || dtype == "BF16") return 2;
   if (dtype == "U8") return 1;
   return std::nullopt;
 }
@@ -117,7 +119,7 @@ TensorEntry read_entry(const std::string& name, const json& entry, std::uint64_t
   check_input(good, "{}: corrupt: '{}' needs dtype, shape and data_offsets, and no more", file, name);
   const auto dtype = entry["dtype"].get<std::string>();
   check_input(size_of_dtype(dtype).has_value(),
-              "{}: '{}' is of type {}; rondo reads F32, F64, I64, I32 and U8", file, name, dtype);
+              "{}: '{}' is of type {}; rondo reads F64, F32, F16, BF16, I64, I32 and U8", file, name, dtype);
   const auto shape = integers(entry["shape"]), offsets = integers(entry["data_offsets"]);
   check_input(shape && offsets && offsets->size() == 2, "{}: corrupt: shape or data_offsets of '{}'", file,
               name);
@@ -159,6 +161,32 @@ std::string header_text(const std::vector<TensorBytes>& tensors, const Metadata&
   return text;
 }
 
+/// Whether a file begins like one of torch.save: a ZIP file whose first entry is a pickle, or, in old
+/// versions, a pickle.
+bool is_of_torch(std::string_view begin) {
+  constexpr std::size_t name_length_at = 26, name_at = 30;  // in the first header of a ZIP file
+  if (begin.starts_with("\x80\x02\x8a\x0a")) return true;
+  if (!begin.starts_with("PK\x03\x04") || begin.size() < name_at) return false;
+  const auto length = static_cast<unsigned char>(begin[name_length_at]);
+  return begin.substr(name_at, length).ends_with("data.pkl");
+}
+
+/// InputError for a file of another known kind.
+void check_kind(const InputFile& file) {
+  constexpr std::uint64_t examined = 300;
+  constexpr std::size_t header_at = 8;
+  std::string begin(static_cast<std::size_t>(std::min(file.size(), examined)), '\0');
+  file.read(0, begin);
+  if (begin.size() > header_at && begin[header_at] == '{') return;
+  check_input(!is_of_torch(begin),
+              "{0}: a file of torch.save, not of safetensors; to convert it: python3 -c \"import torch; from "
+              "safetensors.torch import save_file; save_file({{k: v.contiguous().clone() for k, v in "
+              "torch.load('{0}', map_location='cpu').items()}}, 'weights.safetensors')\"",
+              file.name());
+  const std::string kind = kind_of_file(begin);
+  check_input(kind.empty(), "{}: looks like {}", file.name(), kind);
+}
+
 std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -195,6 +223,7 @@ void write_safetensors(const std::filesystem::path& path, std::vector<TensorByte
 
 Safetensors::Safetensors(const std::filesystem::path& path) : file_(path) {
   const std::string file = name();
+  check_kind(file_);
   std::uint64_t length = 0;
   check_input(file_.size() >= sizeof length, "{}: truncated: {} bytes are too few for a safetensors file",
               file, file_.size());

@@ -25,7 +25,8 @@
 
 namespace rondo {
 
-/// A named array: dtype is "F32", "F64", "I64", "I32" or "U8"; bytes are little-endian and row-major.
+/// A named array: dtype is "F64", "F32", "F16", "BF16", "I64", "I32" or "U8"; bytes are little-endian and
+/// row-major.
 struct TensorBytes {
   std::string name;
   std::string dtype;
@@ -54,7 +55,8 @@ struct TensorEntry {
 /// An open file: its header is in memory, its values are not.
 class Safetensors {
  public:
-  /// Reads and checks the header. InputError, naming the file, for anything that is not exactly the format: a
+  /// Reads and checks the header. InputError, naming the file, for a file of another kind, such as one of
+  /// torch.save; and for anything that is not exactly the format: a
   /// file that is truncated or longer than its header says; a header that is too long, not JSON, nested too
   /// deeply, has duplicate names, or does not match its digest; an unknown dtype; offsets out of range,
   /// overlapping or with gaps; a shape that does not fit its bytes.

@@ -114,10 +114,8 @@ const char* encoding_hint(std::string_view text) {
 
 void throw_not_utf8(std::string_view text, std::size_t at, const std::string& name) {
   const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
-  throw InputError(
-      fmt::format("{}: not UTF-8 at byte {} (line {}): 0x{:02x}{}; convert it to UTF-8, or --set "
-                  "data.unit=bytes",
-                  name, at, line, static_cast<unsigned char>(text[at]), encoding_hint(text)));
+  throw NotUtf8(fmt::format("{}: not UTF-8 at byte {} (line {}): 0x{:02x}{}; convert it to UTF-8", name, at,
+                            line, static_cast<unsigned char>(text[at]), encoding_hint(text)));
 }
 
 void check_is_text(std::string_view text, const std::string& name, const std::string& convert) {

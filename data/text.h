@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tensor/error.h"
+
 struct evp_md_ctx_st;  // of libcrypto
 
 namespace rondo {
@@ -42,7 +44,13 @@ std::string normalise_text(std::string text, const std::string& name, std::vecto
 /// at < text.size().
 std::size_t utf8_length(std::string_view text, std::size_t at);
 
-/// InputError with the byte offset (from 0) and the line (from 1) of the first invalid UTF-8.
+/// What check_utf8() throws: a caller may add advice, such as another unit.
+class NotUtf8 : public InputError {
+ public:
+  using InputError::InputError;
+};
+
+/// NotUtf8 with the byte offset (from 0) and the line (from 1) of the first invalid UTF-8.
 void check_utf8(std::string_view text, const std::string& name);
 [[noreturn]] void throw_not_utf8(std::string_view text, std::size_t at, const std::string& name);
 

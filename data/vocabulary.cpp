@@ -167,8 +167,9 @@ Encoded Vocabulary::encode(std::string_view text, const std::string& name, LastL
     if (encoded.ids.empty()) encoded.first_bytes = static_cast<std::int64_t>(reader.position());
     const auto known = id(*symbol);
     if (!known && !unknown)
-      throw InputError(fmt::format("{}: line {}: '{}' is not in the vocabulary, which has no {} for it", name,
-                                   reader.line(), escape_symbol(*symbol), unknown_symbol));
+      throw InputError(fmt::format(
+          "{}: line {}: '{}' is not in the vocabulary, which has no {} for it (data.unknown = false)", name,
+          reader.line(), escape_symbol(*symbol), unknown_symbol));
     if (!known && missing.insert(*symbol).second) encoded.missing.emplace_back(*symbol);
     encoded.ids.push_back(known ? *known : *unknown);
     if (unknown && encoded.ids.back() == *unknown) ++encoded.unknowns;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -25,6 +26,28 @@ std::vector<real> read_as(const Safetensors& file, const TensorEntry& entry) {
   std::vector<Number> numbers(entry.size() / sizeof(Number));
   file.read(entry, std::as_writable_bytes(std::span(numbers)));
   return {numbers.begin(), numbers.end()};
+}
+
+/// IEEE 754's number of 16 bits: a sign, five bits of exponent, ten of fraction.
+double from_f16(std::uint16_t bits) {
+  const int exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
+  const double size = exponent == 0x1f ? (fraction == 0 ? INFINITY : NAN)
+                      : exponent == 0  ? std::ldexp(fraction, -24)
+                                       : std::ldexp(fraction + 0x400, exponent - 25);
+  return (bits & 0x8000) != 0 ? -size : size;
+}
+
+/// The upper half of a float.
+double from_bf16(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
+
+std::vector<real> read_16_bits(const Safetensors& file, const TensorEntry& entry,
+                               double (*number)(std::uint16_t)) {
+  std::vector<std::uint16_t> bits(entry.size() / sizeof(std::uint16_t));
+  file.read(entry, std::as_writable_bytes(std::span(bits)));
+  std::vector<real> numbers;
+  numbers.reserve(bits.size());
+  for (const std::uint16_t it : bits) numbers.push_back(static_cast<real>(number(it)));
+  return numbers;
 }
 
 /// `columns` columns become as many rows.
@@ -108,9 +131,10 @@ void ForeignWeights::check_layout(const Module& model) const {
   std::vector<std::string> differences;
   for_each_tensor(model, [&](const std::vector<Source>& sources, const Shape& shape, real, auto) {
     for (const Source& it : sources) {
-      check_input(it.entry->dtype == "F32" || it.entry->dtype == "F64",
-                  "{}: {} is of type {}; weights are F32 or F64", file_.name(), it.entry->name,
-                  it.entry->dtype);
+      const std::string& dtype = it.entry->dtype;
+      check_input(dtype == "F64" || dtype == "F32" || dtype == "F16" || dtype == "BF16",
+                  "{}: {} is of type {}; weights are F64, F32, F16 or BF16", file_.name(), it.entry->name,
+                  dtype);
       if (it.shape() != extents(shape))
         differences.push_back(fmt::format("{} is [{}] where this model has {}", it.entry->name,
                                           fmt::join(it.shape(), ", "), shape));
@@ -121,8 +145,10 @@ void ForeignWeights::check_layout(const Module& model) const {
 
 std::vector<real> ForeignWeights::numbers_of(const Source& source) const {
   const TensorEntry& entry = *source.entry;
-  std::vector<real> numbers =
-      entry.dtype == "F32" ? read_as<float>(file_, entry) : read_as<double>(file_, entry);
+  std::vector<real> numbers = entry.dtype == "F16"    ? read_16_bits(file_, entry, from_f16)
+                              : entry.dtype == "BF16" ? read_16_bits(file_, entry, from_bf16)
+                              : entry.dtype == "F32"  ? read_as<float>(file_, entry)
+                                                      : read_as<double>(file_, entry);
   if (source.transposed) numbers = transposed(numbers, static_cast<std::size_t>(entry.shape.back()));
   return numbers;
 }

@@ -28,8 +28,8 @@ class ForeignWeights {
   /// InputError that lists what is missing and what is too much, or every tensor of another shape. Tied
   /// parameters may have any one of their names, or several.
   void check_layout(const Module& model) const;
-  /// Reads all weights and buffers, of 32 or 64 bits. The InputErrors of check_layout(); for a number that is
-  /// not finite or below what its buffer may have, and for tied parameters whose values differ.
+  /// Reads all weights and buffers, of 16, 32 or 64 bits. The InputErrors of check_layout(); for a number
+  /// that is not finite or below what its buffer may have, and for tied parameters whose values differ.
   void load(const Module& model) const;
 
   std::string name() const { return file_.name(); }

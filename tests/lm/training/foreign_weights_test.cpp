@@ -125,7 +125,7 @@ TEST_F(WeightsOfAnother, MustBeNumbersOfTheRightType) {
   file_->set_first("decoder.bias", std::nanf(""));
   expect_refused("decoder.bias holds nan");
   entry("decoder.bias").dtype = "I32";
-  expect_refused("decoder.bias is of type I32; weights are F32 or F64");
+  expect_refused("decoder.bias is of type I32; weights are F64, F32, F16 or BF16");
 }
 
 TEST_F(WeightsOfAnother, MayHave64Bits) {
@@ -137,6 +137,25 @@ TEST_F(WeightsOfAnother, MayHave64Bits) {
   const LanguageModel into(small, V, 2);
   load(into);
   EXPECT_EQ(parameter_named(into, "decoder.bias")->to_vector(), bias);
+}
+
+// By hand from IEEE 754: 1, -2, the largest, the least above 0, a third. bfloat16 is the upper half of a
+// float.
+TEST_F(WeightsOfAnother, MayHave16Bits) {
+  const auto loaded = [&](const char* dtype, const std::vector<std::uint16_t>& bits) {
+    const auto bytes = std::as_bytes(std::span(bits));
+    file_->values.at("decoder.bias").assign(bytes.begin(), bytes.end());
+    entry("decoder.bias").dtype = dtype;
+    const LanguageModel into(small, V, 2);
+    load(into);
+    return parameter_named(into, "decoder.bias")->to_vector();
+  };
+  EXPECT_EQ(loaded("F16", {0x3c00, 0xc000, 0x7bff, 0x0001, 0x3555}),
+            (std::vector<real>{1, -2, 65504, real(std::ldexp(1.0, -24)), real(0.333251953125)}));
+  EXPECT_EQ(loaded("BF16", {0x3f80, 0xc000, 0x7f7f, 0x0000, 0x3eab}),
+            (std::vector<real>{1, -2, real(3.3895313892515355e38), 0, real(0.333984375)}));
+  const auto infinite = [&] { loaded("F16", {0x3c00, 0x7c00, 0, 0, 0}); };
+  expect_contains(error_of(infinite), "decoder.bias holds inf");
 }
 
 TEST_F(WeightsOfAnother, TiedMayHaveEitherNameOrBoth) {
