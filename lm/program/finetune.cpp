@@ -5,6 +5,7 @@
 
 #include "data/input_file.h"
 #include "lm/program/model.h"
+#include "lm/program/paths.h"
 #include "lm/program/recipe_validation.h"
 #include "lm/training/trainer.h"
 
@@ -88,7 +89,7 @@ RunConfig finetuning_of(const std::string& base, const std::vector<Setting>& set
   }
   change(config.recipe, base);
   validate(config.recipe, base);
-  config.made_by.finetuned_from = std::filesystem::absolute(run.path).lexically_normal().string();
+  config.made_by.finetuned_from = absolute_path(run.path).string();
   return config;
 }
 

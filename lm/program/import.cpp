@@ -7,6 +7,7 @@
 #include "data/input_file.h"
 #include "lm/program/compute.h"
 #include "lm/program/model.h"
+#include "lm/program/paths.h"
 #include "lm/program/recipes.h"
 #include "lm/program/run.h"
 #include "lm/program/version.h"
@@ -46,11 +47,8 @@ int import_weights(const ImportOptions& options) {
   check_rows(weights, vocabulary, options.vocabulary);
   LanguageModel model(model_options(recipe), vocabulary.size(), std::nullopt);
   weights.check_layout(model);
-  const auto absolute = [](const std::string& path) {
-    return std::filesystem::absolute(path).lexically_normal().string();
-  };
   if (!options.data.empty()) {
-    made_by.data = absolute(options.data);
+    made_by.data = absolute_path(options.data).string();
     made_by.sha256 = sha256_lines(open_text(recipe.data, made_by.data, Pipes::refused).files);
   }
   model.allocate(Device::cpu);
@@ -61,7 +59,8 @@ int import_weights(const ImportOptions& options) {
   made_by.command = options.command;
   made_by.threads = choose_device(Device::cpu, std::nullopt, std::nullopt).threads;
   made_by.vocabulary = digest_of(files);
-  made_by.imported_from = absolute(options.weights);
+  made_by.imported_from = absolute_path(options.weights).string();
+  made_by.unknown_is_trained = true;  // by the other program, as far as is known
   const RunFolder run = make_run_folder(options.out, recipe.name);
   write_config(run, config);
   for (const auto& [name, content] : files) write_atomically(run.path / name, content);

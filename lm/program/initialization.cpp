@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "data/input_file.h"
+#include "lm/program/paths.h"
 #include "lm/program/recipe_validation.h"
 
 namespace rondo {
@@ -53,8 +54,10 @@ RunConfig initialization_from(const std::string& base, const std::vector<Setting
   }
   recipe.published = {};  // figures of the paper's training
   validate(recipe, base);
-  config.made_by = {};
-  config.made_by.initialized_from = std::filesystem::absolute(run.path).lexically_normal().string();
+  Provenance made_by;
+  made_by.initialized_from = absolute_path(run.path).string();
+  made_by.unknown_is_trained = config.made_by.unknown_is_trained;
+  config.made_by = made_by;
   return config;
 }
 

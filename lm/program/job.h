@@ -41,7 +41,8 @@ class Job {
   /// Of the data: "HEX  FILE" of each file, and notes for the user.
   virtual std::vector<std::string> sha256_lines() const = 0;
   virtual std::vector<std::string> notes() const = 0;
-  /// How much of its texts the vocabularies do not know: of what is scored, as far as that is text.
+  /// How much of its texts the vocabularies do not know: of what is scored, as far as that is text. The
+  /// training text is the first.
   virtual std::vector<UnknownShare> unknown_shares() const { return {}; }
   /// What else could make the figures misleading.
   virtual std::vector<std::string> warnings() const { return {}; }

@@ -55,13 +55,6 @@ bool read_log_line(const nlohmann::json& entry, MeasuredRun& row) {
   return *split == "valid";
 }
 
-/// "HEX  FILE" without the file.
-std::vector<std::string> digests_of(const std::vector<std::string>& sha256_lines) {
-  std::vector<std::string> digests;
-  for (const std::string& line : sha256_lines) digests.push_back(line.substr(0, line.find(' ')));
-  return digests;
-}
-
 /// Takes the last measurement of each kind on the run's own text, in the run's precision or fp32. A text read
 /// as published takes precedence over other readings.
 void take_measurements(const std::vector<KeptMeasurement>& kept, MeasuredRun& row) {
@@ -150,6 +143,7 @@ Recipe without_seed(const MeasuredRun& run) {
   recipe.published = defaults.published;
   recipe.report = defaults.report;
   recipe.run.log_every = defaults.run.log_every;
+  recipe.run.probe_every = defaults.run.probe_every;
   recipe.run.save_every = defaults.run.save_every;
   recipe.run.tensorboard = defaults.run.tensorboard;
   return recipe;
@@ -209,8 +203,17 @@ std::vector<MeasuredRuns> groups_of(const MeasuredRuns& rows, const std::vector<
   return groups;
 }
 
-std::optional<Mean> mean_of(const MeasuredRuns& line, std::size_t kind, const Value& value) {
+Mean mean_of(const std::vector<double>& figures) {
   Mean it;
+  it.n = figures.size();
+  for (const double figure : figures) it.mean += figure / static_cast<double>(it.n);
+  double squares = 0;
+  for (const double figure : figures) squares += (figure - it.mean) * (figure - it.mean);
+  if (it.n > 1) it.deviation = std::sqrt(squares / static_cast<double>(it.n - 1));
+  return it;
+}
+
+std::optional<Mean> mean_of(const MeasuredRuns& line, std::size_t kind, const Value& value) {
   std::vector<double> figures;
   const Measured* first = nullptr;
   for (const MeasuredRun& row : line) {
@@ -221,12 +224,7 @@ std::optional<Mean> mean_of(const MeasuredRuns& line, std::size_t kind, const Va
     if (const std::optional<double> figure = value(measured); figure && std::isfinite(*figure))
       figures.push_back(*figure);
   }
-  it.n = figures.size();
-  for (const double figure : figures) it.mean += figure / static_cast<double>(it.n);
-  double squares = 0;
-  for (const double figure : figures) squares += (figure - it.mean) * (figure - it.mean);
-  if (it.n > 1) it.deviation = std::sqrt(squares / static_cast<double>(it.n - 1));
-  return it;
+  return mean_of(figures);
 }
 
 std::string mean_text(const MeasuredRuns& line, std::size_t kind, const Value& value, int digits) {

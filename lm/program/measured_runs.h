@@ -61,6 +61,8 @@ struct MeasuredRun {
   std::optional<Measured>& test() { return measured[test_kind]; }
   std::optional<Measured>& valid() { return measured[valid_kind]; }
   bool is_finetuned() const { return !config.made_by.finetuned_from.empty(); }
+  /// Whether another program has trained it, and nothing since.
+  bool is_imported() const { return !config.made_by.imported_from.empty() && !is_finetuned(); }
   bool is_of_the_papers_text() const;
   /// The paper's figure for the same kind of model on the same text, read in the same way; 0: none.
   double published(const MeasurementKind& kind, const std::optional<Measured>& it) const;
@@ -86,6 +88,7 @@ struct Mean {
   std::size_t n = 0;
   double mean = 0, deviation = 0;  // sample standard deviation (n - 1); 0 for one run
 };
+Mean mean_of(const std::vector<double>& figures);
 using Value = std::function<std::optional<double>(const Measured&)>;
 /// The mean of `value` for one kind; none if the runs' settings differ, n = 0 if there are no figures.
 std::optional<Mean> mean_of(const MeasuredRuns& line, std::size_t kind, const Value& value);

@@ -5,6 +5,7 @@
 
 #include <system_error>
 
+#include "lm/program/paths.h"
 #include "lm/program/run_folder.h"
 #include "tensor/error.h"
 
@@ -40,7 +41,7 @@ fs::path file_to_write(const std::string& option, const std::string& name, Pipes
 
 void check_folder_to_write(const std::string& option, const std::string& folder) {
   std::error_code error;
-  fs::path there = fs::absolute(folder).lexically_normal();  // the part of it that exists
+  fs::path there = absolute_path(folder);  // the part of it that exists
   while (fs::symlink_status(there, error).type() == fs::file_type::not_found) there = there.parent_path();
   check_input(fs::is_directory(there, error), "{} {}: {} is not a folder; give another one", option, folder,
               there.string());

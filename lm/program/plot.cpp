@@ -5,7 +5,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
+#include <iterator>
 
 #include "data/files.h"
 #include "data/input_file.h"
@@ -126,25 +128,29 @@ void write_files(const std::string& option, const std::string& folder,
     write_atomically(file_to_write(option, folder + "/" + name), content);
 }
 
+/// InputError if the page's name is that of a picture.
+void check_is_name_of_page(const std::string& name) {
+  std::string extension = fs::path(name).extension().string();
+  for (char& letter : extension) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  constexpr std::string_view pictures[] = {".png", ".svg", ".jpg", ".jpeg", ".gif", ".webp", ".pdf", ".eps"};
+  check_input(std::find(std::begin(pictures), std::end(pictures), extension) == std::end(pictures),
+              "--out {}: a page of HTML is written, as to {}; --svg FOLDER writes pictures, in SVG", name,
+              fs::path(name).replace_extension(".html").string());
+}
+
 }  // namespace
 
 int plot(const PlotOptions& options) {
+  check_is_name_of_page(options.out);
   if (!options.svg.empty()) check_folder_to_write("--svg", options.svg);
   if (!options.csv.empty()) check_folder_to_write("--csv", options.csv);
-  std::vector<std::string> paths, sweeps;
-  for (const std::string& path : options.runs) {
-    if (!holds_runs(path)) {
-      paths.push_back(path);
-      continue;
-    }
-    sweeps.push_back(path);
-    for (const fs::path& run : runs_in(path)) paths.push_back(run.string());
-  }
+  std::vector<std::string> sweeps;
+  std::copy_if(options.runs.begin(), options.runs.end(), std::back_inserter(sweeps), holds_runs);
   check_input(!sweeps.empty() || (options.drawn.over.empty() && !options.drawn.band),
               "plot: --over and --band are for the folder of a sweep");
   const std::string default_out =
       options.runs.size() == 1 ? (fs::path(options.runs[0]) / "plot.html").string() : "plot.html";
-  const auto& [measured, status] = readable_runs(paths);
+  const auto& [measured, status] = readable_runs(runs_among(options.runs));
   if (measured.empty()) return status;
   const std::string& name = options.out.empty() ? default_out : options.out;
   const fs::path out = file_to_write("--out", name);

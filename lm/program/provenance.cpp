@@ -1,9 +1,12 @@
 // The keys of section [made_by].
 #include "lm/program/provenance.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "data/text.h"
+#include "lm/program/paths.h"
 
 namespace rondo {
 
@@ -27,6 +30,11 @@ Keys keys_of(Provenance& made_by) {
        "empty: none"},
       {"imported_from", &made_by.imported_from, any_text(), "",
        "the file of another program from which it has its vocabulary and its first weights; empty: none"},
+      {"unknown_is_trained",
+       &made_by.unknown_is_trained,
+       {},
+       "",
+       "whether the model has learnt <unk> although its vocabulary, another one's, was made without it"},
   };
 }
 
@@ -34,12 +42,23 @@ std::string name_of_text(const std::string& data) {
   return data.empty() ? "generated text" : printable(data);
 }
 
+std::vector<std::string> digests_of(const std::vector<std::string>& sha256_lines) {
+  std::vector<std::string> digests;
+  for (const std::string& line : sha256_lines) digests.push_back(line.substr(0, line.find(' ')));
+  return digests;
+}
+
+std::string short_name_of_text(const Provenance& made_by) {
+  if (made_by.sha256.empty()) return "";
+  const std::string name = name_of_text(made_by.data.empty() ? "" : last_name(made_by.data)),
+                    digests = fmt::format("{}", fmt::join(digests_of(made_by.sha256), "\n"));
+  constexpr std::size_t digits = 8;
+  return name + ' ' + sha256_hex(digests).substr(0, digits);
+}
+
 bool is_same_data(const std::vector<std::string>& recorded, const std::vector<std::string>& present) {
-  const auto same = [](const std::string& a, const std::string& b) {
-    return a.substr(0, a.find(' ')) == b.substr(0, b.find(' '));
-  };
-  return recorded.size() <= present.size() &&
-         std::equal(recorded.begin(), recorded.end(), present.begin(), same);
+  const std::vector<std::string> before = digests_of(recorded), now = digests_of(present);
+  return before.size() <= now.size() && std::equal(before.begin(), before.end(), now.begin());
 }
 
 }  // namespace rondo

@@ -24,11 +24,20 @@ struct Provenance {
   /// The run whose vocabulary it has, and whose best model it began with unless it is finetuned; empty: none.
   std::string initialized_from{};
   std::string imported_from{};  // the file of another program, of this run or its base; empty: none
+  /// Whether the model has learnt `<unk>` although its vocabulary, another one's, was made without it.
+  bool unknown_is_trained = false;
 };
 Keys keys_of(Provenance& made_by);
 
 /// What messages call the text at `data`: the path as `printable`, or "generated text" where that is empty.
 std::string name_of_text(const std::string& data);
+
+/// "HEX  FILE" without the file, of each line.
+std::vector<std::string> digests_of(const std::vector<std::string>& sha256_lines);
+
+/// A name for the text of a run: that of its folder or file, and the beginning of a SHA-256 of its files'
+/// digests, which tells two texts of one name apart. Empty if the run has none.
+std::string short_name_of_text(const Provenance& made_by);
 
 /// Whether files have the recorded digests, in their order, at any path; both "HEX  FILE". Further files do
 /// not matter.

@@ -14,6 +14,7 @@
 #include "data/text.h"
 #include "lm/program/nearest.h"
 #include "lm/program/output.h"
+#include "lm/program/paths.h"
 #include "lm/program/provenance.h"
 #include "lm/program/published.h"
 #include "lm/program/recipe_validation.h"
@@ -215,7 +216,7 @@ Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting
               "{}: recipe.name = '{}': expected a name in UTF-8 without '/', '`' and control characters",
               name_or_file, recipe.name);
   for (std::string* file : {&recipe.speech.decoding.ngram, &recipe.embedding_file})
-    if (!file->empty()) *file = std::filesystem::absolute(*file).lexically_normal().string();
+    if (!file->empty()) *file = absolute_path(*file).string();
   validate(recipe, name_or_file);
   return recipe;
 }

@@ -143,4 +143,8 @@ OpenRun open_run(const std::string& path, Device device) {
   return run;
 }
 
+bool unknown_is_trained(const OpenRun& run) {
+  return run.vocabulary.unknown_is_trained() || run.config.made_by.unknown_is_trained;
+}
+
 }  // namespace rondo

@@ -62,6 +62,8 @@ struct OpenRun {
   Vocabulary vocabulary;
   std::unique_ptr<LanguageModel> model;  // with the best weights; dropout off
 };
+/// Whether the model has learnt `<unk>`, so that its figures with unknown symbols mean something.
+bool unknown_is_trained(const OpenRun& run);
 /// InputError naming the file for anything missing, broken or contradicting the rest of the run.
 OpenRun open_run(const std::string& path, Device device = Device::cpu);
 /// The same without reading the weights: the model has a layout, but no memory.

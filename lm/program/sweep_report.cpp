@@ -72,6 +72,17 @@ bool holds_runs(const fs::path& folder) {
   return fs::is_directory(folder) && !file_is_there(RunFolder{folder}.config()) && !runs_in(folder).empty();
 }
 
+std::vector<std::string> runs_among(const std::vector<std::string>& paths) {
+  std::vector<std::string> runs;
+  for (const std::string& path : paths) {
+    if (holds_runs(path))
+      for (const fs::path& run : runs_in(path)) runs.push_back(run.string());
+    else
+      runs.push_back(path);
+  }
+  return runs;
+}
+
 SweepReport report_of_sweep(const fs::path& folder) {
   MeasuredRuns runs, finished;
   for (const fs::path& path : runs_in(folder)) try {

@@ -47,6 +47,9 @@ bool holds_runs(const std::filesystem::path& folder);
 /// The runs in a folder, by their names.
 std::vector<std::filesystem::path> runs_in(const std::filesystem::path& folder);
 
+/// These runs, and in place of each folder of a sweep its runs.
+std::vector<std::string> runs_among(const std::vector<std::string>& paths);
+
 /// The texts of runs that are compared: where the settings of data are the same, so must be the text.
 class ComparedTexts {
  public:

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "lm/program/command_line.h"
@@ -16,6 +18,7 @@
 #include "lm/program/measured_runs.h"
 #include "lm/program/nearest.h"
 #include "lm/program/output.h"
+#include "lm/program/paths.h"
 #include "lm/program/progress.h"
 #include "lm/program/published.h"
 #include "lm/program/sweep_grid.h"
@@ -53,16 +56,19 @@ Json json_of(const std::optional<Measured>& it) {
 
 Json json_of(const MeasuredRun& row) {
   const Recipe& recipe = row.recipe();
-  Json json{{"run", row.run},
-            {"recipe", recipe.name},
-            {"paper", recipe.paper},
-            {"unit", name_of(tokenization_of(recipe).unit)},
-            {"cell", cell_of(recipe)},
-            {"seed", recipe.trainer.seed},
-            {"finetuned", row.is_finetuned()},
-            {"vocabulary_size", row.vocabulary_size},
-            {"parameters", row.parameters},
-            {"published", published_json(recipe.published)}};
+  Json json{
+      {"run", row.run},
+      {"recipe", recipe.name},
+      {"paper", recipe.paper},
+      {"unit", name_of(tokenization_of(recipe).unit)},
+      {"cell", cell_of(recipe)},
+      {"seed", recipe.trainer.seed},
+      {"text", row.config.made_by.sha256.empty() ? Json() : Json(short_name_of_text(row.config.made_by))},
+      {"finetuned", row.is_finetuned()},
+      {"imported", row.is_imported()},
+      {"vocabulary_size", row.vocabulary_size},
+      {"parameters", row.parameters},
+      {"published", published_json(recipe.published)}};
   for (std::size_t k = 0; k < kinds_of_measurement.size(); ++k) {
     const std::string key = key_of(kinds_of_measurement[k]);
     json[key] = json_of(row.measured[k]);
@@ -112,20 +118,29 @@ std::string title_of(const MeasuredRuns& line) {
   const MeasuredRun& row = line.front();
   const std::string recipe = row.recipe().name + (row.is_finetuned() ? ", finetuned" : "");
   if (line.size() > 1) return recipe;
-  const std::filesystem::path path = std::filesystem::absolute(row.run).lexically_normal() / "";
-  const std::string folder = path.parent_path().filename().string();
+  const std::string folder = last_name(row.run);
   return folder == recipe ? folder : fmt::format("{} ({})", recipe, folder);
 }
 
 std::string epochs_of(const MeasuredRun& row) {
   const TrainerOptions& planned = row.recipe().trainer;
-  std::string text = fmt::format("{}", row.epochs);
-  if (planned.steps > 0)
-    text += fmt::format(" ({} steps)", planned.steps);
-  else if (row.epochs != planned.epochs)
-    text += fmt::format(" of {}", planned.epochs);
-  if (row.has_unevaluated_model) text += ", model not evaluated";
-  return row.finished ? text : text + ", unfinished";
+  if (row.epochs == 0) return dash;  // imported, or not evaluated yet
+  if (planned.steps > 0) return fmt::format("{} ({} steps)", row.epochs, planned.steps);
+  return row.epochs == planned.epochs ? fmt::format("{}", row.epochs)
+                                      : fmt::format("{} of {}", row.epochs, planned.epochs);
+}
+
+std::string state_of(const MeasuredRun& row) {
+  return row.is_imported()           ? "imported"
+         : row.has_unevaluated_model ? "unfinished, model not evaluated"
+         : row.finished              ? "finished"
+                                     : "unfinished";
+}
+
+/// A name of the run's text; a dash if it has none.
+std::string text_name_of(const MeasuredRun& row) {
+  const std::string name = short_name_of_text(row.config.made_by);
+  return name.empty() ? dash : name;
 }
 
 /// The texts of a group's runs, once if they are the same.
@@ -137,6 +152,49 @@ std::string joined(const MeasuredRuns& line, Text text) {
       texts.push_back(it);
   return fmt::format("{}", fmt::join(texts, "; "));
 }
+
+/// A column of figures, of groups of runs: as shown, and the means as numbers.
+class FigureColumn {
+ public:
+  explicit FigureColumn(const std::string& name) : column_{name, false, {}} {}
+
+  /// A group's cell; none: there is no mean.
+  void add(const std::string& shown, const std::optional<Mean>& mean) {
+    column_.cells.push_back(shown);
+    means_.push_back(mean.value_or(Mean()));
+  }
+  /// The same of what `number` gives for each run that has it.
+  void add(const std::string& shown, const MeasuredRuns& line,
+           const std::function<std::optional<double>(const MeasuredRun&)>& number) {
+    std::vector<double> numbers;
+    for (const MeasuredRun& row : line)
+      if (const std::optional<double> it = number(row); it && std::isfinite(*it)) numbers.push_back(*it);
+    add(shown, mean_of(numbers));
+  }
+
+  /// In CSV, if the runs of a group differ, with their deviation and their number. `name`: there, another.
+  TextColumn column(const std::string& name = "") const {
+    const std::string& csv_name = name.empty() ? column_.name : name;
+    TextColumn mean{csv_name, false, {}}, deviation{csv_name + " deviation", false, {}},
+        n{csv_name + " n", false, {}};
+    for (const Mean& it : means_) {
+      mean.cells.push_back(it.n > 0 ? fmt::format("{}", it.mean) : dash);
+      deviation.cells.push_back(it.n > 1 ? fmt::format("{}", it.deviation) : dash);
+      n.cells.push_back(fmt::format("{}", it.n));
+    }
+    TextColumn column = column_;
+    column.in_csv = {mean};
+    const auto varies = [](const Mean& it) { return it.deviation > 0; };
+    if (std::any_of(means_.begin(), means_.end(), varies))
+      column.in_csv.insert(column.in_csv.end(), {deviation, n});
+    return column;
+  }
+  bool is_empty() const { return rondo::is_empty(column_); }
+
+ private:
+  TextColumn column_;
+  std::vector<Mean> means_;
+};
 
 /// Perplexity is shown for words, bits for characters and bytes; if a paper uses another unit, that one is
 /// shown, too.
@@ -151,18 +209,23 @@ bool shows(const MeasuredRun& row, PublishedUnit unit) {
 /// JSON has them for all. A mean is only over figures with the same settings.
 void add_figures(TextTable& columns, const std::vector<MeasuredRuns>& lines, std::size_t k) {
   const MeasurementKind& kind = kinds_of_measurement[k];
-  TextColumn paper{kind.name + " published", false, {}}, nats{kind.name + " nats", false, {}},
-      bits{kind.name + " bits", false, {}}, perplexity{kind.name + " perplexity", false, {}},
-      symbols{kind.name + " symbols", false, {}}, read{kind.name + " read in", true, {}};
-  TextTable scores;
-  for (const auto& [key, score] : task_scores) scores.push_back({kind.name + " " + score, false, {}});
+  TextColumn paper{kind.name + " published", false, {}},
+      figures = paper, units{paper.name + " unit", true, {}}, read{kind.name + " read in", true, {}};
+  FigureColumn nats(kind.name + " nats"), bits(kind.name + " bits"), perplexity(kind.name + " perplexity"),
+      symbols(kind.name + " symbols");
+  std::vector<FigureColumn> scores;
+  for (const auto& [key, score] : task_scores) scores.emplace_back(kind.name + " " + score);
   for (const MeasuredRuns& line : lines) {
     const MeasuredRun& first = line.front();
     const double figure = first.published(kind, first.measured[k]);
-    paper.cells.push_back(figure > 0 ? fmt::format("{} {}", figure, name_of(first.recipe().published.unit))
-                                     : dash);
-    const auto add = [&](TextColumn& column, const Value& value, int digits, bool shown) {
-      column.cells.push_back(shown ? mean_text(line, k, value, digits) : dash);
+    figures.cells.push_back(figure > 0 ? fmt::format("{}", figure) : dash);
+    units.cells.push_back(figure > 0 ? name_of(first.recipe().published.unit) : dash);
+    paper.cells.push_back(figure > 0 ? fmt::format("{} {}", figure, units.cells.back()) : dash);
+    const auto add = [&](FigureColumn& column, const Value& value, int digits, bool shown) {
+      if (shown)
+        column.add(mean_text(line, k, value, digits), mean_of(line, k, value));
+      else
+        column.add(dash, std::nullopt);
     };
     add(nats, &Measured::nats, 4, true);
     add(bits, &Measured::bits, 4, shows(first, PublishedUnit::bits));
@@ -172,8 +235,12 @@ void add_figures(TextTable& columns, const std::vector<MeasuredRuns>& lines, std
       return joined(line,
                     [&](const MeasuredRun& row) { return row.measured[k] ? text(*row.measured[k]) : dash; });
     };
-    symbols.cells.push_back(
-        of_each([](const Measured& it) { return it.symbols > 0 ? fmt::format("{}", it.symbols) : dash; }));
+    symbols.add(
+        of_each([](const Measured& it) { return it.symbols > 0 ? fmt::format("{}", it.symbols) : dash; }),
+        line, [&](const MeasuredRun& row) {
+          const std::optional<Measured>& it = row.measured[k];
+          return it && it->symbols > 0 ? std::optional(static_cast<double>(it->symbols)) : std::nullopt;
+        });
     read.cells.push_back(of_each([](const Measured& it) { return it.read; }));
   }
   const bool is_measured = std::any_of(lines.begin(), lines.end(), [&](const MeasuredRuns& line) {
@@ -181,13 +248,14 @@ void add_figures(TextTable& columns, const std::vector<MeasuredRuns>& lines, std
                        [&](const MeasuredRun& row) { return row.measured[k].has_value(); });
   });
   if ((!kind.is_plain() || kind.split == "speakers") && !is_measured) return;
+  paper.in_csv = {figures, units};
   if (!is_empty(paper)) columns.push_back(paper);
-  for (const TextColumn& score : scores)
-    if (!is_empty(score)) columns.push_back(score);
-  if (kind.is_plain()) columns.push_back(nats);
-  if (!is_empty(bits)) columns.push_back(bits);
-  if (!is_empty(perplexity)) columns.push_back(perplexity);
-  if (kind.is_plain() && (!is_empty(symbols) || is_empty(nats))) columns.push_back(symbols);
+  for (const FigureColumn& score : scores)
+    if (!score.is_empty()) columns.push_back(score.column());
+  if (kind.is_plain()) columns.push_back(nats.column());
+  if (!bits.is_empty()) columns.push_back(bits.column());
+  if (!perplexity.is_empty()) columns.push_back(perplexity.column());
+  if (kind.is_plain() && (!symbols.is_empty() || nats.is_empty())) columns.push_back(symbols.column());
   if (kind.is_plain() && !is_empty(read)) columns.push_back(read);
 }
 
@@ -206,14 +274,13 @@ std::string number_text(double value, int digits) {
   return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : dash;
 }
 
-/// A figure of a set, and in brackets that of the means of word vectors.
-std::string sentence_figure(const MeasuredRun& row, const std::string& set, const FigureName& figure) {
+/// A figure of a set, and that of the means of word vectors.
+std::optional<std::pair<double, double>> sentence_figure(const MeasuredRun& row, const std::string& set,
+                                                         const FigureName& figure) {
   for (const SentenceSetFigures& it : row.sentences)
     for (std::size_t i = 0; it.set == set && i < it.vectors.size(); ++i)
-      if (it.vectors[i].first == figure.key)
-        return fmt::format("{} ({})", number_text(it.vectors[i].second, figure.digits),
-                           number_text(it.word_means.at(i).second, figure.digits));
-  return dash;
+      if (it.vectors[i].first == figure.key) return {{it.vectors[i].second, it.word_means.at(i).second}};
+  return std::nullopt;
 }
 
 /// Adds a column for each figure of each set that a run was measured on, in the order of the measurements.
@@ -225,11 +292,28 @@ void add_sentence_figures(TextTable& columns, const std::vector<MeasuredRuns>& l
         if (std::find(sets.begin(), sets.end(), it.set) == sets.end()) sets.push_back(it.set);
   for (const std::string& set : sets)
     for (const FigureName& figure : sentence_figures) {
-      TextColumn column{fmt::format("{} {}", set, figure.name), false, {}};
-      for (const MeasuredRuns& line : lines)
-        column.cells.push_back(
-            joined(line, [&](const MeasuredRun& row) { return sentence_figure(row, set, figure); }));
-      if (!is_empty(column)) columns.push_back(column);
+      FigureColumn vectors(fmt::format("{} {}", set, figure.name)), word_means = vectors;
+      for (const MeasuredRuns& line : lines) {
+        const std::string shown = joined(line, [&](const MeasuredRun& row) {
+          const auto it = sentence_figure(row, set, figure);
+          return it ? fmt::format("{} ({})", number_text(it->first, figure.digits),
+                                  number_text(it->second, figure.digits))
+                    : dash;
+        });
+        const auto number = [&](auto member) {
+          return [&, member](const MeasuredRun& row) {
+            const auto it = sentence_figure(row, set, figure);
+            return it ? std::optional((*it).*member) : std::nullopt;
+          };
+        };
+        vectors.add(shown, line, number(&std::pair<double, double>::first));
+        word_means.add(shown, line, number(&std::pair<double, double>::second));
+      }
+      if (vectors.is_empty()) continue;
+      columns.push_back(vectors.column());
+      const TextColumn of_words = word_means.column(fmt::format("{} {} of word means", set, figure.name));
+      columns.back().in_csv.insert(columns.back().in_csv.end(), of_words.in_csv.begin(),
+                                   of_words.in_csv.end());
     }
 }
 
@@ -270,9 +354,13 @@ Rows rows_of(const MeasuredRuns& runs, const std::vector<std::string>& group_by)
 
 TextTable table_of(const MeasuredRuns& rows, const std::vector<std::string>& group_by) {
   const auto [lines, keys] = rows_of(rows, group_by);
+  TextColumn name{"recipe", true, {}}, text{"text", true, {}}, runs{"runs", false, {}},
+      state{"state", true, {}};
+  FigureColumn parameters("parameters"), epochs("epochs"), planned("epochs planned"), time("training time");
   TextTable settings;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    settings.push_back({shown_name(keys[i], keys), false, {}});
+    const std::string shown = shown_name(keys[i], keys);
+    settings.push_back({shown == "epochs" ? keys[i] : shown, false, {}});  // the table has epochs of its own
     TextColumn& column = settings.back();
     for (const MeasuredRuns& line : lines) {
       const std::string value = values_of(line.front().recipe(), keys)[i];
@@ -280,26 +368,45 @@ TextTable table_of(const MeasuredRuns& rows, const std::vector<std::string>& gro
       column.is_text |= value != dash && !number_of(value);
     }
   }
-  TextColumn name{"recipe", true, {}}, runs{"runs", false, {}}, parameters{"parameters", false, {}},
-      epochs{"epochs", true, {}}, time{"training time", false, {}};
+  const auto any = [](bool there, auto number) {
+    return there ? std::optional(static_cast<double>(number)) : std::nullopt;
+  };
+  std::set<std::vector<std::string>> texts;
   for (const MeasuredRuns& line : lines) {
     name.cells.push_back(title_of(line));
+    text.cells.push_back(joined(line, text_name_of));
+    for (const MeasuredRun& row : line)
+      if (const auto& sha256 = row.config.made_by.sha256; !sha256.empty()) texts.insert(digests_of(sha256));
     runs.cells.push_back(fmt::format("{}", line.size()));
-    parameters.cells.push_back(
-        joined(line, [](const MeasuredRun& row) { return fmt::format("{}", row.parameters); }));
-    epochs.cells.push_back(joined(line, epochs_of));
-    time.cells.push_back(joined(line, [](const MeasuredRun& row) {
-      return row.training_seconds ? duration_text(*row.training_seconds) : dash;
-    }));
+    parameters.add(joined(line, [](const MeasuredRun& row) { return fmt::format("{}", row.parameters); }),
+                   line, [&](const MeasuredRun& row) { return any(true, row.parameters); });
+    const std::string read = joined(line, epochs_of);
+    epochs.add(read, line, [&](const MeasuredRun& row) { return any(row.epochs > 0, row.epochs); });
+    planned.add(read, line, [&](const MeasuredRun& row) {
+      const TrainerOptions& options = row.recipe().trainer;
+      return any(options.steps == 0 && !row.is_imported(), options.epochs);
+    });
+    state.cells.push_back(joined(line, state_of));
+    time.add(joined(line,
+                    [](const MeasuredRun& row) {
+                      return row.training_seconds ? duration_text(*row.training_seconds) : dash;
+                    }),
+             line, [](const MeasuredRun& row) { return row.training_seconds; });
   }
   TextTable columns{name};
+  if (texts.size() > 1) columns.push_back(text);
   columns.insert(columns.end(), settings.begin(), settings.end());
   if (lines.size() < rows.size()) columns.push_back(runs);
-  columns.push_back(parameters);
+  columns.push_back(parameters.column());
   for (std::size_t k = 0; k < kinds_of_measurement.size(); ++k) add_figures(columns, lines, k);
   add_sentence_figures(columns, lines);
-  columns.push_back(epochs);
-  columns.push_back(time);
+  columns.push_back(epochs.column());
+  columns.back().is_text = true;
+  columns.back().in_csv.push_back(planned.column().in_csv.front());
+  const bool are_all_finished = std::all_of(
+      rows.begin(), rows.end(), [](const MeasuredRun& row) { return state_of(row) == "finished"; });
+  if (!are_all_finished) columns.push_back(state);
+  columns.push_back(time.column("training seconds"));
   return columns;
 }
 
@@ -350,12 +457,7 @@ int table(const TableOptions& options) {
       "table: --plot, --over and --band draw a sweep as it is: leave out --group-by, --sort and --csv");
   check_input(options.sort.empty() || !options.json,
               "table: --sort orders the rows of a table: leave it out with --json");
-  std::vector<std::string> runs = options.runs;
-  if (is_sweep) {
-    runs.clear();
-    for (const std::filesystem::path& run : runs_in(options.runs[0])) runs.push_back(run.string());
-  }
-  const auto& [rows, status] = readable_runs(runs);
+  const auto& [rows, status] = readable_runs(runs_among(options.runs));
   if (rows.empty()) return status;
   if (options.json) {
     Json list = Json::array();

@@ -75,28 +75,15 @@ std::string csv_field(const std::string& text) {
   return quoted + "\"";
 }
 
-namespace {
-
-/// "0.4 (3)" without the number of runs.
-std::string without_count(const std::string& text) { return text.substr(0, text.find(" (")); }
-
-}  // namespace
-
 std::string csv_of(const TextTable& columns) {
   std::vector<std::vector<std::string>> lines(columns.front().cells.size() + 1);
-  for (const TextColumn& column : columns) {
-    const auto has_deviation = [](const std::string& cell) { return cell.find(plus_minus) != cell.npos; };
-    const bool has_deviations = std::any_of(column.cells.begin(), column.cells.end(), has_deviation);
+  const auto add = [&](const TextColumn& column) {
     lines[0].push_back(csv_field(column.name));
-    if (has_deviations) lines[0].push_back(csv_field(column.name + " deviation"));
-    for (std::size_t i = 0; i < column.cells.size(); ++i) {
-      const std::string& cell = column.cells[i];
-      const std::size_t at = cell.find(plus_minus);
-      lines[i + 1].push_back(csv_field(cell.substr(0, at)));
-      if (has_deviations)
-        lines[i + 1].push_back(
-            at == cell.npos ? "" : csv_field(without_count(cell.substr(at + plus_minus.size()))));
-    }
+    for (std::size_t i = 0; i < column.cells.size(); ++i) lines[i + 1].push_back(csv_field(column.cells[i]));
+  };
+  for (const TextColumn& column : columns) {
+    if (column.in_csv.empty()) add(column);
+    for (const TextColumn& part : column.in_csv) add(part);
   }
   std::string text;
   for (const std::vector<std::string>& line : lines) text += fmt::format("{}\n", fmt::join(line, ","));
@@ -111,7 +98,8 @@ void sort_rows(TextTable& columns, const std::string& name) {
     found = std::find_if(names.begin(), names.end(),
                          [&](const std::string& it) { return it.find(name) != std::string::npos; });
   check_input(found != names.end(), "--sort {}: no such column; there are: {}", name, fmt::join(names, ", "));
-  const std::vector<std::string> keys = columns[static_cast<std::size_t>(found - names.begin())].cells;
+  const TextColumn& column = columns[static_cast<std::size_t>(found - names.begin())];
+  const std::vector<std::string> keys = (column.in_csv.empty() ? column : column.in_csv.front()).cells;
   std::vector<std::size_t> order(keys.size());
   std::iota(order.begin(), order.end(), 0);
   const auto rank = [&](std::size_t row) {  // dashes last
@@ -120,10 +108,14 @@ void sort_rows(TextTable& columns, const std::string& name) {
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
-  for (TextColumn& column : columns) {
+  const auto arrange = [&](TextColumn& it) {
     std::vector<std::string> cells;
-    for (const std::size_t row : order) cells.push_back(column.cells[row]);
-    column.cells = std::move(cells);
+    for (const std::size_t row : order) cells.push_back(it.cells[row]);
+    it.cells = std::move(cells);
+  };
+  for (TextColumn& it : columns) {
+    arrange(it);
+    for (TextColumn& part : it.in_csv) arrange(part);
   }
 }
 

@@ -17,6 +17,9 @@ struct TextColumn {
   std::string name;
   bool is_text = false;            // aligned left; numbers are aligned right
   std::vector<std::string> cells;  // one per row
+  /// What stands for it as comma-separated values and when rows are sorted, if its cells are more than a
+  /// number each; empty: itself.
+  std::vector<TextColumn> in_csv = {};
 };
 bool is_empty(const TextColumn& column);
 
@@ -28,8 +31,7 @@ std::string text_of(const TextTable& columns);
 std::optional<double> number_of(const std::string& text);
 /// A field of comma-separated values (RFC 4180), quoted if needed; empty for a dash.
 std::string csv_field(const std::string& text);
-/// Comma-separated values, a dash as an empty cell; a column of means has its deviations in a
-/// column of its own.
+/// Comma-separated values, a dash as an empty cell.
 std::string csv_of(const TextTable& columns);
 /// Sorts the rows by a column, numbers by their size, dashes last. InputError, with the columns, unless
 /// `name` is a column's name, or a part of it.

@@ -9,6 +9,7 @@
 #include "lm/program/initialization.h"
 #include "lm/program/job.h"
 #include "lm/program/json_lines.h"
+#include "lm/program/paths.h"
 #include "lm/program/recipes.h"
 #include "lm/program/run.h"
 #include "lm/program/version.h"
@@ -71,8 +72,7 @@ bool Setup::place_data(const std::string& given, bool here_by_default) {
   if (!is_given) return false;
   // Absolute, so that a later command finds it from any folder.
   const bool is_named = !given.empty() || here_by_default;
-  config.made_by.data =
-      is_named ? std::filesystem::absolute(given.empty() ? "." : given).lexically_normal().string() : given;
+  config.made_by.data = is_named ? absolute_path(given.empty() ? "." : given).string() : given;
   return true;
 }
 
@@ -172,6 +172,8 @@ void write_setup(const TrainOptions& options, Setup& setup, const Compute& compu
     made_by.version = version();
     made_by.command = options.command;
     made_by.sha256 = job.sha256_lines();
+    const std::vector<UnknownShare> shares = job.unknown_shares();
+    made_by.unknown_is_trained |= setup.keeps_vocabulary() && !shares.empty() && shares.front().unknowns > 0;
     setup.run = make_run_folder(options.out, setup.finetunes() ? recipe.name + "-finetuned" : recipe.name);
     setup.lock.emplace(setup.run.path);
   }

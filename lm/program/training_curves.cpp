@@ -11,6 +11,7 @@
 #include <numbers>
 #include <set>
 
+#include "lm/program/paths.h"
 #include "lm/program/text_table.h"
 #include "tensor/error.h"
 
@@ -293,9 +294,7 @@ PlottedRun plotted_run(MeasuredRun run) {
 
 std::vector<std::string> names_of_runs(const std::vector<std::string>& paths) {
   std::vector<std::string> names;
-  for (const std::string& path : paths)
-    names.push_back(
-        (std::filesystem::absolute(path).lexically_normal() / "").parent_path().filename().string());
+  for (const std::string& path : paths) names.push_back(last_name(path));
   return std::set<std::string>(names.begin(), names.end()).size() == names.size() ? names : paths;
 }
 

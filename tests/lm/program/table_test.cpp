@@ -157,7 +157,8 @@ TEST_F(TableTest, SaysWhatIsUnfinished) {
   EXPECT_EQ(row.at("epochs"), 1);
   EXPECT_TRUE(row.at("valid").at("nats").is_number());
   EXPECT_TRUE(row.at("test").at("nats").is_null());
-  expect_contains(output_of_lm({"table", stopped}), "1 of 2, unfinished");
+  expect_contains(output_of_lm({"table", stopped}), "1 of 2  unfinished  ");
+  expect_contains(output_of_lm({"table", stopped, "--csv"}), ",1,2,unfinished,");
 
   // No evaluation yet, and no log: dashes.
   for (const std::string& start : {log.substr(0, log.find('\n') + 1), std::string()}) {
@@ -169,8 +170,8 @@ TEST_F(TableTest, SaysWhatIsUnfinished) {
     EXPECT_GT(row.at("parameters"), 0);
     const auto cells = cells_of(output_of_lm({"table", "--markdown", run}));
     const std::vector<std::string> expected{
-        "`small (copy)`",     cells[2][1], "4.25 perplexity", "-", "-", "5.5 perplexity", "-", "-",
-        "0 of 2, unfinished", "-"};
+        "`small (copy)`", cells[2][1], "4.25 perplexity", "-", "-", "5.5 perplexity", "-", "-", "-",
+        "unfinished",     "-"};
     EXPECT_EQ(cells[2], expected);
   }
 }
@@ -257,7 +258,8 @@ TEST_F(TableTest, RunsThatDifferInTheirSeedAreOneLine) {
   std::vector<double> nats;
   for (std::size_t i = 0; i < 3; ++i) {
     other.trained(names[i], {"--epochs", "1", "--seed", std::to_string(i < 2 ? i + 1 : 1), "--set",
-                             i < 2 ? "model.dropout=0" : "model.dropout=0.5"});
+                             i < 2 ? "model.dropout=0" : "model.dropout=0.5", "--set",
+                             i == 1 ? "train.probe_every=1" : "train.probe_every=0"});  // changes no figure
     words.push_back(other.path(names[i]));
     nats.push_back(json_of({other.path(names[i])})[0].at("test").at("nats"));
   }
@@ -342,6 +344,37 @@ TEST_F(TableTest, PublishedFiguresStandBesideTheSameTextAndKindAlone) {
       cells_of(output_of_lm({"table", "--markdown", other.path("base"), other.path("finetuned")}));
   EXPECT_EQ(rows[2][2], "4.25 bits");
   EXPECT_EQ(rows[3][2], "4 bits");
+}
+
+TEST_F(TableTest, RunsOnSeveralTextsSayOnWhich) {
+  SmallData other;
+  write_bytes(other / "data/train.txt", other.text(200));
+  other.trained("run", {"--epochs", "1"});
+  EXPECT_EQ(output_of_lm({"table", words(), letters()}).find("text"), std::string::npos) << "one text";
+  const auto rows = cells_of(output_of_lm({"table", "--markdown", words(), letters(), other.path("run")}));
+  EXPECT_EQ(rows[0][1], "text");
+  EXPECT_EQ(rows[2][1], rows[3][1]);
+  EXPECT_NE(rows[3][1], rows[4][1]) << "folders of one name";
+  std::string digests;
+  for (const char* split : {"train.txt", "valid.txt", "test.txt"})
+    digests += (digests.empty() ? "" : "\n") + sha256_hex(bytes_of_file(other / "data" / split));
+  EXPECT_EQ(rows[4][1], "data " + sha256_hex(digests).substr(0, 8));
+  EXPECT_EQ(json_of({other.path("run")})[0].at("text"), rows[4][1]);
+}
+
+TEST_F(TableTest, AnImportedRunHasNoEpochs) {
+  output_of_lm({"export", words(), "--out", data->path("exported")});
+  output_of_lm({"import", data->path("exported/model.safetensors"), "--recipe", data->path("small.toml"),
+                "--vocab", data->path("exported/vocab.txt"), "--out", data->path("imported")});
+  const auto rows = cells_of(output_of_lm({"table", "--markdown", data->path("imported"), words()}));
+  const std::size_t last = rows[0].size() - 1;
+  const std::vector<std::string> names{"epochs", "state", "training time"}, cells{"-", "imported", "-"};
+  EXPECT_EQ(std::vector(rows[0].begin() + static_cast<std::ptrdiff_t>(last) - 2, rows[0].end()), names);
+  EXPECT_EQ(std::vector(rows[2].begin() + static_cast<std::ptrdiff_t>(last) - 2, rows[2].end()), cells);
+  EXPECT_EQ(rows[3][last - 1], "finished");
+  const Json row = json_of({data->path("imported")})[0];
+  EXPECT_EQ(row.at("imported"), true);
+  EXPECT_TRUE(row.at("text").is_null());
 }
 
 TEST_F(TableTest, KnowsTheEndOfARunWithoutTestText) {
@@ -464,8 +497,22 @@ TEST_F(TableTest, GroupsBySettingsSortsAndWritesCsv) {
   EXPECT_EQ(csv[1].at(1), "10");
   EXPECT_EQ(csv[2].at(1), "4");
   EXPECT_EQ(csv[0].at(5), "test nats deviation");
+  EXPECT_EQ(csv[0].at(6), "test nats n");
   EXPECT_EQ(csv[1].at(5), "") << "of one run";
   EXPECT_GT(std::stod(csv[2].at(5)), 0);
+  EXPECT_EQ(csv[1].at(6), "1");
+  EXPECT_EQ(csv[2].at(6), "2");
+  for (std::size_t i = 0; i < csv[0].size(); ++i) {
+    EXPECT_EQ(std::count(csv[0].begin(), csv[0].end(), csv[0][i]), 1) << csv[0][i];
+    const bool is_text = csv[0][i] == "recipe" || csv[0][i].ends_with("read in");
+    for (const auto& row : {csv[1], csv[2]}) {
+      std::size_t end = 0;
+      if (!is_text && !row.at(i).empty()) std::stod(row[i], &end);
+      EXPECT_TRUE(is_text || end == row[i].size()) << csv[0][i] << ": " << row[i];
+    }
+  }
+  const auto by_epochs = cells_of_csv({"--csv", "--group-by", "train.epochs"});
+  EXPECT_EQ(by_epochs[0].at(1), "train.epochs") << "beside the epochs that were trained";
   EXPECT_EQ(cells_of_csv({"--csv", "--sort", "hidden"})[1].at(1), "4");
 
   const Json json = json_of_lm(table({"--group-by", "model.layers"}));
