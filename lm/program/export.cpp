@@ -78,6 +78,37 @@ nlohmann::ordered_json config_of(const LanguageModel& model, const Tokenization&
             {"tied", it.tied}}}};
 }
 
+/// A folder that is filled, and emptied or removed again if that fails.
+class NewFolder {
+ public:
+  /// InputErrors of check_new_run_folder(); Error if it cannot be made.
+  explicit NewFolder(std::filesystem::path path) : path_(std::move(path)) {
+    check_new_run_folder(path_);
+    std::error_code error;
+    is_new_ = std::filesystem::create_directories(path_, error);
+    check(!error, "cannot make the folder {}: {}", path_.string(), error.message());
+  }
+  ~NewFolder() {
+    if (is_kept_) return;
+    std::error_code ignored;
+    if (is_new_) {
+      std::filesystem::remove_all(path_, ignored);
+      return;
+    }
+    for (const auto& entry : std::filesystem::directory_iterator(path_, ignored))
+      std::filesystem::remove(entry.path(), ignored);
+  }
+  NewFolder(const NewFolder&) = delete;
+  NewFolder& operator=(const NewFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  void keep() { is_kept_ = true; }
+
+ private:
+  std::filesystem::path path_;
+  bool is_new_ = false, is_kept_ = false;
+};
+
 }  // namespace
 
 const std::vector<Counterpart>& counterparts() {
@@ -93,11 +124,8 @@ const std::vector<Counterpart>& counterparts() {
 int export_run(const ExportOptions& options) {
   const OpenRun run = open_run(options.run);
   const Counterpart& cell = checked_counterpart(run.config.recipe, options.format, options.run);
-  const std::filesystem::path out = options.out;
-  check_new_run_folder(out);
-  std::error_code error;
-  std::filesystem::create_directories(out, error);
-  check(!error, "cannot make the folder {}: {}", out.string(), error.message());
+  NewFolder folder(options.out);
+  const std::filesystem::path& out = folder.path();
   const bool is_onnx = options.format == ExportFormat::onnx;
   const Tokenization& tokenization = run.config.recipe.data.tokenization;
   if (is_onnx)  // first, because a file of the format may be too small for it
@@ -108,6 +136,7 @@ int export_run(const ExportOptions& options) {
   write_atomically(out / "config.json", config_of(*run.model, tokenization, cell).dump(2) + "\n");
   write_atomically(out / "model.py", is_onnx ? rondo_exported_onnx : rondo_exported_pytorch);
   write_atomically(out / "use.py", rondo_exported_use);
+  folder.keep();
   fmt::print("{0}: {1} parameters, {2} symbols; to use it: python3 {0}/use.py\n", out.string(),
              run.model->parameter_count(), run.model->vocabulary_size());
   return 0;

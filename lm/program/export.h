@@ -21,7 +21,8 @@ struct ExportOptions {
   std::string out;  // the folder to make
 };
 
-/// Makes the folder. Returns 0. InputError for a model with parts that the format does not have.
+/// Makes the folder, whole or not at all. Returns 0. InputError for a model with parts that the format does
+/// not have.
 int export_run(const ExportOptions& options);
 
 /// The layer of another program that computes what a cell does.

@@ -121,6 +121,9 @@ def check_exports(workshop, kind):
             assert a[1:] == b[1:], (settings, line, a, b)
             worst = max(worst, abs(a[0] - b[0]) / max(1, a[1]))
         assert worst < TOLERANCE, (settings, worst)
+        if "data.unit=characters" in settings:
+            refused = subprocess.run([*command, "score"], input=b"a\n\xe9\n", capture_output=True)
+            assert refused.returncode == 1 and refused.stderr.startswith(b"line 2: not UTF-8"), refused
         sample = subprocess.run([*command, "sample", "50", "1"], stdout=subprocess.PIPE, check=True).stdout
         assert len(sample) >= 50, sample
         print(f"exported {' '.join(settings)}: 1000 lines, at most {worst:.1e} nats of a symbol apart")

@@ -46,8 +46,11 @@ def sample(count, seed=None):
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["score"]:
-        for line in sys.stdin.buffer:
-            print(score(line.removesuffix(b"\n")), flush=True)
+        for number, line in enumerate(sys.stdin.buffer, 1):
+            try:
+                print(score(line.removesuffix(b"\n")), flush=True)
+            except UnicodeDecodeError as error:
+                sys.exit(f"line {number}: not UTF-8 at byte {error.start}; convert it to UTF-8")
     elif sys.argv[1:2] == ["sample"] and len(sys.argv) in (3, 4) and all(map(str.isdecimal, sys.argv[2:])):
         for text in sample(*map(int, sys.argv[2:4])):
             sys.stdout.buffer.write(text)

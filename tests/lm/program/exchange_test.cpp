@@ -91,6 +91,19 @@ TEST_F(Exchange, AnImportedRunIsFinetuned) {
   EXPECT_EQ(output_of_lm({"info", data_.path("better"), "--verify"}).find("missing"), std::string::npos);
 }
 
+TEST_F(Exchange, AnExportThatFailsLeavesNothing) {
+  train("run");
+  fs::create_directory(data_ / "empty");
+  for (const std::string out : {"new", "empty"}) {
+    const Result result =
+        run_lm({"export", data_.path("run"), "--out", data_.path(out)}, {.max_file_bytes = 200});
+    expect_refused(result, "File too large", 1);
+    EXPECT_EQ(fs::exists(data_ / out), out == "empty");
+  }
+  EXPECT_TRUE(fs::is_empty(data_ / "empty"));
+  EXPECT_EQ(exported("run", "onnx", "empty").status, 0);
+}
+
 TEST_F(Exchange, WhatCannotBeImportedIsRefusedAndLeavesNothing) {
   train("run");
   output_of_lm({"export", data_.path("run"), "--out", data_.path("out")});
