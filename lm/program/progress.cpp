@@ -46,7 +46,7 @@ Progress::Progress(std::FILE* file, bool terminal, std::optional<int> columns,
       terminal_(terminal),
       columns_(columns),
       interval_(interval),
-      last_(Clock::now() - interval) {}
+      last_(terminal ? Clock::now() - interval : Clock::now()) {}
 
 Progress::~Progress() { erase(); }
 
@@ -60,15 +60,11 @@ void Progress::write(const std::string& text) {
 }
 
 void Progress::status(const std::string& text) {
-  if (!due()) return;
+  if (!terminal_ || !due()) return;
   last_ = Clock::now();
-  if (terminal_) {
-    // One column stays free: on some terminals a full line wraps.
-    write("\r" + cut(text, columns() - 1) + "\x1b[K");
-    shown_ = true;
-  } else {
-    write(text + "\n");
-  }
+  // One column stays free: on some terminals a full line wraps.
+  write("\r" + cut(text, columns() - 1) + "\x1b[K");
+  shown_ = true;
 }
 
 void Progress::status(const std::vector<std::string>& parts) {
@@ -79,7 +75,9 @@ void Progress::status(const std::vector<std::string>& parts) {
     if (terminal_ && columns_of(longer) > columns() - 1) break;
     text = longer;
   }
-  status(text);
+  if (terminal_) return status(text);
+  last_ = Clock::now();
+  write(text + "\n");
 }
 
 void Progress::line(const std::string& text) {

@@ -1,5 +1,5 @@
-// The progress of a long computation: on a terminal one line that is overwritten, elsewhere plain lines, less
-// often. Callers compose the text.
+// The progress of a long computation: on a terminal one line that is overwritten; elsewhere nothing, but for
+// that of a training, a plain line once a minute. Callers compose the text.
 #pragma once
 
 #include <chrono>
@@ -22,8 +22,8 @@ int columns_of(std::string_view text);
 
 class Progress {
  public:
-  /// On a terminal a status is shown at most every 0.1 s, elsewhere every minute; in lines as wide as the
-  /// terminal is at that time.
+  /// On a terminal a status is shown at most every 0.1 s, in lines as wide as the terminal is at that time;
+  /// elsewhere every minute, the first after one.
   explicit Progress(std::FILE* file);
   /// All properties given by the caller; `columns` is the terminal's width.
   Progress(std::FILE* file, bool terminal, std::optional<int> columns, std::chrono::milliseconds interval);
@@ -34,9 +34,10 @@ class Progress {
 
   /// Whether the next status would be shown, so that callers compose it only then.
   bool due() const;
-  /// Shows a status, if due: one line, cut to the terminal's width.
+  /// Shows a status on a terminal, if due: one line, cut to its width.
   void status(const std::string& text);
-  /// The same of parts, the most important first: those at the end that do not fit are left out.
+  /// Shows a status that is worth a line in a file, too, of parts, the most important first: those at the end
+  /// that do not fit a terminal are left out.
   void status(const std::vector<std::string>& parts);
   /// Prints a line that stays.
   void line(const std::string& text);

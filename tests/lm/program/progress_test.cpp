@@ -51,17 +51,24 @@ TEST(Progress, LeavesOutPartsThatDoNotFit) {
   EXPECT_EQ(shown(false, 5, 0ms, show), "epoch 1  2m left  3 nats\n") << "no terminal, no width";
 }
 
-TEST(Progress, PlainLinesWhenPiped) {
+TEST(Progress, WhenPipedLinesThatStayAlone) {
   EXPECT_EQ(shown(false, 5, 0ms,
                   [](Progress& progress) {
                     progress.status("1234567");
+                    progress_of(progress, "evaluating", 100)(5);
                     progress.line("stays");
                   }),
-            "1234567\nstays\n");
+            "stays\n");
 }
 
 TEST(Progress, NotTooOften) {
-  EXPECT_EQ(shown(false, 80, 1h,
+  const auto two = [](Progress& progress) {
+    for (const char* text : {"one", "two"}) progress.status(std::vector<std::string>{text});
+    progress.line("stays");
+  };
+  EXPECT_EQ(shown(false, 80, 1h, two), "stays\n") << "the first after an hour";
+  EXPECT_EQ(shown(false, 80, 0ms, two), "one\ntwo\nstays\n");
+  EXPECT_EQ(shown(true, 80, 1h,
                   [](Progress& progress) {
                     EXPECT_TRUE(progress.due()) << "the first at once";
                     progress.status("one");
@@ -69,7 +76,7 @@ TEST(Progress, NotTooOften) {
                     progress.status("two");
                     progress.line("stays");
                   }),
-            "one\nstays\n");
+            "\rone\x1b[K\r\x1b[Kstays\n");
 }
 
 TEST(Progress, Durations) {
