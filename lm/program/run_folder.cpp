@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <string_view>
 #include <system_error>
 
@@ -164,10 +165,11 @@ std::string shell_command(int argc, const char* const* argv) {
   return command;
 }
 
-std::string resume_command(const RunFolder& run) {
+std::string resume_command(const RunFolder& run, const std::vector<std::string>& more) {
   const std::string folder = run.path.string();
-  const std::array words = {"lm", "train", "--out", folder.c_str(), "--resume"};
-  return shell_command(words.size(), words.data());
+  std::vector<const char*> words = {program_invocation_name, "train", "--out", folder.c_str(), "--resume"};
+  for (const std::string& word : more) words.push_back(word.c_str());
+  return shell_command(static_cast<int>(words.size()), words.data());
 }
 
 }  // namespace rondo

@@ -194,6 +194,15 @@ int follow(Beginning& beginning) {
   }
 }
 
+/// What a command that resumes a training needs besides, as it is no setting of the run.
+std::vector<std::string> words_to_resume(const TrainOptions& options) {
+  std::vector<std::string> words;
+  if (options.max_minutes)
+    words.insert(words.end(), {"--max-minutes", fmt::format("{}", *options.max_minutes)});
+  if (options.quiet) words.emplace_back("--quiet");
+  return words;
+}
+
 /// The error text of a divergence, with advice for the user.
 Error remedy_of(const Diverged& error, const RunFolder& run, bool finetunes) {
   return Error(fmt::format(
@@ -215,6 +224,7 @@ int train(const TrainOptions& options) {
   Trainer& trainer = job->trainer();
   write_setup(options, setup, compute, *job);
   const RunFolder& run = setup.run;
+  const std::string to_resume = resume_command(run, words_to_resume(options));
   const bool begins_trained = setup.has_base() && trainer.step_count() == 0 && !trainer.is_validated();
   if (begins_trained) save_model(run.model(), job->model());
   Terminal terminal(recipe, options.quiet);
@@ -249,7 +259,7 @@ int train(const TrainOptions& options) {
       if (unevaluated)
         terminal.line(fmt::format("{} has the weights of step {}, which are not evaluated",
                                   run.model().string(), trainer.step_count()));
-      terminal.line(fmt::format("stopped {}; to resume: {}", where, resume_command(run)));
+      terminal.line(fmt::format("stopped {}; to resume: {}", where, to_resume));
       return stopped.exit_status;
     }
   } catch (const Diverged& error) {
@@ -259,7 +269,7 @@ int train(const TrainOptions& options) {
   } catch (const Error& error) {
     if (device == Device::cpu) throw;
     throw Error(fmt::format("{}. To resume from the last saved state: {}, here or with --device cpu",
-                            error.what(), resume_command(run)));
+                            error.what(), to_resume));
   }
   log.sync();
   if (options.quiet) {
@@ -268,9 +278,8 @@ int train(const TrainOptions& options) {
   }
   if (file_is_there(run.model())) job->conclude(terminal, run);
   if (!is_at_end)
-    terminal.line(fmt::format("ended after {} minutes, at step {} of epoch {}; to go on: {}",
-                              *options.max_minutes, trainer.step_count(), trainer.epoch(),
-                              resume_command(run)));
+    terminal.line(fmt::format("ended by --max-minutes {}, at step {} of epoch {}; to go on: {}",
+                              *options.max_minutes, trainer.step_count(), trainer.epoch(), to_resume));
   return 0;
 }
 

@@ -37,7 +37,7 @@ TEST(Limits, MinutesEndATrainingThatGoesOnAsIfItHadNotEnded) {
   more.insert(more.end(), {"--max-minutes", "1e-6"});  // after the first step
   const std::string out = output_of_lm(data.train("run", more));
   expect_contains(out, "test (best checkpoint)");
-  expect_contains(out, "to go on: lm train --out");
+  expect_contains(out, " --resume --max-minutes 1e-06");
   auto row = row_of(data, "run");
   EXPECT_EQ(row.at("finished"), false);
   EXPECT_FALSE(row.at("test").at("nats").is_null()) << "there are figures";
@@ -63,7 +63,7 @@ TEST(Limits, AStopBeforeTheFirstEvaluationLeavesAModel) {
   EXPECT_EQ(last.at("event"), "stopped");
   EXPECT_EQ(last.at("model_is_evaluated"), false);
   EXPECT_EQ(row_of(data, "run").at("model"), "not evaluated");
-  expect_contains(output_of_lm({"table", data.path("run")}), "model not evaluated, unfinished");
+  expect_contains(output_of_lm({"table", data.path("run")}), "unfinished, model not evaluated");
   output_of_lm({"generate", data.path("run"), "--seed", "1", "-n", "5"});
 }
 
