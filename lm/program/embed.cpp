@@ -32,6 +32,7 @@ void embed_all(const EmbedOptions& options, const std::filesystem::path& output,
   std::vector<std::pair<std::string, std::string>> texts;  // each with its name
   const Unit unit = run.vocabulary.tokenization().unit;
   for (std::string line; lines.next(line);) {
+    lines.check_kind(line);
     texts.emplace_back(text_of_line(line, lines.name(), unit), lines.name());
     ids_of(run.vocabulary, texts.back().first, texts.back().second);  // refuses what cannot be read
   }

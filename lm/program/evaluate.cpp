@@ -146,7 +146,7 @@ void warn(const Measurement& it, const OpenRun& run) {
 
 void say_notes(const Text& text, const Encoded& ids, const OpenRun& run) {
   for (const std::string& note : text.notes) fmt::print(stderr, "lm: {}\n", note);
-  if (ids.unknowns > 0 && !run.vocabulary.unknown_is_trained())
+  if (ids.unknowns > 0 && !unknown_is_trained(run))
     fmt::print(
         stderr,
         "lm: warning: {} of the symbols of {} are unknown to this run, and its {} was never trained: the "
@@ -226,6 +226,11 @@ int evaluate(const EvaluateOptions& options) {
   measurement.published_unit = recipe.published.unit;
   const Encoded ids = encoded(text, run);
   say_notes(text, ids, run);
+  if (const std::string warning =
+          options.text.empty() ? ""
+                               : warning_of_content(text.content, text.name, recipe.data.tokenization.unit);
+      !warning.empty())
+    fmt::print(stderr, "lm: warning: {}\n", warning);
 
   Progress progress(stderr);
   GradientStatistics statistics;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "data/symbols.h"
 #include "data/text.h"
@@ -42,11 +43,50 @@ std::string warning_of_size(std::int64_t parameters, std::int64_t symbols) {
       symbols, parameters);
 }
 
-std::string warning_of_table(std::string_view text, const std::string& name) {
-  constexpr std::size_t examined = 20;  // lines
-  const std::size_t bytes = std::min<std::size_t>(text.size(), 1 << 16);
-  std::vector<std::string_view> lines = split_lines(text.substr(0, bytes));
-  if (lines.size() > examined) lines.resize(examined);
+std::string warning_of_same_texts(const CorpusText& texts) {
+  const auto warning = [](const Text& one, const Text& other, std::string_view consequence) {
+    return fmt::format("{} is the same text as {}: {}", one.name, other.name, consequence);
+  };
+  constexpr std::string_view known = "figures on it say nothing about text that the model has not seen";
+  if (texts.valid.content == texts.train.content) return warning(texts.valid, texts.train, known);
+  if (!texts.test) return "";
+  if (texts.test->content == texts.train.content) return warning(*texts.test, texts.train, known);
+  if (texts.test->content == texts.valid.content)
+    return warning(*texts.test, texts.valid, "the model is chosen by it, so that figures on it are too good");
+  return "";
+}
+
+namespace {
+
+/// The first lines of a text, whole ones if it has several.
+std::vector<std::string_view> first_lines(std::string_view text) {
+  constexpr std::size_t most_bytes = 1 << 16, most_lines = 20;
+  std::vector<std::string_view> lines = split_lines(text.substr(0, most_bytes));
+  if (lines.size() > 1 && text.size() > most_bytes) lines.pop_back();
+  if (lines.size() > most_lines) lines.resize(most_lines);
+  return lines;
+}
+
+bool are_json(const std::vector<std::string_view>& lines) {
+  const auto is_object = [](std::string_view line) {
+    return stripped(line).starts_with('{') && nlohmann::json::accept(line);
+  };
+  return !lines.empty() && std::all_of(lines.begin(), lines.end(), is_object);
+}
+
+/// "a page of HTML", "a picture in SVG", or nothing, by the tag that the text begins with.
+std::string_view kind_of_markup(std::string_view text) {
+  std::string begin(text.substr(0, 1000));
+  for (char& letter : begin)
+    letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter;
+  const std::string_view first = stripped(begin);
+  if (first.starts_with("<!doctype html") || first.starts_with("<html")) return "a page of HTML";
+  const bool is_svg =
+      first.starts_with("<svg") || (first.starts_with("<?xml") && first.find("<svg") != first.npos);
+  return is_svg ? "a picture in SVG" : "";
+}
+
+std::string warning_of_table(const std::vector<std::string_view>& lines, const std::string& name) {
   constexpr std::size_t fewest = 5;
   if (lines.size() < fewest) return "";
   for (const char separator : {',', '\t'}) {
@@ -69,6 +109,21 @@ std::string warning_of_table(std::string_view text, const std::string& name) {
         name, columns + 1);
   }
   return "";
+}
+
+}  // namespace
+
+std::string warning_of_content(std::string_view text, const std::string& name, Unit unit) {
+  if (unit != Unit::bytes && text.find('\0') != text.npos)
+    return fmt::format("{} has NUL bytes, which text does not have: is it another kind of file, or UTF-16?",
+                       name);
+  constexpr const char* remedy = "is read as text, too; write the text itself to a file of its own";
+  const std::vector<std::string_view> lines = first_lines(text);
+  if (are_json(lines))
+    return fmt::format("{} looks like lines of JSON: what is around the text {}", name, remedy);
+  if (const std::string_view kind = kind_of_markup(text); !kind.empty())
+    return fmt::format("{} looks like {}: its markup {}", name, kind, remedy);
+  return warning_of_table(lines, name);
 }
 
 }  // namespace rondo

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "data/corpus.h"
 #include "data/pairs.h"
 #include "data/vocabulary.h"
 
@@ -30,7 +31,12 @@ std::string warning_of_unknowns(const UnknownShare& it);
 /// A warning if the training text is tiny beside the model; else empty.
 std::string warning_of_size(std::int64_t parameters, std::int64_t symbols);
 
-/// A warning if a text looks like a table of comma- or tab-separated values; else empty.
-std::string warning_of_table(std::string_view text, const std::string& name);
+/// A warning if two of the texts are the same, so that a figure is no measure of new text; else empty.
+std::string warning_of_same_texts(const CorpusText& texts);
+
+/// A warning if a text is more than text, or none: if it has NUL bytes, except as bytes; if it looks like
+/// lines of JSON, a page of HTML, a picture in SVG, or a table of comma- or tab-separated values; else empty.
+/// `name` begins the line.
+std::string warning_of_content(std::string_view text, const std::string& name, Unit unit);
 
 }  // namespace rondo

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <random>
 
+#include "data/file_kind.h"
 #include "data/text.h"
 #include "lm/decoding/sampling.h"
 #include "lm/decoding/stop_strings.h"
@@ -26,15 +27,18 @@ struct Prompt {
 
 /// A text as a prompt, tokenised like the training text, but without an end. Reports unknown symbols on
 /// stderr. `name` says where it comes from.
-Prompt prompt_of(const Vocabulary& vocabulary, std::string text, const std::string& name) {
+Prompt prompt_of(const OpenRun& run, std::string text, const std::string& name) {
   std::vector<std::string> ignored;
+  const Vocabulary& vocabulary = run.vocabulary;
   const Tokenization& tokenization = vocabulary.tokenization();
   if (tokenization.unit != Unit::bytes) text = normalise_text(std::move(text), name, ignored);
+  const std::string kind = tokenization.unit == Unit::bytes ? "" : kind_of_file(text);
+  check_input(kind.empty(), "{}: looks like {}", name, kind);
   Encoded encoded = vocabulary.encode(text, name, LastLine::goes_on);
   if (!encoded.missing.empty())
     fmt::print(stderr, "lm: warning: read as {}{}: {}\n", unknown_symbol,
-               vocabulary.unknown_is_trained() ? "" : ", which was never trained",
-               fmt::join(encoded.missing, " "));
+               unknown_is_trained(run) ? "" : ", which was never trained",
+               excerpt(fmt::format("{}", fmt::join(encoded.missing, " "))));
   Prompt prompt{std::move(encoded.ids), {}};
   SymbolReader symbols(text, tokenization, name, LastLine::goes_on, vocabulary.pieces());
   while (const auto symbol = symbols.next()) prompt.written.emplace_back(*symbol);
@@ -72,8 +76,7 @@ void continue_text(Sampler& sampler, std::int64_t symbols, const std::vector<std
 }
 
 /// Continues each line of standard input.
-void take_turns(Sampler& sampler, const Vocabulary& vocabulary, const GenerateOptions& options,
-                Output& output) {
+void take_turns(Sampler& sampler, const OpenRun& run, const GenerateOptions& options, Output& output) {
   const std::vector<std::string> stops =
       options.stops.empty() ? std::vector<std::string>{"\n"} : options.stops;
   const bool is_terminal = isatty(STDIN_FILENO) == 1;
@@ -83,7 +86,7 @@ void take_turns(Sampler& sampler, const Vocabulary& vocabulary, const GenerateOp
   InputLines lines;
   ask();
   for (std::string line; lines.next(line); ask()) {
-    const Prompt prompt = prompt_of(vocabulary, line, lines.name());
+    const Prompt prompt = prompt_of(run, line, lines.name());
     // A word is printed after a space unless it begins a line, and here it does.
     const std::string text = sampler.read(prompt.ids, prompt.written);
     output.print(text.starts_with(' ') && !line.starts_with(' ') ? text.substr(1) : text);
@@ -101,7 +104,7 @@ int generate(const GenerateOptions& options) {
   check_input(!options.interactive || options.prompt_file != "-",
               "--prompt-file -: --interactive reads standard input; give a file");
   const std::string from = options.prompt_file.empty() ? "--prompt" : "--prompt-file " + options.prompt_file;
-  const Prompt prompt = prompt_of(run.vocabulary, text_of_prompt(options), from);
+  const Prompt prompt = prompt_of(run, text_of_prompt(options), from);
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device{}();
   if (!options.seed) fmt::print(stderr, "seed: {}\n", seed);
 
@@ -118,7 +121,7 @@ int generate(const GenerateOptions& options) {
     if (options.samples > 1) output.print(fmt::format("--- {}\n", sample + 1));
     output.print(sampler.read(prompt.ids, prompt.written));
     if (options.interactive)
-      take_turns(sampler, run.vocabulary, options, output);
+      take_turns(sampler, run, options, output);
     else
       continue_text(sampler, options.symbols, options.stops, output);
     output.end_line();

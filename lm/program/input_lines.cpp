@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "data/file_kind.h"
 #include "data/text.h"
 #include "data/unicode.h"
 #include "tensor/check_system.h"
@@ -51,6 +52,11 @@ bool InputLines::is_there() {
   while (!has_line() && !ended_)
     if (!receive(0)) return false;
   return true;
+}
+
+void InputLines::check_kind(std::string_view line) const {
+  const std::string kind = number_ == 1 ? kind_of_file(line) : "";
+  check_input(kind.empty(), "{}: looks like {}", name_, kind);
 }
 
 std::string InputLines::name() const { return fmt::format("{}, line {}", name_, number_); }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,9 @@ class InputLines {
   /// Whether next() would not wait: a whole line has come, or the end. The same InputErrors.
   bool is_there();
 
+  /// InputError if `line`, the first one, begins like a file of another kind, such as a packed one.
+  void check_kind(std::string_view line) const;
+
   /// "standard input, line 3", of the line that next() gave.
   std::string name() const;
   /// Of that line, from 1; 0 before the first.
@@ -57,7 +61,8 @@ class InputLines {
 };
 
 /// Makes an item of each line by `read(line, name)`, and passes the items to `answer` in batches: as many as
-/// have come, up to 1024. What precedes a line that is refused is answered before the InputError.
+/// have come, up to 1024. What precedes a line that is refused is answered before the InputError. A packed
+/// file is refused.
 template <class Read, class Answer>
 void answer_lines(InputLines& lines, const Read& read, const Answer& answer) {
   constexpr std::size_t at_once = 1024;
@@ -67,6 +72,7 @@ void answer_lines(InputLines& lines, const Read& read, const Answer& answer) {
   };
   try {
     for (std::string line; lines.next(line);) {
+      lines.check_kind(line);
       items.push_back(read(line, lines.name()));
       if (items.size() == at_once || !lines.is_there()) answer_items();
     }

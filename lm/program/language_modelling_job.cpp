@@ -26,10 +26,15 @@ namespace {
 /// The text to train on.
 CorpusText corpus_text_of(const TrainOptions& options, Setup& setup) {
   const bool is_given = setup.place_data(options.data, !setup.config.recipe.data.files.empty());
-  CorpusText text = open_text(setup.config.recipe.data, setup.config.made_by.data,
-                              is_given ? Pipes::accepted : Pipes::refused);
-  setup.check_same_data(sha256_lines(text.files));
-  return text;
+  try {
+    CorpusText text = open_text(setup.config.recipe.data, setup.config.made_by.data,
+                                is_given ? Pipes::accepted : Pipes::refused);
+    setup.check_same_data(sha256_lines(text.files));
+    return text;
+  } catch (const NotUtf8& error) {
+    const bool has_unit = setup.knows_text() || setup.keeps_vocabulary();  // of another run
+    throw InputError(fmt::format("{}{}", error.what(), has_unit ? "" : ", or --set data.unit=bytes"));
+  }
 }
 
 Vocabulary vocabulary_for(const CorpusText& text, const Setup& setup) {
@@ -99,9 +104,10 @@ class LanguageModellingJob : public Job {
   }
   std::vector<std::string> warnings() const override {
     std::vector<std::string> warnings;
-    for (std::string& it :
-         std::vector{warning_of_size(layout_->parameter_count(), std::ssize(corpus_.train.ids)),
-                     warning_of_table(text_.train.content, text_.train.name)})
+    for (std::string& it : std::vector{
+             warning_of_size(layout_->parameter_count(), std::ssize(corpus_.train.ids)),
+             warning_of_content(text_.train.content, text_.train.name, vocabulary_.tokenization().unit),
+             warning_of_same_texts(text_)})
       if (!it.empty()) warnings.push_back(std::move(it));
     return warnings;
   }

@@ -19,8 +19,10 @@
 #include "data/corpus.h"
 #include "data/files.h"
 #include "data/kneser_ney.h"
+#include "data/text.h"
 #include "lm/evaluation/evaluation.h"
 #include "lm/program/evaluation_report.h"
+#include "lm/program/figure_warnings.h"
 #include "lm/program/output.h"
 #include "lm/program/output_file.h"
 #include "lm/program/progress.h"
@@ -64,6 +66,8 @@ Evaluation evaluate_text(const Source& source, const Text& text) {
   result.add(encoded.ids, nats, source.vocabulary.unknown_id());
   result.seconds = seconds_since(start);
   result.bytes = encoded.bytes;
+  const std::string warning = warning_of_unknowns({text.name, encoded.unknowns, std::ssize(encoded.ids)});
+  if (!warning.empty()) fmt::print(stderr, "lm: warning: {}\n", warning);
   if (std::isinf(result.nats_sum))
     fmt::print(stderr, "lm: warning: {}: {} symbols have probability 0 in this model\n", text.name,
                std::count(nats.begin(), nats.end(), INFINITY));
@@ -107,6 +111,14 @@ Json json_of(const NgramOptions& options, const Source& source) {
   return json;
 }
 
+CorpusText text_of(const NgramOptions& options) {
+  try {
+    return open_corpus(options.data, options.tokenization.unit);
+  } catch (const NotUtf8& error) {
+    throw InputError(fmt::format("{}, or give --unit bytes", error.what()));
+  }
+}
+
 /// The file that `--out` names. InputErrors of file_to_write().
 std::filesystem::path arpa_to_write(const NgramOptions& options, const CorpusText& text) {
   std::vector<std::string> read{options.arpa};
@@ -133,7 +145,7 @@ int ngram(const NgramOptions& options) {
   check_input(tokenization.unit != Unit::pieces,
               "--unit pieces: choose words, characters or bytes; an ARPA file "
               "could not be read again, for it has no place for the model of the pieces");
-  const CorpusText text = open_corpus(options.data, tokenization.unit);
+  const CorpusText text = text_of(options);
   for (const std::string& note : text.notes) fmt::print(stderr, "lm: {}\n", note);
   const std::filesystem::path out = arpa_to_write(options, text);
   const Source source = source_of(options, text, tokenization);

@@ -80,6 +80,9 @@ class Interpolation {
   }
 
   const Vocabulary& vocabulary() const { return runs_.front().vocabulary; }
+  bool unknown_is_trained() const {
+    return std::all_of(runs_.begin(), runs_.end(), rondo::unknown_is_trained);
+  }
 
   /// Goes to the initial states.
   void begin_again() {
@@ -136,18 +139,26 @@ class Scorer {
         mixture_(mixture),
         written_(mixture.vocabulary().to_text()),
         symbols_(split_lines(written_)),
-        warned_(mixture.vocabulary().unknown_is_trained()) {}
+        warned_(mixture.unknown_is_trained()) {}
 
-  /// Prints the rows of a file's lines, or adds them up. `file` begins their ids; empty: there is only one.
-  Totals score(InputLines& lines, const std::string& file) {
+  /// Prints the rows of a file's lines, or adds them up. `name` is that of the file, and `file` begins the
+  /// ids of its lines; empty: there is only one.
+  Totals score(InputLines& lines, const std::string& name, const std::string& file) {
+    const Unit unit = mixture_.vocabulary().tokenization().unit;
+    constexpr std::size_t longest_head = 1 << 16;
+    std::string head;  // of the file
     Totals totals;
     context_ = mixture_.vocabulary().line_end_id();
     mixture_.begin_again();
     for (std::string line; lines.next(line);) {
+      if (unit != Unit::bytes) lines.check_kind(line);
+      if (head.size() < longest_head) head += line + '\n';
       totals.add(score_line(line, lines.name(),
                             fmt::format("{}{}{}", file, file.empty() ? "" : ":", lines.number())));
       flush_output();
     }
+    if (const std::string warning = warning_of_content(head, name, unit); !warning.empty())
+      fmt::print(stderr, "lm: warning: {}\n", warning);
     return totals;
   }
 
@@ -200,20 +211,25 @@ int score(const ScoreOptions& options) {
   Scorer scorer(options, mixture);
   const std::string advice = "split it, and give --stateful to read its parts as one";
   Totals all;
-  const auto take = [&](InputLines& lines, const std::string& name, bool one_of_several) {
-    const Totals totals = scorer.score(lines, one_of_several ? name : "");
+  const std::string standard_input = "-";
+  const std::vector<std::string> files =
+      options.files.empty() ? std::vector<std::string>{standard_input} : options.files;
+  const auto take = [&](InputLines& lines, const std::string& file) {
+    const Totals totals = scorer.score(lines, file == standard_input ? "standard input" : printable(file),
+                                       files.size() > 1 ? printable(file) : "");
     all.add(totals);
-    if (options.totals) totals.print(name);
+    if (options.totals) totals.print(printable(file));
   };
-  if (options.files.empty()) {
-    InputLines lines(std::function<void()>(), advice);
-    take(lines, "-", false);
+  for (const std::string& file : files) {
+    if (file == standard_input) {
+      InputLines lines(std::function<void()>(), advice);
+      take(lines, file);
+    } else {
+      InputLines lines(std::filesystem::path(file), advice);
+      take(lines, file);
+    }
   }
-  for (const std::string& file : options.files) {
-    InputLines lines(std::filesystem::path(file), advice);
-    take(lines, printable(file), options.files.size() > 1);
-  }
-  if (options.totals && options.files.size() > 1) all.print("total");
+  if (options.totals && files.size() > 1) all.print("total");
   if (const std::string warning = warning_of_unknowns({"the input", all.unknowns, all.symbols});
       !warning.empty())
     fmt::print(stderr, "lm: warning: {}\n", warning);

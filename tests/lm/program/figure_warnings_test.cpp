@@ -26,10 +26,40 @@ TEST(FigureWarnings, ATable) {
     tabs += fmt::format("{}\tgood\n", i);
     prose += i % 2 ? "It was, in short, so.\n" : "And that was all.\n";
   }
-  expect_contains(warning_of_table(table, "t.csv"), "t.csv looks like a table of 3 columns");
-  expect_contains(warning_of_table(tabs, "t"), "2 columns");
-  EXPECT_EQ(warning_of_table(prose, "t"), "");
-  EXPECT_EQ(warning_of_table("", "t"), "");
+  const auto warning = [](const std::string& text) { return warning_of_content(text, "t", Unit::words); };
+  expect_contains(warning(table), "t looks like a table of 3 columns");
+  expect_contains(warning(tabs), "2 columns");
+  EXPECT_EQ(warning(prose), "");
+  EXPECT_EQ(warning(""), "");
+}
+
+TEST(FigureWarnings, WhatIsMoreThanText) {
+  const auto warning = [](const std::string& text) {
+    return warning_of_content(text, "t", Unit::characters);
+  };
+  expect_contains(warning("{\"text\": \"so\"}\n{\"text\": \"it is\"}\n"), "t looks like lines of JSON");
+  EXPECT_EQ(warning("{so}\n{it is}\n"), "");
+  expect_contains(warning("<svg xmlns='..'>\n</svg>\n"), "a picture in SVG");
+  expect_contains(warning("<?xml version='1.0'?>\n<svg>\n"), "a picture in SVG");
+  expect_contains(warning("\n<!DOCTYPE HTML>\n<p>so"), "a page of HTML");
+  EXPECT_EQ(warning("<mediawiki>\n<page>\n"), "") << "enwik8 begins so";
+  const std::string nul("a b\0\nc\n", 7);
+  expect_contains(warning(nul), "NUL");
+  EXPECT_EQ(warning_of_content(nul, "t", Unit::bytes), "");
+}
+
+TEST(FigureWarnings, TextsThatAreTheSame) {
+  CorpusText texts;
+  texts.train = {.name = "train.txt", .content = "a b", .sha256 = {}, .notes = {}};
+  texts.valid = {.name = "valid.txt", .content = "c d", .sha256 = {}, .notes = {}};
+  EXPECT_EQ(warning_of_same_texts(texts), "");
+  texts.test = texts.valid;
+  texts.test->name = "test.txt";
+  expect_contains(warning_of_same_texts(texts), "test.txt is the same text as valid.txt");
+  texts.test->content = "a b";
+  expect_contains(warning_of_same_texts(texts), "test.txt is the same text as train.txt");
+  texts.valid.content = "a b";
+  expect_contains(warning_of_same_texts(texts), "valid.txt is the same text as train.txt");
 }
 
 TEST(FigureWarnings, FilesThatAreNoText) {
@@ -53,6 +83,10 @@ TEST(FigureWarnings, AreSaidByTraining) {
   EXPECT_EQ(result.status, 0);
   expect_contains(result.err, "valid.txt are unknown to the vocabulary");
   expect_contains(result.err, "memorised");
+
+  std::filesystem::copy(data / "data/train.txt", data / "data/valid.txt",
+                        std::filesystem::copy_options::overwrite_existing);
+  expect_contains(run_lm(data.train("same", {"--epochs", "1"})).err, "valid.txt is the same text as");
 }
 
 }  // namespace

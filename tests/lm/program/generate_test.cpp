@@ -31,6 +31,18 @@ TEST_F(GenerateTest, APromptFromAFile) {
   expect_contains(generated({"--prompt-file", "-", "--prompt", "a"}).err, "excludes");
 }
 
+TEST_F(GenerateTest, WhatIsNoPrompt) {
+  write_bytes(*data / "packed", "\x1f\x8b\x08 and so on");
+  expect_refused(generated({"--prompt-file", data->path("packed")}), "packed: looks like a gzip file");
+  std::string unknown;
+  for (int i = 0; i < 500; ++i) unknown += fmt::format(" x{}", i);
+  EXPECT_LT(generated({"--prompt", unknown, "-n", "1"}).err.size(), 300u) << "some of them, not all";
+  data->trained("letters", {"--epochs", "1", "--set", "data.unit=characters"});
+  const Result result = run_lm({"generate", data->path("letters"), "--prompt", "caf\xe9"});
+  expect_refused(result, "--prompt: not UTF-8 at byte 3 (line 1): 0xe9; convert it to UTF-8");
+  EXPECT_EQ(result.err.find("data.unit"), std::string::npos) << "the run has its unit";
+}
+
 TEST_F(GenerateTest, SeveralSamples) {
   const std::string first = generated({"-n", "9"}).out;
   const std::string out = generated({"-n", "9", "--samples", "2"}).out;

@@ -51,6 +51,17 @@ TEST_F(InitializationTest, KeepsTheVocabularyAndBeginsWithTheWeights) {
   EXPECT_NEAR(evaluations.front().at("nats").get<double>(), of_base.at("nats").get<double>(), 0.05);
   const auto last = json_of_lm({"eval", data->path("run"), "--threads", "1"});
   EXPECT_LT(last.at("nats"), evaluations.front().at("nats")) << "it has learnt";
+
+  // The base never saw <unk>; the new text has words that its vocabulary lacks.
+  const std::string never = "never trained";
+  for (const std::string name : {"base", "run"}) {
+    const std::string told = run_lm({"eval", data->path(name), "--text", data->path("new/test.txt")}).err +
+                             run_lm({"score", data->path(name)}, {.input = "the zebra sat\n"}).err +
+                             run_lm({"generate", data->path(name), "--prompt", "zebra", "-n", "1"}).err;
+    std::size_t times = 0;
+    for (std::size_t at = 0; (at = told.find(never, at)) != std::string::npos; ++times) at += never.size();
+    EXPECT_EQ(times, name == "base" ? 3u : 0u) << told;
+  }
 }
 
 TEST_F(InitializationTest, ResumesExactly) {

@@ -99,6 +99,24 @@ TEST(LmNgram, CountsUnknownsAndWarnsOfZero) {
   expect_contains(zero.err, "valid.txt: 3 symbols have probability 0 in this model");
 }
 
+TEST(LmNgram, AModelOfAnotherUnit) {
+  const SmallData data;
+  const std::string folder = data.path("data"), words = data.path("words.arpa"),
+                    letters = data.path("letters.arpa");
+  output_of_lm({"ngram", "--data", folder, "--order", "2", "--out", words});
+  output_of_lm({"ngram", "--data", folder, "--order", "2", "--unit", "characters", "--out", letters});
+  expect_refused(run_lm({"ngram", "--data", folder, "--arpa", letters}), "this is a model of characters");
+  for (const std::string unit : {"characters", "bytes"})
+    expect_refused(run_lm({"ngram", "--data", folder, "--arpa", words, "--unit", unit}),
+                   "cannot occur in a text of " + unit + ": this is a model of words");
+  write_bytes(data / "other.txt", "der hund lief weg und der hund lief und lief\nein hund lief weg\n");
+  expect_contains(run_lm({"ngram", "--data", data.path("other.txt"), "--arpa", words}).err,
+                  "are unknown to the vocabulary");
+  write_bytes(data / "latin.txt", "a caf\xe9\n" + std::string(100, 'a'));
+  expect_refused(run_lm({"ngram", "--data", data.path("latin.txt"), "--unit", "characters"}),
+                 "not UTF-8 at byte 5 (line 1): 0xe9; convert it to UTF-8, or give --unit bytes");
+}
+
 TEST(LmNgram, Refusals) {
   const SmallData data;
   const std::string folder = data.path("data");

@@ -52,6 +52,21 @@ TEST_F(ScoreTest, FilesIdsAndLengths) {
   ASSERT_EQ(both.size(), 4u);
   EXPECT_EQ(both[3].at(0), path("two.txt") + ":1");
   expect_refused(run_lm({"score", path("a"), path("none.txt")}), "none.txt: cannot be opened");
+  EXPECT_EQ(rows({path("a"), "-"}, bytes_of_file(*data / "one.txt")), plain);
+  EXPECT_EQ(rows({path("a"), "-", path("two.txt"), "--ids"}, "the cat\n")[0].at(0), "-:1");
+}
+
+TEST_F(ScoreTest, FilesThatAreNoText) {
+  const std::string packed("\x1f\x8b\x08\0\0\0", 6);
+  write_bytes(*data / "one.txt.gz", packed);
+  expect_refused(run_lm({"score", path("a"), path("one.txt.gz")}),
+                 "one.txt.gz: looks like a gzip file; unpack it first, as by: gunzip --keep FILE");
+  expect_refused(run_lm({"score", path("a")}, {.input = packed}), "standard input: looks like a gzip file");
+  const auto warning = [&](const std::string& input) {
+    return run_lm({"score", path("a")}, {.input = input}).err;
+  };
+  expect_contains(warning(std::string("the cat\0\n", 9)), "standard input has NUL bytes");
+  expect_contains(warning("{\"the\": 1}\n"), "standard input looks like lines of JSON");
 }
 
 TEST_F(ScoreTest, Totals) {
