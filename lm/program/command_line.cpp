@@ -129,8 +129,11 @@ Command sweep_command(Options& parser, int argc, const char* const* argv) {
   SweepOptions& sweep = parser.sweep;
   check_input(!sweep.recipe.empty(),
               "sweep: no recipe given; `lm recipes` lists them, as in --recipe char-lstm");
-  check_input(!sweep.out.empty(), "sweep: no folder given; as in --out runs/sizes");
   for (const std::string& text : parser.sweep_sets) sweep.settings.push_back(parse_swept(text));
+  for (const auto& [flag, value] : {std::pair{"epochs", parser.epochs}, std::pair{"steps", parser.steps}})
+    if (!value.empty())
+      sweep.settings.push_back(
+          {fmt::format("--{} {}", flag, value), {fmt::format("train.{}", flag)}, {{value}}});
   sweep.words.assign(argv, argv + argc);
   return sweep;
 }

@@ -17,6 +17,19 @@ class WrappingFormatter : public CLI::Formatter {
     column_width(names);
   }
 
+  /// "lm score RUN [FILE...] [OPTIONS]": what may be left out has a default, which its description says.
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    std::string usage = "Usage: " + name + (app->get_subcommands({}).empty() ? "" : " COMMAND");
+    for (const CLI::Option* option : app->get_options({})) {
+      if (!option->get_positional()) continue;
+      std::string word = option->get_type_name();
+      word = word.substr(0, word.find(':'));  // without the choices
+      if (option->get_items_expected_max() > 1) word += "...";
+      const bool is_optional = option->get_description().find("(default: ") != std::string::npos;
+      usage += is_optional ? " [" + word + "]" : " " + word;
+    }
+    return usage + " [OPTIONS]\n";
+  }
   std::string make_option_desc(const CLI::Option* option) const override {
     return beside_names(option->get_description());
   }

@@ -31,7 +31,8 @@ inline CLI::Validator integer(std::int64_t least, std::int64_t most) {
   return in_range(least, most, fmt::format("an integer, {} to {}", least, most));
 }
 inline CLI::Validator integer(std::int64_t least) {
-  return integer(least, std::numeric_limits<std::int64_t>::max());
+  return in_range(least, std::numeric_limits<std::int64_t>::max(),
+                  fmt::format("an integer, at least {}", least));
 }
 
 /// Refuses an empty value, as from an unset shell variable: it is not the same as leaving the option out.

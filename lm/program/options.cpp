@@ -12,21 +12,32 @@
 namespace rondo {
 namespace {
 
-/// Of trainings: where they end, and what they print.
-void add_limits(CLI::App& to, std::string& steps, TrainOptions& options) {
-  to.add_option("--steps", steps, "updates of the weights after which it ends, whatever --epochs says")
+constexpr const char* data_text =
+    "a folder with train.txt, valid.txt and perhaps test.txt; or one text file, split into 90 % train, 5 % "
+    "valid, 5 % test";
+
+void add_steps(CLI::App& to, std::string& steps) {
+  to.add_option("--steps", steps, "end after this many updates of the weights, whatever --epochs says")
       ->type_name("N")
       ->check(integer(1));
-  to.add_option("--max-minutes", options.max_minutes,
-                "after so many minutes, save the state, evaluate and keep the best model; --resume goes on")
+}
+
+/// Of a training: where it ends, and what it prints.
+void add_limits(CLI::App& to, std::string& steps, TrainOptions& options) {
+  add_steps(to, steps);
+  to.add_option(
+        "--max-minutes", options.max_minutes,
+        "end after this many minutes: save the state, evaluate, keep the best model; --resume goes on")
       ->check(in_range(std::numeric_limits<double>::min(), 1e9, "a number above 0"))
       ->type_name("M");
   to.add_flag("--quiet", options.quiet, "print nothing but the run's folder at the end, warnings and errors");
 }
 
 void add_sweep_plot(CLI::App& to, SweepPlotOptions& options) {
-  to.add_option("--over", options.over,
-                "the x axis of a sweep's diagram: a key, or parameters (default: the only key of numbers)")
+  to.add_option(
+        "--over", options.over,
+        "the x axis of a sweep's diagram: a setting, or parameters (default: the setting that varies, if "
+        "there is one and its values are numbers)")
       ->type_name("KEY")
       ->check(not_empty);
   to.add_option("--band", options.band,
@@ -41,6 +52,7 @@ void add_sweep_plot(CLI::App& to, SweepPlotOptions& options) {
 
 CLI::App& Options::command(const std::string& name, const std::string& what, const std::string& example) {
   CLI::App& added = *app.add_subcommand(name, what);
+  added.group("Commands");
   added.footer("\nExample:\n  " + example);  // after what the command adds
   added.allow_extras();                      // leftover words get an error text of our own
   return added;
@@ -83,7 +95,7 @@ Options::Options() {
 
 void Options::add_help() {
   command("help", "explain a command, as its --help does", "lm help train")
-      .add_option("command", explained, "one of those that lm --help lists; none: all of them")
+      .add_option("command", explained, "one of those that lm --help lists (default: all of them)")
       ->type_name("COMMAND");
   CLI::App& completion_command =
       command("completion", "print a script that completes commands, options and their values in a shell",
@@ -102,12 +114,7 @@ void Options::add_train() {
   train_command.add_option("--recipe", train.recipe, "a name from `lm recipes`, or a TOML file")
       ->type_name("NAME|FILE")
       ->check(not_empty);
-  train_command
-      .add_option("--data", train.data,
-                  "a folder with train.txt, valid.txt and perhaps test.txt; or one text file, split into 90 "
-                  "% train, 5 % valid, 5 % test")
-      ->type_name("DIR|FILE")
-      ->check(not_empty);
+  train_command.add_option("--data", train.data, data_text)->type_name("DIR|FILE")->check(not_empty);
   train_command.add_option("--out", train.out, "the run folder to make (default: runs/RECIPE-N)")
       ->type_name("RUN")
       ->check(not_empty);
@@ -138,7 +145,7 @@ void Options::add_train() {
 
 void Options::add_sweep() {
   CLI::App& sweep_command = command("sweep", "train every combination of settings, with several seeds",
-                                    "lm sweep --recipe char-lstm --data book.txt --set "
+                                    "lm sweep --recipe char-lstm --data book.txt --epochs 5 --set "
                                     "model.hidden=128,256,512 --seeds 3 --out runs/sizes");
   sweep_command.footer(
       "Each run is that of lm train with these settings, in a folder of --out that is named after them. At\n"
@@ -150,8 +157,9 @@ void Options::add_sweep() {
   sweep_command.add_option("--recipe", sweep.recipe, "a name from `lm recipes`, or a TOML file")
       ->type_name("NAME|FILE")
       ->check(not_empty);
-  sweep_command.add_option("--data", sweep.data, "as of lm train")->type_name("DIR|FILE")->check(not_empty);
-  sweep_command.add_option("--out", sweep.out, "the folder to make, or to go on in")
+  sweep_command.add_option("--data", sweep.data, data_text)->type_name("DIR|FILE")->check(not_empty);
+  sweep_command
+      .add_option("--out", sweep.out, "the folder to make, or to go on in (default: runs/RECIPE-sweep)")
       ->type_name("FOLDER")
       ->check(not_empty);
   sweep_command
@@ -161,10 +169,15 @@ void Options::add_sweep() {
       ->type_name("KEY=VALUE,...")
       ->expected(1)
       ->take_all();
+  sweep_command
+      .add_option("--epochs", epochs, "times that each run reads the training text (default: the recipe's)")
+      ->type_name("N")
+      ->check(not_empty);
+  add_steps(sweep_command, steps);
   sweep_command.add_option("--seeds", sweep.seeds, "runs of each setting, from train.seed on (default: 1)")
       ->check(integer(1, 10000))
       ->type_name("N");
-  sweep_command.add_option("--jobs", sweep.jobs, "runs at a time, which divide the threads")
+  sweep_command.add_option("--jobs", sweep.jobs, "trainings at a time; they share the threads")
       ->check(integer(1, max_threads))
       ->type_name("N")
       ->capture_default_str();
@@ -188,7 +201,9 @@ void Options::add_finetune() {
       .add_option("--out", train.out, "the run folder to make (default: runs/RECIPE-finetuned-N)")
       ->type_name("RUN")
       ->check(not_empty);
-  finetune_command.add_option("--epochs", epochs, "at most (default: the recipe's finetune.epochs)")
+  finetune_command
+      .add_option("--epochs", epochs,
+                  "times to read the training text, at most (default: the recipe's finetune.epochs)")
       ->type_name("N")
       ->check(not_empty);
   add_limits(finetune_command, steps, train);
@@ -215,12 +230,7 @@ void Options::add_ngram() {
       "probability that is left for symbols not seen. In ARPA files of characters and bytes a space is\n"
       "<space>, and what else is not visible is escaped as in vocab.txt.\n" +
       ngram_command.get_footer());
-  ngram_command
-      .add_option("--data", ngram.data,
-                  "a folder with train.txt, valid.txt and perhaps test.txt; or one text file, split into 90 "
-                  "% train, 5 % valid, 5 % test")
-      ->type_name("DIR|FILE")
-      ->check(not_empty);
+  ngram_command.add_option("--data", ngram.data, data_text)->type_name("DIR|FILE")->check(not_empty);
   CLI::Option* order = ngram_command.add_option("--order", ngram.order, "of the longest n-grams")
                            ->check(integer(1, 5))
                            ->type_name("N")
@@ -269,7 +279,8 @@ void Options::add_info() {
       "info",
       "show layers, shapes, parameters and memory of a run or a recipe; or list operators, settings, cells",
       "lm info --recipe zaremba-small --vocab-size 10000");
-  info_command.add_option("run", info.run, "a run folder")->type_name("RUN");
+  info_command.add_option("run", info.run, "a run folder (default: none; then one of the options below)")
+      ->type_name("RUN");
   info_command.add_option("--recipe", info.recipe, "a name from `lm recipes`, or a TOML file")
       ->type_name("NAME|FILE")
       ->check(not_empty);
@@ -283,7 +294,7 @@ void Options::add_info() {
       ->expected(1)
       ->take_all();
   info_command.add_flag("--verify", info.verify,
-                        "with a run: find damage in all its files and its text, by their SHA-256 where they "
+                        "with RUN: find damage in all its files and its text, by their SHA-256 where they "
                         "have one, and what is missing, a line each; exit status 2 if there is any. Files "
                         "swapped between runs and edited settings are no damage");
   info_command.add_flag("--operators", info.operators, "list the pointwise operators");
@@ -342,17 +353,20 @@ void Options::add_probe() {
 
 void Options::add_table() {
   CLI::App& table_command =
-      command("table", "show published beside measured figures", "lm table runs/* --markdown");
+      command("table", "compare runs: measured figures beside published ones", "lm table runs/* --markdown");
   table_command.footer(
       "Nats, bits and perplexity are per symbol, for the best model: the figures at the end of the "
       "training,\n"
       "and the last ones measured by `lm eval`: plain, with dynamic evaluation, with a cache, with both.\n"
       "Finished runs that differ only in their seed share a row: mean, standard deviation. Settings that "
-      "differ between rows are columns. A published figure\n"
+      "differ between rows are columns; so is the text, if it differs: its name, and the beginning of a "
+      "SHA-256 of its files' digests. A published figure\n"
       "is shown beside the same kind of model on the same text, read in the same way. Training time is that\n"
       "of the updates, without evaluations. A dash: no such figure.\n" +
       table_command.get_footer());
-  table_command.add_option("runs", table.runs, "run folders, one row each; or the folder of a sweep")
+  table_command
+      .add_option("runs", table.runs,
+                  "run folders, and folders of sweeps; a sweep alone has a table of its own")
       ->type_name("RUN");
   table_command
       .add_option("--group-by", table.group_by,
@@ -371,7 +385,7 @@ void Options::add_table() {
   CLI::Option* as_markdown =
       table_command.add_flag("--markdown", table.markdown, "print a table for a page on GitHub")
           ->excludes(as_json);
-  table_command.add_flag("--csv", table.csv, "print comma-separated values; deviations are columns")
+  table_command.add_flag("--csv", table.csv, "print comma-separated values, a number a cell")
       ->excludes(as_json)
       ->excludes(as_markdown);
   table_command.add_option("--plot", table.plot, "draw a sweep")->type_name("FILE.svg")->check(not_empty);
@@ -391,7 +405,7 @@ void Options::add_plot() {
   plot_command.add_option("runs", plot.runs, "run folders, or folders of sweeps")->type_name("RUN");
   plot_command
       .add_option("--out", plot.out,
-                  "the page to write (default: plot.html, of one run or sweep in its folder)")
+                  "the page to write, in HTML (default: plot.html; of one run or sweep, in its folder)")
       ->type_name("FILE.html")
       ->check(not_empty);
   add_choice<CurveAxis>(plot_command, "--x", plot.curves.x, "the x axis of curves: step, epoch or time")
@@ -403,10 +417,11 @@ void Options::add_plot() {
       .add_option("--attention", plot.attention, "draw what lm translate or lm answer --attention wrote")
       ->type_name("FILE.jsonl")
       ->check(not_empty);
-  plot_command.add_option("--svg", plot.svg, "a folder for the diagrams, a file each")
+  plot_command.add_option("--svg", plot.svg, "a folder for the diagrams as pictures, a file in SVG each")
       ->type_name("FOLDER")
       ->check(not_empty);
-  plot_command.add_option("--csv", plot.csv, "a folder for training.csv and validation.csv")
+  plot_command
+      .add_option("--csv", plot.csv, "a folder for the curves as numbers: training.csv, validation.csv")
       ->type_name("FOLDER")
       ->check(not_empty);
   add_sweep_plot(plot_command, plot.drawn);

@@ -59,7 +59,7 @@ void Options::add_eval() {
       ->check(not_empty);
   eval_command.add_flag(
       "--dynamic", evaluate.dynamic,
-      "dynamic evaluation: the weights learn from what they were scored on, and are put back");
+      "dynamic evaluation: the weights learn from the text after it was scored, and are put back at the end");
   eval_command.add_flag("--cache", evaluate.cache,
                         "neural cache: symbols that followed states like the present one are more probable");
   eval_command
@@ -109,7 +109,8 @@ void Options::add_score() {
       "end too.\n" +
       fmt::format("A line has at most {} bytes.\n", longest_input_line) + score_command.get_footer());
   score_command.add_option("run", score.run, "the run folder")->type_name("RUN");
-  score_command.add_option("files", score.files, "text files (default: standard input)")->type_name("FILE");
+  score_command.add_option("files", score.files, "text files; -: standard input (default: -)")
+      ->type_name("FILE");
   score_command
       .add_option("--with", score.with,
                   "another run with the same vocabulary, can be repeated: the models' probabilities of each "
@@ -183,8 +184,7 @@ void Options::add_generate() {
   generate_command
       .add_option("--temperature", generate.temperature,
                   "below 1 safer, above 1 bolder; 0: always the most probable")
-      ->check(in_range(0.0, std::numeric_limits<double>::max(),
-                       fmt::format("a number, 0 to {:.6g}", std::numeric_limits<double>::max())))
+      ->check(in_range(0.0, std::numeric_limits<double>::max(), "a number, 0 or above"))
       ->type_name("T")
       ->capture_default_str();
   generate_command

@@ -272,9 +272,12 @@ class Sweep {
 
 }  // namespace
 
-int sweep(const SweepOptions& options) {
+int sweep(const SweepOptions& given) {
+  std::vector<SweepRun> runs = runs_of_sweep(given.recipe, given.settings, given.seeds);
+  SweepOptions options = given;
+  // The same one at each call, so that the same command goes on.
+  if (options.out.empty()) options.out = (fs::path("runs") / (runs.front().recipe.name + "-sweep")).string();
   const fs::path out = options.out;
-  std::vector<SweepRun> runs = runs_of_sweep(options.recipe, options.settings, options.seeds);
   check_input(!file_is_there(RunFolder{out}.config()),
               "--out {}: is a run; give the folder in which the sweep's runs are to be", out.string());
   check_input(!fs::exists(out) || fs::is_directory(out), "--out {}: is a file; give a folder", out.string());

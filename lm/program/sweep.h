@@ -17,7 +17,7 @@ namespace rondo {
 struct SweepOptions {
   std::string recipe;  // a name or a file
   std::string data;    // as in TrainOptions
-  std::string out;     // the folder of the runs
+  std::string out;     // the folder of the runs; empty: runs/RECIPE-sweep
   std::vector<SweptSettings> settings;
   std::optional<int64_t> seeds;  // none: one
   int jobs = 1;                  // runs at a time

@@ -183,12 +183,10 @@ TEST(CommandLine, UsageErrors) {
   expect_contains(usage_error({"eval", "a", "--streams", "0"}), "'0': expected an integer, 1 to 1000000");
   expect_contains(usage_error({"eval", "a", "--device", "tpu"}), "tpu");
   expect_contains(usage_error({"eval", "a", "--threads", "2x"}), "'2x': expected an integer");
-  expect_contains(usage_error({"generate", "a", "-n", "5.5"}),
-                  "'5.5': expected an integer, 0 to 9223372036854775807");
-  expect_contains(usage_error({"generate", "a", "-n", "-1"}), "'-1': expected an integer, 0 to");
+  expect_contains(usage_error({"generate", "a", "-n", "5.5"}), "'5.5': expected an integer, at least 0");
+  expect_contains(usage_error({"generate", "a", "-n", "-1"}), "'-1': expected an integer, at least 0");
   expect_contains(usage_error({"generate", "a", "--temperature", "nan"}), "expected a number");
-  expect_contains(usage_error({"generate", "a", "--temperature", "-0.1"}),
-                  "expected a number, 0 to 1.79769e+308");
+  expect_contains(usage_error({"generate", "a", "--temperature", "-0.1"}), "expected a number, 0 or above");
   expect_contains(usage_error({"generate", "a", "--top-p", "0"}), "expected a number above 0, up to 1");
   expect_contains(usage_error({"generate", "a", "--seed", "-3"}), "expected an integer");
   for (const char* flag : {"--recipe", "--data", "--out", "--epochs", "--seed"})

@@ -200,6 +200,9 @@ TEST_F(PlottedRuns, WhatCannotBePlotted) {
                  "--over and --band are for the folder of a");
   expect_refused(run_lm({"plot", sgd, "--out", sgd + "/log.jsonl"}), "log.jsonl");
   expect_refused(run_lm({"plot", sgd, "--out", data->path("absent/page.html")}), "absent");
+  expect_refused(
+      run_lm({"plot", sgd, "--out", "curves.PNG"}),
+      "--out curves.PNG: a page of HTML is written, as to curves.html; --svg FOLDER writes pictures");
   expect_refused(run_lm({"plot", sgd, "--svg", data->path("small.toml")}), "--svg");
   expect_refused(run_lm({"plot", data->path("absent")}), "absent: no such folder");
   expect_refused(run_lm({"plot", (kept_runs / "classify-trec").string(), "--unit", "bits", "--out",

@@ -98,7 +98,7 @@ TEST(Probe, RefusesInOneLine) {
   expect_refused(run_lm({"probe"}), "probe: no run given");
   expect_refused(run_lm({"probe", data.path("none")}), "none");
   expect_refused(run_lm({"probe", run, "--steps", "0"}), "'0': expected an integer, 1 to 100000");
-  expect_refused(run_lm({"probe", run, "--sequences", "0"}), "'0': expected an integer, 1");
+  expect_refused(run_lm({"probe", run, "--sequences", "0"}), "'0': expected an integer, at least 1");
   expect_refused(run_lm({"probe", run, "--steps", "100000"}), "symbols are too few for a sequence of 100000");
   expect_refused(run_lm({"probe", run, "--svg", data.path("small.toml")}), "small.toml is not a folder");
   std::filesystem::create_directories(data / "pictures/gradients.svg");

@@ -113,6 +113,14 @@ TEST_F(Sweeps, LmTableShowsThemAgain) {
                   "| hidden | runs | parameters |");
 }
 
+TEST_F(Sweeps, AreAmongOtherRunsOfATable) {
+  data->trained("other", {"--epochs", "1"});
+  const Json runs = json_of_lm({"table", data->path("other"), data->path("sweep")}).at("runs");
+  ASSERT_EQ(runs.size(), 5u);
+  EXPECT_EQ(runs[0].at("run"), data->path("other"));
+  EXPECT_EQ(runs[1].at("run"), run("hidden=10_seed=1"));
+}
+
 TEST_F(Sweeps, TheDiagramHasPointsAndBand) {
   const std::string svg = bytes_of_file(data->path("sweep/sweep.svg"));
   expect_contains(svg, ">small: perplexity of the validation text</text>");
@@ -201,7 +209,6 @@ TEST_F(Sweeps, RefusesFoldersOfOtherRuns) {
   const FolderLock lock(data->path("sweep"));
   expect_refused(run_lm(words_of(*data, {})), "another process sweeps here");
   expect_refused(run_lm({"sweep", "--out", "x"}), "no recipe given");
-  expect_refused(run_lm({"sweep", "--recipe", "demo"}), "no folder given");
   expect_refused(run_lm({"sweep", "--seeds", "0"}), "an integer, 1 to 10000");
   expect_refused(run_lm({"table", data->path("sweep"), "--over", "model.hiden", "--plot", "x"}),
                  "did you mean 'model.hidden'?");
@@ -225,6 +232,31 @@ TEST(Sweep, StopsAndGoesOnToTheSameBytes) {
   expect_contains(told, "2 of 2  hidden=8_seed=1  valid ");
   data.trained("whole", {"--set", "model.hidden=7"});
   EXPECT_EQ(data.model_digest("sweep/hidden=7_seed=1"), data.model_digest("whole"));
+}
+
+TEST(Sweep, HasAFolderAndALengthOfItsOwn) {
+  const SmallData data;
+  const std::vector<std::string> words{"sweep",
+                                       "--recipe",
+                                       data.path("small.toml"),
+                                       "--data",
+                                       data.path("data"),
+                                       "--steps",
+                                       "6",
+                                       "--seeds",
+                                       "2",
+                                       "--threads",
+                                       "1"};
+  const Program::Surroundings here{.folder = data.path("")};
+  const Result first = run_lm(words, here);
+  EXPECT_EQ(first.status, 0) << first.err;
+  for (const std::string seed : {"1", "2"})
+    EXPECT_EQ(log_of(data / ("runs/small-sweep/seed=" + seed)).back().at("split"), "test");
+  expect_contains(bytes_of_file(data / "runs/small-sweep/seed=2/config.toml"), "\nsteps = 6 ");
+  expect_contains(run_lm(words, here).out, "was there already");
+  std::vector<std::string> twice = words;
+  twice.insert(twice.end(), {"--set", "train.steps=5"});
+  expect_refused(run_lm(twice, here), "train.steps has values already");
 }
 
 TEST(Sweep, ARunThatFailsDoesNotEndIt) {
