@@ -200,7 +200,7 @@ TEST_F(TranslateTest, CtrlCAmidATextEndsAfterWholeBatches) {
   EXPECT_EQ(result.status, 130);
   EXPECT_EQ(lines_of(out) % 1024, 0u);
   EXPECT_LT(lines_of(out), 20'000u);
-  expect_contains(result.err, " sentences translated\n");
+  EXPECT_EQ(result.err, "") << "no progress where there is no terminal";
 }
 
 TEST_F(TranslateTest, AClosedInputIsAnError) {
