@@ -1,7 +1,7 @@
 // `make bench`: lm and PyTorch train the recipes of bench/ on random symbols, in turns on the same threads;
-// then where lm's time goes, a mixture of softmaxes, the cost of each cell, and busy machines. It only
-// reports: machines differ and their speed drifts, so compare figures of one run, best the ratios of each
-// round. Next: bench/worker.h (lm's side), bench/peers.py (PyTorch's), bench/cell_costs.h.
+// then where lm's time goes, a mixture of softmaxes and an adaptive one, the cost of each cell, and busy
+// machines. It only reports: machines differ and their speed drifts, so compare figures of one run, best the
+// ratios of each round. Next: bench/worker.h (lm's side), bench/peers.py (PyTorch's), bench/cell_costs.h.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "bench/adaptive.h"
 #include "bench/busy_machine.h"
 #include "bench/cell_costs.h"
 #include "bench/functions.h"
@@ -47,9 +48,9 @@ struct Options {
   std::vector<std::string> settings;  // for the recipe of --train
 };
 
-/// Instead of a recipe's name: the table of the cells, the output layer of a mixture, an encoder-decoder,
-/// generation, busy machines.
-const std::string cells = "cells", mixture = "mixture", translation = "translation",
+/// Instead of a recipe's name: the table of the cells, the output layer of a mixture, an adaptive softmax, an
+/// encoder-decoder, generation, busy machines.
+const std::string cells = "cells", mixture = "mixture", adaptive = "adaptive", translation = "translation",
                   generation = "generation", busy = "busy";
 
 /// The fastest configuration of PyTorch on a CPU: OpenBLAS with the same kernels and threads as lm (the name
@@ -202,7 +203,7 @@ std::vector<fs::path> recipe_files(const std::vector<std::string>& names) {
     files.emplace_back(name.ends_with(".toml") ? name : folder + name + ".toml");
     check(fs::exists(files.back()), "there is no recipe '{}' in bench/; there are {}, {}", name,
           fmt::join(all_names, ", "),
-          fmt::join(std::array{cells, mixture, translation, generation, busy}, ", "));
+          fmt::join(std::array{cells, mixture, adaptive, translation, generation, busy}, ", "));
   }
   return files;
 }
@@ -232,8 +233,9 @@ int main(int argc, char** argv) {
   app.add_option("--set", options.settings)->group("")->allow_extra_args(false);
   app.add_option(
       "recipe", options.recipes,
-      "names of files in bench/; `mixture`: the output layer of a mixture of softmaxes; `translation`: an "
-      "encoder-decoder; `generation`: of one sequence, beside the memory's bandwidth; `cells`: what each "
+      "names of files in bench/; `mixture`: the output layer of a mixture of softmaxes; `adaptive`: an "
+      "adaptive softmax beside the full one; `translation`: an encoder-decoder; `generation`: of one "
+      "sequence, beside the memory's bandwidth; `cells`: what each "
       "cell costs beside the LSTM; `busy`: beside busy processes (default: all)");
   try {
     app.parse(argc, argv);
@@ -258,6 +260,7 @@ int main(int argc, char** argv) {
     }
     const bool all = options.recipes.empty();
     const bool with_mixture = std::erase(options.recipes, mixture) > 0 || all;
+    const bool with_adaptive = std::erase(options.recipes, adaptive) > 0 || all;
     const bool with_translation = std::erase(options.recipes, translation) > 0 || all;
     const bool with_generation = std::erase(options.recipes, generation) > 0 || all;
     const bool with_cells = std::erase(options.recipes, cells) > 0 || all;
@@ -283,6 +286,7 @@ int main(int argc, char** argv) {
     if (with_recipes && !options.no_products) print_products();
     for (const fs::path& file : files) bench(options, file);
     if (with_mixture) bench_mixture(options);
+    if (with_adaptive) print_adaptive(options.rounds, options.seconds);
     if (with_translation) bench_translation(options);
     if (with_generation) print_generation(options.rounds, options.seconds);
     if (with_cells) print_cell_costs(options.threads, options.rounds, options.seconds);

@@ -14,8 +14,7 @@ namespace {
 
 struct Type {
   std::string symbol;
-  std::int64_t count = 0;
-  bool in_train = false;
+  std::int64_t count = 0, count_in_train = 0;
   bool kept = true;
 };
 
@@ -61,7 +60,7 @@ void check_options(const VocabularyLimits& limits) {
 }
 
 Vocabulary::Vocabulary(const std::vector<const Text*>& train_and_others, Tokenization tokenization,
-                       const VocabularyLimits& limits)
+                       const VocabularyLimits& limits, SymbolOrder order)
     : tokenization_(tokenization) {
   check_options(limits);
   if (tokenization.unit == Unit::pieces) {
@@ -84,12 +83,16 @@ Vocabulary::Vocabulary(const std::vector<const Text*>& train_and_others, Tokeniz
         continue;
       }
       const auto [entry, is_new] = index.try_emplace(*symbol, types.size());
-      if (is_new) types.push_back({.symbol = std::string(*symbol), .in_train = in_train});
+      if (is_new) types.push_back({.symbol = std::string(*symbol)});
       ++types[entry->second].count;
+      if (in_train) ++types[entry->second].count_in_train;
     }
   }
   needed |= apply_limits(types, limits, line_end_symbol(tokenization.unit), needed);
-  for (const Type& type : types) trained |= type.in_train && !type.kept;
+  for (const Type& type : types) trained |= type.count_in_train > 0 && !type.kept;
+  if (order == SymbolOrder::frequency)
+    std::stable_sort(types.begin(), types.end(),
+                     [](const Type& a, const Type& b) { return a.count_in_train > b.count_in_train; });
 
   if (trained) add(std::string(unknown_symbol));
   for (Type& type : types)

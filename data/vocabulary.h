@@ -8,7 +8,7 @@
 // - the last id: no training symbol maps to it. The row is reserved so that other text can be scored (an
 // unseen
 //   word would have probability 0 otherwise), but it is untrained, and types() does not count it.
-// All other symbols are in the order of their first occurrence in the training text.
+// All other symbols are in the order of their first occurrence in the training text, or by their frequency.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +38,11 @@ Keys keys_of(VocabularyLimits& limits);
 /// InputError for limits out of range, and for one symbol in all.
 void check_options(const VocabularyLimits& limits);
 
+/// Of the symbols other than `<unk>`: by first occurrence in the texts; or from the most to the least
+/// frequent in the training text, equals by first occurrence, as an adaptive softmax needs them
+/// (nn/output/adaptive_softmax.h). Pieces are in the order of their model, which is nearly that of frequency.
+enum class SymbolOrder { first_occurrence, frequency };
+
 /// Text as ids.
 struct Encoded {
   std::vector<std::int32_t> ids;
@@ -49,12 +54,13 @@ struct Encoded {
 class Vocabulary {
  public:
   /// From the training text. InputError for limits out of range and for text that is not of its unit.
-  Vocabulary(const Text& train, Tokenization tokenization, const VocabularyLimits& limits = {})
-      : Vocabulary({&train}, tokenization, limits) {}
+  Vocabulary(const Text& train, Tokenization tokenization, const VocabularyLimits& limits = {},
+             SymbolOrder order = SymbolOrder::first_occurrence)
+      : Vocabulary({&train}, tokenization, limits, order) {}
   /// From the training text and others: their symbols get rows as well, which are never targets in training.
   /// The limits count occurrences in all texts. Pieces are learnt from the training text alone.
   Vocabulary(const std::vector<const Text*>& train_and_others, Tokenization tokenization,
-             const VocabularyLimits& limits = {});
+             const VocabularyLimits& limits = {}, SymbolOrder order = SymbolOrder::first_occurrence);
 
   /// From the content of vocab.txt; `name` is for errors. InputError, with the line, for bad escapes, empty
   /// and repeated symbols, and symbols that are not of the unit; for words without `<eos>`. A vocabulary of

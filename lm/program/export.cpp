@@ -54,6 +54,7 @@ const Counterpart& checked_counterpart(const Recipe& recipe, ExportFormat format
   refuse_if(std::any_of(ratios.begin(), ratios.end(), [](double it) { return it != 1; }),
             "model.major_ratio: a minor cell");
   refuse_if(model.experts > 1, "model.experts: a mixture of softmaxes");
+  refuse_if(model.output == OutputKind::adaptive, "model.output: an adaptive softmax");
   refuse_if(model.trained_initial_states, "model.trained_initial_states: an initial state other than zeros");
   refuse_if(model.regularization.zoneout > 0 || model.regularization.zoneout_memory > 0,
             "model.zoneout, which averages states in evaluations, too,");

@@ -131,6 +131,7 @@ void print_shape(const LanguageModelOptions& it) {
     fmt::print(", then {} {}", fmt::join(it.output_layers, " + "),
                it.output_activation == OutputActivation::tanh ? "tanh" : "linear");
   if (it.experts > 1) fmt::print(", a mixture of {} softmaxes", it.experts);
+  if (it.output == OutputKind::adaptive) fmt::print(", an adaptive softmax");
   fmt::print("\n");
 }
 

@@ -38,9 +38,12 @@ CorpusText corpus_text_of(const TrainOptions& options, Setup& setup) {
 }
 
 Vocabulary vocabulary_for(const CorpusText& text, const Setup& setup) {
-  const TextOptions& data = setup.config.recipe.data;
+  const Recipe& recipe = setup.config.recipe;
   const std::vector<Vocabulary> known = known_vocabularies(setup);
-  return known.empty() ? vocabulary_of(data, text) : known.front();
+  if (!known.empty()) return known.front();
+  const bool by_frequency = recipe.model.output == OutputKind::adaptive;
+  return vocabulary_of(recipe.data, text,
+                       by_frequency ? SymbolOrder::frequency : SymbolOrder::first_occurrence);
 }
 
 /// Records the word vectors that a new model begins with. InputError if they are not those of the resumed

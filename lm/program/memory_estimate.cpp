@@ -18,13 +18,14 @@ namespace {
 struct Sizes {
   double P;  // parameters
   CellSizes cells;
-  std::int64_t V = 0;  // symbols
-  double E;            // the embedding; one-hot: V
-  double H, widest;    // units of all recurrent layers, and of the widest
-  double W;            // all output layers
-  double F;            // what the decoder sees of a row: with K experts, K latents
+  std::int64_t V;    // symbols
+  double E;          // the embedding; one-hot: V
+  double H, widest;  // units of all recurrent layers, and of the widest
+  double W;          // all output layers
+  double F;          // what the decoder sees of a row: with K experts, K latents
   std::int64_t K;
-  double decoder;  // V F / K, its weights
+  double decoder;                    // V F / K, its weights; of an adaptive softmax those of head and tail
+  std::vector<std::int64_t> logits;  // of a row: V; of an adaptive softmax in the head and in each cluster
   bool has_minor_cells;
 
   Sizes(const Recipe& recipe, const LanguageModelOptions& options, const LanguageModel& model);
@@ -39,22 +40,30 @@ double sum_of(const std::vector<std::int64_t>& widths) {
 Sizes::Sizes(const Recipe& recipe, const LanguageModelOptions& options, const LanguageModel& model)
     : P(to_double(model.parameter_count())),
       cells(model.cells()),
+      V(model.vocabulary_size()),
       H(sum_of(options.hidden)),
       widest(to_double(*std::max_element(options.hidden.begin(), options.hidden.end()))),
       W(sum_of(options.output_layers)),
-      K(options.experts) {
-  for (const Segment& segment : model.segments())
-    if (segment.name == "embedding.weight" || segment.name == "decoder.weight") V = segment.shape.rows();
+      K(options.experts),
+      logits(model.logits_at_once()) {
   has_minor_cells = std::ssize(model.cells()) > std::ssize(options.hidden);
   E = to_double(recipe.model.embedding > 0 ? recipe.model.embedding : V);
   const double last =
       to_double(options.output_layers.empty() ? options.hidden.back() : options.output_layers.back());
   F = K > 1 ? to_double(K) * (recipe.model.embedding > 0 ? E : last) : last;
   decoder = to_double(V) * F / to_double(K);
+  if (options.output != OutputKind::adaptive) return;
+  decoder = 0;
+  for (const Segment& segment : model.segments())
+    if (segment.name.starts_with("decoder.")) decoder += to_double(segment.shape.size());
 }
 
+/// The largest block of logits, if all rows are of its cluster.
 double block_of(std::int64_t rows, const Sizes& it) {
-  return to_double(cross_entropy_block_rows(rows * it.K, it.V, it.K));
+  double largest = 0;
+  for (const std::int64_t V : it.logits)
+    largest = std::max(largest, to_double(cross_entropy_block_rows(rows * it.K, V, it.K)) * to_double(V));
+  return largest;
 }
 
 double numbers_per_parameter(const TrainerOptions& options) {
@@ -130,7 +139,8 @@ double evaluated_of_stack(const RecurrentOptions& options, std::int64_t layers, 
 ///   like, what a cell computes on the way, and what regularization and a minor cell add); the output layers'
 ///   widths W; where there is dropout, the width D of what it acts on, and without `variational` as many
 ///   masks; and L of latents, before and after tanh and dropped. On top of that lies what the loss takes: a
-///   block of B rows of logits V, and the gradients of its input, F wide, and of its weight, one for each
+///   block of B rows of logits V (of an adaptive softmax those of its head or of its largest cluster, and V F
+///   / K is the size of its weights), and the gradients of its input, F wide, and of its weight, one for each
 ///   piece of time; and later the gradient of h. Those of the gates overwrite them.
 std::int64_t training_bytes(const Recipe& recipe, const LanguageModel& model,
                             const ChunkSizeOfStreams& size_of) {
@@ -153,7 +163,7 @@ std::int64_t training_bytes(const Recipe& recipe, const LanguageModel& model,
   add_dropout(options.output_dropout.value_or(options.dropout), last);
   add_dropout(options.latent_dropout, it.F);
   const double L = it.K > 1 ? 2 * it.F : 0;
-  const double logits = block_of(size.rows, it) * to_double(it.V);
+  const double logits = block_of(size.rows, it);
   const double chunk = N * (it.E + it.cells.kept + C * it.H + it.W + D + L) +
                        std::max(logits + N * it.F + to_double(size.pieces) * it.decoder, N * it.widest);
   const double weights = numbers_of_weights(it.P, it.cells.step_weights + it.decoder, it.cells.dropped,
@@ -169,8 +179,7 @@ std::int64_t evaluation_bytes(const Recipe& recipe, const LanguageModel& model) 
   const std::int64_t streams = std::max(recipe.task.eval_streams, recipe.task.final_streams);
   const std::int64_t rows = streams * std::max<std::int64_t>(1, rows_at_once / streams);
   return bytes_of(2 * it.P + it.cells.step_weights + it.decoder +
-                  to_double(rows) * (it.E + it.cells.projected + 2 * it.widest + it.F) +
-                  block_of(rows, it) * to_double(it.V));
+                  to_double(rows) * (it.E + it.cells.projected + 2 * it.widest + it.F) + block_of(rows, it));
 }
 
 void check_fits(const Recipe& recipe, const LanguageModel& model, std::int64_t available,

@@ -45,13 +45,13 @@ Keys keys_of(TextOptions& options) {
          "with data.files: length of a block; every tenth block is held out for validation"}}});
 }
 
-Vocabulary vocabulary_of(const TextOptions& options, const CorpusText& text) {
+Vocabulary vocabulary_of(const TextOptions& options, const CorpusText& text, SymbolOrder order) {
   std::vector<const Text*> texts{&text.train};
   if (options.vocabulary == VocabularyFrom::all) {
     texts.push_back(&text.valid);
     if (text.test) texts.push_back(&*text.test);
   }
-  return {texts, options.tokenization, options.limits};
+  return {texts, options.tokenization, options.limits, order};
 }
 
 CorpusText open_text(const TextOptions& options, const std::string& data, Pipes pipes) {

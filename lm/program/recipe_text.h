@@ -26,7 +26,7 @@ struct TextOptions {
 Keys keys_of(TextOptions& options);
 
 /// The vocabulary of the texts that data.vocabulary selects.
-Vocabulary vocabulary_of(const TextOptions& options, const CorpusText& text);
+Vocabulary vocabulary_of(const TextOptions& options, const CorpusText& text, SymbolOrder order);
 
 /// The texts at `data`: a folder or one file; with data.files the matching files of the folder. InputError if
 /// `data` is missing or lacks a file that the recipe needs.

@@ -162,10 +162,11 @@ bool LanguageModelling::next_batch(Batch& batch) {
     batch.rate_factor =
         static_cast<double>(chunk_.steps) / static_cast<double>(options_.batches.chunks.length);
   // Not with batch normalisation, for which the host counts rows, nor with padding, which the host marks as
-  // not scored, nor at trained initial states: they are computed anew, not read from states_, whose addresses
-  // a captured graph has.
-  if (carries_state() && !begins_with_trained_states() && model_.buffers().empty() && !looks_across_rows() &&
-      chunk_.scored == chunk_.steps * chunk_.streams)
+  // not scored, nor of an adaptive softmax, whose clusters have as many rows as the chunk has targets in
+  // them, nor at trained initial states: they are computed anew, not read from states_, whose addresses a
+  // captured graph has.
+  if (carries_state() && model_.options().output != OutputKind::adaptive && !begins_with_trained_states() &&
+      model_.buffers().empty() && !looks_across_rows() && chunk_.scored == chunk_.steps * chunk_.streams)
     batch.kind = chunk_.steps;
   return true;
 }

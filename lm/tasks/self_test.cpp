@@ -100,7 +100,11 @@ void check_gradients_reach_all(LanguageModel& model) {
   const int64_t V = model.vocabulary_size();
   check_reaches_all(model, model.cells(), model.options().regularization.weight_drop > 0, [&] {
     const auto [output, after] = model.forward({some_tokens(V, 1), T, B}, some_states(model));
-    model.cross_entropy(output, some_tokens(V, 3)).total.backward();
+    Variable loss = model.cross_entropy(output, some_tokens(V, 3)).total;
+    for (const int64_t begin : model.options().adaptive.cutoffs)  // no cluster is without targets
+      loss =
+          loss + model.cross_entropy(output, tokens(std::vector(T * B, static_cast<int32_t>(begin)))).total;
+    loss.backward();
   });
 }
 

@@ -72,7 +72,11 @@ LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabu
                                          options.variational);
     width = E;
   }
-  if (options.tied) {
+  if (options.output == OutputKind::adaptive) {
+    adaptive_ = std::make_unique<AdaptiveSoftmax>(*this, "decoder", width, vocabulary_size, options.adaptive,
+                                                  options.output_init.initializer());
+    options_.adaptive.cutoffs = adaptive_->cutoffs();
+  } else if (options.tied) {
     decoder_ = std::make_unique<Linear>(*this, "decoder", embedding_->weight, constant_values(0));
   } else {
     const Initializer pytorch = uniform_values(1 / std::sqrt(width));
@@ -102,11 +106,13 @@ LanguageModel::Result LanguageModel::forward(const Input& input, const std::vect
 }
 
 Variable LanguageModel::logits(const Output& output) const {
+  if (adaptive_) return adaptive_->log_probabilities(output.features);
   return mixture_ ? mixture_log_probabilities(output.features, output.prior, *decoder_)
                   : (*decoder_)(output.features);
 }
 
 CrossEntropy LanguageModel::cross_entropy(const Output& output, const Tokens& targets) const {
+  if (adaptive_) return adaptive_->cross_entropy(output.features, targets);
   return mixture_
              ? mixture_cross_entropy(output.features, output.prior, decoder_->weight, decoder_->bias, targets)
              : linear_cross_entropy(output.features, decoder_->weight, decoder_->bias, targets);

@@ -17,7 +17,7 @@ namespace rondo {
 class LanguageModel : public Module {
  public:
   /// Lays the parameters out and draws their initial values; without a seed they have names and shapes, but
-  /// no memory. Throws InputError if the options contradict each other.
+  /// no memory. Throws InputError if the options contradict each other or the vocabulary's size.
   LanguageModel(const LanguageModelOptions& options, int64_t vocabulary_size,
                 std::optional<uint64_t> seed = 1, Device device = Device::cpu);
 
@@ -43,8 +43,8 @@ class LanguageModel : public Module {
     std::vector<State> states;
   };
   Result forward(const Input& input, const std::vector<State>& states);
-  /// Logits of all symbols, [N, V]: their softmax is the distribution. Those of a mixture are its log
-  /// probabilities.
+  /// Logits of all symbols, [N, V]: their softmax is the distribution. Those of a mixture and of an adaptive
+  /// softmax are its log probabilities.
   Variable logits(const Output& output) const;
   /// -log p(target) in nats: the sum and the value of each row, without storing the [N, V] of logits().
   /// Target -1: not scored.
@@ -54,9 +54,13 @@ class LanguageModel : public Module {
   /// The cells of all layers, in the order of RecurrentStack::cells().
   std::vector<Cell*> cells() const { return recurrent_.cells(); }
 
-  /// The options, with one element per layer in each list.
+  /// The options, with one element per layer in each list, and with the cutoffs of an adaptive softmax.
   const LanguageModelOptions& options() const { return options_; }
   int64_t vocabulary_size() const { return vocabulary_size_; }
+  /// How many logits a row has in each softmax that is computed at once: V; or AdaptiveSoftmax::logits().
+  std::vector<int64_t> logits_at_once() const {
+    return adaptive_ ? adaptive_->logits() : std::vector<int64_t>{vocabulary_size_};
+  }
 
  private:
   LanguageModelOptions options_;
@@ -67,7 +71,8 @@ class LanguageModel : public Module {
   RecurrentStack recurrent_;
   Dropout output_dropout_;
   std::vector<std::unique_ptr<Linear>> output_layers_;
-  std::unique_ptr<Mixture> mixture_;  // null: one softmax
+  std::unique_ptr<Mixture> mixture_;           // null: one softmax
+  std::unique_ptr<AdaptiveSoftmax> adaptive_;  // null: the decoder is
   std::unique_ptr<Linear> decoder_;
 };
 

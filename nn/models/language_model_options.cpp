@@ -33,6 +33,11 @@ Keys keys_of(LanguageModelOptions& it) {
       {"experts", &it.experts, between(1, 1000), "softmaxes", "in the output layer's mixture; 1: no mixture"},
       {"latent_dropout", &it.latent_dropout, any_rate(), "share of units",
        "dropped from what a mixture's softmaxes see", true},
+      {"output",
+       choice(it.output),
+       {},
+       "",
+       "the softmax over the next symbol; adaptive: in clusters by frequency, faster for many symbols"},
       {"tied", &it.tied, {}, "", "the output layer uses the embedding's weights"},
       {"dropout", &it.dropout, any_rate(), "share of units",
        "dropped from the embedding, between layers and before the output", true},
@@ -74,7 +79,7 @@ Keys keys_of(LanguageModelOptions& it) {
       {"init_all", &it.init_all, at_least(0), "",
        "half width of one uniform distribution for every parameter, biases included; 0: off"},
   };
-  return joined({of_model, keys_of(it.regularization), keys_of(it.cell_settings)});
+  return joined({of_model, keys_of(it.adaptive), keys_of(it.regularization), keys_of(it.cell_settings)});
 }
 
 int64_t LanguageModelOptions::major_units(size_t i) const {
@@ -91,6 +96,25 @@ namespace {
 template <class Number>
 std::vector<Number> one_a_layer(const std::vector<Number>& numbers, size_t layers) {
   return numbers.size() == 1 ? std::vector(layers, numbers.front()) : numbers;
+}
+
+void check_adaptive(const LanguageModelOptions& options) {
+  if (options.output == OutputKind::softmax) {
+    const AdaptiveSoftmaxOptions defaults;
+    check_input(options.adaptive.cutoffs.empty() && options.adaptive.divisor == defaults.divisor,
+                "model.cutoffs and model.cluster_divisor are of an adaptive softmax: set model.output = "
+                "\"adaptive\", or leave them out");
+    return;
+  }
+  check_input(options.experts == 1,
+              "model.output = \"adaptive\" is one softmax, in clusters, and model.experts = {} a mixture of "
+              "several: set model.experts = 1 or model.output = \"softmax\"",
+              options.experts);
+  check_input(!options.tied,
+              "model.tied = true needs output vectors as wide as the embedding's, and model.output = "
+              "\"adaptive\" has narrower ones for rarer symbols: set model.tied = false or model.output = "
+              "\"softmax\"");
+  check_options(options.adaptive, options.last_width());
 }
 
 }  // namespace
@@ -148,6 +172,7 @@ void check_options(const LanguageModelOptions& given) {
   check_input(options.experts > 1 || options.latent_dropout == 0,
               "model.latent_dropout drops what lies between a mixture's experts and the output: set "
               "model.experts, or leave it out");
+  check_adaptive(options);
   check_input(!options.tied || options.experts > 1 || options.last_width() == options.embedding,
               "model.tied = true needs model.embedding ({}) as wide as the layer before the output ({}, "
               "from {}): set model.embedding = {} or model.tied = false",

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "nn/output/adaptive_softmax.h"
 #include "nn/recurrent/recurrent_stack.h"
 
 namespace rondo {
@@ -13,6 +14,11 @@ namespace rondo {
 /// The activation of the layers between the last recurrent layer and the output.
 enum class OutputActivation { tanh, identity };
 inline std::vector<std::string> names_of(OutputActivation) { return {"tanh", "identity"}; }
+
+/// The distribution over the next symbol: of all at once, or of clusters by frequency, for which symbols must
+/// be numbered from the most to the least frequent.
+enum class OutputKind { softmax, adaptive };
+inline std::vector<std::string> names_of(OutputKind) { return {"softmax", "adaptive"}; }
 
 struct LanguageModelOptions {
   std::string cell = "lstm";            // a name that make_cell knows
@@ -36,6 +42,8 @@ struct LanguageModelOptions {
   // one, as the last layer.
   int64_t experts = 1;
   double latent_dropout = 0;
+  OutputKind output = OutputKind::softmax;
+  AdaptiveSoftmaxOptions adaptive{};
   bool tied = false;  // output weights are the embedding's; without a mixture the last width must be E
   CellSettings cell_settings{};         // of the cell's family
   int64_t max_time_steps = 100;         // of CellOptions

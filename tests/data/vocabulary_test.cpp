@@ -108,6 +108,21 @@ TEST(Vocabulary, BothLimits) {
             (Strings{"<unk>", "a", "<eos>"}));
 }
 
+TEST(Vocabulary, ByFrequencyInTheTrainingText) {
+  const auto of = [](const std::vector<std::string>& contents, const VocabularyLimits& limits = {}) {
+    std::vector<Text> texts;
+    for (const std::string& content : contents) texts.push_back(clean_text(content, "a text", Unit::words));
+    std::vector<const Text*> pointers;
+    for (const Text& text : texts) pointers.push_back(&text);
+    return Vocabulary(pointers, {}, limits, SymbolOrder::frequency);
+  };
+  EXPECT_EQ(symbols(of({"c b b\na b a\n"})), (Strings{"b", "<eos>", "a", "c", "<unk>"}));  // <eos> before a
+  EXPECT_EQ(symbols(of({"a <unk> b b\n"})), (Strings{"<unk>", "b", "a", "<eos>"})) << "trained: id 0";
+  // What other texts have is not counted, and comes last.
+  EXPECT_EQ(symbols(of({"b a a\n", "b b c c c c d\n"})), (Strings{"a", "b", "<eos>", "c", "d", "<unk>"}));
+  EXPECT_EQ(symbols(of({"d c c b b a a a\n"}, {.max_size = 5})), (Strings{"<unk>", "a", "c", "b", "<eos>"}));
+}
+
 TEST(Vocabulary, LimitsOutOfRange) {
   expect_input_error([] { make("a", words, {.min_count = 0}); }, "min_count = 0");
   expect_input_error([] { make("a", words, {.max_size = 1}); }, "max_size = 1");

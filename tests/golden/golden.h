@@ -1,6 +1,7 @@
-// The numbers that make_golden.py, make_encoder_decoder_golden.py and make_ctc_golden.py (beside this) got
-// from PyTorch. A reader of safetensors of its own, independent of data/safetensors.h: a length, a JSON
-// header, raw bytes. For tests only; a broken file throws std::exception.
+// The numbers that make_golden.py, make_encoder_decoder_golden.py, make_ctc_golden.py and
+// make_adaptive_softmax_golden.py (beside this) got from PyTorch. A reader of safetensors of its own,
+// independent of data/safetensors.h: a length, a JSON header, raw bytes. For tests only; a broken file throws
+// std::exception.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +13,12 @@ namespace rondo {
 
 class Golden {
  public:
-  /// recurrent.safetensors, encoder_decoder.safetensors and ctc.safetensors; each is read once.
+  /// recurrent.safetensors, encoder_decoder.safetensors, ctc.safetensors and adaptive_softmax.safetensors;
+  /// each is read once.
   static const Golden& file();
   static const Golden& of_encoder_decoders();
   static const Golden& of_ctc();
+  static const Golden& of_adaptive_softmax();
   ~Golden();
 
   /// All numbers of a tensor, the last dimension fastest. Every tensor of the file is F64.

@@ -28,6 +28,11 @@ const Golden& Golden::of_ctc() {
   return golden;
 }
 
+const Golden& Golden::of_adaptive_softmax() {
+  static const Golden golden(RONDO_SOURCE_DIR "/tests/golden/adaptive_softmax.safetensors");
+  return golden;
+}
+
 Golden::Golden(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   if (!stream) throw std::runtime_error("cannot read " + path);

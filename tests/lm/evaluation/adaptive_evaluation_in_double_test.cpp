@@ -53,6 +53,11 @@ const std::vector<Case> cases = {
     {"rnn", [](auto& options) { options.cell = "rnn"; }},
     {"mgru_tied", [](auto& options) { options.cell = "mgru", options.embedding = 4, options.tied = true; }},
     {"lstm_mixture", mixture},
+    {"lstm_adaptive",
+     [](auto& options) {
+       options.output = OutputKind::adaptive;
+       options.adaptive = {.cutoffs = {2, 4}, .divisor = 2};
+     }},
     {"mmlstm_mixture",
      [](auto& options) {
        mixture(options);

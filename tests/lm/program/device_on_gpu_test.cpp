@@ -67,6 +67,7 @@ const std::vector<TrainedModel> models = {
       "model.weight_drop=0.3", "train.optimizer=sgd", "train.learning_rate=2", "train.clip=0.25",
       "train.weight_decay=1.2e-6", "train.averaging=non_monotonic", "train.averaging_interval=1",
       "train.length_deviation=2", "train.activation_regularization=2", "train.temporal_regularization=1"}},
+    {"adaptive_softmax", {"model.output=adaptive", "model.cutoffs=[3, 6]", "model.dropout=0.2"}},
     {"batch_norm",
      {"model.cell=bn_lstm", "train.optimizer=sgd", "train.learning_rate=1", "train.micro_batch=0"},
      false},

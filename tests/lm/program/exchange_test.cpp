@@ -155,6 +155,7 @@ TEST_F(Exchange, WhatHasNoCounterpartIsRefused) {
           "the cell gru cannot be exported to pytorch, which has a layer for rnn, lstm, gru_reset_after");
   refused("onnx", {"model.cell=mi_lstm"}, "which has a layer for rnn, lstm, gru, gru_reset_after");
   refused("onnx", {"model.experts=2"}, "a mixture of softmaxes cannot be exported");
+  refused("pytorch", {"model.output=adaptive"}, "model.output: an adaptive softmax cannot be exported");
   refused("pytorch", {"model.major_ratio=0.5"}, "a minor cell cannot be exported");
   refused("pytorch", {"model.zoneout=0.1"}, "model.zoneout, which averages states in evaluations, too,");
   refused("onnx", {"model.trained_initial_states=true"}, "an initial state other than zeros");

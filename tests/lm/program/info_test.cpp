@@ -73,6 +73,7 @@ TEST(Info, EstimatesMemory) {
       {"model.hidden=800", "model.layers=1", "model.weight_drop=0.5", "train.averaging=always"},
       {"model.hidden=50", "model.experts=15", "model.embedding=100", "model.tied=true",
        "model.latent_dropout=0.2", "train.length=100"},
+      {"model.hidden=200", "model.output=adaptive", "train.length=100"},
       {"model.hidden=100", "model.embedding=100", "model.tied=true", "model.embedding_dropout=0.1",
        "model.input_dropout=0.4", "model.hidden_dropout=0", "train.length=100"}};
   for (const auto& settings : cases) {

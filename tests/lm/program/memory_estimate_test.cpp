@@ -32,6 +32,8 @@ TEST(MemoryEstimate, OfEvaluationsIsWithinAQuarter) {
       {"train.eval_streams=20", "model.cell=mlstm"},
       {"model.hidden=300", "model.embedding=100", "model.major_ratio=0.7"},
       {"model.experts=15", "model.embedding=100", "model.tied=true"},
+      {"model.output=adaptive"},
+      {"model.output=adaptive", "model.hidden=500", "model.cutoffs=[20, 1500]"},
       {"model.hidden=300", "model.output_layers=[200]"},
       {"model.cell=rhn", "model.biases=2"},
       {"model.cell=fs_lstm", "model.biases=2"},

@@ -189,6 +189,14 @@ TEST(Recipes, OfSmallAwdHaveEqualSizes) {
   EXPECT_NEAR(of_words("awd-mmlstm-mos-small-ptb"), small, 0.01 * small);
 }
 
+// Head, then a projection and the vectors of each cluster: of 200, 50 and 12 numbers.
+TEST(Recipes, WithAnAdaptiveSoftmaxHasItsParameters) {
+  const int64_t V = 33278, head = (1663 + 2) * 200, first = 200 * 50 + (8319 - 1663) * 50,
+                second = 200 * 12 + (V - 8319) * 12;
+  EXPECT_EQ(parameters("zaremba-small-adaptive-wt2", V) - (head + first + second),
+            parameters("zaremba-small", V) - (V * 200 + V));
+}
+
 TEST(Recipes, OfWuEtAlHaveAboutTheParametersThatArePrinted) {
   for (const char* name : {"mi-text8-mi-rnn", "mi-text8-lstm", "mi-text8-mi-lstm"})
     EXPECT_NEAR(millions(name, 27), 4, 0.05) << name;
@@ -255,6 +263,19 @@ TEST(Recipes, ContradictionsNameTheRemedy) {
   expect_contains(error({"model.hidden_dropout=-0.5"}), "expected a number, 0 to 1 (excluded), or -1");
   expect_contains(error({"model.variational=true", "model.hidden_dropout=0"}), "set one, or leave this out");
   expect_contains(error({"model.latent_dropout=0.3"}), "set model.experts");
+  for (const char* text : {"model.cutoffs=[20]", "model.cluster_divisor=2"})
+    expect_contains(error({text}), "set model.output = \"adaptive\", or leave them out");
+  const auto adaptive = [&](const char* text) { return error({"model.output=adaptive", text}); };
+  expect_contains(adaptive("model.experts=3"), "set model.experts = 1 or model.output = \"softmax\"");
+  expect_contains(adaptive("model.tied=true"), "set model.tied = false or model.output = \"softmax\"");
+  expect_contains(adaptive("model.cutoffs=[20, 20]"),
+                  "a cluster from 20 to 20 is to have two symbols or more");
+  expect_contains(adaptive("model.cutoffs=[20, 10]"), "give numbers that rise by at least 2");
+  expect_contains(adaptive("model.cutoffs=[0]"), "model.cutoffs = [0]");
+  expect_contains(adaptive("model.cluster_divisor=0"), "model.cluster_divisor = 0");
+  expect_contains(adaptive("model.cluster_divisor=15"),
+                  "of 200 units before the output, 200 / 15^2 leaves none");
+  expect_contains(adaptive("model.cutoffs=[9, 20, 40, 80]"), "leaves none to the vectors of cluster 4");
   for (const std::string weights : {"input", "recurrent", "output"})
     expect_contains(error({"model." + weights + "_init=orthogonal"}),
                     "model.init_all = 0.1 sets every parameter");

@@ -54,6 +54,13 @@ TEST_P(SelfTestOfCell, Passes) {
   LanguageModel one_hot(options, 50);
   EXPECT_NO_THROW(check_gradients_reach_all(one_hot));
   options.embedding = 6;
+  options.embedding_dropout = 0;
+  options.output = OutputKind::adaptive;
+  options.adaptive = {.cutoffs = {2, 10, 48}, .divisor = 1};
+  LanguageModel adaptive(options, 50);
+  EXPECT_NO_THROW(check_gradients_reach_all(adaptive));
+  options.output = OutputKind::softmax;
+  options.adaptive = {};
   options.output_layers = {5};
   options.major_ratio = {0.5, 0.5};
   LanguageModel major_minor(options, 50);

@@ -48,7 +48,39 @@ TEST_P(LanguageModelGradient, OfTheLoss) {
   });
 }
 
-// The loss is computed in blocks; its definition is the log of the distribution, with a history of its own.
+/// The gradients of the loss, which is computed in blocks or clusters, and those of its definition: the log
+/// of the distribution, with a history of its own.
+void expect_gradients_of_the_distribution(const LanguageModelOptions& options) {
+  LanguageModel model(options, 7, 11);
+  model.set_training(true);
+  const auto output = [&] {
+    model.begin_update({.seed = 2, .update = 5, .slice = {2, 0, 2}});
+    return model.forward({tokens({0, 3, 6, 3, 3, 1, 2, 6}), 4, 2}, model.initial_states(2)).output;
+  };
+  const Tokens targets = tokens({3, 6, 3, 3, -1, 2, 6, 0});
+  const auto loss = [&] { return model.cross_entropy(output(), targets); };
+  expect_parameter_gradients(model, [&] { return loss().total; });
+  const std::vector<real> gradients = model.gradients().to_vector(), each = loss().each.to_vector();
+
+  const Variable log_p = model.logits(output());
+  real expected = 0;
+  for (int64_t r = 0; r < 8; ++r) {
+    const std::vector<real> row = log_p.value().slice_rows(r, r + 1).to_vector();
+    double sum = 0;
+    for (const real it : row) sum += std::exp(it);
+    EXPECT_NEAR(sum, 1, 1e-12);
+    const int32_t target = (*targets)[static_cast<size_t>(r)];
+    EXPECT_NEAR(each[static_cast<size_t>(r)], target < 0 ? 0 : -row[static_cast<size_t>(target)], 1e-12);
+    expected += each[static_cast<size_t>(r)];
+  }
+  fill(model.gradients(), 0);
+  const Variable definition = sum(cross_entropy(log_p, targets));  // log p has a softmax of p
+  EXPECT_NEAR(definition.value().item(), expected, 1e-12);
+  definition.backward();
+  const std::vector<real> of_definition = model.gradients().to_vector();
+  for (size_t i = 0; i < gradients.size(); ++i) ASSERT_NEAR(of_definition[i], gradients[i], 1e-11) << i;
+}
+
 TEST(MixtureOfSoftmaxes, HasRightGradientsAndThoseOfItsDistribution) {
   for (const bool tied : {false, true}) {
     LanguageModelOptions options;
@@ -59,34 +91,19 @@ TEST(MixtureOfSoftmaxes, HasRightGradientsAndThoseOfItsDistribution) {
     options.embedding_dropout = 0.2;
     options.regularization.weight_drop = 0.3;
     options.tied = tied;
-    LanguageModel model(options, 7, 11);
-    model.set_training(true);
-    const auto output = [&] {
-      model.begin_update({.seed = 2, .update = 5, .slice = {2, 0, 2}});
-      return model.forward({tokens({0, 3, 6, 3, 3, 1, 2, 6}), 4, 2}, model.initial_states(2)).output;
-    };
-    const Tokens targets = tokens({3, 6, 3, 3, -1, 2, 6, 0});
-    const auto loss = [&] { return model.cross_entropy(output(), targets); };
-    expect_parameter_gradients(model, [&] { return loss().total; });
-    const std::vector<real> gradients = model.gradients().to_vector(), each = loss().each.to_vector();
+    expect_gradients_of_the_distribution(options);
+  }
+}
 
-    const Variable log_p = model.logits(output());
-    real expected = 0;
-    for (int64_t r = 0; r < 8; ++r) {
-      const std::vector<real> row = log_p.value().slice_rows(r, r + 1).to_vector();
-      double sum = 0;
-      for (const real it : row) sum += std::exp(it);
-      EXPECT_NEAR(sum, 1, 1e-12);
-      const int32_t target = (*targets)[static_cast<size_t>(r)];
-      EXPECT_NEAR(each[static_cast<size_t>(r)], target < 0 ? 0 : -row[static_cast<size_t>(target)], 1e-12);
-      expected += each[static_cast<size_t>(r)];
-    }
-    fill(model.gradients(), 0);
-    const Variable definition = sum(cross_entropy(log_p, targets));  // log p has a softmax of p
-    EXPECT_NEAR(definition.value().item(), expected, 1e-12);
-    definition.backward();
-    const std::vector<real> of_definition = model.gradients().to_vector();
-    for (size_t i = 0; i < gradients.size(); ++i) ASSERT_NEAR(of_definition[i], gradients[i], 1e-11) << i;
+TEST(AdaptiveSoftmax, HasRightGradientsAndThoseOfItsDistribution) {
+  for (const std::vector<int64_t>& cutoffs : {std::vector<int64_t>{3}, {1, 4}, {}}) {
+    LanguageModelOptions options;
+    options.embedding = 3;
+    options.hidden = {4, 5};
+    options.output_dropout = 0.3;
+    options.output = OutputKind::adaptive;
+    options.adaptive = {.cutoffs = cutoffs, .divisor = 2};
+    expect_gradients_of_the_distribution(options);
   }
 }
 

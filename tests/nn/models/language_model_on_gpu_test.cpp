@@ -124,6 +124,21 @@ class LanguageModelOnGpu : public testing::TestWithParam<std::string> {
   double weight_drop() const { return traits_of(GetParam()).recurrent_weights ? 0.3 : 0; }
 };
 
+TEST(AdaptiveSoftmaxOnGpu, IsThatOfTheCpu) {
+  NEED_GPU();
+  for (const std::vector<int64_t>& cutoffs : {std::vector<int64_t>{}, {3, 9, 100}}) {
+    LanguageModelOptions it;
+    it.embedding = 6;
+    it.hidden = {7, 19};
+    it.output = OutputKind::adaptive;
+    it.adaptive = {.cutoffs = cutoffs, .divisor = 2};
+    Twins twins(it);
+    twins.train(1);
+    twins.train(2);
+    twins.evaluate();
+  }
+}
+
 TEST_P(LanguageModelOnGpu, WithEveryRegularization) {
   NEED_GPU();
   LanguageModelOptions it = options();

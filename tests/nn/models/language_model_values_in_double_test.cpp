@@ -159,6 +159,24 @@ TEST(MixtureOfSoftmaxes, EqualsPlainLoops) {
   });
 }
 
+TEST(AdaptiveSoftmax, InAModelEqualsPlainLoops) {
+  const auto adaptive = [](LanguageModelOptions& options, const std::vector<int64_t>& cutoffs) {
+    options.output = OutputKind::adaptive;
+    options.adaptive = {.cutoffs = cutoffs, .divisor = 2};
+  };
+  expect_plain([&](LanguageModelOptions& options) { adaptive(options, {3}); });
+  expect_plain([&](LanguageModelOptions& options) {
+    adaptive(options, {2, 5});
+    options.hidden = {4, 5};
+    options.variational = true;
+    options.dropout = 0.3;
+  });
+  expect_plain([&](LanguageModelOptions& options) {
+    adaptive(options, {1, 3, 5});
+    options.output_layers = {8};
+  });
+}
+
 // "Major-Minor LSTMs for Word-level Language Model"; one layer has no minor cell.
 TEST(MajorMinor, EqualsPlainLoops) {
   for (const MinorInput input : {MinorInput::embedding, MinorInput::previous_layer})

@@ -1,5 +1,6 @@
 // The whole language model as plain loops over complex numbers, from a symbol to the probability of the next
-// one: recurrent layers, Major-Minor ones too, tanh layers and a mixture of softmaxes before the output.
+// one: recurrent layers, Major-Minor ones too, tanh layers and a mixture of softmaxes before the output, an
+// adaptive softmax.
 // Written from the papers; of nn/ it knows only the names of options and parameters. It drops nothing itself.
 // Next: plain_cells.h.
 #pragma once
@@ -32,7 +33,8 @@ class PlainLanguageModel {
   /// Of one stream, zeros: layer by layer the major cell's, then the minor one's.
   std::vector<PlainState> start() const {
     std::vector<PlainState> states;
-    const LanguageModel sizes(options_, 2, std::nullopt);
+    constexpr int64_t any_vocabulary = 100;
+    const LanguageModel sizes(options_, any_vocabulary, std::nullopt);
     for (const Cell* cell : sizes.cells()) {
       PlainState& state = states.emplace_back();
       for (const StateTensor& it : cell->state_tensors())
@@ -71,6 +73,7 @@ class PlainLanguageModel {
       Vector u, int32_t symbol, const std::function<void(Vector&)>& at_latents = [](Vector&) {}) const {
     for (size_t i = 0; i < options_.output_layers.size(); ++i)
       u = layer("output_layer_" + std::to_string(i), u, options_.output_activation == OutputActivation::tanh);
+    if (options_.output == OutputKind::adaptive) return adaptive_softmax(u, symbol);
     if (options_.experts == 1) return softmax(u, symbol);
     // Yang et al. 2018: sum_k pi_k softmax(W h_k + b), h = tanh(W_h u + b_h), pi = softmax(W_pi u).
     Vector latents = layer("mixture.latent", u, true);
@@ -124,6 +127,27 @@ class PlainLanguageModel {
     Number sum = 0;
     for (const Number& logit : logits) sum += std::exp(logit);
     return std::exp(logits[static_cast<size_t>(symbol)]) / sum;
+  }
+
+  /// Grave et al. 2017: with the probability of its cluster, that of the symbol in the cluster.
+  Number adaptive_softmax(const Vector& u, int32_t symbol) const {
+    const auto product = [&](const std::string& weight, const Vector& x) {
+      const Vector& W = parameters_.at("decoder." + weight + ".weight");
+      return affine(W, Vector(W.size() / x.size()), x);
+    };
+    const auto share = [](const Vector& logits, int64_t i) {
+      Number sum = 0;
+      for (const Number& logit : logits) sum += std::exp(logit);
+      return std::exp(logits[static_cast<size_t>(i)]) / sum;
+    };
+    const std::vector<int64_t>& cutoffs = options_.adaptive.cutoffs;
+    const Vector head = product("head", u);
+    if (symbol < cutoffs[0]) return share(head, symbol);
+    int64_t cluster = 0;
+    while (cluster + 1 < std::ssize(cutoffs) && cutoffs[cluster + 1] <= symbol) ++cluster;
+    const std::string tail = "tail." + std::to_string(cluster);
+    return share(head, cutoffs[0] + cluster) *
+           share(product(tail + ".1", product(tail + ".0", u)), symbol - cutoffs[cluster]);
   }
 
   const LanguageModelOptions& options_;
