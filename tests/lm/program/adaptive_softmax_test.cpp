@@ -12,7 +12,7 @@ namespace {
 using Json = nlohmann::json;
 using Words = std::vector<std::string>;
 
-constexpr const char* recipe = R"(
+constexpr const char* recipe_with_clusters = R"(
 [data]
 unit = "words"
 [model]
@@ -31,7 +31,7 @@ log_every = 1
 /// Words w0 to w29 of falling frequency.
 class WordsByFrequency : public ToyTraining {
  public:
-  WordsByFrequency() : ToyTraining(recipe) {
+  WordsByFrequency() : ToyTraining(recipe_with_clusters) {
     write("data/train.txt", text(120));
     write("data/valid.txt", text(20));
     write("data/test.txt", text(20));

@@ -193,7 +193,7 @@ TEST(Recipes, OfSmallAwdHaveEqualSizes) {
 TEST(Recipes, WithAnAdaptiveSoftmaxHasItsParameters) {
   const int64_t V = 33278, head = (1663 + 2) * 200, first = 200 * 50 + (8319 - 1663) * 50,
                 second = 200 * 12 + (V - 8319) * 12;
-  EXPECT_EQ(parameters("zaremba-small-adaptive-wt2", V) - (head + first + second),
+  EXPECT_EQ(parameters("lstm-adaptive-small-wt2", V) - (head + first + second),
             parameters("zaremba-small", V) - (V * 200 + V));
 }
 
