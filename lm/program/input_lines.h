@@ -60,12 +60,11 @@ class InputLines {
   std::int64_t number_ = 0;  // of the last line, from 1
 };
 
-/// Makes an item of each line by `read(line, name)`, and passes the items to `answer` in batches: as many as
-/// have come, up to 1024. What precedes a line that is refused is answered before the InputError. A packed
-/// file is refused.
-template <class Read, class Answer>
-void answer_lines(InputLines& lines, const Read& read, const Answer& answer) {
-  constexpr std::size_t at_once = 1024;
+/// Makes an item of each line by `read(line, name)`, and passes the items to `answer` in batches, each as
+/// soon as `is_full(items)` holds. What precedes a line that is refused is answered before the InputError. A
+/// packed file is refused.
+template <class Read, class Answer, class IsFull>
+void answer_lines(InputLines& lines, Read read, Answer answer, IsFull is_full) {
   std::vector<decltype(read(std::string(), std::string()))> items;
   const auto answer_items = [&] {
     if (!items.empty()) answer(std::exchange(items, {}));
@@ -74,13 +73,20 @@ void answer_lines(InputLines& lines, const Read& read, const Answer& answer) {
     for (std::string line; lines.next(line);) {
       lines.check_kind(line);
       items.push_back(read(line, lines.name()));
-      if (items.size() == at_once || !lines.is_there()) answer_items();
+      if (is_full(items)) answer_items();
     }
   } catch (const InputError&) {
     answer_items();
     throw;
   }
   answer_items();
+}
+/// The same in batches of as many lines as have come, up to 1024.
+template <class Read, class Answer>
+void answer_lines(InputLines& lines, Read read, Answer answer) {
+  constexpr std::size_t at_once = 1024;
+  answer_lines(lines, read, answer,
+               [&](const auto& items) { return items.size() == at_once || !lines.is_there(); });
 }
 
 /// A line with its newline as text of its unit, without a byte-order mark and a carriage return at its end.

@@ -1,8 +1,10 @@
 // The options of the commands that use a trained model. Their checks: lm/program/command_line.cpp.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
+#include "data/text.h"
 #include "lm/decoding/beam_search.h"
 #include "lm/program/input_lines.h"
 #include "lm/program/option_parts.h"
@@ -105,6 +107,9 @@ void Options::add_score() {
       "the "
       "log probability divided by the symbols. With --totals one row per file, and if there are several, one "
       "for all: name, log probability, symbols, unknown ones, lines, perplexity.\n\n"
+      "--nbest reads lines `id ||| hypothesis ||| scores`, of the format of Moses, which tools for rescoring "
+      "read, and prints them in their order with one more feature in the third field: the hypothesis's "
+      "natural-log probability.\n\n"
       "A line starts from the initial state, after the end of a line: all its symbols are scored, its own\n"
       "end too.\n" +
       fmt::format("A line has at most {} bytes.\n", longest_input_line) + score_command.get_footer());
@@ -132,13 +137,44 @@ void Options::add_score() {
       score_command.add_flag("--totals", score.totals, "print sums over each file in place of its lines")
           ->excludes(ids)
           ->excludes(per_length);
-  score_command.add_flag("--stateful", score.stateful, "carry the state from line to line");
+  CLI::Option* stateful =
+      score_command.add_flag("--stateful", score.stateful, "carry the state from line to line");
+  CLI::Option* per_symbol =
+      score_command
+          .add_flag("--per-symbol", score.per_symbol,
+                    "a row for each symbol: line, symbol as in vocab.txt, natural-log probability")
+          ->excludes(ids)
+          ->excludes(per_length)
+          ->excludes(totals);
+  CLI::Option* nbest = score_command
+                           .add_flag("--nbest", score.nbest,
+                                     "the lines are those of an n-best list, and get a feature: see below")
+                           ->excludes(ids)
+                           ->excludes(per_length)
+                           ->excludes(totals)
+                           ->excludes(per_symbol)
+                           ->excludes(stateful);
+  score_command.add_option("--feature", score.feature, "with --nbest: the name of the feature")
+      ->type_name("NAME")
+      ->check(CLI::Validator(
+          [](std::string& name) -> std::string {
+            const bool good = !name.empty() && std::none_of(name.begin(), name.end(), [](char c) {
+              return is_space(c) || c == '=' || c == '|';
+            });
+            return good ? "" : fmt::format("'{}': expected a name without spaces, = and |", name);
+          },
+          ""))
+      ->capture_default_str()
+      ->needs(nbest);
   score_command
-      .add_flag("--per-symbol", score.per_symbol,
-                "a row for each symbol: line, symbol as in vocab.txt, natural-log probability")
-      ->excludes(ids)
-      ->excludes(per_length)
-      ->excludes(totals);
+      .add_option("--batch", score.batch,
+                  fmt::format("lines that are read side by side, what they begin with in common once "
+                              "(default: {} of files and n-best lists; 1 of standard input, whose rows "
+                              "appear as soon as their line is read, and with --stateful)",
+                              default_score_batch))
+      ->type_name("N")
+      ->check(integer(1, 4096))
+      ->excludes(stateful);
   add_device(score_command, score);
 }
 

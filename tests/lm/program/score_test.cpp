@@ -1,5 +1,8 @@
 // `lm score` of files, with several runs. Of one run and standard input: program_test.cpp.
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <sstream>
 
 #include "tests/lm/program/program.h"
 
@@ -40,8 +43,8 @@ SmallData* ScoreTest::data = nullptr;
 
 TEST_F(ScoreTest, FilesIdsAndLengths) {
   const Rows plain = rows({path("a")}, bytes_of_file(*data / "one.txt"));
-  EXPECT_EQ(rows({path("a"), path("one.txt")}), plain);
-  const Rows one = rows({path("a"), path("one.txt"), "--ids", "--per-length"});
+  EXPECT_EQ(rows({path("a"), path("one.txt"), "--batch", "1"}), plain);
+  const Rows one = rows({path("a"), path("one.txt"), "--ids", "--per-length", "--batch", "1"});
   ASSERT_EQ(one.size(), 3u);
   for (std::size_t i = 0; i < one.size(); ++i) {
     EXPECT_EQ(one[i].at(0), std::to_string(i + 1));
@@ -108,6 +111,127 @@ TEST_F(ScoreTest, SeveralRunsAreInterpolated) {
   expect_refused(run_lm({"score", path("a"), path("two.txt"), "--with", path("b"), "--weights", "1"}),
                  "--weights: 1 for 2 runs");
   expect_refused(run_lm({"score", path("a"), path("two.txt"), "--weights", "0"}), "above 0");
+}
+
+/// The same numbers, to float rounding.
+void expect_near(const std::vector<std::vector<std::string>>& a,
+                 const std::vector<std::vector<std::string>>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    ASSERT_EQ(a[i].size(), b[i].size()) << "row " << i;
+    for (std::size_t j = 0; j < a[i].size(); ++j) {
+      char* end = nullptr;
+      const double x = std::strtod(a[i][j].c_str(), &end);
+      if (*end == '\0')
+        EXPECT_NEAR(x, std::stod(b[i][j]), 1e-5 * std::max(1.0, std::abs(x))) << "row " << i;
+      else
+        EXPECT_EQ(a[i][j], b[i][j]) << "row " << i;
+    }
+  }
+}
+
+TEST_F(ScoreTest, BatchesGiveTheRowsOfLineByLine) {
+  write_bytes(*data / "long.txt", "the cat sat\n\nzebra\n" + data->text(60) +
+                                      "a mat on the cat the mat on a rug the cat the dog sat on a rug\n");
+  for (const std::vector<std::string>& more : {std::vector<std::string>{},
+                                               {"--per-symbol"},
+                                               {"--ids", "--per-length"},
+                                               {"--totals"},
+                                               {"--with", path("b"), "--weights", "3,1"}}) {
+    std::vector<std::string> words = {path("a"), path("long.txt"), path("two.txt")};
+    words.insert(words.end(), more.begin(), more.end());
+    const auto of_batch = [&](const std::string& batch) {
+      std::vector<std::string> all = words;
+      all.insert(all.end(), {"--batch", batch});
+      return rows(all);
+    };
+    const Rows one_by_one = of_batch("1");
+    expect_near(rows(words), one_by_one);
+    expect_near(of_batch("2"), one_by_one);  // in several parts
+    expect_near(of_batch("7"), one_by_one);
+  }
+  const std::string text = bytes_of_file(*data / "long.txt");
+  EXPECT_EQ(rows({path("a")}, text), rows({path("a"), path("long.txt"), "--batch", "1"}));
+  expect_near(rows({path("a"), "--batch", "16"}, text), rows({path("a")}, text));
+  expect_refused(run_lm({"score", path("a"), "--batch", "2", "--stateful"}), "--stateful");
+  expect_refused(run_lm({"score", path("a"), "--batch", "0"}), "--batch");
+}
+
+TEST_F(ScoreTest, StatefulLinesAreOneText) {
+  // Line by line with the state carried on is what one line gives, with its line ends in other places.
+  const Rows lines = rows({path("a"), "--stateful", "--per-symbol"}, "the cat\nsat on\n");
+  ASSERT_EQ(lines.size(), 6u);
+  const Rows alone = rows({path("a"), "--per-symbol"}, "the cat\nsat on\n");
+  EXPECT_EQ(lines[2], alone[2]);
+  EXPECT_NE(lines[3].at(2), alone[3].at(2));
+}
+
+TEST_F(ScoreTest, LongLinesAreReadInParts) {
+  std::string line;
+  for (int i = 0; i < 700; ++i) line += "the cat sat on a mat ";
+  write_bytes(*data / "parts.txt", "a mat\n" + line + "\nthe\n");
+  const Rows rows_of_parts = rows({path("a"), path("parts.txt")});
+  ASSERT_EQ(rows_of_parts.size(), 3u);
+  EXPECT_EQ(rows_of_parts[1].at(1), "4201");
+  expect_near(rows_of_parts, rows({path("a"), path("parts.txt"), "--batch", "1"}));
+}
+
+TEST_F(ScoreTest, LinesOfAnNbestListGetAFeature) {
+  const std::vector<std::string> hypotheses = {"the cat sat", "on a mat", "", "a mat|||on the", "cat"};
+  const std::vector<std::string> begins = {"0 ||| the cat sat ||| LM0= -5.1 WordPenalty0= -3",
+                                           "0 ||| on a mat  ||| LM0= -6", "1 |||  ||| LM0= 0",
+                                           "x-2 |||\ta mat|||on the ||| ", "x-2 ||| cat |||"};
+  const std::vector<std::string> ends = {" ||| -8.1 ||| 0-0 1-1", "", " ||| 0", "", ""};
+  std::string list, text;
+  for (std::size_t i = 0; i < begins.size(); ++i) {
+    list += begins[i] + ends[i] + "\n";
+    text += hypotheses[i] + "\n";
+  }
+  const Rows scores = rows({path("a")}, text);
+  const auto expect_scored = [&](const std::string& printed, const std::string& feature) {
+    std::istringstream lines(printed);
+    std::string line;
+    for (std::size_t i = 0; i < begins.size(); ++i) {
+      ASSERT_TRUE(std::getline(lines, line));
+      const std::string begin =
+          begins[i].substr(0, begins[i].find_last_not_of(' ') + 1) + " " + feature + "= ";
+      ASSERT_TRUE(line.starts_with(begin)) << line;
+      std::size_t digits = 0;
+      EXPECT_NEAR(std::stod(line.substr(begin.size()), &digits), std::stod(scores[i].at(0)), 1e-4);
+      EXPECT_EQ(line.substr(begin.size() + digits), begins[i].ends_with("||| ") ? " " : ends[i]);
+    }
+    EXPECT_FALSE(std::getline(lines, line));
+  };
+  expect_scored(output_of_lm({"score", path("a"), "--nbest", "--threads", "1"}, list), "rondo");
+  write_bytes(*data / "list.nbest", list);
+  const std::string once = output_of_lm({"score", path("a"), path("list.nbest"), "--nbest", "--batch", "2",
+                                         "--feature", "A", "--threads", "1"});
+  expect_scored(once, "A");
+  // A second model adds another feature, after the first.
+  const std::string twice = output_of_lm({"score", path("b"), "--nbest", "--threads", "1"}, once);
+  EXPECT_TRUE(twice.find(" A= ") < twice.find(" rondo= "));
+}
+
+TEST_F(ScoreTest, RefusesLinesThatAreNotOfAnNbestList) {
+  const auto refused = [&](const std::string& list, const std::string& part) {
+    const Result result = run_lm({"score", path("a"), "--nbest"}, {.input = list});
+    EXPECT_EQ(result.status, 2);
+    expect_contains(result.err, part);
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    return result.out;
+  };
+  const std::string before =
+      refused("0 ||| the cat ||| \n0 ||| the mat\n", "standard input, line 2: not a line");
+  expect_contains(before, "0 ||| the cat ||| rondo= -");
+  refused("0 ||| the cat ||| x= 1\n\n", "line 2: not a line of an n-best list");
+  refused("0|||the cat|||x= 1\n", "it has 1 of these fields");
+  refused(" ||| the cat ||| x= 1\n", "line 1: no id");
+  refused("0 ||| the cat ||| rondo= 1\n",
+          "it has a feature rondo= already: choose another name with --feature");
+  for (const std::string other : {"--ids", "--per-length", "--totals", "--per-symbol", "--stateful"})
+    expect_refused(run_lm({"score", path("a"), "--nbest", other}), other);
+  expect_refused(run_lm({"score", path("a"), "--feature", "A"}), "--nbest");
+  expect_refused(run_lm({"score", path("a"), "--nbest", "--feature", "a b"}), "without spaces");
 }
 
 TEST_F(ScoreTest, InvalidUtf8IsRefusedWhereTrainingRefusesIt) {
