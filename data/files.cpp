@@ -223,6 +223,12 @@ FolderLock::FolderLock(const std::filesystem::path& folder, const std::string& h
   check_system(locked, "cannot lock {}", folder.native());
   file_ = file.release();
 }
+FolderLock FolderLock::wait_for(const std::filesystem::path& folder) {
+  File file(folder, O_RDONLY | O_DIRECTORY);
+  check_system(file.is_open(), "cannot open {}", folder.native());
+  while (flock(file, LOCK_EX) != 0) check_system(errno == EINTR, "cannot lock {}", folder.native());
+  return FolderLock(file.release());
+}
 FolderLock::~FolderLock() { close(file_); }
 
 void LineFile::check_goes_on(const std::filesystem::path& path, std::int64_t position,

@@ -45,11 +45,14 @@ class FolderLock {
  public:
   /// InputError, "another process ...", if one holds it.
   explicit FolderLock(const std::filesystem::path& folder, const std::string& holder = "trains this run");
+  /// Waits until no other process holds it.
+  static FolderLock wait_for(const std::filesystem::path& folder);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;
 
  private:
+  explicit FolderLock(int file) : file_(file) {}
   int file_;
 };
 

@@ -86,7 +86,7 @@ std::optional<std::string> unescape_symbol(std::string_view line) {
 }
 
 Text clean_text(std::string raw, const std::string& name, Unit unit) {
-  Text text{.name = printable(name), .content = {}, .sha256 = sha256_hex(raw), .notes = {}};
+  Text text{.name = printable(name), .content = {}, .sha256 = sha256_hex(raw), .notes = {}, .source = {}};
   if (const std::string kind = kind_of_file(raw); !kind.empty()) {
     check_input(unit == Unit::bytes, "{}: looks like {}", text.name, kind);
     text.notes.push_back(

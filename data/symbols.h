@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -57,12 +58,17 @@ bool is_of_unit(std::string_view symbol, Unit unit);
 std::string escape_symbol(std::string_view symbol);
 std::optional<std::string> unescape_symbol(std::string_view text);
 
+class LongText;
+
 /// Text that is ready to be divided into symbols.
 struct Text {
   std::string name;                // for messages: printable
   std::string content;             // normalised, unless the unit is bytes: there every byte counts
   std::string sha256;              // of the original bytes
   std::vector<std::string> notes;  // what was normalised
+  /// Of a text that is not held in memory, whose content is empty: data/long_text.h. Else null. read_blocks()
+  /// of data/text_blocks.h reads both.
+  std::shared_ptr<const LongText> source{};
 };
 
 /// Normalises `raw` (byte-order mark, CRLF). InputError if it is empty, or not UTF-8 where the unit needs it.

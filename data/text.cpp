@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdio>
 #include <memory>
+#include <utility>
 
 #include "tensor/check_system.h"
 
@@ -59,21 +60,41 @@ std::string sha256_hex(std::string_view bytes) {
   return digest.hex();
 }
 
-std::string normalise_text(std::string text, const std::string& name, std::vector<std::string>& notes) {
+std::string Normaliser::next(std::string text) {
   constexpr std::string_view mark = "\xef\xbb\xbf";
-  if (text.starts_with(mark)) {
+  if (std::exchange(is_first_, false) && text.starts_with(mark)) {
     text.erase(0, mark.size());
-    notes.push_back(fmt::format("{}: a byte-order mark was removed", name));
+    had_mark_ = true;
   }
-
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
+  if (std::exchange(holds_return_, false)) text.insert(0, "\r");
+  if (text.ends_with('\r')) {
+    text.pop_back();
+    holds_return_ = true;
+  }
+  std::size_t i = text.find("\r\n");
+  if (i == std::string::npos) return text;
+  std::size_t kept = i;
+  for (; i < text.size(); ++i) {
     const bool before_newline = text[i] == '\r' && i + 1 < text.size() && text[i + 1] == '\n';
     if (!before_newline) text[kept++] = text[i];
   }
-  if (const std::size_t dropped = text.size() - kept; dropped > 0)
-    notes.push_back(fmt::format("{}: {} line ends CRLF were read as LF", name, dropped));
+  line_ends_ += text.size() - kept;
   text.resize(kept);
+  return text;
+}
+
+std::string Normaliser::end() { return std::exchange(holds_return_, false) ? "\r" : ""; }
+
+void Normaliser::note(const std::string& name, std::vector<std::string>& notes) const {
+  if (had_mark_) notes.push_back(fmt::format("{}: a byte-order mark was removed", name));
+  if (line_ends_ > 0) notes.push_back(fmt::format("{}: {} line ends CRLF were read as LF", name, line_ends_));
+}
+
+std::string normalise_text(std::string text, const std::string& name, std::vector<std::string>& notes) {
+  Normaliser normaliser;
+  text = normaliser.next(std::move(text));
+  text += normaliser.end();
+  normaliser.note(name, notes);
   return text;
 }
 
@@ -112,10 +133,33 @@ const char* encoding_hint(std::string_view text) {
 
 }  // namespace
 
-void throw_not_utf8(std::string_view text, std::size_t at, const std::string& name) {
-  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
-  throw NotUtf8(fmt::format("{}: not UTF-8 at byte {} (line {}): 0x{:02x}{}; convert it to UTF-8", name, at,
-                            line, static_cast<unsigned char>(text[at]), encoding_hint(text)));
+void Utf8Check::add(std::string_view part) {
+  rest_ += part;
+  check(false);
+}
+void Utf8Check::end() { check(true); }
+
+void Utf8Check::check(bool is_last) {
+  constexpr std::size_t longest = 4;
+  std::size_t at = 0;
+  while (at < rest_.size()) {
+    const std::size_t length = utf8_length(rest_, at);
+    if (length == 0 && !is_last && rest_.size() - at < longest) break;  // perhaps only a part of it has come
+    if (length == 0) throw_not_utf8(rest_, at, name_, bytes_, lines_);
+    at += length;
+  }
+  bytes_ += at;
+  lines_ += std::count(rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+  rest_.erase(0, at);
+}
+
+void throw_not_utf8(std::string_view text, std::size_t at, const std::string& name, std::size_t bytes_before,
+                    std::int64_t lines_before) {
+  const auto line =
+      1 + lines_before + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+  throw NotUtf8(fmt::format("{}: not UTF-8 at byte {} (line {}): 0x{:02x}{}; convert it to UTF-8", name,
+                            bytes_before + at, line, static_cast<unsigned char>(text[at]),
+                            encoding_hint(text)));
 }
 
 void check_is_text(std::string_view text, const std::string& name, const std::string& convert) {

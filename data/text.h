@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tensor/error.h"
@@ -35,8 +36,24 @@ class Sha256 {
 };
 std::string sha256_hex(std::string_view bytes);
 
-/// Removes a UTF-8 byte-order mark and turns CRLF into LF (a lone CR stays). Adds a sentence to `notes`,
-/// which begins with `name`, for each of these changes.
+/// Normalises text that arrives in parts: removes a UTF-8 byte-order mark at its begin and turns CRLF into LF
+/// (a lone CR stays).
+class Normaliser {
+ public:
+  /// The next part, normalised. The first one has the whole mark, if there is one.
+  std::string next(std::string part);
+  /// The rest, after the last part.
+  std::string end();
+  /// Adds a sentence to `notes`, which begins with `name`, for each change.
+  void note(const std::string& name, std::vector<std::string>& notes) const;
+
+ private:
+  bool is_first_ = true, had_mark_ = false;
+  bool holds_return_ = false;  // a CR that ended the last part
+  std::size_t line_ends_ = 0;  // that were CRLF
+};
+/// The same for a whole text. Removes a UTF-8 byte-order mark and turns CRLF into LF (a lone CR stays). Adds
+/// a sentence to `notes`, which begins with `name`, for each of these changes.
 std::string normalise_text(std::string text, const std::string& name, std::vector<std::string>& notes);
 
 /// The number of bytes of the UTF-8 sequence that begins at `at` (1 to 4), or 0 if there is none. Strict
@@ -52,7 +69,24 @@ class NotUtf8 : public InputError {
 
 /// NotUtf8 with the byte offset (from 0) and the line (from 1) of the first invalid UTF-8.
 void check_utf8(std::string_view text, const std::string& name);
-[[noreturn]] void throw_not_utf8(std::string_view text, std::size_t at, const std::string& name);
+/// The same for text that arrives in parts.
+class Utf8Check {
+ public:
+  explicit Utf8Check(std::string name) : name_(std::move(name)) {}
+  void add(std::string_view part);
+  /// After the last part.
+  void end();
+
+ private:
+  void check(bool is_last);
+
+  std::string name_, rest_;  // not yet checked
+  std::size_t bytes_ = 0;    // checked, and their line ends
+  std::int64_t lines_ = 0;
+};
+/// Of the text after `bytes_before` bytes with `lines_before` line ends.
+[[noreturn]] void throw_not_utf8(std::string_view text, std::size_t at, const std::string& name,
+                                 std::size_t bytes_before = 0, std::int64_t lines_before = 0);
 
 /// InputError "NAME: line N: ..." for text that is not UTF-8, with the remedy `convert`, and for a NUL byte,
 /// which files of other kinds have.

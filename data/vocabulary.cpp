@@ -2,11 +2,15 @@
 #include "data/vocabulary.h"
 
 #include <algorithm>
+#include <functional>
 #include <unordered_set>
 #include <utility>
 
+#include "data/in_order.h"
+#include "data/long_text.h"
 #include "data/text.h"
 #include "tensor/error.h"
+#include "tensor/threads.h"
 
 namespace rondo {
 
@@ -39,6 +43,41 @@ bool apply_limits(std::vector<Type>& types, const VocabularyLimits& limits, std:
   return true;
 }
 
+/// Calls use(symbol, count) for the symbols of each block of a text, in the order of their first occurrence
+/// in it.
+void count_symbols(const Text& text, const Tokenization& tokenization,
+                   const std::function<void(const std::string&, std::int64_t)>& use) {
+  struct Counts {
+    SymbolNumbers table;
+    std::vector<std::int64_t> counts;
+  };
+  InOrder<Counts> blocks(threads(), [&](const Counts& of_block) {
+    for (std::size_t i = 0; i < of_block.counts.size(); ++i)
+      use(of_block.table.symbols()[i], of_block.counts[i]);
+  });
+  read_blocks(text, tokenization, "counting the symbols", [&](Block block) {
+    blocks.add([block = std::move(block), &tokenization, &text] {
+      Counts of_block;
+      SymbolReader reader(block.text, tokenization, text.name, block.last);
+      while (const auto symbol = reader.next()) {
+        const auto [number, is_new] = of_block.table.add(*symbol);
+        if (is_new) of_block.counts.push_back(0);
+        ++of_block.counts[static_cast<std::size_t>(number)];
+      }
+      return of_block;
+    });
+  });
+  blocks.finish();
+}
+
+/// With its content in memory, of a long one, too.
+Text held(const Text& text) {
+  Text it = text;
+  if (text.source) text.source->read_pieces("reading", [&](std::string_view piece) { it.content += piece; });
+  it.source = nullptr;
+  return it;
+}
+
 }  // namespace
 
 Keys keys_of(VocabularyLimits& limits) {
@@ -64,7 +103,9 @@ Vocabulary::Vocabulary(const std::vector<const Text*>& train_and_others, Tokeniz
     : tokenization_(tokenization) {
   check_options(limits);
   if (tokenization.unit == Unit::pieces) {
-    pieces_ = std::make_shared<PieceModel>(PieceModel::learnt_from(*train_and_others.front(), tokenization));
+    const Text& train = *train_and_others.front();
+    pieces_ = std::make_shared<PieceModel>(
+        PieceModel::learnt_from(train.source ? held(train) : train, tokenization));
     for (std::string& symbol : pieces_->symbols()) add(std::move(symbol));
     return;
   }
@@ -72,21 +113,21 @@ Vocabulary::Vocabulary(const std::vector<const Text*>& train_and_others, Tokeniz
   std::vector<Type> types;
   bool needed = limits.reserve_unknown;  // whether <unk> has a row,
   bool trained = false;                  // because the training text maps something to it
-  std::unordered_map<std::string_view, std::size_t> index;
+  SymbolNumbers table;
   for (const Text* text : train_and_others) {
     const bool in_train = text == train_and_others.front();
-    SymbolReader reader(text->content, tokenization, text->name);
-    while (const auto symbol = reader.next()) {
-      if (*symbol == unknown_symbol) {
+    count_symbols(*text, tokenization, [&](const std::string& symbol, std::int64_t count) {
+      if (symbol == unknown_symbol) {
         needed = true;
         trained |= in_train;
-        continue;
+        return;
       }
-      const auto [entry, is_new] = index.try_emplace(*symbol, types.size());
-      if (is_new) types.push_back({.symbol = std::string(*symbol)});
-      ++types[entry->second].count;
-      if (in_train) ++types[entry->second].count_in_train;
-    }
+      const auto [number, is_new] = table.add(symbol);
+      if (is_new) types.push_back({.symbol = symbol});
+      Type& type = types[static_cast<std::size_t>(number)];
+      type.count += count;
+      if (in_train) type.count_in_train += count;
+    });
   }
   needed |= apply_limits(types, limits, line_end_symbol(tokenization.unit), needed);
   for (const Type& type : types) trained |= type.count_in_train > 0 && !type.kept;
@@ -100,11 +141,7 @@ Vocabulary::Vocabulary(const std::vector<const Text*>& train_and_others, Tokeniz
   if (!trained && needed) add(std::string(unknown_symbol));
 }
 
-bool Vocabulary::add(std::string symbol) {
-  const bool is_new = ids_.try_emplace(symbol, static_cast<std::int32_t>(symbols_.size())).second;
-  if (is_new) symbols_.push_back(std::move(symbol));
-  return is_new;
-}
+bool Vocabulary::add(const std::string& symbol) { return table_.add(symbol).second; }
 
 Vocabulary Vocabulary::from_text(std::string_view text, const std::string& name, Tokenization tokenization) {
   check_input(!text.empty(), "{}: empty; a vocabulary holds a symbol a line", name);
@@ -131,14 +168,14 @@ Vocabulary Vocabulary::from_text(std::string_view text, const std::string& name,
 
 void Vocabulary::read_pieces(std::string bytes, const std::string& name) {
   auto pieces = std::make_shared<PieceModel>(std::move(bytes), name);
-  check_input(pieces->symbols() == symbols_, "{}: not the model of this vocabulary, whose symbols are others",
-              name);
+  check_input(pieces->symbols() == table_.symbols(),
+              "{}: not the model of this vocabulary, whose symbols are others", name);
   pieces_ = std::move(pieces);
 }
 
 std::string Vocabulary::to_text() const {
   std::string text;
-  for (const std::string& symbol : symbols_) text += escape_symbol(symbol) + '\n';
+  for (const std::string& symbol : table_.symbols()) text += escape_symbol(symbol) + '\n';
   return text;
 }
 
@@ -146,12 +183,12 @@ std::int64_t Vocabulary::types() const { return size() - (unknown_id() && !unkno
 
 const std::string& Vocabulary::symbol(std::int32_t id) const {
   check(id >= 0 && id < size(), "[vocabulary] an id from 0 to {} was expected: {}", size() - 1, id);
-  return symbols_[static_cast<std::size_t>(id)];
+  return table_.symbols()[static_cast<std::size_t>(id)];
 }
 
 std::optional<std::int32_t> Vocabulary::id(std::string_view symbol) const {
-  const auto entry = ids_.find(symbol);
-  return entry == ids_.end() ? std::nullopt : std::optional(entry->second);
+  const std::int32_t number = table_.find(symbol);
+  return number == SymbolNumbers::none ? std::nullopt : std::optional(number);
 }
 
 bool Vocabulary::unknown_is_trained() const {
@@ -160,6 +197,20 @@ bool Vocabulary::unknown_is_trained() const {
 }
 
 Encoded Vocabulary::encode(std::string_view text, const std::string& name, LastLine last) const {
+  return encode(text, name, last, 0, true);
+}
+
+Encoded Vocabulary::encode(const Text& text) const {
+  check(!text.source, "[vocabulary] {}: a text that is held in memory was expected", text.name);
+  return encode(text.content, text.name);
+}
+
+Encoded Vocabulary::encode(const Block& block, const std::string& name) const {
+  return encode(block.text, name, block.last, block.lines_before, false);
+}
+
+Encoded Vocabulary::encode(std::string_view text, const std::string& name, LastLine last,
+                           std::int64_t lines_before, bool lists_missing) const {
   if (tokenization_.unit == Unit::pieces && !has_sentencepiece()) throw_no_sentencepiece();
   const auto unknown = unknown_id();
   Encoded encoded;
@@ -172,8 +223,8 @@ Encoded Vocabulary::encode(std::string_view text, const std::string& name, LastL
     if (!known && !unknown)
       throw InputError(fmt::format(
           "{}: line {}: '{}' is not in the vocabulary, which has no {} for it (data.unknown = false)", name,
-          reader.line(), escape_symbol(*symbol), unknown_symbol));
-    if (!known && missing.insert(*symbol).second) encoded.missing.emplace_back(*symbol);
+          lines_before + reader.line(), escape_symbol(*symbol), unknown_symbol));
+    if (!known && lists_missing && missing.insert(*symbol).second) encoded.missing.emplace_back(*symbol);
     encoded.ids.push_back(known ? *known : *unknown);
     if (unknown && encoded.ids.back() == *unknown) ++encoded.unknowns;
   }

@@ -12,17 +12,17 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "data/pieces.h"
+#include "data/symbol_numbers.h"
 #include "data/symbols.h"
+#include "data/text_blocks.h"
 
 namespace rondo {
 
@@ -70,7 +70,7 @@ class Vocabulary {
   /// Without symbols.
   explicit Vocabulary(Tokenization tokenization) : tokenization_(tokenization) {}
   /// Gives a symbol of the unit the next id; false if it has one already.
-  bool add(std::string symbol);
+  bool add(const std::string& symbol);
 
   /// Takes the model of the pieces from its bytes; `name` is for errors. InputErrors of PieceModel, and for a
   /// model of other symbols.
@@ -82,7 +82,7 @@ class Vocabulary {
   std::string to_text() const;
 
   const Tokenization& tokenization() const { return tokenization_; }
-  std::int64_t size() const { return static_cast<std::int64_t>(symbols_.size()); }  // rows of the model: V
+  std::int64_t size() const { return std::ssize(table_.symbols()); }  // rows of the model: V
   std::int64_t types() const;  // distinct symbols of the texts: size(), less a reserved `<unk>`
   const std::string& symbol(std::int32_t id) const;  // Error if there is no such id
   std::optional<std::int32_t> id(std::string_view symbol) const;
@@ -93,20 +93,20 @@ class Vocabulary {
   /// Text to ids. InputError if a symbol has no row and there is no `<unk>`, for text that is not of the
   /// unit, and for pieces without sentencepiece.
   Encoded encode(std::string_view text, const std::string& name, LastLine last = LastLine::ends) const;
-  Encoded encode(const Text& text) const { return encode(text.content, text.name); }
+  Encoded encode(
+      const Text& text) const;  // Error if it is not held in memory: encode_text() of data/corpus.h
+  Encoded encode(const Block& block, const std::string& name) const;  // lists no missing symbols
 
   /// Ids to text, by SymbolWriter.
   std::string decode(std::span<const std::int32_t> ids) const;
 
  private:
-  struct Hash : std::hash<std::string_view> {
-    using is_transparent = void;  // looks up a string_view without a copy
-  };
+  Encoded encode(std::string_view text, const std::string& name, LastLine last, std::int64_t lines_before,
+                 bool lists_missing) const;
 
   Tokenization tokenization_;
   std::shared_ptr<const PieceModel> pieces_;
-  std::vector<std::string> symbols_;
-  std::unordered_map<std::string, std::int32_t, Hash, std::equal_to<>> ids_;
+  SymbolNumbers table_;  // of ids
 };
 
 }  // namespace rondo

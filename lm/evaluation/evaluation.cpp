@@ -36,7 +36,7 @@ std::string Reading::text() const {
   return streams == 1 ? "one stream" : fmt::format("{} streams", streams);
 }
 
-int64_t scored_bytes(const Reading& reading, const Encoded& text) {
+int64_t scored_bytes(const Reading& reading, const IdCounts& text) {
   return reading.line_end ? text.bytes : text.bytes - text.first_bytes;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "data/ids.h"
 #include "data/streams.h"
 #include "data/vocabulary.h"
 #include "nn/models/language_model.h"
@@ -54,7 +55,7 @@ struct Reading {
 };
 
 /// The bytes of the symbols that this reading scores.
-int64_t scored_bytes(const Reading& reading, const Encoded& text);
+int64_t scored_bytes(const Reading& reading, const IdCounts& text);
 
 /// InputError if there are more streams than symbols to score.
 void check_streams(const Reading& reading, int64_t symbols);

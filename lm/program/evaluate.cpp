@@ -47,20 +47,21 @@ void check_options(const EvaluateOptions& options) {
 CorpusText corpus_of(const EvaluateOptions& options, const OpenRun& run) {
   const bool is_given = !options.data.empty();
   const std::string& data = is_given ? options.data : run.config.made_by.data;
-  CorpusText corpus = open_text(run.config.recipe.data, data, is_given ? Pipes::accepted : Pipes::refused);
+  CorpusText corpus = open_text(run.config.recipe.data, data, is_given ? Pipes::accepted : Pipes::refused,
+                                reading_progress(stderr));
   warn_if_changed(data, run.config.made_by.sha256, sha256_lines(corpus.files));
   return corpus;
 }
 
-Encoded encoded(const Text& text, const OpenRun& run) {
-  Encoded result = run.vocabulary.encode(text);
+EncodedText encoded(const Text& text, const OpenRun& run) {
+  EncodedText result = encode_text(text, run.vocabulary, ids_folder());
   check_input(result.ids.size() >= 2, "{}: only {} symbols; 2 or more are needed, the first being context",
               text.name, result.ids.size());
   return result;
 }
 
 /// The best settings for the first symbols of the validation text.
-Tuned tuned_on(const Encoded& valid, OpenRun& run, const Adaptation& start, int64_t budget, bool aloud,
+Tuned tuned_on(const EncodedText& valid, OpenRun& run, const Adaptation& start, int64_t budget, bool aloud,
                Progress& progress) {
   if (aloud)
     fmt::print("searching on the first symbols of the validation text; statistics are not in the budget\n");
@@ -118,7 +119,7 @@ double published_beside(const Measurement& it, const OpenRun& run, const CorpusT
   if (figure == 0 || !corpus.test || !is_published_model(recipe) ||
       (!adapts && it.reading.text() != published_reading(recipe)))
     return 0;
-  const auto test_symbols = std::ssize(run.vocabulary.encode(*corpus.test).ids) - 1;
+  const auto test_symbols = std::ssize(encode_text(*corpus.test, run.vocabulary, ids_folder()).ids) - 1;
   return may_be_the_papers(recipe.published, run.vocabulary.types(), test_symbols) ? figure : 0;
 }
 
@@ -144,15 +145,15 @@ void warn(const Measurement& it, const OpenRun& run) {
         it.how.dynamic->length);
 }
 
-void say_notes(const Text& text, const Encoded& ids, const OpenRun& run) {
+void say_notes(const Text& text, const EncodedText& ids, const OpenRun& run) {
   for (const std::string& note : text.notes) fmt::print(stderr, "lm: {}\n", note);
-  if (ids.unknowns > 0 && !unknown_is_trained(run))
+  if (ids.counts.unknowns > 0 && !unknown_is_trained(run))
     fmt::print(
         stderr,
         "lm: warning: {} of the symbols of {} are unknown to this run, and its {} was never trained: the "
         "figures are unreliable\n",
-        ids.unknowns, text.name, unknown_symbol);
-  if (const std::string warning = warning_of_unknowns({text.name, ids.unknowns, std::ssize(ids.ids)});
+        ids.counts.unknowns, text.name, unknown_symbol);
+  if (const std::string warning = warning_of_unknowns({text.name, ids.counts.unknowns, std::ssize(ids.ids)});
       !warning.empty())
     fmt::print(stderr, "lm: warning: {}\n", warning);
 }
@@ -219,12 +220,13 @@ int evaluate(const EvaluateOptions& options) {
   Measurement measurement = planned(options, run);
   std::optional<CorpusText> corpus;
   if (options.text.empty() || options.dynamic || options.tune) corpus = corpus_of(options, run);
-  const Text text = options.text.empty() ? corpus->at(split_from_string(options.split))
-                                         : read_text(options.text, recipe.data.tokenization.unit);
+  const Text text = options.text.empty()
+                        ? corpus->at(split_from_string(options.split))
+                        : open_other_text(recipe.data, options.text, reading_progress(stderr));
   measurement.text = text.name;
   if (!measurement.split.empty()) measurement.published = published_beside(measurement, run, *corpus);
   measurement.published_unit = recipe.published.unit;
-  const Encoded ids = encoded(text, run);
+  const EncodedText ids = encoded(text, run);
   say_notes(text, ids, run);
   if (const std::string warning =
           options.text.empty() ? ""
@@ -235,7 +237,7 @@ int evaluate(const EvaluateOptions& options) {
   Progress progress(stderr);
   GradientStatistics statistics;
   if (options.dynamic) {
-    const Encoded train = encoded(corpus->train, run);
+    const EncodedText train = encoded(corpus->train, run);
     statistics = gradient_statistics(
         *run.model, train.ids, recipe.dynamic,
         progress_of(progress, "statistics of the training text", std::ssize(train.ids) - 1));
@@ -251,7 +253,7 @@ int evaluate(const EvaluateOptions& options) {
   measurement.result = measurement.how.dynamic || measurement.how.cache
                            ? evaluate_adaptively(*run.model, ids.ids, measurement.how, unknown, show)
                            : evaluate_ids(*run.model, ids.ids, measurement.reading, unknown, show);
-  measurement.result.bytes = scored_bytes(measurement.reading, ids);
+  measurement.result.bytes = scored_bytes(measurement.reading, ids.counts);
   progress.erase();
   keep_if_possible([&] {
     keep(run.folder, measurement, compute,

@@ -28,7 +28,8 @@ CorpusText corpus_text_of(const TrainOptions& options, Setup& setup) {
   const bool is_given = setup.place_data(options.data, !setup.config.recipe.data.files.empty());
   try {
     CorpusText text = open_text(setup.config.recipe.data, setup.config.made_by.data,
-                                is_given ? Pipes::accepted : Pipes::refused);
+                                is_given ? Pipes::accepted : Pipes::refused,
+                                options.quiet ? ReadingProgress() : reading_progress(stdout));
     setup.check_same_data(sha256_lines(text.files));
     return text;
   } catch (const NotUtf8& error) {
@@ -83,7 +84,8 @@ class LanguageModellingJob : public Job {
         text_(corpus_text_of(options, setup)),
         vocabulary_(vocabulary_for(text_, setup)) {
     check_input(vocabulary_.types() >= 2, "{}: one symbol only, nothing to predict", text_.train.name);
-    corpus_ = encode_corpus(text_, vocabulary_);
+    corpus_ = encode_corpus(text_, vocabulary_, ids_folder());
+    note_long_texts();
     const auto line_end = vocabulary_.line_end_id();
     const Reading last = final_reading(recipe_, line_end);
     check_streams(validation_reading(recipe_, line_end), std::ssize(corpus_.valid.ids));
@@ -97,8 +99,8 @@ class LanguageModellingJob : public Job {
   std::vector<std::string> notes() const override { return notes_; }
   std::vector<UnknownShare> unknown_shares() const override {
     std::vector<UnknownShare> shares;
-    const auto add = [&](const Text& text, const Encoded& encoded) {
-      shares.push_back({text.name, encoded.unknowns, std::ssize(encoded.ids)});
+    const auto add = [&](const Text& text, const EncodedText& encoded) {
+      shares.push_back({text.name, encoded.counts.unknowns, std::ssize(encoded.ids)});
     };
     add(text_.train, corpus_.train);
     add(text_.valid, corpus_.valid);
@@ -141,6 +143,8 @@ class LanguageModellingJob : public Job {
 
  private:
   void estimate_statistics(Watch& watch, const RunFolder& run);
+  /// Says where the ids of texts are that are not held in memory.
+  void note_long_texts();
 
   const Recipe& recipe_;
   CorpusText text_;
@@ -151,6 +155,15 @@ class LanguageModellingJob : public Job {
   std::optional<Training> training_;
   double best_ = 0;  // nats of the best model on the validation text
 };
+
+void LanguageModellingJob::note_long_texts() {
+  std::vector<const Text*> texts{&text_.train, &text_.valid};
+  if (text_.test) texts.push_back(&*text_.test);
+  for (const Text* text : texts)
+    if (text->source)
+      notes_.push_back(fmt::format("{}: not held in memory (data.memory); its ids are in {}", text->name,
+                                   ids_path(*text, vocabulary_, ids_folder()).string()));
+}
 
 void LanguageModellingJob::check_memory(Device device) const {
   const auto available = available_memory(device);
@@ -187,7 +200,7 @@ void LanguageModellingJob::measure_best(Watch& watch, const Setup& setup, const 
   load_model(run.model(), best_model);
   estimate_statistics(watch, run);
   const std::string model = sha256_hex(InputFile(run.model()));
-  const auto evaluate = [&](const std::string& split, const Encoded& text, const Reading& reading) {
+  const auto evaluate = [&](const std::string& split, const EncodedText& text, const Reading& reading) {
     Measurement it;
     it.split = split;
     it.model = model;
@@ -197,7 +210,7 @@ void LanguageModellingJob::measure_best(Watch& watch, const Setup& setup, const 
     it.reading = reading;
     it.result = evaluate_ids(best_model, text.ids, reading, vocabulary_.unknown_id(),
                              watch.progress_of("evaluating " + split, std::ssize(text.ids)));
-    it.result.bytes = scored_bytes(reading, text);
+    it.result.bytes = scored_bytes(reading, text.counts);
     watch.observers.measured(split, figure_of(it.result, reading));
     keep(run, it, compute, setup.config.made_by.sha256);
     return it.result.nats();

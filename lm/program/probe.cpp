@@ -45,11 +45,11 @@ Probed probe_language_model(const std::string& path, const ProbeCommandOptions& 
   ProbeOptions how = probe_options(run.config.recipe);
   how.steps = options.steps.value_or(how.steps);
   how.sequences = options.sequences.value_or(how.sequences);
-  const Encoded ids = run.vocabulary.encode(text);
-  check_input(std::ssize(ids.ids) > how.steps,
+  const TextIds ids = encode_text(text, run.vocabulary, ids_folder()).ids;
+  check_input(std::ssize(ids) > how.steps,
               "{}: {} symbols are too few for a sequence of {} and the symbol after it: use fewer --steps",
-              text.name, ids.ids.size(), how.steps);
-  return probe(*run.model, ids.ids, how, progress);
+              text.name, ids.size(), how.steps);
+  return probe(*run.model, ids, how, progress);
 }
 
 Probed probe_classifier(const std::string& path, const ProbeCommandOptions& options, Device device,

@@ -2,24 +2,21 @@
 #include "lm/program/recipe_text.h"
 
 #include <fmt/ranges.h>
-#include <glob.h>
 
-#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <memory>
 
+#include "lm/program/progress.h"
 #include "tensor/error.h"
 
 namespace rondo {
 namespace {
 
-/// Files below `folder` that a shell pattern names.
-std::vector<std::filesystem::path> matches(const std::filesystem::path& folder, const std::string& pattern) {
-  glob_t found;
-  std::vector<std::filesystem::path> paths;
-  if (glob((folder / pattern).c_str(), 0, nullptr, &found) == 0)
-    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  globfree(&found);
-  return paths;
+TextReading reading_of(const TextOptions& options, const ReadingProgress& progress) {
+  return {.most_in_memory = static_cast<std::uint64_t>(options.memory) << 20,
+          .progress = progress,
+          .train_files = options.train_files};
 }
 
 }  // namespace
@@ -35,14 +32,24 @@ Keys keys_of(TextOptions& options) {
          "test.txt, in this order, as in the code of AWD-LSTM, which uses the words of the test "
          "text, so that none is unknown"}},
        keys_of(options.limits),
-       {{"files",
+       {{"train_files",
+         &options.train_files,
+         {},
+         "",
+         "the files of the data folder that match these patterns are the training text, in the order of "
+         "their "
+         "names, in place of train.txt or, if there is none, train-*.txt"},
+        {"files",
          &options.files,
          {},
          "",
          "train on the files of the data folder that match these patterns, in place of train.txt and "
          "valid.txt"},
         {"block_lines", &options.block_lines, at_least(1), "lines",
-         "with data.files: length of a block; every tenth block is held out for validation"}}});
+         "with data.files: length of a block; every tenth block is held out for validation"},
+        {"memory", &options.memory, between(0, 1 << 20), "MiB",
+         "longer texts are not held in memory: they are read in parts, and their ids lie in a file in "
+         "$XDG_CACHE_HOME/rondo or ~/.cache/rondo, which is mapped"}}});
 }
 
 Vocabulary vocabulary_of(const TextOptions& options, const CorpusText& text, SymbolOrder order) {
@@ -54,23 +61,48 @@ Vocabulary vocabulary_of(const TextOptions& options, const CorpusText& text, Sym
   return {texts, options.tokenization, options.limits, order};
 }
 
-CorpusText open_text(const TextOptions& options, const std::string& data, Pipes pipes) {
+CorpusText open_text(const TextOptions& options, const std::string& data, Pipes pipes,
+                     const ReadingProgress& progress) {
   const Unit unit = options.tokenization.unit;
+  const TextReading reading = reading_of(options, progress);
   if (options.files.empty()) {
     check_input(!data.empty(),
                 "which text? give --data a folder with train.txt and valid.txt, or one text file");
-    return open_corpus(data, unit, pipes);
+    return open_corpus(data, unit, pipes, reading);
   }
-  const std::filesystem::path folder = data;
-  std::vector<std::filesystem::path> paths;
-  for (const std::string& pattern : options.files) {
-    const auto found = matches(folder, pattern);
-    paths.insert(paths.end(), found.begin(), found.end());
-  }
+  check_input(
+      options.train_files.empty(),
+      "data.files and data.train_files: the former are cut into training and validation text, beside the "
+      "latter there is a valid.txt; choose one of them");
+  const std::vector<std::filesystem::path> paths = files_named(data, options.files);
   check_input(!paths.empty(),
               "no file of {} matches the patterns of data.files ({}); give the right folder with --data",
-              folder.string(), fmt::join(options.files, ", "));
-  return corpus_of_files(std::move(paths), options.block_lines, unit);
+              data, fmt::join(options.files, ", "));
+  return corpus_of_files(paths, options.block_lines, unit, reading);
+}
+
+Text open_other_text(const TextOptions& options, const std::string& path, const ReadingProgress& progress) {
+  return open_text_file(path, options.tokenization.unit, Pipes::accepted, reading_of(options, progress));
+}
+
+std::filesystem::path ids_folder() {
+  const auto value_of = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return std::filesystem::path(value ? value : "");
+  };
+  const std::filesystem::path cache = value_of("XDG_CACHE_HOME"), home = value_of("HOME");
+  if (cache.is_absolute()) return cache / "rondo";  // by its specification a relative one is ignored
+  return home.empty() ? home : home / ".cache" / "rondo";
+}
+
+ReadingProgress reading_progress(std::FILE* file) {
+  return [progress = std::make_shared<Progress>(file)](const std::string& what, std::int64_t done,
+                                                       std::int64_t all) {
+    if (done < all && progress->due())
+      progress->status(fmt::format("{} {}%", what, 100 * done / all));
+    else if (done >= all)
+      progress->erase();
+  };
 }
 
 std::vector<std::string> sha256_lines(const std::vector<FileDigest>& files) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -20,17 +22,30 @@ struct TextOptions {
   Tokenization tokenization{};
   VocabularyLimits limits{};
   VocabularyFrom vocabulary = VocabularyFrom::train;
-  std::vector<std::string> files{};  // patterns
+  std::vector<std::string> train_files{};  // patterns
+  std::vector<std::string> files{};        // patterns
   std::int64_t block_lines = 100;
+  std::int64_t memory = 128;  // MiB of a text that is held in memory
 };
 Keys keys_of(TextOptions& options);
 
 /// The vocabulary of the texts that data.vocabulary selects.
 Vocabulary vocabulary_of(const TextOptions& options, const CorpusText& text, SymbolOrder order);
 
-/// The texts at `data`: a folder or one file; with data.files the matching files of the folder. InputError if
-/// `data` is missing or lacks a file that the recipe needs.
-CorpusText open_text(const TextOptions& options, const std::string& data, Pipes pipes);
+/// The texts at `data`: a folder or one file; with data.files the matching files of the folder. Those longer
+/// than data.memory are not held in memory; `progress` shows how they are read. InputError if `data` is
+/// missing or lacks a file that the recipe needs.
+CorpusText open_text(const TextOptions& options, const std::string& data, Pipes pipes,
+                     const ReadingProgress& progress = {});
+/// A text that a user names in place of one of these.
+Text open_other_text(const TextOptions& options, const std::string& path, const ReadingProgress& progress);
+
+/// The folder for the ids of long texts: $XDG_CACHE_HOME/rondo, else ~/.cache/rondo; empty if the system
+/// names neither.
+std::filesystem::path ids_folder();
+
+/// Shows on a terminal, or as lines, how long texts are read; nothing of short ones.
+ReadingProgress reading_progress(std::FILE* file);
 
 /// "HEX  FILE" of each file, as sha256sum prints.
 std::vector<std::string> sha256_lines(const std::vector<FileDigest>& files);

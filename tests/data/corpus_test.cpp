@@ -185,8 +185,8 @@ TEST(EncodeCorpus, VocabularyComesFromTrainAlone) {
   EXPECT_EQ(corpus.train.ids, (Ids{0, 1, 2}));
   EXPECT_EQ(corpus.valid.ids, (Ids{3, 0, 2}));
   EXPECT_EQ(corpus.test->ids, (Ids{3, 3, 2}));
-  EXPECT_EQ(corpus.train.unknowns, 0);
-  EXPECT_EQ(corpus.test->unknowns, 2);
+  EXPECT_EQ(corpus.train.counts.unknowns, 0);
+  EXPECT_EQ(corpus.test->counts.unknowns, 2);
 }
 
 TEST(EncodeCorpus, OneSymbolIsTooFew) {

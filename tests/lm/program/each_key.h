@@ -258,6 +258,7 @@ max_length = 6
   std::string last_run() const { return data_.path(fmt::format("run-{}", runs_)); }
 
   int threads_ = threads();
+  CacheFolder cache_;
   SmallData data_;
   int runs_ = 0;
   std::string model_, translator_;

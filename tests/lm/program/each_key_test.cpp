@@ -45,8 +45,10 @@ EachKey::Cases language_model_cases() {
       {"data.min_count", {"2"}},
       {"data.max_size", {"6"}},
       {"data.unknown", {"false", {}, &EachKey::trained, "'new'"}},
+      {"data.train_files", {"[\"valid.txt\"]"}},
       {"data.files", {"[\"train.txt\"]", {"data.block_lines=10"}}},
       {"data.block_lines", {"5", {files, "data.block_lines=10"}}},
+      {"data.memory", {"0"}},  // where the ids are is told
       {"data.batching", {"lines"}},
       {"data.evaluated_as", {"stream", {"data.batching=lines"}}},
 

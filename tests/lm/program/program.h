@@ -10,6 +10,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -119,6 +120,26 @@ void expect_resumes_to_the_same_bytes(const ToyTraining& data, const std::vector
 /// lines of probes, which see `layer` and name the `loss`; and `lm probe` shows them.
 void expect_probes(const std::string& plain, const std::string& probed, const std::string& layer,
                    const std::string& loss);
+
+/// A folder for the ids of long texts, in place of the user's, for this process and the programs it starts.
+class CacheFolder {
+ public:
+  CacheFolder() {
+    if (const char* given = std::getenv(name)) before_ = given;
+    setenv(name, folder_.path().c_str(), 1);
+  }
+  ~CacheFolder() { before_ ? setenv(name, before_->c_str(), 1) : unsetenv(name); }
+  CacheFolder(const CacheFolder&) = delete;
+  CacheFolder& operator=(const CacheFolder&) = delete;
+
+  /// Where the program puts its files.
+  std::filesystem::path path() const { return folder_ / "rondo"; }
+
+ private:
+  static constexpr const char* name = "XDG_CACHE_HOME";
+  TemporaryFolder folder_;
+  std::optional<std::string> before_;
+};
 
 /// A data folder and the words of a training on it that takes about a second.
 class SmallData {

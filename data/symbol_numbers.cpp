@@ -1,0 +1,85 @@
+// Symbols and their numbers.
+#include "data/symbol_numbers.h"
+
+#include <cstring>
+#include <limits>
+
+#include "tensor/error.h"
+
+namespace rondo {
+namespace {
+
+template <class Word>
+std::uint64_t word_at(const char* bytes) {
+  Word word;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+std::uint64_t mixed(std::uint64_t a) {
+  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 by the golden ratio
+  a *= odd;
+  return (a ^ (a >> 32)) * odd;
+}
+
+/// Eight bytes at a time; the last words may overlap.
+std::uint64_t hash_of(std::string_view symbol) {
+  const char *at = symbol.data(), *const end = at + symbol.size();
+  std::uint64_t hash = mixed(symbol.size());
+  for (; end - at > 8; at += 8) hash = mixed(hash ^ word_at<std::uint64_t>(at));
+  const std::size_t size = symbol.size();
+  if (size >= 8)
+    hash ^= word_at<std::uint64_t>(end - 8);
+  else if (size >= 4)
+    hash ^= word_at<std::uint32_t>(symbol.data()) | word_at<std::uint32_t>(end - 4) << 32;
+  else if (size >= 1)
+    hash ^= static_cast<unsigned char>(symbol[0]) | word_at<unsigned char>(symbol.data() + size / 2) << 8 |
+            word_at<unsigned char>(end - 1) << 16;
+  hash = mixed(hash);
+  return hash ^ (hash >> 32);
+}
+
+}  // namespace
+
+std::size_t SymbolNumbers::slot_of(std::string_view symbol, std::uint64_t hash) const {
+  const std::size_t mask = slots_.size() - 1;
+  const auto upper = static_cast<std::uint32_t>(hash >> 32);
+  for (std::size_t i = hash & mask;; i = (i + 1) & mask) {
+    const Slot& slot = slots_[i];
+    if (slot.number == none) return i;
+    if (slot.hash == upper && symbols_[static_cast<std::size_t>(slot.number)] == symbol) return i;
+  }
+}
+
+std::int32_t SymbolNumbers::find(std::string_view symbol) const {
+  return slots_[slot_of(symbol, hash_of(symbol))].number;
+}
+
+std::pair<std::int32_t, bool> SymbolNumbers::add(std::string_view symbol) {
+  const std::uint64_t hash = hash_of(symbol);
+  std::size_t i = slot_of(symbol, hash);
+  if (slots_[i].number != none) return {slots_[i].number, false};
+  check_input(symbols_.size() < std::numeric_limits<std::int32_t>::max(), "more than {} different symbols",
+              symbols_.size());
+  if (2 * (symbols_.size() + 1) > slots_.size()) {
+    grow();
+    i = slot_of(symbol, hash);
+  }
+  const auto number = static_cast<std::int32_t>(symbols_.size());
+  slots_[i] = {static_cast<std::uint32_t>(hash >> 32), number};
+  symbols_.emplace_back(symbol);
+  return {number, true};
+}
+
+void SymbolNumbers::grow() {
+  slots_.assign(2 * slots_.size(), {});
+  for (std::size_t number = 0; number < symbols_.size(); ++number) {
+    const std::uint64_t hash = hash_of(symbols_[number]);
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t i = hash & mask;
+    while (slots_[i].number != none) i = (i + 1) & mask;
+    slots_[i] = {static_cast<std::uint32_t>(hash >> 32), static_cast<std::int32_t>(number)};
+  }
+}
+
+}  // namespace rondo
