@@ -70,8 +70,9 @@ std::optional<std::filesystem::path> file_of(const std::filesystem::path& folder
   if (is_there(plain)) found.push_back(plain);
   for (const std::string_view suffix : packed_suffixes)
     if (auto packed = plain.string() + std::string(suffix); is_there(packed)) found.emplace_back(packed);
-  check_input(found.size() < 2, "{} and {}: is it one text? keep one of them", found.front().string(),
-              found.back().string());
+  if (found.size() > 1)
+    throw InputError(fmt::format("{} and {}: is it one text? keep one of them", found.front().string(),
+                                 found.back().string()));
   return found.empty() ? std::nullopt : std::optional(found.front());
 }
 

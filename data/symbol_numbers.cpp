@@ -1,6 +1,7 @@
 // Symbols and their numbers.
 #include "data/symbol_numbers.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -22,8 +23,10 @@ std::uint64_t mixed(std::uint64_t a) {
   return (a ^ (a >> 32)) * odd;
 }
 
+}  // namespace
+
 /// Eight bytes at a time; the last words may overlap.
-std::uint64_t hash_of(std::string_view symbol) {
+std::uint64_t SymbolNumbers::hash_of(std::string_view symbol) {
   const char *at = symbol.data(), *const end = at + symbol.size();
   std::uint64_t hash = mixed(symbol.size());
   for (; end - at > 8; at += 8) hash = mixed(hash ^ word_at<std::uint64_t>(at));
@@ -33,30 +36,34 @@ std::uint64_t hash_of(std::string_view symbol) {
   else if (size >= 4)
     hash ^= word_at<std::uint32_t>(symbol.data()) | word_at<std::uint32_t>(end - 4) << 32;
   else if (size >= 1)
-    hash ^= static_cast<unsigned char>(symbol[0]) | word_at<unsigned char>(symbol.data() + size / 2) << 8 |
+    hash ^= word_at<unsigned char>(symbol.data()) | word_at<unsigned char>(symbol.data() + size / 2) << 8 |
             word_at<unsigned char>(end - 1) << 16;
   hash = mixed(hash);
   return hash ^ (hash >> 32);
 }
 
-}  // namespace
+SymbolNumbers::Slot SymbolNumbers::slot_for(std::string_view symbol, std::uint64_t hash) {
+  constexpr std::size_t most = 15;  // in four bits
+  Slot slot;
+  std::memcpy(&slot.begin, symbol.data(), std::min(symbol.size(), sizeof slot.begin));
+  slot.tag =
+      static_cast<std::uint32_t>(hash >> 32 << 4) | static_cast<std::uint32_t>(std::min(symbol.size(), most));
+  return slot;
+}
 
 std::size_t SymbolNumbers::slot_of(std::string_view symbol, std::uint64_t hash) const {
   const std::size_t mask = slots_.size() - 1;
-  const auto upper = static_cast<std::uint32_t>(hash >> 32);
+  const Slot wanted = slot_for(symbol, hash);
   for (std::size_t i = hash & mask;; i = (i + 1) & mask) {
     const Slot& slot = slots_[i];
     if (slot.number == none) return i;
-    if (slot.hash == upper && symbols_[static_cast<std::size_t>(slot.number)] == symbol) return i;
+    if (slot.begin == wanted.begin && slot.tag == wanted.tag &&
+        (symbol.size() <= sizeof slot.begin || symbols_[static_cast<std::size_t>(slot.number)] == symbol))
+      return i;
   }
 }
 
-std::int32_t SymbolNumbers::find(std::string_view symbol) const {
-  return slots_[slot_of(symbol, hash_of(symbol))].number;
-}
-
-std::pair<std::int32_t, bool> SymbolNumbers::add(std::string_view symbol) {
-  const std::uint64_t hash = hash_of(symbol);
+std::pair<std::int32_t, bool> SymbolNumbers::add(std::string_view symbol, std::uint64_t hash) {
   std::size_t i = slot_of(symbol, hash);
   if (slots_[i].number != none) return {slots_[i].number, false};
   check_input(symbols_.size() < std::numeric_limits<std::int32_t>::max(), "more than {} different symbols",
@@ -65,20 +72,20 @@ std::pair<std::int32_t, bool> SymbolNumbers::add(std::string_view symbol) {
     grow();
     i = slot_of(symbol, hash);
   }
-  const auto number = static_cast<std::int32_t>(symbols_.size());
-  slots_[i] = {static_cast<std::uint32_t>(hash >> 32), number};
+  slots_[i] = slot_for(symbol, hash);
+  slots_[i].number = static_cast<std::int32_t>(symbols_.size());
   symbols_.emplace_back(symbol);
-  return {number, true};
+  return {slots_[i].number, true};
 }
 
 void SymbolNumbers::grow() {
-  slots_.assign(2 * slots_.size(), {});
-  for (std::size_t number = 0; number < symbols_.size(); ++number) {
-    const std::uint64_t hash = hash_of(symbols_[number]);
-    const std::size_t mask = slots_.size() - 1;
-    std::size_t i = hash & mask;
+  const std::vector<Slot> before = std::exchange(slots_, std::vector<Slot>(2 * slots_.size()));
+  const std::size_t mask = slots_.size() - 1;
+  for (const Slot& slot : before) {
+    if (slot.number == none) continue;
+    std::size_t i = hash_of(symbols_[static_cast<std::size_t>(slot.number)]) & mask;
     while (slots_[i].number != none) i = (i + 1) & mask;
-    slots_[i] = {static_cast<std::uint32_t>(hash >> 32), static_cast<std::int32_t>(number)};
+    slots_[i] = slot;
   }
 }
 

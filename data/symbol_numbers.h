@@ -1,6 +1,6 @@
-// Symbols and their numbers, in the order in which they came. It is what a text of gigabytes waits for, and
-// so an open-addressing hash table: a look-up needs two places in memory, one where std::unordered_map
-// follows a list. Next: data/vocabulary.h.
+// Symbols and their numbers, in the order in which they came. It is what a text of gigabytes waits for: an
+// open-addressing hash table whose places can be fetched before they are needed, and where a short symbol is
+// compared without looking it up elsewhere. Next: data/vocabulary.h.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,29 @@ namespace rondo {
 class SymbolNumbers {
  public:
   /// The number of a symbol, which is new if it had none: then it gets the next one, from 0.
-  std::pair<std::int32_t, bool> add(std::string_view symbol);
+  std::pair<std::int32_t, bool> add(std::string_view symbol) { return add(symbol, hash_of(symbol)); }
   /// The number, or `none`.
-  std::int32_t find(std::string_view symbol) const;
+  std::int32_t find(std::string_view symbol) const { return find(symbol, hash_of(symbol)); }
   static constexpr std::int32_t none = -1;
+
+  /// The same in two steps: what is fetched for a hash some symbols before comes without waiting.
+  static std::uint64_t hash_of(std::string_view symbol);
+  void fetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]); }
+  std::pair<std::int32_t, bool> add(std::string_view symbol, std::uint64_t hash);
+  std::int32_t find(std::string_view symbol, std::uint64_t hash) const {
+    return slots_[slot_of(symbol, hash)].number;
+  }
 
   /// By number.
   const std::vector<std::string>& symbols() const { return symbols_; }
 
  private:
   struct Slot {
-    std::uint32_t hash = 0;  // its upper half; the lower one says where the search begins
+    std::uint64_t begin = 0;  // the first eight bytes of the symbol, with zeros behind a shorter one
+    std::uint32_t tag = 0;    // its size, at most 15, and 28 bits of its hash
     std::int32_t number = none;
   };
+  static Slot slot_for(std::string_view symbol, std::uint64_t hash);
   /// The slot that has the symbol, or the free one where it belongs.
   std::size_t slot_of(std::string_view symbol, std::uint64_t hash) const;
   void grow();

@@ -2,6 +2,7 @@
 #include "data/vocabulary.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <unordered_set>
 #include <utility>
@@ -43,6 +44,29 @@ bool apply_limits(std::vector<Type>& types, const VocabularyLimits& limits, std:
   return true;
 }
 
+struct ReadSymbol {
+  std::string_view symbol;
+  std::uint64_t hash;
+  std::int64_t line;     // in the reader's text
+  std::size_t position;  // its end, in bytes
+};
+
+/// Calls use(const ReadSymbol&) for each symbol of a reader, some symbols after its place in `table` has been
+/// fetched.
+template <class Use>
+void read_symbols(SymbolReader& reader, Unit unit, const SymbolNumbers& table, Use use) {
+  constexpr std::size_t most = 16;
+  const std::size_t ahead = unit == Unit::pieces ? 0 : most - 1;  // a piece is valid until the next one
+  std::array<ReadSymbol, most> waiting;
+  std::size_t read = 0, used = 0;
+  for (; const auto symbol = reader.next(); ++read) {
+    waiting[read % most] = {*symbol, SymbolNumbers::hash_of(*symbol), reader.line(), reader.position()};
+    table.fetch(waiting[read % most].hash);
+    if (read - used == ahead) use(waiting[used++ % most]);
+  }
+  while (used < read) use(waiting[used++ % most]);
+}
+
 /// Calls use(symbol, count) for the symbols of each block of a text, in the order of their first occurrence
 /// in it.
 void count_symbols(const Text& text, const Tokenization& tokenization,
@@ -59,11 +83,11 @@ void count_symbols(const Text& text, const Tokenization& tokenization,
     blocks.add([block = std::move(block), &tokenization, &text] {
       Counts of_block;
       SymbolReader reader(block.text, tokenization, text.name, block.last);
-      while (const auto symbol = reader.next()) {
-        const auto [number, is_new] = of_block.table.add(*symbol);
+      read_symbols(reader, tokenization.unit, of_block.table, [&](const ReadSymbol& it) {
+        const auto [number, is_new] = of_block.table.add(it.symbol, it.hash);
         if (is_new) of_block.counts.push_back(0);
         ++of_block.counts[static_cast<std::size_t>(number)];
-      }
+      });
       return of_block;
     });
   });
@@ -217,17 +241,20 @@ Encoded Vocabulary::encode(std::string_view text, const std::string& name, LastL
   encoded.bytes = std::ssize(text);
   std::unordered_set<std::string_view> missing;
   SymbolReader reader(text, tokenization_, name, last, pieces_.get());
-  while (const auto symbol = reader.next()) {
-    if (encoded.ids.empty()) encoded.first_bytes = static_cast<std::int64_t>(reader.position());
-    const auto known = id(*symbol);
-    if (!known && !unknown)
-      throw InputError(fmt::format(
-          "{}: line {}: '{}' is not in the vocabulary, which has no {} for it (data.unknown = false)", name,
-          lines_before + reader.line(), escape_symbol(*symbol), unknown_symbol));
-    if (!known && lists_missing && missing.insert(*symbol).second) encoded.missing.emplace_back(*symbol);
-    encoded.ids.push_back(known ? *known : *unknown);
-    if (unknown && encoded.ids.back() == *unknown) ++encoded.unknowns;
-  }
+  read_symbols(reader, tokenization_.unit, table_, [&](const ReadSymbol& it) {
+    if (encoded.ids.empty()) encoded.first_bytes = static_cast<std::int64_t>(it.position);
+    std::int32_t known = table_.find(it.symbol, it.hash);
+    if (known == SymbolNumbers::none) {
+      if (!unknown)
+        throw InputError(fmt::format(
+            "{}: line {}: '{}' is not in the vocabulary, which has no {} for it (data.unknown = false)", name,
+            lines_before + it.line, escape_symbol(it.symbol), unknown_symbol));
+      if (lists_missing && missing.insert(it.symbol).second) encoded.missing.emplace_back(it.symbol);
+      known = *unknown;
+    }
+    encoded.ids.push_back(known);
+    if (known == unknown) ++encoded.unknowns;
+  });
   return encoded;
 }
 

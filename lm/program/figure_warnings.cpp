@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "data/long_text.h"
 #include "data/symbols.h"
 #include "data/text.h"
 
@@ -43,15 +44,22 @@ std::string warning_of_size(std::int64_t parameters, std::int64_t symbols) {
       symbols, parameters);
 }
 
+namespace {
+bool are_same(const Text& one, const Text& other) {
+  if (one.source && other.source) return one.source->key() == other.source->key();
+  return !one.source && !other.source && one.content == other.content;
+}
+}  // namespace
+
 std::string warning_of_same_texts(const CorpusText& texts) {
   const auto warning = [](const Text& one, const Text& other, std::string_view consequence) {
     return fmt::format("{} is the same text as {}: {}", one.name, other.name, consequence);
   };
   constexpr std::string_view known = "figures on it say nothing about text that the model has not seen";
-  if (texts.valid.content == texts.train.content) return warning(texts.valid, texts.train, known);
+  if (are_same(texts.valid, texts.train)) return warning(texts.valid, texts.train, known);
   if (!texts.test) return "";
-  if (texts.test->content == texts.train.content) return warning(*texts.test, texts.train, known);
-  if (texts.test->content == texts.valid.content)
+  if (are_same(*texts.test, texts.train)) return warning(*texts.test, texts.train, known);
+  if (are_same(*texts.test, texts.valid))
     return warning(*texts.test, texts.valid, "the model is chosen by it, so that figures on it are too good");
   return "";
 }

@@ -39,7 +39,8 @@ void expect_counts(const Expected& expected) {
     const auto line_end = vocabulary.line_end_id();
     EXPECT_EQ(line_end ? std::count(ids.begin(), ids.end(), *line_end) : 0, expected.lines[place])
         << to_string(split);
-    EXPECT_TRUE(vocabulary.encode(text.at(split)).missing.empty()) << to_string(split);  // true of these corpora
+    EXPECT_TRUE(vocabulary.encode(text.at(split)).missing.empty())
+        << to_string(split);  // true of these corpora
   }
 }
 

@@ -69,7 +69,8 @@ TEST(SharedPrefixes, EachLineAsIfAlone) {
     for (Line& line : lines) {
       if (&line != &lines.front() && random() % 2 == 0) line = (&line)[-1];  // much in common
       line.resize(random() % length, 1);
-      if (!line.empty()) line[random() % line.size()] = static_cast<std::int32_t>(random()) % symbols;
+      if (!line.empty())
+        line[random() % line.size()] = static_cast<std::int32_t>(random() % static_cast<unsigned>(symbols));
     }
     std::stable_sort(lines.begin(), lines.end(),
                      [](const Line& a, const Line& b) { return a.size() > b.size(); });
