@@ -36,7 +36,7 @@ const std::map<std::string, std::vector<std::string>> storeys = {
     {"nn", {"nn/models", "nn/output", "nn/recurrent", "nn/cells", "nn/layers", "nn"}},
 };
 /// The headers that every folder may include.
-const Names for_all = {"tensor/error.h", "tensor/check_system.h", "tensor/keys.h"};
+const Names for_all = {"tensor/error.h", "tensor/check_system.h", "tensor/keys.h", "tensor/threads.h"};
 /// Their types' width follows the compiler's flags, so only what Rondo itself compiles may see them.
 const Names kernel_headers = {"tensor/vec.h", "tensor/launch.h", "tensor/pointwise_kernels.h"};
 

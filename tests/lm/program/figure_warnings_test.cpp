@@ -69,9 +69,9 @@ TEST(FigureWarnings, FilesThatAreNoText) {
   EXPECT_EQ(kind_of_file(""), "");
   const SmallData data;
   expect_contains(kind_of_file(std::string("\x10\0\0\0\0\0\0\0{\"a", 11)), "safetensors");
-  write_bytes(data / "book.txt.gz", std::string("\x1f\x8b\x08", 3) + std::string(500, 'x'));
+  write_bytes(data / "book.txt", std::string("\x1f\x8b\x08", 3) + std::string(500, 'x'));
   for (const std::string unit : {"words", "characters"})
-    expect_refused(run_lm({"train", "--recipe", data.path("small.toml"), "--data", data.path("book.txt.gz"),
+    expect_refused(run_lm({"train", "--recipe", data.path("small.toml"), "--data", data.path("book.txt"),
                            "--out", data.path("new"), "--set", "data.unit=" + unit}),
                    "looks like a gzip file; unpack it first, as by: gunzip --keep FILE");
 }
