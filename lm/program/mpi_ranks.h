@@ -1,4 +1,4 @@
-// The ranks that `mpirun -n N lm ...` starts, which communicate by MPI. Next: lm/program/train_together.h.
+// The ranks that `mpirun -n N lm ...` starts, which communicate by MPI. Next: lm/program/agreement.h.
 #pragma once
 
 #include <memory>

@@ -43,7 +43,7 @@ class RanksOfMpirun : public testing::Test {
 std::vector<double> losses_of(const fs::path& run) {
   std::vector<double> losses;
   for (const nlohmann::json& line : log_of(run))
-    if (line.at("event") == "step") losses.push_back(line.at("nats"));
+    if (line.at("event") == "steps") losses.push_back(line.at("nats"));
   return losses;
 }
 
@@ -78,7 +78,8 @@ TEST_F(RanksOfMpirun, ThatDifferSaySoOnce) {
   EXPECT_EQ(std::count(other.err.begin(), other.err.end(), '\n'), 1) << other.err;
   expect_contains(other.err, "1 of 2 ranks have other settings, another text or other weights than rank 0");
   const Result failed = mpirun("-n 1 " + quoted(data.train("run")) + " : -n 1 " +
-                               quoted(data.train("run", {"--data", data.path("nowhere")})));
+                               quoted({"train", "--recipe", data.path("small.toml"), "--data",
+                                       data.path("nowhere"), "--out", data.path("run")}));
   EXPECT_NE(failed.status, 0);
   EXPECT_EQ(std::count(failed.err.begin(), failed.err.end(), '\n'), 1) << failed.err;
   expect_contains(failed.err, "rank 1: ");

@@ -207,7 +207,7 @@ TEST(Resume, ATerminalThatHangsUpLosesNothing) {
 // with.
 TEST(Resume, SignalsEndAnEvaluation) {
   SmallData data;
-  write_bytes(data / "data/valid.txt", data.text(1500));  // a while
+  write_bytes(data / "data/valid.txt", data.text(6000));  // a while
   const auto expect_ended = [&](const std::vector<std::string>& words, const std::string& run,
                                 std::size_t lines_before) {
     const fs::path log = data / run / "log.jsonl";
