@@ -89,8 +89,8 @@ class Zstandard : public Unpacker {
 };
 #endif
 
-[[noreturn]] void throw_no_library(const std::filesystem::path& path, const char* library,
-                                   const char* package, const char* program) {
+[[noreturn, maybe_unused]] void throw_no_library(const std::filesystem::path& path, const char* library,
+                                                 const char* package, const char* program) {
   throw InputError(
       fmt::format("{}: this program was built without {}, which unpacks such files: install {} and build it "
                   "again, or unpack the file, as by: {} FILE",

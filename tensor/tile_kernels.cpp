@@ -139,7 +139,7 @@ void pairs_in_sequence(const real* from, int64_t count, real* to) {
     const __m512i pairs =
         rounded(_mm512_maskz_loadu_ps(static_cast<__mmask16>(numbers), from + 2 * j),
                 _mm512_maskz_loadu_ps(static_cast<__mmask16>(numbers >> 16), from + 2 * j + 16));
-    _mm512_mask_storeu_epi32(to + j, lanes(count - j), _mm512_rol_epi32(pairs, 16));
+    _mm512_mask_storeu_epi32(to + j, lanes(count - j), _mm512_maskz_rol_epi32(0xffff, pairs, 16));
   }
 }
 
