@@ -21,9 +21,9 @@ void prepare_together(Ranks& ranks, const std::function<void()>& prepare) {
   try {
     prepare();
   } catch (const InputError& it) {
-    const bool tells_whose = !ranks.leads();
-    error = std::make_exception_ptr(
-        tells_whose ? InputError(fmt::format("rank {}: {}", ranks.own(), it.what())) : it);
+    error = ranks.leads()
+                ? std::current_exception()
+                : std::make_exception_ptr(InputError(fmt::format("rank {}: {}", ranks.own(), it.what())));
   } catch (...) {
     error = std::current_exception();
   }

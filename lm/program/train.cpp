@@ -163,7 +163,7 @@ struct Beginning {
 std::string shared_digest(const Beginning& it) {
   Recipe recipe = it.setup.config.recipe;
   std::string all = write_toml(keys_of(recipe)) + digest_of(it.job->vocabularies());
-  for (const std::string& line : it.job->sha256_lines()) all += line.substr(0, line.find(' '));
+  for (const std::string& digest : digests_of(it.job->sha256_lines())) all += digest;
   const std::vector<real> weights = it.job->model().values().to_vector();
   all += sha256_hex({reinterpret_cast<const char*>(weights.data()), weights.size() * sizeof(real)});
   all += fmt::format(" {} {}", it.job->trainer().step_count(), name_of(it.compute.precision));
@@ -224,7 +224,8 @@ int train(const TrainOptions& options) {
   Trainer& trainer = job->trainer();
   write_setup(options, setup, compute, *job);
   const RunFolder& run = setup.run;
-  const std::string to_resume = resume_command(run, words_to_resume(options));
+  const std::string to_resume = (ranks ? fmt::format("mpirun -n {} ", ranks->count()) : "") +
+                                resume_command(run, words_to_resume(options));
   const bool begins_trained = setup.has_base() && trainer.step_count() == 0 && !trainer.is_validated();
   if (begins_trained) save_model(run.model(), job->model());
   Terminal terminal(recipe, options.quiet);

@@ -54,6 +54,9 @@ TEST_F(RanksOfMpirun, TrainAsOneProcessAndResumeAsAnother) {
       mpirun("-n 2 " + quoted(data.train("together", {"--steps", "20", "--precision", "fp32"})));
   ASSERT_EQ(result.status, 0) << result.err;
   expect_contains(result.out, "2 ranks of 1 thread");
+  const Result limited =
+      mpirun("-n 2 " + quoted(data.train("limited", {"--epochs", "1000", "--max-minutes", "0.0001"})));
+  expect_contains(limited.out, "to go on: mpirun -n 2 ");
   ASSERT_EQ(mpirun("-n 4 " + quoted(data.resume("together", {"--steps", "30"}))).status, 0);
   const std::vector<double> alone = losses_of(data / "alone"), together = losses_of(data / "together");
   ASSERT_EQ(alone.size(), 30u);
