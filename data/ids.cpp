@@ -65,9 +65,9 @@ void IdFile::write(const std::filesystem::path& path, const std::string& key,
   write_atomically(path, [&](const Pieces& write_piece) {
     Sha256 digest;
     Footer footer;
-    footer.counts = write([&](std::span<const std::int32_t> ids) {
-      digest.update(bytes_of(ids));
-      write_piece(bytes_of(ids));
+    footer.counts = write([&](std::span<const std::int32_t> part) {
+      digest.update(bytes_of(part));
+      write_piece(bytes_of(part));
     });
     put(footer.format, format_name);
     put(footer.key, key);

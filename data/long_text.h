@@ -37,7 +37,7 @@ class LongText {
   LongText(const std::vector<std::filesystem::path>& paths, Unit unit, bool ends_lines,
            ReadingProgress progress);
 
-  /// Another part of the same files. `key` says which, and `bytes` its length, 0 if that is not known.
+  /// Another part of the same files. files(), bytes() and lines() are still those of the whole files.
   LongText part(const Part& part) const;
 
   /// InputError if a file has changed.

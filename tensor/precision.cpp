@@ -34,18 +34,6 @@ std::vector<const TileKernels*> kernels_of_pairs() {
   return all;
 }
 
-}  // namespace
-
-const PairKernels* pair_kernels() {
-#ifdef RONDO_X86_KERNELS
-  static const bool has_instruction = cpu_has_avx512_bf16();
-  if (has_instruction) return &pair_kernels_of_avx512_bf16;
-#endif
-  return nullptr;
-}
-
-namespace {
-
 /// A tile of full size, whose operands are in the L1 or the L2 cache, to measure kernels with.
 class SampleTile {
  public:
@@ -128,6 +116,15 @@ void set_precision(Precision precision) {
   cuda::set_product_precision(precision);
 }
 Precision precision() { return choice().precision; }
+
+const PairKernels* pair_kernels() {
+#ifdef RONDO_X86_KERNELS
+  static const bool has_instruction = cpu_has_avx512_bf16();
+  if (has_instruction) return &pair_kernels_of_avx512_bf16;
+#endif
+  return nullptr;
+}
+
 Multiplication multiplication() { return choice().multiplication; }
 void multiply_by(const Multiplication& wanted) { choice().multiplication = wanted; }
 

@@ -169,9 +169,14 @@ class Scorer {
   bool begins_ = true;  // no line of the file has been scored
 };
 
+const std::string standard_input = "-";
+
 /// Lines that are read side by side.
 std::int64_t batch_of(const ScoreOptions& options) {
-  const bool one_by_one = options.stateful || (options.files.empty() && !options.nbest);
+  const std::vector<std::string>& files = options.files;
+  const bool reads_standard_input =
+      files.empty() || std::find(files.begin(), files.end(), standard_input) != files.end();
+  const bool one_by_one = options.stateful || (reads_standard_input && !options.nbest);
   return options.batch.value_or(one_by_one ? 1 : default_score_batch);
 }
 
@@ -185,7 +190,6 @@ int score(const ScoreOptions& options) {
   Scorer scorer(options, mixture, batch_of(options));
   const std::string advice = "split it, and give --stateful to read its parts as one";
   Totals all;
-  const std::string standard_input = "-";
   const std::vector<std::string> files =
       options.files.empty() ? std::vector<std::string>{standard_input} : options.files;
   const auto take = [&](InputLines& lines, const std::string& file) {

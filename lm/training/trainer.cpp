@@ -94,7 +94,8 @@ Trainer::Trainer(Task& task, const TrainerOptions& options)
 }
 
 struct Trainer::Order {
-  enum Kind : int64_t { step, next_epoch, validated, figure_to_beat, collect_state, end } kind = end;
+  enum class Kind : int64_t { step, next_epoch, validated, figure_to_beat, collect_state, end };
+  Kind kind = Kind::end;
   double figure = 0;
 };
 
@@ -115,7 +116,7 @@ void Trainer::follow() {
   for (Order order;;) {
     ranks_->send(std::as_writable_bytes(std::span(&order, 1)));
     switch (order.kind) {
-      case Order::step:
+      case Order::Kind::step:
         next_batch();
         try {
           step();
@@ -123,25 +124,25 @@ void Trainer::follow() {
         }
         metrics();
         break;
-      case Order::next_epoch:
+      case Order::Kind::next_epoch:
         begin_next_epoch();
         break;
-      case Order::validated:
+      case Order::Kind::validated:
         validated({.value = order.figure});
         break;
-      case Order::figure_to_beat:
+      case Order::Kind::figure_to_beat:
         set_figure_to_beat({.value = order.figure});
         break;
-      case Order::collect_state:
+      case Order::Kind::collect_state:
         task_.collect_state(*ranks_);
         break;
-      case Order::end:
+      case Order::Kind::end:
         return;
     }
   }
 }
 
-Trainer::~Trainer() { tell({Order::end}); }
+Trainer::~Trainer() { tell({Order::Kind::end}); }
 
 bool Trainer::next_batch() {
   batch_ = {};
@@ -151,7 +152,7 @@ bool Trainer::next_batch() {
 void Trainer::step() {
   check(std::exchange(is_staged_, false), "[trainer] step() is for the batch that next_batch() has staged");
   const auto start = Clock::now();
-  tell({Order::step});
+  tell({Order::Kind::step});
   const double rate = learning_rate() * batch_.rate_factor;
   stage(rate);
   ++step_;
@@ -268,7 +269,7 @@ void Trainer::check_finite(double loss, double norm, int64_t step) const {
 
 bool Trainer::validated(const Figure& figure) {
   check_finite(figure.loss(), 0, step_);
-  tell({Order::validated, figure.loss()});
+  tell({Order::Kind::validated, figure.loss()});
   validated_step_ = step_;
   schedule_.evaluated(figure.loss());
   const bool fires = trigger_.take(figure.loss());
@@ -278,14 +279,14 @@ bool Trainer::validated(const Figure& figure) {
 
 void Trainer::set_figure_to_beat(const Figure& figure) {
   check_finite(figure.loss(), 0, step_);
-  tell({Order::figure_to_beat, figure.loss()});
+  tell({Order::Kind::figure_to_beat, figure.loss()});
   validated_step_ = step_;
   early_stopping_.evaluated(figure.loss());
 }
 
 void Trainer::begin_next_epoch() {
   check(!is_staged_, "[trainer] the staged batch waits for its step()");
-  tell({Order::next_epoch});
+  tell({Order::Kind::next_epoch});
   task_.begin_epoch(++epoch_);
 }
 
@@ -317,7 +318,7 @@ void Trainer::save(const std::filesystem::path& path, int64_t log_position) cons
   check(pending_steps_.empty(), "[save] steps whose end is not known: ask for metrics() before");
   check(!is_staged_, "[save] the staged batch waits for its step(): a resumed training would miss it");
   if (ranks_) {
-    tell({Order::collect_state});
+    tell({Order::Kind::collect_state});
     task_.collect_state(*ranks_);
   }
   StateFileWriter file;

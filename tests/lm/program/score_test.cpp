@@ -1,7 +1,10 @@
 // `lm score` of files, with several runs. Of one run and standard input: program_test.cpp.
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
 #include <sstream>
 
 #include "tests/lm/program/program.h"
@@ -57,6 +60,22 @@ TEST_F(ScoreTest, FilesIdsAndLengths) {
   expect_refused(run_lm({"score", path("a"), path("none.txt")}), "none.txt: cannot be opened");
   EXPECT_EQ(rows({path("a"), "-"}, bytes_of_file(*data / "one.txt")), plain);
   EXPECT_EQ(rows({path("a"), "-", path("two.txt"), "--ids"}, "the cat\n")[0].at(0), "-:1");
+}
+
+// Another program may wait for it before it writes the next line.
+TEST_F(ScoreTest, ARowOfStandardInputComesWithItsLine) {
+  const std::string pipe = path("pipe"), out = path("row");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"score", path("a")}, {"score", path("a"), "-"}}) {
+    write_bytes(out, "");
+    Program program(words, {.stdin_file = pipe, .stdout_file = out, .max_seconds = 30});
+    std::ofstream to(pipe);
+    to << "the cat sat\n" << std::flush;
+    EXPECT_TRUE(program.wait_until([&] { return lines_of(out) == 1; })) << words.size();
+    to.close();
+    EXPECT_EQ(program.end().status, 0);
+  }
 }
 
 TEST_F(ScoreTest, FilesThatAreNoText) {
