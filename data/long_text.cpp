@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "data/file_kind.h"
-#include "data/text.h"
 #include "data/unpacked_file.h"
 #include "tensor/error.h"
 
@@ -67,34 +66,45 @@ LongText::LongText(const std::vector<std::filesystem::path>& paths, Unit unit, b
     files_.push_back({path.string(), ""});
     disk_bytes_ += static_cast<std::int64_t>(InputFile(path).size());
   }
-  std::int64_t before = 0;
+  std::int64_t read = 0;
   for (FileDigest& it : files_) {
-    UnpackedFile file(it.path);
     FileCheck check(printable(it.path), unit);
     Normaliser normaliser;
     const std::uint64_t bytes_before = bytes_;
-    char last = '\n';
-    const auto count = [&](std::string_view piece) {
-      if (piece.empty()) return;
-      bytes_ += piece.size();
-      lines_ += std::count(piece.begin(), piece.end(), '\n');
-      last = piece.back();
-    };
-    for (std::string raw = file.read(); !raw.empty(); raw = file.read()) {
-      check.add(raw);
-      count(unit == Unit::bytes ? raw : normaliser.next(std::move(raw)));
-      if (progress_) progress_("reading", before + static_cast<std::int64_t>(file.position()), disk_bytes_);
-    }
+    const std::string sha256 = read_file(
+        it.path, "reading", read, normaliser, [&](const std::string& raw) { check.add(raw); },
+        [&](std::string_view piece) {
+          bytes_ += piece.size();
+          lines_ += std::count(piece.begin(), piece.end(), '\n');
+        });
     if (is_utf8(unit)) check.utf8.end();
-    count(normaliser.end());
-    if (ends_lines && last != '\n') count("\n");
-    const bool is_empty = bytes_ == bytes_before;
-    if (!is_empty || paths.size() == 1) it.sha256 = file.sha256();
+    if (bytes_ > bytes_before || paths.size() == 1) it.sha256 = sha256;
     notes_.insert(notes_.end(), check.notes.begin(), check.notes.end());
     normaliser.note(check.name, notes_);
-    before += static_cast<std::int64_t>(file.size());
   }
   std::erase_if(files_, [](const FileDigest& it) { return it.sha256.empty(); });  // among others an empty one
+}
+
+std::string LongText::read_file(const std::string& path, const std::string& what, std::int64_t& read,
+                                Normaliser& normaliser,
+                                const std::function<void(const std::string&)>& use_raw,
+                                const std::function<void(std::string_view)>& use) const {
+  UnpackedFile file(path);
+  char last = '\n';
+  const auto pass = [&](std::string_view piece) {
+    if (piece.empty()) return;
+    last = piece.back();
+    use(piece);
+  };
+  for (std::string raw = file.read(); !raw.empty(); raw = file.read()) {
+    use_raw(raw);
+    pass(unit_ == Unit::bytes ? raw : normaliser.next(std::move(raw)));
+    if (progress_) progress_(what, read + static_cast<std::int64_t>(file.position()), disk_bytes_);
+  }
+  pass(normaliser.end());
+  if (ends_lines_ && last != '\n') pass("\n");
+  read += static_cast<std::int64_t>(file.size());
+  return file.sha256();
 }
 
 LongText LongText::part(const Part& part) const {
@@ -106,10 +116,7 @@ LongText LongText::part(const Part& part) const {
 void LongText::read_pieces(const std::string& what, const std::function<void(std::string_view)>& use) const {
   std::uint64_t position = 0;
   BlockSelection blocks(part_, use);
-  char last = '\n';
   const auto pass = [&](std::string_view piece) {
-    if (piece.empty()) return;
-    last = piece.back();
     if (part_.block_lines > 0) return blocks.add(piece);
     const std::uint64_t end = position + piece.size();
     const std::uint64_t first = std::clamp(part_.begin, position, end),
@@ -117,20 +124,12 @@ void LongText::read_pieces(const std::string& what, const std::function<void(std
     if (first < behind) use(piece.substr(first - position, behind - first));
     position = end;
   };
-  std::int64_t before = 0;
+  std::int64_t read = 0;
   for (const FileDigest& it : files_) {
-    UnpackedFile file(it.path);
     Normaliser normaliser;
-    last = '\n';
-    for (std::string raw = file.read(); !raw.empty(); raw = file.read()) {
-      pass(unit_ == Unit::bytes ? raw : normaliser.next(std::move(raw)));
-      if (progress_) progress_(what, before + static_cast<std::int64_t>(file.position()), disk_bytes_);
-    }
-    pass(normaliser.end());
-    if (ends_lines_ && last != '\n') pass("\n");
-    check_input(file.sha256() == it.sha256,
+    check_input(read_file(
+                    it.path, what, read, normaliser, [](const std::string&) {}, pass) == it.sha256,
                 "{}: it was changed while it was read; start again when it is complete", printable(it.path));
-    before += static_cast<std::int64_t>(file.size());
   }
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "data/text.h"
 #include "data/text_blocks.h"
 
 namespace rondo {
@@ -53,6 +54,13 @@ class LongText {
   std::string key() const;
 
  private:
+  /// Passes the bytes of a file to `use_raw`, and its normalised text to `use`, both in pieces; returns the
+  /// SHA-256 of the bytes. `read` are those of the files before it, on the disk, and then those of this one,
+  /// too.
+  std::string read_file(const std::string& path, const std::string& what, std::int64_t& read,
+                        Normaliser& normaliser, const std::function<void(const std::string&)>& use_raw,
+                        const std::function<void(std::string_view)>& use) const;
+
   std::vector<FileDigest> files_;
   Unit unit_;
   bool ends_lines_;
