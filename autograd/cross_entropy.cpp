@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "autograd/functions.h"
 #include "tensor/backend.h"
 #include "tensor/gemm.h"
 #include "tensor/kernels.h"
@@ -80,9 +81,7 @@ void check_inputs(const char* name, const Variable& x, int64_t experts, const Va
   check(!bias.defined() || bias.shape() == Shape{V}, "[{}] the bias for W {} is [{}], got {}", name,
         weight.shape(), V, bias.shape());
   check(std::ssize(*targets) == N, "[{}] x {} needs {} targets, got {}", name, x.shape(), N, targets->size());
-  for (size_t r = 0; r < targets->size(); ++r)
-    check(-1 <= (*targets)[r] && (*targets)[r] < V, "[{}] target {} at {} is not in [-1, {})", name,
-          (*targets)[r], r, V);
+  check_targets(name, *targets, V);
 }
 
 /// The gradients of the inputs of a loss that need one, for a gradient of 1 of the loss; undefined for

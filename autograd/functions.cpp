@@ -16,6 +16,12 @@ void check_ids(const char* name, const Indices& ids, int64_t V) {
 }
 }  // namespace
 
+void check_targets(const char* name, const Indices& targets, int64_t V) {
+  for (size_t i = 0; i < targets.size(); ++i)
+    check(-1 <= targets[i] && targets[i] < V, "[{}] target {} at {} is not in [-1, {})", name, targets[i], i,
+          V);
+}
+
 Variable embedding(const Variable& table, const Tokens& ids) {
   check(table.shape().dimensions() == 2, "[embedding] the table is [V, E], got {}", table.shape());
   check_ids("embedding", *ids, table.shape()[0]);
@@ -194,9 +200,7 @@ Variable cross_entropy(const Variable& logits, const Tokens& targets) {
   const int64_t N = logits.value().rows(), V = logits.shape().columns();
   check(static_cast<int64_t>(targets->size()) == N, "[cross_entropy] logits {} need {} targets, got {}",
         logits.shape(), N, targets->size());
-  for (size_t i = 0; i < targets->size(); ++i)
-    check(-1 <= (*targets)[i] && (*targets)[i] < V, "[cross_entropy] target {} at {} is not in [-1, {})",
-          (*targets)[i], i, V);
+  check_targets("cross_entropy", *targets, V);
   const Device device = logits.value().device();
   const Tensor log_sum_exp({N}, device), loss({N}, device);
   {

@@ -12,6 +12,8 @@ namespace rondo {
 
 /// Token ids that the graph can share.
 inline Tokens tokens(std::vector<int32_t> ids) { return std::make_shared<const Indices>(std::move(ids)); }
+/// Error unless all targets are in [-1, V); those that are -1 are not scored.
+void check_targets(const char* name, const Indices& targets, int64_t V);
 
 /// Rows of a table [V, E] by token id: [count, E]. Throws Error if an id is not in [0, V).
 Variable embedding(const Variable& table, const Tokens& ids);

@@ -222,17 +222,32 @@ const EncodedText& Corpus::at(Split split) const {
   return split == Split::train ? train : split == Split::valid ? valid : *test;
 }
 
+namespace {
+
+/// A path that glob() takes as it is.
+std::filesystem::path literal(const std::filesystem::path& path) {
+  std::string escaped;
+  for (const char c : path.string()) {
+    if (std::string_view("*?[]\\").find(c) != std::string_view::npos) escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
+}  // namespace
+
 std::vector<std::filesystem::path> files_named(const std::filesystem::path& folder,
                                                const std::vector<std::string>& patterns) {
   std::vector<std::filesystem::path> paths;
   for (const std::string& pattern : patterns) {
     glob_t found;
-    if (glob((folder / pattern).c_str(), 0, nullptr, &found) == 0)
+    if (glob((literal(folder) / pattern).c_str(), 0, nullptr, &found) == 0)
       paths.insert(paths.end(), found.gl_pathv, found.gl_pathv + found.gl_pathc);
     globfree(&found);
   }
   const auto c_locale = [](const auto& a, const auto& b) { return a.generic_string() < b.generic_string(); };
   std::sort(paths.begin(), paths.end(), c_locale);
+  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());  // patterns may overlap
   return paths;
 }
 

@@ -147,7 +147,8 @@ Place place_of(const File& file, const std::filesystem::path& path, std::int64_t
 
 }  // namespace
 
-void write_atomically(const std::filesystem::path& path, const std::function<void(const Pieces&)>& write_to) {
+void write_atomically(const std::filesystem::path& path,
+                      const std::function<void(const WritePiece&)>& write_to) {
   const std::filesystem::path partial = path.string() + ".partial";
   std::error_code ignored;
   const bool existed = std::filesystem::exists(path, ignored);
@@ -168,7 +169,7 @@ void write_atomically(const std::filesystem::path& path, const std::function<voi
 }
 
 void write_atomically(const std::filesystem::path& path, std::span<const std::string_view> pieces) {
-  write_atomically(path, [&](const Pieces& write_piece) {
+  write_atomically(path, [&](const WritePiece& write_piece) {
     for (const std::string_view piece : pieces) write_piece(piece);
   });
 }

@@ -19,8 +19,8 @@ namespace rondo {
 void write_atomically(const std::filesystem::path& path, std::span<const std::string_view> pieces);
 void write_atomically(const std::filesystem::path& path, std::string_view bytes);
 /// The same for contents that `write` passes piece by piece, because they are too long to be held in memory.
-using Pieces = std::function<void(std::string_view)>;
-void write_atomically(const std::filesystem::path& path, const std::function<void(const Pieces&)>& write);
+using WritePiece = std::function<void(std::string_view)>;
+void write_atomically(const std::filesystem::path& path, const std::function<void(const WritePiece&)>& write);
 
 /// The maximum length: a file with a longer line is not a file of lines.
 constexpr std::size_t longest_line = 16 << 20;

@@ -24,7 +24,7 @@ struct Footer {
   std::array<char, digest> key{}, sha256{};
   IdCounts counts{};
 };
-constexpr std::string_view format_name = "rondo ids 1";
+constexpr std::string_view format_name = "rondo ids 2";
 
 template <std::size_t N>
 void put(std::array<char, N>& to, std::string_view text) {
@@ -36,12 +36,13 @@ std::string_view text_of(const std::array<char, N>& it) {
   return std::string_view(it.data(), N).substr(0, std::string_view(it.data(), N).find('\0'));
 }
 
-template <class Number>
-std::string_view bytes_of(std::span<const Number> numbers) {
-  return {reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()};
+template <class Value>
+std::string_view bytes_of(std::span<const Value> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
 }
 
-std::string digest_of_ids(const InputFile& file, std::uint64_t end) {
+/// Of the ids, then of their counts.
+std::string digest_of(const InputFile& file, std::uint64_t end, const IdCounts& counts) {
   Sha256 digest;
   std::string part;
   for (std::uint64_t at = 0; at < end; at += part.size()) {
@@ -49,6 +50,7 @@ std::string digest_of_ids(const InputFile& file, std::uint64_t end) {
     file.read(at, part);
     digest.update(part);
   }
+  digest.update(bytes_of(std::span<const IdCounts>(&counts, 1)));
   return digest.hex();
 }
 
@@ -62,13 +64,14 @@ TextIds::TextIds(std::vector<std::int32_t> ids) {
 
 void IdFile::write(const std::filesystem::path& path, const std::string& key,
                    const std::function<IdCounts(const Pass&)>& write) {
-  write_atomically(path, [&](const Pieces& write_piece) {
+  write_atomically(path, [&](const WritePiece& write_piece) {
     Sha256 digest;
     Footer footer;
     footer.counts = write([&](std::span<const std::int32_t> part) {
       digest.update(bytes_of(part));
       write_piece(bytes_of(part));
     });
+    digest.update(bytes_of(std::span<const IdCounts>(&footer.counts, 1)));
     put(footer.format, format_name);
     put(footer.key, key);
     put(footer.sha256, digest.hex());
@@ -83,7 +86,7 @@ std::optional<IdFile> IdFile::mapped(const std::filesystem::path& path, const st
   Footer footer;
   file.read(bytes, {reinterpret_cast<char*>(&footer), sizeof footer});
   if (text_of(footer.format) != format_name || text_of(footer.key) != key) return {};
-  if (text_of(footer.sha256) != digest_of_ids(file, bytes)) return {};
+  if (text_of(footer.sha256) != digest_of(file, bytes, footer.counts)) return {};
 
   IdFile it;
   it.counts = footer.counts;

@@ -137,6 +137,10 @@ bool is_packed(const std::filesystem::path& path) {
          std::end(packed_suffixes);
 }
 
+std::string unpacked_name(const std::filesystem::path& path) {
+  return (is_packed(path) ? path.stem() : path.filename()).string();
+}
+
 UnpackedFile::UnpackedFile(const std::filesystem::path& path) : file_(path), unpacker_(unpacker_for(path)) {}
 UnpackedFile::~UnpackedFile() = default;
 

@@ -21,6 +21,8 @@ bool has_zstd();
 /// The endings of packed files.
 constexpr std::string_view packed_suffixes[] = {".gz", ".zst"};
 bool is_packed(const std::filesystem::path& path);
+/// Its name without such an ending.
+std::string unpacked_name(const std::filesystem::path& path);
 
 class Unpacker;
 

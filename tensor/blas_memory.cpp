@@ -18,9 +18,6 @@
 // Of OpenBLAS: takes a buffer, and returns it; OpenBLAS keeps returned buffers for the next request.
 extern "C" void* blas_memory_alloc(int where);
 extern "C" void blas_memory_free(void* buffer);
-// Of libgomp.
-extern "C" int omp_get_max_threads();
-extern "C" void omp_set_num_threads(int count);
 
 namespace rondo {
 namespace {

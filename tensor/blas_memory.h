@@ -4,6 +4,10 @@
 // error.
 #pragma once
 
+// Of libgomp, which OpenBLAS depends on; clang has no omp.h for it.
+extern "C" int omp_get_max_threads();
+extern "C" void omp_set_num_threads(int count);
+
 namespace rondo {
 
 /// Call before OpenBLAS initialises: limits it to one buffer. If not even one fits, ends the process with a

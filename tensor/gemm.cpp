@@ -18,10 +18,6 @@
 #include "tensor/profile.h"
 #include "tensor/threads.h"
 
-// Of libgomp, which OpenBLAS depends on; clang has no omp.h for it.
-extern "C" int omp_get_max_threads();
-extern "C" void omp_set_num_threads(int count);
-
 namespace rondo {
 namespace {
 

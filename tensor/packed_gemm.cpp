@@ -49,7 +49,7 @@ struct Product {
   LeftRows left;
   bool copied;  // the left side, block by block
   Multiplication multiplication;
-  Order order;
+  PanelLayout layout;
   const real* panels;
   Operand start, c;
 
@@ -65,33 +65,33 @@ struct Product {
 
 /// Rows [row, row + rows) of the left side, of this block of terms, times panel p.
 void run_tile(const Product& it, const LeftRows& left, int64_t row, int64_t rows, int64_t block, int64_t p) {
-  const int64_t column = p * it.order.width(),
-                columns = std::min(it.order.width(), it.order.columns - column);
+  const int64_t column = p * it.layout.width(),
+                columns = std::min(it.layout.width(), it.layout.columns - column);
   const auto at = [&](Operand x) { return Operand{x.data + row * x.row_stride + column, x.row_stride}; };
   const Operand sum = at(it.c), start = block > 0 ? sum : it.start.data ? at(it.start) : Operand{};
-  it.order.kernels->run({.rows = rows,
-                         .columns = columns,
-                         .words = it.order.words(block),
-                         .a = left.a.data + row * (left.transposed ? 1 : left.a.row_stride),
-                         .a_stride = left.a.row_stride,
-                         .transposed = left.transposed,
-                         .panel = it.panels + it.order.place(block, p),
-                         .start = start,
-                         .c = sum});
+  it.layout.kernels->run({.rows = rows,
+                          .columns = columns,
+                          .words = it.layout.words(block),
+                          .a = left.a.data + row * (left.transposed ? 1 : left.a.row_stride),
+                          .a_stride = left.a.row_stride,
+                          .transposed = left.transposed,
+                          .panel = it.panels + it.layout.place(block, p),
+                          .start = start,
+                          .c = sum});
 }
 
 /// `rows` rows, cut into tiles of nearly equal height: part `part` of `parts` of all pairs of panel and tile,
 /// panel by panel. If the left side is copied, `room` has space for `rows` rows of it.
 void run_rows(const Product& it, int64_t rows, int64_t part, int64_t parts, real* room) {
-  const int64_t highest = it.order.kernels->rows;
+  const int64_t highest = it.layout.kernels->rows;
   const int64_t tiles = (rows + highest - 1) / highest, height = (rows + tiles - 1) / tiles;
-  const int64_t all = it.order.panels() * tiles;
+  const int64_t all = it.layout.panels() * tiles;
   const SubnormalsAreZero subnormals_are_zero(it.multiplication.rounded);
-  for (int64_t block = 0; block < std::max<int64_t>(it.order.blocks(), 1); ++block) {
-    const int64_t k = block * it.order.block_terms();
+  for (int64_t block = 0; block < std::max<int64_t>(it.layout.blocks(), 1); ++block) {
+    const int64_t k = block * it.layout.block_terms();
     LeftRows left = it.left;
     left.a.data += k * (left.transposed ? left.a.row_stride : 1);
-    if (it.copied) left = packed_left(left, rows, it.order.terms(block), it.multiplication, room);
+    if (it.copied) left = packed_left(left, rows, it.layout.terms(block), it.multiplication, room);
     for (int64_t i = all * part / parts; i < all * (part + 1) / parts; ++i) {
       const int64_t row = i % tiles * height;
       if (row < rows) run_tile(it, left, row, std::min(height, rows - row), block, i / tiles);
@@ -100,11 +100,11 @@ void run_rows(const Product& it, int64_t rows, int64_t part, int64_t parts, real
 }
 
 void multiply(const Product& it, int64_t rows) {
-  const bool alone = rows * it.order.inner * it.order.columns < work_for_threads;
+  const bool alone = rows * it.layout.inner * it.layout.columns < work_for_threads;
   const int64_t parts = alone ? 1 : threads();
   const bool share_columns = alone || rows <= few_rows;
   // The same number of blocks of rows for each thread, of nearly equal height.
-  const int64_t block_rows = block_tiles * it.order.kernels->rows;
+  const int64_t block_rows = block_tiles * it.layout.kernels->rows;
   const int64_t blocks =
       share_columns ? 1 : ((rows + block_rows - 1) / block_rows + parts - 1) / parts * parts;
   const int64_t height = (rows + blocks - 1) / blocks, room_each = room_for_left(height);
@@ -131,7 +131,7 @@ void packed_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transp
   multiply({{a.read_operand(), transposed},
             copied,
             by,
-            Order(b, transpose_b, *by.kernels),
+            PanelLayout(b, transpose_b, *by.kernels),
             panels.data(),
             start,
             c.write_operand()},
@@ -142,21 +142,21 @@ void packed_batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b
                          bool add, const Tensor& c) {
   const Multiplication by = multiplication();
   const int64_t N = c.shape()[0], rows = c.shape()[1];
-  const Order order(b[0], transpose_b, *by.kernels);
-  const Tensor panels({N, order.size()}), room({N, room_for_left(rows)});
+  const PanelLayout layout(b[0], transpose_b, *by.kernels);
+  const Tensor panels({N, layout.size()}), room({N, room_for_left(rows)});
   real *const all_panels = panels.mutable_data(), *const all_room = room.mutable_data();
   const Operand left = a.read_operand(), to = c.write_operand();
   const auto matrix = [](Operand x, const Tensor& of, int64_t i) {
     return Operand{x.data + i * of.shape()[1] * x.row_stride, x.row_stride};
   };
-  parallel_for(N, N * rows * order.inner * order.columns >= work_for_threads, [&](int64_t i) {
+  parallel_for(N, N * rows * layout.inner * layout.columns >= work_for_threads, [&](int64_t i) {
     real* const panel = all_panels + i * panels.row_stride();
     pack(b[i], transpose_b, by, panel);
     const Operand c_i = matrix(to, c, i);
     run_rows({{matrix(left, a, i), transpose_a == Transpose::yes},
               true,
               by,
-              order,
+              layout,
               panel,
               add ? c_i : Operand{},
               c_i},

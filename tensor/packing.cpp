@@ -138,18 +138,18 @@ int64_t transposed_left_stride(int64_t rows) {
 }  // namespace
 
 void pack(const Tensor& b, Transpose transpose, const Multiplication& it, real* to) {
-  const Order order(b, transpose, *it.kernels);
+  const PanelLayout layout(b, transpose, *it.kernels);
   with_words(it, [&](auto words) {
-    parallel_for(order.blocks() * order.panels(), order.size() >= parallel_packing, [&](int64_t i) {
-      const int64_t block = i / order.panels(), panel = i % order.panels();
-      pack_panel<decltype(words)>(b, transpose, order.width(), block * order.block_terms(),
-                                  order.terms(block), panel, to + order.place(block, panel));
+    parallel_for(layout.blocks() * layout.panels(), layout.size() >= parallel_packing, [&](int64_t i) {
+      const int64_t block = i / layout.panels(), panel = i % layout.panels();
+      pack_panel<decltype(words)>(b, transpose, layout.width(), block * layout.block_terms(),
+                                  layout.terms(block), panel, to + layout.place(block, panel));
     });
   });
 }
 
 Tensor packed(const Tensor& b, Transpose transpose, const Multiplication& multiplication) {
-  Tensor panels({Order(b, transpose, *multiplication.kernels).size()});
+  Tensor panels({PanelLayout(b, transpose, *multiplication.kernels).size()});
   pack(b, transpose, multiplication, panels.mutable_data());
   return panels;
 }
@@ -195,7 +195,7 @@ void round_to_bf16(const Tensor& x, real* to) {
 }  // namespace
 
 Tensor kept_panels(const Tensor& b, Transpose transpose, const Multiplication& multiplication) {
-  return kept(b, transpose, multiplication, Order(b, transpose, *multiplication.kernels).size(),
+  return kept(b, transpose, multiplication, PanelLayout(b, transpose, *multiplication.kernels).size(),
               [&](real* to) { pack(b, transpose, multiplication, to); });
 }
 

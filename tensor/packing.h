@@ -18,11 +18,11 @@ namespace rondo {
 constexpr int64_t block_words = 384;
 
 /// The layout of a packed op(b) [inner, columns].
-struct Order {
+struct PanelLayout {
   int64_t inner, columns;
   const TileKernels* kernels;
 
-  Order(const Tensor& b, Transpose transpose, const TileKernels& of)
+  PanelLayout(const Tensor& b, Transpose transpose, const TileKernels& of)
       : inner(transpose == Transpose::yes ? b.columns() : b.rows()),
         columns(transpose == Transpose::yes ? b.rows() : b.columns()),
         kernels(&of) {}
@@ -39,7 +39,7 @@ struct Order {
   }
 };
 
-/// Packs op(b) to order.size() numbers.
+/// Packs op(b) to layout.size() numbers.
 void pack(const Tensor& b, Transpose transpose, const Multiplication& multiplication, real* to);
 /// The packed op(b), made anew.
 Tensor packed(const Tensor& b, Transpose transpose, const Multiplication& multiplication);

@@ -34,11 +34,11 @@ std::vector<ProfileEntry> profile() {
 
 void Timed::begin(const char* kind, std::string name, double operations) {
   entry_ = {kind, std::move(name), 1, 0, operations};
-  start_ = std::chrono::steady_clock::now();
+  start_ = Clock::now();
 }
 
 void Timed::end() {
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  const double seconds = seconds_since(start_);
   const std::lock_guard lock(mutex);
   ProfileEntry& total = entries[{entry_.kind, entry_.name}];
   total.kind = entry_.kind;

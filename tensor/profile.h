@@ -3,10 +3,11 @@
 // thread, which waits for all work on the CPU, but not for a GPU. For `make bench`.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "tensor/clock.h"
 
 namespace rondo {
 
@@ -44,7 +45,7 @@ class Timed {
 
   bool on_;
   ProfileEntry entry_;
-  std::chrono::steady_clock::time_point start_;
+  Clock::time_point start_;
 };
 
 }  // namespace rondo

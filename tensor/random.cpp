@@ -21,6 +21,11 @@ void fill_with(const char* name, const Tensor& to, Draw draw) {
 }
 }  // namespace
 
+double normal_from(uint32_t bits, uint32_t more_bits) {
+  return std::sqrt(-2 * std::log(uniform_from(bits))) *
+         std::cos(2 * std::numbers::pi * uniform_from(more_bits));
+}
+
 void fill_uniform(const Tensor& to, RandomKey key, real low, real high) {
   fill_with("fill_uniform", to,
             [&](int64_t i) { return low + (static_cast<double>(high) - low) * uniform_from(key.bits(i)); });
@@ -28,8 +33,7 @@ void fill_uniform(const Tensor& to, RandomKey key, real low, real high) {
 
 void fill_normal(const Tensor& to, RandomKey key, real standard_deviation) {
   fill_with("fill_normal", to, [&](int64_t i) {
-    const double radius = std::sqrt(-2 * std::log(uniform_from(key.bits(2 * i))));
-    return standard_deviation * radius * std::cos(2 * std::numbers::pi * uniform_from(key.bits(2 * i + 1)));
+    return standard_deviation * normal_from(key.bits(2 * i), key.bits(2 * i + 1));
   });
 }
 

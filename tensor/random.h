@@ -68,6 +68,8 @@ struct RandomKey {
 
 /// A number in (0, 1) from 32 random bits.
 HD double uniform_from(uint32_t bits) { return (bits + 0.5) / 4294967296.0; }
+/// A number with mean 0 and standard deviation 1 from two times 32 random bits (Box-Muller).
+double normal_from(uint32_t bits, uint32_t more_bits);
 
 /// FNV-1a, for names of modules.
 constexpr uint32_t hash_of(std::string_view name) {

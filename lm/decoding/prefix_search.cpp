@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "autograd/ctc_loss.h"
 #include "data/index.h"
 #include "lm/decoding/beam_search.h"
 #include "tensor/error.h"
@@ -17,7 +18,7 @@ using detail::index_of;
 
 namespace {
 
-constexpr int32_t no_label = 0;  // the blank
+constexpr int32_t no_label = ctc_blank;
 constexpr double log_zero = -std::numeric_limits<double>::infinity();
 
 /// log(exp(a) + exp(b)).
@@ -127,7 +128,7 @@ class PrefixSearch {
         extended_[index_of(shorter * symbols_ + prefix.label)] = true;
       }
     }
-    const double log_blank = it.log_p() + log_y[0];
+    const double log_blank = it.log_p() + log_y[ctc_blank];
     candidates_.push_back(
         {i, no_label, log_blank, log_label, prefix.added, log_of_sum(log_blank, log_label) + prefix.added});
   }

@@ -1,8 +1,9 @@
 // Evaluation of a model that adapts: see adaptive_evaluation.h.
 #include "lm/evaluation/adaptive_evaluation.h"
 
-#include <chrono>
 #include <cmath>
+
+#include "tensor/clock.h"
 
 namespace rondo {
 
@@ -38,7 +39,7 @@ void read_one_stream(LanguageModel& model, std::span<const int32_t> ids,
 Evaluation evaluate_adaptively(LanguageModel& model, std::span<const int32_t> ids, const Adaptation& how,
                                std::optional<int32_t> unknown_id,
                                const std::function<void(int64_t)>& progress) {
-  const auto start = std::chrono::steady_clock::now();
+  const Clock::time_point start = Clock::now();
   std::optional<NeuralCache> cache;
   if (how.cache)
     cache.emplace(std::vector{std::min(how.cache->window, std::ssize(ids))}, std::vector{how.cache->theta},
@@ -53,7 +54,7 @@ Evaluation evaluate_adaptively(LanguageModel& model, std::span<const int32_t> id
     result.add(read.chunk.targets, nats, unknown_id);
     progress(result.symbols);
   });
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.seconds = seconds_since(start);
   return result;
 }
 

@@ -54,7 +54,7 @@ namespace {
 std::function<bool(Chunk&)> chunks_of(std::span<const int32_t> ids, const Reading& reading) {
   check_streams(reading, std::ssize(ids));
   if (!reading.carries_state()) {
-    constexpr int64_t sequences_at_once = 32, steps_at_once = rows_at_once / sequences_at_once;
+    constexpr int64_t sequences_at_once = 32;
     Sequences sequences = reading.line_end ? Sequences::lines(ids, *reading.line_end, sequences_at_once)
                                            : Sequences::fixed(ids, reading.sequence, sequences_at_once);
     sequences.order_by_length();
@@ -62,17 +62,15 @@ std::function<bool(Chunk&)> chunks_of(std::span<const int32_t> ids, const Readin
       if (at == pieces.size()) {
         Chunk whole;
         if (!sequences.next(whole)) return false;
-        pieces = pieces_without_padding(whole, steps_at_once);
+        pieces = pieces_without_padding(whole, steps_at_once(sequences_at_once));
         at = 0;
       }
       chunk = std::move(pieces[at++]);
       return true;
     };
   }
-  const int64_t steps = std::max<int64_t>(1, rows_at_once / reading.streams);
-  return [streams = Streams::for_evaluation(ids, reading.streams), steps](Chunk& chunk) mutable {
-    return streams.next(steps, chunk);
-  };
+  return [streams = Streams::for_evaluation(ids, reading.streams), steps = steps_at_once(reading.streams)](
+             Chunk& chunk) mutable { return streams.next(steps, chunk); };
 }
 
 }  // namespace

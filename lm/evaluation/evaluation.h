@@ -3,6 +3,7 @@
 // lm/evaluation/adaptive_evaluation.h, for models that learn from the text that they are scored on.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -84,5 +85,6 @@ void read_chunks(LanguageModel& model, const std::function<bool(Chunk&)>& next,
 /// The number of rows of a chunk, where it can be chosen: enough for products at full speed, with little
 /// memory.
 constexpr int64_t rows_at_once = 512;
+inline int64_t steps_at_once(int64_t streams) { return std::max<int64_t>(1, rows_at_once / streams); }
 
 }  // namespace rondo

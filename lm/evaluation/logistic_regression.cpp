@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <exception>
 #include <numeric>
 
 #include "data/shuffle.h"
@@ -224,17 +225,25 @@ double best_C(const TargetRows& data, const std::vector<std::int32_t>& labels, s
               std::uint64_t seed) {
   const std::vector<std::int64_t> fold = random_folds(std::ssize(data.rows), folds, seed);
   std::vector<std::int64_t> right(tried_C.size() * static_cast<std::size_t>(folds), 0);
+  std::vector<std::exception_ptr> failures(static_cast<std::size_t>(folds));
   parallel_for(folds, true, [&](std::int64_t f) {
-    const auto parts = divided(data, fold, f);
-    LogisticModel model;
-    for (std::size_t c = 0; c < tried_C.size(); ++c) {
-      const LogisticModel start = std::move(model);
-      model = fit_logistic(parts.first, tried_C[c], logistic_tolerance, start.classes > 0 ? &start : nullptr);
-      for (const std::int64_t row : parts.second)
-        right[c * static_cast<std::size_t>(folds) + static_cast<std::size_t>(f)] +=
-            model.most_probable(data.features[row]) == labels[static_cast<std::size_t>(row)];
+    try {
+      const auto parts = divided(data, fold, f);
+      LogisticModel model;
+      for (std::size_t c = 0; c < tried_C.size(); ++c) {
+        const LogisticModel start = std::move(model);
+        model =
+            fit_logistic(parts.first, tried_C[c], logistic_tolerance, start.classes > 0 ? &start : nullptr);
+        for (const std::int64_t row : parts.second)
+          right[c * static_cast<std::size_t>(folds) + static_cast<std::size_t>(f)] +=
+              model.most_probable(data.features[row]) == labels[static_cast<std::size_t>(row)];
+      }
+    } catch (...) {  // such as that there is no more memory: no exception may leave the loop's body
+      failures[static_cast<std::size_t>(f)] = std::current_exception();
     }
   });
+  for (const std::exception_ptr& failure : failures)
+    if (failure) std::rethrow_exception(failure);
   std::size_t best = 0;
   std::int64_t most = -1;
   for (std::size_t c = 0; c < tried_C.size(); ++c) {

@@ -48,8 +48,7 @@ Sizes::Sizes(const Recipe& recipe, const LanguageModelOptions& options, const La
       logits(model.logits_at_once()) {
   has_minor_cells = std::ssize(model.cells()) > std::ssize(options.hidden);
   E = to_double(recipe.model.embedding > 0 ? recipe.model.embedding : V);
-  const double last =
-      to_double(options.output_layers.empty() ? options.hidden.back() : options.output_layers.back());
+  const double last = to_double(options.last_width());
   F = K > 1 ? to_double(K) * (recipe.model.embedding > 0 ? E : last) : last;
   decoder = to_double(V) * F / to_double(K);
   if (options.output != OutputKind::adaptive) return;
@@ -177,7 +176,7 @@ std::int64_t training_bytes(const Recipe& recipe, const LanguageModel& model,
 std::int64_t evaluation_bytes(const Recipe& recipe, const LanguageModel& model) {
   const Sizes it(recipe, model_options(recipe), model);
   const std::int64_t streams = std::max(recipe.task.eval_streams, recipe.task.final_streams);
-  const std::int64_t rows = streams * std::max<std::int64_t>(1, rows_at_once / streams);
+  const std::int64_t rows = streams * steps_at_once(streams);
   return bytes_of(2 * it.P + it.cells.step_weights + it.decoder +
                   to_double(rows) * (it.E + it.cells.projected + 2 * it.widest + it.F) + block_of(rows, it));
 }

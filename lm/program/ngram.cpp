@@ -129,7 +129,7 @@ std::filesystem::path arpa_to_write(const NgramOptions& options, const CorpusTex
 /// After a signal no partial file is left.
 void write_model(const std::filesystem::path& out, const Source& source) {
   const StopSignals signals;
-  write_atomically(out, [&](const Pieces& write) {
+  write_atomically(out, [&](const WritePiece& write) {
     write_arpa(source.model, source.vocabulary, [&](std::string_view piece) {
       signals.throw_if_received();
       write(piece);

@@ -133,7 +133,7 @@ void Options::add_train() {
       ->check(not_empty);
   train_command
       .add_option("--set", train_sets,
-                  "any setting of the recipe, can be repeated; `lm info --keys` lists them")
+                  "any setting of the recipe, can be repeated; `lm info --keys --recipe NAME` lists them")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->take_all();
@@ -299,7 +299,7 @@ void Options::add_info() {
                         "swapped between runs and edited settings are no damage");
   info_command.add_flag("--operators", info.operators, "list the pointwise operators");
   info_command.add_flag("--keys", info.keys,
-                        "list the settings of recipes; with --recipe, those of its task");
+                        "list the settings of language models; with --recipe, those of its task");
   info_command.add_flag("--cells", info.cells, "list the recurrent cells and their settings");
   info_command.add_flag("--markdown", info.markdown, "print --cells as a table for a page on GitHub");
   info_command.add_flag("--json", info.json, "print one JSON object");

@@ -15,7 +15,8 @@ namespace rondo {
 /// The parser, and the options that it fills in.
 struct Options {
   CLI::App app{
-      "Trains, evaluates and samples from recurrent language models.\n"
+      "Trains, evaluates and uses recurrent models of language: language models, translators, classifiers, "
+      "readers, sentence encoders, speech recognisers.\n"
       "A text in, a model out: lm train --recipe char-lstm --data FILE, then lm generate RUN.",
       "lm"};
   TrainOptions train;

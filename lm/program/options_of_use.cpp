@@ -93,7 +93,7 @@ void Options::add_eval() {
       "--dynamic reads the training text once before, in dynamic.statistics_streams streams, then scores\n"
       "dynamic.length symbols at a time with the weights as they are, and updates them from that loss.\n"
       "--cache mixes what cache.window states remember into p; it grows from empty. With both it mixes into\n"
-      "what the present weights give. `lm info --keys` lists the settings.\n" +
+      "what the present weights give. `lm info --keys --recipe NAME` lists the settings.\n" +
       eval_command.get_footer());
 }
 
@@ -168,7 +168,7 @@ void Options::add_score() {
       ->needs(nbest);
   score_command
       .add_option("--batch", score.batch,
-                  fmt::format("lines that are read side by side, what they begin with in common once "
+                  fmt::format("lines that are read side by side; shared prefixes are computed once  "
                               "(default: {} of files and n-best lists; 1 of standard input, whose rows "
                               "appear as soon as their line is read, and with --stateful)",
                               default_score_batch))
@@ -213,7 +213,8 @@ void Options::add_generate() {
       ->expected(1)
       ->take_all()
       ->check(not_empty);
-  generate_command.add_option("-n", generate.symbols, "symbols to sample (words, characters or bytes)")
+  generate_command
+      .add_option("-n", generate.symbols, "symbols to sample (words, characters, bytes or pieces)")
       ->check(integer(0))
       ->type_name("N")
       ->capture_default_str();

@@ -33,16 +33,6 @@ Keys language_modelling_keys(Recipe& recipe) {
   });
 }
 
-Keys translation_keys(Recipe& recipe) {
-  TranslationRecipe& it = recipe.translation;
-  return joined({
-      section("data", keys_of(it.data)),
-      section("model", keys_of(it.model)),
-      section("train", joined({keys_of(recipe.trainer), keys_of(it.task), keys_of(recipe.run)})),
-      section("decoding", keys_of(it.decoding)),
-  });
-}
-
 /// Of tasks whose recipe is data, model and task.
 template <class TaskRecipe>
 Keys keys_of_task(Recipe& recipe, TaskRecipe& it) {
@@ -53,19 +43,15 @@ Keys keys_of_task(Recipe& recipe, TaskRecipe& it) {
   });
 }
 
-Keys speech_keys(Recipe& recipe) {
-  SpeechRecipe& it = recipe.speech;
-  return joined({
-      section("data", keys_of(it.data)),
-      section("model", keys_of(it.model)),
-      section("train", joined({keys_of(recipe.trainer), keys_of(it.task), keys_of(recipe.run)})),
-      section("decoding", keys_of(it.decoding)),
-  });
+/// Of those that decode, too.
+template <class TaskRecipe>
+Keys keys_with_decoding(Recipe& recipe, TaskRecipe& it) {
+  return joined({keys_of_task(recipe, it), section("decoding", keys_of(it.decoding))});
 }
 
 /// Those of translation, but the languages are those of the tasks.
 Keys multi_task_keys(Recipe& recipe) {
-  Keys keys = translation_keys(recipe);
+  Keys keys = keys_with_decoding(recipe, recipe.translation);
   std::erase_if(keys, [](const Key& key) {
     return key.name == "data.source_language" || key.name == "data.target_language";
   });
@@ -77,7 +63,7 @@ Keys multi_task_keys(Recipe& recipe) {
 Keys keys_of_kind(Recipe& recipe) {
   switch (recipe.kind) {
     case TaskKind::translation:
-      return translation_keys(recipe);
+      return keys_with_decoding(recipe, recipe.translation);
     case TaskKind::multi_task:
       return multi_task_keys(recipe);
     case TaskKind::classification:
@@ -87,7 +73,7 @@ Keys keys_of_kind(Recipe& recipe) {
     case TaskKind::skip_thought:
       return keys_of_task(recipe, recipe.skip_thought);
     case TaskKind::speech:
-      return speech_keys(recipe);
+      return keys_with_decoding(recipe, recipe.speech);
     default:
       return language_modelling_keys(recipe);
   }

@@ -54,15 +54,6 @@ void validate_language_model(const Recipe& recipe, const std::string& where) {
       "model.output_init, or set model.init_all = 0",
       where, model.init_all);
   check_section(where, "train", task);
-  const auto only_with_streams = [&](const char* key, double value) {
-    check_input(value == 0 || task.batches.batching == Batching::streams,
-                "{}: train.{} = {} is for data.batching = \"streams\", not \"{}\": set it to 0", where, key,
-                value, name_of(task.batches.batching));
-  };
-  only_with_streams("length_deviation", task.batches.chunks.deviation);
-  only_with_streams("reset_every", static_cast<double>(task.reset_every));
-  only_with_streams("activation_regularization", task.activation_regularization);
-  only_with_streams("temporal_regularization", task.temporal_regularization);
   check_input(recipe.embedding_file.empty() || model.embedding > 0,
               "{}: model.embedding_file is for an embedding, and model.embedding = 0 has none", where);
   check_input(recipe.embedding_file.empty() || data.tokenization.unit == Unit::words,

@@ -46,8 +46,8 @@ struct Totals {
   }
   double per_symbol() const { return symbols > 0 ? log_probability / static_cast<double>(symbols) : 0; }
   void print(const std::string& name) const {
-    fmt::print("{}\t{:.6f}\t{}\t{}\t{}\t{:.4f}\n", name, log_probability, symbols, unknowns, lines,
-               std::exp(-per_symbol()));
+    fmt::print("{}\t{:.6f}\t{}\t{}\t{}\t{}\n", name, log_probability, symbols, unknowns, lines,
+               symbols > 0 ? fmt::format("{:.4f}", std::exp(-per_symbol())) : "-");
   }
 };
 

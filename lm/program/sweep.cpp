@@ -11,6 +11,7 @@
 
 #include "data/files.h"
 #include "data/input_file.h"
+#include "data/unpacked_file.h"
 #include "lm/program/child_process.h"
 #include "lm/program/output_file.h"
 #include "lm/program/progress.h"
@@ -37,7 +38,7 @@ bool has_test(const RunConfig& config) {
   const ParallelOptions& pairs = recipe.translation.data.files;
   const auto any = [&](const auto& is_test) {
     return std::any_of(made_by.sha256.begin(), made_by.sha256.end(), [&](const std::string& line) {
-      return is_test(fs::path(line).filename().string());  // "HEX  FILE"
+      return is_test(unpacked_name(line));  // "HEX  FILE"
     });
   };
   const auto is_called = [&](const std::string& file) {
@@ -175,10 +176,10 @@ class Sweep {
     add("--out", folder_of(run).string());
     if (resumes) {
       words.emplace_back("--resume");
-      return words;
+    } else {
+      for (const Setting& it : run.settings) add("--set", fmt::format("{}={}", it.key, it.value));
+      add("--seed", fmt::format("{}", run.seed));
     }
-    for (const Setting& it : run.settings) add("--set", fmt::format("{}={}", it.key, it.value));
-    add("--seed", fmt::format("{}", run.seed));
     if (options_.device) add("--device", name_of(*options_.device));
     if (options_.precision) add("--precision", name_of(*options_.precision));
     if (options_.threads || options_.jobs > 1)

@@ -88,11 +88,8 @@ void Terminal::evaluation(const std::string& what, const Figure& figure, bool be
 }
 
 std::function<void(int64_t)> Terminal::progress_of(const std::string& what, size_t symbols) {
-  return [this, what, symbols](int64_t done) {
-    if (quiet_) return;
-    progress_.status(
-        fmt::format("{}  {:.0f}%", what, 100.0 * static_cast<double>(done) / static_cast<double>(symbols)));
-  };
+  if (quiet_) return [](int64_t) {};
+  return rondo::progress_of(progress_, what, static_cast<int64_t>(symbols));
 }
 
 }  // namespace rondo

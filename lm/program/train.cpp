@@ -184,14 +184,8 @@ std::unique_ptr<Beginning> begin(const TrainOptions& options, Ranks* ranks) {
 /// What ranks other than 0 do; they print nothing and write no file.
 int follow(Beginning& beginning) {
   const StopSignals ignored;  // rank 0 stops the training
-  try {
-    beginning.job->trainer().follow();
-    return 0;
-  } catch (...) {
-    const Failure failure = current_failure();
-    fmt::print(stderr, "{}\n", failure.line);
-    abort_ranks(failure.exit_status);
-  }
+  beginning.job->trainer().follow();
+  return 0;
 }
 
 /// What a command that resumes a training needs besides, as it is no setting of the run.
@@ -212,13 +206,9 @@ Error remedy_of(const Diverged& error, const RunFolder& run, bool finetunes) {
       finetunes ? "finetune" : "train"));
 }
 
-}  // namespace
-
-int train(const TrainOptions& options) {
-  const std::unique_ptr<Ranks> ranks = meet_ranks();
-  const std::unique_ptr<Beginning> beginning = begin(options, ranks.get());
-  if (ranks && !ranks->leads()) return follow(*beginning);
-  auto& [setup, before, compute, job, log_position] = *beginning;
+/// The training, with all that is printed and written of it.
+int lead(const TrainOptions& options, const Ranks* ranks, Beginning& beginning) {
+  auto& [setup, before, compute, job, log_position] = beginning;
   const Recipe& recipe = setup.config.recipe;
   const Device device = compute.device;
   Trainer& trainer = job->trainer();
@@ -282,6 +272,22 @@ int train(const TrainOptions& options) {
     terminal.line(fmt::format("ended by --max-minutes {}, at step {} of epoch {}; to go on: {}",
                               *options.max_minutes, trainer.step_count(), trainer.epoch(), to_resume));
   return 0;
+}
+
+}  // namespace
+
+int train(const TrainOptions& options) {
+  const std::unique_ptr<Ranks> ranks = meet_ranks();
+  const std::unique_ptr<Beginning> beginning = begin(options, ranks.get());
+  if (!ranks) return lead(options, nullptr, *beginning);
+  try {
+    return ranks->leads() ? lead(options, ranks.get(), *beginning) : follow(*beginning);
+  } catch (...) {  // others may wait for this rank's part of a sum: all end at once
+    const Failure failure = current_failure();
+    std::fflush(stdout);
+    fmt::print(stderr, "{}\n", failure.line);
+    abort_ranks(failure.exit_status);
+  }
 }
 
 }  // namespace rondo

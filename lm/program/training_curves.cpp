@@ -70,11 +70,11 @@ std::vector<PlotPoint> thinned(const std::vector<PlotPoint>& points) {
   std::vector<PlotPoint> result;
   for (std::size_t i = 0; i < points.size(); i += group) {
     const std::size_t end = std::min(points.size(), i + group);
-    PlotPoint mean;
+    PlotPoint sum;
+    double known = 0;
     for (std::size_t k = i; k < end; ++k)
-      mean.x += points[k].x / static_cast<double>(end - i),
-          mean.y += points[k].y / static_cast<double>(end - i);
-    result.push_back(mean);
+      if (std::isfinite(points[k].y)) sum.x += points[k].x, sum.y += points[k].y, ++known;
+    if (known > 0) result.push_back({sum.x / known, sum.y / known});
   }
   return result;
 }

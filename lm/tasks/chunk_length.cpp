@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "tensor/random.h"
 
@@ -20,8 +19,7 @@ std::int64_t chunk_length(const ChunkLength& options, std::uint64_t seed, std::i
   const PhiloxBlock drawn = key.block(static_cast<std::uint64_t>(position));
   const auto length = static_cast<double>(options.length);
   const double base = uniform_from(drawn.word[0]) < 0.95 ? length : length / 2;
-  const double normal = std::sqrt(-2 * std::log(uniform_from(drawn.word[1]))) *
-                        std::cos(2 * std::numbers::pi * uniform_from(drawn.word[2]));
+  const double normal = normal_from(drawn.word[1], drawn.word[2]);
   return std::clamp<std::int64_t>(std::llround(base + options.deviation * normal), least_steps,
                                   longest_chunk(options));
 }

@@ -104,6 +104,15 @@ void check_options(const LanguageModellingOptions& options) {
   check_input(options.micro_batch == 0 || options.batches.batch % options.micro_batch == 0,
               "micro_batch = {} does not divide the batch of {}: set it to a divisor, or to 0",
               options.micro_batch, options.batches.batch);
+  const auto only_with_streams = [&](const char* key, double value) {
+    check_input(value == 0 || options.batches.batching == Batching::streams,
+                "{} = {} is for data.batching = \"streams\", not \"{}\": set it to 0", key, value,
+                name_of(options.batches.batching));
+  };
+  only_with_streams("length_deviation", options.batches.chunks.deviation);
+  only_with_streams("reset_every", static_cast<double>(options.reset_every));
+  only_with_streams("activation_regularization", options.activation_regularization);
+  only_with_streams("temporal_regularization", options.temporal_regularization);
 }
 
 Reading validation_reading(const LanguageModellingOptions& options, std::optional<int32_t> line_end,

@@ -38,7 +38,8 @@ struct LanguageModellingOptions {
 };
 /// All keys except data.batching and data.evaluated_as; includes those of BatchOptions.
 Keys keys_of(LanguageModellingOptions& options);
-/// InputError for settings out of range and for a micro-batch that does not divide the batch.
+/// InputError for settings out of range, for a micro-batch that does not divide the batch, and for settings
+/// that only streams have.
 void check_options(const LanguageModellingOptions& options);
 
 /// How a text is read for evaluations during training, and for final figures. `line_end` is the id that ends

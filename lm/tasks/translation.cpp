@@ -15,7 +15,7 @@ Keys keys_of(TranslationOptions& it) {
          choice(it.decides),
          {},
          "",
-         "the figure on the validation text by which the best weights are chosen"},
+         "the metric on the validation text by which the best weights are chosen"},
         {"eval_beam", &it.eval_beam, any_beam(), "hypotheses",
          "of the translations in evaluations during training; 1: greedy"},
         {"bleu_tokenization",

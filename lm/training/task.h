@@ -1,4 +1,4 @@
-// What the trainer needs to know of a task: the model, the next batch, its loss, and the figure on held-out
+// What the trainer needs to know of a task: the model, the next batch, its loss, and the metric on held-out
 // data that decides which weights are best. Rondo's tasks are in lm/tasks. Next: lm/training/ranks.h,
 // lm/training/trainer.h.
 #pragma once

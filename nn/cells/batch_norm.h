@@ -76,7 +76,10 @@ class BatchNormIntegration : public BatchNormOfGates {
 
   BatchNormIntegration(Cell& cell, const StackedGates& gates)
       : BatchNormOfGates(cell, gates), integration_(cell, gates) {
-    check_input(cell.options.context == 0, "batch normalisation is of W x and U h, and has no third flow");
+    check_input(cell.options.context == 0,
+                "batch normalisation is of W x and U h, without a third flow: give model.context_integration "
+                "= \"add\", "
+                "or a cell without batch normalisation");
   }
 
   Variable operator()(StepInputs& x, const Projection& W, const Variable& past, const Recurrent& U,

@@ -142,6 +142,15 @@ TEST(LongText, OneFileIsCut) {
     });
 }
 
+TEST(LongText, TheNameOfAFolderIsNoPattern) {
+  const TestFolder folder;
+  std::filesystem::create_directory(folder / "text[1]*");
+  for (const char* name : {"train-1.txt", "train-2.txt", "valid.txt"})
+    folder.write(std::string("text[1]*/") + name, "a b c\n");
+  const CorpusText corpus = open_corpus(folder / "text[1]*", Unit::words, Pipes::accepted);
+  EXPECT_EQ(corpus.train.content, "a b c\na b c\n");
+}
+
 TEST(LongText, SeveralTrainingFiles) {
   const TestFolder folder;
   folder.write("train-2.txt", zipf_text(3'000, 1) + "no newline");
@@ -162,6 +171,7 @@ TEST(LongText, SeveralTrainingFiles) {
   };
   EXPECT_EQ(named({"train-2*"}).train.content, zipf_text(3'000, 1) + "no newline");
   EXPECT_EQ(named({"train-2*", "train-10.txt"}).train.content, corpus.train.content);
+  EXPECT_EQ(named({"train-*", "train-2*"}).train.content, corpus.train.content) << "each file once";
   expect_input_error([&] { named({"part-*"}); }, "no file of", "data.train_files (part-*)");
   folder.write("train.txt", "a b c\n");
   EXPECT_EQ(open(Unit::words, {}).train.content, "a b c\n");
@@ -261,7 +271,7 @@ TEST(LongText, IdsAreKeptAndVerified) {
 
   std::ifstream file(path, std::ios::binary);
   const std::string good{std::istreambuf_iterator<char>(file), {}};
-  for (const std::size_t at : {std::size_t{0}, good.size() / 2, good.size() - 150}) {
+  for (const std::size_t at : {std::size_t{0}, good.size() / 2, good.size() - 150, good.size() - 24}) {
     std::string bad = good;
     bad[at] ^= 4;
     cache.write(path.filename().string(), bad);

@@ -65,6 +65,10 @@ TEST(Limits, AStopBeforeTheFirstEvaluationLeavesAModel) {
   EXPECT_EQ(row_of(data, "run").at("model"), "not evaluated");
   expect_contains(output_of_lm({"table", data.path("run")}), "unfinished, model not evaluated");
   output_of_lm({"generate", data.path("run"), "--seed", "1", "-n", "5"});
+  output_of_lm({"plot", data.path("run"), "--csv", data.path("csv")});
+  std::size_t steps = 0;
+  for (const auto& line : log_of(data / "run")) steps += line.contains("gradient_norm");
+  EXPECT_EQ(lines_of(data / "csv/training.csv"), 1 + steps) << "a header, and no row for the stop";
 }
 
 TEST(Limits, QuietPrintsTheFolder) {

@@ -105,6 +105,8 @@ TEST_F(ScoreTest, Totals) {
   EXPECT_NEAR(std::stod(totals[0].at(5)), std::exp(-sum / 8), 1e-3);
   EXPECT_EQ(totals[2].at(0), "total");
   EXPECT_EQ(totals[2].at(2), "12");
+  write_bytes(path("empty.txt"), "");
+  EXPECT_EQ(rows({path("a"), path("empty.txt"), "--totals"})[0].at(5), "-") << "no perplexity";
 }
 
 TEST_F(ScoreTest, SeveralRunsAreInterpolated) {

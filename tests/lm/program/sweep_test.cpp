@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "data/files.h"
+#include "data/unpacked_file.h"
+#include "tests/data/packed.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {
@@ -269,6 +271,26 @@ TEST(Sweep, ARunThatFailsDoesNotEndIt) {
   EXPECT_EQ(result.out.find("failed: lm:"), std::string::npos) << result.out;
   expect_contains(result.out, "2 of 2  learning_rate=0.1_seed=1  valid ");
   expect_contains(result.out, "1 of 2 runs failed; to try them again: ");
+}
+
+TEST(Sweep, MeasuresAPackedTestTextThatAKilledRunDidNot) {
+  if (!has_zlib()) GTEST_SKIP() << "built without zlib";
+  const SmallData data;
+  write_bytes(data / "data/test.txt.gz", gzip_of(bytes_of_file(data / "data/test.txt")));
+  fs::remove(data / "data/test.txt");
+  const std::vector<std::string> words = words_of(data, {"--set", "train.epochs=1"});
+  output_of_lm(words);
+  const fs::path run = data / "sweep/seed=1";
+  for (const char* file : {"log.jsonl", "evaluations.jsonl"}) {  // as if killed before the test
+    std::istringstream lines(bytes_of_file(run / file));
+    std::string kept;
+    for (std::string line; std::getline(lines, line);)
+      if (Json::parse(line).value("split", "") != "test") kept += line + "\n";
+    write_bytes(run / file, kept);
+  }
+  const std::string told = output_of_lm(words);
+  EXPECT_EQ(told.find("was there already"), std::string::npos) << told;
+  EXPECT_EQ(log_of(run).back().at("split"), "test");
 }
 
 TEST(DecisiveFigure, IsTheTasks) {
