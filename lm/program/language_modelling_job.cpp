@@ -15,6 +15,7 @@
 #include "lm/program/model.h"
 #include "lm/program/probe.h"
 #include "lm/program/run.h"
+#include "lm/program/shell_command.h"
 #include "lm/tasks/self_test.h"
 #include "lm/training/checkpoint.h"
 #include "lm/training/word_vectors.h"
@@ -231,8 +232,8 @@ void LanguageModellingJob::conclude(Terminal& terminal, const RunFolder& run) {
     for (int64_t i = 0; i < recipe_.report.sample; ++i) fmt::print("{}", sampler.next());
     fmt::print("\n");
   }
-  terminal.line(
-      fmt::format("the run is {}; to sample from it: lm generate {}", run.path.string(), run.path.string()));
+  terminal.line(fmt::format("the run is {}; to sample from it: {}", run.path.string(),
+                            command_with({"generate", run.path.string()})));
 }
 
 }  // namespace

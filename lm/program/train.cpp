@@ -10,6 +10,7 @@
 #include "lm/program/job.h"
 #include "lm/program/mpi_ranks.h"
 #include "lm/program/settings.h"
+#include "lm/program/shell_command.h"
 #include "lm/training/checkpoint.h"
 
 namespace rondo {
@@ -225,7 +226,7 @@ int train(const TrainOptions& options) {
   write_setup(options, setup, compute, *job);
   const RunFolder& run = setup.run;
   const std::string to_resume = (ranks ? fmt::format("mpirun -n {} ", ranks->count()) : "") +
-                                resume_command(run, words_to_resume(options));
+                                resume_command(run.path, words_to_resume(options));
   const bool begins_trained = setup.has_base() && trainer.step_count() == 0 && !trainer.is_validated();
   if (begins_trained) save_model(run.model(), job->model());
   Terminal terminal(recipe, options.quiet);
