@@ -18,6 +18,7 @@
 #include "lm/program/probe_pictures.h"
 #include "lm/program/table.h"
 
+#include "lm/program/table_rows.h"
 namespace rondo {
 namespace {
 
