@@ -147,13 +147,8 @@ void warn(const Measurement& it, const OpenRun& run) {
 
 void say_notes(const Text& text, const EncodedText& ids, const OpenRun& run) {
   for (const std::string& note : text.notes) fmt::print(stderr, "lm: {}\n", note);
-  if (ids.counts.unknowns > 0 && !unknown_is_trained(run))
-    fmt::print(
-        stderr,
-        "lm: warning: {} of the symbols of {} are unknown to this run, and its {} was never trained: the "
-        "figures are unreliable\n",
-        ids.counts.unknowns, text.name, unknown_symbol);
-  if (const std::string warning = warning_of_unknowns({text.name, ids.counts.unknowns, std::ssize(ids.ids)});
+  if (const std::string warning =
+          warning_of_unknowns({text.name, ids.counts.unknowns, std::ssize(ids.ids)}, unknown_is_trained(run));
       !warning.empty())
     fmt::print(stderr, "lm: warning: {}\n", warning);
 }
