@@ -245,7 +245,9 @@ void Options::add_ngram() {
       ->type_name("FILE.arpa")
       ->check(not_empty);
   add_choice<Unit>(ngram_command, "--unit", ngram.tokenization.unit,
-                   "what a symbol is: words, characters or bytes")
+                   "what a symbol is: words, characters or bytes; an ARPA file has no place for the model of "
+                   "pieces",
+                   {name_of(Unit::words), name_of(Unit::characters), name_of(Unit::bytes)})
       ->default_str(name_of(ngram.tokenization.unit));
   ngram_command.add_flag("--strip-lines", ngram.tokenization.strip_lines,
                          "drop the white space around each line, as data.strip_lines does");
