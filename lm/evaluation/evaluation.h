@@ -59,6 +59,7 @@ int64_t scored_bytes(const Reading& reading, const IdCounts& text);
 
 /// InputError if there are more streams than symbols to score.
 void check_streams(const Reading& reading, int64_t symbols);
+  bool operator==(const Reading&) const = default;
 
 /// Dropout is off. `progress` gets the number of symbols done, from time to time. InputError of
 /// check_streams().

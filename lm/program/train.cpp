@@ -30,7 +30,7 @@ void evaluate_and_keep(Job& job, Watch& watch, const RunFolder& run) {
   const auto evaluated = trainer.evaluated_weights();
   const Figure figure = evaluate_valid(job, watch);
   const bool best = trainer.validated(figure);
-  if (best) save_model(run.model(), job.model());
+  if (best) job.keep_best(run);
   watch.observers.validated(trainer, figure, best);
   if (trainer.averages() && !averaged)
     watch.terminal.line(
@@ -56,7 +56,7 @@ void keep_at_the_limit(Job& job, Watch& watch, const RunFolder& run) {
   const auto evaluated = trainer.evaluated_weights();
   const Figure figure = evaluate_valid(job, watch);
   const bool best = trainer.would_be_best(figure);
-  if (best) save_model(run.model(), job.model());
+  if (best) job.keep_best(run);
   watch.observers.validated(trainer, figure, best);
 }
 
