@@ -26,15 +26,18 @@ Evaluation evaluate_pairs(EncoderDecoder& model, const TranslationText& text,
                       text.pairs, 1);
   batches.seek(0, 0);
   Evaluation result;
+  result.by_position = LossBands(single_positions);
   int64_t done = 0;
   for (PairBatch batch; batches.next(batch);) {
     const int64_t B = batch.sentences;
     const auto source = model.encode({tokens(batch.source), batch.source_steps, B, batch.source_lengths});
     const auto output =
         model.decode({tokens(batch.inputs), batch.target_steps, B, decoder_lengths(model, batch)}, source);
-    const std::vector<real> nats =
+    const std::vector<real> each =
         model.cross_entropy(output.readout, tokens(batch.targets)).each.to_vector();
-    result.add(batch.targets, {nats.begin(), nats.end()}, text.target->unknown_id());
+    const std::vector<double> nats(each.begin(), each.end());
+    result.add(batch.targets, nats, text.target->unknown_id());
+    result.add_positions(batch.targets, nats, B);
     if (progress) progress(done += B);
   }
   result.seconds = seconds_since(begin);

@@ -20,6 +20,7 @@
 #include "lm/program/other_names.h"
 #include "lm/program/progress.h"
 #include "lm/program/run_folder.h"
+#include "lm/program/shell_command.h"
 #include "lm/program/version.h"
 #include "tensor/error.h"
 #include "tensor/threads.h"
@@ -47,7 +48,8 @@ std::string instead_of(const std::string& flag, const CLI::App& command) {
   const std::string key = setting_called(name);
   const bool trains = command.get_name() == "train" || command.get_name() == "sweep";
   if (trains && !key.empty()) return fmt::format("; here it is a setting: --set {}=VALUE", key);
-  return did_you_mean(flag, flags_of(command), fmt::format("; see lm {} --help", command.get_name()));
+  return did_you_mean(flag, flags_of(command),
+                      fmt::format("; see {}", command_with({command.get_name(), "--help"})));
 }
 
 /// Refuses what no option took, and names the nearest flag.
@@ -55,15 +57,15 @@ void check_leftovers(const CLI::App& command) {
   for (const std::string& word : command.remaining()) {
     const std::string flag = word.substr(0, word.find('='));
     check_input(!is_flag(word), "{}: unknown flag {}{}", command.get_name(), flag, instead_of(flag, command));
-    throw InputError(fmt::format("{}: unexpected argument '{}'; see lm {} --help", command.get_name(), word,
-                                 command.get_name()));
+    throw InputError(fmt::format("{}: unexpected argument '{}'; see {}", command.get_name(), word,
+                                 command_with({command.get_name(), "--help"})));
   }
 }
 
 void check_run_given(const CLI::App& command, const std::string& run,
                      const std::string& example = "runs/char-lstm-1") {
-  check_input(!run.empty(), "{}: no run given; as in: lm {} {}", command.get_name(), command.get_name(),
-              example);
+  check_input(!run.empty(), "{}: no run given; as in: {} {} {}", command.get_name(), this_program(),
+              command.get_name(), example);
 }
 
 std::vector<Setting> parse_settings(const std::vector<std::string>& texts) {
@@ -80,7 +82,7 @@ TrainOptions& train_options(Options& parser, const std::string& section, int arg
     train.settings.push_back({"--epochs " + parser.epochs, section + ".epochs", parser.epochs});
   if (!parser.steps.empty())
     train.settings.push_back({"--steps " + parser.steps, "train.steps", parser.steps});
-  train.command = shell_command(argc, argv);
+  train.command = shell_command({argv, argv + argc});
   return train;
 }
 
@@ -108,13 +110,12 @@ Command train_command(Options& parser, int argc, const char* const* argv) {
   }
   if (!train.resume) {
     check_input(!train.recipe.empty(),
-                "train: no recipe given; `lm recipes` lists them, as in --recipe char-lstm");
+                "train: no recipe given; `{} recipes` lists them, as in --recipe char-lstm", this_program());
     return train;
   }
   check_input(train.init_from.empty(),
               "train --resume: leave out --init-from; the run knows what it began with");
-  check_input(!train.out.empty(),
-              "train --resume: which run? As in: lm train --out runs/char-lstm-1 --resume");
+  check_input(!train.out.empty(), "train --resume: which run? As in: {}", resume_command("runs/char-lstm-1"));
   check_input(train.recipe.empty(), "train --resume: leave out --recipe; the run knows its own");
   for (const Setting& setting : train.settings)
     check_input(
@@ -128,7 +129,7 @@ Command train_command(Options& parser, int argc, const char* const* argv) {
 Command sweep_command(Options& parser, int argc, const char* const* argv) {
   SweepOptions& sweep = parser.sweep;
   check_input(!sweep.recipe.empty(),
-              "sweep: no recipe given; `lm recipes` lists them, as in --recipe char-lstm");
+              "sweep: no recipe given; `{} recipes` lists them, as in --recipe char-lstm", this_program());
   for (const std::string& text : parser.sweep_sets) sweep.settings.push_back(parse_swept(text));
   for (const auto& [flag, value] : {std::pair{"epochs", parser.epochs}, std::pair{"steps", parser.steps}})
     if (!value.empty())
@@ -141,14 +142,15 @@ Command sweep_command(Options& parser, int argc, const char* const* argv) {
 Command import_command(Options& parser, int argc, const char* const* argv) {
   ImportOptions& imported = parser.imported;
   check_input(!imported.weights.empty(),
-              "import: no weights given; as in: lm import model.safetensors --recipe zaremba-small --vocab "
-              "vocab.txt");
+              "import: no weights given; as in: {} import model.safetensors --recipe zaremba-small --vocab "
+              "vocab.txt",
+              this_program());
   check_input(!imported.recipe.empty(),
               "import: no recipe given, which says what the weights are of; as in --recipe zaremba-small");
   check_input(!imported.vocabulary.empty(),
               "import: no vocabulary given, which says what the rows are of; as in --vocab vocab.txt");
   imported.settings = parse_settings(parser.import_sets);
-  imported.command = shell_command(argc, argv);
+  imported.command = shell_command({argv, argv + argc});
   return imported;
 }
 
@@ -179,10 +181,10 @@ Command parse_command_line(int argc, const char* const* argv) {
   constexpr int usage = 2;  // the exit status
   if (argc < 2) return Help{parser.app.help(), usage};
   const std::string typed = argv[1];
-  check_input(!typed.empty(), "no command given; lm --help lists them");
+  check_input(!typed.empty(), "no command given; {} --help lists them", this_program());
   const bool is_command = std::find(commands.begin(), commands.end(), typed) != commands.end();
   check_input(is_command || is_flag(typed), "unknown command '{}'{}", typed,
-              did_you_mean(typed, commands, "; lm --help lists them"));
+              did_you_mean(typed, commands, fmt::format("; {} --help lists them", this_program())));
   const auto flags = flags_of(parser.app);
   check_input(is_command || typed == "-h" || typed == "--help" || typed == "--version", "unknown flag {}{}",
               typed, did_you_mean(typed, flags));
@@ -201,7 +203,8 @@ Command parse_command_line(int argc, const char* const* argv) {
   if (typed != first) fmt::print(stderr, "lm: {} is called {} here\n", typed, first);
   if (first == "help") return help_command(parser);
   if (first == "completion") {
-    check_input(parser.shell.has_value(), "completion: for which shell? As in: lm completion bash");
+    check_input(parser.shell.has_value(), "completion: for which shell? As in: {} completion bash",
+                this_program());
     return Help{completion_script(parser.app, *parser.shell)};
   }
   if (first == "man") return Help{manual_page(parser.app)};
@@ -216,17 +219,18 @@ Command parse_command_line(int argc, const char* const* argv) {
   if (first == "import") return import_command(parser, argc, argv);
   if (first == "export") {
     check_run_given(command, parser.exported.run, "runs/char-lstm-1 --format onnx --out exported");
-    check_input(!parser.exported.out.empty(), "export: no folder given; as in: lm export {} --out exported",
-                parser.exported.run);
+    check_input(!parser.exported.out.empty(), "export: no folder given; as in: {}",
+                command_with({"export", parser.exported.run, "--out", "exported"}));
     return parser.exported;
   }
   if (first == "ngram") {
-    check_input(!parser.ngram.data.empty(), "ngram: which text? As in: lm ngram --data ptb --order 5");
+    check_input(!parser.ngram.data.empty(), "ngram: which text? As in: {} ngram --data ptb --order 5",
+                this_program());
     return parser.ngram;
   }
   if (first == "bleu") {
     check_input(!parser.bleu.references.empty(),
-                "bleu: no reference given; as in: lm bleu reference.txt < translations.txt");
+                "bleu: no reference given; as in: {} bleu reference.txt < translations.txt", this_program());
     return parser.bleu;
   }
   if (first == "probe") {
@@ -256,8 +260,8 @@ Command parse_command_line(int argc, const char* const* argv) {
   }
   if (first == "transcribe") {
     check_run_given(command, parser.transcribe.run, "runs/speech-digits-1 FILE.wav");
-    check_input(!parser.transcribe.files.empty(),
-                "transcribe: no recording given; as in: lm transcribe {} FILE.wav", parser.transcribe.run);
+    check_input(!parser.transcribe.files.empty(), "transcribe: no recording given; as in: {}",
+                command_with({"transcribe", parser.transcribe.run, "FILE.wav"}));
     return parser.transcribe;
   }
   if (first == "classify") {

@@ -3,6 +3,7 @@
 // stdout is in lm/program/evaluation_report.h.
 #include "lm/program/evaluate.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "data/input_file.h"
@@ -147,13 +148,8 @@ void warn(const Measurement& it, const OpenRun& run) {
 
 void say_notes(const Text& text, const EncodedText& ids, const OpenRun& run) {
   for (const std::string& note : text.notes) fmt::print(stderr, "lm: {}\n", note);
-  if (ids.counts.unknowns > 0 && !unknown_is_trained(run))
-    fmt::print(
-        stderr,
-        "lm: warning: {} of the symbols of {} are unknown to this run, and its {} was never trained: the "
-        "figures are unreliable\n",
-        ids.counts.unknowns, text.name, unknown_symbol);
-  if (const std::string warning = warning_of_unknowns({text.name, ids.counts.unknowns, std::ssize(ids.ids)});
+  if (const std::string warning =
+          warning_of_unknowns({text.name, ids.counts.unknowns, std::ssize(ids.ids)}, unknown_is_trained(run));
       !warning.empty())
     fmt::print(stderr, "lm: warning: {}\n", warning);
 }
@@ -170,6 +166,7 @@ void refuse_options_of_language_models(const EvaluateOptions& options, const std
   refused(options.budget.has_value(), "--budget");
   refused(options.streams.has_value(), "--streams");
   refused(!options.text.empty(), "--text");
+  refused(!options.by.empty(), "--by");
 }
 
 void refuse_options_and_settings(const EvaluateOptions& options, const std::string& what) {
@@ -219,7 +216,9 @@ int evaluate(const EvaluateOptions& options) {
   for (const Setting& setting : options.settings) apply_setting(setting, keys_of(recipe));
   Measurement measurement = planned(options, run);
   std::optional<CorpusText> corpus;
-  if (options.text.empty() || options.dynamic || options.tune) corpus = corpus_of(options, run);
+  const bool counts =
+      std::find(options.by.begin(), options.by.end(), LossesBy::frequency) != options.by.end();
+  if (options.text.empty() || options.dynamic || options.tune || counts) corpus = corpus_of(options, run);
   const Text text = options.text.empty()
                         ? corpus->at(split_from_string(options.split))
                         : open_other_text(recipe.data, options.text, reading_progress(stderr));
@@ -236,12 +235,16 @@ int evaluate(const EvaluateOptions& options) {
 
   Progress progress(stderr);
   GradientStatistics statistics;
-  if (options.dynamic) {
+  std::vector<int64_t> training_counts;  // by id; empty without the run's text
+  if (corpus) {
     const EncodedText train = encoded(corpus->train, run);
-    statistics = gradient_statistics(
-        *run.model, train.ids, recipe.dynamic,
-        progress_of(progress, "statistics of the training text", std::ssize(train.ids) - 1));
-    measurement.how.statistics = &statistics;
+    training_counts = occurrences(train.ids, run.vocabulary.size());
+    if (options.dynamic) {
+      statistics = gradient_statistics(
+          *run.model, train.ids, recipe.dynamic,
+          progress_of(progress, "statistics of the training text", std::ssize(train.ids) - 1));
+      measurement.how.statistics = &statistics;
+    }
   }
   if (options.tune) {
     measurement.tuned = tuned_on(encoded(corpus->valid, run), run, measurement.how, measurement.budget,
@@ -254,6 +257,7 @@ int evaluate(const EvaluateOptions& options) {
                            ? evaluate_adaptively(*run.model, ids.ids, measurement.how, unknown, show)
                            : evaluate_ids(*run.model, ids.ids, measurement.reading, unknown, show);
   measurement.result.bytes = scored_bytes(measurement.reading, ids.counts);
+  measurement.breakdown = measurement.result.breakdown(training_counts, unknown);
   progress.erase();
   keep_if_possible([&] {
     keep(run.folder, measurement, compute,
@@ -261,9 +265,9 @@ int evaluate(const EvaluateOptions& options) {
   });
   warn(measurement, run);
   if (options.json)
-    print_json(measurement);
+    print_json(measurement, options.by);
   else
-    print_text(measurement);
+    print_text(measurement, options.by);
   return 0;
 }
 

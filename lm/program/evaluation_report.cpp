@@ -9,12 +9,14 @@
 #include <cstdio>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <numbers>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "lm/program/output.h"
 #include "lm/program/terminal.h"
+#include "lm/program/text_table.h"
 
 namespace rondo {
 namespace {
@@ -78,6 +80,31 @@ Json json_of(const Tuned& tuned, int64_t budget) {
   return json;
 }
 
+bool has(const std::vector<LossesBy>& by, LossesBy it) {
+  return std::find(by.begin(), by.end(), it) != by.end();
+}
+
+/// A row for each band, and one for `<unk>`.
+TextTable table_of(const std::string& name, const std::vector<LossBand>& bands,
+                   const std::optional<LossSum>& unknown = {}) {
+  TextTable table{{name, false, {}},
+                  {"symbols", false, {}},
+                  {"nats", false, {}},
+                  {"bits", false, {}},
+                  {"perplexity", false, {}}};
+  const auto add = [&](const std::string& band, const LossSum& it) {
+    const double nats = it.nats();
+    const std::string cells[] = {band, fmt::format("{}", it.symbols), fmt::format("{:.4f}", nats),
+                                 fmt::format("{:.4f}", nats / std::numbers::ln2),
+                                 fmt::format("{:.2f}", std::exp(nats))};
+    for (std::size_t i = 0; i < table.size(); ++i) table[i].cells.push_back(cells[i]);
+  };
+  for (const LossBand& it : bands)
+    add(it.from == it.to ? fmt::format("{}", it.from) : fmt::format("{}-{}", it.from, it.to), it.loss);
+  if (unknown) add(std::string(unknown_symbol), *unknown);
+  return table;
+}
+
 }  // namespace
 
 void print_figures(const std::string& text, const Evaluation& it) {
@@ -93,15 +120,17 @@ void print_figures(const std::string& text, const Evaluation& it) {
   fmt::print("\n");
 }
 
-void print_json(const Measurement& measurement) {
+void print_json(const Measurement& measurement, const std::vector<LossesBy>& by) {
   Json json = json_of(measurement);
+  if (!has(by, LossesBy::position)) json.erase(position_key);
+  if (!has(by, LossesBy::frequency)) json.erase(frequency_key);
   if (measurement.tuned) json["tuning"] = json_of(*measurement.tuned, measurement.budget);
   print_json(json);
 }
 
-void print_text(const Measurement& measurement) {
+void print_text(const Measurement& measurement, const std::vector<LossesBy>& by) {
   const auto& [run, name, model, cell, seed, types, vocabulary_size, parameters, split, reading, how, tuned,
-               budget, it, published, published_unit] = measurement;
+               budget, it, breakdown, published, published_unit] = measurement;
   if (how.dynamic) {
     const DynamicOptions& dynamic = *how.dynamic;
     fmt::print(
@@ -123,6 +152,11 @@ void print_text(const Measurement& measurement) {
                how.dynamic ? " with dynamic evaluation"
                : how.cache ? " with a cache"
                            : "");
+  if (has(by, LossesBy::position))
+    fmt::print("\n{}", text_of(table_of("position from the initial state", breakdown.by_position)));
+  if (has(by, LossesBy::frequency))
+    fmt::print("\n{}", text_of(table_of("occurrences in the training text", breakdown.by_frequency.known,
+                                        breakdown.by_frequency.unknown)));
 }
 
 void print_trial(const Trial& trial) {

@@ -1,14 +1,18 @@
 // The output of `lm eval`: text or JSON on stdout. The measurement: lm/program/evaluate.cpp.
 #pragma once
 
+#include <vector>
+
+#include "lm/program/evaluate.h"
 #include "lm/program/measurement.h"
 
 namespace rondo {
 
 /// The figures of any model on a text.
 void print_figures(const std::string& text, const Evaluation& it);
-void print_json(const Measurement& measurement);
-void print_text(const Measurement& measurement);
+/// Both with the losses by what `by` names.
+void print_json(const Measurement& measurement, const std::vector<LossesBy>& by);
+void print_text(const Measurement& measurement, const std::vector<LossesBy>& by);
 
 /// A trial of a search, and the result of the search.
 void print_trial(const Trial& trial);

@@ -25,8 +25,8 @@ UnknownShare share_of(const Text& text, const Sentences& sentences, const Vocabu
 /// "3.20 % of the 1234 symbols of TEXT are unknown to the vocabulary".
 std::string share_text(const UnknownShare& it);
 /// A warning if the share of a text that is predicted is large, for then a low perplexity is that of `<unk>`;
-/// else empty.
-std::string warning_of_unknowns(const UnknownShare& it);
+/// or, if `<unk>` is not trained, if the share is large enough to change the figures; else empty.
+std::string warning_of_unknowns(const UnknownShare& it, bool unknown_is_trained = true);
 
 /// A warning if the training text is tiny beside the model; else empty.
 std::string warning_of_size(std::int64_t parameters, std::int64_t symbols);

@@ -7,6 +7,7 @@
 #include "lm/program/model.h"
 #include "lm/program/paths.h"
 #include "lm/program/recipe_validation.h"
+#include "lm/program/shell_command.h"
 #include "lm/training/trainer.h"
 
 namespace rondo {
@@ -19,7 +20,7 @@ void check_finished(const RunFolder& run, const RunConfig& config) {
   check_input(recipe.kind == TaskKind::language_modelling,
               "{}: a run of the task {}, and finetuning is for language models", folder,
               name_of(recipe.kind));
-  const std::string remedy = resume_command(run);
+  const std::string remedy = resume_command(run.path);
   check_input(file_is_there(run.model()), "{}: holds no model to finetune yet; train it first: {}", folder,
               remedy);
   check_input(is_imported || (file_is_there(run.state()) && is_finished(recipe.trainer, run.state())),

@@ -10,6 +10,7 @@
 #include "lm/program/paths.h"
 #include "lm/program/recipes.h"
 #include "lm/program/run.h"
+#include "lm/program/shell_command.h"
 #include "lm/program/version.h"
 #include "lm/training/checkpoint.h"
 #include "lm/training/foreign_weights.h"
@@ -70,8 +71,9 @@ int import_weights(const ImportOptions& options) {
     fmt::print(
         "the cell gru resets the state before the product; PyTorch's nn.GRU, whose weights have the same "
         "names, resets after it: for those --set model.cell=gru_reset_after\n");
-  fmt::print("{}: {} parameters, {} symbols; the run is {}; to measure it: lm eval {} {}\n", recipe.name,
-             model.parameter_count(), vocabulary.size(), run.path.string(), run.path.string(),
+  fmt::print("{}: {} parameters, {} symbols; the run is {}; to measure it: {} {}\n", recipe.name,
+             model.parameter_count(), vocabulary.size(), run.path.string(),
+             command_with({"eval", run.path.string()}),
              made_by.data.empty() ? "--text FILE" : "--split test");
   return 0;
 }

@@ -59,7 +59,7 @@ Subject subject_of(const InfoOptions& options) {
   check_input(size > 0, "info --recipe {}: vocabulary size unknown; give --vocab-size N: {}", options.recipe,
               recipe.kind == TaskKind::language_modelling
                   ? "10000 for words of the Penn Treebank, 33278 of WikiText-2, 256 for bytes"
-                  : "`lm train` prints the number of types of a text, such as 8000");
+                  : "a training prints the number of types of its text, such as 8000");
   std::vector<std::int64_t> sizes(vocabulary_paths(RunFolder(), recipe).size(), size);
   if (recipe.kind == TaskKind::classification)
     sizes.back() = 2;  // classes, of which the recipe does not tell

@@ -6,6 +6,7 @@
 #include "data/input_file.h"
 #include "lm/program/paths.h"
 #include "lm/program/recipe_validation.h"
+#include "lm/program/shell_command.h"
 
 namespace rondo {
 namespace {
@@ -46,7 +47,7 @@ RunConfig initialization_from(const std::string& base, const std::vector<Setting
   Recipe& recipe = config.recipe;
   check_keeps_vocabulary(run, recipe.kind);
   check_input(file_is_there(run.model()), "--init-from {}: holds no model yet; train it first: {}",
-              run.path.string(), resume_command(run));
+              run.path.string(), resume_command(run.path));
   recipe.data.files.clear();  // patterns of the base's text
   for (const Setting& setting : settings) {
     apply_setting(setting, keys_of(recipe));  // first, as it knows what is no key at all

@@ -17,6 +17,7 @@
 #include "lm/program/train_setup.h"
 #include "lm/program/training_log.h"
 #include "lm/program/training_page.h"
+#include "lm/training/checkpoint.h"
 #include "lm/training/trainer.h"
 
 namespace rondo {
@@ -71,6 +72,8 @@ class Job {
   /// Throws an Error if a part of the model gets no gradient, or another fault of the model shows.
   virtual void test_model() {}
 
+  /// Saves the weights as the run's best model: they were evaluated last, as task().evaluate() does.
+  virtual void keep_best(const RunFolder& run) { save_model(run.model(), model()); }
   /// Measures and records the figures of the best model of a finished training, which it loads. A signal that
   /// ends it leaves nothing half done.
   virtual void measure_best(Watch& watch, const Setup& setup, const Compute& compute) = 0;

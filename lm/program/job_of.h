@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "lm/program/job.h"
+#include "lm/program/shell_command.h"
 #include "lm/tasks/self_test.h"
 #include "lm/training/checkpoint.h"
 #include "tensor/available_memory.h"
@@ -59,9 +60,9 @@ class JobOf : public Job {
 
   /// The line at the end: where the run is, and a command for `purpose` with the words `rest` after the run.
   static void say_run(Terminal& terminal, const RunFolder& run, std::string_view purpose,
-                      std::string_view command, std::string_view rest) {
-    terminal.line(
-        fmt::format("the run is {0}; {1}: lm {2} {0} {3}", run.path.string(), purpose, command, rest));
+                      const std::string& command, std::string_view rest) {
+    terminal.line(fmt::format("the run is {}; {}: {} {}", run.path.string(), purpose,
+                              command_with({command, run.path.string()}), rest));
   }
 
   const Recipe& recipe_;

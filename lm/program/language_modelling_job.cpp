@@ -15,6 +15,7 @@
 #include "lm/program/model.h"
 #include "lm/program/probe.h"
 #include "lm/program/run.h"
+#include "lm/program/shell_command.h"
 #include "lm/tasks/self_test.h"
 #include "lm/training/checkpoint.h"
 #include "lm/training/word_vectors.h"
@@ -128,7 +129,7 @@ class LanguageModellingJob : public Job {
 
   void begin(Device device) override {
     training_.emplace(recipe_, vocabulary_.size(), corpus_.train.ids, vocabulary_.line_end_id(), device,
-                      corpus_.valid.ids);
+                      corpus_.valid.ids, vocabulary_.unknown_id());
   }
   Module& model() override { return training_->model; }
   Trainer& trainer() override { return training_->trainer; }
@@ -138,6 +139,10 @@ class LanguageModellingJob : public Job {
     return rondo::probe(training_->model, corpus_.train.ids, probe_options(recipe_), progress);
   }
 
+  void keep_best(const RunFolder& run) override {
+    Job::keep_best(run);
+    best_evaluation_ = training_->task.last_evaluation();
+  }
   void measure_best(Watch& watch, const Setup& setup, const Compute& compute) override;
   void conclude(Terminal& terminal, const RunFolder& run) override;
 
@@ -153,7 +158,8 @@ class LanguageModellingJob : public Job {
   Corpus corpus_;
   std::optional<LanguageModel> layout_;
   std::optional<Training> training_;
-  double best_ = 0;  // nats of the best model on the validation text
+  std::optional<Evaluation> best_evaluation_;  // by this process, on the validation text
+  double best_ = 0;                            // nats of the best model on the validation text
 };
 
 void LanguageModellingJob::note_long_texts() {
@@ -200,7 +206,10 @@ void LanguageModellingJob::measure_best(Watch& watch, const Setup& setup, const 
   load_model(run.model(), best_model);
   estimate_statistics(watch, run);
   const std::string model = sha256_hex(InputFile(run.model()));
-  const auto evaluate = [&](const std::string& split, const EncodedText& text, const Reading& reading) {
+  const std::optional<int32_t> unknown = vocabulary_.unknown_id();
+  const std::vector<int64_t> training_counts = occurrences(corpus_.train.ids, vocabulary_.size());
+  const auto evaluate = [&](const std::string& split, const EncodedText& text, const Reading& reading,
+                            const std::optional<Evaluation>& known = {}) {
     Measurement it;
     it.split = split;
     it.model = model;
@@ -208,15 +217,21 @@ void LanguageModellingJob::measure_best(Watch& watch, const Setup& setup, const 
     it.vocabulary_size = vocabulary_.size();
     it.parameters = best_model.parameter_count();
     it.reading = reading;
-    it.result = evaluate_ids(best_model, text.ids, reading, vocabulary_.unknown_id(),
-                             watch.progress_of("evaluating " + split, std::ssize(text.ids)));
+    it.result = known ? *known
+                      : evaluate_ids(best_model, text.ids, reading, unknown,
+                                     watch.progress_of("evaluating " + split, std::ssize(text.ids)));
     it.result.bytes = scored_bytes(reading, text.counts);
+    it.breakdown = it.result.breakdown(training_counts, unknown);
     watch.observers.measured(split, figure_of(it.result, reading));
     keep(run, it, compute, setup.config.made_by.sha256);
     return it.result.nats();
   };
-  const Reading reading = final_reading(recipe_, vocabulary_.line_end_id());
-  best_ = evaluate("valid", corpus_.valid, reading);
+  const auto line_end = vocabulary_.line_end_id();
+  const Reading reading = final_reading(recipe_, line_end);
+  // Not measured twice, unless statistics have changed the model.
+  if (reading != validation_reading(recipe_, line_end) || !best_model.buffers().empty())
+    best_evaluation_.reset();
+  best_ = evaluate("valid", corpus_.valid, reading, best_evaluation_);
   if (corpus_.test) evaluate("test", *corpus_.test, reading);
   if (corpus_.test && reading.sequence > 0)  // and once more with the state carried on
     evaluate("test", *corpus_.test, {.streams = recipe_.task.final_streams});
@@ -231,8 +246,8 @@ void LanguageModellingJob::conclude(Terminal& terminal, const RunFolder& run) {
     for (int64_t i = 0; i < recipe_.report.sample; ++i) fmt::print("{}", sampler.next());
     fmt::print("\n");
   }
-  terminal.line(
-      fmt::format("the run is {}; to sample from it: lm generate {}", run.path.string(), run.path.string()));
+  terminal.line(fmt::format("the run is {}; to sample from it: {}", run.path.string(),
+                            command_with({"generate", run.path.string()})));
 }
 
 }  // namespace

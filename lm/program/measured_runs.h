@@ -21,6 +21,7 @@ struct Measured {
   std::int64_t symbols = 0;                    // 0: the log does not say
   std::string read, settings;                  // how the text was read; the settings of adaptive methods
   TaskScores scores{};
+  LossBreakdown breakdown{};  // of evaluations.jsonl alone
 };
 
 /// A kind of measurement. `carried`: the state is carried through the text, although the recipe resets it.

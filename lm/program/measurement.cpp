@@ -23,6 +23,45 @@ Json json_of(const CacheOptions& it) {
   return {{"window", it.window}, {"theta", it.theta}, {"lambda", it.lambda}};
 }
 
+Json json_of(const LossSum& it) { return {{"symbols", it.symbols}, {"nats", it.nats()}}; }
+Json json_of(const std::vector<LossBand>& bands) {
+  Json list = Json::array();
+  for (const LossBand& band : bands) {
+    list.push_back({{"from", band.from}, {"to", band.to}});
+    list.back().update(json_of(band.loss));
+  }
+  return list;
+}
+Json json_of(const FrequencyBands& it) {
+  Json list = json_of(it.known);
+  if (!it.unknown) return list;
+  list.push_back({{"unknown", true}});
+  list.back().update(json_of(*it.unknown));
+  return list;
+}
+
+LossSum loss_at(const nlohmann::json& entry) {
+  const std::int64_t symbols = integer_at(entry, "symbols");
+  check_input(symbols > 0, "symbols must be above 0");
+  return {figure_at(entry, "nats") * static_cast<double>(symbols), symbols};
+}
+std::vector<LossBand> bands_at(const nlohmann::json& entry, const std::string& key) {
+  std::vector<LossBand> bands;
+  for (const nlohmann::json& it : entry.value(key, nlohmann::json::array())) {
+    if (it.contains("unknown")) continue;
+    bands.push_back({integer_at(it, "from"), integer_at(it, "to"), loss_at(it)});
+    check_input(bands.back().from >= 0 && bands.back().to >= bands.back().from,
+                "{}: a band from {} to {} is none", key, bands.back().from, bands.back().to);
+  }
+  return bands;
+}
+LossBreakdown breakdown_at(const nlohmann::json& entry) {
+  LossBreakdown it{bands_at(entry, position_key), {bands_at(entry, frequency_key), {}}};
+  for (const nlohmann::json& band : entry.value(frequency_key, nlohmann::json::array()))
+    if (band.contains("unknown")) it.by_frequency.unknown = loss_at(band);
+  return it;
+}
+
 /// The settings of adaptive methods, without counts.
 std::string settings_of(const nlohmann::json& entry) {
   nlohmann::json settings = nlohmann::json::object();
@@ -50,7 +89,8 @@ KeptMeasurement measurement_of(const nlohmann::json& entry) {
           .vocabulary_size = integer_at(entry, "vocabulary_size"),
           .parameters = integer_at(entry, "parameters"),
           .sha256 = entry.at("sha256"),
-          .scores = task_scores_of(entry)};
+          .scores = task_scores_of(entry),
+          .breakdown = breakdown_at(entry)};
 }
 
 }  // namespace
@@ -82,7 +122,7 @@ Json json_of(const Evaluation& it) {
 
 Json json_of(const Measurement& measurement) {
   const auto& [run, text, model, cell, seed, types, vocabulary_size, parameters, split, reading, how, tuned,
-               budget, it, published, published_unit] = measurement;
+               budget, it, breakdown, published, published_unit] = measurement;
   Json json{{"run", run}, {"cell", cell}, {"seed", seed}, {"text", text}};
   if (!split.empty()) json["split"] = split;
   json["read"] = reading.text();
@@ -99,6 +139,8 @@ Json json_of(const Measurement& measurement) {
   }
   if (published > 0) json["published"] = {{"figure", published}, {"unit", name_of(published_unit)}};
   json.update(json_of(it));
+  if (!breakdown.by_position.empty()) json[position_key] = json_of(breakdown.by_position);
+  if (const Json bands = json_of(breakdown.by_frequency); !bands.empty()) json[frequency_key] = bands;
   return json;
 }
 

@@ -49,9 +49,10 @@ std::unique_ptr<Module> make_layout(const Recipe& recipe, const std::vector<int6
 }
 
 Training::Training(const Recipe& recipe, int64_t vocabulary_size, std::span<const int32_t> train_ids,
-                   std::optional<int32_t> line_end, Device device, std::span<const int32_t> valid_ids)
+                   std::optional<int32_t> line_end, Device device, std::span<const int32_t> valid_ids,
+                   std::optional<int32_t> unknown_id)
     : model(model_options(recipe), vocabulary_size, seed_of(recipe), device),
-      task(model, recipe.task, train_ids, valid_ids, line_end, seed_of(recipe)),
+      task(model, recipe.task, train_ids, valid_ids, line_end, seed_of(recipe), unknown_id),
       trainer(task, recipe.trainer) {}
 
 }  // namespace rondo

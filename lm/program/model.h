@@ -21,11 +21,11 @@ LanguageModelOptions model_options(const Recipe& recipe);
 std::unique_ptr<Module> make_layout(const Recipe& recipe, const std::vector<int64_t>& vocabulary_sizes);
 
 /// The model, task and trainer of a recipe. The ids must outlive it; `line_end` is the id that ends a line,
-/// for texts that are read by lines.
+/// for texts that are read by lines, and `unknown_id` that of `<unk>`.
 struct Training {
   Training(const Recipe& recipe, int64_t vocabulary_size, std::span<const int32_t> train_ids,
            std::optional<int32_t> line_end = {}, Device device = Device::cpu,
-           std::span<const int32_t> valid_ids = {});
+           std::span<const int32_t> valid_ids = {}, std::optional<int32_t> unknown_id = {});
 
   LanguageModel model;
   LanguageModelling task;

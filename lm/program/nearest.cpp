@@ -35,6 +35,47 @@ std::string_view without_dashes(std::string_view name) {
 
 }  // namespace
 
+namespace {
+
+std::vector<std::string_view> words_of(std::string_view name) {
+  std::vector<std::string_view> words;
+  while (!name.empty()) {
+    const std::size_t end = std::min(name.find('_'), name.size());
+    if (end > 0) words.push_back(name.substr(0, end));
+    name.remove_prefix(std::min(end + 1, name.size()));
+  }
+  return words;
+}
+
+/// Whether a name of words of three letters or more has all words of the other name.
+bool has_words(const std::vector<std::string_view>& name, const std::vector<std::string_view>& other) {
+  constexpr std::size_t shortest = 3;
+  return !other.empty() && std::all_of(other.begin(), other.end(), [&](std::string_view word) {
+    return word.size() >= shortest && std::find(name.begin(), name.end(), word) != name.end();
+  });
+}
+
+/// The known name that has all words of this one and the fewest others, or the other way round; the longest
+/// name that counts is that of a setting.
+std::string with_the_same_words(std::string_view name, const std::vector<std::string>& known) {
+  constexpr std::size_t longest = 64;
+  const std::string_view last = last_part(name), section = name.substr(0, name.size() - last.size());
+  if (last.size() > longest) return "";
+  const std::vector<std::string_view> typed = words_of(last);
+  std::string best;
+  std::size_t fewest = std::numeric_limits<std::size_t>::max();
+  for (const std::string& candidate : known) {
+    const std::vector<std::string_view> words = words_of(last_part(candidate));
+    if (!has_words(words, typed) && !has_words(typed, words)) continue;
+    const std::size_t others = std::max(words.size(), typed.size()) - std::min(words.size(), typed.size());
+    const std::size_t differences = 2 * others + (candidate.starts_with(section) ? 0 : 1);
+    if (differences < fewest) fewest = differences, best = candidate;
+  }
+  return best;
+}
+
+}  // namespace
+
 std::string nearest(std::string_view name, const std::vector<std::string>& known) {
   std::string best;
   std::size_t best_distance = std::numeric_limits<std::size_t>::max();
@@ -63,7 +104,7 @@ std::string nearest(std::string_view name, const std::vector<std::string>& known
     const bool same = candidate.starts_with(section);
     offer(last, last_of_candidate, section.empty() || !same ? 1 : 0, candidate);
   }
-  return best;
+  return best.empty() ? with_the_same_words(name, known) : best;
 }
 
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& known) {

@@ -142,9 +142,6 @@ void write_model(const std::filesystem::path& out, const Source& source) {
 
 int ngram(const NgramOptions& options) {
   const Tokenization tokenization = options.tokenization;
-  check_input(tokenization.unit != Unit::pieces,
-              "--unit pieces: choose words, characters or bytes; an ARPA file "
-              "could not be read again, for it has no place for the model of the pieces");
   const CorpusText text = text_of(options);
   for (const std::string& note : text.notes) fmt::print(stderr, "lm: {}\n", note);
   const std::filesystem::path out = arpa_to_write(options, text);

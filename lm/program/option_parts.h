@@ -8,6 +8,7 @@
 #include <limits>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "lm/program/compute.h"
 #include "tensor/keys.h"
@@ -39,12 +40,13 @@ inline CLI::Validator integer(std::int64_t least) {
 inline const CLI::Validator not_empty(
     [](std::string& text) -> std::string { return text.empty() ? "'': expected a value" : ""; }, "");
 
-/// One of the names of an enum, in any case.
+/// One of the names of an enum, or only of those given, in any case.
 template <class Enum, class Into>
-CLI::Option* add_choice(CLI::App& to, const std::string& name, Into& into, const std::string& what) {
+CLI::Option* add_choice(CLI::App& to, const std::string& name, Into& into, const std::string& what,
+                        const std::vector<std::string>& names = names_of(Enum())) {
   const auto read = [&into](const std::string& text) { into = value_named<Enum>(text).value_or(Enum()); };
   return to.add_option_function<std::string>(name, read, what)
-      ->transform(CLI::IsMember(names_of(Enum()), CLI::ignore_case))
+      ->transform(CLI::IsMember(names, CLI::ignore_case))
       ->type_name("NAME");
 }
 

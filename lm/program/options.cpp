@@ -245,7 +245,9 @@ void Options::add_ngram() {
       ->type_name("FILE.arpa")
       ->check(not_empty);
   add_choice<Unit>(ngram_command, "--unit", ngram.tokenization.unit,
-                   "what a symbol is: words, characters or bytes")
+                   "what a symbol is: words, characters or bytes; an ARPA file has no place for the model of "
+                   "pieces",
+                   {name_of(Unit::words), name_of(Unit::characters), name_of(Unit::bytes)})
       ->default_str(name_of(ngram.tokenization.unit));
   ngram_command.add_flag("--strip-lines", ngram.tokenization.strip_lines,
                          "drop the white space around each line, as data.strip_lines does");
@@ -421,7 +423,9 @@ void Options::add_plot() {
       ->type_name("FOLDER")
       ->check(not_empty);
   plot_command
-      .add_option("--csv", plot.csv, "a folder for the curves as numbers: training.csv, validation.csv")
+      .add_option("--csv", plot.csv,
+                  "a folder for the curves as numbers: training.csv, validation.csv, "
+                  "loss_by_position.csv, loss_by_frequency.csv")
       ->type_name("FOLDER")
       ->check(not_empty);
   add_sweep_plot(plot_command, plot.drawn);

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include "lm/program/svg_plot.h"
@@ -129,13 +128,6 @@ Plot singular_values_plot(const std::vector<ProbedRun>& runs) {
     }
   });
   return plot;
-}
-
-bool has_points(const Plot& plot) {
-  for (const PlotCurve& curve : plot.curves)
-    for (const PlotPoint& it : curve.points)
-      if (std::isfinite(it.y) && (!plot.y.logarithmic || it.y > 0)) return true;
-  return false;
 }
 
 }  // namespace

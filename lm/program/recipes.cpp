@@ -18,6 +18,7 @@
 #include "lm/program/provenance.h"
 #include "lm/program/published.h"
 #include "lm/program/recipe_validation.h"
+#include "lm/program/shell_command.h"
 #include "lm/program/toml.h"
 #include "tensor/error.h"
 
@@ -199,7 +200,7 @@ Recipe load_recipe(const std::string& name_or_file) {
   const std::filesystem::path path = name_or_file;
   const bool is_file = path.has_parent_path() || path.extension() == ".toml";
   check_input(is_file, "no recipe named '{}'{} (a file needs a '/' or the ending .toml)", name_or_file,
-              did_you_mean(name_or_file, names));
+              did_you_mean(name_or_file, names, fmt::format("; `{} recipes` lists them", this_program())));
   Recipe recipe = read_recipe(read_file(path, max_toml_bytes), name_or_file);
   if (recipe.name.empty()) recipe.name = path.stem().string();
   return recipe;

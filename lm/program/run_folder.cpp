@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <string_view>
 #include <system_error>
 
@@ -13,6 +12,7 @@
 #include "data/input_file.h"
 #include "data/text.h"
 #include "lm/program/recipe_validation.h"
+#include "lm/program/shell_command.h"
 #include "lm/program/toml.h"
 #include "nn/cells/deep_transition.h"
 #include "nn/cells/multiplicative.h"
@@ -82,9 +82,8 @@ void check_new_run_folder(const fs::path& path) {
   check_input(fs::is_directory(status), "--out {}: there is a file of that name; give a new folder",
               path.string());
   check_input(!fs::exists(RunFolder{path}.config(), error),
-              "--out {}: holds a run already; give a new folder, or continue that run with: lm train --out "
-              "{} --resume",
-              path.string(), path.string());
+              "--out {}: holds a run already; give a new folder, or continue that run with: {}",
+              path.string(), resume_command(path));
   bool empty = true;  // except for files of a run killed before its first file was written
   for (auto entry = fs::directory_iterator(path, error); !error && entry != fs::directory_iterator();
        entry.increment(error))
@@ -145,31 +144,6 @@ RunConfig read_config(const RunFolder& run) {
   validate(config.recipe, file);
   check_equations(config, file);
   return config;
-}
-
-std::string shell_command(int argc, const char* const* argv) {
-  constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:@%+";
-  std::string command;
-  for (int i = 0; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    if (i > 0) command += ' ';
-    if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) {
-      command += word;
-      continue;
-    }
-    command += '\'';
-    for (const char letter : word) command += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-    command += '\'';
-  }
-  return command;
-}
-
-std::string resume_command(const RunFolder& run, const std::vector<std::string>& more) {
-  const std::string folder = run.path.string();
-  std::vector<const char*> words = {program_invocation_name, "train", "--out", folder.c_str(), "--resume"};
-  for (const std::string& word : more) words.push_back(word.c_str());
-  return shell_command(static_cast<int>(words.size()), words.data());
 }
 
 }  // namespace rondo

@@ -70,9 +70,4 @@ void write_config(const RunFolder& run, const RunConfig& config);
 /// InputErrors name the file and the line, or the section that a truncated file lacks.
 RunConfig read_config(const RunFolder& run);
 
-/// The command line, quoted for a shell.
-std::string shell_command(int argc, const char* const* argv);
-/// The command that resumes an interrupted run, by the program as it was started; `more` are further words.
-std::string resume_command(const RunFolder& run, const std::vector<std::string>& more = {});
-
 }  // namespace rondo

@@ -53,9 +53,8 @@ struct Totals {
 
 /// A line that is to be scored.
 struct Item {
-  std::string name, id;           // "standard input, line 3"; "3"
+  std::string id;                 // "3"
   std::vector<std::int32_t> ids;  // after their context
-  std::int64_t unknowns;
   std::optional<NbestLine> nbest;
 
   /// Of all ids but the first.
@@ -69,8 +68,7 @@ class Scorer {
         mixture_(mixture),
         batch_(static_cast<std::size_t>(batch)),
         written_(mixture.vocabulary().to_text()),
-        symbols_(split_lines(written_)),
-        warned_(mixture.unknown_is_trained()) {}
+        symbols_(split_lines(written_)) {}
 
   /// Prints the rows of a file's lines, or adds them up. `file_name` is that of the file, and `file` begins
   /// the ids of its lines; empty: there is only one.
@@ -111,7 +109,7 @@ class Scorer {
     std::vector<std::int32_t>& ids = encoded.ids;
     if (context_) ids.insert(ids.begin(), *context_);
     if (options_.stateful && !ids.empty()) context_ = ids.back();  // with line ends this is always one
-    return {name, std::move(id), std::move(ids), encoded.unknowns, std::move(nbest)};
+    return {std::move(id), std::move(ids), std::move(nbest)};
   }
 
   /// -log p of the targets of each item.
@@ -136,11 +134,6 @@ class Scorer {
   }
 
   Totals print(const Item& item, const std::vector<double>& nats) {
-    if (item.unknowns > 0 && !std::exchange(warned_, true))
-      fmt::print(stderr,
-                 "lm: warning: {} has symbols that are unknown to this run, and its {} was never trained: "
-                 "the figures are unreliable\n",
-                 item.name, unknown_symbol);
     const auto targets = item.targets();
     const std::optional<std::int32_t> unknown = mixture_.vocabulary().unknown_id();
     const Totals it{0 - std::accumulate(nats.begin(), nats.end(), 0.0), std::ssize(targets),
@@ -164,7 +157,6 @@ class Scorer {
   std::size_t batch_;
   std::string written_;
   std::vector<std::string_view> symbols_;  // by id, escaped
-  bool warned_;
   std::optional<std::int32_t> context_;
   bool begins_ = true;  // no line of the file has been scored
 };
@@ -208,7 +200,8 @@ int score(const ScoreOptions& options) {
     }
   }
   if (options.totals && files.size() > 1) all.print("total");
-  if (const std::string warning = warning_of_unknowns({"the input", all.unknowns, all.symbols});
+  if (const std::string warning =
+          warning_of_unknowns({"the input", all.unknowns, all.symbols}, mixture.unknown_is_trained());
       !warning.empty())
     fmt::print(stderr, "lm: warning: {}\n", warning);
   return 0;

@@ -17,6 +17,7 @@
 #include "data/text.h"
 #include "lm/program/nearest.h"
 #include "lm/program/other_names.h"
+#include "lm/program/shell_command.h"
 #include "lm/program/toml.h"
 #include "tensor/error.h"
 
@@ -49,8 +50,8 @@ std::string instead_of(const std::string& name, const std::vector<Key>& keys) {
     return fmt::format("; here it is '{}'", called);
   return did_you_mean(
       name, names_of(keys),
-      fmt::format("; the sections are {}, and `lm info --keys --recipe NAME` lists their keys",
-                  fmt::join(sections_of(keys), ", ")));
+      fmt::format("; the sections are {}, and `{} info --keys --recipe NAME` lists their keys",
+                  fmt::join(sections_of(keys), ", "), this_program()));
 }
 
 const Key& find_key(const std::string& name, const std::string& where, const std::vector<Key>& keys) {

@@ -37,8 +37,8 @@ OpenRecogniser open_recogniser(const std::string& path, Device device) {
 
 bool has_changed(const std::string& file, const Provenance& made_by) {
   check_input(file_is_there(file),
-              "{}: the n-gram model of this run is not there: restore it; lm transcribe --ngram FILE and lm "
-              "eval --set decoding.ngram=FILE take another one, or with an empty FILE none",
+              "{}: the n-gram model of this run is not there: restore it; --ngram FILE of lm transcribe and "
+              "--set decoding.ngram=FILE of lm eval take another one, or with an empty FILE none",
               printable(file));
   return !made_by.ngram.empty() && sha256_hex(InputFile(file)) != made_by.ngram;
 }

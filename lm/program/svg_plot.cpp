@@ -16,6 +16,10 @@
 namespace rondo {
 namespace {
 
+bool shows(const PlotAxis& axis, double value) {
+  return std::isfinite(value) && (!axis.logarithmic || value > 0);
+}
+
 /// An axis with its range, which is known once all values were offered to it.
 struct PlotScale {
   const PlotAxis& axis;
@@ -23,7 +27,7 @@ struct PlotScale {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   std::vector<double> ticks{};
 
-  bool shows(double value) const { return std::isfinite(value) && (!axis.logarithmic || value > 0); }
+  bool shows(double value) const { return rondo::shows(axis, value); }
   void offer(double value) {
     if (shows(value)) low = std::min(low, value), high = std::max(high, value);
   }
@@ -286,6 +290,13 @@ struct PlotDrawing {
 };
 
 }  // namespace
+
+bool has_points(const Plot& plot) {
+  for (const PlotCurve& curve : plot.curves)
+    for (const PlotPoint& it : curve.points)
+      if (shows(plot.x, it.x) && shows(plot.y, it.y)) return true;
+  return false;
+}
 
 std::string svg_escaped(const std::string& text) {
   std::string result;

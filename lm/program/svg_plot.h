@@ -65,6 +65,9 @@ struct Plot {
   std::vector<PlotLevel> levels{};
 };
 
+/// Whether a curve has a point that can be drawn.
+bool has_points(const Plot& plot);
+
 /// Diagrams in rows of `columns`. Colours go by the order of bands, bars and curves. A label that is too long
 /// for the legend is cut. Throws Error for one that has nothing to draw.
 std::string svg_of(const std::vector<Plot>& plots, std::size_t columns = 1);

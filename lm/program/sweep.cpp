@@ -15,6 +15,7 @@
 #include "lm/program/child_process.h"
 #include "lm/program/output_file.h"
 #include "lm/program/progress.h"
+#include "lm/program/shell_command.h"
 #include "lm/program/signals.h"
 #include "lm/program/text_files.h"
 #include "lm/program/train_setup.h"
@@ -24,12 +25,6 @@ namespace rondo {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string command_of(const std::vector<std::string>& words) {
-  std::vector<const char*> arguments;
-  for (const std::string& word : words) arguments.push_back(word.c_str());
-  return shell_command(static_cast<int>(arguments.size()), arguments.data());
-}
 
 /// Whether the text of a run has a test split.
 bool has_test(const RunConfig& config) {
@@ -144,12 +139,12 @@ class Sweep {
     progress_.erase();
     if (const int signal = signals.received()) {
       progress_.line(fmt::format("stopped: {} of {} runs are finished; to go on: {}", finished_, runs_.size(),
-                                 command_of(options_.words)));
+                                 shell_command(options_.words)));
       return 128 + signal;
     }
     if (failed_ > 0)
       progress_.line(fmt::format("{} of {} runs failed; to try them again: {}", failed_, runs_.size(),
-                                 command_of(options_.words)));
+                                 shell_command(options_.words)));
     return failed_ > 0 ? 1 : 0;
   }
 

@@ -17,6 +17,7 @@
 #include "lm/program/output.h"
 #include "lm/program/output_file.h"
 #include "lm/program/recipes.h"
+#include "lm/program/shell_command.h"
 #include "lm/program/sweep_grid.h"
 
 namespace rondo {
@@ -96,7 +97,8 @@ SweepReport report_of_sweep(const fs::path& folder) {
   report.figure = decisive_figure(runs.front().recipe());
   if (runs.front().recipe().kind == TaskKind::speech) report.scored = "characters";
   ComparedTexts texts;
-  const std::string advice = fmt::format("give the runs, as in lm table {}/*", folder.string());
+  const std::string advice =
+      fmt::format("give the runs, as in {}/*", command_with({"table", folder.string()}));
   for (const MeasuredRun& run : runs) {
     check_input(run.recipe().name == report.recipe, "{}: holds runs of several recipes, {} and {}: {}",
                 folder.string(), report.recipe, run.recipe().name, advice);

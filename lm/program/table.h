@@ -1,6 +1,6 @@
 // `lm table`: published beside measured figures. All of them come from the folders of the runs: config.toml,
 // vocab.txt, log.jsonl, evaluations.jsonl, and the SHA-256 of model.safetensors. Nothing is measured: that is
-// `lm eval` (evaluate.h).
+// `lm eval` (evaluate.h). Runs become rows in lm/program/table_rows.h, and JSON in lm/program/table_json.h.
 #pragma once
 
 #include <string>
@@ -26,9 +26,6 @@ struct TableOptions {
 /// returns 2.
 int table(const TableOptions& options);
 
-/// The rows of runs. Finished ones that differ only in their seed share one; with `group_by`, those that have
-/// the same values of these settings. InputError if no run has such a key.
-TextTable table_of(const MeasuredRuns& runs, const std::vector<std::string>& group_by = {});
 /// Prints on stderr why a run's row has no published figures.
 void say_what_is_left_out(const MeasuredRuns& runs);
 /// The runs at these paths; one that is not a run, or has a broken file, is left out, with a line on stderr

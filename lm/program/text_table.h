@@ -1,4 +1,4 @@
-// A table of texts, for a terminal and for a page. Its users: lm/program/table.cpp,
+// A table of texts, for a terminal and for a page. Its users: lm/program/table_rows.cpp,
 // lm/program/sweep_report.cpp, lm/program/plot.cpp.
 #pragma once
 

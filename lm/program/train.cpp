@@ -10,6 +10,7 @@
 #include "lm/program/job.h"
 #include "lm/program/mpi_ranks.h"
 #include "lm/program/settings.h"
+#include "lm/program/shell_command.h"
 #include "lm/training/checkpoint.h"
 
 namespace rondo {
@@ -29,7 +30,7 @@ void evaluate_and_keep(Job& job, Watch& watch, const RunFolder& run) {
   const auto evaluated = trainer.evaluated_weights();
   const Figure figure = evaluate_valid(job, watch);
   const bool best = trainer.validated(figure);
-  if (best) save_model(run.model(), job.model());
+  if (best) job.keep_best(run);
   watch.observers.validated(trainer, figure, best);
   if (trainer.averages() && !averaged)
     watch.terminal.line(
@@ -55,7 +56,7 @@ void keep_at_the_limit(Job& job, Watch& watch, const RunFolder& run) {
   const auto evaluated = trainer.evaluated_weights();
   const Figure figure = evaluate_valid(job, watch);
   const bool best = trainer.would_be_best(figure);
-  if (best) save_model(run.model(), job.model());
+  if (best) job.keep_best(run);
   watch.observers.validated(trainer, figure, best);
 }
 
@@ -215,7 +216,7 @@ int lead(const TrainOptions& options, const Ranks* ranks, Beginning& beginning) 
   write_setup(options, setup, compute, *job);
   const RunFolder& run = setup.run;
   const std::string to_resume = (ranks ? fmt::format("mpirun -n {} ", ranks->count()) : "") +
-                                resume_command(run, words_to_resume(options));
+                                resume_command(run.path, words_to_resume(options));
   const bool begins_trained = setup.has_base() && trainer.step_count() == 0 && !trainer.is_validated();
   if (begins_trained) save_model(run.model(), job->model());
   Terminal terminal(recipe, options.quiet);

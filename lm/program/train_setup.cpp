@@ -12,6 +12,7 @@
 #include "lm/program/paths.h"
 #include "lm/program/recipes.h"
 #include "lm/program/run.h"
+#include "lm/program/shell_command.h"
 #include "lm/program/version.h"
 #include "lm/training/checkpoint.h"
 #include "tensor/gemm.h"
@@ -39,11 +40,9 @@ Setup::Setup(const TrainOptions& options, bool locks) : resumes(options.resume) 
     run = open_run_folder(options.out);
     if (locks) lock.emplace(run.path);
     config = read_config(run);
-    check_input(
-        config.made_by.imported_from.empty() || has_base(),
-        "{0}: imported, so there is no training to resume; to train it further: lm finetune {0} --data "
-        "DIR",
-        run.path.string());
+    check_input(config.made_by.imported_from.empty() || has_base(),
+                "{}: imported, so there is no training to resume; to train it further: {}", run.path.string(),
+                command_with({"finetune", run.path.string(), "--data", "DIR"}));
     for (const Setting& setting : options.settings) apply_setting(setting, keys_of(config.recipe));
     return;
   }
@@ -80,8 +79,8 @@ void Setup::check_same_data(const std::vector<std::string>& sha256_lines) const 
   check_input(
       !knows_text() || is_same_data(config.made_by.sha256, sha256_lines),
       "{}: the text has changed since this run was made; continuing would mix two texts. To train its "
-      "model on another text: lm train --init-from RUN --data NEW",
-      name_of_text(config.made_by.data));
+      "model on another text: {} train --init-from RUN --data NEW",
+      name_of_text(config.made_by.data), this_program());
 }
 
 namespace {

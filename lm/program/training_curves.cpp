@@ -22,12 +22,6 @@ constexpr std::size_t most_points = 600, most_dots = 25;  // of a curve
 constexpr double training_width = 1.25;                   // of a line, in pixels
 constexpr std::size_t smoothed_from = 20;                 // points; fewer are drawn as they are
 
-double converted(double nats, PublishedUnit unit) {
-  return unit == PublishedUnit::perplexity ? std::exp(nats)
-         : unit == PublishedUnit::bits     ? nats / std::numbers::ln2
-                                           : nats;
-}
-
 double nats_of(double figure, PublishedUnit unit) {
   return unit == PublishedUnit::perplexity ? std::log(figure)
          : unit == PublishedUnit::bits     ? figure * std::numbers::ln2
@@ -37,18 +31,6 @@ double nats_of(double figure, PublishedUnit unit) {
 PublishedUnit usual_unit(const Recipe& recipe) {
   if (!has_perplexity(recipe.kind)) return PublishedUnit::nats;
   return tokenization_of(recipe).unit == Unit::words ? PublishedUnit::perplexity : PublishedUnit::bits;
-}
-
-PublishedUnit unit_of(const std::vector<PlottedRun>& runs, const std::optional<PublishedUnit>& asked) {
-  const auto recipe = [](const PlottedRun& run) -> const Recipe& { return run.measured.recipe(); };
-  for (const PlottedRun& run : runs)
-    if (asked && asked != PublishedUnit::nats && !has_perplexity(recipe(run).kind))
-      throw InputError(fmt::format("--unit {}: {} is of the task {}, whose loss is in nats", name_of(*asked),
-                                   run.measured.run, name_of(recipe(run).kind)));
-  const PublishedUnit first = usual_unit(recipe(runs.front()));
-  const bool is_common = std::all_of(runs.begin(), runs.end(),
-                                     [&](const PlottedRun& run) { return usual_unit(recipe(run)) == first; });
-  return asked.value_or(is_common ? first : PublishedUnit::nats);
 }
 
 /// The mean over the lines so far, whose weights fall exponentially into the past.
@@ -107,14 +89,6 @@ struct CurveDrawing {
                                                 : "training time (" + time_unit + ")",
             .from = 0};
   }
-  std::string loss_label() const {
-    const std::string per =
-        std::all_of(runs.begin(), runs.end(),
-                    [](const PlottedRun& run) { return has_perplexity(run.measured.recipe().kind); })
-            ? " per symbol"
-            : "";
-    return unit == PublishedUnit::perplexity ? "perplexity" : "loss (" + name_of(unit) + per + ")";
-  }
 
   /// `value` of each line of steps.
   template <class Value>
@@ -172,7 +146,7 @@ struct CurveDrawing {
   }
 
   Plot loss() const {
-    Plot plot{.x = x_axis(), .y = {.label = loss_label()}};
+    Plot plot{.x = x_axis(), .y = {.label = loss_label(runs, unit)}};
     bool trains = false, evaluates = false;
     for (std::size_t i = 0; i < runs.size(); ++i) {
       const auto value = [&](const auto& it) { return converted(it.nats, unit); };
@@ -273,19 +247,36 @@ struct CurveDrawing {
   std::vector<std::string> names{};
 };
 
-bool has_points(const Plot& plot) {
-  const auto shows = [](const PlotAxis& axis, double value) {
-    return std::isfinite(value) && (!axis.logarithmic || value > 0);
-  };
-  for (const PlotCurve& curve : plot.curves)
-    for (const PlotPoint& it : curve.points)
-      if (shows(plot.x, it.x) && shows(plot.y, it.y)) return true;
-  return false;
-}
-
 std::string csv_number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
 
 }  // namespace
+
+double converted(double nats, PublishedUnit unit) {
+  return unit == PublishedUnit::perplexity ? std::exp(nats)
+         : unit == PublishedUnit::bits     ? nats / std::numbers::ln2
+                                           : nats;
+}
+
+PublishedUnit unit_of(const std::vector<PlottedRun>& runs, const std::optional<PublishedUnit>& asked) {
+  const auto recipe = [](const PlottedRun& run) -> const Recipe& { return run.measured.recipe(); };
+  for (const PlottedRun& run : runs)
+    if (asked && asked != PublishedUnit::nats && !has_perplexity(recipe(run).kind))
+      throw InputError(fmt::format("--unit {}: {} is of the task {}, whose loss is in nats", name_of(*asked),
+                                   run.measured.run, name_of(recipe(run).kind)));
+  const PublishedUnit first = usual_unit(recipe(runs.front()));
+  const bool is_common = std::all_of(runs.begin(), runs.end(),
+                                     [&](const PlottedRun& run) { return usual_unit(recipe(run)) == first; });
+  return asked.value_or(is_common ? first : PublishedUnit::nats);
+}
+
+std::string loss_label(const std::vector<PlottedRun>& runs, PublishedUnit unit) {
+  const std::string per =
+      std::all_of(runs.begin(), runs.end(),
+                  [](const PlottedRun& run) { return has_perplexity(run.measured.recipe().kind); })
+          ? " per symbol"
+          : "";
+  return unit == PublishedUnit::perplexity ? "perplexity" : "loss (" + name_of(unit) + per + ")";
+}
 
 PlottedRun plotted_run(MeasuredRun run) {
   TrainingHistory history = training_history({run.run});

@@ -28,6 +28,14 @@ struct PlottedRun {
 /// Reads the log of a run.
 PlottedRun plotted_run(MeasuredRun run);
 
+/// The unit of a diagram of these runs' losses: that which was asked for, else the usual one of all, else
+/// nats. InputError if a run has no figure in this unit.
+PublishedUnit unit_of(const std::vector<PlottedRun>& runs, const std::optional<PublishedUnit>& asked);
+/// A loss in this unit.
+double converted(double nats, PublishedUnit unit);
+/// The name of their axis: "loss (bits per symbol)", "perplexity".
+std::string loss_label(const std::vector<PlottedRun>& runs, PublishedUnit unit);
+
 /// Names that tell runs apart: their folders' names or, if two are the same, the whole paths.
 std::vector<std::string> names_of_runs(const std::vector<std::string>& paths);
 

@@ -138,11 +138,13 @@ Reading final_reading(const LanguageModellingOptions& options, std::optional<int
 
 LanguageModelling::LanguageModelling(LanguageModel& model, const LanguageModellingOptions& options,
                                      std::span<const int32_t> train_ids, std::span<const int32_t> valid_ids,
-                                     std::optional<int32_t> line_end, uint64_t seed)
+                                     std::optional<int32_t> line_end, uint64_t seed,
+                                     std::optional<int32_t> unknown_id)
     : model_(model),
       options_(options),
       valid_ids_(valid_ids),
       validation_(validation_reading(options, line_end, model.options().trained_initial_states)),
+      unknown_id_(unknown_id),
       batches_(options.batches, train_ids, line_end, seed),
       states_(first_states()) {
   check_options(options);
@@ -282,9 +284,9 @@ double LanguageModelling::share_of_epoch() const {
 
 Figure LanguageModelling::evaluate(const std::function<void(int64_t)>& progress) {
   check(!valid_ids_.empty(), "[language modelling] no validation text was given");
-  const Evaluation it = evaluate_ids(
-      model_, valid_ids_, validation_, {}, progress ? progress : [](int64_t) {});
-  return figure_of(it, validation_);
+  last_evaluation_ = evaluate_ids(
+      model_, valid_ids_, validation_, unknown_id_, progress ? progress : [](int64_t) {});
+  return figure_of(*last_evaluation_, validation_);
 }
 
 int64_t LanguageModelling::estimate_statistics(const std::function<void(int64_t)>& progress) {

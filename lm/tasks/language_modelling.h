@@ -52,11 +52,13 @@ Reading final_reading(const LanguageModellingOptions& options, std::optional<int
 class LanguageModelling : public Task {
  public:
   /// The model and the ids must outlive it. Without `valid_ids`, evaluate() must not be called. `line_end` is
-  /// the id that ends a line; the seed determines the order of the batches. InputErrors of check_options()
+  /// the id that ends a line; the seed determines the order of the batches, and `<unk>` has
+  /// `unknown_id`. InputErrors of check_options()
   /// and Batches.
   LanguageModelling(LanguageModel& model, const LanguageModellingOptions& options,
                     std::span<const int32_t> train_ids, std::span<const int32_t> valid_ids = {},
-                    std::optional<int32_t> line_end = {}, uint64_t seed = 1);
+                    std::optional<int32_t> line_end = {}, uint64_t seed = 1,
+                    std::optional<int32_t> unknown_id = {});
 
   Module& model() override { return model_; }
   void begin_epoch(int64_t epoch) override;
@@ -67,6 +69,8 @@ class LanguageModelling : public Task {
   double share_of_epoch() const override;
   /// Nats per symbol of the validation text.
   Figure evaluate(const std::function<void(int64_t)>& progress = {}) override;
+  /// What evaluate() found last, read as validation_reading() says.
+  const std::optional<Evaluation>& last_evaluation() const { return last_evaluation_; }
   void divide(int64_t ranks, int64_t own) override;
   void collect_state(Ranks& ranks) override;
   void save(StateWriter& to) const override;
@@ -114,6 +118,8 @@ class LanguageModelling : public Task {
   LanguageModellingOptions options_;
   std::span<const int32_t> valid_ids_;
   Reading validation_;
+  std::optional<int32_t> unknown_id_;
+  std::optional<Evaluation> last_evaluation_;
   Batches batches_;
   int64_t ranks_ = 1, rank_ = 0;
   int64_t epoch_ = 1;

@@ -98,7 +98,7 @@ TEST(LmBleu, RefusesInOneLine) {
   write_bytes(latin, "a\n\xe9t\xe9\n");
   const auto refused = [](const std::vector<std::string>& words, const std::string& input,
                           const std::string& why) { expect_refused(run_lm(words, {.input = input}), why); };
-  refused({"bleu"}, "a\n", "bleu: no reference given; as in: lm bleu reference.txt < translations.txt");
+  refused({"bleu"}, "a\n", "lm bleu reference.txt < translations.txt");
   refused({"bleu", two}, "a\nb\nc\n", "standard input has 3 lines, " + two + " 2: line N must be the same");
   refused({"bleu", two, folder / "none"}, "a\nb\n", "none: cannot be opened: No such file");
   refused({"bleu", folder.path()}, "a\n", "a folder, where a file is expected");

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <new>
 
+#include "lm/program/shell_command.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {
@@ -139,7 +140,8 @@ TEST(CommandLine, NamesOfOtherPrograms) {
             "train: unknown flag --max-update; here it is --steps");
   EXPECT_EQ(usage_error({"generate", "r", "--max-tokens", "5"}),
             "generate: unknown flag --max-tokens; here it is -n");
-  EXPECT_EQ(usage_error({"eval", "r", "--lr", "5"}), "eval: unknown flag --lr; see lm eval --help");
+  EXPECT_EQ(usage_error({"eval", "r", "--lr", "5"}),
+            "eval: unknown flag --lr; see " + command_with({"eval", "--help"}));
   expect_contains(error_of([] { resolve_recipe("demo", {parse_setting("lr=1")}); }),
                   "unknown key 'lr'; here it is 'train.learning_rate'");
   EXPECT_EQ(parse_as<GenerateOptions>({"sample", "r", "--prompt", "a"}).prompt, "a");

@@ -62,6 +62,17 @@ TEST(FigureWarnings, TextsThatAreTheSame) {
   expect_contains(warning_of_same_texts(texts), "valid.txt is the same text as train.txt");
 }
 
+TEST(FigureWarnings, AnUntrainedUnknownFromAShareThatMatters) {
+  const bool trained = false;
+  EXPECT_EQ(warning_of_unknowns({"new.txt", 2, 3000}, trained), "");
+  EXPECT_EQ(warning_of_unknowns({"new.txt", 0, 0}, trained), "");
+  EXPECT_EQ(
+      warning_of_unknowns({"new.txt", 3, 3000}, trained),
+      "0.10 % of the 3000 symbols of new.txt are unknown to the vocabulary, and <unk> was never trained: "
+      "the figures are unreliable");
+  EXPECT_EQ(warning_of_unknowns({"new.txt", 3, 3000}), "");
+}
+
 TEST(FigureWarnings, FilesThatAreNoText) {
   expect_contains(kind_of_file("\x1f\x8b\x08"), "gunzip");
   expect_contains(kind_of_file("PK\x03\x04"), "ZIP");

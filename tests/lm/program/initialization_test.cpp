@@ -70,6 +70,8 @@ TEST_F(InitializationTest, ResumesExactly) {
   output_of_lm(begin("parts", {"--epochs", "1"}));
   output_of_lm(data->resume("parts", more));
   EXPECT_EQ(data->model_digest("parts"), data->model_digest("whole"));
+  expect_contains(output_of_lm({"table", data->path("whole")}), "small, begun with base (whole)");
+  EXPECT_EQ(json_of_lm({"table", data->path("whole")}).at("runs")[0].at("begun_with"), data->path("base"));
   // And a finetuning has the vocabulary, too.
   output_of_lm({"finetune", data->path("whole"), "--out", data->path("fine"), "--epochs", "1", "--threads",
                 "1", "--set", "finetune.learning_rate=0.1"});

@@ -4,6 +4,7 @@
 #include "data/reversal_task.h"
 #include "lm/program/recipes.h"
 #include "lm/program/settings.h"
+#include "lm/program/shell_command.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {
@@ -229,8 +230,8 @@ TEST(MultiTaskRecipe, RefusesWhatIsNotARecipe) {
       error_of([&] { resolve_recipe("multi-task-many-to-one-multi30k", {parse_setting("tasks.x=1")}); });
   EXPECT_EQ(unknown,
             "--set tasks.x=1: unknown key 'tasks.x'; the sections are recipe, data, model, train, decoding, "
-            "tasks.translate, tasks.autoencode, tasks.write, and `lm info --keys --recipe NAME` lists their "
-            "keys");
+            "tasks.translate, tasks.autoencode, tasks.write, and `" +
+                this_program() + " info --keys --recipe NAME` lists their keys");
 }
 
 }  // namespace

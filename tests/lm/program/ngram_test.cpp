@@ -120,7 +120,9 @@ TEST(LmNgram, AModelOfAnotherUnit) {
 TEST(LmNgram, Refusals) {
   const SmallData data;
   const std::string folder = data.path("data");
-  expect_refused(run_lm({"ngram"}), "ngram: which text? As in: lm ngram --data ptb --order 5");
+  expect_refused(run_lm({"ngram"}), "lm ngram --data ptb --order 5");
+  expect_refused(run_lm({"ngram", "--data", folder, "--unit", "pieces"}),
+                 "--unit: pieces not in {words,characters,bytes}");
   expect_refused(run_lm({"ngram", "--data", data.path("none")}), "no such file or folder");
   expect_refused(run_lm({"ngram", "--data", folder, "--order", "6"}), "'6': expected an integer, 1 to 5");
   expect_refused(run_lm({"ngram", "--data", folder, "--order", "0"}), "'0': expected an integer, 1 to 5");

@@ -215,6 +215,7 @@ TEST(Recipes, LaterSettingsWin) {
 TEST(Recipes, UnknownNamesTheNearest) {
   expect_contains(error_of([] { load_recipe("zaremba-smal"); }), "did you mean 'zaremba-small'?");
   expect_contains(error_of([] { load_recipe(""); }), "no recipe named ''");
+  expect_contains(error_of([] { load_recipe("LSTM"); }), " recipes` lists them");
 }
 
 TEST(Recipes, Files) {

@@ -160,10 +160,5 @@ TEST(RunFolder, RefusesRunsWhoseResetGateHadAnotherEquation) {
   EXPECT_NO_THROW(read_config(run));
 }
 
-TEST(RunFolder, ShellCommand) {
-  const char* words[] = {"lm", "train", "--data", "my text", "it's", ""};
-  EXPECT_EQ(shell_command(6, words), "lm train --data 'my text' 'it'\\''s' ''");
-}
-
 }  // namespace
 }  // namespace rondo

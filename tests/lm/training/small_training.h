@@ -50,4 +50,47 @@ inline StepMetrics update(Training& training) {
   return training.trainer.metrics();
 }
 
+inline void updates(Training& training, int count) {
+  for (int i = 0; i < count; ++i) {
+    ASSERT_TRUE(training.trainer.next_batch());
+    update(training);
+  }
+}
+
+/// With what ends a training.
+inline Recipe small_recipe_that_ends(const std::string& cell) {
+  Recipe recipe = small_recipe(cell);
+  recipe.trainer.schedule.kind = ScheduleKind::plateau;
+  recipe.trainer.early_stopping = 3;
+  recipe.trainer.weight_noise = 0.05;
+  return recipe;
+}
+
+/// All that acts on cells from outside.
+inline Recipe rich_recipe(Batching batching) {
+  Recipe recipe = small_recipe_that_ends("gru");
+  recipe.task.batches.batching = batching;
+  recipe.model.major_ratio = {0.5, 0.7};
+  recipe.model.minor_input = MinorInput::previous_layer;
+  recipe.model.variational = true;
+  recipe.model.regularization.dropout = 0.2;
+  recipe.model.regularization.zoneout = 0.3;
+  return recipe;
+}
+
+/// With what AWD-LSTM adds to a training.
+inline Recipe averaging_recipe() {
+  Recipe recipe = rich_recipe(Batching::streams);
+  recipe.trainer.optimizer.kind = OptimizerKind::sgd;
+  recipe.trainer.optimizer.learning_rate = 0.5;
+  recipe.trainer.schedule.kind = ScheduleKind::constant;
+  recipe.task.batches.chunks.deviation = 2;
+  recipe.task.activation_regularization = 2;
+  recipe.task.temporal_regularization = 3;
+  recipe.trainer.averaging = Averaging::non_monotonic;
+  recipe.trainer.averaging_interval = 1;
+  recipe.trainer.early_stopping = 0;
+  return recipe;
+}
+
 }  // namespace rondo

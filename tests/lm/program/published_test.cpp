@@ -1,0 +1,67 @@
+// Where published figures stand beside measured ones: lm/program/published.h.
+#include "lm/program/published.h"
+
+#include "tests/lm/program/table_test.h"
+
+namespace rondo {
+namespace {
+
+using Json = nlohmann::json;
+
+TEST_F(TableTest, PublishedFiguresStandBesideTheModelOfTheRecipeAlone) {
+  SmallData other;
+  const auto table = [&](const std::string& run, const std::string& setting) {
+    output_of_lm({"train", "--recipe", "zaremba-small", "--data", other.path("data"), "--out",
+                  other.path(run), "--epochs", "1", "--threads", "1", "--set", "published.vocabulary=0",
+                  "--set", "published.test_symbols=0", "--set", setting});
+    return run_lm({"table", "--markdown", other.path(run)});
+  };
+  expect_contains(table("same", "model.dropout=0.1").out, "114.5 perplexity");
+  const Result changed = table("changed", "model.hidden=20");
+  EXPECT_EQ(changed.out.find("114.5"), std::string::npos);
+  expect_contains(changed.err, "settings of the model are not those of the recipe zaremba-small");
+}
+
+TEST_F(TableTest, PublishedFiguresStandBesideTheSameTextAndKindAlone) {
+  SmallData other;
+  other.trained("base",
+                {"--epochs", "1", "--set", "published.cache_test=3", "--set", "published.finetuned_test=4",
+                 "--set", "published.test=4.25", "--set", "published.unit=bits"});
+  const std::string config = bytes_of_file(other / "base/config.toml");
+  const auto published_beside = [&](const std::string& key, const std::string& number) {
+    std::string changed = config;
+    const std::string line = "\n" + key + " = ";
+    changed.replace(changed.find(line + "0"), line.size() + 1, line + number);
+    write_bytes(other / "base/config.toml", changed);
+    const Result outcome = run_lm({"table", "--markdown", other.path("base")});
+    const Json eval = Json::parse(output_of_lm({"eval", other.path("base"), "--split", "test", "--json"}));
+    write_bytes(other / "base/config.toml", config);
+    const bool beside = outcome.out.find("4.25 bits") != std::string::npos;
+    EXPECT_EQ(eval.contains("published"), beside);
+    EXPECT_FALSE(
+        Json::parse(output_of_lm({"eval", other.path("base"), "--split", "test", "--streams", "2", "--json"}))
+            .contains("published"))
+        << "read in another way";
+    EXPECT_EQ(outcome.err.find("are left out") != std::string::npos, !beside);
+    return beside;
+  };
+  EXPECT_TRUE(published_beside("test_symbols", "0")) << "not known";
+  EXPECT_TRUE(published_beside("test_symbols", "160"));
+  EXPECT_FALSE(published_beside("test_symbols", "170"));
+  EXPECT_FALSE(published_beside("vocabulary", "41"));
+  // Figures of models that adapt are those of the finetuned one, where the paper has it.
+  const auto eval = [&](const std::string& run) {
+    return Json::parse(output_of_lm({"eval", other.path(run), "--split", "test", "--cache", "--json"}));
+  };
+  EXPECT_FALSE(eval("base").contains("published"));
+  output_of_lm({"finetune", other.path("base"), "--out", other.path("finetuned"), "--set",
+                "finetune.learning_rate=0.1", "--epochs", "1"});
+  EXPECT_EQ(eval("finetuned").at("published"), (Json{{"figure", 3}, {"unit", "bits"}}));
+  const auto rows =
+      cells_of(output_of_lm({"table", "--markdown", other.path("base"), other.path("finetuned")}));
+  EXPECT_EQ(rows[2][2], "4.25 bits");
+  EXPECT_EQ(rows[3][2], "4 bits");
+}
+
+}  // namespace
+}  // namespace rondo

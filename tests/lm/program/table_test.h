@@ -1,0 +1,67 @@
+// Two runs as `lm train` leaves them, for tests of `lm table`, and folders with a log written by a test.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/lm/program/program.h"
+
+namespace rondo {
+
+/// A run on words, and one on characters that a paper reports in bits.
+class TableTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    data = new SmallData;
+    data->trained("words", {"--epochs", "2", "--set", "published.valid=5.5", "--set", "published.test=4.25"});
+    data->trained("letters", {"--epochs", "1", "--set", "data.unit=characters", "--set",
+                              "published.test=1.375", "--set", "published.unit=bits"});
+  }
+  static void TearDownTestSuite() { delete data; }
+
+  static std::string words() { return data->path("words"); }
+  static std::string letters() { return data->path("letters"); }
+  static std::vector<nlohmann::json> log_of(const std::string& run) {
+    std::istringstream lines(bytes_of_file(std::filesystem::path(run) / "log.jsonl"));
+    std::vector<nlohmann::json> entries;
+    for (std::string line; std::getline(lines, line);) entries.push_back(nlohmann::json::parse(line));
+    return entries;
+  }
+  static nlohmann::json json_of(const std::vector<std::string>& runs) {
+    std::vector<std::string> all{"table", "--json"};
+    all.insert(all.end(), runs.begin(), runs.end());
+    return nlohmann::json::parse(output_of_lm(all))
+        .at("runs");  // of all of stdout: nothing else may be there
+  }
+  /// A copy of a run with another log; empty: with none.
+  static std::string with_log(const std::string& run, const std::string& log) {
+    const std::filesystem::path copy = *data / "copy";
+    std::filesystem::remove_all(copy);
+    std::filesystem::copy(run, copy);
+    std::filesystem::remove(copy / "log.jsonl");
+    std::filesystem::remove(copy / "evaluations.jsonl");
+    if (!log.empty()) write_bytes(copy / "log.jsonl", log);
+    return copy;
+  }
+  /// The cells of a Markdown table, a row a line.
+  static std::vector<std::vector<std::string>> cells_of(const std::string& markdown) {
+    std::vector<std::vector<std::string>> rows;
+    std::istringstream lines(markdown);
+    for (std::string line, cell; std::getline(lines, line);) {
+      EXPECT_TRUE(line.starts_with('|') && line.ends_with('|')) << line;
+      std::istringstream cells(line.substr(1));
+      for (rows.emplace_back(); std::getline(cells, cell, '|');) {
+        const std::size_t begin = cell.find_first_not_of(' ');
+        rows.back().push_back(cell.substr(begin, cell.find_last_not_of(' ') + 1 - begin));
+      }
+    }
+    return rows;
+  }
+
+  inline static SmallData* data = nullptr;
+};
+
+}  // namespace rondo
