@@ -20,11 +20,12 @@ LabelledBatches::LabelledBatches(const SentenceBatchOptions& options, const Labe
     : sentences_(sentences), order_(options, lengths_of(sentences.sentences), seed) {}
 
 bool LabelledBatches::next(LabelledBatch& batch) {
-  const std::span<const std::int64_t> chosen = order_.next();
-  if (chosen.empty()) return false;
+  const std::span<const std::int64_t> whole = order_.next();
+  if (whole.empty()) return false;
+  batch.share = order_.share();
   std::vector<std::span<const std::int32_t>> rows;
   batch.labels.clear();
-  for (const std::int64_t i : chosen) {
+  for (const std::int64_t i : batch.share.of(whole)) {
     rows.push_back(sentences_.sentences[i]);
     batch.labels.push_back(sentences_.labels[static_cast<std::size_t>(i)]);
   }

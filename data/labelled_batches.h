@@ -11,6 +11,7 @@
 namespace rondo {
 
 struct LabelledBatch {
+  BatchShare share;                  // of the whole batch
   PaddedSentences sentences;         // T steps of B sentences
   std::vector<std::int32_t> labels;  // [B]
 };
@@ -28,6 +29,8 @@ class LabelledBatches {
 
   /// As BatchOrder::seek().
   void seek(std::int64_t epoch, std::int64_t position) { order_.seek(epoch, position); }
+  /// As BatchOrder::divide().
+  void divide(std::int64_t ranks, std::int64_t own) { order_.divide(ranks, own); }
   std::int64_t position() const { return order_.position(); }
   std::int64_t length() const { return order_.length(); }  // batches of this epoch
   std::int64_t sentences() const { return sentences_.size(); }

@@ -35,7 +35,6 @@ std::vector<BatchOrder::Lengths> lengths_of(const Pairs& pairs) {
 void fill_target(PairBatch& batch, const std::vector<Sentence>& rows) {
   ShiftedSentences target = shifted(rows);
   batch.target_steps = target.steps;
-  batch.scored = target.scored;
   batch.inputs = std::move(target.inputs);
   batch.targets = std::move(target.targets);
   batch.target_lengths = std::move(target.lengths);
@@ -56,8 +55,12 @@ PairBatches::PairBatches(const PairBatchOptions& options, const Pairs& pairs, st
     : options_(options), pairs_(pairs), order_(options.order, lengths_of(pairs), seed) {}
 
 bool PairBatches::next(PairBatch& batch) {
-  const std::span<const std::int64_t> pairs = order_.next();
-  if (pairs.empty()) return false;
+  const std::span<const std::int64_t> whole = order_.next();
+  if (whole.empty()) return false;
+  batch.share = order_.share();
+  batch.scored = 0;
+  for (const std::int64_t pair : whole) batch.scored += pairs_.target.length(pair);
+  const std::span<const std::int64_t> pairs = batch.share.of(whole);
   std::vector<Sentence> sources, targets;
   batch.pairs.assign(pairs.begin(), pairs.end());
   for (const std::int64_t pair : pairs) {

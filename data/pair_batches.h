@@ -25,9 +25,10 @@ Keys keys_of(PairBatchOptions& options);
 struct PairBatch {
   static constexpr std::int32_t ignore_index = ShiftedSentences::ignore_index;
 
+  BatchShare share;                                 // of the whole batch
   std::int64_t sentences = 0;                       // B
   std::int64_t source_steps = 0, target_steps = 0;  // S, T
-  std::int64_t scored = 0;                          // targets that are not ignore_index
+  std::int64_t scored = 0;                          // targets of the whole batch that are not ignore_index
   std::vector<std::int32_t> source;                 // [S, B]
   std::vector<std::int32_t> inputs;   // [T, B]: the end symbol, then the target without its last
   std::vector<std::int32_t> targets;  // [T, B]
@@ -50,6 +51,8 @@ class PairBatches {
   /// Goes to batch `position` of an epoch. Epoch 0, for evaluation: all pairs sorted by length, the longest
   /// first. Error outside [0, length()].
   void seek(std::int64_t epoch, std::int64_t position) { order_.seek(epoch, position); }
+  /// As BatchOrder::divide().
+  void divide(std::int64_t ranks, std::int64_t own) { order_.divide(ranks, own); }
   std::int64_t position() const { return order_.position(); }
   /// Batches of this epoch. With BatchBy::symbols other epochs may have a few more or fewer.
   std::int64_t length() const { return order_.length(); }

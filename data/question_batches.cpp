@@ -51,8 +51,10 @@ std::vector<std::int32_t> QuestionBatches::numbers(std::int64_t question) const 
 }
 
 bool QuestionBatches::next(QuestionBatch& batch) {
-  const std::span<const std::int64_t> chosen = order_.next();
-  if (chosen.empty()) return false;
+  const std::span<const std::int64_t> whole = order_.next();
+  if (whole.empty()) return false;
+  batch.share = order_.share();
+  const std::span<const std::int64_t> chosen = batch.share.of(whole);
   std::vector<std::span<const std::int32_t>> documents, questions;
   for (const std::int64_t i : chosen) {
     documents.push_back(questions_.documents[i]);

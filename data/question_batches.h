@@ -19,6 +19,7 @@ struct QuestionBatchOptions {
 Keys keys_of(QuestionBatchOptions& options);
 
 struct QuestionBatch {
+  BatchShare share;                      // of the whole batch
   PaddedSentences documents, questions;  // of B questions
   std::vector<std::int32_t> answers;     // [B]: numbers of entities; -1: one that the vocabulary lacks
   std::vector<std::int64_t> indices;     // [B]: of each question in its text
@@ -36,6 +37,8 @@ class QuestionBatches {
 
   /// As BatchOrder::seek(). In epoch 0 no entity gets another number.
   void seek(std::int64_t epoch, std::int64_t position);
+  /// As BatchOrder::divide().
+  void divide(std::int64_t ranks, std::int64_t own) { order_.divide(ranks, own); }
   std::int64_t position() const { return order_.position(); }
   std::int64_t length() const { return order_.length(); }
   std::int64_t questions() const { return questions_.size(); }

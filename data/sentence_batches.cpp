@@ -19,8 +19,11 @@ Keys batch_keys(SentenceBatchOptions& options, const std::string& counted) {
 
 Keys keys_of(SentenceBatchOptions& options) { return batch_keys(options, "sentences; or their symbols"); }
 
+std::int64_t longest_of(const std::vector<std::int64_t>& lengths) {
+  return lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
+}
+
 PaddedSentences padded(const std::vector<std::span<const std::int32_t>>& sentences, bool reverse) {
-  check(!sentences.empty(), "[sentence batches] a batch has at least one sentence");
   const std::size_t B = sentences.size();
   PaddedSentences batch;
   batch.sentences = std::ssize(sentences);
@@ -28,7 +31,7 @@ PaddedSentences padded(const std::vector<std::span<const std::int32_t>>& sentenc
     check(!sentence.empty(), "[sentence batches] a sentence has at least its end symbol");
     batch.lengths.push_back(std::ssize(sentence));
   }
-  batch.steps = *std::max_element(batch.lengths.begin(), batch.lengths.end());
+  batch.steps = longest_of(batch.lengths);
   batch.ids.assign(static_cast<std::size_t>(batch.steps) * B, 0);
   for (std::size_t b = 0; b < B; ++b) {
     const std::size_t words = sentences[b].size() - 1;
@@ -42,7 +45,7 @@ ShiftedSentences shifted(const std::vector<std::span<const std::int32_t>>& sente
   ShiftedSentences batch;
   const std::size_t B = sentences.size();
   for (const auto sentence : sentences) batch.lengths.push_back(std::ssize(sentence));
-  batch.steps = *std::max_element(batch.lengths.begin(), batch.lengths.end());
+  batch.steps = longest_of(batch.lengths);
   batch.scored = std::accumulate(batch.lengths.begin(), batch.lengths.end(), std::int64_t{0});
   batch.inputs.assign(static_cast<std::size_t>(batch.steps) * B, 0);
   batch.targets.assign(batch.inputs.size(), ShiftedSentences::ignore_index);
@@ -108,6 +111,19 @@ std::span<const std::int64_t> BatchOrder::next() {
   if (position_ == length()) return {};
   const auto [begin, end] = batches_[static_cast<std::size_t>(position_++)];
   return std::span(order_).subspan(begin, end - begin);
+}
+
+BatchShare BatchOrder::share() const {
+  check(position_ > 0, "[sentence batches] a share is that of a batch: call next()");
+  const auto [begin, end] = batches_[static_cast<std::size_t>(position_ - 1)];
+  const auto whole = static_cast<std::int64_t>(end - begin), first = whole * own_ / ranks_;
+  return {first, whole * (own_ + 1) / ranks_ - first, whole};
+}
+
+void BatchOrder::divide(std::int64_t ranks, std::int64_t own) {
+  check(ranks > 0 && own >= 0 && own < ranks, "[sentence batches] rank {} of {}", own, ranks);
+  ranks_ = ranks;
+  own_ = own;
 }
 
 }  // namespace rondo

@@ -30,6 +30,9 @@ Keys keys_of(SentenceBatchOptions& options);
 /// The same where other things are batched; `counted` says what the two ways count.
 Keys batch_keys(SentenceBatchOptions& options, const std::string& counted);
 
+/// The longest length; 0 if there is none.
+std::int64_t longest_of(const std::vector<std::int64_t>& lengths);
+
 /// B sentences of at most T symbols; element [t, b] is at t * B + b. Padding is id 0.
 struct PaddedSentences {
   std::int64_t sentences = 0, steps = 0;  // B, T
@@ -37,7 +40,7 @@ struct PaddedSentences {
   std::vector<std::int64_t> lengths;      // [B], with the end symbol
 };
 /// Row b is sentence b; with `reverse` from its end to its beginning, but for the end symbol, which stays
-/// last. Error if there is no sentence, or one without a symbol.
+/// last. No sentences have no steps. Error if there is one without a symbol.
 PaddedSentences padded(const std::vector<std::span<const std::int32_t>>& sentences, bool reverse = false);
 
 /// B sentences of at most T symbols that a decoder writes: at each step it reads the symbol before, at the
@@ -54,6 +57,18 @@ struct ShiftedSentences {
 /// Row b is sentence b.
 ShiftedSentences shifted(const std::vector<std::span<const std::int32_t>>& sentences);
 
+/// The rows of a batch that are computed here: all of them, or the share of one of several ranks, which
+/// follow one another in the batch.
+struct BatchShare {
+  std::int64_t first = 0, count = 0;  // may have no row at all
+  std::int64_t whole = 0;             // rows of the whole batch
+
+  /// Of something that the whole batch has for each row.
+  std::span<const std::int64_t> of(std::span<const std::int64_t> rows) const {
+    return rows.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+  }
+};
+
 /// The sentences of each batch of an epoch, each sentence once. Those of similar length are batched together,
 /// which saves padding; which of these, and in which order, is a function of seed and epoch: all sentences
 /// are shuffled, cut into pools of about a hundred batches, each pool is sorted by length and cut into
@@ -67,9 +82,14 @@ class BatchOrder {
   /// Begins with epoch 1. InputError for options outside their limits, and if there are no sentences.
   BatchOrder(const SentenceBatchOptions& options, std::vector<Lengths> lengths, std::uint64_t seed);
 
-  /// The indices of the next batch's sentences; none at the end. With BatchBy::symbols a sentence that is
-  /// longer than the limit is a batch of its own.
+  /// The indices of the next whole batch's sentences; none at the end. With BatchBy::symbols a sentence that
+  /// is longer than the limit is a batch of its own.
   std::span<const std::int64_t> next();
+  /// The share of the batch that next() has returned.
+  BatchShare share() const;
+  /// Divides the batches among ranks from now on: share() is that of rank `own`. Shares differ by one
+  /// sentence at most, and have none where there are fewer sentences than ranks.
+  void divide(std::int64_t ranks, std::int64_t own);
 
   /// Goes to batch `position` of an epoch. Epoch 0, for evaluation: all sentences sorted by length, the
   /// longest first. Error outside [0, length()].
@@ -92,6 +112,7 @@ class BatchOrder {
   std::vector<std::int64_t> order_;  // indices of sentences
   std::vector<Range> batches_;
   std::int64_t position_ = 0;
+  std::int64_t ranks_ = 1, own_ = 0;
 };
 
 }  // namespace rondo

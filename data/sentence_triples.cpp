@@ -60,9 +60,14 @@ Text one_sentence_a_line(Text text, SentenceEnds ends) {
   return text;
 }
 
+std::int64_t Triples::scored(std::int64_t triple) const {
+  const std::int64_t i = middles[static_cast<std::size_t>(triple)];
+  return sentences.length(i - 1) + sentences.length(i + 1);
+}
+
 std::int64_t Triples::scored() const {
   std::int64_t symbols = 0;
-  for (const std::int64_t i : middles) symbols += sentences.length(i - 1) + sentences.length(i + 1);
+  for (std::int64_t triple = 0; triple < size(); ++triple) symbols += scored(triple);
   return symbols;
 }
 
@@ -102,10 +107,13 @@ TripleBatches::TripleBatches(const SentenceBatchOptions& options, const Triples&
     : triples_(triples), order_(options, lengths_of(triples), seed) {}
 
 bool TripleBatches::next(TripleBatch& batch) {
-  const std::span<const std::int64_t> chosen = order_.next();
-  if (chosen.empty()) return false;
+  const std::span<const std::int64_t> whole = order_.next();
+  if (whole.empty()) return false;
+  batch.share = order_.share();
+  batch.scored = 0;
+  for (const std::int64_t triple : whole) batch.scored += triples_.scored(triple);
   std::vector<std::span<const std::int32_t>> previous, middle, next;
-  for (const std::int64_t triple : chosen) {
+  for (const std::int64_t triple : batch.share.of(whole)) {
     const std::int64_t i = triples_.middles[static_cast<std::size_t>(triple)];
     previous.push_back(triples_.sentences[i - 1]);
     middle.push_back(triples_.sentences[i]);

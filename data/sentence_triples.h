@@ -37,7 +37,8 @@ struct Triples {
   std::int64_t left_out = 0;          // triples of which a sentence is too long
 
   std::int64_t size() const { return std::ssize(middles); }
-  /// Symbols to write: those of the sentences before and after each middle one.
+  /// Symbols to write: those of the sentences before and after the middle one, of a triple and of all.
+  std::int64_t scored(std::int64_t triple) const;
   std::int64_t scored() const;
 };
 /// Of a text with one sentence a line; empty lines end passages. InputErrors of encode_sentences(), and if
@@ -46,10 +47,10 @@ Triples triples_of(const Text& text, const Vocabulary& vocabulary, std::int64_t 
 
 /// A batch of B triples.
 struct TripleBatch {
+  BatchShare share;  // of the whole batch
   PaddedSentences middle;
   ShiftedSentences previous, next;
-
-  std::int64_t scored() const { return previous.scored + next.scored; }
+  std::int64_t scored = 0;  // symbols to write, of the whole batch
 };
 
 /// The triples of an epoch, each once, in the order of BatchOrder, by the longer of the two sentences that
@@ -64,6 +65,8 @@ class TripleBatches {
 
   /// As BatchOrder::seek().
   void seek(std::int64_t epoch, std::int64_t position) { order_.seek(epoch, position); }
+  /// As BatchOrder::divide().
+  void divide(std::int64_t ranks, std::int64_t own) { order_.divide(ranks, own); }
   std::int64_t position() const { return order_.position(); }
   std::int64_t length() const { return order_.length(); }  // batches of this epoch
   std::int64_t scored() const { return triples_.scored(); }

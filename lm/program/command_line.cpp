@@ -159,7 +159,9 @@ Command info_command(Options& parser) {
   const bool only_recipe = !info.recipe.empty() && !info.keys;
   const int asked = !info.run.empty() + only_recipe + info.operators + info.keys + info.cells;
   check_input(asked == 1, "info: give one of: a run, --recipe NAME, --operators, --keys, --cells");
-  check_input(!info.markdown || info.cells, "info: --markdown is for --cells");
+  const bool scales = !info.scaling.ranks.empty(), describes = !info.run.empty() || only_recipe;
+  check_input(!scales || (describes && !info.verify), "info: --ranks goes with a run or with --recipe");
+  check_input(!info.markdown || info.cells || scales, "info: --markdown is for --cells and --ranks");
   info.settings = parse_settings(parser.info_sets);
   check_input(!info.verify || !info.run.empty(), "info: --verify goes with a run");
   check_input(!info.recipe.empty() || (info.settings.empty() && info.vocabulary_size == 0),

@@ -1,4 +1,5 @@
-// `lm info`: the model of a run or a recipe; or the lists of operators, settings and cells.
+// `lm info`: the model of a run or a recipe, and how its training would scale; or the lists of operators,
+// settings and cells.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "lm/program/recipe.h"
+#include "lm/program/scaling.h"
 
 namespace rondo {
 
@@ -21,7 +23,8 @@ struct InfoOptions {
   std::int64_t vocabulary_size = 0;  // with recipe; 0: the recipe's data.max_size
   bool verify = false;               // with run: check its files instead
   bool json = false;
-  bool markdown = false;  // with cells: the table of docs/cells.md
+  bool markdown = false;     // with cells: the table of docs/cells.md; with scaling: those of docs/scale.md
+  ScalingOptions scaling{};  // with a run or a recipe: instead of the model
 };
 
 /// Prints on stdout. Returns 0, or 2 if --verify finds a broken file.

@@ -11,20 +11,16 @@ Classification::Classification(SentenceClassifier& model, const ClassificationOp
                                const LabelledSentences& train, const LabelledSentences& valid, uint64_t seed)
     : SentenceTask(LabelledBatches(options.batches, train, seed)), model_(model), valid_(valid) {}
 
-bool Classification::next_batch(Batch& batch) {
-  if (!batches_.next(batch_)) return false;
-  batch.indices = {batch_.sentences.ids, batch_.labels};
-  batch.scored = batch_.sentences.sentences;
-  return true;
+void Classification::stage(Batch& batch) const {
+  batch.indices = {staged_.sentences.ids, staged_.labels};
+  batch.scored = staged_.share.whole;
 }
 
 Loss Classification::loss(int64_t, const std::vector<Tokens>& indices, RandomContext random) {
-  const int64_t B = batch_.sentences.sentences;
-  random.slice = {B, 0, B};
-  model_.begin_update(random);
+  begin_update(random);
   const CrossEntropy nats =
-      model_.cross_entropy(model_.summary(input_of(batch_.sentences, indices[0])), indices[1]);
-  return {nats.total / static_cast<real>(B), {nats.each}};
+      model_.cross_entropy(model_.summary(input_of(staged_.sentences, indices[0])), indices[1]);
+  return {nats.total / static_cast<real>(staged_.share.whole), {nats.each}};
 }
 
 Figure Classification::evaluate(const std::function<void(int64_t)>& progress) {

@@ -13,7 +13,7 @@ struct ClassificationOptions {
 /// The keys of SentenceBatchOptions.
 Keys keys_of(ClassificationOptions& options);
 
-class Classification : public SentenceTask<LabelledBatches> {
+class Classification : public SentenceTask<LabelledBatches, LabelledBatch> {
  public:
   /// The model and the sentences must outlive it. The seed determines the order of the batches. InputErrors
   /// of LabelledBatches.
@@ -21,7 +21,6 @@ class Classification : public SentenceTask<LabelledBatches> {
                  const LabelledSentences& train, const LabelledSentences& valid, uint64_t seed = 1);
 
   Module& model() override { return model_; }
-  bool next_batch(Batch& batch) override;
   /// The mean over the batch's sentences is minimised.
   Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override;
   int64_t scored_per_epoch() const override { return batches_.sentences(); }
@@ -30,9 +29,10 @@ class Classification : public SentenceTask<LabelledBatches> {
   Figure evaluate(const std::function<void(int64_t)>& progress = {}) override;
 
  private:
+  void stage(Batch& batch) const override;
+
   SentenceClassifier& model_;
   const LabelledSentences& valid_;
-  LabelledBatch batch_;  // the staged one
 };
 
 /// The accuracy, which decides, and nats beside it.

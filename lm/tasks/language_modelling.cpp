@@ -318,8 +318,6 @@ void LanguageModelling::divide(int64_t ranks, int64_t own) {
               "a batch of {} cannot be divided among {} ranks: set train.batch to a multiple of {}, or start "
               "as many ranks as divide it",
               batch, ranks, ranks);
-  check_input(!looks_across_rows(),
-              "batch normalisation is over the rows of a whole batch, which cannot be divided among ranks");
   options_.micro_batch = std::gcd(options_.micro_batch, batch / ranks);
   ranks_ = ranks;
   rank_ = own;

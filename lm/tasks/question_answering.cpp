@@ -11,22 +11,19 @@ QuestionAnswering::QuestionAnswering(AttentiveReader& model, const QuestionAnswe
                                      const Questions& train, const Questions& valid, uint64_t seed)
     : SentenceTask(QuestionBatches(options.batches, train, seed)), model_(model), valid_(valid) {}
 
-bool QuestionAnswering::next_batch(Batch& batch) {
-  if (!batches_.next(batch_)) return false;
-  batch.indices = {batch_.documents.ids, batch_.questions.ids, batch_.answers};
-  batch.scored = batch_.documents.sentences;
-  return true;
+void QuestionAnswering::stage(Batch& batch) const {
+  batch.indices = {staged_.documents.ids, staged_.questions.ids, staged_.answers};
+  batch.scored = staged_.share.whole;
 }
 
 Loss QuestionAnswering::loss(int64_t, const std::vector<Tokens>& indices, RandomContext random) {
-  const PaddedSentences &documents = batch_.documents, &questions = batch_.questions;
+  const PaddedSentences &documents = staged_.documents, &questions = staged_.questions;
   const int64_t B = documents.sentences;
-  random.slice = {B, 0, B};
-  model_.begin_update(random);
+  begin_update(random);
   const AttentiveReader::Output output = model_({indices[0], documents.steps, B, documents.lengths},
                                                 {indices[1], questions.steps, B, questions.lengths});
   const CrossEntropy nats = model_.cross_entropy(output.joint, indices[2]);
-  return {nats.total / static_cast<real>(B), {nats.each}};
+  return {nats.total / static_cast<real>(staged_.share.whole), {nats.each}};
 }
 
 Figure QuestionAnswering::evaluate(const std::function<void(int64_t)>& progress) {

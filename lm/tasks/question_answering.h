@@ -13,7 +13,7 @@ struct QuestionAnsweringOptions {
 /// The keys of QuestionBatchOptions.
 Keys keys_of(QuestionAnsweringOptions& options);
 
-class QuestionAnswering : public SentenceTask<QuestionBatches> {
+class QuestionAnswering : public SentenceTask<QuestionBatches, QuestionBatch> {
  public:
   /// The model and the questions must outlive it. The seed determines the order of the batches. InputErrors
   /// of QuestionBatches.
@@ -21,7 +21,6 @@ class QuestionAnswering : public SentenceTask<QuestionBatches> {
                     const Questions& valid, uint64_t seed = 1);
 
   Module& model() override { return model_; }
-  bool next_batch(Batch& batch) override;
   /// The mean over the batch's questions is minimised.
   Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override;
   int64_t scored_per_epoch() const override { return batches_.questions(); }
@@ -30,9 +29,10 @@ class QuestionAnswering : public SentenceTask<QuestionBatches> {
   Figure evaluate(const std::function<void(int64_t)>& progress = {}) override;
 
  private:
+  void stage(Batch& batch) const override;
+
   AttentiveReader& model_;
   const Questions& valid_;
-  QuestionBatch batch_;  // the staged one
 };
 
 /// The accuracy, which decides, and nats beside it.

@@ -1,5 +1,6 @@
-// What tasks that read whole sentences in batches share: the place in the data. No state is carried from
-// batch to batch. Next: lm/tasks/translation.h, lm/tasks/classification.h.
+// What tasks that read whole sentences in batches share: the place in the data, and the division of a batch
+// among ranks. No state is carried from batch to batch. Next: lm/tasks/translation.h,
+// lm/tasks/classification.h.
 #pragma once
 
 #include <utility>
@@ -8,8 +9,8 @@
 
 namespace rondo {
 
-/// `Batches` is PairBatches or LabelledBatches.
-template <class Batches>
+/// `Batches` is PairBatches, LabelledBatches or the like, and `Staged` what its next() gives.
+template <class Batches, class Staged>
 class SentenceTask : public Task {
  public:
   explicit SentenceTask(Batches batches) : batches_(std::move(batches)) {}
@@ -18,6 +19,13 @@ class SentenceTask : public Task {
     epoch_ = epoch;
     batches_.seek(epoch, 0);
   }
+  bool next_batch(Batch& batch) final {
+    if (!batches_.next(staged_)) return false;
+    stage(batch);
+    if (staged_.share.count == 0) batch.indices.clear(), batch.parts = 0;
+    return true;
+  }
+  void divide(int64_t ranks, int64_t own) override { batches_.divide(ranks, own); }
   double share_of_epoch() const override {
     return static_cast<double>(batches_.position()) / static_cast<double>(batches_.length());
   }
@@ -29,7 +37,16 @@ class SentenceTask : public Task {
   }
 
  protected:
+  /// Sets what the trainer needs to know of staged_.
+  virtual void stage(Batch& batch) const = 0;
+  /// Begins the computation of staged_, whose rows have the random numbers of the whole batch's.
+  void begin_update(RandomContext random) {
+    random.slice = {staged_.share.count, staged_.share.first, staged_.share.whole};
+    model().begin_update(random);
+  }
+
   Batches batches_;
+  Staged staged_;
 
  private:
   int64_t epoch_ = 1;

@@ -13,29 +13,25 @@ SkipThoughtTask::SkipThoughtTask(SkipThought& model, const SkipThoughtTaskOption
                                  const Triples& train, const Triples& valid, uint64_t seed)
     : SentenceTask(TripleBatches(options.batches, train, seed)), model_(model), valid_(valid) {}
 
-bool SkipThoughtTask::next_batch(Batch& batch) {
-  if (!batches_.next(batch_)) return false;
-  batch.indices = {batch_.middle.ids, batch_.previous.inputs, batch_.previous.targets, batch_.next.inputs,
-                   batch_.next.targets};
+void SkipThoughtTask::stage(Batch& batch) const {
+  batch.indices = {staged_.middle.ids, staged_.previous.inputs, staged_.previous.targets, staged_.next.inputs,
+                   staged_.next.targets};
   batch.parts = parts();
-  batch.scored = batch_.scored() * parts();
-  return true;
+  batch.scored = staged_.scored * parts();
 }
 
 Loss SkipThoughtTask::loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) {
-  const int64_t B = batch_.middle.sentences;
-  random.slice = {B, 0, B};
-  model_.begin_update(random);
+  begin_update(random);
   SkipModel& model = *model_.parts()[static_cast<size_t>(part)];
-  const Variable vectors = model.encode(sentences_of(batch_.middle, indices[0]));
+  const Variable vectors = model.encode(sentences_of(staged_.middle, indices[0]));
   const auto nats_of = [&](RecurrentStack& decoder, const ShiftedSentences& written, size_t inputs) {
     const Variable states = model.decode(decoder, sentences_of(written, indices[inputs]), vectors);
     return model.cross_entropy(states, indices[inputs + 1]);
   };
-  const CrossEntropy previous = nats_of(model.previous, batch_.previous, 1),
-                     next = nats_of(model.next, batch_.next, 3);
+  const CrossEntropy previous = nats_of(model.previous, staged_.previous, 1),
+                     next = nats_of(model.next, staged_.next, 3);
   // Each part is trained as if it were alone: its mean, not that over the symbols of all parts.
-  return {(previous.total + next.total) / static_cast<real>(batch_.scored()), {previous.each, next.each}};
+  return {(previous.total + next.total) / static_cast<real>(staged_.scored), {previous.each, next.each}};
 }
 
 Figure SkipThoughtTask::evaluate(const std::function<void(int64_t)>& progress) {

@@ -14,7 +14,7 @@ struct SkipThoughtTaskOptions {
 /// The keys of SentenceBatchOptions.
 Keys keys_of(SkipThoughtTaskOptions& options);
 
-class SkipThoughtTask : public SentenceTask<TripleBatches> {
+class SkipThoughtTask : public SentenceTask<TripleBatches, TripleBatch> {
  public:
   /// The model and the triples must outlive it. The seed determines the order of the batches. InputErrors of
   /// TripleBatches.
@@ -22,8 +22,6 @@ class SkipThoughtTask : public SentenceTask<TripleBatches> {
                   const Triples& valid, uint64_t seed = 1);
 
   Module& model() override { return model_; }
-  /// Each part of the model is a part of the batch: they share nothing.
-  bool next_batch(Batch& batch) override;
   /// The mean over the symbols of both written sentences is minimised.
   Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override;
   int64_t scored_per_epoch() const override { return batches_.scored() * parts(); }
@@ -31,11 +29,12 @@ class SkipThoughtTask : public SentenceTask<TripleBatches> {
   Figure evaluate(const std::function<void(int64_t)>& progress = {}) override;
 
  private:
+  /// Each part of the model is a part of the batch: they share nothing.
+  void stage(Batch& batch) const override;
   int64_t parts() const { return std::ssize(model_.parts()); }
 
   SkipThought& model_;
   const Triples& valid_;
-  TripleBatch batch_;  // the staged one
 };
 
 Figure figure_of_triples(const Evaluation& evaluation);

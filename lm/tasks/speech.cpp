@@ -19,19 +19,13 @@ SpeechRecognition::SpeechRecognition(CtcModel& model, const SpeechTaskOptions& o
   for (const auto& labels : train.labels) characters_ += std::ssize(labels);
 }
 
-bool SpeechRecognition::next_batch(Batch& batch) {
-  if (!batches_.next(batch_)) return false;
-  for (const auto& labels : batch_.labels) batch.scored += std::ssize(labels);
-  return true;
-}
+void SpeechRecognition::stage(Batch& batch) const { batch.scored = staged_.scored; }
 
 Loss SpeechRecognition::loss(int64_t, const std::vector<Tokens>&, RandomContext random) {
-  const int64_t B = batch_.utterances;
-  random.slice = {B, 0, B};
-  model_.begin_update(random);
-  const Variable scores = model_.scores(frames_of(batch_, model_.device()), batch_.lengths);
-  const Variable nats = ctc_loss(scores, CtcTargets(batch_.labels, batch_.lengths));
-  return {sum(nats) / static_cast<real>(B), {nats.value()}};
+  begin_update(random);
+  const Variable scores = model_.scores(frames_of(staged_, model_.device()), staged_.lengths);
+  const Variable nats = ctc_loss(scores, CtcTargets(staged_.labels, staged_.lengths));
+  return {sum(nats) / static_cast<real>(staged_.share.whole), {nats.value()}};
 }
 
 Figure SpeechRecognition::evaluate(const std::function<void(int64_t)>& progress) {

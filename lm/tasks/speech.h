@@ -13,7 +13,7 @@ struct SpeechTaskOptions {
 /// `batch`, `batch_by`.
 Keys keys_of(SpeechTaskOptions& options);
 
-class SpeechRecognition : public SentenceTask<UtteranceBatches> {
+class SpeechRecognition : public SentenceTask<UtteranceBatches, UtteranceBatch> {
  public:
   /// The model, the utterances and the vocabulary must outlive it. Every training utterance fits its
   /// transcript. The seed determines the order of the batches. InputErrors of UtteranceBatches.
@@ -22,7 +22,6 @@ class SpeechRecognition : public SentenceTask<UtteranceBatches> {
                     uint64_t seed = 1);
 
   Module& model() override { return model_; }
-  bool next_batch(Batch& batch) override;
   /// The mean over the batch's utterances is minimised.
   Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override;
   int64_t scored_per_epoch() const override { return characters_; }
@@ -32,13 +31,14 @@ class SpeechRecognition : public SentenceTask<UtteranceBatches> {
   Figure evaluate(const std::function<void(int64_t)>& progress = {}) override;
 
  private:
+  void stage(Batch& batch) const override;
+
   CtcModel& model_;
   const FrameOptions frames_;
   const Vocabulary& vocabulary_;
   SpeechDecoder decode_;  // the best path
   const Utterances& valid_;
   int64_t characters_ = 0;  // of the training transcripts
-  UtteranceBatch batch_;    // the staged one
 };
 
 /// The character error rate, which decides, word errors and nats beside it. `read`: the decoder's text().

@@ -36,22 +36,19 @@ Translation::Translation(EncoderDecoder& model, const TranslationOptions& option
   check_options(options);
 }
 
-bool Translation::next_batch(Batch& batch) {
-  if (!batches_.next(batch_)) return false;
-  batch.indices = {batch_.source, batch_.inputs, batch_.targets};
-  batch.scored = batch_.scored;
-  return true;
+void Translation::stage(Batch& batch) const {
+  batch.indices = {staged_.source, staged_.inputs, staged_.targets};
+  batch.scored = staged_.scored;
 }
 
 Loss Translation::loss(int64_t, const std::vector<Tokens>& indices, RandomContext random) {
-  const int64_t B = batch_.sentences;
-  random.slice = {B, 0, B};
-  model_.begin_update(random);
-  const auto source = model_.encode({indices[0], batch_.source_steps, B, batch_.source_lengths});
+  const int64_t B = staged_.sentences;
+  begin_update(random);
+  const auto source = model_.encode({indices[0], staged_.source_steps, B, staged_.source_lengths});
   const auto output =
-      model_.decode({indices[1], batch_.target_steps, B, decoder_lengths(model_, batch_)}, source);
+      model_.decode({indices[1], staged_.target_steps, B, decoder_lengths(model_, staged_)}, source);
   const CrossEntropy nats = model_.cross_entropy(output.readout, indices[2], options_.label_smoothing);
-  return {nats.total / static_cast<real>(batch_.scored), {nats.each}};
+  return {nats.total / static_cast<real>(staged_.scored), {nats.each}};
 }
 
 Figure Translation::evaluate(const std::function<void(int64_t)>& progress) {

@@ -27,7 +27,7 @@ Keys keys_of(TranslationOptions& options);
 /// InputError for settings out of range.
 void check_options(const TranslationOptions& options);
 
-class Translation : public SentenceTask<PairBatches> {
+class Translation : public SentenceTask<PairBatches, PairBatch> {
  public:
   /// The model and the texts must outlive it. The seed determines the order of the batches. InputErrors of
   /// check_options() and PairBatches.
@@ -35,7 +35,6 @@ class Translation : public SentenceTask<PairBatches> {
               const TranslationText& valid, uint64_t seed = 1);
 
   Module& model() override { return model_; }
-  bool next_batch(Batch& batch) override;
   Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override;
   int64_t scored_per_epoch() const override { return batches_.scored(); }
   /// The deciding figure on the validation text, the others beside it; if that has no references, the nats
@@ -43,10 +42,11 @@ class Translation : public SentenceTask<PairBatches> {
   Figure evaluate(const std::function<void(int64_t)>& progress = {}) override;
 
  private:
+  void stage(Batch& batch) const override;
+
   EncoderDecoder& model_;
   TranslationOptions options_;
   const TranslationText& valid_;
-  PairBatch batch_;  // the staged one
 };
 
 /// All figures as one: the deciding one, and the others beside it.

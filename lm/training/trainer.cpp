@@ -107,6 +107,8 @@ void Trainer::tell(const Order& order) const {
 
 void Trainer::join(Ranks& ranks) {
   check_input(!gpu_, "several ranks train on CPUs only; use --device cpu");
+  check_input(model_.buffers().empty(),
+              "batch normalisation is over the rows of a whole batch, which cannot be divided among ranks");
   task_.divide(ranks.count(), ranks.own());
   ranks_ = &ranks;
 }

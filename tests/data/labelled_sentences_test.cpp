@@ -185,7 +185,7 @@ TEST(LabelledBatches, HaveEachSentenceOnceWithItsLabelAndPadding) {
   LabelledBatches batches({.batch = 5}, all, 1);
   std::set<std::int32_t> seen;
   std::int64_t padded = 0, symbols = 0;
-  for (const auto& [sentences, labels] : rest_of_epoch(batches)) {
+  for (const auto& [share, sentences, labels] : rest_of_epoch(batches)) {
     const auto B = static_cast<std::size_t>(sentences.sentences);
     ASSERT_EQ(labels.size(), B);
     ASSERT_EQ(std::ssize(sentences.ids), sentences.steps * sentences.sentences);

@@ -95,6 +95,34 @@ TEST(PairBatches, PaddingAndShifting) {
   EXPECT_FALSE(batches.next(batch));
 }
 
+TEST(PairBatches, AreMadeUpOfTheSharesOfRanks) {
+  const Pairs pairs = many_pairs(50);
+  for (const std::int64_t batch : {3, 4, 11}) {
+    PairBatches whole({.order = {.batch = batch}}, pairs, 1);
+    std::vector<PairBatches> ranks(4, whole);
+    for (std::int64_t own = 0; own < 4; ++own) ranks[static_cast<std::size_t>(own)].divide(4, own);
+    for (PairBatch expected; whole.next(expected);) {
+      Numbers together, counts;
+      for (PairBatches& rank : ranks) {
+        PairBatch own;
+        ASSERT_TRUE(rank.next(own));
+        EXPECT_EQ(own.share.first, std::ssize(together));
+        EXPECT_EQ(own.share.count, own.sentences);
+        EXPECT_EQ(own.share.whole, expected.sentences);
+        EXPECT_EQ(own.scored, expected.scored) << "of the whole batch";
+        EXPECT_EQ(own.targets.size(), static_cast<std::size_t>(own.target_steps * own.sentences));
+        together.insert(together.end(), own.pairs.begin(), own.pairs.end());
+        counts.push_back(own.sentences);
+      }
+      EXPECT_EQ(together, expected.pairs);
+      const auto [fewest, most] = std::minmax_element(counts.begin(), counts.end());
+      EXPECT_LE(*most - *fewest, 1);
+      EXPECT_EQ(*fewest, expected.sentences / 4) << "none, if there are fewer sentences than ranks";
+    }
+    for (PairBatches& rank : ranks) EXPECT_EQ(rank.position(), whole.length());
+  }
+}
+
 TEST(PairBatches, ReversedSourceKeepsItsEndLast) {
   Pairs pairs;
   add(pairs, {1, 2, 3}, {5, 6});

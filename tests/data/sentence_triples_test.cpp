@@ -65,7 +65,7 @@ TEST(SentenceTriples, AnEpochHasEachTripleOnce) {
   std::int64_t scored = 0;
   for (TripleBatch batch; batches.next(batch);) {
     const auto B = static_cast<std::size_t>(batch.middle.sentences);
-    scored += batch.scored();
+    scored += batch.scored;
     for (std::size_t b = 0; b < B; ++b) {
       const std::string middle = vocabulary.symbol(batch.middle.ids[b]);
       const int number = std::stoi(middle.substr(1));

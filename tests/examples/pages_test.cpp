@@ -125,6 +125,17 @@ TEST(Pages, HaveTheTablesThatTheProgramPrints) {
   EXPECT_EQ(generated_part("sweeps.md", "table docs/runs/ptb-sizes --markdown"),
             rondo::output_of_lm({"table", source_folder / "docs/runs/ptb-sizes", "--markdown"}))
       << "docs/sweeps.md is out of date: make tables";
+  const std::string scale = rondo::read_file(source_folder / "docs/scale.md");
+  const std::regex begin("<!-- lm (info [^>]*) -->");
+  int tables = 0;
+  for (std::sregex_iterator it(scale.begin(), scale.end(), begin), end; it != end; ++it, ++tables) {
+    const std::string command = it->str(1);
+    std::istringstream words(command);
+    EXPECT_EQ(generated_part("scale.md", command),
+              rondo::output_of_lm({std::istream_iterator<std::string>(words), {}}))
+        << "docs/scale.md is out of date: make tables";
+  }
+  EXPECT_EQ(tables, 2);
 }
 
 TEST(Pages, BlocksAreFoundWhole) {

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "tests/lm/program/program.h"
+#include "tests/lm/program/small_translator.h"
 
 namespace rondo {
 namespace {
@@ -61,6 +62,21 @@ TEST_F(RanksOfMpirun, TrainAsOneProcessAndResumeAsAnother) {
   const std::vector<double> alone = losses_of(data / "alone"), together = losses_of(data / "together");
   ASSERT_EQ(alone.size(), 30u);
   ASSERT_EQ(together.size(), 30u);
+  for (size_t i = 0; i < alone.size(); ++i) EXPECT_NEAR(together[i], alone[i], 1e-4) << i;
+}
+
+// 3 do not divide the batches of 20 sentences, whose shares then differ.
+TEST_F(RanksOfMpirun, TrainATranslatorAsOneProcess) {
+  const SmallTranslator data;
+  const std::vector<std::string> settings = {"train.log_every=1"};
+  data.trained("alone", settings);
+  const Result result = mpirun("-n 3 " + quoted(data.train("together", settings)));
+  ASSERT_EQ(result.status, 0) << result.err;
+  expect_contains(result.out, "3 ranks of 1 thread");
+  const std::vector<double> alone = losses_of(data.path("alone")),
+                            together = losses_of(data.path("together"));
+  ASSERT_EQ(alone.size(), 40u);
+  ASSERT_EQ(together.size(), 40u);
   for (size_t i = 0; i < alone.size(); ++i) EXPECT_NEAR(together[i], alone[i], 1e-4) << i;
 }
 

@@ -1,72 +1,96 @@
 // Several ranks, here processes with shared memory, against one process that computes the whole batch.
-#include <gtest/gtest.h>
-#include <pthread.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <array>
 #include <cmath>
-#include <cstring>
+#include <memory>
+#include <string>
 #include <vector>
 
+#include "lm/tasks/classification.h"
 #include "lm/tasks/language_modelling.h"
-#include "lm/training/trainer.h"
-#include "tensor/threads.h"
+#include "lm/tasks/multi_task.h"
+#include "lm/tasks/question_answering.h"
+#include "lm/tasks/skip_thought.h"
+#include "lm/tasks/speech.h"
+#include "lm/tasks/translation.h"
+#include "nn/models/shared_encoder_decoders.h"
+#include "tests/lm/training/forked_ranks.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {
 namespace {
 
 constexpr double tolerance = sizeof(real) == 8 ? 1e-10 : 1e-4;
-constexpr size_t most_ranks = 4, most_numbers = 1 << 14;
 
-struct Shared {
-  pthread_barrier_t barrier;
-  std::array<std::array<double, most_numbers>, most_ranks> numbers;
-  std::array<std::byte, 64> sent;
-  std::array<bool, most_ranks> same_weights;
-};
-
-/// This process and others like it, which it forks.
-class ForkedRanks : public Ranks {
- public:
-  ForkedRanks(Shared& shared, int64_t count, int64_t own) : Ranks(count, own), shared_(shared) {}
-  void add_up(std::span<float> numbers) override { add(numbers); }
-  void add_up(std::span<double> numbers) override { add(numbers); }
-  void send(std::span<std::byte> bytes) override {
-    if (leads()) std::memcpy(shared_.sent.data(), bytes.data(), bytes.size());
-    wait();
-    std::memcpy(bytes.data(), shared_.sent.data(), bytes.size());
-    wait();
-  }
-
- private:
-  template <class Number>
-  void add(std::span<Number> numbers) {
-    if (numbers.size() > most_numbers) std::abort();
-    std::copy(numbers.begin(), numbers.end(), shared_.numbers[static_cast<size_t>(own())].begin());
-    wait();
-    for (size_t i = 0; i < numbers.size(); ++i) {
-      double sum = 0;
-      for (size_t rank = 0; rank < static_cast<size_t>(count()); ++rank) sum += shared_.numbers[rank][i];
-      numbers[i] = static_cast<Number>(sum);
+/// The losses and the norms of the gradients of `steps` updates, and the figures of evaluations between
+/// epochs.
+std::vector<double> trained(Trainer& trainer, int steps) {
+  std::vector<double> losses;
+  for (int i = 0; i < steps; ++i) {
+    if (!trainer.next_batch()) {
+      const auto evaluated = trainer.evaluated_weights();
+      const Figure figure = trainer.task().evaluate({});
+      trainer.validated(figure);
+      losses.push_back(figure.value);
+      trainer.begin_next_epoch();
+      EXPECT_TRUE(trainer.next_batch());
     }
-    wait();
+    trainer.step();
+    const StepMetrics metrics = trainer.metrics();
+    losses.push_back(metrics.loss / static_cast<double>(metrics.scored));
+    losses.push_back(metrics.gradient_norm);
   }
-  void wait() { pthread_barrier_wait(&shared_.barrier); }
+  return losses;
+}
 
-  Shared& shared_;
-};
+void expect_near(const std::vector<double>& actual, const std::vector<double>& expected) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (size_t i = 0; i < actual.size(); ++i)
+    EXPECT_NEAR(actual[i], expected[i], tolerance * std::max(1.0, std::fabs(expected[i]))) << i;
+}
 
-/// A model, a task and a trainer, with all that depends on the update or on the rows of a batch.
-struct SmallTraining {
+/// EXPECT that ranks have the losses of one process, of which some lie after an evaluation.
+template <class Make>
+void expect_trains_as_one_process_does(Make make, int steps = 14) {
+  const std::vector<double> expected = trained(make()->trainer, steps);
+  ASSERT_GT(expected.size(), 2 * static_cast<size_t>(steps));
+  for (const int64_t count : {2, 3, 4}) {
+    SCOPED_TRACE(testing::Message() << count << " ranks");
+    with_ranks(count, make, [&](auto& training) { expect_near(trained(training.trainer, steps), expected); });
+  }
+}
+
+/// EXPECT that one process goes on where four ranks have saved their state.
+template <class Make>
+void expect_resumes_alone(Make make) {
+  const TemporaryFolder folder;
+  const auto alone = make();
+  const std::vector<double> before = trained(alone->trainer, 10), after = trained(alone->trainer, 10);
+  with_ranks(4, make, [&](auto& training) {
+    expect_near(trained(training.trainer, 10), before);
+    training.trainer.save(folder / "state");
+    expect_near(trained(training.trainer, 10), after);
+  });
+  const auto resumed = make();
+  resumed->trainer.load(folder / "state");
+  expect_near(trained(resumed->trainer, 10), after);
+}
+
+TrainerOptions trainer_options() {
+  TrainerOptions options;
+  options.optimizer.kind = OptimizerKind::adam;
+  options.clip = 0.2;
+  options.averaging = Averaging::always;
+  options.schedule.kind = ScheduleKind::plateau;
+  return options;
+}
+
+/// A model of text with all that depends on the update or on the rows of a batch.
+struct LanguageModelTraining {
   std::vector<int32_t> ids;
   LanguageModel model;
   LanguageModelling task;
   Trainer trainer;
 
-  explicit SmallTraining(int64_t micro_batch = 0)
+  explicit LanguageModelTraining(int64_t micro_batch = 0)
       : ids(some_ids()),
         model(model_options(), 11, 1),
         task(model, task_options(micro_batch), ids, ids),
@@ -98,127 +122,259 @@ struct SmallTraining {
     options.temporal_regularization = 0.3;
     return options;
   }
-  static TrainerOptions trainer_options() {
-    TrainerOptions options;
-    options.optimizer.kind = OptimizerKind::adam;
-    options.clip = 0.2;
-    options.averaging = Averaging::always;
-    options.schedule.kind = ScheduleKind::plateau;
-    return options;
-  }
+};
 
-  /// The losses of `steps` updates, and of the evaluations between them.
-  std::vector<double> trained(int steps) {
-    std::vector<double> losses;
-    for (int i = 0; i < steps; ++i) {
-      if (!trainer.next_batch()) {
-        const auto evaluated = trainer.evaluated_weights();
-        const Figure figure = task.evaluate();
-        trainer.validated(figure);
-        losses.push_back(figure.value);
-        trainer.begin_next_epoch();
-        EXPECT_TRUE(trainer.next_batch());
-      }
-      trainer.step();
-      const StepMetrics metrics = trainer.metrics();
-      losses.push_back(metrics.loss / static_cast<double>(metrics.scored));
-      losses.push_back(metrics.gradient_norm);
-    }
-    return losses;
+/// Sentences of 1 to 8 symbols below 9, each with its end symbol 0; the lengths of `seed` differ.
+Sentences some_sentences(size_t count, size_t seed) {
+  Sentences sentences;
+  for (size_t i = 0; i < count; ++i) {
+    std::vector<int32_t> ids(1 + (i * 5 + i * i * seed) % 8);
+    for (size_t t = 0; t < ids.size(); ++t) ids[t] = static_cast<int32_t>(1 + (i * seed + t * t + i / 3) % 8);
+    ids.push_back(0);
+    sentences.add(ids);
+  }
+  return sentences;
+}
+constexpr int64_t symbols = 9;
+/// What the symbols stand for.
+const Vocabulary& letters() {
+  static const Vocabulary vocabulary = speech_vocabulary({"", {{"", "", "abcdefgh", {}}}});
+  return vocabulary;
+}
+
+Pairs some_pairs(size_t count, size_t seed) {
+  return {.source = some_sentences(count, seed), .target = some_sentences(count, seed + 1)};
+}
+
+/// Small, with every random mask.
+template <class Options>
+Options small() {
+  Options options;
+  options.embedding = 5;
+  options.hidden = 6;
+  options.dropout = 0.3;
+  options.trained_initial_states = true;
+  options.regularization = {.dropout = 0.2, .zoneout = 0.1, .zoneout_memory = 0.1, .weight_drop = 0.1};
+  return options;
+}
+template <class Options>
+Options small_and_variational() {
+  Options options = small<Options>();
+  options.variational = true;
+  options.layers = 2;
+  return options;
+}
+
+struct TranslationTraining {
+  Pairs train = some_pairs(45, 1);
+  TranslationText valid{.pairs = some_pairs(7, 3), .target = &letters()};
+  EncoderDecoder model;
+  Translation task;
+  Trainer trainer{task, trainer_options()};
+
+  TranslationTraining(const EncoderDecoderOptions& options, const SentenceBatchOptions& order)
+      : model(options, symbols, symbols),
+        task(model, {.batches = {.order = order}, .label_smoothing = 0.1}, train, valid) {}
+};
+
+auto translation(const EncoderDecoderOptions& options, const SentenceBatchOptions& order) {
+  return [=] { return std::make_unique<TranslationTraining>(options, order); };
+}
+
+struct ClassificationTraining {
+  LabelledSentences train = labelled(40, 1), valid = labelled(7, 3);
+  SentenceClassifier model;
+  Classification task{model, {.batches = {.batch = 6}}, train, valid};
+  Trainer trainer{task, trainer_options()};
+
+  explicit ClassificationTraining(const SentenceClassifierOptions& options) : model(options, symbols, 3) {}
+
+  static LabelledSentences labelled(size_t count, size_t seed) {
+    LabelledSentences all;
+    all.sentences = some_sentences(count, seed);
+    for (size_t i = 0; i < count; ++i) all.labels.push_back(static_cast<int32_t>(i * i % 3));
+    return all;
   }
 };
 
-/// Calls lead(training) on rank 0 of `count`, while the others follow; checks that all end with its weights.
-template <class Lead>
-void with_ranks(int64_t count, int64_t micro_batch, Lead lead) {
-  const int threads_before = threads();
-  set_threads(1);  // a forked process has no other threads
-  void* const memory =
-      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(memory, MAP_FAILED);
-  Shared& shared = *static_cast<Shared*>(memory);
-  pthread_barrierattr_t attributes;
-  pthread_barrierattr_init(&attributes);
-  pthread_barrierattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-  pthread_barrier_init(&shared.barrier, &attributes, static_cast<unsigned>(count));
-  std::vector<pid_t> processes;
-  int64_t own = 0;
-  while (own == 0 && std::ssize(processes) + 1 < count) {
-    const pid_t process = fork();
-    ASSERT_GE(process, 0);
-    if (process == 0)
-      own = std::ssize(processes) + 1;
-    else
-      processes.push_back(process);
+struct QuestionTraining {
+  Questions train = questions(40, 1), valid = questions(7, 3);
+  AttentiveReader model{small_and_variational<AttentiveReaderOptions>(), symbols, 4};
+  QuestionAnswering task{model, {.batches = {.batch = 6}}, train, valid};
+  Trainer trainer{task, trainer_options()};
+
+  /// About the entities of the symbols 5 to 8.
+  static Questions questions(size_t count, size_t seed) {
+    Questions all;
+    all.documents = some_sentences(count, seed);
+    all.questions = some_sentences(count, seed + 1);
+    for (size_t i = 0; i < count; ++i) all.answers.push_back(i == 3 ? -1 : static_cast<int32_t>(i * i % 4));
+    all.markers = {5, 6, 7, 8};
+    all.entity_of = {-1, -1, -1, -1, -1, 0, 1, 2, 3};
+    return all;
   }
-  ForkedRanks ranks(shared, count, own);
-  std::vector<real> weights;
-  {
-    SmallTraining training(micro_batch);
-    training.trainer.join(ranks);
-    if (own == 0)
-      lead(training);
-    else
-      training.trainer.follow();
-    weights = training.model.values().to_vector();
+};
+
+struct SkipThoughtTraining {
+  Triples train = triples(40, 1), valid = triples(7, 3);
+  SkipThought model{options(), symbols};
+  SkipThoughtTask task{model, {.batches = {.batch = 30, .by = BatchBy::symbols}}, train, valid};
+  Trainer trainer{task, trainer_options()};
+
+  static Triples triples(size_t count, size_t seed) {
+    Triples all{.sentences = some_sentences(count, seed)};
+    for (int64_t i = 1; i + 1 < all.sentences.size(); ++i) all.middles.push_back(i);
+    return all;
   }
-  std::vector<real> of_leader = weights;
-  if (own != 0) std::fill(of_leader.begin(), of_leader.end(), real(0));
-  ranks.add_up(std::span(of_leader));
-  shared.same_weights[static_cast<size_t>(own)] = weights == of_leader;
-  std::array<double, 1> all_have_written{};
-  ranks.add_up(all_have_written);
-  if (own != 0) _exit(0);
-  for (const pid_t process : processes) {
-    int status = 0;
-    waitpid(process, &status, 0);
-    EXPECT_EQ(status, 0);
+  static SkipThoughtOptions options() {
+    SkipThoughtOptions options;
+    options.embedding = 5;
+    options.hidden = 8;
+    options.dropout = 0.3;
+    options.encoder = SkipEncoder::combine;
+    return options;
   }
-  for (int64_t rank = 0; rank < count; ++rank)
-    EXPECT_TRUE(shared.same_weights[static_cast<size_t>(rank)]) << rank;
-  munmap(memory, sizeof(Shared));
-  set_threads(threads_before);
+};
+
+struct SpeechTraining {
+  static constexpr int64_t width = 3;
+  FrameOptions frames{.filterbank = {.filters = width, .energy = false}, .deltas = 1, .stack = 2};
+  Utterances train = utterances(30), valid = utterances(5);
+  CtcModel model{options(), width_of(frames), symbols};
+  SpeechRecognition task{model, {.batches = {.batch = 7}}, frames, letters(), train, valid};
+  Trainer trainer{task, trainer_options()};
+
+  static Utterances utterances(size_t count) {
+    Utterances all;
+    for (size_t i = 0; i < count; ++i) {
+      std::vector<float> numbers((10 + i * 7 % 13) * static_cast<size_t>(width));
+      for (size_t j = 0; j < numbers.size(); ++j) numbers[j] = static_cast<float>((j * j + i) % 17) / 8 - 1;
+      all.frames.push_back({width, std::move(numbers)});
+      all.labels.push_back({1, 2 + static_cast<int32_t>(i % 3)});
+      if (i % 2 == 0) all.labels.back().push_back(1);
+      all.transcripts.emplace_back(all.labels.back().size(), 'a');
+    }
+    return all;
+  }
+  static CtcModelOptions options() { return small_and_variational<CtcModelOptions>(); }
+};
+
+/// A translation, and a language model of its target that shares the decoder.
+struct MultiTaskTraining {
+  Pairs first = some_pairs(20, 1), second = some_pairs(15, 2);
+  TranslationText valid{.pairs = some_pairs(7, 3), .target = &letters()};
+  SharedEncoderDecoders model{
+      small<EncoderDecoderOptions>(), {{"aa", symbols}, {"bb", symbols}}, {{"aa", "bb"}, {"", "bb"}}};
+  Translation translate{model.at(0), {.batches = {.order = {.batch = 6}}}, first, valid};
+  Translation write{model.at(1), {.batches = {.order = {.batch = 5}}}, second, valid};
+  MultiTask task{model, {{"translate", 1, &translate}, {"write", 0.7, &write}}};
+  Trainer trainer{task, trainer_options()};
+};
+
+template <class Training>
+auto made() {
+  return [] { return std::make_unique<Training>(); };
 }
 
-void expect_near(const std::vector<double>& actual, const std::vector<double>& expected) {
-  ASSERT_EQ(actual.size(), expected.size());
-  for (size_t i = 0; i < actual.size(); ++i)
-    EXPECT_NEAR(actual[i], expected[i], tolerance * std::max(1.0, std::fabs(expected[i]))) << i;
-}
-
-TEST(Ranks, TrainAsOneProcessDoes) {
-  SmallTraining alone;
-  const std::vector<double> expected = alone.trained(30);
+TEST(Ranks, TrainALanguageModelAsOneProcessDoes) {
+  const std::vector<double> expected = trained(made<LanguageModelTraining>()()->trainer, 30);
   for (const int64_t count : {2, 4})
     for (const int64_t micro_batch : {0, 1, 4}) {
       SCOPED_TRACE(testing::Message() << count << " ranks, micro-batches of " << micro_batch);
-      with_ranks(count, micro_batch,
-                 [&](SmallTraining& training) { expect_near(training.trained(30), expected); });
+      with_ranks(
+          count, [=] { return std::make_unique<LanguageModelTraining>(micro_batch); },
+          [&](auto& training) { expect_near(trained(training.trainer, 30), expected); });
     }
 }
 
-TEST(Ranks, AnyNumberOfThemResumesWhatAnotherHasSaved) {
-  const TemporaryFolder folder;
-  SmallTraining alone;
-  const std::vector<double> before = alone.trained(10), after = alone.trained(10);
-  with_ranks(4, 0, [&](SmallTraining& training) {
-    expect_near(training.trained(10), before);
-    training.trainer.save(folder / "state");
-    expect_near(training.trained(10), after);
-  });
-  SmallTraining resumed;
-  resumed.trainer.load(folder / "state");
-  expect_near(resumed.trained(10), after);
+TEST(Ranks, TrainATranslatorAsOneProcessDoes) {
+  expect_trains_as_one_process_does(translation(small<EncoderDecoderOptions>(), {.batch = 10}));
+  EncoderDecoderOptions options = small<EncoderDecoderOptions>();
+  options.input_feeding = true;
+  options.encoder_layers = options.decoder_layers = 2;
+  options.variational = true;
+  expect_trains_as_one_process_does(translation(options, {.batch = 10}));
 }
 
-TEST(Ranks, DivideTheBatchOrSaySo) {
-  SmallTraining training;
+// Batches of one sentence, too: ranks without a share add nothing.
+TEST(Ranks, TrainOnBatchesThatAreSmallerThanTheirNumber) {
+  EncoderDecoderOptions options = small<EncoderDecoderOptions>();
+  options.attention = SourceAttention::none;
+  const SentenceBatchOptions order{.batch = 12, .by = BatchBy::symbols};
+  expect_trains_as_one_process_does(translation(options, order), 40);
+}
+
+TEST(Ranks, TrainAClassifierAsOneProcessDoes) {
+  for (const Summary summary : {Summary::last, Summary::mean, Summary::max}) {
+    SentenceClassifierOptions options = small_and_variational<SentenceClassifierOptions>();
+    options.variational = summary == Summary::max;
+    options.summary = summary;
+    expect_trains_as_one_process_does([=] { return std::make_unique<ClassificationTraining>(options); });
+  }
+}
+
+TEST(Ranks, TrainAReaderOfQuestionsAsOneProcessDoes) {
+  expect_trains_as_one_process_does(made<QuestionTraining>());
+}
+
+TEST(Ranks, TrainSkipThoughtsAsOneProcessDoes) {
+  expect_trains_as_one_process_does(made<SkipThoughtTraining>(), 25);
+}
+
+TEST(Ranks, TrainARecogniserAsOneProcessDoes) { expect_trains_as_one_process_does(made<SpeechTraining>()); }
+
+TEST(Ranks, TrainSeveralTasksAsOneProcessDoes) {
+  expect_trains_as_one_process_does(made<MultiTaskTraining>(), 20);
+}
+
+TEST(Ranks, AnyNumberOfThemResumesWhatAnotherHasSaved) {
+  expect_resumes_alone(made<LanguageModelTraining>());
+  expect_resumes_alone(translation(small<EncoderDecoderOptions>(), {.batch = 7}));
+  expect_resumes_alone(made<MultiTaskTraining>());
+}
+
+TEST(Ranks, DivideTheStreamsOfATextOrSaySo) {
+  LanguageModelTraining training;
   EXPECT_THROW(training.task.divide(3, 0), InputError);
-  LanguageModelOptions options = SmallTraining::model_options();
+}
+
+/// One of two that never meet.
+struct LonelyRank : Ranks {
+  LonelyRank() : Ranks(2, 0) {}
+  void add_up(std::span<float>) override {}
+  void add_up(std::span<double>) override {}
+  void send(std::span<std::byte>) override {}
+};
+
+template <class Training>
+std::string refusal_of(Training& training) {
+  LonelyRank ranks;
+  try {
+    training.trainer.join(ranks);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Ranks, DoNotDivideTheStatisticsOfABatch) {
+  const std::string why =
+      "batch normalisation is over the rows of a whole batch, which cannot be divided among ranks";
+  LanguageModelOptions text = LanguageModelTraining::model_options();
+  text.cell = "bn_lstm";
+  struct {
+    LanguageModel model;
+    std::vector<int32_t> ids = LanguageModelTraining::some_ids();
+    LanguageModelling task{model, LanguageModelTraining::task_options(0), ids};
+    Trainer trainer{task, trainer_options()};
+  } of_text{LanguageModel(text, 11, 1)};
+  EXPECT_EQ(refusal_of(of_text), why);
+  SentenceClassifierOptions options;
+  options.embedding = 5;
+  options.hidden = 6;
   options.cell = "bn_lstm";
-  LanguageModel normalises(options, 11, 1);
-  LanguageModelling task(normalises, SmallTraining::task_options(0), training.ids);
-  EXPECT_THROW(task.divide(2, 0), InputError);
+  ClassificationTraining of_sentences(options);
+  EXPECT_EQ(refusal_of(of_sentences), why);
 }
 
 }  // namespace
