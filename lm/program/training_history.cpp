@@ -70,9 +70,11 @@ TrainingHistory training_history(const RunFolder& run) {
   read_json_lines(run.log(), "`lm train` writes into its log", [&](const nlohmann::json& entry) {
     if (entry.contains("probed"))
       history.probed = ProbedRun{run.path.string(), entry.at("probed"), probed_of(entry)};
-    else if (!entry.contains("split") && !entry.contains("event"))
+    else if (entry.value("event", "") == "stopped")
+      return true;
+    else if (!entry.contains("split"))
       read_steps(entry, history);
-    else if (entry.contains("step") && entry.value("split", "") == "valid")
+    else if (entry.contains("step") && entry.at("split") == "valid")
       read_evaluation(entry, eval_every, history);
     return true;
   });
