@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "data/input_file.h"
 #include "data/text.h"
@@ -48,6 +49,9 @@ void check_options(const EvaluateOptions& options) {
 CorpusText corpus_of(const EvaluateOptions& options, const OpenRun& run) {
   const bool is_given = !options.data.empty();
   const std::string& data = is_given ? options.data : run.config.made_by.data;
+  check_input(is_given || data.empty() || std::filesystem::exists(data),
+              "{}: no such file or folder any more, and it has this run's text: --data says where it is now",
+              printable(data));
   CorpusText corpus = open_text(run.config.recipe.data, data, is_given ? Pipes::accepted : Pipes::refused,
                                 reading_progress(stderr));
   warn_if_changed(data, run.config.made_by.sha256, sha256_lines(corpus.files));

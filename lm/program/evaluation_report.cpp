@@ -120,10 +120,22 @@ void print_figures(const std::string& text, const Evaluation& it) {
   fmt::print("\n");
 }
 
-void print_json(const Measurement& measurement, const std::vector<LossesBy>& by) {
-  Json json = json_of(measurement);
+void print_losses(const LossBreakdown& breakdown, const std::vector<LossesBy>& by) {
+  if (has(by, LossesBy::position))
+    fmt::print("\n{}", text_of(table_of("position from the initial state", breakdown.by_position)));
+  if (has(by, LossesBy::frequency))
+    fmt::print("\n{}", text_of(table_of("occurrences in the training text", breakdown.by_frequency.known,
+                                        breakdown.by_frequency.unknown)));
+}
+
+void keep_losses(Json& json, const std::vector<LossesBy>& by) {
   if (!has(by, LossesBy::position)) json.erase(position_key);
   if (!has(by, LossesBy::frequency)) json.erase(frequency_key);
+}
+
+void print_json(const Measurement& measurement, const std::vector<LossesBy>& by) {
+  Json json = json_of(measurement);
+  keep_losses(json, by);
   if (measurement.tuned) json["tuning"] = json_of(*measurement.tuned, measurement.budget);
   print_json(json);
 }
@@ -152,11 +164,7 @@ void print_text(const Measurement& measurement, const std::vector<LossesBy>& by)
                how.dynamic ? " with dynamic evaluation"
                : how.cache ? " with a cache"
                            : "");
-  if (has(by, LossesBy::position))
-    fmt::print("\n{}", text_of(table_of("position from the initial state", breakdown.by_position)));
-  if (has(by, LossesBy::frequency))
-    fmt::print("\n{}", text_of(table_of("occurrences in the training text", breakdown.by_frequency.known,
-                                        breakdown.by_frequency.unknown)));
+  print_losses(breakdown, by);
 }
 
 void print_trial(const Trial& trial) {

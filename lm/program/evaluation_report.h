@@ -1,6 +1,8 @@
 // The output of `lm eval`: text or JSON on stdout. The measurement: lm/program/evaluate.cpp.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <vector>
 
 #include "lm/program/evaluate.h"
@@ -10,6 +12,10 @@ namespace rondo {
 
 /// The figures of any model on a text.
 void print_figures(const std::string& text, const Evaluation& it);
+/// Prints the losses by what `by` names, a table each.
+void print_losses(const LossBreakdown& breakdown, const std::vector<LossesBy>& by);
+/// Takes from JSON the losses that `by` does not name.
+void keep_losses(nlohmann::ordered_json& json, const std::vector<LossesBy>& by);
 /// Both with the losses by what `by` names.
 void print_json(const Measurement& measurement, const std::vector<LossesBy>& by);
 void print_text(const Measurement& measurement, const std::vector<LossesBy>& by);

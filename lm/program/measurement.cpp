@@ -109,6 +109,13 @@ Json json_of(const Adaptation& how) {
   return json;
 }
 
+Json json_of(const LossBreakdown& it) {
+  Json json = Json::object();
+  if (!it.by_position.empty()) json[position_key] = json_of(it.by_position);
+  if (Json bands = json_of(it.by_frequency); !bands.empty()) json[frequency_key] = std::move(bands);
+  return json;
+}
+
 Json json_of(const Evaluation& it) {
   Json json{
       {"symbols", it.symbols}, {"nats", it.nats()}, {"bits", it.bits()}, {"perplexity", it.perplexity()}};
@@ -139,8 +146,7 @@ Json json_of(const Measurement& measurement) {
   }
   if (published > 0) json["published"] = {{"figure", published}, {"unit", name_of(published_unit)}};
   json.update(json_of(it));
-  if (!breakdown.by_position.empty()) json[position_key] = json_of(breakdown.by_position);
-  if (const Json bands = json_of(breakdown.by_frequency); !bands.empty()) json[frequency_key] = bands;
+  json.update(json_of(breakdown));
   return json;
 }
 

@@ -44,6 +44,9 @@ nlohmann::ordered_json json_of(const Measurement& measurement);
 nlohmann::ordered_json json_of(const Evaluation& it);
 /// The settings of adaptive methods.
 nlohmann::ordered_json json_of(const Adaptation& how);
+/// {"by_position": [{"from", "to", "symbols", "nats"}], "by_frequency": the same, with {"unknown": true,
+/// "symbols", "nats"} for `<unk>`}, without what is empty.
+nlohmann::ordered_json json_of(const LossBreakdown& it);
 
 /// Appends a measurement of the run's model to evaluations.jsonl, with the version of the program, the
 /// device, and the SHA-256 of the model and of the text. Error if it cannot be written.

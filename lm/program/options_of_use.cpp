@@ -88,8 +88,10 @@ void Options::add_eval() {
           [this](const std::vector<std::string>& names) {
             for (const std::string& name : names) evaluate.by.push_back(*value_named<LossesBy>(name));
           },
-          "of a language model: print the loss also by position, which is the number of symbols read since "
-          "the initial state, or by frequency, how many times the training text has the symbol; can be "
+          "of a language model or translator: print the loss also by position, which is the number of "
+          "symbols "
+          "read since the initial state, or by frequency, how many times the training text has the symbol; "
+          "can be "
           "repeated")
       ->transform(CLI::IsMember(names_of(LossesBy()), CLI::ignore_case))
       ->type_name("NAME")

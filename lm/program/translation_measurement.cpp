@@ -41,6 +41,11 @@ TranslationMeasurement measure(EncoderDecoder& model, const TranslationText& tex
   return it;
 }
 
+LossBreakdown breakdown_of(const Evaluation& references, const Vocabulary& target, const Text& train_target) {
+  return references.breakdown(occurrences(target.encode(train_target).ids, target.size()),
+                              target.unknown_id());
+}
+
 Json json_of(const TranslationMeasurement& it) {
   Json json{{"run", it.run}, {"text", it.text}, {"split", it.split}};
   if (!it.task.empty()) json["task"] = it.task;
@@ -57,6 +62,7 @@ Json json_of(const TranslationMeasurement& it) {
   }
   json.update(json_of(it.nats));
   json["seconds"] = it.seconds;
+  json.update(json_of(it.breakdown));
   return json;
 }
 
@@ -96,14 +102,17 @@ SplitText text_of(const OpenTranslator& run, const std::string& folder, Split sp
   const TranslationRecipe& recipe = run.config.recipe.translation;
   if (run.task) {
     const MultiTaskText text = open_multi_task_text(folder, run.config.recipe.tasks, recipe);
-    return {text_of_task(text, *run.task, split), sha256_lines(text.files)};
+    return {text_of_task(text, *run.task, split), text_of_task(text, *run.task, Split::train).target,
+            sha256_lines(text.files)};
   }
   const ParallelText text = open_parallel_text(folder, recipe.data.files, recipe.data.tokenization.unit);
-  return {text.at(split), sha256_lines(text.files)};
+  return {text.at(split), text.train.target, sha256_lines(text.files)};
 }
 
 int evaluate_translator(const EvaluateOptions& options) {
-  refuse_options_of_language_models(options, "a translator");
+  EvaluateOptions others = options;
+  others.by.clear();  // that is for translators, too
+  refuse_options_of_language_models(others, "a translator");
   const Compute compute = choose_device(options.device, options.precision, options.threads);
   OpenTranslator run = open_translator(options.run, compute.device, options.task);
   TranslationRecipe& recipe = run.config.recipe.translation;
@@ -130,11 +139,16 @@ int evaluate_translator(const EvaluateOptions& options) {
   progress.erase();
   it.run = options.run, it.text = text.pairs.target.name, it.split = options.split;
   if (run.task) it.task = run.task->name;
+  it.breakdown = breakdown_of(it.nats, run.vocabularies.target, text.train_target);
   keep_if_possible([&] { keep(run.folder, it, *run.model, compute, text.sha256); });
-  if (options.json)
-    print_json(json_of(it));
-  else
+  if (options.json) {
+    Json json = json_of(it);
+    keep_losses(json, options.by);
+    print_json(json);
+  } else {
     print_text(it);
+    print_losses(it.breakdown, options.by);
+  }
   return 0;
 }
 

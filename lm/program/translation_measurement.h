@@ -24,6 +24,7 @@ struct TranslationMeasurement {
   Evaluation nats;                          // of the references
   std::optional<TranslationScores> scores;  // none: of a task without a source
   double seconds = 0;
+  LossBreakdown breakdown{};  // of the references
 };
 
 /// Translates a text and scores it. `progress` gets the number of sentences done.
@@ -31,8 +32,11 @@ TranslationMeasurement measure(EncoderDecoder& model, const TranslationText& tex
                                BleuTokenization tokenization,
                                const std::function<void(std::int64_t)>& progress);
 
+/// The losses of references; `train_target` is the training text of their language.
+LossBreakdown breakdown_of(const Evaluation& references, const Vocabulary& target, const Text& train_target);
+
 /// {"run", "text", "split", "sentences", "beam", ..., "bleu", "chrf", "nats", ...}: the output of
-/// `lm eval --json`.
+/// `lm eval --json`, which has the losses by position and by frequency if they are asked for.
 nlohmann::ordered_json json_of(const TranslationMeasurement& it);
 
 /// Appends a measurement to evaluations.jsonl, as keep() of lm/program/measurement.h does.
@@ -42,6 +46,7 @@ void keep(const RunFolder& run, const TranslationMeasurement& it, const EncoderD
 /// A split of the text of a run, or of the task that it was opened with.
 struct SplitText {
   TextPair pairs;
+  Text train_target;                // the training text of its target's language
   std::vector<std::string> sha256;  // of all files
 };
 SplitText text_of(const OpenTranslator& run, const std::string& folder, Split split);

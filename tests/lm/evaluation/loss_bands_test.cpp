@@ -48,7 +48,7 @@ TEST(LossBands, ByFrequencyKeepsUnknownSymbolsApart) {
   EXPECT_THROW(by_frequency(by_symbol, {2}, {}), Error);
 }
 
-/// A text of 5000 symbols of 11 types, of which 10 ends a line, read by a model that was not trained.
+/// A text of 1500 symbols of 11 types, of which 10 ends a line, read by a model that was not trained.
 class LossBandsOfATextTest : public testing::Test {
  protected:
   static constexpr int32_t line_end = 10;

@@ -66,7 +66,7 @@ TEST_F(Exchange, AnExportedRunComesBackWithTheSameBytes) {
             output_of_lm({"score", data_.path("run")}, "the cat\n"));
   expect_refused(run_lm({"eval", data_.path("back")}), "which text? give --data");
   expect_refused(run_lm({"train", "--out", data_.path("back"), "--resume"}),
-                 "imported, so there is no training to resume; to train it further: lm finetune");
+                 "imported, so there is no training to resume; to train it further: ");
   output_of_lm(import("out", "with-text", {"--data", data_.path("data")}));
   EXPECT_EQ(json_of_lm({"eval", data_.path("with-text"), "--split", "test"}).at("nats"), nats("run"));
 }

@@ -83,7 +83,8 @@ TEST_F(PieceRuns, BadInputIsRefusedInOneLine) {
   refused("data.pieces=8000", "data.pieces = 8000 are more than");
   refused("data.pieces_model=word", "unigram");
   refused("data.vocabulary=all", "train.txt alone");
-  expect_refused(run_lm({"ngram", "--data", data_.path("data"), "--unit", "pieces"}), "--unit pieces");
+  expect_refused(run_lm({"ngram", "--data", data_.path("data"), "--unit", "pieces"}),
+                 "--unit: pieces not in {words,characters,bytes}");
 
   data_.trained("run", of_pieces + Words{"--epochs", "1"});
   const fs::path model = data_ / "run/vocab.pieces";
