@@ -90,4 +90,46 @@ void launch_threads(int64_t count, Kernel kernel) {
   launch((count + block_threads - 1) / block_threads, per_thread<Kernel>, count, kernel);
 }
 
+// ---- Kernels whose blocks wait for each other, by cooperative_groups::this_grid().
+
+/// The block's shared memory, as much as it was launched with.
+__device__ inline void* shared_memory() {
+  extern __shared__ __align__(128) uint4 launched_with[];
+  return launched_with;
+}
+
+/// Whether the GPU can run so many blocks of a kernel at the same time, with so many bytes of shared memory
+/// each. If it cannot, they would wait for ever: such a kernel must not be launched.
+template <class... Parameters>
+bool fits_together(void (*kernel)(Parameters...), int64_t blocks, int64_t bytes) {
+  if (attribute(cudaDevAttrCooperativeLaunch) == 0 ||
+      bytes > attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin))
+    return false;
+  check_status(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+      "asking for shared memory");
+  int of_each = 0;
+  check_status(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_each, kernel, block_threads,
+                                                             static_cast<std::size_t>(bytes)),
+               "asking how many blocks it can run");
+  return blocks <= of_each * attribute(cudaDevAttrMultiProcessorCount);
+}
+
+/// Launches all blocks at the same time. The caller has asked fits_together().
+template <class... Parameters, class... Arguments>
+void launch_together(void (*kernel)(Parameters...), int64_t blocks, int64_t bytes, Arguments... arguments) {
+  cudaLaunchAttribute together{};
+  together.id = cudaLaunchAttributeCooperative;
+  together.val.cooperative = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(block_threads);
+  config.dynamicSmemBytes = static_cast<std::size_t>(bytes);
+  config.stream = stream();
+  config.attrs = &together;
+  config.numAttrs = 1;
+  check_status(cudaLaunchKernelEx(&config, kernel, arguments...), "launching a kernel of blocks that wait");
+  count_launch();
+}
+
 }  // namespace rondo::cuda

@@ -81,6 +81,12 @@ std::string description() {
                      driver % 1000 / 10);
 }
 
+std::int64_t attribute(cudaDeviceAttr which) {
+  int value = 0;
+  check_status(cudaDeviceGetAttribute(&value, which, 0), "asking for its limits");
+  return value;
+}
+
 void* system_block(std::size_t bytes) {
   void* block = nullptr;
   const cudaError_t status = cudaMalloc(&block, bytes);

@@ -12,12 +12,18 @@
 #define __device__
 #define __global__
 #define __forceinline__ inline __attribute__((always_inline))
-#define __shared__ static  // one block at a time
+#define __grid_constant__
+#define __align__(n) __attribute__((aligned(n)))
+// One block at a time: where several wait for each other, its memory is exchanged for that of the next.
+#define __shared__ thread_local
 #define __launch_bounds__(...)
 
 struct dim3 {
   unsigned x, y, z;
   constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+};
+struct uint4 {
+  unsigned x, y, z, w;
 };
 /// Of the thread that runs.
 inline dim3 threadIdx, blockIdx, blockDim, gridDim;
@@ -32,7 +38,15 @@ enum cudaError_t {
   cudaErrorInvalidValue,
   cudaErrorIllegalAddress,
   cudaErrorStreamCaptureUnsupported,
+  cudaErrorCooperativeLaunchTooLarge,
 };
+enum cudaDeviceAttr {
+  cudaDevAttrMultiProcessorCount,
+  cudaDevAttrCooperativeLaunch,
+  cudaDevAttrMaxSharedMemoryPerBlockOptin,
+};
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
+enum cudaLaunchAttributeID { cudaLaunchAttributeCooperative };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeRelaxed };
 enum : unsigned { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2 };
@@ -47,10 +61,18 @@ struct cudaDeviceProp {
   std::size_t totalGlobalMem;
   int major, minor;
 };
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  struct {
+    int cooperative;
+  } val;
+};
 struct cudaLaunchConfig_t {
   dim3 gridDim, blockDim;
   std::size_t dynamicSmemBytes;
   cudaStream_t stream;
+  cudaLaunchAttribute* attrs;
+  unsigned numAttrs;
 };
 
 const char* cudaGetErrorString(cudaError_t error);
@@ -58,6 +80,7 @@ cudaError_t cudaGetLastError();
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDriverGetVersion(int* version);
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int device);
 
 cudaError_t cudaMalloc(void** block, std::size_t bytes);
 cudaError_t cudaFree(void* block);
@@ -86,8 +109,11 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph);
 namespace rondo::emulated_gpu {
 using Work = std::function<void()>;
 
-/// Queues `thread`, to be called once for each thread of the grid.
-cudaError_t launch(dim3 grid, dim3 block, Work thread);
+/// Queues `thread`, to be called once for each thread of the grid. `together`: blocks may wait for each
+/// other.
+cudaError_t launch(dim3 grid, dim3 block, std::size_t shared_bytes, bool together, Work thread);
+/// How many blocks with so much shared memory can run at the same time on a multiprocessor.
+int blocks_of_multiprocessor(std::size_t shared_bytes);
 }  // namespace rondo::emulated_gpu
 
 /// Arguments are copied, as CUDA copies them.
@@ -95,6 +121,18 @@ template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
   return rondo::emulated_gpu::launch(
-      config->gridDim, config->blockDim,
+      config->gridDim, config->blockDim, config->dynamicSmemBytes,
+      config->numAttrs > 0 && config->attrs->val.cooperative,
       [kernel, ... copies = std::decay_t<Parameters>(arguments)] { kernel(copies...); });
+}
+
+template <class... Parameters>
+cudaError_t cudaFuncSetAttribute(void (*)(Parameters...), cudaFuncAttribute, int) {
+  return cudaSuccess;
+}
+template <class... Parameters>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void (*)(Parameters...), int,
+                                                          std::size_t shared_bytes) {
+  *blocks = rondo::emulated_gpu::blocks_of_multiprocessor(shared_bytes);
+  return cudaSuccess;
 }
