@@ -20,7 +20,7 @@ namespace rondo {
 /// A batch whose losses can be computed.
 struct Batch {
   std::vector<std::vector<int32_t>> indices{};  // token ids and the like, which loss() reads on the device
-  int64_t parts = 1;  // micro-batches; their gradients add up. 0: this rank has no share of the batch
+  int64_t parts = 1;       // micro-batches; their gradients add up. 0: this rank has no share of the batch
   int64_t scored = 0;      // the number of terms in its loss: symbols, labels, ...; of all ranks
   double rate_factor = 1;  // factor of the learning rate for this batch
   /// Batches of the same kind launch the same kernels on tensors of the same shapes, so that a GPU records
