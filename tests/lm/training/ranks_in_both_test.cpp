@@ -222,7 +222,8 @@ struct SkipThoughtTraining {
   Trainer trainer{task, trainer_options()};
 
   static Triples triples(size_t count, size_t seed) {
-    Triples all{.sentences = some_sentences(count, seed)};
+    Triples all;
+    all.sentences = some_sentences(count, seed);
     for (int64_t i = 1; i + 1 < all.sentences.size(); ++i) all.middles.push_back(i);
     return all;
   }
