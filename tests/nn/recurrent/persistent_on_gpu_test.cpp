@@ -76,7 +76,9 @@ struct PersistentStack : Module {
 void expect_same_run(PersistentStack& fused, PersistentStack& loop, double apart = tolerance,
                      const Lengths& lengths = {}) {
   const PersistentStack::Trace of_fused = fused.run(1, lengths), of_loop = loop.run(1, lengths);
-  if (loop.sizes.T > 1) EXPECT_LT(of_fused.launches, of_loop.launches);
+  if (loop.sizes.T > 1) {
+    EXPECT_LT(of_fused.launches, of_loop.launches);
+  }
   ASSERT_EQ(of_fused.values.size(), of_loop.values.size());
   for (size_t i = 0; i < of_loop.values.size(); ++i)
     expect_same(of_fused.values[i], of_loop.values[i], fmt::format("value {}", i), apart);
