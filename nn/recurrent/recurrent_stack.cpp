@@ -19,8 +19,7 @@ Key persistent_kernel_key(bool& persistent_kernel) {
           {},
           "",
           "whether a GPU computes all steps of a layer in one launch, where it can: `lm info` says where; "
-          "not yet "
-          "tried on a GPU",
+          "not yet tried on a GPU",
           true};
 }
 

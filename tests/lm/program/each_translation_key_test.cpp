@@ -76,8 +76,11 @@ TEST_F(EachKey, OfTranslationShowsInWhatACommandDoes) {
   // Those of trainers and runs are read by the same code as in language modelling.
   TrainerOptions trainer;
   RunOptions run;
+  // The kernel's, on a GPU: tests/nn/recurrent/persistent_on_gpu_test.cpp.
+  bool persistent_kernel = false;
   expect_each_shows(TaskKind::translation, translation_cases(),
-                    section("train", joined({keys_of(trainer), keys_of(run)})));
+                    joined({section("train", joined({keys_of(trainer), keys_of(run)})),
+                            section("model", {persistent_kernel_key(persistent_kernel)})}));
 }
 
 }  // namespace

@@ -138,7 +138,8 @@ TEST(LanguageModel, EachRateAloneHasMasks) {
   LanguageModelOptions options;
   EXPECT_FALSE(masks(options));
   for (const Key& key : keys_of(options)) {
-    if (!key.training_only || key.name == "variational") continue;  // the others are rates
+    if (!key.training_only || key.name == "variational" || key.name == "persistent_kernel") continue;
+    // The others are rates.
     EXPECT_TRUE(has_masks(key.name)) << key.name;
   }
   EXPECT_TRUE(has_masks("dropout", {"hidden_dropout", "output_dropout"})) << "of the embedding";
