@@ -197,6 +197,7 @@ TEST(GpuStep, IsTheCpusWhereItIsNotReplayed) {
   lines.task.batches.batching = Batching::lines;
   lines.task.batches.chunks.deviation = normalised.task.batches.chunks.deviation = 0;
   lines.task.reset_every = 0;
+  lines.task.activation_regularization = lines.task.temporal_regularization = 0;
   lines.model.tied = normalised.model.tied = false;
   lines.model.embedding = 0;
   lines.model.embedding_dropout = 0;
