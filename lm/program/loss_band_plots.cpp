@@ -63,7 +63,8 @@ std::vector<Plot> plots_over(const std::string& title, const PlotAxis& x, const 
   Plot number{.title = "Number of symbols", .x = x, .y = {.label = "symbols", .logarithmic = true}};
   double low = HUGE_VAL, high = 0;
   for (std::size_t i = 0; i < curves.size(); ++i) {
-    PlotCurve losses{.label = curves[i].label, .colour = i}, numbers = losses;
+    const PlotCurve empty{.label = curves[i].label, .colour = i};
+    PlotCurve losses = empty, numbers = empty;
     for (const LossBand& it : bands(*curves[i].of)) {
       const double y = converted(it.loss.nats(), unit);
       low = std::fmin(low, y), high = std::fmax(high, y);
