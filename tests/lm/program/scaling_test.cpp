@@ -60,7 +60,8 @@ TEST(Scaling, OfARunIsFromTheTimeOfItsSteps) {
   const nlohmann::json json = json_of_lm({"info", data.path("run"), "--ranks", "2"});
   const std::vector<std::string> lines = [&] {
     std::vector<std::string> all;
-    for (const std::string_view line : split_lines(bytes_of_file(data / "run" / "log.jsonl")))
+    const std::string log = bytes_of_file(data / "run" / "log.jsonl");
+    for (const std::string_view line : split_lines(log))
       if (line.find("\"steps\"") != std::string_view::npos) all.emplace_back(line);
     return all;
   }();
