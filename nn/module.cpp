@@ -1,8 +1,6 @@
 // Module, Parameter and Buffer.
 #include "nn/module.h"
 
-#include "nn/buffer_size.h"
-
 namespace rondo {
 namespace {
 /// The end of a segment, where the next begins: every parameter starts on a cache line.
@@ -42,13 +40,11 @@ void Module::lay_out() {
   }
 }
 
-int64_t buffer_size(const Module& root) {
-  return root.segments().empty() ? 0 : end_of(root.segments().back());
-}
+int64_t Module::buffer_size() const { return segments().empty() ? 0 : end_of(segments().back()); }
 
 void Module::allocate(Device device) {
   check(!values_.defined(), "[allocate] this model has memory already");
-  const int64_t size = buffer_size(*this);
+  const int64_t size = buffer_size();
   device_ = device;
   values_ = Tensor::zeros({size}, device);
   gradients_ = Tensor::zeros({size}, device);

@@ -62,6 +62,8 @@ class Module {
   const Tensor& gradients() const;
   /// Root only, after lay_out(): the place of each parameter in a buffer with the layout of values().
   const std::vector<Segment>& segments() const;
+  /// Root only, after lay_out(): elements of values() and of gradients(), padding included.
+  int64_t buffer_size() const;
   /// The part of such a buffer that holds the parameters of this module and its parts, as a vector: for an
   /// optimizer that trains this module only. Throws Error if there are none, or if other parameters lie
   /// between them.

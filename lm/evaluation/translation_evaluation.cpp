@@ -1,8 +1,6 @@
 // How well an encoder-decoder translates.
 #include "lm/evaluation/translation_evaluation.h"
 
-#include <algorithm>
-
 #include "data/text.h"
 #include "lm/decoding/translate.h"
 #include "tensor/clock.h"
@@ -10,10 +8,7 @@
 namespace rondo {
 
 Lengths decoder_lengths(const EncoderDecoder& model, const PairBatch& batch) {
-  const std::vector<Cell*> cells = model.cells();
-  const bool across =
-      std::any_of(cells.begin(), cells.end(), [](const Cell* it) { return it->looks_across_rows(); });
-  return across ? batch.target_lengths : Lengths();
+  return look_across_rows(model.cells()) ? batch.target_lengths : Lengths();
 }
 
 Evaluation evaluate_pairs(EncoderDecoder& model, const TranslationText& text,

@@ -24,7 +24,6 @@
 #include "lm/program/training_history.h"
 #include "lm/program/translation_memory.h"
 #include "lm/program/verify.h"
-#include "nn/buffer_size.h"
 #include "nn/cells/catalogue.h"
 #include "nn/models/language_model.h"
 #include "nn/models/shared_encoder_decoders.h"
@@ -324,7 +323,7 @@ Scaled scaled(const Subject& subject, const ScalingOptions& options) {
   const Module& model = *subject.model;
   return {.name = subject.recipe.name,
           .parameters = model.parameter_count(),
-          .bytes = buffer_size(model) * static_cast<std::int64_t>(sizeof(real)),
+          .bytes = model.buffer_size() * static_cast<std::int64_t>(sizeof(real)),
           .one = options.step_time ? *options.step_time : measured_step(subject),
           .is_measured = !options.step_time};
 }

@@ -177,7 +177,8 @@ bool LanguageModelling::next_batch(Batch& batch) {
   // them, nor at trained initial states: they are computed anew, not read from states_, whose addresses a
   // captured graph has.
   if (carries_state() && model_.options().output != OutputKind::adaptive && !begins_with_trained_states() &&
-      model_.buffers().empty() && !looks_across_rows() && chunk_.scored == chunk_.steps * chunk_.streams)
+      model_.buffers().empty() && !look_across_rows(model_.cells()) &&
+      chunk_.scored == chunk_.steps * chunk_.streams)
     batch.kind = chunk_.steps;
   return true;
 }
@@ -206,16 +207,11 @@ std::vector<LanguageModelling::Part> LanguageModelling::own_parts_of(const Chunk
   return own;
 }
 
-bool LanguageModelling::looks_across_rows() const {
-  const std::vector<Cell*> cells = model_.cells();
-  return std::any_of(cells.begin(), cells.end(), [](const Cell* it) { return it->looks_across_rows(); });
-}
-
 template <class Ids, class Use>
 void LanguageModelling::forward(const Part& part, std::vector<State>& states, Ids ids, Use use) {
   // Padding is at the end of a row, is not scored, and the state after it is not used: only batch statistics
   // need to know of it.
-  const bool across_rows = looks_across_rows();
+  const bool across_rows = look_across_rows(model_.cells());
   for (const Chunk& piece : part.pieces) {
     auto [output, after] =
         model_.forward({ids(piece), piece.steps, piece.streams, across_rows ? piece.lengths : Lengths()},

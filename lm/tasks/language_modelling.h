@@ -101,8 +101,6 @@ class LanguageModelling : public Task {
   void forward(const Part& part, std::vector<State>& states, Ids ids, Use use);
   /// The loss plus the penalties on activations: the value to differentiate.
   Variable penalized(Variable loss, const LanguageModel::Output& output) const;
-  /// Whether a cell computes statistics of a batch, which must not include padding.
-  bool looks_across_rows() const;
   /// Whether the staged chunk begins with initial states that are trained.
   bool begins_with_trained_states() const {
     return model_.options().trained_initial_states && states_.front().steps == 0;

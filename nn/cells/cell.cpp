@@ -202,4 +202,8 @@ std::vector<StepInputs> Cell::project(const Variable& x, const State& state,
   return steps;
 }
 
+bool look_across_rows(const std::vector<Cell*>& cells) {
+  return std::any_of(cells.begin(), cells.end(), [](const Cell* it) { return it->looks_across_rows(); });
+}
+
 }  // namespace rondo

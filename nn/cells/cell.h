@@ -262,4 +262,7 @@ class Cell : public Module {
   int64_t kept_for_backward_ = 0;
 };
 
+/// Whether one of them does: such a model must be told which rows are padding.
+bool look_across_rows(const std::vector<Cell*>& cells);
+
 }  // namespace rondo

@@ -1,8 +1,6 @@
 // Skip-thought vectors.
 #include "nn/models/skip_thought.h"
 
-#include <algorithm>
-
 namespace rondo {
 namespace {
 
@@ -26,11 +24,6 @@ StackOptions decoder_of(SkipThoughtOptions options) {
   return layer_of(options, options.decoder_cell,
                   options.embedding + (options.context == SkipContext::first_state ? 0 : options.hidden),
                   false);
-}
-
-bool look_across_rows(const RecurrentStack& stack) {
-  const std::vector<Cell*> cells = stack.cells();
-  return std::any_of(cells.begin(), cells.end(), [](const Cell* it) { return it->looks_across_rows(); });
 }
 
 }  // namespace
@@ -106,7 +99,7 @@ Variable SkipModel::decode(RecurrentStack& decoder, const Sentences& inputs, con
   std::vector<State> first = decoder.initial_states(B);
   if (context != SkipContext::gates) first.front().h = vectors;
   // What stands behind the end of a sentence cannot reach back, but where a cell compares rows.
-  const Lengths seen = look_across_rows(decoder) ? lengths : Lengths();
+  const Lengths seen = look_across_rows(decoder.cells()) ? lengths : Lengths();
   const Variable h = output_dropout(decoder(x, first, seen).output);
   return reshape(h, {T * B, h.shape().columns()});
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/lm/evaluation/small_model.h"
 #include "tests/lm/training/small_training.h"
 
 namespace rondo {
@@ -10,15 +11,7 @@ namespace {
 
 class EvaluationTest : public testing::Test {
  protected:
-  EvaluationTest() : model(options(), 11) {}
-  static LanguageModelOptions options() {
-    LanguageModelOptions it;
-    it.embedding = 6;
-    it.hidden = {6, 5};
-    it.embedding_range = 1;
-    it.recurrent_init = {InitialValues::Kind::uniform, 1};
-    return it;
-  }
+  EvaluationTest() : model(small_model_options(), 11) {}
   /// Of a text by itself: its first symbol is context only.
   Evaluation alone(const std::vector<int32_t>& ids) { return evaluate_ids(model, ids, {}); }
 

@@ -10,6 +10,7 @@
 
 #include "lm/evaluation/adaptive_evaluation.h"
 #include "lm/evaluation/evaluation.h"
+#include "tests/lm/evaluation/small_model.h"
 #include "tests/lm/training/small_training.h"
 
 namespace rondo {
@@ -52,16 +53,8 @@ TEST(LossBands, ByFrequencyKeepsUnknownSymbolsApart) {
 class LossBandsOfATextTest : public testing::Test {
  protected:
   static constexpr int32_t line_end = 10;
-  static LanguageModelOptions options() {
-    LanguageModelOptions it;
-    it.embedding = 6;
-    it.hidden = {6, 5};
-    it.embedding_range = 1;
-    it.recurrent_init = {InitialValues::Kind::uniform, 1};
-    return it;
-  }
   LossBandsOfATextTest()
-      : model(options(), 11), ids(some_ids(1500)), counts{0, 1, 5, 8, 3, 4, 100, 2, 9, 7, 700} {}
+      : model(small_model_options(), 11), ids(some_ids(1500)), counts{0, 1, 5, 8, 3, 4, 100, 2, 9, 7, 700} {}
 
   /// -log p of each id after the first, read from the initial state, one by one.
   std::vector<double> nats_alone(const std::vector<int32_t>& text) {
