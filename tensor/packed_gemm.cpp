@@ -81,10 +81,12 @@ void run_tile(const Product& it, const LeftRows& left, int64_t row, int64_t rows
 }
 
 /// `rows` rows, cut into tiles of nearly equal height: part `part` of `parts` of all pairs of panel and tile,
-/// panel by panel. If the left side is copied, `room` has space for `rows` rows of it.
+/// panel by panel, every second panel from its last tile to its first, so that tiles of one height follow
+/// each other. If the left side is copied, `room` has space for `rows` rows of it.
 void run_rows(const Product& it, int64_t rows, int64_t part, int64_t parts, real* room) {
-  const int64_t highest = it.layout.kernels->rows;
-  const int64_t tiles = (rows + highest - 1) / highest, height = (rows + tiles - 1) / tiles;
+  const TileKernels& kernels = *it.layout.kernels;
+  const int64_t tiles = (rows + kernels.rows - 1) / kernels.rows, steps = tiles * kernels.step;
+  const int64_t height = (rows + steps - 1) / steps * kernels.step;
   const int64_t all = it.layout.panels() * tiles;
   const SubnormalsAreZero subnormals_are_zero(it.multiplication.rounded);
   for (int64_t block = 0; block < std::max<int64_t>(it.layout.blocks(), 1); ++block) {
@@ -93,10 +95,12 @@ void run_rows(const Product& it, int64_t rows, int64_t part, int64_t parts, real
     left.a.data += k * (left.transposed ? left.a.row_stride : 1);
     if (it.copied) left = packed_left(left, rows, it.layout.terms(block), it.multiplication, room);
     for (int64_t i = all * part / parts; i < all * (part + 1) / parts; ++i) {
-      const int64_t row = i % tiles * height;
-      if (row < rows) run_tile(it, left, row, std::min(height, rows - row), block, i / tiles);
+      const int64_t panel = i / tiles, tile = panel % 2 == 0 ? i % tiles : tiles - 1 - i % tiles;
+      const int64_t row = tile * height;
+      if (row < rows) run_tile(it, left, row, std::min(height, rows - row), block, panel);
     }
   }
+  kernels.release();
 }
 
 void multiply(const Product& it, int64_t rows) {
@@ -107,7 +111,7 @@ void multiply(const Product& it, int64_t rows) {
   const int64_t block_rows = block_tiles * it.layout.kernels->rows;
   const int64_t blocks =
       share_columns ? 1 : ((rows + block_rows - 1) / block_rows + parts - 1) / parts * parts;
-  const int64_t height = (rows + blocks - 1) / blocks, room_each = room_for_left(height);
+  const int64_t height = (rows + blocks - 1) / blocks, room_each = room_for_left(height, *it.layout.kernels);
   const Tensor room = it.copied ? Tensor({parts, room_each}) : Tensor();
   real* const first = it.copied ? room.mutable_data() : nullptr;
   parallel_for(parts, !alone, [&](int64_t part) {
@@ -143,7 +147,7 @@ void packed_batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b
   const Multiplication by = multiplication();
   const int64_t N = c.shape()[0], rows = c.shape()[1];
   const PanelLayout layout(b[0], transpose_b, *by.kernels);
-  const Tensor panels({N, layout.size()}), room({N, room_for_left(rows)});
+  const Tensor panels({N, layout.size()}), room({N, room_for_left(rows, *by.kernels)});
   real *const all_panels = panels.mutable_data(), *const all_room = room.mutable_data();
   const Operand left = a.read_operand(), to = c.write_operand();
   const auto matrix = [](Operand x, const Tensor& of, int64_t i) {

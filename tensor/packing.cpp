@@ -93,8 +93,9 @@ void make_rows(const real* from, int64_t stride, int64_t terms, int64_t rows, re
                int64_t to_stride) {
   constexpr int64_t line = cache_line * Words::terms;
   real converted[cache_line * cache_line];
-  for (int64_t row = 0; row < rows; row += cache_line)
-    for (int64_t k = 0; k < terms; k += line) {
+  for (int64_t k = 0; k < terms;
+       k += line)  // outside: rows of memory are then read as far as they are needed
+    for (int64_t row = 0; row < rows; row += cache_line) {
       const int64_t count = std::min(cache_line, rows - row), left = std::min(line, terms - k);
       make_words<Words>(from + k * stride + row, stride, left, count, zero, converted, cache_line);
       for (int64_t i = 0; i < count; ++i)
@@ -103,13 +104,14 @@ void make_rows(const real* from, int64_t stride, int64_t terms, int64_t rows, re
     }
 }
 
-/// Terms [k, k + terms) of columns [p * width, ...) of op(b); the last panel is padded with zeros.
+/// Terms [k, k + terms) of columns [p * width, ...) of op(b); the last panel is padded with zeros, as are the
+/// words of each up to `padded_words`.
 template <class Words>
-void pack_panel(const Tensor& b, Transpose transpose, int64_t width, int64_t k, int64_t terms, int64_t p,
-                real* to) {
+void pack_panel(const Tensor& b, Transpose transpose, int64_t width, int64_t k, int64_t terms,
+                int64_t padded_words, int64_t p, real* to) {
   const int64_t stride = b.row_stride(), begin = p * width, words = (terms + Words::terms - 1) / Words::terms;
   const int64_t count = std::min(width, (transpose == Transpose::yes ? b.rows() : b.columns()) - begin);
-  if (count < width) std::fill(to, to + words * width, real(0));
+  std::fill(to + (count < width ? 0 : words * width), to + padded_words * width, right_zero);
   if (transpose == Transpose::no)
     return make_words<Words>(b.data() + k * stride + begin, stride, terms, count, right_zero, to, width);
   constexpr int64_t line = cache_line * Words::terms;  // so many terms of each row at a time
@@ -128,7 +130,7 @@ void pack_panel(const Tensor& b, Transpose transpose, int64_t width, int64_t k, 
 constexpr int64_t max_kept = 4;
 
 /// Between the rows of a copied left side: one cache line more than a block.
-constexpr int64_t left_stride = block_words + cache_line;
+int64_t left_stride(const TileKernels& kernels) { return kernels.block_words + cache_line; }
 /// Between its words if it is transposed: so that those of a tile are in different sets of the L1 cache.
 int64_t transposed_left_stride(int64_t rows) {
   const int64_t lines = (rows + cache_line - 1) / cache_line;
@@ -143,7 +145,8 @@ void pack(const Tensor& b, Transpose transpose, const Multiplication& it, real* 
     parallel_for(layout.blocks() * layout.panels(), layout.size() >= parallel_packing, [&](int64_t i) {
       const int64_t block = i / layout.panels(), panel = i % layout.panels();
       pack_panel<decltype(words)>(b, transpose, layout.width(), block * layout.block_terms(),
-                                  layout.terms(block), panel, to + layout.place(block, panel));
+                                  layout.terms(block), layout.words(block), panel,
+                                  to + layout.place(block, panel));
     });
   });
 }
@@ -210,22 +213,27 @@ Bf16Rows kept_bf16_rows(const Tensor& x) {
       bf16_row_stride(x)};
 }
 
-int64_t room_for_left(int64_t rows) {
-  return std::max(rows * left_stride, block_words * transposed_left_stride(rows));
+int64_t room_for_left(int64_t rows, const TileKernels& kernels) {
+  return std::max(rows * left_stride(kernels), kernels.block_words * transposed_left_stride(rows));
 }
 
 LeftRows packed_left(const LeftRows& from, int64_t rows, int64_t terms, const Multiplication& multiplication,
                      real* room) {
-  const bool transposed = from.transposed && multiplication.kernels->left_side == LeftSide::any;
-  const int64_t stride = transposed ? transposed_left_stride(rows) : left_stride;
+  const TileKernels& kernels = *multiplication.kernels;
+  const bool transposed = from.transposed && kernels.left_side == LeftSide::any;
+  const int64_t stride = transposed ? transposed_left_stride(rows) : left_stride(kernels);
   with_words(multiplication, [&](auto words) {
     using Words = decltype(words);
     if (transposed)
       return make_words<Words>(from.a.data, from.a.row_stride, terms, rows, left_zero, room, stride);
     if (from.transposed)
-      return make_rows<Words>(from.a.data, from.a.row_stride, terms, rows, left_zero, room, stride);
-    for (int64_t i = 0; i < rows; ++i)
-      make_words<Words>(from.a.data + i * from.a.row_stride, terms, left_zero, room + i * stride);
+      make_rows<Words>(from.a.data, from.a.row_stride, terms, rows, left_zero, room, stride);
+    else
+      for (int64_t i = 0; i < rows; ++i)
+        make_words<Words>(from.a.data + i * from.a.row_stride, terms, left_zero, room + i * stride);
+    const int64_t words_made = (terms + Words::terms - 1) / Words::terms, padded = kernels.words(terms);
+    for (int64_t i = 0; words_made < padded && i < rows; ++i)
+      std::fill(room + i * stride + words_made, room + i * stride + padded, left_zero);
   });
   return {{room, stride}, transposed};
 }

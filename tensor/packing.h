@@ -13,10 +13,6 @@
 
 namespace rondo {
 
-/// Words per block: this part of a tile's rows fits into the L1 cache, and a panel's is read from the L2
-/// cache as fast as it is needed.
-constexpr int64_t block_words = 384;
-
 /// The layout of a packed op(b) [inner, columns].
 struct PanelLayout {
   int64_t inner, columns;
@@ -28,14 +24,14 @@ struct PanelLayout {
         kernels(&of) {}
 
   int64_t width() const { return kernels->width; }
-  int64_t block_terms() const { return block_words * kernels->terms_of_word(); }
+  int64_t block_terms() const { return kernels->block_words * kernels->terms_of_word(); }
   int64_t blocks() const { return (inner + block_terms() - 1) / block_terms(); }
   int64_t panels() const { return (columns + width() - 1) / width(); }
   int64_t size() const { return panels() * kernels->words(inner) * width(); }
   int64_t terms(int64_t block) const { return std::min(block_terms(), inner - block * block_terms()); }
   int64_t words(int64_t block) const { return kernels->words(terms(block)); }
   int64_t place(int64_t block, int64_t panel) const {
-    return (block * block_words * panels() + panel * words(block)) * width();
+    return (block * kernels->block_words * panels() + panel * words(block)) * width();
   }
 };
 
@@ -61,7 +57,7 @@ struct LeftRows {
   bool transposed;  // term k of row i is a.data[k * a.row_stride + i]
 };
 /// Numbers that packed_left() needs for so many rows of a block.
-int64_t room_for_left(int64_t rows);
+int64_t room_for_left(int64_t rows, const TileKernels& kernels);
 /// The words of `rows` rows of a block, `terms` terms each, written to `room` with a stride that does not
 /// clash: transposed if `from` is and the kernels can read it.
 LeftRows packed_left(const LeftRows& from, int64_t rows, int64_t terms, const Multiplication& multiplication,

@@ -58,6 +58,7 @@ class SampleTile {
                     .c = {c_.data(), kernels_.width}};
     const auto start = Clock::now();
     for (int i = 0; i < repetitions; ++i) kernels_.run(tile);
+    kernels_.release();
     return seconds_since(start) / static_cast<double>(repetitions * kernels_.rows * kernels_.width * terms);
   }
 

@@ -110,6 +110,8 @@ void run_tile(const Tile& it) {
   all.run[it.transposed][it.columns > Vec::size][it.rows - 1](it);
 }
 
+void release() {}
+
 real multiply_in_registers(int64_t rounds, const real* factor, const real* weights) {
   Vec sums[tile_rows][panel_registers];
   const Weights w = load_weights(weights);
@@ -174,8 +176,8 @@ constexpr const char* name() {
 
 }  // namespace
 
-constexpr TileKernels RONDO_TILE_KERNELS = {
-    name(), word, tile_rows, width, LeftSide::any, run_tile, multiply_in_registers};
+constexpr TileKernels RONDO_TILE_KERNELS = {name(), word,          tile_rows, width,   1,
+                                            384,    LeftSide::any, run_tile,  release, multiply_in_registers};
 #ifdef RONDO_PAIRS_OF_BF16
 constexpr PairKernels pair_kernels_of_avx512_bf16 = {pairs_in_sequence, pairs_side_by_side};
 #endif

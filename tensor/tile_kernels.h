@@ -31,14 +31,24 @@ struct TileKernels {
   const char* name;
   Word word;
   int rows, width;  // of the largest tile; a panel has this width
+  int step;  // words are padded with zeros to a multiple of it; tiles' heights are multiples of it, but the
+             // last
+  /// Words of a block of terms, a multiple of `step`: this part of a tile's rows fits into the L1 cache, and
+  /// a panel's is read from the L2 cache as fast as it is needed.
+  int block_words;
   LeftSide left_side;
   RunTile run;
+  void (*release)();  // what a thread calls after its last tile
   /// The same instructions with all operands in registers, to measure the peak: `rounds` times the
   /// multiplications of one word of a tile of full size. *factor and the register at `weights` are zeros.
   real (*multiply_in_registers)(int64_t rounds, const real* factor, const real* weights);
 
   int64_t terms_of_word() const { return word == Word::pair ? 2 : 1; }
-  int64_t words(int64_t terms) const { return (terms + terms_of_word() - 1) / terms_of_word(); }
+  /// Of so many terms, with the padding.
+  int64_t words(int64_t terms) const {
+    const int64_t terms_of_step = step * terms_of_word();
+    return (terms + terms_of_step - 1) / terms_of_step * step;
+  }
 };
 
 /// Rounds to nearest even and fills words with pairs of bf16; numbers below 2^-126 become 0, NaN stays NaN.

@@ -54,6 +54,8 @@ inline void _tile_loadconfig(const void* from) {
   }
 }
 
+inline void _tile_zero(int number) { configured(number).words = {}; }
+
 inline void _tile_loadd(int to, const void* from, int64_t stride) {
   EmulatedRegister& it = configured(to);
   it.words = {};
