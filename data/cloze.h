@@ -1,7 +1,7 @@
 // Cloze questions made from running text: a stand-in for corpora of news with summaries. A sentence of an
 // article is the question, the sentences before it are the document, and an entity that occurs in both is
-// blanked. Entities are found by their capital letters: runs of capitalised words that also occur in the
-// middle of a sentence of the article. Read next: data/questions.h.
+// replaced by a placeholder. Entities are found by their capital letters: runs of capitalised words that
+// also occur in the middle of a sentence of the article. Read next: data/questions.h.
 #pragma once
 
 #include <cstdint>

@@ -2,11 +2,11 @@
 // no unit. Read next: data/streams.h; for pairs of sentences data/parallel_text.h.
 //
 // Text and EncodedText are the symbols and the ids of one split; CorpusText and Corpus are those of all
-// splits. The vocabulary (data/vocabulary.h) is made from the former and gives the latter. Of a long text
-// neither is in memory: its files are read in blocks (data/long_text.h), and its ids lie in a file that is
-// mapped (data/ids.h).
+// splits. The vocabulary (data/vocabulary.h) is made from the former and gives the latter. Neither is in
+// memory if the text is long: its files are read in blocks (data/long_text.h), and its ids lie in a file
+// that is mapped (data/ids.h).
 //
-// A file may be packed: for train.txt there may be train.txt.gz or train.txt.zst.
+// A file may be compressed: instead of train.txt there may be train.txt.gz or train.txt.zst.
 #pragma once
 
 #include <cstdint>

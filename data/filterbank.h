@@ -1,7 +1,7 @@
-// What a recogniser hears: the logarithm of the energy of speech in some bands of frequency, every few
-// milliseconds. The bands are equally wide on the mel scale, as the ear hears pitch: Davis & Mermelstein
-// 1980; the details are Kaldi's (Povey et al. 2011), with which EESEN made the data of "On Multiplicative
-// Integration with Recurrent Neural Networks", section 3.3.
+// The input of a speech recogniser: the logarithm of the energy of speech in some frequency bands, every
+// few milliseconds. The bands are equally wide on the mel scale, as the ear hears pitch: Davis &
+// Mermelstein 1980; the details are Kaldi's (Povey et al. 2011), with which EESEN made the data of "On
+// Multiplicative Integration with Recurrent Neural Networks", section 3.3.
 //
 //   frame      25 ms of samples, every 10 ms; without its mean
 //   energy     ln sum_n x_n^2

@@ -1,5 +1,5 @@
-// The ids of a text: in memory, or in a file that is mapped, so that the system reads what is used and can
-// forget it again. Next: data/streams.h.
+// The ids of a text: in memory, or in a file that is mapped, so that the operating system loads what is
+// used and can drop it again. Next: data/streams.h.
 //
 // Such a file has the ids, of 32 bits each in the machine's byte order, and after them what was counted and
 // the SHA-256 of the ids.

@@ -1,4 +1,4 @@
-// Work on the parts of a long text, some at a time, in threads of its own; the results come in order.
+// Work on the parts of a long text, several at a time, in separate threads; the results come in order.
 #pragma once
 
 #include <deque>

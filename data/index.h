@@ -1,4 +1,4 @@
-// For sources of this library alone: ids and positions are signed, indices of the standard library are not.
+// For sources of this library only: ids and positions are signed, indices of the standard library are not.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Labelled text: sentences of a few classes, such as questions by what they ask for or reviews by what they
-// think. A line of a file is a label, a space and a sentence:
+// Labelled text: sentences of a few classes, such as questions by what they ask for or reviews by whether
+// they are positive. A line of a file is a label, a space and a sentence:
 //
 //   5 How far is it from Denver to Aspen ?
 //

@@ -1,5 +1,5 @@
-// A text that is too long to be held in memory: the files that it lies in are read anew for each use of it,
-// in blocks. Its digests are computed each time, so that a change in between is noticed. Next: data/corpus.h,
+// A text that is too long to be held in memory: its files are read again, in blocks, each time it is used.
+// Its digests are computed each time, so that a change in between is noticed. Next: data/corpus.h,
 // which makes them.
 #pragma once
 

@@ -1,14 +1,14 @@
-// Other names for tensors: what a file of another program calls them, and what a model here does. A map is a
-// text with a rule a line:
+// Names of tensors in a file of another program, and their names in Rondo's model. A map is a text with one
+// rule per line:
 //
 //   OLD = NEW               the file's tensor OLD is NEW here
 //   OLD = NEW transposed    its transpose is
 //   OLD =                   OLD is left out
 //   = NEW                   NEW is zero: the file has no such tensor
 //
-// A `*` in OLD stands for any text, also for none; the first `*` in NEW for what the first one in OLD stands
-// for, and so on. The first rule that fits a name counts, and a name that none fits is kept. Blank lines, and
-// lines that begin with #, are skipped. Used by lm/training/foreign_weights.h.
+// A `*` in OLD stands for any text, also for none; the first `*` in NEW stands for the text of the first
+// one in OLD, and so on. The first rule that matches a name is used, and a name that no rule matches is
+// kept. Blank lines, and lines that begin with #, are skipped. Used by lm/training/foreign_weights.h.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Parallel text: pairs of files in which line n of the one is the translation of line n of the other.
+// Parallel text: pairs of files in which line n of one file is the translation of line n of the other.
 // The texts of one language alone are in data/corpus.h. Read next: data/pairs.h.
 #pragma once
 

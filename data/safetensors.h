@@ -1,14 +1,12 @@
-// The safetensors format (github.com/huggingface/safetensors): 8 bytes little-endian length of the header, a
-// JSON header
-// {"name": {"dtype", "shape", "data_offsets"}, ..., "__metadata__": {string: string}}, and the raw values.
-// This file handles bytes; checkpoint code copies them from and to tensors. A header is checked before
-// anything else is read. Files contain no time stamps: the same values give the same bytes.
+// The safetensors format (github.com/huggingface/safetensors): the length of the header in 8 little-endian
+// bytes, a JSON header {"name": {"dtype", "shape", "data_offsets"}, ..., "__metadata__": {string: string}},
+// and the raw values. This file handles bytes; checkpoint code copies them from and to tensors. A header is
+// checked before anything else is read. Files contain no time stamps: the same values give the same bytes.
 //
 // Files written here carry two digests in their metadata, which reveal any damaged bit:
 // - "values_sha256", the SHA-256 of all bytes after the header;
 // - "header_sha256", that of the header, computed with zeros in place of its own digits. It covers names,
-// shapes,
-//   numbers, the other digest, and even the blanks at the end.
+//   shapes, numbers, the other digest, and even the blanks at the end.
 // One digest without the other is damage, too: a flipped bit cannot make a file look like one without
 // digests, as other programs and older versions write them.
 #pragma once

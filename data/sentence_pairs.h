@@ -1,6 +1,6 @@
 // Pairs of sentences with a judgment, in files of tab-separated columns: how related the two are (SICK,
-// Marelli et al. 2014), or whether they say the same (the Microsoft Research Paraphrase Corpus, Dolan et al.
-// 2004). Used by lm/evaluation/sentence_tasks.h.
+// Marelli et al. 2014), or whether they mean the same (the Microsoft Research Paraphrase Corpus, Dolan et
+// al. 2004). Used by lm/evaluation/sentence_tasks.h.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Triples of consecutive sentences, from which a model of sentences learns: it reads the middle one and
-// writes those before and after it. A text has one sentence a line, with an empty line between passages; or
-// it is running text, a passage a line. No triple crosses the end of a passage. Read next:
+// writes those before and after it. A text has one sentence per line, with an empty line between passages;
+// or it is running text, one passage per line. No triple crosses the end of a passage. Read next:
 // nn/models/skip_thought.h.
 #pragma once
 

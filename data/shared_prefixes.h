@@ -1,6 +1,6 @@
-// Sequences side by side, what they begin with in common only once: the hypotheses of an n-best list differ
-// in few words. A row of a chunk stands for all sequences that are the same up to the target that it scores.
-// For lines of a text that is learnt see data/sequences.h.
+// Sequences side by side, where a common beginning is computed only once: the hypotheses of an n-best list
+// differ in few words. A row of a chunk stands for all sequences that are the same up to the target that it
+// scores. For lines of a text that is learnt see data/sequences.h.
 #pragma once
 
 #include <cstdint>

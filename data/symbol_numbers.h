@@ -1,6 +1,6 @@
-// Symbols and their numbers, in the order in which they came. It is what a text of gigabytes waits for: an
-// open-addressing hash table whose places can be fetched before they are needed, and where a short symbol is
-// compared without looking it up elsewhere. Next: data/vocabulary.h.
+// Symbols and their numbers, in the order in which they came. Reading a text of gigabytes takes most of its
+// time here, so this is an open-addressing hash table whose places can be fetched before they are needed,
+// and where a short symbol is compared without looking it up elsewhere. Next: data/vocabulary.h.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A text as blocks of some megabytes, so that none of any length needs to be in memory, and several threads
-// can work on it. Next: data/long_text.h.
+// A text as blocks of a few megabytes, so that a long text need not be in memory as a whole, and several
+// threads can work on it. Next: data/long_text.h.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A file of any length, read from its begin to its end and unpacked if its name ends in .gz or .zst, by zlib
-// and libzstd, which are optional. Next: data/long_text.h.
+// A file of any length, read from beginning to end, and decompressed if its name ends in .gz or .zst, by
+// zlib and libzstd, which are optional. Next: data/long_text.h.
 #pragma once
 
 #include <cstdint>

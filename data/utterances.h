@@ -6,7 +6,7 @@
 // Or it is made of the recordings of single digits of the Free Spoken Digit Dataset (Jackson et al.,
 // github.com/Jakobovski/free-spoken-digit-dataset), DIGIT_SPEAKER_INDEX.wav, as a stand-in for a corpus that
 // needs a licence: an utterance is one to `longest` recordings of a speaker, one after the other; its
-// transcript are the words. Which recordings follow each other is random, and the same for all trainings:
+// transcript is their words. Which recordings follow each other is random, and the same for all trainings:
 //
 //   test      index 0 to 4, as is usual: each recording once
 //   valid     index 5 to 9: each recording once

@@ -4,10 +4,9 @@
 //
 // `<unk>` stands for every symbol without a row of its own. Its id says whether it is trained:
 // - id 0: the training text contains it, or the limits mapped rare symbols to it. It is trained like any
-// type.
+//   type.
 // - the last id: no training symbol maps to it. The row is reserved so that other text can be scored (an
-// unseen
-//   word would have probability 0 otherwise), but it is untrained, and types() does not count it.
+//   unseen word would have probability 0 otherwise), but it is untrained, and types() does not count it.
 // All other symbols are in the order of their first occurrence in the training text, or by their frequency.
 #pragma once
 

@@ -1,5 +1,4 @@
-// Clipping of gradients by their global norm. Next: optim/step_control.h,
-// optim/optimizer.h.
+// Clipping of gradients by their global norm. Next: optim/step_control.h, optim/optimizer.h.
 #pragma once
 
 #include "tensor/tensor.h"

@@ -1,6 +1,6 @@
 // Optimizers: an update (optim/updates.h) with its settings (optim/optimizer_options.h), its state and the
 // number of steps taken. They work on the flat buffers of a model, `make_optimizer(options, model.values(),
-// model.gradients())`, and know no modules. Clipping: optim/clipping.h. Learning rates over time:
+// model.gradients())`, and do not depend on modules. Clipping: optim/clipping.h. Learning rates over time:
 // optim/schedule.h.
 #pragma once
 

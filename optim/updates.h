@@ -1,11 +1,11 @@
 // The updates of the optimizers: each a struct whose body is one element's formula, and the list at the end.
 // An update runs over the flat buffers of all parameters at once: inputs are the values p, the gradients g
-// and the optimizer's state; outputs are the new values and the new state, written over the old ones. That of
-// an optimizer says which options it serves, what state it has, and its numbers for a step. To add one, write
-// it here and put it on the list; its name and its settings are in optim/optimizer_options.h. The loops:
-// tensor/pointwise_kernels.h. The flat buffers are padded with zeros between parameters and between their
-// rows: an update of zeros must give zeros. Other passes over such buffers are on the list as well: the
-// average of weights, and the steps of dynamic evaluation.
+// and the optimizer's state; outputs are the new values and the new state, written over the old ones. The
+// update of an optimizer also says for which options it is used, what state it has, and its numbers for a
+// step. To add one, write it here and put it on the list; its name and its settings are in
+// optim/optimizer_options.h. The loops: tensor/pointwise_kernels.h. The flat buffers are padded with zeros
+// between parameters and between their rows: an update of zeros must give zeros. Other passes over such
+// buffers are on the list as well: the average of weights, and the steps of dynamic evaluation.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// A check of the results of system calls. Apart from tensor/error.h, since few files need it.
+// A check of the results of system calls. Separate from tensor/error.h, because few files need it.
 #pragma once
 
 #include <cerrno>

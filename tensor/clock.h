@@ -1,4 +1,4 @@
-// The time that something takes.
+// Measures how long something takes.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// Matrix products, by OpenBLAS or, where faster, by our own kernel over packed operands; in bf16 by our own
-// alone. Views with a row stride need no copy. How operands are rounded: tensor/precision.h. Gradients:
+// Matrix products, by OpenBLAS or, where faster, by our own kernel over packed operands; in bf16 only by
+// our own. Views with a row stride need no copy. How operands are rounded: tensor/precision.h. Gradients:
 // autograd/linear.h.
 #pragma once
 

@@ -1,6 +1,5 @@
 // Tensor: memory on a device with a shape, an offset and a row stride. Views are ranges of the leading
-// dimension and blocks of columns; everything else copies. Gradients:
-// autograd/variable.h.
+// dimension and blocks of columns; everything else copies. Gradients: autograd/variable.h.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What further cells do element by element. Arguments are pre-activations.
+// What cells other than LSTM and GRU compute element by element. Arguments are pre-activations.
 #pragma once
 
 #include "autograd/pointwise.h"

@@ -1,4 +1,5 @@
-// Functions of one value, and of several that are no arithmetic. Next: autograd/operators/lstm_gates.h.
+// Functions of one value, and of several values that are not arithmetic. Next:
+// autograd/operators/lstm_gates.h.
 #pragma once
 
 #include "autograd/pointwise.h"

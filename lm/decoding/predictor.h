@@ -1,5 +1,5 @@
-// What a search needs of a model: the distribution of the next symbol after each of some hypotheses. What a
-// search returns. Next: lm/decoding/beam_search.h, lm/decoding/sequence_sampling.h.
+// What a search needs from a model: the distribution of the next symbol after each of some hypotheses. What
+// a search returns. Next: lm/decoding/beam_search.h, lm/decoding/sequence_sampling.h.
 #pragma once
 
 #include <cstdint>

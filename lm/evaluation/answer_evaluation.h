@@ -1,6 +1,6 @@
-// What a reader answers, and how well, beside two baselines that do not read: the most frequent entity of the
-// document, and the most frequent one that the question does not name (Hermann et al. 2015, section 4.1).
-// Next: lm/tasks/question_answering.h.
+// What a reader answers, and how well, compared with two baselines that do not read: the most frequent
+// entity of the document, and the most frequent one that the question does not name (Hermann et al. 2015,
+// section 4.1). Next: lm/tasks/question_answering.h.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The distribution of numbers that come one by one, as a histogram whose range grows with them. Who counts:
+// The distribution of numbers that come one by one, as a histogram whose range grows with them. Used by
 // lm/evaluation/recurrent_probe.h.
 #pragma once
 

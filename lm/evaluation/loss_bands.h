@@ -1,5 +1,5 @@
-// Where a loss comes from: sums over the symbols at a position, and over those that the training text has so
-// many times. Who adds them up: lm/evaluation/evaluation.h.
+// Where a loss comes from: sums over the symbols at a position, and over those with a given number of
+// occurrences in the training text. They are added up in lm/evaluation/evaluation.h.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Probes of a model: what its recurrent layers do with sequences of a text, and how the loss of the last step
-// of each sequence, alone, reaches back to its first one; where a loss has no such step, the whole of it. Wu
-// et al. 2016, section 3.1; what is looked at: lm/evaluation/recurrent_probe.h.
+// of each sequence, alone, reaches back to its first one. If a loss has no such step, the whole loss is
+// used. Wu et al. 2016, section 3.1; what is looked at: lm/evaluation/recurrent_probe.h.
 #pragma once
 
 #include <span>

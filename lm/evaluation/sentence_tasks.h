@@ -1,5 +1,5 @@
-// What vectors of sentences are good for, measured as Kiros et al. 2015, section 3, do: a linear model reads
-// the vectors, which stay as they are. Next: lm/evaluation/logistic_regression.h.
+// How useful sentence vectors are for other tasks, measured as in Kiros et al. 2015, section 3: a linear
+// model reads the vectors, which are not changed. Next: lm/evaluation/logistic_regression.h.
 //
 //   relatedness     of a pair |u - v| and u v; softmax over the scores 1 to 5. Tai, Socher & Manning 2015
 //   (15):

@@ -1,5 +1,5 @@
 // How well skip-thought vectors predict the sentences around a sentence, and the vectors themselves. Next:
-// lm/tasks/skip_thought.h; what the vectors are good for: lm/evaluation/sentence_tasks.h.
+// lm/tasks/skip_thought.h; how useful the vectors are for other tasks: lm/evaluation/sentence_tasks.h.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Vectors of sentences: what a model of sentences gives, and what classifiers of sentences read. Next:
+// Sentence vectors: what a model of sentences computes, and what classifiers of sentences read. Next:
 // lm/evaluation/skip_thought_evaluation.h, lm/evaluation/logistic_regression.h.
 #pragma once
 

@@ -1,5 +1,5 @@
 // How ranks begin together or not at all: an error that only some of them have must not leave the others
-// waiting, and is told once. Next: lm/program/mpi_ranks.h, lm/program/train.cpp.
+// waiting, and is reported once. Next: lm/program/mpi_ranks.h, lm/program/train.cpp.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// `lm embed`: sentences from standard input, their vectors to standard output or to a file of NumPy, line by
+// `lm embed`: sentences from standard input, their vectors to standard output or to a NumPy file, line by
 // line.
 #pragma once
 

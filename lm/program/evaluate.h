@@ -1,5 +1,5 @@
-// `lm eval`: how well the model of a run predicts a text, with or without adapting to it. Of the other tasks:
-// lm/program/translation_measurement.h, lm/program/classification_measurement.h.
+// `lm eval`: how well the model of a run predicts a text, with or without adapting to it. For the other
+// tasks: lm/program/translation_measurement.h, lm/program/classification_measurement.h.
 #pragma once
 
 #include <cstdint>

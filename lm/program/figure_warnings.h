@@ -1,5 +1,5 @@
-// Warnings that protect a figure: what a reader of the number alone would not see. Said by `lm train`,
-// `lm eval`, `lm score`.
+// Warnings about misleading figures: what a reader of the number alone would not see. Printed by `lm
+// train`, `lm eval`, `lm score`.
 #pragma once
 
 #include <cstdint>

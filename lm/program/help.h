@@ -8,7 +8,7 @@
 namespace rondo {
 
 /// The text in lines of at most `width` columns (UTF-8), broken at spaces; a longer word has a line of its
-/// own. Lines that follow each other are one paragraph, but for those that begin with a space: these stay.
+/// own. Lines that follow each other are one paragraph, except those that begin with a space: these stay.
 std::string wrapped(const std::string& text, int width);
 
 /// Makes `app` and its commands print help in lines of at most `width` columns.

@@ -1,5 +1,5 @@
-// What jobs have in common that have a model, a task and a trainer of their own. Language modelling has a job
-// apart, whose Training holds all three. Next: lm/program/classification_job.cpp.
+// What jobs with a model, a task and a trainer of their own have in common. Language modelling has a
+// separate job, whose Training holds all three. Next: lm/program/classification_job.cpp.
 #pragma once
 
 #include <fmt/format.h>

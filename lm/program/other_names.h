@@ -1,4 +1,5 @@
-// Names that other programs have for what is a setting or an option here: for error texts that say the name.
+// Names that other programs use for a setting or an option of this one: for error messages that give the
+// right name.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The progress of a long computation: on a terminal one line that is overwritten; elsewhere nothing, but for
-// that of a training, a plain line once a minute. Callers compose the text.
+// The progress of a long computation: on a terminal one line that is overwritten; elsewhere nothing, except
+// for a training: a plain line once a minute. Callers compose the text.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// The text of a recipe, its section [data]: its files, its vocabulary, and its SHA-256 digests. Next:
-// lm/program/run.h.
+// The text that a recipe names in its section [data]: its files, its vocabulary, and its SHA-256 digests.
+// Next: lm/program/run.h.
 #pragma once
 
 #include <cstdint>

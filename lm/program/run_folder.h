@@ -1,10 +1,10 @@
 // The folder of a run: its files, its creation, and its config.toml.
 //   config.toml        the resolved recipe, and what made the run
-//   vocab.txt          one symbol per line; of a translator vocab.source.txt and vocab.target.txt, with
+//   vocab.txt          one symbol per line; for a translator vocab.source.txt and vocab.target.txt, with
 //                      further languages vocab.LANGUAGE.txt
 //   vocab.pieces       where symbols are pieces: the model that divides words; beside each vocabulary
-//   labels.txt         of a classifier: one class per line
-//   frames.txt         of a recogniser that normalizes by the corpus: sums over its training frames
+//   labels.txt         for a classifier: one class per line
+//   frames.txt         for a recogniser that normalizes by the corpus: sums over its training frames
 //   model.safetensors  the best weights
 //   state.safetensors  everything needed to resume
 //   log.jsonl          one JSON object per line: training steps and evaluations

@@ -1,7 +1,7 @@
-// What a training by several ranks would take: `lm info --ranks`. Nothing is run; it is an estimate from the
-// time of one process's step and from what it costs to sum n bytes of gradients over N ranks in a ring:
-// N - 1 times each rank passes a part of n / N bytes on to be added, N - 1 times to be copied. A message of m
-// bytes takes alpha + m / beta, so that
+// How long a training step with several ranks would take: `lm info --ranks`. Nothing is run; it is an
+// estimate from the time of one process's step and from what it costs to sum n bytes of gradients over N
+// ranks in a ring: N - 1 times each rank passes a part of n / N bytes on to be added, N - 1 times to be
+// copied. A message of m bytes takes alpha + m / beta, so that
 //
 //   t_sum  = 2 (N - 1) alpha + 2 (N - 1) / N  n / beta
 //   t_step = t_one + t_sum

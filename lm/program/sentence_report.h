@@ -1,6 +1,6 @@
-// `lm eval RUN --sentences FOLDER`: what the vectors of a run are good for, beside the means of its word
-// vectors; printed, and stored with the run in evaluations.jsonl, for `lm table`. How it is measured:
-// lm/evaluation/sentence_tasks.h. On which sets: lm/program/sentence_sets.h.
+// `lm eval RUN --sentences FOLDER`: how useful the sentence vectors of a run are for other tasks, compared
+// with the means of its word vectors; printed, and stored with the run in evaluations.jsonl, for `lm
+// table`. How it is measured: lm/evaluation/sentence_tasks.h. On which sets: lm/program/sentence_sets.h.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // A run whose task is skip-thought, opened for use; its measurement, by `lm eval` or at the end of a
-// training, printed and stored with the run in evaluations.jsonl. What its vectors are good for:
-// lm/program/sentence_report.h.
+// training, printed and stored with the run in evaluations.jsonl. How useful its vectors are for other
+// tasks: lm/program/sentence_report.h.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,6 @@
 // `lm sweep`: trains every combination of settings with several seeds. Each run is one that `lm train` makes
-// with these settings, by a process of its own, in a folder that is named after them. What there is already
-// is not trained again, and what was stopped is resumed. Next: lm/program/sweep_grid.h,
-// lm/program/sweep_report.h.
+// with these settings, by a process of its own, in a folder that is named after them. Finished runs are not
+// trained again, and stopped ones are resumed. Next: lm/program/sweep_grid.h, lm/program/sweep_report.h.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// The runs of a sweep, from its lists of settings: every combination of their values, and of each as many
+// The runs of a sweep, from its lists of settings: every combination of their values, each with as many
 // seeds as asked for. Training them: lm/program/sweep.h.
 #pragma once
 

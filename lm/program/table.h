@@ -1,6 +1,7 @@
-// `lm table`: published beside measured figures. All of them come from the folders of the runs: config.toml,
-// vocab.txt, log.jsonl, evaluations.jsonl, and the SHA-256 of model.safetensors. Nothing is measured: that is
-// `lm eval` (evaluate.h). Runs become rows in lm/program/table_rows.h, and JSON in lm/program/table_json.h.
+// `lm table`: measured figures beside published ones. All of them come from the folders of the runs:
+// config.toml, vocab.txt, log.jsonl, evaluations.jsonl, and the SHA-256 of model.safetensors. Nothing is
+// measured here; `lm eval` does that (evaluate.h). Runs become rows in lm/program/table_rows.h, and JSON in
+// lm/program/table_json.h.
 #pragma once
 
 #include <string>

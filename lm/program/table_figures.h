@@ -1,4 +1,4 @@
-// The columns of `lm table` that have figures: of each kind of measurement, and of vectors of sentences. The
+// The columns of `lm table` that have figures: of each kind of measurement, and of sentence vectors. The
 // whole table: lm/program/table_rows.h.
 #pragma once
 

@@ -1,5 +1,5 @@
-// What log.jsonl tells of a training over time: steps, evaluations, and the last probe. Who writes it:
-// lm/program/training_log.h. As diagrams: lm/program/training_curves.h.
+// The course of a training, as recorded in log.jsonl: steps, evaluations, and the last probe. It is written
+// in lm/program/training_log.h. As diagrams: lm/program/training_curves.h.
 #pragma once
 
 #include <cstdint>

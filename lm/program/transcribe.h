@@ -1,4 +1,4 @@
-// `lm transcribe`: what is said in recordings, a line each, on standard output.
+// `lm transcribe`: what is said in recordings, one line each, on standard output.
 #pragma once
 
 #include <cstdint>

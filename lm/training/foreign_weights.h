@@ -1,4 +1,4 @@
-// Weights that another program has written, such as PyTorch's, under the names that a model here has for
+// Weights that another program has written, such as PyTorch's, under the names that Rondo's model has for
 // them: safetensors, with a map of names (data/name_map.h). Nothing is guessed: each tensor of the model is
 // in the file, or is said to be zero, and each tensor of the file belongs to the model, or is said to be left
 // out. Rondo's own files: lm/training/checkpoint.h.

@@ -1,6 +1,6 @@
-// What the trainer needs to know of a task: the model, the next batch, its loss, and the metric on held-out
-// data that decides which weights are best. Rondo's tasks are in lm/tasks. Next: lm/training/ranks.h,
-// lm/training/trainer.h.
+// What the trainer needs to know about a task: the model, the next batch, its loss, and the metric on
+// held-out data that decides which weights are best. Rondo's tasks are in lm/tasks. Next:
+// lm/training/ranks.h, lm/training/trainer.h.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The recogniser of speech: a deep recurrent network reads frames in both directions, and predicts a symbol
+// The speech recogniser: a deep recurrent network reads frames in both directions, and predicts a symbol
 // or none, the blank, at each step (Graves & Jaitly 2014; Miao, Gowayyed & Metze 2015, "EESEN"). Wu et al.
 // 2016, "On Multiplicative Integration with Recurrent Neural Networks", section 3.3, have four layers of 320
 // MI-LSTM units in each direction.

@@ -1,6 +1,6 @@
-// The sentence classifier: a recurrent stack reads a sentence, its states become one vector, and of that one
-// prediction is made (many to one). "Demystifying Neural Language Models": y = softmax(W_hy h + b_y) at the
-// last step, of a stack with layers in both directions (Graves, Mohamed & Hinton 2013).
+// The sentence classifier: a recurrent stack reads a sentence, its states become one vector, and from that
+// vector one prediction is made (many to one). "Demystifying Neural Language Models": y = softmax(W_hy h +
+// b_y) at the last step, of a stack with layers in both directions (Graves, Mohamed & Hinton 2013).
 //
 //   embedding   x_t = E w_t,  t = 1 .. T
 //   states      h_t = f(x_t, h_(t-1));  in both directions h_t = [forward h_t ; reverse h_t],

@@ -1,4 +1,4 @@
-// What the host gives the persistent kernel, and what the kernel needs of the GPU. Who calls it:
+// What the host gives the persistent kernel, and what the kernel needs from the GPU. Called by
 // nn/recurrent/persistent_layer.cpp.
 #pragma once
 

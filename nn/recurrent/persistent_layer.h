@@ -1,6 +1,6 @@
-// All steps of a recurrent layer by one kernel on a GPU, which keeps the recurrent weights on the chip for
-// the whole chunk, forward and backward. The stages of a cell: nn/cells/stages.h. The kernel:
-// nn/recurrent/persistent_kernels.cu. Who chooses it: nn/recurrent/recurrent_layer.cpp.
+// Computes all steps of a recurrent layer with one kernel on a GPU, which keeps the recurrent weights on
+// the chip for the whole chunk, forward and backward. The stages of a cell: nn/cells/stages.h. The kernel:
+// nn/recurrent/persistent_kernels.cu. It is chosen in nn/recurrent/recurrent_layer.cpp.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace rondo {
 
-/// Of this machine's GPU; in a build without CUDA of an H100.
+/// The limits of this machine's GPU; in a build without CUDA, those of an H100.
 PersistentLimits persistent_limits();
 
 /// How it would divide these stages; no value if they have no room in the shared memory.
