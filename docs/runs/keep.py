@@ -19,7 +19,7 @@ def without_folders(text):
 
 if not (run / "evaluations.jsonl").exists():
     sys.exit(f"{run}: nothing was measured of its model yet: lm eval {run} --split test")
-kept.mkdir(exist_ok=True)
+kept.mkdir(parents=True, exist_ok=True)
 settings, made_by = (run / "config.toml").read_text().split("[made_by]")
 made_by = re.sub(r'^command = "\S+', 'command = "lm', without_folders(made_by), flags=re.M)
 (kept / "config.toml").write_text(settings + "[made_by]" + made_by)

@@ -27,7 +27,7 @@ void add_limits(CLI::App& to, std::string& steps, TrainOptions& options) {
   add_steps(to, steps);
   to.add_option(
         "--max-minutes", options.max_minutes,
-        "end after this many minutes: save the state, evaluate, keep the best model; --resume goes on")
+        "end after this many minutes: save the state, evaluate, keep the best model; --resume continues")
       ->check(in_range(std::numeric_limits<double>::min(), 1e9, "a number above 0"))
       ->type_name("M");
   to.add_flag("--quiet", options.quiet, "print nothing but the run's folder at the end, warnings and errors");
@@ -151,7 +151,7 @@ void Options::add_sweep() {
       "Each run is that of lm train with these settings, in a folder of --out that is named after them. At\n"
       "the end comes a table: mean and standard deviation over seeds, and the best on valid; and sweep.svg "
       "in\n"
-      "--out shows it. Ctrl-C stops, and the same command goes on: finished runs are kept, stopped ones\n"
+      "--out shows it. Ctrl-C stops, and the same command continues: finished runs are kept, stopped ones\n"
       "resumed. lm table FOLDER shows the table again.\n" +
       sweep_command.get_footer());
   sweep_command.add_option("--recipe", sweep.recipe, "a name from `lm recipes`, or a TOML file")
@@ -159,7 +159,7 @@ void Options::add_sweep() {
       ->check(not_empty);
   sweep_command.add_option("--data", sweep.data, data_text)->type_name("DIR|FILE")->check(not_empty);
   sweep_command
-      .add_option("--out", sweep.out, "the folder to make, or to go on in (default: runs/RECIPE-sweep)")
+      .add_option("--out", sweep.out, "the folder to make, or to continue in (default: runs/RECIPE-sweep)")
       ->type_name("FOLDER")
       ->check(not_empty);
   sweep_command
@@ -297,7 +297,7 @@ void Options::add_info() {
       ->take_all();
   info_command.add_flag("--verify", info.verify,
                         "with RUN: find damage in all its files and its text, by their SHA-256 where they "
-                        "have one, and what is missing, a line each; exit status 2 if there is any. Files "
+                        "have one, and what is missing, one per line; exit status 2 if there is any. Files "
                         "swapped between runs and edited settings are no damage");
   info_command.add_flag("--operators", info.operators, "list the pointwise operators");
   info_command.add_flag("--keys", info.keys,
@@ -417,7 +417,7 @@ void Options::add_table() {
   CLI::Option* as_markdown =
       table_command.add_flag("--markdown", table.markdown, "print a table for a page on GitHub")
           ->excludes(as_json);
-  table_command.add_flag("--csv", table.csv, "print comma-separated values, a number a cell")
+  table_command.add_flag("--csv", table.csv, "print comma-separated values, one number per cell")
       ->excludes(as_json)
       ->excludes(as_markdown);
   table_command.add_option("--plot", table.plot, "draw a sweep")->type_name("FILE.svg")->check(not_empty);

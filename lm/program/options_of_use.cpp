@@ -269,13 +269,13 @@ void Options::add_generate() {
       ->type_name("N");
   generate_command.add_flag("--allow-unk", generate.allow_unknown, "let <unk> be sampled");
   generate_command
-      .add_flag("--interactive", generate.interactive, "continue each line of standard input, in turns")
+      .add_flag("--interactive", generate.interactive, "continue each line of standard input, alternately")
       ->excludes(samples);
   add_device(generate_command, generate);
 }
 
 void Options::add_translate() {
-  CLI::App& translate_command = command("translate", "translate the sentences of standard input, one a line",
+  CLI::App& translate_command = command("translate", "translate the sentences of standard input, one per line",
                                         "lm translate runs/attention-multi30k-1 < sentences.de");
   translate_command.footer(
       "Sentences are written as in the run's training text: if its words are separated by spaces, so are "
@@ -352,7 +352,7 @@ void Options::add_answer() {
   answer_command
       .add_option("--attention", answer.attention,
                   "write how much each word of the document was attended to: a picture if the name ends in "
-                  ".svg, else a JSON object a line")
+                  ".svg, else one JSON object per line")
       ->type_name("FILE.svg|FILE.jsonl")
       ->check(not_empty);
   add_device(answer_command, answer);
@@ -422,7 +422,7 @@ void Options::add_import() {
       "line:\n"
       "OLD = NEW, OLD = NEW transposed; OLD = leaves a tensor out, = NEW makes one zero; * in OLD is any "
       "text,\n"
-      "* in NEW the same text. Nothing is guessed: a tensor that is missing or too much is an error.\n" +
+      "* in NEW the same text. Nothing is guessed: a missing or unexpected tensor is an error.\n" +
       import_command.get_footer());
   import_command.add_option("weights", imported.weights, "a file in the format safetensors")
       ->type_name("WEIGHTS");
@@ -431,7 +431,7 @@ void Options::add_import() {
       ->check(not_empty);
   import_command
       .add_option("--vocab", imported.vocabulary,
-                  "the symbols in the order of the rows, one a line, as a run's vocab.txt")
+                  "the symbols in the order of the rows, one per line, as a run's vocab.txt")
       ->type_name("FILE")
       ->check(not_empty);
   import_command.add_option("--map", imported.map, "rules for names that are not those of the model")
