@@ -358,19 +358,22 @@ void print_cells(const InfoOptions& options) {
   if (options.json) print_json(Json{{"cells", list}});
 }
 
-/// The settings of a recipe's task; without a recipe, of language modelling.
+/// The settings of a recipe; without one, those of language modelling.
 void print_keys(const InfoOptions& options) {
-  Recipe recipe;
-  if (!options.recipe.empty()) recipe.kind = resolve_recipe(options.recipe, options.settings).kind;
-  const std::vector<Key> keys = keys_of(recipe);
+  Recipe recipe, standard;
+  if (!options.recipe.empty()) recipe = resolve_recipe(options.recipe, options.settings);
+  standard.kind = recipe.kind;
+  for (const MixedTaskOptions& task : recipe.tasks) standard.tasks.push_back({.name = task.name});
+  const std::vector<Key> keys = keys_of(recipe), defaults = keys_of(standard);
   if (!options.json) {
-    fmt::print("{}", list_keys(keys));
+    fmt::print("{}", list_keys(keys, defaults));
     return;
   }
   Json list = Json::array();
   for (const Key& key : keys)
     list.push_back({{"name", key.name},
-                    {"default", value_text(key)},
+                    {"value", value_text(key)},
+                    {"default", default_text(key, defaults)},
                     {"accepts", accepted_text(key)},
                     {"unit", key.unit},
                     {"documentation", key.doc}});

@@ -301,7 +301,8 @@ void Options::add_info() {
                         "swapped between runs and edited settings are no damage");
   info_command.add_flag("--operators", info.operators, "list the pointwise operators");
   info_command.add_flag("--keys", info.keys,
-                        "list the settings of language models; with --recipe, those of its task");
+                        "list the settings of language models, with defaults; with --recipe, its settings, "
+                        "and the defaults that it changes");
   info_command.add_flag("--cells", info.cells, "list the recurrent cells and their settings");
   CLI::Option* ranks =
       info_command

@@ -285,11 +285,18 @@ std::string write_toml(const std::vector<Key>& keys) {
   return text;
 }
 
-std::string list_keys(const std::vector<Key>& keys) {
+std::string default_text(const Key& key, const std::vector<Key>& defaults) {
+  return value_text(find_key(key.name, "defaults", defaults));
+}
+
+std::string list_keys(const std::vector<Key>& keys, const std::vector<Key>& defaults) {
   std::string text;
-  for (const Key& key : keys)
-    text += fmt::format("{} = {}\n    {}{}; {}\n", key.name, value_text(key), accepted_text(key),
+  for (const Key& key : keys) {
+    const std::string value = value_text(key), standard = default_text(key, defaults);
+    text += fmt::format("{} = {}{}\n    {}{}; {}\n", key.name, value,
+                        value == standard ? "" : fmt::format("  # default {}", standard), accepted_text(key),
                         key.unit.empty() ? "" : fmt::format(" ({})", key.unit), key.doc);
+  }
   return text;
 }
 

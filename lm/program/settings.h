@@ -34,7 +34,10 @@ std::string write_toml(const std::vector<Key>& keys);
 
 /// The value of a key, as TOML.
 std::string value_text(const Key& key);
-/// A list of all keys for a reader: name, default, accepted values, unit and documentation.
-std::string list_keys(const std::vector<Key>& keys);
+/// A list of all keys for a reader: name, value, accepted values, unit and documentation. Where `defaults`
+/// has another value, that is given beside it.
+std::string list_keys(const std::vector<Key>& keys, const std::vector<Key>& defaults);
+/// The value that `defaults` has for the key, as TOML.
+std::string default_text(const Key& key, const std::vector<Key>& defaults);
 
 }  // namespace rondo

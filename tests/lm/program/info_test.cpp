@@ -106,7 +106,24 @@ TEST(Info, ListsOperatorsAndKeys) {
       std::find_if(keys.begin(), keys.end(), [](auto& it) { return it.at("name") == "model.hidden"; });
   ASSERT_NE(hidden, keys.end());
   EXPECT_EQ(hidden->at("default"), "[200]");
-  expect_contains(output_of_lm({"info", "--keys"}), "model.hidden = [200]");
+  expect_contains(output_of_lm({"info", "--keys"}), "model.hidden = [200]\n");
+}
+
+TEST(Info, ListsTheValuesOfARecipeBesideDefaults) {
+  const std::vector<std::string> words{"info",  "--keys",          "--recipe", "char-lstm",
+                                       "--set", "train.batch=117", "--set",    "model.hidden=200"};
+  const std::string text = output_of_lm(words);
+  expect_contains(text, "\ntrain.batch = 117  # default 20\n");
+  expect_contains(text, "\nmodel.hidden = [200]\n");
+  std::vector<std::string> as_json = words;
+  as_json.emplace_back("--json");
+  const Json keys = json_of_lm(as_json).at("keys");
+  const auto batch =
+      std::find_if(keys.begin(), keys.end(), [](auto& it) { return it.at("name") == "train.batch"; });
+  ASSERT_NE(batch, keys.end());
+  EXPECT_EQ(batch->at("value"), "117");
+  EXPECT_EQ(batch->at("default"), "20");
+  expect_contains(output_of_lm({"info", "--keys", "--recipe", "attention-multi30k"}), "recipe.task = ");
 }
 
 TEST(Info, HelpAndVersion) {
