@@ -66,7 +66,7 @@ int evaluate_classification(const EvaluateOptions& options) {
   const LabelledTextOptions& data = run.config.recipe.classification.data;
   const std::string& folder = options.data.empty() ? run.config.made_by.data : options.data;
   const LabelledTexts texts = open_labelled_texts(folder, data.files, data.tokenization.unit);
-  warn_if_changed(folder, run.config.made_by.sha256, sha256_lines(texts.files));
+  check_text_of_run(options.data, folder, run.config.made_by.sha256, sha256_lines(texts.files));
   const LabelledText& text = texts.at(split);
   const LabelledSentences sentences = encode_labelled(text, run.vocabulary, run.labels);
   Progress progress(stderr);

@@ -54,7 +54,8 @@ CorpusText corpus_of(const EvaluateOptions& options, const OpenRun& run) {
               printable(data));
   CorpusText corpus = open_text(run.config.recipe.data, data, is_given ? Pipes::accepted : Pipes::refused,
                                 reading_progress(stderr));
-  warn_if_changed(data, run.config.made_by.sha256, sha256_lines(corpus.files));
+  check_text_of_run(options.data, data, run.config.made_by.sha256, sha256_lines(corpus.files),
+                    "; to measure another text: --text FILE");
   return corpus;
 }
 
@@ -181,9 +182,13 @@ void refuse_options_and_settings(const EvaluateOptions& options, const std::stri
         setting.where, what));
 }
 
-void warn_if_changed(const std::string& data, const std::vector<std::string>& sha256_of_run,
-                     const std::vector<std::string>& sha256_of_text) {
+void check_text_of_run(const std::string& given, const std::string& data,
+                       const std::vector<std::string>& sha256_of_run,
+                       const std::vector<std::string>& sha256_of_text, const std::string& otherwise) {
   if (is_same_data(sha256_of_run, sha256_of_text)) return;
+  check_input(given.empty(),
+              "--data {}: not the text of this run, by its SHA-256; --data says where that text lies now{}",
+              printable(given), otherwise);
   fmt::print(
       stderr,
       "lm: warning: {} has changed since this run was made; the figures are those of the text as it is now\n",

@@ -49,9 +49,12 @@ int evaluate(const EvaluateOptions& options);
 void refuse_options_of_language_models(const EvaluateOptions& options, const std::string& what);
 /// The same, and for settings, of tasks whose runs are evaluated as they were trained.
 void refuse_options_and_settings(const EvaluateOptions& options, const std::string& what);
-/// Warns if the text at `data` has other SHA-256 digests than the one that the run was made with.
-void warn_if_changed(const std::string& data, const std::vector<std::string>& sha256_of_run,
-                     const std::vector<std::string>& sha256_of_text);
+/// For a text at `data` with other SHA-256 digests than the one that the run was made with: InputError if
+/// --data names it (`given`), as what has moved is the same text; else a warning. `otherwise` is the end of
+/// the error text.
+void check_text_of_run(const std::string& given, const std::string& data,
+                       const std::vector<std::string>& sha256_of_run,
+                       const std::vector<std::string>& sha256_of_text, const std::string& otherwise = "");
 /// Calls `keep`, which stores a measurement with its run; if that fails, only warns, so that the figures are
 /// printed anyway.
 void keep_if_possible(const std::function<void()>& keep);

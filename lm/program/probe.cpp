@@ -40,7 +40,7 @@ Probed probe_language_model(const std::string& path, const ProbeCommandOptions& 
   const std::string folder = data_of(options, run.config.made_by);
   const CorpusText corpus =
       open_text(run.config.recipe.data, folder, options.data.empty() ? Pipes::refused : Pipes::accepted);
-  warn_if_changed(folder, run.config.made_by.sha256, sha256_lines(corpus.files));
+  check_text_of_run(options.data, folder, run.config.made_by.sha256, sha256_lines(corpus.files));
   const Text& text = corpus.at(split_from_string(options.split));
   ProbeOptions how = probe_options(run.config.recipe);
   how.steps = options.steps.value_or(how.steps);
@@ -58,7 +58,7 @@ Probed probe_classifier(const std::string& path, const ProbeCommandOptions& opti
   const LabelledTextOptions& data = run.config.recipe.classification.data;
   const std::string folder = data_of(options, run.config.made_by);
   const LabelledTexts texts = open_labelled_texts(folder, data.files, data.tokenization.unit);
-  warn_if_changed(folder, run.config.made_by.sha256, sha256_lines(texts.files));
+  check_text_of_run(options.data, folder, run.config.made_by.sha256, sha256_lines(texts.files));
   const LabelledSentences sentences =
       encode_labelled(texts.at(split_from_string(options.split)), run.vocabulary, run.labels);
   return probe(*run.model, sentences, sentences_of(options), progress);
@@ -71,7 +71,7 @@ Probed probe_translator(const std::string& path, const ProbeCommandOptions& opti
   check_generated_has_no_folder(recipe.data.files, options.data);
   const std::string folder = data_of(options, run.config.made_by);
   const SplitText text = text_of(run, folder, split_from_string(options.split));
-  warn_if_changed(folder, run.config.made_by.sha256, text.sha256);
+  check_text_of_run(options.data, folder, run.config.made_by.sha256, text.sha256);
   const bool reversed = recipe.task.batches.reverse_source;
   return probe(*run.model, translation_text(text.pairs, run.vocabularies, reversed).pairs, reversed,
                sentences_of(options), progress);
@@ -84,7 +84,7 @@ Probed probe_reader(const std::string& path, const ProbeCommandOptions& options,
   const std::string folder = data_of(options, run.config.made_by);
   const QuestionTexts texts =
       open_questions(folder, data, options.data.empty() ? Pipes::refused : Pipes::accepted);
-  warn_if_changed(folder, run.config.made_by.sha256, sha256_lines(texts.files));
+  check_text_of_run(options.data, folder, run.config.made_by.sha256, sha256_lines(texts.files));
   const Questions questions =
       encode_questions(texts.at(split_from_string(options.split)), run.vocabulary, data.document_words);
   return probe(*run.model, questions, sentences_of(options), progress);
@@ -96,7 +96,7 @@ Probed probe_skip_thought(const std::string& path, const ProbeCommandOptions& op
   const std::string folder = data_of(options, run.config.made_by);
   const CorpusText corpus = open_passages(folder, run.config.recipe.skip_thought.data,
                                           options.data.empty() ? Pipes::refused : Pipes::accepted);
-  warn_if_changed(folder, run.config.made_by.sha256, sha256_lines(corpus.files));
+  check_text_of_run(options.data, folder, run.config.made_by.sha256, sha256_lines(corpus.files));
   const Split split = split_from_string(options.split);
   const int64_t max_length =
       split == Split::train ? run.config.recipe.skip_thought.data.triples.max_length : 0;
@@ -109,7 +109,7 @@ Probed probe_recogniser(const std::string& path, const ProbeCommandOptions& opti
   const OpenRecogniser run = open_recogniser(path, device);
   const std::string folder = data_of(options, run.config.made_by);
   const SpeechCorpus corpus = open_speech(folder, run.recipe().data.corpus);
-  warn_if_changed(folder, run.config.made_by.sha256, sha256_lines(corpus.files));
+  check_text_of_run(options.data, folder, run.config.made_by.sha256, sha256_lines(corpus.files));
   const Utterances utterances =
       read_utterances(corpus.at(options.split), run.vocabulary, run.frames(), run.statistics_or_null());
   return probe(*run.model, utterances, run.frames(), sentences_of(options), progress);

@@ -75,7 +75,7 @@ int evaluate_question_answering(const EvaluateOptions& options) {
   const std::string& folder = options.data.empty() ? run.config.made_by.data : options.data;
   const QuestionTexts texts =
       open_questions(folder, data, options.data.empty() ? Pipes::refused : Pipes::accepted);
-  warn_if_changed(folder, run.config.made_by.sha256, sha256_lines(texts.files));
+  check_text_of_run(options.data, folder, run.config.made_by.sha256, sha256_lines(texts.files));
   const QuestionText& text = texts.at(split);
   const Questions questions = encode_questions(text, run.vocabulary, data.document_words);
   Progress progress(stderr);

@@ -80,7 +80,7 @@ int evaluate_skip_thought(const EvaluateOptions& options) {
   const std::string& data = is_given ? options.data : run.config.made_by.data;
   const CorpusText corpus =
       open_passages(data, run.config.recipe.skip_thought.data, is_given ? Pipes::accepted : Pipes::refused);
-  warn_if_changed(data, run.config.made_by.sha256, sha256_lines(corpus.files));
+  check_text_of_run(options.data, data, run.config.made_by.sha256, sha256_lines(corpus.files));
   const Text& text = corpus.at(split);
   const Triples triples = triples_of(text, run.vocabulary);
   Progress progress(stderr);

@@ -134,7 +134,7 @@ int evaluate_speech(const EvaluateOptions& options) {
   SpeechDecoder decode = decoder_of(options, run);
   const std::string& folder = options.data.empty() ? run.config.made_by.data : options.data;
   const SpeechCorpus corpus = open_speech(folder, run.recipe().data.corpus);
-  warn_if_changed(folder, run.config.made_by.sha256, sha256_lines(corpus.files));
+  check_text_of_run(options.data, folder, run.config.made_by.sha256, sha256_lines(corpus.files));
   const SpeechText& text = corpus.at(options.split);
   Progress progress(stderr);
   const auto read = [&](const SpeechText& it) {

@@ -128,7 +128,7 @@ int evaluate_translator(const EvaluateOptions& options) {
   check_generated_has_no_folder(recipe.data.files, options.data);
   const std::string& folder = options.data.empty() ? run.config.made_by.data : options.data;
   const SplitText text = text_of(run, folder, split_from_string(options.split));
-  warn_if_changed(folder, run.config.made_by.sha256, text.sha256);
+  check_text_of_run(options.data, folder, run.config.made_by.sha256, text.sha256);
   Progress progress(stderr);
   const TranslationText pairs =
       translation_text(text.pairs, run.vocabularies, recipe.task.batches.reverse_source);

@@ -188,6 +188,12 @@ TEST_F(ProgramTest, ScoresAreProbabilities) {
   double total = 0;
   std::map<std::string, int> seen;  // symbols of each line
   for (const auto& row : score(text, {"--per-symbol"}))
+  const std::string data = other.path("data");
+  expect_refused(
+      run_lm({"eval", other.path("run"), "--data", data}),
+      "not the text of this run, by its SHA-256; --data says where that text lies now; to measure another "
+      "text: --text FILE");
+  expect_refused(run_lm({"probe", other.path("run"), "--data", data}), "not the text of this run");
     if (++seen[row.at(0)] == 2) total += std::exp(std::stod(row.at(2)));
   EXPECT_EQ(seen.size(), 14u);
   EXPECT_NEAR(total, 1, 1e-4);
