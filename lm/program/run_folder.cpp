@@ -74,6 +74,16 @@ bool is_file_of_run(const fs::path& file) {
                                                file.filename().string().starts_with("vocab."));
 }
 
+std::vector<fs::path> runs_in(const fs::path& folder) {
+  std::vector<fs::path> runs;
+  std::error_code error;
+  for (auto entry = fs::directory_iterator(folder, error); !error && entry != fs::directory_iterator();
+       entry.increment(error))
+    if (file_is_there(RunFolder{entry->path()}.config())) runs.push_back(entry->path());
+  std::sort(runs.begin(), runs.end());
+  return runs;
+}
+
 void check_new_run_folder(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -116,9 +126,11 @@ RunFolder open_run_folder(const fs::path& path) {
   check_input(fs::exists(path, error), "no run at {}: no such folder", path.string());
   check_input(fs::is_directory(path, error), "no run at {}: it is a file; give the folder that holds it",
               path.string());
-  check_input(fs::exists(RunFolder{path}.config(), error), "no run at {}: it holds no config.toml",
-              path.string());
-  return {path};
+  if (fs::exists(RunFolder{path}.config(), error)) return {path};
+  const std::vector<fs::path> runs = runs_in(path);
+  check_input(runs.empty(), "no run at {}: it holds runs, as of a sweep; give one of them, as in {}",
+              path.string(), runs.empty() ? "" : runs.front().string());
+  throw InputError(fmt::format("no run at {}: it holds no config.toml", path.string()));
 }
 
 void write_config(const RunFolder& run, const RunConfig& config) {

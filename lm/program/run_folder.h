@@ -50,6 +50,9 @@ struct RunFolder {
 /// with a config.toml.
 bool is_file_of_run(const std::filesystem::path& file);
 
+/// The runs in a folder, as of a sweep, by their names.
+std::vector<std::filesystem::path> runs_in(const std::filesystem::path& folder);
+
 /// What config.toml holds.
 struct RunConfig {
   Recipe recipe;
@@ -63,7 +66,8 @@ void check_new_run_folder(const std::filesystem::path& path);
 /// Call it after all other checks. InputErrors of check_new_run_folder; Error when it cannot be made.
 RunFolder make_run_folder(const std::filesystem::path& path, const std::string& recipe_name);
 
-/// The folder of an existing run. InputError if `path` is missing, is not a folder, or has no config.toml.
+/// The folder of an existing run. InputError if `path` is missing, is not a folder, or has no config.toml;
+/// for a folder of runs it names one of them.
 RunFolder open_run_folder(const std::filesystem::path& path);
 
 void write_config(const RunFolder& run, const RunConfig& config);

@@ -41,16 +41,6 @@ std::string row_title(const SweepReport& report, const Row& row) {
 
 }  // namespace
 
-std::vector<fs::path> runs_in(const fs::path& folder) {
-  std::vector<fs::path> runs;
-  std::error_code error;
-  for (auto entry = fs::directory_iterator(folder, error); !error && entry != fs::directory_iterator();
-       entry.increment(error))
-    if (file_is_there(RunFolder{entry->path()}.config())) runs.push_back(entry->path());
-  std::sort(runs.begin(), runs.end());
-  return runs;
-}
-
 std::string ComparedTexts::data_settings(Recipe recipe) {
   std::string text;
   for (const Key& key : keys_of(recipe))
@@ -73,9 +63,20 @@ bool holds_runs(const fs::path& folder) {
   return fs::is_directory(folder) && !file_is_there(RunFolder{folder}.config()) && !runs_in(folder).empty();
 }
 
+namespace {
+
+/// Diagrams, pages and tables that `lm` writes beside runs, and "SWEEP/*" names as well.
+bool is_written_beside_runs(const fs::path& path) {
+  const fs::path ending = path.extension();
+  return fs::is_regular_file(path) && (ending == ".svg" || ending == ".html" || ending == ".csv");
+}
+
+}  // namespace
+
 std::vector<std::string> runs_among(const std::vector<std::string>& paths) {
   std::vector<std::string> runs;
   for (const std::string& path : paths) {
+    if (paths.size() > 1 && is_written_beside_runs(path)) continue;
     if (holds_runs(path))
       for (const fs::path& run : runs_in(path)) runs.push_back(run.string());
     else

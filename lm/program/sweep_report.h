@@ -44,10 +44,8 @@ struct SweepReport {
 /// Whether it is a folder that is not a run, but has folders that are.
 bool holds_runs(const std::filesystem::path& folder);
 
-/// The runs in a folder, by their names.
-std::vector<std::filesystem::path> runs_in(const std::filesystem::path& folder);
-
-/// These runs, and in place of each folder of a sweep its runs.
+/// These runs, and in place of each folder of a sweep its runs. Of several paths, as "SWEEP/*" gives them,
+/// those of diagrams, pages and tables that `lm` wrote beside runs are left out.
 std::vector<std::string> runs_among(const std::vector<std::string>& paths);
 
 /// The texts of runs that are compared: where the settings of data are the same, so must be the text.

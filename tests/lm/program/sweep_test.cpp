@@ -123,6 +123,18 @@ TEST_F(Sweeps, AreAmongOtherRunsOfATable) {
   EXPECT_EQ(runs[1].at("run"), run("hidden=10_seed=1"));
 }
 
+TEST_F(Sweeps, AreNamedByTheirFilesOrByMistake) {
+  std::vector<std::string> words{"table"};
+  for (const auto& entry : fs::directory_iterator(data->path("sweep")))
+    words.push_back(entry.path().string());
+  ASSERT_TRUE(fs::exists(data->path("sweep/sweep.svg")));
+  output_of_lm(words);
+  expect_refused(run_lm({"table", data->path("sweep/sweep.svg")}), "it is a file");
+  expect_refused(run_lm({"eval", data->path("sweep")}),
+                 "it holds runs, as of a sweep; give one of them, as in " + run("hidden=10_seed=1"));
+  expect_refused(run_lm(data->resume("sweep")), "it holds runs, as of a sweep; give one of them");
+}
+
 TEST_F(Sweeps, TheDiagramHasPointsAndBand) {
   const std::string svg = bytes_of_file(data->path("sweep/sweep.svg"));
   expect_contains(svg, ">small: perplexity of the validation text</text>");
