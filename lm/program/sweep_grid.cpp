@@ -155,8 +155,14 @@ std::vector<SweepRun> runs_of_sweep(const std::string& recipe, const std::vector
     try {
       run.recipe = resolve_recipe(recipe, run.settings);
     } catch (const InputError& error) {
-      std::string combination = run.name.substr(0, run.name.size() - !run.name.empty());
-      throw InputError(combination.empty() ? error.what() : fmt::format("{}: {}", combination, error.what()));
+      const std::string combination = run.name.substr(0, run.name.size() - !run.name.empty());
+      const bool several_cells = std::any_of(keys.begin(), keys.end(),
+                                             [](const std::string& key) { return key.ends_with(".cell"); });
+      throw InputError(fmt::format(
+          "{}{}{}{}", combination, combination.empty() ? "" : ": ", error.what(),
+          several_cells ? "; a setting that only some cells have varies with the cell, as in --set "
+                          "model.cell:model.forget_bias=lstm:1,gru:0"
+                        : ""));
     }
     run.seed = run.recipe.trainer.seed += static_cast<std::int64_t>(seed);
     if (seeds_are_swept)

@@ -136,6 +136,21 @@ bool equal(const Member& a, const Member& b) {
       a, b);
 }
 
+/// A value as --set takes it.
+std::string value_text(const Member& member) {
+  return std::visit(
+      []<class It>(const It& it) {
+        if constexpr (std::is_same_v<It, OptionalMember>) {
+          return fmt::format("{}", it.member->value_or(it.none));
+        } else if constexpr (std::is_same_v<It, ChoiceMember>) {
+          return it.names[it.get()];
+        } else {
+          return fmt::format("{}", *it);
+        }
+      },
+      member);
+}
+
 }  // namespace
 
 std::vector<std::string> cell_names() {
@@ -181,8 +196,9 @@ void check_settings(const std::string& name, const CellSettings& settings, const
     for (size_t i = 0; i < of_given.size(); ++i)
       check_input(
           equal(of_given[i].member, of_defaults[i].member),
-          "{}{} is for {}; {}cell = \"{}\" has nothing of the kind: leave it out, or set it to its default",
-          section, of_given[i].name, cells_with(kind), section, name);
+          "{}{} is for {}; {}cell = \"{}\" has nothing of the kind: leave it out, or add --set {}{}={}",
+          section, of_given[i].name, cells_with(kind), section, name, section, of_given[i].name,
+          value_text(of_defaults[i].member));
   }
   Module root;
   CellOptions options = pytorch_cell(1, 1);
