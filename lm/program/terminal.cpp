@@ -66,15 +66,19 @@ std::vector<std::string> Terminal::status_of(const Trainer& trainer) const {
 void Terminal::updated(const Trainer& trainer, const StepMetrics& metrics) {
   if (metrics.scored == 0) return;
   window_.add(metrics);
+  since_evaluation_.add(metrics);
   if (is_due(trainer)) progress_.status(status_of(trainer));
   if (trainer.step_count() % recipe_.run.log_every == 0) window_ = {};
 }
 
 void Terminal::validated(const Trainer& trainer, const Figure& figure, bool best) {
   const bool within_epochs = recipe_.run.eval_every > 0;
-  evaluation(fmt::format("epoch {:<4}{} valid", trainer.epoch(),
-                         within_epochs ? fmt::format(" step {:<7}", trainer.step_count()) : ""),
+  const std::string trained =
+      since_evaluation_.is_empty() ? "" : fmt::format(" train {:.4f} nats ", since_evaluation_.loss());
+  evaluation(fmt::format("epoch {:<4}{}{} valid", trainer.epoch(),
+                         within_epochs ? fmt::format(" step {:<7}", trainer.step_count()) : "", trained),
              figure, best);
+  since_evaluation_ = {};
 }
 void Terminal::began_with(const Figure& figure) { evaluation("base model valid", figure, true); }
 void Terminal::measured(const std::string& split, const Figure& figure) {
@@ -82,8 +86,8 @@ void Terminal::measured(const std::string& split, const Figure& figure) {
 }
 
 void Terminal::evaluation(const std::string& what, const Figure& figure, bool best) {
-  line(fmt::format("{} {}  {}  {}{}", what, values_text(recipe_.kind, figure), scored_text(figure),
-                   duration_text(figure.seconds), best ? "  best" : ""));
+  line(fmt::format("{} {}  {}  evaluated in {}{}", what, values_text(recipe_.kind, figure),
+                   scored_text(figure), duration_text(figure.seconds), best ? "  best" : ""));
   window_ = {};
 }
 

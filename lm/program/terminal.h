@@ -50,7 +50,8 @@ class Terminal : public Observer {
   const Recipe& recipe_;
   Progress progress_;
   bool quiet_;
-  Window window_;  // restarts with each line of the log
+  Window window_;            // restarts with each line of the log
+  Window since_evaluation_;  // of the weights in training
 };
 
 /// Prints a warning on stderr, of a quiet training, too.

@@ -33,6 +33,19 @@ std::string computed_with(const Provenance& it) {
                      name_of(it.precision));
 }
 
+/// Where a resumed training continues.
+std::string place_text(const Trainer& trainer) {
+  const bool by_steps = trainer.steps() > 0;
+  if (!trainer.done())
+    return fmt::format("resumed at step {}{}, epoch {}{}", trainer.step_count(),
+                       by_steps ? fmt::format(" of {}", trainer.steps()) : "", trainer.epoch(),
+                       by_steps ? "" : fmt::format(" of {}", trainer.epochs()));
+  if (!trainer.ended_by().empty()) return fmt::format("finished already, at step {}", trainer.step_count());
+  return by_steps
+             ? fmt::format("finished already: {0} of {0} steps; --steps N trains on", trainer.steps())
+             : fmt::format("finished already: {0} of {0} epochs; --epochs N trains on", trainer.epochs());
+}
+
 }  // namespace
 
 Setup::Setup(const TrainOptions& options, bool locks) : resumes(options.resume) {
@@ -205,6 +218,7 @@ void say_beginning(const Setup& setup, const Provenance& before, const Compute& 
                                 : fmt::format("{}, {} by {}", threads_text(compute.threads, compute.ranks),
                                               name_of(compute.precision), kernels_text(compute.precision)),
                             setup.run.path.string()));
+  if (setup.resumes) terminal.line(place_text(job.trainer()));
   const std::string then = computed_with(before), now = computed_with(made_by);
   if (setup.resumes && then != now)
     terminal.line(fmt::format("this run was computed with {} and continues with {}: {} may differ", then, now,

@@ -15,6 +15,7 @@ class Window {
     loss_ += metrics.loss;
     scored_ += metrics.scored;
   }
+  bool is_empty() const { return scored_ == 0; }
   double loss() const { return loss_ / static_cast<double>(scored_); }
   double symbols_per_second() const { return static_cast<double>(scored_) / seconds_since(begin_); }
 

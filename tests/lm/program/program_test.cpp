@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 
 namespace rondo {
@@ -83,11 +84,42 @@ TEST_F(ProgramTest, EndsWithASampleOfItsSeed) {
 // Several evaluations of one epoch can be told apart.
 TEST_F(ProgramTest, EvaluationsWithinAnEpochShowTheirStep) {
   const std::string within = output_of_lm(data->train("within", {"--epochs", "1"}));
-  for (const char* line : {"\nepoch 1    step 5       valid ", "\nepoch 1    step 10      valid "})
+  for (const char* line : {"\nepoch 1    step 5       train ", "\nepoch 1    step 10      train "})
     expect_contains(within, line);
   const std::string after =
       output_of_lm(data->train("after", {"--epochs", "1", "--set", "train.eval_every=0"}));
-  expect_contains(after, "\nepoch 1    valid ");
+  expect_contains(after, "\nepoch 1    train ");
+}
+
+TEST_F(ProgramTest, EvaluationsShowTheTrainingLossSinceTheLastOne) {
+  const std::string told = output_of_lm(
+      data->train("losses", {"--epochs", "2", "--set", "train.eval_every=0", "--set", "train.log_every=1"}));
+  std::istringstream lines(told);
+  std::vector<double> shown;
+  for (std::string line; std::getline(lines, line);)
+    if (const std::size_t at = line.find(" train "); line.starts_with("epoch ") && at != std::string::npos) {
+      shown.push_back(std::stod(line.substr(at + 7)));
+      expect_contains(line, "  evaluated in ");
+    }
+  std::vector<double> sums{0, 0}, counts{0, 0};  // by epoch; steps of one size weigh the same
+  for (const Json& line : log_of(*data / "losses"))
+    if (line.at("event") == "steps") {
+      const std::size_t epoch = line.at("epoch").get<std::size_t>() - 1;
+      sums.at(epoch) += line.at("nats").get<double>();
+      ++counts.at(epoch);
+    }
+  ASSERT_EQ(shown.size(), 2U);
+  for (const std::size_t epoch : {0U, 1U}) EXPECT_NEAR(shown[epoch], sums[epoch] / counts[epoch], 0.02);
+}
+
+TEST_F(ProgramTest, ResumedRunsSayWhereTheyContinue) {
+  data->trained("continued", {"--epochs", "1"});
+  expect_contains(output_of_lm(data->resume("continued")),
+                  "finished already: 1 of 1 epochs; --epochs N trains on\n");
+  std::vector<std::string> words = data->resume("continued");
+  words.insert(words.end(), {"--epochs", "2"});
+  EXPECT_TRUE(
+      std::regex_search(output_of_lm(words), std::regex("resumed at step [1-9][0-9]*, epoch 2 of 2\n")));
 }
 
 TEST_F(ProgramTest, EvaluatesWhatTrainingReported) {
@@ -156,6 +188,12 @@ TEST_F(ProgramTest, WarnsThatTheTextHasChanged) {
   const Result result = run_lm({"eval", other.path("run")});
   EXPECT_EQ(result.status, 0);
   expect_contains(result.err, "changed");
+  const std::string data = other.path("data");
+  expect_refused(
+      run_lm({"eval", other.path("run"), "--data", data}),
+      "not the text of this run, by its SHA-256; --data says where that text lies now; to measure another "
+      "text: --text FILE");
+  expect_refused(run_lm({"probe", other.path("run"), "--data", data}), "not the text of this run");
 }
 
 TEST_F(ProgramTest, ScoresLines) {
@@ -188,12 +226,6 @@ TEST_F(ProgramTest, ScoresAreProbabilities) {
   double total = 0;
   std::map<std::string, int> seen;  // symbols of each line
   for (const auto& row : score(text, {"--per-symbol"}))
-  const std::string data = other.path("data");
-  expect_refused(
-      run_lm({"eval", other.path("run"), "--data", data}),
-      "not the text of this run, by its SHA-256; --data says where that text lies now; to measure another "
-      "text: --text FILE");
-  expect_refused(run_lm({"probe", other.path("run"), "--data", data}), "not the text of this run");
     if (++seen[row.at(0)] == 2) total += std::exp(std::stod(row.at(2)));
   EXPECT_EQ(seen.size(), 14u);
   EXPECT_NEAR(total, 1, 1e-4);
