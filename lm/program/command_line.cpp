@@ -45,7 +45,7 @@ std::string instead_of(const std::string& flag, const CLI::App& command) {
   const std::string name = flag.substr(std::min(flag.find_first_not_of('-'), flag.size()));
   if (const std::string option = option_called(command.get_name(), name); !option.empty())
     return fmt::format("; here it is {}{}", option.size() == 1 ? "-" : "--", option);
-  const std::string key = setting_called(name);
+  const std::string called = setting_called(name), key = called.empty() ? setting_ending_in(name) : called;
   const bool trains = command.get_name() == "train" || command.get_name() == "sweep";
   if (trains && !key.empty()) return fmt::format("; here it is a setting: --set {}=VALUE", key);
   return did_you_mean(flag, flags_of(command),
@@ -54,12 +54,29 @@ std::string instead_of(const std::string& flag, const CLI::App& command) {
 
 /// Refuses what no option took, and names the nearest flag.
 void check_leftovers(const CLI::App& command) {
+  const CLI::Option* resume = command.get_option_no_throw("--resume");
+  const bool resumes = resume && resume->count() > 0;
   for (const std::string& word : command.remaining()) {
     const std::string flag = word.substr(0, word.find('='));
-    check_input(!is_flag(word), "{}: unknown flag {}{}", command.get_name(), flag, instead_of(flag, command));
+    check_input(!is_flag(word), "{}: unknown option {}{}", command.get_name(), flag,
+                instead_of(flag, command));
+    check_input(!resumes, "{}: unexpected argument '{}'; the run goes to --out: {}", command.get_name(), word,
+                resume_command(word));
     throw InputError(fmt::format("{}: unexpected argument '{}'; see {}", command.get_name(), word,
                                  command_with({command.get_name(), "--help"})));
   }
+}
+
+/// CLI11's error text for an option that is given twice or without its value, in plain words.
+std::string plain_text(const std::string& text) {
+  const std::string name = text.substr(0, text.find(':'));
+  const std::string missing = " missing", one = ": 1 required ";
+  if (text.starts_with(name + ": At Most 1 required")) return name + " is given twice";
+  if (!text.starts_with(name + one) || !text.ends_with(missing)) return text;
+  const std::size_t begin = name.size() + one.size();
+  const std::string value = text.substr(begin, text.size() - missing.size() - begin);
+  return fmt::format("{} needs {}{}", name, value,
+                     value == "KEY=VALUE" ? ", as in --set model.layers=2" : "");
 }
 
 void check_run_given(const CLI::App& command, const std::string& run,
@@ -185,10 +202,12 @@ Command parse_command_line(int argc, const char* const* argv) {
   const std::string typed = argv[1];
   check_input(!typed.empty(), "no command given; {} --help lists them", this_program());
   const bool is_command = std::find(commands.begin(), commands.end(), typed) != commands.end();
+  const std::string command_here = command_called(typed);
+  check_input(is_command || command_here.empty(), "unknown command '{}'; here it is {}", typed, command_here);
   check_input(is_command || is_flag(typed), "unknown command '{}'{}", typed,
               did_you_mean(typed, commands, fmt::format("; {} --help lists them", this_program())));
   const auto flags = flags_of(parser.app);
-  check_input(is_command || typed == "-h" || typed == "--help" || typed == "--version", "unknown flag {}{}",
+  check_input(is_command || typed == "-h" || typed == "--help" || typed == "--version", "unknown option {}{}",
               typed, did_you_mean(typed, flags));
   try {
     parser.app.parse(argc, argv);
@@ -197,7 +216,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   } catch (const CLI::CallForVersion&) {
     return Help{parser.app.version() + "\n"};
   } catch (const CLI::ParseError& error) {
-    throw InputError(fmt::format("{}: {}", typed, error.what()));
+    throw InputError(fmt::format("{}: {}", typed, plain_text(error.what())));
   }
   const CLI::App& command = *parser.app.get_subcommands().at(0);
   check_leftovers(command);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "lm/program/recipe.h"
+
 namespace rondo {
 namespace {
 
@@ -62,15 +64,44 @@ constexpr std::array other_options{
     OtherOption{"train", "finetune-from-model", "init-from"},
 };
 
+struct OtherCommand {
+  std::string_view other, name;
+};
+constexpr std::array other_commands{
+    OtherCommand{"evaluate", "eval"},
+    OtherCommand{"test", "eval"},
+    OtherCommand{"ppl", "eval"},
+    OtherCommand{"perplexity", "eval"},
+};
+
+std::string with_underscores(std::string_view name) {
+  std::string other(name);
+  std::replace(other.begin(), other.end(), '-', '_');
+  return other;
+}
+
 }  // namespace
 
 std::string setting_called(std::string_view name) {
   const std::string_view last = name.substr(name.find_last_of('.') + 1);
   const std::string_view section = name.substr(0, name.size() - last.size());
-  std::string other(last);
-  std::replace(other.begin(), other.end(), '-', '_');
+  const std::string other = with_underscores(last);
   for (const OtherSetting& it : other_settings)
     if (it.other == other && it.key.starts_with(section)) return std::string(it.key);
+  return "";
+}
+
+std::string setting_ending_in(std::string_view word) {
+  const std::string ending = "." + with_underscores(word);
+  Recipe recipe;
+  for (const Key& key : keys_of(recipe))
+    if (key.name.ends_with(ending)) return key.name;
+  return "";
+}
+
+std::string command_called(std::string_view name) {
+  for (const OtherCommand& it : other_commands)
+    if (it.other == name) return std::string(it.name);
   return "";
 }
 

@@ -108,7 +108,7 @@ TEST(LmBleu, RefusesInOneLine) {
   refused({"bleu", two}, "\xff\n\n", "standard input, line 1: not UTF-8");
   refused({"bleu", two, "--tokenize", "intl"}, "a\nb\n", "--tokenize: intl not in {13a,none,char}");
   refused({"bleu", two, "--tokenise", "none"}, "a\nb\n",
-          "unknown flag --tokenise; did you mean '--tokenize'?");
+          "unknown option --tokenise; did you mean '--tokenize'?");
   refused({"bleu", ""}, "a\n", "'': expected a value");
 }
 

@@ -66,7 +66,7 @@ TEST(CommandLine, Finetune) {
   EXPECT_EQ(options.settings.at(0).key, "finetune.learning_rate");
   EXPECT_EQ(options.settings.at(1).key, "finetune.epochs");
   expect_contains(usage_error({"finetune"}), "no run given");
-  expect_contains(usage_error({"finetune", "runs/a", "--recipe", "demo"}), "unknown flag --recipe");
+  expect_contains(usage_error({"finetune", "runs/a", "--recipe", "demo"}), "unknown option --recipe");
 }
 
 TEST(CommandLine, Defaults) {
@@ -133,15 +133,23 @@ TEST(CommandLine, EveryFlagOfTheOthers) {
 
 TEST(CommandLine, NamesOfOtherPrograms) {
   EXPECT_EQ(usage_error({"train", "--lr", "1"}),
-            "train: unknown flag --lr; here it is a setting: --set train.learning_rate=VALUE");
+            "train: unknown option --lr; here it is a setting: --set train.learning_rate=VALUE");
   EXPECT_EQ(usage_error({"train", "--batch-size=3"}),
-            "train: unknown flag --batch-size; here it is a setting: --set train.batch=VALUE");
+            "train: unknown option --batch-size; here it is a setting: --set train.batch=VALUE");
+  using Pair = std::pair<const char*, const char*>;
+  for (const auto& [option, key] :
+       {Pair("--hidden", "model.hidden"), Pair("--cell", "model.cell"), Pair("--unit", "data.unit"),
+        Pair("--clip", "train.clip"), Pair("--weight-decay", "train.weight_decay")})
+    EXPECT_EQ(usage_error({"sweep", option, "5"}),
+              fmt::format("sweep: unknown option {}; here it is a setting: --set {}=VALUE", option, key));
+  for (const char* command : {"test", "evaluate", "ppl", "perplexity"})
+    EXPECT_EQ(usage_error({command, "r"}), fmt::format("unknown command '{}'; here it is eval", command));
   EXPECT_EQ(usage_error({"train", "--max-update", "5"}),
-            "train: unknown flag --max-update; here it is --steps");
+            "train: unknown option --max-update; here it is --steps");
   EXPECT_EQ(usage_error({"generate", "r", "--max-tokens", "5"}),
-            "generate: unknown flag --max-tokens; here it is -n");
+            "generate: unknown option --max-tokens; here it is -n");
   EXPECT_EQ(usage_error({"eval", "r", "--lr", "5"}),
-            "eval: unknown flag --lr; see " + command_with({"eval", "--help"}));
+            "eval: unknown option --lr; see " + command_with({"eval", "--help"}));
   expect_contains(error_of([] { resolve_recipe("demo", {parse_setting("lr=1")}); }),
                   "unknown key 'lr'; here it is 'train.learning_rate'");
   EXPECT_EQ(parse_as<GenerateOptions>({"sample", "r", "--prompt", "a"}).prompt, "a");
@@ -171,13 +179,20 @@ TEST(CommandLine, UsageErrors) {
   EXPECT_EQ(parse_as<Help>({}).exit_status, 2) << "the help, on stderr";
   expect_contains(usage_error({""}), "no command given");
   EXPECT_EQ(usage_error({"trian"}), "unknown command 'trian'; did you mean 'train'?");
-  EXPECT_EQ(usage_error({"--versoin"}), "unknown flag --versoin; did you mean '--version'?");
+  EXPECT_EQ(usage_error({"--versoin"}), "unknown option --versoin; did you mean '--version'?");
   EXPECT_EQ(usage_error({"train", "--recpie", "demo"}),
-            "train: unknown flag --recpie; did you mean '--recipe'?");
-  EXPECT_EQ(usage_error({"train", "--epoch=3"}), "train: unknown flag --epoch; did you mean '--epochs'?");
+            "train: unknown option --recpie; did you mean '--recipe'?");
+  EXPECT_EQ(usage_error({"train", "--epoch=3"}), "train: unknown option --epoch; did you mean '--epochs'?");
   expect_contains(usage_error({"train"}), "no recipe given");
   expect_contains(usage_error({"train", "--recipe", "demo", "--data", "x", "--set", "layers"}), "key=value");
-  expect_contains(usage_error({"train", "--set"}), "--set");
+  EXPECT_EQ(usage_error({"train", "--set"}), "train: --set needs KEY=VALUE, as in --set model.layers=2");
+  EXPECT_EQ(usage_error({"generate", "a", "--temperature"}), "generate: --temperature needs T");
+  EXPECT_EQ(usage_error({"generate", "a", "--temperature", "1", "--temperature", "2"}),
+            "generate: --temperature is given twice");
+  using Words = std::vector<const char*>;
+  for (const Words& words : {Words{"train", "--resume", "runs/x"}, Words{"train", "runs/x", "--resume"}})
+    EXPECT_EQ(usage_error(words),
+              "train: unexpected argument 'runs/x'; the run goes to --out: " + resume_command("runs/x"));
   expect_contains(usage_error({"eval"}), "no run given");
   expect_contains(usage_error({"eval", "a", "b"}), "unexpected argument 'b'");
   expect_contains(usage_error({"eval", "a", "--split", "tset"}), "tset");

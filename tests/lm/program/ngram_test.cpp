@@ -140,7 +140,7 @@ TEST(LmNgram, Refusals) {
   std::filesystem::create_symlink(data / "data/train.txt", data / "link");
   out_refused(data.path("link"), "is read by this command");
   expect_refused(run_lm({"ngram", "--data", folder, "--ordre", "2"}),
-                 "unknown flag --ordre; did you mean '--order'?");
+                 "unknown option --ordre; did you mean '--order'?");
   write_bytes(data / "data/train.txt", "a <s> b\n");
   write_bytes(data / "kept.arpa", "kept");
   expect_refused(run_lm({"ngram", "--data", folder, "--out", data.path("kept.arpa")}),
