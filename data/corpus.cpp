@@ -422,8 +422,9 @@ Corpus encode_corpus(const CorpusText& text, const Vocabulary& vocabulary,
                      const std::filesystem::path& cache) {
   const auto encode = [&](const Text& part) {
     EncodedText encoded = encode_text(part, vocabulary, cache);
-    check_input(encoded.ids.size() >= 2, "{}: only {} symbols; 2 or more are needed, the first being context",
-                part.name, encoded.ids.size());
+    check_input(encoded.ids.size() >= 2,
+                "{}: only {} symbol{}; 2 or more are needed, the first being context", part.name,
+                encoded.ids.size(), encoded.ids.size() == 1 ? "" : "s");
     return encoded;
   };
   return {.train = encode(text.train),

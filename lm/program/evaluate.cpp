@@ -61,8 +61,8 @@ CorpusText corpus_of(const EvaluateOptions& options, const OpenRun& run) {
 
 EncodedText encoded(const Text& text, const OpenRun& run) {
   EncodedText result = encode_text(text, run.vocabulary, ids_folder());
-  check_input(result.ids.size() >= 2, "{}: only {} symbols; 2 or more are needed, the first being context",
-              text.name, result.ids.size());
+  check_input(result.ids.size() >= 2, "{}: only {}; 2 or more are needed, the first being context", text.name,
+              counted_text(std::ssize(result.ids), "symbols"));
   return result;
 }
 

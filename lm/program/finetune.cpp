@@ -33,7 +33,8 @@ void change(Recipe& recipe, const std::string& base) {
   const OptimizerOptions before = trainer.optimizer;
   const std::optional<double> rate = recipe.finetune.learning_rate;
   check_input(rate || before.kind == OptimizerKind::sgd,
-              "{}: finetuning is done with SGD, and {} has another scale: give a rate, as in --set "
+              "{}: the run was trained with {}, whose rate does not suit the SGD of finetuning: give one, as "
+              "in --set "
               "finetune.learning_rate=1",
               base, name_of(before.kind));
   trainer.epochs = recipe.finetune.epochs;

@@ -191,8 +191,7 @@ class Sweep {
       if (!measured) return;
       if (is_complete(*measured)) {
         ++finished_;
-        return progress_.line(
-            fmt::format("{}  {}  was there already", title_of(index), found_text(*measured)));
+        return progress_.line(fmt::format("{}  {}  finished before", title_of(index), found_text(*measured)));
       }
     }
     running_.push_back(

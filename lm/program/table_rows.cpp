@@ -71,7 +71,7 @@ std::string epochs_of(const MeasuredRun& row) {
 
 std::string state_of(const MeasuredRun& row) {
   return row.is_imported()           ? "imported"
-         : row.has_unevaluated_model ? "unfinished, model not evaluated"
+         : row.has_unevaluated_model ? "unfinished, not evaluated"
          : row.finished              ? "finished"
                                      : "unfinished";
 }

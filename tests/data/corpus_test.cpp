@@ -194,7 +194,7 @@ TEST(EncodeCorpus, OneSymbolIsTooFew) {
   folder.write("train.txt", "a b\n");
   folder.write("valid.txt", "\n");
   const CorpusText text = open_corpus(folder.path(), Unit::words);
-  expect_input_error([&] { encode_corpus(text, Vocabulary(text.train, {})); }, "valid.txt: only 1 symbols");
+  expect_input_error([&] { encode_corpus(text, Vocabulary(text.train, {})); }, "valid.txt: only 1 symbol;");
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ TEST(Limits, AStopBeforeTheFirstEvaluationLeavesAModel) {
   EXPECT_EQ(last.at("event"), "stopped");
   EXPECT_EQ(last.at("model_is_evaluated"), false);
   EXPECT_EQ(row_of(data, "run").at("model"), "not evaluated");
-  expect_contains(output_of_lm({"table", data.path("run")}), "unfinished, model not evaluated");
+  expect_contains(output_of_lm({"table", data.path("run")}), "unfinished, not evaluated");
   output_of_lm({"generate", data.path("run"), "--seed", "1", "-n", "5"});
   output_of_lm({"plot", data.path("run"), "--csv", data.path("csv")});
   std::size_t steps = 0;

@@ -208,7 +208,7 @@ TEST_F(SpeechRun, AFinishedRunOfASweepIsNotTrainedAgain) {
                     "1"};
   output_of_lm(words);
   const std::string table = output_of_lm(words);
-  expect_contains(table, "was there already");
+  expect_contains(table, "finished before");
   expect_contains(table, "  CER  characters\n");
   EXPECT_EQ(table.find("symbols"), std::string::npos) << table;
 }

@@ -158,7 +158,7 @@ TEST_F(Sweeps, FinishedRunsAreNotTrainedAgain) {
   const std::string told =
       output_of_lm(words_of(*data, {"--set", "model.hidden=10,11", "--set", "train.epochs=2"}));
   expect_contains(told, "1 of 2  hidden=10_seed=1  valid ");
-  expect_contains(told, "was there already\n2 of 2  hidden=11_seed=1  ");
+  expect_contains(told, "finished before\n2 of 2  hidden=11_seed=1  ");
   EXPECT_EQ(fs::last_write_time(run("hidden=10_seed=1") + "/state.safetensors"), time);
   EXPECT_EQ(sha256_hex(bytes("hidden=10_seed=1", "state.safetensors")), state);
   fs::remove_all(run("hidden=11_seed=1"));
@@ -267,7 +267,7 @@ TEST(Sweep, HasAFolderAndALengthOfItsOwn) {
   for (const std::string seed : {"1", "2"})
     EXPECT_EQ(log_of(data / ("runs/small-sweep/seed=" + seed)).back().at("split"), "test");
   expect_contains(bytes_of_file(data / "runs/small-sweep/seed=2/config.toml"), "\nsteps = 6 ");
-  expect_contains(run_lm(words, here).out, "was there already");
+  expect_contains(run_lm(words, here).out, "finished before");
   std::vector<std::string> twice = words;
   twice.insert(twice.end(), {"--set", "train.steps=5"});
   expect_refused(run_lm(twice, here), "train.steps has values already");
@@ -301,7 +301,7 @@ TEST(Sweep, MeasuresAPackedTestTextThatAKilledRunDidNot) {
     write_bytes(run / file, kept);
   }
   const std::string told = output_of_lm(words);
-  EXPECT_EQ(told.find("was there already"), std::string::npos) << told;
+  EXPECT_EQ(told.find("finished before"), std::string::npos) << told;
   EXPECT_EQ(log_of(run).back().at("split"), "test");
 }
 
