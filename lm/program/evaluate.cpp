@@ -21,6 +21,7 @@
 #include "lm/program/sentence_report.h"
 #include "lm/program/skip_thought_measurement.h"
 #include "lm/program/speech_measurement.h"
+#include "lm/program/terminal.h"
 #include "lm/program/translation_measurement.h"
 #include "tensor/available_memory.h"
 
