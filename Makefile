@@ -29,8 +29,8 @@ configure = cmake -S . -B $(1) $(CMAKE) $(2) --log-level=NOTICE
 compile = cmake --build $(1) --parallel $(JOBS) --target $(2)
 run_tests = ctest --test-dir $(1) --output-on-failure --no-tests=error --parallel $(JOBS)
 
-.PHONY: all help deps run test install bench check check-format check-tidy check-cuda check-sanitize check-threads format \
-        docs tables clean build-gpu gpu-first gpu-check gpu-bench gpu-registers fuzz faults
+.PHONY: all help deps run everything test install bench check check-format check-tidy check-cuda check-sanitize \
+        check-threads format docs tables clean build-gpu gpu-first gpu-check gpu-bench gpu-registers fuzz faults
 
 all: deps  ## build the program: build/bin/lm
 	@$(call configure,$(BUILD))
@@ -39,9 +39,11 @@ all: deps  ## build the program: build/bin/lm
 run: all  ## train the demo on Rondo's own sources, then sample from it: a minute or two
 	$(BUILD)/bin/lm train --recipe demo
 
-test: deps  ## build everything and run all tests
+everything: deps  ## build everything that `make test` runs
 	@$(call configure,$(BUILD))
 	@$(call compile,$(BUILD),all)
+
+test: everything  ## build everything and run all tests
 	@$(call run_tests,$(BUILD))
 
 install: deps  ## install lm, and the library for find_package(rondo), below PREFIX
