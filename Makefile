@@ -79,16 +79,13 @@ check-sanitize: deps
 	@$(call compile,$(SANITIZED),all)
 	@$(call run_tests,$(SANITIZED))
 
-# The tests of threads, except those that fork, which this sanitizer does not support; and a training on two threads,
-# large enough that they share its loops and products.
+# The tests of threads, except those that fork, which this sanitizer does not support; of long texts, which threads read;
+# and of a training on two threads, of a model so large that they share its loops and products.
 check-threads: deps
 	@[ "$(DEPS)" = no ] || .ci/dependencies --check
 	@$(call configure,$(BUILD)-threads,$(call sanitize,thread))
-	@$(call compile,$(BUILD)-threads,lm threads_test)
+	@$(call compile,$(BUILD)-threads,threads_test)
 	@$(BUILD)-threads/bin/threads_test --gtest_brief=1 --gtest_filter=-*Forked*:*SystemGives
-	@rm -rf $(BUILD)-threads/run
-	@$(BUILD)-threads/bin/lm train --recipe char-lstm --data README.md --epochs 1 --threads 2 --out $(BUILD)-threads/run \
-	   --set model.hidden=256 --set train.batch=16
 
 # The corpus stays in build-fuzz/corpus, and the next call continues from it.
 fuzz: deps  ## search for inputs that break a reader, for SECONDS=60 each; needs clang and its libFuzzer
