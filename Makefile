@@ -29,8 +29,8 @@ configure = cmake -S . -B $(1) $(CMAKE) $(2) --log-level=NOTICE
 compile = cmake --build $(1) --parallel $(JOBS) --target $(2)
 run_tests = ctest --test-dir $(1) --output-on-failure --no-tests=error --parallel $(JOBS)
 
-.PHONY: all help deps run test install bench check check-format check-tidy check-cuda check-sanitize check-threads format \
-        docs tables clean build-gpu gpu-first gpu-check gpu-bench gpu-registers fuzz faults
+.PHONY: all help deps run everything test install bench check check-format check-tidy check-cuda check-sanitize \
+        check-threads format docs tables clean build-gpu gpu-first gpu-check gpu-bench gpu-registers fuzz faults
 
 all: deps  ## build the program: build/bin/lm
 	@$(call configure,$(BUILD))
@@ -39,9 +39,11 @@ all: deps  ## build the program: build/bin/lm
 run: all  ## train the demo on Rondo's own sources, then sample from it: a minute or two
 	$(BUILD)/bin/lm train --recipe demo
 
-test: deps  ## build everything and run all tests
+everything: deps  ## build everything that `make test` runs
 	@$(call configure,$(BUILD))
 	@$(call compile,$(BUILD),all)
+
+test: everything  ## build everything and run all tests
 	@$(call run_tests,$(BUILD))
 
 install: deps  ## install lm, and the library for find_package(rondo), below PREFIX
@@ -77,16 +79,13 @@ check-sanitize: deps
 	@$(call compile,$(SANITIZED),all)
 	@$(call run_tests,$(SANITIZED))
 
-# The tests of threads, except those that fork, which this sanitizer does not support; and a training on two threads,
-# large enough that they share its loops and products.
+# The tests of threads, except those that fork, which this sanitizer does not support; of long texts, which threads read;
+# and of a training on two threads, of a model so large that they share its loops and products.
 check-threads: deps
 	@[ "$(DEPS)" = no ] || .ci/dependencies --check
 	@$(call configure,$(BUILD)-threads,$(call sanitize,thread))
-	@$(call compile,$(BUILD)-threads,lm threads_test)
+	@$(call compile,$(BUILD)-threads,threads_test)
 	@$(BUILD)-threads/bin/threads_test --gtest_brief=1 --gtest_filter=-*Forked*:*SystemGives
-	@rm -rf $(BUILD)-threads/run
-	@$(BUILD)-threads/bin/lm train --recipe char-lstm --data README.md --epochs 1 --threads 2 --out $(BUILD)-threads/run \
-	   --set model.hidden=256 --set train.batch=16
 
 # The corpus stays in build-fuzz/corpus, and the next call continues from it.
 fuzz: deps  ## search for inputs that break a reader, for SECONDS=60 each; needs clang and its libFuzzer

@@ -44,7 +44,7 @@ std::string name_of_entity(const Line& line, std::int32_t entity) {
 }
 
 /// What the model attended to in the document before it gave the answer.
-Alignment alignment_of(const Line& line, const Answer& answer) {
+Alignment alignment_between(const Line& line, const Answer& answer) {
   Alignment alignment;
   for (std::string_view rest = line.document; !rest.empty();) {
     const std::size_t end = std::min(rest.find(' '), rest.size());
@@ -72,7 +72,7 @@ void answer_all(const OpenReader& run, const std::vector<Line>& lines, bool scor
     if (!it.document.empty()) {
       fmt::print("{}", name_of_entity(it, next->entity));
       if (scores) fmt::print("\t{:.4f}", next->probability);
-      if (file) file.add(alignment_of(it, *next));
+      if (file) file.add(alignment_between(it, *next));
       ++next;
     }
     fmt::print("\n");

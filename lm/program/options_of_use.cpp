@@ -275,8 +275,9 @@ void Options::add_generate() {
 }
 
 void Options::add_translate() {
-  CLI::App& translate_command = command("translate", "translate the sentences of standard input, one per line",
-                                        "lm translate runs/attention-multi30k-1 < sentences.de");
+  CLI::App& translate_command =
+      command("translate", "translate the sentences of standard input, one per line",
+              "lm translate runs/attention-multi30k-1 < sentences.de");
   translate_command.footer(
       "Sentences are written as in the run's training text: if its words are separated by spaces, so are "
       "these.\n"

@@ -10,7 +10,7 @@
 namespace rondo {
 namespace {
 
-QuestionTexts texts_of(const TrainOptions& options, Setup& setup) {
+QuestionTexts questions_of(const TrainOptions& options, Setup& setup) {
   setup.place_data(options.data, false);
   const std::string& path = setup.config.made_by.data;
   check_input(!path.empty(),
@@ -32,7 +32,7 @@ class QuestionAnsweringJob : public JobOf<AttentiveReader, QuestionAnswering> {
  public:
   QuestionAnsweringJob(const TrainOptions& options, Setup& setup)
       : JobOf(setup.config.recipe),
-        texts_(texts_of(options, setup)),
+        texts_(questions_of(options, setup)),
         vocabulary_(vocabulary_for(texts_.train, of_task().data)),
         train_(encoded(texts_.train)),
         valid_(encoded(texts_.valid)) {

@@ -187,7 +187,7 @@ TEST_P(AdaptiveEvaluation, BothTogetherEqualPlainLoops) {
 }
 
 TEST_P(AdaptiveEvaluation, PutsTheWeightsBackAfterAnException) {
-  const GradientStatistics it = statistics();
+  const GradientStatistics it = gradient_statistics(model, train_ids, dynamic);
   const std::vector<real> before = model.values().to_vector();
   EXPECT_THROW(evaluate_adaptively(model, text, {dynamic, &it, {}}, {},
                                    [&](int64_t symbols) {

@@ -10,12 +10,12 @@
 namespace rondo {
 namespace {
 
-struct Row {
+struct Printed {
   const char *key, *value, *place;
 };
 
 /// Of each of these recipes.
-void expect_printed(const std::vector<std::string>& names, const std::vector<Row>& rows) {
+void expect_printed(const std::vector<std::string>& names, const std::vector<Printed>& rows) {
   for (const std::string& name : names)
     for (const auto& [key, value, place] : rows) {
       Recipe recipe = load_recipe(name), printed = recipe;

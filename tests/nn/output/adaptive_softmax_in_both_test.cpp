@@ -182,7 +182,7 @@ TEST(AdaptiveSoftmax, ErrorsSayWhatWasExpected) {
 
 // All 700 rows in the largest cluster: their logits would be 105 MB in floats, those of all symbols 140.
 TEST(Memory, OfAnAdaptiveSoftmaxIsBlocksOfLogits) {
-  const int64_t N = 700, H = 64, V = 50'000;
+  const int64_t N = 700, H = 16, V = 50'000;
   const Output model(H, V, {});
   const Leaf x(drawn({N, H}));
   const size_t before = memory_statistics(Device::cpu).bytes_in_use;
