@@ -95,7 +95,7 @@ std::string setting_ending_in(std::string_view word) {
   const std::string ending = "." + with_underscores(word);
   Recipe recipe;
   for (const Key& key : keys_of(recipe))
-    if (key.name.ends_with(ending)) return key.name;
+    if (key.name.ends_with(ending) && !key.name.starts_with("published.")) return key.name;
   return "";
 }
 

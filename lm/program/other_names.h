@@ -11,8 +11,8 @@ namespace rondo {
 /// has no section or the key's; empty: none.
 std::string setting_called(std::string_view name);
 
-/// The key of language models with this last word ("hidden", "weight-decay"), the first if there are several;
-/// empty: none.
+/// The key of language models with this last word ("hidden", "weight-decay"), the first if there are several,
+/// and none of published figures; empty: none.
 std::string setting_ending_in(std::string_view word);
 
 /// The command that others call so ("test"); empty: none.
