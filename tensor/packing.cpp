@@ -93,8 +93,8 @@ void make_rows(const real* from, int64_t stride, int64_t terms, int64_t rows, re
                int64_t to_stride) {
   constexpr int64_t line = cache_line * Words::terms;
   real converted[cache_line * cache_line];
-  for (int64_t k = 0; k < terms;
-       k += line)  // outside: rows of memory are then read as far as they are needed
+  // Terms outside: each row of memory is then read in one piece.
+  for (int64_t k = 0; k < terms; k += line)
     for (int64_t row = 0; row < rows; row += cache_line) {
       const int64_t count = std::min(cache_line, rows - row), left = std::min(line, terms - k);
       make_words<Words>(from + k * stride + row, stride, left, count, zero, converted, cache_line);

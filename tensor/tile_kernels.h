@@ -31,8 +31,9 @@ struct TileKernels {
   const char* name;
   Word word;
   int rows, width;  // of the largest tile; a panel has this width
-  int step;  // words are padded with zeros to a multiple of it; tiles' heights are multiples of it, but the
-             // last
+  /// Words are padded with zeros to a multiple of it. The heights of tiles are multiples of it, except for
+  /// the last tile of a product.
+  int step;
   /// Words of a block of terms, a multiple of `step`: this part of a tile's rows fits into the L1 cache, and
   /// a panel's is read from the L2 cache as fast as it is needed.
   int block_words;
