@@ -59,7 +59,7 @@ def main():
         check_archive(whole)
 
         moments = random.Random(7)
-        for i, how in enumerate((signal.SIGTERM, signal.SIGKILL) * 2):
+        for i, how in enumerate((signal.SIGTERM, signal.SIGKILL)):
             out = Path(temporary) / str(i)
             out.mkdir()
             process = start(out, seconds)

@@ -82,7 +82,7 @@ TEST(Info, EstimatesMemory) {
     words.insert(words.end(), {"--set", "train.eval_every=0", "--set", "train.learning_rate=0.01"});
     const std::string name = fmt::format("run{}", ++number);
     std::vector<std::string> once = words;
-    once.insert(once.end(), {"--epochs", "1"});
+    once.insert(once.end(), {"--steps", "2"});  // the second uses what the first allocated
     other.trained(name, once);
     const std::string log = bytes_of_file(other / name / "log.jsonl");
     const double measured = Json::parse(log.substr(log.rfind("\n{") + 1)).at("peak_bytes");

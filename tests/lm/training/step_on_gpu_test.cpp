@@ -51,11 +51,11 @@ Recipe awd_recipe() {
 std::vector<real> trained(const Recipe& recipe, const std::vector<int32_t>& ids, bool replays, double& nats) {
   Training training(recipe, 11, ids, {}, Device::cuda);
   training.trainer.set_replay(replays);
-  advance(training, 16);
+  advance(training, 8);
   nats = training.trainer.metrics().loss;
   for (const double loss : {1.0, 2.0, 2.0, 2.0}) training.trainer.validated({.value = loss});
   EXPECT_TRUE(training.trainer.averages());
-  advance(training, 20);
+  advance(training, 10);
   nats += training.trainer.metrics().loss;
   const auto in_force = training.trainer.evaluated_weights();
   return training.model.values().to_vector();
@@ -120,7 +120,7 @@ TEST(GpuStep, InBf16ReplayedIsEager) {
     const auto trained_with = [&](bool replays) {
       Training training(recipe, 11, ids, {}, Device::cuda);
       double nats = 0;
-      for (int i = 0; i < 6; ++i) {
+      for (int i = 0; i < 3; ++i) {
         training.trainer.set_replay(replays);
         advance(training, 5);
         training.trainer.set_replay(false);

@@ -427,7 +427,6 @@ TEST(RecurrentStack, HasRightGradientsWithStatisticsOfTheBatch) {
 TEST(RecurrentStack, HasRightGradients) {
   expect_right_gradients("lstm", structures, coarse);
   expect_right_gradients("mgru", structures, coarse);
-  expect_right_gradients("bn_mi_lstm", structures, coarse);
 }
 
 // The layer puts zeros there, which would be seen here.
