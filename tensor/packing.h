@@ -3,7 +3,7 @@
 // op(b) [inner, columns] is cut into blocks of inner terms, and each block into panels of two registers'
 // width, stored [words][width] one after the other, in the order in which the kernel reads them. A word is
 // one term or a pair of terms in bfloat16 (tensor/tile_kernels.h). The left side is copied only if it must be
-// converted, or if its rows clash.
+// converted, or if it is faster to read then.
 #pragma once
 
 #include <algorithm>
