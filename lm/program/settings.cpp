@@ -145,10 +145,18 @@ std::string upper_limit(const Key& key, const std::string& given) {
   return "";
 }
 
+/// "; did you mean 'words'?" of a key that is a choice.
+std::string near_choice(const Key& key, std::string given) {
+  const auto* const choice = std::get_if<ChoiceMember>(&key.member);
+  if (given.starts_with('"')) given = given.substr(1, given.size() - 2);
+  return did_you_mean(given, choice ? choice->names : key.limits.choices, "");
+}
+
 InputError unexpected(const std::string& where, const Key& key, const std::string& given) {
-  return InputError(fmt::format("{}: {} = {}: expected {}{}{}", where, key.name, excerpt(given),
+  return InputError(fmt::format("{}: {} = {}: expected {}{}{}{}", where, key.name, excerpt(given),
                                 accepted_text(key), upper_limit(key, given),
-                                key.unit.empty() ? "" : fmt::format(" ({})", key.unit)));
+                                key.unit.empty() ? "" : fmt::format(" ({})", key.unit),
+                                near_choice(key, given)));
 }
 
 /// Assigns a value to a member, or calls `refuse`, with the value as text if it has the member's type.
@@ -240,13 +248,33 @@ Setting parse_setting(const std::string& text) {
           trimmed(text.substr(equals + 1))};
 }
 
+namespace {
+
+/// What other programs print, as TOML writes it: ".5" and "5." are 0.5 and 5.0, "True" is true.
+std::string as_in_toml(const std::string& value, const Member& member) {
+  if (std::holds_alternative<bool*>(member)) return choice_written({"true", "false"}, value);
+  const bool is_real =
+      std::holds_alternative<double*>(member) || std::holds_alternative<OptionalMember>(member);
+  const std::size_t point = value.find('.'), sign = value.starts_with('-') || value.starts_with('+');
+  const auto is_digit = [&](std::size_t at) {
+    return at < value.size() && value[at] >= '0' && value[at] <= '9';
+  };
+  if (!is_real || point == std::string::npos) return value;
+  if (point == sign && is_digit(point + 1)) return std::string(value).insert(point, "0");
+  if (point > sign && is_digit(point - 1) && !is_digit(point + 1))
+    return std::string(value).insert(point + 1, "0");
+  return value;
+}
+
+}  // namespace
+
 void apply_setting(const Setting& setting, const std::vector<Key>& keys) {
   const Key& key = find_key(setting.key, setting.where, keys);
   const bool quoted = !setting.value.empty() && (setting.value[0] == '"' || setting.value[0] == '\'');
   const bool is_string =
       std::holds_alternative<std::string*>(key.member) || std::holds_alternative<ChoiceMember>(key.member);
   const bool bare_string = is_string && !quoted;
-  const std::string text = bare_string ? toml_text(setting.value) : setting.value;
+  const std::string text = bare_string ? toml_text(setting.value) : as_in_toml(setting.value, key.member);
   TomlValue value;
   try {
     check_input(text.find('\n') == std::string::npos, "more than one line");

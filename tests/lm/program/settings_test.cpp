@@ -130,6 +130,14 @@ TEST(Settings, SetTakesBareStringsAndTomlValues) {
   EXPECT_EQ(example.note, "");
   example.set("size.share=1e-1");
   EXPECT_EQ(example.share, 0.1);
+  for (const auto& [text, value] : {std::pair{".25", 0.25}, {"+.5", 0.5}, {"0.", 0.0}, {".5e-1", 0.05}}) {
+    example.set(fmt::format("size.share={}", text));
+    EXPECT_EQ(example.share, value) << text;
+  }
+  example.set("size.loud=True");
+  EXPECT_TRUE(example.loud);
+  example.set("size.loud=FALSE");
+  EXPECT_FALSE(example.loud);
   example.set("size.widths=[4, 5]");
   EXPECT_EQ(example.widths, (std::vector<std::int64_t>{4, 5}));
 }
@@ -152,6 +160,12 @@ TEST(Settings, SetErrors) {
   EXPECT_EQ(error("size.count=18446744073709551615"),
             "--set size.count=18446744073709551615: size.count = 18446744073709551615: expected an integer, "
             "at least 1, at most 9223372036854775807 (pieces)");
+  EXPECT_EQ(error("look.shape=rond"),
+            "--set look.shape=rond: look.shape = \"rond\": expected one of: round, square; did you mean "
+            "'round'?");
+  for (const char* value : {".", "-.5", "+.", "5.5.", "..5", ". 5", "one.5"})
+    EXPECT_NE(error(fmt::format("size.share={}", value)), "") << value;
+  expect_contains(error("size.loud=yes"), "expected true or false");
   for (const char* bad : {"=2", "size.share=inf", "look.shape=\"round", "look.shape='round' # or square"})
     EXPECT_NE(error(bad), "") << bad;
   EXPECT_EQ(example.count, 3);
