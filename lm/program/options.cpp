@@ -340,7 +340,13 @@ void Options::add_info() {
 
 void Options::add_recipes() {
   CLI::App& recipes_command =
-      command("recipes", "list the recipes that come with the program", "lm recipes --json");
+      command("recipes", "list the recipes that come with the program", "lm recipes ptb");
+  recipes_command
+      .add_option("pattern", recipes.pattern,
+                  "those that have this in their name, description or paper, in any case; * is any text "
+                  "(default: all)")
+      ->type_name("PATTERN")
+      ->check(not_empty);
   CLI::Option* recipes_as_json = recipes_command.add_flag("--json", recipes.json, "print one JSON object");
   recipes_command.add_flag("--markdown", recipes.markdown, "print tables for a page on GitHub")
       ->excludes(recipes_as_json);

@@ -4,6 +4,7 @@
 #include "lm/program/recipes.h"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <cstring>
@@ -225,8 +226,17 @@ Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting
 
 int list_recipes(const RecipesOptions& options) {
   std::vector<Recipe> recipes;
-  for (const auto& [name, text] : built_in_recipes())
-    recipes.push_back(read_recipe(std::string(text), std::string(name)));
+  for (const auto& [name, text] : built_in_recipes()) {
+    Recipe recipe = read_recipe(std::string(text), std::string(name));
+    const auto has_it = [&](const std::string& in) {
+      return fnmatch(("*" + options.pattern + "*").c_str(), in.c_str(), FNM_CASEFOLD) == 0;
+    };
+    if (has_it(recipe.name) || has_it(recipe.description) || has_it(recipe.paper))
+      recipes.push_back(std::move(recipe));
+  }
+  check_input(!recipes.empty(),
+              "no recipe has '{}' in its name, its description or its paper; `{} recipes` lists them all",
+              options.pattern, this_program());
   if (options.json)
     print_json(recipes);
   else if (options.markdown)

@@ -26,6 +26,7 @@ Recipe load_recipe(const std::string& name_or_file);
 Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting>& settings);
 
 struct RecipesOptions {
+  std::string pattern{};  // of a shell; part of a name, a description or a paper; empty: all recipes
   bool json = false;
   bool markdown = false;  // the tables of docs/recipes.md
 };

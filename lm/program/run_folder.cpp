@@ -12,6 +12,7 @@
 #include "data/input_file.h"
 #include "data/text.h"
 #include "lm/program/recipe_validation.h"
+#include "lm/program/recipes.h"
 #include "lm/program/shell_command.h"
 #include "lm/program/toml.h"
 #include "nn/cells/deep_transition.h"
@@ -121,8 +122,25 @@ RunFolder make_run_folder(const fs::path& path, const std::string& recipe_name) 
   throw Error(fmt::format("cannot make a folder in runs: {}", error.message()));
 }
 
+namespace {
+
+bool names_a_recipe(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_regular_file(path, error))
+    return path.extension() == ".toml" && path.filename() != RunFolder().config();
+  const std::vector<BuiltInRecipe> recipes = built_in_recipes();
+  return std::any_of(recipes.begin(), recipes.end(),
+                     [&](const BuiltInRecipe& it) { return it.name == path.string(); });
+}
+
+}  // namespace
+
 RunFolder open_run_folder(const fs::path& path) {
   std::error_code error;
+  check_input(fs::is_directory(path, error) || !names_a_recipe(path),
+              "no run at {}: it is a recipe; {} shows its model, {} trains it", path.string(),
+              command_with({"info", "--recipe", path.string()}),
+              command_with({"train", "--recipe", path.string()}) + " --data FILE");
   check_input(fs::exists(path, error), "no run at {}: no such folder", path.string());
   check_input(fs::is_directory(path, error), "no run at {}: it is a file; give the folder that holds it",
               path.string());

@@ -457,6 +457,22 @@ TEST(Recipes, Listing) {
   EXPECT_EQ(json.front(), '{');
 }
 
+TEST(Recipes, AreFoundByAPattern) {
+  const auto names = [](const std::string& pattern) {
+    testing::internal::CaptureStdout();
+    EXPECT_EQ(list_recipes({.pattern = pattern, .json = true}), 0);
+    const auto json = nlohmann::json::parse(testing::internal::GetCapturedStdout());
+    std::vector<std::string> found;
+    for (const auto& recipe : json.at("recipes")) found.push_back(recipe.at("name"));
+    return found;
+  };
+  EXPECT_EQ(names("Zaremba-S"), std::vector<std::string>{"zaremba-small"}) << "in any case";
+  EXPECT_EQ(names("zaremba*large"), std::vector<std::string>{"zaremba-large"});
+  EXPECT_GT(names("Luong et al.").size(), 1u) << "a paper";
+  expect_contains(error_of<InputError>([] { list_recipes({.pattern = "nothing"}); }),
+                  "no recipe has 'nothing' in its name, its description or its paper; `");
+}
+
 TEST(Recipes, MarkdownHasARowForEach) {
   testing::internal::CaptureStdout();
   EXPECT_EQ(list_recipes({.markdown = true}), 0);

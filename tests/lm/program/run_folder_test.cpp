@@ -79,6 +79,12 @@ TEST(RunFolder, OpensOnlyRuns) {
   write_bytes(folder / "config.toml", "");
   EXPECT_EQ(open_run_folder(folder.path()).path, folder.path());
   expect_contains(error_of([&] { open_run_folder(folder / "config.toml"); }), "it is a file");
+  const std::string recipe = error_of([&] { open_run_folder("char-lstm"); });
+  expect_contains(recipe, "no run at char-lstm: it is a recipe; ");
+  expect_contains(recipe, " info --recipe char-lstm shows its model, ");
+  expect_contains(recipe, " train --recipe char-lstm --data FILE trains it");
+  write_bytes(folder / "own.toml", "");
+  expect_contains(error_of([&] { open_run_folder(folder / "own.toml"); }), "it is a recipe");
 }
 
 TEST(RunFolder, ConfigReadsBack) {
