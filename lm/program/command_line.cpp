@@ -138,8 +138,10 @@ Command train_command(Options& parser, int argc, const char* const* argv) {
     check_input(
         setting.key == "train.epochs" || setting.key == "train.steps",
         "{}: cannot change in a resumed run; only --epochs, --steps, --max-minutes, --device, --precision, "
-        "--threads and --data may",
-        setting.where);
+        "--threads and --data may; to begin a new run with its best weights: {}",
+        setting.where,
+        command_with({"train", "--init-from", train.out, "--data", "FILE", "--set",
+                      setting.key + "=" + setting.value}));
   return train;
 }
 
