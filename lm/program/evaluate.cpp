@@ -14,11 +14,13 @@
 #include "lm/program/figure_warnings.h"
 #include "lm/program/memory_estimate.h"
 #include "lm/program/model.h"
+#include "lm/program/paths.h"
 #include "lm/program/progress.h"
 #include "lm/program/published.h"
 #include "lm/program/question_answering_measurement.h"
 #include "lm/program/run.h"
 #include "lm/program/sentence_report.h"
+#include "lm/program/shell_command.h"
 #include "lm/program/skip_thought_measurement.h"
 #include "lm/program/speech_measurement.h"
 #include "lm/program/terminal.h"
@@ -56,7 +58,7 @@ CorpusText corpus_of(const EvaluateOptions& options, const OpenRun& run) {
   CorpusText corpus = open_text(run.config.recipe.data, data, is_given ? Pipes::accepted : Pipes::refused,
                                 reading_progress(stderr));
   check_text_of_run(options.data, data, run.config.made_by.sha256, sha256_lines(corpus.files),
-                    "; to measure another text: --text FILE");
+                    fmt::format("; to measure another text: {} FILE", command_with({"eval", options.run})));
   return corpus;
 }
 
@@ -205,6 +207,9 @@ void keep_if_possible(const std::function<void()>& keep) {
 }
 
 int evaluate(const EvaluateOptions& options) {
+  const bool is_a_split = options.text == "train" || options.text == "valid" || options.text == "test";
+  check_input(!is_a_split || std::filesystem::exists(options.text),
+              "{0}: no such file; the {0} text of the run's data is --split {0}", options.text);
   const TaskKind kind = read_config(open_run_folder(options.run)).recipe.kind;
   check_input(options.task.empty() || kind == TaskKind::multi_task, "--task {}: {} has one task alone, {}",
               options.task, options.run, name_of(kind));
@@ -231,7 +236,7 @@ int evaluate(const EvaluateOptions& options) {
   if (options.text.empty() || options.dynamic || options.tune || counts) corpus = corpus_of(options, run);
   const Text text = options.text.empty()
                         ? corpus->at(split_from_string(options.split))
-                        : open_other_text(recipe.data, options.text, reading_progress(stderr));
+                        : open_other_text(recipe.data, file_to_read(options.text), reading_progress(stderr));
   measurement.text = text.name;
   if (!measurement.split.empty()) measurement.published = published_beside(measurement, run, *corpus);
   measurement.published_unit = recipe.published.unit;

@@ -21,7 +21,7 @@ inline std::vector<std::string> names_of(LossesBy) { return {"position", "freque
 struct EvaluateOptions {
   std::string run;
   std::string split = "valid";          // train, valid or test of the run's data; ignored if text is given
-  std::string text;                     // a file
+  std::string text;                     // a file; "-": standard input
   std::string task;                     // of a multi-task run; empty: its first one
   std::vector<std::string> sentences;   // folders with sets that vectors are measured on; empty: a split
   std::string vectors;                  // word vectors, for `sentences`; empty: none

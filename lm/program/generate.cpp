@@ -14,6 +14,7 @@
 #include "lm/program/input_lines.h"
 #include "lm/program/model.h"
 #include "lm/program/output.h"
+#include "lm/program/paths.h"
 #include "lm/program/run.h"
 
 namespace rondo {
@@ -47,7 +48,7 @@ Prompt prompt_of(const OpenRun& run, std::string text, const std::string& name) 
 
 std::string text_of_prompt(const GenerateOptions& options) {
   if (options.prompt_file.empty()) return options.prompt;
-  return read_file(options.prompt_file == "-" ? "/dev/stdin" : options.prompt_file);
+  return read_file(file_to_read(options.prompt_file));
 }
 
 /// What is printed, at once; it knows whether a line is open.

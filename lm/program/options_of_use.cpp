@@ -17,7 +17,7 @@ void Options::add_eval() {
       command("eval",
               "measure how well a model predicts a text: nats, bits, perplexity; BLEU and "
               "chrF of a translator, the accuracy of a classifier, the error rates of a recogniser",
-              "lm eval runs/char-lstm-1 --split test --json");
+              "lm eval runs/char-lstm-1 --split test");
   eval_command.add_option("run", evaluate.run, "the run folder")->type_name("RUN");
   CLI::Option* split =
       eval_command
@@ -26,7 +26,9 @@ void Options::add_eval() {
           ->check(CLI::IsMember({"train", "valid", "test", "speakers"}))
           ->type_name("NAME")
           ->capture_default_str();
-  eval_command.add_option("--text", evaluate.text, "a text file, in place of a split")
+  eval_command
+      .add_option("text,--text", evaluate.text,
+                  "a text file; -: standard input (default: the text of --split)")
       ->type_name("FILE")
       ->check(not_empty)
       ->excludes(split);

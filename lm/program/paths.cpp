@@ -11,4 +11,6 @@ std::string last_name(const fs::path& path) {
   return (absolute_path(path) / "").parent_path().filename().string();
 }
 
+std::string file_to_read(const std::string& given) { return given == "-" ? "/dev/stdin" : given; }
+
 }  // namespace rondo

@@ -13,4 +13,7 @@ std::filesystem::path absolute_path(const std::filesystem::path& path);
 /// The name of a file or a folder, however it is given: "ptb" of "data/ptb/" and, in the folder ptb, of ".".
 std::string last_name(const std::filesystem::path& path);
 
+/// The file that a command reads where `given` names one: "-" is standard input.
+std::string file_to_read(const std::string& given);
+
 }  // namespace rondo

@@ -194,7 +194,8 @@ TEST(CommandLine, UsageErrors) {
     EXPECT_EQ(usage_error(words),
               "train: unexpected argument 'runs/x'; the run goes to --out: " + resume_command("runs/x"));
   expect_contains(usage_error({"eval"}), "no run given");
-  expect_contains(usage_error({"eval", "a", "b"}), "unexpected argument 'b'");
+  expect_contains(usage_error({"eval", "a", "b", "c"}), "unexpected argument 'c'");
+  EXPECT_EQ(parse_as<EvaluateOptions>({"eval", "a", "b"}).text, "b");
   expect_contains(usage_error({"eval", "a", "--split", "tset"}), "tset");
   expect_contains(usage_error({"eval", "a", "--split", "test", "--text", "f"}), "excludes");
   expect_contains(usage_error({"eval", "a", "--streams", "0"}), "'0': expected an integer, 1 to 1000000");

@@ -138,8 +138,13 @@ TEST_F(ProgramTest, EvaluatesWhatTrainingReported) {
   EXPECT_NEAR(on_valid.at("bits"), best / std::log(2), 1e-12);
   EXPECT_NEAR(on_valid.at("perplexity"), std::exp(best), 1e-9);
   EXPECT_EQ(json_of_lm({"eval", run(), "--split", "test", "--threads", "1"}).at("nats"), test);
-  EXPECT_EQ(json_of_lm({"eval", run(), "--text", data->path("data/valid.txt"), "--threads", "1"}).at("nats"),
-            best);
+  const std::string file = data->path("data/valid.txt");
+  EXPECT_EQ(json_of_lm({"eval", run(), "--text", file, "--threads", "1"}).at("nats"), best);
+  EXPECT_EQ(json_of_lm({"eval", run(), file, "--threads", "1"}).at("nats"), best);
+  const std::string from_input =
+      output_of_lm({"eval", run(), "-", "--json", "--threads", "1"}, bytes_of_file(file));
+  EXPECT_EQ(Json::parse(from_input).at("nats"), best);
+  expect_refused(run_lm({"eval", run(), "test"}), "the test text of the run's data is --split test");
   const Json wide = json_of_lm({"eval", run(), "--streams", "7"});
   EXPECT_EQ(wide.at("symbols"), 20 * 8 - 1);
   EXPECT_NE(wide.at("nats"), best);
@@ -189,10 +194,10 @@ TEST_F(ProgramTest, WarnsThatTheTextHasChanged) {
   EXPECT_EQ(result.status, 0);
   expect_contains(result.err, "changed");
   const std::string data = other.path("data");
-  expect_refused(
-      run_lm({"eval", other.path("run"), "--data", data}),
-      "not the text of this run, by its SHA-256; --data says where that text lies now; to measure another "
-      "text: --text FILE");
+  const Result refused = run_lm({"eval", other.path("run"), "--data", data});
+  expect_refused(refused, "not the text of this run, by its SHA-256; --data says where that text lies now");
+  expect_contains(refused.err, "; to measure another text: ");
+  expect_contains(refused.err, "lm eval " + other.path("run") + " FILE\n");
   expect_refused(run_lm({"probe", other.path("run"), "--data", data}), "not the text of this run");
 }
 
