@@ -247,8 +247,9 @@ Command parse_command_line(int argc, const char* const* argv) {
     return parser.exported;
   }
   if (first == "ngram") {
-    check_input(!parser.ngram.data.empty(), "ngram: which text? As in: {} ngram --data ptb --order 5",
-                this_program());
+    const bool is_only_measured = !parser.ngram.arpa.empty() && !parser.ngram.text.empty();
+    check_input(!parser.ngram.data.empty() || is_only_measured,
+                "ngram: which text? As in: {} ngram --data ptb --order 5", this_program());
     return parser.ngram;
   }
   if (first == "bleu") {

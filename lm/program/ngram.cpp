@@ -25,6 +25,7 @@
 #include "lm/program/figure_warnings.h"
 #include "lm/program/output.h"
 #include "lm/program/output_file.h"
+#include "lm/program/paths.h"
 #include "lm/program/progress.h"
 #include "lm/program/signals.h"
 
@@ -32,6 +33,25 @@ namespace rondo {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+/// The text of the model, and other texts that are measured.
+struct Texts {
+  std::optional<CorpusText> corpus;
+  std::optional<Text> other;
+};
+
+Texts texts_of(const NgramOptions& options) {
+  const Unit unit = options.tokenization.unit;
+  Texts texts;
+  try {
+    if (!options.data.empty()) texts.corpus = open_corpus(options.data, unit);
+    if (!options.text.empty())
+      texts.other = open_text_file(file_to_read(options.text), unit, Pipes::accepted, {});
+    return texts;
+  } catch (const NotUtf8& error) {
+    throw InputError(fmt::format("{}, or give --unit bytes", error.what()));
+  }
+}
 
 /// A model, and where it comes from.
 struct Source {
@@ -41,15 +61,17 @@ struct Source {
   double seconds = 0;                           // to estimate or read it
 };
 
-Source source_of(const NgramOptions& options, const CorpusText& text, Tokenization tokenization) {
+Source source_of(const NgramOptions& options, const Texts& texts) {
   const auto start = Clock::now();
+  const Tokenization tokenization = options.tokenization;
   if (!options.arpa.empty()) {
     auto [vocabulary, model] = read_arpa(options.arpa, tokenization);
     return {std::move(vocabulary), std::move(model), {}, seconds_since(start)};
   }
-  Vocabulary vocabulary(text.train, tokenization);
-  auto [discounts, model] = kneser_ney(vocabulary.encode(text.train).ids, vocabulary.size(),
-                                       vocabulary.line_end_id(), options.order);
+  const Text& train = texts.corpus->train;
+  Vocabulary vocabulary(train, tokenization);
+  auto [discounts, model] =
+      kneser_ney(vocabulary.encode(train).ids, vocabulary.size(), vocabulary.line_end_id(), options.order);
   return {std::move(vocabulary), std::move(model), std::move(discounts), seconds_since(start)};
 }
 
@@ -99,7 +121,7 @@ void print_model(const NgramOptions& options, const Source& source) {
 
 Json json_of(const NgramOptions& options, const Source& source) {
   Json json{{"model", options.arpa.empty() ? "kneser-ney" : options.arpa},
-            {"data", options.data},
+            {"data", options.data.empty() ? Json() : Json(options.data)},
             {"unit", name_of(options.tokenization.unit)},
             {"order", source.model.order()},
             {"vocabulary", source.model.symbols()},
@@ -111,18 +133,11 @@ Json json_of(const NgramOptions& options, const Source& source) {
   return json;
 }
 
-CorpusText text_of(const NgramOptions& options) {
-  try {
-    return open_corpus(options.data, options.tokenization.unit);
-  } catch (const NotUtf8& error) {
-    throw InputError(fmt::format("{}, or give --unit bytes", error.what()));
-  }
-}
-
 /// The file that `--out` names. InputErrors of file_to_write().
-std::filesystem::path arpa_to_write(const NgramOptions& options, const CorpusText& text) {
-  std::vector<std::string> read{options.arpa};
-  for (const FileDigest& file : text.files) read.push_back(file.path);
+std::filesystem::path arpa_to_write(const NgramOptions& options, const Texts& texts) {
+  std::vector<std::string> read{options.arpa, options.text};
+  if (texts.corpus)
+    for (const FileDigest& file : texts.corpus->files) read.push_back(file.path);
   return file_to_write("--out", options.out, Pipes::refused, read);
 }
 
@@ -141,21 +156,29 @@ void write_model(const std::filesystem::path& out, const Source& source) {
 }  // namespace
 
 int ngram(const NgramOptions& options) {
-  const Tokenization tokenization = options.tokenization;
-  const CorpusText text = text_of(options);
-  for (const std::string& note : text.notes) fmt::print(stderr, "lm: {}\n", note);
-  const std::filesystem::path out = arpa_to_write(options, text);
-  const Source source = source_of(options, text, tokenization);
+  const Texts texts = texts_of(options);
+  const auto say_notes = [](const std::vector<std::string>& notes) {
+    for (const std::string& note : notes) fmt::print(stderr, "lm: {}\n", note);
+  };
+  if (texts.corpus) say_notes(texts.corpus->notes);
+  if (texts.other) say_notes(texts.other->notes);
+  const std::filesystem::path out = arpa_to_write(options, texts);
+  const Source source = source_of(options, texts);
   if (!out.empty()) write_model(out, source);
 
   Json json = json_of(options, source);
   if (!options.json) print_model(options, source);
-  for (const Split split : {Split::valid, Split::test}) {
-    if (split == Split::test && !text.test) continue;
-    const Evaluation it = evaluate_text(source, text.at(split));
-    if (!options.json) print_figures(text.at(split).name, it);
-    json[to_string(split)] = Json{{"text", text.at(split).name}};
-    json[to_string(split)].update(json_of(it));
+  const auto measure = [&](const std::string& key, const Text& text) {
+    const Evaluation it = evaluate_text(source, text);
+    if (!options.json) print_figures(text.name, it);
+    json[key] = Json{{"text", text.name}};
+    json[key].update(json_of(it));
+  };
+  if (texts.other) {
+    measure("text", *texts.other);
+  } else {
+    measure("valid", texts.corpus->valid);
+    if (texts.corpus->test) measure("test", *texts.corpus->test);
   }
   if (options.json) print_json(json);
   return 0;

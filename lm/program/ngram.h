@@ -8,7 +8,8 @@
 namespace rondo {
 
 struct NgramOptions {
-  std::string data;
+  std::string data;  // a corpus; empty: none, with `arpa` and `text`
+  std::string text;  // a file to measure in place of the validation and the test text; "-": standard input
   Tokenization tokenization{};
   int order = 5;     // of the estimate, from 1
   std::string arpa;  // a model to read instead of estimating one
@@ -16,7 +17,8 @@ struct NgramOptions {
   bool json = false;
 };
 
-/// Prints how well the model predicts the validation and the test text, on stdout. Returns 0.
+/// Prints how well the model predicts the validation and the test text, or the other text, on stdout. Returns
+/// 0.
 int ngram(const NgramOptions& options);
 
 }  // namespace rondo

@@ -231,8 +231,13 @@ void Options::add_ngram() {
       "<space>, and what else is not visible is escaped as in vocab.txt.\n" +
       ngram_command.get_footer());
   ngram_command.add_option("--data", ngram.data, data_text)->type_name("DIR|FILE")->check(not_empty);
+  ngram_command
+      .add_option("--text", ngram.text,
+                  "a text file to measure in place of the validation and the test text; -: standard input")
+      ->type_name("FILE")
+      ->check(not_empty);
   CLI::Option* order = ngram_command.add_option("--order", ngram.order, "of the longest n-grams")
-                           ->check(integer(1, 5))
+                           ->check(integer(1, 100))
                            ->type_name("N")
                            ->capture_default_str();
   CLI::Option* out = ngram_command.add_option("--out", ngram.out, "an ARPA file to write")

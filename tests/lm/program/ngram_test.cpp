@@ -55,6 +55,37 @@ TEST(LmNgram, WhatItWritesItReads) {
   EXPECT_FALSE(std::filesystem::exists(data.path("a.arpa.partial")));
 }
 
+TEST(LmNgram, MeasuresAnotherText) {
+  const SmallData data;
+  const std::string folder = data.path("data"), test = data.path("data/test.txt"),
+                    arpa = data.path("model.arpa");
+  const Json splits = json_of_lm({"ngram", "--data", folder, "--order", "3", "--out", arpa});
+  const Json other = json_of_lm({"ngram", "--data", folder, "--order", "3", "--text", test});
+  EXPECT_EQ(other.at("text").at("nats"), splits.at("test").at("nats"));
+  EXPECT_FALSE(other.contains("valid") || other.contains("test"));
+  const Json read = json_of_lm({"ngram", "--arpa", arpa, "--text", test});
+  EXPECT_NEAR(read.at("text").at("nats"), splits.at("test").at("nats"), 1e-7)
+      << "an ARPA file needs no --data";
+  expect_contains(output_of_lm({"ngram", "--arpa", arpa, "--text", "-"}, bytes_of_file(test)),
+                  "160 symbols scored");
+}
+
+// Lines of three words: of orders above five, with both ends, there is no n-gram.
+TEST(LmNgram, OrdersLongerThanEveryLineAddNothing) {
+  const SmallData data;
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += i % 3 == 0 ? "the cat sat\n" : "the dog ran\n";
+  write_bytes(data / "data/train.txt", text);
+  const auto estimated = [&](const std::string& order) {
+    return json_of_lm(
+        {"ngram", "--data", data.path("data"), "--order", order, "--out", data.path(order + ".arpa")});
+  };
+  const Json five = estimated("5"), eight = estimated("8");
+  EXPECT_EQ(eight.at("ngrams").at(5), 0);
+  EXPECT_EQ(json_of_lm({"ngram", "--data", data.path("data"), "--arpa", data.path("8.arpa")}).at("order"), 8);
+  EXPECT_GT(five.at("ngrams").at(4), 0);
+}
+
 // Its </s>, which other toolkits ask for, is no symbol of a text without line ends.
 TEST(LmNgram, OfATextWithoutLineEndsReadsBackTheSame) {
   const SmallData data;
@@ -124,8 +155,14 @@ TEST(LmNgram, Refusals) {
   expect_refused(run_lm({"ngram", "--data", folder, "--unit", "pieces"}),
                  "--unit: pieces not in {words,characters,bytes}");
   expect_refused(run_lm({"ngram", "--data", data.path("none")}), "no such file or folder");
-  expect_refused(run_lm({"ngram", "--data", folder, "--order", "6"}), "'6': expected an integer, 1 to 5");
-  expect_refused(run_lm({"ngram", "--data", folder, "--order", "0"}), "'0': expected an integer, 1 to 5");
+  for (const std::string order : {"0", "101"})
+    expect_refused(run_lm({"ngram", "--data", folder, "--order", order}),
+                   "'" + order + "': expected an integer, 1 to 100");
+  expect_refused(run_lm({"ngram", "--text", folder + "/test.txt"}), "lm ngram --data ptb --order 5");
+  expect_refused(run_lm({"ngram", "--data", folder, "--text", data.path("none")}), "cannot be opened");
+  expect_refused(
+      run_lm({"ngram", "--data", folder, "--text", folder + "/test.txt", "--out", folder + "/test.txt"}),
+      "is read by this command");
   expect_refused(run_lm({"ngram", "--data", folder, "--unit", "letters"}), "--unit");
   expect_refused(run_lm({"ngram", "--data", folder, "--arpa", "a", "--order", "2"}),
                  "--order excludes --arpa");
