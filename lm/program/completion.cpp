@@ -64,10 +64,8 @@ std::string bash_script(const CLI::App& app) {
     std::vector<std::string> names;
     std::string positional;
     for (const ListedOption& option : options_of(*command)) {
-      if (option.names.empty()) {
-        if (positional.empty()) positional = bash_value(option);
-        continue;
-      }
+      if (option.positional && positional.empty()) positional = bash_value(option);
+      if (option.names.empty()) continue;
       names.insert(names.end(), option.names.begin(), option.names.end());
       if (option.kind == ValueKind::none) continue;
       std::vector<std::string> patterns;
@@ -153,10 +151,8 @@ std::string zsh_script(const CLI::App& app) {
         "    {}\n", quoted(fmt::format("{}:{}", command->get_name(), zsh_text(command->get_description()))));
     by_command += fmt::format("    {}) _arguments", command->get_name());
     for (const ListedOption& option : options_of(*command)) {
-      if (option.names.empty()) {
+      if (option.positional)
         by_command += fmt::format(" \\\n      {}", quoted((option.repeats ? "*" : "") + zsh_value(option)));
-        continue;
-      }
       for (const std::string& name : option.names)
         by_command +=
             fmt::format(" \\\n      {}", quoted(fmt::format("{}{}[{}]{}", option.repeats ? "*" : "", name,

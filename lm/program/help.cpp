@@ -1,10 +1,13 @@
 // The help, wrapped to the terminal: see help.h.
 #include "lm/program/help.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <memory>
 
 #include "data/text.h"
+#include "lm/program/option_list.h"
 #include "lm/program/progress.h"
 
 namespace rondo {
@@ -15,6 +18,7 @@ class WrappingFormatter : public CLI::Formatter {
   explicit WrappingFormatter(int width) : width_(width) {
     constexpr std::size_t names = 28;  // columns
     column_width(names);
+    label("Positionals", "Arguments");
   }
 
   /// "lm score RUN [FILE...] [OPTIONS]": what may be left out has a default, which its description says.
@@ -22,16 +26,23 @@ class WrappingFormatter : public CLI::Formatter {
     std::string usage = "Usage: " + name + (app->get_subcommands({}).empty() ? "" : " COMMAND");
     for (const CLI::Option* option : app->get_options({})) {
       if (!option->get_positional()) continue;
-      std::string word = option->get_type_name();
-      word = word.substr(0, word.find(':'));  // without the choices
-      if (option->get_items_expected_max() > 1) word += "...";
+      const std::string word = listed(*option).value;
       const bool is_optional = option->get_description().find("(default: ") != std::string::npos;
       usage += is_optional ? " [" + word + "]" : " " + word;
     }
     return usage + " [OPTIONS]\n";
   }
-  std::string make_option_desc(const CLI::Option* option) const override {
-    return beside_names(option->get_description());
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    const ListedOption it = listed(*option);
+    const bool is_choice = !is_positional && !it.choices.empty();
+    const std::string value = is_choice ? fmt::format("{}", fmt::join(it.choices, "|")) : it.value;
+    const std::string names = is_positional ? "" : fmt::format("{} ", fmt::join(it.names, ", "));
+    std::stringstream out;
+    const std::string what = is_positional && option->nonpositional()
+                                 ? fmt::format("the same as {}", fmt::join(it.names, ", "))
+                                 : it.what;
+    CLI::detail::format_help(out, names + value, beside_names(what), get_column_width());
+    return out.str();
   }
   std::string make_subcommand(const CLI::App* command) const override {
     std::stringstream out;

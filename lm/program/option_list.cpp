@@ -1,6 +1,9 @@
 // The commands and options of the parser as data: see option_list.h.
 #include "lm/program/option_list.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <sstream>
 
 namespace rondo {
@@ -25,23 +28,46 @@ ValueKind kind_of(const std::string& name, const std::string& value) {
   return ValueKind::other;
 }
 
+/// What stands for the value in a usage line.
+std::string value_of(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const std::string value = type.substr(0, type.find(':'));
+  const bool takes_several = option.get_expected_max() == CLI::detail::expected_max_vector_size;
+  return takes_several && !value.ends_with("...") ? value + "..." : value;
+}
+
+}  // namespace
+
+std::string explained(const CLI::Option& option) {
+  std::vector<std::string> notes, excluded;
+  if (!option.get_default_str().empty()) notes.push_back("default: " + option.get_default_str());
+  for (const CLI::Option* other : option.get_excludes()) excluded.push_back(other->get_name());
+  std::sort(excluded.begin(), excluded.end());  // CLI11 sorts them by their addresses
+  if (!excluded.empty()) notes.push_back(fmt::format("not with {}", fmt::join(excluded, ", ")));
+  std::string what = option.get_description();
+  if (notes.empty()) return what;
+  const std::size_t last = what.rfind(" (default: ");
+  if (last == std::string::npos || !what.ends_with(')'))
+    return fmt::format("{} ({})", what, fmt::join(notes, "; "));
+  what.pop_back();
+  return fmt::format("{}; {})", what, fmt::join(notes, "; "));
+}
+
 ListedOption listed(const CLI::Option& option) {
   ListedOption it;
   for (const std::string& name : option.get_snames()) it.names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) it.names.push_back("--" + name);
-  it.what = option.get_description();
+  it.what = explained(option);
+  it.positional = option.get_positional();
   it.repeats = option.get_items_expected_max() > 1 ||
                option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
   if (option.get_items_expected_max() == 0) return it;
-  const std::string type = option.get_type_name();
-  it.value = type.substr(0, type.find(':'));
-  it.choices = choices_in(type);
+  it.choices = choices_in(option.get_type_name());
+  it.value = value_of(option);
   it.kind =
       it.choices.empty() ? kind_of(it.names.empty() ? "" : it.names.back(), it.value) : ValueKind::choice;
   return it;
 }
-
-}  // namespace
 
 std::vector<ListedOption> options_of(const CLI::App& command) {
   std::vector<ListedOption> options;

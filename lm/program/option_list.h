@@ -12,13 +12,19 @@ namespace rondo {
 enum class ValueKind { none, other, choice, folder, file, recipe, setting };
 
 struct ListedOption {
-  std::vector<std::string> names;  // "-n", "--prompt"; of a positional argument none
-  std::string value;               // "N", "FILE"; empty: a flag
+  std::vector<std::string> names;  // "-n", "--prompt"; of a pure positional argument none
+  std::string value;               // "N", "FILE", "FILE..."; empty: a flag
   std::string what;
   ValueKind kind = ValueKind::none;
   std::vector<std::string> choices;  // of kind choice
   bool repeats = false;              // may be given more than once
+  bool positional = false;           // may be given without a name
 };
+
+/// An option's description, with its default and the options that it cannot stand beside.
+std::string explained(const CLI::Option& option);
+
+ListedOption listed(const CLI::Option& option);
 
 /// Of a command, or of the program itself: the positional arguments first.
 std::vector<ListedOption> options_of(const CLI::App& command);

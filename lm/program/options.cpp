@@ -104,7 +104,7 @@ void Options::add_help() {
       "make install puts both scripts where shells look for them. Else add the line of the example to "
       "~/.bashrc, or the same with zsh to ~/.zshrc, after compinit.\n" +
       completion_command.get_footer());
-  add_choice<Shell>(completion_command, "shell", shell, "which shell")->type_name("SHELL");
+  add_choice<Shell>(completion_command, "shell", shell, "bash or zsh")->type_name("SHELL");
   command("man", "print the manual page, for man or groff", "lm man | man -l -");
 }
 

@@ -47,6 +47,14 @@ TEST(Help, OfEachCommandFitsAndEndsWithAnExample) {
     expect_contains(help, "Example:\n");
     EXPECT_EQ(output_of_lm({"help", name}), help);
   }
+  const std::string help = output_of_lm({"eval", "--help"});
+  for (const char* part :
+       {"Usage: lm eval RUN [FILE] [OPTIONS]\n\nArguments:\n  RUN                       the run folder\n",
+        "  --device cpu|cuda ", "(default: valid; not with"})
+    expect_contains(help, part);
+  for (const char* word : {"Positionals", "Excludes", "Needs"})
+    for (const std::string& name : commands())
+      EXPECT_EQ(output_of_lm({name, "--help"}).find(word), std::string::npos) << name;
   EXPECT_EQ(output_of_lm({"help"}), output_of_lm({"--help"}));
   expect_refused(run_lm({"help", "trian"}), "did you mean 'train'?");
 }
