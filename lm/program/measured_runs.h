@@ -36,11 +36,11 @@ inline const std::vector<MeasurementKind> kinds_of_measurement = {
     {"test carried on", "test", false, false, true},
     {"test dynamic", "test", true},
     {"test cache", "test", false, true},
-    {"test both", "test", true, true},
+    {"test dynamic+cache", "test", true, true},
     {"valid", "valid"},
     {"valid dynamic", "valid", true},
     {"valid cache", "valid", false, true},
-    {"valid both", "valid", true, true},
+    {"valid dynamic+cache", "valid", true, true},
     {"speakers", "speakers"},
 };
 constexpr std::size_t test_kind = 0, valid_kind = 5;

@@ -55,7 +55,7 @@ bool shows(const MeasuredRun& row, PublishedUnit unit) {
 void add_figures(TextTable& columns, const std::vector<MeasuredRuns>& lines, std::size_t k) {
   const MeasurementKind& kind = kinds_of_measurement[k];
   TextColumn paper{kind.name + " published", false, {}},
-      figures = paper, units{paper.name + " unit", true, {}}, read{kind.name + " read in", true, {}};
+      figures = paper, units{paper.name + " unit", true, {}}, read{kind.name + " reading", true, {}};
   FigureColumn nats(kind.name + " nats"), bits(kind.name + " bits"), perplexity(kind.name + " perplexity"),
       symbols(kind.name + " symbols", false);
   std::vector<FigureColumn> scores;

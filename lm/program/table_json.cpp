@@ -14,6 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::string key_of(const MeasurementKind& kind) {
+  if (kind.dynamic && kind.cache) return kind.split + "_both";
   std::string key = kind.name;
   std::replace(key.begin(), key.end(), ' ', '_');
   return key;

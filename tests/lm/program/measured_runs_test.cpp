@@ -76,10 +76,10 @@ TEST_F(TableTest, HasWhatEvalMeasured) {
                                        "test nats",
                                        "test perplexity",
                                        "test symbols",
-                                       "test read in",
+                                       "test reading",
                                        "test dynamic published",
                                        "test dynamic perplexity",
-                                       "test both perplexity",
+                                       "test dynamic+cache perplexity",
                                        "valid nats"};
   EXPECT_EQ(std::vector(cells[0].begin(), cells[0].begin() + 11), begin);
   EXPECT_EQ(cells[2][7], "3.5 perplexity");

@@ -101,7 +101,7 @@ TEST_F(TableTest, GroupsBySettingsSortsAndWritesCsv) {
   }
   for (std::size_t i = 0; i < csv[0].size(); ++i) {
     EXPECT_EQ(std::count(csv[0].begin(), csv[0].end(), csv[0][i]), 1) << csv[0][i];
-    const bool is_text = csv[0][i] == "recipe" || csv[0][i].ends_with("read in");
+    const bool is_text = csv[0][i] == "recipe" || csv[0][i].ends_with("reading");
     for (const auto& row : {csv[1], csv[2]}) {
       std::size_t end = 0;
       if (!is_text && !row.at(i).empty()) std::stod(row[i], &end);

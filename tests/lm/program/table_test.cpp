@@ -52,8 +52,8 @@ TEST_F(TableTest, MarkdownHasARowForEachRun) {
   const auto rows = cells_of(output_of_lm({"table", "--markdown", letters(), words()}));
   const std::vector<std::string> header{
       "recipe",           "unit",          "parameters",    "test published",  "test nats",    "test bits",
-      "test perplexity",  "test symbols",  "test read in",  "valid published", "valid nats",   "valid bits",
-      "valid perplexity", "valid symbols", "valid read in", "epochs",          "training time"};
+      "test perplexity",  "test symbols",  "test reading",  "valid published", "valid nats",   "valid bits",
+      "valid perplexity", "valid symbols", "valid reading", "epochs",          "training time"};
   ASSERT_EQ(rows.size(), 4u);
   EXPECT_EQ(rows[0], header);
   EXPECT_EQ(rows[2][1], "characters") << "settings that differ are columns";
