@@ -429,9 +429,17 @@ void Options::add_table() {
   CLI::Option* as_markdown =
       table_command.add_flag("--markdown", table.markdown, "print a table for a page on GitHub")
           ->excludes(as_json);
-  table_command.add_flag("--csv", table.csv, "print comma-separated values, one number per cell")
+  CLI::Option* as_csv =
+      table_command.add_flag("--csv", table.csv, "print comma-separated values, one number per cell")
+          ->excludes(as_json)
+          ->excludes(as_markdown);
+  table_command
+      .add_flag("--full", table.full,
+                "print all columns, as --markdown and --csv do, also those of details and of what all rows "
+                "have in common")
       ->excludes(as_json)
-      ->excludes(as_markdown);
+      ->excludes(as_markdown)
+      ->excludes(as_csv);
   table_command.add_option("--plot", table.plot, "draw a sweep")->type_name("FILE.svg")->check(not_empty);
   add_sweep_plot(table_command, table.drawn);
 }

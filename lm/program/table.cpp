@@ -78,7 +78,8 @@ int table(const TableOptions& options) {
     if (!options.sort.empty()) sort_rows(columns, options.sort);
     fmt::print("{}", options.csv        ? csv_of(columns)
                      : options.markdown ? markdown_of(columns)
-                                        : text_of(columns));
+                     : options.full     ? text_of(columns)
+                                        : short_text_of(columns, "--full shows all columns"));
     say_what_is_left_out(rows);
   }
   return status;

@@ -17,6 +17,7 @@ struct TableOptions {
   std::vector<std::string> group_by;                 // keys; empty: what differs only in the seed
   std::string sort;                                  // a column; empty: the order of the runs
   bool json = false, markdown = false, csv = false;  // at most one; none: a text table
+  bool full = false;                                 // of a text table: all columns
   std::string plot;                                  // of a sweep: a file to draw it in; empty: none
   SweepPlotOptions drawn{};
 };

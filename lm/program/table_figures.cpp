@@ -93,14 +93,29 @@ void add_figures(TextTable& columns, const std::vector<MeasuredRuns>& lines, std
                        [&](const MeasuredRun& row) { return row.measured[k].has_value(); });
   });
   if ((!kind.is_plain() || kind.split == "speakers") && !is_measured) return;
+  // Nats are a detail where each row has another figure as well.
+  std::vector<FigureColumn> others = scores;
+  others.insert(others.end(), {bits, perplexity});
+  bool is_shown_otherwise = true;
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    is_shown_otherwise &=
+        nats.is_missing(i) ||
+        std::any_of(others.begin(), others.end(), [&](const FigureColumn& it) { return !it.is_missing(i); });
   paper.in_csv = {figures, units};
   if (!is_empty(paper)) columns.push_back(paper);
   for (const FigureColumn& score : scores)
     if (!score.is_empty()) columns.push_back(score.column());
-  if (kind.is_plain()) columns.push_back(nats.column());
+  if (kind.is_plain()) {
+    columns.push_back(nats.column());
+    if (is_shown_otherwise) columns.back().shown = ColumnShown::as_a_detail;
+  }
   if (!bits.is_empty()) columns.push_back(bits.column());
   if (!perplexity.is_empty()) columns.push_back(perplexity.column());
-  if (kind.is_plain() && (!symbols.is_empty() || nats.is_empty())) columns.push_back(symbols.column());
+  if (kind.is_plain() && (!symbols.is_empty() || nats.is_empty())) {
+    columns.push_back(symbols.column());
+    columns.back().shown = ColumnShown::as_a_detail;
+  }
+  read.shown = ColumnShown::if_it_differs;
   if (kind.is_plain() && !is_empty(read)) columns.push_back(read);
 }
 

@@ -43,6 +43,7 @@ class FigureColumn {
   /// the number of those that have. `name`: there, another.
   TextColumn column(const std::string& name = "") const;
   bool is_empty() const { return rondo::is_empty(column_); }
+  bool is_missing(std::size_t row) const { return column_.cells.at(row) == dash; }
 
  private:
   TextColumn column_;

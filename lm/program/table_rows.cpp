@@ -14,6 +14,7 @@
 #include "lm/program/paths.h"
 #include "lm/program/progress.h"
 #include "lm/program/shell_command.h"
+#include "lm/program/sweep_grid.h"
 #include "lm/program/table_figures.h"
 #include "tensor/error.h"
 
@@ -95,6 +96,7 @@ TextTable table_of(const MeasuredRuns& rows, const std::vector<std::string>& gro
     const std::string shown = shown_name(keys[i], keys);
     settings.push_back({shown == "epochs" ? keys[i] : shown, false, {}});  // the table has epochs of its own
     TextColumn& column = settings.back();
+    column.shown = ColumnShown::if_it_differs;
     for (const MeasuredRuns& line : lines) {
       const std::string value = values_of(line.front().recipe(), keys)[i];
       column.cells.push_back(value);
@@ -126,15 +128,18 @@ TextTable table_of(const MeasuredRuns& rows, const std::vector<std::string>& gro
                     }),
              line, [](const MeasuredRun& row) { return row.training_seconds; });
   }
+  text.shown = runs.shown = state.shown = ColumnShown::if_it_differs;
   TextTable columns{name};
   if (texts.size() > 1) columns.push_back(text);
   columns.insert(columns.end(), settings.begin(), settings.end());
   if (lines.size() < rows.size()) columns.push_back(runs);
   columns.push_back(parameters.column());
+  columns.back().shown = ColumnShown::if_it_differs;
   for (std::size_t k = 0; k < kinds_of_measurement.size(); ++k) add_figures(columns, lines, k);
   add_sentence_figures(columns, lines);
   columns.push_back(epochs.column());
   columns.back().is_text = true;
+  columns.back().shown = ColumnShown::if_it_differs;
   if (const TextColumn in_csv = planned.column().in_csv.front(); !is_empty(in_csv))
     columns.back().in_csv.push_back(in_csv);
   const bool are_all_finished = std::all_of(

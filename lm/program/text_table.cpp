@@ -3,14 +3,17 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <numeric>
 #include <string_view>
 #include <tuple>
 
+#include "lm/program/help.h"
 #include "lm/program/progress.h"
 #include "lm/program/svg_plot.h"
 #include "tensor/error.h"
@@ -22,25 +25,72 @@ bool is_empty(const TextColumn& column) {
                      [](const std::string& cell) { return cell == dash; });
 }
 
-std::string text_of(const TextTable& columns) {
-  const std::size_t rows = columns.front().cells.size();
-  std::vector<std::string> lines(rows + 2);
-  for (const TextColumn& column : columns) {
-    const std::size_t space = column.name.find(' ');
-    std::vector<std::string> cells{space == std::string::npos ? "" : column.name.substr(0, space),
-                                   column.name.substr(space + 1)};
-    cells.insert(cells.end(), column.cells.begin(), column.cells.end());
-    int width = 0;
-    for (const std::string& cell : cells) width = std::max(width, columns_of(cell));
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      if (&column != &columns.front()) lines[i] += "  ";
-      lines[i] +=
-          column.is_text ? fmt::format("{:<{}}", cells[i], width) : fmt::format("{:>{}}", cells[i], width);
+namespace {
+
+/// A column in lines of the same width, the header's two before the cells.
+std::vector<std::string> lines_of(const TextColumn& column) {
+  const std::size_t space = column.name.find(' ');
+  std::vector<std::string> lines{space == std::string::npos ? "" : column.name.substr(0, space),
+                                 column.name.substr(space + 1)};
+  lines.insert(lines.end(), column.cells.begin(), column.cells.end());
+  int width = 0;
+  for (const std::string& line : lines) width = std::max(width, columns_of(line));
+  for (std::string& line : lines)
+    line = column.is_text ? fmt::format("{:<{}}", line, width) : fmt::format("{:>{}}", line, width);
+  return lines;
+}
+
+}  // namespace
+
+std::string text_of(const TextTable& columns, int width) {
+  constexpr int gap = 2;
+  const std::vector<std::string> first = lines_of(columns.front());
+  std::string text;
+  std::vector<std::string> part = first;
+  const auto end_part = [&] {
+    if (!text.empty()) text += '\n';
+    for (const std::string& line : part) text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+  };
+  for (std::size_t i = 1; i < columns.size(); ++i) {
+    const std::vector<std::string> next = lines_of(columns[i]);
+    const bool fits = columns_of(part.front()) + gap + columns_of(next.front()) <= width;
+    if (!fits && part != first) {
+      end_part();
+      part = first;
     }
+    for (std::size_t line = 0; line < part.size(); ++line) part[line] += std::string(gap, ' ') + next[line];
+  }
+  end_part();
+  return text;
+}
+
+std::string short_text_of(const TextTable& columns, const std::string& how, int width) {
+  TextTable kept{columns.front()};
+  std::vector<std::string> common, left_out;
+  for (std::size_t i = 1; i < columns.size(); ++i) {
+    const TextColumn& column = columns[i];
+    if (is_empty(column)) continue;
+    const std::vector<std::string>& cells = column.cells;
+    const bool differs = std::adjacent_find(cells.begin(), cells.end(), std::not_equal_to()) != cells.end();
+    if (column.shown == ColumnShown::always || (differs && column.shown == ColumnShown::if_it_differs))
+      kept.push_back(column);
+    else if (differs)
+      left_out.push_back(column.name);
+    else
+      common.push_back(fmt::format("{}: {}", column.name, cells.front()));
   }
   std::string text;
-  for (const std::string& line : lines) text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+  if (!common.empty())
+    text += wrapped(fmt::format("in all rows: {}", fmt::join(common, "; ")), width) + "\n\n";
+  text += text_of(kept, width);
+  if (!left_out.empty())
+    text += '\n' + wrapped(fmt::format("left out: {}; {}", fmt::join(left_out, ", "), how), width) + '\n';
   return text;
+}
+
+int table_width() {
+  constexpr int elsewhere = 120;
+  return isatty(STDOUT_FILENO) ? terminal_columns(STDOUT_FILENO) : elsewhere;
 }
 
 std::string markdown_of(const TextTable& columns) {

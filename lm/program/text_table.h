@@ -13,6 +13,10 @@ inline const std::string dash = "-";
 /// Stands between a mean and its deviation.
 inline const std::string plus_minus = " ± ";
 
+/// Which tables of a terminal have a column; Markdown and CSV have all. One that differs stands in a line
+/// above the table where all its cells are the same. So does a detail, which a short table leaves out else.
+enum class ColumnShown { always, if_it_differs, as_a_detail };
+
 struct TextColumn {
   std::string name;
   bool is_text = false;            // aligned left; numbers are aligned right
@@ -20,13 +24,20 @@ struct TextColumn {
   /// What stands for it as comma-separated values and when rows are sorted, if its cells are more than a
   /// number each; empty: itself.
   std::vector<TextColumn> in_csv = {};
+  ColumnShown shown = ColumnShown::always;
 };
 bool is_empty(const TextColumn& column);
 
 /// All columns have as many cells.
 using TextTable = std::vector<TextColumn>;
-/// In lines. The header has two of them: in one it would be wider than the numbers.
-std::string text_of(const TextTable& columns);
+/// The columns of the terminal on stdout; 120 if it is none.
+int table_width();
+/// In lines. The header has two of them: in one it would be wider than the numbers. Columns beyond `width`
+/// follow below, each part of the table with the first column.
+std::string text_of(const TextTable& columns, int width = table_width());
+/// The same without empty columns and details. Above the table stands what all rows have in common, below it
+/// which details are left out, and how to see them.
+std::string short_text_of(const TextTable& columns, const std::string& how, int width = table_width());
 /// A number, alone or before a deviation or a count of runs; none: it is a text.
 std::optional<double> number_of(const std::string& text);
 /// A field of comma-separated values (RFC 4180), quoted if needed; empty for a dash.

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "lm/program/progress.h"
 #include "tests/lm/program/table_test.h"
 
 namespace rondo {
@@ -78,17 +79,26 @@ TEST_F(TableTest, TextStandsInColumns) {
   std::istringstream text(output_of_lm({"table", words(), letters()}));
   std::vector<std::string> lines;
   for (std::string line; std::getline(text, line);) lines.push_back(line);
-  ASSERT_EQ(lines.size(), 4u);
-  for (const char* name : {"recipe", "parameters", "published", "nats", "symbols", "epochs", "time"})
-    expect_contains(lines[1], name);
-  EXPECT_TRUE(lines[2].starts_with("small (words)    "));
-  EXPECT_TRUE(lines[3].starts_with("small (letters)  "));
+  ASSERT_GE(lines.size(), 6u);
+  EXPECT_EQ(lines[0], "in all rows: test reading: one stream; valid reading: one stream");
+  EXPECT_EQ(lines[1], "");
+  for (const char* name : {"recipe", "parameters", "published", "bits"}) expect_contains(lines[3], name);
+  EXPECT_TRUE(lines[4].starts_with("small (words)    "));
+  EXPECT_TRUE(lines[5].starts_with("small (letters)  "));
   // Numbers end where the header ends.
-  const std::size_t end = lines[1].find("parameters") + 10;
-  for (int row : {2, 3}) {
+  const std::size_t end = lines[3].find("parameters") + 10;
+  for (int row : {4, 5}) {
     EXPECT_TRUE(std::isdigit(lines[row].at(end - 1))) << lines[row];
     EXPECT_EQ(lines[row].at(end), ' ') << lines[row];
   }
+  EXPECT_EQ(lines.back(),
+            "left out: test nats, test symbols, valid nats, valid symbols; --full shows all columns");
+  for (const std::string& line : lines) EXPECT_LE(columns_of(line), 120) << line;
+
+  const std::string full = output_of_lm({"table", words(), letters(), "--full"});
+  for (const char* name : {"nats", "symbols", "reading"}) expect_contains(full, name);
+  EXPECT_EQ(full.find("left out"), std::string::npos);
+  EXPECT_EQ(full.find("in all rows"), std::string::npos);
   // Bits are for characters only, so words alone have no such column.
   EXPECT_EQ(output_of_lm({"table", words()}).find("bits"), std::string::npos);
 }

@@ -1,0 +1,57 @@
+// Tables of texts: their parts, and what a short one leaves out.
+#include "lm/program/text_table.h"
+
+#include <gtest/gtest.h>
+
+namespace rondo {
+namespace {
+
+TextColumn column(const std::string& name, const std::vector<std::string>& cells,
+                  ColumnShown shown = ColumnShown::always) {
+  return {.name = name, .cells = cells, .shown = shown};
+}
+
+TEST(TextTables, ColumnsThatDoNotFitFollowBelow) {
+  const TextTable table{column("run", {"a", "b"}), column("test bits", {"1.25", "1.5"}),
+                        column("valid bits", {"1.75", "2"})};
+  const std::string whole =
+      "     test  valid\n"
+      "run  bits   bits\n"
+      "  a  1.25   1.75\n"
+      "  b   1.5      2\n";
+  EXPECT_EQ(text_of(table, 16), whole);
+  const std::string parts =
+      "     test\n"
+      "run  bits\n"
+      "  a  1.25\n"
+      "  b   1.5\n"
+      "\n"
+      "     valid\n"
+      "run   bits\n"
+      "  a   1.75\n"
+      "  b      2\n";
+  EXPECT_EQ(text_of(table, 15), parts);
+  EXPECT_EQ(text_of(table, 1), parts) << "a column is never cut";
+}
+
+TEST(TextTables, AShortOneSaysOnceWhatAllRowsShareAndNamesWhatItLacks) {
+  const TextTable table{column("run", {"a", "b"}),
+                        column("bits", {"1", "1"}),
+                        column("nats", {"2", "3"}, ColumnShown::as_a_detail),
+                        column("symbols", {"9", "9"}, ColumnShown::as_a_detail),
+                        column("text", {"x", "y"}, ColumnShown::if_it_differs),
+                        column("parameters", {"7", "7"}, ColumnShown::if_it_differs),
+                        column("none", {dash, dash})};
+  EXPECT_EQ(short_text_of(table, "ask", 80),
+            "in all rows: symbols: 9; parameters: 7\n"
+            "\n"
+            "\n"
+            "run  bits  text\n"
+            "  a     1     x\n"
+            "  b     1     y\n"
+            "\n"
+            "left out: nats; ask\n");
+}
+
+}  // namespace
+}  // namespace rondo
