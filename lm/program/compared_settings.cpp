@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "lm/program/sweep_grid.h"
 #include "lm/program/text_table.h"
@@ -45,6 +46,12 @@ std::vector<std::string> differing_keys(const MeasuredRuns& runs) {
     if (differs[key.name] && (any_has_pieces || !key.name.starts_with("data.pieces")))
       keys.push_back(key.name);
   return keys;
+}
+
+nlohmann::ordered_json json_of_value(const std::string& value) {
+  using Json = nlohmann::ordered_json;
+  if (value == dash) return {};
+  return Json::accept(value) ? Json::parse(value) : Json(value);
 }
 
 std::vector<std::string> values_of(const Recipe& recipe, const std::vector<std::string>& keys) {

@@ -2,6 +2,7 @@
 // sweep.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ std::vector<std::string> differing_keys(const MeasuredRuns& runs);
 
 /// The values of these keys, as shown; a dash for one that the recipe's task does not have.
 std::vector<std::string> values_of(const Recipe& recipe, const std::vector<std::string>& keys);
+
+/// A value as shown or as TOML, in JSON: a number, true or false, a list or a text; null for a dash.
+nlohmann::ordered_json json_of_value(const std::string& value);
 
 /// Whether one row of values comes before another: numbers by their size, then texts.
 bool is_before(const std::vector<std::string>& a, const std::vector<std::string>& b);

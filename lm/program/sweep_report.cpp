@@ -177,8 +177,7 @@ Json json_of(const SweepReport& report) {
     const Row& row = report.rows[i];
     Json settings = Json::object(), runs = Json::array(), seeds = Json::array();
     for (std::size_t k = 0; k < report.keys.size(); ++k)
-      settings[report.keys[k]] =
-          Json::accept(row.values[k]) ? Json::parse(row.values[k]) : Json(row.values[k]);
+      settings[report.keys[k]] = json_of_value(row.values[k]);
     for (const MeasuredRun& run : row.runs)
       runs.push_back(run.run), seeds.push_back(run.recipe().trainer.seed);
     const auto mean_json = [&](const std::optional<Mean>& it, std::size_t kind) {

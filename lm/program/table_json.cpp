@@ -67,6 +67,9 @@ Json json_of(const MeasuredRun& row) {
   json["epochs"] = row.epochs;
   json["epochs_planned"] = recipe.trainer.steps > 0 ? Json() : Json(recipe.trainer.epochs);
   json["training_seconds"] = if_any(row.training_seconds);
+  json["settings"] = Json::object();
+  Recipe settings = recipe;
+  for (const Key& key : keys_of(settings)) json["settings"][key.name] = json_of_value(value_text(key));
   return json;
 }
 
@@ -77,7 +80,7 @@ Json json_of(const MeasuredRuns& line, const std::vector<std::string>& keys) {
             {"runs", Json::array()},
             {"seeds", Json::array()}};
   const std::vector<std::string> values = values_of(recipe, keys);
-  for (std::size_t i = 0; i < keys.size(); ++i) json["settings"][keys[i]] = values[i];
+  for (std::size_t i = 0; i < keys.size(); ++i) json["settings"][keys[i]] = json_of_value(values[i]);
   for (const MeasuredRun& row : line) {
     json["runs"].push_back(row.run);
     json["seeds"].push_back(row.recipe().trainer.seed);
@@ -85,7 +88,7 @@ Json json_of(const MeasuredRuns& line, const std::vector<std::string>& keys) {
   const auto add = [&](std::size_t k, const std::string& name, const Value& value) {
     if (const auto it = mean_of(line, k, value); it && it->n > 0)
       json[key_of(kinds_of_measurement[k])][name] = {
-          {"mean", it->mean}, {"deviation", it->deviation}, {"n", it->n}};
+          {"mean", it->mean}, {"deviation", it->n > 1 ? Json(it->deviation) : Json()}, {"n", it->n}};
   };
   for (std::size_t k = 0; k < kinds_of_measurement.size(); ++k) {
     add(k, "nats", &Measured::nats);

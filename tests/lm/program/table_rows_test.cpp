@@ -40,6 +40,9 @@ TEST_F(TableTest, RunsThatDifferInTheirSeedAreOneLine) {
   EXPECT_EQ(group.at("test").at("nats").at("n"), 2);
   EXPECT_NEAR(group.at("test").at("nats").at("mean"), mean, 1e-12);
   EXPECT_NEAR(group.at("test").at("nats").at("deviation"), deviation, 1e-12);
+  const Json alone = Json::parse(output_of_lm({"table", "--json", words[2], words[4]})).at("groups").at(0);
+  EXPECT_EQ(alone.at("settings").at("model.dropout"), 0) << "a number";
+  EXPECT_EQ(alone.at("test").at("nats").at("deviation"), nullptr) << "of one run";
 
   // A seed counts once, and figures of different settings have no mean.
   const auto twice = cells_of(output_of_lm({"table", "--markdown", words[2], words[2]}));

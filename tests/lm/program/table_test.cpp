@@ -47,6 +47,13 @@ TEST_F(TableTest, JsonHasWhatTheRunsMeasured) {
   EXPECT_EQ(row.at("parameters"), info.at("parameters"));
   EXPECT_EQ(row.at("vocabulary_size"), info.at("vocabulary_size"));
   EXPECT_EQ(runs[0].at("published"), (Json{{"valid", nullptr}, {"test", 1.375}, {"unit", "bits"}}));
+  // All settings, as in config.toml.
+  const Json& settings = row.at("settings");
+  EXPECT_EQ(settings.at("train.epochs"), 2);
+  EXPECT_EQ(settings.at("data.unit"), "words");
+  EXPECT_EQ(runs[0].at("settings").at("data.unit"), "characters");
+  EXPECT_TRUE(settings.at("model.hidden").is_array());
+  EXPECT_TRUE(settings.at("model.tied").is_boolean());
 }
 
 TEST_F(TableTest, MarkdownHasARowForEachRun) {
