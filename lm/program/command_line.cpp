@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <new>
 
@@ -164,9 +165,10 @@ Command import_command(Options& parser, int argc, const char* const* argv) {
               "import: no weights given; as in: {} import model.safetensors --recipe zaremba-small --vocab "
               "vocab.txt",
               this_program());
-  check_input(!imported.recipe.empty(),
+  const bool is_export = std::filesystem::is_directory(imported.weights);
+  check_input(is_export || !imported.recipe.empty(),
               "import: no recipe given, which says what the weights are of; as in --recipe zaremba-small");
-  check_input(!imported.vocabulary.empty(),
+  check_input(is_export || !imported.vocabulary.empty(),
               "import: no vocabulary given, which says what the rows are of; as in --vocab vocab.txt");
   imported.settings = parse_settings(parser.import_sets);
   imported.command = shell_command({argv, argv + argc});

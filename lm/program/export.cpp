@@ -127,13 +127,18 @@ int export_run(const ExportOptions& options) {
   const Counterpart& cell = checked_counterpart(run.config.recipe, options.format, options.run);
   NewFolder folder(options.out);
   const std::filesystem::path& out = folder.path();
+  const ExportFolder files{out};
   const bool is_onnx = options.format == ExportFormat::onnx;
   const Tokenization& tokenization = run.config.recipe.data.tokenization;
   if (is_onnx)  // first, because a file of the format may be too small for it
     write_onnx(out / "model.onnx", *run.model, cell);
   else
-    save_model(out / "model.safetensors", *run.model);
-  write_atomically(out / "vocab.txt", run.vocabulary.to_text());
+    save_model(files.model(), *run.model);
+  if (!is_onnx) {
+    Recipe recipe = run.config.recipe;
+    write_atomically(files.recipe(), write_toml(keys_of(recipe)));
+  }
+  write_atomically(files.vocabulary(), run.vocabulary.to_text());
   write_atomically(out / "config.json", config_of(*run.model, tokenization, cell).dump(2) + "\n");
   write_atomically(out / "model.py", is_onnx ? rondo_exported_onnx : rondo_exported_pytorch);
   write_atomically(out / "use.py", rondo_exported_use);

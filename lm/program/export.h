@@ -1,6 +1,7 @@
 // `lm export`: a language model for other programs. A format is a folder with the weights, vocab.txt,
-// config.json, model.py, which loads the model, and use.py, which scores and samples with it. ONNX:
-// lm/program/export_onnx.cpp. The other direction: lm/program/import.h.
+// config.json, model.py, which loads the model, and use.py, which scores and samples with it; that of PyTorch
+// has recipe.toml, too, so that `lm import` reads it. ONNX: lm/program/export_onnx.cpp. The other direction:
+// lm/program/import.h.
 #pragma once
 
 #include <filesystem>
@@ -14,6 +15,15 @@ namespace rondo {
 /// PyTorch: the run's own file. ONNX: a graph of ONNX's operators.
 enum class ExportFormat { pytorch, onnx };
 inline std::vector<std::string> names_of(ExportFormat) { return {"pytorch", "onnx"}; }
+
+/// The paths of the files that can be imported.
+struct ExportFolder {
+  std::filesystem::path path;
+
+  std::filesystem::path model() const { return path / "model.safetensors"; }
+  std::filesystem::path vocabulary() const { return path / "vocab.txt"; }
+  std::filesystem::path recipe() const { return path / "recipe.toml"; }
+};
 
 struct ExportOptions {
   std::string run;

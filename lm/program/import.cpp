@@ -2,10 +2,12 @@
 #include "lm/program/import.h"
 
 #include <cstdio>
+#include <filesystem>
 
 #include "data/files.h"
 #include "data/input_file.h"
 #include "lm/program/compute.h"
+#include "lm/program/export.h"
 #include "lm/program/model.h"
 #include "lm/program/paths.h"
 #include "lm/program/recipes.h"
@@ -32,9 +34,27 @@ void check_rows(const ForeignWeights& weights, const Vocabulary& vocabulary, con
                   weights.name(), shape->front(), name);
 }
 
+/// Of a folder that `lm export` made: its files, where no others are given.
+ImportOptions with_files_of_folder(ImportOptions options) {
+  const ExportFolder files{options.weights};
+  if (!std::filesystem::is_directory(files.path)) return options;
+  check_input(std::filesystem::exists(files.model()),
+              "{}: the folder has no {}; the folder of `{} export RUN --format pytorch` has one",
+              options.weights, files.model().filename().string(), this_program());
+  check_input(!file_is_there(RunFolder{files.path}.config()), "{}: it is a run already", options.weights);
+  check_input(!options.recipe.empty() || std::filesystem::exists(files.recipe()),
+              "{}: the folder has no {}; give the recipe, as in --recipe zaremba-small", options.weights,
+              files.recipe().filename().string());
+  options.weights = files.model().string();
+  if (options.recipe.empty()) options.recipe = files.recipe().string();
+  if (options.vocabulary.empty()) options.vocabulary = files.vocabulary().string();
+  return options;
+}
+
 }  // namespace
 
-int import_weights(const ImportOptions& options) {
+int import_weights(const ImportOptions& given) {
+  const ImportOptions options = with_files_of_folder(given);
   RunConfig config;
   auto& [recipe, made_by] = config;
   recipe = resolve_recipe(options.recipe, options.settings);

@@ -10,7 +10,7 @@
 namespace rondo {
 
 struct ImportOptions {
-  std::string weights;            // safetensors
+  std::string weights;            // safetensors; or a folder of `lm export`, which has recipe and vocabulary
   std::string recipe;             // a name or a file
   std::vector<Setting> settings;  // of the recipe
   std::string vocabulary;         // as vocab.txt: a symbol a line, in the order of the rows

@@ -427,14 +427,19 @@ void Options::add_import() {
       "text,\n"
       "* in NEW the same text. Nothing is guessed: a missing or unexpected tensor is an error.\n" +
       import_command.get_footer());
-  import_command.add_option("weights", imported.weights, "a file in the format safetensors")
+  import_command
+      .add_option("weights", imported.weights,
+                  "a file in the format safetensors, or a folder of lm export --format pytorch")
       ->type_name("WEIGHTS");
-  import_command.add_option("--recipe", imported.recipe, "a name from `lm recipes`, or a TOML file")
+  import_command
+      .add_option("--recipe", imported.recipe,
+                  "a name from `lm recipes`, or a TOML file (default: the folder's)")
       ->type_name("NAME|FILE")
       ->check(not_empty);
   import_command
-      .add_option("--vocab", imported.vocabulary,
-                  "the symbols in the order of the rows, one per line, as a run's vocab.txt")
+      .add_option(
+          "--vocab", imported.vocabulary,
+          "the symbols in the order of the rows, one per line, as a run's vocab.txt (default: the folder's)")
       ->type_name("FILE")
       ->check(not_empty);
   import_command.add_option("--map", imported.map, "rules for names that are not those of the model")
@@ -463,7 +468,8 @@ void Options::add_export() {
       "prints what lm score prints, and samples: python3 FOLDER/use.py score < LINES. For PyTorch the "
       "weights "
       "are\n"
-      "in safetensors, under the names of its modules. The graph of ONNX reads ids [T, B] and the states, "
+      "in safetensors, under the names of its modules, and recipe.toml has the settings of the run, so that "
+      "lm import FOLDER makes a run again. The graph of ONNX reads ids [T, B] and the states, "
       "and\n"
       "gives the log-probabilities [T, B, V] of what follows, and the next states.\n" +
       export_command.get_footer());

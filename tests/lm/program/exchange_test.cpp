@@ -71,6 +71,30 @@ TEST_F(Exchange, AnExportedRunComesBackWithTheSameBytes) {
   EXPECT_EQ(json_of_lm({"eval", data_.path("with-text"), "--split", "test"}).at("nats"), nats("run"));
 }
 
+TEST_F(Exchange, AFolderOfAnExportIsImportedAlone) {
+  train("run", {"model.layers=1"});
+  ASSERT_EQ(exported("run", "pytorch", "out").status, 0);
+  output_of_lm({"import", data_.path("out"), "--out", data_.path("back")});
+  EXPECT_EQ(data_.model_digest("back"), data_.model_digest("run"));
+  EXPECT_EQ(bytes_of_file(data_ / "back/vocab.txt"), bytes_of_file(data_ / "run/vocab.txt"));
+  const auto settings = [&](const std::string& name) {
+    return json_of_lm({"table", data_.path(name)}).at("runs").at(0).at("settings");
+  };
+  EXPECT_EQ(settings("back"), settings("run"));
+  const std::string text = data_.path("data/test.txt");
+  EXPECT_EQ(json_of_lm({"eval", data_.path("back"), text}).at("nats"),
+            json_of_lm({"eval", data_.path("run"), text}).at("nats"));
+
+  const auto refused = [&](const std::string& folder, const std::string& part) {
+    expect_refused(run_lm({"import", data_.path(folder), "--out", data_.path("new")}), part);
+    EXPECT_FALSE(fs::exists(data_ / "new"));
+  };
+  refused("run", "it is a run already");
+  refused("data", "the folder has no model.safetensors; the folder of `");
+  fs::remove(data_ / "out/recipe.toml");  // as in exports of older versions
+  refused("out", "the folder has no recipe.toml; give the recipe, as in --recipe zaremba-small");
+}
+
 TEST_F(Exchange, AnImportedRunIsFinetuned) {
   train("run");
   output_of_lm({"export", data_.path("run"), "--out", data_.path("out")});
