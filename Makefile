@@ -57,7 +57,7 @@ bench: deps  ## measure speed, where the time goes, and memory, beside PyTorch's
 	@$(call compile,$(BUILD),bench)
 	$(BUILD)/bin/bench $(if $(THREADS),--threads $(THREADS)) $(PEERS:%=--peer %) $(ONLY)
 
-check: check-format check-tidy check-cuda check-sanitize check-threads  ## format, clang-tidy, the CUDA pass, sanitizers
+check: check-format check-tidy docs check-cuda check-sanitize check-threads  ## format, clang-tidy, the API reference, the CUDA pass, sanitizers
 
 check-format:
 	@[ "$(DEPS)" = no ] || .ci/dependencies --check

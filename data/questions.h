@@ -37,7 +37,7 @@ struct QuestionText {
   std::vector<std::int32_t> answers;  // numbers of entities
 
   std::int64_t size() const { return std::ssize(answers); }
-  /// Adds one. InputError, beginning with `where`, for a line of no word, a question without @placeholder,
+  /// Adds one. InputError, beginning with `where`, for a line of no word, a question without `@placeholder`,
   /// and an answer that is no marker of an entity.
   void add(std::string_view document, std::string_view question, std::string_view answer,
            const std::string& where);
@@ -68,7 +68,7 @@ struct QuestionTexts {
 QuestionTexts open_questions(const std::filesystem::path& path, const QuestionOptions& options,
                              Pipes pipes = Pipes::accepted);
 
-/// The words of the training text for a vocabulary: all markers first, @entity0 to the highest one, then
+/// The words of the training text for a vocabulary: all markers first, `@entity0` to the highest one, then
 /// documents and questions. Each marker occurs at least `min_count` times, so that each gets a row.
 Text text_for_vocabulary(const QuestionText& train, std::int64_t min_count);
 

@@ -15,9 +15,8 @@
 
 namespace rondo {
 
-/// Where a sentence of a text ends: at the end of a line; or, in lines that are passages, also after the
-/// words
-/// `.`, `?` and `!`.
+/// Where a sentence of a text ends: at the end of a line; or, in lines that are passages, also after each
+/// word that is a full stop, a question mark or an exclamation mark.
 enum class SentenceEnds { lines, marks };
 inline std::vector<std::string> names_of(SentenceEnds) { return {"lines", "marks"}; }
 

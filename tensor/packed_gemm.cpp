@@ -19,11 +19,11 @@ constexpr int64_t block_tiles = 8, few_rows = 256;
 /// Fewer multiplications do not justify waking a second thread.
 constexpr int64_t work_for_threads = 1 << 17;
 
-/// Whether the left side is better read from a copy. As rows, if their stride is a multiple of a large power of
-/// two: the cache lines that a tile reads then compete for the same few sets of the L1 cache, each of which
-/// holds `lines_of_a_place` lines. Transposed, if each term of a tile is in another page or nearly so, which
-/// the CPU does not prefetch: measured at 2800 x 700 x 3200, a quarter faster by the copy; with rows below
-/// 2 KiB it is slower.
+/// Whether the left side is better read from a copy. As rows, if their stride is a multiple of a large power
+/// of two: the cache lines that a tile reads then compete for the same few sets of the L1 cache, each of
+/// which holds `lines_of_a_place` lines. Transposed, if each term of a tile is in another page or nearly so,
+/// which the CPU does not prefetch: measured at 2800 x 700 x 3200, a quarter faster by the copy; with rows
+/// below 2 KiB it is slower.
 bool better_copied(const Tensor& a, bool transposed) {
   const int64_t stride = a.row_stride() * static_cast<int64_t>(sizeof(real));
   constexpr int64_t lines_of_a_place = 8;

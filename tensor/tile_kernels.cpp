@@ -64,7 +64,8 @@ void run_tile_of(const Tile& it) {
   const auto load = [&](const real* from, int v) {
     return count(v) == Vec::size ? Vec::load(from) : Vec::load(from, count(v));
   };
-  // Measured at 5600 x 4600 x 1150, 4 to 7 % faster: the rows of c are then in the cache when they are stored.
+  // Measured at 5600 x 4600 x 1150, 4 to 7 % faster: the rows of c are then in the cache when they are
+  // stored.
 #pragma GCC unroll 16
   for (int i = 0; i < rows; ++i)
 #pragma GCC unroll 2
