@@ -73,8 +73,8 @@ void take_measurements(const std::vector<KeptMeasurement>& kept, MeasuredRun& ro
         continue;
       std::optional<Measured>& into = row.measured[k];
       if (into && kind.is_plain() && into->read == exact && it.read != exact) continue;
-      into = Measured{it.nats, it.bits,     it.perplexity, it.symbols,
-                      it.read, it.settings, it.scores,     it.breakdown};
+      into = Measured{it.nats,     it.bits,   it.perplexity, it.symbols,      it.read,
+                      it.settings, it.scores, it.breakdown,  it.bits_per_byte};
     }
   }
 }

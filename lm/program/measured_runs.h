@@ -21,7 +21,8 @@ struct Measured {
   std::int64_t symbols = 0;                    // 0: the log does not say
   std::string read, settings;                  // how the text was read; the settings of adaptive methods
   TaskScores scores{};
-  LossBreakdown breakdown{};  // of evaluations.jsonl alone
+  LossBreakdown breakdown{};              // of evaluations.jsonl alone
+  std::optional<double> bits_per_byte{};  // likewise
 };
 
 /// A kind of measurement. `carried`: the state is carried through the text, although the recipe resets it.

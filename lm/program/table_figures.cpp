@@ -50,6 +50,14 @@ bool shows(const MeasuredRun& row, PublishedUnit unit) {
   return words == (unit == PublishedUnit::perplexity) || (has(published.trained) && published.unit == unit);
 }
 
+/// Whether the symbols of all rows are of one unit. Figures per symbol of different units say nothing about
+/// each other; bits per byte do.
+bool have_one_unit(const std::vector<MeasuredRuns>& lines) {
+  const auto unit_of = [](const MeasuredRuns& it) { return tokenization_of(it.front().recipe()).unit; };
+  return std::all_of(lines.begin(), lines.end(),
+                     [&](const MeasuredRuns& it) { return unit_of(it) == unit_of(lines.front()); });
+}
+
 }  // namespace
 
 void add_figures(TextTable& columns, const std::vector<MeasuredRuns>& lines, std::size_t k) {
@@ -57,7 +65,7 @@ void add_figures(TextTable& columns, const std::vector<MeasuredRuns>& lines, std
   TextColumn paper{kind.name + " published", false, {}},
       figures = paper, units{paper.name + " unit", true, {}}, read{kind.name + " reading", true, {}};
   FigureColumn nats(kind.name + " nats"), bits(kind.name + " bits"), perplexity(kind.name + " perplexity"),
-      symbols(kind.name + " symbols", false);
+      per_byte(kind.name + " bits/byte"), symbols(kind.name + " symbols", false);
   std::vector<FigureColumn> scores;
   for (const auto& [key, score] : task_scores) scores.emplace_back(kind.name + " " + score);
   for (const MeasuredRuns& line : lines) {
@@ -75,6 +83,7 @@ void add_figures(TextTable& columns, const std::vector<MeasuredRuns>& lines, std
     add(nats, &Measured::nats, 4, true);
     add(bits, &Measured::bits, 4, shows(first, PublishedUnit::bits));
     add(perplexity, &Measured::perplexity, 2, shows(first, PublishedUnit::perplexity));
+    add(per_byte, &Measured::bits_per_byte, 4, !have_one_unit(lines));
     for (std::size_t i = 0; i < scores.size(); ++i) add(scores[i], score_of(task_scores[i].first), 2, true);
     const auto of_each = [&](const auto& text) {
       return joined(line,
@@ -111,6 +120,7 @@ void add_figures(TextTable& columns, const std::vector<MeasuredRuns>& lines, std
   }
   if (!bits.is_empty()) columns.push_back(bits.column());
   if (!perplexity.is_empty()) columns.push_back(perplexity.column());
+  if (!per_byte.is_empty()) columns.push_back(per_byte.column());
   if (kind.is_plain() && (!symbols.is_empty() || nats.is_empty())) {
     columns.push_back(symbols.column());
     columns.back().shown = ColumnShown::as_a_detail;

@@ -23,12 +23,13 @@ std::string key_of(const MeasurementKind& kind) {
 Json if_any(const std::optional<double>& figure) { return figure ? Json(*figure) : Json(); }
 
 Json json_of(const std::optional<Measured>& it) {
-  Json json{
-      {"nats", nullptr}, {"bits", nullptr}, {"perplexity", nullptr}, {"symbols", nullptr}, {"read", nullptr}};
+  Json json{{"nats", nullptr},          {"bits", nullptr},    {"perplexity", nullptr},
+            {"bits_per_byte", nullptr}, {"symbols", nullptr}, {"read", nullptr}};
   if (!it) return json;
   json = {{"nats", it->nats},
           {"bits", if_any(it->bits)},
           {"perplexity", if_any(it->perplexity)},
+          {"bits_per_byte", if_any(it->bits_per_byte)},
           {"symbols", it->symbols},
           {"read", it->read}};
   for (const auto& [name, value] : it->scores) json[name] = value;
@@ -94,6 +95,7 @@ Json json_of(const MeasuredRuns& line, const std::vector<std::string>& keys) {
     add(k, "nats", &Measured::nats);
     add(k, "bits", &Measured::bits);
     add(k, "perplexity", &Measured::perplexity);
+    add(k, "bits_per_byte", &Measured::bits_per_byte);
     for (const auto& [key, name] : task_scores) add(k, key, score_of(key));
   }
   return json;

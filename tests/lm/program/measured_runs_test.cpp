@@ -169,8 +169,8 @@ TEST_F(TableTest, OlderLogsHaveNoTrainingTime) {
 // Killed in the middle of a line; --resume goes on from there.
 TEST_F(TableTest, ALineThatIsNotFinishedIsNotRead) {
   const std::string log = bytes_of_file(fs::path(words()) / "log.jsonl");
-  EXPECT_EQ(json_of({with_log(words(), log + "{\"step\":1")})[0].at("test"),
-            json_of({words()})[0].at("test"));
+  const Json whole = json_of({with_log(words(), log)})[0].at("test");
+  EXPECT_EQ(json_of({with_log(words(), log + "{\"step\":1")})[0].at("test"), whole);
 }
 
 // JSON has null for what is not finite, as the perplexity of a large loss.

@@ -58,10 +58,16 @@ TEST_F(TableTest, JsonHasWhatTheRunsMeasured) {
 
 TEST_F(TableTest, MarkdownHasARowForEachRun) {
   const auto rows = cells_of(output_of_lm({"table", "--markdown", letters(), words()}));
-  const std::vector<std::string> header{
-      "recipe",           "unit",          "parameters",    "test published",  "test nats",    "test bits",
-      "test perplexity",  "test symbols",  "test reading",  "valid published", "valid nats",   "valid bits",
-      "valid perplexity", "valid symbols", "valid reading", "epochs",          "training time"};
+  const std::vector<std::string> header{"recipe",          "unit",
+                                        "parameters",      "test published",
+                                        "test nats",       "test bits",
+                                        "test perplexity", "test bits/byte",
+                                        "test symbols",    "test reading",
+                                        "valid published", "valid nats",
+                                        "valid bits",      "valid perplexity",
+                                        "valid bits/byte", "valid symbols",
+                                        "valid reading",   "epochs",
+                                        "training time"};
   ASSERT_EQ(rows.size(), 4u);
   EXPECT_EQ(rows[0], header);
   EXPECT_EQ(rows[2][1], "characters") << "settings that differ are columns";
@@ -70,16 +76,31 @@ TEST_F(TableTest, MarkdownHasARowForEachRun) {
   EXPECT_EQ(rows[2][0], "`small (letters)`");
   EXPECT_EQ(rows[2][3], "1.375 bits");
   EXPECT_EQ(rows[2][6], "-") << "no perplexity of characters";
-  EXPECT_EQ(rows[2][8], "one stream");
-  EXPECT_EQ(rows[2][9], "-") << "not published";
+  EXPECT_EQ(rows[2][9], "one stream");
+  EXPECT_EQ(rows[2][10], "-") << "not published";
   EXPECT_EQ(rows[3][3], "4.25 perplexity");
   EXPECT_EQ(rows[3][5], "-") << "no bits of words";
-  EXPECT_EQ(rows[3][7], "159");
+  EXPECT_EQ(rows[3][8], "159");
   const Json runs = json_of({letters(), words()});
   EXPECT_NEAR(std::stod(rows[2][5]), runs[0].at("test").at("bits"), 5e-5);
   EXPECT_NEAR(std::stod(rows[3][4]), runs[1].at("test").at("nats"), 5e-5);
-  EXPECT_NEAR(std::stod(rows[3][12]), runs[1].at("valid").at("perplexity"), 5e-3);
-  EXPECT_EQ(rows[3][15], "2");
+  EXPECT_NEAR(std::stod(rows[3][13]), runs[1].at("valid").at("perplexity"), 5e-3);
+  EXPECT_EQ(rows[3][17], "2");
+}
+
+// Figures per symbol of words and of characters cannot be compared, bits per byte of one text can.
+TEST_F(TableTest, HasBitsPerByteWhereUnitsDiffer) {
+  const std::vector<std::string> both{letters(), words()};
+  std::vector<double> measured;
+  for (const std::string& run : both)
+    measured.push_back(json_of_lm({"eval", run, "--split", "test"}).at("bits_per_byte"));
+  const auto rows = cells_of(output_of_lm({"table", "--markdown", letters(), words()}));
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(json_of(both)[i].at("test").at("bits_per_byte"), measured[i]);
+    EXPECT_NEAR(std::stod(rows[2 + i][7]), measured[i], 5e-5);
+  }
+  EXPECT_EQ(rows[2][7], rows[2][5]) << "bits per character of ASCII";
+  EXPECT_EQ(output_of_lm({"table", "--full", words(), words()}).find("bits/byte"), std::string::npos);
 }
 
 TEST_F(TableTest, TextStandsInColumns) {
