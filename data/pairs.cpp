@@ -76,41 +76,43 @@ PairVocabularies vocabularies_of(const TextPair& train, Tokenization tokenizatio
   return {vocabulary, vocabulary};
 }
 
-Pairs encode_pairs(const TextPair& texts, const PairVocabularies& vocabularies, std::int64_t max_length) {
+namespace {
+
+Pairs encode(const TextPair& texts, const PairVocabularies& vocabularies, std::int64_t max_length,
+             bool without_empty) {
   Pairs pairs{.source = encode_sentences(texts.source.content, texts.source.name, vocabularies.source),
               .target = encode_sentences(texts.target.content, texts.target.name, vocabularies.target)};
   check(pairs.source.size() == pairs.target.size(), "[pairs] {} and {} sentences", pairs.source.size(),
         pairs.target.size());
-  if (max_length == 0) return pairs;
+  if (max_length == 0 && !without_empty) return pairs;
 
   Pairs kept;
   for (std::int64_t i = 0; i < pairs.size(); ++i) {
-    if (std::max(pairs.source.length(i), pairs.target.length(i)) - 1 > max_length) {
+    const auto [shorter, longer] = std::minmax({pairs.source.length(i), pairs.target.length(i)});
+    if (max_length > 0 && longer - 1 > max_length) {
       ++kept.left_out;
-    } else {
-      kept.source.add(pairs.source[i]);
-      kept.target.add(pairs.target[i]);
-    }
-  }
-  check_input(kept.size() > 0, "{} and {}: all {} pairs have more than max_length = {} symbols",
-              texts.source.name, texts.target.name, kept.left_out, max_length);
-  return kept;
-}
-
-Pairs training_pairs(const TextPair& texts, const PairVocabularies& vocabularies, std::int64_t max_length) {
-  const Pairs pairs = encode_pairs(texts, vocabularies, max_length);
-  Pairs kept{.source = {}, .target = {}, .left_out = pairs.left_out};
-  for (std::int64_t i = 0; i < pairs.size(); ++i) {
-    if (std::min(pairs.source.length(i), pairs.target.length(i)) == 1) {
+    } else if (without_empty && shorter == 1) {
       ++kept.empty;
     } else {
       kept.source.add(pairs.source[i]);
       kept.target.add(pairs.target[i]);
     }
   }
+  check_input(kept.size() + kept.empty > 0, "{} and {}: all {} pairs have more than max_length = {} symbols",
+              texts.source.name, texts.target.name, kept.left_out, max_length);
   check_input(kept.size() > 0, "{} and {}: all {} pairs have an empty side", texts.source.name,
               texts.target.name, kept.empty);
   return kept;
+}
+
+}  // namespace
+
+Pairs encode_pairs(const TextPair& texts, const PairVocabularies& vocabularies, std::int64_t max_length) {
+  return encode(texts, vocabularies, max_length, texts.has_gaps);
+}
+
+Pairs training_pairs(const TextPair& texts, const PairVocabularies& vocabularies, std::int64_t max_length) {
+  return encode(texts, vocabularies, max_length, true);
 }
 
 }  // namespace rondo

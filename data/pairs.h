@@ -39,7 +39,7 @@ Sentences encode_sentences(std::string_view text, const std::string& name, const
 struct Pairs {
   Sentences source, target;   // of the same size
   std::int64_t left_out = 0;  // pairs of the text that are too long
-  std::int64_t empty = 0;     // pairs that training_pairs() has left out
+  std::int64_t empty = 0;     // pairs that are left out since a side is empty
 
   std::int64_t size() const { return source.size(); }
 };
@@ -59,7 +59,8 @@ PairVocabularies vocabularies_of(const TextPair& train, Tokenization tokenizatio
                                  const VocabularyLimits& limits, bool shared);
 
 /// With a `max_length` other than 0, pairs in which a side has more symbols, not counting its end symbol,
-/// are left out. InputErrors of encode_sentences(), and if no pair is left.
+/// are left out; so are those with an empty side of a text with gaps. InputErrors of encode_sentences(), and
+/// if no pair is left.
 Pairs encode_pairs(const TextPair& texts, const PairVocabularies& vocabularies, std::int64_t max_length = 0);
 
 /// The same without pairs that have an empty side, from which no translation can be learnt. InputError also

@@ -36,6 +36,7 @@ struct TextPair {
 
   Text source, target;
   std::int64_t lines = 0;
+  bool has_gaps = false;  // a line whose target is empty gives no pair: data/line_pairs.h
 };
 
 struct ParallelText {

@@ -240,8 +240,8 @@ void print_model(const Subject& subject) {
   else
     print_shape(recipe.translation.model);
   for (const MixedTaskOptions& it : recipe.tasks)
-    fmt::print("task        {}: {} to {}, ratio {}\n", it.name, it.source.empty() ? "nothing" : it.source,
-               it.target, it.ratio);
+    fmt::print("task        {}: {} to {}{}, ratio {}\n", it.name, it.source.empty() ? "nothing" : it.source,
+               it.target, it.pairs == PairsOf::lines ? "" : ", pairs of " + name_of(it.pairs), it.ratio);
   const std::vector<std::int64_t>& sizes = subject.vocabulary_sizes;
   const std::string unit = name_of(tokenization_of(recipe).unit);
   if (recipe.kind == TaskKind::classification)

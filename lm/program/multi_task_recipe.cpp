@@ -13,6 +13,12 @@ Keys keys_of(MixedTaskOptions& options) {
        "",
        "the language that is read, the end of the names of its files: de; empty: a language model"},
       {"target", &options.target, {}, "", "the language that is written; the source's: an auto-encoder"},
+      {"pairs",
+       choice(options.pairs),
+       {},
+       "",
+       "what is read and written: lines, those of the same number; or, of one language, halves, the first "
+       "half of a line's words and the second; or next_lines, a line and the one after it"},
       {"ratio", &options.ratio, between(0, 1e6), "updates",
        "for each update of the first task, on average; that of the first task is 1"},
   };
@@ -46,6 +52,10 @@ void validate(const MixedTasks& tasks, const TranslationRecipe& recipe, const st
                 section);
     check_input(it.source.find('/') == std::string::npos && it.target.find('/') == std::string::npos,
                 "{}: {}: a language is the end of the names of files, without '/'", where, section);
+    check_input(it.pairs == PairsOf::lines || it.source == it.target,
+                "{0}: {1}.pairs = \"{2}\": these are pairs within the text of one language: set {1}.source = "
+                "\"{3}\", or leave pairs out",
+                where, section, name_of(it.pairs), it.target);
     check_input(it.ratio > 0, "{}: {}.ratio = 0: leave the task out, or give it a ratio above 0", where,
                 section);
   }

@@ -6,16 +6,19 @@
 #include <string>
 #include <vector>
 
+#include "data/line_pairs.h"
 #include "lm/program/translation_recipe.h"
 #include "nn/models/shared_encoder_decoders.h"
 
 namespace rondo {
 
-/// Section [tasks.NAME]. With one language twice it is an auto-encoder, without a source a language model.
-/// Tasks share the encoder of a source language and the decoder of a target language.
+/// Section [tasks.NAME]. With one language twice it is an auto-encoder, or with other pairs of its lines a
+/// skip-thought model; without a source a language model. Tasks share the encoder of a source language and
+/// the decoder of a target language.
 struct MixedTaskOptions {
   std::string name{};
   std::string source{}, target{};  // languages: the ends of the names of files
+  PairsOf pairs = PairsOf::lines;  // others than lines: of one language
   double ratio = 1;
 
   Route route() const { return {source, target}; }

@@ -53,7 +53,9 @@ TextPair text_of_task(const MultiTaskText& text, const MixedTaskOptions& task, S
   check_input(split != Split::test || text.has_test,
               "there is no test text (data.test_files): choose train or valid");
   const Text& target = text.languages.at(task.target).at(split);
-  return {task.source.empty() ? empty_lines(target) : text.languages.at(task.source).at(split), target};
+  if (task.source.empty()) return {empty_lines(target), target};
+  if (task.source == task.target) return pairs_of_text(target, task.pairs);
+  return {text.languages.at(task.source).at(split), target};
 }
 
 TextPair train_text_of(const MultiTaskText& text, const MixedTaskOptions& task, double pairs_share) {
@@ -69,7 +71,8 @@ std::map<std::string, Vocabulary> vocabularies_of(const MultiTaskText& text, con
     Text& longest = read[language];
     if (it.content.size() > longest.content.size()) longest = it;
   };
-  for (const MixedTaskOptions& task : tasks) {
+  for (MixedTaskOptions task : tasks) {
+    task.pairs = PairsOf::lines;  // their halves have the same words
     const TextPair train = train_text_of(text, task, options.pairs_share);
     if (!task.source.empty()) reads(task.source, train.source);
     reads(task.target, train.target);

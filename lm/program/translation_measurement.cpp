@@ -102,7 +102,7 @@ SplitText text_of(const OpenTranslator& run, const std::string& folder, Split sp
   const TranslationRecipe& recipe = run.config.recipe.translation;
   if (run.task) {
     const MultiTaskText text = open_multi_task_text(folder, run.config.recipe.tasks, recipe);
-    return {text_of_task(text, *run.task, split), text_of_task(text, *run.task, Split::train).target,
+    return {text_of_task(text, *run.task, split), text.languages.at(run.task->target).at(Split::train),
             sha256_lines(text.files)};
   }
   const ParallelText text = open_parallel_text(folder, recipe.data.files, recipe.data.tokenization.unit);

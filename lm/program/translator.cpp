@@ -19,12 +19,15 @@ TranslationText translation_text(const TextPair& text, const PairVocabularies& v
   TranslationText result{.pairs = encode_pairs(text, vocabularies, max_length),
                          .target = &vocabularies.target,
                          .reverse_source = reverse_source};
-  if (max_length == 0)
-    for (const std::string_view line : split_lines(text.target.content)) {
-      result.references.emplace_back(line);
-      // Metrics need UTF-8: refused before a training, not at its first evaluation.
-      code_points(line, fmt::format("{}: line {}", text.target.name, result.references.size()));
-    }
+  if (max_length > 0) return result;
+  std::int64_t number = 0;
+  for (const std::string_view line : split_lines(text.target.content)) {
+    ++number;
+    if (text.has_gaps && line.empty()) continue;
+    result.references.emplace_back(line);
+    // Metrics need UTF-8: refused before a training, not at its first evaluation.
+    code_points(line, fmt::format("{}: line {}", text.target.name, number));
+  }
   return result;
 }
 

@@ -123,6 +123,22 @@ log_every = 1
 [decoding]
 max_length = 6
 )");
+    write_bytes(data_ / "two_tasks.toml", R"(
+[recipe]
+task = "multi_task"
+[tasks.first]
+source = "aa"
+target = "bb"
+[tasks.second]
+source = "bb"
+target = "bb"
+[model]
+embedding = 4
+hidden = 6
+[train]
+batch = 8
+log_every = 1
+)");
   }
   ~EachKey() override { set_threads(threads_); }
 
@@ -180,6 +196,7 @@ max_length = 6
     return nlohmann::json::parse(printed_by([&] { evaluate(options); })).at("nats").dump();
   }
   std::string translator(const Words& settings) { return trained_by("translation.toml", settings); }
+  std::string of_two_tasks(const Words& settings) { return trained_by("two_tasks.toml", settings); }
   /// The translations of two sentences by one trained model.
   std::string translated(const Words& settings) {
     if (translator_.empty()) {
@@ -247,7 +264,8 @@ max_length = 6
   static Cases cases_of_cells(Probe shown_by);
   /// Tries the case of each key of a recipe of this kind, except [recipe] of other kinds than language
   /// modelling, and others that are tried elsewhere.
-  void expect_each_shows(TaskKind kind, Cases known, const Keys& tried_elsewhere = {});
+  void expect_each_shows(TaskKind kind, Cases known, const Keys& tried_elsewhere = {},
+                         const MixedTasks& tasks = {});
 
  private:
   void write_pairs(const std::string& name, int64_t count, uint64_t seed) const {
@@ -288,9 +306,11 @@ inline EachKey::Cases EachKey::cases_of_cells(Probe shown_by) {
   return cases;
 }
 
-inline void EachKey::expect_each_shows(TaskKind kind, Cases known, const Keys& tried_elsewhere) {
+inline void EachKey::expect_each_shows(TaskKind kind, Cases known, const Keys& tried_elsewhere,
+                                       const MixedTasks& tasks) {
   Recipe recipe;
   recipe.kind = kind;
+  recipe.tasks = tasks;
   const auto is_elsewhere = [&](const std::string& name) {
     const auto is_it = [&](const Key& other) { return other.name == name; };
     return (name.starts_with("recipe.") && kind != TaskKind::language_modelling) ||

@@ -83,5 +83,25 @@ TEST_F(EachKey, OfTranslationShowsInWhatACommandDoes) {
                             section("model", {persistent_kernel_key(persistent_kernel)})}));
 }
 
+TEST_F(EachKey, OfATaskAmongSeveralShowsInWhatACommandDoes) {
+  const Probe trained = &EachKey::of_two_tasks;
+  const std::string decides = "it has to translate from one language to another";
+  const Cases cases = {
+      {"tasks.first.source", {"bb", {}, trained, decides}},
+      {"tasks.first.target", {"aa", {}, trained, decides}},
+      {"tasks.first.pairs", {"halves", {}, trained, "set tasks.first.source"}},
+      {"tasks.first.ratio", {"2", {}, trained, "whose ratio is 1"}},
+      {"tasks.second.source", {"aa", {}, trained}},
+      {"tasks.second.target", {"aa", {}, trained}},
+      {"tasks.second.pairs", {"halves", {}, trained}},
+      {"tasks.second.ratio", {"2", {}, trained}},
+  };
+  // The others are those of translation, above.
+  Recipe translation;
+  translation.kind = TaskKind::translation;
+  expect_each_shows(TaskKind::multi_task, cases, keys_of(translation),
+                    {{.name = "first"}, {.name = "second"}});
+}
+
 }  // namespace
 }  // namespace rondo

@@ -1,7 +1,10 @@
 // Multi-task learning with the program: a recipe that names its tasks, killed and resumed trainings,
 // translations of each task, and what is refused.
+#include <sstream>
+
 #include "data/files.h"
 #include "data/reversal_task.h"
+#include "lm/program/multi_task_text.h"
 #include "lm/program/recipes.h"
 #include "lm/program/settings.h"
 #include "lm/program/shell_command.h"
@@ -17,6 +20,10 @@ constexpr const char* tasks =
     "[tasks.translate]\nsource = \"de\"\ntarget = \"en\"\n"
     "[tasks.copy]\nsource = \"en\"\ntarget = \"en\"\nratio = 0.5\n"
     "[tasks.write]\ntarget = \"en\"\nratio = 0.3\n";
+constexpr const char* halves_of_en =
+    "[tasks.halves]\nsource = \"en\"\ntarget = \"en\"\npairs = \"halves\"\nratio = 0.5\n";
+constexpr const char* next_of_de =
+    "[tasks.next]\nsource = \"de\"\ntarget = \"de\"\npairs = \"next_lines\"\nratio = 0.5\n";
 constexpr const char* settings =
     "[model]\ncell = \"gru\"\nembedding = 6\nreadout = 6\nhidden = 8\ntied = \"output\"\ndropout = 0.2\n"
     "[train]\nepochs = 4\nbatch = 10\neval_every = 25\nlog_every = 1\nsave_every = 0.0\nlearning_rate = "
@@ -60,6 +67,7 @@ class ThreeTasks {
 
 TEST(MultiTaskRun, KilledAtAnyMomentEndsInTheSameBytes) {
   const ThreeTasks data;
+  write_bytes(data.path("three.toml"), std::string(head) + tasks + halves_of_en + next_of_de + settings);
   output_of_lm(data.train("whole"));
   const fs::path whole = data.path("whole"), killed = data.path("killed");
   std::vector<std::string> words = data.train("killed");
@@ -146,6 +154,82 @@ TEST(MultiTaskRun, EachTaskIsMeasured) {
                  "--set decoding.beam=1: the task write is a language model");
 }
 
+/// The halves of lines of letters that are separated by single spaces, by counting; a line of one letter has
+/// no second half.
+std::pair<std::vector<std::string>, std::vector<std::string>> halves_of(const std::string& text) {
+  std::pair<std::vector<std::string>, std::vector<std::string>> halves;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t letters = (line.size() + 1) / 2, first = letters - letters / 2;
+    halves.first.push_back(line.substr(0, 2 * first - 1));
+    halves.second.push_back(letters > 1 ? line.substr(2 * first) : "");
+  }
+  return halves;
+}
+std::string text_of(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + '\n';
+  return text;
+}
+
+TEST(MultiTaskText, HasThePairsOfEachTask) {
+  const ThreeTasks data;
+  write_bytes(data.path("three.toml"), std::string(head) + tasks + halves_of_en + next_of_de + settings);
+  const Recipe recipe = resolve_recipe(data.path("three.toml"), {});
+  const MultiTaskText text = open_multi_task_text(data.path("data"), recipe.tasks, recipe.translation);
+  for (const Split split : {Split::train, Split::valid, Split::test}) {
+    const TextPair halves = text_of_task(text, recipe.tasks[3], split);
+    const auto [first, second] =
+        halves_of(bytes_of_file(data.path(fmt::format("data/{}.en", to_string(split)))));
+    EXPECT_EQ(halves.source.content, text_of(first));
+    EXPECT_EQ(halves.target.content, text_of(second));
+    const TextPair next = text_of_task(text, recipe.tasks[4], split);
+    const std::string de = bytes_of_file(data.path(fmt::format("data/{}.de", to_string(split))));
+    EXPECT_EQ(next.source.content, de);
+    EXPECT_EQ(next.target.content, de.substr(de.find('\n') + 1) + '\n');
+  }
+  // Of a share of the pairs the translation's alone; and a vocabulary of whole lines.
+  EXPECT_EQ(train_text_of(text, recipe.tasks[0], 0.1).lines, 30);
+  EXPECT_EQ(train_text_of(text, recipe.tasks[3], 0.1).lines, 300);
+  const MixedTasks without_copies = {recipe.tasks[0], recipe.tasks[3]};
+  const auto vocabularies = vocabularies_of(text, without_copies, {.pairs_share = 0.01});
+  EXPECT_EQ(vocabularies.at("en").to_text(),
+            Vocabulary(text.languages.at("en").at(Split::train), {}, {}).to_text());
+}
+
+TEST(MultiTaskRun, WritesTheSecondHalfOfALine) {
+  const ThreeTasks data;
+  write_bytes(data.path("three.toml"), std::string(head) + tasks + halves_of_en + next_of_de + settings);
+  const std::string said = output_of_lm(data.train("run"));
+  const auto without = [](const std::vector<std::string>& lines) {
+    return std::count(lines.begin(), lines.end(), "");
+  };
+  const auto left_out = without(halves_of(bytes_of_file(data.path("data/train.en"))).second);
+  ASSERT_GT(left_out, 0);
+  expect_contains(said, fmt::format("halves {} sentences, next 299 sentences", 300 - left_out));
+  expect_contains(said, fmt::format("halves: {} of 300 training pairs have an empty side", left_out));
+  expect_contains(said, "next: 1 of 300 training pairs have an empty side");
+
+  // Of a line that is typed all is read, as the first half; `lm eval` reads first halves.
+  const auto [first, second] = halves_of(bytes_of_file(data.path("data/test.en")));
+  std::vector<std::string> sources, references;
+  for (size_t i = 0; i < first.size(); ++i)
+    if (!second[i].empty()) sources.push_back(first[i]), references.push_back(second[i]);
+  const std::string written =
+      output_of_lm({"translate", data.path("run"), "--task", "halves", "--threads", "1"}, text_of(sources));
+  write_bytes(data.path("second"), text_of(references));
+  const auto bleu = nlohmann::json::parse(
+      output_of_lm({"bleu", data.path("second"), "--tokenize", "none", "--json"}, written));
+  const auto measured =
+      json_of_lm({"eval", data.path("run"), "--task", "halves", "--split", "test", "--threads", "1"});
+  EXPECT_NEAR(measured.at("bleu"), bleu.at("bleu").at("score"), 1e-9);
+  EXPECT_EQ(measured.at("sentences"), references.size());
+  EXPECT_EQ(measured.at("symbols"), text_of(references).size() / 2 + references.size())
+      << "letters, and an end of each line";
+  expect_contains(output_of_lm({"info", data.path("run")}),
+                  "task        halves: en to en, pairs of halves, ratio 0.5");
+}
+
 // A third language, whose vocabulary has a file of its own; a tenth of the pairs for the translation alone.
 TEST(MultiTaskRun, ReadsFurtherLanguagesAndAShareOfThePairs) {
   const ThreeTasks data;
@@ -177,7 +261,7 @@ TEST(MultiTaskRun, ThatCannotLearnIsRefused) {
 
 TEST(MultiTaskRecipe, IsWrittenAndReadBack) {
   for (const char* name : {"multi-task-one-to-many-multi30k", "multi-task-many-to-one-multi30k",
-                           "multi-task-autoencoder-multi30k"}) {
+                           "multi-task-autoencoder-multi30k", "multi-task-skip-thought-multi30k"}) {
     Recipe recipe = resolve_recipe(name, {parse_setting("data.pairs_share=0.1")});
     ASSERT_GT(recipe.tasks.size(), 1);
     EXPECT_TRUE(recipe.tasks[0].translates());
@@ -186,11 +270,14 @@ TEST(MultiTaskRecipe, IsWrittenAndReadBack) {
     read_recipe(back, text, name, {});
     EXPECT_EQ(write_toml(keys_of(back)), text);
     EXPECT_EQ(back.tasks[1].ratio, 0.1);
+    EXPECT_EQ(back.tasks[1].pairs, recipe.tasks[1].pairs);
     EXPECT_EQ(back.translation.data.pairs_share, 0.1);
   }
   const Recipe set =
       resolve_recipe("multi-task-many-to-one-multi30k", {parse_setting("tasks.write.ratio=0.7")});
   EXPECT_EQ(set.tasks[2].ratio, 0.7);
+  for (const MixedTaskOptions& it : resolve_recipe("multi-task-skip-thought-multi30k", {}).tasks)
+    EXPECT_EQ(it.pairs, it.translates() ? PairsOf::lines : PairsOf::halves) << it.name;
 }
 
 TEST(MultiTaskRecipe, RefusesWhatIsNotARecipe) {
@@ -215,6 +302,16 @@ TEST(MultiTaskRecipe, RefusesWhatIsNotARecipe) {
             "tasks.u.ratio = 0: leave the task out, or give it a ratio above 0");
   EXPECT_EQ(error(first + "[tasks.u]\ntarget = \"../en\"\n"),
             "tasks.u: a language is the end of the names of files, without '/'");
+  EXPECT_EQ(
+      error(first + "[tasks.u]\ntarget = \"en\"\npairs = \"halves\"\n"),
+      "tasks.u.pairs = \"halves\": these are pairs within the text of one language: set tasks.u.source = "
+      "\"en\", or leave pairs out");
+  EXPECT_EQ(
+      error(first + "pairs = \"next_lines\"\n"),
+      "tasks.t.pairs = \"next_lines\": these are pairs within the text of one language: set tasks.t.source "
+      "= \"en\", or leave pairs out");
+  expect_contains(error(first + "[tasks.u]\nsource = \"en\"\ntarget = \"en\"\npairs = \"halfs\"\n"),
+                  "did you mean 'halves'?");
   EXPECT_EQ(error(first + "[model]\ntied = \"all\"\nreadout = 256\n"),
             "model.tied = \"all\" is for one encoder-decoder; here set \"output\": each language has its own "
             "tables");

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 
+#include "data/line_pairs.h"
 #include "data/reversal_task.h"
 #include "lm/tasks/translation.h"
 #include "lm/training/checkpoint.h"
@@ -237,6 +238,37 @@ TEST(MultiTaskTraining, ContinuesWithTheSameBits) {
   whole.train(25);
   resumed.train(25);
   EXPECT_EQ(resumed.model->values().to_vector(), whole.model->values().to_vector());
+}
+
+// The skip-thought tasks of the languages a and b, beside a translation from a to b. An update of either
+// changes all parameters of its language and no others: of a the encoder that the translation has, of b its
+// decoder.
+TEST(MultiTaskTraining, HalvesOfLinesTeachTheEncoderAndTheDecoderOfTheTranslation) {
+  const TextPair train = reversal_task(1, 150, {.letters = 4, .min_length = 2, .max_length = 6});
+  const Vocabulary vocabulary(train.source, {}, {});
+  const std::vector<Route> routes = {{"a", "b"}, {"a", "a"}, {"b", "b"}};
+  EncoderDecoderOptions options;
+  options.cell = "gru";
+  options.embedding = options.readout = 8;
+  options.hidden = 12;
+  for (const size_t i : {size_t{1}, size_t{2}}) {
+    SharedEncoderDecoders model(options, {{"a", vocabulary.size()}, {"b", vocabulary.size()}}, routes);
+    const Text& text = i == 1 ? train.source : train.target;
+    const TranslationText halves = Reversal::encoded(pairs_of_text(text, PairsOf::halves), vocabulary);
+    Translation task(model.at(i), {}, halves.pairs, halves);
+    MultiTask alone(model, {{"halves", 1, &task}});
+    Trainer trainer(alone, {.epochs = 1, .optimizer = {.kind = OptimizerKind::adam, .learning_rate = 0.01}});
+    const std::vector<real> before = model.values().to_vector();
+    ASSERT_TRUE(trainer.next_batch());
+    trainer.step();
+    trainer.metrics();
+    const std::vector<real> after = model.values().to_vector();
+    for (const Segment& segment : model.segments()) {
+      const auto begin = segment.offset, end = segment.offset + segment.shape.size();
+      const bool is_equal = std::equal(before.begin() + begin, before.begin() + end, after.begin() + begin);
+      EXPECT_EQ(is_equal, !segment.name.starts_with(routes[i].target + ".")) << segment.name;
+    }
+  }
 }
 
 }  // namespace
