@@ -1,4 +1,4 @@
-// `lm export`. The assembler includes the files of lm/program/exported in the program, as in recipes.cpp.
+// `lm export`: see export.h. What it writes beside the weights is in lm/program/exported.
 #include "lm/program/export.h"
 
 #include <fmt/ranges.h>
@@ -8,23 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "data/files.h"
+#include "lm/program/embedded_files.h"
 #include "lm/program/run.h"
 #include "lm/training/checkpoint.h"
-
-asm(".pushsection .rodata.rondo_exported, \"a\", @progbits\n"
-    ".macro exported name\n"
-    ".global rondo_exported_\\name\n"
-    ".hidden rondo_exported_\\name\n"
-    "rondo_exported_\\name:\n"
-    ".incbin \"" RONDO_SOURCE_DIR
-    "/lm/program/exported/\\name\\().py\"\n"
-    ".byte 0\n"
-    ".endm\n"
-    "exported pytorch\n"
-    "exported onnx\n"
-    "exported use\n"
-    ".popsection\n");
-extern "C" const char rondo_exported_pytorch[], rondo_exported_onnx[], rondo_exported_use[];
 
 namespace rondo {
 namespace {
