@@ -17,7 +17,7 @@
 #include "tests/golden/golden.h"
 #include "tests/tensor/errors.h"
 
-namespace rondo {
+namespace rondo::ctc_loss_test {
 namespace {
 
 using Numbers = std::vector<real>;
@@ -240,4 +240,4 @@ TEST(CtcLoss, ErrorsSayWhatWasExpected) {
 }
 
 }  // namespace
-}  // namespace rondo
+}  // namespace rondo::ctc_loss_test

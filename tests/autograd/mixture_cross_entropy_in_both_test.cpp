@@ -13,7 +13,7 @@
 #include "tensor/random.h"
 #include "tests/tensor/errors.h"
 
-namespace rondo {
+namespace rondo::mixture_cross_entropy_test {
 namespace {
 
 using Numbers = std::vector<real>;
@@ -200,4 +200,4 @@ TEST(MixtureCrossEntropy, ErrorsSayWhatWasExpected) {
 }
 
 }  // namespace
-}  // namespace rondo
+}  // namespace rondo::mixture_cross_entropy_test

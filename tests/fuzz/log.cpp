@@ -20,7 +20,7 @@ threads = 1
 sha256 = ["00  train.txt"]
 )";
 
-void run(std::string_view lines) {
+void run_log(std::string_view lines) {
   static const std::filesystem::path folder = [] {
     std::filesystem::create_directory(scratch("run"));
     scratch("run/config.toml", config);
@@ -51,7 +51,7 @@ Target log() {
                            R"("model":"00","sha256":["00  train.txt"]})";
   const std::string log = step + "\n" + valid + "\n" + test + "\n";
   return {"log",
-          run,
+          run_log,
           {std::string(1, '\0') + log, "\1" + kept + "\n"},
           {std::string(1, '\0') + std::string(200'000, '[') + "\n", "\1" + std::string(200'000, '{') + "\n"}};
 }

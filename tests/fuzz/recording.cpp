@@ -10,7 +10,7 @@
 namespace rondo::fuzz {
 namespace {
 
-void run(std::string_view bytes) {
+void run_recording(std::string_view bytes) {
   const Recording recording = recording_of(bytes, "a.wav", 8000);
   const std::vector<float>& samples = recording.samples;
   demand(samples.size() > 1, "no two samples differ");
@@ -38,7 +38,7 @@ Target recording() {
   for (int i = 0; i < 64; ++i) ramp += static_cast<char>(4 * i);
   const std::string floats = little_endian(0x3f000000, 4) + little_endian(0xbf000000, 4);  // 1 / 2, -1 / 2
   return {"recording",
-          run,
+          run_recording,
           {wav_of(tone(40, 0.1)), encoded(1, 1, 8, ramp), encoded(1, 3, 24, ramp.substr(0, 60)),
            encoded(3, 4, 32, floats), encoded(6, 1, 8, ramp), encoded(7, 1, 8, ramp),
            // A-law and mu-law; then ADPCM: blocks of 64 bytes, with 121 samples each.

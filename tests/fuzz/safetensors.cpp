@@ -9,7 +9,7 @@
 namespace rondo::fuzz {
 namespace {
 
-void run(std::string_view bytes) {
+void run_safetensors(std::string_view bytes) {
   const TensorsInMemory content(scratch("a.safetensors", bytes));
   const std::filesystem::path copy = scratch("b.safetensors");
   write_safetensors(copy, content.tensors(), content.metadata);
@@ -42,7 +42,7 @@ Target safetensors() {
       R"({"__metadata__":{"format":"pt"},"a":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]},)"
       R"("b":{"dtype":"U8","shape":[],"data_offsets":[8,9]}})";
   return {"safetensors",
-          run,
+          run_safetensors,
           {with_length("{}", ""), with_length(two, "123456789"),
            with_length(R"({"a":{"dtype":"F64","shape":[0],"data_offsets":[0,0]}})", "")},
           {with_length("{\"a\":" + std::string(100'000, '['), "")}};

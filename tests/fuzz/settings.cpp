@@ -46,7 +46,7 @@ void describe(const Recipe& recipe) {
   demand(evaluation_bytes(recipe, model) > 0, "an evaluation without memory");
 }
 
-void run(std::string_view input) {
+void run_settings(std::string_view input) {
   Config first, second;
   if (input.starts_with(as_settings))
     read_settings(input.substr(as_settings.size()), first);
@@ -78,7 +78,7 @@ std::string repeated(std::string_view part, int times) {
 Target settings() {
   return {
       "settings",
-      run,
+      run_settings,
       {all_keys(), "[recipe]\nname = \"a\"\n[model]\nhidden = [2, 3] # two\nlayers = 2\ntied = false\n",
        "model.cell = 'gru'\nmodel.forget_bias = 0.0\n", "--set\nmodel.hidden=[2]\ntrain.clip=1e-3\n"},
       {"[" + repeated("a.", 230'000) + "a]", repeated("a.", 230'000) + "a = 1",

@@ -77,7 +77,7 @@ void go_on(Training& training) {
   }
 }
 
-void run(std::string_view bytes) {
+void run_state(std::string_view bytes) {
   const unsigned choice = take_choice(bytes);
   Training& it = training(choice % is_model);
   const std::filesystem::path file = scratch("a.safetensors", bytes);
@@ -157,7 +157,7 @@ std::vector<std::string> found(const std::string& seed) {
 
 Target state() {
   const std::vector<std::string> good = seeds();
-  return {"state", run, good, found(good.front())};
+  return {"state", run_state, good, found(good.front())};
 }
 
 }  // namespace rondo::fuzz

@@ -38,7 +38,7 @@ void check_parts(std::string_view raw, const Text& text, Unit unit) {
     for (const Text* part : {&corpus.train, &corpus.valid, &*corpus.test}) check_utf8(part->content, "part");
 }
 
-void run(std::string_view raw) {
+void run_text(std::string_view raw) {
   const unsigned choice = take_choice(raw);
   const Tokenization how{static_cast<Unit>(choice % 3), choice % 3 != 0 && (choice & 4) != 0};
   const VocabularyLimits limits{.min_count = (choice & 8) != 0 ? 2 : 1,
@@ -63,7 +63,7 @@ Target text() {
   std::vector<std::string> seeds;
   for (const char choice : {0, 1, 2, 4 + 1, 4 + 2, 8, 16, 16 + 1, 32})
     for (const std::string& text : {words, characters}) seeds.push_back(choice + text);
-  return {"text", run, seeds};
+  return {"text", run_text, seeds};
 }
 
 }  // namespace rondo::fuzz

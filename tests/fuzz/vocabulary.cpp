@@ -11,7 +11,7 @@ Vocabulary read(std::string_view text, Tokenization how) {
   return Vocabulary::from_text(text, "vocab.txt", how);
 }
 
-void run(std::string_view raw) {
+void run_vocabulary(std::string_view raw) {
   const Tokenization how{static_cast<Unit>(take_choice(raw) % 3)};
   const Vocabulary vocabulary = read(raw, how);
   for (std::int32_t id = 0; id < vocabulary.size(); ++id)
@@ -28,7 +28,7 @@ void run(std::string_view raw) {
 Target vocabulary() {
   const std::string zero(1, '\0');
   return {"vocabulary",
-          run,
+          run_vocabulary,
           {zero + "<unk>\nthe\ncat\n<eos>\n", zero + "the\n<eos>\n<unk>\n",
            "\1a\n\\n\n\\x20\n\\\\\n\xc3\xa4\n<unk>\n", "\2a\n\\t\n\\xe4\n\\x00\n<unk>\n"}};
 }

@@ -11,7 +11,7 @@
 #include "tests/golden/golden.h"
 #include "tests/optim/flat.h"
 
-namespace rondo {
+namespace rondo::clipping_test {
 namespace {
 
 const double tolerance = sizeof(real) == 4 ? 1e-6 : 1e-14;
@@ -102,4 +102,4 @@ TEST(Clipping, RefusesANegativeNorm) {
 }
 
 }  // namespace
-}  // namespace rondo
+}  // namespace rondo::clipping_test

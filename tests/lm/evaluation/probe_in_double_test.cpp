@@ -9,7 +9,7 @@
 
 #include "tests/lm/evaluation/shift.h"
 
-namespace rondo {
+namespace rondo::probe_test {
 namespace {
 
 using Ids = std::vector<int32_t>;
@@ -165,4 +165,4 @@ TEST(ProbeOfARecogniser, DifferentiatesTheLossOfTheTranscript) {
 }
 
 }  // namespace
-}  // namespace rondo
+}  // namespace rondo::probe_test

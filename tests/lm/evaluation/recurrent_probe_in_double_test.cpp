@@ -14,7 +14,7 @@
 #include "tests/lm/evaluation/shift.h"
 #include "tests/nn/models/small_model.h"
 
-namespace rondo {
+namespace rondo::recurrent_probe_test {
 namespace {
 
 using Vector = std::vector<double>;
@@ -285,4 +285,4 @@ TEST(Distribution, WidensItsRange) {
 }
 
 }  // namespace
-}  // namespace rondo
+}  // namespace rondo::recurrent_probe_test

@@ -11,7 +11,7 @@
 #include "nn/layers/linear.h"
 #include "tests/temporary_folder.h"
 
-namespace rondo {
+namespace rondo::multi_task_test {
 namespace {
 
 constexpr int64_t numbers = 8;
@@ -164,4 +164,4 @@ TEST(Trainer, StepsOnlyWhatIsStaged) {
 }
 
 }  // namespace
-}  // namespace rondo
+}  // namespace rondo::multi_task_test

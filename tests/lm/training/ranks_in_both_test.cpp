@@ -15,7 +15,7 @@
 #include "tests/lm/training/forked_ranks.h"
 #include "tests/temporary_folder.h"
 
-namespace rondo {
+namespace rondo::ranks_test {
 namespace {
 
 constexpr double tolerance = sizeof(real) == 8 ? 1e-10 : 1e-4;
@@ -379,4 +379,4 @@ TEST(Ranks, DoNotDivideTheStatisticsOfABatch) {
 }
 
 }  // namespace
-}  // namespace rondo
+}  // namespace rondo::ranks_test

@@ -6,7 +6,7 @@
 #include "autograd/operators/normalization.h"
 #include "tests/nn/cells/batch_norm_reference.h"
 
-namespace rondo {
+namespace rondo::batch_norm_test {
 namespace {
 
 using namespace batch_norm_reference;
@@ -167,4 +167,4 @@ TEST(ColumnMoments, RefuseABatchWithoutRows) {
 }
 
 }  // namespace
-}  // namespace rondo
+}  // namespace rondo::batch_norm_test

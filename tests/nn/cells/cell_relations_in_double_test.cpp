@@ -4,7 +4,7 @@
 #include "autograd/functions.h"
 #include "tests/nn/recurrent/stack_model.h"
 
-namespace rondo {
+namespace rondo::cell_relations_test {
 namespace {
 
 using Vector = std::vector<double>;
@@ -124,4 +124,4 @@ TEST(MultiplicativeIntegration, OfALinearRnnIsTheForwardAlgorithm) {
 }
 
 }  // namespace
-}  // namespace rondo
+}  // namespace rondo::cell_relations_test

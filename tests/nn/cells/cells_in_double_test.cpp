@@ -8,7 +8,7 @@
 #include "tests/nn/cells/plain_gradients.h"
 #include "tests/nn/recurrent/stack_model.h"
 
-namespace rondo {
+namespace rondo::cells_test {
 namespace {
 
 constexpr int64_t T = StackModel::T, B = StackModel::B, H = StackModel::H;
@@ -520,4 +520,4 @@ TEST(WeightDrop, LeavesWhatItDropsWithoutGradient) {
 }
 
 }  // namespace
-}  // namespace rondo
+}  // namespace rondo::cells_test

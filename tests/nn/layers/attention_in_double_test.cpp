@@ -15,7 +15,7 @@
 #include "tests/nn/parameters.h"
 #include "tests/tensor/errors.h"
 
-namespace rondo {
+namespace rondo::attention_test {
 namespace {
 
 constexpr int64_t S = 4, B = 3, T = 2, Q = 5, H = 6, A = 3;
@@ -304,4 +304,4 @@ TEST(GradientCheckOfAModel, FindsAWrongGradientAndNamesTheParameter) {
 }
 
 }  // namespace
-}  // namespace rondo
+}  // namespace rondo::attention_test

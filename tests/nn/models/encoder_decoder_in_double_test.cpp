@@ -7,7 +7,7 @@
 #include "tests/nn/models/plain_encoder_decoder.h"
 #include "tests/nn/recurrent/stack_model.h"
 
-namespace rondo {
+namespace rondo::encoder_decoder_test {
 namespace {
 
 constexpr int64_t B = 3, S = 4, T = 5, V = 6;
@@ -312,4 +312,4 @@ TEST(EncoderDecoderSteps, OfChosenRowsAreThoseOfTheirSentences) {
 }
 
 }  // namespace
-}  // namespace rondo
+}  // namespace rondo::encoder_decoder_test

@@ -11,7 +11,7 @@
 #include "nn/models/language_model.h"
 #include "tests/nn/parameters.h"
 
-namespace rondo {
+namespace rondo::golden_test {
 namespace {
 
 constexpr double tolerance = sizeof(real) == 4 ? 1e-5 : 1e-10;
@@ -147,4 +147,4 @@ TEST(Golden, LanguageModel) {
 }
 
 }  // namespace
-}  // namespace rondo
+}  // namespace rondo::golden_test

@@ -7,7 +7,7 @@
 
 #include "tests/nn/models/plain_language_model.h"
 
-namespace rondo {
+namespace rondo::language_model_values_test {
 namespace {
 
 constexpr int64_t V = 7, T = 5, B = 3;
@@ -196,4 +196,4 @@ TEST(MajorMinor, EqualsPlainLoops) {
 }
 
 }  // namespace
-}  // namespace rondo
+}  // namespace rondo::language_model_values_test

@@ -7,7 +7,7 @@
 #include "tests/nn/models/plain_stack.h"
 #include "tests/temporary_folder.h"
 
-namespace rondo {
+namespace rondo::sentence_classifier_test {
 namespace {
 
 constexpr int64_t V = 7, K = 3, E = 3;
@@ -156,4 +156,4 @@ TEST(SentenceClassifier, RefusesOptionsThatContradictEachOther) {
 }
 
 }  // namespace
-}  // namespace rondo
+}  // namespace rondo::sentence_classifier_test

@@ -7,7 +7,7 @@
 #include "tests/nn/parameters.h"
 #include "tests/temporary_folder.h"
 
-namespace rondo {
+namespace rondo::skip_thought_test {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -241,4 +241,4 @@ TEST(SkipThought, CountsItsParameters) {
 }
 
 }  // namespace
-}  // namespace rondo
+}  // namespace rondo::skip_thought_test
