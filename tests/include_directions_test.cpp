@@ -116,6 +116,13 @@ void draw_arrows(const std::string& path, const std::string& text, std::map<std:
   }
 }
 
+/// Whether a '/' follows a letter: regular expressions are slow, and few lines have one.
+bool may_name_a_file(const std::string& line) {
+  for (std::size_t i = 1; i < line.size(); ++i)
+    if (line[i] == '/' && std::isalpha(static_cast<unsigned char>(line[i - 1]))) return true;
+  return false;
+}
+
 }  // namespace
 
 TEST(IncludeDirections, HoldInAllSources) {
@@ -152,9 +159,12 @@ TEST(IncludeDirections, EveryFileThatIsNamedIsThere) {
       continue;
     std::ostringstream text;
     text << std::ifstream(entry.path()).rdbuf();
-    const std::string content = text.str();
-    for (std::sregex_iterator it(content.begin(), content.end(), path), end; it != end; ++it)
-      EXPECT_TRUE(fs::exists(fs::path(RONDO_SOURCE_DIR) / it->str())) << file << " names " << it->str();
+    std::istringstream lines(text.str());
+    for (std::string line; std::getline(lines, line);) {
+      if (!may_name_a_file(line)) continue;
+      for (std::sregex_iterator it(line.begin(), line.end(), path), end; it != end; ++it)
+        EXPECT_TRUE(fs::exists(fs::path(RONDO_SOURCE_DIR) / it->str())) << file << " names " << it->str();
+    }
   }
 }
 

@@ -28,19 +28,21 @@ Tensor padded(const Tensor& x, int64_t pad) {
   return block;
 }
 
-/// An element of op(x).
-double at(const Tensor& x, Transpose transpose, int64_t i, int64_t j) {
-  return transpose == Transpose::yes ? x.data()[j * x.row_stride() + i] : x.data()[i * x.row_stride() + j];
-}
-
-/// op(a) op(b) in double, row by row.
+/// op(a) op(b) in double, row by row. By pointers, as tests are not optimised.
 std::vector<double> plain_product(const Tensor& a, Transpose transpose_a, const Tensor& b,
                                   Transpose transpose_b, int64_t m, int64_t n, int64_t k) {
+  const auto steps = [](const Tensor& x, Transpose transpose) {
+    return transpose == Transpose::yes ? std::pair<int64_t, int64_t>{1, x.row_stride()}
+                                       : std::pair<int64_t, int64_t>{x.row_stride(), 1};
+  };
+  const auto [a_down, a_right] = steps(a, transpose_a);
+  const auto [b_down, b_right] = steps(b, transpose_b);
   std::vector<double> product;
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = 0; j < n; ++j) {
+      const real *x = a.data() + i * a_down, *y = b.data() + j * b_right;
       double sum = 0;
-      for (int64_t l = 0; l < k; ++l) sum += at(a, transpose_a, i, l) * at(b, transpose_b, l, j);
+      for (int64_t l = 0; l < k; ++l) sum += static_cast<double>(x[l * a_right]) * y[l * b_down];
       product.push_back(sum);
     }
   return product;

@@ -75,8 +75,10 @@ void expect_sums_of_rounded(const Tensor& a, Transpose transpose_a, const Tensor
     for (int64_t j = 0; j < n; ++j) {
       double sum = beta == 0 ? 0 : double(beta) * double(start.data[i * start.row_stride + j]);
       double size_of_sum = std::abs(sum);
+      // Not by [] of vectors, as tests are not optimised.
+      const double *row = left.data() + i * k, *column = right.data() + j;
       for (int64_t l = 0; l < k; ++l) {
-        const double term = left[static_cast<size_t>(i * k + l)] * right[static_cast<size_t>(l * n + j)];
+        const double term = row[l] * column[l * n];
         sum += term;
         size_of_sum += std::abs(term);
       }

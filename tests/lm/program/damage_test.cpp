@@ -49,7 +49,7 @@ TEST(Damage, EveryFlippedBitIsNoticed) {
   save_model(model, training.model);
   training.trainer.save(state, 42);
   const LanguageModel layout(training.model.options(), 11, std::nullopt);
-  constexpr int flips = 1500;
+  constexpr int flips = 500;
   EXPECT_EQ(noticed(model, flips, [&] { load_model(model, training.model); }), flips);
   EXPECT_EQ(noticed(model, flips, [&] { check_model(model, layout); }), flips);
   EXPECT_EQ(noticed(state, flips, [&] { training.trainer.load(state); }), flips);
