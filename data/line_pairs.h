@@ -20,11 +20,11 @@ enum class PairsOf {
 };
 inline std::vector<std::string> names_of(PairsOf) { return {"lines", "halves", "next_lines"}; }
 
-/// A pair for each line of a text, in its order. Words are what white space separates, whatever the unit of
-/// symbols is; the white space between two halves is in neither, and the middle one of an odd number of words
-/// is in the first half. A line gives no pair (TextPair::has_gaps) if it has fewer than two words and so no
-/// halves; or if it or the next line is empty, since an empty line, like the end of the text, ends a passage.
-/// InputError if no line gives a pair.
+/// A line of source and of target for each line of a text, in its order. Words are what white space
+/// separates, whatever the unit of symbols is; the white space between two halves is in neither, and the
+/// middle one of an odd number of words is in the first half. A line gives no pair (TextPair::has_gaps) if it
+/// has fewer than two words and so no halves; or if it or the next line is empty, since an empty line, like
+/// the end of the text, ends a passage. InputError if no line gives a pair.
 TextPair pairs_of_text(const Text& text, PairsOf pairs);
 
 }  // namespace rondo

@@ -100,8 +100,11 @@ Pairs encode(const TextPair& texts, const PairVocabularies& vocabularies, std::i
   }
   check_input(kept.size() + kept.empty > 0, "{} and {}: all {} pairs have more than max_length = {} symbols",
               texts.source.name, texts.target.name, kept.left_out, max_length);
-  check_input(kept.size() > 0, "{} and {}: all {} pairs have an empty side", texts.source.name,
-              texts.target.name, kept.empty);
+  check_input(kept.left_out > 0 || kept.size() > 0, "{} and {}: all {} pairs have an empty side",
+              texts.source.name, texts.target.name, kept.empty);
+  check_input(kept.size() > 0,
+              "{} and {}: no pair is left: {} have more than max_length = {} symbols, {} an empty side",
+              texts.source.name, texts.target.name, kept.left_out, max_length, kept.empty);
   return kept;
 }
 

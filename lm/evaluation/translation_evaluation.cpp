@@ -56,6 +56,8 @@ std::vector<std::string> translations(EncoderDecoder& model, const TranslationTe
 
 TranslationScores scores_of(const std::vector<std::string>& translations,
                             const std::vector<std::string>& references, BleuTokenization tokenization) {
+  check(translations.size() == references.size(), "[scores_of] {} translations of {} references",
+        translations.size(), references.size());
   TranslationScores scores{.bleu_options = {.tokenization = tokenization}};
   for (size_t i = 0; i < translations.size(); ++i) {
     const std::string_view reference[] = {references[i]};

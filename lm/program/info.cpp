@@ -241,7 +241,7 @@ void print_model(const Subject& subject) {
     print_shape(recipe.translation.model);
   for (const MixedTaskOptions& it : recipe.tasks)
     fmt::print("task        {}: {} to {}{}, ratio {}\n", it.name, it.source.empty() ? "nothing" : it.source,
-               it.target, it.pairs == PairsOf::lines ? "" : ", pairs of " + name_of(it.pairs), it.ratio);
+               it.target, it.pairs == PairsOf::lines ? "" : ", pairs = " + name_of(it.pairs), it.ratio);
   const std::vector<std::int64_t>& sizes = subject.vocabulary_sizes;
   const std::string unit = name_of(tokenization_of(recipe).unit);
   if (recipe.kind == TaskKind::classification)

@@ -22,7 +22,7 @@ struct Measured {
   std::string read, settings;                  // how the text was read; the settings of adaptive methods
   TaskScores scores{};
   LossBreakdown breakdown{};              // of evaluations.jsonl alone
-  std::optional<double> bits_per_byte{};  // likewise
+  std::optional<double> bits_per_byte{};  // likewise; none if symbols were unknown
 };
 
 /// A kind of measurement. `carried`: the state is carried through the text, although the recipe resets it.

@@ -84,7 +84,8 @@ KeptMeasurement measurement_of(const nlohmann::json& entry) {
           .nats = figure_at(entry, "nats"),
           .bits = optional_figure_at(entry, "bits"),
           .perplexity = optional_figure_at(entry, "perplexity"),
-          .bits_per_byte = optional_figure_at(entry, "bits_per_byte"),
+          .bits_per_byte =
+              entry.value("unknowns", 0) == 0 ? optional_figure_at(entry, "bits_per_byte") : std::nullopt,
           .symbols = entry.contains("symbols") ? integer_at(entry, "symbols") : 0,
           .types = integer_at(entry, "types"),
           .vocabulary_size = integer_at(entry, "vocabulary_size"),

@@ -12,7 +12,11 @@ Keys keys_of(MixedTaskOptions& options) {
        {},
        "",
        "the language that is read, the end of the names of its files: de; empty: a language model"},
-      {"target", &options.target, {}, "", "the language that is written; the source's: an auto-encoder"},
+      {"target",
+       &options.target,
+       {},
+       "",
+       "the language that is written; the source's: an auto-encoder, or what pairs says"},
       {"pairs",
        choice(options.pairs),
        {},
@@ -52,10 +56,11 @@ void validate(const MixedTasks& tasks, const TranslationRecipe& recipe, const st
                 section);
     check_input(it.source.find('/') == std::string::npos && it.target.find('/') == std::string::npos,
                 "{}: {}: a language is the end of the names of files, without '/'", where, section);
-    check_input(it.pairs == PairsOf::lines || it.source == it.target,
-                "{0}: {1}.pairs = \"{2}\": these are pairs within the text of one language: set {1}.source = "
-                "\"{3}\", or leave pairs out",
-                where, section, name_of(it.pairs), it.target);
+    check_input(
+        it.pairs == PairsOf::lines || it.source == it.target,
+        "{0}: {1}.pairs = \"{2}\": these are pairs within the text of one language: leave pairs out, or "
+        "give the task that language as source and target",
+        where, section, name_of(it.pairs));
     check_input(it.ratio > 0, "{}: {}.ratio = 0: leave the task out, or give it a ratio above 0", where,
                 section);
   }

@@ -2,6 +2,7 @@
 #include "lm/program/table_figures.h"
 
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 namespace rondo {
@@ -50,12 +51,20 @@ bool shows(const MeasuredRun& row, PublishedUnit unit) {
   return words == (unit == PublishedUnit::perplexity) || (has(published.trained) && published.unit == unit);
 }
 
-/// Whether the symbols of all rows are of one unit. Figures per symbol of different units say nothing about
+/// Whether all runs have the same kind of symbols. Figures per symbol of different kinds say nothing about
 /// each other; bits per byte do.
-bool have_one_unit(const std::vector<MeasuredRuns>& lines) {
-  const auto unit_of = [](const MeasuredRuns& it) { return tokenization_of(it.front().recipe()).unit; };
-  return std::all_of(lines.begin(), lines.end(),
-                     [&](const MeasuredRuns& it) { return unit_of(it) == unit_of(lines.front()); });
+bool have_same_symbols(const std::vector<MeasuredRuns>& lines) {
+  const auto symbols_of = [](const MeasuredRun& it) {
+    const Tokenization& symbols = tokenization_of(it.recipe());
+    const bool are_pieces = symbols.unit == Unit::pieces;
+    return std::tuple(symbols.unit, are_pieces ? symbols.pieces : 0,
+                      are_pieces ? symbols.pieces_model : PieceModelKind{});
+  };
+  const auto first = symbols_of(lines.front().front());
+  return std::all_of(lines.begin(), lines.end(), [&](const MeasuredRuns& line) {
+    return std::all_of(line.begin(), line.end(),
+                       [&](const MeasuredRun& it) { return symbols_of(it) == first; });
+  });
 }
 
 }  // namespace
@@ -68,6 +77,7 @@ void add_figures(TextTable& columns, const std::vector<MeasuredRuns>& lines, std
       per_byte(kind.name + " bits/byte"), symbols(kind.name + " symbols", false);
   std::vector<FigureColumn> scores;
   for (const auto& [key, score] : task_scores) scores.emplace_back(kind.name + " " + score);
+  const bool shows_per_byte = !have_same_symbols(lines);
   for (const MeasuredRuns& line : lines) {
     const MeasuredRun& first = line.front();
     const double figure = first.published(kind, first.measured[k]);
@@ -83,7 +93,7 @@ void add_figures(TextTable& columns, const std::vector<MeasuredRuns>& lines, std
     add(nats, &Measured::nats, 4, true);
     add(bits, &Measured::bits, 4, shows(first, PublishedUnit::bits));
     add(perplexity, &Measured::perplexity, 2, shows(first, PublishedUnit::perplexity));
-    add(per_byte, &Measured::bits_per_byte, 4, !have_one_unit(lines));
+    add(per_byte, &Measured::bits_per_byte, 4, shows_per_byte);
     for (std::size_t i = 0; i < scores.size(); ++i) add(scores[i], score_of(task_scores[i].first), 2, true);
     const auto of_each = [&](const auto& text) {
       return joined(line,

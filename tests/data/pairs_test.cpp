@@ -86,6 +86,8 @@ TEST(Pairs, ThoseWithAnEmptySideAreNotTrainedOn) {
   EXPECT_EQ(training_pairs(train, vocabularies, 0).size(), 2);
   expect_input_error([&] { training_pairs(texts("\na\n", "x\n\n"), vocabularies, 0); }, "a.de and a.en",
                      "all 2 pairs have an empty side");
+  expect_input_error([&] { training_pairs(texts("a a\na\n", "x\n\n"), vocabularies, 1); }, "a.de and a.en",
+                     "no pair is left: 1 have more than max_length = 1 symbols, 1 an empty side");
 }
 
 TEST(Pairs, SharedVocabularyHasTheSymbolsOfBothSides) {

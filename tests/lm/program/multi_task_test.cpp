@@ -227,7 +227,7 @@ TEST(MultiTaskRun, WritesTheSecondHalfOfALine) {
   EXPECT_EQ(measured.at("symbols"), text_of(references).size() / 2 + references.size())
       << "letters, and an end of each line";
   expect_contains(output_of_lm({"info", data.path("run")}),
-                  "task        halves: en to en, pairs of halves, ratio 0.5");
+                  "task        halves: en to en, pairs = halves, ratio 0.5");
 }
 
 // A third language, whose vocabulary has a file of its own; a tenth of the pairs for the translation alone.
@@ -304,12 +304,12 @@ TEST(MultiTaskRecipe, RefusesWhatIsNotARecipe) {
             "tasks.u: a language is the end of the names of files, without '/'");
   EXPECT_EQ(
       error(first + "[tasks.u]\ntarget = \"en\"\npairs = \"halves\"\n"),
-      "tasks.u.pairs = \"halves\": these are pairs within the text of one language: set tasks.u.source = "
-      "\"en\", or leave pairs out");
+      "tasks.u.pairs = \"halves\": these are pairs within the text of one language: leave pairs out, or give "
+      "the task that language as source and target");
   EXPECT_EQ(
       error(first + "pairs = \"next_lines\"\n"),
-      "tasks.t.pairs = \"next_lines\": these are pairs within the text of one language: set tasks.t.source "
-      "= \"en\", or leave pairs out");
+      "tasks.t.pairs = \"next_lines\": these are pairs within the text of one language: leave pairs out, or "
+      "give the task that language as source and target");
   expect_contains(error(first + "[tasks.u]\nsource = \"en\"\ntarget = \"en\"\npairs = \"halfs\"\n"),
                   "did you mean 'halves'?");
   EXPECT_EQ(error(first + "[model]\ntied = \"all\"\nreadout = 256\n"),

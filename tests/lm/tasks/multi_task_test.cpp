@@ -241,8 +241,8 @@ TEST(MultiTaskTraining, ContinuesWithTheSameBits) {
 }
 
 // The skip-thought tasks of the languages a and b, beside a translation from a to b. An update of either
-// changes all parameters of its language and no others: of a the encoder that the translation has, of b its
-// decoder.
+// changes all parameters of its language and no others: the encoder of a, which the translation has, too, or
+// the decoder of b, which it has.
 TEST(MultiTaskTraining, HalvesOfLinesTeachTheEncoderAndTheDecoderOfTheTranslation) {
   const TextPair train = reversal_task(1, 150, {.letters = 4, .min_length = 2, .max_length = 6});
   const Vocabulary vocabulary(train.source, {}, {});
