@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "data/file_kind.h"
 #include "data/input_file.h"
 #include "data/shuffle.h"
 #include "data/text.h"
@@ -81,8 +82,8 @@ Text read_labelled_file(const fs::path& file, Encoding encoding, Unit unit) {
   if (encoding == Encoding::windows_1252) raw = utf8_of_windows_1252(raw);
   if (unit != Unit::bytes)
     check_is_text(raw, name,
-                  "set data.encoding = \"windows_1252\" if it is a letter of Latin-1 or Windows-1252, or "
-                  "convert the file");
+                  "set data.encoding = \"windows_1252\" if it is a letter of Latin-1 or Windows-1252, or " +
+                      conversion_to_utf8(raw));
   Text text = clean_text(std::move(raw), name, unit);
   text.sha256 = sha256;
   return text;

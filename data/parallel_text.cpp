@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "data/file_kind.h"
 #include "data/input_file.h"
 #include "data/reversal_task.h"
 #include "data/text.h"
@@ -68,7 +69,7 @@ std::vector<std::string> similar_files(const fs::path& missing, const std::strin
 Text read_side(ParallelText& all, const fs::path& file, Unit unit) {
   std::string raw = read_regular_file(file, std::numeric_limits<std::uint64_t>::max());
   const std::string name = file.string();
-  if (unit != Unit::bytes) check_is_text(raw, name, "convert the file to UTF-8");
+  if (unit != Unit::bytes) check_is_text(raw, name, conversion_to_utf8(raw));
   Text text = clean_text(std::move(raw), name, unit);
   all.files.push_back({text.name, text.sha256});
   all.notes.insert(all.notes.end(), text.notes.begin(), text.notes.end());

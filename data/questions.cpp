@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "data/cloze.h"
+#include "data/file_kind.h"
 #include "data/input_file.h"
 #include "data/text.h"
 #include "tensor/error.h"
@@ -92,7 +93,7 @@ void QuestionText::add(std::string_view document, std::string_view question, std
 }
 
 void add_question_file(QuestionText& to, std::string_view content, const std::string& name) {
-  check_is_text(content, name, "convert the file to UTF-8");
+  check_is_text(content, name, conversion_to_utf8(content));
   std::vector<std::string_view> parts;
   for (const std::string_view line : split_lines(content))
     if (!stripped(line).empty() && parts.size() < 4) parts.push_back(line);

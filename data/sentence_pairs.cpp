@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "data/file_kind.h"
 #include "data/input_file.h"
 #include "data/text.h"
 #include "tensor/error.h"
@@ -46,7 +47,7 @@ JudgedPairs read_judged_pairs(const std::filesystem::path& file, const PairColum
   std::string raw = read_regular_file(file, largest);
   JudgedPairs pairs;
   pairs.sha256 = sha256_hex(raw);
-  check_is_text(raw, name, "convert the file");
+  check_is_text(raw, name, conversion_to_utf8(raw));
   std::vector<std::string> ignored;
   const std::string text = normalise_text(std::move(raw), name, ignored);
   const std::vector<std::string_view> lines = split_lines(text);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "data/file_kind.h"
 #include "tensor/check_system.h"
 
 namespace rondo {
@@ -125,10 +126,8 @@ void check_utf8(std::string_view text, const std::string& name) {
 
 namespace {
 
-/// What text that is not UTF-8 may be, by its byte-order mark.
 const char* encoding_hint(std::string_view text) {
-  const bool utf16 = text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
-  return utf16 ? ", looks like UTF-16" : "";
+  return looks_like_utf16(text) ? ", looks like UTF-16" : "";
 }
 
 }  // namespace
@@ -157,9 +156,9 @@ void throw_not_utf8(std::string_view text, std::size_t at, const std::string& na
                     std::int64_t lines_before) {
   const auto line =
       1 + lines_before + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
-  throw NotUtf8(fmt::format("{}: not UTF-8 at byte {} (line {}): 0x{:02x}{}; convert it to UTF-8", name,
-                            bytes_before + at, line, static_cast<unsigned char>(text[at]),
-                            encoding_hint(text)));
+  throw NotUtf8(fmt::format("{}: not UTF-8 at byte {} (line {}): 0x{:02x}{}; {}", name, bytes_before + at,
+                            line, static_cast<unsigned char>(text[at]), encoding_hint(text),
+                            conversion_to_utf8(text)));
 }
 
 void check_is_text(std::string_view text, const std::string& name, const std::string& convert) {

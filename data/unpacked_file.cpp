@@ -93,7 +93,7 @@ class Zstandard : public Unpacker {
                                                  const char* package, const char* program) {
   throw InputError(
       fmt::format("{}: this program was built without {}, which unpacks such files: install {} and build it "
-                  "again, or unpack the file, as by: {} FILE",
+                  "again, or unpack the file, as by: {} < FILE > NEW",
                   printable(path.string()), library, package, program));
 }
 
@@ -102,7 +102,7 @@ std::unique_ptr<Unpacker> unpacker_for(const std::filesystem::path& path) {
 #ifdef RONDO_ZLIB
     return std::make_unique<Gzip>();
 #else
-    throw_no_library(path, "zlib", "zlib1g-dev", "gunzip --keep");
+    throw_no_library(path, "zlib", "zlib1g-dev", "gunzip");
 #endif
   }
   if (path.extension() == ".zst") {

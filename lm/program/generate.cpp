@@ -9,6 +9,7 @@
 
 #include "data/file_kind.h"
 #include "data/text.h"
+#include "data/unpacked_file.h"
 #include "lm/decoding/sampling.h"
 #include "lm/decoding/stop_strings.h"
 #include "lm/program/input_lines.h"
@@ -48,7 +49,9 @@ Prompt prompt_of(const OpenRun& run, std::string text, const std::string& name) 
 
 std::string text_of_prompt(const GenerateOptions& options) {
   if (options.prompt_file.empty()) return options.prompt;
-  return read_file(file_to_read(options.prompt_file));
+  const std::filesystem::path file = file_to_read(options.prompt_file);
+  if (!is_packed(file)) return read_file(file);
+  return read_unpacked(file, std::numeric_limits<std::uint64_t>::max())->bytes;
 }
 
 /// What is printed, at once; it knows whether a line is open.

@@ -27,14 +27,17 @@ InputLines::InputLines(std::function<void()> while_waiting, std::string advice)
       advice_(std::move(advice)) {}
 
 InputLines::InputLines(const std::filesystem::path& path, std::string advice)
-    : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)),
+    : file_(is_packed(path) ? -1 : open(path.c_str(), O_RDONLY | O_CLOEXEC)),
       name_(printable(path.string())),
       advice_(std::move(advice)) {
-  check_system<InputError>(file_ >= 0, "{}: cannot be opened", path.native());
+  if (is_packed(path))
+    unpacked_ = std::make_unique<UnpackedFile>(path);
+  else
+    check_system<InputError>(file_ >= 0, "{}: cannot be opened", path.native());
 }
 
 InputLines::~InputLines() {
-  if (file_ != STDIN_FILENO) close(file_);
+  if (file_ != STDIN_FILENO && file_ >= 0) close(file_);
 }
 
 bool InputLines::next(std::string& line) {
@@ -63,6 +66,15 @@ std::string InputLines::name() const { return fmt::format("{}, line {}", name_, 
 
 /// Takes what has come; false if nothing has come in time.
 bool InputLines::receive(int milliseconds) {
+  const auto take = [&](std::string_view part) {
+    ended_ = part.empty();
+    buffer_.erase(0, begin_);
+    searched_ -= begin_;
+    begin_ = 0;
+    buffer_ += part;
+    return true;
+  };
+  if (unpacked_) return take(unpacked_->read());
   pollfd state{file_, POLLIN, 0};
   const int ready = poll(&state, 1, milliseconds);
   check_system<InputError>(ready >= 0 || errno == EINTR, "{}: cannot be waited for", name_);
@@ -71,12 +83,7 @@ bool InputLines::receive(int milliseconds) {
   const ssize_t count = read(file_, part.data(), part.size());
   if (count < 0 && errno == EINTR) return false;
   check_system<InputError>(count >= 0, "{}: cannot be read", name_);
-  ended_ = count == 0;
-  buffer_.erase(0, begin_);
-  searched_ -= begin_;
-  begin_ = 0;
-  buffer_.append(part.data(), static_cast<std::size_t>(count));
-  return true;
+  return take({part.data(), static_cast<std::size_t>(count)});
 }
 
 /// Whether a newline has come; then it is at searched_.

@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "data/unpacked_file.h"
 #include "data/vocabulary.h"
 #include "tensor/error.h"
 
@@ -25,7 +27,7 @@ class InputLines {
   /// `while_waiting` is called several times a second as long as no line comes; it may throw. `advice` ends
   /// the error text for a line that is too long.
   explicit InputLines(std::function<void()> while_waiting = {}, std::string advice = "split it");
-  /// The lines of a file, or a pipe, by its path. InputError if it cannot be opened.
+  /// The lines of a file, packed or not, or a pipe, by its path. InputError if it cannot be opened.
   InputLines(const std::filesystem::path& path, std::string advice);
   ~InputLines();
   InputLines(const InputLines&) = delete;
@@ -49,7 +51,8 @@ class InputLines {
   bool receive(int milliseconds);
   bool has_line();
 
-  int file_;
+  int file_;                                // -1: a packed file
+  std::unique_ptr<UnpackedFile> unpacked_;  // that one
   std::string name_;
   std::function<void()> while_waiting_;
   std::string advice_;

@@ -149,7 +149,7 @@ TEST(ParallelText, WhatIsNoTextFile) {
   folder.write("train.en", "a\xff\nb\n");
   for (const Unit unit : {Unit::words, Unit::characters, Unit::pieces})
     expect_input_error([&] { open_parallel_text(folder.path(), german_english, unit); },
-                       "train.en: line 1: the byte 0xff is not UTF-8: convert the file");
+                       "train.en: line 1: the byte 0xff is not UTF-8: convert it to UTF-8, as by: iconv");
   EXPECT_NO_THROW(open_parallel_text(folder.path(), german_english, Unit::bytes));
   folder.write("train.en", std::string_view("a\nb\0\n", 5));
   expect_refused(folder, "train.en: line 2: a NUL byte");

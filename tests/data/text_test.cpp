@@ -144,6 +144,7 @@ TEST(Utf8, ErrorNamesFileByteAndLine) {
     expect_input_error([&] { check_utf8(text, "f"); }, "looks like UTF-16");
     expect_input_error([&] { check_is_text(text, "f", "convert it"); },
                        "is not UTF-8, looks like UTF-16: convert it");
+    expect_input_error([&] { check_utf8(text, "f"); }, "iconv -f UTF-16 -t UTF-8 FILE > NEW");
   }
   EXPECT_NO_THROW(check_utf8("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80", "f"));
 }

@@ -145,7 +145,8 @@ TEST(LmNgram, AModelOfAnotherUnit) {
                   "are unknown to the vocabulary");
   write_bytes(data / "latin.txt", "a caf\xe9\n" + std::string(100, 'a'));
   expect_refused(run_lm({"ngram", "--data", data.path("latin.txt"), "--unit", "characters"}),
-                 "not UTF-8 at byte 5 (line 1): 0xe9; convert it to UTF-8, or give --unit bytes");
+                 "not UTF-8 at byte 5 (line 1): 0xe9; convert it to UTF-8, as by: iconv -f WINDOWS-1252 -t "
+                 "UTF-8 FILE > NEW, or give --unit bytes");
 }
 
 TEST(LmNgram, Refusals) {

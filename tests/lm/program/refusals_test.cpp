@@ -130,7 +130,8 @@ TEST_F(RefusalsTest, Texts) {
   expect_data_refused(data->path("empty"), "train.txt: missing");
   expect_data_refused(data->path("empty.txt"), "empty.txt: empty");
   expect_data_refused(data->path("tiny.txt"), "too few");
-  expect_data_refused(data->path("latin.txt"), "convert it to UTF-8, or --set data.unit=bytes",
+  expect_data_refused(data->path("latin.txt"),
+                      "iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW, or --set data.unit=bytes",
                       {"--set", "data.unit=characters"});
   expect_data_refused(data->path("latin.txt"), "batch",
                       {"--set", "train.batch=5000", "--set", "train.micro_batch=0"});

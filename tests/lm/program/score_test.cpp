@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "data/unpacked_file.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {
@@ -78,11 +79,23 @@ TEST_F(ScoreTest, ARowOfStandardInputComesWithItsLine) {
   }
 }
 
+TEST_F(ScoreTest, PackedFiles) {
+  if (!has_zlib()) GTEST_SKIP() << "built without zlib";
+  write_bytes(*data / "packed.txt", "the cat sat\na dog ran\n");
+  ASSERT_EQ(std::system(fmt::format("gzip --keep '{}'", path("packed.txt")).c_str()), 0);
+  EXPECT_EQ(output_of_lm({"score", path("a"), path("packed.txt.gz")}),
+            output_of_lm({"score", path("a"), path("packed.txt")}));
+  const auto generated = [&](const std::string& file) {
+    return output_of_lm({"generate", path("a"), "--seed", "1", "-n", "5", "--prompt-file", path(file)});
+  };
+  EXPECT_EQ(generated("packed.txt.gz"), generated("packed.txt"));
+}
+
 TEST_F(ScoreTest, FilesThatAreNoText) {
   const std::string packed("\x1f\x8b\x08\0\0\0", 6);
-  write_bytes(*data / "one.txt.gz", packed);
-  expect_refused(run_lm({"score", path("a"), path("one.txt.gz")}),
-                 "one.txt.gz: looks like a gzip file; unpack it first, as by: gunzip --keep FILE");
+  write_bytes(*data / "one.txt.packed", packed);
+  expect_refused(run_lm({"score", path("a"), path("one.txt.packed")}),
+                 "one.txt.packed: looks like a gzip file; unpack it first, as by: gunzip < FILE > NEW");
   expect_refused(run_lm({"score", path("a")}, {.input = packed}), "standard input: looks like a gzip file");
   const auto warning = [&](const std::string& input) {
     return run_lm({"score", path("a")}, {.input = input}).err;
