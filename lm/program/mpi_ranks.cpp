@@ -19,10 +19,9 @@
 #endif
 
 namespace rondo {
-namespace {
 
-/// How many processes were started together; Open MPI and MPICH say so in the environment. 1 without mpirun,
-/// where MPI is not even initialised, which would take time.
+/// Open MPI and MPICH say so in the environment. Without mpirun, MPI is not even initialised, which would
+/// take time.
 int started_together() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
     if (const char* const value = std::getenv(name)) {
@@ -33,8 +32,6 @@ int started_together() {
     }
   return 1;
 }
-
-}  // namespace
 
 #ifdef RONDO_MPI
 namespace {

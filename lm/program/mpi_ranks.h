@@ -7,6 +7,9 @@
 
 namespace rondo {
 
+/// How many processes were started together by mpirun; 1 without it.
+int started_together();
+
 /// Meets the other processes that mpirun started; they part when it is destroyed. Null if there are none.
 /// InputError if there are some, and this program was built without MPI.
 std::unique_ptr<Ranks> meet_ranks();

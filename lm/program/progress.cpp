@@ -1,6 +1,7 @@
 // The progress line: see progress.h.
 #include "lm/program/progress.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -8,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+
+#include "lm/program/mpi_ranks.h"
 
 namespace rondo {
 namespace {
@@ -26,6 +29,17 @@ std::string cut(const std::string& text, int columns) {
 
 }  // namespace
 
+bool is_terminal(int file) {
+  if (isatty(file) != 1) return false;
+  if (started_together() < 2) return true;
+  const std::string of_mpirun = fmt::format("/proc/{}/fd/{}", getppid(), file);
+  const int opened = open(of_mpirun.c_str(), O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+  if (opened < 0) return false;
+  const bool is_one = isatty(opened) == 1;
+  close(opened);
+  return is_one;
+}
+
 int terminal_columns(int file) {
   winsize size{};
   return ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
@@ -38,7 +52,7 @@ int columns_of(std::string_view text) {
 }
 
 Progress::Progress(std::FILE* file)
-    : Progress(file, isatty(fileno(file)) == 1, std::nullopt, isatty(fileno(file)) == 1 ? 100ms : 1min) {}
+    : Progress(file, is_terminal(fileno(file)), std::nullopt, is_terminal(fileno(file)) ? 100ms : 1min) {}
 
 Progress::Progress(std::FILE* file, bool terminal, std::optional<int> columns,
                    std::chrono::milliseconds interval)
@@ -96,6 +110,11 @@ std::string duration_text(double seconds) {
   if (whole < 60) return fmt::format("{}s", whole);
   if (whole < 3600) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
   return fmt::format("{}h{:02}m", whole / 3600, whole / 60 % 60);
+}
+
+std::string left_text(double seconds, std::optional<double> limit) {
+  if (limit && *limit < seconds) return duration_text(*limit) + " left (--max-minutes)";
+  return duration_text(seconds) + " left";
 }
 
 std::string short_number(double value) {

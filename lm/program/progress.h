@@ -15,6 +15,9 @@
 
 namespace rondo {
 
+/// Whether a person sees there what is written. Under mpirun, that is where mpirun itself writes: it makes a
+/// pseudo-terminal for rank 0, whatever its own output is.
+bool is_terminal(int file);
 /// The columns of a terminal's window; 80 if it is none.
 int terminal_columns(int file);
 /// The columns that a text takes: of UTF-8 its characters.
@@ -58,6 +61,9 @@ class Progress {
 
 /// Seconds for a reader: "7s", "2m05s", "3h20m".
 std::string duration_text(double seconds);
+
+/// "2m05s left", or if --max-minutes end it before, in `limit` seconds: "58s left (--max-minutes)".
+std::string left_text(double seconds, std::optional<double> limit = {});
 
 /// A rate or a count for a reader, three digits: "950", "12.3k", "4.56M".
 std::string short_number(double value);

@@ -55,7 +55,8 @@ std::vector<std::string> Terminal::status_of(const Trainer& trainer) const {
     left = (static_cast<double>(trainer.epochs() - trainer.epoch() + 1) - share) * per_epoch;
     parts.push_back(fmt::format("epoch {}/{}  {:.0f}%", trainer.epoch(), trainer.epochs(), 100 * share));
   }
-  parts.push_back(duration_text(left / rate) + " left");
+  parts.push_back(
+      left_text(left / rate, limit_ ? std::optional(*limit_ - seconds_since(begin_)) : std::nullopt));
   parts.push_back(fmt::format("loss {:.4f} nats", window_.loss()));
   if (has_perplexity(recipe_.kind)) parts.push_back(figure_text(recipe_, window_.loss()));
   parts.push_back(fmt::format("{} {}/s", short_number(rate), trainer.task().scored_items()));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "lm/program/progress.h"
@@ -34,6 +35,9 @@ class Terminal : public Observer {
   void began_with(const Figure& figure) override;
   void measured(const std::string& split, const Figure& figure) override;
 
+  /// The time left is no more than these seconds from now on, when --max-minutes end the training.
+  void ends_after(double seconds) { begin_ = Clock::now(), limit_ = seconds; }
+
   /// A line that stays.
   void line(const std::string& text) {
     if (!quiet_) progress_.line(text);
@@ -50,8 +54,10 @@ class Terminal : public Observer {
   const Recipe& recipe_;
   Progress progress_;
   bool quiet_;
-  Window window_;            // restarts with each line of the log
-  Window since_evaluation_;  // of the weights in training
+  Clock::time_point begin_;
+  std::optional<double> limit_;  // seconds since begin_
+  Window window_;                // restarts with each line of the log
+  Window since_evaluation_;      // of the weights in training
 };
 
 /// Prints a warning on stderr, of a quiet training, too.

@@ -90,7 +90,7 @@ std::string short_text_of(const TextTable& columns, const std::string& how, int 
 
 int table_width() {
   constexpr int elsewhere = 120;
-  return isatty(STDOUT_FILENO) ? terminal_columns(STDOUT_FILENO) : elsewhere;
+  return is_terminal(STDOUT_FILENO) ? terminal_columns(STDOUT_FILENO) : elsewhere;
 }
 
 std::string markdown_of(const TextTable& columns) {

@@ -101,6 +101,7 @@ bool run_training(Job& job, Watch& watch, const RunOptions& options, const RunFo
   const auto time_is_up = [&] {  // after one step at least
     return max_minutes && trainer.step_count() > first_step && seconds_since(begin) >= 60 * *max_minutes;
   };
+  if (max_minutes) watch.terminal.ends_after(60 * *max_minutes);
   try {
     if (trainer.step_count() == 0) probe(0);
     for (; !trainer.done() && !time_is_up(); watch.signals.throw_if_received()) {
