@@ -134,19 +134,18 @@ double published_beside(const Measurement& it, const OpenRun& run, const CorpusT
 
 /// Warnings about figures that could mislead.
 void warn(const Measurement& it, const OpenRun& run) {
-  const double even = std::log(static_cast<double>(run.vocabulary.size()));
   if (it.how.cache && it.how.cache->lambda == 1 && std::isinf(it.result.nats()))
     fmt::print(
         stderr,
         "lm: warning: with cache.lambda = 1 what is not in the cache has probability 0, and the text has "
         "such symbols; set cache.lambda below 1\n");
-  else if (!(it.result.nats() < even + 1))
-    fmt::print(stderr,
-               "lm: warning: giving all {} symbols the same probability costs {:.2f} nats; this costs far "
-               "more: {}\n",
-               run.vocabulary.size(), even,
-               it.how.dynamic ? "the updates ruin the weights; lower dynamic.learning_rate"
-                              : "the weights are not those of a trained model of this text");
+  else if (const std::string warning = warning_of_cost(
+               it.result.nats(), run.vocabulary.size(),
+               it.how.dynamic
+                   ? "the updates ruin the weights; lower dynamic.learning_rate"
+                   : reason_of_cost(it.result.nats(), run.vocabulary.size(), it.reading, "the option"));
+           !warning.empty())
+    fmt::print(stderr, "lm: warning: {}\n", warning);
   if (it.how.dynamic && it.how.dynamic->length >= it.result.symbols)
     fmt::print(
         stderr,

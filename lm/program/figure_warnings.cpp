@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "data/long_text.h"
@@ -46,6 +47,39 @@ std::string warning_of_size(std::int64_t parameters, std::int64_t symbols) {
       "the training text has {} symbols for {} parameters, and will be memorised: take a longer text "
       "or a smaller model",
       symbols, parameters);
+}
+
+bool is_worse_than_uniform(double nats, std::int64_t vocabulary_size) {
+  constexpr double margin = 0.1;  // nats: a new model is about as bad as that
+  return !(nats <= std::log(static_cast<double>(vocabulary_size)) + margin);
+}
+
+std::string warning_of_cost(double nats, std::int64_t vocabulary_size, const std::string& reason) {
+  if (!is_worse_than_uniform(nats, vocabulary_size)) return "";
+  return fmt::format("giving all {} symbols the same probability costs {:.2f} nats; this costs more: {}",
+                     vocabulary_size, std::log(static_cast<double>(vocabulary_size)), reason);
+}
+
+std::string reason_of_cost(double nats, std::int64_t vocabulary_size, const Reading& reading,
+                           const std::string& evaluate) {
+  // A state that is lost is wrong about each symbol, but only weights without bounds cost as much as this.
+  constexpr double diverged = 3;  // times the nats of equal probabilities
+  if (!(nats <= diverged * std::log(static_cast<double>(vocabulary_size))))
+    return "the training has diverged; " + advice_after_divergence("train");
+  constexpr std::int64_t many = 64;
+  if (!reading.carries_state() || reading.streams >= many)
+    return "the weights are not those of a trained model of this text";
+  return fmt::format(
+      "the weights are not those of a trained model of this text, or the state is lost in so long a stream, "
+      "which {} --streams {} would tell",
+      evaluate, many);
+}
+
+std::string advice_after_divergence(const std::string& section) {
+  return fmt::format(
+      "try a lower {}.learning_rate or stronger clipping (train.clip) in a new run (another --out): --resume "
+      "changes no settings",
+      section);
 }
 
 namespace {

@@ -9,6 +9,7 @@
 #include "data/corpus.h"
 #include "data/pairs.h"
 #include "data/vocabulary.h"
+#include "lm/evaluation/evaluation.h"
 
 namespace rondo {
 
@@ -30,6 +31,16 @@ std::string warning_of_unknowns(const UnknownShare& it, bool unknown_is_trained 
 
 /// A warning if the training text is tiny beside the model; else empty.
 std::string warning_of_size(std::int64_t parameters, std::int64_t symbols);
+
+/// Whether a language model costs more than equal probabilities for all symbols of its vocabulary.
+bool is_worse_than_uniform(double nats, std::int64_t vocabulary_size);
+/// A warning if it does, which says why that may be; else empty.
+std::string warning_of_cost(double nats, std::int64_t vocabulary_size, const std::string& reason);
+/// The reason for the weights of a training: `evaluate` is the command that evaluates them.
+std::string reason_of_cost(double nats, std::int64_t vocabulary_size, const Reading& reading,
+                           const std::string& evaluate);
+/// What to do after a training has diverged; `section` has its learning rate.
+std::string advice_after_divergence(const std::string& section);
 
 /// A warning if two of the texts are the same, so that a figure is no measure of new text; else empty.
 std::string warning_of_same_texts(const CorpusText& texts);

@@ -47,6 +47,8 @@ class Job {
   virtual std::vector<UnknownShare> unknown_shares() const { return {}; }
   /// What else could make the figures misleading.
   virtual std::vector<std::string> warnings() const { return {}; }
+  /// A figure on the validation text that is worse than knowing nothing, and why it may be so; else empty.
+  virtual std::string warning_of(const Figure& /*figure*/, const RunFolder& /*run*/) const { return ""; }
   /// The vocabularies: their files in a run, and the contents.
   virtual VocabularyFiles vocabularies() const = 0;
   /// "929589 symbols of 10000 types".

@@ -117,6 +117,12 @@ class LanguageModellingJob : public Job {
       if (!it.empty()) warnings.push_back(std::move(it));
     return warnings;
   }
+  std::string warning_of(const Figure& figure, const RunFolder& run) const override {
+    return warning_of_cost(figure.value, vocabulary_.size(),
+                           reason_of_cost(figure.value, vocabulary_.size(),
+                                          validation_reading(recipe_, vocabulary_.line_end_id()),
+                                          command_with({"eval", run.path.string(), "--split", "valid"})));
+  }
   VocabularyFiles vocabularies() const override { return files_of(vocabulary_, RunFolder().vocabulary()); }
   std::string size_text() const override {
     return fmt::format("{} of {} types", counted_text(std::ssize(corpus_.train.ids), "symbols"),

@@ -20,8 +20,7 @@
 namespace rondo {
 namespace {
 
-/// Reads one line of log.jsonl; false if it is not one. Lines of training steps have nothing that a table
-/// shows.
+/// Reads one line of log.jsonl; false if it is not one.
 bool read_log_line(const nlohmann::json& entry, MeasuredRun& row) {
   if (entry.value("event", "") == "stopped") {
     row.finished = false;
@@ -29,6 +28,8 @@ bool read_log_line(const nlohmann::json& entry, MeasuredRun& row) {
     return true;
   }
   const auto split = entry.find("split");
+  if (split == entry.end() && entry.contains("epochs_trained"))
+    row.logged = {integer_at(entry, "step"), figure_at(entry, "epochs_trained"), figure_at(entry, "nats")};
   if (split == entry.end()) return entry.at("step").is_number();
   if (*split == "speakers") return true;  // a recogniser's; it is in evaluations.jsonl, too
   // Logs of version 0.1 do not say how a text was read: as in evaluations during training.
@@ -49,6 +50,7 @@ bool read_log_line(const nlohmann::json& entry, MeasuredRun& row) {
   row.test().reset();                                      // the training was continued
   row.finished = false;
   row.epochs = integer_at(entry, "epoch");
+  row.epochs_trained = optional_figure_at(entry, "epochs_trained").value_or(static_cast<double>(row.epochs));
   row.training_seconds.reset();
   if (const auto seconds = entry.find("training_seconds"); seconds != entry.end() && !seconds->is_null())
     row.training_seconds = seconds->get<double>();

@@ -46,6 +46,12 @@ inline const std::vector<MeasurementKind> kinds_of_measurement = {
 };
 constexpr std::size_t test_kind = 0, valid_kind = 5;
 
+/// What the log says of steps of a training.
+struct LoggedProgress {
+  std::int64_t step = 0;
+  double epochs_trained = 0, nats = 0;  // the mean loss since the line before
+};
+
 /// A run, or a folder of docs/runs, which has no vocabulary and no model.
 struct MeasuredRun {
   std::string run;
@@ -54,6 +60,8 @@ struct MeasuredRun {
   bool finished = false;
   bool has_unevaluated_model = false;  // stopped before the first evaluation: the weights of its last step
   std::int64_t epochs = 0;             // the last epoch that was evaluated; 0: none
+  double epochs_trained = 0;           // up to that evaluation, with the fraction of the last one
+  std::optional<LoggedProgress> logged{};  // the last steps that were logged
   std::optional<double> training_seconds;  // up to that evaluation; none in logs of older versions
   std::vector<std::optional<Measured>> measured{kinds_of_measurement.size()};  // of the best model
 

@@ -22,6 +22,13 @@ Figure evaluate_valid(Job& job, Watch& watch) {
   return job.task().evaluate(watch.progress_of("evaluating valid", job.validation_size()));
 }
 
+/// Tells an evaluation on the validation text, and what is wrong if the figure is worse than knowing nothing.
+void tell_validation(Job& job, Watch& watch, const RunFolder& run, const Figure& figure, bool best) {
+  watch.observers.validated(job.trainer(), figure, best);
+  if (const std::string warning = job.warning_of(figure, run); !warning.empty())
+    warn(watch.terminal, warning);
+}
+
 /// Evaluates the weights, or their average once averaging has started, and saves them if they are the best so
 /// far. If a signal ends it, the training is unchanged.
 void evaluate_and_keep(Job& job, Watch& watch, const RunFolder& run) {
@@ -31,7 +38,7 @@ void evaluate_and_keep(Job& job, Watch& watch, const RunFolder& run) {
   const Figure figure = evaluate_valid(job, watch);
   const bool best = trainer.validated(figure);
   if (best) job.keep_best(run);
-  watch.observers.validated(trainer, figure, best);
+  tell_validation(job, watch, run, figure, best);
   if (trainer.averages() && !averaged)
     watch.terminal.line(
         "validation no longer falls: from now on the average of the weights is evaluated and kept");
@@ -57,7 +64,7 @@ void keep_at_the_limit(Job& job, Watch& watch, const RunFolder& run) {
   const Figure figure = evaluate_valid(job, watch);
   const bool best = trainer.would_be_best(figure);
   if (best) job.keep_best(run);
-  watch.observers.validated(trainer, figure, best);
+  tell_validation(job, watch, run, figure, best);
 }
 
 /// Evaluates the trained model that a training begins with: the result must be better.
@@ -201,11 +208,9 @@ std::vector<std::string> words_to_resume(const TrainOptions& options) {
 
 /// The error text of a divergence, with advice for the user.
 Error remedy_of(const Diverged& error, const RunFolder& run, bool finetunes) {
-  return Error(fmt::format(
-      "{}. Training stops{}; try a lower {}.learning_rate or stronger clipping (train.clip) in a new run "
-      "(another --out): --resume changes no settings",
-      error.what(), file_is_there(run.model()) ? " and the best model stays" : "",
-      finetunes ? "finetune" : "train"));
+  return Error(fmt::format("{}. Training stops{}; {}", error.what(),
+                           file_is_there(run.model()) ? " and the best model stays" : "",
+                           advice_after_divergence(finetunes ? "finetune" : "train")));
 }
 
 /// The training, with all that is printed and written of it.

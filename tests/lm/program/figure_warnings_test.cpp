@@ -1,6 +1,9 @@
 // Warnings that protect a figure, and files that are no text.
 #include "lm/program/figure_warnings.h"
 
+#include <cmath>
+#include <limits>
+
 #include "data/file_kind.h"
 #include "tests/lm/program/program.h"
 
@@ -71,6 +74,28 @@ TEST(FigureWarnings, AnUntrainedUnknownFromAShareThatMatters) {
       "0.10 % of the 3000 symbols of new.txt are unknown to the vocabulary, and <unk> was never trained: "
       "the figures are unreliable");
   EXPECT_EQ(warning_of_unknowns({"new.txt", 3, 3000}), "");
+}
+
+TEST(FigureWarnings, WorseThanEqualProbabilities) {
+  EXPECT_EQ(warning_of_cost(std::log(66.0), 66, "why"), "");
+  EXPECT_EQ(warning_of_cost(5.4158, 66, "why"),
+            "giving all 66 symbols the same probability costs 4.19 nats; this costs more: why");
+  EXPECT_NE(warning_of_cost(std::numeric_limits<double>::quiet_NaN(), 66, "why"), "");
+  expect_contains(reason_of_cost(5.4158, 66, {}, "lm eval r"),
+                  "lost in so long a stream, which lm eval r --streams 64");
+  const std::string of_lines = reason_of_cost(5.4158, 66, {.line_end = 1}, "lm eval r");
+  EXPECT_EQ(of_lines.find("stream"), std::string::npos);
+  expect_contains(reason_of_cost(2.6e9, 66, {}, "lm eval r"), "lower train.learning_rate");
+}
+
+TEST(FigureWarnings, OfADivergedTraining) {
+  const SmallData data;
+  const Result result = run_lm(data.train("run", {"--steps", "30", "--set", "train.optimizer=sgd", "--set",
+                                                  "train.clip=0", "--set", "train.learning_rate=1e6"}));
+  EXPECT_EQ(result.status, 0) << result.err;
+  expect_contains(result.err, "this costs more: the training has diverged; try a lower train.learning_rate");
+  expect_contains(run_lm({"table", data.path("run")}).err,
+                  "the figures on valid are worse than those of equal");
 }
 
 TEST(FigureWarnings, FilesThatAreNoText) {
