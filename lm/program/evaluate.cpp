@@ -254,6 +254,7 @@ int evaluate(const EvaluateOptions& options) {
     const EncodedText train = encoded(corpus->train, run);
     training_counts = occurrences(train.ids, run.vocabulary.size());
     if (options.dynamic) {
+      if (!options.json) print_statistics(recipe.dynamic, train.ids);
       statistics = gradient_statistics(
           *run.model, train.ids, recipe.dynamic,
           progress_of(progress, "statistics of the training text", std::ssize(train.ids) - 1));
@@ -265,6 +266,7 @@ int evaluate(const EvaluateOptions& options) {
                                  !options.json, progress);
     measurement.how = measurement.tuned->best;
   }
+  if (!options.json) print_adaptation(measurement.how);
   const auto show = progress_of(progress, "evaluating " + text.name, std::ssize(ids.ids) - 1);
   const std::optional<int32_t> unknown = run.vocabulary.unknown_id();
   measurement.result = measurement.how.dynamic || measurement.how.cache

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "data/streams.h"
 #include "lm/program/output.h"
 #include "lm/program/terminal.h"
 #include "lm/program/text_table.h"
@@ -140,21 +141,28 @@ void print_json(const Measurement& measurement, const std::vector<LossesBy>& by)
   print_json(json);
 }
 
-void print_text(const Measurement& measurement, const std::vector<LossesBy>& by) {
-  const auto& [run, name, model, cell, seed, types, vocabulary_size, parameters, split, reading, how, tuned,
-               budget, it, breakdown, published, published_unit] = measurement;
-  if (how.dynamic) {
-    const DynamicOptions& dynamic = *how.dynamic;
+void print_statistics(const DynamicOptions& dynamic, std::span<const std::int32_t> training_ids) {
+  const Streams streams = Streams::for_training(training_ids, dynamic.statistics_streams);
+  fmt::print("statistics for dynamic evaluation: {} symbols of the training text in {} streams, {} batches\n",
+             streams.scored(), streams.streams(), (streams.length() + dynamic.length - 1) / dynamic.length);
+  std::fflush(stdout);
+}
+
+void print_adaptation(const Adaptation& how) {
+  if (const auto& dynamic = how.dynamic)
     fmt::print(
-        "dynamic evaluation: learning rate {}, decay {}, epsilon {}, style {}; the weights learn after "
-        "each {} symbols\n"
-        "its statistics: {} symbols of the training text in {} streams, {} batches\n",
-        dynamic.learning_rate, dynamic.decay, dynamic.epsilon, name_of(dynamic.style), dynamic.length,
-        how.statistics->symbols, dynamic.statistics_streams, how.statistics->batches);
-  }
+        "dynamic evaluation: learning rate {}, decay {}, epsilon {}, style {}; the weights learn after each "
+        "{} symbols\n",
+        dynamic->learning_rate, dynamic->decay, dynamic->epsilon, name_of(dynamic->style), dynamic->length);
   if (how.cache)
     fmt::print("neural cache: window {}, theta {}, lambda {}; it grows from empty\n", how.cache->window,
                how.cache->theta, how.cache->lambda);
+  std::fflush(stdout);
+}
+
+void print_text(const Measurement& measurement, const std::vector<LossesBy>& by) {
+  const auto& [run, name, model, cell, seed, types, vocabulary_size, parameters, split, reading, how, tuned,
+               budget, it, breakdown, published, published_unit] = measurement;
   print_figures(name, it);
   fmt::print("read in {}{}\n", reading.text(),
              reading.line_end ? "" : "; the first symbol is context only; means over those scored");

@@ -18,6 +18,11 @@ void print_losses(const LossBreakdown& breakdown, const std::vector<LossesBy>& b
 void keep_losses(nlohmann::ordered_json& json, const std::vector<LossesBy>& by);
 /// Both with the losses by what `by` names.
 void print_json(const Measurement& measurement, const std::vector<LossesBy>& by);
+/// Before the text is read: what an adaptive evaluation reads of the training text, and its settings.
+void print_statistics(const DynamicOptions& dynamic, std::span<const std::int32_t> training_ids);
+void print_adaptation(const Adaptation& how);
+
+/// The figures.
 void print_text(const Measurement& measurement, const std::vector<LossesBy>& by);
 
 /// A trial of a search, and the result of the search.

@@ -44,6 +44,7 @@ SmallData* AdaptiveTest::data = nullptr;
 TEST_F(AdaptiveTest, SaysWhatWasDone) {
   const std::string text = output_of_lm(eval({"--dynamic", "--cache", "--split", "test", "--set",
                                               "cache.theta=0.5", "--set", "dynamic.decay=0.01"}));
+  EXPECT_TRUE(text.starts_with("statistics for dynamic evaluation: ")) << text;
   expect_contains(text, "dynamic evaluation: learning rate 5e-05, decay 0.01, epsilon 2e-05, style new; ");
   // (150 x 8 - 1) / 10 steps of 10 streams, in 24 chunks of 5.
   expect_contains(text, "1190 symbols of the training text in 10 streams, 24 batches\n");
@@ -139,6 +140,7 @@ TEST_F(AdaptiveTest, Refuses) {
   refused({"--dynamic", "--set", "dynamic.statistics_streams=100000"}, "100000 streams");
   const Result ruined = run_lm(eval({"--dynamic", "--set", "dynamic.learning_rate=3e38"}));
   EXPECT_EQ(ruined.status, 1);
+  expect_contains(ruined.out, "\ndynamic evaluation: learning rate 3e+38");  // said before it begins
   expect_contains(ruined.err, "try a dynamic.learning_rate below 3e+38");
   SmallData lines;
   lines.trained("lines", {"--epochs", "1", "--set", "data.batching=lines"});
