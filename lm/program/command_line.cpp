@@ -12,6 +12,7 @@
 #include <limits>
 #include <new>
 
+#include "data/files.h"
 #include "data/text.h"
 #include "lm/program/help.h"
 #include "lm/program/manual.h"
@@ -44,13 +45,31 @@ bool is_flag(const std::string& word) { return word.size() > 1 && word[0] == '-'
 /// The end of an error text: what another program's flag is called here, else the nearest one.
 std::string instead_of(const std::string& flag, const CLI::App& command) {
   const std::string name = flag.substr(std::min(flag.find_first_not_of('-'), flag.size()));
-  if (const std::string option = option_called(command.get_name(), name); !option.empty())
+  if (const std::string option = option_called(command.get_name(), name, flags_of(command)); !option.empty())
     return fmt::format("; here it is {}{}", option.size() == 1 ? "-" : "--", option);
   const std::string called = setting_called(name), key = called.empty() ? setting_ending_in(name) : called;
   const bool trains = command.get_name() == "train" || command.get_name() == "sweep";
   if (trains && !key.empty()) return fmt::format("; here it is a setting: --set {}=VALUE", key);
   return did_you_mean(flag, flags_of(command),
                       fmt::format("; see {}", command_with({command.get_name(), "--help"})));
+}
+
+/// Words without an option, with the options that they seem to be of: "--recipe demo --data ptb"; empty: the
+/// command has no such options.
+std::string with_options(const std::vector<std::string>& words, const CLI::App& command) {
+  if (!command.get_option_no_throw("--data")) return "";
+  const std::vector<BuiltInRecipe> recipes = built_in_recipes();
+  const auto is_recipe = [&](const std::string& word) {
+    return word.ends_with(".toml") || std::any_of(recipes.begin(), recipes.end(),
+                                                  [&](const BuiltInRecipe& it) { return it.name == word; });
+  };
+  std::vector<std::string> given{command.get_name()};
+  for (const std::string& word : words) {
+    const bool names_recipe = command.get_option_no_throw("--recipe") && is_recipe(word);
+    if (!names_recipe && !std::filesystem::exists(word)) return "";
+    given.insert(given.end(), {names_recipe ? "--recipe" : "--data", word});
+  }
+  return command_with(given);
 }
 
 /// Refuses what no option took, and names the nearest flag.
@@ -63,21 +82,43 @@ void check_leftovers(const CLI::App& command) {
                 instead_of(flag, command));
     check_input(!resumes, "{}: unexpected argument '{}'; the run goes to --out: {}", command.get_name(), word,
                 resume_command(word));
-    throw InputError(fmt::format("{}: unexpected argument '{}'; see {}", command.get_name(), word,
-                                 command_with({command.get_name(), "--help"})));
+    const std::string meant = command.get_name() == "man" ? command_with({"help", word})
+                                                          : with_options(command.remaining(), command);
+    throw InputError(fmt::format(
+        "{}: unexpected argument '{}'; {}", command.get_name(), word,
+        meant.empty() ? "see " + command_with({command.get_name(), "--help"}) : "did you mean: " + meant));
   }
 }
 
 /// CLI11's error text for an option that is given twice or without its value, in plain words.
 std::string plain_text(const std::string& text) {
   const std::string name = text.substr(0, text.find(':'));
-  const std::string missing = " missing", one = ": 1 required ";
+  const std::string missing = " missing", one = ": 1 required ", no_choice = " not in {";
+  if (const std::size_t at = text.find(no_choice); at != std::string::npos && text.ends_with('}')) {
+    const std::size_t begin = name.size() + 2;
+    const std::string choices = text.substr(at + no_choice.size(), text.size() - at - no_choice.size() - 1);
+    return text + instead_of_value(text.substr(begin, at - begin), CLI::detail::split(choices, ','));
+  }
   if (text.starts_with(name + ": At Most 1 required")) return name + " is given twice";
   if (!text.starts_with(name + one) || !text.ends_with(missing)) return text;
   const std::size_t begin = name.size() + one.size();
   const std::string value = text.substr(begin, text.size() - missing.size() - begin);
   return fmt::format("{} needs {}{}", name, value,
                      value == "KEY=VALUE" ? ", as in --set model.layers=2" : "");
+}
+
+/// InputError if a command that reads files beside a run got a file in place of the run.
+void check_run_comes_first(const CLI::App& command, const std::string& run,
+                           const std::vector<std::string>& files) {
+  const bool is_text = std::filesystem::is_regular_file(run) &&
+                       std::filesystem::path(run).filename() != RunFolder().model().filename() &&
+                       std::filesystem::path(run).extension() != ".toml";
+  check_input(!is_text, "{}: the run comes first: {}", command.get_name(),
+              command_with({command.get_name(), files.empty() ? "RUN" : files.front(), run}));
+  for (const std::string& file : files)
+    check_input(command.get_name() != "score" || !file_is_there(RunFolder{file}.config()),
+                "score: {} is a run, and one comes first; to interpolate it with others: --with {}", file,
+                file);
 }
 
 void check_run_given(const CLI::App& command, const std::string& run,
@@ -165,6 +206,8 @@ Command import_command(Options& parser, int argc, const char* const* argv) {
               "import: no weights given; as in: {} import model.safetensors --recipe zaremba-small --vocab "
               "vocab.txt",
               this_program());
+  check_input(std::filesystem::exists(imported.weights), "import: {}: no such file or folder",
+              imported.weights);
   const bool is_export = std::filesystem::is_directory(imported.weights);
   check_input(is_export || !imported.recipe.empty(),
               "import: no recipe given, which says what the weights are of; as in --recipe zaremba-small");
@@ -179,7 +222,11 @@ Command info_command(Options& parser) {
   InfoOptions& info = parser.info;
   const bool only_recipe = !info.recipe.empty() && !info.keys;
   const int asked = !info.run.empty() + only_recipe + info.operators + info.keys + info.cells;
-  check_input(asked == 1, "info: give one of: a run, --recipe NAME, --operators, --keys, --cells");
+  check_input(info.run.empty() || !info.keys,
+              "info: --keys lists the settings of recipes; those of this run: {}",
+              RunFolder{info.run}.config().string());
+  check_input(asked == 1, "info: give {}one of: a run, --recipe NAME, --operators, --keys, --cells",
+              asked > 1 ? "only " : "");
   const bool scales = !info.scaling.ranks.empty(), describes = !info.run.empty() || only_recipe;
   check_input(!scales || (describes && !info.verify), "info: --ranks goes with a run or with --recipe");
   check_input(!info.markdown || info.cells || scales, "info: --markdown is for --cells and --ranks");
@@ -205,8 +252,8 @@ Command parse_command_line(int argc, const char* const* argv) {
   if (argc < 2) return Help{parser.app.help(), usage};
   const std::string typed = argv[1];
   check_input(!typed.empty(), "no command given; {} --help lists them", this_program());
-  const bool is_command = std::find(commands.begin(), commands.end(), typed) != commands.end();
   const std::string command_here = command_called(typed);
+  const bool is_command = std::find(commands.begin(), commands.end(), typed) != commands.end();
   check_input(is_command || command_here.empty(), "unknown command '{}'; here it is {}", typed, command_here);
   check_input(is_command || is_flag(typed), "unknown command '{}'{}", typed,
               did_you_mean(typed, commands, fmt::format("; {} --help lists them", this_program())));
@@ -273,11 +320,15 @@ Command parse_command_line(int argc, const char* const* argv) {
   }
   if (first == "eval") {
     check_run_given(command, parser.evaluate.run);
+    check_run_comes_first(
+        command, parser.evaluate.run,
+        parser.evaluate.text.empty() ? std::vector<std::string>() : std::vector{parser.evaluate.text});
     parser.evaluate.settings = parse_settings(parser.eval_sets);
     return parser.evaluate;
   }
   if (first == "score") {
     check_run_given(command, parser.score.run);
+    check_run_comes_first(command, parser.score.run, parser.score.files);
     return parser.score;
   }
   if (first == "translate") {

@@ -14,6 +14,7 @@
 #include "lm/program/figure_warnings.h"
 #include "lm/program/memory_estimate.h"
 #include "lm/program/model.h"
+#include "lm/program/nearest.h"
 #include "lm/program/paths.h"
 #include "lm/program/progress.h"
 #include "lm/program/published.h"
@@ -39,11 +40,16 @@ void check_options(const EvaluateOptions& options) {
   check_input(!adapts || options.streams.value_or(1) == 1,
               "--streams {}: --dynamic and --cache read one stream, in the order of the text; leave it out",
               options.streams.value_or(1));
+  Recipe recipe;
+  std::vector<std::string> known;
+  for (const Key& key : keys_of(recipe))
+    if (key.name.starts_with("dynamic.") || key.name.starts_with("cache.")) known.push_back(key.name);
   for (const Setting& setting : options.settings) {
     const std::string section = setting.key.substr(0, setting.key.find('.'));
-    check_input(section == "dynamic" || section == "cache",
-                "{}: a run is evaluated as it was trained; only settings of [dynamic] and [cache] can change",
-                setting.where);
+    check_input(
+        section == "dynamic" || section == "cache",
+        "{}: a run is evaluated as it was trained; only settings of [dynamic] and [cache] can change{}",
+        setting.where, section == setting.key ? did_you_mean(setting.key, known, "") : "");
     check_input(section == "dynamic" ? options.dynamic : options.cache, "{}: goes with --{}", setting.where,
                 section);
   }

@@ -4,21 +4,28 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rondo {
 
 /// The key of a setting that others call so ("lr", "train.lr", "batch_size", "batch-size"), if `name`
-/// has no section or the key's; empty: none.
+/// has no section or the key's; "dynamic.lr" is the key of that section with the same last part; empty: none.
 std::string setting_called(std::string_view name);
 
 /// The key of language models with this last word ("hidden", "weight-decay"), the first if there are several,
 /// and none of published figures; empty: none.
 std::string setting_ending_in(std::string_view word);
 
-/// The command that others call so ("test"); empty: none.
+/// The command that others call so ("test"), with what follows it; empty: none.
 std::string command_called(std::string_view name);
 
-/// The option of `command` that others call so ("--temp"), without its dashes; empty: none.
-std::string option_called(std::string_view command, std::string_view name);
+/// The option of `command`, which has these `flags`, that others call so ("--temp"), without its dashes, and
+/// what follows it ("device cuda"); empty: none.
+std::string option_called(std::string_view command, std::string_view name,
+                          const std::vector<std::string>& flags);
+
+/// The end of an error text for a value that is none of these choices: the choice that others call so
+/// ("gpu"), else the nearest one; else empty.
+std::string instead_of_value(const std::string& value, const std::vector<std::string>& choices);
 
 }  // namespace rondo

@@ -145,18 +145,26 @@ std::string upper_limit(const Key& key, const std::string& given) {
   return "";
 }
 
-/// "; did you mean 'words'?" of a key that is a choice.
+/// instead_of_value() of a key that is a choice.
 std::string near_choice(const Key& key, std::string given) {
   const auto* const choice = std::get_if<ChoiceMember>(&key.member);
   if (given.starts_with('"')) given = given.substr(1, given.size() - 2);
-  return did_you_mean(given, choice ? choice->names : key.limits.choices, "");
+  return instead_of_value(given, choice ? choice->names : key.limits.choices);
+}
+
+/// "; a list is [1, 2]" for one that is given without brackets.
+std::string list_hint(const Key& key, const std::string& given) {
+  const bool is_list = std::holds_alternative<std::vector<std::int64_t>*>(key.member) ||
+                       std::holds_alternative<std::vector<double>*>(key.member);
+  if (!is_list || given.starts_with('[') || given.find(',') == std::string::npos) return "";
+  return fmt::format("; write {}=[{}]", key.name, excerpt(given));
 }
 
 InputError unexpected(const std::string& where, const Key& key, const std::string& given) {
-  return InputError(fmt::format("{}: {} = {}: expected {}{}{}{}", where, key.name, excerpt(given),
+  return InputError(fmt::format("{}: {} = {}: expected {}{}{}{}{}", where, key.name, excerpt(given),
                                 accepted_text(key), upper_limit(key, given),
                                 key.unit.empty() ? "" : fmt::format(" ({})", key.unit),
-                                near_choice(key, given)));
+                                near_choice(key, given), list_hint(key, given)));
 }
 
 /// Assigns a value to a member, or calls `refuse`, with the value as text if it has the member's type.

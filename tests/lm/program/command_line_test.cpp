@@ -148,11 +148,58 @@ TEST(CommandLine, NamesOfOtherPrograms) {
             "train: unknown option --max-update; here it is --steps");
   EXPECT_EQ(usage_error({"generate", "r", "--max-tokens", "5"}),
             "generate: unknown option --max-tokens; here it is -n");
+  for (const auto& [option, here] :
+       {Pair("--gpu", "--device cuda"), Pair("--cuda", "--device cuda"), Pair("--fp16", "--precision bf16"),
+        Pair("--output", "--out"), Pair("--model", "--recipe")})
+    EXPECT_EQ(usage_error({"train", option, "5"}),
+              fmt::format("train: unknown option {}; here it is {}", option, here));
+  EXPECT_EQ(usage_error({"generate", "r", "-p", "a"}), "generate: unknown option -p; here it is --prompt");
+  EXPECT_EQ(usage_error({"table", "r", "--format", "csv"}),
+            "table: unknown option --format; here it is --csv, --markdown or --json");
+  EXPECT_EQ(usage_error({"eval", "r", "--output", "5"}),
+            "eval: unknown option --output; see " + command_with({"eval", "--help"}))
+      << "it writes no file";
+  for (const auto& [command, here] :
+       {Pair("resume", "train --out RUN --resume"), Pair("tune", "eval --tune"), Pair("ls", "table"),
+        Pair("version", "--version"), Pair("-v", "--version")})
+    EXPECT_EQ(usage_error({command}), fmt::format("unknown command '{}'; here it is {}", command, here));
+  expect_contains(usage_error({"infer", "r"}), "here it is generate");
+  for (const auto& [value, here] : {Pair("dev", "valid"), Pair("val", "valid")})
+    expect_contains(usage_error({"eval", "r", "--split", value}), fmt::format("; here it is '{}'", here));
+  expect_contains(usage_error({"eval", "r", "--device", "gpu"}), "not in {cpu,cuda}; here it is 'cuda'");
+  expect_contains(usage_error({"eval", "r", "--by", "freq"}), "; here it is 'frequency'");
+  expect_contains(usage_error({"export", "r", "--format", "torch"}), "; here it is 'pytorch'");
+  expect_contains(usage_error({"plot", "r", "--unit", "ppl"}), "; here it is 'perplexity'");
+  expect_contains(usage_error({"ngram", "--unit", "chars"}), "; here it is 'characters'");
+  expect_contains(error_of([] { resolve_recipe("demo", {parse_setting("cache.size=1")}); }),
+                  "unknown key 'cache.size'; here it is 'cache.window'");
+  expect_contains(error_of([] { resolve_recipe("demo", {parse_setting("dynamic.lr=1")}); }),
+                  "unknown key 'dynamic.lr'; here it is 'dynamic.learning_rate'");
   EXPECT_EQ(usage_error({"eval", "r", "--lr", "5"}),
             "eval: unknown option --lr; see " + command_with({"eval", "--help"}));
   expect_contains(error_of([] { resolve_recipe("demo", {parse_setting("lr=1")}); }),
                   "unknown key 'lr'; here it is 'train.learning_rate'");
   EXPECT_EQ(parse_as<GenerateOptions>({"sample", "r", "--prompt", "a"}).prompt, "a");
+}
+
+TEST(CommandLine, WordsInTheWrongPlace) {
+  const TemporaryFolder folder;
+  const std::string text = folder / "l.txt", run = folder / "run";
+  write_bytes(text, "a\n");
+  std::filesystem::create_directory(run);
+  write_bytes(run + "/config.toml", "");
+  EXPECT_EQ(usage_error({"train", "demo", text.c_str()}),
+            "train: unexpected argument 'demo'; did you mean: " +
+                command_with({"train", "--recipe", "demo", "--data", text}));
+  expect_contains(usage_error({"ngram", text.c_str()}), command_with({"ngram", "--data", text}));
+  expect_contains(usage_error({"man", "train"}), command_with({"help", "train"}));
+  expect_contains(usage_error({"score", text.c_str(), run.c_str()}),
+                  "the run comes first: " + command_with({"score", run, text}));
+  expect_contains(usage_error({"eval", text.c_str()}), "the run comes first: ");
+  expect_contains(usage_error({"score", run.c_str(), run.c_str(), text.c_str()}), "--with " + run);
+  expect_contains(usage_error({"info", run.c_str(), "--keys"}), run + "/config.toml");
+  expect_contains(usage_error({"info", "--keys", "--cells"}), "only one of");
+  expect_contains(usage_error({"import", (folder / "none.pt").c_str()}), "none.pt: no such file");
 }
 
 TEST(CommandLine, NamesAreIndependentOfCase) {
@@ -216,7 +263,7 @@ TEST(CommandLine, UsageErrors) {
   expect_contains(usage_error({"table"}), "no run given");
   expect_contains(usage_error({"table", "a", "--json", "--markdown"}), "excludes");
   expect_contains(usage_error({"info"}), "give one of");
-  expect_contains(usage_error({"info", "run", "--operators"}), "give one of");
+  expect_contains(usage_error({"info", "run", "--operators"}), "give only one of");
   expect_contains(usage_error({"info", "run", "--vocab-size", "5"}), "go with --recipe");
 }
 

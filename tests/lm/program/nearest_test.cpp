@@ -31,6 +31,7 @@ TEST(Nearest, NamesWhatHasTheSameWords) {
   EXPECT_EQ(nearest("hidden_units", known), "model.hidden");
   EXPECT_EQ(nearest("data.size", known), "data.max_size") << "of the same section";
   EXPECT_EQ(nearest("train.l2_weight_decay", known), "train.weight_decay");
+  EXPECT_EQ(nearest("model.size", known), "") << "the section is there, and has no such word";
   EXPECT_EQ(nearest("train.of_it", {"train.steps_of", "train.it"}), "") << "short words say nothing";
 }
 
