@@ -55,8 +55,8 @@ class ClassificationJob : public JobOf<SentenceClassifier, Classification> {
     return files;
   }
   std::string size_text() const override {
-    return fmt::format("{} sentences of {} classes, {} symbols of {} types", train_.size(), labels_.size(),
-                       train_.sentences.symbols(), vocabulary_.types());
+    return fmt::format("{} sentences of {} classes, {} symbols, {}", train_.size(), labels_.size(),
+                       train_.sentences.symbols(), vocabulary_text(vocabulary_.size()));
   }
   int64_t validation_size() const override { return valid_.size(); }
 

@@ -232,8 +232,9 @@ Command info_command(Options& parser) {
   check_input(!info.markdown || info.cells || scales, "info: --markdown is for --cells and --ranks");
   info.settings = parse_settings(parser.info_sets);
   check_input(!info.verify || !info.run.empty(), "info: --verify goes with a run");
-  check_input(!info.recipe.empty() || (info.settings.empty() && info.vocabulary_size == 0),
-              "info: --set and --vocab-size go with --recipe");
+  check_input(
+      !info.recipe.empty() || (info.settings.empty() && info.vocabulary_size == 0 && info.data.empty()),
+      "info: --set, --vocab-size and --data go with --recipe");
   return info;
 }
 

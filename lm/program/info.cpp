@@ -53,15 +53,27 @@ Subject subject_of_run(const std::string& path) {
   return {std::move(config.recipe), std::move(sizes), std::move(model), path, std::move(config.made_by)};
 }
 
+/// That `lm train` would make of this text.
+std::int64_t vocabulary_size_of(const Recipe& recipe, const std::string& data) {
+  const CorpusText text = open_text(recipe.data, data, Pipes::accepted, reading_progress(stderr));
+  return vocabulary_of(recipe.data, text, SymbolOrder::first_occurrence).size();
+}
+
 Subject subject_of(const InfoOptions& options) {
   if (!options.run.empty()) return subject_of_run(options.run);
   const Recipe recipe = resolve_recipe(options.recipe, options.settings);
-  const std::int64_t size =
-      options.vocabulary_size > 0 ? options.vocabulary_size : limits_of(recipe).max_size;
-  check_input(size > 0, "info --recipe {}: vocabulary size unknown; give --vocab-size N: {}", options.recipe,
-              recipe.kind == TaskKind::language_modelling
-                  ? "10000 for words of the Penn Treebank, 33278 of WikiText-2, 256 for bytes"
-                  : "a training prints the number of types of its text, such as 8000");
+  const bool is_language_model = recipe.kind == TaskKind::language_modelling;
+  check_input(options.data.empty() || is_language_model,
+              "info --data: counts the vocabulary of language models, and {} is for {}; give --vocab-size N",
+              options.recipe, name_of(recipe.kind));
+  const std::int64_t size = !options.data.empty()         ? vocabulary_size_of(recipe, options.data)
+                            : options.vocabulary_size > 0 ? options.vocabulary_size
+                                                          : limits_of(recipe).max_size;
+  check_input(size > 0, "info --recipe {}: vocabulary size unknown; give {}", options.recipe,
+              is_language_model
+                  ? "--data DIR, or --vocab-size N: 10000 for words of the Penn Treebank, 33278 of "
+                    "WikiText-2, 256 for bytes"
+                  : "--vocab-size N: a training prints that of its text, such as 8000");
   std::vector<std::int64_t> sizes(vocabulary_paths(RunFolder(), recipe).size(), size);
   if (recipe.kind == TaskKind::classification)
     sizes.back() = 2;  // classes, of which the recipe does not tell

@@ -21,6 +21,7 @@ struct InfoOptions {
 
   std::vector<Setting> settings;     // they override the recipe's
   std::int64_t vocabulary_size = 0;  // with recipe; 0: the recipe's data.max_size
+  std::string data;                  // with recipe, of language models: its vocabulary is counted
   bool verify = false;               // with run: check its files instead
   bool json = false;
   bool markdown = false;     // with cells: the table of docs/cells.md; with scaling: those of docs/scale.md

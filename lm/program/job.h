@@ -51,7 +51,7 @@ class Job {
   virtual std::string warning_of(const Figure& /*figure*/, const RunFolder& /*run*/) const { return ""; }
   /// The vocabularies: their files in a run, and the contents.
   virtual VocabularyFiles vocabularies() const = 0;
-  /// "929589 symbols of 10000 types".
+  /// "929589 symbols, a vocabulary of 10000 symbols".
   virtual std::string size_text() const = 0;
   /// The number of items of an evaluation, for its progress.
   virtual int64_t validation_size() const = 0;

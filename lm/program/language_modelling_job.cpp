@@ -125,8 +125,8 @@ class LanguageModellingJob : public Job {
   }
   VocabularyFiles vocabularies() const override { return files_of(vocabulary_, RunFolder().vocabulary()); }
   std::string size_text() const override {
-    return fmt::format("{} of {} types", counted_text(std::ssize(corpus_.train.ids), "symbols"),
-                       vocabulary_.types());
+    return fmt::format("{}, {}", counted_text(std::ssize(corpus_.train.ids), "symbols"),
+                       vocabulary_text(vocabulary_.size()));
   }
   int64_t validation_size() const override { return std::ssize(corpus_.valid.ids); }
 

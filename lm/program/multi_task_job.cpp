@@ -66,7 +66,7 @@ class MultiTaskJob : public JobOf<SharedEncoderDecoders, MultiTask> {
     for (size_t i = 0; i < parts_.size(); ++i)
       texts.push_back(fmt::format("{} {} sentences", recipe_.tasks[i].name, parts_[i]->train.size()));
     for (const std::string& language : languages_of(recipe_.tasks))
-      texts.push_back(fmt::format("{} {} types", language, vocabularies_.at(language).types()));
+      texts.push_back(fmt::format("{} {}", language, vocabulary_text(vocabularies_.at(language).size())));
     return fmt::format("{}", fmt::join(texts, ", "));
   }
   int64_t validation_size() const override { return parts_.front()->valid.pairs.size(); }

@@ -291,11 +291,19 @@ void Options::add_info() {
   info_command.add_option("--recipe", info.recipe, "a name from `lm recipes`, or a TOML file")
       ->type_name("NAME|FILE")
       ->check(not_empty);
+  CLI::Option* size =
+      info_command
+          .add_option("--vocab-size", info.vocabulary_size,
+                      "size of the vocabulary, with --recipe (default: the recipe's data.max_size)")
+          ->check(integer(1, 2000000000))
+          ->type_name("N");
   info_command
-      .add_option("--vocab-size", info.vocabulary_size,
-                  "size of the vocabulary, with --recipe (default: the recipe's data.max_size)")
-      ->check(integer(1, 2000000000))
-      ->type_name("N");
+      .add_option("--data", info.data,
+                  "with --recipe, in place of --vocab-size: a text, whose vocabulary is counted, as lm train "
+                  "reads it")
+      ->type_name("DIR|FILE")
+      ->check(not_empty)
+      ->excludes(size);
   info_command.add_option("--set", info_sets, "a setting that overrides the recipe's, can be repeated")
       ->type_name("KEY=VALUE")
       ->expected(1)

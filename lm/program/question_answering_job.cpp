@@ -44,9 +44,9 @@ class QuestionAnsweringJob : public JobOf<AttentiveReader, QuestionAnswering> {
   std::vector<std::string> notes() const override { return texts_.notes; }
   VocabularyFiles vocabularies() const override { return files_of(vocabulary_, RunFolder().vocabulary()); }
   std::string size_text() const override {
-    return fmt::format("{} questions about {} entities, documents of {} words on average, {} types",
-                       train_.size(), entities(), train_.documents.symbols() / train_.size(),
-                       vocabulary_.types());
+    return fmt::format("{} questions about {} entities, documents of {} words on average, {}", train_.size(),
+                       entities(), train_.documents.symbols() / train_.size(),
+                       vocabulary_text(vocabulary_.size()));
   }
   int64_t validation_size() const override { return valid_.size(); }
 

@@ -51,8 +51,8 @@ class SkipThoughtJob : public JobOf<SkipThought, SkipThoughtTask> {
   }
   VocabularyFiles vocabularies() const override { return files_of(vocabulary_, RunFolder().vocabulary()); }
   std::string size_text() const override {
-    return fmt::format("{} triples of {} sentences, {} symbols of {} types", train_.size(),
-                       train_.sentences.size(), train_.sentences.symbols(), vocabulary_.types());
+    return fmt::format("{} triples of {} sentences, {} symbols, {}", train_.size(), train_.sentences.size(),
+                       train_.sentences.symbols(), vocabulary_text(vocabulary_.size()));
   }
   int64_t validation_size() const override { return valid_.size(); }
 

@@ -83,8 +83,8 @@ class SpeechJob : public JobOf<CtcModel, SpeechRecognition> {
     for (const auto& labels : train_.labels) characters += std::ssize(labels);
     for (const Frames& it : train_.frames) count += it.size();
     const double minutes = static_cast<double>(count) * frames().filterbank.step / 60'000;
-    return fmt::format("{} utterances of {} speakers, {:.1f} minutes, {} characters of {} types",
-                       train_.size(), speakers.size(), minutes, characters, vocabulary_.size() - 1);
+    return fmt::format("{} utterances of {} speakers, {:.1f} minutes, {} characters, {}", train_.size(),
+                       speakers.size(), minutes, characters, vocabulary_text(vocabulary_.size()));
   }
   int64_t validation_size() const override { return valid().size(); }
 

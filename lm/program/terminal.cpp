@@ -35,6 +35,8 @@ std::string counted_text(std::int64_t count, const std::string& of_many) {
   return fmt::format("{} {}", count, count == 1 ? of_one : of_many);
 }
 
+std::string vocabulary_text(std::int64_t size) { return "a vocabulary of " + counted_text(size, "symbols"); }
+
 void warn(Terminal& terminal, const std::string& text) {
   terminal.erase();
   fmt::print(stderr, "lm: warning: {}\n", text);

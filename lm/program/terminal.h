@@ -23,6 +23,9 @@ std::string scored_text(const Figure& figure);
 /// "1 symbol", "2 symbols": a count, and what is counted, which `of_many` names.
 std::string counted_text(std::int64_t count, const std::string& of_many);
 
+/// "a vocabulary of 10000 symbols": of so many rows, `<unk>` and others among them.
+std::string vocabulary_text(std::int64_t size);
+
 class Terminal : public Observer {
  public:
   /// A quiet one prints nothing.

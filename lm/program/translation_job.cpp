@@ -64,9 +64,9 @@ class TranslationJob : public JobOf<EncoderDecoder, Translation> {
     return files;
   }
   std::string size_text() const override {
-    return fmt::format("{} pairs, {} and {} symbols of {} and {} types", train_.size(),
-                       train_.source.symbols(), train_.target.symbols(), vocabularies_.source.types(),
-                       vocabularies_.target.types());
+    return fmt::format("{} pairs, {} and {} symbols, vocabularies of {} and {} symbols", train_.size(),
+                       train_.source.symbols(), train_.target.symbols(), vocabularies_.source.size(),
+                       vocabularies_.target.size());
   }
   int64_t validation_size() const override { return valid_.pairs.size(); }
 

@@ -122,6 +122,30 @@ TEST_F(ProgramTest, ResumedRunsSayWhereTheyContinue) {
       std::regex_search(output_of_lm(words), std::regex("resumed at step [1-9][0-9]*, epoch 2 of 2\n")));
 }
 
+TEST_F(ProgramTest, TheSizeOfTheVocabularyIsOneNumber) {
+  expect_contains(output_of_lm(data->train("sized", {"--epochs", "1"})),
+                  "symbols, a vocabulary of 14 symbols, ");
+  expect_contains(output_of_lm({"info", data->path("sized")}), "vocabulary  14 words");
+  const Json counted =
+      json_of_lm({"info", "--recipe", data->path("small.toml"), "--data", data->path("data")});
+  EXPECT_EQ(counted.at("vocabulary_size"), 14);
+  EXPECT_EQ(counted.at("parameters"), json_of_lm({"info", data->path("sized")}).at("parameters"));
+  expect_refused(run_lm({"info", "--recipe", "attention-multi30k", "--data", data->path("data")}),
+                 "--data: counts the vocabulary of language models");
+}
+
+TEST_F(ProgramTest, ARunThatIsNotEvaluatedYet) {
+  data->trained("young", {"--steps", "100", "--set", "train.log_every=10"});
+  std::istringstream log(bytes_of_file(*data / "young/log.jsonl"));
+  std::string steps;
+  for (std::string line; std::getline(log, line);)
+    if (line.find("\"steps\"") != std::string::npos) steps += line + '\n';
+  write_bytes(*data / "young/log.jsonl", steps);
+  std::filesystem::remove(*data / "young/evaluations.jsonl");
+  expect_contains(run_lm({"table", data->path("young")}).err,
+                  "young: not evaluated yet; at step 100, after ");
+}
+
 TEST_F(ProgramTest, EvaluatesWhatTrainingReported) {
   std::istringstream lines(bytes_of_file(*data / "run/log.jsonl"));
   double best = 1e9, test = 0;
