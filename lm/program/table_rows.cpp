@@ -66,8 +66,11 @@ std::string epochs_of(const MeasuredRun& row) {
   const TrainerOptions& planned = row.recipe().trainer;
   if (row.epochs == 0) return dash;  // imported, or not evaluated yet
   if (planned.steps > 0) return fmt::format("{} ({} steps)", row.epochs, planned.steps);
-  return row.epochs == planned.epochs ? fmt::format("{}", row.epochs)
-                                      : fmt::format("{} of {}", row.epochs, planned.epochs);
+  const bool is_whole = row.epochs_trained == static_cast<double>(row.epochs);
+  const std::string trained =
+      is_whole ? fmt::format("{}", row.epochs) : fmt::format("{:.2f}", row.epochs_trained);
+  return is_whole && row.epochs == planned.epochs ? trained
+                                                  : fmt::format("{} of {}", trained, planned.epochs);
 }
 
 std::string state_of(const MeasuredRun& row) {

@@ -78,7 +78,12 @@ void Terminal::validated(const Trainer& trainer, const Figure& figure, bool best
   const bool within_epochs = recipe_.run.eval_every > 0;
   const std::string trained =
       since_evaluation_.is_empty() ? "" : fmt::format(" train {:.4f} nats ", since_evaluation_.loss());
-  evaluation(fmt::format("epoch {:<4}{}{} valid", trainer.epoch(),
+  const double share = trainer.task().share_of_epoch();
+  const std::string epoch =
+      within_epochs || share >= 1
+          ? fmt::format("{}", trainer.epoch())
+          : fmt::format("{:.2f}", static_cast<double>(trainer.epoch() - 1) + share);  // ended by its time
+  evaluation(fmt::format("epoch {:<4}{}{} valid", epoch,
                          within_epochs ? fmt::format(" step {:<7}", trainer.step_count()) : "", trained),
              figure, best);
   since_evaluation_ = {};

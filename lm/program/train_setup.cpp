@@ -40,6 +40,9 @@ std::string place_text(const Trainer& trainer) {
     return fmt::format("resumed at step {}{}, epoch {}{}", trainer.step_count(),
                        by_steps ? fmt::format(" of {}", trainer.steps()) : "", trainer.epoch(),
                        by_steps ? "" : fmt::format(" of {}", trainer.epochs()));
+  if (!by_steps && trainer.epoch() > trainer.epochs() && trainer.task().share_of_epoch() > 0)
+    return fmt::format("stopped at step {}, beyond epoch {}; --epochs N trains on", trainer.step_count(),
+                       trainer.epochs());
   if (!trainer.ended_by().empty()) return fmt::format("finished already, at step {}", trainer.step_count());
   return by_steps
              ? fmt::format("finished already: {0} of {0} steps; --steps N trains on", trainer.steps())
