@@ -193,9 +193,31 @@ class Sweep {
         ++finished_;
         return progress_.line(fmt::format("{}  {}  finished before", title_of(index), found_text(*measured)));
       }
+    } else if (const std::optional<MeasuredRun> twin = finished_twin(runs_[index])) {
+      ++finished_;
+      return progress_.line(fmt::format("{}  {}  finished before, as {}", title_of(index), found_text(*twin),
+                                        fs::path(twin->run).filename().string()));
     }
+    if (!is_terminal(fileno(options_.json ? stderr : stdout)))  // a terminal has a progress line
+      progress_.line(fmt::format("{}  {}", title_of(index), is_there ? "goes on" : "begins"));
     running_.push_back(
         {index, std::make_unique<ChildProcess>(words_of(runs_[index], is_there)), Clock::now()});
+  }
+
+  /// A finished run with these settings that an earlier sweep named after other ones; computed in the same
+  /// way, on the same text, as all runs of the folder are.
+  std::optional<MeasuredRun> finished_twin(const SweepRun& planned) const {
+    Recipe recipe = planned.recipe;
+    const std::string settings = write_toml(keys_of(recipe));
+    for (const fs::path& other : runs_in(options_.out)) {
+      RunConfig config = read_config({other});
+      if (write_toml(keys_of(config.recipe)) != settings ||
+          config.made_by.device != options_.device.value_or(Device::cpu) ||
+          config.made_by.precision != options_.precision.value_or(Precision::fp32))
+        continue;
+      if (MeasuredRun run = measured_run(other.string()); is_complete(run)) return run;
+    }
+    return std::nullopt;
   }
 
   void wait_for_output() const {

@@ -164,6 +164,15 @@ TEST_F(Sweeps, FinishedRunsAreNotTrainedAgain) {
   fs::remove_all(run("hidden=11_seed=1"));
 }
 
+TEST_F(Sweeps, ARunWithTheSameSettingsUnderAnotherNameIsNotTrainedAgain) {
+  const std::string told =
+      output_of_lm(words_of(*data, {"--set", "model.hidden=9", "--set", "train.epochs=1,2"}));
+  expect_contains(told, "1 of 2  epochs=1_seed=1  begins\n");
+  expect_contains(told, "finished before, as hidden=9_seed=1\n");
+  EXPECT_FALSE(fs::exists(run("epochs=2_seed=1")));
+  fs::remove_all(run("epochs=1_seed=1"));
+}
+
 TEST_F(Sweeps, AreOfOneTextAndOneRecipe) {
   SmallData other;
   const std::vector<std::string> more{"--set", "model.hidden=10,11", "--set", "train.epochs=2"};
