@@ -275,6 +275,13 @@ std::vector<std::filesystem::path> train_files(const std::filesystem::path& fold
   return files_named(folder, usual);
 }
 
+/// ", but val.txt is there: ...", if the validation text has a name that is usual elsewhere.
+std::string other_name_of_valid(const std::filesystem::path& folder) {
+  for (const char* const name : {"val.txt", "dev.txt", "validation.txt"})
+    if (is_there(folder / name)) return fmt::format(", but {} is there: rename it", name);
+  return "";
+}
+
 }  // namespace
 
 CorpusText open_corpus(const std::filesystem::path& path, Unit unit, Pipes pipes,
@@ -292,8 +299,9 @@ CorpusText open_corpus(const std::filesystem::path& path, Unit unit, Pipes pipes
   const auto valid = file_of(path, Split::valid), test = file_of(path, Split::test);
   for (const Split split : {Split::train, Split::valid})
     check_input(split == Split::train ? !train.empty() : valid.has_value(),
-                "{}: missing; a data folder holds train.txt, valid.txt and perhaps test.txt",
-                (path / fmt::format("{}.txt", to_string(split))).string());
+                "{}: missing{}; a data folder holds train.txt, valid.txt and perhaps test.txt",
+                (path / fmt::format("{}.txt", to_string(split))).string(),
+                split == Split::valid ? other_name_of_valid(path) : "");
   corpus.train = take_files(corpus, train, unit, reading);
   corpus.valid = take_files(corpus, {*valid}, unit, reading);
   if (test) corpus.test = take_files(corpus, {*test}, unit, reading);

@@ -58,7 +58,9 @@ void check_options(const EvaluateOptions& options) {
 CorpusText corpus_of(const EvaluateOptions& options, const OpenRun& run) {
   const bool is_given = !options.data.empty();
   const std::string& data = is_given ? options.data : run.config.made_by.data;
-  check_input(is_given || data.empty() || std::filesystem::exists(data),
+  check_input(is_given || !data.empty(), "{}: it has no text of its own; which text? As in: {} FILE",
+              options.run, command_with({"eval", options.run}));
+  check_input(is_given || std::filesystem::exists(data),
               "{}: no such file or folder any more, and it has this run's text: --data says where it is now",
               printable(data));
   CorpusText corpus = open_text(run.config.recipe.data, data, is_given ? Pipes::accepted : Pipes::refused,

@@ -196,8 +196,8 @@ void print_tuned(const Tuned& tuned) {
              tuned.best.cache ? " (trials of the cache share a pass)" : "");
   const Json edges = at_the_edge(tuned);
   for (const auto& [key, which] : edges.items())
-    fmt::print("{} is at the {} edge of the grid; tune again from it\n", key,
-               which.get<std::string>() == "least" ? "lower" : "upper");
+    fmt::print("{} is at the {} edge of the grid; to search on from it: --tune {}\n", key,
+               which.get<std::string>() == "least" ? "lower" : "upper", words_of(tuned.best));
   fmt::print("best: {}\n", words_of(tuned.best));
 }
 

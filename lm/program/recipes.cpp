@@ -18,6 +18,7 @@
 #include "lm/program/provenance.h"
 #include "lm/program/published.h"
 #include "lm/program/recipe_validation.h"
+#include "lm/program/run_folder.h"
 #include "lm/program/shell_command.h"
 #include "lm/program/toml.h"
 #include "tensor/error.h"
@@ -93,6 +94,9 @@ Recipe load_recipe(const std::string& name_or_file) {
     names.emplace_back(name);
   }
   const std::filesystem::path path = name_or_file;
+  check_input(!std::filesystem::exists(path / RunFolder().config()),
+              "--recipe {}: it is a run; its recipe is {}", name_or_file,
+              (path / RunFolder().config()).string());
   const bool is_file = path.has_parent_path() || path.extension() == ".toml";
   check_input(is_file, "no recipe named '{}'{} (a file needs a '/' or the ending .toml)", name_or_file,
               did_you_mean(name_or_file, names, fmt::format("; `{} recipes` lists them", this_program())));

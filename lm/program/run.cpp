@@ -7,6 +7,7 @@
 #include "data/text.h"
 #include "lm/program/model.h"
 #include "lm/program/multi_task_text.h"
+#include "lm/program/shell_command.h"
 #include "lm/training/checkpoint.h"
 
 namespace rondo {
@@ -114,9 +115,36 @@ std::vector<std::int64_t> sizes_of(const std::vector<SymbolTable>& tables) {
   return sizes;
 }
 
+namespace {
+
+/// The command that applies a model.
+const char* command_for(TaskKind kind) {
+  switch (kind) {
+    case TaskKind::language_modelling:
+      return "generate";
+    case TaskKind::translation:
+    case TaskKind::multi_task:
+      return "translate";
+    case TaskKind::classification:
+      return "classify";
+    case TaskKind::question_answering:
+      return "answer";
+    case TaskKind::skip_thought:
+      return "embed";
+    case TaskKind::speech:
+      return "transcribe";
+  }
+  return "";
+}
+
+}  // namespace
+
 void check_kind(const RunFolder& folder, const RunConfig& config, TaskKind kind) {
-  check_input(config.recipe.kind == kind, "{}: a run of the task {}, and this command is for {}",
-              folder.path.string(), name_of(config.recipe.kind), name_of(kind));
+  if (config.recipe.kind == kind) return;
+  const std::string command = command_for(config.recipe.kind);
+  throw InputError(fmt::format("{}: a run of the task {}, and this command is for {}; use {}",
+                               folder.path.string(), name_of(config.recipe.kind), name_of(kind),
+                               command_with({command, folder.path.string()})));
 }
 
 void check_has_model(const RunFolder& folder, const Module& layout) {

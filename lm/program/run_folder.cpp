@@ -141,7 +141,11 @@ RunFolder open_run_folder(const fs::path& path) {
               "no run at {}: it is a recipe; {} shows its model, {} trains it", path.string(),
               command_with({"info", "--recipe", path.string()}),
               command_with({"train", "--recipe", path.string()}) + " --data FILE");
-  check_input(fs::exists(path, error), "no run at {}: no such folder", path.string());
+  const fs::path among_runs = fs::path("runs") / path;
+  check_input(fs::exists(path, error), "no run at {}: no such folder{}", path.string(),
+              fs::exists(RunFolder{among_runs}.config(), error)
+                  ? fmt::format("; did you mean {}?", among_runs.string())
+                  : "");
   check_input(fs::is_directory(path, error), "no run at {}: it is a file; give the folder that holds it",
               path.string());
   if (fs::exists(RunFolder{path}.config(), error)) return {path};

@@ -82,9 +82,13 @@ std::vector<Choice> choices_of(const SweptSettings& swept, Recipe& recipe) {
       apply_setting(choice.settings.back(), keys);
       choice.values.push_back(shown_value(key_named(key, keys)));
     }
+    const bool is_list = std::any_of(swept.keys.begin(), swept.keys.end(), [&](const std::string& key) {
+      return value_text(key_named(key, keys_of(recipe))).starts_with('[');
+    });
     for (const Choice& other : choices)
-      check_input(other.values != choice.values, "{}: {} is given twice", swept.where,
-                  excerpt(fmt::format("{}", fmt::join(choice.values, ":"))));
+      check_input(other.values != choice.values, "{}: {} is given twice{}", swept.where,
+                  excerpt(fmt::format("{}", fmt::join(choice.values, ":"))),
+                  is_list ? "; a list is one value in [ ], as in model.hidden=[128,128]" : "");
     choices.push_back(std::move(choice));
   }
   return choices;

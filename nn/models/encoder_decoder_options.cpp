@@ -68,8 +68,8 @@ void check_options(const EncoderDecoderOptions& options) {
               "model.input_feeding feeds back what attention has read: set model.attention, or leave it out");
   if (options.context_integration == ContextIntegration::multiplicative) check_context(options);
   check_input(options.tied == TiedTables::none || options.readout_width() == options.embedding,
-              "model.tied needs a readout as wide as the embedding: set model.readout = {}, or model.tied = "
-              "\"none\"",
+              "model.tied needs a readout as wide as the embedding: --set model.readout={}, or --set "
+              "model.tied=none",
               options.embedding);
 }
 

@@ -64,7 +64,7 @@ TEST_F(Exchange, AnExportedRunComesBackWithTheSameBytes) {
   expect_contains(output_of_lm({"info", data_.path("back")}), "imported from " + data_.path("out"));
   EXPECT_EQ(output_of_lm({"score", data_.path("back")}, "the cat\n"),
             output_of_lm({"score", data_.path("run")}, "the cat\n"));
-  expect_refused(run_lm({"eval", data_.path("back")}), "which text? give --data");
+  expect_refused(run_lm({"eval", data_.path("back")}), "it has no text of its own; which text? As in: ");
   expect_refused(run_lm({"train", "--out", data_.path("back"), "--resume"}),
                  "imported, so there is no training to resume; to train it further: ");
   output_of_lm(import("out", "with-text", {"--data", data_.path("data")}));
@@ -152,8 +152,10 @@ TEST_F(Exchange, WhatCannotBeImportedIsRefusedAndLeavesNothing) {
                          "--vocab", data_.path("run/vocab.txt")}),
                  "only language models can be imported");
   expect_refused(run_lm({"import"}), "import: no weights given");
-  expect_refused(run_lm({"import", "w"}), "import: no recipe given");
-  expect_refused(run_lm({"import", "w", "--recipe", "char-lstm"}), "import: no vocabulary given");
+  const std::string weights = data_.path("run/model.safetensors");
+  expect_refused(run_lm({"import", weights}), "import: no recipe given");
+  expect_refused(run_lm({"import", weights, "--recipe", "char-lstm"}), "import: no vocabulary given");
+  expect_refused(run_lm({"import", "none.pt"}), "import: none.pt: no such file");
 }
 
 TEST_F(Exchange, SaysWhichGruPyTorchHas) {

@@ -76,6 +76,15 @@ TEST_F(RefusalsTest, Usage) {
   expect_refused(run_lm({"train", "--recipe", "char-lstm"}), "--data");
 }
 
+TEST_F(RefusalsTest, RunsThatAreMeant) {
+  expect_refused(run_lm({"train", "--recipe", run(), "--data", "x"}),
+                 "its recipe is " + run() + "/config.toml");
+  fs::create_directories(*data / "here/runs");
+  fs::copy(run(), *data / "here/runs/one");
+  expect_refused(run_lm({"eval", "one"}, {.folder = data->path("here")}),
+                 "no run at one: no such folder; did you mean runs/one?");
+}
+
 TEST_F(RefusalsTest, Recipes) {
   const auto refused = [&](const std::string& recipe, const std::string& part) {
     expect_refused(
@@ -93,6 +102,9 @@ TEST_F(RefusalsTest, Recipes) {
   refused(data->path("syntax.toml"), "syntax.toml:1");
   expect_training_refused({"--set", "model.hiden=3"}, "model.hidden");
   expect_training_refused({"--set", "model.dropout=1.5"}, "--set model.dropout=1.5");
+  expect_training_refused({"--set", "model.hidden=8,8"}, "; write model.hidden=[8,8]");
+  expect_training_refused({"--set", "model.cell=gru", "--set", "model.forget_bias=2"},
+                          "add --set model.forget_bias=0, or leave it out");
   expect_training_refused({"--set", "model.layers=two"}, "--set model.layers=two");
   expect_training_refused({"--set", "model.cell=lstn"}, "lstm");
   expect_training_refused({"--set", "train.micro_batch=3"}, "does not divide");
@@ -128,6 +140,9 @@ TEST_F(RefusalsTest, Recipes) {
 TEST_F(RefusalsTest, Texts) {
   expect_data_refused(data->path("none"), "no such file or folder");
   expect_data_refused(data->path("empty"), "train.txt: missing");
+  fs::create_directory(*data / "usual");
+  for (const char* const name : {"train.txt", "val.txt"}) write_bytes(*data / "usual" / name, "a b\n");
+  expect_data_refused(data->path("usual"), "valid.txt: missing, but val.txt is there: rename it");
   expect_data_refused(data->path("empty.txt"), "empty.txt: empty");
   expect_data_refused(data->path("tiny.txt"), "too few");
   expect_data_refused(data->path("latin.txt"),

@@ -91,13 +91,14 @@ TEST(SweepGrid, RefusalsSayWhatToDo) {
   expect_contains(error_in({"model.hiden=8,9"}), "unknown key 'model.hiden'; did you mean 'model.hidden'?");
   expect_contains(error_in({"model.hidden="}), "--set model.hidden=: no value is given; as in");
   expect_contains(error_in({"model.hidden"}), "expected key=value");
-  expect_contains(
-      error_in({"model.cell=lstm,gru", "model.forget_bias=1"}),
-      "add --set model.forget_bias=0; a setting that only some cells have varies with the cell, as in "
-      "--set model.cell:model.forget_bias=lstm:1,gru:0");
+  expect_contains(error_in({"model.cell=lstm,gru", "model.forget_bias=1"}),
+                  "add --set model.forget_bias=0, or leave it out; a setting that only some cells have "
+                  "varies with the cell, as in "
+                  "--set model.cell:model.forget_bias=lstm:1,gru:0");
   for (const char* text : {"model.hidden=8,", "model.hidden=,8", "model.hidden=8,,9"})
     expect_contains(error_in({text}), "a comma too many");
-  expect_contains(error_in({"model.hidden=8,9,[8]"}), "--set model.hidden=8,9,[8]: 8 is given twice");
+  expect_contains(error_in({"model.hidden=8,9,[8]"}),
+                  "--set model.hidden=8,9,[8]: 8 is given twice; a list is one value in [ ]");
   expect_contains(error_in({"model.dropout=0.5,5e-1"}), "0.5 is given twice");
   expect_contains(error_in({"model.hidden=8,9", "model.layers:model.hidden=1:8,2:9"}),
                   "model.hidden has values already, by --set model.hidden=8,9");

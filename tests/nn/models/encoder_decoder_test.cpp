@@ -47,8 +47,8 @@ TEST(EncoderDecoderOptions, ThatContradictEachOtherAreRefused) {
       "of its own; mi_rnn, linear_mi_rnn, mi_lstm and mi_gru do");
   for (const TiedTables tied : {TiedTables::output, TiedTables::all}) {
     EXPECT_EQ(refusal([&](EncoderDecoderOptions& it) { it.tied = tied; }),
-              "model.tied needs a readout as wide as the embedding: set model.readout = 256, or model.tied = "
-              "\"none\"");
+              "model.tied needs a readout as wide as the embedding: --set model.readout=256, or --set "
+              "model.tied=none");
     EXPECT_EQ(refusal([&](EncoderDecoderOptions& it) { it.tied = tied, it.readout = it.embedding; }), "");
   }
 }
