@@ -113,8 +113,8 @@ void check_run_comes_first(const CLI::App& command, const std::string& run,
   const bool is_text = std::filesystem::is_regular_file(run) &&
                        std::filesystem::path(run).filename() != RunFolder().model().filename() &&
                        std::filesystem::path(run).extension() != ".toml";
-  check_input(!is_text, "{}: the run comes first: {}", command.get_name(),
-              command_with({command.get_name(), files.empty() ? "RUN" : files.front(), run}));
+  check_input(!is_text, "{}: no run at {}: it is a file, and the run comes first: {}", command.get_name(),
+              run, command_with({command.get_name(), files.empty() ? "RUN" : files.front(), run}));
   for (const std::string& file : files)
     check_input(command.get_name() != "score" || !file_is_there(RunFolder{file}.config()),
                 "score: {} is a run, and one comes first; to interpolate it with others: --with {}", file,

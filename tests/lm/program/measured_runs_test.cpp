@@ -25,7 +25,7 @@ TEST_F(TableTest, SaysWhatIsUnfinished) {
   EXPECT_EQ(row.at("epochs"), 1);
   EXPECT_TRUE(row.at("valid").at("nats").is_number());
   EXPECT_TRUE(row.at("test").at("nats").is_null());
-  expect_contains(output_of_lm({"table", stopped, "--full"}), "1 of 2  unfinished  ");
+  expect_contains(output_of_lm({"table", stopped, "--full"}), "0.34 of 2  unfinished  ");
   expect_contains(output_of_lm({"table", stopped, "--csv"}), ",1,2,unfinished,");
 
   // No evaluation yet, and no log: dashes.
