@@ -89,7 +89,7 @@ TEST_F(EachKey, OfATaskAmongSeveralShowsInWhatACommandDoes) {
   const Cases cases = {
       {"tasks.first.source", {"bb", {}, trained, decides}},
       {"tasks.first.target", {"aa", {}, trained, decides}},
-      {"tasks.first.pairs", {"halves", {}, trained, "set tasks.first.source"}},
+      {"tasks.first.pairs", {"halves", {}, trained, "within the text of one language"}},
       {"tasks.first.ratio", {"2", {}, trained, "whose ratio is 1"}},
       {"tasks.second.source", {"aa", {}, trained}},
       {"tasks.second.target", {"aa", {}, trained}},
