@@ -40,9 +40,10 @@ std::vector<double> plain_product(const Tensor& a, Transpose transpose_a, const 
   std::vector<double> product;
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = 0; j < n; ++j) {
-      const real *x = a.data() + i * a_down, *y = b.data() + j * b_right;
+      const real *x = a.data(), *y = b.data();
       double sum = 0;
-      for (int64_t l = 0; l < k; ++l) sum += static_cast<double>(x[l * a_right]) * y[l * b_down];
+      for (int64_t l = 0; l < k; ++l)
+        sum += static_cast<double>(x[i * a_down + l * a_right]) * y[l * b_down + j * b_right];
       product.push_back(sum);
     }
   return product;

@@ -76,9 +76,9 @@ void expect_sums_of_rounded(const Tensor& a, Transpose transpose_a, const Tensor
       double sum = beta == 0 ? 0 : double(beta) * double(start.data[i * start.row_stride + j]);
       double size_of_sum = std::abs(sum);
       // Not by [] of vectors, as tests are not optimised.
-      const double *row = left.data() + i * k, *column = right.data() + j;
+      const double *row = left.data(), *column = right.data();
       for (int64_t l = 0; l < k; ++l) {
-        const double term = row[l] * column[l * n];
+        const double term = row[i * k + l] * column[l * n + j];
         sum += term;
         size_of_sum += std::abs(term);
       }
