@@ -102,7 +102,7 @@ void ClassificationJob::measure(Watch& watch, const Setup& setup, const Compute&
 }
 
 void ClassificationJob::conclude(Terminal& terminal, const RunFolder& run) {
-  say_run(terminal, run, "to classify with it", "classify", "< sentences");
+  say_run(terminal, run, "to classify with it", "< sentences");
 }
 
 }  // namespace

@@ -27,13 +27,13 @@ InputLines::InputLines(std::function<void()> while_waiting, std::string advice)
       advice_(std::move(advice)) {}
 
 InputLines::InputLines(const std::filesystem::path& path, std::string advice)
-    : file_(is_packed(path) ? -1 : open(path.c_str(), O_RDONLY | O_CLOEXEC)),
-      name_(printable(path.string())),
-      advice_(std::move(advice)) {
-  if (is_packed(path))
+    : name_(printable(path.string())), advice_(std::move(advice)) {
+  if (is_packed(path)) {
     unpacked_ = std::make_unique<UnpackedFile>(path);
-  else
+  } else {
+    file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     check_system<InputError>(file_ >= 0, "{}: cannot be opened", path.native());
+  }
 }
 
 InputLines::~InputLines() {

@@ -51,7 +51,7 @@ class InputLines {
   bool receive(int milliseconds);
   bool has_line();
 
-  int file_;                                // -1: a packed file
+  int file_ = -1;                           // -1: a packed file
   std::unique_ptr<UnpackedFile> unpacked_;  // that one
   std::string name_;
   std::function<void()> while_waiting_;

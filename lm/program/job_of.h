@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "lm/program/job.h"
+#include "lm/program/run.h"
 #include "lm/program/shell_command.h"
 #include "lm/tasks/self_test.h"
 #include "lm/training/checkpoint.h"
@@ -58,11 +59,12 @@ class JobOf : public Job {
     keep(setup.run, it, *model_, compute, setup.config.made_by.sha256);
   }
 
-  /// The line at the end: where the run is, and a command for `purpose` with the words `rest` after the run.
-  static void say_run(Terminal& terminal, const RunFolder& run, std::string_view purpose,
-                      const std::string& command, std::string_view rest) {
+  /// The line at the end: where the run is, and the command that applies its model, for `purpose`, with
+  /// the words `rest` after the run.
+  void say_run(Terminal& terminal, const RunFolder& run, std::string_view purpose,
+               std::string_view rest) const {
     terminal.line(fmt::format("the run is {}; {}: {} {}", run.path.string(), purpose,
-                              command_with({command, run.path.string()}), rest));
+                              command_with({command_for(recipe_.kind), run.path.string()}), rest));
   }
 
   const Recipe& recipe_;

@@ -77,7 +77,7 @@ class MultiTaskJob : public JobOf<SharedEncoderDecoders, MultiTask> {
   }
 
   void conclude(Terminal& terminal, const RunFolder& run) override {
-    say_run(terminal, run, "to translate with it", "translate", "< sentences");
+    say_run(terminal, run, "to translate with it", "< sentences");
   }
 
  private:

@@ -51,8 +51,10 @@ int columns_of(std::string_view text) {
   }));
 }
 
-Progress::Progress(std::FILE* file)
-    : Progress(file, is_terminal(fileno(file)), std::nullopt, is_terminal(fileno(file)) ? 100ms : 1min) {}
+Progress::Progress(std::FILE* file) : Progress(file, is_terminal(fileno(file))) {}
+
+Progress::Progress(std::FILE* file, bool terminal)
+    : Progress(file, terminal, std::nullopt, terminal ? 100ms : 1min) {}
 
 Progress::Progress(std::FILE* file, bool terminal, std::optional<int> columns,
                    std::chrono::milliseconds interval)

@@ -48,6 +48,7 @@ class Progress {
   void erase();
 
  private:
+  Progress(std::FILE* file, bool terminal);
   void write(const std::string& text);
   int columns() const { return columns_ ? *columns_ : terminal_columns(fileno(file_)); }
 

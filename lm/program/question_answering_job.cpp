@@ -94,7 +94,7 @@ void QuestionAnsweringJob::measure(Watch& watch, const Setup& setup, const Compu
 
 void QuestionAnsweringJob::conclude(Terminal& terminal, const RunFolder& run) {
   terminal.line("without reading, on valid: " + baselines_text(frequency_baselines(valid_)));
-  say_run(terminal, run, "to ask it", "answer",
+  say_run(terminal, run, "to ask it",
           fmt::format("< questions, lines of DOCUMENT, a tab, QUESTION with {}", placeholder));
 }
 

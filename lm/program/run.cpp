@@ -115,10 +115,7 @@ std::vector<std::int64_t> sizes_of(const std::vector<SymbolTable>& tables) {
   return sizes;
 }
 
-namespace {
-
-/// The command that applies a model.
-const char* command_for(TaskKind kind) {
+std::string command_for(TaskKind kind) {
   switch (kind) {
     case TaskKind::language_modelling:
       return "generate";
@@ -136,8 +133,6 @@ const char* command_for(TaskKind kind) {
   }
   return "";
 }
-
-}  // namespace
 
 void check_kind(const RunFolder& folder, const RunConfig& config, TaskKind kind) {
   if (config.recipe.kind == kind) return;

@@ -51,6 +51,9 @@ struct SymbolTable {
 std::vector<SymbolTable> symbol_tables(const RunFolder& folder, const RunConfig& config);
 std::vector<std::int64_t> sizes_of(const std::vector<SymbolTable>& tables);
 
+/// The command that applies a model of this task.
+std::string command_for(TaskKind kind);
+
 /// InputError unless the run is of this task.
 void check_kind(const RunFolder& folder, const RunConfig& config, TaskKind kind);
 /// InputError unless the run has a model, of this layout.

@@ -93,7 +93,7 @@ void SkipThoughtJob::measure(Watch& watch, const Setup& setup, const Compute& co
 }
 
 void SkipThoughtJob::conclude(Terminal& terminal, const RunFolder& run) {
-  say_run(terminal, run, "the vectors of sentences", "embed", "< sentences");
+  say_run(terminal, run, "the vectors of sentences", "< sentences");
 }
 
 }  // namespace

@@ -134,7 +134,7 @@ void SpeechJob::measure(Watch& watch, const Setup& setup, const Compute& compute
 }
 
 void SpeechJob::conclude(Terminal& terminal, const RunFolder& run) {
-  say_run(terminal, run, "to transcribe with it", "transcribe", "FILE.wav");
+  say_run(terminal, run, "to transcribe with it", "FILE.wav");
   if (!corpus_.stand_in.empty()) terminal.line(fmt::format("these are {}", corpus_.stand_in));
 }
 

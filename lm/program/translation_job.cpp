@@ -105,7 +105,7 @@ void TranslationJob::measure(Watch& watch, const Setup& setup, const Compute& co
 }
 
 void TranslationJob::conclude(Terminal& terminal, const RunFolder& run) {
-  say_run(terminal, run, "to translate with it", "translate", "< sentences");
+  say_run(terminal, run, "to translate with it", "< sentences");
 }
 
 }  // namespace
