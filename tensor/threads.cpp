@@ -131,14 +131,6 @@ class Team {
   std::vector<std::thread> workers_;
 };
 
-/// The processors that the process may use: taskset and containers allow it some of the machine's.
-int processors() {
-  cpu_set_t usable;
-  return sched_getaffinity(0, sizeof usable, &usable) == 0
-             ? CPU_COUNT(&usable)
-             : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
 int default_threads() {
   const char* wanted = std::getenv("OMP_NUM_THREADS");
   const long count = wanted ? std::strtol(wanted, nullptr, 10) : 0;
@@ -166,6 +158,13 @@ const int forget_team_in_child = pthread_atfork(nullptr, nullptr, [] {
 });
 
 }  // namespace
+
+int processors() {
+  cpu_set_t usable;
+  return sched_getaffinity(0, sizeof usable, &usable) == 0
+             ? CPU_COUNT(&usable)
+             : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
 
 void set_threads(int count) {
   check(count >= 1 && count <= max_threads, "[threads] from 1 to {}, not {}", max_threads, count);

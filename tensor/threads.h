@@ -7,9 +7,12 @@
 
 namespace rondo {
 
+/// The processors that the process may use: taskset and containers allow it some of the machine's.
+int processors();
+
 /// The number of threads that share work, including the caller; Error unless 1 to max_threads. The default
-/// is OMP_NUM_THREADS, if that is a number, as in other numeric programs, else the number of processors that
-/// the process may use. Not to be called in a loop's body.
+/// is OMP_NUM_THREADS, if that is a number, as in other numeric programs, else processors(). Not to be called
+/// in a loop's body.
 constexpr int max_threads = 4096;
 void set_threads(int count);
 int threads();

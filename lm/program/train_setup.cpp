@@ -16,6 +16,7 @@
 #include "lm/program/version.h"
 #include "lm/training/checkpoint.h"
 #include "tensor/gemm.h"
+#include "tensor/threads.h"
 
 namespace rondo {
 namespace {
@@ -86,6 +87,9 @@ bool Setup::place_data(const std::string& given, bool here_by_default) {
   const bool is_given = !knows_text() || !given.empty();
   if (!is_given) return false;
   // Absolute, so that a later command finds it from any folder.
+  check_input(given != "-",
+              "--data -: a training reads its text more than once, and standard input cannot be "
+              "read again; give a file or a folder");
   const bool is_named = !given.empty() || here_by_default;
   config.made_by.data = is_named ? absolute_path(given.empty() ? "." : given).string() : given;
   return true;
@@ -221,6 +225,10 @@ void say_beginning(const Setup& setup, const Provenance& before, const Compute& 
                                 : fmt::format("{}, {} by {}", threads_text(compute.threads, compute.ranks),
                                               name_of(compute.precision), kernels_text(compute.precision)),
                             setup.run.path.string()));
+  if (compute.device == Device::cpu && compute.threads > processors())
+    terminal.line(fmt::format("{} on {}: more than one on each gain nothing",
+                              counted_text(compute.threads, "threads"),
+                              counted_text(processors(), "processors")));
   if (setup.resumes) terminal.line(place_text(job.trainer()));
   const std::string then = computed_with(before), now = computed_with(made_by);
   if (setup.resumes && then != now)

@@ -1,5 +1,6 @@
 // The end of a training: --steps, --max-minutes, Ctrl-C before the first evaluation; and --quiet.
 #include "data/input_file.h"
+#include "tensor/threads.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {
@@ -53,6 +54,16 @@ TEST(Limits, MinutesEndATrainingThatGoesOnAsIfItHadNotEnded) {
   EXPECT_EQ(data.model_digest("run"), data.model_digest("whole"));
   EXPECT_TRUE(log_of(data / "run") == log_of(data / "whole"));
   EXPECT_EQ(row_of(data, "run").at("finished"), true);
+}
+
+TEST(Limits, MoreThreadsThanProcessorsAreToldSo) {
+  const SmallData data;
+  const auto trained_with = [&](const std::string& run, int threads) {
+    return output_of_lm({"train", "--recipe", data.path("small.toml"), "--data", data.path("data"), "--out",
+                         data.path(run), "--steps", "1", "--threads", std::to_string(threads)});
+  };
+  expect_contains(trained_with("many", processors() + 1), "more than one on each gain nothing");
+  EXPECT_EQ(trained_with("one", 1).find("gain nothing"), std::string::npos);
 }
 
 TEST(Limits, AStopBeforeTheFirstEvaluationLeavesAModel) {
