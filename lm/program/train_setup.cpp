@@ -86,10 +86,10 @@ Compute compute_of(const TrainOptions& options, const Setup& setup) {
 bool Setup::place_data(const std::string& given, bool here_by_default) {
   const bool is_given = !knows_text() || !given.empty();
   if (!is_given) return false;
-  // Absolute, so that a later command finds it from any folder.
   check_input(given != "-",
               "--data -: a training reads its text more than once, and standard input cannot be "
               "read again; give a file or a folder");
+  // Absolute, so that a later command finds it from any folder.
   const bool is_named = !given.empty() || here_by_default;
   config.made_by.data = is_named ? absolute_path(given.empty() ? "." : given).string() : given;
   return true;
