@@ -146,7 +146,7 @@ RunFolder open_run_folder(const fs::path& path) {
               fs::exists(RunFolder{among_runs}.config(), error)
                   ? fmt::format("; did you mean {}?", among_runs.string())
               : path.string().find('*') != std::string::npos
-                  ? "; in quotes, and where nothing matches it, a shell leaves the * as it is"
+                  ? "; a shell leaves a * as it is if it is in quotes or matches nothing"
                   : "");
   check_input(fs::is_directory(path, error), "no run at {}: it is a file; give the folder that holds it",
               path.string());

@@ -226,7 +226,7 @@ void say_beginning(const Setup& setup, const Provenance& before, const Compute& 
                                               name_of(compute.precision), kernels_text(compute.precision)),
                             setup.run.path.string()));
   if (compute.device == Device::cpu && compute.threads > processors())
-    terminal.line(fmt::format("{} on {}: more than one on each gain nothing",
+    terminal.line(fmt::format("{} on {}: more threads than processors gain nothing",
                               counted_text(compute.threads, "threads"),
                               counted_text(processors(), "processors")));
   if (setup.resumes) terminal.line(place_text(job.trainer()));

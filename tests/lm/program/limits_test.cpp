@@ -1,4 +1,5 @@
-// The end of a training: --steps, --max-minutes, Ctrl-C before the first evaluation; and --quiet.
+// The end of a training: --steps, --max-minutes, Ctrl-C before the first evaluation; --quiet; and more threads than
+// processors.
 #include "data/input_file.h"
 #include "tensor/threads.h"
 #include "tests/lm/program/program.h"
@@ -56,13 +57,13 @@ TEST(Limits, MinutesEndATrainingThatGoesOnAsIfItHadNotEnded) {
   EXPECT_EQ(row_of(data, "run").at("finished"), true);
 }
 
-TEST(Limits, MoreThreadsThanProcessorsAreToldSo) {
+TEST(Limits, MoreThreadsThanProcessorsAreReported) {
   const SmallData data;
   const auto trained_with = [&](const std::string& run, int threads) {
     return output_of_lm({"train", "--recipe", data.path("small.toml"), "--data", data.path("data"), "--out",
                          data.path(run), "--steps", "1", "--threads", std::to_string(threads)});
   };
-  expect_contains(trained_with("many", processors() + 1), "more than one on each gain nothing");
+  expect_contains(trained_with("many", processors() + 1), "more threads than processors gain nothing");
   EXPECT_EQ(trained_with("one", 1).find("gain nothing"), std::string::npos);
 }
 

@@ -83,7 +83,7 @@ TEST_F(RefusalsTest, RunsThatAreMeant) {
   fs::copy(run(), *data / "here/runs/one");
   expect_refused(run_lm({"eval", "one"}, {.folder = data->path("here")}),
                  "no run at one: no such folder; did you mean runs/one?");
-  expect_refused(run_lm({"table", data->path("here/runs/*")}), "a shell leaves the * as it is");
+  expect_refused(run_lm({"table", data->path("here/runs/*")}), "a shell leaves a * as it is");
 }
 
 TEST_F(RefusalsTest, StandardInputAsTrainingText) {
