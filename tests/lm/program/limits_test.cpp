@@ -1,5 +1,5 @@
-// The end of a training: --steps, --max-minutes, Ctrl-C before the first evaluation; --quiet; and more threads than
-// processors.
+// The end of a training: --steps, --max-minutes, Ctrl-C before the first evaluation; --quiet; and more
+// threads than processors.
 #include "data/input_file.h"
 #include "tensor/threads.h"
 #include "tests/lm/program/program.h"
