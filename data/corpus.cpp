@@ -304,7 +304,11 @@ CorpusText open_corpus(const std::filesystem::path& path, Unit unit, Pipes pipes
                 split == Split::valid ? other_name_of_valid(path) : "");
   corpus.train = take_files(corpus, train, unit, reading);
   corpus.valid = take_files(corpus, {*valid}, unit, reading);
-  if (test) corpus.test = take_files(corpus, {*test}, unit, reading);
+  if (test)
+    corpus.test = take_files(corpus, {*test}, unit, reading);
+  else
+    corpus.notes.push_back(
+        fmt::format("{}: no such file, and so no test text", (path / "test.txt").string()));
   return corpus;
 }
 

@@ -46,9 +46,10 @@ Json at_the_edge(const Tuned& tuned) {
   if (const auto& it = tuned.best.cache) {
     add(
         "cache.theta", true, [](const Trial& t) { return t.how.cache->theta; }, it->theta);
-    add(
-        "cache.window", true, [](const Trial& t) { return static_cast<double>(t.how.cache->window); },
-        static_cast<double>(it->window));
+    if (it->window < tuned.prefix)  // a larger one has nothing more to hold
+      add(
+          "cache.window", true, [](const Trial& t) { return static_cast<double>(t.how.cache->window); },
+          static_cast<double>(it->window));
     // A trial has the best lambda of its window and theta; all were tried with each.
     add(
         "cache.lambda", true, [](const Trial& t) { return t.how.cache->lambda; }, it->lambda, tuned_lambdas);

@@ -47,6 +47,8 @@ TEST(OpenCorpus, TestTextMayBeMissing) {
   folder.write("valid.txt", "b\n");
   const CorpusText text = open_corpus(folder.path(), Unit::words);
   expect_input_error([&] { text.at(Split::test); }, "no test text");
+  EXPECT_EQ(text.notes,
+            std::vector<std::string>{(folder / "test.txt").string() + ": no such file, and so no test text"});
   const Corpus corpus = encode_corpus(text, Vocabulary(text.train, {}));
   EXPECT_EQ(corpus.at(Split::valid).ids, (Ids{1, 2}));
   expect_input_error([&] { corpus.at(Split::test); }, "no test text");

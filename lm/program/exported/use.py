@@ -54,5 +54,7 @@ if __name__ == "__main__":
     elif sys.argv[1:2] == ["sample"] and len(sys.argv) in (3, 4) and all(map(str.isdecimal, sys.argv[2:])):
         for text in sample(*map(int, sys.argv[2:4])):
             sys.stdout.buffer.write(text)
+        if sys.stdout.isatty():
+            sys.stdout.buffer.write(b"\n")
     else:
         sys.exit(__doc__)

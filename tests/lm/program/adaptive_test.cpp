@@ -205,6 +205,13 @@ TEST_F(AdaptiveTest, TuneTakesTheBestOfItsTrialsWithinTheBudget) {
   EXPECT_NEAR(alone.at("nats"), best_of(tuning.at("trials"), true).at("nats"), 1e-6);
 }
 
+TEST_F(AdaptiveTest, AWindowOfTheWholeTextIsAtNoEdge) {
+  const Json json = json_of({"--cache", "--tune", "--budget", "95", "--set", "cache.window=100"});
+  EXPECT_EQ(json.at("tuning").at("scored"), 95) << "the largest window that was tried holds all of it";
+  EXPECT_EQ(json.at("cache").at("window"), 100) << "the best one";
+  EXPECT_FALSE(json.at("tuning").at("at_the_edge").contains("cache.window"));
+}
+
 TEST_F(AdaptiveTest, TunePrintsTrialsAndTheWordsOfTheBest) {
   const Words words = eval({"--dynamic", "--tune", "--budget", "900"});
   const std::string text = output_of_lm(words);
