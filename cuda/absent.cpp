@@ -1,5 +1,6 @@
 // The GPU in a build without CUDA: unavailable. Requests for it are refused before anything here that
 // needs one is called.
+#include "cuda/all_reduce.h"
 #include "cuda/runtime.h"
 #include "tensor/error.h"
 
@@ -10,6 +11,7 @@ namespace {
 
 std::string unavailable() { return "this program was built without CUDA"; }
 std::string description() { absent(); }
+void use_gpu(int) {}  // there is none to choose
 void* system_block(std::size_t) { absent(); }
 void free_system_block(void*) { absent(); }
 Memory memory() { absent(); }
@@ -33,5 +35,11 @@ void set_product_precision(Precision) {}  // it is set for all devices, whether 
 void gemm(int, int, int, Matrix<const float>, Matrix<const float>, float, Matrix<float>) { absent(); }
 void gemm(int, int, int, Matrix<const double>, Matrix<const double>, double, Matrix<double>) { absent(); }
 void gemm(int, int, int, Matrix<const Bf16>, Matrix<const Bf16>, float, Matrix<float>) { absent(); }
+std::string why_no_all_reduce() { return unavailable(); }
+MeetingPoint make_meeting_point() { absent(); }
+AllReduce::AllReduce(const MeetingPoint&, int, int) { absent(); }
+AllReduce::~AllReduce() = default;
+void AllReduce::operator()(float*, std::size_t) const { absent(); }
+void AllReduce::operator()(double*, std::size_t) const { absent(); }
 
 }  // namespace rondo::cuda

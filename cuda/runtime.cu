@@ -31,6 +31,8 @@ cublasHandle_t blas() {
   return handle;
 }
 
+int chosen_gpu = 0;
+
 std::string why_not() {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
@@ -40,11 +42,15 @@ std::string why_not() {
   if (error == cudaErrorInsufficientDriver)
     return "the driver of the GPU is older than this program's CUDA; update the driver";
   if (error != cudaSuccess || count == 0) return "there is no GPU that CUDA can use";
+  if (chosen_gpu >= count)
+    return fmt::format("process {} of this machine needs a GPU of its own, and there {} {}", chosen_gpu + 1,
+                       count == 1 ? "is" : "are", count);
   cudaDeviceProp properties{};
-  if (cudaGetDeviceProperties(&properties, 0) != cudaSuccess) return "the GPU does not answer";
+  if (cudaGetDeviceProperties(&properties, chosen_gpu) != cudaSuccess) return "the GPU does not answer";
   if (properties.major < oldest_capability)
     return fmt::format("{} has compute capability {}.{}, and this program needs {}.0 or newer",
                        properties.name, properties.major, properties.minor, oldest_capability);
+  if (cudaSetDevice(chosen_gpu) != cudaSuccess) return "the GPU does not answer";
   return "";
 }
 
@@ -66,6 +72,8 @@ cudaStream_t stream() {
   return made;
 }
 
+void use_gpu(int index) { chosen_gpu = index; }
+
 std::string unavailable() {
   static const std::string reason = why_not();
   return reason;
@@ -74,7 +82,7 @@ std::string unavailable() {
 std::string description() {
   cudaDeviceProp it{};
   int driver = 0;
-  check_status(cudaGetDeviceProperties(&it, 0), "asking for its properties");
+  check_status(cudaGetDeviceProperties(&it, chosen_gpu), "asking for its properties");
   check_status(cudaDriverGetVersion(&driver), "asking for the driver's version");
   return fmt::format("{}, {:.1f} GiB, compute capability {}.{}, driver for CUDA {}.{}", it.name,
                      static_cast<double>(it.totalGlobalMem) / (1 << 30), it.major, it.minor, driver / 1000,
@@ -83,7 +91,7 @@ std::string description() {
 
 std::int64_t attribute(cudaDeviceAttr which) {
   int value = 0;
-  check_status(cudaDeviceGetAttribute(&value, which, 0), "asking for its limits");
+  check_status(cudaDeviceGetAttribute(&value, which, chosen_gpu), "asking for its limits");
   return value;
 }
 

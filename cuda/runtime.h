@@ -12,6 +12,10 @@
 
 namespace rondo::cuda {
 
+/// Chooses one of this machine's GPUs, counted from 0, before anything else is asked of a GPU; without it,
+/// the first one. One that does not exist is unavailable().
+void use_gpu(int index);
+
 /// Why no GPU can be used here, in one line; empty if one can.
 std::string unavailable();
 

@@ -7,9 +7,12 @@
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
+#include <exception>
 #include <string_view>
 #include <thread>
 
+#include "cuda/all_reduce.h"
+#include "cuda/runtime.h"
 #include "tensor/error.h"
 
 #ifdef RONDO_MPI
@@ -39,10 +42,30 @@ namespace {
 class MpiRanks : public Ranks {
  public:
   MpiRanks(int count, int own) : Ranks(count, own) {}
-  ~MpiRanks() override { MPI_Finalize(); }
+  ~MpiRanks() override {
+    gpus_.reset();
+    MPI_Finalize();
+  }
 
+  using Ranks::add_up;
   void add_up(std::span<float> numbers) override { add_up(numbers, MPI_FLOAT); }
   void add_up(std::span<double> numbers) override { add_up(numbers, MPI_DOUBLE); }
+
+  void use_gpus() override {
+    const std::string why_not = cuda::why_no_all_reduce();
+    check_input(why_not.empty(), "several ranks on GPUs: {}; use --device cpu", why_not);
+    cuda::MeetingPoint point{};  // zeros: rank 0 has none
+    std::exception_ptr error;
+    try {
+      if (leads()) point = cuda::make_meeting_point();
+    } catch (const Error&) {
+      error = std::current_exception();
+    }
+    send(point);
+    if (error) std::rethrow_exception(error);
+    check(point != cuda::MeetingPoint{}, "[ranks] rank 0 cannot use its GPU with others");
+    gpus_ = std::make_unique<cuda::AllReduce>(point, static_cast<int>(count()), static_cast<int>(own()));
+  }
 
   /// While rank 0 evaluates, the others wait for minutes: they sleep.
   void send(std::span<std::byte> bytes) override {
@@ -58,6 +81,10 @@ class MpiRanks : public Ranks {
   }
 
  private:
+  void add_up_on_gpu(real* numbers, std::size_t count) override {
+    check(gpus_ != nullptr, "[ranks] use_gpus() comes before the first sum on a GPU");
+    (*gpus_)(numbers, count);
+  }
   template <class Number>
   void add_up(std::span<Number> numbers, MPI_Datatype type) {
     constexpr std::size_t most = 1 << 30;  // MPI counts in int
@@ -65,7 +92,19 @@ class MpiRanks : public Ranks {
       MPI_Allreduce(MPI_IN_PLACE, numbers.data() + begin,
                     static_cast<int>(std::min(most, numbers.size() - begin)), type, MPI_SUM, MPI_COMM_WORLD);
   }
+
+  std::unique_ptr<cuda::AllReduce> gpus_;  // null before use_gpus()
 };
+
+/// Its number among the ranks of this machine.
+int own_on_this_machine() {
+  MPI_Comm here = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+  int own = 0;
+  MPI_Comm_rank(here, &own);
+  MPI_Comm_free(&here);
+  return own;
+}
 
 }  // namespace
 
@@ -75,6 +114,7 @@ std::unique_ptr<Ranks> meet_ranks() {
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_size(MPI_COMM_WORLD, &count);
   MPI_Comm_rank(MPI_COMM_WORLD, &own);
+  cuda::use_gpu(own_on_this_machine());
   return std::make_unique<MpiRanks>(count, own);
 }
 

@@ -325,7 +325,7 @@ void LanguageModelling::collect_state(Ranks& ranks) {
     const int64_t share = state.rows() / ranks_, first = rank_ * share;
     fill(state.slice_rows(0, first), 0);
     fill(state.slice_rows(first + share, state.rows()), 0);
-    ranks.add_up(std::span(state.mutable_data(), static_cast<size_t>(state.rows() * state.row_stride())));
+    ranks.add_up(state);
   }
 }
 

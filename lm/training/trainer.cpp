@@ -106,10 +106,10 @@ void Trainer::tell(const Order& order) const {
 }
 
 void Trainer::join(Ranks& ranks) {
-  check_input(!gpu_, "several ranks train on CPUs only; use --device cpu");
   check_input(model_.buffers().empty(),
               "batch normalisation is over the rows of a whole batch, which cannot be divided among ranks");
   task_.divide(ranks.count(), ranks.own());
+  if (gpu_) ranks.use_gpus();
   ranks_ = &ranks;
 }
 
@@ -124,7 +124,6 @@ void Trainer::follow() {
           step();
         } catch (const Diverged&) {  // so has rank 0, which says so and ends
         }
-        metrics();
         break;
       case Order::Kind::next_epoch:
         begin_next_epoch();
@@ -168,7 +167,8 @@ void Trainer::step() {
     // A replay writes the weights unseen: this raises their version, so that copies made from them are made
     // again.
     model_.values().mutable_data();
-    gpu_->run({batch_.kind.value_or(0), average_.started()}, replays_ && batch_.kind, update);
+    const bool replays = replays_ && batch_.kind && !ranks_;  // a sum over GPUs is not recorded
+    gpu_->run({batch_.kind.value_or(0), average_.started()}, replays, update);
     pending_steps_.push_back(step_);
   } else {
     update();
@@ -207,10 +207,7 @@ std::vector<Tensor> Trainer::compute_gradients() {
     task_.carry_state(part);
     std::move(loss.reported.begin(), loss.reported.end(), std::back_inserter(reported));
   }
-  if (ranks_) {
-    const Tensor& all = model_.gradients();
-    ranks_->add_up(std::span(all.mutable_data(), static_cast<size_t>(all.size())));
-  }
+  if (ranks_) ranks_->add_up(model_.gradients());
   return reported;
 }
 
@@ -218,8 +215,9 @@ StepControl Trainer::decide(const std::vector<Tensor>& reported) {
   if (gpu_) {
     const auto total = [](const Tensor& it) { return it.size() == 1 ? it : sum_on_device(it); };
     Tensor loss = reported.empty() ? Tensor::zeros({1}, Device::cuda) : total(reported[0]);
-    if (reported.size() > 1) loss = clone(loss);  // the first is not ours
+    if (reported.size() > 1 || ranks_) loss = clone(loss);  // the first is not ours
     for (size_t i = 1; i < reported.size(); ++i) accumulate(total(reported[i]), loss);
+    if (ranks_) ranks_->add_up(loss);
     return gpu_->decide(loss, model_.gradients(), options_.clip);
   }
   double loss = 0;

@@ -196,8 +196,15 @@ cudaError_t cudaGetDeviceCount(int* count) {
   *count = 0;
   if (setting("absent")) return cudaErrorNoDevice;
   if (setting("old_driver")) return cudaErrorInsufficientDriver;
-  *count = 1;
+  const char* given = setting("gpus=");
+  *count = given ? std::atoi(given) : 1;
   return cudaSuccess;
+}
+/// A process has one at most: the others are other processes'.
+cudaError_t cudaSetDevice(int device) {
+  int count = 0;
+  cudaGetDeviceCount(&count);
+  return device < count ? cudaSuccess : cudaErrorInvalidValue;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   *properties = {"emulated GPU", state().arena.capacity(), 9, 0};

@@ -12,6 +12,7 @@
 //                    last place, always the same for one seed, which is not 0
 //   truncate         products in TF32 cut off the digits of their factors instead of rounding them
 //   multiprocessors=3, not_together     how many blocks can wait for each other; none
+//   gpus=N           as many GPUs in the machine, for as many processes
 //   memory=BYTES, capability=7.5, absent, old_driver, fails_at=LAUNCH     a GPU that is not as it should be
 #pragma once
 

@@ -1,35 +1,12 @@
 // A GPU that is absent, too old, too small, or lost on the way: one clear line each, and a run that goes on
 // without it. What is wrong with the GPU is the emulated one's to say: tests/emulated_gpu/emulated_gpu.h.
-#include <cstdlib>
-
-#include "tests/cuda/device.h"
+#include "tests/cuda/other_gpu.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {
 namespace {
 
-/// Skips where the GPU is a real one, which fails when it likes.
-#define NEED_EMULATED_GPU()                                      \
-  NEED_GPU();                                                    \
-  if (cuda::description().find("emulated") == std::string::npos) \
-  GTEST_SKIP() << "only an emulated GPU fails when it is told to"
-
 using Words = std::vector<std::string>;
-
-/// What programs that are started meanwhile find, beside what they would find otherwise.
-class WithGpu {
- public:
-  explicit WithGpu(const std::string& fault) {
-    if (const char* given = std::getenv("RONDO_EMULATED_GPU")) before_ = given;
-    setenv("RONDO_EMULATED_GPU", (before_ + "," + fault).c_str(), 1);
-  }
-  ~WithGpu() { setenv("RONDO_EMULATED_GPU", before_.c_str(), 1); }
-  WithGpu(const WithGpu&) = delete;
-  WithGpu& operator=(const WithGpu&) = delete;
-
- private:
-  std::string before_;
-};
 
 Result run_on(const std::string& fault, Words words) {
   const WithGpu gpu(fault);

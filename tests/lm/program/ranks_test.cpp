@@ -1,52 +1,12 @@
 // `mpirun -n N lm train`: the ranks as processes, against one process. Their arithmetic:
 // tests/lm/training/ranks_in_both_test.cpp.
-#include <cstdlib>
-
-#include "tests/lm/program/program.h"
+#include "tests/lm/program/mpirun.h"
 #include "tests/lm/program/small_translator.h"
 
 namespace rondo {
 namespace {
 
 namespace fs = std::filesystem;
-
-class RanksOfMpirun : public testing::Test {
- protected:
-  void SetUp() override {
-    if (std::system("command -v mpirun > /dev/null") != 0) GTEST_SKIP() << "there is no mpirun";
-    // mpirun refuses to run for root, and to start more ranks than there are cores, unless told otherwise.
-    for (const char* const name :
-         {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_rmaps_base_oversubscribe"})
-      setenv(name, "1", 1);
-#ifndef RONDO_MPI
-    GTEST_SKIP() << "this lm was built without MPI";
-#endif
-  }
-
-  static std::string quoted(const std::vector<std::string>& words) {
-    std::string text = "'" RONDO_PROGRAM "'";
-    for (const std::string& word : words) text += " '" + word + "'";
-    return text;
-  }
-  /// Of `mpirun` with these words for the shell; what the ranks print goes to files, mpirun's own words
-  /// nowhere.
-  Result mpirun(const std::string& words) {
-    const std::string out = folder_ / "out", err = folder_ / "err";
-    const int status =
-        std::system(fmt::format("mpirun -q {} > '{}' 2> '{}' < /dev/null", words, out, err).c_str());
-    return {.status = WEXITSTATUS(status), .out = bytes_of_file(out), .err = bytes_of_file(err)};
-  }
-
-  TemporaryFolder folder_;
-};
-
-/// The losses of the updates.
-std::vector<double> losses_of(const fs::path& run) {
-  std::vector<double> losses;
-  for (const nlohmann::json& line : log_of(run))
-    if (line.at("event") == "steps") losses.push_back(line.at("nats"));
-  return losses;
-}
 
 TEST_F(RanksOfMpirun, TrainAsOneProcessAndResumeAsAnother) {
   const SmallData data;
