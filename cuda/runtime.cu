@@ -42,6 +42,7 @@ std::string why_not() {
   if (error == cudaErrorInsufficientDriver)
     return "the driver of the GPU is older than this program's CUDA; update the driver";
   if (error != cudaSuccess || count == 0) return "there is no GPU that CUDA can use";
+  if (count == 1 && std::getenv("CUDA_VISIBLE_DEVICES")) chosen_gpu = 0;  // a scheduler has chosen
   if (chosen_gpu >= count)
     return fmt::format("process {} of this machine needs a GPU of its own, and there {} {}", chosen_gpu + 1,
                        count == 1 ? "is" : "are", count);

@@ -13,7 +13,8 @@
 namespace rondo::cuda {
 
 /// Chooses one of this machine's GPUs, counted from 0, before anything else is asked of a GPU; without it,
-/// the first one. One that does not exist is unavailable().
+/// the first one. One that does not exist is unavailable(); but if CUDA_VISIBLE_DEVICES shows this process a
+/// single GPU, as schedulers do, it is that one.
 void use_gpu(int index);
 
 /// Why no GPU can be used here, in one line; empty if one can.

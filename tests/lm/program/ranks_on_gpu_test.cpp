@@ -53,6 +53,11 @@ TEST_F(RanksOfMpirun, ThatAreMoreThanTheGpusSaySoOnce) {
   EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
   expect_contains(result.err, "process 2 of this machine needs a GPU of its own, and there is 1");
   EXPECT_FALSE(fs::exists(data / "run"));
+
+  setenv("CUDA_VISIBLE_DEVICES", "3", 1);  // each sees another one, and no other
+  const Result shown = mpirun("-n 2 " + quoted(data.train("run", {"--device", "cuda", "--steps", "2"})));
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  EXPECT_EQ(shown.status, 0) << shown.err;
 }
 
 }  // namespace
