@@ -19,7 +19,9 @@ from pathlib import Path
 
 top = Path(__file__).resolve().parent.parent
 
-carried_libraries = r"lib(fmt|crypto|gomp|sentencepiece|sentencepiece_train|stdc\+\+|gcc_s)\."
+# Of the system and of CUDA; all others are carried. The programs look for libraries in ../lib, but not for those that
+# libraries need: the build leaves out what needs others (RONDO_PORTABLE).
+libraries_of_the_machine = r"\s*(linux-vdso|/\S*ld-linux|lib(c|m|dl|rt|pthread|cuda|cudart|cublas|cublasLt)\.)"
 
 
 def output_of(*words):
@@ -38,7 +40,7 @@ def pack(build, to, names):
         for name in names:
             output_of("strip", "-o", folder / "bin" / name, build / "bin" / name)
         for line in output_of("ldd", build / "bin" / names[0]).splitlines():
-            if re.search(carried_libraries, line):
+            if not re.match(libraries_of_the_machine, line):
                 shutil.copy(line.split()[2], folder / "lib")
         shutil.rmtree(to, ignore_errors=True)
         to.mkdir(parents=True)

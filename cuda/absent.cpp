@@ -36,8 +36,8 @@ void gemm(int, int, int, Matrix<const float>, Matrix<const float>, float, Matrix
 void gemm(int, int, int, Matrix<const double>, Matrix<const double>, double, Matrix<double>) { absent(); }
 void gemm(int, int, int, Matrix<const Bf16>, Matrix<const Bf16>, float, Matrix<float>) { absent(); }
 std::string why_no_all_reduce() { return unavailable(); }
-MeetingPoint make_meeting_point() { absent(); }
-AllReduce::AllReduce(const MeetingPoint&, int, int) { absent(); }
+UniqueId make_unique_id() { absent(); }
+AllReduce::AllReduce(const UniqueId&, int, int) { absent(); }
 AllReduce::~AllReduce() = default;
 void AllReduce::operator()(float*, std::size_t) const { absent(); }
 void AllReduce::operator()(double*, std::size_t) const { absent(); }

@@ -17,8 +17,9 @@ namespace rondo::cuda {
 namespace {
 
 void check_nccl(ncclResult_t result, const char* what) {
-  check(result == ncclSuccess, "[cuda] NCCL failed at {}: {}; NCCL_DEBUG=WARN in the environment says more",
-        what, ncclGetErrorString(result));
+  check(result == ncclSuccess,
+        "[cuda] NCCL failed at {}: {}: {}; start one process for each GPU, or use --device cpu", what,
+        ncclGetErrorString(result), ncclGetLastError(nullptr));
 }
 
 template <class Number>
@@ -33,21 +34,20 @@ void all_reduce(void* communicator, Number* numbers, std::size_t count, ncclData
 
 std::string why_no_all_reduce() { return ""; }
 
-MeetingPoint make_meeting_point() {
-  ncclUniqueId id{};
-  check_nccl(ncclGetUniqueId(&id), "making an identifier");
-  MeetingPoint point{};
-  static_assert(sizeof id == sizeof point);
-  std::memcpy(point.data(), &id, sizeof id);
-  return point;
+UniqueId make_unique_id() {
+  ncclUniqueId made{};
+  check_nccl(ncclGetUniqueId(&made), "making an identifier");
+  UniqueId id{};
+  static_assert(sizeof made == sizeof id);
+  std::memcpy(id.data(), &made, sizeof made);
+  return id;
 }
 
-AllReduce::AllReduce(const MeetingPoint& point, int count, int own) {
-  ncclUniqueId id{};
-  std::memcpy(&id, point.data(), sizeof id);
-  stream();  // on the GPU that this process uses
+AllReduce::AllReduce(const UniqueId& id, int count, int own) {
+  ncclUniqueId made{};
+  std::memcpy(&made, id.data(), sizeof made);
   ncclComm_t communicator = nullptr;
-  check_nccl(ncclCommInitRank(&communicator, count, id, own), "meeting the other processes");
+  check_nccl(ncclCommInitRank(&communicator, count, made, own), "meeting the other processes");
   communicator_ = communicator;
 }
 AllReduce::~AllReduce() {
@@ -66,9 +66,11 @@ namespace {
 [[noreturn]] void absent() { throw Error("[cuda] " + why_no_all_reduce()); }
 }  // namespace
 
-std::string why_no_all_reduce() { return "this program was built without NCCL"; }
-MeetingPoint make_meeting_point() { absent(); }
-AllReduce::AllReduce(const MeetingPoint&, int, int) { absent(); }
+std::string why_no_all_reduce() {
+  return "this program was built without NCCL: install libnccl-dev and build it again";
+}
+UniqueId make_unique_id() { absent(); }
+AllReduce::AllReduce(const UniqueId&, int, int) { absent(); }
 AllReduce::~AllReduce() = default;
 void AllReduce::operator()(float*, std::size_t) const { absent(); }
 void AllReduce::operator()(double*, std::size_t) const { absent(); }

@@ -11,21 +11,22 @@ namespace rondo::cuda {
 /// Why this program cannot add up numbers of several GPUs, in one line; empty if it can.
 std::string why_no_all_reduce();
 
-/// By which processes find each other: one of them makes it, and all are given it.
-using MeetingPoint = std::array<std::byte, 128>;
-MeetingPoint make_meeting_point();
+/// NCCL's identifier of processes that add up together: one of them makes it, and all are given it.
+using UniqueId = std::array<std::byte, 128>;
+UniqueId make_unique_id();
 
 class AllReduce {
  public:
   /// For process `own`, from 0, of `count`, each with a GPU of its own (use_gpu() of cuda/runtime.h). Waits
   /// for the others. Throws Error with NCCL's message, as all functions here do.
-  AllReduce(const MeetingPoint& point, int count, int own);
+  AllReduce(const UniqueId& id, int count, int own);
   ~AllReduce();
   AllReduce(const AllReduce&) = delete;
   AllReduce& operator=(const AllReduce&) = delete;
 
   /// Replaces numbers in the GPU's memory by their sums over all processes, which get the same bits. It is
-  /// queued, as a kernel is; not for a Graph, because other processes may launch what this one records.
+  /// queued, as a kernel is; not for a Graph: NCCL needs that all processes record a sum or none does, and
+  /// they may begin to replay their graphs at different steps.
   void operator()(float* numbers, std::size_t count) const;
   void operator()(double* numbers, std::size_t count) const;
 

@@ -33,6 +33,15 @@ cublasHandle_t blas() {
 
 int chosen_gpu = 0;
 
+/// The chosen GPU, or the only one of `count` that a scheduler shows this process.
+int index_among(int count) { return count == 1 && std::getenv("CUDA_VISIBLE_DEVICES") ? 0 : chosen_gpu; }
+/// The one that is used, once unavailable() has been asked.
+int current_gpu() {
+  int device = 0;
+  check_status(cudaGetDevice(&device), "asking which it is");
+  return device;
+}
+
 std::string why_not() {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
@@ -42,16 +51,18 @@ std::string why_not() {
   if (error == cudaErrorInsufficientDriver)
     return "the driver of the GPU is older than this program's CUDA; update the driver";
   if (error != cudaSuccess || count == 0) return "there is no GPU that CUDA can use";
-  if (count == 1 && std::getenv("CUDA_VISIBLE_DEVICES")) chosen_gpu = 0;  // a scheduler has chosen
-  if (chosen_gpu >= count)
-    return fmt::format("process {} of this machine needs a GPU of its own, and there {} {}", chosen_gpu + 1,
+  const int index = index_among(count);
+  if (index >= count)
+    return fmt::format("rank {} of this machine needs a GPU of its own, and there {} {}", index,
                        count == 1 ? "is" : "are", count);
   cudaDeviceProp properties{};
-  if (cudaGetDeviceProperties(&properties, chosen_gpu) != cudaSuccess) return "the GPU does not answer";
+  if (cudaGetDeviceProperties(&properties, index) != cudaSuccess) return "the GPU does not answer";
   if (properties.major < oldest_capability)
     return fmt::format("{} has compute capability {}.{}, and this program needs {}.0 or newer",
                        properties.name, properties.major, properties.minor, oldest_capability);
-  if (cudaSetDevice(chosen_gpu) != cudaSuccess) return "the GPU does not answer";
+  if (index > 0)  // the first is used without a choice
+    if (const cudaError_t chosen = cudaSetDevice(index); chosen != cudaSuccess)
+      return fmt::format("GPU {} cannot be used: {}", index, cudaGetErrorString(chosen));
   return "";
 }
 
@@ -83,7 +94,7 @@ std::string unavailable() {
 std::string description() {
   cudaDeviceProp it{};
   int driver = 0;
-  check_status(cudaGetDeviceProperties(&it, chosen_gpu), "asking for its properties");
+  check_status(cudaGetDeviceProperties(&it, current_gpu()), "asking for its properties");
   check_status(cudaDriverGetVersion(&driver), "asking for the driver's version");
   return fmt::format("{}, {:.1f} GiB, compute capability {}.{}, driver for CUDA {}.{}", it.name,
                      static_cast<double>(it.totalGlobalMem) / (1 << 30), it.major, it.minor, driver / 1000,
@@ -92,7 +103,7 @@ std::string description() {
 
 std::int64_t attribute(cudaDeviceAttr which) {
   int value = 0;
-  check_status(cudaDeviceGetAttribute(&value, which, chosen_gpu), "asking for its limits");
+  check_status(cudaDeviceGetAttribute(&value, which, current_gpu()), "asking for its limits");
   return value;
 }
 

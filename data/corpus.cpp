@@ -307,8 +307,7 @@ CorpusText open_corpus(const std::filesystem::path& path, Unit unit, Pipes pipes
   if (test)
     corpus.test = take_files(corpus, {*test}, unit, reading);
   else
-    corpus.notes.push_back(
-        fmt::format("{}: no such file, and so no test text", (path / "test.txt").string()));
+    corpus.notes.push_back(note_of_missing_test(path / "test.txt"));
   return corpus;
 }
 

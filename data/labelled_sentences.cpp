@@ -189,8 +189,7 @@ LabelledTexts open_labelled_texts(const fs::path& folder, const LabelledFiles& f
     if (file_is_there(folder / files.test))
       texts.test = read(Split::test, files.test);
     else
-      texts.notes.push_back(fmt::format("{}: no such file, and so no test text (data.test_file)",
-                                        printable((folder / files.test).string())));
+      texts.notes.push_back(note_of_missing_test(folder / files.test, "data.test_file"));
   }
   if (files.valid_share > 0 || files.test_share > 0) hold_out(texts, files);
   return texts;

@@ -167,8 +167,7 @@ ParallelText open_parallel_text(const fs::path& folder, const ParallelOptions& o
 
   ParallelText all;
   if (!options.test.empty() && !has_test)
-    all.notes.push_back(fmt::format("{}: no such file, and so no test text (data.test_files)",
-                                    printable(test_source.string())));
+    all.notes.push_back(note_of_missing_test(test_source, "data.test_files"));
   for (const Split split : splits) {
     const auto [source, target] = files_of(split);
     Text source_text = read_side(all, source, unit);

@@ -1,8 +1,10 @@
 // Ranks that begin together.
 #include "lm/program/agreement.h"
 
+#include <algorithm>
 #include <array>
 #include <exception>
+#include <vector>
 
 #include "lm/program/signals.h"
 #include "tensor/error.h"
@@ -27,10 +29,12 @@ void prepare_together(Ranks& ranks, const std::function<void()>& prepare) {
   } catch (...) {
     error = std::current_exception();
   }
-  std::array<double, 2> failed = {error ? 1.0 : 0.0, error && ranks.leads() ? 1.0 : 0.0};  // any, rank 0
+  std::vector<double> failed(static_cast<std::size_t>(ranks.count()));
+  failed[static_cast<std::size_t>(ranks.own())] = error ? 1 : 0;
   ranks.add_up(failed);
-  if (error && (ranks.leads() || failed[1] == 0)) std::rethrow_exception(error);
-  if (failed[0] > 0) throw Stopped{exit_status};
+  const auto first = std::find(failed.begin(), failed.end(), 1.0);
+  if (first - failed.begin() == ranks.own()) std::rethrow_exception(error);
+  if (first != failed.end()) throw Stopped{exit_status};
 }
 
 void check_same_digest(Ranks& ranks, const std::string& digest) {

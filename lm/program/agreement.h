@@ -9,8 +9,8 @@
 
 namespace rondo {
 
-/// Calls prepare() on all ranks. If it throws on some of them, all end: rank 0 with its error, or those that
-/// have one with theirs, and the others silently, by Stopped.
+/// Calls prepare() on all ranks. If it throws on some of them, all end: the first of these with its error,
+/// the others silently, by Stopped.
 void prepare_together(Ranks& ranks, const std::function<void()>& prepare);
 
 /// InputError on rank 0, and Stopped on the others, unless all have the digest of rank 0. All have as many

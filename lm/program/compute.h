@@ -19,7 +19,7 @@ struct Compute {
   Device device;
   int threads;
   Precision precision;     // of products
-  std::int64_t ranks = 1;  // processes that train together, each with so many threads
+  std::int64_t ranks = 1;  // processes that train together, each with so many threads or a GPU
 };
 /// Sets the number of threads (none: unchanged) and the precision of products (none: fp32).
 /// InputError, with the reason, if the GPU cannot be used, or for tf32 on a CPU.

@@ -7,7 +7,6 @@
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
-#include <exception>
 #include <string_view>
 #include <thread>
 
@@ -47,24 +46,14 @@ class MpiRanks : public Ranks {
     MPI_Finalize();
   }
 
-  using Ranks::add_up;
   void add_up(std::span<float> numbers) override { add_up(numbers, MPI_FLOAT); }
   void add_up(std::span<double> numbers) override { add_up(numbers, MPI_DOUBLE); }
 
   void use_gpus() override {
-    const std::string why_not = cuda::why_no_all_reduce();
-    check_input(why_not.empty(), "several ranks on GPUs: {}; use --device cpu", why_not);
-    cuda::MeetingPoint point{};  // zeros: rank 0 has none
-    std::exception_ptr error;
-    try {
-      if (leads()) point = cuda::make_meeting_point();
-    } catch (const Error&) {
-      error = std::current_exception();
-    }
-    send(point);
-    if (error) std::rethrow_exception(error);
-    check(point != cuda::MeetingPoint{}, "[ranks] rank 0 cannot use its GPU with others");
-    gpus_ = std::make_unique<cuda::AllReduce>(point, static_cast<int>(count()), static_cast<int>(own()));
+    cuda::UniqueId id{};
+    if (leads()) id = cuda::make_unique_id();
+    send(id);
+    gpus_ = std::make_unique<cuda::AllReduce>(id, static_cast<int>(count()), static_cast<int>(own()));
   }
 
   /// While rank 0 evaluates, the others wait for minutes: they sleep.

@@ -3,6 +3,7 @@
 // lm/program/terminal.h, lm/program/training_log.h, lm/program/training_page.h.
 #include "lm/program/train.h"
 
+#include "cuda/all_reduce.h"
 #include "data/input_file.h"
 #include "data/text.h"
 #include "lm/program/agreement.h"
@@ -175,7 +176,8 @@ std::string shared_digest(const Beginning& it) {
   for (const std::string& digest : digests_of(it.job->sha256_lines())) all += digest;
   const std::vector<real> weights = it.job->model().values().to_vector();
   all += sha256_hex({reinterpret_cast<const char*>(weights.data()), weights.size() * sizeof(real)});
-  all += fmt::format(" {} {}", it.job->trainer().step_count(), name_of(it.compute.precision));
+  all += fmt::format(" {} {} {}", it.job->trainer().step_count(), name_of(it.compute.device),
+                     name_of(it.compute.precision));
   return sha256_hex(all);
 }
 
@@ -183,8 +185,14 @@ std::string shared_digest(const Beginning& it) {
 std::unique_ptr<Beginning> begin(const TrainOptions& options, Ranks* ranks) {
   std::unique_ptr<Beginning> it;
   if (!ranks) return std::make_unique<Beginning>(options, true);
-  prepare_together(*ranks, [&] { it = std::make_unique<Beginning>(options, ranks->leads()); });
-  check_same_digest(*ranks, shared_digest(*it));
+  std::string digest;
+  prepare_together(*ranks, [&] {
+    it = std::make_unique<Beginning>(options, ranks->leads());
+    const std::string why_not = it->compute.device == Device::cuda ? cuda::why_no_all_reduce() : "";
+    check_input(why_not.empty(), "several ranks on GPUs: {}; or use --device cpu", why_not);
+    digest = shared_digest(*it);
+  });
+  check_same_digest(*ranks, digest);
   it->compute.ranks = ranks->count();
   prepare_together(*ranks, [&] { it->job->trainer().join(*ranks); });
   return it;
@@ -288,6 +296,7 @@ int train(const TrainOptions& options) {
   const std::unique_ptr<Beginning> beginning = begin(options, ranks.get());
   if (!ranks) return lead(options, nullptr, *beginning);
   try {
+    if (beginning->compute.device == Device::cuda) ranks->use_gpus();
     return ranks->leads() ? lead(options, ranks.get(), *beginning) : follow(*beginning);
   } catch (...) {  // others may wait for this rank's part of a sum: all end at once
     const Failure failure = current_failure();

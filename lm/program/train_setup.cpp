@@ -22,14 +22,14 @@ namespace rondo {
 namespace {
 
 /// What computes, with the GPU named so: "2 threads", "4 ranks of 1 thread", "cuda", "4 ranks of cuda".
-std::string computer_text(Device device, std::int64_t threads, std::int64_t ranks, const std::string& gpu) {
+std::string device_text(Device device, std::int64_t threads, std::int64_t ranks, const std::string& gpu) {
   const std::string text = device == Device::cpu ? counted_text(threads, "threads") : gpu;
   return ranks == 1 ? text : fmt::format("{} of {}", counted_text(ranks, "ranks"), text);
 }
 
 /// What the last digits of a run depend on: device, precision, threads and ranks.
 std::string computed_with(const Provenance& it) {
-  return fmt::format("{} in {}", computer_text(it.device, it.threads, it.ranks, name_of(it.device)),
+  return fmt::format("{} in {}", device_text(it.device, it.threads, it.ranks, name_of(it.device)),
                      name_of(it.precision));
 }
 
@@ -218,11 +218,10 @@ void say_beginning(const Setup& setup, const Provenance& before, const Compute& 
   }
   for (const std::string& warning : job.warnings()) warn(terminal, warning);
   const bool on_gpu = compute.device == Device::cuda;
-  const std::string computer = computer_text(compute.device, compute.threads, compute.ranks,
-                                             on_gpu ? cuda::description() : std::string());
+  const std::string where = device_text(compute.device, compute.threads, compute.ranks,
+                                        on_gpu ? cuda::description() : std::string());
   terminal.line(fmt::format("{}: {} parameters, {}, {}, {}{}; the run is {}", recipe.name,
-                            job.model().parameter_count(), job.size_text(), computer,
-                            name_of(compute.precision),
+                            job.model().parameter_count(), job.size_text(), where, name_of(compute.precision),
                             on_gpu ? "" : " by " + kernels_text(compute.precision), setup.run.path.string()));
   if (compute.device == Device::cpu && compute.threads > processors())
     terminal.line(fmt::format("{} on {}: more threads than processors gain nothing",

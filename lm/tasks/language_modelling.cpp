@@ -325,7 +325,7 @@ void LanguageModelling::collect_state(Ranks& ranks) {
     const int64_t share = state.rows() / ranks_, first = rank_ * share;
     fill(state.slice_rows(0, first), 0);
     fill(state.slice_rows(first + share, state.rows()), 0);
-    ranks.add_up(state);
+    ranks.add_up_tensor(state);
   }
 }
 

@@ -2,15 +2,24 @@
 #include "lm/training/ranks.h"
 
 namespace rondo {
+namespace {
 
-void Ranks::add_up(const Tensor& tensor) {
-  const bool has_gaps = tensor.shape().dimensions() > 1 && !tensor.contiguous();
-  const auto count = static_cast<size_t>(has_gaps ? tensor.rows() * tensor.row_stride() : tensor.size());
+[[noreturn]] void refuse_gpus() { throw InputError("these ranks add up on CPUs only; use --device cpu"); }
+
+}  // namespace
+
+void Ranks::add_up_tensor(const Tensor& tensor) {
+  // With the gaps between rows, which are never read.
+  const auto count =
+      static_cast<size_t>(tensor.contiguous() ? tensor.size() : tensor.rows() * tensor.row_stride());
   real* const numbers = tensor.mutable_data();
   if (tensor.device() == Device::cpu)
     add_up(std::span(numbers, count));
   else
     add_up_on_gpu(numbers, count);
 }
+
+void Ranks::use_gpus() { refuse_gpus(); }
+void Ranks::add_up_on_gpu(real*, size_t) { refuse_gpus(); }
 
 }  // namespace rondo

@@ -26,16 +26,18 @@ class Ranks {
   /// Replaces numbers by their sums over all ranks, which get the same bits. Each passes as many numbers.
   virtual void add_up(std::span<float> numbers) = 0;
   virtual void add_up(std::span<double> numbers) = 0;
-  /// The same for all memory of a tensor, on its device: on a GPU after use_gpus(), and without waiting.
-  void add_up(const Tensor& tensor);
-  /// Lets them add up tensors of GPUs, of which each rank has its own. InputError if this program cannot.
-  virtual void use_gpus() = 0;
+  /// The same for a tensor that is no view of columns, on its device: on a GPU after use_gpus(), and without
+  /// waiting.
+  void add_up_tensor(const Tensor& tensor);
+  /// Lets them add up tensors of GPUs, of which each rank has its own. If it throws on one rank, the others
+  /// may wait for it for ever. InputError unless these ranks can.
+  virtual void use_gpus();
   /// Copies the bytes of rank 0 to all others. Each passes as many bytes.
   virtual void send(std::span<std::byte> bytes) = 0;
 
  protected:
   Ranks(int64_t count, int64_t own) : count_(count), own_(own) {}
-  virtual void add_up_on_gpu(real* numbers, size_t count) = 0;
+  virtual void add_up_on_gpu(real* numbers, size_t count);
 
  private:
   int64_t count_, own_;

@@ -109,7 +109,6 @@ void Trainer::join(Ranks& ranks) {
   check_input(model_.buffers().empty(),
               "batch normalisation is over the rows of a whole batch, which cannot be divided among ranks");
   task_.divide(ranks.count(), ranks.own());
-  if (gpu_) ranks.use_gpus();
   ranks_ = &ranks;
 }
 
@@ -122,7 +121,7 @@ void Trainer::follow() {
         next_batch();
         try {
           step();
-        } catch (const Diverged&) {  // so has rank 0, which says so and ends
+        } catch (const Diverged&) {  // on a CPU; so has rank 0, which says so and ends
         }
         break;
       case Order::Kind::next_epoch:
@@ -167,7 +166,7 @@ void Trainer::step() {
     // A replay writes the weights unseen: this raises their version, so that copies made from them are made
     // again.
     model_.values().mutable_data();
-    const bool replays = replays_ && batch_.kind && !ranks_;  // a sum over GPUs is not recorded
+    const bool replays = replays_ && batch_.kind && !ranks_;  // AllReduce is not for graphs
     gpu_->run({batch_.kind.value_or(0), average_.started()}, replays, update);
     pending_steps_.push_back(step_);
   } else {
@@ -207,7 +206,7 @@ std::vector<Tensor> Trainer::compute_gradients() {
     task_.carry_state(part);
     std::move(loss.reported.begin(), loss.reported.end(), std::back_inserter(reported));
   }
-  if (ranks_) ranks_->add_up(model_.gradients());
+  if (ranks_) ranks_->add_up_tensor(model_.gradients());
   return reported;
 }
 
@@ -217,7 +216,7 @@ StepControl Trainer::decide(const std::vector<Tensor>& reported) {
     Tensor loss = reported.empty() ? Tensor::zeros({1}, Device::cuda) : total(reported[0]);
     if (reported.size() > 1 || ranks_) loss = clone(loss);  // the first is not ours
     for (size_t i = 1; i < reported.size(); ++i) accumulate(total(reported[i]), loss);
-    if (ranks_) ranks_->add_up(loss);
+    if (ranks_) ranks_->add_up_tensor(loss);
     return gpu_->decide(loss, model_.gradients(), options_.clip);
   }
   double loss = 0;
@@ -233,7 +232,8 @@ StepControl Trainer::decide(const std::vector<Tensor>& reported) {
 
 void Trainer::collect() {
   const std::vector<StepRecord> records = gpu_->collect();
-  for (size_t i = 0; i < records.size(); ++i) {
+  const bool judges = !ranks_ || ranks_->leads();  // another rank would miss a step that rank 0 has begun
+  for (size_t i = 0; judges && i < records.size(); ++i) {
     check_finite(records[i].loss, records[i].norm, pending_steps_[i]);
     pending_.loss += records[i].loss;
     pending_.gradient_norm = records[i].norm;

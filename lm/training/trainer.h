@@ -59,7 +59,7 @@ class Trainer {
 
   /// Trains with other processes from now on; `ranks` must outlive it. To be called before the first batch,
   /// by all ranks, whose models and tasks must be the same. Then rank 0 calls what it likes, and the others
-  /// follow(). InputErrors of Task::divide(), and if the model is on a GPU or has batch normalisation.
+  /// follow(). InputErrors of Task::divide(), and if the model has batch normalisation.
   void join(Ranks& ranks);
   /// Repeats the calls of rank 0's trainer until that is destroyed. Evaluations, files and messages are
   /// rank 0's alone.

@@ -18,9 +18,9 @@ namespace rondo {
 /// What programs that are started meanwhile find, beside what they would find otherwise.
 class WithGpu {
  public:
-  explicit WithGpu(const std::string& fault) {
+  explicit WithGpu(const std::string& settings) {
     if (const char* given = std::getenv("RONDO_EMULATED_GPU")) before_ = given;
-    setenv("RONDO_EMULATED_GPU", (before_ + "," + fault).c_str(), 1);
+    setenv("RONDO_EMULATED_GPU", (before_ + "," + settings).c_str(), 1);
   }
   ~WithGpu() { setenv("RONDO_EMULATED_GPU", before_.c_str(), 1); }
   WithGpu(const WithGpu&) = delete;

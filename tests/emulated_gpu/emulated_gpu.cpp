@@ -200,11 +200,19 @@ cudaError_t cudaGetDeviceCount(int* count) {
   *count = given ? std::atoi(given) : 1;
   return cudaSuccess;
 }
-/// A process has one at most: the others are other processes'.
+namespace {
+int current_device = 0;
+}
+/// A process has one at a time: the others are other processes'.
 cudaError_t cudaSetDevice(int device) {
   int count = 0;
   cudaGetDeviceCount(&count);
+  if (device < count) current_device = device;
   return device < count ? cudaSuccess : cudaErrorInvalidValue;
+}
+cudaError_t cudaGetDevice(int* device) {
+  *device = current_device;
+  return cudaSuccess;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   *properties = {"emulated GPU", state().arena.capacity(), 9, 0};

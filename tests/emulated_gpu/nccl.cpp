@@ -6,7 +6,10 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -24,6 +27,11 @@ const char* ncclGetErrorString(ncclResult_t result) {
                                          : "invalid usage";
 }
 
+namespace {
+std::string last_error;
+}
+const char* ncclGetLastError(ncclComm_t) { return last_error.c_str(); }
+
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
   std::snprintf(id->internal, sizeof id->internal, "made by process %d", getpid());
   return ncclSuccess;
@@ -39,6 +47,18 @@ ncclResult_t ncclCommInitRank(ncclComm_t* communicator, int count, ncclUniqueId 
   if (std::string(id.internal) != of_first.internal || id.internal[0] == 0)
     misuse("an identifier of NCCL that the first process did not make");
   if (count != processes || rank != own) return ncclInvalidArgument;
+  // The GPU of each: as CUDA_VISIBLE_DEVICES names it, and its number among those.
+  std::array<char, 64> gpu{};
+  int device = 0;
+  cudaGetDevice(&device);
+  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  std::snprintf(gpu.data(), gpu.size(), "%s:%d", visible ? visible : "all", device);
+  std::vector<std::array<char, 64>> all(static_cast<std::size_t>(count));
+  MPI_Allgather(gpu.data(), gpu.size(), MPI_CHAR, all.data(), gpu.size(), MPI_CHAR, MPI_COMM_WORLD);
+  if (std::count(all.begin(), all.end(), gpu) > 1) {
+    last_error = "Duplicate GPU detected";
+    return ncclInvalidUsage;
+  }
   *communicator = new EmulatedCommunicator{};
   MPI_Comm_dup(MPI_COMM_WORLD, &(*communicator)->all);
   return ncclSuccess;

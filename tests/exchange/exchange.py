@@ -9,6 +9,7 @@ import importlib
 import json
 import os
 import pathlib
+import pty
 import random
 import subprocess
 import sys
@@ -126,6 +127,11 @@ def check_exports(workshop, kind):
             assert refused.returncode == 1 and refused.stderr.startswith(b"line 2: not UTF-8"), refused
         sample = subprocess.run([*command, "sample", "50", "1"], stdout=subprocess.PIPE, check=True).stdout
         assert len(sample) >= 50, sample
+        reader, terminal = pty.openpty()
+        subprocess.run([*command, "sample", "5", "1"], stdout=terminal, check=True)
+        os.close(terminal)
+        shown = os.read(reader, 1000)
+        assert shown.endswith(b"\n") and not shown.endswith(b"\n\r\n"), shown  # a prompt begins in a line of its own
         print(f"exported {' '.join(settings)}: 1000 lines, at most {worst:.1e} nats of a symbol apart")
 
 

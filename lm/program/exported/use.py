@@ -52,9 +52,10 @@ if __name__ == "__main__":
             except UnicodeDecodeError as error:
                 sys.exit(f"line {number}: not UTF-8 at byte {error.start}; convert it to UTF-8")
     elif sys.argv[1:2] == ["sample"] and len(sys.argv) in (3, 4) and all(map(str.isdecimal, sys.argv[2:])):
+        text = b"\n"
         for text in sample(*map(int, sys.argv[2:4])):
             sys.stdout.buffer.write(text)
-        if sys.stdout.isatty():
+        if sys.stdout.isatty() and not text.endswith(b"\n"):
             sys.stdout.buffer.write(b"\n")
     else:
         sys.exit(__doc__)

@@ -28,11 +28,11 @@ class RanksOfMpirun : public testing::Test {
     return text;
   }
   /// Of `mpirun` with these words for the shell; what the ranks print goes to files, mpirun's own words
-  /// nowhere.
+  /// nowhere. Ranks that wait for each other for ever end with status 124.
   Result mpirun(const std::string& words) {
     const std::string out = folder_ / "out", err = folder_ / "err";
-    const int status =
-        std::system(fmt::format("mpirun -q {} > '{}' 2> '{}' < /dev/null", words, out, err).c_str());
+    const int status = std::system(
+        fmt::format("timeout 300 mpirun -q {} > '{}' 2> '{}' < /dev/null", words, out, err).c_str());
     return {.status = WEXITSTATUS(status), .out = bytes_of_file(out), .err = bytes_of_file(err)};
   }
 
@@ -45,6 +45,15 @@ inline std::vector<double> losses_of(const std::filesystem::path& run) {
   for (const nlohmann::json& line : log_of(run))
     if (line.at("event") == "steps") losses.push_back(line.at("nats"));
   return losses;
+}
+
+/// EXPECT that both have so many updates, and the same losses.
+inline void expect_losses_of(const std::filesystem::path& run, const std::filesystem::path& alone,
+                             size_t updates) {
+  const std::vector<double> expected = losses_of(alone), losses = losses_of(run);
+  ASSERT_EQ(expected.size(), updates);
+  ASSERT_EQ(losses.size(), updates);
+  for (size_t i = 0; i < updates; ++i) EXPECT_NEAR(losses[i], expected[i], 1e-4) << i;
 }
 
 }  // namespace rondo

@@ -9,11 +9,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void expect_losses_of(const fs::path& run, const fs::path& alone, size_t steps) {
-  const std::vector<double> expected = losses_of(alone), losses = losses_of(run);
-  ASSERT_EQ(expected.size(), steps);
-  ASSERT_EQ(losses.size(), steps);
-  for (size_t i = 0; i < steps; ++i) EXPECT_NEAR(losses[i], expected[i], 1e-4) << i;
+void expect_one_line(const Result& result, const std::string& part) {
+  EXPECT_NE(result.status, 0);
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  expect_contains(result.err, part);
+}
+
+/// On a GPU rows of 30 numbers have gaps between them.
+const std::vector<std::string> small_states = {"--set", "model.hidden=30"};
+
+std::vector<std::string> joined(std::vector<std::string> words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
 }
 
 // They resume on GPUs what ranks on CPUs have begun, and the other way round.
@@ -21,8 +28,9 @@ TEST_F(RanksOfMpirun, TrainOnGpusAsOneProcess) {
   NEED_EMULATED_GPU();
   const WithGpu gpus("gpus=2");
   const SmallData data;
-  data.trained("alone", {"--steps", "30"});
-  const Result begun = mpirun("-n 4 " + quoted(data.train("together", {"--steps", "10"})));
+  data.trained("alone", joined({"--steps", "30"}, small_states));
+  const Result begun =
+      mpirun("-n 4 " + quoted(data.train("together", joined({"--steps", "10"}, small_states))));
   ASSERT_EQ(begun.status, 0) << begun.err;
   const Result result =
       mpirun("-n 2 " + quoted(data.resume("together", {"--steps", "20", "--device", "cuda"})));
@@ -44,20 +52,38 @@ TEST_F(RanksOfMpirun, TrainATranslatorOnGpusAsOneProcess) {
   expect_losses_of(data.path("together"), data.path("alone"), 40);
 }
 
-TEST_F(RanksOfMpirun, ThatAreMoreThanTheGpusSaySoOnce) {
+TEST_F(RanksOfMpirun, NeedAGpuEach) {
   NEED_EMULATED_GPU();
-  const WithGpu gpus("gpus=1");
+  const WithGpu gpus("gpus=2");
   const SmallData data;
-  const Result result = mpirun("-n 2 " + quoted(data.train("run", {"--device", "cuda"})));
-  EXPECT_NE(result.status, 0);
-  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-  expect_contains(result.err, "process 2 of this machine needs a GPU of its own, and there is 1");
+  const std::string train = quoted(data.train("run", {"--device", "cuda", "--steps", "2"}));
+  expect_one_line(mpirun("-n 4 " + train), "rank 2 of this machine needs a GPU of its own, and there are 2");
+  EXPECT_FALSE(fs::exists(data / "run"));
+  expect_one_line(mpirun("-n 1 " + quoted(data.train("run")) + " : -n 1 " + train),
+                  "1 of 2 ranks have other settings");
   EXPECT_FALSE(fs::exists(data / "run"));
 
-  setenv("CUDA_VISIBLE_DEVICES", "3", 1);  // each sees another one, and no other
-  const Result shown = mpirun("-n 2 " + quoted(data.train("run", {"--device", "cuda", "--steps", "2"})));
-  unsetenv("CUDA_VISIBLE_DEVICES");
-  EXPECT_EQ(shown.status, 0) << shown.err;
+  // A scheduler shows each rank one alone.
+  const WithGpu one("gpus=1");
+  const std::string shown = "env CUDA_VISIBLE_DEVICES=";
+  const Result result = mpirun("-n 1 " + shown + "0 " + train + " : -n 1 " + shown + "1 " + train);
+  EXPECT_EQ(result.status, 0) << result.err;
+  expect_contains(mpirun("-n 2 " + shown + "0 " + train + " --out " + data.path("other")).err,
+                  "Duplicate GPU detected; start one process for each GPU");
+}
+
+TEST_F(RanksOfMpirun, EndWhereAGpuIsLostOrATrainingDiverges) {
+  NEED_EMULATED_GPU();
+  const WithGpu gpus("gpus=2");
+  const SmallData data;
+  const std::string train = quoted(data.train("run", {"--device", "cuda", "--epochs", "100"}));
+  expect_contains(
+      mpirun("-n 1 " + train + " : -n 1 env RONDO_EMULATED_GPU=gpus=2,fails_at=2000 " + train).err,
+      "the GPU failed");
+  const Result diverged = mpirun(
+      "-n 2 " + quoted(data.train("other", {"--device", "cuda", "--epochs", "100", "--quiet", "--set",
+                                            "train.optimizer=sgd", "--set", "train.learning_rate=1e30"})));
+  expect_one_line(diverged, "Training stops");
 }
 
 }  // namespace

@@ -20,10 +20,7 @@ TEST_F(RanksOfMpirun, TrainAsOneProcessAndResumeAsAnother) {
       mpirun("-n 2 " + quoted(data.train("limited", {"--epochs", "1000", "--max-minutes", "0.0001"})));
   expect_contains(limited.out, "to go on: mpirun -n 2 ");
   ASSERT_EQ(mpirun("-n 4 " + quoted(data.resume("together", {"--steps", "30"}))).status, 0);
-  const std::vector<double> alone = losses_of(data / "alone"), together = losses_of(data / "together");
-  ASSERT_EQ(alone.size(), 30u);
-  ASSERT_EQ(together.size(), 30u);
-  for (size_t i = 0; i < alone.size(); ++i) EXPECT_NEAR(together[i], alone[i], 1e-4) << i;
+  expect_losses_of(data / "together", data / "alone", 30);
 }
 
 // 3 do not divide the batches of 20 sentences, whose shares then differ.
@@ -34,11 +31,7 @@ TEST_F(RanksOfMpirun, TrainATranslatorAsOneProcess) {
   const Result result = mpirun("-n 3 " + quoted(data.train("together", settings)));
   ASSERT_EQ(result.status, 0) << result.err;
   expect_contains(result.out, "3 ranks of 1 thread");
-  const std::vector<double> alone = losses_of(data.path("alone")),
-                            together = losses_of(data.path("together"));
-  ASSERT_EQ(alone.size(), 40u);
-  ASSERT_EQ(together.size(), 40u);
-  for (size_t i = 0; i < alone.size(); ++i) EXPECT_NEAR(together[i], alone[i], 1e-4) << i;
+  expect_losses_of(data.path("together"), data.path("alone"), 40);
 }
 
 TEST_F(RanksOfMpirun, ThatCannotDivideTheBatchSaySoOnce) {

@@ -31,10 +31,8 @@ struct SharedByRanks {
 class ForkedRanks : public Ranks {
  public:
   ForkedRanks(SharedByRanks& shared, int64_t count, int64_t own) : Ranks(count, own), shared_(shared) {}
-  using Ranks::add_up;
   void add_up(std::span<float> numbers) override { add(numbers); }
   void add_up(std::span<double> numbers) override { add(numbers); }
-  void use_gpus() override { std::abort(); }
   void send(std::span<std::byte> bytes) override {
     if (leads()) std::memcpy(shared_.sent.data(), bytes.data(), bytes.size());
     wait();
@@ -43,7 +41,6 @@ class ForkedRanks : public Ranks {
   }
 
  private:
-  void add_up_on_gpu(real*, size_t) override { std::abort(); }
   template <class Number>
   void add(std::span<Number> numbers) {
     if (numbers.size() > SharedByRanks::most_numbers) std::abort();

@@ -344,11 +344,7 @@ struct LonelyRank : Ranks {
   LonelyRank() : Ranks(2, 0) {}
   void add_up(std::span<float>) override {}
   void add_up(std::span<double>) override {}
-  void use_gpus() override {}
   void send(std::span<std::byte>) override {}
-
- private:
-  void add_up_on_gpu(real*, size_t) override {}
 };
 
 template <class Training>
