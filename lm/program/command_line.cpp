@@ -82,6 +82,9 @@ void check_leftovers(const CLI::App& command) {
                 instead_of(flag, command));
     check_input(!resumes, "{}: unexpected argument '{}'; the run goes to --out: {}", command.get_name(), word,
                 resume_command(word));
+    check_input(command.get_name() != "eval" || !file_is_there(word),
+                "eval: unexpected argument '{}': it reads one text; {} reads several", word,
+                command_with({"score", "RUN", "FILE...", "--totals"}));
     const std::string meant = command.get_name() == "man" ? command_with({"help", word})
                                                           : with_options(command.remaining(), command);
     throw InputError(fmt::format(
@@ -168,6 +171,8 @@ Command train_command(Options& parser, int argc, const char* const* argv) {
     return train;
   }
   if (!train.resume) {
+    check_input(!train.recipe.empty() || train.out.empty() || !file_is_there(RunFolder{train.out}.config()),
+                "train: {} holds a run; to continue it: {}", train.out, resume_command(train.out));
     check_input(!train.recipe.empty(),
                 "train: no recipe given; `{} recipes` lists them, as in --recipe char-lstm", this_program());
     return train;

@@ -41,9 +41,14 @@ std::vector<std::string> differing_keys(const MeasuredRuns& runs) {
   const bool any_has_pieces = std::any_of(runs.begin(), runs.end(), [](const MeasuredRun& run) {
     return tokenization_of(run.recipe()).unit == Unit::pieces;
   });
+  // Nor do those of finetuning where a run was not finetuned.
+  const bool all_are_finetuned = std::all_of(runs.begin(), runs.end(), [](const MeasuredRun& run) {
+    return !run.config.made_by.finetuned_from.empty();
+  });
   Recipe recipe = runs.front().recipe();
   for (const Key& key : keys_of(recipe))
-    if (differs[key.name] && (any_has_pieces || !key.name.starts_with("data.pieces")))
+    if (differs[key.name] && (any_has_pieces || !key.name.starts_with("data.pieces")) &&
+        (all_are_finetuned || !key.name.starts_with("finetune.")))
       keys.push_back(key.name);
   return keys;
 }

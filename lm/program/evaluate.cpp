@@ -180,7 +180,9 @@ void refuse_options_of_language_models(const EvaluateOptions& options, const std
   refused(options.tune, "--tune");
   refused(options.budget.has_value(), "--budget");
   refused(options.streams.has_value(), "--streams");
-  refused(!options.text.empty(), "--text");
+  check_input(options.text.empty(),
+              "{}: another text than those of the run is for language models, and {} is {}", options.text,
+              options.run, what);
   refused(!options.by.empty(), "--by");
 }
 

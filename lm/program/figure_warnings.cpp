@@ -24,8 +24,8 @@ UnknownShare share_of(const Text& text, const Sentences& sentences, const Vocabu
 }
 
 std::string share_text(const UnknownShare& it) {
-  return fmt::format("{:.2f} % of the {} symbols of {} are unknown to the vocabulary", it.percent(),
-                     it.symbols, it.text);
+  return fmt::format("{:.2f} % of the {} symbols of {} are <unk>: unknown to the vocabulary, or written so",
+                     it.percent(), it.symbols, it.text);
 }
 
 std::string warning_of_unknowns(const UnknownShare& it, bool unknown_is_trained) {

@@ -8,6 +8,7 @@
 #include "lm/program/paths.h"
 #include "lm/program/recipe_validation.h"
 #include "lm/program/shell_command.h"
+#include "lm/training/checkpoint.h"
 #include "lm/training/trainer.h"
 
 namespace rondo {
@@ -23,8 +24,15 @@ void check_finished(const RunFolder& run, const RunConfig& config) {
   const std::string remedy = resume_command(run.path);
   check_input(file_is_there(run.model()), "{}: holds no model to finetune yet; train it first: {}", folder,
               remedy);
-  check_input(is_imported || (file_is_there(run.state()) && is_finished(recipe.trainer, run.state())),
-              "{}: its training is not finished; finish it first: {}", folder, remedy);
+  if (is_imported || (file_is_there(run.state()) && is_finished(recipe.trainer, run.state()))) return;
+  int64_t epoch = 1;
+  if (file_is_there(run.state())) StateFile(run.state()).read("epoch", epoch, 1);
+  throw InputError(
+      fmt::format("{}: its training is not finished; finish it first: {}{}", folder, remedy,
+                  recipe.trainer.steps > 0
+                      ? ""
+                      : fmt::format("; or only its epoch {}: {}", epoch,
+                                    resume_command(run.path, {"--epochs", fmt::format("{}", epoch)}))));
 }
 
 /// What a finetuning changes in the recipe of its base: averaged SGD at a constant rate.

@@ -186,8 +186,8 @@ void Options::add_score() {
   score_command
       .add_option("--batch", score.batch,
                   fmt::format("lines that are read side by side; shared prefixes are computed once  "
-                              "(default: {} of files and n-best lists; 1 of standard input, whose rows "
-                              "appear as soon as their line is read, and with --stateful)",
+                              "(default: {} of files and n-best lists, 1 of standard input: a row appears "
+                              "as soon as its line is read; --stateful always reads one by one)",
                               default_score_batch))
       ->type_name("N")
       ->check(integer(1, 4096))

@@ -19,6 +19,7 @@
 #include "lm/program/recipes.h"
 #include "lm/program/shell_command.h"
 #include "lm/program/sweep_grid.h"
+#include "lm/program/table.h"
 
 namespace rondo {
 namespace {
@@ -308,6 +309,7 @@ void print_sweep(const fs::path& folder, const SweepReportOptions& options) {
   } else if (!report.rows.empty()) {
     fmt::print("{}", options.markdown ? markdown_of(table_of(report)) : text_of(table_of(report)));
   }
+  for (const Row& row : report.rows) say_what_misleads(row.runs);
   for (const std::string& run : report.unfinished) fmt::print(stderr, "lm: {}: not finished\n", run);
 }
 

@@ -96,6 +96,9 @@ int table(const TableOptions& options) {
                      : options.markdown ? markdown_of(columns)
                      : options.full     ? text_of(columns)
                                         : short_text_of(columns, "--full shows all columns"));
+    if (!options.group_by.empty())
+      for (const MeasuredRun& row : rows)
+        if (!row.finished) fmt::print(stderr, "lm: {}: not finished, and so in no group\n", row.run);
     say_what_is_left_out(rows);
     say_what_misleads(rows);
   }

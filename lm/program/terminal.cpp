@@ -77,7 +77,10 @@ void Terminal::updated(const Trainer& trainer, const StepMetrics& metrics) {
 void Terminal::validated(const Trainer& trainer, const Figure& figure, bool best) {
   const bool within_epochs = recipe_.run.eval_every > 0;
   const std::string trained =
-      since_evaluation_.is_empty() ? "" : fmt::format(" train {:.4f} nats ", since_evaluation_.loss());
+      since_evaluation_.is_empty()
+          ? ""
+          : fmt::format(" train {:.4f} nats{} ", since_evaluation_.loss(),
+                        resumed_at_ > 0 ? fmt::format(" since step {}", resumed_at_) : "");
   const double share = trainer.task().share_of_epoch();
   const std::string epoch =
       within_epochs || share >= 1
@@ -87,6 +90,7 @@ void Terminal::validated(const Trainer& trainer, const Figure& figure, bool best
                          within_epochs ? fmt::format(" step {:<7}", trainer.step_count()) : "", trained),
              figure, best);
   since_evaluation_ = {};
+  resumed_at_ = 0;
 }
 void Terminal::began_with(const Figure& figure) { evaluation("base model valid", figure, true); }
 void Terminal::measured(const std::string& split, const Figure& figure) {

@@ -234,6 +234,7 @@ int lead(const TrainOptions& options, const Ranks* ranks, Beginning& beginning) 
   const bool begins_trained = setup.has_base() && trainer.step_count() == 0 && !trainer.is_validated();
   if (begins_trained) save_model(run.model(), job->model());
   Terminal terminal(recipe, options.quiet);
+  if (!trainer.is_validated()) terminal.resumed_at(trainer.step_count());
   TrainingLog log(recipe, run, log_position, trainer.step_count(), device);
   const int64_t log_begin = log.sync();
   trainer.save(run.state(), log_begin);  // before anything is logged: a killed run can be resumed
@@ -284,7 +285,7 @@ int lead(const TrainOptions& options, const Ranks* ranks, Beginning& beginning) 
   }
   if (file_is_there(run.model())) job->conclude(terminal, run);
   if (!is_at_end)
-    terminal.line(fmt::format("ended by --max-minutes {}, at step {} of epoch {}; to go on: {}",
+    terminal.line(fmt::format("ended by --max-minutes {}, at step {}, in epoch {}; to go on: {}",
                               *options.max_minutes, trainer.step_count(), trainer.epoch(), to_resume));
   return 0;
 }

@@ -196,7 +196,7 @@ void check_settings(const std::string& name, const CellSettings& settings, const
     for (size_t i = 0; i < of_given.size(); ++i)
       check_input(
           equal(of_given[i].member, of_defaults[i].member),
-          "{}{} is for {}; {}cell = \"{}\" has nothing of the kind: add --set {}{}={}, or leave it out",
+          "{}{} is for {}, and {}cell = \"{}\" has nothing of the kind: set it to its default, --set {}{}={}",
           section, of_given[i].name, cells_with(kind), section, name, section, of_given[i].name,
           value_text(of_defaults[i].member));
   }

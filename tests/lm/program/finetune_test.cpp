@@ -34,6 +34,15 @@ double valid_nats(const SmallData& data, const std::string& run) {
       .at("nats");
 }
 
+TEST(Finetune, OfATrainingThatIsNotFinished) {
+  const SmallData data;
+  data.trained("part", {"--epochs", "5", "--max-minutes", "0.00001"});  // one step
+  expect_refused(run_lm(finetune(data, "part", "better")), "; or only its epoch 1: ");
+  const Result grouped = run_lm({"table", data.path("part"), "--group-by", "model.layers"});
+  expect_contains(grouped.err, "part: not finished, and so in no group\n");
+  expect_contains(output_of_lm(data.resume("part", {"--epochs", "1"})), " nats since step 1 ");
+}
+
 TEST(Finetune, BeginsWithTheBestModelAndIsBetterOrTheSame) {
   const SmallData data;
   data.trained("base", base_settings);

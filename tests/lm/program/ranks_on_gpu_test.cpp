@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void expect_one_line(const Result& result, const std::string& part) {
+void expect_one_line_and_failure(const Result& result, const std::string& part) {
   EXPECT_NE(result.status, 0);
   EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
   expect_contains(result.err, part);
@@ -18,7 +18,7 @@ void expect_one_line(const Result& result, const std::string& part) {
 /// On a GPU rows of 30 numbers have gaps between them.
 const std::vector<std::string> small_states = {"--set", "model.hidden=30"};
 
-std::vector<std::string> joined(std::vector<std::string> words, const std::vector<std::string>& more) {
+std::vector<std::string> plus(std::vector<std::string> words, const std::vector<std::string>& more) {
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
@@ -28,9 +28,9 @@ TEST_F(RanksOfMpirun, TrainOnGpusAsOneProcess) {
   NEED_EMULATED_GPU();
   const WithGpu gpus("gpus=2");
   const SmallData data;
-  data.trained("alone", joined({"--steps", "30"}, small_states));
+  data.trained("alone", plus({"--steps", "30"}, small_states));
   const Result begun =
-      mpirun("-n 4 " + quoted(data.train("together", joined({"--steps", "10"}, small_states))));
+      mpirun("-n 4 " + quoted(data.train("together", plus({"--steps", "10"}, small_states))));
   ASSERT_EQ(begun.status, 0) << begun.err;
   const Result result =
       mpirun("-n 2 " + quoted(data.resume("together", {"--steps", "20", "--device", "cuda"})));
@@ -57,10 +57,11 @@ TEST_F(RanksOfMpirun, NeedAGpuEach) {
   const WithGpu gpus("gpus=2");
   const SmallData data;
   const std::string train = quoted(data.train("run", {"--device", "cuda", "--steps", "2"}));
-  expect_one_line(mpirun("-n 4 " + train), "rank 2 of this machine needs a GPU of its own, and there are 2");
+  expect_one_line_and_failure(mpirun("-n 4 " + train),
+                              "rank 2 of this machine needs a GPU of its own, and there are 2");
   EXPECT_FALSE(fs::exists(data / "run"));
-  expect_one_line(mpirun("-n 1 " + quoted(data.train("run")) + " : -n 1 " + train),
-                  "1 of 2 ranks have other settings");
+  expect_one_line_and_failure(mpirun("-n 1 " + quoted(data.train("run")) + " : -n 1 " + train),
+                              "1 of 2 ranks have other settings");
   EXPECT_FALSE(fs::exists(data / "run"));
 
   // A scheduler shows each rank one alone.
@@ -83,7 +84,7 @@ TEST_F(RanksOfMpirun, EndWhereAGpuIsLostOrATrainingDiverges) {
   const Result diverged = mpirun(
       "-n 2 " + quoted(data.train("other", {"--device", "cuda", "--epochs", "100", "--quiet", "--set",
                                             "train.optimizer=sgd", "--set", "train.learning_rate=1e30"})));
-  expect_one_line(diverged, "Training stops");
+  expect_one_line_and_failure(diverged, "Training stops");
 }
 
 }  // namespace

@@ -79,6 +79,8 @@ TEST_F(RefusalsTest, Usage) {
 TEST_F(RefusalsTest, RunsThatAreMeant) {
   expect_refused(run_lm({"train", "--recipe", run(), "--data", "x"}),
                  "its recipe is " + run() + "/config.toml");
+  expect_refused(run_lm({"train", "--out", run()}), "holds a run; to continue it: ");
+  expect_refused(run_lm({"eval", run(), run() + "/vocab.txt", run() + "/vocab.txt"}), "it reads one text; ");
   fs::create_directories(*data / "here/runs");
   fs::copy(run(), *data / "here/runs/one");
   expect_refused(run_lm({"eval", "one"}, {.folder = data->path("here")}),
@@ -110,7 +112,7 @@ TEST_F(RefusalsTest, Recipes) {
   expect_training_refused({"--set", "model.dropout=1.5"}, "--set model.dropout=1.5");
   expect_training_refused({"--set", "model.hidden=8,8"}, "; write model.hidden=[8,8]");
   expect_training_refused({"--set", "model.cell=gru", "--set", "model.forget_bias=2"},
-                          "add --set model.forget_bias=0, or leave it out");
+                          "set it to its default, --set model.forget_bias=0");
   expect_training_refused({"--set", "model.layers=two"}, "--set model.layers=two");
   expect_training_refused({"--set", "model.cell=lstn"}, "lstm");
   expect_training_refused({"--set", "train.micro_batch=3"}, "does not divide");

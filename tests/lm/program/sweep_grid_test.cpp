@@ -92,7 +92,7 @@ TEST(SweepGrid, RefusalsSayWhatToDo) {
   expect_contains(error_in({"model.hidden="}), "--set model.hidden=: no value is given; as in");
   expect_contains(error_in({"model.hidden"}), "expected key=value");
   expect_contains(error_in({"model.cell=lstm,gru", "model.forget_bias=1"}),
-                  "add --set model.forget_bias=0, or leave it out; a setting that only some cells have "
+                  "set it to its default, --set model.forget_bias=0; a setting that only some cells have "
                   "varies with the cell, as in "
                   "--set model.cell:model.forget_bias=lstm:1,gru:0");
   for (const char* text : {"model.hidden=8,", "model.hidden=,8", "model.hidden=8,,9"})
