@@ -9,6 +9,7 @@
 
 #include "data/input_file.h"
 #include "lm/program/compared_settings.h"
+#include "lm/program/figure_warnings.h"
 #include "lm/program/json_lines.h"
 #include "lm/program/measurement.h"
 #include "lm/program/model.h"
@@ -269,6 +270,21 @@ DecisiveFigure decisive_figure(const Recipe& recipe) {
   }
   if (tokenization_of(recipe).unit == Unit::words) return {"perplexity", &Measured::perplexity};
   return {"bits", &Measured::bits, false, 4};
+}
+
+void say_what_misleads(const MeasuredRuns& rows) {
+  for (const MeasuredRun& row : rows) {
+    if (!row.measured[valid_kind] && row.logged)
+      fmt::print(
+          stderr,
+          "lm: {}: not evaluated yet; at step {}, after {:.2f} epochs, the training loss is {:.4f} nats\n",
+          row.run, row.logged->step, row.logged->epochs_trained, row.logged->nats);
+    if (row.recipe().kind != TaskKind::language_modelling) continue;
+    for (const std::size_t kind : {valid_kind, test_kind})
+      if (const auto& it = row.measured[kind]; it && is_worse_than_uniform(it->nats, row.vocabulary_size))
+        fmt::print(stderr, "lm: warning: {}: the figures on {} are worse than those of equal probabilities\n",
+                   row.run, kinds_of_measurement[kind].split);
+  }
 }
 
 }  // namespace rondo

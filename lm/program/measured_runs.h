@@ -120,4 +120,8 @@ DecisiveFigure decisive_figure(const Recipe& recipe);
 /// The settings of a run that affect its figures, and the seed as 0.
 Recipe without_seed(const MeasuredRun& run);
 
+/// Says on stderr which runs are not evaluated yet, and warns of figures that are worse than those of equal
+/// probabilities.
+void say_what_misleads(const MeasuredRuns& rows);
+
 }  // namespace rondo

@@ -189,6 +189,7 @@ int plot(const PlotOptions& options) {
   write_atomically(out, html_of(page));
   fmt::print("{}\n", name);
   say_what_is_left_out(measured);
+  say_what_misleads(measured);
   return status;
 }
 

@@ -19,7 +19,6 @@
 #include "lm/program/recipes.h"
 #include "lm/program/shell_command.h"
 #include "lm/program/sweep_grid.h"
-#include "lm/program/table.h"
 
 namespace rondo {
 namespace {

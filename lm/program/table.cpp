@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "lm/program/command_line.h"
-#include "lm/program/figure_warnings.h"
 #include "lm/program/output.h"
 #include "lm/program/published.h"
 #include "lm/program/table_json.h"
@@ -32,21 +31,6 @@ void say_what_is_left_out(const MeasuredRuns& rows) {
                  "{}, here {}; published.test_symbols = {}, here {}; 0: not known)\n",
                  row.run, published.vocabulary, row.types, published.test_symbols,
                  row.measured[test_kind] ? row.measured[test_kind]->symbols : 0);
-  }
-}
-
-void say_what_misleads(const MeasuredRuns& rows) {
-  for (const MeasuredRun& row : rows) {
-    if (!row.measured[valid_kind] && row.logged)
-      fmt::print(
-          stderr,
-          "lm: {}: not evaluated yet; at step {}, after {:.2f} epochs, the training loss is {:.4f} nats\n",
-          row.run, row.logged->step, row.logged->epochs_trained, row.logged->nats);
-    if (row.recipe().kind != TaskKind::language_modelling) continue;
-    for (const std::size_t kind : {valid_kind, test_kind})
-      if (const auto& it = row.measured[kind]; it && is_worse_than_uniform(it->nats, row.vocabulary_size))
-        fmt::print(stderr, "lm: warning: {}: the figures on {} are worse than those of equal probabilities\n",
-                   row.run, kinds_of_measurement[kind].split);
   }
 }
 

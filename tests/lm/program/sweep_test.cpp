@@ -209,6 +209,16 @@ TEST_F(Sweeps, DrawOnlyWhereAFileMayBeReplaced) {
   fs::remove(plot);
 }
 
+TEST(SweepOfBadRuns, WarnsOfTheirFigures) {
+  const SmallData small;
+  const std::string warning = "the figures on valid are worse than those of equal probabilities";
+  expect_contains(run_lm(words_of(small, {"--set", "model.hidden=9,10", "--set", "train.optimizer=adam",
+                                          "--set", "train.learning_rate=1", "--steps", "4"}))
+                      .err,
+                  warning);
+  expect_contains(run_lm({"table", small.path("sweep")}).err, warning);
+}
+
 TEST_F(Sweeps, RefusesFoldersOfOtherRuns) {
   expect_refused(
       run_lm(words_of(*data, {"--set", "model.hidden=9,10", "--set", "train.epochs=3"})),
