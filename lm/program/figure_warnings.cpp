@@ -24,7 +24,7 @@ UnknownShare share_of(const Text& text, const Sentences& sentences, const Vocabu
 }
 
 std::string share_text(const UnknownShare& it) {
-  return fmt::format("{:.2f} % of the {} symbols of {} are <unk>: unknown to the vocabulary, or written so",
+  return fmt::format("{:.2f} % of the {} symbols of {} are unknown to the vocabulary, or <unk> in the text",
                      it.percent(), it.symbols, it.text);
 }
 

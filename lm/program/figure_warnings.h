@@ -23,7 +23,7 @@ struct UnknownShare {
 };
 UnknownShare share_of(const Text& text, const Sentences& sentences, const Vocabulary& vocabulary,
                       bool is_predicted = true);
-/// "3.20 % of the 1234 symbols of TEXT are <unk>: unknown to the vocabulary, or written so".
+/// "3.20 % of the 1234 symbols of TEXT are unknown to the vocabulary, or <unk> in the text".
 std::string share_text(const UnknownShare& it);
 /// A warning if the share of a text that is predicted is large, for then a low perplexity is that of `<unk>`;
 /// or, if `<unk>` is not trained, if the share is large enough to change the figures; else empty.

@@ -65,7 +65,9 @@ PairSize assumed_size(const TranslationRecipe& recipe) {
 /// of the source and N_t = T B of the target
 ///   N_s (D E + G + 3 H L),  N_t (D E + G + 3 H L):  embeddings, gates, states of all layers, D with dropout;
 ///   N_s 3 H, N_t (5 H + D W) + 3 T S B:             what attention reads and returns, and its weights; with
-///                                                   additive scores T S B H: tanh at all pairs of positions;
+///                                                   additive scores (T + 3) S B H: tanh at all pairs of
+///                                                   positions; of the keys the gradient, and of one step
+///                                                   what tanh reads and its gradient;
 ///   the loss: a block of logits, and gradients of its input and of its weight.
 std::int64_t translation_training_bytes(const Recipe& recipe, const EncoderDecoder& model,
                                         const PairSize& size, std::int64_t parameters) {
@@ -84,7 +86,7 @@ std::int64_t translation_training_bytes(const Recipe& recipe, const EncoderDecod
                 T * B * (D * it.E + it.decoder.kept + C * it.H * decoder_layers) +
                 T * B * (5 * it.H + (D + 1) * it.W);
   if (attends) rows += S * B * 3 * it.H + 3 * T * S * B;
-  if (options.attention == SourceAttention::additive) rows += T * S * B * it.H;
+  if (options.attention == SourceAttention::additive) rows += (T + 3) * S * B * it.H;
   if (options.input_feeding || !attends) rows += T * B * it.H;  // the decoder's input, joined
   const double loss =
       block_of(size.target_steps * size.sentences, model.target_vocabulary()) + T * B * it.W + it.V * it.W;

@@ -182,12 +182,13 @@ TEST(ClassificationRun, OtherCommandsRefuseIt) {
   for (const Words& words :
        std::vector<Words>{{"generate", run}, {"score", run}, {"translate", run}, {"finetune", run}})
     expect_refused(run_lm(words), "classification");
-  for (const Words& more : std::vector<Words>{
-           {"--dynamic"}, {"--cache"}, {"--streams", "2"}, {"--text", data.path("toy.toml")}}) {
+  for (const Words& more : std::vector<Words>{{"--dynamic"}, {"--cache"}, {"--streams", "2"}}) {
     Words words{"eval", run};
     words.insert(words.end(), more.begin(), more.end());
     expect_refused(run_lm(words), more.front() + ": is for language models");
   }
+  expect_refused(run_lm({"eval", run, data.path("toy.toml")}),
+                 "another text than those of the run is for language models");
   expect_refused(run_lm({"eval", run, "--split", "new"}), "--split");
   expect_refused(run_lm({"eval", run, "--set", "decoding.beam=1"}),
                  "--set decoding.beam=1: a classifier is evaluated as it was trained");

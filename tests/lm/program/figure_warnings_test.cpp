@@ -70,7 +70,7 @@ TEST(FigureWarnings, AnUntrainedUnknownFromAShareThatMatters) {
   EXPECT_EQ(warning_of_unknowns({"new.txt", 2, 3000}, trained), "");
   EXPECT_EQ(warning_of_unknowns({"new.txt", 0, 0}, trained), "");
   EXPECT_EQ(warning_of_unknowns({"new.txt", 3, 3000}, trained),
-            "0.10 % of the 3000 symbols of new.txt are <unk>: unknown to the vocabulary, or written so, and "
+            "0.10 % of the 3000 symbols of new.txt are unknown to the vocabulary, or <unk> in the text, and "
             "<unk> was never trained: "
             "the figures are unreliable");
   EXPECT_EQ(warning_of_unknowns({"new.txt", 3, 3000}), "");
@@ -117,7 +117,7 @@ TEST(FigureWarnings, AreSaidByTraining) {
   write_bytes(data / "data/valid.txt", SmallData().text(5) + "der hund lief weg und der hund lief weg\n");
   const Result result = run_lm(data.train("run", {"--epochs", "1", "--set", "model.hidden=128"}));
   EXPECT_EQ(result.status, 0);
-  expect_contains(result.err, "valid.txt are <unk>: unknown to the vocabulary, or written so");
+  expect_contains(result.err, "valid.txt are unknown to the vocabulary, or <unk> in the text");
   expect_contains(result.err, "memorised");
 
   std::filesystem::copy(data / "data/train.txt", data / "data/valid.txt",

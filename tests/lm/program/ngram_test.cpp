@@ -142,7 +142,7 @@ TEST(LmNgram, AModelOfAnotherUnit) {
                    "cannot occur in a text of " + unit + ": this is a model of words");
   write_bytes(data / "other.txt", "der hund lief weg und der hund lief und lief\nein hund lief weg\n");
   expect_contains(run_lm({"ngram", "--data", data.path("other.txt"), "--arpa", words}).err,
-                  "are <unk>: unknown to the vocabulary, or written so");
+                  "are unknown to the vocabulary, or <unk> in the text");
   write_bytes(data / "latin.txt", "a caf\xe9\n" + std::string(100, 'a'));
   expect_refused(run_lm({"ngram", "--data", data.path("latin.txt"), "--unit", "characters"}),
                  "not UTF-8 at byte 5 (line 1): 0xe9; convert it to UTF-8, as by: iconv -f WINDOWS-1252 -t "

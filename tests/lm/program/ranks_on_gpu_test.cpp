@@ -69,7 +69,8 @@ TEST_F(RanksOfMpirun, NeedAGpuEach) {
   const std::string shown = "env CUDA_VISIBLE_DEVICES=";
   const Result result = mpirun("-n 1 " + shown + "0 " + train + " : -n 1 " + shown + "1 " + train);
   EXPECT_EQ(result.status, 0) << result.err;
-  expect_contains(mpirun("-n 2 " + shown + "0 " + train + " --out " + data.path("other")).err,
+  const std::string other = quoted(data.train("other", {"--device", "cuda", "--steps", "2"}));
+  expect_contains(mpirun("-n 2 " + shown + "0 " + other).err,
                   "Duplicate GPU detected; start one process for each GPU");
 }
 

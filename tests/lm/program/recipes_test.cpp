@@ -247,7 +247,7 @@ TEST(Recipes, ContradictionsNameTheRemedy) {
   expect_contains(error({"train.micro_batch=3"}), "train.micro_batch = 3 does not divide the batch of 20");
   expect_contains(error({"model.cell=gru", "model.forget_bias=1"}), "model.forget_bias is for lstm");
   expect_contains(error({"model.cell=gru", "model.forget_bias=1"}),
-                  "add --set model.forget_bias=0, or leave");
+                  "set it to its default, --set model.forget_bias=0");
   for (const char* cell : {"mi_rnn", "mi_rnn_simple", "linear_mi_rnn", "mi_lstm", "mi_gru", "bn_lstm",
                            "bn_mi_lstm", "dt_rnn", "dts_rnn"})
     expect_contains(error({fmt::format("model.cell={}", cell), "model.biases=0"}),

@@ -288,11 +288,12 @@ TEST_F(SpeechRun, OtherCommandsRefuseIt) {
   for (const Words& words : std::vector<Words>{
            {"generate", run}, {"score", run}, {"translate", run}, {"classify", run}, {"finetune", run}})
     expect_refused(run_lm(words), "speech");
-  for (const Words& more : std::vector<Words>{{"--dynamic"}, {"--streams", "2"}, {"--text", file}}) {
+  for (const Words& more : std::vector<Words>{{"--dynamic"}, {"--streams", "2"}}) {
     Words words{"eval", run};
     words.insert(words.end(), more.begin(), more.end());
     expect_refused(run_lm(words), more.front() + ": is for language models");
   }
+  expect_refused(run_lm({"eval", run, file}), "another text than those of the run is for language models");
   expect_refused(run_lm({"eval", run, "--split", "speakers"}),
                  "no split 'speakers': this corpus has train, valid, test");
   expect_refused(run_lm({"transcribe"}), "lm transcribe runs/speech-digits-1 FILE.wav");
