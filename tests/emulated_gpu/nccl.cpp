@@ -22,9 +22,10 @@ struct EmulatedCommunicator {
 };
 
 const char* ncclGetErrorString(ncclResult_t result) {
-  return result == ncclSuccess           ? "no error"
-         : result == ncclInvalidArgument ? "invalid argument"
-                                         : "invalid usage";
+  return result == ncclSuccess              ? "no error"
+         : result == ncclUnhandledCudaError ? "unhandled cuda error"
+         : result == ncclInvalidArgument    ? "invalid argument"
+                                            : "invalid usage";
 }
 
 namespace {
@@ -92,6 +93,7 @@ ncclResult_t ncclAllReduce(const void* from, void* to, std::size_t count, ncclDa
     else
       add_up(static_cast<const double*>(from), static_cast<double*>(to), count, MPI_DOUBLE, all);
   });
-  const bool done = queued == cudaSuccess && cudaStreamSynchronize(stream) == cudaSuccess;
-  return done ? ncclSuccess : ncclInvalidUsage;
+  const cudaError_t done = queued == cudaSuccess ? cudaStreamSynchronize(stream) : queued;
+  if (done != cudaSuccess) last_error = cudaGetErrorString(done);
+  return done == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
 }

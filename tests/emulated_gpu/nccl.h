@@ -3,7 +3,7 @@
 
 #include "tests/emulated_gpu/cuda_runtime.h"
 
-enum ncclResult_t { ncclSuccess, ncclInvalidArgument, ncclInvalidUsage };
+enum ncclResult_t { ncclSuccess, ncclUnhandledCudaError, ncclInvalidArgument, ncclInvalidUsage };
 enum ncclDataType_t { ncclFloat, ncclDouble };
 enum ncclRedOp_t { ncclSum };
 struct ncclUniqueId {
