@@ -108,6 +108,7 @@ std::unique_ptr<Ranks> meet_ranks() {
 }
 
 void abort_ranks(int exit_status) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // mpirun still forwards what was printed
   MPI_Abort(MPI_COMM_WORLD, exit_status);
   std::abort();  // not reached
 }
