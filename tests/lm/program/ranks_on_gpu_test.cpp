@@ -54,18 +54,18 @@ TEST_F(RanksOfMpirun, TrainATranslatorOnGpusAsOneProcess) {
 
 TEST_F(RanksOfMpirun, NeedAGpuEach) {
   NEED_EMULATED_GPU();
-  const WithGpu gpus("gpus=2");
   const SmallData data;
   const std::string train = quoted(data.train("run", {"--device", "cuda", "--steps", "2"}));
-  expect_one_line_and_failure(mpirun("-n 4 " + train),
-                              "rank 2 of this machine needs a GPU of its own, and there are 2");
-  EXPECT_FALSE(fs::exists(data / "run"));
-  expect_one_line_and_failure(mpirun("-n 1 " + quoted(data.train("run")) + " : -n 1 " + train),
-                              "1 of 2 ranks have other settings");
-  EXPECT_FALSE(fs::exists(data / "run"));
-
+  {
+    const WithGpu gpus("gpus=2");
+    expect_one_line_and_failure(mpirun("-n 4 " + train),
+                                "rank 2 of this machine needs a GPU of its own, and there are 2");
+    expect_one_line_and_failure(mpirun("-n 1 " + quoted(data.train("run")) + " : -n 1 " + train),
+                                "1 of 2 ranks have other settings");
+    EXPECT_FALSE(fs::exists(data / "run"));
+  }
   // A scheduler shows each rank one alone.
-  const WithGpu one("gpus=1");
+  const WithGpu gpus("gpus=1");
   const std::string shown = "env CUDA_VISIBLE_DEVICES=";
   const Result result = mpirun("-n 1 " + shown + "0 " + train + " : -n 1 " + shown + "1 " + train);
   EXPECT_EQ(result.status, 0) << result.err;
