@@ -13,6 +13,7 @@
 #include <new>
 
 #include "data/files.h"
+#include "data/input_file.h"
 #include "data/text.h"
 #include "lm/program/help.h"
 #include "lm/program/manual.h"
