@@ -57,6 +57,14 @@ void add_pairs(SentenceSet& set, const fs::path& file) {
   JudgedPairs pairs = set.kind == SentenceSetKind::relatedness
                           ? read_judged_pairs(file, sick_columns, 1, 5)
                           : read_judged_pairs(file, paraphrase_columns, 0, 1, true);
+  if (set.kind != SentenceSetKind::relatedness) {
+    const std::vector<double>& all = pairs.judgments;
+    for (const double it : all)
+      check_input(it == 0 || it == 1, "{}: a judgment of {}, which is neither 0 nor 1", file.string(), it);
+    const bool is_train = set.splits.empty();
+    check_input(!is_train || std::count(all.begin(), all.end(), all.front()) < std::ssize(all),
+                "{}: all pairs are judged {}, and a classifier learns from both", file.string(), all.front());
+  }
   set.sha256.push_back(pairs.sha256 + "  " + file.string());
   set.splits.push_back(split_of(std::move(pairs), set.kind));
 }

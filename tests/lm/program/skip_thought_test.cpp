@@ -228,6 +228,12 @@ TEST(SkipThoughtRun, ItsVectorsAreMeasured) {
   expect_refused(run_lm({"eval", run, "--sentences", data.path("data")}), "none of the known sets");
   expect_refused(run_lm({"eval", run, "--sentences", data.path("sets"), "--dynamic"}), "--dynamic");
   expect_refused(run_lm({"eval", run, "--vectors", data.path("toy.toml")}), "goes with --sentences");
+  data.write("sets/pairs.test.tsv", "1\tthe dog\tthe cat\n0\tthe dog\tthe rose\n");
+  refused("pairs.train.tsv", "0.5\tthe dog\tthe cat\n1\tthe dog\tthe rose\n",
+          "pairs.train.tsv: a judgment of 0.5, which is neither 0 nor 1");
+  refused("pairs.train.tsv", "1\tthe dog\tthe cat\n1\tthe dog\tthe rose\n",
+          "pairs.train.tsv: all pairs are judged 1, and a classifier learns from both");
+  for (const char* file : {"sets/pairs.train.tsv", "sets/pairs.test.tsv"}) fs::remove(data.path(file));
   const std::string subjective = bytes_of_file(data.path("sets/subj.all"));
   refused("subj.all", "0 the dog\n1 the rose\n",
           "subj.all: 2 sentences, and cross-validation in 10 parts needs 10 or more");
