@@ -202,17 +202,17 @@ std::string printable(std::string_view text) {
   return line;
 }
 
-std::string note_of_missing_test(const std::filesystem::path& path, std::string_view key) {
-  return fmt::format("{}: no such file, and so no test text{}", printable(path.string()),
-                     key.empty() ? "" : fmt::format(" ({})", key));
-}
-
 std::string excerpt(std::string_view text) {
   constexpr std::size_t most = 100;
   if (text.size() <= most) return printable(text);
   std::size_t end = most;
   while (end > most - 4 && (text[end] & 0xc0) == 0x80) --end;  // do not cut a character
   return printable(text.substr(0, end)) + "...";
+}
+
+std::string note_of_missing_test(const std::filesystem::path& path, std::string_view key) {
+  return fmt::format("{}: no such file, and so no test text{}", printable(path.string()),
+                     key.empty() ? "" : fmt::format(" ({})", key));
 }
 
 std::string_view stripped(std::string_view line) {

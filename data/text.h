@@ -97,10 +97,11 @@ std::string replace_invalid_utf8(std::string_view text);
 
 /// `text` for a line on a terminal: control characters, and bytes that are not UTF-8, become `\xNN`.
 std::string printable(std::string_view text);
-/// The note about a test text that may be missing and is; `key` is the setting that names it, empty: none.
-std::string note_of_missing_test(const std::filesystem::path& path, std::string_view key = {});
 /// The same for text that may be long: at most about the first hundred bytes, then "...".
 std::string excerpt(std::string_view text);
+
+/// The note about a test text that may be missing and is; `key` is the setting that names it, empty: none.
+std::string note_of_missing_test(const std::filesystem::path& path, std::string_view key = {});
 
 /// The lines of a text without their newlines; a last line need not end in one.
 std::vector<std::string_view> split_lines(std::string_view text);
