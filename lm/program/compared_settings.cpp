@@ -41,7 +41,7 @@ std::vector<std::string> differing_keys(const MeasuredRuns& runs) {
   const bool any_has_pieces = std::any_of(runs.begin(), runs.end(), [](const MeasuredRun& run) {
     return tokenization_of(run.recipe()).unit == Unit::pieces;
   });
-  // Nor do those of finetuning where a run was not finetuned.
+  // Settings of finetuning say nothing about a run that was not finetuned.
   const bool all_are_finetuned = std::all_of(runs.begin(), runs.end(), [](const MeasuredRun& run) {
     return !run.config.made_by.finetuned_from.empty();
   });
