@@ -279,6 +279,12 @@ void say_what_misleads(const MeasuredRuns& rows) {
           stderr,
           "lm: {}: not evaluated yet; at step {}, after {:.2f} epochs, the training loss is {:.4f} nats\n",
           row.run, row.logged->step, row.logged->epochs_trained, row.logged->nats);
+    for (const SentenceSetFigures& it : row.sentences)
+      if (it.replaces_others)
+        fmt::print(
+            stderr,
+            "lm: {}: {} was measured on different files of this name: the figures are of the last ones\n",
+            row.run, it.set);
     if (row.recipe().kind != TaskKind::language_modelling) continue;
     for (const std::size_t kind : {valid_kind, test_kind})
       if (const auto& it = row.measured[kind]; it && is_worse_than_uniform(it->nats, row.vocabulary_size))

@@ -76,7 +76,9 @@ class MpiRanks : public Ranks {
   }
   template <class Number>
   void add_up(std::span<Number> numbers, MPI_Datatype type) {
-    constexpr std::size_t most = 1 << 30;  // MPI counts in int
+    // By Open MPI, 24 million numbers of two ranks with shared memory take half as long in such parts as at
+    // once: 26 ms, 50 ms.
+    constexpr std::size_t most = 1 << 20;
     for (std::size_t begin = 0; begin < numbers.size(); begin += most)
       MPI_Allreduce(MPI_IN_PLACE, numbers.data() + begin,
                     static_cast<int>(std::min(most, numbers.size() - begin)), type, MPI_SUM, MPI_COMM_WORLD);

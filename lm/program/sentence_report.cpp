@@ -14,6 +14,7 @@
 #include "lm/program/measurement.h"
 #include "lm/program/output.h"
 #include "lm/program/progress.h"
+#include "lm/program/provenance.h"
 #include "lm/program/sentence_sets.h"
 #include "lm/program/skip_thought_measurement.h"
 
@@ -156,24 +157,36 @@ int evaluate_sentences(const EvaluateOptions& options) {
 }
 
 std::vector<SentenceSetFigures> kept_sentence_figures(const RunFolder& run) {
-  std::vector<std::pair<std::string, SentenceSetFigures>> all;  // each with the SHA-256 of its model
+  struct Kept {
+    std::string model;  // its SHA-256
+    std::vector<std::string> files;
+    SentenceSetFigures figures;
+  };
+  std::vector<Kept> all;
   read_json_lines(run.evaluations(), "`lm eval` keeps", [&](const nlohmann::json& entry) {
     if (entry.contains("set"))
-      all.emplace_back(entry.at("model"), SentenceSetFigures{entry.at("set"), integer_at(entry, "scored"),
-                                                             figures_of(entry.at("vectors")),
-                                                             figures_of(entry.at("word_means"))});
+      all.push_back({entry.at("model"),
+                     digests_of(entry.at("sha256").get<std::vector<std::string>>()),
+                     {entry.at("set"), integer_at(entry, "scored"), figures_of(entry.at("vectors")),
+                      figures_of(entry.at("word_means"))}});
     return true;
   });
-  std::vector<SentenceSetFigures> kept;
-  if (all.empty()) return kept;
+  std::vector<SentenceSetFigures> figures;
+  if (all.empty()) return figures;
   const std::string model =
-      file_is_there(run.model()) ? sha256_hex(InputFile(run.model())) : all.back().first;
-  for (auto& [of, it] : all) {
-    if (of != model) continue;
-    std::erase_if(kept, [&set = it.set](const SentenceSetFigures& before) { return before.set == set; });
-    kept.push_back(std::move(it));
+      file_is_there(run.model()) ? sha256_hex(InputFile(run.model())) : all.back().model;
+  std::vector<Kept> last;  // of each set
+  for (Kept& it : all) {
+    if (it.model != model) continue;
+    std::erase_if(last, [&](const Kept& before) {
+      if (before.figures.set != it.figures.set) return false;
+      it.figures.replaces_others |= before.figures.replaces_others || before.files != it.files;
+      return true;
+    });
+    last.push_back(std::move(it));
   }
-  return kept;
+  for (Kept& it : last) figures.push_back(std::move(it.figures));
+  return figures;
 }
 
 }  // namespace rondo

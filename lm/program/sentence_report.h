@@ -21,6 +21,7 @@ struct SentenceSetFigures {
   std::string set;
   std::int64_t scored = 0;
   SentenceFigures vectors, word_means;  // of the run's vectors, and of the baseline
+  bool replaces_others = false;  // as stored: this model was measured on other files of this name before
 };
 
 /// {"set", "scored", "vectors", "word_means"}.

@@ -226,6 +226,18 @@ TEST(SkipThoughtRun, ItsVectorsAreMeasured) {
     expect_refused(run_lm({"eval", run, "--sentences", data.path("sets")}), part);
   };
   expect_refused(run_lm({"eval", run, "--sentences", data.path("data")}), "none of the known sets");
+
+  EXPECT_EQ(run_lm({"table", run}).err, "") << "each set was measured twice, on the same files";
+  std::string fewer = bytes_of_file(data.path("sets/subj.all"));
+  fewer.erase(fewer.rfind('\n', fewer.size() - 2) + 1);
+  fs::create_directory(data.path("fewer"));
+  data.write("fewer/subj.all", fewer);
+  output_of_lm({"eval", run, "--sentences", data.path("fewer")});
+  EXPECT_EQ(
+      run_lm({"table", run}).err,
+      fmt::format("lm: {}: SUBJ was measured on different files of this name: the figures are of the last "
+                  "ones\n",
+                  run));
   expect_refused(run_lm({"eval", run, "--sentences", data.path("sets"), "--dynamic"}), "--dynamic");
   expect_refused(run_lm({"eval", run, "--vectors", data.path("toy.toml")}), "goes with --sentences");
   data.write("sets/pairs.test.tsv", "1\tthe dog\tthe cat\n0\tthe dog\tthe rose\n");
