@@ -38,7 +38,7 @@ class Queue {
 
 }  // namespace
 
-void Variable::backward() const {
+void Variable::backward(const std::function<void(const Tensor& gradient)>& completed) const {
   check(value_.defined() && value_.size() == 1,
         "[backward] starts from a single number, not {}; sum() or mean() it first", shape());
   check(needs_gradient(),
@@ -59,7 +59,10 @@ void Variable::backward() const {
       gradients.push_back(output.flush());
       any |= gradients.back().defined();
     }
-    if (node->leaf) continue;
+    if (node->leaf) {
+      if (completed) completed(gradients.front());
+      continue;
+    }
     if (any) {
       Inputs inputs;
       inputs.reserve(node->inputs.size());

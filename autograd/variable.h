@@ -47,8 +47,9 @@ class Variable {
   /// The same value, as a part with its own version and reference count (Tensor::as_part).
   Variable as_part() const { return Variable(value_.as_part(), edge_); }
 
-  /// Adds d(this)/d(leaf) to the gradient of every leaf. Must be a single number. Frees the graph.
-  void backward() const;
+  /// Adds d(this)/d(leaf) to the gradient of every leaf. Must be a single number. Frees the graph. Passes the
+  /// gradient of each leaf to `completed` as soon as it is complete, the last made leaf's first.
+  void backward(const std::function<void(const Tensor& gradient)>& completed = {}) const;
 
  private:
   Variable view(Tensor value, int64_t row, int64_t column) const;

@@ -39,7 +39,8 @@ std::string why_no_all_reduce() { return unavailable(); }
 UniqueId make_unique_id() { absent(); }
 AllReduce::AllReduce(const UniqueId&, int, int) { absent(); }
 AllReduce::~AllReduce() = default;
-void AllReduce::operator()(float*, std::size_t) const { absent(); }
-void AllReduce::operator()(double*, std::size_t) const { absent(); }
+void AllReduce::begin(float*, std::size_t) const { absent(); }
+void AllReduce::begin(double*, std::size_t) const { absent(); }
+void AllReduce::end() const { absent(); }
 
 }  // namespace rondo::cuda

@@ -1,4 +1,4 @@
-// Sums over GPUs: NCCL, on the one stream; or, in a build without it, why there are none.
+// Sums over GPUs: NCCL, on a stream of its own; or, in a build without it, why there are none.
 #include "cuda/all_reduce.h"
 #include "tensor/error.h"
 
@@ -22,11 +22,25 @@ void check_nccl(ncclResult_t result, const char* what) {
         ncclGetErrorString(result), ncclGetLastError(nullptr));
 }
 
-template <class Number>
-void all_reduce(void* communicator, Number* numbers, std::size_t count, ncclDataType_t type) {
+cudaEvent_t make_event() {
+  cudaEvent_t event = nullptr;
+  check_status(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event");
+  return event;
+}
+
+/// Lets work that is later queued on `waiting` run behind what is queued on `other`.
+void wait_for(cudaStream_t other, void* event, cudaStream_t waiting) {
+  check_status(cudaEventRecord(static_cast<cudaEvent_t>(event), other), "setting an event");
+  check_status(cudaStreamWaitEvent(waiting, static_cast<cudaEvent_t>(event), 0), "waiting for an event");
+}
+
+void begin_sum(void* numbers, std::size_t count, ncclDataType_t type, void* communicator, void* on,
+               void* numbers_are_ready) {
   check(!recording(), "[cuda] a sum over GPUs cannot be recorded");
+  const auto own = static_cast<cudaStream_t>(on);
+  wait_for(stream(), numbers_are_ready, own);
   check_nccl(
-      ncclAllReduce(numbers, numbers, count, type, ncclSum, static_cast<ncclComm_t>(communicator), stream()),
+      ncclAllReduce(numbers, numbers, count, type, ncclSum, static_cast<ncclComm_t>(communicator), own),
       "adding up");
 }
 
@@ -49,18 +63,28 @@ AllReduce::AllReduce(const UniqueId& id, int count, int own) {
   ncclComm_t communicator = nullptr;
   check_nccl(ncclCommInitRank(&communicator, count, made, own), "meeting the other processes");
   communicator_ = communicator;
+  cudaStream_t its_stream = nullptr;
+  check_status(cudaStreamCreateWithFlags(&its_stream, cudaStreamNonBlocking), "making the stream of sums");
+  stream_ = its_stream;
+  numbers_are_ready_ = make_event();
+  sums_are_ready_ = make_event();
 }
 AllReduce::~AllReduce() {
   cudaStreamSynchronize(stream());
+  cudaStreamSynchronize(static_cast<cudaStream_t>(stream_));
   ncclCommDestroy(static_cast<ncclComm_t>(communicator_));
+  for (void* const event : {numbers_are_ready_, sums_are_ready_})
+    cudaEventDestroy(static_cast<cudaEvent_t>(event));
+  cudaStreamDestroy(static_cast<cudaStream_t>(stream_));
 }
 
-void AllReduce::operator()(float* numbers, std::size_t count) const {
-  all_reduce(communicator_, numbers, count, ncclFloat);
+void AllReduce::begin(float* numbers, std::size_t count) const {
+  begin_sum(numbers, count, ncclFloat, communicator_, stream_, numbers_are_ready_);
 }
-void AllReduce::operator()(double* numbers, std::size_t count) const {
-  all_reduce(communicator_, numbers, count, ncclDouble);
+void AllReduce::begin(double* numbers, std::size_t count) const {
+  begin_sum(numbers, count, ncclDouble, communicator_, stream_, numbers_are_ready_);
 }
+void AllReduce::end() const { wait_for(static_cast<cudaStream_t>(stream_), sums_are_ready_, stream()); }
 #else
 namespace {
 [[noreturn]] void absent() { throw Error("[cuda] " + why_no_all_reduce()); }
@@ -72,8 +96,9 @@ std::string why_no_all_reduce() {
 UniqueId make_unique_id() { absent(); }
 AllReduce::AllReduce(const UniqueId&, int, int) { absent(); }
 AllReduce::~AllReduce() = default;
-void AllReduce::operator()(float*, std::size_t) const { absent(); }
-void AllReduce::operator()(double*, std::size_t) const { absent(); }
+void AllReduce::begin(float*, std::size_t) const { absent(); }
+void AllReduce::begin(double*, std::size_t) const { absent(); }
+void AllReduce::end() const { absent(); }
 #endif
 
 }  // namespace rondo::cuda

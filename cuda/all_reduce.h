@@ -25,13 +25,17 @@ class AllReduce {
   AllReduce& operator=(const AllReduce&) = delete;
 
   /// Replaces numbers in the GPU's memory by their sums over all processes, which get the same bits. It is
-  /// queued, as a kernel is; not for a Graph: NCCL needs that all processes record a sum or none does, and
-  /// they may begin to replay their graphs at different steps.
-  void operator()(float* numbers, std::size_t count) const;
-  void operator()(double* numbers, std::size_t count) const;
+  /// queued behind all work so far, on a stream of its own: work that is queued later runs at the same time,
+  /// until end(). All processes begin the same sums in the same order. Not for a Graph: NCCL needs that all
+  /// processes record a sum or none does, and they may begin to replay their graphs at different steps.
+  void begin(float* numbers, std::size_t count) const;
+  void begin(double* numbers, std::size_t count) const;
+  /// All work that is queued later runs behind the sums that were begun.
+  void end() const;
 
  private:
-  void* communicator_;
+  void *communicator_, *stream_;
+  void *numbers_are_ready_, *sums_are_ready_;  // events
 };
 
 }  // namespace rondo::cuda

@@ -1,6 +1,7 @@
 // The GPU as the rest of Rondo sees it: whether there is one, its memory, copies to and from it, products.
-// Everything runs on one stream, in order. It uses no type of CUDA, so that g++ can compile what includes it;
-// a build without CUDA has cuda/absent.cpp instead. Next: cuda/runtime.cu, cuda/launch.h.
+// Everything runs on one stream, in order, but for sums over GPUs (cuda/all_reduce.h). It uses no type of
+// CUDA, so that g++ can compile what includes it; a build without CUDA has cuda/absent.cpp instead. Next:
+// cuda/runtime.cu, cuda/launch.h.
 #pragma once
 
 #include <cstddef>

@@ -10,7 +10,7 @@ namespace rondo::cuda {
 /// The oldest major compute capability that the program is built for (CMAKE_CUDA_ARCHITECTURES).
 constexpr int oldest_capability = 8;
 
-/// The stream on which everything runs, created by the first call.
+/// The stream on which everything but sums over GPUs runs, created by the first call.
 cudaStream_t stream();
 
 /// Counts a kernel or a product that is launched or recorded.

@@ -70,10 +70,11 @@ class MpiRanks : public Ranks {
   }
 
  private:
-  void add_up_on_gpu(real* numbers, std::size_t count) override {
+  void begin_on_gpu(real* numbers, std::size_t count) override {
     check(gpus_ != nullptr, "[ranks] use_gpus() comes before the first sum on a GPU");
-    (*gpus_)(numbers, count);
+    gpus_->begin(numbers, count);
   }
+  void end_on_gpu() override { gpus_->end(); }
   template <class Number>
   void add_up(std::span<Number> numbers, MPI_Datatype type) {
     // By Open MPI, 24 million numbers of two ranks with shared memory take half as long in such parts as at

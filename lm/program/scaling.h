@@ -10,8 +10,8 @@
 // Thakur, Rabenseifner & Gropp 2005, "Optimization of Collective Communication Operations in MPICH", has the
 // terms of both halves (reduce-scatter and allgather); Patarasuk & Yuan 2009, "Bandwidth optimal all-reduce
 // algorithms for clusters of workstations", shows that no sum moves fewer bytes. t_one is the time of a step
-// of one process that computes the share of one rank. The additions are not counted, and nothing overlaps: a
-// trainer sums when the gradients are complete (lm/training/trainer.cpp).
+// of one process that computes the share of one rank. The additions are not counted, and nothing overlaps,
+// which is so on CPUs; on GPUs a part of the sum does (lm/training/gradient_sum.h).
 #pragma once
 
 #include <cstdint>

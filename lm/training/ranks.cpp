@@ -9,6 +9,11 @@ namespace {
 }  // namespace
 
 void Ranks::add_up_tensor(const Tensor& tensor) {
+  begin_add_up(tensor);
+  end_add_up(tensor.device());
+}
+
+void Ranks::begin_add_up(const Tensor& tensor) {
   // With the gaps between rows, which are never read.
   const auto count =
       static_cast<size_t>(tensor.contiguous() ? tensor.size() : tensor.rows() * tensor.row_stride());
@@ -16,10 +21,15 @@ void Ranks::add_up_tensor(const Tensor& tensor) {
   if (tensor.device() == Device::cpu)
     add_up(std::span(numbers, count));
   else
-    add_up_on_gpu(numbers, count);
+    begin_on_gpu(numbers, count);
+}
+
+void Ranks::end_add_up(Device device) {
+  if (device == Device::cuda) end_on_gpu();
 }
 
 void Ranks::use_gpus() { refuse_gpus(); }
-void Ranks::add_up_on_gpu(real*, size_t) { refuse_gpus(); }
+void Ranks::begin_on_gpu(real*, size_t) { refuse_gpus(); }
+void Ranks::end_on_gpu() { refuse_gpus(); }
 
 }  // namespace rondo

@@ -29,6 +29,10 @@ class Ranks {
   /// The same for a tensor that is no view of columns, on its device: on a GPU after use_gpus(), and without
   /// waiting.
   void add_up_tensor(const Tensor& tensor);
+  /// The same in two steps: on a GPU, work that is queued between them runs at the same time. Any number of
+  /// sums can begin before the end; all ranks begin the same ones in the same order.
+  void begin_add_up(const Tensor& tensor);
+  void end_add_up(Device device);
   /// Lets them add up tensors of GPUs, of which each rank has its own. If it throws on one rank, the others
   /// may wait for it for ever. InputError unless these ranks can.
   virtual void use_gpus();
@@ -37,7 +41,8 @@ class Ranks {
 
  protected:
   Ranks(int64_t count, int64_t own) : count_(count), own_(own) {}
-  virtual void add_up_on_gpu(real* numbers, size_t count);
+  virtual void begin_on_gpu(real* numbers, size_t count);
+  virtual void end_on_gpu();
 
  private:
   int64_t count_, own_;

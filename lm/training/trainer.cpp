@@ -2,6 +2,7 @@
 #include "lm/training/trainer.h"
 
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <utility>
 
@@ -110,6 +111,7 @@ void Trainer::join(Ranks& ranks) {
               "batch normalisation is over the rows of a whole batch, which cannot be divided among ranks");
   task_.divide(ranks.count(), ranks.own());
   ranks_ = &ranks;
+  gradient_sum_ = std::make_unique<GradientSum>(model_, ranks);
 }
 
 void Trainer::follow() {
@@ -202,11 +204,17 @@ std::vector<Tensor> Trainer::compute_gradients() {
                            {.seed = random.seed, .update = random.update});
   for (int64_t part = 0; part < batch_.parts; ++part) {
     Loss loss = task_.loss(part, indices_, random);
-    if (loss.minimised.defined()) std::exchange(loss.minimised, {}).backward();
+    if (loss.minimised.defined()) {
+      // On CPUs a sum would take the processor from backward.
+      const bool completes = gradient_sum_ && gpu_ && part + 1 == batch_.parts;
+      std::exchange(loss.minimised, {})
+          .backward(completes ? [this](const Tensor& gradient) { gradient_sum_->completed(gradient); }
+                              : std::function<void(const Tensor&)>());
+    }
     task_.carry_state(part);
     std::move(loss.reported.begin(), loss.reported.end(), std::back_inserter(reported));
   }
-  if (ranks_) ranks_->add_up_tensor(model_.gradients());
+  if (gradient_sum_) gradient_sum_->finish();
   return reported;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "lm/training/gradient_sum.h"
 #include "lm/training/task.h"
 #include "optim/averaging.h"
 #include "optim/early_stopping.h"
@@ -146,7 +147,8 @@ class Trainer {
   std::vector<int64_t> pending_steps_;  // on a GPU: the numbers of these steps
   int64_t step_ = 0, epoch_ = 1, validated_step_ = -1;
   double seconds_ = 0;
-  Ranks* ranks_ = nullptr;  // null: alone
+  Ranks* ranks_ = nullptr;                     // null: alone
+  std::unique_ptr<GradientSum> gradient_sum_;  // null: alone
 };
 
 /// Whether the training that saved this state was finished. InputErrors of Trainer::load().

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <utility>
 
 #include "autograd/functions.h"
 #include "autograd/linear.h"
@@ -54,6 +55,16 @@ TEST(Engine, RefusesASecondLossOverAGraphThatIsUsedUp) {
   first.backward();
   EXPECT_NE(any_error_of([&] { second.backward(); }).find("[square] backward has already run"),
             std::string::npos);
+}
+
+TEST(Engine, SaysWhichGradientsAreComplete) {
+  const Leaf first(Tensor::filled({2}, 3)), second(Tensor::filled({2}, 5));
+  const Variable x = first.variable(), y = second.variable();
+  std::vector<std::pair<const real*, Numbers>> completed;
+  sum(x * y + x).backward(
+      [&](const Tensor& gradient) { completed.emplace_back(gradient.data(), gradient.to_vector()); });
+  EXPECT_EQ(completed, (std::vector<std::pair<const real*, Numbers>>{{second.gradient.data(), {3, 3}},
+                                                                     {first.gradient.data(), {6, 6}}}));
 }
 
 TEST(Engine, ALossMayBeUsedByTwoLosses) {

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/emulated_gpu/block.h"
@@ -93,6 +94,7 @@ struct Arena {
 struct State {
   Arena arena;
   std::vector<Work> queue;
+  int64_t queued = 0;  // all work so far
   std::map<const void*, std::size_t> pinned;
   std::shared_ptr<std::vector<Work>> captured;  // where work goes while a graph is made
   cudaError_t failure = cudaSuccess;            // for good
@@ -128,6 +130,7 @@ cudaError_t enqueue(Work work) {
   State& gpu = state();
   if (gpu.failure != cudaSuccess) return gpu.failure;
   (gpu.captured ? *gpu.captured : gpu.queue).push_back(std::move(work));
+  ++gpu.queued;
   return cudaSuccess;
 }
 
@@ -269,11 +272,36 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* all) {
   return state().failure;
 }
 
+struct EmulatedStream {
+  std::vector<Work> beside;  // what enqueue_beside() was given, and no event is behind
+  int64_t waits_for = 0;     // so much of all other work
+};
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
-  *stream = nullptr;
+  *stream = new EmulatedStream;
   return cudaSuccess;
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return wait(); }
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  delete stream;
+  return cudaSuccess;
+}
+
+namespace {
+/// Runs it behind what is queued.
+cudaError_t run(std::vector<Work>& beside) {
+  for (Work& work : beside)
+    if (const cudaError_t answer = enqueue(std::move(work)); answer != cudaSuccess) return answer;
+  beside.clear();
+  return wait();
+}
+}  // namespace
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return run(stream->beside); }
+
+cudaError_t rondo::emulated_gpu::enqueue_beside(cudaStream_t stream, Work work) {
+  if (stream->waits_for != state().queued) misuse("a sum of numbers that may not be there yet");
+  stream->beside.push_back(std::move(work));
+  return state().failure;
+}
 
 namespace {
 bool is_pinned(const void* address, std::size_t bytes) {
@@ -306,14 +334,23 @@ cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t
 
 struct EmulatedEvent {
   std::shared_ptr<bool> done = std::make_shared<bool>(true);
+  std::vector<Work> beside;  // what it is behind
+  int64_t queued = 0;
 };
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
   *event = new EmulatedEvent;
   return cudaSuccess;
 }
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   event->done = std::make_shared<bool>(false);
-  return enqueue([done = event->done] { *done = true; });
+  event->beside = std::exchange(stream->beside, {});
+  const cudaError_t answer = enqueue([done = event->done] { *done = true; });
+  event->queued = state().queued;
+  return answer;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  stream->waits_for = event->queued;
+  return event->beside.empty() ? state().failure : run(event->beside);
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   if (*event->done) return cudaSuccess;

@@ -83,17 +83,15 @@ void add_up(const Number* from, Number* to, std::size_t count, MPI_Datatype type
 
 }  // namespace
 
-/// Runs what is queued: a GPU would come to it while its host waits for another process.
 ncclResult_t ncclAllReduce(const void* from, void* to, std::size_t count, ncclDataType_t type, ncclRedOp_t,
                            ncclComm_t communicator, cudaStream_t stream) {
-  const cudaError_t queued = enqueue([=, all = communicator->all] {
+  const cudaError_t queued = enqueue_beside(stream, [=, all = communicator->all] {
     count_launch();
     if (type == ncclFloat)
       add_up(static_cast<const float*>(from), static_cast<float*>(to), count, MPI_FLOAT, all);
     else
       add_up(static_cast<const double*>(from), static_cast<double*>(to), count, MPI_DOUBLE, all);
   });
-  const cudaError_t done = queued == cudaSuccess ? cudaStreamSynchronize(stream) : queued;
-  if (done != cudaSuccess) last_error = cudaGetErrorString(done);
-  return done == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
+  if (queued != cudaSuccess) last_error = cudaGetErrorString(queued);
+  return queued == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
 }

@@ -9,6 +9,9 @@ namespace rondo::emulated_gpu {
 
 /// What was asked of the GPU is run when somebody waits for it.
 cudaError_t enqueue(Work work);
+/// The same on a stream beside that of all other work: run as late as CUDA may run it, when somebody waits
+/// for an event that was recorded behind it, or for its stream. It must wait for all that was asked before.
+cudaError_t enqueue_beside(cudaStream_t stream, Work work);
 /// Counts a kernel or a product that begins, and fails where RONDO_EMULATED_GPU says so.
 void count_launch();
 void count_unaligned(int64_t matrices);

@@ -284,5 +284,37 @@ TEST(GpuStep, AsksTheDriverForNothingInASteadyLoop) {
   EXPECT_GT(training.trainer.metrics().loss, 0);
 }
 
+/// Two ranks, of which the other has no share: says when the sums of gradients begin, in launches so far.
+class RankBesideAnIdleOne : public Ranks {
+ public:
+  RankBesideAnIdleOne() : Ranks(2, 0) {}
+  void add_up(std::span<float>) override {}
+  void add_up(std::span<double>) override {}
+  void send(std::span<std::byte>) override {}
+  std::vector<std::pair<size_t, int64_t>> begun;  // the size of each sum, and when
+
+ private:
+  void begin_on_gpu(real*, size_t count) override { begun.emplace_back(count, cuda::launches()); }
+  void end_on_gpu() override {}
+};
+
+TEST(StepOnGpu, GradientsAreAddedUpWhileOthersAreComputed) {
+  NEED_GPU();
+  Recipe recipe = small_recipe("lstm");
+  recipe.model.hidden = {1024};  // a layer's weights are one piece or more
+  recipe.task.batches.chunks.length = 2;
+  const std::vector<int32_t> ids = some_ids();
+  RankBesideAnIdleOne ranks;
+  Training training(recipe, 11, ids, {}, Device::cuda);
+  training.trainer.join(ranks);
+  advance(training, 1);
+  ASSERT_GE(ranks.begun.size(), 3u) << "two pieces, and the loss";
+  size_t added = 0;
+  for (size_t i = 0; i + 1 < ranks.begun.size(); ++i) added += ranks.begun[i].first;
+  EXPECT_EQ(static_cast<int64_t>(added), training.model.gradients().size());
+  EXPECT_EQ(ranks.begun.back().first, 1u);
+  EXPECT_LT(ranks.begun[0].second, ranks.begun[1].second) << "there is work between them";
+}
+
 }  // namespace
 }  // namespace rondo
