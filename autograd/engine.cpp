@@ -1,5 +1,8 @@
 // The engine: backward by descending id, without recursion, so that a chain of any length works.
+#include <optional>
 #include <queue>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "autograd/variable.h"
 
@@ -36,6 +39,32 @@ class Queue {
   std::priority_queue<std::shared_ptr<Node>, std::vector<std::shared_ptr<Node>>, Earlier> nodes_;
 };
 
+/// How often operators that have not run yet use each leaf.
+class UsesOfLeaves {
+ public:
+  explicit UsesOfLeaves(const Node* last) {
+    std::unordered_set<const Node*> seen{last};
+    for (std::vector<const Node*> waiting{last}; !waiting.empty();) {
+      const Node* const node = waiting.back();
+      waiting.pop_back();
+      for (const Edge& edge : node->inputs) {
+        if (!edge.node) continue;
+        if (edge.node->leaf)
+          ++uses_[edge.node.get()];
+        else if (seen.insert(edge.node.get()).second)
+          waiting.push_back(edge.node.get());
+      }
+    }
+  }
+  /// Whether this was the last one.
+  bool remove(const Node* leaf) { return --uses_.at(leaf) == 0; }
+  /// Whether there are any, of operators that got no gradient.
+  bool has(const Node* leaf) const { return uses_.at(leaf) > 0; }
+
+ private:
+  std::unordered_map<const Node*, int64_t> uses_;
+};
+
 }  // namespace
 
 void Variable::backward(const std::function<void(const Tensor& gradient)>& completed) const {
@@ -44,6 +73,8 @@ void Variable::backward(const std::function<void(const Tensor& gradient)>& compl
   check(needs_gradient(),
         "[backward] this value depends on no parameter, or was computed under NoGradient; there is nothing "
         "to do");
+  std::optional<UsesOfLeaves> uses;
+  if (completed && !edge_.node->leaf) uses.emplace(edge_.node.get());
   Queue queue;
   edge_.node->outputs[edge_.output].add(Tensor::filled(shape(), 1, value_.device()), edge_.region);
   queue.add(edge_.node);
@@ -60,7 +91,7 @@ void Variable::backward(const std::function<void(const Tensor& gradient)>& compl
       any |= gradients.back().defined();
     }
     if (node->leaf) {
-      if (completed) completed(gradients.front());
+      if (completed && (!uses || uses->has(node.get()))) completed(gradients.front());
       continue;
     }
     if (any) {
@@ -69,6 +100,9 @@ void Variable::backward(const std::function<void(const Tensor& gradient)>& compl
       for (const Edge& edge : node->inputs) inputs.emplace_back(edge);
       for (const Edge& edge : node->inputs) queue.add(edge.node);
       node->backward(gradients, inputs);
+      for (const Edge& edge : node->inputs)
+        if (uses && edge.node && edge.node->leaf && uses->remove(edge.node.get()))
+          completed(edge.node->outputs.front().flush());
     }
     node->used = true;
     node->backward = nullptr;  // frees the saved tensors

@@ -48,7 +48,7 @@ class Variable {
   Variable as_part() const { return Variable(value_.as_part(), edge_); }
 
   /// Adds d(this)/d(leaf) to the gradient of every leaf. Must be a single number. Frees the graph. Passes the
-  /// gradient of each leaf to `completed` as soon as it is complete, the last made leaf's first.
+  /// gradient of each leaf to `completed`, once, as soon as the last operator that uses the leaf has run.
   void backward(const std::function<void(const Tensor& gradient)>& completed = {}) const;
 
  private:

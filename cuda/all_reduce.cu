@@ -29,16 +29,16 @@ cudaEvent_t make_event() {
 }
 
 /// Lets work that is later queued on `waiting` run behind what is queued on `other`.
-void wait_for(cudaStream_t other, void* event, cudaStream_t waiting) {
+void let_wait(cudaStream_t waiting, cudaStream_t other, void* event) {
   check_status(cudaEventRecord(static_cast<cudaEvent_t>(event), other), "setting an event");
   check_status(cudaStreamWaitEvent(waiting, static_cast<cudaEvent_t>(event), 0), "waiting for an event");
 }
 
-void begin_sum(void* numbers, std::size_t count, ncclDataType_t type, void* communicator, void* on,
+void begin_sum(void* numbers, std::size_t count, ncclDataType_t type, void* communicator, void* its_stream,
                void* numbers_are_ready) {
   check(!recording(), "[cuda] a sum over GPUs cannot be recorded");
-  const auto own = static_cast<cudaStream_t>(on);
-  wait_for(stream(), numbers_are_ready, own);
+  const auto own = static_cast<cudaStream_t>(its_stream);
+  let_wait(own, stream(), numbers_are_ready);
   check_nccl(
       ncclAllReduce(numbers, numbers, count, type, ncclSum, static_cast<ncclComm_t>(communicator), own),
       "adding up");
@@ -84,7 +84,7 @@ void AllReduce::begin(float* numbers, std::size_t count) const {
 void AllReduce::begin(double* numbers, std::size_t count) const {
   begin_sum(numbers, count, ncclDouble, communicator_, stream_, numbers_are_ready_);
 }
-void AllReduce::end() const { wait_for(static_cast<cudaStream_t>(stream_), sums_are_ready_, stream()); }
+void AllReduce::end() const { let_wait(stream(), static_cast<cudaStream_t>(stream_), sums_are_ready_); }
 #else
 namespace {
 [[noreturn]] void absent() { throw Error("[cuda] " + why_no_all_reduce()); }

@@ -111,7 +111,7 @@ void Trainer::join(Ranks& ranks) {
               "batch normalisation is over the rows of a whole batch, which cannot be divided among ranks");
   task_.divide(ranks.count(), ranks.own());
   ranks_ = &ranks;
-  gradient_sum_ = std::make_unique<GradientSum>(model_, ranks);
+  if (gpu_) gradient_sum_ = std::make_unique<GradientSum>(model_, ranks);
 }
 
 void Trainer::follow() {
@@ -202,19 +202,20 @@ std::vector<Tensor> Trainer::compute_gradients() {
   optimizer_->zero_gradients();
   const NoisyWeights noisy(model_.values(), model_.segments(), options_.weight_noise,
                            {.seed = random.seed, .update = random.update});
+  if (gradient_sum_) gradient_sum_->begin();
+  std::function<void(const Tensor&)> completed;
   for (int64_t part = 0; part < batch_.parts; ++part) {
+    if (gradient_sum_ && part + 1 == batch_.parts)
+      completed = [this](const Tensor& gradient) { gradient_sum_->completed(gradient); };
     Loss loss = task_.loss(part, indices_, random);
-    if (loss.minimised.defined()) {
-      // On CPUs a sum would take the processor from backward.
-      const bool completes = gradient_sum_ && gpu_ && part + 1 == batch_.parts;
-      std::exchange(loss.minimised, {})
-          .backward(completes ? [this](const Tensor& gradient) { gradient_sum_->completed(gradient); }
-                              : std::function<void(const Tensor&)>());
-    }
+    if (loss.minimised.defined()) std::exchange(loss.minimised, {}).backward(completed);
     task_.carry_state(part);
     std::move(loss.reported.begin(), loss.reported.end(), std::back_inserter(reported));
   }
-  if (gradient_sum_) gradient_sum_->finish();
+  if (gradient_sum_)
+    gradient_sum_->finish();
+  else if (ranks_)
+    ranks_->add_up_tensor(model_.gradients());
   return reported;
 }
 

@@ -147,8 +147,9 @@ class Trainer {
   std::vector<int64_t> pending_steps_;  // on a GPU: the numbers of these steps
   int64_t step_ = 0, epoch_ = 1, validated_step_ = -1;
   double seconds_ = 0;
-  Ranks* ranks_ = nullptr;                     // null: alone
-  std::unique_ptr<GradientSum> gradient_sum_;  // null: alone
+  Ranks* ranks_ = nullptr;  // null: alone
+  std::unique_ptr<GradientSum>
+      gradient_sum_;  // null: alone, or on CPUs, where a sum takes the cores from backward
 };
 
 /// Whether the training that saved this state was finished. InputErrors of Trainer::load().

@@ -57,14 +57,20 @@ TEST(Engine, RefusesASecondLossOverAGraphThatIsUsedUp) {
             std::string::npos);
 }
 
-TEST(Engine, SaysWhichGradientsAreComplete) {
-  const Leaf first(Tensor::filled({2}, 3)), second(Tensor::filled({2}, 5));
-  const Variable x = first.variable(), y = second.variable();
+TEST(Engine, SaysWhenAGradientIsComplete) {
+  const Leaf first(Tensor::filled({2}, 3)), second(Tensor::filled({2}, 5)), third(Tensor::filled({2}, 7));
+  const Variable x = first.variable(), y = second.variable(), z = third.variable();
   std::vector<std::pair<const real*, Numbers>> completed;
-  sum(x * y + x).backward(
-      [&](const Tensor& gradient) { completed.emplace_back(gradient.data(), gradient.to_vector()); });
-  EXPECT_EQ(completed, (std::vector<std::pair<const real*, Numbers>>{{second.gradient.data(), {3, 3}},
-                                                                     {first.gradient.data(), {6, 6}}}));
+  Numbers of_z;  // when that of x is complete
+  // Backward runs through * y, + x, * x, and at last * z.
+  sum((z * real(2) * x + x) * y).backward([&](const Tensor& gradient) {
+    completed.emplace_back(gradient.data(), gradient.to_vector());
+    if (gradient.data() == first.gradient.data()) of_z = third.gradient.to_vector();
+  });
+  EXPECT_EQ(completed, (std::vector<std::pair<const real*, Numbers>>{{second.gradient.data(), {45, 45}},
+                                                                     {first.gradient.data(), {75, 75}},
+                                                                     {third.gradient.data(), {30, 30}}}));
+  EXPECT_EQ(of_z, (Numbers{0, 0})) << "before the operator that uses z";
 }
 
 TEST(Engine, ALossMayBeUsedByTwoLosses) {

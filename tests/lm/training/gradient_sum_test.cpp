@@ -44,29 +44,35 @@ TEST(GradientSum, BeginsPiecesThatAreComplete) {
   std::vector<int64_t> at;
   for (const Segment& it : model.segments()) at.push_back(it.offset);
   const int64_t end = all.size();
+  const Pieces first = {{at[2], end - at[2]}}, second = {{0, at[2]}};
+  Pieces both = first;
+  both.insert(both.end(), second.begin(), second.end());
   TwinRanks ranks(all);
   GradientSum sum(model, ranks, 40);
+  const auto complete = [&](size_t i) {
+    sum.completed(part_of(all, model.segments()[i]));
+    return ranks.take_pieces();
+  };
   for (int update = 0; update < 2; ++update) {
     fill(all, 3);
-    const auto complete = [&](size_t i) {
-      sum.completed(part_of(all, model.segments()[i]));
-      return ranks.take_pieces();
-    };
-    EXPECT_EQ(complete(3), Pieces()) << "fewer than 40 numbers";
-    EXPECT_EQ(complete(2), (Pieces{{at[2], end - at[2]}}));
+    sum.begin();
+    EXPECT_EQ(complete(3), Pieces()) << "d lies in a piece with c";
+    EXPECT_EQ(complete(2), first);
     EXPECT_EQ(complete(1), Pieces());
     sum.finish();
-    EXPECT_EQ(ranks.take_pieces(), (Pieces{{0, at[2]}}));
+    EXPECT_EQ(ranks.take_pieces(), second) << "the loss does not depend on a";
     EXPECT_EQ(all.to_vector(), std::vector<real>(static_cast<size_t>(end), 6)) << "each number once";
   }
-  // A gradient says that those behind it are complete, too: the loss may not depend on them.
-  sum.completed(part_of(all, model.segments()[0]));
-  EXPECT_EQ(ranks.take_pieces(), (Pieces{{at[2], end - at[2]}, {0, at[2]}}));
+  // All ranks begin in one order, whatever is complete first.
+  sum.begin();
+  for (const size_t i : {0u, 1u, 2u}) EXPECT_EQ(complete(i), Pieces()) << i;
+  EXPECT_EQ(complete(3), both);
   sum.finish();
   EXPECT_EQ(ranks.take_pieces(), Pieces());
   // A rank without a share of the batch has no backward.
+  sum.begin();
   sum.finish();
-  EXPECT_EQ(ranks.take_pieces(), (Pieces{{at[2], end - at[2]}, {0, at[2]}}));
+  EXPECT_EQ(ranks.take_pieces(), both);
 }
 
 }  // namespace

@@ -284,36 +284,47 @@ TEST(GpuStep, AsksTheDriverForNothingInASteadyLoop) {
   EXPECT_GT(training.trainer.metrics().loss, 0);
 }
 
-/// Two ranks, of which the other has no share: says when the sums of gradients begin, in launches so far.
+/// Two ranks, of which the other has no share: keeps what it is to add up.
 class RankBesideAnIdleOne : public Ranks {
  public:
   RankBesideAnIdleOne() : Ranks(2, 0) {}
   void add_up(std::span<float>) override {}
   void add_up(std::span<double>) override {}
   void send(std::span<std::byte>) override {}
-  std::vector<std::pair<size_t, int64_t>> begun;  // the size of each sum, and when
+  struct Sum {
+    std::vector<real> numbers;
+    int64_t launches;  // so far
+  };
+  std::vector<Sum> begun;
 
  private:
-  void begin_on_gpu(real*, size_t count) override { begun.emplace_back(count, cuda::launches()); }
+  void begin_on_gpu(real* numbers, size_t count) override {
+    begun.push_back({std::vector<real>(count), cuda::launches()});
+    cuda::download(begun.back().numbers.data(), numbers, count * sizeof(real));
+  }
   void end_on_gpu() override {}
 };
 
 TEST(StepOnGpu, GradientsAreAddedUpWhileOthersAreComputed) {
   NEED_GPU();
-  Recipe recipe = small_recipe("lstm");
-  recipe.model.hidden = {1024};  // a layer's weights are one piece or more
-  recipe.task.batches.chunks.length = 2;
-  const std::vector<int32_t> ids = some_ids();
-  RankBesideAnIdleOne ranks;
-  Training training(recipe, 11, ids, {}, Device::cuda);
-  training.trainer.join(ranks);
-  advance(training, 1);
-  ASSERT_GE(ranks.begun.size(), 3u) << "two pieces, and the loss";
-  size_t added = 0;
-  for (size_t i = 0; i + 1 < ranks.begun.size(); ++i) added += ranks.begun[i].first;
-  EXPECT_EQ(static_cast<int64_t>(added), training.model.gradients().size());
-  EXPECT_EQ(ranks.begun.back().first, 1u);
-  EXPECT_LT(ranks.begun[0].second, ranks.begun[1].second) << "there is work between them";
+  for (const bool drops : {false, true}) {
+    Recipe recipe = small_recipe("lstm");
+    recipe.model.hidden = {1024};  // a layer's weights are one piece or more
+    recipe.model.regularization.weight_drop = drops ? 0.5 : 0;
+    const std::vector<int32_t> ids = some_ids();
+    RankBesideAnIdleOne ranks;
+    Training training(recipe, 11, ids, {}, Device::cuda);
+    training.trainer.join(ranks);
+    advance(training, 1);
+    ASSERT_GE(ranks.begun.size(), 3u) << "two pieces, and the loss";
+    EXPECT_EQ(ranks.begun.back().numbers.size(), 1u);
+    std::vector<real> added;  // the last in the buffer was first
+    for (size_t i = 0; i + 1 < ranks.begun.size(); ++i)
+      added.insert(added.begin(), ranks.begun[i].numbers.begin(), ranks.begun[i].numbers.end());
+    EXPECT_TRUE(added == training.model.gradients().to_vector()) << "a gradient that was not complete";
+    // The first layer's backward lies between the first and the last.
+    EXPECT_LT(ranks.begun.front().launches + 10, ranks.begun[ranks.begun.size() - 2].launches);
+  }
 }
 
 }  // namespace
