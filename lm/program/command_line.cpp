@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <limits>
 #include <new>
+#include <set>
 
 #include "data/files.h"
 #include "data/input_file.h"
@@ -86,6 +87,14 @@ void check_leftovers(const CLI::App& command) {
     check_input(command.get_name() != "eval" || !file_is_there(word),
                 "eval: unexpected argument '{}': it reads one text; {} reads several", word,
                 command_with({"score", "RUN", "FILE...", "--totals"}));
+    check_input(command.get_name() != "generate",
+                "generate: unexpected argument '{}'; to continue a text: {}", word,
+                command_with({"generate", "RUN", "--prompt", word}));
+    const bool reads_input =
+        std::set<std::string>{"translate", "classify", "embed"}.count(command.get_name()) > 0;
+    check_input(!reads_input || !file_is_there(word),
+                "{}: unexpected argument '{}'; it reads standard input: {} < {}", command.get_name(), word,
+                command_with({command.get_name(), "RUN"}), shell_command({word}));
     const std::string meant = command.get_name() == "man" ? command_with({"help", word})
                                                           : with_options(command.remaining(), command);
     throw InputError(fmt::format(

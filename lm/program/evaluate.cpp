@@ -180,9 +180,11 @@ void refuse_options_of_language_models(const EvaluateOptions& options, const std
   refused(options.tune, "--tune");
   refused(options.budget.has_value(), "--budget");
   refused(options.streams.has_value(), "--streams");
-  check_input(options.text.empty(),
-              "{}: another text than those of the run is for language models, and {} is {}", options.text,
-              options.run, what);
+  check_input(
+      options.text.empty(),
+      "{}: another text than those of the run is for language models, and {} is {}: train another run "
+      "with --init-from {} --data FOLDER to measure it on its text",
+      options.text, options.run, what, options.run);
   refused(!options.by.empty(), "--by");
 }
 

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "data/input_file.h"
+#include "lm/decoding/beam_search.h"
 #include "lm/program/compared_settings.h"
 #include "lm/program/figure_warnings.h"
 #include "lm/program/json_lines.h"
@@ -58,10 +61,16 @@ bool read_log_line(const nlohmann::json& entry, MeasuredRun& row) {
   return *split == "valid";
 }
 
-/// Takes the last measurement of each kind on the run's own text, in the run's precision or fp32. A text read
-/// as published takes precedence over other readings.
+/// How the texts of figures that have precedence are read: as published; by translators with the run's beam.
+std::string preferred_reading(const Recipe& recipe) {
+  const bool translates = recipe.kind == TaskKind::translation || recipe.kind == TaskKind::multi_task;
+  return translates ? search_text(recipe.translation.decoding.beam) : published_reading(recipe);
+}
+
+/// Takes the last measurement of each kind on the run's own text, in the run's precision or fp32.
+/// preferred_reading() takes precedence over other readings.
 void take_measurements(const std::vector<KeptMeasurement>& kept, MeasuredRun& row) {
-  const std::string exact = published_reading(row.recipe());
+  const std::string preferred = preferred_reading(row.recipe());
   const bool begins_anew = !final_reading(row.recipe(), 0).carries_state();
   const Provenance& made_by = row.config.made_by;
   for (const KeptMeasurement& it : kept) {
@@ -75,7 +84,7 @@ void take_measurements(const std::vector<KeptMeasurement>& kept, MeasuredRun& ro
           kind.carried != carried)
         continue;
       std::optional<Measured>& into = row.measured[k];
-      if (into && kind.is_plain() && into->read == exact && it.read != exact) continue;
+      if (into && kind.is_plain() && into->read == preferred && it.read != preferred) continue;
       into = Measured{it.nats,     it.bits,   it.perplexity, it.symbols,      it.read,
                       it.settings, it.scores, it.breakdown,  it.bits_per_byte};
     }
@@ -272,6 +281,20 @@ DecisiveFigure decisive_figure(const Recipe& recipe) {
   return {"bits", &Measured::bits, false, 4};
 }
 
+void say_what_does_not_compare(const MeasuredRuns& rows) {
+  std::map<std::vector<std::string>, std::set<std::int64_t>> types;  // of runs of one text
+  for (const MeasuredRun& row : rows)
+    if (has_perplexity(row.recipe().kind) && !row.config.made_by.sha256.empty() && row.types > 0)
+      types[digests_of(row.config.made_by.sha256)].insert(row.types);
+  for (const auto& [text, sizes] : types)
+    if (sizes.size() > 1)
+      fmt::print(
+          stderr,
+          "lm: warning: runs of one text have vocabularies of {} symbols: bits and perplexity per symbol do "
+          "not compare, since <unk> is easy to predict and symbols differ in length\n",
+          fmt::join(sizes, ", "));
+}
+
 void say_what_misleads(const MeasuredRuns& rows) {
   for (const MeasuredRun& row : rows) {
     if (!row.measured[valid_kind] && row.logged)
@@ -283,7 +306,7 @@ void say_what_misleads(const MeasuredRuns& rows) {
       if (it.replaces_others)
         fmt::print(
             stderr,
-            "lm: {}: {} was measured on different files of this name: the figures are of the last ones\n",
+            "lm: {}: {} was measured on different files or word vectors: the figures are of the last ones\n",
             row.run, it.set);
     if (row.recipe().kind != TaskKind::language_modelling) continue;
     for (const std::size_t kind : {valid_kind, test_kind})

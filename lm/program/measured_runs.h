@@ -123,5 +123,7 @@ Recipe without_seed(const MeasuredRun& run);
 /// Says on stderr which runs are not evaluated yet, and warns of figures that are worse than those of equal
 /// probabilities.
 void say_what_misleads(const MeasuredRuns& rows);
+/// A warning on stderr if runs of one text differ in their vocabularies.
+void say_what_does_not_compare(const MeasuredRuns& rows);
 
 }  // namespace rondo

@@ -96,6 +96,10 @@ constexpr std::array other_options{
     OtherOption{"generate", "file", "prompt-file"},
     OtherOption{"generate", "repeat-penalty", "repetition-penalty"},
     OtherOption{"generate", "reverse-prompt", "stop"},
+    OtherOption{"generate", "max-length", "n"},
+    OtherOption{"generate", "start", "prompt"},
+    OtherOption{"translate", "beam-size", "beam"},
+    OtherOption{"translate", "num-beams", "beam"},
     OtherOption{"train", "max-update", "steps"},
     OtherOption{"train", "max-steps", "steps"},
     OtherOption{"train", "max-epoch", "epochs"},
@@ -143,7 +147,7 @@ constexpr std::array other_values{
     OtherValue{"dev", "valid"},        OtherValue{"val", "valid"},     OtherValue{"validation", "valid"},
     OtherValue{"ppl", "perplexity"},   OtherValue{"torch", "pytorch"}, OtherValue{"freq", "frequency"},
     OtherValue{"chars", "characters"}, OtherValue{"byte", "bytes"},    OtherValue{"steps", "step"},
-    OtherValue{"epochs", "epoch"},
+    OtherValue{"epochs", "epoch"},     OtherValue{"bpe", "pieces"},    OtherValue{"subwords", "pieces"},
 };
 
 std::string with_underscores(std::string_view name) {

@@ -158,17 +158,19 @@ int evaluate_sentences(const EvaluateOptions& options) {
 
 std::vector<SentenceSetFigures> kept_sentence_figures(const RunFolder& run) {
   struct Kept {
-    std::string model;  // its SHA-256
-    std::vector<std::string> files;
+    std::string model;               // its SHA-256
+    std::vector<std::string> files;  // and that of the word vectors, if any
     SentenceSetFigures figures;
   };
   std::vector<Kept> all;
   read_json_lines(run.evaluations(), "`lm eval` keeps", [&](const nlohmann::json& entry) {
-    if (entry.contains("set"))
-      all.push_back({entry.at("model"),
-                     digests_of(entry.at("sha256").get<std::vector<std::string>>()),
-                     {entry.at("set"), integer_at(entry, "scored"), figures_of(entry.at("vectors")),
-                      figures_of(entry.at("word_means"))}});
+    if (!entry.contains("set")) return true;
+    std::vector<std::string> files = digests_of(entry.at("sha256").get<std::vector<std::string>>());
+    files.push_back(entry.value("word_vectors", ""));
+    all.push_back({entry.at("model"),
+                   std::move(files),
+                   {entry.at("set"), integer_at(entry, "scored"), figures_of(entry.at("vectors")),
+                    figures_of(entry.at("word_means"))}});
     return true;
   });
   std::vector<SentenceSetFigures> figures;

@@ -152,11 +152,12 @@ std::string near_choice(const Key& key, std::string given) {
   return instead_of_value(given, choice ? choice->names : key.limits.choices);
 }
 
-/// "; a list is [1, 2]" for one that is given without brackets.
+/// For several values with commas: how a list is written, or what trains with each of them.
 std::string list_hint(const Key& key, const std::string& given) {
   const bool is_list = std::holds_alternative<std::vector<std::int64_t>*>(key.member) ||
                        std::holds_alternative<std::vector<double>*>(key.member);
-  if (!is_list || given.starts_with('[') || given.find(',') == std::string::npos) return "";
+  if (given.starts_with('[') || given.find(',') == std::string::npos) return "";
+  if (!is_list) return fmt::format("; `{} sweep` trains with each of several values", this_program());
   return fmt::format("; write {}=[{}]", key.name, excerpt(given));
 }
 

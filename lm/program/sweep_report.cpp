@@ -222,6 +222,19 @@ std::optional<std::size_t> plotted_key(const SweepReport& report, const std::str
       fmt::format("--over {}: no key of numbers that the sweep varies{}", over, did_you_mean(over, known)));
 }
 
+/// Whether the number of parameters depends on the key with this index.
+bool changes_parameters(const SweepReport& report, std::size_t k) {
+  const auto others = [&](const Row& row) {
+    std::vector<std::string> values = row.values;
+    values.erase(values.begin() + static_cast<std::ptrdiff_t>(k));
+    return values;
+  };
+  for (const Row& a : report.rows)
+    for (const Row& b : report.rows)
+      if (others(a) == others(b) && a.runs.front().parameters != b.runs.front().parameters) return true;
+  return false;
+}
+
 constexpr std::size_t most_ticks = 8;  // of an axis whose ticks are the values of a key
 
 /// The diagram of one split; one curve for each combination of the other keys.
@@ -239,7 +252,7 @@ Plot plot_of(const SweepReport& report, std::optional<std::size_t> key, std::opt
     const double x = key ? *number_of(row.values[*key]) : static_cast<double>(row.runs.front().parameters);
     std::vector<std::string> others;
     for (std::size_t k = 0; k < report.keys.size(); ++k)
-      if (key ? k != *key : !number_of(row.values[k]))
+      if (key ? k != *key : !number_of(row.values[k]) || !changes_parameters(report, k))
         others.push_back(fmt::format("{} {}", shown_name(report.keys[k], report.keys), row.values[k]));
     PlotCurve& curve = curves[fmt::format("{}", fmt::join(others, ", "))];
     if (report.best == i) curve.ringed = curve.points.size();
@@ -258,7 +271,9 @@ Plot plot_of(const SweepReport& report, std::optional<std::size_t> key, std::opt
               [](const PlotPoint& a, const PlotPoint& b) { return a.x < b.x; });
     for (std::size_t i = 0; ringed && i < curve.points.size(); ++i)
       if (curve.points[i].x == at) curve.ringed = i;
-    curve.label = label.empty() ? "mean and standard deviation over seeds" : label;
+    const bool has_seeds = std::any_of(curve.points.begin(), curve.points.end(),
+                                       [](const PlotPoint& it) { return it.deviation > 0; });
+    curve.label = !label.empty() ? label : has_seeds ? "mean and standard deviation over seeds" : "one seed";
     plot.curves.push_back(std::move(curve));
   }
   const std::optional<std::size_t> middle = report.standard ? report.standard : report.best;
@@ -298,6 +313,8 @@ void check_plot(const MeasuredRuns& runs, const SweepPlotOptions& options) {
 void print_sweep(const fs::path& folder, const SweepReportOptions& options) {
   const fs::path plot = file_to_write(options.plot_option, options.plot);
   const SweepReport report = report_of_sweep(folder);
+  check_input(options.plot.empty() || plot.extension() == ".svg",
+              "{} {}: it writes SVG; give a name that ends with .svg", options.plot_option, options.plot);
   std::string drawn;
   if (!options.plot.empty()) drawn = svg_of(report, options.drawn);
   if (!drawn.empty()) write_atomically(plot, drawn);
@@ -308,7 +325,10 @@ void print_sweep(const fs::path& folder, const SweepReportOptions& options) {
   } else if (!report.rows.empty()) {
     fmt::print("{}", options.markdown ? markdown_of(table_of(report)) : text_of(table_of(report)));
   }
-  for (const Row& row : report.rows) say_what_misleads(row.runs);
+  MeasuredRuns all;
+  for (const Row& row : report.rows) all.insert(all.end(), row.runs.begin(), row.runs.end());
+  say_what_misleads(all);
+  say_what_does_not_compare(all);
   for (const std::string& run : report.unfinished) fmt::print(stderr, "lm: {}: not finished\n", run);
 }
 

@@ -2,11 +2,15 @@
 #include "lm/program/table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "lm/program/command_line.h"
+#include "lm/program/compared_settings.h"
 #include "lm/program/output.h"
 #include "lm/program/published.h"
 #include "lm/program/table_json.h"
@@ -47,6 +51,23 @@ std::pair<MeasuredRuns, int> readable_runs(const std::vector<std::string>& paths
   return {std::move(runs), status};
 }
 
+namespace {
+
+/// A note if a mean is over runs of different settings.
+void say_what_groups_mix(const MeasuredRuns& rows, const std::vector<std::string>& keys) {
+  std::set<std::string> mixed;
+  for (const MeasuredRuns& group : groups_of(rows, keys))
+    for (const std::string& key : differing_keys(group))
+      if (!key.starts_with("published.") && std::find(keys.begin(), keys.end(), key) == keys.end())
+        mixed.insert(key);
+  if (!mixed.empty())
+    fmt::print(stderr,
+               "lm: the runs of a group also differ in {}: means and deviations are over these, too\n",
+               fmt::join(mixed, ", "));
+}
+
+}  // namespace
+
 int table(const TableOptions& options) {
   const bool is_sweep = options.runs.size() == 1 && holds_runs(options.runs[0]);
   const bool arranges = !options.group_by.empty() || !options.sort.empty() || options.csv;
@@ -80,11 +101,13 @@ int table(const TableOptions& options) {
                      : options.markdown ? markdown_of(columns)
                      : options.full     ? text_of(columns)
                                         : short_text_of(columns, "--full shows all columns"));
+    if (!options.group_by.empty()) say_what_groups_mix(rows, options.group_by);
     if (!options.group_by.empty())
       for (const MeasuredRun& row : rows)
         if (!row.finished) fmt::print(stderr, "lm: {}: not finished, and so in no group\n", row.run);
     say_what_is_left_out(rows);
     say_what_misleads(rows);
+    say_what_does_not_compare(rows);
   }
   return status;
 }

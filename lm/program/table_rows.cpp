@@ -119,7 +119,7 @@ TextTable table_of(const MeasuredRuns& rows, const std::vector<std::string>& gro
     parameters.add(joined(line, [](const MeasuredRun& row) { return fmt::format("{}", row.parameters); }),
                    line, [&](const MeasuredRun& row) { return any(true, row.parameters); });
     const std::string read = joined(line, epochs_of);
-    epochs.add(read, line, [&](const MeasuredRun& row) { return any(row.epochs > 0, row.epochs); });
+    epochs.add(read, line, [&](const MeasuredRun& row) { return any(row.epochs > 0, row.epochs_trained); });
     planned.add(read, line, [&](const MeasuredRun& row) {
       const TrainerOptions& options = row.recipe().trainer;
       return any(options.steps == 0 && !row.is_imported(), options.epochs);

@@ -193,6 +193,10 @@ TEST(CommandLine, WordsInTheWrongPlace) {
                 command_with({"train", "--recipe", "demo", "--data", text}));
   expect_contains(usage_error({"ngram", text.c_str()}), command_with({"ngram", "--data", text}));
   expect_contains(usage_error({"man", "train"}), command_with({"help", "train"}));
+  expect_contains(usage_error({"generate", run.c_str(), "The king"}),
+                  command_with({"generate", "RUN", "--prompt", "The king"}));
+  expect_contains(usage_error({"translate", run.c_str(), text.c_str()}),
+                  "it reads standard input: " + command_with({"translate", "RUN"}) + " < " + text);
   expect_contains(usage_error({"score", text.c_str(), run.c_str()}),
                   "the run comes first: " + command_with({"score", run, text}));
   expect_contains(usage_error({"eval", text.c_str()}), "the run comes first: ");

@@ -111,6 +111,7 @@ TEST_F(RefusalsTest, Recipes) {
   expect_training_refused({"--set", "model.hiden=3"}, "model.hidden");
   expect_training_refused({"--set", "model.dropout=1.5"}, "--set model.dropout=1.5");
   expect_training_refused({"--set", "model.hidden=8,8"}, "; write model.hidden=[8,8]");
+  expect_training_refused({"--set", "model.dropout=0,0.5"}, "sweep` trains with each of several values");
   expect_training_refused({"--set", "model.cell=gru", "--set", "model.forget_bias=2"},
                           "set it to its default, --set model.forget_bias=0");
   expect_training_refused({"--set", "model.layers=two"}, "--set model.layers=two");

@@ -235,7 +235,7 @@ TEST(SkipThoughtRun, ItsVectorsAreMeasured) {
   output_of_lm({"eval", run, "--sentences", data.path("fewer")});
   EXPECT_EQ(
       run_lm({"table", run}).err,
-      fmt::format("lm: {}: SUBJ was measured on different files of this name: the figures are of the last "
+      fmt::format("lm: {}: SUBJ was measured on different files or word vectors: the figures are of the last "
                   "ones\n",
                   run));
   expect_refused(run_lm({"eval", run, "--sentences", data.path("sets"), "--dynamic"}), "--dynamic");

@@ -152,6 +152,19 @@ TEST_F(Sweeps, TheDiagramHasPointsAndBand) {
   EXPECT_EQ(other.find("model.hidden"), std::string::npos);
 }
 
+// What does not change the number of parameters, which is the x axis, has curves of its own.
+TEST(Sweep, TheDiagramOfSeveralSettingsHasACurveForEach) {
+  const SmallData data;
+  output_of_lm(words_of(data, {"--set", "model.hidden=9,10", "--set", "train.learning_rate=0.1,0.2", "--set",
+                               "train.epochs=1"}));
+  const std::string svg = bytes_of_file(data.path("sweep/sweep.svg"));
+  for (const char* part : {">parameters</text>", ">learning_rate 0.1</text>", ">learning_rate 0.2</text>"})
+    expect_contains(svg, part);
+  EXPECT_EQ(svg.find("over seeds"), std::string::npos);
+  expect_refused(run_lm({"table", data.path("sweep"), "--plot", data.path("a.png")}),
+                 "it writes SVG; give a name that ends with .svg");
+}
+
 TEST_F(Sweeps, FinishedRunsAreNotTrainedAgain) {
   const std::string state = sha256_hex(bytes("hidden=10_seed=1", "state.safetensors"));
   const auto time = fs::last_write_time(run("hidden=10_seed=1") + "/state.safetensors");
@@ -243,7 +256,7 @@ TEST_F(Sweeps, RefusesFoldersOfOtherRuns) {
   expect_refused(run_lm(words_of(*data, {})), "another process sweeps here");
   expect_refused(run_lm({"sweep", "--out", "x"}), "no recipe given");
   expect_refused(run_lm({"sweep", "--seeds", "0"}), "an integer, 1 to 10000");
-  expect_refused(run_lm({"table", data->path("sweep"), "--over", "model.hiden", "--plot", "x"}),
+  expect_refused(run_lm({"table", data->path("sweep"), "--over", "model.hiden", "--plot", "x.svg"}),
                  "did you mean 'model.hidden'?");
   expect_refused(run_lm({"table", run("hidden=9_seed=1"), "--plot", "x"}), "for the folder of one sweep");
 }

@@ -55,6 +55,16 @@ TEST_F(TableTest, RunsThatDifferInTheirSeedAreOneLine) {
   EXPECT_EQ(mixed[2].at(static_cast<std::size_t>(column)), "several settings");
 }
 
+TEST_F(TableTest, WarnsThatVocabulariesDiffer) {
+  SmallData other;
+  other.trained("words", {"--epochs", "1", "--set", "data.unit=words"});
+  other.trained("characters", {"--epochs", "1", "--set", "data.unit=characters"});
+  const std::string words = other.path("words");
+  expect_contains(run_lm({"table", words, other.path("characters")}).err,
+                  "runs of one text have vocabularies of");
+  EXPECT_EQ(run_lm({"table", words, words}).err.find("vocabularies"), std::string::npos);
+}
+
 TEST_F(TableTest, RunsOnSeveralTextsSayOnWhich) {
   SmallData other;
   write_bytes(other / "data/train.txt", other.text(200));
@@ -135,6 +145,8 @@ TEST_F(TableTest, GroupsBySettingsSortsAndWritesCsv) {
   EXPECT_EQ(group.at("valid").at("nats").at("n"), 3);
   EXPECT_NEAR(group.at("valid").at("nats").at("mean").get<double>(), sum / 3, 1e-9);
 
+  expect_contains(run_lm(table({"--group-by", "model.layers"})).err, "also differ in model.hidden");
+  EXPECT_EQ(run_lm(table({"--group-by", "model.hidden"})).err.find("also differ"), std::string::npos);
   expect_refused(run_lm(table({"--group-by", "model.hiden"})), "did you mean 'model.hidden'?");
   const Result unsorted = run_lm(table({"--sort", "nothing"}));
   EXPECT_EQ(unsorted.status, 2);
