@@ -43,6 +43,7 @@ class Queue {
 class UsesOfLeaves {
  public:
   explicit UsesOfLeaves(const Node* last) {
+    if (last->leaf) uses_[last] = 1;  // by backward itself
     std::unordered_set<const Node*> seen{last};
     for (std::vector<const Node*> waiting{last}; !waiting.empty();) {
       const Node* const node = waiting.back();
@@ -74,7 +75,7 @@ void Variable::backward(const std::function<void(const Tensor& gradient)>& compl
         "[backward] this value depends on no parameter, or was computed under NoGradient; there is nothing "
         "to do");
   std::optional<UsesOfLeaves> uses;
-  if (completed && !edge_.node->leaf) uses.emplace(edge_.node.get());
+  if (completed) uses.emplace(edge_.node.get());
   Queue queue;
   edge_.node->outputs[edge_.output].add(Tensor::filled(shape(), 1, value_.device()), edge_.region);
   queue.add(edge_.node);
@@ -91,7 +92,7 @@ void Variable::backward(const std::function<void(const Tensor& gradient)>& compl
       any |= gradients.back().defined();
     }
     if (node->leaf) {
-      if (completed && (!uses || uses->has(node.get()))) completed(gradients.front());
+      if (uses && uses->has(node.get())) completed(gradients.front());
       continue;
     }
     if (any) {

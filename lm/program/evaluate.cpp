@@ -180,11 +180,10 @@ void refuse_options_of_language_models(const EvaluateOptions& options, const std
   refused(options.tune, "--tune");
   refused(options.budget.has_value(), "--budget");
   refused(options.streams.has_value(), "--streams");
-  check_input(
-      options.text.empty(),
-      "{}: another text than those of the run is for language models, and {} is {}: train another run "
-      "with --init-from {} --data FOLDER to measure it on its text",
-      options.text, options.run, what, options.run);
+  check_input(options.text.empty(),
+              "{}: another text than those of the run is for language models, and {} is {}, which --split "
+              "evaluates on the run's own",
+              options.text, options.run, what);
   refused(!options.by.empty(), "--by");
 }
 

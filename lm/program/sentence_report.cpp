@@ -159,7 +159,7 @@ int evaluate_sentences(const EvaluateOptions& options) {
 std::vector<SentenceSetFigures> kept_sentence_figures(const RunFolder& run) {
   struct Kept {
     std::string model;               // its SHA-256
-    std::vector<std::string> files;  // and that of the word vectors, if any
+    std::vector<std::string> files;  // their digests, and the name of the word vectors
     SentenceSetFigures figures;
   };
   std::vector<Kept> all;

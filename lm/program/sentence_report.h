@@ -21,7 +21,8 @@ struct SentenceSetFigures {
   std::string set;
   std::int64_t scored = 0;
   SentenceFigures vectors, word_means;  // of the run's vectors, and of the baseline
-  bool replaces_others = false;  // as stored: this model was measured on other files of this name before
+  /// As stored: this model was measured before on other files, or with other word vectors.
+  bool replaces_others = false;
 };
 
 /// {"set", "scored", "vectors", "word_means"}.

@@ -58,8 +58,7 @@ void say_what_groups_mix(const MeasuredRuns& rows, const std::vector<std::string
   std::set<std::string> mixed;
   for (const MeasuredRuns& group : groups_of(rows, keys))
     for (const std::string& key : differing_keys(group))
-      if (!key.starts_with("published.") && std::find(keys.begin(), keys.end(), key) == keys.end())
-        mixed.insert(key);
+      if (std::find(keys.begin(), keys.end(), key) == keys.end()) mixed.insert(key);
   if (!mixed.empty())
     fmt::print(stderr,
                "lm: the runs of a group also differ in {}: means and deviations are over these, too\n",
@@ -101,10 +100,11 @@ int table(const TableOptions& options) {
                      : options.markdown ? markdown_of(columns)
                      : options.full     ? text_of(columns)
                                         : short_text_of(columns, "--full shows all columns"));
-    if (!options.group_by.empty()) say_what_groups_mix(rows, options.group_by);
-    if (!options.group_by.empty())
+    if (!options.group_by.empty()) {
+      say_what_groups_mix(rows, options.group_by);
       for (const MeasuredRun& row : rows)
         if (!row.finished) fmt::print(stderr, "lm: {}: not finished, and so in no group\n", row.run);
+    }
     say_what_is_left_out(rows);
     say_what_misleads(rows);
     say_what_does_not_compare(rows);

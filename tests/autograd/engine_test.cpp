@@ -71,6 +71,10 @@ TEST(Engine, SaysWhenAGradientIsComplete) {
                                                                      {first.gradient.data(), {75, 75}},
                                                                      {third.gradient.data(), {30, 30}}}));
   EXPECT_EQ(of_z, (Numbers{0, 0})) << "before the operator that uses z";
+  const Leaf alone(Tensor::filled({1}, 3));
+  int times = 0;
+  alone.variable().backward([&](const Tensor&) { ++times; });
+  EXPECT_EQ(times, 1) << "a loss that is a leaf";
 }
 
 TEST(Engine, ALossMayBeUsedByTwoLosses) {

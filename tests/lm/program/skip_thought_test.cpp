@@ -76,6 +76,16 @@ class Passages : public ToyTraining {
       write(std::string("sets/") + name, lines);
     }
   }
+  /// Between "dog", whose numbers it has, and "ship" stands a word that no run knows.
+  static std::string word_vectors() {
+    std::string vectors;
+    int i = 0;
+    for (const char* word : {"the", "dog", "cat", "ship", "rose", "now", "barks", "runs", "sails"}) {
+      if (word != std::string("cat")) ++i;
+      vectors += fmt::format("{} {} {} {}\n", word, i % 3, i * i % 5, 1.5 * i);
+    }
+    return vectors;
+  }
 };
 
 std::vector<std::vector<float>> vectors_of(const std::string& printed) {
@@ -162,13 +172,7 @@ TEST(SkipThoughtRun, WordsThatItDoesNotKnowGetVectors) {
   Passages data;
   const std::string run = data.path("run");
   output_of_lm(data.train("run", {"--epochs", "1"}));
-  // Between "dog", whose numbers it has, and "ship" stands a word that the run does not know.
-  std::string vectors;
-  int i = 0;
-  for (const char* word : {"the", "dog", "cat", "ship", "rose", "now", "barks", "runs", "sails"}) {
-    if (word != std::string("cat")) ++i;
-    vectors += fmt::format("{} {} {} {}\n", word, i % 3, i * i % 5, 1.5 * i);
-  }
+  const std::string vectors = data.word_vectors();
   data.write("vectors.txt", vectors);
   const std::string input = "cat\ndog\nthe dog\n";
   const Result told = run_lm({"embed", run, "--vectors", data.path("vectors.txt")}, {.input = input});
@@ -238,6 +242,9 @@ TEST(SkipThoughtRun, ItsVectorsAreMeasured) {
       fmt::format("lm: {}: SUBJ was measured on different files or word vectors: the figures are of the last "
                   "ones\n",
                   run));
+  data.write("vectors.txt", data.word_vectors());
+  output_of_lm({"eval", run, "--sentences", data.path("sets"), "--vectors", data.path("vectors.txt")});
+  expect_contains(run_lm({"table", run}).err, "TREC was measured on different files or word vectors");
   expect_refused(run_lm({"eval", run, "--sentences", data.path("sets"), "--dynamic"}), "--dynamic");
   expect_refused(run_lm({"eval", run, "--vectors", data.path("toy.toml")}), "goes with --sentences");
   data.write("sets/pairs.test.tsv", "1\tthe dog\tthe cat\n0\tthe dog\tthe rose\n");
