@@ -225,9 +225,13 @@ Variable cross_entropy(const Variable& logits, const Tokens& targets) {
 
 Variable dropout(const Variable& x, double probability, RandomKey key, BatchSlice slice) {
   if (probability == 0) return x;
-  const Tensor mask(x.shape(), x.value().device());
-  fill_dropout_mask(mask, key, probability, slice);
-  return x * Variable(mask);
+  const Tensor y(x.shape(), x.value().device());
+  drop(x.value(), key, probability, slice, false, y);
+  return record("dropout", y, {x}, [=](const std::vector<Tensor>& gradients, const Inputs& in) {
+    if (!in[0].wanted()) return;
+    const auto [dx, accumulate] = in[0].destination();
+    drop(gradients[0], key, probability, slice, accumulate, dx);  // by the same random words
+  });
 }
 
 }  // namespace rondo

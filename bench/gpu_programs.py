@@ -64,7 +64,9 @@ def usable_programs(build):
             archive.extractall(folder)
     if not lm.exists():
         sys.exit(f"{programs}: no programs; `make build-gpu` builds and packs them")
-    find_cublas(lm)
+    for program in (lm, programs / "gpu_probe"):
+        if program.exists():
+            find_cublas(program)
     return programs
 
 

@@ -1,35 +1,16 @@
-// The GPU: its one stream, its memory, its matrix products (cuBLAS).
-#include <cublas_v2.h>
+// The GPU: its one stream, its memory, recorded work.
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
 
+#include "cuda/products.h"
 #include "cuda/runtime.h"
 #include "cuda/stream.h"
 #include "tensor/error.h"
 
 namespace rondo::cuda {
 namespace {
-
-/// cuBLAS on our stream. Created by the first product and never destroyed, like tensors in static storage.
-cublasHandle_t blas() {
-  static const cublasHandle_t handle = [] {
-    cublasHandle_t made = nullptr;
-    cublasStatus_t status = cublasCreate(&made);
-    if (status == CUBLAS_STATUS_SUCCESS) status = cublasSetStream(made, stream());
-    void* workspace = system_block(workspace_bytes);
-    check(workspace != nullptr,
-          "[cuda] no memory on the GPU for the {} bytes that cuBLAS works in; use --device cpu",
-          workspace_bytes);
-    if (status == CUBLAS_STATUS_SUCCESS) status = cublasSetWorkspace(made, workspace, workspace_bytes);
-    check(status == CUBLAS_STATUS_SUCCESS,
-          "[cuda] cuBLAS did not start: {}; free memory on the GPU, or use --device cpu",
-          cublasGetStatusString(status));
-    return made;
-  }();
-  return handle;
-}
 
 int chosen_gpu = 0;
 
@@ -185,7 +166,7 @@ void count_launch() { ++launch_count; }
 std::int64_t launches() { return launch_count; }
 
 Graph::Graph(const std::function<void()>& work) {
-  blas();  // created before, because a recording must not allocate its memory
+  prepare_products();
   const std::int64_t before = launch_count;
   check_status(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeRelaxed), "beginning a graph");
   cudaGraph_t recorded = nullptr;
@@ -212,51 +193,6 @@ Graph::~Graph() { cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph_)); }
 void Graph::launch() const {
   check_status(cudaGraphLaunch(static_cast<cudaGraphExec_t>(graph_), stream()), "launching a graph");
   launch_count += launches_;
-}
-
-namespace {
-
-Precision precision = Precision::fp32;
-
-template <class Number>
-constexpr cudaDataType_t type_of = CUDA_R_32F;
-template <>
-constexpr cudaDataType_t type_of<double> = CUDA_R_64F;
-template <>
-constexpr cudaDataType_t type_of<Bf16> = CUDA_R_16BF;
-
-/// cuBLAS is column-major: a row-major matrix is its transpose there, and c = a b is computed as c^T = b^T
-/// a^T. The algorithm is the first choice of its heuristic.
-template <class Factor, class Number>
-void multiply(cublasComputeType_t compute, int m, int n, int k, Matrix<const Factor> a,
-              Matrix<const Factor> b, Number beta, Matrix<Number> c) {
-  const auto operation = [](const Matrix<const Factor>& it) {
-    return it.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
-  };
-  const Number one = 1;
-  const cublasStatus_t status =
-      cublasGemmEx(blas(), operation(b), operation(a), n, m, k, &one, b.data, type_of<Factor>, b.row_stride,
-                   a.data, type_of<Factor>, a.row_stride, &beta, c.data, type_of<Number>, c.row_stride,
-                   compute, CUBLAS_GEMM_DEFAULT);
-  check(status == CUBLAS_STATUS_SUCCESS, "[cuda] the product {}x{}x{} failed: {}", m, n, k,
-        cublasGetStatusString(status));
-  count_launch();
-}
-
-}  // namespace
-
-void set_product_precision(Precision wanted) { precision = wanted; }
-
-void gemm(int m, int n, int k, Matrix<const float> a, Matrix<const float> b, float beta, Matrix<float> c) {
-  multiply(precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, m, n, k, a, b,
-           beta, c);
-}
-void gemm(int m, int n, int k, Matrix<const double> a, Matrix<const double> b, double beta,
-          Matrix<double> c) {
-  multiply(CUBLAS_COMPUTE_64F, m, n, k, a, b, beta, c);
-}
-void gemm(int m, int n, int k, Matrix<const Bf16> a, Matrix<const Bf16> b, float beta, Matrix<float> c) {
-  multiply(CUBLAS_COMPUTE_32F, m, n, k, a, b, beta, c);
 }
 
 }  // namespace rondo::cuda

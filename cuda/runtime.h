@@ -1,15 +1,13 @@
-// The GPU as the rest of Rondo sees it: whether there is one, its memory, copies to and from it, products.
-// Everything runs on one stream, in order, but for sums over GPUs (cuda/all_reduce.h). It uses no type of
-// CUDA, so that g++ can compile what includes it; a build without CUDA has cuda/absent.cpp instead. Next:
-// cuda/runtime.cu, cuda/launch.h.
+// The GPU as the rest of Rondo sees it: whether there is one, its memory, copies to and from it, recorded
+// work. Everything runs on one stream, in order, but for sums over GPUs (cuda/all_reduce.h). It uses no type
+// of CUDA, so that g++ can compile what includes it; a build without CUDA has cuda/absent.cpp instead. Next:
+// cuda/runtime.cu, cuda/products.h, cuda/launch.h.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
-
-#include "cuda/precision.h"
 
 namespace rondo::cuda {
 
@@ -32,10 +30,6 @@ struct Memory {
   std::size_t free, all;
 };
 Memory memory();
-
-/// What cuBLAS takes with the first product and keeps, so that a product can be part of a graph and gives the
-/// same bits each time; the size is NVIDIA's recommendation for Hopper.
-constexpr std::int64_t workspace_bytes = std::int64_t{32} << 20;
 
 /// Host memory that the GPU reads while the host continues.
 void* pinned_block(std::size_t bytes);
@@ -92,23 +86,5 @@ bool recording();
 
 /// The number of kernels and products launched so far, including those of replayed graphs.
 std::int64_t launches();
-
-/// A row-major matrix with rows `row_stride` numbers apart, or its transpose.
-template <class Number>
-struct Matrix {
-  Number* data;
-  int row_stride;
-  bool transposed = false;
-};
-/// For all later products of the GPU; fp32 before the first call. set_precision() (tensor/precision.h) calls
-/// it.
-void set_product_precision(Precision precision);
-
-/// c [m, n] = a [m, k] b [k, n] + beta c, where the extents are those after transposition.
-void gemm(int m, int n, int k, Matrix<const float> a, Matrix<const float> b, float beta, Matrix<float> c);
-void gemm(int m, int n, int k, Matrix<const double> a, Matrix<const double> b, double beta, Matrix<double> c);
-/// A number rounded to bfloat16: the upper half of a float.
-enum class Bf16 : std::uint16_t {};
-void gemm(int m, int n, int k, Matrix<const Bf16> a, Matrix<const Bf16> b, float beta, Matrix<float> c);
 
 }  // namespace rondo::cuda

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "cuda/products.h"
 #include "cuda/runtime.h"
 
 namespace rondo {

@@ -8,9 +8,10 @@
 #include <cstdlib>
 #include <limits>
 
-#include "cuda/runtime.h"
+#include "cuda/products.h"
 #include "tensor/blas_memory.h"
 #include "tensor/cpu_features.h"
+#include "tensor/kernels.h"
 #include "tensor/one_device.h"
 #include "tensor/packed_gemm.h"
 #include "tensor/packing.h"
@@ -137,14 +138,19 @@ Timed timing(const Extents& it, const char* transposes, const char* by) {
       2.0 * static_cast<double>(it.m) * static_cast<double>(it.n) * static_cast<double>(it.k));
 }
 
-/// By cuBLAS. In bf16 both operands are rounded by a pass before, but a weight whose rounded copy is kept
-/// only after it was written.
+/// c = start + op(a) op(b), by cuBLASLt; `start` is a matrix, a row with a row stride of 0, or nothing. In
+/// bf16 both operands are rounded by a pass before, but a weight whose rounded copy is kept only after it was
+/// written.
 void gpu_gemm(const Extents& it, const Tensor& a, Transpose transpose_a, const Tensor& b,
-              Transpose transpose_b, [[maybe_unused]] Packing packing_of_b, real beta, const Tensor& c) {
+              Transpose transpose_b, [[maybe_unused]] Packing packing_of_b, const Operand& start,
+              const Tensor& c) {
+  if (it.k == 0)  // cuBLASLt refuses it
+    return start.data ? launch(c.device(), c.extent(), Copy{start, c.write_operand()}) : fill(c, 0);
   const bool rounded = operands_are_rounded();
-  const Timed timed = timing(it, letters(transpose_a, transpose_b), rounded ? "cuBLAS, bf16" : "cuBLAS");
+  const Timed timed = timing(it, letters(transpose_a, transpose_b), rounded ? "cuBLASLt, bf16" : "cuBLASLt");
   const auto multiply = [&](const auto& left, const auto& right) {
-    cuda::gemm(static_cast<int>(it.m), static_cast<int>(it.n), static_cast<int>(it.k), left, right, beta,
+    cuda::gemm(static_cast<int>(it.m), static_cast<int>(it.n), static_cast<int>(it.k), left, right,
+               cuda::Start<real>{start.data, static_cast<int>(start.row_stride)},
                {c.mutable_data(), row_stride_of(c)});
   };
 #ifndef RONDO_DOUBLE
@@ -170,15 +176,16 @@ void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose tra
           const Tensor& c) {
   const auto [m, n, k] = checked(a, transpose_a, b, transpose_b, c);
   if (m == 0 || n == 0) return;
-  if (c.device() == Device::cuda)
-    return gpu_gemm({m, n, k}, a, transpose_a, b, transpose_b, Packing::once, beta, c);
   const bool scaled = beta != 0 && beta != 1;
+  const Operand start = beta != 0 ? Operand{c.mutable_data(), row_stride_of(c)} : Operand{};
+  if (c.device() == Device::cuda) {
+    if (scaled) scale(c, beta);
+    return gpu_gemm({m, n, k}, a, transpose_a, b, transpose_b, Packing::once, start, c);
+  }
   const bool ours = operands_are_rounded() || (!scaled && packing_pays({m, n, k}, transpose_b));
   const Timed timed = timing({m, n, k}, letters(transpose_a, transpose_b), ours ? name_of_packed() : "BLAS");
   if (ours && scaled) scale(c, beta);
-  if (ours)
-    return packed_gemm(a, transpose_a, b, transpose_b, Packing::once,
-                       beta != 0 ? c.read_operand() : Operand{}, c);
+  if (ours) return packed_gemm(a, transpose_a, b, transpose_b, Packing::once, start, c);
   blas_gemm({m, n, k}, a, transpose_a, b, transpose_b, beta, c);
 }
 
@@ -190,20 +197,19 @@ void weight_gemm(const Tensor& x, const Tensor& weight, Transpose transpose, con
   check(!start.defined() || (start.columns() == c.columns() && (row || start.rows() == c.rows())),
         "[gemm] a start {} does not fit {}", start.shape(), c.shape());
   check_one_device("gemm", c, start);
-  if (c.device() == Device::cpu && packed_copy_pays(extents)) {
+  const int64_t stride = !start.defined() || (row && c.rows() > 1) ? 0 : row_stride_of(start);
+  const Operand from{start.defined() ? start.read_operand().data : nullptr, stride};
+  if (c.device() == Device::cuda)
+    return gpu_gemm(extents, x, Transpose::no, weight, transpose, Packing::kept, from, c);
+  if (packed_copy_pays(extents)) {
     const Timed timed = timing(extents, letters(Transpose::no, transpose), name_of_packed());
-    const Operand from = start.defined() ? start.read_operand() : Operand{};
-    return packed_gemm(x, Transpose::no, weight, transpose, Packing::kept,
-                       {from.data, row ? 0 : from.row_stride}, c);
+    return packed_gemm(x, Transpose::no, weight, transpose, Packing::kept, from, c);
   }
   if (row && c.rows() > 1)
     broadcast_rows(start, c);
   else if (start.defined() && start.data() != c.data())
     copy(start, c);
-  const real beta = start.defined() ? 1 : 0;
-  if (c.device() == Device::cuda)
-    return gpu_gemm(extents, x, Transpose::no, weight, transpose, Packing::kept, beta, c);
-  gemm(x, Transpose::no, weight, transpose, beta, c);
+  gemm(x, Transpose::no, weight, transpose, start.defined() ? 1 : 0, c);
 }
 
 void batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, real beta,

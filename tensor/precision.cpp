@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "cuda/runtime.h"
+#include "cuda/products.h"
 #include "tensor/clock.h"
 #include "tensor/cpu_features.h"
 

@@ -37,11 +37,23 @@ void fill_normal(const Tensor& to, RandomKey key, real standard_deviation) {
   });
 }
 
-void fill_dropout_mask(const Tensor& to, RandomKey key, double probability, BatchSlice slice) {
+namespace {
+DropoutFactors dropout_factors(RandomKey key, double probability, BatchSlice slice) {
   check(probability >= 0 && probability < 1, "[dropout] the probability is in [0, 1), got {}", probability);
-  const auto threshold = static_cast<uint32_t>(probability * 4294967296.0);
-  const auto kept = static_cast<real>(1 / (1 - probability));
-  launch(to.device(), to.extent(), DropoutMask{key, threshold, kept, slice, to.write_operand()});
+  return {key, static_cast<uint32_t>(probability * 4294967296.0), static_cast<real>(1 / (1 - probability)),
+          slice};
+}
+}  // namespace
+
+void fill_dropout_mask(const Tensor& to, RandomKey key, double probability, BatchSlice slice) {
+  launch(to.device(), to.extent(), DropoutMask{dropout_factors(key, probability, slice), to.write_operand()});
+}
+
+void drop(const Tensor& x, RandomKey key, double probability, BatchSlice slice, bool add, const Tensor& to) {
+  check(x.rows() == to.rows() && x.columns() == to.columns(), "[dropout] x {} does not fit {}", x.shape(),
+        to.shape());
+  launch(to.device(), to.extent(),
+         Drop{dropout_factors(key, probability, slice), x.read_operand(), add, to.write_operand()});
 }
 
 }  // namespace rondo

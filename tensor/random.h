@@ -11,12 +11,10 @@
 
 namespace rondo {
 
-/// Four words of random bits. On the CPU a Word may be several words at once (tensor/words.h).
-template <class Word>
-struct PhiloxBlockOf {
-  Word word[4];
+/// Four words of random bits.
+struct PhiloxBlock {
+  uint32_t word[4];
 };
-using PhiloxBlock = PhiloxBlockOf<uint32_t>;
 
 /// The upper 32 bits of a product.
 HD uint32_t high_product(uint32_t a, uint32_t b) {
@@ -24,8 +22,7 @@ HD uint32_t high_product(uint32_t a, uint32_t b) {
 }
 
 /// Ten rounds of Philox 4x32 on a 128-bit counter with a 64-bit key.
-template <class Word>
-HD PhiloxBlockOf<Word> philox(PhiloxBlockOf<Word> counter, uint32_t key0, uint32_t key1) {
+HD PhiloxBlock philox(PhiloxBlock counter, uint32_t key0, uint32_t key1) {
   constexpr uint32_t factor0 = 0xD2511F53u, factor1 = 0xCD9E8D57u;
   for (int round = 0; round < 10; ++round) {
     counter = {high_product(counter.word[2], factor1) ^ counter.word[1] ^ key0, counter.word[2] * factor1,
@@ -50,17 +47,14 @@ struct RandomKey {
     return key;
   }
 
-  /// The words 4 * block .. 4 * block + 3, at the cost of one; a block is given by its lower and upper half.
-  template <class Word>
-  HD PhiloxBlockOf<Word> blocks(Word low, Word high) const {
+  /// The words 4 * block .. 4 * block + 3, at the cost of one.
+  HD PhiloxBlock block(uint64_t block) const {
     // No two fields share bits while index < 2^50 and update < 2^48; the name is mixed into the
     // seed, which is the same for a whole run.
-    const PhiloxBlockOf<Word> counter{{low, high ^ static_cast<uint32_t>(update.value >> 32) << 16,
-                                       Word(static_cast<uint32_t>(update.value)), Word(draw)}};
+    const uint32_t low = static_cast<uint32_t>(block), high = static_cast<uint32_t>(block >> 32);
+    const PhiloxBlock counter{{low, high ^ static_cast<uint32_t>(update.value >> 32) << 16,
+                               static_cast<uint32_t>(update.value), draw}};
     return philox(counter, static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32) ^ name);
-  }
-  HD PhiloxBlock block(uint64_t block) const {
-    return blocks(static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32));
   }
   /// Word `index` of the family, uniform over 32 bits.
   HD uint32_t bits(uint64_t index) const { return block(index >> 2).word[index & 3]; }
@@ -95,5 +89,8 @@ struct BatchSlice {
 /// Each element is 0 with the given probability, else 1 / (1 - probability). The comparison uses integers, so
 /// that CPU and CUDA agree bit for bit. Throws Error unless 0 <= probability < 1.
 void fill_dropout_mask(const Tensor& to, RandomKey key, double probability, BatchSlice slice);
+/// to = x times that mask, which takes no memory; to += that, if `add`. Both have as many rows and
+/// columns.
+void drop(const Tensor& x, RandomKey key, double probability, BatchSlice slice, bool add, const Tensor& to);
 
 }  // namespace rondo

@@ -101,7 +101,7 @@ struct CtcEmissions {
     if (!of.has_frame(r)) return;
     const int64_t b = r % of.batch, count = of.counts[b], room = of.room();
     const int32_t* label = of.labels + b * of.most;
-    const real *scores = row_of(x, r), total = detail::log_sum_exp_of(row, scores);
+    const real *scores = row_of(x, r), total = detail::log_sum_exp_of(row, row.keep(scores)).value();
     const auto log_y = [=](int32_t k) {
       const real value = scores[k] - total;
       return value < ctc_log_zero ? ctc_log_zero : value;  // and NaN stays NaN

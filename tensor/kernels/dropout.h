@@ -6,21 +6,52 @@
 
 namespace rondo {
 
-/// Each element becomes 0 if its random word is below the threshold, else `kept`.
-struct DropoutMask {
-  static constexpr auto visit = Visit::rows;
+/// What dropout multiplies elements by: 0 if an element's random word is below the threshold, else `kept`.
+struct DropoutFactors {
   RandomKey key;
   uint32_t threshold;
   real kept;
   BatchSlice slice;
-  Operand mask;
 
-  HD void operator()(auto row, int64_t r) const {
+  // Not `?:`: its branch would be unpredictable.
+  HD real of(uint32_t word) const { return static_cast<real>(word >= threshold) * kept; }
+  /// The number of the first word of row r.
+  HD uint64_t first_of_row(int64_t r, int64_t columns) const {
     // The row's number in the whole batch, whose elements are counted.
     const uint64_t logical_row = r / slice.batch * slice.whole + slice.first + r % slice.batch;
-    // Not `?:`: its branch would be unpredictable.
-    const auto value = [=, this](uint32_t word) { return static_cast<real>(word >= threshold) * kept; };
-    row.map_words(row_of(mask, r), value, key.now(), logical_row * row.columns);
+    return logical_row * columns;
+  }
+};
+
+struct DropoutMask {
+  static constexpr auto visit = Visit::rows;
+  DropoutFactors factors;
+  Operand mask;
+  HD void operator()(auto row, int64_t r) const {
+    const auto value = [=, this](uint32_t word) { return factors.of(word); };
+    row.map_words(row_of(mask, r), value, factors.key.now(), factors.first_of_row(r, row.columns));
+  }
+};
+
+/// y = x times the mask, which is never in memory; or y += that, if it adds.
+struct Drop {
+  static constexpr auto visit = Visit::rows;
+  DropoutFactors factors;
+  Operand x;
+  bool adds;
+  Operand y;
+  HD void operator()(auto row, int64_t r) const {
+    real* to = row_of(y, r);
+    const real* from = row_of(x, r);
+    const RandomKey key = factors.key.now();
+    const uint64_t first = factors.first_of_row(r, row.columns);
+    if (adds)
+      row.map_words(
+          to, [=, this](uint32_t word, real sum, real v) { return sum + v * factors.of(word); }, key, first,
+          to, from);
+    else
+      row.map_words(
+          to, [=, this](uint32_t word, real v) { return v * factors.of(word); }, key, first, from);
   }
 };
 
@@ -72,6 +103,6 @@ struct AddNormal {
   }
 };
 
-using DropoutKernels = KernelList<DropoutMask, AddNormal>;
+using DropoutKernels = KernelList<DropoutMask, Drop, AddNormal>;
 
 }  // namespace rondo

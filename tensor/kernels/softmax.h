@@ -7,11 +7,17 @@ namespace rondo {
 
 namespace detail {
 
-/// log(sum(exp(x))) of a row, shifted by its maximum so that nothing overflows.
-HD real log_sum_exp_of(auto row, const real* x) {
-  const real largest = row.maximum(x);
+/// The logarithm of a sum, as the largest exponent and the rest, which is small: log(sum(exp(x))) is their
+/// sum.
+struct LogSumExp {
+  real largest, rest;
+  HD real value() const { return largest + rest; }
+};
+/// log(sum(exp(x))) of the kept elements x of a row, shifted by their maximum so that nothing overflows.
+HD LogSumExp log_sum_exp_of(auto row, const auto& x) {
+  const real largest = x.maximum();
   const auto shift = row.repeated(largest);
-  return largest + log(Scalar(row.sum([=](auto v) { return exp(v - shift); }, x))).value;
+  return {largest, log(Scalar(x.sum([=](auto v) { return exp(v - shift); }))).value};
 }
 
 HD void fill_zeros(auto row, real* to) {
@@ -25,9 +31,9 @@ struct Softmax {
   static constexpr auto visit = Visit::rows;
   Operand x, y;
   HD void operator()(auto row, int64_t r) const {
-    const auto shift = row.repeated(detail::log_sum_exp_of(row, row_of(x, r)));
-    row.map(
-        row_of(y, r), [=](auto v) { return exp(v - shift); }, row_of(x, r));
+    const auto from = row.keep(row_of(x, r));
+    const auto shift = row.repeated(detail::log_sum_exp_of(row, from).value());
+    from.map(row_of(y, r), [=](auto v) { return exp(v - shift); });
   }
 };
 
@@ -84,9 +90,9 @@ struct LogSoftmax {
   static constexpr auto visit = Visit::rows;
   Operand x, y;
   HD void operator()(auto row, int64_t r) const {
-    const auto shift = row.repeated(detail::log_sum_exp_of(row, row_of(x, r)));
-    row.map(
-        row_of(y, r), [=](auto v) { return v - shift; }, row_of(x, r));
+    const auto from = row.keep(row_of(x, r));
+    const auto shift = row.repeated(detail::log_sum_exp_of(row, from).value());
+    from.map(row_of(y, r), [=](auto v) { return v - shift; });
   }
 };
 
@@ -114,11 +120,9 @@ struct LogitsCrossEntropy {
     const real* from = row_of(x, r);
     real total = 0, nats = 0;
     if (target >= 0) {  // the same for all threads
-      const real largest = row.maximum(from);
-      const auto shift = row.repeated(largest);
-      const real log_sum = log(Scalar(row.sum([=](auto v) { return exp(v - shift); }, from))).value;
-      total = largest + log_sum;
-      nats = log_sum + (largest - from[target]);
+      const detail::LogSumExp of_row = detail::log_sum_exp_of(row, row.keep(from));
+      total = of_row.value();
+      nats = of_row.rest + (of_row.largest - from[target]);
     }
     if (!row.first()) return;
     log_sum_exp[r] = total;
@@ -158,16 +162,16 @@ struct CrossEntropyInPlace {
     real* to = row_of(x, r);
     const int32_t target = targets[r];
     const real at_target = to[target];  // read before any thread writes: maximum() is a barrier
-    const real largest = row.maximum(to);
+    auto logits = row.keep(to);
+    const real largest = logits.maximum();
     const auto shift = row.repeated(largest);
     const auto shifted_exp = [=](auto v) { return exp(v - shift); };
-    const real total = differentiates ? row.map_and_sum(to, shifted_exp, to) : row.sum(shifted_exp, to);
+    const real total = differentiates ? logits.replace_and_sum(to, shifted_exp) : logits.sum(shifted_exp);
     if (row.first()) loss[r] = log(Scalar(total)).value + (largest - at_target);
     if (!differentiates) return;
     const real weight = weights ? weights[r] : real(1);
     const auto factor = row.repeated(weight / total);
-    row.map(
-        to, [=](auto v) { return v * factor; }, to);
+    logits.map(to, [=](auto v) { return v * factor; });
     if (row.owns(target)) to[target] -= weight;
   }
 };
@@ -182,7 +186,7 @@ struct MixtureLoss {
     real* to = row_of(posterior, r);
     row.map(
         to, [](auto prior, auto nats) { return prior - nats; }, row_of(log_prior, r), row_of(loss, r));
-    const real log_sum = detail::log_sum_exp_of(row, to);
+    const real log_sum = detail::log_sum_exp_of(row, row.keep(to)).value();
     const auto shift = row.repeated(log_sum);
     row.map(
         to, [=](auto joint) { return exp(joint - shift); }, to);

@@ -207,6 +207,19 @@ TEST(FunctionsOnGpu, LinearCrossEntropy) {
       {samples({{3, 2}})[0], samples({{5, 2}})[0], Tensor::from({1, 1, 0, 0, 1, 1}, {3, 2})});
 }
 
+// On a GPU a row is kept in registers if it has up to 10,240 floats.
+TEST(FunctionsOnGpu, LossesOfLongRows) {
+  NEED_GPU();
+  for (const int64_t V : {4099, 10240, 10243}) {
+    SCOPED_TRACE(fmt::format("V {}", V));
+    const auto targets = some_targets(2, V);
+    expect_same_on_both([](const Variables& x) { return softmax(x[0]); }, samples({{2, V}}));
+    expect_same_on_both([&](const Variables& x) { return cross_entropy(x[0], targets); }, samples({{2, V}}));
+    expect_same_loss([&](const Variables& x) { return linear_cross_entropy(x[0], x[1], x[2], targets); },
+                     samples({{2, 3}, {V, 3}, {V}}, {-1, 1}));
+  }
+}
+
 TEST(FunctionsOnGpu, LinearCrossEntropyInSeveralBlocks) {
   NEED_GPU();
   const int64_t N = 4000, V = 60;
@@ -267,6 +280,9 @@ TEST(FunctionsOnGpu, Dropout) {
           return dropout(square(x[0]), probability, {.seed = 3}, {.batch = 2, .first = 1, .whole = 5});
         },
         samples({{4, 300}}));
+  // Of an odd width, whose gradient is added to another.
+  expect_same_on_both([](const Variables& x) { return x[0] * x[0] + dropout(x[0], 0.4, {.seed = 3}, {}); },
+                      samples({{5, 301}}));
 }
 
 TEST(FunctionsOnGpu, Regularization) {

@@ -1,5 +1,5 @@
 // The emulated GPU's memory, an arena that is closed while nothing runs; its queue; and the functions of
-// CUDA's runtime over them. Kernels: block.cpp. Products: cublas.cpp.
+// CUDA's runtime over them. Kernels: block.cpp. Products: cublas_lt.cpp.
 #include "tests/emulated_gpu/emulated_gpu.h"
 
 #include <sys/mman.h>

@@ -171,7 +171,7 @@ TEST(ProductsOnGpu, OfWeightsWithEveryStart) {
   NEED_GPU();
   for (const auto& [m, n, k] : {std::array<int64_t, 3>{1, 5, 7}, {3, 300, 20}, {300, 5, 7}})
     for (const Transpose transpose : both_ways) {
-      const Block x(m, k, 0), start(m, n, 2), row(1, n, 3), c(m, n, 4);
+      const Block x(m, k, 0), start(m, n, 2), row(1, n, 3), longer(1, n + 1, 5), c(m, n, 4);
       const Block w = transpose == Transpose::yes ? Block(n, k, 1) : Block(k, n, 1);
       const std::string sizes = fmt::format("{}x{}x{}", m, n, k);
       const auto check = [&](const std::string& what, const Tensor& cpu_start, const Tensor& gpu_start) {
@@ -183,6 +183,8 @@ TEST(ProductsOnGpu, OfWeightsWithEveryStart) {
       check("a matrix", start.on_cpu, start.on_gpu);
       check("c itself", c.on_cpu, c.on_gpu);
       check("a row for all", row.on_cpu.reshaped({n}), row.on_gpu.reshaped({n}));
+      const auto behind_first = [&](const Tensor& of_more) { return of_more.slice_columns(1, n + 1); };
+      check("a row that is not aligned", behind_first(longer.on_cpu), behind_first(longer.on_gpu));
       // A weight that changes between two products.
       scale(w.on_cpu, 2);
       scale(w.on_gpu, 2);

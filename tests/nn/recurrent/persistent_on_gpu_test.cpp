@@ -74,7 +74,9 @@ struct PersistentStack : Module {
 };
 
 /// Both run on the GPU, with the same exp and tanh: only the order of sums differs.
-constexpr double fused_tolerance = sizeof(real) == 8 ? 1e-10 : 1e-5;
+// In float without perturbation they are apart by less than 1e-5; in one of seven seeds of the perturbation a
+// gradient of the RNN is apart by 1.8e-5, since its steps are perturbed one after another.
+constexpr double fused_tolerance = sizeof(real) == 8 ? 1e-10 : 3e-5;
 
 void expect_same_run(PersistentStack& fused, PersistentStack& loop, double apart = fused_tolerance,
                      const Lengths& lengths = {}) {

@@ -1,0 +1,206 @@
+// Products by cuBLASLt. Unlike cuBLAS, it adds a row to the product (a bias) or a matrix that is not the
+// result, both without a pass over memory; and the algorithm for each shape is chosen once, here.
+#include <cublasLt.h>
+
+#include <compare>
+#include <cstdint>
+#include <map>
+
+#include "cuda/launch.h"
+#include "cuda/products.h"
+#include "cuda/runtime.h"
+#include "cuda/stream.h"
+#include "tensor/error.h"
+
+namespace rondo::cuda {
+namespace {
+
+/// Created by the first product and never destroyed, like tensors in static storage.
+struct Library {
+  cublasLtHandle_t handle = nullptr;
+  void* workspace = system_block(workspace_bytes);
+
+  Library() {
+    check(workspace != nullptr,
+          "[cuda] no memory on the GPU for the {} bytes that cuBLAS works in; use --device cpu",
+          workspace_bytes);
+    const cublasStatus_t status = cublasLtCreate(&handle);
+    check(status == CUBLAS_STATUS_SUCCESS,
+          "[cuda] cuBLAS did not start: {}; free memory on the GPU, or use --device cpu",
+          cublasLtGetStatusString(status));
+  }
+};
+const Library& library() {
+  static const Library it;
+  return it;
+}
+
+/// What an algorithm is chosen for. cuBLASLt counts by columns: a row-major matrix is its transpose there, so
+/// a result c = a b is computed as c^T = b^T a^T.
+struct Product {
+  enum class Starts { at_zero, at_row, at_matrix };
+
+  int m, n, k;
+  int a_stride, b_stride, start_stride, c_stride;
+  bool a_transposed, b_transposed;
+  Starts starts;
+  int a_alignment, b_alignment, start_alignment, c_alignment;
+  cudaDataType_t factors, result;
+  cublasComputeType_t compute;
+
+  auto operator<=>(const Product&) const = default;
+};
+
+void check_step(cublasStatus_t status, const Product& it, const char* what) {
+  check(status == CUBLAS_STATUS_SUCCESS, "[cuda] {} for the product {}x{}x{} failed: {}", what, it.m, it.n,
+        it.k, cublasLtGetStatusString(status));
+}
+
+/// The descriptions of a product's matrices, and its algorithm: the first choice of the library's heuristic,
+/// which depends on nothing but the Product, so that a run gives the same bits again.
+struct Plan {
+  cublasLtMatmulDescOpaque_t operation;
+  cublasLtMatrixLayoutOpaque_t a, b, start, c;
+  cublasLtMatmulAlgo_t algorithm;
+  bool found = false;
+
+  Plan(const Product& it, const void* row) {
+    check_step(cublasLtMatmulDescInit(&operation, it.compute, it.result), it, "describing the operation");
+    set(it, CUBLASLT_MATMUL_DESC_TRANSA, it.b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
+    set(it, CUBLASLT_MATMUL_DESC_TRANSB, it.a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
+    if (it.starts == Product::Starts::at_row) {
+      set(it, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+      set(it, CUBLASLT_MATMUL_DESC_BIAS_POINTER, row);
+    }
+    describe(a, it, it.factors, it.a_transposed ? it.m : it.k, it.a_transposed ? it.k : it.m, it.a_stride);
+    describe(b, it, it.factors, it.b_transposed ? it.k : it.n, it.b_transposed ? it.n : it.k, it.b_stride);
+    const bool at_matrix = it.starts == Product::Starts::at_matrix;
+    describe(start, it, it.result, it.n, it.m, at_matrix ? it.start_stride : it.c_stride);
+    describe(c, it, it.result, it.n, it.m, it.c_stride);
+
+    cublasLtMatmulPreferenceOpaque_t preference;
+    check_step(cublasLtMatmulPreferenceInit(&preference), it, "describing the choice");
+    const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t what, const auto& value) {
+      check_step(cublasLtMatmulPreferenceSetAttribute(&preference, what, &value, sizeof value), it,
+                 "describing the choice");
+    };
+    prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<uint64_t>(workspace_bytes));
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, static_cast<uint32_t>(it.b_alignment));
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, static_cast<uint32_t>(it.a_alignment));
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
+           static_cast<uint32_t>(at_matrix ? it.start_alignment : it.c_alignment));
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, static_cast<uint32_t>(it.c_alignment));
+    cublasLtMatmulHeuristicResult_t choice;
+    int count = 0;
+    const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(library().handle, &operation, &b, &a, &start,
+                                                                 &c, &preference, 1, &choice, &count);
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED) return;
+    check_step(status, it, "choosing an algorithm");
+    found = count == 1;
+    algorithm = choice.algo;
+  }
+
+  void set(const Product& it, cublasLtMatmulDescAttributes_t what, const auto& value) {
+    check_step(cublasLtMatmulDescSetAttribute(&operation, what, &value, sizeof value), it,
+               "describing the operation");
+  }
+  static void describe(cublasLtMatrixLayoutOpaque_t& to, const Product& it, cudaDataType_t type, int rows,
+                       int columns, int stride) {
+    check_step(cublasLtMatrixLayoutInit(&to, type, static_cast<uint64_t>(rows),
+                                        static_cast<uint64_t>(columns), stride),
+               it, "describing a matrix");
+  }
+};
+
+Plan& plan_of(const Product& it, const void* row) {
+  static std::map<Product, Plan> plans;
+  const auto known = plans.find(it);
+  return known != plans.end() ? known->second : plans.try_emplace(it, it, row).first->second;
+}
+
+/// 16 bytes, as rows are aligned (aligned_row_stride() in tensor/tensor.h), or only a number. Not more, even
+/// where an address is: the algorithm would depend on where a tensor happens to lie.
+template <class Number>
+int alignment_of(const Number* data) {
+  return reinterpret_cast<uintptr_t>(data) % 16 == 0 ? 16 : static_cast<int>(sizeof(Number));
+}
+
+template <class Number>
+struct RepeatRow {
+  const Number* row;
+  Matrix<Number> to;
+  int64_t columns;
+  __device__ void operator()(int64_t i) const {
+    to.data[i / columns * to.row_stride + i % columns] = row[i % columns];
+  }
+};
+
+template <class Number>
+constexpr cudaDataType_t type_of = CUDA_R_32F;
+template <>
+constexpr cudaDataType_t type_of<double> = CUDA_R_64F;
+template <>
+constexpr cudaDataType_t type_of<Bf16> = CUDA_R_16BF;
+
+template <class Factor, class Number>
+void multiply(cublasComputeType_t compute, int m, int n, int k, Matrix<const Factor> a,
+              Matrix<const Factor> b, Start<Number> start, Matrix<Number> c) {
+  using enum Product::Starts;
+  const auto starts = start.data == nullptr ? at_zero : start.row_stride == 0 ? at_row : at_matrix;
+  const Product product{.m = m,
+                        .n = n,
+                        .k = k,
+                        .a_stride = a.row_stride,
+                        .b_stride = b.row_stride,
+                        .start_stride = start.row_stride,
+                        .c_stride = c.row_stride,
+                        .a_transposed = a.transposed,
+                        .b_transposed = b.transposed,
+                        .starts = starts,
+                        .a_alignment = alignment_of(a.data),
+                        .b_alignment = alignment_of(b.data),
+                        .start_alignment = alignment_of(start.data),
+                        .c_alignment = alignment_of(c.data),
+                        .factors = type_of<Factor>,
+                        .result = type_of<Number>,
+                        .compute = compute};
+  Plan& plan = plan_of(product, start.data);
+  if (!plan.found && starts == at_row) {  // it cannot add this row: a pass before does
+    launch_threads(int64_t{m} * n, RepeatRow<Number>{start.data, c, n});
+    return multiply(compute, m, n, k, a, b, {c.data, c.row_stride}, c);
+  }
+  check_step(plan.found ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED, product,
+             "choosing an algorithm");
+  if (starts == at_row) plan.set(product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, start.data);
+  const Number one = 1, beta = starts == at_matrix ? 1 : 0;
+  const void* from = starts == at_matrix ? start.data : c.data;
+  check_step(cublasLtMatmul(library().handle, &plan.operation, &one, b.data, &plan.b, a.data, &plan.a, &beta,
+                            from, &plan.start, c.data, &plan.c, &plan.algorithm, library().workspace,
+                            static_cast<std::size_t>(workspace_bytes), stream()),
+             product, "a launch");
+  count_launch();
+}
+
+Precision precision = Precision::fp32;
+
+}  // namespace
+
+void prepare_products() { library(); }
+
+void set_product_precision(Precision wanted) { precision = wanted; }
+
+void gemm(int m, int n, int k, Matrix<const float> a, Matrix<const float> b, Start<float> start,
+          Matrix<float> c) {
+  multiply(precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, m, n, k, a, b,
+           start, c);
+}
+void gemm(int m, int n, int k, Matrix<const double> a, Matrix<const double> b, Start<double> start,
+          Matrix<double> c) {
+  multiply(CUBLAS_COMPUTE_64F, m, n, k, a, b, start, c);
+}
+void gemm(int m, int n, int k, Matrix<const Bf16> a, Matrix<const Bf16> b, Start<float> start,
+          Matrix<float> c) {
+  multiply(CUBLAS_COMPUTE_32F, m, n, k, a, b, start, c);
+}
+
+}  // namespace rondo::cuda

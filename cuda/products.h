@@ -1,0 +1,49 @@
+// Matrix products on the GPU, by cuBLASLt. Like cuda/runtime.h it uses no type of CUDA. Who calls it:
+// tensor/gemm.cpp. Next: cuda/products.cu.
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/precision.h"
+
+namespace rondo::cuda {
+
+/// What cuBLASLt takes with the first product and keeps; the size is NVIDIA's recommendation for Hopper.
+constexpr std::int64_t workspace_bytes = std::int64_t{32} << 20;
+/// Takes it now: while a graph is recorded nothing can be allocated.
+void prepare_products();
+
+/// For all later products of the GPU; fp32 before the first call. set_precision() (tensor/precision.h) calls
+/// it.
+void set_product_precision(Precision precision);
+
+/// A number rounded to bfloat16: the upper half of a float.
+enum class Bf16 : std::uint16_t {};
+
+/// A row-major matrix with rows `row_stride` numbers apart, or its transpose.
+template <class Number>
+struct Matrix {
+  Number* data;
+  int row_stride;
+  bool transposed = false;
+};
+
+/// What a product is added to: a matrix like the result, which may be the result itself; a row, which is
+/// added to each of its rows (row_stride 0); or nothing (null).
+template <class Number>
+struct Start {
+  const Number* data = nullptr;
+  int row_stride = 0;
+};
+
+/// c [m, n] = start + a [m, k] b [k, n], where the extents, none of which is 0, are those after
+/// transposition. Throws Error if cuBLASLt cannot compute it. The same product on the same GPU gives the same
+/// bits each time.
+void gemm(int m, int n, int k, Matrix<const float> a, Matrix<const float> b, Start<float> start,
+          Matrix<float> c);
+void gemm(int m, int n, int k, Matrix<const double> a, Matrix<const double> b, Start<double> start,
+          Matrix<double> c);
+void gemm(int m, int n, int k, Matrix<const Bf16> a, Matrix<const Bf16> b, Start<float> start,
+          Matrix<float> c);
+
+}  // namespace rondo::cuda
