@@ -161,15 +161,21 @@ std::string header_text(const std::vector<TensorBytes>& tensors, const Metadata&
   return text;
 }
 
+/// The name of the first entry of a ZIP file; empty for other files.
+std::string_view first_entry(std::string_view begin) {
+  constexpr std::size_t name_length_at = 26, name_at = 30;  // in the header
+  if (!begin.starts_with("PK\x03\x04") || begin.size() < name_at) return "";
+  return begin.substr(name_at, static_cast<unsigned char>(begin[name_length_at]));
+}
+
 /// Whether a file begins like one of torch.save: a ZIP file whose first entry is a pickle, or, in old
 /// versions, a pickle.
 bool is_of_torch(std::string_view begin) {
-  constexpr std::size_t name_length_at = 26, name_at = 30;  // in the first header of a ZIP file
   if (begin.starts_with("\x80\x02\x8a\x0a")) return true;
-  if (!begin.starts_with("PK\x03\x04") || begin.size() < name_at) return false;
-  const auto length = static_cast<unsigned char>(begin[name_length_at]);
-  return begin.substr(name_at, length).ends_with("data.pkl");
+  return first_entry(begin).ends_with("data.pkl");
 }
+/// The same of numpy.savez.
+bool is_of_numpy(std::string_view begin) { return first_entry(begin).ends_with(".npy"); }
 
 /// InputError for a file of another known kind.
 void check_kind(const InputFile& file) {
@@ -183,6 +189,11 @@ void check_kind(const InputFile& file) {
               "safetensors.torch import save_file; save_file({{k: v.contiguous().clone() for k, v in "
               "torch.load('{0}', map_location='cpu').items()}}, 'weights.safetensors')\"",
               file.name());
+  check_input(
+      !is_of_numpy(begin),
+      "{0}: a file of numpy.savez, not of safetensors; to convert it: python3 -c \"import numpy; from "
+      "safetensors.numpy import save_file; save_file(dict(numpy.load('{0}')), 'weights.safetensors')\"",
+      file.name());
   const std::string kind = kind_of_file(begin);
   check_input(kind.empty(), "{}: looks like {}", file.name(), kind);
 }

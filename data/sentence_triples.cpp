@@ -98,7 +98,7 @@ Triples triples_of(const Text& text, const Vocabulary& vocabulary, std::int64_t 
       triples.size() > 0,
       "{}: no three consecutive sentences in its {} sentences. By data.sentences = \"lines\" a sentence "
       "is a line, and an empty line ends a passage; by \"marks\" it ends with the word . ? or !, and a "
-      "line is a passage",
+      "line is a passage; --set data.sentences=marks, or =lines, chooses",
       text.name, triples.sentences.size());
   return triples;
 }

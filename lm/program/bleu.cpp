@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include "data/unicode.h"
 #include "lm/evaluation/chrf.h"
 #include "lm/program/output.h"
+#include "lm/program/progress.h"
 #include "lm/program/version.h"
 #include "tensor/error.h"
 
@@ -76,6 +78,8 @@ int print_bleu(const BleuCommandOptions& options) {
   std::vector<TextFile> references;
   for (const std::string& file : options.references)
     references.push_back(sentences_of(file, read_file(file)));
+  if (is_terminal(STDIN_FILENO))
+    fmt::print(stderr, "lm: reading the translations from the terminal, up to Ctrl-D; from a file: < FILE\n");
   const TextFile translations = sentences_of("standard input", read_standard_input());
   const std::size_t count = translations.lines.size();
   for (const TextFile& it : references)

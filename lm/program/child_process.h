@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace rondo {
@@ -25,6 +26,8 @@ class ChildProcess {
   bool read();
   /// What it printed last that is not empty.
   const std::string& last_line() const { return last_line_; }
+  /// The warnings that it has printed since the last call.
+  std::vector<std::string> take_warnings() { return std::exchange(warnings_, {}); }
   void stop(int signal);
   /// Waits for its end, after the end of its output: its exit status, or 128 + the signal that ended it.
   int wait();
@@ -33,6 +36,7 @@ class ChildProcess {
   pid_t process_ = -1;
   int output_ = -1;
   std::string unfinished_, last_line_;
+  std::vector<std::string> warnings_;
 };
 
 }  // namespace rondo

@@ -49,8 +49,11 @@ std::string instead_of(const std::string& flag, const CLI::App& command) {
   const std::string name = flag.substr(std::min(flag.find_first_not_of('-'), flag.size()));
   if (const std::string option = option_called(command.get_name(), name, flags_of(command)); !option.empty())
     return fmt::format("; here it is {}{}", option.size() == 1 ? "-" : "--", option);
-  const std::string called = setting_called(name), key = called.empty() ? setting_ending_in(name) : called;
-  const bool trains = command.get_name() == "train" || command.get_name() == "sweep";
+  const std::string called = setting_called(name);
+  std::string key = called.empty() ? setting_ending_in(name) : called;
+  const bool finetunes = command.get_name() == "finetune";
+  if (finetunes && key == "train.learning_rate") key = "finetune.learning_rate";
+  const bool trains = command.get_name() == "train" || command.get_name() == "sweep" || finetunes;
   if (trains && !key.empty()) return fmt::format("; here it is a setting: --set {}=VALUE", key);
   return did_you_mean(flag, flags_of(command),
                       fmt::format("; see {}", command_with({command.get_name(), "--help"})));

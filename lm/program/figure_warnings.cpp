@@ -32,11 +32,15 @@ std::string warning_of_unknowns(const UnknownShare& it, bool unknown_is_trained)
   // Percent. The loss of an untrained row is some 10 nats: of one symbol in 1000 it adds 0.01 to the mean.
   constexpr double large = 10, large_untrained = 0.1;
   if (it.is_predicted && !unknown_is_trained && it.percent() >= large_untrained)
-    return fmt::format("{}, and {} was never trained: the figures are unreliable", share_text(it),
-                       unknown_symbol);
+    return fmt::format(
+        "{}, and {} was never trained: the figures are unreliable; a model trained with --set "
+        "data.min_count=2 "
+        "learns it",
+        share_text(it), unknown_symbol);
   if (!it.is_predicted || it.percent() <= large) return "";
   return fmt::format(
-      "{}, and are predicted as {} alone: the figures do not compare with those of other vocabularies",
+      "{}, and are predicted as {} alone: the figures do not compare with those of other vocabularies; a "
+      "model of data.unit=pieces or characters spells such words",
       share_text(it), unknown_symbol);
 }
 

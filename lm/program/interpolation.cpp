@@ -51,8 +51,8 @@ Interpolation::Interpolation(const std::vector<std::string>& runs, std::vector<d
         path, runs.front());
   }
   check_input(weights_.empty() || weights_.size() == runs_.size(),
-              "--weights: {} for {} runs: give one for the run and one for each --with", weights_.size(),
-              runs_.size());
+              "--weights: give one for RUN and one for each --with, here {}, not {}", runs_.size(),
+              weights_.size());
   if (weights_.empty()) weights_.assign(runs_.size(), 1);
   const double sum = std::accumulate(weights_.begin(), weights_.end(), 0.0);
   check_input(sum > 0 && std::isfinite(sum), "--weights: at least one must be above 0");

@@ -85,8 +85,9 @@ void take_measurements(const std::vector<KeptMeasurement>& kept, MeasuredRun& ro
         continue;
       std::optional<Measured>& into = row.measured[k];
       if (into && kind.is_plain() && into->read == preferred && it.read != preferred) continue;
-      into = Measured{it.nats,     it.bits,   it.perplexity, it.symbols,      it.read,
-                      it.settings, it.scores, it.breakdown,  it.bits_per_byte};
+      const bool replaces_better = into && into->settings != it.settings && into->nats < it.nats;
+      into = Measured{it.nats,     it.bits,   it.perplexity, it.symbols,       it.read,
+                      it.settings, it.scores, it.breakdown,  it.bits_per_byte, replaces_better};
     }
   }
 }
@@ -201,16 +202,16 @@ std::vector<MeasuredRuns> groups_of(const MeasuredRuns& rows, const std::vector<
   for (const MeasuredRun& row : rows) {
     std::vector<std::string> values = values_of(row.recipe(), keys);
     const Provenance& made_by = row.config.made_by;
-    values.insert(values.end(), {row.recipe().name, row.is_finetuned() ? "finetuned" : "",
-                                 made_by.initialized_from.empty() ? "" : "initialized",
-                                 fmt::format("{}", fmt::join(digests_of(made_by.sha256), " "))});
+    values.insert(values.end(),
+                  {row.recipe().name, row.finished ? "finished" : "", row.is_finetuned() ? "finetuned" : "",
+                   made_by.initialized_from.empty() ? "" : "initialized",
+                   fmt::format("{}", fmt::join(digests_of(made_by.sha256), " "))});
     const auto at = std::find(of.begin(), of.end(), values);
-    if (row.finished && at != of.end()) {
+    if (at != of.end()) {
       groups[static_cast<std::size_t>(at - of.begin())].push_back(row);
       continue;
     }
-    // An unfinished run has a row of its own.
-    of.push_back(row.finished ? values : std::vector<std::string>());
+    of.push_back(values);
     groups.push_back({row});
   }
   return groups;
@@ -308,6 +309,13 @@ void say_what_misleads(const MeasuredRuns& rows) {
             stderr,
             "lm: {}: {} was measured on different files or word vectors: the figures are of the last ones\n",
             row.run, it.set);
+    for (std::size_t kind = 0; kind < kinds_of_measurement.size(); ++kind)
+      if (const auto& it = row.measured[kind]; it && it->replaces_better)
+        fmt::print(
+            stderr,
+            "lm: {}: {}: the figures are of the last evaluation; one with other settings was better, and "
+            "is in {}\n",
+            row.run, kinds_of_measurement[kind].name, RunFolder{row.run}.evaluations().string());
     if (row.recipe().kind != TaskKind::language_modelling) continue;
     for (const std::size_t kind : {valid_kind, test_kind})
       if (const auto& it = row.measured[kind]; it && is_worse_than_uniform(it->nats, row.vocabulary_size))

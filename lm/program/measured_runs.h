@@ -23,6 +23,7 @@ struct Measured {
   TaskScores scores{};
   LossBreakdown breakdown{};              // of evaluations.jsonl alone
   std::optional<double> bits_per_byte{};  // likewise; none if symbols were unknown
+  bool replaces_better = false;           // an earlier one, with other settings, had fewer nats
 };
 
 /// A kind of measurement. `carried`: the state is carried through the text, although the recipe resets it.
@@ -89,8 +90,8 @@ MeasuredRun measured_so_far(const std::string& path);
 using MeasuredRuns = std::vector<MeasuredRun>;
 std::vector<MeasuredRuns> lines_of(const MeasuredRuns& rows);
 
-/// Groups finished runs of a recipe on the same text that have the same values of these keys, whatever other
-/// settings differ.
+/// Groups runs of a recipe on the same text that have the same values of these keys, whatever other settings
+/// differ; finished and unfinished ones apart.
 std::vector<MeasuredRuns> groups_of(const MeasuredRuns& rows, const std::vector<std::string>& keys);
 
 /// The mean over the runs of a group that have a figure which is a number.

@@ -421,9 +421,11 @@ void Options::add_table() {
                   "run folders, and folders of sweeps; a sweep alone has a table of its own")
       ->type_name("RUN");
   table_command
-      .add_option("--group-by", table.group_by,
-                  "a setting, can be repeated: finished runs on one text with the same value share a row, "
-                  "with mean, standard deviation and number, whatever other settings differ")
+      .add_option(
+          "--group-by", table.group_by,
+          "a setting, can be repeated: runs on one text with the same value share a row, finished and "
+          "unfinished ones apart, with mean, standard deviation and number, whatever other settings "
+          "differ")
       ->type_name("KEY")
       ->expected(1)
       ->take_all()

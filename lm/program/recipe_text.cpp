@@ -75,9 +75,15 @@ CorpusText open_text(const TextOptions& options, const std::string& data, Pipes 
       "data.files and data.train_files: the former are cut into training and validation text, beside the "
       "latter there is a valid.txt; choose one of them");
   const std::vector<std::filesystem::path> paths = files_named(data, options.files);
-  check_input(!paths.empty(),
-              "no file of {} matches the patterns of data.files ({}); give the right folder with --data",
-              data, fmt::join(options.files, ", "));
+  if (paths.empty()) {
+    constexpr std::size_t most = 3;
+    const auto first = std::span(options.files).first(std::min(most, options.files.size()));
+    throw InputError(
+        fmt::format("no file of {} matches the patterns of data.files ({}{}); give the right folder with "
+                    "--data, or --set "
+                    "data.files=[] to read its train.txt and valid.txt",
+                    data, fmt::join(first, ", "), first.size() < options.files.size() ? ", ..." : ""));
+  }
   return corpus_of_files(paths, options.block_lines, unit, reading);
 }
 

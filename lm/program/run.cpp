@@ -143,9 +143,13 @@ void check_kind(const RunFolder& folder, const RunConfig& config, TaskKind kind)
 }
 
 void check_has_model(const RunFolder& folder, const Module& layout) {
-  check_input(file_is_there(folder.model()),
-              "{} holds no model yet; it is written by the first evaluation of its training",
-              folder.path.string());
+  const std::string name = folder.model().filename().string();
+  if (!file_is_there(folder.model()))
+    throw InputError(fmt::format(
+        "{} holds no model{}", folder.path.string(),
+        file_is_there(folder.evaluations())
+            ? fmt::format(", although one was measured: has its {} been moved?", name)
+            : fmt::format(" yet; its {} is written by the first evaluation of its training", name)));
   check_model_layout(folder.model(), layout);
 }
 

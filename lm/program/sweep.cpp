@@ -131,6 +131,7 @@ class Sweep {
       }
       std::erase_if(running_, [&](const Running& it) {
         const bool goes_on = it.process->read();
+        relay_warnings(it);
         if (!goes_on) conclude(it);
         return !goes_on;
       });
@@ -227,6 +228,12 @@ class Sweep {
     poll(files.data(), files.size(), milliseconds);  // a signal ends it
   }
 
+  /// Each text once, since most concern all runs.
+  void relay_warnings(const Running& it) {
+    for (const std::string& warning : it.process->take_warnings())
+      if (warned_.insert(warning).second) progress_.line(fmt::format("{}  {}", title_of(it.index), warning));
+  }
+
   void conclude(const Running& it) {
     const int status = it.process->wait();
     if (status == 0) {
@@ -283,6 +290,7 @@ class Sweep {
   std::vector<SweepRun> runs_;
   Progress progress_;
   std::vector<Running> running_;
+  std::set<std::string> warned_;
   std::size_t next_ = 0, finished_ = 0, failed_ = 0;
   bool stopping_ = false;
 };

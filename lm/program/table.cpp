@@ -100,11 +100,7 @@ int table(const TableOptions& options) {
                      : options.markdown ? markdown_of(columns)
                      : options.full     ? text_of(columns)
                                         : short_text_of(columns, "--full shows all columns"));
-    if (!options.group_by.empty()) {
-      say_what_groups_mix(rows, options.group_by);
-      for (const MeasuredRun& row : rows)
-        if (!row.finished) fmt::print(stderr, "lm: {}: not finished, and so in no group\n", row.run);
-    }
+    if (!options.group_by.empty()) say_what_groups_mix(rows, options.group_by);
     say_what_is_left_out(rows);
     say_what_misleads(rows);
     say_what_does_not_compare(rows);

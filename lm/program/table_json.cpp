@@ -66,6 +66,7 @@ Json json_of(const MeasuredRun& row) {
   json["finished"] = row.finished;
   if (row.has_unevaluated_model) json["model"] = "not evaluated";
   json["epochs"] = row.epochs;
+  json["epochs_trained"] = row.epochs_trained;
   json["epochs_planned"] = recipe.trainer.steps > 0 ? Json() : Json(recipe.trainer.epochs);
   json["training_seconds"] = if_any(row.training_seconds);
   json["settings"] = Json::object();

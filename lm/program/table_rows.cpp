@@ -27,9 +27,10 @@ Rows rows_of(const MeasuredRuns& runs, const std::vector<std::string>& group_by)
       Recipe recipe = run.recipe();
       for (const Key& key : keys_of(recipe)) known.push_back(key.name);
     }
+    const bool is_list = name.find(',') != name.npos;
+    const std::string otherwise = fmt::format("; `{} info --keys` lists them", this_program());
     check_input(std::find(known.begin(), known.end(), name) != known.end(), "--group-by {}: no such key{}",
-                name,
-                did_you_mean(name, known, fmt::format("; `{} info --keys` lists them", this_program())));
+                name, is_list ? "; give --group-by once for each key" : did_you_mean(name, known, otherwise));
   }
   if (!group_by.empty()) return {groups_of(runs, group_by), group_by};
   Rows rows{lines_of(runs), {}};

@@ -266,7 +266,8 @@ int lead(const TrainOptions& options, const Ranks* ranks, Beginning& beginning) 
       if (unevaluated)
         terminal.line(fmt::format("{} has the weights of step {}, which are not evaluated",
                                   run.model().string(), trainer.step_count()));
-      terminal.line(fmt::format("stopped {}; to resume: {}", where, to_resume));
+      const std::string stop = fmt::format("stopped {}; to resume: {}", where, to_resume);
+      options.quiet ? fmt::print(stderr, "lm: {}\n", stop) : terminal.line(stop);
       return stopped.exit_status;
     }
   } catch (const Diverged& error) {

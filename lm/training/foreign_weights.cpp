@@ -91,7 +91,7 @@ std::optional<std::vector<std::int64_t>> ForeignWeights::shape_of(const std::str
 }
 
 template <class Use>
-void ForeignWeights::for_each_tensor(const Module& model, Use use) const {
+std::string ForeignWeights::for_each_tensor(const Module& model, Use use) const {
   std::map<std::string, Source> left = sources_;
   std::set<std::string> zeros(zeros_.begin(), zeros_.end());
   std::vector<std::string> missing, too_much, twice;
@@ -121,26 +121,30 @@ void ForeignWeights::for_each_tensor(const Module& model, Use use) const {
               listed({zeros.begin(), zeros.end()}));
   const std::string lacks = missing.empty() ? "" : fmt::format("lacks {}", listed(missing)),
                     has = too_much.empty() ? "" : fmt::format("has {}", listed(too_much));
-  check_input(lacks.empty() && has.empty(),
-              "{}: {}{}{}: a map of names says what they are here, which are left out, and which are zero",
-              file_.name(), lacks, lacks.empty() || has.empty() ? "" : ", and ",
-              has.empty() ? "" : has + (lacks.empty() ? ", which this model does not have" : " in addition"));
+  if (lacks.empty() && has.empty()) return "";
+  return fmt::format(
+      "{}{}{}: a map of names says what they are here, which are left out, and which are zero", lacks,
+      lacks.empty() || has.empty() ? "" : ", and ",
+      has.empty() ? "" : has + (lacks.empty() ? ", which this model does not have" : " in addition"));
 }
 
 void ForeignWeights::check_layout(const Module& model) const {
   std::vector<std::string> differences;
-  for_each_tensor(model, [&](const std::vector<Source>& sources, const Shape& shape, real, auto) {
-    for (const Source& it : sources) {
-      const std::string& dtype = it.entry->dtype;
-      check_input(dtype == "F64" || dtype == "F32" || dtype == "F16" || dtype == "BF16",
-                  "{}: {} is of type {}; weights are F64, F32, F16 or BF16", file_.name(), it.entry->name,
-                  dtype);
-      if (it.shape() != extents(shape))
-        differences.push_back(fmt::format("{} is [{}] where this model has {}", it.entry->name,
-                                          fmt::join(it.shape(), ", "), shape));
-    }
-  });
-  check_input(differences.empty(), "{}: {}", file_.name(), listed(differences));
+  std::string names =
+      for_each_tensor(model, [&](const std::vector<Source>& sources, const Shape& shape, real, auto) {
+        for (const Source& it : sources) {
+          const std::string& dtype = it.entry->dtype;
+          check_input(dtype == "F64" || dtype == "F32" || dtype == "F16" || dtype == "BF16",
+                      "{}: {} is of type {}; weights are F64, F32, F16 or BF16", file_.name(), it.entry->name,
+                      dtype);
+          if (it.shape() != extents(shape))
+            differences.push_back(fmt::format("{} is [{}] where this model has {}", it.entry->name,
+                                              fmt::join(it.shape(), ", "), shape));
+        }
+      });
+  if (!differences.empty() && !names.empty()) names += "; ";
+  names += listed(differences);
+  check_input(names.empty(), "{}: {}", file_.name(), names);
 }
 
 std::vector<real> ForeignWeights::numbers_of(const Source& source) const {

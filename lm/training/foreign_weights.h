@@ -42,9 +42,10 @@ class ForeignWeights {
   };
   std::vector<real> numbers_of(const Source& source) const;
   /// Calls use(sources, shape, the minimum of its values, its view in the model) for each tensor of a model:
-  /// a tied one may have several sources, one that is zero has none.
+  /// a tied one may have several sources, one that is zero or missing has none. Returns what the file lacks
+  /// or has in addition.
   template <class Use>
-  void for_each_tensor(const Module& model, Use use) const;
+  std::string for_each_tensor(const Module& model, Use use) const;
 
   Safetensors file_;
   std::vector<std::string> zeros_;

@@ -188,6 +188,9 @@ TEST(Safetensors, BadFilesAreOneClearError) {
        "\x80\x02\x8a\x0al\xfc\x9c"
        "F\xf9 j\xa8P\x19.\x80\x02M",
        "a file of torch.save"},
+      {"a file of numpy.savez",
+       "PK\x03\x04" + std::string(22, '\0') + std::string("\x05\0\0\0", 4) + "a.npy and so on",
+       "a file of numpy.savez, not of safetensors; to convert it: python3"},
       {"another ZIP file",
        "PK\x03\x04" + std::string(22, '\0') + std::string("\x05\0\0\0", 4) + "a.txt and so on",
        "looks like a ZIP file"},

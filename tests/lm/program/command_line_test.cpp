@@ -134,6 +134,8 @@ TEST(CommandLine, EveryFlagOfTheOthers) {
 TEST(CommandLine, NamesOfOtherPrograms) {
   EXPECT_EQ(usage_error({"train", "--lr", "1"}),
             "train: unknown option --lr; here it is a setting: --set train.learning_rate=VALUE");
+  EXPECT_EQ(usage_error({"finetune", "runs/a", "--lr", "1"}),
+            "finetune: unknown option --lr; here it is a setting: --set finetune.learning_rate=VALUE");
   EXPECT_EQ(usage_error({"train", "--batch-size=3"}),
             "train: unknown option --batch-size; here it is a setting: --set train.batch=VALUE");
   using Pair = std::pair<const char*, const char*>;

@@ -139,6 +139,8 @@ TEST_F(Exchange, WhatCannotBeImportedIsRefusedAndLeavesNothing) {
   refused({"--set", "model.biases=1"}, "has rnn.bias_hh_l0, rnn.bias_hh_l1, which this model does not have");
   refused({"--set", "model.layers=3"},
           "lacks rnn.bias_ih_l2, rnn.bias_hh_l2, rnn.weight_ih_l2, rnn.weight_hh_l2: a map");
+  refused({"--set", "model.layers=3", "--set", "model.hidden=33"},
+          "are zero; rnn.bias_ih_l0 is [128] where this model has [132]");
   refused({"--set", "model.hiden=3"}, "did you mean");
   refused({"--map", data_.path("none")}, "none");
   write_bytes(data_ / "map", "lstm.* = rnn.*\n");

@@ -69,10 +69,11 @@ TEST(FigureWarnings, AnUntrainedUnknownFromAShareThatMatters) {
   const bool trained = false;
   EXPECT_EQ(warning_of_unknowns({"new.txt", 2, 3000}, trained), "");
   EXPECT_EQ(warning_of_unknowns({"new.txt", 0, 0}, trained), "");
-  EXPECT_EQ(warning_of_unknowns({"new.txt", 3, 3000}, trained),
-            "0.10 % of the 3000 symbols of new.txt are unknown to the vocabulary, or <unk> in the text, and "
-            "<unk> was never trained: "
-            "the figures are unreliable");
+  EXPECT_EQ(
+      warning_of_unknowns({"new.txt", 3, 3000}, trained),
+      "0.10 % of the 3000 symbols of new.txt are unknown to the vocabulary, or <unk> in the text, and "
+      "<unk> was never trained: the figures are unreliable; a model trained with --set data.min_count=2 "
+      "learns it");
   EXPECT_EQ(warning_of_unknowns({"new.txt", 3, 3000}), "");
 }
 

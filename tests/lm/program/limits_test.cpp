@@ -97,6 +97,15 @@ TEST(Limits, QuietPrintsTheFolder) {
   EXPECT_EQ(result.status, 0);
   EXPECT_EQ(result.out, data.path("run") + "\n");
   EXPECT_EQ(result.err, "");
+  fs::remove(data / "run/model.safetensors");
+  expect_refused(run_lm({"generate", data.path("run")}),
+                 "although one was measured: has its model.safetensors been moved?");
+
+  Program program(data.train("stopped", {"--epochs", "9999", "--quiet"}));
+  ASSERT_TRUE(program.wait_until([&] { return fs::exists(data / "stopped/model.safetensors"); }));
+  const Result stopped = program.end(SIGINT);
+  EXPECT_EQ(stopped.out, "");
+  expect_contains(stopped.err, "lm: stopped at step ");
 }
 
 TEST(Limits, TheLogSaysWhatAndWhen) {

@@ -61,13 +61,22 @@ TEST_F(TableTest, HasWhatEvalMeasured) {
   EXPECT_NE(eval({"--streams", "4"}).at("nats"), exact.at("nats"));
   EXPECT_EQ(row().at("test"), exact) << "what is read as published goes before";
   const Json dynamic = eval({"--dynamic"});
-  eval({"--dynamic", "--cache"});
+  const Json others = eval({"--dynamic", "--cache"});
   const Json both = eval({"--dynamic", "--cache", "--set", "cache.theta=0.5"});
   EXPECT_EQ(row().at("test_both").at("cache").at("theta"), 0.5);
   for (const char* key : {"nats", "bits", "perplexity", "symbols"}) {
     EXPECT_EQ(row().at("test_dynamic").at(key), dynamic.at(key)) << key;
     EXPECT_EQ(row().at("test_both").at(key), both.at(key)) << "the last of its kind: " << key;
   }
+  const bool is_worse = both.at("nats") > others.at("nats");
+  if (is_worse) eval({"--dynamic", "--cache"});
+  EXPECT_EQ(run_lm({"table", run}).err.find("was better"), std::string::npos) << "the last is the best";
+  eval(is_worse ? std::vector<std::string>{"--dynamic", "--cache", "--set", "cache.theta=0.5"}
+                : std::vector<std::string>{"--dynamic", "--cache"});
+  expect_contains(
+      run_lm({"table", run}).err,
+      "test dynamic+cache: the figures are of the last evaluation; one with other settings was better");
+  eval({"--dynamic", "--cache", "--set", "cache.theta=0.5"});
   EXPECT_TRUE(row().at("test_cache").at("nats").is_null());
   const auto cells = cells_of(output_of_lm({"table", "--markdown", run}));
   const std::vector<std::string> begin{"recipe",
@@ -104,7 +113,7 @@ TEST_F(TableTest, HasWhatEvalMeasured) {
   EXPECT_TRUE(row().at("test_dynamic").at("nats").is_null());
   const std::string kept = bytes_of_file(other / "run/evaluations.jsonl");
   write_bytes(other / "run/evaluations.jsonl", kept + "{}\n");
-  expect_refused(run_lm({"table", run}), "evaluations.jsonl:11: not a line that `lm eval` keeps");
+  expect_refused(run_lm({"table", run}), "evaluations.jsonl:13: not a line that `lm eval` keeps");
   nlohmann::json line = nlohmann::json::parse(kept.substr(0, kept.find('\n')));
   line["symbols"] = 1e300;
   write_bytes(other / "run/evaluations.jsonl", line.dump() + "\n");

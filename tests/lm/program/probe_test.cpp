@@ -107,7 +107,7 @@ TEST(Probe, RefusesInOneLine) {
   EXPECT_TRUE(Json::accept(drawn.out)) << "printed before it is drawn";
   expect_contains(drawn.err, "pictures/gradients.svg: a folder, a pipe or a device, not a file");
   std::filesystem::remove(data / "run/model.safetensors");
-  expect_refused(run_lm({"probe", run}), "holds no model yet");
+  expect_refused(run_lm({"probe", run}), "holds no model, although one was measured");
 }
 
 }  // namespace

@@ -143,7 +143,7 @@ TEST_F(ScoreTest, SeveralRunsAreInterpolated) {
   EXPECT_EQ(rows({path("a"), "--per-symbol", "--with", path("b"), path("two.txt")}), even);
   expect_refused(run_lm({"score", path("a"), path("two.txt"), "--with", path("letters")}), "its vocabulary");
   expect_refused(run_lm({"score", path("a"), path("two.txt"), "--with", path("b"), "--weights", "1"}),
-                 "--weights: 1 for 2 runs");
+                 "--weights: give one for RUN and one for each --with, here 2, not 1");
   expect_refused(run_lm({"score", path("a"), path("two.txt"), "--weights", "0"}), "above 0");
 }
 

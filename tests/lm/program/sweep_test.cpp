@@ -225,10 +225,14 @@ TEST_F(Sweeps, DrawOnlyWhereAFileMayBeReplaced) {
 TEST(SweepOfBadRuns, WarnsOfTheirFigures) {
   const SmallData small;
   const std::string warning = "the figures on valid are worse than those of equal probabilities";
-  expect_contains(run_lm(words_of(small, {"--set", "model.hidden=9,10", "--set", "train.optimizer=adam",
-                                          "--set", "train.learning_rate=1", "--steps", "4"}))
-                      .err,
-                  warning);
+  const Result swept = run_lm(words_of(small, {"--set", "model.hidden=9,10", "--set", "train.optimizer=adam",
+                                               "--set", "train.learning_rate=1", "--steps", "4"}));
+  expect_contains(swept.err, warning);
+  const std::string of_training = "  lm: warning: giving all ";
+  const std::size_t relayed = swept.out.find(of_training);
+  EXPECT_NE(relayed, std::string::npos) << "what lm train has warned of";
+  const std::string whole = swept.out.substr(relayed, swept.out.find('\n', relayed) - relayed);
+  EXPECT_EQ(swept.out.find(whole, relayed + 1), std::string::npos) << "each once";
   expect_contains(run_lm({"table", small.path("sweep")}).err, warning);
 }
 

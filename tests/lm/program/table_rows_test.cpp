@@ -148,6 +148,8 @@ TEST_F(TableTest, GroupsBySettingsSortsAndWritesCsv) {
   expect_contains(run_lm(table({"--group-by", "model.layers"})).err, "also differ in model.hidden");
   EXPECT_EQ(run_lm(table({"--group-by", "model.hidden"})).err.find("also differ"), std::string::npos);
   expect_refused(run_lm(table({"--group-by", "model.hiden"})), "did you mean 'model.hidden'?");
+  expect_refused(run_lm(table({"--group-by", "model.hidden,train.seed"})),
+                 "no such key; give --group-by once for each key");
   const Result unsorted = run_lm(table({"--sort", "nothing"}));
   EXPECT_EQ(unsorted.status, 2);
   expect_contains(unsorted.err, "--sort nothing: no such column; there are: recipe, hidden");
