@@ -38,6 +38,8 @@ rows = {"zaremba-medium": ("common",), "awd-lstm-b20": ("common",), "awd-lstm-b8
         "char-mlstm": ("hoisted", "compiled", "compiled_step"), "char-mi-lstm": ("hoisted", "compiled", "compiled_step"),
         "char-mgru": ("hoisted", "compiled", "compiled_step"),
         "char-mmlstm": ("common", "hoisted", "compiled", "compiled_step")}
+persistent = {"zaremba-medium", "awd-lstm-b20", "awd-lstm-b80", "awd-lstm-mos-b12", "char-mlstm", "char-mi-lstm",
+              "char-mmlstm"}  # rows whose cell has a persistent kernel: lm trains with it, too
 names = {"common": "nn.LSTM", "hoisted": "eager loop", "compiled": "compiled layer", "compiled_step": "compiled step"}
 
 # The Penn Treebank's training text, and the longest training of the literature on it (Merity et al. 2018).
@@ -83,7 +85,8 @@ def start_peers(model, row, precision, peers):
 def measure(row, precision, programs, peers):
     """Measures a row; returns its data as a JSON object."""
     command = [programs / "bench", "--train", top / f"bench/{row}.toml", "--device", device]
-    lm = Contestant("lm", command + (["--precision", precision] if precision != "fp32" else []))
+    command += ["--precision", precision] if precision != "fp32" else []
+    lm = Contestant("lm", command)
     started, left_out = [lm], []
     try:
         introduction = lm.answer(start_limit)
@@ -114,6 +117,20 @@ def measure(row, precision, programs, peers):
                 it.rates.append(answer["symbols"] / answer["seconds"])
                 it.peak = answer.get("peak_bytes", 0)
                 it.launches = answer.get("launches_an_update")
+        if row in persistent:  # after the others: its blocks wait for each other, and might do so for ever
+            fused = Contestant("lm, persistent kernel", command + ["--set", "model.persistent_kernel=true"])
+            started.append(fused)
+            try:
+                if fused.answer(start_limit) is None:
+                    raise RuntimeError("did not start")
+                for _ in range(rounds):
+                    answer = fused.train(turn)
+                    fused.rates.append(answer["symbols"] / answer["seconds"])
+                fused.peak, fused.launches = answer.get("peak_bytes", 0), answer.get("launches_an_update")
+                contestants.append(fused)
+            except RuntimeError as error:
+                left_out.append({"name": fused.name, "why": str(error)})
+                fused.end()
         profile = lm.train(f"profile {turn / 4}")
         operations = sum(entry["operations"] for entry in profile["entries"]) / profile["symbols"]
         return {"parameters": introduction["parameters"], "model": introduction["model"], "operations": operations,
@@ -155,8 +172,10 @@ def report(record, ceilings):
         to_floor = f"{symbols / rate / floor:.1f}x" if floor else ""
         say(f"  {it['name']:<44} {rate:12,.0f}  {1e3 * symbols / rate:9.2f}  {to_floor:>8}  {it['peak_bytes'] / 1e6:8.0f}",
             end="")
+        if it["launches"]:
+            say(f"  {it['launches']} launches a step", end="")
         if it is record["contestants"][0]:
-            say(f"  {it['launches']} launches a step")
+            say("")
         else:
             ratios = [ours / its for ours, its in zip(of_lm, it["rates"])]
             say(f"  {statistics.median(ratios):.2f}x  {' '.join(f'{ratio:.2f}' for ratio in ratios)}")
