@@ -58,7 +58,8 @@ T* memory(size_t count) {
   return block;
 }
 
-// ---- Products, as lm computes them: row-major c [m, n] = a [m, k] b^T, b [n, k].
+// ---- Products of the shapes of lm, which computes them by cuBLASLt, by cuBLAS: row-major c [m, n] = a [m,
+// k] b^T, b [n, k].
 
 void products() {
   struct Shape {

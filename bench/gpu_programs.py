@@ -64,9 +64,7 @@ def usable_programs(build):
             archive.extractall(folder)
     if not lm.exists():
         sys.exit(f"{programs}: no programs; `make build-gpu` builds and packs them")
-    for program in (lm, programs / "gpu_probe"):
-        if program.exists():
-            find_cublas(program)
+    find_cublas(lm)
     return programs
 
 

@@ -64,13 +64,14 @@ struct Plan {
   cublasLtMatmulAlgo_t algorithm;
   bool found = false;
 
-  Plan(const Product& it, const void* row) {
+  explicit Plan(const Product& it) {
     check_step(cublasLtMatmulDescInit(&operation, it.compute, it.result), it, "describing the operation");
     set(it, CUBLASLT_MATMUL_DESC_TRANSA, it.b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(it, CUBLASLT_MATMUL_DESC_TRANSB, it.a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     if (it.starts == Product::Starts::at_row) {
       set(it, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
-      set(it, CUBLASLT_MATMUL_DESC_BIAS_POINTER, row);
+      // The choice depends on how the row is aligned: this stands for any row with that alignment.
+      set(it, CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<uintptr_t>(it.start_alignment));
     }
     describe(a, it, it.factors, it.a_transposed ? it.m : it.k, it.a_transposed ? it.k : it.m, it.a_stride);
     describe(b, it, it.factors, it.b_transposed ? it.k : it.n, it.b_transposed ? it.n : it.k, it.b_stride);
@@ -90,13 +91,11 @@ struct Plan {
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
            static_cast<uint32_t>(at_matrix ? it.start_alignment : it.c_alignment));
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, static_cast<uint32_t>(it.c_alignment));
-    cublasLtMatmulHeuristicResult_t choice;
+    cublasLtMatmulHeuristicResult_t choice{};
     int count = 0;
     const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(library().handle, &operation, &b, &a, &start,
                                                                  &c, &preference, 1, &choice, &count);
-    if (status == CUBLAS_STATUS_NOT_SUPPORTED) return;
-    check_step(status, it, "choosing an algorithm");
-    found = count == 1;
+    found = status == CUBLAS_STATUS_SUCCESS && count == 1 && choice.state == CUBLAS_STATUS_SUCCESS;
     algorithm = choice.algo;
   }
 
@@ -112,10 +111,10 @@ struct Plan {
   }
 };
 
-Plan& plan_of(const Product& it, const void* row) {
+Plan& plan_of(const Product& it) {
   static std::map<Product, Plan> plans;
   const auto known = plans.find(it);
-  return known != plans.end() ? known->second : plans.try_emplace(it, it, row).first->second;
+  return known != plans.end() ? known->second : plans.try_emplace(it, it).first->second;
 }
 
 /// 16 bytes, as rows are aligned (aligned_row_stride() in tensor/tensor.h), or only a number. Not more, even
@@ -164,7 +163,7 @@ void multiply(cublasComputeType_t compute, int m, int n, int k, Matrix<const Fac
                         .factors = type_of<Factor>,
                         .result = type_of<Number>,
                         .compute = compute};
-  Plan& plan = plan_of(product, start.data);
+  Plan& plan = plan_of(product);
   if (!plan.found && starts == at_row) {  // it cannot add this row: a pass before does
     launch_threads(int64_t{m} * n, RepeatRow<Number>{start.data, c, n});
     return multiply(compute, m, n, k, a, b, {c.data, c.row_stride}, c);

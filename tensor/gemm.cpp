@@ -197,6 +197,8 @@ void weight_gemm(const Tensor& x, const Tensor& weight, Transpose transpose, con
   check(!start.defined() || (start.columns() == c.columns() && (row || start.rows() == c.rows())),
         "[gemm] a start {} does not fit {}", start.shape(), c.shape());
   check_one_device("gemm", c, start);
+  check(!start.defined() || start.row_stride() <= std::numeric_limits<int>::max(),
+        "[gemm] a start {}: its row stride is too large", start.shape());
   const int64_t stride = !start.defined() || (row && c.rows() > 1) ? 0 : row_stride_of(start);
   const Operand from{start.defined() ? start.read_operand().data : nullptr, stride};
   if (c.device() == Device::cuda)

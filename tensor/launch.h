@@ -56,10 +56,7 @@ struct alignas(16) Piece {
     return it;
   }
   HD void store(real* to, int64_t count) const {
-    if (is_whole(to, count)) {
-      *reinterpret_cast<Piece*>(to) = *this;
-      return;
-    }
+    if (is_whole(to, count)) return cuda::write_16_bytes(to, this);
     for (int i = 0; i < size; ++i)
       if (i < count) to[i] = values[i];
   }
@@ -68,6 +65,13 @@ struct alignas(16) Piece {
   HD static Piece map(F f, const Pieces&... x) {
     Piece it;
     for (int i = 0; i < size; ++i) it.values[i] = f(Scalar(x.values[i])...).value;
+    return it;
+  }
+  /// f(word, x...) for each element and its random word.
+  template <class F, class... Pieces>
+  HD static Piece map_words(F f, const PhiloxBlock& words, const Pieces&... x) {
+    Piece it;
+    for (int i = 0; i < size; ++i) it.values[i] = f(words.word[i], x.values[i]...);
     return it;
   }
   /// combine(... combine(start, the first element) ..., the last element).
@@ -156,6 +160,14 @@ struct Row {
   template <class F, class... From>
   HD void map_words(real* to, F f, RandomKey key, uint64_t first, const From*... from) const {
     const uint64_t end = first + columns;
+    if constexpr (Piece::size == 4)
+      if (first % 4 == 0) {  // a block of words is a piece
+        for_each_piece([=](int64_t j, int64_t count) {
+          const PhiloxBlock words = key.block((first + j) / 4);
+          Piece::map_words(f, words, Piece::load(from + j, count)...).store(to + j, count);
+        });
+        return;
+      }
     for (uint64_t block = first / 4 + cuda::thread(); block * 4 < end; block += cuda::threads())
       map_words_of_block(to, f, key, block, first, end, from...);
   }
@@ -323,7 +335,7 @@ struct Row {
         for (int j = 0; j < 4; ++j) words[4 * i + j] = of.word[j];
       }
       const uint64_t begin = block * 4 - first;
-      real results[4 * blocks];  // not `to` at once: it may be one of `from`, in another register
+      real results[4 * blocks];  // not `to`, which may be one of `from`: the loop would not become SIMD
       for (int i = 0; i < 4 * blocks; ++i) results[i] = f(words[i], from[begin + i]...);
       for (int i = 0; i < 4 * blocks; ++i) to[begin + i] = results[i];
     }

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "tensor/kernels.h"
+#include "tensor/one_device.h"
 #include "tensor/tensor.h"
 
 namespace rondo {
@@ -52,6 +53,7 @@ void fill_dropout_mask(const Tensor& to, RandomKey key, double probability, Batc
 void drop(const Tensor& x, RandomKey key, double probability, BatchSlice slice, bool add, const Tensor& to) {
   check(x.rows() == to.rows() && x.columns() == to.columns(), "[dropout] x {} does not fit {}", x.shape(),
         to.shape());
+  check_one_device("dropout", to, x);
   launch(to.device(), to.extent(),
          Drop{dropout_factors(key, probability, slice), x.read_operand(), add, to.write_operand()});
 }

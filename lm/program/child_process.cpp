@@ -53,8 +53,10 @@ bool ChildProcess::read() {
     if (got <= 0) return got < 0 && errno == EAGAIN;
     unfinished_.append(buffer.data(), static_cast<std::size_t>(got));
     for (std::size_t end = unfinished_.find('\n'); end != std::string::npos; end = unfinished_.find('\n')) {
-      if (end > 0) last_line_ = unfinished_.substr(0, end);
-      if (last_line_.starts_with("lm: warning: ")) warnings_.push_back(last_line_);
+      if (end > 0) {
+        last_line_ = unfinished_.substr(0, end);
+        if (last_line_.starts_with("lm: warning: ")) warnings_.push_back(last_line_);
+      }
       unfinished_.erase(0, end + 1);
     }
   }

@@ -34,7 +34,7 @@ std::int64_t classification_training_bytes(const Recipe& recipe, const SentenceC
   const SentenceClassifierOptions& options = model.options();
   const CellSizes cells(model.cells());
   const double N = static_cast<double>(size.sentences) * static_cast<double>(size.steps);
-  const double D = 1 + kept_of_dropout(options.dropout, options.variational);
+  const double D = 1 + kept_of_dropout(options.dropout);
   const double weights = numbers_of_weights(static_cast<double>(model.parameter_count()), cells.step_weights,
                                             cells.dropped, recipe.trainer, options.regularization);
   return bytes_of(weights + N * (D * static_cast<double>(options.embedding) +

@@ -51,9 +51,9 @@ std::string instead_of(const std::string& flag, const CLI::App& command) {
     return fmt::format("; here it is {}{}", option.size() == 1 ? "-" : "--", option);
   const std::string called = setting_called(name);
   std::string key = called.empty() ? setting_ending_in(name) : called;
-  const bool finetunes = command.get_name() == "finetune";
-  if (finetunes && key == "train.learning_rate") key = "finetune.learning_rate";
-  const bool trains = command.get_name() == "train" || command.get_name() == "sweep" || finetunes;
+  const bool has_rate = command.get_name() == "finetune" && key == "train.learning_rate";
+  if (has_rate) key = "finetune.learning_rate";
+  const bool trains = command.get_name() == "train" || command.get_name() == "sweep" || has_rate;
   if (trains && !key.empty()) return fmt::format("; here it is a setting: --set {}=VALUE", key);
   return did_you_mean(flag, flags_of(command),
                       fmt::format("; see {}", command_with({command.get_name(), "--help"})));

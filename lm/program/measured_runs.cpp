@@ -85,9 +85,9 @@ void take_measurements(const std::vector<KeptMeasurement>& kept, MeasuredRun& ro
         continue;
       std::optional<Measured>& into = row.measured[k];
       if (into && kind.is_plain() && into->read == preferred && it.read != preferred) continue;
-      const bool replaces_better = into && into->settings != it.settings && into->nats < it.nats;
+      const double least = into ? std::min(into->least_nats, it.nats) : it.nats;
       into = Measured{it.nats,     it.bits,   it.perplexity, it.symbols,       it.read,
-                      it.settings, it.scores, it.breakdown,  it.bits_per_byte, replaces_better};
+                      it.settings, it.scores, it.breakdown,  it.bits_per_byte, least};
     }
   }
 }
@@ -310,7 +310,7 @@ void say_what_misleads(const MeasuredRuns& rows) {
             "lm: {}: {} was measured on different files or word vectors: the figures are of the last ones\n",
             row.run, it.set);
     for (std::size_t kind = 0; kind < kinds_of_measurement.size(); ++kind)
-      if (const auto& it = row.measured[kind]; it && it->replaces_better)
+      if (const auto& it = row.measured[kind]; it && it->least_nats < it->nats && !it->settings.empty())
         fmt::print(
             stderr,
             "lm: {}: {}: the figures are of the last evaluation; one with other settings was better, and "

@@ -23,7 +23,7 @@ struct Measured {
   TaskScores scores{};
   LossBreakdown breakdown{};              // of evaluations.jsonl alone
   std::optional<double> bits_per_byte{};  // likewise; none if symbols were unknown
-  bool replaces_better = false;           // an earlier one, with other settings, had fewer nats
+  double least_nats = nats;               // of all measurements of this kind, whatever their settings
 };
 
 /// A kind of measurement. `carried`: the state is carried through the text, although the recipe resets it.

@@ -105,18 +105,18 @@ std::int64_t statistics_of(const Module& model) {
   return count;
 }
 
-double kept_of_dropout(double rate, bool variational) { return rate == 0 ? 0 : variational ? 1 : 2; }
+double kept_of_dropout(double rate) { return rate == 0 ? 0 : 1; }
 
 double numbers_of_weights(double parameters, double packed, double dropped, const TrainerOptions& trainer,
                           const RecurrentRegularization& regularization) {
   return parameters * numbers_per_parameter(trainer) + 2 * packed +
-         (regularization.weight_drop > 0 ? 5 * dropped : 0);
+         (regularization.weight_drop > 0 ? 4 * dropped : 0);
 }
 
 double kept_of_stack(const RecurrentOptions& options, std::int64_t layers, const CellSizes& cells) {
   const double H = to_double(options.hidden), L = to_double(layers);
   const double C = kept_of_state(options.regularization) + (options.bidirectional ? 1 : 0);
-  const double D = kept_of_dropout(options.dropout, options.variational);
+  const double D = kept_of_dropout(options.dropout);
   return cells.kept + C * H * L + D * H * (L - 1) + H;
 }
 
@@ -125,22 +125,22 @@ double evaluated_of_stack(const RecurrentOptions& options, std::int64_t layers, 
   return cells.projected + (2 + below) * to_double(options.hidden);
 }
 
-/// P (2 + S + A + W) + 2 (R + V F / K) + 5 R_d + N (E + G + C H + W + D + L) + max(B V + (N + V / K) F, N
+/// P (2 + S + A + W) + 2 (R + V F / K) + 4 R_d + N (E + G + C H + W + D + L) + max(B V + (N + V / K) F, N
 /// widest) numbers, with
 ///   P parameters: values, gradients, S vectors of optimizer state, A = 2 for an average, W = 1 with noise;
 ///   R weights that each step multiplies by, and the decoder, packed for forward and for backward (if streams
 ///   are few enough for that; in long chunks, input weights are not packed); R_d with weight drop, the
-///   recurrent weights: masks, results and their gradients remain, beside the packed weights that evaluations
+///   recurrent weights: results and their gradients remain, beside the packed weights that evaluations
 ///   read;
 ///   N = streams at once x longest chunk, the rows of a chunk, padding included where that is computed.
 ///   Forward leaves for backward in each row the embedding E (one-hot: V); the gates G of all cells and what
 ///   their joins and inner layers keep; for each of the H units of all layers C numbers of state (h, c or its
 ///   like, what a cell computes on the way, and what regularization and a minor cell add); the output layers'
-///   widths W; where there is dropout, the width D of what it acts on, and without `variational` as many
-///   masks; and L of latents, before and after tanh and dropped. On top of that lies what the loss takes: a
-///   block of B rows of logits V (of an adaptive softmax those of its head or of its largest cluster, and V F
-///   / K is the size of its weights), and the gradients of its input, F wide, and of its weight, one for each
-///   piece of time; and later the gradient of h. Those of the gates overwrite them.
+///   widths W; where there is dropout, the width D of what it acts on; and L of latents, before and after
+///   tanh and dropped. On top of that lies what the loss takes: a block of B rows of logits V (of an adaptive
+///   softmax those of its head or of its largest cluster, and V F / K is the size of its weights), and the
+///   gradients of its input, F wide, and of its weight, one for each piece of time; and later the gradient of
+///   h. Those of the gates overwrite them.
 std::int64_t training_bytes(const Recipe& recipe, const LanguageModel& model,
                             const ChunkSizeOfStreams& size_of) {
   const LanguageModelOptions options = model_options(recipe);
@@ -154,9 +154,7 @@ std::int64_t training_bytes(const Recipe& recipe, const LanguageModel& model,
   const double C = kept_of_state(regularization) + (it.has_minor_cells ? 2 : 0);  // two states, joined
   const double last = to_double(options.hidden.back());
   double D = options.embedding_dropout > 0 ? it.E : 0;
-  const auto add_dropout = [&](double rate, double width) {
-    D += kept_of_dropout(rate, options.variational) * width;
-  };
+  const auto add_dropout = [&](double rate, double width) { D += kept_of_dropout(rate) * width; };
   add_dropout(options.input_dropout.value_or(options.dropout), it.E);
   add_dropout(options.hidden_dropout.value_or(options.dropout), it.H - last);
   add_dropout(options.output_dropout.value_or(options.dropout), last);

@@ -35,14 +35,13 @@ struct CellSizes {
 /// Numbers of state that a training keeps of each unit and step: h, c or its like, what a cell computes on
 /// the way, and what regularization adds.
 double kept_of_state(const RecurrentRegularization& regularization);
-/// Numbers that dropout of this rate keeps of each one that it acts on: its result and, without
-/// `variational`, a mask.
-double kept_of_dropout(double rate, bool variational);
+/// Numbers that dropout of this rate keeps of each one that it acts on: its result.
+double kept_of_dropout(double rate);
 
-/// P (2 + S + A + W) + 2 R + 5 R_d, which a training takes for weights: P `parameters`, each with value,
+/// P (2 + S + A + W) + 2 R + 4 R_d, which a training takes for weights: P `parameters`, each with value,
 /// gradient, S numbers of optimizer state, A = 2 for an average, W = 1 for its value without noise; R that
-/// are `packed` for forward and for backward; and with weight drop R_d that are `dropped`, of which masks,
-/// results and their gradients remain, beside the packed weights that evaluations read.
+/// are `packed` for forward and for backward; and with weight drop R_d that are `dropped`, of which results
+/// and their gradients remain, beside the packed weights that evaluations read.
 double numbers_of_weights(double parameters, double packed, double dropped, const TrainerOptions& trainer,
                           const RecurrentRegularization& regularization);
 

@@ -44,7 +44,7 @@ std::int64_t question_answering_training_bytes(const Recipe& recipe, const Atten
   const auto H = static_cast<double>(options.hidden), B = static_cast<double>(size.questions),
              T = static_cast<double>(size.document_steps);
   const double N = B * (T + static_cast<double>(size.question_steps));
-  const double D = 1 + kept_of_dropout(options.dropout, options.variational);
+  const double D = 1 + kept_of_dropout(options.dropout);
   const double weights = numbers_of_weights(static_cast<double>(model.parameter_count()), cells.step_weights,
                                             cells.dropped, recipe.trainer, options.regularization);
   return bytes_of(weights + static_cast<double>(statistics_of(model)) +

@@ -3,9 +3,11 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <span>
 
 #include "lm/program/progress.h"
 #include "tensor/error.h"

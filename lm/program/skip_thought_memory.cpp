@@ -36,7 +36,7 @@ TripleSize assumed_size(const SkipThoughtRecipe& recipe) {
   return {triples, steps, steps, steps};
 }
 
-/// P (2 + S + A) + 2 (R + V H) + 5 R_d numbers of weights, as in translation_memory.cpp, and for the N_m rows
+/// P (2 + S + A) + 2 (R + V H) + 4 R_d numbers of weights, as in translation_memory.cpp, and for the N_m rows
 /// of the middle sentence and the N rows of both others
 ///   N_m (D E + G + C H),  N (D E + (E + H) + G + C H + D H):  embeddings, the decoders' inputs, gates,
 ///   states; the loss: a block of logits, and the gradients of its inputs and of its weight.
@@ -49,7 +49,7 @@ std::int64_t skip_thought_training_bytes(const Recipe& recipe, const SkipThought
   const auto B = static_cast<double>(size.triples);
   const double middle = B * static_cast<double>(size.middle_steps),
                written = B * static_cast<double>(size.previous_steps + size.next_steps);
-  const double D = 1 + kept_of_dropout(options.dropout, options.variational);
+  const double D = 1 + kept_of_dropout(options.dropout);
   const double C = kept_of_state(options.regularization);
   double most = 0, step_weights = 0, dropped = 0;
   for (const auto& part : model.parts()) {

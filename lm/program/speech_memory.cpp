@@ -31,8 +31,7 @@ std::int64_t speech_training_bytes(const Recipe& recipe, const CtcModel& model,
   const CtcModelOptions& options = model.options();
   const CellSizes cells(model.cells());
   const double N = static_cast<double>(size.utterances) * static_cast<double>(size.steps);
-  const double dropout =
-      kept_of_dropout(options.dropout, options.variational) * static_cast<double>(options.hidden);
+  const double dropout = kept_of_dropout(options.dropout) * static_cast<double>(options.hidden);
   const double weights = numbers_of_weights(static_cast<double>(model.parameter_count()), cells.step_weights,
                                             cells.dropped, recipe.trainer, options.regularization);
   return bytes_of(weights + N * (static_cast<double>(model.width()) + dropout +

@@ -61,7 +61,7 @@ PairSize assumed_size(const TranslationRecipe& recipe) {
   return {std::max<std::int64_t>(1, batches.batch / steps), steps, steps};
 }
 
-/// P (2 + S + A) + 2 (R + V W) + 5 R_d numbers of weights, as in memory_estimate.cpp, and for N_s = S B rows
+/// P (2 + S + A) + 2 (R + V W) + 4 R_d numbers of weights, as in memory_estimate.cpp, and for N_s = S B rows
 /// of the source and N_t = T B of the target
 ///   N_s (D E + G + 3 H L),  N_t (D E + G + 3 H L):  embeddings, gates, states of all layers, D with dropout;
 ///   N_s 3 H, N_t (5 H + D W) + 3 T S B:             what attention reads and returns, and its weights; with
@@ -79,7 +79,7 @@ std::int64_t translation_training_bytes(const Recipe& recipe, const EncoderDecod
              T = static_cast<double>(size.target_steps);
   const auto encoder_layers = static_cast<double>(options.encoder_layers),
              decoder_layers = static_cast<double>(options.decoder_layers);
-  const double D = 1 + kept_of_dropout(options.dropout, options.variational);
+  const double D = 1 + kept_of_dropout(options.dropout);
   const double C = kept_of_state(regularization);
   const bool attends = options.attention != SourceAttention::none;
   double rows = S * B * (D * it.E + it.encoder.kept + C * it.H * encoder_layers) +

@@ -160,8 +160,8 @@ std::vector<real> ForeignWeights::numbers_of(const Source& source) const {
 void ForeignWeights::load(const Module& model) const {
   check_layout(model);
   file_.check_values();
-  for_each_tensor(model, [&](const std::vector<Source>& sources, const Shape& shape, real least,
-                             auto tensor) {
+  const std::string unmatched = for_each_tensor(model, [&](const std::vector<Source>& sources,
+                                                           const Shape& shape, real least, auto tensor) {
     std::vector<real> numbers(static_cast<std::size_t>(shape.size()));
     for (const Source& it : sources) {
       const std::vector<real> others = std::exchange(numbers, numbers_of(it));
@@ -174,6 +174,7 @@ void ForeignWeights::load(const Module& model) const {
     }
     tensor().set(numbers.data());
   });
+  check(unmatched.empty(), "[import] {}", unmatched);  // check_layout() has refused them
 }
 
 }  // namespace rondo

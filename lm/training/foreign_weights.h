@@ -45,7 +45,7 @@ class ForeignWeights {
   /// a tied one may have several sources, one that is zero or missing has none. Returns what the file lacks
   /// or has in addition.
   template <class Use>
-  std::string for_each_tensor(const Module& model, Use use) const;
+  [[nodiscard]] std::string for_each_tensor(const Module& model, Use use) const;
 
   Safetensors file_;
   std::vector<std::string> zeros_;

@@ -186,10 +186,10 @@ struct MixtureLoss {
     real* to = row_of(posterior, r);
     row.map(
         to, [](auto prior, auto nats) { return prior - nats; }, row_of(log_prior, r), row_of(loss, r));
-    const real log_sum = detail::log_sum_exp_of(row, row.keep(to)).value();
+    const auto joints = row.keep(to);
+    const real log_sum = detail::log_sum_exp_of(row, joints).value();
     const auto shift = row.repeated(log_sum);
-    row.map(
-        to, [=](auto joint) { return exp(joint - shift); }, to);
+    joints.map(to, [=](auto joint) { return exp(joint - shift); });
     if (row.first()) mixed[r] = -log_sum;
   }
 };

@@ -1,5 +1,5 @@
 // Every function on Variables that is not pointwise, on both devices. Of the kernels of tensor/kernels.h
-// these cover ScaleRows, CumulativeSum, GatherRows, AccumulateRows, OneHot, MixtureLoss and
+// these cover Drop, ScaleRows, CumulativeSum, GatherRows, AccumulateRows, OneHot, MixtureLoss and
 // CrossEntropyInPlace; Moments, Softmax, LogSoftmax and LogitsCrossEntropy with their backward passes.
 // tests/tensor/tensors_on_gpu_test.cpp covers Fill, Copy, Accumulate, Scale, ColumnSums and PartialSums,
 // masks_on_gpu_test.cpp there DropoutMask.

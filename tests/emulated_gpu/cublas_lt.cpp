@@ -1,6 +1,7 @@
 // cuBLASLt on the emulated GPU: OpenBLAS, by columns, with factors as tensor cores read them.
 #include <cblas.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -95,12 +96,18 @@ bool fits(const cublasLtMatmulAlgo_t& it) {
 
 bool aligned(const void* at, uint32_t bytes) { return reinterpret_cast<uintptr_t>(at) % bytes == 0; }
 
+/// The largest power of two, up to 256, that divides an address.
+uintptr_t alignment_of(const void* at) {
+  const auto address = reinterpret_cast<uintptr_t>(at);
+  return std::min<uintptr_t>(256, address & (~address + 1));
+}
+
 /// Whether it was chosen for this product: only the bias may be another, if that is aligned as the first.
 bool chosen_for(const cublasLtMatmulAlgo_t& it, const cublasLtMatmulDescOpaque_t& now) {
   const auto& then = it.operation;
   return then.compute == now.compute && then.scale == now.scale && then.a_op == now.a_op &&
          then.b_op == now.b_op && then.epilogue == now.epilogue &&
-         (then.bias == nullptr) == (now.bias == nullptr) && aligned(now.bias, 16);
+         (then.bias == nullptr) == (now.bias == nullptr) && alignment_of(now.bias) >= alignment_of(then.bias);
 }
 
 }  // namespace
@@ -168,9 +175,9 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
                                               cublasLtMatmulHeuristicResult_t* results, int* found) {
   const cublasLtMatmulAlgo_t it{*operation, {*a, *b, *c, *d}, *preference};
   *found = 0;
-  if (wanted < 1 || !fits(it)) return CUBLAS_STATUS_INVALID_VALUE;
+  if (wanted < 1 || preference->workspace_bytes == 0 || !fits(it)) return CUBLAS_STATUS_INVALID_VALUE;
   if (!aligned(operation->bias, 16)) return CUBLAS_STATUS_NOT_SUPPORTED;
-  results[0].algo = it;
+  results[0] = {it, CUBLAS_STATUS_SUCCESS};
   *found = 1;
   return CUBLAS_STATUS_SUCCESS;
 }

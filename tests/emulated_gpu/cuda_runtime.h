@@ -25,6 +25,7 @@ struct dim3 {
 struct uint4 {
   unsigned x, y, z, w;
 };
+inline void __stwb(uint4* to, uint4 value) { *to = value; }
 /// Of the thread that runs.
 inline dim3 threadIdx, blockIdx, blockDim, gridDim;
 /// Lets all other threads of the block come here.

@@ -42,6 +42,15 @@ TEST(Finetune, OfATrainingThatIsNotFinished) {
   const nlohmann::json grouped =
       json_of_lm({"table", data.path("part"), data.path("other"), "--group-by", "model.layers"});
   EXPECT_EQ(grouped.at("groups").size(), 1u) << "unfinished runs have a mean, too";
+  EXPECT_GT(grouped.at("runs")[0].at("epochs_trained"), 0);
+  EXPECT_LT(grouped.at("runs")[0].at("epochs_trained"), 1);
+  data.trained("finished", {"--epochs", "5", "--steps", "1"});
+  EXPECT_EQ(json_of_lm({"table", data.path("part"), data.path("other"), data.path("finished"), "--group-by",
+                        "model.layers"})
+                .at("groups")
+                .size(),
+            2u)
+      << "apart from finished ones";
   expect_contains(output_of_lm(data.resume("part", {"--epochs", "1"})), " nats since step 1 ");
 }
 
