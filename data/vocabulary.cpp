@@ -246,9 +246,8 @@ Encoded Vocabulary::encode(std::string_view text, const std::string& name, LastL
     std::int32_t known = table_.find(it.symbol, it.hash);
     if (known == SymbolNumbers::none) {
       if (!unknown)
-        throw InputError(fmt::format(
-            "{}: line {}: '{}' is not in the vocabulary, which has no {} for it (data.unknown = false)", name,
-            lines_before + it.line, escape_symbol(it.symbol), unknown_symbol));
+        throw InputError(fmt::format("{}: line {}: '{}' is not in the vocabulary, which has no {}", name,
+                                     lines_before + it.line, escape_symbol(it.symbol), unknown_symbol));
       if (lists_missing && missing.insert(it.symbol).second) encoded.missing.emplace_back(it.symbol);
       known = *unknown;
     }

@@ -129,6 +129,9 @@ void check_run_comes_first(const CLI::App& command, const std::string& run,
   const bool is_text = std::filesystem::is_regular_file(run) &&
                        std::filesystem::path(run).filename() != RunFolder().model().filename() &&
                        std::filesystem::path(run).extension() != ".toml";
+  check_input(std::filesystem::path(run).extension() != ".arpa" || !is_text,
+              "{}: no run at {}: it is an n-gram model, for {}", command.get_name(), run,
+              command_with({"ngram", "--arpa", run, "--text", files.empty() ? "FILE" : files.front()}));
   check_input(!is_text, "{}: no run at {}: it is a file, and the run comes first: {}", command.get_name(),
               run, command_with({command.get_name(), files.empty() ? "RUN" : files.front(), run}));
   for (const std::string& file : files)
@@ -339,6 +342,9 @@ Command parse_command_line(int argc, const char* const* argv) {
   }
   if (first == "eval") {
     check_run_given(command, parser.evaluate.run);
+    check_input(parser.evaluate.text.empty() || command.get_option("--split")->count() == 0,
+                "eval: --split names a text of the run, and {} is another one: leave out one of them",
+                parser.evaluate.text);
     check_run_comes_first(
         command, parser.evaluate.run,
         parser.evaluate.text.empty() ? std::vector<std::string>() : std::vector{parser.evaluate.text});

@@ -135,6 +135,9 @@ Json json_of(const NgramOptions& options, const Source& source) {
 
 /// The file that `--out` names. InputErrors of file_to_write().
 std::filesystem::path arpa_to_write(const NgramOptions& options, const Texts& texts) {
+  check_input(!options.out.ends_with(".gz") && !options.out.ends_with(".zst"),
+              "--out {}: the file is written as text; leave out the ending, and pack it afterwards",
+              options.out);
   std::vector<std::string> read{options.arpa, options.text};
   if (texts.corpus)
     for (const FileDigest& file : texts.corpus->files) read.push_back(file.path);

@@ -30,8 +30,7 @@ void Options::add_eval() {
       .add_option("text,--text", evaluate.text,
                   "a text file; -: standard input (default: the text of --split)")
       ->type_name("FILE")
-      ->check(not_empty)
-      ->excludes(split);
+      ->check(not_empty);
   eval_command
       .add_option(
           "--streams", evaluate.streams,

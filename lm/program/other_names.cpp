@@ -64,6 +64,7 @@ constexpr std::array other_options{
     OtherOption{"", "fp16", "precision bf16"},
     OtherOption{"", "half", "precision bf16"},
     OtherOption{"", "amp", "precision bf16"},
+    OtherOption{"ngram", "o", "order"},
     OtherOption{"", "o", "out"},
     OtherOption{"", "output", "out"},
     OtherOption{"", "output-dir", "out"},

@@ -133,6 +133,10 @@ SweepReport report_of_sweep(const fs::path& folder) {
     };
     if (!report.best || loss(row) < loss(report.rows[*report.best])) report.best = i;
   }
+  const bool compares = std::all_of(report.rows.begin(), report.rows.end(), [&](const Row& row) {
+    return row.runs.front().types == report.rows.front().runs.front().types;
+  });
+  if (!compares && has_perplexity(report.rows.front().runs.front().recipe().kind)) report.best.reset();
   return report;
 }
 

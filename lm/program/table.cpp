@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -21,21 +22,23 @@
 namespace rondo {
 
 void say_what_is_left_out(const MeasuredRuns& rows) {
+  std::map<std::string, std::vector<std::string>> runs_of;  // by reason
   for (const MeasuredRun& row : rows) {
     const PublishedFigures& published = row.recipe().published;
     if (published_text(published).empty()) continue;
     if (!is_published_model(row.recipe()))
-      fmt::print(stderr,
-                 "lm: {}: published figures are left out: settings of the model are not those of the recipe "
-                 "{}\n",
-                 row.run, row.recipe().name);
+      runs_of[fmt::format("settings of the model are not those of the recipe {}", row.recipe().name)]
+          .push_back(row.run);
     else if (!row.is_of_the_papers_text())
-      fmt::print(stderr,
-                 "lm: {}: published figures are left out: they are of another text (published.vocabulary = "
-                 "{}, here {}; published.test_symbols = {}, here {}; 0: not known)\n",
-                 row.run, published.vocabulary, row.types, published.test_symbols,
-                 row.measured[test_kind] ? row.measured[test_kind]->symbols : 0);
+      runs_of[fmt::format("they are of another text (published.vocabulary = {}, here {}; "
+                          "published.test_symbols = {}, here {}; 0: not known)",
+                          published.vocabulary, row.types, published.test_symbols,
+                          row.measured[test_kind] ? row.measured[test_kind]->symbols : 0)]
+          .push_back(row.run);
   }
+  for (const auto& [reason, runs] : runs_of)
+    fmt::print(stderr, "lm: {}{}: published figures are left out: {}\n", runs.front(),
+               runs.size() > 1 ? fmt::format(" and {} more", runs.size() - 1) : "", reason);
 }
 
 std::pair<MeasuredRuns, int> readable_runs(const std::vector<std::string>& paths) {

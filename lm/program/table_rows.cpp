@@ -66,10 +66,10 @@ std::string title_of(const MeasuredRuns& line) {
 std::string epochs_of(const MeasuredRun& row) {
   const TrainerOptions& planned = row.recipe().trainer;
   if (row.epochs == 0) return dash;  // imported, or not evaluated yet
-  if (planned.steps > 0) return fmt::format("{} ({} steps)", row.epochs, planned.steps);
   const bool is_whole = row.epochs_trained == static_cast<double>(row.epochs);
   const std::string trained =
       is_whole ? fmt::format("{}", row.epochs) : fmt::format("{:.2f}", row.epochs_trained);
+  if (planned.steps > 0) return fmt::format("{} ({} steps)", trained, planned.steps);
   return is_whole && row.epochs == planned.epochs ? trained
                                                   : fmt::format("{} of {}", trained, planned.epochs);
 }
@@ -111,8 +111,13 @@ TextTable table_of(const MeasuredRuns& rows, const std::vector<std::string>& gro
     return there ? std::optional(static_cast<double>(number)) : std::nullopt;
   };
   std::set<std::vector<std::string>> texts;
+  std::map<std::string, int> titles;
+  for (const MeasuredRuns& line : lines) ++titles[title_of(line)];
   for (const MeasuredRuns& line : lines) {
-    name.cells.push_back(title_of(line));
+    const std::string title = title_of(line);
+    const bool is_unique = titles[title] == 1 || line.size() > 1;
+    name.cells.push_back(is_unique ? title
+                                   : fmt::format("{} ({})", line.front().recipe().name, line.front().run));
     text.cells.push_back(joined(line, text_name_of));
     for (const MeasuredRun& row : line)
       if (const auto& sha256 = row.config.made_by.sha256; !sha256.empty()) texts.insert(digests_of(sha256));

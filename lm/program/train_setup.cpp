@@ -59,7 +59,16 @@ Setup::Setup(const TrainOptions& options, bool locks) : resumes(options.resume) 
     check_input(config.made_by.imported_from.empty() || has_base(),
                 "{}: imported, so there is no training to resume; to train it further: {}", run.path.string(),
                 command_with({"finetune", run.path.string(), "--data", "DIR"}));
+    const auto sets = [&](const std::string& key) {
+      return std::any_of(options.settings.begin(), options.settings.end(),
+                         [&](const Setting& it) { return it.key == key; });
+    };
     for (const Setting& setting : options.settings) apply_setting(setting, keys_of(config.recipe));
+    if (sets("train.epochs") && !sets("train.steps")) config.recipe.trainer.steps = 0;  // epochs end it now
+    check_input(
+        !options.data.empty() || config.made_by.data.empty() || std::filesystem::exists(config.made_by.data),
+        "{}: no such file or folder any more, and it has this run's text: --data says where it is now",
+        config.made_by.data);
     return;
   }
   if (!options.base.empty())

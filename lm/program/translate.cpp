@@ -73,6 +73,12 @@ class Translator {
           lines, [&](const std::string& line, const std::string& name) { return read(line, name); },
           [&](const std::vector<Sentence>& sentences) { translate(sentences); });
     });
+    if (2 * empty_ > translated_)
+      fmt::print(
+          stderr,
+          "lm: warning: {} of {} translations are empty: the model has not learnt enough, or a wide beam "
+          "prefers short ones: --beam 1, or --length-penalty\n",
+          empty_, translated_);
   }
 
  private:
@@ -97,10 +103,13 @@ class Translator {
     progress_.erase();
     auto next = found.begin();
     for (const Sentence& it : sentences) {
-      if (it.is_empty())
-        print(it, {});
-      else
+      if (it.is_empty()) {
+        print(it, Hypothesis{});
+      } else {
+        ++translated_;
+        empty_ += next->front().ids.empty();
         for (const Hypothesis& hypothesis : *next++) print(it, hypothesis);
+      }
       ++printed_;
     }
     flush_output();
@@ -171,7 +180,8 @@ class Translator {
   const StopSignals& signals_;
   AttentionFile attention_;
   Progress progress_{stderr};
-  std::int64_t printed_ = 0;  // sentences
+  std::int64_t printed_ = 0;                 // sentences
+  std::int64_t translated_ = 0, empty_ = 0;  // of them that are not empty; of their translations
 };
 
 }  // namespace

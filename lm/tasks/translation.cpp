@@ -73,6 +73,7 @@ Figure figure_of(TranslationFigure decides, const Evaluation& nats, const Transl
     else
       figure.beside.emplace_back(name, value);
   figure.higher_is_better = decides != TranslationFigure::nats;
+  if (figure.higher_is_better) figure.nats = nats.nats();
   figure.count = sentences;
   figure.counted = "sentences";
   figure.read = search_text(beam);

@@ -41,6 +41,7 @@ struct Figure {
   std::string name = "nats";  // per symbol, or "bleu", "accuracy", ...
   double value = 0;
   bool higher_is_better = false;
+  double nats = 0;                  // of the same evaluation: fewer decide between equal values
   int64_t count = 0;                // the number of scored items
   std::string counted = "symbols";  // what they are
   std::string read{};               // how the data was read
@@ -51,7 +52,10 @@ struct Figure {
   std::vector<std::pair<std::string, double>> beside{};  // further results of the same evaluation, by name
 
   /// The value to be minimised.
-  double loss() const { return higher_is_better ? -value : value; }
+  double loss() const {
+    constexpr double slight = 1e-9;  // less than values that are not equal differ by
+    return (higher_is_better ? -value : value) + slight * nats;
+  }
 };
 
 class Task {

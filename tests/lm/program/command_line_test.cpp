@@ -155,6 +155,11 @@ TEST(CommandLine, NamesOfOtherPrograms) {
         Pair("--output", "--out"), Pair("--model", "--recipe")})
     EXPECT_EQ(usage_error({"train", option, "5"}),
               fmt::format("train: unknown option {}; here it is {}", option, here));
+  EXPECT_EQ(usage_error({"ngram", "-o", "3", "--data", "d"}), "ngram: unknown option -o; here it is --order");
+  EXPECT_EQ(usage_error({"eval", "r", "--split", "test", "--batch-size", "10"}),
+            "eval: unknown option --batch-size; here it is --streams");
+  EXPECT_EQ(usage_error({"eval", "r", "--split", "test", "a.txt"}),
+            "eval: --split names a text of the run, and a.txt is another one: leave out one of them");
   EXPECT_EQ(usage_error({"generate", "r", "-p", "a"}), "generate: unknown option -p; here it is --prompt");
   EXPECT_EQ(usage_error({"table", "r", "--format", "csv"}),
             "table: unknown option --format; here it is --csv, --markdown or --json");
@@ -250,7 +255,7 @@ TEST(CommandLine, UsageErrors) {
   expect_contains(usage_error({"eval", "a", "b", "c"}), "unexpected argument 'c'");
   EXPECT_EQ(parse_as<EvaluateOptions>({"eval", "a", "b"}).text, "b");
   expect_contains(usage_error({"eval", "a", "--split", "tset"}), "tset");
-  expect_contains(usage_error({"eval", "a", "--split", "test", "--text", "f"}), "excludes");
+  expect_contains(usage_error({"eval", "a", "--split", "test", "--text", "f"}), "leave out one of them");
   expect_contains(usage_error({"eval", "a", "--streams", "0"}), "'0': expected an integer, 1 to 1000000");
   expect_contains(usage_error({"eval", "a", "--device", "tpu"}), "tpu");
   expect_contains(usage_error({"eval", "a", "--threads", "2x"}), "'2x': expected an integer");

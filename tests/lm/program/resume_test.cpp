@@ -113,6 +113,14 @@ TEST(Resume, AveragingGoesOnExactly) {
   EXPECT_EQ(log_of(data / "killed"), log_of(data / "whole"));
 }
 
+TEST(Resume, SaysHowToNameATextThatHasMoved) {
+  const SmallData data;
+  data.trained("run", {"--epochs", "1"});
+  std::filesystem::rename(data / "data", data / "moved");
+  expect_refused(run_lm(data.resume("run")), "it has this run's text: --data says where it is now");
+  output_of_lm(data.resume("run", {"--data", data.path("moved")}));
+}
+
 TEST(Resume, StartsAnewWithoutAState) {
   const SmallData data;
   data.trained("run", {"--epochs", "2"});

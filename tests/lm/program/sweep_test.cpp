@@ -236,6 +236,13 @@ TEST(SweepOfBadRuns, WarnsOfTheirFigures) {
   expect_contains(run_lm({"table", small.path("sweep")}).err, warning);
 }
 
+TEST(Sweep, MarksNoBestAmongVocabularies) {
+  const SmallData small;
+  const Json swept = json_of_lm(words_of(small, {"--set", "data.unit=words,characters", "--steps", "2"}));
+  ASSERT_EQ(swept.at("rows").size(), 2u);
+  for (const Json& row : swept.at("rows")) EXPECT_EQ(row.at("best"), false);
+}
+
 TEST_F(Sweeps, RefusesFoldersOfOtherRuns) {
   expect_refused(
       run_lm(words_of(*data, {"--set", "model.hidden=9,10", "--set", "train.epochs=3"})),

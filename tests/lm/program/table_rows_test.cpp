@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <sstream>
 
 #include "tests/lm/program/table_test.h"
 
 namespace rondo {
 namespace {
+
+namespace fs = std::filesystem;
 
 using Json = nlohmann::json;
 
@@ -150,6 +153,11 @@ TEST_F(TableTest, GroupsBySettingsSortsAndWritesCsv) {
   expect_refused(run_lm(table({"--group-by", "model.hiden"})), "did you mean 'model.hidden'?");
   expect_refused(run_lm(table({"--group-by", "model.hidden,train.seed"})),
                  "no such key; give --group-by once for each key");
+  // Two folders of the same name are told apart by their paths; what holds for several runs is said once.
+  fs::create_directories(data->path("other"));
+  fs::copy(data->path("wide"), data->path("other/wide"), fs::copy_options::recursive);
+  const Result twice = run_lm({"table", data->path("wide"), data->path("other/wide"), "--csv"});
+  expect_contains(twice.out, "(" + data->path("other/wide") + ")");
   const Result unsorted = run_lm(table({"--sort", "nothing"}));
   EXPECT_EQ(unsorted.status, 2);
   expect_contains(unsorted.err, "--sort nothing: no such column; there are: recipe, hidden");

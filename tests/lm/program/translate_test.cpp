@@ -63,6 +63,16 @@ TEST_F(TranslateTest, MaxLengthCutsOff) {
     EXPECT_LE(words_of(line), 2u) << line;
 }
 
+TEST_F(TranslateTest, WarnsIfMostTranslationsAreEmpty) {
+  small->trained("untrained", {"train.batch=5", "train.learning_rate=1e-9"});
+  const Result result = run_lm({"translate", path("untrained"), "--beam", "12"}, {.input = sentences});
+  std::size_t empty = 0;
+  for (const std::string& line : lines_in(result.out)) empty += line.empty();
+  const bool warns = result.err.find("translations are empty") != std::string::npos;
+  EXPECT_EQ(warns, empty > 2) << result.out << result.err;
+  EXPECT_EQ(run_lm(translate(), {.input = sentences}).err.find("are empty"), std::string::npos);
+}
+
 // Greedy search writes the same with any penalty, and so shows its formula: Wu et al. 2016, (14).
 TEST_F(TranslateTest, LengthPenaltyDividesTheScore) {
   const Words plain =

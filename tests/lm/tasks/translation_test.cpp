@@ -113,7 +113,10 @@ TEST(TranslationFigures, TheDecidingOneIsFirstAndTheOthersAreBesideIt) {
     EXPECT_EQ(figure.name, name);
     EXPECT_EQ(figure.value, value);
     EXPECT_EQ(figure.higher_is_better, higher);
-    EXPECT_EQ(figure.loss(), higher ? -value : value);
+    EXPECT_NEAR(figure.loss(), higher ? -value : value, 1e-8);
+    const Evaluation worse{.nats_sum = 6.1, .symbols = 4};
+    EXPECT_GT(figure_of(decides, worse, scores, 2, 1, 7).loss(), figure.loss())
+        << "nats decide between equals";
     std::vector<std::string> names;
     for (const auto& it : figure.beside) names.push_back(it.first);
     EXPECT_EQ(names, beside);
