@@ -75,15 +75,36 @@ Source source_of(const NgramOptions& options, const Texts& texts) {
   return {std::move(vocabulary), std::move(model), std::move(discounts), seconds_since(start)};
 }
 
-Evaluation evaluate_text(const Source& source, const Text& text) {
-  const auto start = Clock::now();
-  const Encoded encoded = source.vocabulary.encode(text);
+/// -log p of each symbol.
+std::vector<double> nats_of(const Source& source, const Encoded& encoded, const Text& text) {
   check_input(!encoded.ids.empty(), "{}: no symbols to score", text.name);
   std::vector<double> nats = log_probabilities(source.model, encoded.ids, source.vocabulary.line_end_id());
   for (double& it : nats) it = -it;
   check_input(std::all_of(nats.begin(), nats.end(), [](double it) { return it > -1e-6; }),
               "{}: the model gives a symbol a probability above 1; its back-off weights are wrong",
               text.name);
+  return nats;
+}
+
+/// A row for each symbol, as `lm score --per-symbol` has them.
+void print_symbols(const Source& source, const Text& text) {
+  const Encoded encoded = source.vocabulary.encode(text);
+  const std::vector<double> nats = nats_of(source, encoded, text);
+  const std::string written = source.vocabulary.to_text();
+  const std::vector<std::string_view> symbols = split_lines(written);
+  const std::optional<std::int32_t> line_end = source.vocabulary.line_end_id();
+  std::int64_t line = 1;
+  for (std::size_t i = 0; i < nats.size(); ++i) {
+    print_symbol(fmt::format("{}", line), symbols[static_cast<std::size_t>(encoded.ids[i])], nats[i]);
+    if (encoded.ids[i] == line_end) ++line;
+  }
+  flush_output();
+}
+
+Evaluation evaluate_text(const Source& source, const Text& text) {
+  const auto start = Clock::now();
+  const Encoded encoded = source.vocabulary.encode(text);
+  const std::vector<double> nats = nats_of(source, encoded, text);
   Evaluation result;
   result.add(encoded.ids, nats, source.vocabulary.unknown_id());
   result.seconds = seconds_since(start);
@@ -168,6 +189,10 @@ int ngram(const NgramOptions& options) {
   const std::filesystem::path out = arpa_to_write(options, texts);
   const Source source = source_of(options, texts);
   if (!out.empty()) write_model(out, source);
+  if (options.per_symbol) {
+    print_symbols(source, *texts.other);
+    return 0;
+  }
 
   Json json = json_of(options, source);
   if (!options.json) print_model(options, source);

@@ -231,11 +231,13 @@ void Options::add_ngram() {
       "<space>, and what else is not visible is escaped as in vocab.txt.\n" +
       ngram_command.get_footer());
   ngram_command.add_option("--data", ngram.data, data_text)->type_name("DIR|FILE")->check(not_empty);
-  ngram_command
-      .add_option("--text", ngram.text,
-                  "a text file to measure in place of the validation and the test text; -: standard input")
-      ->type_name("FILE")
-      ->check(not_empty);
+  CLI::Option* text =
+      ngram_command
+          .add_option(
+              "--text", ngram.text,
+              "a text file to measure in place of the validation and the test text; -: standard input")
+          ->type_name("FILE")
+          ->check(not_empty);
   CLI::Option* order = ngram_command.add_option("--order", ngram.order, "of the longest n-grams")
                            ->check(integer(1, 100))
                            ->type_name("N")
@@ -256,7 +258,12 @@ void Options::add_ngram() {
       ->default_str(name_of(ngram.tokenization.unit));
   ngram_command.add_flag("--strip-lines", ngram.tokenization.strip_lines,
                          "drop the white space around each line, as data.strip_lines does");
-  ngram_command.add_flag("--json", ngram.json, "print one JSON object");
+  CLI::Option* json = ngram_command.add_flag("--json", ngram.json, "print one JSON object");
+  ngram_command
+      .add_flag("--per-symbol", ngram.per_symbol,
+                "print a row for each symbol of --text alone, as `lm score --per-symbol` does")
+      ->needs(text)
+      ->excludes(json);
 }
 
 void Options::add_bleu() {

@@ -18,6 +18,10 @@ void print_json(const nlohmann::ordered_json& json) {
   fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
+void print_symbol(std::string_view id, std::string_view symbol, double nats) {
+  fmt::print("{}\t{}\t{:.6f}\n", id, symbol, 0 - nats);  // 0 - 0 is not -0
+}
+
 void flush_output() {
   if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return;
   pollfd state{STDOUT_FILENO, POLLOUT, 0};  // errno may be from an earlier write

@@ -142,7 +142,7 @@ class Scorer {
       fmt::print("{}\n", item.nbest->with(options_.feature, it.log_probability));
     } else if (options_.per_symbol) {
       for (std::size_t i = 0; i < targets.size(); ++i)
-        fmt::print("{}\t{}\t{:.6f}\n", item.id, symbols_[static_cast<std::size_t>(targets[i])], 0 - nats[i]);
+        print_symbol(item.id, symbols_[static_cast<std::size_t>(targets[i])], nats[i]);
     } else if (!options_.totals) {
       if (options_.ids) fmt::print("{}\t", item.id);
       fmt::print("{:.6f}\t{}\t{}", it.log_probability, it.symbols, it.unknowns);

@@ -1,8 +1,10 @@
 // `lm ngram`: as a user starts it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 
 #include "lm/program/command_line.h"
@@ -128,6 +130,27 @@ TEST(LmNgram, CountsUnknownsAndWarnsOfZero) {
   EXPECT_EQ(zero.status, 0);
   EXPECT_TRUE(Json::parse(zero.out).at("valid").at("nats").is_null());
   expect_contains(zero.err, "valid.txt: 3 symbols have probability 0 in this model");
+}
+
+TEST(LmNgram, PrintsEachSymbolAsLmScoreDoes) {
+  const SmallData data;
+  const std::string text = data.path("data/test.txt");
+  const nlohmann::json whole = json_of_lm({"ngram", "--data", data.path("data"), "--text", text});
+  std::istringstream rows(
+      output_of_lm({"ngram", "--data", data.path("data"), "--text", text, "--per-symbol"}));
+  double sum = 0;
+  std::int64_t count = 0, last = 0;
+  std::string line, symbol, log_probability;
+  while (std::getline(rows, line, '\t') && std::getline(rows, symbol, '\t') &&
+         std::getline(rows, log_probability)) {
+    EXPECT_GE(std::stol(line), last);
+    last = std::stol(line), sum -= std::stod(log_probability), ++count;
+  }
+  const std::string content = bytes_of_file(text);
+  EXPECT_EQ(last, std::count(content.begin(), content.end(), '\n'));
+  EXPECT_EQ(count, whole.at("text").at("symbols"));
+  EXPECT_NEAR(sum / static_cast<double>(count), whole.at("text").at("nats").get<double>(), 1e-5);
+  expect_refused(run_lm({"ngram", "--data", data.path("data"), "--per-symbol"}), "--text");
 }
 
 TEST(LmNgram, AModelOfAnotherUnit) {
