@@ -239,8 +239,9 @@ Safetensors::Safetensors(const std::filesystem::path& path) : file_(path) {
   check_input(file_.size() >= sizeof length, "{}: truncated: {} bytes are too few for a safetensors file",
               file, file_.size());
   file_.read(0, {reinterpret_cast<char*>(&length), sizeof length});
-  check_input(length <= largest_header, "{}: corrupt, or no safetensors file: its header would have {} bytes",
-              file, length);
+  check_input(length <= largest_header,
+              "{}: corrupt, or another kind of file than safetensors: its header would have {} bytes", file,
+              length);
   check_input(length <= file_.size() - sizeof length, "{}: truncated: its header has {} bytes, the file {}",
               file, length, file_.size());
   std::string header(length, '\0');

@@ -136,8 +136,9 @@ void check_run_comes_first(const CLI::App& command, const std::string& run,
               run, command_with({command.get_name(), files.empty() ? "RUN" : files.front(), run}));
   for (const std::string& file : files)
     check_input(command.get_name() != "score" || !file_is_there(RunFolder{file}.config()),
-                "score: {} is a run, and one comes first; to interpolate it with others: --with {}", file,
-                file);
+                "score: {} is a run, and one comes first; to interpolate it with others, give each a --with: "
+                "--with {}",
+                file, file);
 }
 
 void check_run_given(const CLI::App& command, const std::string& run,

@@ -181,9 +181,10 @@ void refuse_options_of_language_models(const EvaluateOptions& options, const std
   refused(options.budget.has_value(), "--budget");
   refused(options.streams.has_value(), "--streams");
   check_input(options.text.empty(),
-              "{}: another text than those of the run is for language models, and {} is {}, which --split "
-              "evaluates on the run's own",
-              options.text, options.run, what);
+              "{}: {} is {}, which --split evaluates on the run's own text; other texts are for language "
+              "models, and for {} RUN < FILE",
+              options.text, options.run, what,
+              command_with({command_for(read_config(open_run_folder(options.run)).recipe.kind)}));
   refused(!options.by.empty(), "--by");
 }
 

@@ -37,11 +37,24 @@ std::string warning_of_unknowns(const UnknownShare& it, bool unknown_is_trained)
         "data.min_count=2 "
         "learns it",
         share_text(it), unknown_symbol);
-  if (!it.is_predicted || it.percent() <= large) return "";
+  if (it.percent() <= large) return "";
+  if (!it.is_predicted)
+    return fmt::format(
+        "{}, and look all the same to the model; a text that is written like the training text (case, "
+        "tokenization) has fewer, and data.unit=pieces none",
+        share_text(it));
   return fmt::format(
       "{}, and are predicted as {} alone: the figures do not compare with those of other vocabularies; a "
       "model of data.unit=pieces or characters spells such words",
       share_text(it), unknown_symbol);
+}
+
+std::string warning_of_empty(std::int64_t empty, std::int64_t translations) {
+  if (2 * empty <= translations) return "";
+  return fmt::format(
+      "{} of {} translations are empty: the model has not learnt enough, or a wide beam prefers short ones: "
+      "decoding.beam=1, or a decoding.length_penalty",
+      empty, translations);
 }
 
 std::string warning_of_size(std::int64_t parameters, std::int64_t symbols) {

@@ -29,6 +29,9 @@ std::string share_text(const UnknownShare& it);
 /// or, if `<unk>` is not trained, if the share is large enough to change the figures; else empty.
 std::string warning_of_unknowns(const UnknownShare& it, bool unknown_is_trained = true);
 
+/// If more than half of the translations of a text are empty.
+std::string warning_of_empty(std::int64_t empty, std::int64_t translations);
+
 /// A warning if the training text is tiny beside the model; else empty.
 std::string warning_of_size(std::int64_t parameters, std::int64_t symbols);
 

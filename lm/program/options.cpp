@@ -226,8 +226,10 @@ void Options::add_ngram() {
       "The estimate is modified Kneser-Ney, interpolated, of the training text (Chen & Goodman 1998), all\n"
       "n-grams kept. Each line is read from its beginning (<s>): all its symbols are scored, its end too, "
       "and\n"
-      "no context crosses it. What the training text lacks is <unk>; if it lacks that, too, <unk> has the\n"
-      "probability that is left for symbols not seen. In ARPA files of characters and bytes a space is\n"
+      "no context crosses it. A symbol that the training text lacks is read as <unk>; if the training text "
+      "has no\n"
+      "<unk> itself, that gets the probability that is left for one unseen symbol. In ARPA files of "
+      "characters and bytes a space is\n"
       "<space>, and what else is not visible is escaped as in vocab.txt.\n" +
       ngram_command.get_footer());
   ngram_command.add_option("--data", ngram.data, data_text)->type_name("DIR|FILE")->check(not_empty);

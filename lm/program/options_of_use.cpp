@@ -134,7 +134,8 @@ void Options::add_score() {
       ->type_name("FILE");
   score_command
       .add_option("--with", score.with,
-                  "another run with the same vocabulary, can be repeated: the models' probabilities of each "
+                  "another run with the same vocabulary, can be repeated (--with B --with C): the models' "
+                  "probabilities of each "
                   "symbol are averaged (linear interpolation)")
       ->type_name("RUN")
       ->allow_extra_args(false)  // what follows is a file

@@ -148,8 +148,8 @@ RunFolder open_run_folder(const fs::path& path) {
               : path.string().find('*') != std::string::npos
                   ? "; a shell leaves a * as it is if it is in quotes or matches nothing"
                   : "");
-  check_input(fs::is_directory(path, error), "no run at {}: it is a file; give the folder that holds it",
-              path.string());
+  check_input(fs::is_directory(path, error), "no run at {}: it is a file{}", path.string(),
+              path.extension() == ".arpa" ? ", of an n-gram model" : "; give the folder that holds it");
   if (fs::exists(RunFolder{path}.config(), error)) return {path};
   const std::vector<fs::path> runs = runs_in(path);
   check_input(runs.empty(), "no run at {}: it holds runs, as of a sweep; give one of them, as in {}",

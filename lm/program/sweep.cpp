@@ -70,8 +70,11 @@ void check_same_settings(const RunFolder& folder, const Recipe& expected) {
   for (std::size_t i = 0; i < std::min(of_there.size(), of_planned.size()); ++i)
     check_input(
         of_there[i].name == of_planned[i].name && value_text(of_there[i]) == value_text(of_planned[i]),
-        "{}: this run has {} = {}, and the sweep {} = {}: give another --out", folder.path.string(),
-        of_there[i].name, value_text(of_there[i]), of_planned[i].name, value_text(of_planned[i]));
+        "{}: this run has {} = {}, and the sweep {} = {}: give another --out{}", folder.path.string(),
+        of_there[i].name, value_text(of_there[i]), of_planned[i].name, value_text(of_planned[i]),
+        of_there[i].name == "train.epochs" || of_there[i].name == "train.steps"
+            ? fmt::format(", or train each run of the folder on first: {}", resume_command(folder.path))
+            : "");
 }
 
 /// What a training with the sweep's data would record. InputErrors of files_of_text(), such as for a folder

@@ -33,10 +33,8 @@ TextColumn FigureColumn::column(const std::string& name) const {
   TextColumn column = column_;
   column.in_csv = {mean};
   const auto differs = [](const Mean& it) { return it.deviation > 0; };
-  if (varies_ && std::any_of(means_.begin(), means_.end(), differs)) {
-    column.in_csv.push_back(deviation);
-    if (lacks_some_) column.in_csv.push_back(n);
-  }
+  if (varies_ && std::any_of(means_.begin(), means_.end(), differs)) column.in_csv.push_back(deviation);
+  if (varies_ && lacks_some_) column.in_csv.push_back(n);
   return column;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -91,8 +92,8 @@ std::string text_name_of(const MeasuredRun& row) {
 
 TextTable table_of(const MeasuredRuns& rows, const std::vector<std::string>& group_by) {
   const auto [lines, keys] = rows_of(rows, group_by);
-  TextColumn name{"recipe", true, {}}, text{"text", true, {}}, runs{"runs", false, {}},
-      state{"state", true, {}};
+  TextColumn name{"recipe", true, {}}, text{"text", true, {}}, precision{"precision", true, {}},
+      runs{"runs", false, {}}, state{"state", true, {}};
   FigureColumn parameters("parameters", false), epochs("epochs", false), planned("epochs planned", false),
       time("training time", false);
   TextTable settings;
@@ -119,6 +120,8 @@ TextTable table_of(const MeasuredRuns& rows, const std::vector<std::string>& gro
     name.cells.push_back(is_unique ? title
                                    : fmt::format("{} ({})", line.front().recipe().name, line.front().run));
     text.cells.push_back(joined(line, text_name_of));
+    precision.cells.push_back(joined(
+        line, [](const MeasuredRun& row) { return std::string(name_of(row.config.made_by.precision)); }));
     for (const MeasuredRun& row : line)
       if (const auto& sha256 = row.config.made_by.sha256; !sha256.empty()) texts.insert(digests_of(sha256));
     runs.cells.push_back(fmt::format("{}", line.size()));
@@ -140,6 +143,9 @@ TextTable table_of(const MeasuredRuns& rows, const std::vector<std::string>& gro
   text.shown = runs.shown = state.shown = ColumnShown::if_it_differs;
   TextTable columns{name};
   if (texts.size() > 1) columns.push_back(text);
+  const bool one_precision = std::adjacent_find(precision.cells.begin(), precision.cells.end(),
+                                                std::not_equal_to()) == precision.cells.end();
+  if (!one_precision) columns.push_back(precision);
   columns.insert(columns.end(), settings.begin(), settings.end());
   if (lines.size() < rows.size()) columns.push_back(runs);
   columns.push_back(parameters.column());

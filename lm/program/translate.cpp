@@ -5,6 +5,7 @@
 #include "data/text.h"
 #include "lm/decoding/translate.h"
 #include "lm/program/attention_file.h"
+#include "lm/program/figure_warnings.h"
 #include "lm/program/input_lines.h"
 #include "lm/program/output.h"
 #include "lm/program/progress.h"
@@ -73,12 +74,9 @@ class Translator {
           lines, [&](const std::string& line, const std::string& name) { return read(line, name); },
           [&](const std::vector<Sentence>& sentences) { translate(sentences); });
     });
-    if (2 * empty_ > translated_)
-      fmt::print(
-          stderr,
-          "lm: warning: {} of {} translations are empty: the model has not learnt enough, or a wide beam "
-          "prefers short ones: --beam 1, or --length-penalty\n",
-          empty_, translated_);
+    for (const std::string& warning : {warning_of_unknowns({"the input", unknowns_, symbols_, false}),
+                                       warning_of_empty(empty_, translated_)})
+      if (!warning.empty()) fmt::print(stderr, "lm: warning: {}\n", warning);
   }
 
  private:
@@ -107,6 +105,9 @@ class Translator {
         print(it, Hypothesis{});
       } else {
         ++translated_;
+        symbols_ += std::ssize(it.ids);
+        if (const auto unknown = run_.vocabularies.source.unknown_id())
+          unknowns_ += std::count(it.ids.begin(), it.ids.end(), *unknown);
         empty_ += next->front().ids.empty();
         for (const Hypothesis& hypothesis : *next++) print(it, hypothesis);
       }
@@ -182,6 +183,7 @@ class Translator {
   Progress progress_{stderr};
   std::int64_t printed_ = 0;                 // sentences
   std::int64_t translated_ = 0, empty_ = 0;  // of them that are not empty; of their translations
+  std::int64_t symbols_ = 0, unknowns_ = 0;  // of the sentences
 };
 
 }  // namespace

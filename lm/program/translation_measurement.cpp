@@ -36,7 +36,9 @@ TranslationMeasurement measure(EncoderDecoder& model, const TranslationText& tex
   const auto begin = Clock::now();
   TranslationMeasurement it = measure_nats(model, text);
   it.search = search;
-  it.scores = scores_of(translations(model, text, search, progress), text.references, tokenization);
+  const std::vector<std::string> found = translations(model, text, search, progress);
+  it.empty = std::count(found.begin(), found.end(), "");
+  it.scores = scores_of(found, text.references, tokenization);
   it.seconds = seconds_since(begin);
   return it;
 }
@@ -141,6 +143,8 @@ int evaluate_translator(const EvaluateOptions& options) {
   if (run.task) it.task = run.task->name;
   it.breakdown = breakdown_of(it.nats, run.vocabularies.target, text.train_target);
   keep_if_possible([&] { keep(run.folder, it, *run.model, compute, text.sha256); });
+  if (const std::string warning = warning_of_empty(it.empty, it.sentences); !warning.empty())
+    fmt::print(stderr, "lm: warning: {}\n", warning);
   if (options.json) {
     Json json = json_of(it);
     keep_losses(json, options.by);

@@ -23,6 +23,7 @@ struct TranslationMeasurement {
   BeamOptions search{};
   Evaluation nats;                          // of the references
   std::optional<TranslationScores> scores;  // none: of a task without a source
+  std::int64_t empty = 0;                   // translations
   double seconds = 0;
   LossBreakdown breakdown{};  // of the references
 };

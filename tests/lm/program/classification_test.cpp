@@ -187,8 +187,9 @@ TEST(ClassificationRun, OtherCommandsRefuseIt) {
     words.insert(words.end(), more.begin(), more.end());
     expect_refused(run_lm(words), more.front() + ": is for language models");
   }
-  expect_refused(run_lm({"eval", run, data.path("toy.toml")}),
-                 "another text than those of the run is for language models");
+  expect_refused(
+      run_lm({"eval", run, data.path("toy.toml")}),
+      "which --split evaluates on the run's own text; other texts are for language models, and for ");
   expect_refused(run_lm({"eval", run, "--split", "new"}), "--split");
   expect_refused(run_lm({"eval", run, "--set", "decoding.beam=1"}),
                  "--set decoding.beam=1: a classifier is evaluated as it was trained");

@@ -14,7 +14,7 @@ TEST(FigureWarnings, UnknownSymbols) {
   EXPECT_EQ(warning_of_unknowns({"t.txt", 10, 100}), "");
   expect_contains(warning_of_unknowns({"t.txt", 11, 100}), "11.00 % of the 100 symbols of t.txt are unknown");
   EXPECT_EQ(warning_of_unknowns({"t.txt", 0, 0}), "");
-  EXPECT_EQ(warning_of_unknowns({"t.txt", 11, 100, false}), "") << "only read";
+  EXPECT_NE(warning_of_unknowns({"t.txt", 11, 100, false}), "") << "only read";
 }
 
 TEST(FigureWarnings, ATinyText) {
@@ -75,6 +75,14 @@ TEST(FigureWarnings, AnUntrainedUnknownFromAShareThatMatters) {
       "<unk> was never trained: the figures are unreliable; a model trained with --set data.min_count=2 "
       "learns it");
   EXPECT_EQ(warning_of_unknowns({"new.txt", 3, 3000}), "");
+}
+
+TEST(FigureWarnings, OfASourceAndOfEmptyTranslations) {
+  EXPECT_EQ(warning_of_unknowns({"source", 300, 3000, false}), "");
+  EXPECT_NE(warning_of_unknowns({"source", 301, 3000, false}).find("written like the training text"),
+            std::string::npos);
+  EXPECT_EQ(warning_of_empty(2, 4), "");
+  EXPECT_NE(warning_of_empty(3, 4).find("3 of 4 translations are empty"), std::string::npos);
 }
 
 TEST(FigureWarnings, WorseThanEqualProbabilities) {

@@ -293,7 +293,7 @@ TEST_F(SpeechRun, OtherCommandsRefuseIt) {
     words.insert(words.end(), more.begin(), more.end());
     expect_refused(run_lm(words), more.front() + ": is for language models");
   }
-  expect_refused(run_lm({"eval", run, file}), "another text than those of the run is for language models");
+  expect_refused(run_lm({"eval", run, file}), "which --split evaluates on the run's own text");
   expect_refused(run_lm({"eval", run, "--split", "speakers"}),
                  "no split 'speakers': this corpus has train, valid, test");
   expect_refused(run_lm({"transcribe"}), "lm transcribe runs/speech-digits-1 FILE.wav");

@@ -132,6 +132,12 @@ TEST_F(TableTest, GroupsBySettingsSortsAndWritesCsv) {
   ASSERT_NE(number, lacking[0].end());
   EXPECT_EQ(lacking[1].at(static_cast<std::size_t>(number - lacking[0].begin())), "2");
 
+  output_of_lm({"eval", data->path("wide"), "--split", "test", "--dynamic"});  // one of the three
+  const auto of_one = cells_of_csv({"--csv", "--group-by", "model.layers"});
+  const auto count = std::find(of_one[0].begin(), of_one[0].end(), "test dynamic perplexity n");
+  ASSERT_NE(count, of_one[0].end());
+  EXPECT_EQ(of_one[1].at(static_cast<std::size_t>(count - of_one[0].begin())), "1");
+
   const auto by_epochs = cells_of_csv({"--csv", "--group-by", "train.epochs"});
   EXPECT_EQ(by_epochs[0].at(1), "train.epochs") << "beside the epochs that were trained";
   EXPECT_EQ(cells_of_csv({"--csv", "--sort", "hidden"})[1].at(1), "4");
