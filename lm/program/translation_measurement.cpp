@@ -1,9 +1,12 @@
 // A measurement of a translator.
 #include "lm/program/translation_measurement.h"
 
+#include <algorithm>
+
 #include "data/input_file.h"
 #include "data/text.h"
 #include "lm/program/evaluation_report.h"
+#include "lm/program/figure_warnings.h"
 #include "lm/program/measurement.h"
 #include "lm/program/multi_task_text.h"
 #include "lm/program/output.h"

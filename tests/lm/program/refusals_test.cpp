@@ -228,7 +228,7 @@ TEST_F(RefusalsTest, BrokenRuns) {
     for (int i = 0; i < 8; ++i) bytes[i] = static_cast<char>(length >> 8 * i);
     return bytes + json;
   };
-  expect_broken("run", "model.safetensors", std::nullopt, "no model yet");
+  expect_broken("run", "model.safetensors", std::nullopt, "holds no model");
   expect_broken("run", "model.safetensors", "", "model.safetensors");
   expect_broken("run", "model.safetensors", model.substr(0, 5), "model.safetensors");
   expect_broken("run", "model.safetensors", model.substr(0, model.size() - 1), "model.safetensors");
