@@ -60,9 +60,7 @@ CorpusText corpus_of(const EvaluateOptions& options, const OpenRun& run) {
   const std::string& data = is_given ? options.data : run.config.made_by.data;
   check_input(is_given || !data.empty(), "{}: it has no text of its own; which text? As in: {} FILE",
               options.run, command_with({"eval", options.run}));
-  check_input(is_given || std::filesystem::exists(data),
-              "{}: no such file or folder any more, and it has this run's text: --data says where it is now",
-              printable(data));
+  if (!is_given) check_text_is_there(run.config.made_by);
   CorpusText corpus = open_text(run.config.recipe.data, data, is_given ? Pipes::accepted : Pipes::refused,
                                 reading_progress(stderr));
   check_text_of_run(options.data, data, run.config.made_by.sha256, sha256_lines(corpus.files),

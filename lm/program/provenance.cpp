@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "data/text.h"
 #include "lm/program/paths.h"
+#include "tensor/error.h"
 
 namespace rondo {
 
@@ -41,6 +43,12 @@ Keys keys_of(Provenance& made_by) {
 
 std::string name_of_text(const std::string& data) {
   return data.empty() ? "generated text" : printable(data);
+}
+
+void check_text_is_there(const Provenance& made_by) {
+  check_input(made_by.data.empty() || std::filesystem::exists(made_by.data),
+              "{}: no such file or folder any more, and it has this run's text: --data says where it is now",
+              name_of_text(made_by.data));
 }
 
 std::vector<std::string> digests_of(const std::vector<std::string>& sha256_lines) {

@@ -32,6 +32,9 @@ Keys keys_of(Provenance& made_by);
 /// What messages call the text at `data`: the path as `printable`, or "generated text" where that is empty.
 std::string name_of_text(const std::string& data);
 
+/// InputError, naming --data, if the run's text is no longer where it was.
+void check_text_is_there(const Provenance& made_by);
+
 /// "HEX  FILE" without the file, of each line.
 std::vector<std::string> digests_of(const std::vector<std::string>& sha256_lines);
 

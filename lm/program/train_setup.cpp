@@ -65,10 +65,7 @@ Setup::Setup(const TrainOptions& options, bool locks) : resumes(options.resume) 
     };
     for (const Setting& setting : options.settings) apply_setting(setting, keys_of(config.recipe));
     if (sets("train.epochs") && !sets("train.steps")) config.recipe.trainer.steps = 0;  // epochs end it now
-    check_input(
-        !options.data.empty() || config.made_by.data.empty() || std::filesystem::exists(config.made_by.data),
-        "{}: no such file or folder any more, and it has this run's text: --data says where it is now",
-        config.made_by.data);
+    if (options.data.empty()) check_text_is_there(config.made_by);
     return;
   }
   if (!options.base.empty())
