@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "data/text.h"
+#include "data/unpacked_file.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -53,10 +54,10 @@ bool is_character(std::string_view name) {
 class Reader {
  public:
   Reader(const std::filesystem::path& path, Tokenization tokenization)
-      : name_(path.string()), text_(read_file(path)), rest_(text_), vocabulary_(tokenization) {}
+      : name_(path.string()), text_(read_file_unpacked(path)), rest_(text_), vocabulary_(tokenization) {}
 
   Arpa read() {
-    do check_here(next_line(), "no \\data\\: is it an ARPA file? (a compressed one must be unpacked first)");
+    do check_here(next_line(), "no \\data\\: is it an ARPA file?");
     while (line_ != "\\data\\");
     read_counts();
     read_header(1);
@@ -267,6 +268,8 @@ class Reader {
 };
 
 }  // namespace
+
+bool is_arpa(const std::filesystem::path& path) { return unpacked_name(path).ends_with(".arpa"); }
 
 Arpa read_arpa(const std::filesystem::path& path, Tokenization tokenization) {
   return Reader(path, tokenization).read();

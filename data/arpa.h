@@ -15,12 +15,10 @@
 //   \end\                      the rest is not read
 //
 // -99 stands for the logarithm of 0. `<s>` is the start of a line, used only as context; `</s>` is its end,
-// Rondo's
-// `<eos>` or newline; `<unk>` is `<unk>`. Words are written as they are. Among characters and bytes, a blank
-// is
-// `<space>`; control characters, and bytes that are not UTF-8, are escaped as in vocab.txt (`\t`, `\x0c`,
-// `\xe4`); a single backslash is itself. There no other symbol has more than one character, so that these
-// names are unambiguous. Read next: lm/, the program.
+// Rondo's `<eos>` or newline; `<unk>` is `<unk>`. Words are written as they are. Among characters and bytes,
+// a blank is `<space>`; control characters, and bytes that are not UTF-8, are escaped as in vocab.txt (`\t`,
+// `\x0c`, `\xe4`); a single backslash is itself. There no other symbol has more than one character, so that
+// these names are unambiguous. A file that is read may be packed: MODEL.arpa.gz. Read next: lm/, the program.
 #pragma once
 
 #include <filesystem>
@@ -37,6 +35,9 @@ struct Arpa {
   NgramModel model;
 };
 
+/// By its name, packed or not: MODEL.arpa, MODEL.arpa.gz.
+bool is_arpa(const std::filesystem::path& path);
+
 /// Reads a file. A missing weight is 1; weights of the highest order, which mean nothing, are ignored. A
 /// pruned model may lack suffixes of its n-grams. Lines may end in CRLF. InputError, "FILE:LINE: what", if
 /// the file is not in the format: no `\data\`, counts that differ from those of the sections, no `\end\`; a
@@ -48,8 +49,8 @@ Arpa read_arpa(const std::filesystem::path& path, Tokenization tokenization);
 
 /// Passes the text of the file to `write` piece by piece, with numbers of nine digits. `</s>` is always
 /// written, with probability 0 if the vocabulary has no end of a line, because other toolkits require it.
-/// InputError if
-/// `<s>` or `</s>` is a word of the vocabulary; Error if the vocabulary is not the model's.
+/// InputError if `<s>` or
+/// `</s>` is a word of the vocabulary; Error if the vocabulary is not the model's.
 void write_arpa(const NgramModel& model, const Vocabulary& vocabulary,
                 const std::function<void(std::string_view)>& write);
 

@@ -53,24 +53,32 @@ std::vector<std::string> similar_files(const fs::path& missing, const std::strin
   return names;
 }
 
+/// "its folder has A, B": files that could be meant.
+std::string similar_files_text(const fs::path& missing, const std::string& language) {
+  const std::vector<std::string> similar = similar_files(missing, language);
+  return similar.empty() ? "its folder has no file with such a beginning or end"
+                         : fmt::format("its folder has {}", fmt::join(similar, ", "));
+}
+
 [[noreturn]] void throw_missing(const fs::path& file, const ParallelOptions& options, Split split,
                                 bool is_source) {
   const std::string& language = is_source ? options.source_language : options.target_language;
-  const std::vector<std::string> similar = similar_files(file, language);
-  throw InputError(
-      fmt::format("{}: missing (data.{}_files = \"{}\", data.{}_language = \"{}\"); its folder {}",
-                  printable(file.string()), to_string(split), printable(name_of_split(options, split)),
-                  is_source ? "source" : "target", printable(language),
-                  similar.empty() ? "has no file with such a beginning or end"
-                                  : fmt::format("has {}", fmt::join(similar, ", "))));
+  throw InputError(fmt::format("{}: missing (data.{}_files = \"{}\", data.{}_language = \"{}\"); {}",
+                               printable(file.string()), to_string(split),
+                               printable(name_of_split(options, split)), is_source ? "source" : "target",
+                               printable(language), similar_files_text(file, language)));
+}
+
+Text read_side(const fs::path& file, Unit unit) {
+  std::string raw = read_regular_file(file, std::numeric_limits<std::uint64_t>::max());
+  const std::string name = file.string();
+  if (unit != Unit::bytes) check_is_text(raw, name, conversion_to_utf8(raw));
+  return clean_text(std::move(raw), name, unit);
 }
 
 /// Reads one side of a split, and adds its digest and notes to `all`.
 Text read_side(ParallelText& all, const fs::path& file, Unit unit) {
-  std::string raw = read_regular_file(file, std::numeric_limits<std::uint64_t>::max());
-  const std::string name = file.string();
-  if (unit != Unit::bytes) check_is_text(raw, name, conversion_to_utf8(raw));
-  Text text = clean_text(std::move(raw), name, unit);
+  Text text = read_side(file, unit);
   all.files.push_back({text.name, text.sha256});
   all.notes.insert(all.notes.end(), text.notes.begin(), text.notes.end());
   return text;
@@ -178,6 +186,13 @@ ParallelText open_parallel_text(const fs::path& folder, const ParallelOptions& o
       (split == Split::train ? all.train : all.valid) = std::move(texts);
   }
   return all;
+}
+
+Text open_side(const fs::path& prefix, const std::string& language, Unit unit) {
+  const fs::path file = prefix.string() + "." + language;
+  check_input(file_is_there(file), "{}: missing; the text is given by its name without .{}; {}",
+              printable(file.string()), printable(language), similar_files_text(file, language));
+  return read_side(file, unit);
 }
 
 }  // namespace rondo

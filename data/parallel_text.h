@@ -55,4 +55,7 @@ struct ParallelText {
 ParallelText open_parallel_text(const std::filesystem::path& folder, const ParallelOptions& options,
                                 Unit unit);
 
+/// One side of another text of pairs: the file `prefix`.`language`, whole. The same InputErrors for it.
+Text open_side(const std::filesystem::path& prefix, const std::string& language, Unit unit);
+
 }  // namespace rondo

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 #include "tensor/error.h"
@@ -162,6 +163,11 @@ std::string UnpackedFile::read() {
               "{}: incomplete: it ends before what is packed in it does; get it again",
               printable(file_.name()));
   return bytes;
+}
+
+std::string read_file_unpacked(const std::filesystem::path& path) {
+  if (!is_packed(path)) return read_file(path);
+  return read_unpacked(path, std::numeric_limits<std::uint64_t>::max())->bytes;
 }
 
 std::optional<WholeFile> read_unpacked(const std::filesystem::path& path, std::uint64_t most) {

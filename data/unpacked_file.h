@@ -51,6 +51,10 @@ class UnpackedFile {
   std::uint64_t position_ = 0;
 };
 
+/// The bytes of a whole file, unpacked; it may be a pipe, unless it is packed. InputErrors of UnpackedFile
+/// and of read_file() of data/text.h.
+std::string read_file_unpacked(const std::filesystem::path& path);
+
 /// The bytes of a whole file, and its digest; nothing if there are more than `most` bytes.
 struct WholeFile {
   std::string bytes, sha256;

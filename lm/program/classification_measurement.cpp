@@ -9,6 +9,7 @@
 #include "lm/program/output.h"
 #include "lm/program/progress.h"
 #include "lm/program/run.h"
+#include "lm/program/shell_command.h"
 #include "lm/training/checkpoint.h"
 
 namespace rondo {
@@ -34,15 +35,37 @@ namespace {
 
 /// {"run", "text", "split", "sentences", "accuracy", "nats", ...}: the output of `lm eval --json`.
 Json json_of(const ClassificationMeasurement& it) {
-  return {{"run", it.run},
-          {"text", it.text},
-          {"split", it.split},
-          {"read", figure_of(it.scores).read},
-          {"sentences", it.scores.sentences},
-          {"correct", it.scores.correct},
-          {"accuracy", it.scores.accuracy()},
-          {"nats", it.scores.nats()},
-          {"seconds", it.scores.seconds}};
+  Json json{{"run", it.run}, {"text", it.text}};
+  if (!it.split.empty()) json["split"] = it.split;
+  json.update({{"read", figure_of(it.scores).read},
+               {"sentences", it.scores.sentences},
+               {"correct", it.scores.correct},
+               {"accuracy", it.scores.accuracy()},
+               {"nats", it.scores.nats()},
+               {"seconds", it.scores.seconds}});
+  return json;
+}
+
+/// A text to classify, and the digests of the files that it came with.
+struct MeasuredSentences {
+  LabelledText text;
+  std::vector<std::string> sha256;
+};
+
+MeasuredSentences sentences_to_measure(const EvaluateOptions& options, const OpenClassifier& run) {
+  const LabelledTextOptions& data = run.config.recipe.classification.data;
+  const Unit unit = data.tokenization.unit;
+  if (!options.text.empty()) {
+    Text file = read_labelled_file(options.text, data.files.encoding, unit);
+    const std::vector<FileDigest> files{{file.name, file.sha256}};
+    return {labelled_text(std::move(file)), sha256_lines(files)};
+  }
+  const std::string& folder = options.data.empty() ? run.config.made_by.data : options.data;
+  const LabelledTexts texts = open_labelled_texts(folder, data.files, unit);
+  std::vector<std::string> sha256 = sha256_lines(texts.files);
+  check_text_of_run(options.data, folder, run.config.made_by.sha256, sha256,
+                    fmt::format("; to measure another text: {} FILE", command_with({"eval", options.run})));
+  return {texts.at(split_from_string(options.split)), std::move(sha256)};
 }
 
 }  // namespace
@@ -59,22 +82,20 @@ void keep(const RunFolder& run, const ClassificationMeasurement& it, const Sente
 }
 
 int evaluate_classification(const EvaluateOptions& options) {
-  refuse_options_and_settings(options, "a classifier");
-  const Split split = split_from_string(options.split);
+  EvaluateOptions others = options;
+  others.text.clear();  // that is for classifiers, too
+  refuse_options_and_settings(others, "a classifier");
   const Compute compute = choose_device(options.device, options.precision, options.threads);
   OpenClassifier run = open_classifier(options.run, compute.device);
-  const LabelledTextOptions& data = run.config.recipe.classification.data;
-  const std::string& folder = options.data.empty() ? run.config.made_by.data : options.data;
-  const LabelledTexts texts = open_labelled_texts(folder, data.files, data.tokenization.unit);
-  check_text_of_run(options.data, folder, run.config.made_by.sha256, sha256_lines(texts.files));
-  const LabelledText& text = texts.at(split);
+  const auto [text, sha256] = sentences_to_measure(options, run);
   const LabelledSentences sentences = encode_labelled(text, run.vocabulary, run.labels);
   Progress progress(stderr);
-  ClassificationMeasurement it{options.run, text.sentences.name, options.split, run.vocabulary.types(), {}};
+  const std::string split = options.text.empty() ? options.split : "";
+  ClassificationMeasurement it{options.run, text.sentences.name, split, run.vocabulary.types(), {}};
   it.scores = evaluate_classifier(*run.model, sentences,
                                   progress_of(progress, "evaluating " + it.text, sentences.size()));
   progress.erase();
-  keep_if_possible([&] { keep(run.folder, it, *run.model, compute, sha256_lines(texts.files)); });
+  keep_if_possible([&] { keep(run.folder, it, *run.model, compute, sha256); });
   if (options.json)
     print_json(json_of(it));
   else

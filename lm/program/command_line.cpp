@@ -13,6 +13,7 @@
 #include <new>
 #include <set>
 
+#include "data/arpa.h"
 #include "data/files.h"
 #include "data/input_file.h"
 #include "data/text.h"
@@ -129,8 +130,8 @@ void check_run_comes_first(const CLI::App& command, const std::string& run,
   const bool is_text = std::filesystem::is_regular_file(run) &&
                        std::filesystem::path(run).filename() != RunFolder().model().filename() &&
                        std::filesystem::path(run).extension() != ".toml";
-  check_input(std::filesystem::path(run).extension() != ".arpa" || !is_text,
-              "{}: no run at {}: it is an n-gram model, for {}", command.get_name(), run,
+  check_input(!is_arpa(run) || !is_text, "{}: no run at {}: it is an n-gram model, for {}",
+              command.get_name(), run,
               command_with({"ngram", "--arpa", run, "--text", files.empty() ? "FILE" : files.front()}));
   check_input(!is_text, "{}: no run at {}: it is a file, and the run comes first: {}", command.get_name(),
               run, command_with({command.get_name(), files.empty() ? "RUN" : files.front(), run}));

@@ -180,7 +180,7 @@ void refuse_options_of_language_models(const EvaluateOptions& options, const std
   refused(options.streams.has_value(), "--streams");
   check_input(options.text.empty(),
               "{}: {} is {}, which --split evaluates on the run's own text; other texts are for language "
-              "models, and for {} RUN < FILE",
+              "models, translators and classifiers, and for {} RUN < FILE",
               options.text, options.run, what,
               command_with({command_for(read_config(open_run_folder(options.run)).recipe.kind)}));
   refused(!options.by.empty(), "--by");

@@ -49,9 +49,7 @@ Prompt prompt_of(const OpenRun& run, std::string text, const std::string& name) 
 
 std::string text_of_prompt(const GenerateOptions& options) {
   if (options.prompt_file.empty()) return options.prompt;
-  const std::filesystem::path file = file_to_read(options.prompt_file);
-  if (!is_packed(file)) return read_file(file);
-  return read_unpacked(file, std::numeric_limits<std::uint64_t>::max())->bytes;
+  return read_file_unpacked(file_to_read(options.prompt_file));
 }
 
 /// What is printed, at once; it knows whether a line is open.

@@ -122,7 +122,8 @@ MeasuredRun measured_so_far(const std::string& path) {
   read_json_lines(folder.log(), "`lm train` writes into its log",
                   [&](const nlohmann::json& entry) { return read_log_line(entry, row); });
   take_measurements(kept, row);
-  if (!has_perplexity(row.recipe().kind))  // earlier versions kept bits of them, too
+  if (row.valid()) row.has_unevaluated_model = false;  // `lm eval` has measured it since
+  if (!has_perplexity(row.recipe().kind))              // earlier versions kept bits of them, too
     for (std::optional<Measured>& it : row.measured)
       if (it) it->bits = it->perplexity = std::nullopt;
   row.sentences = kept_sentence_figures(folder);

@@ -70,7 +70,7 @@ Probed probe_translator(const std::string& path, const ProbeCommandOptions& opti
   const TranslationRecipe& recipe = run.config.recipe.translation;
   check_generated_has_no_folder(recipe.data.files, options.data);
   const std::string folder = data_of(options, run.config.made_by);
-  const SplitText text = text_of(run, folder, split_from_string(options.split));
+  const MeasuredPairs text = pairs_of_split(run, folder, split_from_string(options.split));
   check_text_of_run(options.data, folder, run.config.made_by.sha256, text.sha256);
   const bool reversed = recipe.task.batches.reverse_source;
   return probe(*run.model, translation_text(text.pairs, run.vocabularies, reversed).pairs, reversed,

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "data/arpa.h"
 #include "data/files.h"
 #include "data/input_file.h"
 #include "data/text.h"
@@ -149,7 +150,7 @@ RunFolder open_run_folder(const fs::path& path) {
                   ? "; a shell leaves a * as it is if it is in quotes or matches nothing"
                   : "");
   check_input(fs::is_directory(path, error), "no run at {}: it is a file{}", path.string(),
-              path.extension() == ".arpa" ? ", of an n-gram model" : "; give the folder that holds it");
+              is_arpa(path) ? ", of an n-gram model" : "; give the folder that holds it");
   if (fs::exists(RunFolder{path}.config(), error)) return {path};
   const std::vector<fs::path> runs = runs_in(path);
   check_input(runs.empty(), "no run at {}: it holds runs, as of a sweep; give one of them, as in {}",

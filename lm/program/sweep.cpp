@@ -63,18 +63,30 @@ bool is_complete(const MeasuredRun& run) {
   return run.finished && (!has_test(run.config) || run.measured[test_kind]);
 }
 
-/// InputError if the run in `folder` has other settings than the sweep would give it.
+/// The options of `lm train --resume` that make a run as long as the sweep wants it; none if it is no longer
+/// than it was to be.
+std::vector<std::string> lengthening(const Recipe& there, const Recipe& planned) {
+  const TrainerOptions &before = there.trainer, &now = planned.trainer;
+  if (before.steps == 0 && now.steps == 0 && now.epochs > before.epochs)
+    return {"--epochs", fmt::format("{}", now.epochs)};
+  if (before.steps > 0 && now.steps > before.steps) return {"--steps", fmt::format("{}", now.steps)};
+  return {};
+}
+
+/// InputError if the run in `folder` has other settings than the sweep would give it, except that it may be
+/// shorter.
 void check_same_settings(const RunFolder& folder, const Recipe& expected) {
   Recipe there = read_config(folder).recipe, planned = expected;
+  if (!lengthening(there, planned).empty()) {
+    there.trainer.epochs = planned.trainer.epochs;
+    there.trainer.steps = planned.trainer.steps;
+  }
   const Keys of_there = keys_of(there), of_planned = keys_of(planned);
   for (std::size_t i = 0; i < std::min(of_there.size(), of_planned.size()); ++i)
     check_input(
         of_there[i].name == of_planned[i].name && value_text(of_there[i]) == value_text(of_planned[i]),
-        "{}: this run has {} = {}, and the sweep {} = {}: give another --out{}", folder.path.string(),
-        of_there[i].name, value_text(of_there[i]), of_planned[i].name, value_text(of_planned[i]),
-        of_there[i].name == "train.epochs" || of_there[i].name == "train.steps"
-            ? fmt::format(", or train each run of the folder on first: {}", resume_command(folder.path))
-            : "");
+        "{}: this run has {} = {}, and the sweep {} = {}: give another --out", folder.path.string(),
+        of_there[i].name, value_text(of_there[i]), of_planned[i].name, value_text(of_planned[i]));
 }
 
 /// What a training with the sweep's data would record. InputErrors of files_of_text(), such as for a folder
@@ -166,16 +178,17 @@ class Sweep {
   }
 
   /// As a user would type it.
-  std::vector<std::string> words_of(const SweepRun& run, bool resumes) const {
+  std::vector<std::string> words_of(const SweepRun& run, const std::optional<Recipe>& there) const {
     std::vector<std::string> words = {options_.words.front(), "train"};
     const auto add = [&](const char* flag, const std::string& value) {
       words.emplace_back(flag), words.push_back(value);
     };
-    if (!resumes) add("--recipe", options_.recipe);
+    if (!there) add("--recipe", options_.recipe);
     if (!options_.data.empty()) add("--data", options_.data);
     add("--out", folder_of(run).string());
-    if (resumes) {
+    if (there) {
       words.emplace_back("--resume");
+      for (std::string& word : lengthening(*there, run.recipe)) words.push_back(std::move(word));
     } else {
       for (const Setting& it : run.settings) add("--set", fmt::format("{}={}", it.key, it.value));
       add("--seed", fmt::format("{}", run.seed));
@@ -190,11 +203,12 @@ class Sweep {
   void begin_next() {
     const std::size_t index = next_++;
     const fs::path folder = folder_of(runs_[index]);
-    const bool is_there = file_is_there(RunFolder{folder}.config());
-    if (is_there) {
+    std::optional<Recipe> there;  // of a run in this folder
+    if (file_is_there(RunFolder{folder}.config())) {
       const std::optional<MeasuredRun> measured = measured_or_failed(index);
       if (!measured) return;
-      if (is_complete(*measured)) {
+      there = measured->recipe();
+      if (is_complete(*measured) && lengthening(*there, runs_[index].recipe).empty()) {
         ++finished_;
         return progress_.line(fmt::format("{}  {}  finished before", title_of(index), found_text(*measured)));
       }
@@ -204,9 +218,8 @@ class Sweep {
                                         fs::path(twin->run).filename().string()));
     }
     if (!is_terminal(fileno(options_.json ? stderr : stdout)))  // a terminal has a progress line
-      progress_.line(fmt::format("{}  {}", title_of(index), is_there ? "goes on" : "begins"));
-    running_.push_back(
-        {index, std::make_unique<ChildProcess>(words_of(runs_[index], is_there)), Clock::now()});
+      progress_.line(fmt::format("{}  {}", title_of(index), there ? "goes on" : "begins"));
+    running_.push_back({index, std::make_unique<ChildProcess>(words_of(runs_[index], there)), Clock::now()});
   }
 
   /// A finished run with these settings that an earlier sweep named after other ones; computed in the same

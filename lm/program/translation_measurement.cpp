@@ -11,6 +11,7 @@
 #include "lm/program/multi_task_text.h"
 #include "lm/program/output.h"
 #include "lm/program/progress.h"
+#include "lm/program/shell_command.h"
 #include "lm/program/translator.h"
 #include "lm/program/version.h"
 
@@ -46,13 +47,16 @@ TranslationMeasurement measure(EncoderDecoder& model, const TranslationText& tex
   return it;
 }
 
-LossBreakdown breakdown_of(const Evaluation& references, const Vocabulary& target, const Text& train_target) {
-  return references.breakdown(occurrences(target.encode(train_target).ids, target.size()),
-                              target.unknown_id());
+LossBreakdown breakdown_of(const Evaluation& references, const Vocabulary& target,
+                           const std::optional<Text>& train_target) {
+  std::vector<std::int64_t> counts;
+  if (train_target) counts = occurrences(target.encode(*train_target).ids, target.size());
+  return references.breakdown(counts, target.unknown_id());
 }
 
 Json json_of(const TranslationMeasurement& it) {
-  Json json{{"run", it.run}, {"text", it.text}, {"split", it.split}};
+  Json json{{"run", it.run}, {"text", it.text}};
+  if (!it.split.empty()) json["split"] = it.split;
   if (!it.task.empty()) json["task"] = it.task;
   json["read"] = it.scores ? search_text(it.search.beam) : Reading{.line_end = 0}.text();
   json["sentences"] = it.sentences;
@@ -103,7 +107,7 @@ void print_text(const TranslationMeasurement& it) {
 
 }  // namespace
 
-SplitText text_of(const OpenTranslator& run, const std::string& folder, Split split) {
+MeasuredPairs pairs_of_split(const OpenTranslator& run, const std::string& folder, Split split) {
   const TranslationRecipe& recipe = run.config.recipe.translation;
   if (run.task) {
     const MultiTaskText text = open_multi_task_text(folder, run.config.recipe.tasks, recipe);
@@ -114,9 +118,59 @@ SplitText text_of(const OpenTranslator& run, const std::string& folder, Split sp
   return {text.at(split), text.train.target, sha256_lines(text.files)};
 }
 
+namespace {
+
+/// Pairs that are not the run's: the files `prefix`.LANGUAGE, one of them for a task of one language.
+MeasuredPairs pairs_of_files(const OpenTranslator& run, const std::string& prefix) {
+  const ParallelTextOptions& data = run.config.recipe.translation.data;
+  const auto& [source, target] = std::pair(data.files.source_language, data.files.target_language);
+  MultiTaskText text{.languages = {}, .has_test = true, .files = {}, .notes = {}};
+  for (const std::string& language : {source, target}) {
+    if (language.empty() || text.languages.contains(language)) continue;
+    const Text side = open_side(prefix, language, data.tokenization.unit);
+    text.languages[language].emplace(Split::test, side);
+    text.files.push_back({side.name, side.sha256});
+  }
+  const MixedTaskOptions pairs{.name = {}, .source = source, .target = target};
+  return {text_of_task(text, run.task.value_or(pairs), Split::test), std::nullopt, sha256_lines(text.files)};
+}
+
+/// The text that the options name; the training text, too, if losses by frequency are asked for.
+MeasuredPairs pairs_to_measure(const EvaluateOptions& options, const OpenTranslator& run) {
+  const ParallelOptions& files = run.config.recipe.translation.data.files;
+  const std::string& folder = options.data.empty() ? run.config.made_by.data : options.data;
+  const auto of_run = [&] {
+    check_generated_has_no_folder(files, options.data);
+    MeasuredPairs text =
+        pairs_of_split(run, folder, options.text.empty() ? split_from_string(options.split) : Split::train);
+    check_text_of_run(
+        options.data, folder, run.config.made_by.sha256, text.sha256,
+        fmt::format("; to measure other pairs: {} NAME, which stands for NAME.{} and NAME.{}",
+                    command_with({"eval", options.run}), files.source_language, files.target_language));
+    return text;
+  };
+  if (options.text.empty()) return of_run();
+  MeasuredPairs text = pairs_of_files(run, options.text);
+  const bool counts =
+      std::find(options.by.begin(), options.by.end(), LossesBy::frequency) != options.by.end();
+  if (counts) text.train_target = of_run().train_target;
+  return text;
+}
+
+void warn_of_unknowns(const TextPair& text, const Pairs& pairs, const PairVocabularies& vocabularies,
+                      bool has_source) {
+  std::vector<UnknownShare> shares{share_of(text.target, pairs.target, vocabularies.target)};
+  if (has_source) shares.push_back(share_of(text.source, pairs.source, vocabularies.source, false));
+  for (const UnknownShare& share : shares)
+    if (const std::string warning = warning_of_unknowns(share); !warning.empty())
+      fmt::print(stderr, "lm: warning: {}\n", warning);
+}
+
+}  // namespace
+
 int evaluate_translator(const EvaluateOptions& options) {
   EvaluateOptions others = options;
-  others.by.clear();  // that is for translators, too
+  others.by.clear(), others.text.clear();  // these are for translators, too
   refuse_options_of_language_models(others, "a translator");
   const Compute compute = choose_device(options.device, options.precision, options.threads);
   OpenTranslator run = open_translator(options.run, compute.device, options.task);
@@ -130,19 +184,18 @@ int evaluate_translator(const EvaluateOptions& options) {
                 setting.where);
     apply_setting(setting, keys_of(run.config.recipe));
   }
-  check_generated_has_no_folder(recipe.data.files, options.data);
-  const std::string& folder = options.data.empty() ? run.config.made_by.data : options.data;
-  const SplitText text = text_of(run, folder, split_from_string(options.split));
-  check_text_of_run(options.data, folder, run.config.made_by.sha256, text.sha256);
+  const MeasuredPairs text = pairs_to_measure(options, run);
   Progress progress(stderr);
   const TranslationText pairs =
       translation_text(text.pairs, run.vocabularies, recipe.task.batches.reverse_source);
+  if (!options.text.empty()) warn_of_unknowns(text.pairs, pairs.pairs, run.vocabularies, has_source);
   TranslationMeasurement it =
       has_source ? measure(*run.model, pairs, recipe.decoding, recipe.task.bleu_tokenization,
                            progress_of(progress, "translating " + text.pairs.source.name, pairs.pairs.size()))
                  : measure_nats(*run.model, pairs);
   progress.erase();
-  it.run = options.run, it.text = text.pairs.target.name, it.split = options.split;
+  it.run = options.run, it.text = text.pairs.target.name;
+  if (options.text.empty()) it.split = options.split;
   if (run.task) it.task = run.task->name;
   it.breakdown = breakdown_of(it.nats, run.vocabularies.target, text.train_target);
   keep_if_possible([&] { keep(run.folder, it, *run.model, compute, text.sha256); });

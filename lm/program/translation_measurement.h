@@ -33,8 +33,9 @@ TranslationMeasurement measure(EncoderDecoder& model, const TranslationText& tex
                                BleuTokenization tokenization,
                                const std::function<void(std::int64_t)>& progress);
 
-/// The losses of references; `train_target` is the training text of their language.
-LossBreakdown breakdown_of(const Evaluation& references, const Vocabulary& target, const Text& train_target);
+/// The losses of references; by frequency only with the training text of their language.
+LossBreakdown breakdown_of(const Evaluation& references, const Vocabulary& target,
+                           const std::optional<Text>& train_target);
 
 /// {"run", "text", "split", "sentences", "beam", ..., "bleu", "chrf", "nats", ...}: the output of
 /// `lm eval --json`, which has the losses by position and by frequency if they are asked for.
@@ -44,13 +45,13 @@ nlohmann::ordered_json json_of(const TranslationMeasurement& it);
 void keep(const RunFolder& run, const TranslationMeasurement& it, const EncoderDecoder& model,
           const Compute& compute, const std::vector<std::string>& sha256_of_text);
 
-/// A split of the text of a run, or of the task that it was opened with.
-struct SplitText {
+/// Pairs of a run, or of the task that it was opened with.
+struct MeasuredPairs {
   TextPair pairs;
-  Text train_target;                // the training text of its target's language
-  std::vector<std::string> sha256;  // of all files
+  std::optional<Text> train_target;  // the training text of its target's language, if it was read
+  std::vector<std::string> sha256;   // of all files
 };
-SplitText text_of(const OpenTranslator& run, const std::string& folder, Split split);
+MeasuredPairs pairs_of_split(const OpenTranslator& run, const std::string& folder, Split split);
 
 /// `lm eval` of a translator: prints BLEU, chrF and perplexity on stdout; of a task without a source
 /// perplexity alone. Returns 0. InputError for options that only language models have.

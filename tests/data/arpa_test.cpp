@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "data/kneser_ney.h"
+#include "data/unpacked_file.h"
 #include "tests/data/files.h"
 #include "tests/data/ngram_sums.h"
+#include "tests/data/packed.h"
 
 namespace rondo {
 namespace {
@@ -130,6 +132,15 @@ TEST_F(ArpaFile, OfKenlm) {
   EXPECT_EQ(arpa.vocabulary.unknown_id(), 0);
   expect_decimals(arpa, "a c a\n", {-0.2, -0.1 - 1.2, -0.4, -0.3});
   EXPECT_EQ(arpa.vocabulary.encode("a c a\n", "a line").unknowns, 1);
+}
+
+TEST_F(ArpaFile, Packed) {
+  if (!has_zlib()) GTEST_SKIP() << "built without zlib";
+  const std::string path = folder_.write("model.arpa.gz", gzip_of(srilm));
+  EXPECT_TRUE(is_arpa(path));
+  EXPECT_EQ(read_arpa(path, {}).model.order(), read(srilm).model.order());
+  expect_input_error([&] { read_arpa(folder_.write("broken.arpa.gz", gzip_of(srilm).substr(0, 60)), {}); },
+                     "broken.arpa.gz", "incomplete");
 }
 
 TEST_F(ArpaFile, WhiteSpaceIsFree) {

@@ -150,6 +150,7 @@ TEST(ClassificationRun, IsDescribedVerifiedAndShown) {
   expect_contains(output_of_lm({"info", run}), "vocabulary  10 words, 2 classes");
   expect_contains(output_of_lm({"info", "--recipe", "classify-trec", "--vocab-size", "9"}), "max over time");
   const double accuracy = json_of_lm({"eval", run, "--split", "valid"}).at("accuracy");
+  EXPECT_EQ(json_of_lm({"eval", run, data.path("data/valid.txt")}).at("accuracy"), accuracy);
   EXPECT_EQ(json_of_lm({"table", run}).at("runs")[0].at("valid").at("accuracy"), accuracy);
   EXPECT_EQ(json_of_lm({"table", run}).at("runs")[0].at("vocabulary_size"), 10) << "words, not classes";
   expect_contains(output_of_lm({"table", run}), "accuracy");
@@ -187,9 +188,7 @@ TEST(ClassificationRun, OtherCommandsRefuseIt) {
     words.insert(words.end(), more.begin(), more.end());
     expect_refused(run_lm(words), more.front() + ": is for language models");
   }
-  expect_refused(
-      run_lm({"eval", run, data.path("toy.toml")}),
-      "which --split evaluates on the run's own text; other texts are for language models, and for ");
+  expect_refused(run_lm({"eval", run, data.path("toy.toml")}), "toy.toml: line 1: no label");
   expect_refused(run_lm({"eval", run, "--split", "new"}), "--split");
   expect_refused(run_lm({"eval", run, "--set", "decoding.beam=1"}),
                  "--set decoding.beam=1: a classifier is evaluated as it was trained");

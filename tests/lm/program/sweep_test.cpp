@@ -245,8 +245,8 @@ TEST(Sweep, MarksNoBestAmongVocabularies) {
 
 TEST_F(Sweeps, RefusesFoldersOfOtherRuns) {
   expect_refused(
-      run_lm(words_of(*data, {"--set", "model.hidden=9,10", "--set", "train.epochs=3"})),
-      "hidden=9_seed=1: this run has train.epochs = 2, and the sweep train.epochs = 3: give another --out");
+      run_lm(words_of(*data, {"--set", "model.hidden=9,10", "--set", "train.epochs=1"})),
+      "hidden=9_seed=1: this run has train.epochs = 2, and the sweep train.epochs = 1: give another --out");
   std::vector<std::string> words = words_of(*data, {});
   words[6] = run("hidden=9_seed=1");
   expect_refused(run_lm(words), "is a run; give the folder");
@@ -289,6 +289,25 @@ TEST(Sweep, StopsAndGoesOnToTheSameBytes) {
   expect_contains(told, "2 of 2  hidden=8_seed=1  valid ");
   data.trained("whole", {"--set", "model.hidden=7"});
   EXPECT_EQ(data.model_digest("sweep/hidden=7_seed=1"), data.model_digest("whole"));
+}
+
+TEST(Sweep, TrainsItsRunsOnIfItIsLonger) {
+  const SmallData data;
+  for (const auto& [option, shorter, longer] : {std::tuple("--epochs", "1", "2"), {"--steps", "2", "5"}}) {
+    const std::string key = std::string("train.") + (option + 2);
+    output_of_lm(words_of(data, {option, shorter, "--seeds", "2"}));
+    const std::string told = output_of_lm(words_of(data, {option, longer, "--seeds", "2"}));
+    expect_contains(told, "1 of 2  seed=1  goes on\n");
+    EXPECT_EQ(told.find("finished before"), std::string::npos) << told;
+    data.trained("whole", {"--set", key + "=" + longer});
+    EXPECT_EQ(data.model_digest("sweep/seed=1"), data.model_digest("whole"));
+    EXPECT_EQ(log_of(data.path("sweep/seed=1")).back().at("split"), "test");
+    expect_contains(output_of_lm(words_of(data, {option, longer, "--seeds", "2"})), "finished before");
+    expect_refused(run_lm(words_of(data, {option, shorter})),
+                   fmt::format("this run has {} = {}, and the sweep {} = {}", key, longer, key, shorter));
+    fs::remove_all(data.path("whole"));
+    fs::remove_all(data.path("sweep"));
+  }
 }
 
 TEST(Sweep, HasAFolderAndALengthOfItsOwn) {

@@ -59,6 +59,21 @@ TEST_F(TranslatorTest, TrainsTranslatesAndIsMeasured) {
       Json::parse(output_of_lm({"bleu", path("test.bb"), "--tokenize", "none", "--json"}, translations));
   EXPECT_NEAR(bleu.at("bleu").at("score"), eval.at("bleu"), 1e-9);
 
+  // The same text as another one: the same figures, and a row of the table that they do not change.
+  fs::create_directory(path("other"));
+  fs::copy(path("test.aa"), path("other/pairs.aa"));
+  fs::copy(path("test.bb"), path("other/pairs.bb"));
+  const Json of_other = json_of_lm({"eval", path("run"), path("other/pairs"), "--by", "frequency"});
+  EXPECT_EQ(of_other.at("text"), path("other/pairs.bb"));
+  EXPECT_FALSE(of_other.contains("split"));
+  for (const char* same : {"bleu", "chrf", "nats", "sentences", "symbols", "by_frequency"})
+    EXPECT_EQ(of_other.at(same), eval.at(same)) << same;
+  write_bytes(path("other/unknown.aa"), "\n");
+  write_bytes(path("other/unknown.bb"), "these words are new\n");
+  const Result unknown = run_lm({"eval", path("run"), path("other/unknown")});
+  expect_contains(unknown.err, "unknown.bb are unknown to the vocabulary");
+  EXPECT_EQ(unknown.status, 0) << unknown.err;
+
   const Json table = json_of_lm({"table", path("run")});
   EXPECT_NEAR(table.at("runs")[0].at("test").at("bleu"), eval.at("bleu"), 1e-9);
   expect_contains(output_of_lm({"table", path("run"), "--markdown"}), "test BLEU");
@@ -140,6 +155,12 @@ TEST_F(TranslatorTest, RefusesInOneLine) {
   refuses({"generate", path("run")}, "translation");
   refuses({"score", path("run")}, "translation");
   refuses({"eval", path("run"), "--dynamic"}, "--dynamic");
+  refuses({"eval", path("run"), path("test.aa")},
+          "test.aa.aa: missing; the text is given by its name without .aa; its folder has test.aa");
+  fs::create_directory(path("other"));
+  for (const char* name : {"train.aa", "train.bb", "valid.aa", "valid.bb"})
+    fs::copy(path(name), path("other/") + name);
+  refuses({"eval", path("run"), "--data", path("other")}, "to measure other pairs: ");
   refuses({"eval", path("run"), "--budget", "100"}, "--budget: is for language models");
   refuses({"eval", path("run"), "--set", "model.hidden=3"}, "model.hidden");
   refuses({"finetune", path("run"), "--out", path("more")}, "translation");
