@@ -233,6 +233,16 @@ Encoded Vocabulary::encode(const Block& block, const std::string& name) const {
   return encode(block.text, name, block.last, block.lines_before, false);
 }
 
+namespace {
+
+/// "line 3: "; nothing for a text of one line, whose name may say which one it is.
+std::string line_text(std::string_view text, std::int64_t lines_before, std::int64_t line) {
+  const bool is_one = lines_before == 0 && text.find('\n') >= text.size() - 1;
+  return is_one ? "" : fmt::format("line {}: ", lines_before + line);
+}
+
+}  // namespace
+
 Encoded Vocabulary::encode(std::string_view text, const std::string& name, LastLine last,
                            std::int64_t lines_before, bool lists_missing) const {
   if (tokenization_.unit == Unit::pieces && !has_sentencepiece()) throw_no_sentencepiece();
@@ -246,8 +256,9 @@ Encoded Vocabulary::encode(std::string_view text, const std::string& name, LastL
     std::int32_t known = table_.find(it.symbol, it.hash);
     if (known == SymbolNumbers::none) {
       if (!unknown)
-        throw InputError(fmt::format("{}: line {}: '{}' is not in the vocabulary, which has no {}", name,
-                                     lines_before + it.line, escape_symbol(it.symbol), unknown_symbol));
+        throw InputError(fmt::format("{}: {}'{}' is not in the vocabulary, which has no {}", name,
+                                     line_text(text, lines_before, it.line), escape_symbol(it.symbol),
+                                     unknown_symbol));
       if (lists_missing && missing.insert(it.symbol).second) encoded.missing.emplace_back(it.symbol);
       known = *unknown;
     }
