@@ -299,9 +299,10 @@ CorpusText open_corpus(const std::filesystem::path& path, Unit unit, Pipes pipes
   const auto valid = file_of(path, Split::valid), test = file_of(path, Split::test);
   for (const Split split : {Split::train, Split::valid})
     check_input(split == Split::train ? !train.empty() : valid.has_value(),
-                "{}: missing{}; a data folder holds train.txt, valid.txt and perhaps test.txt",
+                "{}: missing{}; a data folder holds train.txt, valid.txt and perhaps test.txt{}",
                 (path / fmt::format("{}.txt", to_string(split))).string(),
-                split == Split::valid ? other_name_of_valid(path) : "");
+                split == Split::valid ? other_name_of_valid(path) : "",
+                elsewhere_text(path / fmt::format("{}.txt", to_string(split))));
   corpus.train = take_files(corpus, train, unit, reading);
   corpus.valid = take_files(corpus, {*valid}, unit, reading);
   if (test)

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <vector>
 
 #include "data/text.h"
 #include "tensor/check_system.h"
@@ -17,6 +18,16 @@ namespace rondo {
 bool file_is_there(const std::filesystem::path& path) {
   std::error_code ignored;
   return std::filesystem::status(path, ignored).type() != std::filesystem::file_type::not_found;
+}
+
+std::string elsewhere_text(const std::filesystem::path& missing) {
+  std::error_code failure;
+  std::vector<std::filesystem::path> found;
+  for (auto it = std::filesystem::directory_iterator(missing.parent_path(), failure);
+       !failure && it != std::filesystem::directory_iterator(); it.increment(failure))
+    if (file_is_there(it->path() / missing.filename())) found.push_back(it->path());
+  if (found.empty()) return "";
+  return fmt::format("; it is in {}", printable(std::min_element(found.begin(), found.end())->string()));
 }
 
 InputFile::InputFile(const std::filesystem::path& path)

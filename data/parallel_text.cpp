@@ -63,10 +63,13 @@ std::string similar_files_text(const fs::path& missing, const std::string& langu
 [[noreturn]] void throw_missing(const fs::path& file, const ParallelOptions& options, Split split,
                                 bool is_source) {
   const std::string& language = is_source ? options.source_language : options.target_language;
-  throw InputError(fmt::format("{}: missing (data.{}_files = \"{}\", data.{}_language = \"{}\"); {}",
-                               printable(file.string()), to_string(split),
-                               printable(name_of_split(options, split)), is_source ? "source" : "target",
-                               printable(language), similar_files_text(file, language)));
+  const std::string elsewhere = elsewhere_text(file);
+  throw InputError(fmt::format(
+      "{}: missing (data.{}_files = \"{}\", data.{}_language = \"{}\"){}; to read others: --set "
+      "data.{}_files=NAME",
+      printable(file.string()), to_string(split), printable(name_of_split(options, split)),
+      is_source ? "source" : "target", printable(language),
+      elsewhere.empty() ? "; " + similar_files_text(file, language) : elsewhere, to_string(split)));
 }
 
 Text read_side(const fs::path& file, Unit unit) {

@@ -1,7 +1,7 @@
 // What a kernel is: a struct of its operands whose body computes on rows, for both devices. The kernels, with
 // many examples: tensor/kernels.h. How they are run: tensor/launch.h.
 //
-// A body is `HD void operator()(auto row, ...) const`. `row` is a Row of tensor/launch.h: a number of
+// A body is `HD void operator()(auto row, ...) const`. `row` is a Row of tensor/cpu_row.h: a number of
 // columns, and the loops over them (map(), sum(), maximum() and others). The functions that a body gives to a
 // loop compute on several elements at once; they use + - * /, sqrt exp expm1 log log1p tanh sigmoid abs, max
 // min and select. On a GPU a block of threads shares a row, and each of them runs the body: what is done

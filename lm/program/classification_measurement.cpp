@@ -5,6 +5,7 @@
 
 #include "data/input_file.h"
 #include "data/text.h"
+#include "lm/program/figure_warnings.h"
 #include "lm/program/measurement.h"
 #include "lm/program/output.h"
 #include "lm/program/progress.h"
@@ -89,6 +90,10 @@ int evaluate_classification(const EvaluateOptions& options) {
   OpenClassifier run = open_classifier(options.run, compute.device);
   const auto [text, sha256] = sentences_to_measure(options, run);
   const LabelledSentences sentences = encode_labelled(text, run.vocabulary, run.labels);
+  if (const std::string warning =
+          warning_of_unknowns(share_of(text.sentences, sentences.sentences, run.vocabulary, false));
+      !warning.empty())
+    fmt::print(stderr, "lm: warning: {}\n", warning);
   Progress progress(stderr);
   const std::string split = options.text.empty() ? options.split : "";
   ClassificationMeasurement it{options.run, text.sentences.name, split, run.vocabulary.types(), {}};

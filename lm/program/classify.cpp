@@ -1,7 +1,10 @@
 // `lm classify`.
 #include "lm/program/classify.h"
 
+#include <algorithm>
+
 #include "lm/program/classification_measurement.h"
+#include "lm/program/figure_warnings.h"
 #include "lm/program/input_lines.h"
 #include "lm/program/output.h"
 #include "lm/program/progress.h"
@@ -52,11 +55,19 @@ int classify(const ClassifyOptions& options) {
   const Device device = choose_device(options.device, options.precision, options.threads).device;
   OpenClassifier run = open_classifier(options.run, device);
   InputLines lines;
+  UnknownShare unknown{.text = "the input", .is_predicted = false};
   const auto read = [&](const std::string& line, const std::string& name) {
-    return encoded_line(run.vocabulary, text_of_line(line, name, run.vocabulary.tokenization().unit), name);
+    auto ids =
+        encoded_line(run.vocabulary, text_of_line(line, name, run.vocabulary.tokenization().unit), name);
+    unknown.symbols += std::ssize(ids);
+    if (const auto id = run.vocabulary.unknown_id())
+      unknown.unknowns += std::count(ids.begin(), ids.end(), *id);
+    return ids;
   };
   Classifications classifications(run, options.scores);
   answer_lines(lines, read, [&](const auto& sentences) { classifications.print(sentences); });
+  if (const std::string warning = warning_of_unknowns(unknown); !warning.empty())
+    fmt::print(stderr, "lm: warning: {}\n", warning);
   return 0;
 }
 

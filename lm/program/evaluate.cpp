@@ -79,7 +79,7 @@ EncodedText encoded(const Text& text, const OpenRun& run) {
 Tuned tuned_on(const EncodedText& valid, OpenRun& run, const Adaptation& start, int64_t budget, bool aloud,
                Progress& progress) {
   if (aloud)
-    fmt::print("searching on the first symbols of the validation text; statistics are not in the budget\n");
+    fmt::print("searching on the validation text, from its beginning; statistics are not in the budget\n");
   Tuned tuned = tune(
       *run.model, valid.ids, start, budget,
       [&](const Trial& trial) {
@@ -89,7 +89,7 @@ Tuned tuned_on(const EncodedText& valid, OpenRun& run, const Adaptation& start, 
       },
       [&](int64_t done, int64_t all) { progress_of(progress, "searching", all)(done); });
   progress.erase();
-  if (aloud) print_tuned(tuned);
+  if (aloud) print_tuned(tuned, std::ssize(valid.ids) - 1);
   return tuned;
 }
 

@@ -189,10 +189,11 @@ void print_trial(const Trial& trial) {
   std::fflush(stdout);
 }
 
-void print_tuned(const Tuned& tuned) {
+void print_tuned(const Tuned& tuned, std::int64_t symbols_of_text) {
   const auto readings = tuned.symbols / tuned.prefix;
-  fmt::print("{} on the first {}, {}: {} scored in all{}\n", counted_text(std::ssize(tuned.trials), "trials"),
-             counted_text(tuned.prefix, "symbols"),
+  const bool is_whole = tuned.prefix == symbols_of_text;
+  fmt::print("{} on {} {}, {}: {} scored in all{}\n", counted_text(std::ssize(tuned.trials), "trials"),
+             is_whole ? "all" : "the first", counted_text(tuned.prefix, "symbols"),
              readings == 1 ? "1 pass" : fmt::format("{} passes", readings), tuned.symbols,
              tuned.best.cache ? " (trials of the cache share a pass)" : "");
   const Json edges = at_the_edge(tuned);

@@ -27,6 +27,6 @@ void print_text(const Measurement& measurement, const std::vector<LossesBy>& by)
 
 /// A trial of a search, and the result of the search.
 void print_trial(const Trial& trial);
-void print_tuned(const Tuned& tuned);
+void print_tuned(const Tuned& tuned, std::int64_t symbols_of_text);
 
 }  // namespace rondo

@@ -44,8 +44,10 @@ std::string warning_of_unknowns(const UnknownShare& it, bool unknown_is_trained)
         "tokenization) has fewer, and data.unit=pieces none",
         share_text(it));
   return fmt::format(
-      "{}, and are predicted as {} alone: the figures do not compare with those of other vocabularies; a "
-      "model of data.unit=pieces or characters spells such words",
+      "{}, and are predicted as {} alone: the figures do not compare with those of other vocabularies. Is "
+      "the "
+      "text in the language of the training text, and written like it (case, tokenization)? A model of "
+      "data.unit=pieces or characters spells such words",
       share_text(it), unknown_symbol);
 }
 
@@ -87,8 +89,9 @@ std::string reason_of_cost(double nats, std::int64_t vocabulary_size, const Read
   if (!reading.carries_state() || reading.streams >= many)
     return "the weights are not those of a trained model of this text";
   return fmt::format(
-      "the weights are not those of a trained model of this text, or the state is lost in so long a stream, "
-      "which {} --streams {} would tell",
+      "the weights are not those of a trained model of this text; or, as early in a training, the state is "
+      "lost in so long a stream: if {0} --streams {1} finds much less, train with --set "
+      "train.eval_streams={1} --set train.final_streams={1}",
       evaluate, many);
 }
 
@@ -166,12 +169,24 @@ std::string warning_of_table(const std::vector<std::string_view>& lines, const s
     const auto has_them = [&](std::string_view line) { return count(line) == columns; };
     if (columns == 0 || !std::all_of(lines.begin(), lines.end(), has_them)) continue;
     return fmt::format(
-        "{} looks like a table of {} columns: its separators, quotes and header will be learnt; write the "
-        "column "
-        "with the text to a file of its own",
+        "{} looks like a table of {} columns: its separators, quotes and header are read as text, too; write "
+        "the "
+        "column with the text to a file of its own",
         name, columns + 1);
   }
   return "";
+}
+
+/// Words may be any bytes, but those of other encodings are probably a mistake.
+std::string warning_of_encoding(std::string_view text, const std::string& name) {
+  constexpr std::size_t most_bytes = 1 << 20;
+  text = text.substr(0, text.size() > most_bytes ? text.find_last_of('\n', most_bytes) : text.size());
+  try {
+    check_utf8(text, name);
+    return "";
+  } catch (const NotUtf8& error) {
+    return fmt::format("{}. Its words are taken as the bytes that they are", error.what());
+  }
 }
 
 }  // namespace
@@ -186,7 +201,8 @@ std::string warning_of_content(std::string_view text, const std::string& name, U
     return fmt::format("{} looks like lines of JSON: what is around the text {}", name, remedy);
   if (const std::string_view kind = kind_of_markup(text); !kind.empty())
     return fmt::format("{} looks like {}: its markup {}", name, kind, remedy);
-  return warning_of_table(lines, name);
+  if (const std::string warning = warning_of_table(lines, name); !warning.empty()) return warning;
+  return unit == Unit::words ? warning_of_encoding(text, name) : "";
 }
 
 }  // namespace rondo

@@ -69,6 +69,14 @@ class Output {
   bool line_is_open_ = false;
 };
 
+/// As they occur in what is written: with the escapes of vocab.txt, and the end of a line for its symbol.
+std::vector<std::string> stop_strings(const std::vector<std::string>& given, Unit unit) {
+  std::vector<std::string> stops;
+  for (const std::string& it : given)
+    stops.push_back(it == line_end_symbol(unit) ? "\n" : unescape_symbol(it).value_or(it));
+  return stops;
+}
+
 /// Prints up to `symbols` symbols, or what precedes a stop string.
 void continue_text(Sampler& sampler, std::int64_t symbols, const std::vector<std::string>& stops,
                    Output& output) {
@@ -78,9 +86,9 @@ void continue_text(Sampler& sampler, std::int64_t symbols, const std::vector<std
 }
 
 /// Continues each line of standard input.
-void take_turns(Sampler& sampler, const OpenRun& run, const GenerateOptions& options, Output& output) {
-  const std::vector<std::string> stops =
-      options.stops.empty() ? std::vector<std::string>{"\n"} : options.stops;
+void take_turns(Sampler& sampler, const OpenRun& run, const GenerateOptions& options,
+                std::vector<std::string> stops, Output& output) {
+  if (stops.empty()) stops.emplace_back("\n");
   const bool is_terminal = isatty(STDIN_FILENO) == 1;
   const auto ask = [&] {
     if (is_terminal) fmt::print(stderr, "> ");
@@ -110,6 +118,7 @@ int generate(const GenerateOptions& options) {
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device{}();
   if (!options.seed) fmt::print(stderr, "seed: {}\n", seed);
 
+  const std::vector<std::string> stops = stop_strings(options.stops, run.vocabulary.tokenization().unit);
   Output output;
   for (std::int64_t sample = 0; sample < options.samples; ++sample) {
     Sampler sampler(*run.model, run.vocabulary,
@@ -123,9 +132,9 @@ int generate(const GenerateOptions& options) {
     if (options.samples > 1) output.print(fmt::format("--- {}\n", sample + 1));
     output.print(sampler.read(prompt.ids, prompt.written));
     if (options.interactive)
-      take_turns(sampler, run, options, output);
+      take_turns(sampler, run, options, stops, output);
     else
-      continue_text(sampler, options.symbols, options.stops, output);
+      continue_text(sampler, options.symbols, stops, output);
     output.end_line();
   }
   return 0;

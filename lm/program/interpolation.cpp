@@ -1,83 +1,148 @@
-// Interpolation of several runs.
+// Interpolation of several models.
 #include "lm/program/interpolation.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "autograd/sequence.h"
+#include "data/arpa.h"
+#include "data/symbols.h"
 #include "lm/program/model.h"
+#include "lm/program/shell_command.h"
 
 namespace rondo {
 namespace {
 
-/// What each stream of a chunk begins with; `states` are those at the end of the last chunk.
-std::vector<State> states_before(const LanguageModel& model, const std::vector<State>& states,
-                                 const Chunk& chunk, const std::vector<std::int32_t>& continues) {
-  if (chunk.from_zero_state) return model.initial_states(chunk.streams);
-  std::vector<std::int32_t> same(static_cast<std::size_t>(states.front().h.shape()[0]));
-  std::iota(same.begin(), same.end(), 0);
-  if (continues == same) return states;
-  const Tokens rows = tokens(continues);
-  std::vector<State> chosen;
-  for (const State& state : states)
-    chosen.push_back(state.map([&](const Variable& x) { return gather_rows(x, rows); }));
-  return chosen;
-}
+class ReadingRun : public InterpolatedModel {
+ public:
+  explicit ReadingRun(std::unique_ptr<LanguageModel> model) : model_(std::move(model)) {}
 
-/// The losses of a chunk's targets in nats; `states` are then those at its end.
-std::vector<double> read_chunk(LanguageModel& model, std::vector<State>& states, const Chunk& chunk,
-                               const std::vector<std::int32_t>& continues) {
-  const NoGradient guard;
-  auto [output, after] = model.forward({tokens(chunk.inputs), chunk.steps, chunk.streams},
-                                       states_before(model, states, chunk, continues));
-  states = std::move(after);
-  const std::vector<real> nats = model.cross_entropy(output, tokens(chunk.targets)).each.to_vector();
-  return {nats.begin(), nats.end()};
-}
+  std::vector<double> read(const Chunk& chunk, const std::vector<std::int32_t>& continues) override {
+    const NoGradient guard;
+    auto [output, after] =
+        model_->forward({tokens(chunk.inputs), chunk.steps, chunk.streams}, states_before(chunk, continues));
+    states_ = std::move(after);
+    const std::vector<real> nats = model_->cross_entropy(output, tokens(chunk.targets)).each.to_vector();
+    return {nats.begin(), nats.end()};
+  }
+
+ private:
+  /// What each stream of a chunk begins with.
+  std::vector<State> states_before(const Chunk& chunk, const std::vector<std::int32_t>& continues) const {
+    if (chunk.from_zero_state) return model_->initial_states(chunk.streams);
+    std::vector<std::int32_t> same(static_cast<std::size_t>(states_.front().h.shape()[0]));
+    std::iota(same.begin(), same.end(), 0);
+    if (continues == same) return states_;
+    const Tokens rows = tokens(continues);
+    std::vector<State> chosen;
+    for (const State& state : states_)
+      chosen.push_back(state.map([&](const Variable& x) { return gather_rows(x, rows); }));
+    return chosen;
+  }
+
+  std::unique_ptr<LanguageModel> model_;
+  std::vector<State> states_;  // at the end of the last chunk
+};
+
+/// Streams are lines, one after another: each begins with `<s>`, as in log_probabilities() of
+/// data/ngram_model.h.
+class ReadingNgrams : public InterpolatedModel {
+ public:
+  /// `ids` are those of the model for the run's symbols.
+  ReadingNgrams(NgramModel model, std::vector<std::int32_t> ids, std::optional<std::int32_t> line_end)
+      : model_(std::move(model)), ids_(std::move(ids)), line_end_(line_end) {}
+
+  std::vector<double> read(const Chunk& chunk, const std::vector<std::int32_t>& continues) override {
+    const auto B = static_cast<std::size_t>(chunk.streams);
+    std::vector<NgramModel::State> contexts(B, model_.line_start());
+    if (!chunk.from_zero_state)
+      for (std::size_t b = 0; b < B; ++b) contexts[b] = contexts_.at(static_cast<std::size_t>(continues[b]));
+    contexts_ = std::move(contexts);
+    std::vector<double> nats(chunk.targets.size());
+    for (std::size_t i = 0; i < nats.size(); ++i) {
+      NgramModel::State& context = contexts_[i % B];
+      const std::int32_t input = chunk.inputs[i], target = chunk.targets[i];
+      context = input == line_end_ ? model_.line_start() : model_.step(context, id(input)).next;
+      if (target >= 0) nats[i] = -model_.step(context, id(target)).log_probability;
+    }
+    return nats;
+  }
+
+ private:
+  std::int32_t id(std::int32_t of_run) const { return ids_.at(static_cast<std::size_t>(of_run)); }
+
+  NgramModel model_;
+  std::vector<std::int32_t> ids_;
+  std::optional<std::int32_t> line_end_;     // of the run
+  std::vector<NgramModel::State> contexts_;  // of each stream, at the end of the last chunk
+};
 
 }  // namespace
 
-Interpolation::Interpolation(const std::vector<std::string>& runs, std::vector<double> weights, Device device)
-    : weights_(std::move(weights)), states_(runs.size()) {
-  for (const std::string& path : runs) {
-    runs_.push_back(open_run(path, device));
-    const Vocabulary &first = vocabulary(), &other = runs_.back().vocabulary;
-    check_input(
-        first.to_text() == other.to_text() && first.tokenization().unit == other.tokenization().unit &&
-            first.tokenization().strip_lines == other.tokenization().strip_lines,
-        "--with {}: its vocabulary is not that of {}: only probabilities of the same symbols can be averaged",
-        path, runs.front());
+void Interpolation::add_run(OpenRun run) {
+  unknown_is_trained_ &= rondo::unknown_is_trained(run);
+  models_.push_back(std::make_unique<ReadingRun>(std::move(run.model)));
+}
+
+void Interpolation::add_ngrams(const std::string& arpa) {
+  Arpa it = read_arpa(arpa, vocabulary_.tokenization());
+  std::vector<std::int32_t> ids;
+  for (std::int32_t symbol = 0; symbol < vocabulary_.size(); ++symbol) {
+    const auto id = it.vocabulary.id(vocabulary_.symbol(symbol));
+    check_input(id.has_value(),
+                "--with {}: lacks '{}', a symbol of {}: only probabilities of the same symbols can be "
+                "averaged; an n-gram model of the run's training text has them",
+                arpa, escape_symbol(vocabulary_.symbol(symbol)), first_);
+    ids.push_back(*id);
   }
-  check_input(weights_.empty() || weights_.size() == runs_.size(),
-              "--weights: give one for RUN and one for each --with, here {}, not {}", runs_.size(),
+  models_.push_back(
+      std::make_unique<ReadingNgrams>(std::move(it.model), std::move(ids), vocabulary_.line_end_id()));
+}
+
+Interpolation::Interpolation(OpenRun first, const std::vector<std::string>& others,
+                             std::vector<double> weights, Device device)
+    : first_(first.folder.path.string()), vocabulary_(first.vocabulary), weights_(std::move(weights)) {
+  add_run(std::move(first));
+  for (const std::string& path : others) {
+    if (is_arpa(path)) {
+      add_ngrams(path);
+      continue;
+    }
+    OpenRun other = open_run(path, device);
+    const Tokenization &of_first = vocabulary_.tokenization(), &of_other = other.vocabulary.tokenization();
+    check_input(vocabulary_.to_text() == other.vocabulary.to_text() && of_first.unit == of_other.unit &&
+                    of_first.strip_lines == of_other.strip_lines,
+                "--with {}: its vocabulary is not that of {}: only probabilities of the same symbols can be "
+                "averaged; `{} train --init-from {}` keeps a vocabulary",
+                path, first_, this_program(), first_);
+    add_run(std::move(other));
+  }
+  check_input(weights_.empty() || weights_.size() == models_.size(),
+              "--weights: give one for RUN and one for each --with, here {}, not {}", models_.size(),
               weights_.size());
-  if (weights_.empty()) weights_.assign(runs_.size(), 1);
+  if (weights_.empty()) weights_.assign(models_.size(), 1);
   const double sum = std::accumulate(weights_.begin(), weights_.end(), 0.0);
   check_input(sum > 0 && std::isfinite(sum), "--weights: at least one must be above 0");
   for (double& weight : weights_) weight /= sum;
 }
 
 std::vector<double> Interpolation::read(const Chunk& chunk, const std::vector<std::int32_t>& continues) {
-  std::vector<double> mixed = read_chunk(*runs_[0].model, states_[0], chunk, continues);
-  if (runs_.size() == 1) return mixed;
-  std::vector<std::vector<double>> of_each{mixed};
-  for (std::size_t m = 1; m < runs_.size(); ++m)
-    of_each.push_back(read_chunk(*runs_[m].model, states_[m], chunk, continues));
+  std::vector<std::vector<double>> of_each;
+  for (const auto& model : models_) of_each.push_back(model->read(chunk, continues));
+  if (models_.size() == 1) return of_each.front();
+  std::vector<double> mixed(of_each.front().size());
   for (std::size_t i = 0; i < mixed.size(); ++i) {
     double least = std::numeric_limits<double>::infinity(), sum = 0;
-    for (std::size_t m = 0; m < runs_.size(); ++m)
+    for (std::size_t m = 0; m < models_.size(); ++m)
       if (weights_[m] > 0) least = std::min(least, of_each[m][i]);
-    for (std::size_t m = 0; m < runs_.size(); ++m)
-      if (weights_[m] > 0) sum += weights_[m] * std::exp(least - of_each[m][i]);
-    mixed[i] = least - std::log(sum);
+    for (std::size_t m = 0; m < models_.size(); ++m)
+      if (weights_[m] > 0 && std::isfinite(least)) sum += weights_[m] * std::exp(least - of_each[m][i]);
+    mixed[i] = std::isfinite(least) ? least - std::log(sum) : least;
   }
   return mixed;
-}
-
-bool Interpolation::unknown_is_trained() const {
-  return std::all_of(runs_.begin(), runs_.end(), rondo::unknown_is_trained);
 }
 
 }  // namespace rondo

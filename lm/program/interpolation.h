@@ -1,7 +1,9 @@
-// The runs of `lm score`, whose probabilities are interpolated. Next: lm/program/score.cpp.
+// The models of `lm score`, whose probabilities are interpolated. Next: lm/program/score.cpp.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/streams.h"
@@ -9,27 +11,44 @@
 
 namespace rondo {
 
-/// Runs of one vocabulary. Their probabilities of each symbol are averaged by weights (linear interpolation),
-/// so that those of all symbols sum to 1 again.
-class Interpolation {
+/// Reads streams of symbols and says how probable they are.
+class InterpolatedModel {
  public:
-  /// `weights` are divided by their sum; none: equal ones. InputErrors of open_run(), and for another
-  /// vocabulary, another number of weights, and weights that are all 0.
-  Interpolation(const std::vector<std::string>& runs, std::vector<double> weights, Device device);
-
-  const Vocabulary& vocabulary() const { return runs_.front().vocabulary; }
-  /// Whether it is in all runs.
-  bool unknown_is_trained() const;
-
+  virtual ~InterpolatedModel() = default;
   /// -log p in nats of each target of a chunk; of one that is not scored it means nothing. Each of its
   /// streams continues the stream `continues` of the last chunk, except where a chunk begins from the initial
   /// state.
-  std::vector<double> read(const Chunk& chunk, const std::vector<std::int32_t>& continues);
+  virtual std::vector<double> read(const Chunk& chunk, const std::vector<std::int32_t>& continues) = 0;
+};
+
+/// A run and further models of its vocabulary. Their probabilities of each symbol are averaged by weights
+/// (linear interpolation), so that those of all symbols sum to 1 again.
+class Interpolation : public InterpolatedModel {
+ public:
+  /// `others` are runs or ARPA files. `weights` are divided by their sum; none: equal ones. InputErrors of
+  /// open_run() and read_arpa(), and for another vocabulary, another number of weights, and weights that are
+  /// all 0.
+  Interpolation(const std::string& run, const std::vector<std::string>& others, std::vector<double> weights,
+                Device device)
+      : Interpolation(open_run(run, device), others, std::move(weights), device) {}
+
+  const Vocabulary& vocabulary() const { return vocabulary_; }
+  /// Whether it is in all models.
+  bool unknown_is_trained() const { return unknown_is_trained_; }
+
+  std::vector<double> read(const Chunk& chunk, const std::vector<std::int32_t>& continues) override;
 
  private:
-  std::vector<OpenRun> runs_;
+  Interpolation(OpenRun first, const std::vector<std::string>& others, std::vector<double> weights,
+                Device device);
+  void add_run(OpenRun run);
+  void add_ngrams(const std::string& arpa);
+
+  std::string first_;  // the folder of the run
+  Vocabulary vocabulary_;
+  std::vector<std::unique_ptr<InterpolatedModel>> models_;
   std::vector<double> weights_;  // their sum is 1
-  std::vector<std::vector<State>> states_;
+  bool unknown_is_trained_ = true;
 };
 
 }  // namespace rondo

@@ -1,6 +1,9 @@
 // Files with one JSON object per line.
 #include "lm/program/json_lines.h"
 
+#include <fmt/chrono.h>
+
+#include <ctime>
 #include <limits>
 #include <string_view>
 
@@ -59,6 +62,8 @@ void read_json_lines(const std::filesystem::path& path, const std::string& write
         fmt::format("{}:{}: not a line that {}{}; remove it", path.string(), number, writer, why));
   });
 }
+
+std::string time_text() { return fmt::format("{:%Y-%m-%dT%H:%M:%S}Z", fmt::gmtime(std::time(nullptr))); }
 
 std::int64_t integer_at(const nlohmann::json& entry, const std::string& key) {
   const nlohmann::json& value = entry.at(key);

@@ -21,6 +21,9 @@ bool is_json_object(std::string_view line);
 void read_json_lines(const std::filesystem::path& path, const std::string& writer,
                      const std::function<bool(const nlohmann::json&)>& use);
 
+/// Now, in UTC, as ISO 8601: "2026-11-26T02:48:07Z".
+std::string time_text();
+
 /// An integer. InputError for other numbers and for integers beyond 64 bits, which a conversion would accept.
 std::int64_t integer_at(const nlohmann::json& entry, const std::string& key);
 /// A figure; NaN where it is null, which is how JSON has figures that are not finite. Other types throw.

@@ -49,10 +49,14 @@ bool read_log_line(const nlohmann::json& entry, MeasuredRun& row) {
     row.finished = true;
     return true;
   }
-  if (entry.at("best").get<bool>()) row.valid() = measured;
+  if (entry.at("best").get<bool>()) {
+    row.valid() = measured;
+    if (entry.contains("step")) row.keeps_base = entry.at("step") == 0;
+  }
   if (!entry.contains("epoch")) return *split == "valid";  // the best model, measured again
   row.test().reset();                                      // the training was continued
   row.finished = false;
+  row.steps = entry.contains("step") ? integer_at(entry, "step") : 0;
   row.epochs = integer_at(entry, "epoch");
   row.epochs_trained = optional_figure_at(entry, "epochs_trained").value_or(static_cast<double>(row.epochs));
   row.training_seconds.reset();
@@ -86,8 +90,8 @@ void take_measurements(const std::vector<KeptMeasurement>& kept, MeasuredRun& ro
       std::optional<Measured>& into = row.measured[k];
       if (into && kind.is_plain() && into->read == preferred && it.read != preferred) continue;
       const double least = into ? std::min(into->least_nats, it.nats) : it.nats;
-      into = Measured{it.nats,     it.bits,   it.perplexity, it.symbols,       it.read,
-                      it.settings, it.scores, it.breakdown,  it.bits_per_byte, least};
+      into = Measured{it.nats,   it.bits,      it.perplexity,    it.symbols,  it.read, it.settings,
+                      it.scores, it.breakdown, it.bits_per_byte, it.unknowns, least};
     }
   }
 }
@@ -318,6 +322,12 @@ void say_what_misleads(const MeasuredRuns& rows) {
             "is in {}\n",
             row.run, kinds_of_measurement[kind].name, RunFolder{row.run}.evaluations().string());
     if (row.recipe().kind != TaskKind::language_modelling) continue;
+    if (const auto& it = row.measured[row.measured[test_kind] ? test_kind : valid_kind])
+      if (const std::string warning = warning_of_unknowns(
+              {fmt::format("the {} text of {}", row.measured[test_kind] ? "test" : "validation", row.run),
+               it->unknowns, it->symbols});
+          !warning.empty())
+        fmt::print(stderr, "lm: warning: {}\n", warning);
     for (const std::size_t kind : {valid_kind, test_kind})
       if (const auto& it = row.measured[kind]; it && is_worse_than_uniform(it->nats, row.vocabulary_size))
         fmt::print(stderr, "lm: warning: {}: the figures on {} are worse than those of equal probabilities\n",

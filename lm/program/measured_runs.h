@@ -23,6 +23,7 @@ struct Measured {
   TaskScores scores{};
   LossBreakdown breakdown{};              // of evaluations.jsonl alone
   std::optional<double> bits_per_byte{};  // likewise; none if symbols were unknown
+  std::int64_t unknowns = 0;              // likewise: of the symbols
   double least_nats = nats;               // of all measurements of this kind, whatever their settings
 };
 
@@ -60,6 +61,8 @@ struct MeasuredRun {
   std::int64_t vocabulary_size = 0, types = 0, parameters = 0;
   bool finished = false;
   bool has_unevaluated_model = false;  // stopped before the first evaluation: the weights of its last step
+  bool keeps_base = false;             // no evaluation was better than that of the weights it began with
+  std::int64_t steps = 0;              // up to the last evaluation
   std::int64_t epochs = 0;             // the last epoch that was evaluated; 0: none
   double epochs_trained = 0;           // up to that evaluation, with the fraction of the last one
   std::optional<LoggedProgress> logged{};  // the last steps that were logged

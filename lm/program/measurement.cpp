@@ -87,6 +87,7 @@ KeptMeasurement measurement_of(const nlohmann::json& entry) {
           .bits_per_byte =
               entry.value("unknowns", 0) == 0 ? optional_figure_at(entry, "bits_per_byte") : std::nullopt,
           .symbols = entry.contains("symbols") ? integer_at(entry, "symbols") : 0,
+          .unknowns = entry.contains("unknowns") ? integer_at(entry, "unknowns") : 0,
           .types = integer_at(entry, "types"),
           .vocabulary_size = integer_at(entry, "vocabulary_size"),
           .parameters = integer_at(entry, "parameters"),
@@ -155,6 +156,8 @@ Json json_of(const Measurement& measurement) {
 void append_measurement(const RunFolder& run, Json json, const Compute& compute,
                         const std::vector<std::string>& sha256_of_text) {
   for (const char* of_run : {"run", "cell", "seed"}) json.erase(of_run);  // they are in its folder
+  if (json.value("text", "").empty()) json.erase("text");                 // at the end of a training
+  json["time"] = time_text();
   json["version"] = version();
   json["device"] = name_of(compute.device);
   json["precision"] = name_of(compute.precision);
@@ -167,7 +170,6 @@ void keep(const RunFolder& run, const Measurement& measurement, const Compute& c
           const std::vector<std::string>& sha256_of_text) {
   Json json = json_of(measurement);
   json.erase("published");  // that is the recipe's
-  if (measurement.text.empty()) json.erase("text");
   json["types"] = measurement.types;
   json["vocabulary_size"] = measurement.vocabulary_size;
   json["parameters"] = measurement.parameters;

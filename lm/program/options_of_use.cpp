@@ -134,10 +134,11 @@ void Options::add_score() {
   score_command.add_option("files", score.files, "text files; -: standard input (default: -)")
       ->type_name("FILE");
   score_command
-      .add_option("--with", score.with,
-                  "another run with the same vocabulary, can be repeated (--with B --with C): the models' "
-                  "probabilities of each "
-                  "symbol are averaged (linear interpolation)")
+      .add_option(
+          "--with", score.with,
+          "another run with the same vocabulary, or an n-gram model in an ARPA file; can be repeated: "
+          "--with B --with C. The models' probabilities of each symbol are averaged (linear "
+          "interpolation)")
       ->type_name("RUN")
       ->allow_extra_args(false)  // what follows is a file
       ->check(not_empty);
@@ -226,7 +227,8 @@ void Options::add_generate() {
           ->type_name("N")
           ->capture_default_str();
   generate_command
-      .add_option("--stop", generate.stops, "end a text before this string would be written; can be repeated")
+      .add_option("--stop", generate.stops,
+                  "end a text before this string would be written; \\n is the end of a line; can be repeated")
       ->type_name("STRING")
       ->expected(1)
       ->take_all()

@@ -176,9 +176,7 @@ std::int64_t batch_of(const ScoreOptions& options) {
 
 int score(const ScoreOptions& options) {
   const Device device = choose_device(options.device, options.precision, options.threads).device;
-  std::vector<std::string> runs = options.with;
-  runs.insert(runs.begin(), options.run);
-  Interpolation mixture(runs, options.weights, device);
+  Interpolation mixture(options.run, options.with, options.weights, device);
   Scorer scorer(options, mixture, batch_of(options));
   const std::string advice = "split it, and give --stateful to read its parts as one";
   Totals all;

@@ -70,6 +70,7 @@ std::vector<std::string> lengthening(const Recipe& there, const Recipe& planned)
   if (before.steps == 0 && now.steps == 0 && now.epochs > before.epochs)
     return {"--epochs", fmt::format("{}", now.epochs)};
   if (before.steps > 0 && now.steps > before.steps) return {"--steps", fmt::format("{}", now.steps)};
+  if (before.steps > 0 && now.steps == 0) return {"--epochs", fmt::format("{}", now.epochs)};
   return {};
 }
 
@@ -77,10 +78,16 @@ std::vector<std::string> lengthening(const Recipe& there, const Recipe& planned)
 /// shorter.
 void check_same_settings(const RunFolder& folder, const Recipe& expected) {
   Recipe there = read_config(folder).recipe, planned = expected;
-  if (!lengthening(there, planned).empty()) {
-    there.trainer.epochs = planned.trainer.epochs;
-    there.trainer.steps = planned.trainer.steps;
-  }
+  const auto length_of = [](const Recipe& recipe) {
+    const TrainerOptions& it = recipe.trainer;
+    return it.steps > 0 ? counted_text(it.steps, "steps") : counted_text(it.epochs, "epochs");
+  };
+  check_input(!lengthening(there, planned).empty() || length_of(there) == length_of(planned),
+              "{}: this run is one of {}, and those of the sweep have {}: runs can be made longer, not "
+              "shorter; or give another --out",
+              folder.path.string(), length_of(there), length_of(planned));
+  there.trainer.epochs = planned.trainer.epochs;
+  there.trainer.steps = planned.trainer.steps;
   const Keys of_there = keys_of(there), of_planned = keys_of(planned);
   for (std::size_t i = 0; i < std::min(of_there.size(), of_planned.size()); ++i)
     check_input(

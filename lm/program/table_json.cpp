@@ -23,14 +23,15 @@ std::string key_of(const MeasurementKind& kind) {
 Json if_any(const std::optional<double>& figure) { return figure ? Json(*figure) : Json(); }
 
 Json json_of(const std::optional<Measured>& it) {
-  Json json{{"nats", nullptr},          {"bits", nullptr},    {"perplexity", nullptr},
-            {"bits_per_byte", nullptr}, {"symbols", nullptr}, {"read", nullptr}};
+  Json json{{"nats", nullptr},    {"bits", nullptr},     {"perplexity", nullptr}, {"bits_per_byte", nullptr},
+            {"symbols", nullptr}, {"unknowns", nullptr}, {"read", nullptr}};
   if (!it) return json;
   json = {{"nats", it->nats},
           {"bits", if_any(it->bits)},
           {"perplexity", if_any(it->perplexity)},
           {"bits_per_byte", if_any(it->bits_per_byte)},
           {"symbols", it->symbols},
+          {"unknowns", it->unknowns},
           {"read", it->read}};
   for (const auto& [name, value] : it->scores) json[name] = value;
   if (!it->settings.empty()) json.update(Json::parse(it->settings));
@@ -65,6 +66,8 @@ Json json_of(const MeasuredRun& row) {
   for (const SentenceSetFigures& it : row.sentences) json["sentences"].push_back(json_of(it));
   json["finished"] = row.finished;
   if (row.has_unevaluated_model) json["model"] = "not evaluated";
+  if (row.keeps_base) json["model"] = "unchanged";  // that of the run it began with
+  json["steps"] = row.steps;
   json["epochs"] = row.epochs;
   json["epochs_trained"] = row.epochs_trained;
   json["epochs_planned"] = recipe.trainer.steps > 0 ? Json() : Json(recipe.trainer.epochs);

@@ -70,6 +70,8 @@ std::string epochs_of(const MeasuredRun& row) {
   const bool is_whole = row.epochs_trained == static_cast<double>(row.epochs);
   const std::string trained =
       is_whole ? fmt::format("{}", row.epochs) : fmt::format("{:.2f}", row.epochs_trained);
+  if (planned.steps > 0 && row.steps > 0 && row.steps < planned.steps)
+    return fmt::format("{} ({} of {} steps)", trained, row.steps, planned.steps);
   if (planned.steps > 0) return fmt::format("{} ({} steps)", trained, planned.steps);
   return is_whole && row.epochs == planned.epochs ? trained
                                                   : fmt::format("{} of {}", trained, planned.epochs);
@@ -78,7 +80,7 @@ std::string epochs_of(const MeasuredRun& row) {
 std::string state_of(const MeasuredRun& row) {
   return row.is_imported()           ? "imported"
          : row.has_unevaluated_model ? "unfinished, not evaluated"
-         : row.finished              ? "finished"
+         : row.finished              ? row.keeps_base ? "finished, weights unchanged" : "finished"
                                      : "unfinished";
 }
 

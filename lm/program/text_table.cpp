@@ -81,7 +81,10 @@ std::string short_text_of(const TextTable& columns, const std::string& how, int 
   }
   std::string text;
   if (!common.empty())
-    text += wrapped(fmt::format("in all rows: {}", fmt::join(common, "; ")), width) + "\n\n";
+    text += wrapped(fmt::format("{}{}", columns.front().cells.size() > 1 ? "in all rows: " : "",
+                                fmt::join(common, "; ")),
+                    width) +
+            "\n\n";
   text += text_of(kept, width);
   if (!left_out.empty())
     text += '\n' + wrapped(fmt::format("left out: {}; {}", fmt::join(left_out, ", "), how), width) + '\n';

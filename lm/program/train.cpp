@@ -9,6 +9,7 @@
 #include "lm/program/agreement.h"
 #include "lm/program/command_line.h"
 #include "lm/program/job.h"
+#include "lm/program/measured_runs.h"
 #include "lm/program/mpi_ranks.h"
 #include "lm/program/settings.h"
 #include "lm/program/shell_command.h"
@@ -284,6 +285,9 @@ int lead(const TrainOptions& options, const Ranks* ranks, Beginning& beginning) 
     fmt::print("{}\n", run.path.string());
     return 0;
   }
+  if (setup.has_base() && measured_so_far(run.path.string()).keeps_base)
+    terminal.line(fmt::format("no evaluation was better than that of {}: the run has its weights, unchanged",
+                              setup.base().path.string()));
   if (file_is_there(run.model())) job->conclude(terminal, run);
   if (!is_at_end)
     terminal.line(fmt::format("ended by --max-minutes {}, at step {}, in epoch {}; to go on: {}",

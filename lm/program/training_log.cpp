@@ -1,13 +1,11 @@
 // log.jsonl as an observer of a training.
 #include "lm/program/training_log.h"
 
-#include <fmt/chrono.h>
-
 #include <cmath>
-#include <ctime>
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "lm/program/json_lines.h"
 #include "lm/program/probe_report.h"
 #include "tensor/allocator.h"
 
@@ -25,9 +23,7 @@ double epochs_trained(const Trainer& trainer) {
 }  // namespace
 
 void TrainingLog::append(const std::string& event, const Json& entry) {
-  // ISO 8601, in UTC.
-  Json line{{"event", event},
-            {"time", fmt::format("{:%Y-%m-%dT%H:%M:%S}Z", fmt::gmtime(std::time(nullptr)))}};
+  Json line{{"event", event}, {"time", time_text()}};
   line.update(entry);
   file_.append(line.dump());
   if (tensorboard_) tensorboard_->add(entry);

@@ -123,8 +123,9 @@ std::string ForeignWeights::for_each_tensor(const Module& model, Use use) const 
                     has = too_much.empty() ? "" : fmt::format("has {}", listed(too_much));
   if (lacks.empty() && has.empty()) return "";
   return fmt::format(
-      "{}{}{}: a map of names says what they are here, which are left out, and which are zero", lacks,
-      lacks.empty() || has.empty() ? "" : ", and ",
+      "{}{}{}: a map of names (--map FILE) says what they are here, with lines such as \"encoder.* = "
+      "embedding.*\", which are left out, and which are zero",
+      lacks, lacks.empty() || has.empty() ? "" : ", and ",
       has.empty() ? "" : has + (lacks.empty() ? ", which this model does not have" : " in addition"));
 }
 

@@ -176,6 +176,16 @@ TEST(ClassificationRun, SaysThatItsTextHasChanged) {
   expect_contains(result.err, said);
 }
 
+TEST(ClassificationRun, SaysThatItDoesNotKnowTheWords) {
+  LabelledData data;
+  output_of_lm(data.train("run", {"--epochs", "1"}));
+  const std::string said = "are unknown to the vocabulary";
+  data.write("other.txt", "yes das ist neu\nno das auch\n");
+  expect_contains(run_lm({"eval", data.path("run"), data.path("other.txt")}).err, said);
+  expect_contains(run_lm({"classify", data.path("run")}, {.input = "das ist neu\n"}).err, said);
+  EXPECT_EQ(run_lm({"classify", data.path("run")}, {.input = "the film is fine\n"}).err, "");
+}
+
 TEST(ClassificationRun, OtherCommandsRefuseIt) {
   LabelledData data;
   const std::string run = data.path("run");

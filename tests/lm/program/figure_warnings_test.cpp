@@ -49,6 +49,12 @@ TEST(FigureWarnings, WhatIsMoreThanText) {
   const std::string nul("a b\0\nc\n", 7);
   expect_contains(warning(nul), "NUL");
   EXPECT_EQ(warning_of_content(nul, "t", Unit::bytes), "");
+  const std::string latin_1 = "so\ngr\xfc\xdf Gott\n";
+  expect_contains(warning_of_content(latin_1, "t", Unit::words), "t: not UTF-8 at byte 5 (line 2): 0xfc");
+  EXPECT_EQ(warning_of_content(latin_1, "t", Unit::bytes), "");
+  std::string cut;  // in the middle of a letter, if only its beginning is looked at
+  for (int i = 0; i < 300'000; ++i) cut += i % 1000 ? "\u00fc\u00fc" : "\n";
+  EXPECT_EQ(warning_of_content(cut, "t", Unit::words), "");
 }
 
 TEST(FigureWarnings, TextsThatAreTheSame) {
@@ -91,7 +97,7 @@ TEST(FigureWarnings, WorseThanEqualProbabilities) {
             "giving all 66 symbols the same probability costs 4.19 nats; this costs more: why");
   EXPECT_NE(warning_of_cost(std::numeric_limits<double>::quiet_NaN(), 66, "why"), "");
   expect_contains(reason_of_cost(5.4158, 66, {}, "lm eval r"),
-                  "lost in so long a stream, which lm eval r --streams 64");
+                  "lost in so long a stream: if lm eval r --streams 64 finds much less");
   const std::string of_lines = reason_of_cost(5.4158, 66, {.line_end = 1}, "lm eval r");
   EXPECT_EQ(of_lines.find("stream"), std::string::npos);
   expect_contains(reason_of_cost(2.6e9, 66, {}, "lm eval r"), "lower train.learning_rate");

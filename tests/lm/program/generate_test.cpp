@@ -58,6 +58,8 @@ TEST_F(GenerateTest, StopsBeforeAString) {
   const std::string stop = whole.substr(space, 5);
   EXPECT_EQ(generated({"-n", "60", "--stop", stop}).out, whole.substr(0, whole.find(stop)) + "\n");
   EXPECT_EQ(generated({"-n", "60", "--stop", "zebra"}).out, whole);
+  for (const char* end_of_line : {"\n", "\\n", "<eos>"})
+    EXPECT_EQ(generated({"-n", "60", "--stop", end_of_line}).out, whole.substr(0, whole.find('\n') + 1));
 }
 
 TEST_F(GenerateTest, NewWaysToSample) {

@@ -64,6 +64,20 @@ TEST_F(InitializationTest, KeepsTheVocabularyAndBeginsWithTheWeights) {
   }
 }
 
+TEST_F(InitializationTest, SaysThatNoUpdateWasBetter) {
+  const std::string said = "no evaluation was better than that of " + data->path("base");
+  const std::string told = output_of_lm(begin("worse", {"--set", "train.learning_rate=0.5", "--steps", "3"}));
+  expect_contains(told, said);
+  EXPECT_TRUE(bytes_of_file(*data / "worse/model.safetensors") ==
+              bytes_of_file(*data / "base/model.safetensors"));
+  EXPECT_EQ(json_of_lm({"table", data->path("worse")}).at("runs")[0].at("model"), "unchanged");
+  expect_contains(output_of_lm({"table", data->path("worse"), "--full"}), "finished, weights unchanged");
+  EXPECT_EQ(output_of_lm(begin("better", {"--epochs", "1"})).find(said), std::string::npos);
+  EXPECT_FALSE(json_of_lm({"table", data->path("better")}).at("runs")[0].contains("model"));
+  expect_contains(run_lm({"table", data->path("better")}).err,
+                  "of the test text of " + data->path("better") + " are unknown");
+}
+
 TEST_F(InitializationTest, ResumesExactly) {
   const std::vector<std::string> more = {"--epochs", "2"};
   output_of_lm(begin("whole", more));

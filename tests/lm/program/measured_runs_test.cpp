@@ -44,6 +44,18 @@ TEST_F(TableTest, SaysWhatIsUnfinished) {
   }
 }
 
+TEST_F(TableTest, CountsTheStepsOfARunThatWasStopped) {
+  SmallData other;
+  other.trained("run", {"--steps", "5", "--set", "train.eval_every=2"});
+  const std::string run = other.path("run");
+  expect_contains(output_of_lm({"table", run, "--full"}), "(5 steps)");
+  const std::string log = bytes_of_file(fs::path(run) / "log.jsonl");
+  const std::size_t second = log.find("\"evaluation\"", log.find("\"evaluation\"") + 1);
+  write_bytes(fs::path(run) / "log.jsonl", log.substr(0, log.find('\n', second) + 1));
+  fs::remove(fs::path(run) / "state.safetensors");
+  expect_contains(output_of_lm({"table", run, "--full"}), "(4 of 5 steps)");
+}
+
 TEST_F(TableTest, HasWhatEvalMeasured) {
   SmallData other;
   other.trained("run", {"--epochs", "1", "--set", "published.dynamic_test=3.5", "--set",

@@ -147,6 +147,39 @@ TEST_F(ScoreTest, SeveralRunsAreInterpolated) {
   expect_refused(run_lm({"score", path("a"), path("two.txt"), "--weights", "0"}), "above 0");
 }
 
+TEST_F(ScoreTest, ARunAndAnNgramModelAreInterpolated) {
+  const std::string arpa = path("three.arpa"), text = path("one.txt");
+  output_of_lm({"ngram", "--data", path("data"), "--order", "3", "--out", arpa});
+  const auto table = [](const std::string& out) {
+    std::vector<std::pair<std::string, double>> symbols;  // line and symbol, log p
+    for (const std::string_view line : split_lines(out)) {
+      const std::size_t tab = line.rfind('\t');
+      symbols.emplace_back(line.substr(0, tab), std::stod(std::string(line.substr(tab + 1))));
+    }
+    return symbols;
+  };
+  const std::vector<std::string> score{"score", path("a"), text, "--per-symbol", "--threads", "1"};
+  const auto scored = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), score.begin(), score.end());
+    return table(output_of_lm(more));
+  };
+  const auto a = scored({}), mixed = scored({"--with", arpa, "--weights", "3,1"}),
+             ngrams = table(output_of_lm({"ngram", "--arpa", arpa, "--text", text, "--per-symbol"}));
+  ASSERT_EQ(a.size(), 8u);
+  ASSERT_EQ(ngrams.size(), a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(mixed[i].first, ngrams[i].first);
+    EXPECT_NEAR(mixed[i].second, std::log(0.75 * std::exp(a[i].second) + 0.25 * std::exp(ngrams[i].second)),
+                1e-5);
+  }
+  const auto one_by_one = scored({"--with", arpa, "--weights", "3,1", "--batch", "1"});
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(one_by_one[i].second, mixed[i].second, 1e-5);
+  expect_refused(run_lm({"score", path("letters"), text, "--with", arpa}), "three.arpa");
+  write_bytes(path("other.txt"), "a cat on a mat\na cat on a mat\na cat on a mat\n");
+  output_of_lm({"ngram", "--data", path("other.txt"), "--order", "2", "--out", path("other.arpa")});
+  expect_refused(run_lm({"score", path("a"), text, "--with", path("other.arpa")}), "other.arpa: lacks '");
+}
+
 /// The same numbers, to float rounding.
 void expect_near(const std::vector<std::vector<std::string>>& a,
                  const std::vector<std::vector<std::string>>& b) {

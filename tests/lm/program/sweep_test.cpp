@@ -246,7 +246,7 @@ TEST(Sweep, MarksNoBestAmongVocabularies) {
 TEST_F(Sweeps, RefusesFoldersOfOtherRuns) {
   expect_refused(
       run_lm(words_of(*data, {"--set", "model.hidden=9,10", "--set", "train.epochs=1"})),
-      "hidden=9_seed=1: this run has train.epochs = 2, and the sweep train.epochs = 1: give another --out");
+      "hidden=9_seed=1: this run is one of 2 epochs, and those of the sweep have 1 epoch: runs can be made");
   std::vector<std::string> words = words_of(*data, {});
   words[6] = run("hidden=9_seed=1");
   expect_refused(run_lm(words), "is a run; give the folder");
@@ -303,8 +303,7 @@ TEST(Sweep, TrainsItsRunsOnIfItIsLonger) {
     EXPECT_EQ(data.model_digest("sweep/seed=1"), data.model_digest("whole"));
     EXPECT_EQ(log_of(data.path("sweep/seed=1")).back().at("split"), "test");
     expect_contains(output_of_lm(words_of(data, {option, longer, "--seeds", "2"})), "finished before");
-    expect_refused(run_lm(words_of(data, {option, shorter})),
-                   fmt::format("this run has {} = {}, and the sweep {} = {}", key, longer, key, shorter));
+    expect_refused(run_lm(words_of(data, {option, shorter})), "runs can be made longer, not shorter");
     fs::remove_all(data.path("whole"));
     fs::remove_all(data.path("sweep"));
   }
