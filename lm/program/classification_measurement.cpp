@@ -90,10 +90,7 @@ int evaluate_classification(const EvaluateOptions& options) {
   OpenClassifier run = open_classifier(options.run, compute.device);
   const auto [text, sha256] = sentences_to_measure(options, run);
   const LabelledSentences sentences = encode_labelled(text, run.vocabulary, run.labels);
-  if (const std::string warning =
-          warning_of_unknowns(share_of(text.sentences, sentences.sentences, run.vocabulary, false));
-      !warning.empty())
-    fmt::print(stderr, "lm: warning: {}\n", warning);
+  print_warning(warning_of_unknowns(share_of(text.sentences, sentences.sentences, run.vocabulary, false)));
   Progress progress(stderr);
   const std::string split = options.text.empty() ? options.split : "";
   ClassificationMeasurement it{options.run, text.sentences.name, split, run.vocabulary.types(), {}};

@@ -66,8 +66,7 @@ int classify(const ClassifyOptions& options) {
   };
   Classifications classifications(run, options.scores);
   answer_lines(lines, read, [&](const auto& sentences) { classifications.print(sentences); });
-  if (const std::string warning = warning_of_unknowns(unknown); !warning.empty())
-    fmt::print(stderr, "lm: warning: {}\n", warning);
+  print_warning(warning_of_unknowns(unknown));
   return 0;
 }
 

@@ -145,13 +145,11 @@ void warn(const Measurement& it, const OpenRun& run) {
         stderr,
         "lm: warning: with cache.lambda = 1 what is not in the cache has probability 0, and the text has "
         "such symbols; set cache.lambda below 1\n");
-  else if (const std::string warning = warning_of_cost(
-               it.result.nats(), run.vocabulary.size(),
-               it.how.dynamic
-                   ? "the updates ruin the weights; lower dynamic.learning_rate"
-                   : reason_of_cost(it.result.nats(), run.vocabulary.size(), it.reading, "the option"));
-           !warning.empty())
-    fmt::print(stderr, "lm: warning: {}\n", warning);
+  else
+    print_warning(warning_of_cost(
+        it.result.nats(), run.vocabulary.size(),
+        it.how.dynamic ? "the updates ruin the weights; lower dynamic.learning_rate"
+                       : reason_of_cost(it.result.nats(), run.vocabulary.size(), it.reading, "the option")));
   if (it.how.dynamic && it.how.dynamic->length >= it.result.symbols)
     fmt::print(
         stderr,
@@ -161,10 +159,8 @@ void warn(const Measurement& it, const OpenRun& run) {
 
 void say_notes(const Text& text, const EncodedText& ids, const OpenRun& run) {
   for (const std::string& note : text.notes) fmt::print(stderr, "lm: {}\n", note);
-  if (const std::string warning =
-          warning_of_unknowns({text.name, ids.counts.unknowns, std::ssize(ids.ids)}, unknown_is_trained(run));
-      !warning.empty())
-    fmt::print(stderr, "lm: warning: {}\n", warning);
+  print_warning(
+      warning_of_unknowns({text.name, ids.counts.unknowns, std::ssize(ids.ids)}, unknown_is_trained(run)));
 }
 
 }  // namespace
@@ -251,11 +247,8 @@ int evaluate(const EvaluateOptions& options) {
   measurement.published_unit = recipe.published.unit;
   const EncodedText ids = encoded(text, run);
   say_notes(text, ids, run);
-  if (const std::string warning =
-          options.text.empty() ? ""
-                               : warning_of_content(text.content, text.name, recipe.data.tokenization.unit);
-      !warning.empty())
-    fmt::print(stderr, "lm: warning: {}\n", warning);
+  if (!options.text.empty())
+    print_warning(warning_of_content(text.content, text.name, recipe.data.tokenization.unit));
 
   Progress progress(stderr);
   GradientStatistics statistics;

@@ -13,6 +13,10 @@
 
 namespace rondo {
 
+void print_warning(const std::string& warning) {
+  if (!warning.empty()) fmt::print(stderr, "lm: warning: {}\n", warning);
+}
+
 double UnknownShare::percent() const {
   return symbols > 0 ? 100.0 * static_cast<double>(unknowns) / static_cast<double>(symbols) : 0;
 }

@@ -13,6 +13,9 @@
 
 namespace rondo {
 
+/// On stderr; nothing if it is empty.
+void print_warning(const std::string& warning);
+
 /// How much of a text a vocabulary does not know.
 struct UnknownShare {
   std::string text;  // its name

@@ -11,7 +11,6 @@
 #include "data/arpa.h"
 #include "data/symbols.h"
 #include "lm/program/model.h"
-#include "lm/program/shell_command.h"
 
 namespace rondo {
 namespace {
@@ -116,8 +115,8 @@ Interpolation::Interpolation(OpenRun first, const std::vector<std::string>& othe
     check_input(vocabulary_.to_text() == other.vocabulary.to_text() && of_first.unit == of_other.unit &&
                     of_first.strip_lines == of_other.strip_lines,
                 "--with {}: its vocabulary is not that of {}: only probabilities of the same symbols can be "
-                "averaged; `{} train --init-from {}` keeps a vocabulary",
-                path, first_, this_program(), first_);
+                "averaged; train with --set data.vocabulary_file={}",
+                path, first_, RunFolder{first_}.vocabulary().string());
     add_run(std::move(other));
   }
   check_input(weights_.empty() || weights_.size() == models_.size(),

@@ -323,11 +323,9 @@ void say_what_misleads(const MeasuredRuns& rows) {
             row.run, kinds_of_measurement[kind].name, RunFolder{row.run}.evaluations().string());
     if (row.recipe().kind != TaskKind::language_modelling) continue;
     if (const auto& it = row.measured[row.measured[test_kind] ? test_kind : valid_kind])
-      if (const std::string warning = warning_of_unknowns(
-              {fmt::format("the {} text of {}", row.measured[test_kind] ? "test" : "validation", row.run),
-               it->unknowns, it->symbols});
-          !warning.empty())
-        fmt::print(stderr, "lm: warning: {}\n", warning);
+      print_warning(warning_of_unknowns(
+          {fmt::format("the {} text of {}", row.measured[test_kind] ? "test" : "validation", row.run),
+           it->unknowns, it->symbols}));
     for (const std::size_t kind : {valid_kind, test_kind})
       if (const auto& it = row.measured[kind]; it && is_worse_than_uniform(it->nats, row.vocabulary_size))
         fmt::print(stderr, "lm: warning: {}: the figures on {} are worse than those of equal probabilities\n",

@@ -109,8 +109,7 @@ Evaluation evaluate_text(const Source& source, const Text& text) {
   result.add(encoded.ids, nats, source.vocabulary.unknown_id());
   result.seconds = seconds_since(start);
   result.bytes = encoded.bytes;
-  const std::string warning = warning_of_unknowns({text.name, encoded.unknowns, std::ssize(encoded.ids)});
-  if (!warning.empty()) fmt::print(stderr, "lm: warning: {}\n", warning);
+  print_warning(warning_of_unknowns({text.name, encoded.unknowns, std::ssize(encoded.ids)}));
   if (std::isinf(result.nats_sum))
     fmt::print(stderr, "lm: warning: {}: {} symbols have probability 0 in this model\n", text.name,
                std::count(nats.begin(), nats.end(), INFINITY));

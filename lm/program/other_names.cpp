@@ -76,6 +76,8 @@ constexpr std::array other_options{
     OtherOption{"", "corpus", "data"},
     OtherOption{"train", "train", "data DIR, the folder of train.txt and valid.txt"},
     OtherOption{"train", "valid", "data DIR, the folder of train.txt and valid.txt"},
+    OtherOption{"train", "vocab", "set data.vocabulary_file=FILE"},
+    OtherOption{"train", "srcdict", "set data.vocabulary_file=FILE"},
     OtherOption{"train", "patience", "set train.early_stopping=N, or for the schedule train.patience=N"},
     OtherOption{"eval", "batch", "streams"},
     OtherOption{"eval", "lr", "dynamic --set dynamic.learning_rate=X"},

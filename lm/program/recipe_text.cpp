@@ -10,6 +10,7 @@
 #include <span>
 
 #include "lm/program/progress.h"
+#include "lm/program/run.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -32,7 +33,10 @@ Keys keys_of(TextOptions& options) {
          "",
          "the texts whose symbols form the vocabulary: train.txt; or train.txt, valid.txt and "
          "test.txt, in this order, as in the code of AWD-LSTM, which uses the words of the test "
-         "text, so that none is unknown"}},
+         "text, so that none is unknown"},
+        {"vocabulary_file", &options.vocabulary_file, any_text(), "",
+         "a file with the symbols of the vocabulary, one per line, as another run's vocab.txt, in place of "
+         "those of the texts; empty: none"}},
        keys_of(options.limits),
        {{"train_files",
          &options.train_files,
@@ -55,6 +59,7 @@ Keys keys_of(TextOptions& options) {
 }
 
 Vocabulary vocabulary_of(const TextOptions& options, const CorpusText& text, SymbolOrder order) {
+  if (!options.vocabulary_file.empty()) return read_vocabulary(options.vocabulary_file, options.tokenization);
   std::vector<const Text*> texts{&text.train};
   if (options.vocabulary == VocabularyFrom::all) {
     texts.push_back(&text.valid);

@@ -22,6 +22,7 @@ struct TextOptions {
   Tokenization tokenization{};
   VocabularyLimits limits{};
   VocabularyFrom vocabulary = VocabularyFrom::train;
+  std::string vocabulary_file{};           // in place of these; empty: none
   std::vector<std::string> train_files{};  // patterns
   std::vector<std::string> files{};        // patterns
   std::int64_t block_lines = 100;
@@ -29,7 +30,8 @@ struct TextOptions {
 };
 Keys keys_of(TextOptions& options);
 
-/// The vocabulary of the texts that data.vocabulary selects.
+/// The vocabulary of the texts that data.vocabulary selects, or of data.vocabulary_file. InputErrors of
+/// read_vocabulary() for that.
 Vocabulary vocabulary_of(const TextOptions& options, const CorpusText& text, SymbolOrder order);
 
 /// The texts at `data`: a folder or one file; with data.files the matching files of the folder. Those longer

@@ -116,7 +116,8 @@ Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting
                   recipe.name == printable(recipe.name),  // it may come from a file's name
               "{}: recipe.name = '{}': expected a name in UTF-8 without '/', '`' and control characters",
               name_or_file, recipe.name);
-  for (std::string* file : {&recipe.speech.decoding.ngram, &recipe.embedding_file})
+  for (std::string* file :
+       {&recipe.speech.decoding.ngram, &recipe.embedding_file, &recipe.data.vocabulary_file})
     if (!file->empty()) *file = absolute_path(*file).string();
   validate(recipe, name_or_file);
   return recipe;

@@ -96,8 +96,7 @@ class Scorer {
           symbols = 0;
         },
         [&](const auto& items) { return items.size() == batch_ || symbols >= symbols_at_once; });
-    if (const std::string warning = warning_of_content(head, file_name, unit); !warning.empty())
-      fmt::print(stderr, "lm: warning: {}\n", warning);
+    print_warning(warning_of_content(head, file_name, unit));
     return totals;
   }
 
@@ -198,10 +197,7 @@ int score(const ScoreOptions& options) {
     }
   }
   if (options.totals && files.size() > 1) all.print("total");
-  if (const std::string warning =
-          warning_of_unknowns({"the input", all.unknowns, all.symbols}, mixture.unknown_is_trained());
-      !warning.empty())
-    fmt::print(stderr, "lm: warning: {}\n", warning);
+  print_warning(warning_of_unknowns({"the input", all.unknowns, all.symbols}, mixture.unknown_is_trained()));
   return 0;
 }
 

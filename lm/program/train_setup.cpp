@@ -120,7 +120,8 @@ bool has_vocabularies(const RunFolder& run, const Recipe& recipe) {
 std::optional<RunFolder> run_with_vocabularies(const Setup& setup) {
   const Recipe& recipe = setup.config.recipe;
   const bool are_known =
-      setup.keeps_vocabulary() || (setup.knows_text() && tokenization_of(recipe).unit == Unit::pieces);
+      setup.keeps_vocabulary() || (setup.knows_text() && (tokenization_of(recipe).unit == Unit::pieces ||
+                                                          !recipe.data.vocabulary_file.empty()));
   if (!are_known) return std::nullopt;
   // A run that was killed before it wrote them has those that it was to begin with.
   for (const RunFolder& run : {setup.known_run(), setup.base()})
@@ -197,7 +198,8 @@ void write_setup(const TrainOptions& options, Setup& setup, const Compute& compu
     made_by.command = options.command;
     made_by.sha256 = job.sha256_lines();
     const std::vector<UnknownShare> shares = job.unknown_shares();
-    made_by.unknown_is_trained |= setup.keeps_vocabulary() && !shares.empty() && shares.front().unknowns > 0;
+    made_by.unknown_is_trained |= (setup.keeps_vocabulary() || !recipe.data.vocabulary_file.empty()) &&
+                                  !shares.empty() && shares.front().unknowns > 0;
     setup.run = make_run_folder(options.out, setup.finetunes() ? recipe.name + "-finetuned" : recipe.name);
     setup.lock.emplace(setup.run.path);
   }

@@ -55,8 +55,8 @@ Compute compute_of(const TrainOptions& options, const Setup& setup);
 /// InputError if they are missing.
 std::optional<RunFolder> run_with_vocabularies(const Setup& setup);
 /// The vocabularies that are not made from the text: those of another run that are kept, and, of a resumed
-/// or finetuned run, those of pieces, which another version of sentencepiece might learn differently. Else
-/// none. InputErrors of read_vocabularies().
+/// or finetuned run, those of data.vocabulary_file, which may have changed, and of pieces, which another
+/// version of sentencepiece might learn differently. Else none. InputErrors of read_vocabularies().
 std::vector<Vocabulary> known_vocabularies(const Setup& setup);
 
 /// InputError unless the vocabularies are those of the resumed or finetuned run.

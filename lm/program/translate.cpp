@@ -74,9 +74,8 @@ class Translator {
           lines, [&](const std::string& line, const std::string& name) { return read(line, name); },
           [&](const std::vector<Sentence>& sentences) { translate(sentences); });
     });
-    for (const std::string& warning : {warning_of_unknowns({"the input", unknowns_, symbols_, false}),
-                                       warning_of_empty(empty_, translated_)})
-      if (!warning.empty()) fmt::print(stderr, "lm: warning: {}\n", warning);
+    print_warning(warning_of_unknowns({"the input", unknowns_, symbols_, false}));
+    print_warning(warning_of_empty(empty_, translated_));
   }
 
  private:

@@ -159,11 +159,9 @@ MeasuredPairs pairs_to_measure(const EvaluateOptions& options, const OpenTransla
 
 void warn_of_unknowns(const TextPair& text, const Pairs& pairs, const PairVocabularies& vocabularies,
                       bool has_source) {
-  std::vector<UnknownShare> shares{share_of(text.target, pairs.target, vocabularies.target)};
-  if (has_source) shares.push_back(share_of(text.source, pairs.source, vocabularies.source, false));
-  for (const UnknownShare& share : shares)
-    if (const std::string warning = warning_of_unknowns(share); !warning.empty())
-      fmt::print(stderr, "lm: warning: {}\n", warning);
+  print_warning(warning_of_unknowns(share_of(text.target, pairs.target, vocabularies.target)));
+  if (has_source)
+    print_warning(warning_of_unknowns(share_of(text.source, pairs.source, vocabularies.source, false)));
 }
 
 }  // namespace
@@ -199,8 +197,7 @@ int evaluate_translator(const EvaluateOptions& options) {
   if (run.task) it.task = run.task->name;
   it.breakdown = breakdown_of(it.nats, run.vocabularies.target, text.train_target);
   keep_if_possible([&] { keep(run.folder, it, *run.model, compute, text.sha256); });
-  if (const std::string warning = warning_of_empty(it.empty, it.sentences); !warning.empty())
-    fmt::print(stderr, "lm: warning: {}\n", warning);
+  print_warning(warning_of_empty(it.empty, it.sentences));
   if (options.json) {
     Json json = json_of(it);
     keep_losses(json, options.by);

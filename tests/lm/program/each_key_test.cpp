@@ -42,6 +42,7 @@ EachKey::Cases language_model_cases() {
       {"data.pieces_model", {"bpe", {"data.unit=pieces", "data.pieces=250"}}},
       {"data.pieces", {"252", {"data.unit=pieces", "data.pieces=250"}}},
       {"data.vocabulary", {"all"}},
+      {"data.vocabulary_file", {RONDO_SOURCE_DIR "/tests/lm/program/words.txt"}},
       {"data.min_count", {"2"}},
       {"data.max_size", {"6"}},
       {"data.unknown", {"false", {}, &EachKey::trained, "'new'"}},

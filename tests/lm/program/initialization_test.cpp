@@ -64,6 +64,31 @@ TEST_F(InitializationTest, KeepsTheVocabularyAndBeginsWithTheWeights) {
   }
 }
 
+TEST_F(InitializationTest, AVocabularyMayComeFromAFile) {
+  const std::string file = data->path("symbols.txt"), vocabulary = bytes_of_file(*data / "base/vocab.txt");
+  write_bytes(file, vocabulary);
+  const auto train = [&](const std::string& name, const std::string& epochs) {
+    return run_lm({"train", "--recipe", data->path("small.toml"), "--data", data->path("new"), "--out",
+                   data->path(name), "--threads", "1", "--epochs", epochs, "--set",
+                   "data.vocabulary_file=" + file});
+  };
+  const Result result = train("of_file", "1");
+  ASSERT_EQ(result.status, 0) << result.err;
+  expect_contains(result.err, "of the 960 symbols of " + data->path("new/train.txt") + " are unknown");
+  EXPECT_EQ(bytes_of_file(*data / "of_file/vocab.txt"), vocabulary);
+  const Result never = run_lm({"eval", data->path("of_file"), "--split", "test"});
+  EXPECT_EQ(never.err.find("never trained"), std::string::npos) << never.err;
+  output_of_lm({"score", data->path("base"), "--with", data->path("of_file"), "--threads", "1"}, "the cat\n");
+
+  EXPECT_EQ(train("whole_of_file", "2").status, 0);
+  write_bytes(file, "<eos>\n<unk>\n");  // a resumed run has its own
+  output_of_lm({"train", "--out", data->path("of_file"), "--resume", "--epochs", "2"});
+  EXPECT_TRUE(bytes_of_file(*data / "of_file/model.safetensors") ==
+              bytes_of_file(*data / "whole_of_file/model.safetensors"));
+  fs::remove(file);
+  expect_refused(train("none", "1"), "symbols.txt");
+}
+
 TEST_F(InitializationTest, SaysThatNoUpdateWasBetter) {
   const std::string said = "no evaluation was better than that of " + data->path("base");
   const std::string told = output_of_lm(begin("worse", {"--set", "train.learning_rate=0.5", "--steps", "3"}));
