@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <system_error>
 #include <utility>
 
 #include "data/files.h"
@@ -275,11 +277,20 @@ std::vector<std::filesystem::path> train_files(const std::filesystem::path& fold
   return files_named(folder, usual);
 }
 
-/// ", but val.txt is there: ...", if the validation text has a name that is usual elsewhere.
-std::string other_name_of_valid(const std::filesystem::path& folder) {
-  for (const char* const name : {"val.txt", "dev.txt", "validation.txt"})
-    if (is_there(folder / name)) return fmt::format(", but {} is there: rename it", name);
-  return "";
+/// ", but val.txt is there: ...", if the text of a split has a name that is usual elsewhere.
+std::string other_name_of(const std::filesystem::path& folder, Split split) {
+  const std::vector<std::string> names = split == Split::valid
+                                             ? std::vector<std::string>{"valid", "val", "dev"}
+                                             : std::vector<std::string>{std::string(to_string(split))};
+  std::set<std::string> found;
+  std::error_code failure;
+  for (auto it = std::filesystem::directory_iterator(folder, failure);
+       !failure && it != std::filesystem::directory_iterator(); it.increment(failure))
+    for (const std::string& name : names)
+      if (std::error_code ignored;
+          it->is_regular_file(ignored) && it->path().filename().string().find(name) != std::string::npos)
+        found.insert(printable(it->path().filename().string()));
+  return found.empty() ? "" : fmt::format(", but {} is there: rename it", *found.begin());
 }
 
 }  // namespace
@@ -300,8 +311,7 @@ CorpusText open_corpus(const std::filesystem::path& path, Unit unit, Pipes pipes
   for (const Split split : {Split::train, Split::valid})
     check_input(split == Split::train ? !train.empty() : valid.has_value(),
                 "{}: missing{}; a data folder holds train.txt, valid.txt and perhaps test.txt{}",
-                (path / fmt::format("{}.txt", to_string(split))).string(),
-                split == Split::valid ? other_name_of_valid(path) : "",
+                (path / fmt::format("{}.txt", to_string(split))).string(), other_name_of(path, split),
                 elsewhere_text(path / fmt::format("{}.txt", to_string(split))));
   corpus.train = take_files(corpus, train, unit, reading);
   corpus.valid = take_files(corpus, {*valid}, unit, reading);

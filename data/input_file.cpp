@@ -21,13 +21,16 @@ bool file_is_there(const std::filesystem::path& path) {
 }
 
 std::string elsewhere_text(const std::filesystem::path& missing) {
-  std::error_code failure;
+  const std::filesystem::path folder = missing.has_parent_path() ? missing.parent_path() : ".";
+  std::error_code failure, ignored;
   std::vector<std::filesystem::path> found;
-  for (auto it = std::filesystem::directory_iterator(missing.parent_path(), failure);
+  for (auto it = std::filesystem::directory_iterator(folder, failure);
        !failure && it != std::filesystem::directory_iterator(); it.increment(failure))
-    if (file_is_there(it->path() / missing.filename())) found.push_back(it->path());
+    if (std::filesystem::is_regular_file(it->path() / missing.filename(), ignored))
+      found.push_back(it->path());
   if (found.empty()) return "";
-  return fmt::format("; it is in {}", printable(std::min_element(found.begin(), found.end())->string()));
+  return fmt::format("; {} has one: give that folder",
+                     printable(std::min_element(found.begin(), found.end())->string()));
 }
 
 InputFile::InputFile(const std::filesystem::path& path)

@@ -12,8 +12,8 @@ namespace rondo {
 
 /// Whether anything of this name exists; opening it tells what it is.
 bool file_is_there(const std::filesystem::path& path);
-/// Where a missing file may be meant: "; it is in FOLDER", if a folder beside it has one of its name; else
-/// empty.
+/// Where a missing file may be meant: "; FOLDER has one: ...", if a folder beside it has a file of its name;
+/// else empty.
 std::string elsewhere_text(const std::filesystem::path& missing);
 
 class InputFile {

@@ -36,8 +36,9 @@ std::vector<std::string> similar_files(const fs::path& missing, const std::strin
   const std::string end = "." + language, begin = name.substr(0, name.size() - end.size());
   std::vector<std::pair<int, std::string>> found;  // differences, name
   std::error_code failure;
-  for (auto it = fs::directory_iterator(missing.parent_path(), failure);
-       !failure && it != fs::directory_iterator(); it.increment(failure)) {
+  const fs::path folder = missing.has_parent_path() ? missing.parent_path() : ".";
+  for (auto it = fs::directory_iterator(folder, failure); !failure && it != fs::directory_iterator();
+       it.increment(failure)) {
     const std::string other = it->path().filename().string();
     const int differences = (other.starts_with(begin) ? 0 : 1) + (other.ends_with(end) ? 0 : 1);
     std::error_code ignored;
@@ -65,11 +66,9 @@ std::string similar_files_text(const fs::path& missing, const std::string& langu
   const std::string& language = is_source ? options.source_language : options.target_language;
   const std::string elsewhere = elsewhere_text(file);
   throw InputError(fmt::format(
-      "{}: missing (data.{}_files = \"{}\", data.{}_language = \"{}\"){}; to read others: --set "
-      "data.{}_files=NAME",
-      printable(file.string()), to_string(split), printable(name_of_split(options, split)),
-      is_source ? "source" : "target", printable(language),
-      elsewhere.empty() ? "; " + similar_files_text(file, language) : elsewhere, to_string(split)));
+      "{}: missing (data.{}_files = \"{}\", data.{}_language = \"{}\"){}", printable(file.string()),
+      to_string(split), printable(name_of_split(options, split)), is_source ? "source" : "target",
+      printable(language), elsewhere.empty() ? "; " + similar_files_text(file, language) : elsewhere));
 }
 
 Text read_side(const fs::path& file, Unit unit) {

@@ -256,9 +256,10 @@ Encoded Vocabulary::encode(std::string_view text, const std::string& name, LastL
     std::int32_t known = table_.find(it.symbol, it.hash);
     if (known == SymbolNumbers::none) {
       if (!unknown)
-        throw InputError(fmt::format("{}: {}'{}' is not in the vocabulary, which has no {}", name,
-                                     line_text(text, lines_before, it.line), escape_symbol(it.symbol),
-                                     unknown_symbol));
+        throw InputError(fmt::format(
+            "{}: {}'{}' is not in the vocabulary, which has no {}: leave it out, or train a model with "
+            "data.unknown=true",
+            name, line_text(text, lines_before, it.line), escape_symbol(it.symbol), unknown_symbol));
       if (lists_missing && missing.insert(it.symbol).second) encoded.missing.emplace_back(it.symbol);
       known = *unknown;
     }

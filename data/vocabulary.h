@@ -1,5 +1,6 @@
-// The vocabulary: symbols and their ids, made from the training text alone; text to ids and back; vocab.txt.
-// Read next: data/corpus.h; for pieces data/pieces.h, which says what their symbols are: the limits and
+// The vocabulary: symbols and their ids, made from a text or read from a file; text to ids and back;
+// vocab.txt. Read next: data/corpus.h; for pieces data/pieces.h, which says what their symbols are: the
+// limits and
 // `<unk>` are only for the other units.
 //
 // `<unk>` stands for every symbol without a row of its own. Its id says whether it is trained:

@@ -13,8 +13,7 @@ namespace {
 
 std::string range_text(const Limits& limits) {
   if (std::isfinite(limits.min) && std::isfinite(limits.max))
-    return fmt::format(", {:.15g} to {:.15g}{}", limits.min, limits.max,
-                       limits.max_included ? "" : " (excluded)");
+    return fmt::format(", {:.15g} to {}{:.15g}", limits.min, limits.max_included ? "" : "below ", limits.max);
   return std::isfinite(limits.min) ? fmt::format(", at least {:.15g}", limits.min) : "";
 }
 

@@ -111,7 +111,7 @@ bool within(const Limits& limits, double value);
 std::string accepted_text(const Key& key);
 
 /// InputError unless all numbers are within the limits of their keys: "momentum = 1: expected a number, 0 to
-/// 1 (excluded)". What a recipe sets has passed them already; what a program sets has not.
+/// below 1". What a recipe sets has passed them already; what a program sets has not.
 void check_limits(const Keys& keys);
 template <class Options>
 void check_limits_of(Options options) {

@@ -38,7 +38,7 @@ const std::map<std::string, std::vector<std::string>> storeys = {
 /// The headers that every folder may include.
 const Names for_all = {"tensor/error.h", "tensor/check_system.h", "tensor/keys.h", "tensor/threads.h"};
 /// Their types' width follows the compiler's flags, so only what Rondo itself compiles may see them.
-const Names kernel_headers = {"tensor/vec.h", "tensor/cpu_row.h", "tensor/launch.h",
+const Names kernel_headers = {"tensor/vec.h", "tensor/cpu_row.h", "tensor/gpu_row.h", "tensor/launch.h",
                               "tensor/pointwise_kernels.h"};
 
 std::string folder_of(const std::string& path) { return path.substr(0, path.find('/')); }

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -85,6 +86,18 @@ int print_bleu(const BleuCommandOptions& options) {
   for (const TextFile& it : references)
     check_input(it.lines.size() == count, "{} has {} lines, {} {}: line N must be the same sentence in both",
                 translations.name, count, it.name, it.lines.size());
+
+  const auto has_capitals = [](const TextFile& file) {
+    return std::any_of(file.lines.begin(), file.lines.end(), [](const std::string_view line) {
+      return std::any_of(line.begin(), line.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+    });
+  };
+  if (!options.lower_case && !has_capitals(translations) && has_capitals(references.front()))
+    fmt::print(
+        stderr,
+        "lm: warning: the translations have no capital letters, and {} has: --lowercase compares without "
+        "regard to case\n",
+        references.front().name);
 
   const BleuOptions bleu_options{.tokenization = options.tokenization, .lower_case = options.lower_case};
   const ChrfOptions chrf_options{.lower_case = options.lower_case};

@@ -58,6 +58,7 @@ MeasuredSentences sentences_to_measure(const EvaluateOptions& options, const Ope
   const Unit unit = data.tokenization.unit;
   if (!options.text.empty()) {
     Text file = read_labelled_file(options.text, data.files.encoding, unit);
+    for (const std::string& note : file.notes) fmt::print(stderr, "lm: {}\n", note);
     const std::vector<FileDigest> files{{file.name, file.sha256}};
     return {labelled_text(std::move(file)), sha256_lines(files)};
   }

@@ -245,9 +245,12 @@ Command info_command(Options& parser) {
   InfoOptions& info = parser.info;
   const bool only_recipe = !info.recipe.empty() && !info.keys;
   const int asked = !info.run.empty() + only_recipe + info.operators + info.keys + info.cells;
+  const std::filesystem::path config = RunFolder{info.run}.config();
+  check_input(info.run.empty() || !info.keys || file_is_there(config),
+              "info: --keys takes no name, it lists all settings: {} | grep -A 1 {}",
+              command_with({"info", "--keys"}), info.run);
   check_input(info.run.empty() || !info.keys,
-              "info: --keys lists the settings of recipes; those of this run: {}",
-              RunFolder{info.run}.config().string());
+              "info: --keys lists the settings of recipes; those of this run: {}", config.string());
   check_input(asked == 1, "info: give {}one of: a run, --recipe NAME, --operators, --keys, --cells",
               asked > 1 ? "only " : "");
   const bool scales = !info.scaling.ranks.empty(), describes = !info.run.empty() || only_recipe;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "data/file_kind.h"
 #include "data/long_text.h"
 #include "data/symbols.h"
 #include "data/text.h"
@@ -35,22 +36,22 @@ std::string share_text(const UnknownShare& it) {
 std::string warning_of_unknowns(const UnknownShare& it, bool unknown_is_trained) {
   // Percent. The loss of an untrained row is some 10 nats: of one symbol in 1000 it adds 0.01 to the mean.
   constexpr double large = 10, large_untrained = 0.1;
+  constexpr double large_read = 25;  // a limit of the vocabulary leaves out 10 to 15 of a classifier's text
   if (it.is_predicted && !unknown_is_trained && it.percent() >= large_untrained)
     return fmt::format(
         "{}, and {} was never trained: the figures are unreliable; a model trained with --set "
         "data.min_count=2 "
         "learns it",
         share_text(it), unknown_symbol);
-  if (it.percent() <= large) return "";
+  if (it.percent() <= (it.is_predicted ? large : large_read)) return "";
   if (!it.is_predicted)
     return fmt::format(
-        "{}, and look all the same to the model; a text that is written like the training text (case, "
-        "tokenization) has fewer, and data.unit=pieces none",
+        "{}, and are all read as the same symbol. Is the text in the language of the training text, and "
+        "written like it (case, tokenization)? A model of data.unit=pieces has no unknown words",
         share_text(it));
   return fmt::format(
       "{}, and are predicted as {} alone: the figures do not compare with those of other vocabularies. Is "
-      "the "
-      "text in the language of the training text, and written like it (case, tokenization)? A model of "
+      "the text in the language of the training text, and written like it (case, tokenization)? A model of "
       "data.unit=pieces or characters spells such words",
       share_text(it), unknown_symbol);
 }
@@ -90,13 +91,14 @@ std::string reason_of_cost(double nats, std::int64_t vocabulary_size, const Read
   if (!(nats <= diverged * std::log(static_cast<double>(vocabulary_size))))
     return "the training has diverged; " + advice_after_divergence("train");
   constexpr std::int64_t many = 64;
-  if (!reading.carries_state() || reading.streams >= many)
-    return "the weights are not those of a trained model of this text";
+  const std::string unlearnt =
+      "the model has not learnt a text like this: too few steps, or a learning rate that is too high";
+  if (!reading.carries_state() || reading.streams >= many) return unlearnt;
   return fmt::format(
-      "the weights are not those of a trained model of this text; or, as early in a training, the state is "
-      "lost in so long a stream: if {0} --streams {1} finds much less, train with --set "
-      "train.eval_streams={1} --set train.final_streams={1}",
-      evaluate, many);
+      "{0}; or reading so long a text without a new start has driven the state to values from which it does "
+      "not recover, as happens early in a training: if {1} --streams {2} finds much less, train with --set "
+      "train.eval_streams={2} --set train.final_streams={2}",
+      unlearnt, evaluate, many);
 }
 
 std::string advice_after_divergence(const std::string& section) {
@@ -174,8 +176,7 @@ std::string warning_of_table(const std::vector<std::string_view>& lines, const s
     if (columns == 0 || !std::all_of(lines.begin(), lines.end(), has_them)) continue;
     return fmt::format(
         "{} looks like a table of {} columns: its separators, quotes and header are read as text, too; write "
-        "the "
-        "column with the text to a file of its own",
+        "the column with the text to a file of its own",
         name, columns + 1);
   }
   return "";
@@ -185,12 +186,18 @@ std::string warning_of_table(const std::vector<std::string_view>& lines, const s
 std::string warning_of_encoding(std::string_view text, const std::string& name) {
   constexpr std::size_t most_bytes = 1 << 20;
   text = text.substr(0, text.size() > most_bytes ? text.find_last_of('\n', most_bytes) : text.size());
-  try {
-    check_utf8(text, name);
-    return "";
-  } catch (const NotUtf8& error) {
-    return fmt::format("{}. Its words are taken as the bytes that they are", error.what());
+  std::int64_t line = 1;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(text, at);
+    if (length == 0)
+      return fmt::format(
+          "{}: line {}: the byte 0x{:02x} is not UTF-8: words are taken as the bytes that they "
+          "are; {}",
+          name, line, static_cast<unsigned char>(text[at]), conversion_to_utf8(text));
+    line += text[at] == '\n';
+    at += length;
   }
+  return "";
 }
 
 }  // namespace

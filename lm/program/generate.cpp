@@ -69,11 +69,10 @@ class Output {
   bool line_is_open_ = false;
 };
 
-/// As they occur in what is written: with the escapes of vocab.txt, and the end of a line for its symbol.
-std::vector<std::string> stop_strings(const std::vector<std::string>& given, Unit unit) {
-  std::vector<std::string> stops;
-  for (const std::string& it : given)
-    stops.push_back(it == line_end_symbol(unit) ? "\n" : unescape_symbol(it).value_or(it));
+/// As they occur in what is written: the end of a line may be given as vocab.txt writes it.
+std::vector<std::string> stop_strings(std::vector<std::string> stops, Unit unit) {
+  for (std::string& it : stops)
+    if (it == line_end_symbol(unit) || it == escape_symbol("\n")) it = "\n";
   return stops;
 }
 

@@ -67,7 +67,13 @@ int import_weights(const ImportOptions& given) {
   const ForeignWeights weights(options.weights, names);
   check_rows(weights, vocabulary, options.vocabulary);
   LanguageModel model(model_options(recipe), vocabulary.size(), std::nullopt);
-  weights.check_layout(model);
+  try {
+    weights.check_layout(model);
+  } catch (const InputError& error) {
+    const std::string why = error.what();
+    const bool is_about_names = options.map.empty() && why.find("a map of names") != why.npos;
+    throw InputError(fmt::format("{}{}", why, is_about_names ? "; --map FILE gives it" : ""));
+  }
   if (!options.data.empty()) {
     made_by.data = absolute_path(options.data).string();
     made_by.sha256 = sha256_lines(open_text(recipe.data, made_by.data, Pipes::refused).files);

@@ -32,7 +32,7 @@ void check_may_change(const Setting& setting, Recipe& recipe) {
   const Keys of_symbols = section("data", joined({keys_of(tokenization), keys_of(limits)}));
   check_input(
       std::none_of(of_symbols.begin(), of_symbols.end(), [&](const Key& it) { return it.name == key; }) &&
-          !key.starts_with("recipe."),
+          !key.starts_with("recipe.") && !key.starts_with("data.vocabulary"),
       "{}: cannot change with --init-from; the vocabulary is that of its run", setting.where);
   check_input(!key.starts_with("model.") || (found != keys.end() && found->training_only),
               "{}: cannot change with --init-from; the model is that of its run, but for its dropout",

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <numeric>
 #include <utility>
 
 #include "autograd/sequence.h"
 #include "data/arpa.h"
+#include "data/input_file.h"
 #include "data/symbols.h"
 #include "lm/program/model.h"
 
@@ -93,9 +95,17 @@ void Interpolation::add_ngrams(const std::string& arpa) {
     const auto id = it.vocabulary.id(vocabulary_.symbol(symbol));
     check_input(id.has_value(),
                 "--with {}: lacks '{}', a symbol of {}: only probabilities of the same symbols can be "
-                "averaged; an n-gram model of the run's training text has them",
+                "averaged",
                 arpa, escape_symbol(vocabulary_.symbol(symbol)), first_);
     ids.push_back(*id);
+  }
+  for (std::int32_t id = 0; id < it.vocabulary.size(); ++id) {
+    const std::string& symbol = it.vocabulary.symbol(id);
+    check_input(
+        symbol == unknown_symbol || vocabulary_.id(symbol),
+        "--with {}: has '{}', which {} lacks: only probabilities of the same symbols can be averaged; "
+        "an n-gram model of a text in which such symbols are {} has the same",
+        arpa, escape_symbol(symbol), first_, unknown_symbol);
   }
   models_.push_back(
       std::make_unique<ReadingNgrams>(std::move(it.model), std::move(ids), vocabulary_.line_end_id()));
@@ -106,17 +116,17 @@ Interpolation::Interpolation(OpenRun first, const std::vector<std::string>& othe
     : first_(first.folder.path.string()), vocabulary_(first.vocabulary), weights_(std::move(weights)) {
   add_run(std::move(first));
   for (const std::string& path : others) {
-    if (is_arpa(path)) {
+    if (file_is_there(path) && !std::filesystem::is_directory(path)) {
       add_ngrams(path);
       continue;
     }
     OpenRun other = open_run(path, device);
     const Tokenization &of_first = vocabulary_.tokenization(), &of_other = other.vocabulary.tokenization();
-    check_input(vocabulary_.to_text() == other.vocabulary.to_text() && of_first.unit == of_other.unit &&
-                    of_first.strip_lines == of_other.strip_lines,
+    const bool has_same_unit = of_first.unit == of_other.unit && of_first.strip_lines == of_other.strip_lines;
+    check_input(has_same_unit && vocabulary_.to_text() == other.vocabulary.to_text(),
                 "--with {}: its vocabulary is not that of {}: only probabilities of the same symbols can be "
-                "averaged; train with --set data.vocabulary_file={}",
-                path, first_, RunFolder{first_}.vocabulary().string());
+                "averaged{}",
+                path, first_, has_same_unit ? "; data.vocabulary_file trains a run with another's" : "");
     add_run(std::move(other));
   }
   check_input(weights_.empty() || weights_.size() == models_.size(),

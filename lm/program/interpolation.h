@@ -23,20 +23,21 @@ class InterpolatedModel {
 
 /// A run and further models of its vocabulary. Their probabilities of each symbol are averaged by weights
 /// (linear interpolation), so that those of all symbols sum to 1 again.
-class Interpolation : public InterpolatedModel {
+class Interpolation {
  public:
-  /// `others` are runs or ARPA files. `weights` are divided by their sum; none: equal ones. InputErrors of
-  /// open_run() and read_arpa(), and for another vocabulary, another number of weights, and weights that are
-  /// all 0.
+  /// `others` are folders of runs or ARPA files. `weights` are divided by their sum; none: equal ones.
+  /// InputErrors of open_run() and read_arpa(), and for another vocabulary, another number of weights, and
+  /// weights that are all 0.
   Interpolation(const std::string& run, const std::vector<std::string>& others, std::vector<double> weights,
                 Device device)
       : Interpolation(open_run(run, device), others, std::move(weights), device) {}
 
   const Vocabulary& vocabulary() const { return vocabulary_; }
-  /// Whether it is in all models.
+  /// Whether it is in all runs.
   bool unknown_is_trained() const { return unknown_is_trained_; }
 
-  std::vector<double> read(const Chunk& chunk, const std::vector<std::int32_t>& continues) override;
+  /// As InterpolatedModel::read().
+  std::vector<double> read(const Chunk& chunk, const std::vector<std::int32_t>& continues);
 
  private:
   Interpolation(OpenRun first, const std::vector<std::string>& others, std::vector<double> weights,

@@ -288,6 +288,19 @@ DecisiveFigure decisive_figure(const Recipe& recipe) {
 }
 
 void say_what_does_not_compare(const MeasuredRuns& rows) {
+  std::vector<std::string> know_little;
+  for (const MeasuredRun& row : rows)
+    if (const auto& it = row.measured[row.measured[test_kind] ? test_kind : valid_kind];
+        it && has_perplexity(row.recipe().kind)) {
+      const UnknownShare share{"", it->unknowns.value_or(0), it->symbols};
+      if (!warning_of_unknowns(share).empty())
+        know_little.push_back(fmt::format("{} ({:.1f} %)", row.run, share.percent()));
+    }
+  if (!know_little.empty())
+    fmt::print(stderr,
+               "lm: warning: many symbols of the test or validation text are unknown to {}: easy to predict, "
+               "so that the figures do not compare with those of other runs\n",
+               fmt::join(know_little, ", "));
   std::map<std::vector<std::string>, std::set<std::int64_t>> types;  // of runs of one text
   for (const MeasuredRun& row : rows)
     if (has_perplexity(row.recipe().kind) && !row.config.made_by.sha256.empty() && row.types > 0)
@@ -301,8 +314,35 @@ void say_what_does_not_compare(const MeasuredRuns& rows) {
           fmt::join(sizes, ", "));
 }
 
+namespace {
+
+/// Figures of one method and of both together say nothing about each other if the method's settings differ.
+void say_what_differs_in_settings(const MeasuredRun& row) {
+  const auto settings_of = [&](std::size_t kind, const char* section) {
+    const std::optional<Measured>& it = row.measured[kind];
+    const auto all = it && !it->settings.empty() ? nlohmann::json::parse(it->settings) : nlohmann::json();
+    return all.contains(section) ? all.at(section).dump() : "";
+  };
+  for (std::size_t both = 0; both < kinds_of_measurement.size(); ++both)
+    for (std::size_t one = 0; one < both; ++one) {
+      const MeasurementKind &of_both = kinds_of_measurement[both], &of_one = kinds_of_measurement[one];
+      if (!of_both.dynamic || !of_both.cache || of_one.dynamic == of_one.cache ||
+          of_one.split != of_both.split)
+        continue;
+      const char* section = of_one.dynamic ? "dynamic" : "cache";
+      const std::string a = settings_of(one, section), b = settings_of(both, section);
+      if (!a.empty() && !b.empty() && a != b)
+        fmt::print(stderr,
+                   "lm: {}: {} and {} were measured with different settings of [{}], which --json shows\n",
+                   row.run, of_one.name, of_both.name, section);
+    }
+}
+
+}  // namespace
+
 void say_what_misleads(const MeasuredRuns& rows) {
   for (const MeasuredRun& row : rows) {
+    say_what_differs_in_settings(row);
     if (!row.measured[valid_kind] && row.logged)
       fmt::print(
           stderr,
@@ -322,10 +362,6 @@ void say_what_misleads(const MeasuredRuns& rows) {
             "is in {}\n",
             row.run, kinds_of_measurement[kind].name, RunFolder{row.run}.evaluations().string());
     if (row.recipe().kind != TaskKind::language_modelling) continue;
-    if (const auto& it = row.measured[row.measured[test_kind] ? test_kind : valid_kind])
-      print_warning(warning_of_unknowns(
-          {fmt::format("the {} text of {}", row.measured[test_kind] ? "test" : "validation", row.run),
-           it->unknowns, it->symbols}));
     for (const std::size_t kind : {valid_kind, test_kind})
       if (const auto& it = row.measured[kind]; it && is_worse_than_uniform(it->nats, row.vocabulary_size))
         fmt::print(stderr, "lm: warning: {}: the figures on {} are worse than those of equal probabilities\n",

@@ -21,10 +21,10 @@ struct Measured {
   std::int64_t symbols = 0;                    // 0: the log does not say
   std::string read, settings;                  // how the text was read; the settings of adaptive methods
   TaskScores scores{};
-  LossBreakdown breakdown{};              // of evaluations.jsonl alone
-  std::optional<double> bits_per_byte{};  // likewise; none if symbols were unknown
-  std::int64_t unknowns = 0;              // likewise: of the symbols
-  double least_nats = nats;               // of all measurements of this kind, whatever their settings
+  LossBreakdown breakdown{};               // of evaluations.jsonl alone
+  std::optional<double> bits_per_byte{};   // likewise; none if symbols were unknown
+  std::optional<std::int64_t> unknowns{};  // likewise: of the symbols
+  double least_nats = nats;                // of all measurements of this kind, whatever their settings
 };
 
 /// A kind of measurement. `carried`: the state is carried through the text, although the recipe resets it.
@@ -127,7 +127,8 @@ Recipe without_seed(const MeasuredRun& run);
 /// Says on stderr which runs are not evaluated yet, and warns of figures that are worse than those of equal
 /// probabilities.
 void say_what_misleads(const MeasuredRuns& rows);
-/// A warning on stderr if runs of one text differ in their vocabularies.
+/// Warnings on stderr if runs of one text differ in their vocabularies, and if many symbols of a text are
+/// unknown to a run.
 void say_what_does_not_compare(const MeasuredRuns& rows);
 
 }  // namespace rondo

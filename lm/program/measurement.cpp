@@ -74,26 +74,27 @@ std::string settings_of(const nlohmann::json& entry) {
 }
 
 KeptMeasurement measurement_of(const nlohmann::json& entry) {
-  return {.split = entry.value("split", ""),
-          .read = entry.at("read"),
-          .task = entry.value("task", ""),
-          .precision = value_named<Precision>(entry.at("precision").get<std::string>()),
-          .dynamic = entry.contains("dynamic"),
-          .cache = entry.contains("cache"),
-          .settings = settings_of(entry),
-          .nats = figure_at(entry, "nats"),
-          .bits = optional_figure_at(entry, "bits"),
-          .perplexity = optional_figure_at(entry, "perplexity"),
-          .bits_per_byte =
-              entry.value("unknowns", 0) == 0 ? optional_figure_at(entry, "bits_per_byte") : std::nullopt,
-          .symbols = entry.contains("symbols") ? integer_at(entry, "symbols") : 0,
-          .unknowns = entry.contains("unknowns") ? integer_at(entry, "unknowns") : 0,
-          .types = integer_at(entry, "types"),
-          .vocabulary_size = integer_at(entry, "vocabulary_size"),
-          .parameters = integer_at(entry, "parameters"),
-          .sha256 = entry.at("sha256"),
-          .scores = task_scores_of(entry),
-          .breakdown = breakdown_at(entry)};
+  return {
+      .split = entry.value("split", ""),
+      .read = entry.at("read"),
+      .task = entry.value("task", ""),
+      .precision = value_named<Precision>(entry.at("precision").get<std::string>()),
+      .dynamic = entry.contains("dynamic"),
+      .cache = entry.contains("cache"),
+      .settings = settings_of(entry),
+      .nats = figure_at(entry, "nats"),
+      .bits = optional_figure_at(entry, "bits"),
+      .perplexity = optional_figure_at(entry, "perplexity"),
+      .bits_per_byte =
+          entry.value("unknowns", 0) == 0 ? optional_figure_at(entry, "bits_per_byte") : std::nullopt,
+      .symbols = entry.contains("symbols") ? integer_at(entry, "symbols") : 0,
+      .types = integer_at(entry, "types"),
+      .vocabulary_size = integer_at(entry, "vocabulary_size"),
+      .parameters = integer_at(entry, "parameters"),
+      .unknowns = entry.contains("unknowns") ? std::optional(integer_at(entry, "unknowns")) : std::nullopt,
+      .sha256 = entry.at("sha256"),
+      .scores = task_scores_of(entry),
+      .breakdown = breakdown_at(entry)};
 }
 
 }  // namespace

@@ -75,7 +75,8 @@ struct KeptMeasurement {
   double nats = 0;
   std::optional<double> bits{}, perplexity{};  // not of all tasks
   std::optional<double> bits_per_byte{};       // nor with unknown symbols, whose bytes it does not predict
-  std::int64_t symbols = 0, unknowns = 0, types = 0, vocabulary_size = 0, parameters = 0;
+  std::int64_t symbols = 0, types = 0, vocabulary_size = 0, parameters = 0;
+  std::optional<std::int64_t> unknowns{};
   std::vector<std::string> sha256;  // "HEX  FILE" of the text
   TaskScores scores{};
   LossBreakdown breakdown{};  // empty in files of older versions

@@ -28,7 +28,7 @@ void Options::add_eval() {
           ->capture_default_str();
   eval_command
       .add_option("text,--text", evaluate.text,
-                  "a text file; -: standard input; of a translator NAME, for the files NAME.SOURCE and "
+                  "a text file, or - for standard input; of a translator NAME, for the files NAME.SOURCE and "
                   "NAME.TARGET; of a classifier a file with labels (default: the text of --split)")
       ->type_name("FILE")
       ->check(not_empty);

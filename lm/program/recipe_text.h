@@ -22,7 +22,7 @@ struct TextOptions {
   Tokenization tokenization{};
   VocabularyLimits limits{};
   VocabularyFrom vocabulary = VocabularyFrom::train;
-  std::string vocabulary_file{};           // in place of these; empty: none
+  std::string vocabulary_file{};           // in place of the symbols of these texts; empty: none
   std::vector<std::string> train_files{};  // patterns
   std::vector<std::string> files{};        // patterns
   std::int64_t block_lines = 100;

@@ -59,6 +59,19 @@ void validate_language_model(const Recipe& recipe, const std::string& where) {
   check_input(recipe.embedding_file.empty() || data.tokenization.unit == Unit::words,
               "{}: model.embedding_file has vectors of words, and data.unit = \"{}\": leave it out", where,
               name_of(data.tokenization.unit));
+  const VocabularyLimits &limits = data.limits, unlimited;
+  check_input(
+      data.vocabulary_file.empty() ||
+          (data.vocabulary == VocabularyFrom::train && limits.min_count == unlimited.min_count &&
+           limits.max_size == unlimited.max_size && limits.reserve_unknown == unlimited.reserve_unknown),
+      "{}: data.vocabulary_file is the vocabulary: leave out data.vocabulary, data.min_count, "
+      "data.max_size and data.unknown",
+      where);
+  check_input(
+      data.vocabulary_file.empty() || recipe.model.output != OutputKind::adaptive,
+      "{}: model.output = \"adaptive\" orders the vocabulary by frequency, and data.vocabulary_file has "
+      "an order of its own: leave one out",
+      where);
   check_section(where, "", model_options(recipe));
 }
 

@@ -98,7 +98,9 @@ Recipe load_recipe(const std::string& name_or_file) {
               "--recipe {}: it is a run; its recipe is {}", name_or_file,
               (path / RunFolder().config()).string());
   const bool is_file = path.has_parent_path() || path.extension() == ".toml";
-  check_input(is_file, "no recipe named '{}'{} (a file needs a '/' or the ending .toml)", name_or_file,
+  check_input(is_file,
+              "no recipe named '{}'{} (to name a file, write a path with a '/', or one that ends in .toml)",
+              name_or_file,
               did_you_mean(name_or_file, names, fmt::format("; `{} recipes` lists them", this_program())));
   Recipe recipe = read_recipe(read_file(path, max_toml_bytes), name_or_file);
   if (recipe.name.empty()) recipe.name = path.stem().string();

@@ -171,7 +171,8 @@ OpenRun open_run(const std::string& path, Device device) {
 }
 
 bool unknown_is_trained(const OpenRun& run) {
-  return run.vocabulary.unknown_is_trained() || run.config.made_by.unknown_is_trained;
+  const bool is_of_its_text = run.config.recipe.data.vocabulary_file.empty();  // whose place of <unk> tells
+  return (is_of_its_text && run.vocabulary.unknown_is_trained()) || run.config.made_by.unknown_is_trained;
 }
 
 }  // namespace rondo

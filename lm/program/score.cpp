@@ -197,7 +197,14 @@ int score(const ScoreOptions& options) {
     }
   }
   if (options.totals && files.size() > 1) all.print("total");
-  print_warning(warning_of_unknowns({"the input", all.unknowns, all.symbols}, mixture.unknown_is_trained()));
+  const UnknownShare unknown{"the input", all.unknowns, all.symbols};
+  const std::string warning = warning_of_unknowns(unknown, mixture.unknown_is_trained());
+  if (options.nbest && all.unknowns > 0 && warning.empty())
+    fmt::print(stderr,
+               "lm: {}: each costs only as much as {}, so that a hypothesis with a rare or misspelt word may "
+               "come first\n",
+               share_text(unknown), unknown_symbol);
+  print_warning(warning);
   return 0;
 }
 

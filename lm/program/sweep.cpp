@@ -14,6 +14,7 @@
 #include "data/input_file.h"
 #include "data/unpacked_file.h"
 #include "lm/program/child_process.h"
+#include "lm/program/figure_warnings.h"
 #include "lm/program/output_file.h"
 #include "lm/program/progress.h"
 #include "lm/program/shell_command.h"
@@ -63,15 +64,11 @@ bool is_complete(const MeasuredRun& run) {
   return run.finished && (!has_test(run.config) || run.measured[test_kind]);
 }
 
-/// The options of `lm train --resume` that make a run as long as the sweep wants it; none if it is no longer
-/// than it was to be.
-std::vector<std::string> lengthening(const Recipe& there, const Recipe& planned) {
+/// Whether a run can be trained on until it is as long as the sweep wants it. By epochs: after `--steps` a
+/// run is evaluated where a longer one is not, and the evaluation may change its learning rate.
+bool is_shorter(const Recipe& there, const Recipe& planned) {
   const TrainerOptions &before = there.trainer, &now = planned.trainer;
-  if (before.steps == 0 && now.steps == 0 && now.epochs > before.epochs)
-    return {"--epochs", fmt::format("{}", now.epochs)};
-  if (before.steps > 0 && now.steps > before.steps) return {"--steps", fmt::format("{}", now.steps)};
-  if (before.steps > 0 && now.steps == 0) return {"--epochs", fmt::format("{}", now.epochs)};
-  return {};
+  return before.steps == 0 && now.steps == 0 && now.epochs > before.epochs;
 }
 
 /// InputError if the run in `folder` has other settings than the sweep would give it, except that it may be
@@ -82,12 +79,11 @@ void check_same_settings(const RunFolder& folder, const Recipe& expected) {
     const TrainerOptions& it = recipe.trainer;
     return it.steps > 0 ? counted_text(it.steps, "steps") : counted_text(it.epochs, "epochs");
   };
-  check_input(!lengthening(there, planned).empty() || length_of(there) == length_of(planned),
-              "{}: this run is one of {}, and those of the sweep have {}: runs can be made longer, not "
-              "shorter; or give another --out",
+  check_input(is_shorter(there, planned) || length_of(there) == length_of(planned),
+              "{}: this run is one of {}, and those of the sweep have {}: give another --out; only a larger "
+              "number of epochs trains runs on",
               folder.path.string(), length_of(there), length_of(planned));
   there.trainer.epochs = planned.trainer.epochs;
-  there.trainer.steps = planned.trainer.steps;
   const Keys of_there = keys_of(there), of_planned = keys_of(planned);
   for (std::size_t i = 0; i < std::min(of_there.size(), of_planned.size()); ++i)
     check_input(
@@ -195,7 +191,7 @@ class Sweep {
     add("--out", folder_of(run).string());
     if (there) {
       words.emplace_back("--resume");
-      for (std::string& word : lengthening(*there, run.recipe)) words.push_back(std::move(word));
+      if (is_shorter(*there, run.recipe)) add("--epochs", fmt::format("{}", run.recipe.trainer.epochs));
     } else {
       for (const Setting& it : run.settings) add("--set", fmt::format("{}={}", it.key, it.value));
       add("--seed", fmt::format("{}", run.seed));
@@ -215,7 +211,7 @@ class Sweep {
       const std::optional<MeasuredRun> measured = measured_or_failed(index);
       if (!measured) return;
       there = measured->recipe();
-      if (is_complete(*measured) && lengthening(*there, runs_[index].recipe).empty()) {
+      if (is_complete(*measured) && !is_shorter(*there, runs_[index].recipe)) {
         ++finished_;
         return progress_.line(fmt::format("{}  {}  finished before", title_of(index), found_text(*measured)));
       }
@@ -284,7 +280,8 @@ class Sweep {
       MeasuredRun run = measured_run(folder_of(runs_[index]).string());
       const DecisiveFigure figure = decisive_figure(run.recipe());
       const std::optional<double> found = run.valid() ? figure.value(*run.valid()) : std::nullopt;
-      check_input(!found || std::isfinite(*found), "{}: {} on valid is not finite", run.run, figure.name);
+      check_input(!found || std::isfinite(*found), "{}: {} on valid is not finite; {}", run.run, figure.name,
+                  advice_after_divergence("train"));
       return run;
     } catch (const InputError& error) {
       fail(index, error.what());

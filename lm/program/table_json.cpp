@@ -31,7 +31,7 @@ Json json_of(const std::optional<Measured>& it) {
           {"perplexity", if_any(it->perplexity)},
           {"bits_per_byte", if_any(it->bits_per_byte)},
           {"symbols", it->symbols},
-          {"unknowns", it->unknowns},
+          {"unknowns", it->unknowns ? Json(*it->unknowns) : Json()},
           {"read", it->read}};
   for (const auto& [name, value] : it->scores) json[name] = value;
   if (!it->settings.empty()) json.update(Json::parse(it->settings));
@@ -56,7 +56,7 @@ Json json_of(const MeasuredRun& row) {
        row.config.made_by.initialized_from.empty() ? Json() : Json(row.config.made_by.initialized_from)},
       {"vocabulary_size", row.vocabulary_size},
       {"parameters", row.parameters},
-      {"published", published_json(recipe.published)}};
+      {"published", published_json(is_published_model(recipe) ? recipe.published : PublishedFigures())}};
   for (std::size_t k = 0; k < kinds_of_measurement.size(); ++k) {
     const std::string key = key_of(kinds_of_measurement[k]);
     json[key] = json_of(row.measured[k]);

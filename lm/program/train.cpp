@@ -3,14 +3,16 @@
 // lm/program/terminal.h, lm/program/training_log.h, lm/program/training_page.h.
 #include "lm/program/train.h"
 
+#include <algorithm>
+
 #include "cuda/all_reduce.h"
 #include "data/input_file.h"
 #include "data/text.h"
 #include "lm/program/agreement.h"
 #include "lm/program/command_line.h"
 #include "lm/program/job.h"
-#include "lm/program/measured_runs.h"
 #include "lm/program/mpi_ranks.h"
+#include "lm/program/recipes.h"
 #include "lm/program/settings.h"
 #include "lm/program/shell_command.h"
 #include "lm/training/checkpoint.h"
@@ -223,6 +225,20 @@ Error remedy_of(const Diverged& error, const RunFolder& run, bool finetunes) {
 }
 
 /// The training, with all that is printed and written of it.
+/// A warning if the settings choose another optimizer than the recipe's, and leave its learning rate.
+std::string warning_of_rate(const TrainOptions& options, const Recipe& recipe) {
+  const bool sets_rate = std::any_of(options.settings.begin(), options.settings.end(),
+                                     [](const Setting& it) { return it.key == "train.learning_rate"; });
+  if (options.resume || options.recipe.empty() || sets_rate) return "";
+  const OptimizerOptions before = load_recipe(options.recipe).trainer.optimizer,
+                         now = recipe.trainer.optimizer;
+  if (before.kind == now.kind || now.learning_rate.value_or(0) == 0) return "";
+  return fmt::format(
+      "{} has the learning rate of the recipe, {}, which is for {}: set train.learning_rate, as to 0 for its "
+      "own, {}",
+      name_of(now.kind), *now.learning_rate, name_of(before.kind), traits_of(now.kind).learning_rate);
+}
+
 int lead(const TrainOptions& options, const Ranks* ranks, Beginning& beginning) {
   auto& [setup, before, compute, job, log_position] = beginning;
   const Recipe& recipe = setup.config.recipe;
@@ -244,6 +260,7 @@ int lead(const TrainOptions& options, const Ranks* ranks, Beginning& beginning) 
         fmt::format("{}: lacks lines that were there when the state was saved; it continues without them",
                     run.log().string()));
   say_beginning(setup, before, compute, *job, terminal);
+  if (const std::string warning = warning_of_rate(options, recipe); !warning.empty()) warn(terminal, warning);
   TrainingPage page(run);
   page.update();
   bool is_at_end = true;  // not only that of its time
@@ -285,9 +302,11 @@ int lead(const TrainOptions& options, const Ranks* ranks, Beginning& beginning) 
     fmt::print("{}\n", run.path.string());
     return 0;
   }
-  if (setup.has_base() && measured_so_far(run.path.string()).keeps_base)
+  const RunFolder base = setup.base();
+  if (setup.has_base() && file_is_there(base.model()) && file_is_there(run.model()) &&
+      sha256_hex(InputFile(base.model())) == sha256_hex(InputFile(run.model())))
     terminal.line(fmt::format("no evaluation was better than that of {}: the run has its weights, unchanged",
-                              setup.base().path.string()));
+                              base.path.string()));
   if (file_is_there(run.model())) job->conclude(terminal, run);
   if (!is_at_end)
     terminal.line(fmt::format("ended by --max-minutes {}, at step {}, in epoch {}; to go on: {}",

@@ -221,7 +221,7 @@ void say_beginning(const Setup& setup, const Provenance& before, const Compute& 
     const std::string warning = warning_of_unknowns(share);
     if (!warning.empty())
       warn(terminal, warning);
-    else if (setup.keeps_vocabulary())
+    else if (setup.keeps_vocabulary() || !recipe.data.vocabulary_file.empty())
       terminal.line(share_text(share));
   }
   for (const std::string& warning : job.warnings()) warn(terminal, warning);

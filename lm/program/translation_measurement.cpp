@@ -1,7 +1,10 @@
 // A measurement of a translator.
 #include "lm/program/translation_measurement.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <set>
 
 #include "data/input_file.h"
 #include "data/text.h"
@@ -120,19 +123,31 @@ MeasuredPairs pairs_of_split(const OpenTranslator& run, const std::string& folde
 
 namespace {
 
+/// The languages that a run, or its task, reads and writes, each once.
+std::set<std::string> languages_of(const OpenTranslator& run) {
+  const ParallelOptions& files = run.config.recipe.translation.data.files;
+  std::set<std::string> languages{files.source_language, files.target_language};
+  languages.erase("");  // the source of a language model
+  return languages;
+}
+
 /// Pairs that are not the run's: the files `prefix`.LANGUAGE, one of them for a task of one language.
 MeasuredPairs pairs_of_files(const OpenTranslator& run, const std::string& prefix) {
   const ParallelTextOptions& data = run.config.recipe.translation.data;
-  const auto& [source, target] = std::pair(data.files.source_language, data.files.target_language);
+  check_input(data.files.generated_pairs == 0,
+              "{}: the text of {} is generated (data.generated_pairs), and its languages have no files",
+              prefix, run.folder.path.string());
   MultiTaskText text{.languages = {}, .has_test = true, .files = {}, .notes = {}};
-  for (const std::string& language : {source, target}) {
-    if (language.empty() || text.languages.contains(language)) continue;
+  for (const std::string& language : languages_of(run)) {
     const Text side = open_side(prefix, language, data.tokenization.unit);
+    for (const std::string& note : side.notes) fmt::print(stderr, "lm: {}\n", note);
     text.languages[language].emplace(Split::test, side);
     text.files.push_back({side.name, side.sha256});
   }
-  const MixedTaskOptions pairs{.name = {}, .source = source, .target = target};
-  return {text_of_task(text, run.task.value_or(pairs), Split::test), std::nullopt, sha256_lines(text.files)};
+  const auto side = [&](const std::string& language) { return text.languages.at(language).at(Split::test); };
+  TextPair pairs = run.task ? text_of_task(text, *run.task, Split::test)
+                            : TextPair(side(data.files.source_language), side(data.files.target_language));
+  return {std::move(pairs), std::nullopt, sha256_lines(text.files)};
 }
 
 /// The text that the options name; the training text, too, if losses by frequency are asked for.
@@ -145,8 +160,8 @@ MeasuredPairs pairs_to_measure(const EvaluateOptions& options, const OpenTransla
         pairs_of_split(run, folder, options.text.empty() ? split_from_string(options.split) : Split::train);
     check_text_of_run(
         options.data, folder, run.config.made_by.sha256, text.sha256,
-        fmt::format("; to measure other pairs: {} NAME, which stands for NAME.{} and NAME.{}",
-                    command_with({"eval", options.run}), files.source_language, files.target_language));
+        fmt::format("; to measure other pairs: {} NAME, which stands for NAME.{}",
+                    command_with({"eval", options.run}), fmt::join(languages_of(run), " and NAME.")));
     return text;
   };
   if (options.text.empty()) return of_run();
@@ -159,7 +174,8 @@ MeasuredPairs pairs_to_measure(const EvaluateOptions& options, const OpenTransla
 
 void warn_of_unknowns(const TextPair& text, const Pairs& pairs, const PairVocabularies& vocabularies,
                       bool has_source) {
-  print_warning(warning_of_unknowns(share_of(text.target, pairs.target, vocabularies.target)));
+  print_warning(warning_of_unknowns(share_of(text.target, pairs.target, vocabularies.target),
+                                    vocabularies.target.unknown_is_trained()));
   if (has_source)
     print_warning(warning_of_unknowns(share_of(text.source, pairs.source, vocabularies.source, false)));
 }

@@ -122,11 +122,16 @@ std::string ForeignWeights::for_each_tensor(const Module& model, Use use) const 
   const std::string lacks = missing.empty() ? "" : fmt::format("lacks {}", listed(missing)),
                     has = too_much.empty() ? "" : fmt::format("has {}", listed(too_much));
   if (lacks.empty() && has.empty()) return "";
+  const bool has_second_biases = std::any_of(too_much.begin(), too_much.end(), [](const std::string& name) {
+    return name.find("bias_hh_l") != name.npos;
+  });
   return fmt::format(
-      "{}{}{}: a map of names (--map FILE) says what they are here, with lines such as \"encoder.* = "
-      "embedding.*\", which are left out, and which are zero",
+      "{}{}{}: {}a map of names renames tensors (OLD = NEW), leaves them out (OLD =) or makes "
+      "missing ones zero (= NEW)",
       lacks, lacks.empty() || has.empty() ? "" : ", and ",
-      has.empty() ? "" : has + (lacks.empty() ? ", which this model does not have" : " in addition"));
+      has.empty() ? "" : has + (lacks.empty() ? ", which this model does not have" : " in addition"),
+      has_second_biases ? "a cell with two biases for each gate, as PyTorch's, is --set model.biases=2; "
+                        : "");
 }
 
 void ForeignWeights::check_layout(const Module& model) const {

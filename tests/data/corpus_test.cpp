@@ -61,7 +61,7 @@ TEST(OpenCorpus, BadFolders) {
   expect_input_error([&] { open_corpus(folder.path(), Unit::words); }, "train.txt: missing");
   folder.write("inner/train.txt", "a\n");
   expect_input_error([&] { open_corpus(folder.path(), Unit::words); }, "train.txt: missing",
-                     "; it is in " + (folder / "inner").string());
+                     (folder / "inner").string() + " has one: give that folder");
   folder.write("train.txt", "a\n");
   expect_input_error([&] { open_corpus(folder.path(), Unit::words); }, "valid.txt: missing");
   folder.write("valid.txt", "");

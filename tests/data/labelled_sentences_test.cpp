@@ -78,7 +78,7 @@ TEST(LabelledSentences, FilesThatAreMissingAreNamed) {
   const TestFolder folder;
   expect_input_error([&] { opened(folder); }, "train.txt: missing", "data.train_file");
   folder.write("inner/train.txt", "0 a\n");
-  expect_input_error([&] { opened(folder); }, "it is in " + (folder / "inner").string());
+  expect_input_error([&] { opened(folder); }, (folder / "inner").string() + " has one: give that folder");
   folder.write("train.txt", "0 a\n1 b\n");
   expect_input_error([&] { opened(folder); }, "valid.txt: missing", "data.valid_file");
   folder.write("valid.txt", "0 a\n");

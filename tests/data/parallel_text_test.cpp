@@ -115,7 +115,7 @@ TEST(ParallelText, MissingFilesAndWhatResemblesThem) {
     EXPECT_EQ(text.find("train_1"), std::string::npos) << "a folder: " << text;
   }
   folder.write("inner/train.de", "a\n");
-  expect_refused(folder, "\"de\"); it is in " + (folder / "inner").string(), "--set data.train_files=NAME");
+  expect_refused(folder, "\"de\"); " + (folder / "inner").string() + " has one: give that folder");
   folder.write("train.de", "a\n");
   expect_refused(folder, "valid.de: missing", "val.tok.de");
   folder.write("valid.de", "a\n");

@@ -79,6 +79,14 @@ TEST(Vocabulary, NoUnknownOnRequest) {
   expect_input_error([&] { vocabulary.encode("b\nx", "f.txt"); }, "f.txt: line 1", "'\\n'", "<unk>");
 }
 
+TEST(Vocabulary, NamesTheLineOfWhatItLacks) {
+  const Text train{.name = "train", .content = "a b\n", .sha256 = {}, .notes = {}};
+  const Vocabulary it(train, {}, {.reserve_unknown = false});
+  expect_input_error([&] { it.encode("a x\n", "standard input, line 7"); },
+                     "standard input, line 7: 'x' is not");
+  expect_input_error([&] { it.encode("a\nx\n", "t"); }, "t: line 2: 'x' is not", "data.unknown=true");
+}
+
 TEST(Vocabulary, MinimumCount) {
   const Vocabulary vocabulary = make("a b a c c d", words, {.min_count = 2});  // <eos> once, and stays
   EXPECT_EQ(symbols(vocabulary), (Strings{"<unk>", "a", "c", "<eos>"}));

@@ -98,6 +98,20 @@ def rows_of(text):
     return [(float(total), int(count), int(unknown)) for total, count, unknown in map(str.split, text.splitlines())]
 
 
+def check_training_on(workshop, out, lines):
+    """An exported model that is trained further in PyTorch and saved is imported as what it is there."""
+    train = ("import torch; from model import *; log_p, _ = model(torch.arange(6)[:, None]);"
+             "optimizer = torch.optim.SGD([it for it in model.parameters() if it.requires_grad], 0.1);"
+             "log_p[:-1, 0].diagonal(1).sum().neg().backward(); optimizer.step(); model.save(folder / 'model.safetensors')")
+    subprocess.run([sys.executable, "-c", train], cwd=out, check=True)
+    back = out.with_name(out.name + "-back")
+    workshop.must("import", out, "--out", back)
+    mine = rows_of(workshop.lm("score", back, stdin=lines).out)
+    theirs = rows_of(subprocess.run([sys.executable, out / "use.py", "score"], input=lines, stdout=subprocess.PIPE,
+                                    check=True).stdout.decode())
+    assert all(abs(a[0] - b[0]) < TOLERANCE * max(1, a[1]) for a, b in zip(mine, theirs)), out
+
+
 def check_exports(workshop, kind):
     folder = workshop.path
     lines = "\n".join(lines_of_text(1000, WORDS + ["never"])).encode() + b"\n"
@@ -122,6 +136,8 @@ def check_exports(workshop, kind):
             assert a[1:] == b[1:], (settings, line, a, b)
             worst = max(worst, abs(a[0] - b[0]) / max(1, a[1]))
         assert worst < TOLERANCE, (settings, worst)
+        if kind == "pytorch":
+            check_training_on(workshop, out, lines)
         if "data.unit=characters" in settings:
             refused = subprocess.run([*command, "score"], input=b"a\n\xe9\n", capture_output=True)
             assert refused.returncode == 1 and refused.stderr.startswith(b"line 2: not UTF-8"), refused

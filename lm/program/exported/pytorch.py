@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from torch import nn
 
 folder = Path(__file__).parent
@@ -27,13 +27,21 @@ class LanguageModel(nn.Module):
 
     def load(self, weights):
         """rnn.bias_hh_l1 is rnn.1.bias_hh_l0 here, for layers may have several widths."""
-        names = {name: re.sub(r"^rnn\.(\w+)_l(\d+)$", r"rnn.\2.\1_l0", name) for name in weights}
-        given = {re.sub(r"^output_layer_", "output_layer.", names[name]): it for name, it in weights.items()}
+        rules = (r"^rnn\.(\w+)_l(\d+)$", r"rnn.\2.\1_l0"), (r"^output_layer_", "output_layer.")
+        self.names = {re.sub(*rules[1], re.sub(*rules[0], name)): name for name in weights}  # here: in the file
+        given = {here: weights[name] for here, name in self.names.items()}
         given.setdefault("embedding.weight", torch.eye(*self.embedding.weight.shape))
         given.setdefault("decoder.weight", given["embedding.weight"])  # tied
         zeros = {name: torch.zeros_like(it) for name, it in self.state_dict().items() if ".bias_" in name}
         self.load_state_dict({**zeros, **given})  # a cell here always has both biases
+        for here, parameter in self.named_parameters():
+            parameter.requires_grad_(here in self.names)  # what the file has not is not trained
         return self
+
+    def save(self, path):
+        """Writes the weights as load() reads them; `lm import` of the folder takes its model.safetensors."""
+        mine = self.state_dict()
+        save_file({name: mine[here].contiguous() for here, name in self.names.items()}, path)
 
     def forward(self, ids, states=None):
         """Log-probabilities [T, B, V] of what follows each of ids [T, B]; and the state of each layer."""

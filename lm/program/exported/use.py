@@ -5,6 +5,7 @@
 """
 import math
 import random
+import signal
 import sys
 
 from model import config, folder, step
@@ -45,6 +46,7 @@ def sample(count, seed=None):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it silently
     if sys.argv[1:] == ["score"]:
         for number, line in enumerate(sys.stdin.buffer, 1):
             try:

@@ -90,6 +90,20 @@ TEST(LmBleu, ReadsLineEndsOfWindowsAndALastLineWithoutAny) {
   expect_contains(result.err, "2 line ends CRLF were read as LF");
 }
 
+TEST(LmBleu, WarnsIfOnlyTheReferencesHaveCapitals) {
+  const TemporaryFolder folder;
+  write_bytes(folder / "reference", "A man walks .\n");
+  const std::string said = "the translations have no capital letters";
+  expect_contains(run_lm({"bleu", folder / "reference"}, {.input = "a man walks .\n"}).err, said);
+  for (const auto& [words, input] :
+       {std::pair<std::vector<std::string>, std::string>{{"--lowercase"}, "a man walks .\n"},
+        {{}, "A man walks .\n"}}) {
+    std::vector<std::string> all{"bleu", folder / "reference"};
+    all.insert(all.end(), words.begin(), words.end());
+    EXPECT_EQ(run_lm(all, {.input = input}).err, "");
+  }
+}
+
 TEST(LmBleu, RefusesInOneLine) {
   const TemporaryFolder folder;
   const std::string two = folder / "two", empty = folder / "empty", latin = folder / "latin";

@@ -140,7 +140,7 @@ TEST_F(Exchange, WhatCannotBeImportedIsRefusedAndLeavesNothing) {
   refused({"--set", "model.layers=3"},
           "lacks rnn.bias_ih_l2, rnn.bias_hh_l2, rnn.weight_ih_l2, rnn.weight_hh_l2: a map");
   refused({"--set", "model.layers=3", "--set", "model.hidden=33"},
-          "are zero; rnn.bias_ih_l0 is [128] where this model has [132]");
+          "(= NEW); rnn.bias_ih_l0 is [128] where this model has [132]");
   refused({"--set", "model.hiden=3"}, "did you mean");
   refused({"--map", data_.path("none")}, "none");
   write_bytes(data_ / "map", "lstm.* = rnn.*\n");

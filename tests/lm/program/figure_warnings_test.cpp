@@ -14,7 +14,7 @@ TEST(FigureWarnings, UnknownSymbols) {
   EXPECT_EQ(warning_of_unknowns({"t.txt", 10, 100}), "");
   expect_contains(warning_of_unknowns({"t.txt", 11, 100}), "11.00 % of the 100 symbols of t.txt are unknown");
   EXPECT_EQ(warning_of_unknowns({"t.txt", 0, 0}), "");
-  EXPECT_NE(warning_of_unknowns({"t.txt", 11, 100, false}), "") << "only read";
+  EXPECT_EQ(warning_of_unknowns({"t.txt", 11, 100, false}), "") << "only read";
 }
 
 TEST(FigureWarnings, ATinyText) {
@@ -50,7 +50,7 @@ TEST(FigureWarnings, WhatIsMoreThanText) {
   expect_contains(warning(nul), "NUL");
   EXPECT_EQ(warning_of_content(nul, "t", Unit::bytes), "");
   const std::string latin_1 = "so\ngr\xfc\xdf Gott\n";
-  expect_contains(warning_of_content(latin_1, "t", Unit::words), "t: not UTF-8 at byte 5 (line 2): 0xfc");
+  expect_contains(warning_of_content(latin_1, "t", Unit::words), "t: line 2: the byte 0xfc is not UTF-8");
   EXPECT_EQ(warning_of_content(latin_1, "t", Unit::bytes), "");
   std::string cut;  // in the middle of a letter, if only its beginning is looked at
   for (int i = 0; i < 300'000; ++i) cut += i % 1000 ? "\u00fc\u00fc" : "\n";
@@ -84,9 +84,9 @@ TEST(FigureWarnings, AnUntrainedUnknownFromAShareThatMatters) {
 }
 
 TEST(FigureWarnings, OfASourceAndOfEmptyTranslations) {
-  EXPECT_EQ(warning_of_unknowns({"source", 300, 3000, false}), "");
-  EXPECT_NE(warning_of_unknowns({"source", 301, 3000, false}).find("written like the training text"),
-            std::string::npos);
+  EXPECT_EQ(warning_of_unknowns({"source", 750, 3000, false}), "");
+  expect_contains(warning_of_unknowns({"source", 751, 3000, false}),
+                  "in the language of the training text, and written like it");
   EXPECT_EQ(warning_of_empty(2, 4), "");
   EXPECT_NE(warning_of_empty(3, 4).find("3 of 4 translations are empty"), std::string::npos);
 }
@@ -96,8 +96,9 @@ TEST(FigureWarnings, WorseThanEqualProbabilities) {
   EXPECT_EQ(warning_of_cost(5.4158, 66, "why"),
             "giving all 66 symbols the same probability costs 4.19 nats; this costs more: why");
   EXPECT_NE(warning_of_cost(std::numeric_limits<double>::quiet_NaN(), 66, "why"), "");
-  expect_contains(reason_of_cost(5.4158, 66, {}, "lm eval r"),
-                  "lost in so long a stream: if lm eval r --streams 64 finds much less");
+  expect_contains(
+      reason_of_cost(5.4158, 66, {}, "lm eval r"),
+      "does not recover, as happens early in a training: if lm eval r --streams 64 finds much less");
   const std::string of_lines = reason_of_cost(5.4158, 66, {.line_end = 1}, "lm eval r");
   EXPECT_EQ(of_lines.find("stream"), std::string::npos);
   expect_contains(reason_of_cost(2.6e9, 66, {}, "lm eval r"), "lower train.learning_rate");

@@ -100,7 +100,7 @@ TEST_F(InitializationTest, SaysThatNoUpdateWasBetter) {
   EXPECT_EQ(output_of_lm(begin("better", {"--epochs", "1"})).find(said), std::string::npos);
   EXPECT_FALSE(json_of_lm({"table", data->path("better")}).at("runs")[0].contains("model"));
   expect_contains(run_lm({"table", data->path("better")}).err,
-                  "of the test text of " + data->path("better") + " are unknown");
+                  "are unknown to " + data->path("better") + " (");
 }
 
 TEST_F(InitializationTest, ResumesExactly) {

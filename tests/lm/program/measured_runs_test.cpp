@@ -70,6 +70,11 @@ TEST_F(TableTest, HasWhatEvalMeasured) {
   const auto row = [&] { return json_of({run})[0]; };
   const Json exact = row().at("test");
   EXPECT_EQ(exact.at("read"), "one stream");
+  EXPECT_EQ(exact.at("unknowns"), 0);
+  EXPECT_EQ(row().at("steps"), log_of(run).back().value("step", row().at("steps").get<int>()));
+  const std::string first = bytes_of_file(other / "run/evaluations.jsonl");
+  EXPECT_EQ(Json::parse(first.substr(0, first.find('\n'))).at("time").get<std::string>().size(),
+            std::string("2026-11-26T02:48:07Z").size());
   EXPECT_NE(eval({"--streams", "4"}).at("nats"), exact.at("nats"));
   EXPECT_EQ(row().at("test"), exact) << "what is read as published goes before";
   const Json dynamic = eval({"--dynamic"});
@@ -90,6 +95,11 @@ TEST_F(TableTest, HasWhatEvalMeasured) {
       "test dynamic+cache: the figures are of the last evaluation; one with other settings was better");
   eval({"--dynamic", "--cache", "--set", "cache.theta=0.5"});
   EXPECT_TRUE(row().at("test_cache").at("nats").is_null());
+  EXPECT_EQ(run_lm({"table", run}).err.find("different settings of"), std::string::npos);
+  eval({"--dynamic", "--set", "dynamic.decay=0.5"});
+  expect_contains(run_lm({"table", run}).err,
+                  "test dynamic and test dynamic+cache were measured with different settings of [dynamic]");
+  eval({"--dynamic"});
   const auto cells = cells_of(output_of_lm({"table", "--markdown", run}));
   const std::vector<std::string> begin{"recipe",
                                        "parameters",
@@ -125,7 +135,7 @@ TEST_F(TableTest, HasWhatEvalMeasured) {
   EXPECT_TRUE(row().at("test_dynamic").at("nats").is_null());
   const std::string kept = bytes_of_file(other / "run/evaluations.jsonl");
   write_bytes(other / "run/evaluations.jsonl", kept + "{}\n");
-  expect_refused(run_lm({"table", run}), "evaluations.jsonl:13: not a line that `lm eval` keeps");
+  expect_refused(run_lm({"table", run}), "evaluations.jsonl:15: not a line that `lm eval` keeps");
   nlohmann::json line = nlohmann::json::parse(kept.substr(0, kept.find('\n')));
   line["symbols"] = 1e300;
   write_bytes(other / "run/evaluations.jsonl", line.dump() + "\n");

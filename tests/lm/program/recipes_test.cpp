@@ -263,7 +263,7 @@ TEST(Recipes, ContradictionsNameTheRemedy) {
   expect_contains(error({"model.cell=bn_lstm", "train.micro_batch=1"}), "train.micro_batch" + too_few);
   expect_contains(error({"model.cell=trnn", "model.weight_drop=0.5"}), "the cell trnn has none");
   expect_contains(error({"model.embedding=0", "model.embedding_dropout=0.1"}), "set model.embedding");
-  expect_contains(error({"model.hidden_dropout=-0.5"}), "expected a number, 0 to 1 (excluded), or -1");
+  expect_contains(error({"model.hidden_dropout=-0.5"}), "expected a number, 0 to below 1, or -1");
   expect_contains(error({"model.variational=true", "model.hidden_dropout=0"}), "set one, or leave this out");
   expect_contains(error({"model.latent_dropout=0.3"}), "set model.experts");
   for (const char* text : {"model.cutoffs=[20]", "model.cluster_divisor=2"})

@@ -279,6 +279,18 @@ TEST_F(ScoreTest, LinesOfAnNbestListGetAFeature) {
   EXPECT_TRUE(twice.find(" A= ") < twice.find(" rondo= "));
 }
 
+TEST_F(ScoreTest, SaysThatAnNbestListHasUnknownWords) {
+  const std::string said = "a hypothesis with a rare or misspelt word may come first";
+  const auto told = [&](const std::string& words) {
+    std::string list;
+    for (int i = 0; i < 4; ++i) list += "0 ||| the cat sat on a mat ||| 0\n";
+    return run_lm({"score", path("a"), "--nbest", "--threads", "1"}, {.input = list + words}).err;
+  };
+  EXPECT_EQ(told(""), "");
+  const std::string unknown = told("0 ||| the kat sat ||| 0\n");
+  EXPECT_TRUE(unknown.find(said) != unknown.npos || unknown.find("never trained") != unknown.npos) << unknown;
+}
+
 TEST_F(ScoreTest, RefusesLinesThatAreNotOfAnNbestList) {
   const auto refused = [&](const std::string& list, const std::string& part) {
     const Result result = run_lm({"score", path("a"), "--nbest"}, {.input = list});

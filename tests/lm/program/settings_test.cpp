@@ -59,10 +59,8 @@ TEST(Settings, ErrorsNameFilePlaceKeyValueAndLimits) {
   const auto error = [&](const std::string& text) { return error_of([&] { example.read(text); }); };
   EXPECT_EQ(error("[size]\n\ncount = 0"),
             "f.toml:3:9: size.count = 0: expected an integer, at least 1 (pieces)");
-  EXPECT_EQ(error("[size]\nshare = 1.0"),
-            "f.toml:2:9: size.share = 1.0: expected a number, 0 to 1 (excluded)");
-  EXPECT_EQ(error("[size]\nshare = nan"),
-            "f.toml:2:9: size.share = nan: expected a number, 0 to 1 (excluded)");
+  EXPECT_EQ(error("[size]\nshare = 1.0"), "f.toml:2:9: size.share = 1.0: expected a number, 0 to below 1");
+  EXPECT_EQ(error("[size]\nshare = nan"), "f.toml:2:9: size.share = nan: expected a number, 0 to below 1");
   EXPECT_EQ(error("[size]\nloud = 1"), "f.toml:2:8: size.loud = 1: expected true or false");
   EXPECT_EQ(error("[size]\ncount = 2.5"),
             "f.toml:2:9: size.count = 2.5: expected an integer, at least 1 (pieces)");

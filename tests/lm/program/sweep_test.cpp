@@ -236,6 +236,19 @@ TEST(SweepOfBadRuns, WarnsOfTheirFigures) {
   expect_contains(run_lm({"table", small.path("sweep")}).err, warning);
 }
 
+TEST(SweepOfBadRuns, WarnsOfARateForAnotherOptimizer) {
+  const SmallData small;  // with adam
+  const std::string said = "sgd has the learning rate of the recipe, ";
+  const auto swept = [&](const std::vector<std::string>& more) { return run_lm(words_of(small, more)).out; };
+  const std::string told = swept({"--set", "train.optimizer=adam,sgd", "--steps", "2"});
+  EXPECT_EQ(told.find(said), told.rfind(said));
+  expect_contains(told, said);
+  fs::remove_all(small.path("sweep"));
+  EXPECT_EQ(
+      swept({"--set", "train.optimizer=sgd", "--set", "train.learning_rate=1,2", "--steps", "2"}).find(said),
+      std::string::npos);
+}
+
 TEST(Sweep, MarksNoBestAmongVocabularies) {
   const SmallData small;
   const Json swept = json_of_lm(words_of(small, {"--set", "data.unit=words,characters", "--steps", "2"}));
@@ -244,9 +257,9 @@ TEST(Sweep, MarksNoBestAmongVocabularies) {
 }
 
 TEST_F(Sweeps, RefusesFoldersOfOtherRuns) {
-  expect_refused(
-      run_lm(words_of(*data, {"--set", "model.hidden=9,10", "--set", "train.epochs=1"})),
-      "hidden=9_seed=1: this run is one of 2 epochs, and those of the sweep have 1 epoch: runs can be made");
+  expect_refused(run_lm(words_of(*data, {"--set", "model.hidden=9,10", "--set", "train.epochs=1"})),
+                 "hidden=9_seed=1: this run is one of 2 epochs, and those of the sweep have 1 epoch: give "
+                 "another --out");
   std::vector<std::string> words = words_of(*data, {});
   words[6] = run("hidden=9_seed=1");
   expect_refused(run_lm(words), "is a run; give the folder");
@@ -291,22 +304,30 @@ TEST(Sweep, StopsAndGoesOnToTheSameBytes) {
   EXPECT_EQ(data.model_digest("sweep/hidden=7_seed=1"), data.model_digest("whole"));
 }
 
-TEST(Sweep, TrainsItsRunsOnIfItIsLonger) {
+TEST(Sweep, TrainsItsRunsOnIfItHasMoreEpochs) {
   const SmallData data;
-  for (const auto& [option, shorter, longer] : {std::tuple("--epochs", "1", "2"), {"--steps", "2", "5"}}) {
-    const std::string key = std::string("train.") + (option + 2);
-    output_of_lm(words_of(data, {option, shorter, "--seeds", "2"}));
-    const std::string told = output_of_lm(words_of(data, {option, longer, "--seeds", "2"}));
-    expect_contains(told, "1 of 2  seed=1  goes on\n");
-    EXPECT_EQ(told.find("finished before"), std::string::npos) << told;
-    data.trained("whole", {"--set", key + "=" + longer});
-    EXPECT_EQ(data.model_digest("sweep/seed=1"), data.model_digest("whole"));
-    EXPECT_EQ(log_of(data.path("sweep/seed=1")).back().at("split"), "test");
-    expect_contains(output_of_lm(words_of(data, {option, longer, "--seeds", "2"})), "finished before");
-    expect_refused(run_lm(words_of(data, {option, shorter})), "runs can be made longer, not shorter");
-    fs::remove_all(data.path("whole"));
-    fs::remove_all(data.path("sweep"));
-  }
+  const std::vector<std::string> restless{"--set", "train.schedule=plateau", "--set", "train.decay=0.1",
+                                          "--set", "train.learning_rate=0.5"};
+  const auto swept = [&](std::vector<std::string> more) {
+    more.insert(more.end(), restless.begin(), restless.end());
+    return run_lm(words_of(data, more));
+  };
+  EXPECT_EQ(swept({"--epochs", "1", "--seeds", "2"}).status, 0);
+  const Result longer = swept({"--epochs", "3", "--seeds", "2"});
+  expect_contains(longer.out, "1 of 2  seed=1  goes on\n");
+  EXPECT_EQ(longer.out.find("finished before"), std::string::npos) << longer.out;
+  std::vector<std::string> whole{"--epochs", "3"};
+  whole.insert(whole.end(), restless.begin(), restless.end());
+  data.trained("whole", whole);
+  EXPECT_EQ(data.model_digest("sweep/seed=1"), data.model_digest("whole"));
+  EXPECT_EQ(log_of(data.path("sweep/seed=1")).back().at("split"), "test");
+  expect_contains(swept({"--epochs", "3", "--seeds", "2"}).out, "finished before");
+  const std::string refused = "only a larger number of epochs trains runs on";
+  expect_refused(swept({"--epochs", "2"}), refused);
+  expect_refused(swept({"--steps", "900"}), refused);
+  fs::remove_all(data.path("sweep"));
+  EXPECT_EQ(swept({"--steps", "5"}).status, 0);
+  for (const char* length : {"--steps", "--epochs"}) expect_refused(swept({length, "9"}), refused);
 }
 
 TEST(Sweep, HasAFolderAndALengthOfItsOwn) {
