@@ -89,6 +89,20 @@ TEST_F(InitializationTest, AVocabularyMayComeFromAFile) {
   expect_refused(train("none", "1"), "symbols.txt");
 }
 
+TEST_F(InitializationTest, AnUntrainedUnknownOfAFileIsSaid) {
+  const std::string file = data->path("unknown_first.txt");
+  write_bytes(file, "<unk>\n" + bytes_of_file(*data / "base/vocab.txt"));
+  std::string symbols = bytes_of_file(file);
+  if (const std::size_t second = symbols.find("<unk>\n", 1); second != symbols.npos) symbols.erase(second, 6);
+  write_bytes(file, symbols);
+  output_of_lm({"train", "--recipe", data->path("small.toml"), "--data", data->path("data"), "--out",
+                data->path("untrained"), "--threads", "1", "--steps", "2", "--set",
+                "data.vocabulary_file=" + file});
+  expect_contains(run_lm({"eval", data->path("untrained"), "--text", data->path("new/test.txt")}).err,
+                  "never trained");
+  expect_refused(run_lm(begin("other", {"--set", "data.vocabulary_file=" + file})), "cannot change");
+}
+
 TEST_F(InitializationTest, SaysThatNoUpdateWasBetter) {
   const std::string said = "no evaluation was better than that of " + data->path("base");
   const std::string told = output_of_lm(begin("worse", {"--set", "train.learning_rate=0.5", "--steps", "3"}));

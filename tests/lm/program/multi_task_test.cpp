@@ -147,7 +147,12 @@ TEST(MultiTaskRun, EachTaskIsMeasured) {
     measured_tasks.push_back(nlohmann::json::parse(line).value("task", "-"));
   EXPECT_EQ(measured_tasks,
             (std::vector<std::string>{"-", "-", "translate", "copy", "write", "write", "write"}));
-  EXPECT_EQ(row(), before) << "other tasks are not in the row of the first";
+  for (const auto& [task, expected] : {std::pair("translate", translate), {"copy", copy}, {"write", write}}) {
+    const auto of_files =
+        json_of_lm({"eval", data.path("run"), data.path("data/valid"), "--task", task, "--threads", "1"});
+    EXPECT_EQ(of_files.at("nats"), expected.at("nats")) << task;
+  }
+  EXPECT_EQ(row(), before) << "other tasks and texts are not in the row of the first";
 
   expect_refused(run_lm({"eval", data.path("run"), "--task", "none"}), "the tasks of " + data.path("run"));
   expect_refused(run_lm({"eval", data.path("run"), "--task", "write", "--set", "decoding.beam=1"}),

@@ -266,6 +266,11 @@ TEST(Recipes, ContradictionsNameTheRemedy) {
   expect_contains(error({"model.hidden_dropout=-0.5"}), "expected a number, 0 to below 1, or -1");
   expect_contains(error({"model.variational=true", "model.hidden_dropout=0"}), "set one, or leave this out");
   expect_contains(error({"model.latent_dropout=0.3"}), "set model.experts");
+  const std::string file = "data.vocabulary_file=vocab.txt";
+  for (const char* text :
+       {"data.vocabulary=all", "data.min_count=2", "data.max_size=9", "data.unknown=false"})
+    expect_contains(error({file, text}), "data.vocabulary_file is the whole vocabulary");
+  expect_contains(error({file, "model.output=adaptive"}), "an order of its own");
   for (const char* text : {"model.cutoffs=[20]", "model.cluster_divisor=2"})
     expect_contains(error({text}), "set model.output = \"adaptive\", or leave them out");
   const auto adaptive = [&](const char* text) { return error({"model.output=adaptive", text}); };

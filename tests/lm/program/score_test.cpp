@@ -178,6 +178,11 @@ TEST_F(ScoreTest, ARunAndAnNgramModelAreInterpolated) {
   write_bytes(path("other.txt"), "a cat on a mat\na cat on a mat\na cat on a mat\n");
   output_of_lm({"ngram", "--data", path("other.txt"), "--order", "2", "--out", path("other.arpa")});
   expect_refused(run_lm({"score", path("a"), text, "--with", path("other.arpa")}), "other.arpa: lacks '");
+  write_bytes(path("more.txt"), "the zebra sat\n" + bytes_of_file(*data / "data/train.txt"));
+  output_of_lm({"ngram", "--data", path("more.txt"), "--order", "2", "--out", path("more.arpa")});
+  expect_refused(run_lm({"score", path("a"), text, "--with", path("more.arpa")}), "more.arpa: has '");
+  write_bytes(path("three.lm"), bytes_of_file(arpa));
+  EXPECT_EQ(run_lm({"score", path("a"), text, "--with", path("three.lm")}).status, 0) << "any name";
 }
 
 /// The same numbers, to float rounding.

@@ -265,6 +265,7 @@ TEST_F(TranslatorTest, LearnsFromGeneratedText) {
   output_of_lm({"train", "--recipe", "copy-reverse", "--out", path("run"), "--threads", "1", "--epochs", "1",
                 "--set", "data.generated_pairs=300"});
   expect_refused(run_lm({"eval", path("run"), "--data", path("")}), "leave --data out");
+  expect_refused(run_lm({"eval", path("run"), path("test")}), "is generated (data.generated_pairs)");
   const Result eval = run_lm({"eval", path("run"), "--split", "test", "--json"});
   EXPECT_EQ(eval.err.find("has changed"), std::string::npos) << eval.err;
   EXPECT_EQ(Json::parse(eval.out).at("sentences"), 30);
