@@ -293,6 +293,13 @@ std::string other_name_of(const std::filesystem::path& folder, Split split) {
   return found.empty() ? "" : fmt::format(", but {} is there: rename it", *found.begin());
 }
 
+[[noreturn]] void throw_missing(const std::filesystem::path& folder, Split split) {
+  const std::filesystem::path file = folder / fmt::format("{}.txt", to_string(split));
+  throw InputError(
+      fmt::format("{}: missing{}; a data folder holds train.txt, valid.txt and perhaps test.txt{}",
+                  file.string(), other_name_of(folder, split), elsewhere_text(file)));
+}
+
 }  // namespace
 
 CorpusText open_corpus(const std::filesystem::path& path, Unit unit, Pipes pipes,
@@ -309,10 +316,7 @@ CorpusText open_corpus(const std::filesystem::path& path, Unit unit, Pipes pipes
   const std::vector<std::filesystem::path> train = train_files(path, reading.train_files);
   const auto valid = file_of(path, Split::valid), test = file_of(path, Split::test);
   for (const Split split : {Split::train, Split::valid})
-    check_input(split == Split::train ? !train.empty() : valid.has_value(),
-                "{}: missing{}; a data folder holds train.txt, valid.txt and perhaps test.txt{}",
-                (path / fmt::format("{}.txt", to_string(split))).string(), other_name_of(path, split),
-                elsewhere_text(path / fmt::format("{}.txt", to_string(split))));
+    if (split == Split::train ? train.empty() : !valid) throw_missing(path, split);
   corpus.train = take_files(corpus, train, unit, reading);
   corpus.valid = take_files(corpus, {*valid}, unit, reading);
   if (test)

@@ -176,8 +176,9 @@ LabelledTexts open_labelled_texts(const fs::path& folder, const LabelledFiles& f
   LabelledTexts texts;
   const auto read = [&](Split split, const std::string& name) {
     const fs::path file = folder / name;
-    check_input(file_is_there(file), "{}: missing; data.{}_file names it{}", printable(file.string()),
-                to_string(split), elsewhere_text(file));
+    if (!file_is_there(file))
+      throw InputError(fmt::format("{}: missing; data.{}_file names it{}", printable(file.string()),
+                                   to_string(split), elsewhere_text(file)));
     LabelledText text = labelled_text(read_labelled_file(file, files.encoding, unit));
     texts.files.push_back({text.sentences.name, text.sentences.sha256});
     texts.notes.insert(texts.notes.end(), text.sentences.notes.begin(), text.sentences.notes.end());

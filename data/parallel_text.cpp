@@ -192,8 +192,10 @@ ParallelText open_parallel_text(const fs::path& folder, const ParallelOptions& o
 
 Text open_side(const fs::path& prefix, const std::string& language, Unit unit) {
   const fs::path file = prefix.string() + "." + language;
-  check_input(file_is_there(file), "{}: missing; the text is given by its name without .{}; {}",
-              printable(file.string()), printable(language), similar_files_text(file, language));
+  if (!file_is_there(file))
+    throw InputError(fmt::format("{}: missing; the text is given by its name without .{}; {}",
+                                 printable(file.string()), printable(language),
+                                 similar_files_text(file, language)));
   return read_side(file, unit);
 }
 

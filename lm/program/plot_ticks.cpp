@@ -13,9 +13,14 @@ std::vector<double> round_ticks(double from, double to, bool logarithmic) {
   std::vector<double> ticks;
   const auto within = [&](double tick) { return tick >= from * (1 - 1e-9) && tick <= to * (1 + 1e-9); };
   if (logarithmic) {
+    const double first = std::floor(std::log10(from)), last = std::log10(to);
+    constexpr double most = 8;
+    double apart = 1;  // powers of ten from tick to tick
+    for (const double larger : {2, 5, 10, 20, 50, 100})
+      if ((last - first) / apart > most) apart = larger;
     for (const std::vector<double>& factors : {std::vector<double>{1}, {1, 2, 5}}) {
       ticks.clear();
-      for (double power = std::floor(std::log10(from)); power <= std::log10(to); ++power)
+      for (double power = std::ceil(first / apart) * apart; power <= last; power += apart)
         for (const double factor : factors)
           if (const double tick = factor * std::pow(10, power); within(tick)) ticks.push_back(tick);
       if (ticks.size() >= 3) return ticks;

@@ -22,6 +22,9 @@ TEST(PlotTicks, AreRound) {
   EXPECT_EQ(tick_texts(round_ticks(1.31, 1.388)), (Texts{"1.32", "1.34", "1.36", "1.38"}));
   EXPECT_EQ(round_ticks(-1, 1), (Numbers{-1, -0.5, 0, 0.5, 1}));
   EXPECT_EQ(round_ticks(1e-3, 20, true).size(), 5u) << "powers of ten";
+  EXPECT_EQ(tick_texts(round_ticks(1e-130, 20, true)),
+            (Texts{"1e-120", "1e-100", "1e-80", "1e-60", "1e-40", "1e-20", "1"}));
+  EXPECT_LE(round_ticks(1e-300, 1e300, true).size(), 9u);
   EXPECT_EQ(tick_texts(round_ticks(30, 700, true)), (Texts{"50", "100", "200", "500"}));
   EXPECT_EQ(round_ticks(12, 18, true), (Numbers{12, 13, 14, 15, 16, 17, 18})) << "no power of ten in between";
 }
