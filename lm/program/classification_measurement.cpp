@@ -89,7 +89,8 @@ int evaluate_classification(const EvaluateOptions& options) {
   refuse_options_and_settings(others, "a classifier");
   const Compute compute = choose_device(options.device, options.precision, options.threads);
   OpenClassifier run = open_classifier(options.run, compute.device);
-  const auto [text, sha256] = sentences_to_measure(options, run);
+  const MeasuredSentences measured = sentences_to_measure(options, run);
+  const LabelledText& text = measured.text;
   const LabelledSentences sentences = encode_labelled(text, run.vocabulary, run.labels);
   print_warning(warning_of_unknowns(share_of(text.sentences, sentences.sentences, run.vocabulary, false)));
   Progress progress(stderr);
@@ -98,7 +99,7 @@ int evaluate_classification(const EvaluateOptions& options) {
   it.scores = evaluate_classifier(*run.model, sentences,
                                   progress_of(progress, "evaluating " + it.text, sentences.size()));
   progress.erase();
-  keep_if_possible([&] { keep(run.folder, it, *run.model, compute, sha256); });
+  keep_if_possible([&] { keep(run.folder, it, *run.model, compute, measured.sha256); });
   if (options.json)
     print_json(json_of(it));
   else
