@@ -279,9 +279,8 @@ std::vector<std::filesystem::path> train_files(const std::filesystem::path& fold
 
 /// ", but val.txt is there: ...", if the text of a split has a name that is usual elsewhere.
 std::string other_name_of(const std::filesystem::path& folder, Split split) {
-  const std::vector<std::string> names = split == Split::valid
-                                             ? std::vector<std::string>{"valid", "val", "dev"}
-                                             : std::vector<std::string>{std::string(to_string(split))};
+  std::vector<std::string> names{split == Split::valid ? "val" : std::string(to_string(split))};
+  if (split == Split::valid) names.emplace_back("dev");
   std::set<std::string> found;
   std::error_code failure;
   for (auto it = std::filesystem::directory_iterator(folder, failure);

@@ -69,10 +69,8 @@ int import_weights(const ImportOptions& given) {
   LanguageModel model(model_options(recipe), vocabulary.size(), std::nullopt);
   try {
     weights.check_layout(model);
-  } catch (const InputError& error) {
-    const std::string why = error.what();
-    const bool is_about_names = options.map.empty() && why.find("a map of names") != why.npos;
-    throw InputError(fmt::format("{}{}", why, is_about_names ? "; --map FILE gives it" : ""));
+  } catch (const NamesDiffer& error) {
+    throw InputError(fmt::format("{}{}", error.what(), options.map.empty() ? "; --map FILE gives it" : ""));
   }
   if (!options.data.empty()) {
     made_by.data = absolute_path(options.data).string();

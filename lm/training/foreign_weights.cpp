@@ -136,7 +136,7 @@ std::string ForeignWeights::for_each_tensor(const Module& model, Use use) const 
 
 void ForeignWeights::check_layout(const Module& model) const {
   std::vector<std::string> differences;
-  std::string names =
+  const std::string unmatched =
       for_each_tensor(model, [&](const std::vector<Source>& sources, const Shape& shape, real, auto) {
         for (const Source& it : sources) {
           const std::string& dtype = it.entry->dtype;
@@ -148,9 +148,10 @@ void ForeignWeights::check_layout(const Module& model) const {
                                               fmt::join(it.shape(), ", "), shape));
         }
       });
-  if (!differences.empty() && !names.empty()) names += "; ";
-  names += listed(differences);
-  check_input(names.empty(), "{}: {}", file_.name(), names);
+  const std::string shapes = listed(differences);
+  if (!unmatched.empty())
+    throw NamesDiffer(fmt::format("{}: {}{}{}", file_.name(), unmatched, shapes.empty() ? "" : "; ", shapes));
+  check_input(shapes.empty(), "{}: {}", file_.name(), shapes);
 }
 
 std::vector<real> ForeignWeights::numbers_of(const Source& source) const {

@@ -14,8 +14,15 @@
 #include "data/name_map.h"
 #include "data/safetensors.h"
 #include "nn/module.h"
+#include "tensor/error.h"
 
 namespace rondo {
+
+/// What check_layout() throws if the file lacks tensors or has others: a caller may say how a map is given.
+class NamesDiffer : public InputError {
+ public:
+  using InputError::InputError;
+};
 
 class ForeignWeights {
  public:
@@ -25,8 +32,8 @@ class ForeignWeights {
 
   /// Of a tensor by its name here; nothing if the file has none.
   std::optional<std::vector<std::int64_t>> shape_of(const std::string& name) const;
-  /// InputError that lists what is missing and what is too much, or every tensor of another shape. Tied
-  /// parameters may have any one of their names, or several.
+  /// NamesDiffer that lists what is missing and what is too much, InputError for tensors of another shape.
+  /// Tied parameters may have any one of their names, or several.
   void check_layout(const Module& model) const;
   /// Reads all weights and buffers, of 16, 32 or 64 bits. The InputErrors of check_layout(); for a number
   /// that is not finite or below what its buffer may have, and for tied parameters whose values differ.
