@@ -5,7 +5,8 @@ continues where the time limit ended the previous one. These environment variabl
 
     PEERS="PYTHON ..."      interpreters with PyTorch (default: python3)
     ONLY="RECIPE ..."       rows
-    PRECISIONS="fp32 tf32"  precisions of the products (default: fp32)
+    PRECISIONS="fp32 bf16"  precisions of the products: fp32, tf32, bf16 (PyTorch: torch.autocast) (default: fp32)
+    VARIANTS="common ..."   of the peers: common, hoisted, compiled, compiled_step (default: those of each row)
     GPU_BENCH_SECONDS=420   time after which no row is started
     GPU_BENCH_TURN=2        seconds per turn; each contestant has three turns
     GPU_BENCH_BUILD=build GPU_BENCH_DEVICE=cpu   a test without a GPU
@@ -75,11 +76,16 @@ class Contestant:
         self.process.wait()
 
 
+def variants_of(row):
+    asked = os.environ.get("VARIANTS", "").split() or rows[row]
+    return [it for it in rows[row] if it in asked]
+
+
 def start_peers(model, row, precision, peers):
     return [(variant, Contestant(f"{Path(peer).name} {names[variant]}" if len(peers) > 1 else names[variant],
                                  [peer, top / "bench/peers.py", json.dumps(model), variant, os.cpu_count(), device,
                                   precision]))
-            for peer in peers for variant in rows[row]]
+            for peer in peers for variant in variants_of(row)]
 
 
 def measure(row, precision, programs, peers):
@@ -194,7 +200,8 @@ def measured_ceilings(peers):
         if done.returncode == 0:
             it = json.loads(done.stdout)
             say(f"{it['device']}, {it['what']}: products {it['fp32'] / 1e12:.1f} TFLOP/s in fp32, "
-                f"{it['tf32'] / 1e12:.1f} in tf32; copies {it['bandwidth'] / 1e12:.2f} TB/s")
+                f"{it['tf32'] / 1e12:.1f} in tf32, {it['bf16'] / 1e12:.1f} in bf16; "
+                f"copies {it['bandwidth'] / 1e12:.2f} TB/s")
             return it
     say("no ceilings: no peer has a GPU")
     return None
@@ -226,8 +233,8 @@ def main():
     results = results_folder(programs) / "gpu-bench.jsonl"
     known, cut_off = known_rows(results, origin), []
     precisions = os.environ.get("PRECISIONS", "fp32").split()
-    if unknown := set(precisions) - {"fp32", "tf32"}:  # PyTorch has bfloat16 only with autocast, which is another model
-        raise RuntimeError(f"PRECISIONS are fp32 and tf32, not {', '.join(unknown)}")
+    if unknown := set(precisions) - {"fp32", "tf32", "bf16"}:
+        raise RuntimeError(f"PRECISIONS are fp32, tf32 and bf16, not {', '.join(unknown)}")
     for precision in precisions:
         for row in only:
             record = known.get((row, precision))

@@ -220,8 +220,9 @@ class First:
         if self.running:
             self.running.terminate()  # `timeout` hands it on
         packed = self.results / "gpu-first.tar.gz"
-        with tarfile.open(f"{packed}.part", "w:gz", compresslevel=1) as archive:
-            archive.add(self.folder, self.folder.name)
+        small = 1 << 20  # bytes: no weights, no state of an optimizer
+        with tarfile.open(f"{packed}.part", "w:gz") as archive:
+            archive.add(self.folder, self.folder.name, filter=lambda it: it if it.size <= small else None)
         os.replace(f"{packed}.part", packed)
         print(f"gpu-first: {packed}", flush=True)
 

@@ -192,6 +192,8 @@ def ceilings(device):
     for precision in ("fp32", "tf32"):
         set_precision(precision)
         answer[precision] = 2 * n ** 3 / seconds(lambda: a @ b)
+    c, d = a.bfloat16(), b.bfloat16()
+    answer["bf16"] = 2 * n ** 3 / seconds(lambda: c @ d)
     block = torch.randn(1 << 28, device=device)
     copy = torch.empty_like(block)
     answer["bandwidth"] = 2 * block.nbytes / seconds(lambda: copy.copy_(block))

@@ -108,6 +108,15 @@ __device__ inline void* shared_memory() {
   return launched_with;
 }
 
+/// Lets a kernel be launched with so much shared memory. For each launch: another layer of the same kernel
+/// may have asked for less since.
+template <class... Parameters>
+void allow_shared_memory(void (*kernel)(Parameters...), int64_t bytes) {
+  check_status(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+      "asking for shared memory");
+}
+
 /// Whether the GPU can run so many blocks of a kernel at the same time, with so many bytes of shared memory
 /// each. If it cannot, they would wait for ever: such a kernel must not be launched.
 template <class... Parameters>
@@ -115,9 +124,7 @@ bool fits_together(void (*kernel)(Parameters...), int64_t blocks, int64_t bytes)
   if (attribute(cudaDevAttrCooperativeLaunch) == 0 ||
       bytes > attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin))
     return false;
-  check_status(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-      "asking for shared memory");
+  allow_shared_memory(kernel, bytes);
   int of_each = 0;
   check_status(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_each, kernel, block_threads,
                                                              static_cast<std::size_t>(bytes)),
@@ -128,6 +135,7 @@ bool fits_together(void (*kernel)(Parameters...), int64_t blocks, int64_t bytes)
 /// Launches all blocks at the same time. The caller has asked fits_together().
 template <class... Parameters, class... Arguments>
 void launch_together(void (*kernel)(Parameters...), int64_t blocks, int64_t bytes, Arguments... arguments) {
+  allow_shared_memory(kernel, bytes);
   cudaLaunchAttribute together{};
   together.id = cudaLaunchAttributeCooperative;
   together.val.cooperative = 1;

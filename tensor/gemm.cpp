@@ -138,6 +138,21 @@ Timed timing(const Extents& it, const char* transposes, const char* by) {
       2.0 * static_cast<double>(it.m) * static_cast<double>(it.n) * static_cast<double>(it.k));
 }
 
+/// What cuBLASLt multiplies to get c = start + op(a) op(b): if rows end at no multiple of 16 bytes, the pads
+/// behind them, too, because its fast kernels load 16 bytes at once. of_a() and of_b() columns of a and b can
+/// be read, with zeros behind theirs.
+template <class Columns>
+Extents with_pads(Extents it, Transpose transpose_a, Transpose transpose_b, const Columns& of_a,
+                  const Columns& of_b, const Operand& start, const Tensor& c) {
+  const bool in_place = start.data == nullptr || start.data == c.data();  // start has the pads of c
+  if (transpose_b == Transpose::no) {
+    if (c.has_pads() && in_place) it.n = std::min(of_b(), c.row_stride());
+  } else if (transpose_a == Transpose::no) {
+    if (const int64_t columns = of_b(); columns > it.k) it.k = std::min(of_a(), columns);
+  }
+  return it;
+}
+
 /// c = start + op(a) op(b), by cuBLASLt; `start` is a matrix, a row with a row stride of 0, or nothing. In
 /// bf16 both operands are rounded by a pass before, but a weight whose rounded copy is kept only after it was
 /// written.
@@ -148,9 +163,10 @@ void gpu_gemm(const Extents& it, const Tensor& a, Transpose transpose_a, const T
     return start.data ? launch(c.device(), c.extent(), Copy{start, c.write_operand()}) : fill(c, 0);
   const bool rounded = operands_are_rounded();
   const Timed timed = timing(it, letters(transpose_a, transpose_b), rounded ? "cuBLASLt, bf16" : "cuBLASLt");
-  const auto multiply = [&](const auto& left, const auto& right) {
-    cuda::gemm(static_cast<int>(it.m), static_cast<int>(it.n), static_cast<int>(it.k), left, right,
-               cuda::Start<real>{start.data, static_cast<int>(start.row_stride)},
+  const auto multiply = [&](const auto& left, const auto& right, const auto& of_a, const auto& of_b) {
+    const Extents padded = with_pads(it, transpose_a, transpose_b, of_a, of_b, start, c);
+    cuda::gemm(static_cast<int>(padded.m), static_cast<int>(padded.n), static_cast<int>(padded.k), left,
+               right, cuda::Start<real>{start.data, static_cast<int>(start.row_stride)},
                {c.mutable_data(), row_stride_of(c)});
   };
 #ifndef RONDO_DOUBLE
@@ -161,13 +177,15 @@ void gpu_gemm(const Extents& it, const Tensor& a, Transpose transpose_a, const T
     };
     const Bf16Rows left = bf16_rows(a),
                    right = packing_of_b == Packing::kept ? kept_bf16_rows(b) : bf16_rows(b);
-    return multiply(matrix(left, transpose_a), matrix(right, transpose_b));
+    const auto stride = [](const Bf16Rows& x) { return [&x] { return x.row_stride; }; };
+    return multiply(matrix(left, transpose_a), matrix(right, transpose_b), stride(left), stride(right));
   }
 #endif
   const auto matrix = [](const Tensor& x, Transpose transpose) {
     return cuda::Matrix<const real>{x.data(), row_stride_of(x), transpose == Transpose::yes};
   };
-  multiply(matrix(a, transpose_a), matrix(b, transpose_b));
+  const auto padded = [](const Tensor& x) { return [&x] { return zero_padded_columns(x); }; };
+  multiply(matrix(a, transpose_a), matrix(b, transpose_b), padded(a), padded(b));
 }
 
 }  // namespace

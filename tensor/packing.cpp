@@ -192,8 +192,9 @@ int64_t numbers_of_bf16(const Tensor& x) {
   return x.rows() * bf16_row_stride(x) / in_one;
 }
 void round_to_bf16(const Tensor& x, real* to) {
-  launch(x.device(), x.extent(),
-         RoundToBf16{x.read_operand(), reinterpret_cast<uint16_t*>(to), bf16_row_stride(x)});
+  const int64_t stride = bf16_row_stride(x);
+  launch(x.device(), {x.rows(), stride},
+         RoundToBf16{x.read_operand(), reinterpret_cast<uint16_t*>(to), x.columns(), stride});
 }
 }  // namespace
 

@@ -42,7 +42,8 @@ Tensor packed(const Tensor& b, Transpose transpose, const Multiplication& multip
 /// The packed op(b) that the storage of b keeps, made if there is none or if b was written since.
 Tensor kept_panels(const Tensor& b, Transpose transpose, const Multiplication& multiplication);
 
-/// A matrix rounded to bfloat16, as a GPU multiplies it: rows of 16-bit numbers.
+/// A matrix rounded to bfloat16, as a GPU multiplies it: rows of 16-bit numbers, then zeros up to the next
+/// row.
 struct Bf16Rows {
   Tensor memory;
   int64_t row_stride;

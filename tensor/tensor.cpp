@@ -45,7 +45,8 @@ int64_t aligned_row_stride(const Shape& shape) {
 Tensor::Tensor(Shape shape, Device device, int64_t row_stride)
     : storage_(std::make_shared<Storage>(device, shape.rows() * row_stride)),
       shape_(shape),
-      row_stride_(row_stride) {}
+      row_stride_(row_stride),
+      pads_(row_stride > shape.columns()) {}
 
 Tensor::Tensor(Shape shape, Device device)
     : Tensor(shape, device, device == Device::cuda ? aligned_row_stride(shape) : shape.columns()) {}
@@ -55,6 +56,7 @@ Tensor Tensor::dense(Shape shape, Device device) { return {shape, device, shape.
 Tensor Tensor::filled(Shape shape, real value, Device device) {
   Tensor tensor(shape, device);
   fill(tensor, value);
+  tensor.storage_->zero_pads = value == 0 && tensor.contiguous();  // for as_strided()
   return tensor;
 }
 
@@ -101,12 +103,14 @@ Tensor Tensor::as_strided(int64_t begin, Shape shape, int64_t row_stride) const 
   view.shape_ = shape;
   view.offset_ += begin;
   view.row_stride_ = row_stride;
+  view.pads_ = row_stride > shape.columns() && memory().zero_pads;
   return view;
 }
 
 Tensor Tensor::parent_view(Shape shape, int64_t rows, int64_t columns) const {
   Tensor view = *this;
   view.shape_ = shape;
+  view.pads_ = pads_ && columns == 0 && shape.columns() == this->columns();
   view.offset_ -= rows * row_stride_ + columns;
   const int64_t extent = (shape.rows() - 1) * row_stride_ + shape.columns();
   const auto fits = [&] { return view.offset_ >= 0 && view.offset_ + extent <= view.storage_->size; };
@@ -132,6 +136,7 @@ Tensor Tensor::slice_columns(int64_t begin, int64_t end) const {
   Tensor view = *this;
   view.shape_ = shape_.with_columns(end - begin);
   view.offset_ += begin;
+  view.pads_ = pads_ && begin == 0 && end == columns();
   return view;
 }
 
@@ -141,7 +146,10 @@ Tensor Tensor::reshaped(Shape shape) const {
         "[reshape] {} with rows {} apart cannot become {}; copy it first", shape_, row_stride_, shape);
   Tensor view = *this;
   view.shape_ = shape;
-  if (shape.columns() != columns()) view.row_stride_ = shape.columns();
+  if (shape.columns() != columns()) {
+    view.row_stride_ = shape.columns();
+    view.pads_ = false;
+  }
   return view;
 }
 
@@ -173,6 +181,18 @@ void Tensor::set(const real* values) const {
 Tensor Tensor::to(Device device) const {
   if (device == this->device()) return *this;
   return from(to_vector(), shape_, device);
+}
+
+int64_t zero_padded_columns(const Tensor& x) {
+  if (!x.pads_) return x.columns();
+  Storage* memory = x.storage_.get();
+  while (memory->whole) memory = memory->whole.get();
+  if (!memory->zero_pads) {  // rows of x, and perhaps others of the same width: all of them, once
+    const int64_t stride = x.row_stride(), columns = x.columns();
+    launch(x.device(), {memory->size / stride, stride - columns}, Fill{{memory->data + columns, stride}, 0});
+    memory->zero_pads = true;
+  }
+  return x.row_stride();
 }
 
 bool is_at_offset(const Tensor& a, const Tensor& b, int64_t rows, int64_t columns) {

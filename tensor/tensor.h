@@ -31,13 +31,14 @@ struct Storage {
   std::vector<std::shared_ptr<Pack>> packs;  // of the weights in this memory
   std::shared_ptr<Storage> whole;            // the storage that this is a part of; null: it owns its memory
   int64_t parts = 0;                         // number of storages that are parts of this one
+  bool zero_pads = false;                    // what lies between rows is zero: zero_padded_columns()
 };
 
 class Tensor {
  public:
   /// Undefined: no memory, `defined()` is false.
   Tensor() = default;
-  /// Not initialised. On a GPU rows are aligned_row_stride() apart; the gaps are never read.
+  /// Not initialised. On a GPU rows are aligned_row_stride() apart; only products read the pads between them.
   explicit Tensor(Shape shape, Device device = Device::cpu);
   /// Not initialised; rows have no gaps, also on a GPU.
   static Tensor dense(Shape shape, Device device);
@@ -53,6 +54,8 @@ class Tensor {
   int64_t row_stride() const { return row_stride_; }
   bool contiguous() const { return row_stride_ == columns() || rows() <= 1; }
   Extent extent() const { return {rows(), columns()}; }
+  /// Whether what lies between the rows belongs to them.
+  bool has_pads() const { return pads_; }
   Device device() const { return storage_->device; }
 
   const real* data() const { return storage_->data + offset_; }
@@ -91,7 +94,8 @@ class Tensor {
   Tensor operator[](int64_t i) const;
   /// Rows [begin, end) of the matrix, as a view [end - begin, columns].
   Tensor slice_rows(int64_t begin, int64_t end) const;
-  /// Of a vector: its elements from `begin` on as rows that are `row_stride` apart, as a view.
+  /// Of a vector: its elements from `begin` on as rows that are `row_stride` apart, as a view. Of one made by
+  /// zeros(), what lies between the rows belongs to them and must stay zero.
   Tensor as_strided(int64_t begin, Shape shape, int64_t row_stride) const;
   /// The larger view that this one is a part of, `rows` rows and `columns` columns from its beginning: the
   /// inverse of slice_rows() and slice_columns().
@@ -127,11 +131,17 @@ class Tensor {
   Shape shape_;
   int64_t offset_ = 0;
   int64_t row_stride_ = 0;
+  bool pads_ = false;
+
+  friend int64_t zero_padded_columns(const Tensor& x);
 };
 
 /// The row stride at which all rows start at multiples of 16 bytes, which lets a matrix product on a GPU load
 /// 16 bytes at once. A single row, and rows of one number, get no gaps.
 int64_t aligned_row_stride(const Shape& shape);
+/// The columns of x together with the pads behind its rows, if it has_pads(). Sets these to zero if they are
+/// not: a product that includes them is the same, and can load 16 bytes at once up to the end of a row.
+int64_t zero_padded_columns(const Tensor& x);
 /// Whether b starts `rows` rows and `columns` columns after a, in the same memory with the same row stride.
 bool is_at_offset(const Tensor& a, const Tensor& b, int64_t rows, int64_t columns);
 /// Matrices of equal width as one, [sum of rows, columns]: a view if they are consecutive in memory, else a

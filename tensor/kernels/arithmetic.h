@@ -49,16 +49,20 @@ struct CopySeveral {
   }
 };
 
-/// to = x rounded to bfloat16; rows of `to` are `row_stride` numbers of 16 bits apart.
+/// to = x [.., columns] rounded to bfloat16, then zeros to the end of the rows of `to`, `row_stride` numbers
+/// of 16 bits, which the kernel is launched on.
 struct RoundToBf16 {
   static constexpr auto visit = Visit::elements;
   Operand x;
   uint16_t* to;
-  int64_t row_stride;
+  int64_t columns, row_stride;
   HD void operator()(auto row, int64_t r, int64_t begin) const {
     const real* from = row_of(x, r) + begin;
     uint16_t* out = to + r * row_stride + begin;
-    row.for_each([=](int64_t j) { out[j] = static_cast<uint16_t>(bf16_bits(from[j]) >> 16); });
+    const int64_t there = columns - begin;
+    row.for_each([=](int64_t j) {
+      out[j] = j < there ? static_cast<uint16_t>(bf16_bits(from[j]) >> 16) : uint16_t{0};
+    });
   }
 };
 

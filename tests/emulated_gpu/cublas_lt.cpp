@@ -204,6 +204,11 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDescOpaque_t* oper
             static_cast<size_t>(matrices[i].stride) * bytes_of(matrices[i].type) % 16 != 0);
   };
   count_unaligned(unaligned(0) + unaligned(1) + unaligned(3));
+  const auto ragged = [&](int i) {
+    const size_t bytes = matrices[i].rows * bytes_of(matrices[i].type);
+    return matrices[i].columns > 1 && bytes > 16 && bytes % 16 != 0;
+  };
+  count_ragged(ragged(0) + ragged(1));
   const cudaDataType_t type = a_layout->type;
   const auto number = [&](const void* at) {
     return type == CUDA_R_64F ? *static_cast<const double*>(at) : *static_cast<const float*>(at);

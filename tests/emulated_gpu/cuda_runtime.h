@@ -117,6 +117,9 @@ using Work = std::function<void()>;
 /// Queues `thread`, to be called once for each thread of the grid. `together`: blocks may wait for each
 /// other.
 cudaError_t launch(dim3 grid, dim3 block, std::size_t shared_bytes, bool together, Work thread);
+/// The shared memory that a kernel may be launched with: none before it was asked for (a GPU gives 48 KB), so
+/// that small models, too, show if it was not.
+int& allowed_shared_bytes(const void* kernel);
 /// How many blocks with so much shared memory can run at the same time on a multiprocessor.
 int blocks_of_multiprocessor(std::size_t shared_bytes);
 }  // namespace rondo::emulated_gpu
@@ -125,6 +128,8 @@ int blocks_of_multiprocessor(std::size_t shared_bytes);
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
+  const auto allowed = rondo::emulated_gpu::allowed_shared_bytes(reinterpret_cast<const void*>(kernel));
+  if (config->dynamicSmemBytes > static_cast<std::size_t>(allowed)) return cudaErrorInvalidValue;
   return rondo::emulated_gpu::launch(
       config->gridDim, config->blockDim, config->dynamicSmemBytes,
       config->numAttrs > 0 && config->attrs->val.cooperative,
@@ -132,7 +137,8 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
 }
 
 template <class... Parameters>
-cudaError_t cudaFuncSetAttribute(void (*)(Parameters...), cudaFuncAttribute, int) {
+cudaError_t cudaFuncSetAttribute(void (*kernel)(Parameters...), cudaFuncAttribute, int bytes) {
+  rondo::emulated_gpu::allowed_shared_bytes(reinterpret_cast<const void*>(kernel)) = bytes;
   return cudaSuccess;
 }
 template <class... Parameters>

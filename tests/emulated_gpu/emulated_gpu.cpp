@@ -141,6 +141,7 @@ void count_launch() {
 }
 
 void count_unaligned(int64_t matrices) { state().counts.unaligned += matrices; }
+void count_ragged(int64_t factors) { state().counts.ragged += factors; }
 
 const Counts& counts() { return state().counts; }
 
@@ -150,6 +151,11 @@ int multiprocessors() {
   return given ? std::atoi(given) : 3;
 }
 }  // namespace
+
+int& allowed_shared_bytes(const void* kernel) {
+  static std::map<const void*, int> of_kernel;
+  return of_kernel[kernel];
+}
 
 int blocks_of_multiprocessor(std::size_t shared_bytes) { return shared_bytes <= most_shared_bytes ? 1 : 0; }
 

@@ -15,6 +15,7 @@ cudaError_t enqueue_beside(cudaStream_t stream, Work work);
 /// Counts a kernel or a product that begins, and fails where RONDO_EMULATED_GPU says so.
 void count_launch();
 void count_unaligned(int64_t matrices);
+void count_ragged(int64_t factors);
 /// What follows `name` in RONDO_EMULATED_GPU; null if it does not occur there.
 const char* setting(const char* name);
 /// What no GPU could be asked: ends the program.
