@@ -1,5 +1,6 @@
 """`make gpu-bench`: lm and PyTorch train the recipes of bench/ on this machine's GPU, in turns: symbols per second, time
-of a step beside a lower bound, memory. It only reports. Each row is written to gpu-bench.jsonl beside the programs, or in
+of a step beside a lower bound, memory. `gpu_bench.py table gpu-bench.jsonl` prints what it has measured as a table of
+docs/gpu.md. It only reports. Each row is written to gpu-bench.jsonl beside the programs, or in
 $OUT where OUT is set, and a row that is there already, from the same programs and GPU, is not measured again: the next call
 continues where the time limit ended the previous one. These environment variables change what it does:
 
@@ -157,7 +158,7 @@ def fewest_bytes(model, parameters):
     return 4 * (passes * parameters + 2 * states * model["batch"] * model["length"])
 
 
-def report(record, ceilings):
+def report(record):
     say(f"\n{record['row']}, {record['precision']}: ", end="")
     if "failed" in record:
         return say(record["failed"])
@@ -166,13 +167,11 @@ def report(record, ceilings):
     operations, moved = record["operations"] * symbols, fewest_bytes(model, parameters)
     say(f"{parameters / 1e6:.2f}M parameters, B {model['batch']}, T {model['length']}; a step is "
         f"{operations / 1e9:.1f} GFLOP and {moved / 1e9:.2f} GB", end="")
-    floor = None
-    if ceilings:
-        floor = max(operations / ceilings[record["precision"]], moved / ceilings["bandwidth"])
+    floor = lower_bound(record)
+    if floor:
         say(f", at least {1e3 * floor:.2f} ms", end="")
     say("\n  {:<44} {:>12}  {:>9}  {:>8}  {:>8}  lm to it: median, round by round".format(
         "", "symbols/s", "ms a step", "to floor", "peak MB"))
-    of_lm = record["contestants"][0]["rates"]
     for it in record["contestants"]:
         rate = statistics.median(it["rates"])
         to_floor = f"{symbols / rate / floor:.1f}x" if floor else ""
@@ -183,7 +182,7 @@ def report(record, ceilings):
         if it is record["contestants"][0]:
             say("")
         else:
-            ratios = [ours / its for ours, its in zip(of_lm, it["rates"])]
+            ratios = ratios_to(it, record)
             say(f"  {statistics.median(ratios):.2f}x  {' '.join(f'{ratio:.2f}' for ratio in ratios)}")
     for it in record["left_out"]:
         say(f"  {it['name']}: {it['why']}")
@@ -191,6 +190,43 @@ def report(record, ceilings):
         needed = "; ".join(f"{it['name']}: {penn_treebank * epochs / statistics.median(it['rates']) / 60:.0f}"
                            for it in record["contestants"])
         say(f"  {epochs} epochs of the Penn Treebank, updates alone, in minutes: {needed}")
+
+
+def lower_bound(record):
+    """Seconds of a step's products at the rate of a large product, or of its memory traffic at that of a copy, if longer; None
+    if these rates are not known."""
+    model, ceilings = record["model"], record.get("ceilings")
+    if not ceilings:
+        return None
+    operations = record["operations"] * model["batch"] * model["length"]
+    return max(operations / ceilings[record["precision"]], fewest_bytes(model, record["parameters"]) / ceilings["bandwidth"])
+
+
+def ratios_to(contestant, record):
+    """lm's rates relative to those of another, round by round."""
+    return [ours / its for ours, its in zip(record["contestants"][0]["rates"], contestant["rates"])]
+
+
+def table(file):
+    """What is in gpu-bench.jsonl, in Markdown."""
+    print("| training | precision | symbols/s | ms a step | to the bound | launches | relative to PyTorch | "
+          "peak MB: lm, PyTorch | persistent kernel: ms a step | commit |")
+    print("|---|---|---:|---:|---:|---:|---|---|---:|---|")
+    records = [json.loads(line) for line in Path(file).read_text().splitlines()]
+    records = [it for it in records if "failed" not in it]
+    for record in sorted(records, key=lambda it: (list(rows).index(it["row"]), it["precision"] != "fp32", it["precision"])):
+        model, lm = record["model"], record["contestants"][0]
+        symbols = model["batch"] * model["length"]
+        seconds = {it["name"]: symbols / statistics.median(it["rates"]) for it in record["contestants"]}
+        peers = [it for it in record["contestants"] if not it["name"].startswith("lm")]
+        relative = ", ".join(f"{statistics.median(ratios_to(it, record)):.2f}x ({it['name'].split(',')[0]})" for it in peers)
+        memory = ", ".join(f"{it['peak_bytes'] / 1e6:.0f}" for it in [lm, *peers])
+        persistent_seconds, bound = seconds.get("lm, persistent kernel"), lower_bound(record)
+        to_bound = f"{seconds['lm'] / bound:.1f}x" if bound else "-"
+        print(f"| {record['row']} | {record['precision']} | {symbols / seconds['lm']:,.0f} | {1e3 * seconds['lm']:.2f} | "
+              f"{to_bound} | {lm['launches']} | {relative} | {memory} | "
+              f"{f'{1e3 * persistent_seconds:.2f}' if persistent_seconds else '-'} | "
+              f"{record['origin'][0].removeprefix('commit ').split(',')[0]} |")
 
 
 def measured_ceilings(peers):
@@ -208,12 +244,12 @@ def measured_ceilings(peers):
 
 
 def known_rows(results, origin):
-    """The rows already measured with the same programs on the same device."""
+    """The rows already measured with the same programs on the same device, beside the same variants."""
     if not results.exists():
         return {}
     records = [json.loads(line) for line in results.read_text().splitlines()]
     return {(it["row"], it["precision"]): it for it in records
-            if it["origin"] == origin and "failed" not in it and all(peer["why"] == late for peer in it["left_out"])}
+            if it["origin"] == origin and it.get("variants") == variants_of(it["row"]) and "failed" not in it and all(peer["why"] == late for peer in it["left_out"])}
 
 
 def main():
@@ -223,6 +259,8 @@ def main():
     unknown = [row for row in only if row not in rows]
     if unknown:
         sys.exit(f"gpu-bench: there is no row {unknown[0]}; there are {', '.join(rows)}")
+    if unknown := set(os.environ.get("VARIANTS", "").split()) - set(names):
+        sys.exit(f"gpu-bench: VARIANTS are {', '.join(names)}, not {', '.join(unknown)}")
     no_gpu = why_no_gpu(programs / "lm") if device == "cuda" else ""
     if no_gpu:
         sys.exit(f"gpu-bench: {no_gpu}")
@@ -246,16 +284,20 @@ def main():
                     record = measure(row, precision, programs, peers)
                 except (RuntimeError, OSError) as error:
                     record = {"failed": str(error)}
-                record = {"row": row, "precision": precision, "origin": origin, **record}
+                record = {"row": row, "precision": precision, "origin": origin, "ceilings": ceilings,
+                          "variants": variants_of(row), **record}
                 with open(results, "a") as file:
                     file.write(json.dumps(record) + "\n")
-            report(record, ceilings)
+            report(record)
     if cut_off:
         say(f"\nno time was left for {', '.join(cut_off)}: run the same command again to measure them")
     say(f"\n{time.monotonic() - begin:.0f} s; all of it is in {results}")
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["table"]:
+        table(sys.argv[2])
+        sys.exit()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("gpu-bench: stopped"))
     programs = usable_programs(os.environ.get("GPU_BENCH_BUILD", "build-gpu"))
     errors = open(results_folder(programs) / "gpu-bench.log", "w")  # messages of the contestants

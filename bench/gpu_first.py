@@ -10,7 +10,7 @@ last; every part has its time limit, and results are kept if the run is stopped:
                  because its blocks wait for each other: should one wait for ever, nothing else is lost
 
 It needs Python and the programs of `make build-gpu`, nothing else. Results go to gpu-first/ in $OUT, or beside the programs,
-each line as it comes; gpu-first.tar.gz beside that folder has all of them at the end, also if the call is stopped by
+each line as it comes; gpu-first.tar.gz beside that folder has all of them at the end, but the weights, also if the call is stopped by
 SIGTERM. These environment variables change what it does:
 
     GPU_FIRST_BUILD=build-gpu   other programs; with those of an ordinary build, an emulated GPU
@@ -220,9 +220,8 @@ class First:
         if self.running:
             self.running.terminate()  # `timeout` hands it on
         packed = self.results / "gpu-first.tar.gz"
-        small = 1 << 20  # bytes: no weights, no state of an optimizer
-        with tarfile.open(f"{packed}.part", "w:gz") as archive:
-            archive.add(self.folder, self.folder.name, filter=lambda it: it if it.size <= small else None)
+        with tarfile.open(f"{packed}.part", "w:gz") as archive:  # without weights and optimizers
+            archive.add(self.folder, self.folder.name, filter=lambda it: None if it.name.endswith(".safetensors") else it)
         os.replace(f"{packed}.part", packed)
         print(f"gpu-first: {packed}", flush=True)
 

@@ -1,26 +1,43 @@
 #!/usr/bin/env python3
 """Writes the generated parts of this folder's pages: `docs/tables.py LM`, from the top of the sources; `make tables`.
 
-What stands between `<!-- lm WORDS -->` and `<!-- end of lm ... -->` is replaced by what `LM WORDS` prints. Tests compare
-the two (tests/examples/pages_test.cpp, tests/lm/program/results_test.cpp).
+What stands between `<!-- lm WORDS -->` and `<!-- end of lm ... -->` is replaced by what `LM WORDS` prints, and in the same way
+what stands after `<!-- gpu-bench FILE -->` by the table of FILE that bench/gpu_bench.py makes. `docs/tables.py --check LM` only
+says which pages are out of date, and then fails: a test.
 """
 import pathlib
 import re
 import subprocess
 import sys
 
-lm = sys.argv[1]
-block = re.compile(r"(<!-- lm (.*?) -->\n).*?(<!-- end of lm)", re.DOTALL)
+check, lm = sys.argv[1:-1] == ["--check"], pathlib.Path(sys.argv[-1]).resolve()
+top = pathlib.Path(__file__).resolve().parent.parent
+programs = {"lm": [lm], "gpu-bench": [sys.executable, "bench/gpu_bench.py", "table"]}
+block = re.compile(r"(<!-- (lm|gpu-bench) (.*?) -->\n).*?(<!-- end of \2)", re.DOTALL)
 
 
 def generated(match):
-    printed = subprocess.run([lm, *match[2].split()], check=True, capture_output=True, text=True).stdout
-    return match[1] + printed + match[3]
+    begin, program, words, end = match.groups()
+    printed = subprocess.run([*programs[program], *words.split()], cwd=top, check=True, capture_output=True, text=True).stdout
+    return begin + printed + end
 
 
-for page in sorted(pathlib.Path("docs").glob("*.md")):
+outdated = blocks = 0
+for page in sorted((top / "docs").glob("*.md")):
     text = page.read_text()
-    new = block.sub(generated, text)
-    if new != text:
+    marks = re.findall(r"^<!-- (end of )?(?:lm|gpu-bench)\b.* -->$", text, re.MULTILINE)
+    if marks != ["", "end of "] * (len(marks) // 2):
+        sys.exit(f"docs/{page.name}: a generated part does not end, or does not begin")
+    new, count = block.subn(generated, text)
+    blocks += count
+    if new == text:
+        continue
+    outdated += 1
+    if check:
+        print(f"docs/{page.name}: out of date: make tables")
+    else:
         page.write_text(new)
-        print(f"{page}: updated")
+        print(f"docs/{page.name}: updated")
+if blocks < 20:
+    sys.exit(f"docs: only {blocks} generated parts: some have disappeared")
+sys.exit(1 if check and outdated else 0)

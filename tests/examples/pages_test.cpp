@@ -1,7 +1,7 @@
 // The pages of the documentation, README.md, docs/*.md and docs/tour/*.md: each block of C++ stands,
 // character for character, in a file of tests/examples/ or tests/installed/, where it is compiled and tested;
-// in the tour, which explains Rondo's own source, in a file that the page links to. Links lead to files;
-// generated tables are up to date. The shell commands on the pages are not run.
+// in the tour, which explains Rondo's own source, in a file that the page links to. Links lead to files. The
+// shell commands on the pages are not run; docs/tables.py checks the generated tables.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -103,39 +103,6 @@ TEST(Pages, LinkToFilesThatAreThere) {
       EXPECT_TRUE(fs::exists(page.parent_path() / file)) << page << " links to " << file;
     }
   EXPECT_GE(links, 20u);
-}
-
-/// The part of a page that `lm COMMAND` has written.
-std::string generated_part(const std::string& page, const std::string& command) {
-  const std::string text = rondo::read_file(source_folder / "docs" / page);
-  const std::string begin = "<!-- lm " + command + " -->\n", end = "<!-- end of lm " + command + " -->\n";
-  const std::size_t from = text.find(begin), to = text.find(end);
-  EXPECT_TRUE(from != std::string::npos && to != std::string::npos) << page << ": " << begin;
-  return text.substr(from + begin.size(), to - from - begin.size());
-}
-
-// By the program itself: other tests of this process add cells to the catalogue.
-TEST(Pages, HaveTheTablesThatTheProgramPrints) {
-  EXPECT_EQ(generated_part("recipes.md", "recipes --markdown"),
-            rondo::output_of_lm({"recipes", "--markdown"}))
-      << "docs/recipes.md is out of date: make tables";
-  EXPECT_EQ(generated_part("cells.md", "info --cells --markdown"),
-            rondo::output_of_lm({"info", "--cells", "--markdown"}))
-      << "docs/cells.md is out of date: make tables";
-  EXPECT_EQ(generated_part("sweeps.md", "table docs/runs/ptb-sizes --markdown"),
-            rondo::output_of_lm({"table", source_folder / "docs/runs/ptb-sizes", "--markdown"}))
-      << "docs/sweeps.md is out of date: make tables";
-  const std::string scale = rondo::read_file(source_folder / "docs/scale.md");
-  const std::regex begin("<!-- lm (info [^>]*) -->");
-  int tables = 0;
-  for (std::sregex_iterator it(scale.begin(), scale.end(), begin), end; it != end; ++it, ++tables) {
-    const std::string command = it->str(1);
-    std::istringstream words(command);
-    EXPECT_EQ(generated_part("scale.md", command),
-              rondo::output_of_lm({std::istream_iterator<std::string>(words), {}}))
-        << "docs/scale.md is out of date: make tables";
-  }
-  EXPECT_EQ(tables, 2);
 }
 
 TEST(Pages, BlocksAreFoundWhole) {
