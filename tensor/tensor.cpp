@@ -75,7 +75,10 @@ Tensor Tensor::slice(int64_t begin, int64_t end) const {
   view.shape_ = shape_.with_first(end - begin);
   const int64_t inner_rows = shape_.dimensions() > 1 ? shape_.without_first().rows() : 0;
   view.offset_ += shape_.dimensions() > 1 ? begin * inner_rows * row_stride_ : begin;
-  if (shape_.dimensions() == 1) view.row_stride_ = end - begin;
+  if (shape_.dimensions() == 1) {
+    view.row_stride_ = end - begin;
+    view.pads_ = false;
+  }
   return view;
 }
 
@@ -103,7 +106,7 @@ Tensor Tensor::as_strided(int64_t begin, Shape shape, int64_t row_stride) const 
   view.shape_ = shape;
   view.offset_ += begin;
   view.row_stride_ = row_stride;
-  view.pads_ = row_stride > shape.columns() && memory().zero_pads;
+  view.pads_ = row_stride > shape.columns() && size() == memory().size && memory().zero_pads;
   return view;
 }
 

@@ -14,7 +14,7 @@ void Ranks::add_up_tensor(const Tensor& tensor) {
 }
 
 void Ranks::begin_add_up(const Tensor& tensor) {
-  // With the gaps between rows, which are never read.
+  // With the pads between rows, which are zero on all ranks, or on none.
   const auto count =
       static_cast<size_t>(tensor.contiguous() ? tensor.size() : tensor.rows() * tensor.row_stride());
   real* const numbers = tensor.mutable_data();

@@ -45,7 +45,9 @@ TEST(EmulatedGpu, ProductsOfOddWidthsAreOfAlignedRows) {
       const emulated_gpu::Counts before = emulated_gpu::counts();
       advance(training, 3);
       EXPECT_EQ(emulated_gpu::counts().unaligned, before.unaligned) << cell << ", " << experts;
-      if (cell == "lstm") EXPECT_EQ(emulated_gpu::counts().ragged, before.ragged) << cell << ", " << experts;
+      if (cell == "lstm") {
+        EXPECT_EQ(emulated_gpu::counts().ragged, before.ragged) << cell << ", " << experts;
+      }
     }
 }
 

@@ -1,4 +1,5 @@
 // Products on the GPU in each precision, beside sums in double; copies of weights that are kept in bf16.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
@@ -111,6 +112,70 @@ TEST(ProductsOnGpu, InBf16ReadAWeightAgainAfterItWasWritten) {
   scale(weight.slice_rows(3, 4), 2);
   const std::vector<real> again = product();
   for (size_t i = 0; i < once.size(); ++i) EXPECT_EQ(again[i], i % 24 == 3 ? 2 * once[i] : once[i]) << i;
+}
+
+void expect_near(const std::vector<real>& got, const std::vector<real>& expected, const char* what) {
+  for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(got[i], expected[i], 1e-5) << what << ", " << i;
+}
+
+/// A [6, 7] in memory that also holds others' numbers.
+struct View {
+  const char* name;
+  Tensor all, part;
+};
+/// Of each kind that a tensor offers; the others' numbers are `other`.
+std::vector<View> views(real other) {
+  const auto filled = [&](Shape shape) { return Tensor::filled(shape, other, Device::cuda); };
+  const Tensor whole = filled({6, 7}), steps = filled({3, 6, 7}), wide = filled({6, 9}),
+               long_one = filled({9, 7}), third = filled({2, 3, 7}), narrowed = filled({6, 9}),
+               vector = filled({6 * 8}), zeros = Tensor::zeros({6 * 8}, Device::cuda);
+  return {{"whole", whole, whole},
+          {"a step", steps, steps[1].as_part()},
+          {"first columns", wide, wide.slice_columns(0, 7)},
+          {"last columns", wide, wide.slice_columns(2, 9)},
+          {"rows", long_one, long_one.slice_rows(2, 8)},
+          {"reshaped", third, third.reshaped({6, 7})},
+          {"the parent of columns", narrowed, narrowed.slice_columns(0, 3).parent_view({6, 7})},
+          {"the parent of last columns", narrowed, narrowed.slice_columns(2, 5).parent_view({6, 7}, 0, 2)},
+          {"strided", vector, vector.as_strided(0, {6, 7}, 8)},
+          {"strided over zeros", zeros, zeros.as_strided(0, {6, 7}, 8)}};
+}
+
+// Products may read and write the pads behind rows, but nothing else beside a view.
+TEST(ProductsOnGpu, OfViewsReadAndWriteOnlyThem) {
+  NEED_GPU();
+  constexpr real other = 1e6;
+  const auto random = [](Shape shape, uint32_t draw) {
+    const Tensor x(shape);
+    fill_uniform(x, {.seed = 6, .draw = draw}, -1, 1);
+    return x;
+  };
+  const Tensor square = random({6, 6}, 0), left = random({6, 7}, 1), right = random({6, 7}, 2);
+  for (size_t kind = 0; kind < views(other).size(); ++kind)
+    for (const real beta : {real(0), real(1)}) {
+      const View a = views(other)[kind], b = views(other)[kind], c = views(other)[kind];
+      copy(left.to(Device::cuda), a.part);
+      copy(right.to(Device::cuda), b.part);
+      for (const Transpose of_square : {Transpose::no, Transpose::yes}) {
+        copy(left.to(Device::cuda), c.part);
+        const std::vector<real> before = c.all.to_vector();
+        const Tensor expected = clone(left), narrow({6, 6}), of_gpu({6, 6}, Device::cuda);
+        gemm(square, of_square, right, Transpose::no, beta, expected);
+        gemm(square.to(Device::cuda), of_square, b.part, Transpose::no, beta, c.part);
+        expect_near(c.part.to_vector(), expected.to_vector(), c.name);
+        const std::vector<real> after = c.all.to_vector();
+        EXPECT_EQ(std::count(after.begin(), after.end(), other),
+                  std::count(before.begin(), before.end(), other))
+            << c.name;
+        gemm(left, Transpose::no, right, Transpose::yes, 0, narrow);
+        gemm(a.part, Transpose::no, b.part, Transpose::yes, 0, of_gpu);
+        expect_near(of_gpu.to_vector(), narrow.to_vector(), a.name);
+      }
+    }
+  // A part of a row has no pads, and does not decide on those of the row's matrix.
+  const Tensor matrix({5, 3}, Device::cuda);
+  EXPECT_FALSE(matrix[1].slice(0, 2).has_pads());
+  EXPECT_TRUE(matrix.has_pads());
 }
 
 TEST(ProductsOnGpu, OfNoTermsAreTheStart) {
