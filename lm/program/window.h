@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "lm/program/progress.h"
 #include "lm/training/trainer.h"
 
 namespace rondo {
@@ -14,15 +13,16 @@ class Window {
   void add(const StepMetrics& metrics) {
     loss_ += metrics.loss;
     scored_ += metrics.scored;
+    seconds_ += metrics.seconds;
   }
   bool is_empty() const { return scored_ == 0; }
   double loss() const { return loss_ / static_cast<double>(scored_); }
-  double symbols_per_second() const { return static_cast<double>(scored_) / seconds_since(begin_); }
+  double symbols_per_second() const { return static_cast<double>(scored_) / seconds_; }
 
  private:
   double loss_ = 0;
   int64_t scored_ = 0;
-  Clock::time_point begin_ = Clock::now();
+  double seconds_ = 0;
 };
 
 }  // namespace rondo

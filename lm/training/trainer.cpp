@@ -11,7 +11,6 @@
 #include "lm/training/gpu_step.h"
 #include "optim/clipping.h"
 #include "optim/weight_noise.h"
-#include "tensor/clock.h"
 
 namespace rondo {
 namespace {
@@ -178,7 +177,7 @@ void Trainer::step() {
   pending_.scored += batch_.scored;
   pending_.learning_rate = rate;
   if (options_.averaging == Averaging::always && !average_.started()) average_.start();
-  seconds_ += seconds_since(start);
+  count_time(start);
 }
 
 void Trainer::stage(double rate) {
@@ -250,10 +249,16 @@ void Trainer::collect() {
   pending_steps_.clear();
 }
 
+void Trainer::count_time(Clock::time_point start) {
+  const double seconds = seconds_since(start);
+  seconds_ += seconds;
+  pending_.seconds += seconds;
+}
+
 StepMetrics Trainer::metrics() {
   const auto start = Clock::now();
   if (gpu_) collect();
-  seconds_ += seconds_since(start);
+  count_time(start);
   return std::exchange(pending_, {});
 }
 

@@ -15,6 +15,7 @@
 #include "optim/non_monotonic.h"
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
+#include "tensor/clock.h"
 #include "tensor/diverged.h"
 
 namespace rondo {
@@ -48,6 +49,7 @@ struct StepMetrics {
   int64_t scored = 0;
   double gradient_norm = 0;  // of the last step, before clipping
   double learning_rate = 0;  // of the last step
+  double seconds = 0;        // of the steps alone
 };
 
 class GpuStep;  // lm/training/gpu_step.h
@@ -124,6 +126,8 @@ class Trainer {
   StepControl decide(const std::vector<Tensor>& reported);
   /// Reads the results of the steps on the GPU.
   void collect();
+  /// Adds the time since then to that of the updates.
+  void count_time(Clock::time_point start);
   void check_finite(double loss, double norm, int64_t step) const;
 
   /// What rank 0 tells the others to do.
