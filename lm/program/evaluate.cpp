@@ -194,9 +194,7 @@ void check_text_of_run(const std::string& given, const std::string& data,
                        const std::vector<std::string>& sha256_of_run,
                        const std::vector<std::string>& sha256_of_text, const std::string& otherwise) {
   if (is_same_data(sha256_of_run, sha256_of_text)) return;
-  check_input(given.empty(),
-              "--data {}: not the text of this run, by its SHA-256; --data says where that text lies now{}",
-              printable(given), otherwise);
+  check_input(given.empty(), "{}{}", not_the_text(given), otherwise);
   fmt::print(
       stderr,
       "lm: warning: {} has changed since this run was made; the figures are those of the text as it is now\n",

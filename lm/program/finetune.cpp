@@ -31,7 +31,7 @@ void check_finished(const RunFolder& run, const RunConfig& config) {
       fmt::format("{}: its training is not finished; finish it first: {}{}", folder, remedy,
                   recipe.trainer.steps > 0
                       ? ""
-                      : fmt::format("; or only its epoch {}: {}", epoch,
+                      : fmt::format("; or let it end with epoch {}, which has begun: {}", epoch,
                                     resume_command(run.path, {"--epochs", fmt::format("{}", epoch)}))));
 }
 

@@ -6,6 +6,7 @@
 #include "data/input_file.h"
 #include "lm/program/paths.h"
 #include "lm/program/recipe_validation.h"
+#include "lm/program/recipes.h"
 #include "lm/program/shell_command.h"
 
 namespace rondo {
@@ -53,6 +54,7 @@ RunConfig initialization_from(const std::string& base, const std::vector<Setting
     apply_setting(setting, keys_of(recipe));  // first, as it knows what is no key at all
     check_may_change(setting, recipe);
   }
+  let_given_epochs_end(recipe, settings);
   recipe.published = {};  // figures of the paper's training
   validate(recipe, base);
   Provenance made_by;

@@ -17,9 +17,10 @@ constexpr const char* data_text =
     "valid, 5 % test";
 
 void add_steps(CLI::App& to, std::string& steps) {
-  to.add_option("--steps", steps, "end after this many updates of the weights, whatever --epochs says")
+  to.add_option("--steps", steps,
+                "end after this many updates of the weights, whatever --epochs says; 0: epochs end it")
       ->type_name("N")
-      ->check(integer(1));
+      ->check(integer(0));
 }
 
 /// Of a training: where it ends, and what it prints.

@@ -70,4 +70,10 @@ bool is_same_data(const std::vector<std::string>& recorded, const std::vector<st
   return before.size() <= now.size() && std::equal(before.begin(), before.end(), now.begin());
 }
 
+std::string not_the_text(const std::string& data) {
+  return fmt::format(
+      "--data {}: not the text of this run, by its SHA-256; --data says where that text lies now",
+      printable(data));
+}
+
 }  // namespace rondo

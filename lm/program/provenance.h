@@ -45,5 +45,7 @@ std::string short_name_of_text(const Provenance& made_by);
 /// Whether files have the recorded digests, in their order, at any path; both "HEX  FILE". Further files do
 /// not matter.
 bool is_same_data(const std::vector<std::string>& recorded, const std::vector<std::string>& present);
+/// The beginning of an error: --data names another text than that of the run.
+std::string not_the_text(const std::string& data);
 
 }  // namespace rondo

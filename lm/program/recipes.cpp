@@ -107,6 +107,13 @@ Recipe load_recipe(const std::string& name_or_file) {
   return recipe;
 }
 
+void let_given_epochs_end(Recipe& recipe, const std::vector<Setting>& settings) {
+  const auto sets = [&](const std::string& key) {
+    return std::any_of(settings.begin(), settings.end(), [&](const Setting& it) { return it.key == key; });
+  };
+  if (sets("train.epochs") && !sets("train.steps")) recipe.trainer.steps = 0;
+}
+
 Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting>& settings) {
   Recipe recipe = load_recipe(name_or_file);
   for (const Setting& setting : settings) {
@@ -114,6 +121,7 @@ Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting
                 setting.where);
     apply_setting(setting, keys_of(recipe));
   }
+  let_given_epochs_end(recipe, settings);
   check_input(!recipe.name.empty() && recipe.name.find_first_of("/`") == std::string::npos &&
                   recipe.name == printable(recipe.name),  // it may come from a file's name
               "{}: recipe.name = '{}': expected a name in UTF-8 without '/', '`' and control characters",

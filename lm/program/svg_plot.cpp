@@ -61,7 +61,7 @@ struct PlotScale {
 
 struct PlotDrawing {
   static constexpr double width = 640, letter = 7.2, line = 20;  // pixels; letters are 13 high
-  static constexpr double left = 72, right = 24, bottom = 52, past_the_edge = 11;
+  static constexpr double left = 72, right = 24, bottom = 52, past_the_edge = 11, dash = 12;
   static constexpr const char* grey = "#808080";  // legible on white and on black, as are these
   static constexpr std::array colours = {"#2b7bd9", "#d9822b", "#2b9e5f", "#b05fd0", "#d9463b",
                                          "#1f9bb0", "#9c7450", "#d9609f", "#8a9a1f", "#7d86c0"};
@@ -240,6 +240,8 @@ struct PlotDrawing {
       if (shown) path += fmt::format("{}{:.1f},{:.1f}", pen_is_down ? "L" : "M", x(it.x), y(it.y));
       pen_is_down = shown;
     }
+    if (curve.points.size() == 1 && !curve.dots && pen_is_down)
+      path = fmt::format("M{:.1f},{:.1f}h{}", x(curve.points[0].x) - dash / 2, y(curve.points[0].y), dash);
     if (curve.connected && !path.empty())
       put("<path d='{}' fill='none' stroke='{}' stroke-width='{}' stroke-linejoin='round'{}/>", path,
           colour(), curve.width, look_of(curve));

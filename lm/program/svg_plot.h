@@ -24,7 +24,8 @@ struct PlotPoint {
 /// As a colour: grey, as axes and texts. Others are legible on white and on black.
 constexpr std::size_t no_colour = static_cast<std::size_t>(-1);
 
-/// Points, from left to right. Without points, only an entry of the legend.
+/// Points, from left to right. Without points, only an entry of the legend; a single one without dots is a
+/// short dash.
 struct PlotCurve {
   std::string label{};  // in the legend; empty: not there
   std::vector<PlotPoint> points{};

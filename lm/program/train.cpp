@@ -246,12 +246,17 @@ int lead(const TrainOptions& options, const Ranks* ranks, Beginning& beginning) 
   Trainer& trainer = job->trainer();
   write_setup(options, setup, compute, *job);
   const RunFolder& run = setup.run;
-  const std::string to_resume = (ranks ? fmt::format("mpirun -n {} ", ranks->count()) : "") +
-                                resume_command(run.path, words_to_resume(options));
+  const auto command_to_resume = [&](const std::vector<std::string>& words) {
+    return (ranks ? fmt::format("mpirun -n {} ", ranks->count()) : "") + resume_command(run.path, words);
+  };
+  const std::string to_resume = command_to_resume(words_to_resume(options));
+  const int64_t first_step = trainer.step_count();
   const bool begins_trained = setup.has_base() && trainer.step_count() == 0 && !trainer.is_validated();
   if (begins_trained) save_model(run.model(), job->model());
   Terminal terminal(recipe, options.quiet);
-  if (!trainer.is_validated()) terminal.resumed_at(trainer.step_count());
+  const double share = trainer.task().share_of_epoch();
+  const bool is_within = recipe.run.eval_every == 0 && share > 0 && share < 1;  // what an evaluation sums up
+  if (!trainer.is_validated() || is_within) terminal.resumed_at(trainer.step_count());
   TrainingLog log(recipe, run, log_position, trainer.step_count(), device);
   const int64_t log_begin = log.sync();
   trainer.save(run.state(), log_begin);  // before anything is logged: a killed run can be resumed
@@ -311,6 +316,10 @@ int lead(const TrainOptions& options, const Ranks* ranks, Beginning& beginning) 
   if (!is_at_end)
     terminal.line(fmt::format("ended by --max-minutes {}, at step {}, in epoch {}; to go on: {}",
                               *options.max_minutes, trainer.step_count(), trainer.epoch(), to_resume));
+  else if (trainer.steps() > 0 && trainer.step_count() == trainer.steps() && first_step < trainer.steps())
+    terminal.line(fmt::format("ended after {} (train.steps), in epoch {}; to go on: {}",
+                              counted_text(trainer.steps(), "steps"), trainer.epoch(),
+                              command_to_resume({"--steps", fmt::format("{}", 2 * trainer.steps())})));
   return 0;
 }
 

@@ -59,12 +59,8 @@ Setup::Setup(const TrainOptions& options, bool locks) : resumes(options.resume) 
     check_input(config.made_by.imported_from.empty() || has_base(),
                 "{}: imported, so there is no training to resume; to train it further: {}", run.path.string(),
                 command_with({"finetune", run.path.string(), "--data", "DIR"}));
-    const auto sets = [&](const std::string& key) {
-      return std::any_of(options.settings.begin(), options.settings.end(),
-                         [&](const Setting& it) { return it.key == key; });
-    };
     for (const Setting& setting : options.settings) apply_setting(setting, keys_of(config.recipe));
-    if (sets("train.epochs") && !sets("train.steps")) config.recipe.trainer.steps = 0;  // epochs end it now
+    let_given_epochs_end(config.recipe, options.settings);
     if (options.data.empty()) check_text_is_there(config.made_by);
     return;
   }
@@ -94,6 +90,7 @@ bool Setup::place_data(const std::string& given, bool here_by_default) {
   check_input(given != "-",
               "--data -: a training reads its text more than once, and standard input cannot be "
               "read again; give a file or a folder");
+  names_data_ = !given.empty();
   // Absolute, so that a later command finds it from any folder.
   const bool is_named = !given.empty() || here_by_default;
   config.made_by.data = is_named ? absolute_path(given.empty() ? "." : given).string() : given;
@@ -101,11 +98,15 @@ bool Setup::place_data(const std::string& given, bool here_by_default) {
 }
 
 void Setup::check_same_data(const std::vector<std::string>& sha256_lines) const {
-  check_input(
-      !knows_text() || is_same_data(config.made_by.sha256, sha256_lines),
-      "{}: the text has changed since this run was made; continuing would mix two texts. To train its "
-      "model on another text: {} train --init-from RUN --data NEW",
-      name_of_text(config.made_by.data), this_program());
+  if (!knows_text() || is_same_data(config.made_by.sha256, sha256_lines)) return;
+  const std::string& data = config.made_by.data;
+  throw InputError(fmt::format(
+      "{}; to train its model on another text: {} train --init-from RUN --data NEW",
+      names_data_
+          ? not_the_text(data)
+          : fmt::format("{}: the text has changed since this run was made; continuing would mix two texts",
+                        name_of_text(data)),
+      this_program()));
 }
 
 namespace {
@@ -241,7 +242,11 @@ void say_beginning(const Setup& setup, const Provenance& before, const Compute& 
     terminal.line(fmt::format("this run was computed with {} and continues with {}: {} may differ", then, now,
                               before.precision == made_by.precision ? "the last digits" : "digits"));
   if (const std::string& from = made_by.initialized_from; !from.empty() && !setup.finetunes())
-    terminal.line(fmt::format("it began with the weights and the vocabulary of {}", printable(from)));
+    terminal.line(fmt::format(
+        "it began with the weights and the vocabulary of {}{}", printable(from),
+        recipe.trainer.steps > 0
+            ? fmt::format(", and ends after {} (train.steps)", counted_text(recipe.trainer.steps, "steps"))
+            : ""));
   if (recipe.trainer.averaging == Averaging::always && job.trainer().step_count() == 0)
     terminal.line("the average of the weights after each step, from the first on, is evaluated and kept");
 }

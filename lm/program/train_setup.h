@@ -45,6 +45,9 @@ struct Setup {
   bool place_data(const std::string& given, bool here_by_default);
   /// InputError unless the data has the SHA-256 digests of the resumed or finetuned run.
   void check_same_data(const std::vector<std::string>& sha256_lines) const;
+
+ private:
+  bool names_data_ = false;  // --data, for this training
 };
 
 /// Where to compute. A resumed run keeps its device, its threads, and on a GPU its precision, so that it ends

@@ -113,7 +113,7 @@ struct CurveDrawing {
     const bool smooths = points.size() >= smoothed_from;
     PlotCurve raw{.label = smooths ? "" : label,
                   .points = thinned(points),
-                  .dots = points.size() == 1,
+                  .dots = false,
                   .colour = colour,
                   .width = smooths ? 1 : training_width,
                   .opacity = smooths ? 0.3 : 1};

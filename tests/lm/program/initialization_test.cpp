@@ -141,9 +141,33 @@ TEST_F(InitializationTest, WhatItRefuses) {
   std::vector<std::string> words = begin("refused");
   words[2] = data->path("none");
   expect_refused(run_lm(words), "no run at");
-  expect_refused(run_lm({"finetune", data->path("base"), "--data", data->path("new"), "--set",
-                         "finetune.learning_rate=1"}),
-                 "lm train --init-from RUN --data NEW");
+  expect_refused(
+      run_lm(
+          {"finetune", data->path("base"), "--data", data->path("new"), "--set", "finetune.learning_rate=1"}),
+      "not the text of this run, by its SHA-256; --data says where that text lies now; to train its "
+      "model on another text: ");
+}
+
+// The steps that ended a trial are among its settings.
+TEST_F(InitializationTest, EpochsThatAreGivenEndATrainingInPlaceOfTheBasesSteps) {
+  const std::string trial = data->path("trial");
+  data->trained("trial", {"--steps", "3"});
+  std::vector<std::string> inherited = begin("inherited"), epochs = begin("epochs", {"--epochs", "1"});
+  inherited[2] = epochs[2] = trial;
+  const std::string out = output_of_lm(inherited);
+  expect_contains(out, "the vocabulary of " + trial + ", and ends after 3 steps (train.steps)");
+  expect_contains(out, "ended after 3 steps (train.steps), in epoch 1; to go on: ");
+  expect_contains(out, "train --out " + data->path("inherited") + " --resume --steps 6\n");
+  const std::string by_epochs = output_of_lm(epochs);
+  EXPECT_EQ(by_epochs.find("train.steps"), std::string::npos) << by_epochs;
+  const auto epochs_of = [&](const std::string& run) {
+    return json_of_lm({"table", data->path(run)}).at("runs")[0].at("epochs_trained").get<double>();
+  };
+  EXPECT_LT(epochs_of("inherited"), 1);
+  EXPECT_EQ(epochs_of("epochs"), 1);
+  output_of_lm({"train", "--recipe", trial + "/config.toml", "--data", data->path("new"), "--out",
+                data->path("of-file"), "--threads", "1", "--epochs", "1"});
+  EXPECT_EQ(epochs_of("of-file"), 1);
 }
 
 }  // namespace

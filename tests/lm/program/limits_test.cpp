@@ -24,8 +24,14 @@ TEST(Limits, StepsEndATraining) {
       EXPECT_EQ(entry.at("step"), 7);
     }
   expect_refused(run_lm(data.resume("run", {"--steps", "5"})), "has trained 7 steps already");
-  expect_refused(run_lm(data.resume("run", {"--steps", "0"})), "--steps");
-  output_of_lm(data.resume("run", {"--steps", "9"}));
+  expect_refused(run_lm(data.resume("run", {"--steps", "-1"})), "--steps");
+  expect_contains(out, "ended after 7 steps (train.steps), in epoch 1; to go on: ");
+  const std::string resumed = output_of_lm(data.resume("run", {"--steps", "9"}));
+  expect_contains(resumed, " nats since step 7 ");  // the mean of those before was told then
+  const std::string again = output_of_lm(data.resume("run", {"--steps", "9"}));
+  EXPECT_EQ(again.find("ended after"), std::string::npos) << again;
+  output_of_lm(data.resume("run", {"--steps", "0", "--epochs", "1"}));  // epochs end it
+  EXPECT_EQ(row_of(data, "run").at("epochs"), 1);
   // Beyond the epochs that the recipe has.
   output_of_lm(data.train("long", {"--epochs", "1", "--steps", "40"}));
   EXPECT_GT(row_of(data, "long").at("epochs"), 1);

@@ -130,6 +130,17 @@ TEST(SvgPlot, CurvesBreakWhereAValueIsMissing) {
   expect_contains(svg, "a &lt; b &amp; c");
 }
 
+// As a dot it would look like a point of another curve of the same colour, which has dots.
+TEST(SvgPlot, ASinglePointWithoutDotsIsADash) {
+  const auto drawn = [](bool dots) {
+    return svg_of({.curves = {{.label = "a", .points = {{1, 2}}, .dots = dots}, {"b", {{0, 1}, {2, 3}}}}});
+  };
+  const std::string dash = "d='M" + number + "," + number + "h12'";
+  expect_well_formed(drawn(false));
+  numbers_at(drawn(false), dash);
+  EXPECT_FALSE(std::regex_search(drawn(true), std::regex(dash)));
+}
+
 TEST(SvgPlot, LevelsAreAsWideAsTheDiagram) {
   const std::string svg = svg_of({.curves = {{"a", {{1, 10}, {2, 30}}}}, .levels = {{"published", 40}}});
   expect_well_formed(svg);
