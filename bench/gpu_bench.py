@@ -77,9 +77,16 @@ class Contestant:
         self.process.wait()
 
 
+def asked(variable, names, default):
+    """The words of an environment variable, each of which must be one of `names`."""
+    words = os.environ.get(variable, "").split() or list(default)
+    if unknown := [it for it in words if it not in names]:
+        sys.exit(f"gpu-bench: {variable} are {', '.join(names)}, not {unknown[0]}")
+    return words
+
+
 def variants_of(row):
-    asked = os.environ.get("VARIANTS", "").split() or rows[row]
-    return [it for it in rows[row] if it in asked]
+    return [it for it in rows[row] if it in asked("VARIANTS", names, rows[row])]
 
 
 def start_peers(model, row, precision, peers):
@@ -249,18 +256,15 @@ def known_rows(results, origin):
         return {}
     records = [json.loads(line) for line in results.read_text().splitlines()]
     return {(it["row"], it["precision"]): it for it in records
-            if it["origin"] == origin and it.get("variants") == variants_of(it["row"]) and "failed" not in it and all(peer["why"] == late for peer in it["left_out"])}
+            if it["origin"] == origin and it.get("variants") == variants_of(it["row"]) and "failed" not in it
+            and all(peer["why"] == late for peer in it["left_out"])}
 
 
 def main():
     begin = time.monotonic()
     peers = [peer for peer in shlex.split(os.environ.get("PEERS", "python3"))]
-    only = os.environ.get("ONLY", "").split() or list(rows)
-    unknown = [row for row in only if row not in rows]
-    if unknown:
-        sys.exit(f"gpu-bench: there is no row {unknown[0]}; there are {', '.join(rows)}")
-    if unknown := set(os.environ.get("VARIANTS", "").split()) - set(names):
-        sys.exit(f"gpu-bench: VARIANTS are {', '.join(names)}, not {', '.join(unknown)}")
+    only, precisions = asked("ONLY", rows, rows), asked("PRECISIONS", ("fp32", "tf32", "bf16"), ["fp32"])
+    asked("VARIANTS", names, names)
     no_gpu = why_no_gpu(programs / "lm") if device == "cuda" else ""
     if no_gpu:
         sys.exit(f"gpu-bench: {no_gpu}")
@@ -270,9 +274,6 @@ def main():
               ceilings["device"] if ceilings else device]
     results = results_folder(programs) / "gpu-bench.jsonl"
     known, cut_off = known_rows(results, origin), []
-    precisions = os.environ.get("PRECISIONS", "fp32").split()
-    if unknown := set(precisions) - {"fp32", "tf32", "bf16"}:
-        raise RuntimeError(f"PRECISIONS are fp32, tf32 and bf16, not {', '.join(unknown)}")
     for precision in precisions:
         for row in only:
             record = known.get((row, precision))

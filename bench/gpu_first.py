@@ -10,8 +10,8 @@ last; every part has its time limit, and results are kept if the run is stopped:
                  because its blocks wait for each other: should one wait for ever, nothing else is lost
 
 It needs Python and the programs of `make build-gpu`, nothing else. Results go to gpu-first/ in $OUT, or beside the programs,
-each line as it comes; gpu-first.tar.gz beside that folder has all of them at the end, but the weights, also if the call is stopped by
-SIGTERM. These environment variables change what it does:
+each line as it comes; gpu-first.tar.gz beside that folder has all of them at the end, without the weights, also if the call is
+stopped by SIGTERM. These environment variables change what it does:
 
     GPU_FIRST_BUILD=build-gpu   other programs; with those of an ordinary build, an emulated GPU
     GPU_FIRST_SECONDS=540       time for all parts, of which each has its share
@@ -131,7 +131,7 @@ class First:
         for precision in precisions:
             start, name = time.monotonic(), f"steps-{precision}"
             (self.folder / f"{name}.txt").touch()
-            # Replayed, then one by one with the time of each kernel: bench/worker.cpp.
+            # Replayed, then launched one by one, with the host's time for each launch: bench/worker.cpp.
             status = None if emulated or not bench.exists() else self.run(
                 name, [bench, "--train", top / "bench/awd-lstm-b80.toml", "--device", "cuda", "--precision", precision],
                 each, text="2\n2\nprofile 1\n")

@@ -65,8 +65,7 @@ void validate_language_model(const Recipe& recipe, const std::string& where) {
           (data.vocabulary == VocabularyFrom::train && limits.min_count == unlimited.min_count &&
            limits.max_size == unlimited.max_size && limits.reserve_unknown == unlimited.reserve_unknown),
       "{}: data.vocabulary_file is the whole vocabulary: leave data.vocabulary, data.min_count, "
-      "data.max_size "
-      "and data.unknown at their defaults",
+      "data.max_size and data.unknown at their defaults",
       where);
   check_input(
       data.vocabulary_file.empty() || recipe.model.output != OutputKind::adaptive,

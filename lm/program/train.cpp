@@ -224,7 +224,6 @@ Error remedy_of(const Diverged& error, const RunFolder& run, bool finetunes) {
                            advice_after_divergence(finetunes ? "finetune" : "train")));
 }
 
-/// The training, with all that is printed and written of it.
 /// A warning if the settings choose another optimizer than the recipe's, and leave its learning rate.
 std::string warning_of_rate(const TrainOptions& options, const Recipe& recipe) {
   const bool sets_rate = std::any_of(options.settings.begin(), options.settings.end(),
@@ -239,6 +238,7 @@ std::string warning_of_rate(const TrainOptions& options, const Recipe& recipe) {
       name_of(now.kind), *now.learning_rate, name_of(before.kind), traits_of(now.kind).learning_rate);
 }
 
+/// The training, with all that is printed and written of it.
 int lead(const TrainOptions& options, const Ranks* ranks, Beginning& beginning) {
   auto& [setup, before, compute, job, log_position] = beginning;
   const Recipe& recipe = setup.config.recipe;

@@ -32,6 +32,11 @@ TEST(Limits, StepsEndATraining) {
   EXPECT_EQ(again.find("ended after"), std::string::npos) << again;
   output_of_lm(data.resume("run", {"--steps", "0", "--epochs", "1"}));  // epochs end it
   EXPECT_EQ(row_of(data, "run").at("epochs"), 1);
+  // Ended with an epoch: the next one is whole.
+  const std::string epoch = fmt::format("{}", row_of(data, "run").at("steps").get<int64_t>());
+  data.trained("whole", {"--steps", epoch, "--set", "train.eval_every=0"});
+  const std::string next = output_of_lm(data.resume("whole", {"--steps", "0", "--epochs", "2"}));
+  EXPECT_EQ(next.find("since step"), std::string::npos) << next;
   // Beyond the epochs that the recipe has.
   output_of_lm(data.train("long", {"--epochs", "1", "--steps", "40"}));
   EXPECT_GT(row_of(data, "long").at("epochs"), 1);

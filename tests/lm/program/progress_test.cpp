@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "lm/program/window.h"
 #include "tests/temporary_folder.h"
 
 namespace rondo {
@@ -20,6 +21,15 @@ std::string shown(bool terminal, int columns, std::chrono::milliseconds interval
   }
   std::fclose(file);
   return bytes_of_file(folder / "out");
+}
+
+TEST(Window, ItsSpeedIsThatOfTheStepsAlone) {
+  Window window;
+  EXPECT_TRUE(window.is_empty());
+  window.add({.loss = 6, .scored = 3, .seconds = 0.5});
+  window.add({.loss = 1, .scored = 1, .seconds = 1.5});
+  EXPECT_EQ(window.loss(), 7. / 4);
+  EXPECT_EQ(window.symbols_per_second(), 2);
 }
 
 TEST(Progress, ATerminalLineIsWrittenOverAndRemoved) {
