@@ -69,44 +69,74 @@ struct Product {
   }
 };
 
-/// Rows [row, row + rows) of the left side, of this block of terms, times panel p.
-void run_tile(const Product& it, const LeftRows& left, int64_t row, int64_t rows, int64_t block, int64_t p) {
-  const int64_t column = p * it.layout.width(),
-                columns = std::min(it.layout.width(), it.layout.columns - column);
-  const auto at = [&](Operand x) { return Operand{x.data + row * x.row_stride + column, x.row_stride}; };
+/// A tile of c: its rows, and the panel of its columns.
+struct Place {
+  int64_t row, rows, panel;
+};
+
+/// The tiles of c in the order in which they are computed: panel by panel, every second one from its last
+/// tile to its first, so that tiles of one height follow each other. Tiles are of nearly equal height.
+class TilesInOrder {
+ public:
+  TilesInOrder(int64_t rows, const PanelLayout& layout) : rows_(rows) {
+    const TileKernels& kernels = *layout.kernels;
+    of_a_panel_ = (rows + kernels.rows - 1) / kernels.rows;
+    const int64_t steps = of_a_panel_ * kernels.step;
+    height_ = (rows + steps - 1) / steps * kernels.step;
+    of_a_panel_ = (rows + height_ - 1) / height_;
+    count_ = layout.panels() * of_a_panel_;
+  }
+  int64_t count() const { return count_; }
+  int64_t of_a_panel() const { return of_a_panel_; }
+  Place operator[](int64_t i) const {
+    const int64_t panel = i / of_a_panel_, tile = i % of_a_panel_;
+    const int64_t row = height_ * (panel % 2 == 0 ? tile : of_a_panel_ - 1 - tile);
+    return {row, std::min(height_, rows_ - row), panel};
+  }
+
+ private:
+  int64_t rows_, height_, of_a_panel_, count_;
+};
+
+/// Tile i of this block of terms; `end`: after the last one that this thread computes.
+void run_tile(const Product& it, const LeftRows& left, const TilesInOrder& tiles, int64_t block, int64_t i,
+              int64_t end) {
+  const PanelLayout& layout = it.layout;
+  const Place tile = tiles[i], next = tiles[std::min(i + 1, end - 1)];
+  const int64_t column = tile.panel * layout.width();
+  const auto at = [&](Operand x) { return Operand{x.data + tile.row * x.row_stride + column, x.row_stride}; };
   const Operand sum = at(it.c), start = block > 0 ? sum : it.start.data ? at(it.start) : Operand{};
-  it.layout.kernels->run({.rows = rows,
-                          .columns = columns,
-                          .words = it.layout.words(block),
-                          .a = left.a.data + row * (left.transposed ? 1 : left.a.row_stride),
-                          .a_stride = left.a.row_stride,
-                          .transposed = left.transposed,
-                          .panel = it.panels + it.layout.place(block, p),
-                          .start = start,
-                          .c = sum});
+  const int64_t next_panel = std::min(tile.panel + 1, (end - 1) / tiles.of_a_panel());
+  const int64_t step = layout.width() / tiles.of_a_panel();
+  layout.kernels->run({.rows = tile.rows,
+                       .columns = std::min(layout.width(), layout.columns - column),
+                       .words = layout.words(block),
+                       .a = left.a.data + tile.row * (left.transposed ? 1 : left.a.row_stride),
+                       .a_stride = left.a.row_stride,
+                       .transposed = left.transposed,
+                       .panel = it.panels + layout.place(block, tile.panel),
+                       .start = start,
+                       .c = sum,
+                       .next_c = it.c.data + next.row * it.c.row_stride + next.panel * layout.width(),
+                       .ahead = it.panels + layout.place(block, next_panel) +
+                                i % tiles.of_a_panel() * step * layout.words(block),
+                       .ahead_step = step});
 }
 
-/// `rows` rows, cut into tiles of nearly equal height: part `part` of `parts` of all pairs of panel and tile,
-/// panel by panel, every second panel from its last tile to its first, so that tiles of one height follow
-/// each other. If the left side is copied, `room` has space for `rows` rows of it.
+/// `rows` rows: part `part` of `parts` of their tiles. If the left side is copied, `room` has space for
+/// `rows` rows of it.
 void run_rows(const Product& it, int64_t rows, int64_t part, int64_t parts, real* room) {
-  const TileKernels& kernels = *it.layout.kernels;
-  const int64_t tiles = (rows + kernels.rows - 1) / kernels.rows, steps = tiles * kernels.step;
-  const int64_t height = (rows + steps - 1) / steps * kernels.step;
-  const int64_t all = it.layout.panels() * tiles;
+  const TilesInOrder tiles(rows, it.layout);
+  const int64_t begin = tiles.count() * part / parts, end = tiles.count() * (part + 1) / parts;
   const SubnormalsAreZero subnormals_are_zero(it.multiplication.rounded);
   for (int64_t block = 0; block < std::max<int64_t>(it.layout.blocks(), 1); ++block) {
     const int64_t k = block * it.layout.block_terms();
     LeftRows left = it.left;
     left.a.data += k * (left.transposed ? left.a.row_stride : 1);
     if (it.copied) left = packed_left(left, rows, it.layout.terms(block), it.multiplication, room);
-    for (int64_t i = all * part / parts; i < all * (part + 1) / parts; ++i) {
-      const int64_t panel = i / tiles, tile = panel % 2 == 0 ? i % tiles : tiles - 1 - i % tiles;
-      const int64_t row = tile * height;
-      if (row < rows) run_tile(it, left, row, std::min(height, rows - row), block, panel);
-    }
+    for (int64_t i = begin; i < end; ++i) run_tile(it, left, tiles, block, i, end);
   }
-  kernels.release();
+  it.layout.kernels->release();
 }
 
 void multiply(const Product& it, int64_t rows) {

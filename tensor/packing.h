@@ -24,14 +24,19 @@ struct PanelLayout {
         kernels(&of) {}
 
   int64_t width() const { return kernels->width; }
-  int64_t block_terms() const { return kernels->block_words * kernels->terms_of_word(); }
-  int64_t blocks() const { return (inner + block_terms() - 1) / block_terms(); }
+  /// Blocks are about equal.
+  int64_t blocks() const { return (kernels->words(inner) + kernels->block_words - 1) / kernels->block_words; }
+  int64_t block_words() const {
+    const int64_t steps = kernels->words(inner) / kernels->step, count = std::max<int64_t>(blocks(), 1);
+    return (steps + count - 1) / count * kernels->step;
+  }
+  int64_t block_terms() const { return block_words() * kernels->terms_of_word(); }
   int64_t panels() const { return (columns + width() - 1) / width(); }
   int64_t size() const { return panels() * kernels->words(inner) * width(); }
   int64_t terms(int64_t block) const { return std::min(block_terms(), inner - block * block_terms()); }
   int64_t words(int64_t block) const { return kernels->words(terms(block)); }
   int64_t place(int64_t block, int64_t panel) const {
-    return (block * kernels->block_words * panels() + panel * words(block)) * width();
+    return (block * block_words() * panels() + panel * words(block)) * width();
   }
 };
 

@@ -55,7 +55,10 @@ class SampleTile {
                     .transposed = false,
                     .panel = panel_.data(),
                     .start = {},
-                    .c = {c_.data(), kernels_.width}};
+                    .c = {c_.data(), kernels_.width},
+                    .next_c = c_.data(),
+                    .ahead = panel_.data(),
+                    .ahead_step = 0};
     const auto start = Clock::now();
     for (int i = 0; i < repetitions; ++i) kernels_.run(tile);
     kernels_.release();

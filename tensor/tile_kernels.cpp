@@ -64,13 +64,12 @@ void run_tile_of(const Tile& it) {
   const auto load = [&](const real* from, int v) {
     return count(v) == Vec::size ? Vec::load(from) : Vec::load(from, count(v));
   };
-  // Measured at 5600 x 4600 x 1150, 4 to 7 % faster: the rows of c are then in the cache when they are
-  // stored.
+  // The rows of c are then in the cache when they are read and stored: a training is 1 to 2 % faster.
 #pragma GCC unroll 16
   for (int i = 0; i < rows; ++i)
 #pragma GCC unroll 2
     for (int v = 0; v < registers; ++v)
-      __builtin_prefetch(it.c.data + i * it.c.row_stride + v * Vec::size, 1);
+      __builtin_prefetch(it.next_c + i * it.c.row_stride + v * Vec::size, 1);
 #pragma GCC unroll 16
   for (int i = 0; i < rows; ++i)
 #pragma GCC unroll 2
@@ -79,8 +78,13 @@ void run_tile_of(const Tile& it) {
           it.start.data ? load(it.start.data + i * it.start.row_stride + v * Vec::size, v) : Vec(real(0));
   const real* factors = it.a;
   const real* weights = it.panel;
+  const real* ahead = it.ahead;
   for (int64_t k = 0; k < it.words; ++k, factors += transposed ? it.a_stride : 1, weights += width) {
     Weights w[registers];
+    // Into the L2 cache, spread over all tiles of a panel: the first of them alone would wait for memory. A
+    // training is 2 to 4 % faster.
+    __builtin_prefetch(ahead, 0, 2);
+    ahead += it.ahead_step;
 #pragma GCC unroll 2
     for (int v = 0; v < registers; ++v) {
       w[v] = load_weights(weights + v * Vec::size);
@@ -184,7 +188,7 @@ constexpr const char* name() {
 }  // namespace
 
 constexpr TileKernels RONDO_TILE_KERNELS = {name(), word,          tile_rows, width,   1,
-                                            384,    LeftSide::any, run_tile,  release, multiply_in_registers};
+                                            1024,   LeftSide::any, run_tile,  release, multiply_in_registers};
 #ifdef RONDO_PAIRS_OF_BF16
 constexpr PairKernels pair_kernels_of_avx512_bf16 = {pairs_in_sequence, pairs_side_by_side};
 #endif

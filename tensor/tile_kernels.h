@@ -21,6 +21,10 @@ struct Tile {
   bool transposed;
   const real* panel;  // the words k of all columns begin at panel[k * width]
   Operand start, c;   // start.data null: zero
+  // What kernels fetch into the caches meanwhile, if they gain by it: the next tile of c, and the part of the
+  // next panel from `ahead` on, `ahead_step` numbers with each word.
+  const real *next_c, *ahead;
+  int64_t ahead_step;
 };
 using RunTile = void (*)(const Tile&);
 
@@ -34,8 +38,8 @@ struct TileKernels {
   /// Words are padded with zeros to a multiple of it. The heights of tiles are multiples of it, except for
   /// the last tile of a product.
   int step;
-  /// Words of a block of terms, a multiple of `step`: this part of a tile's rows fits into the L1 cache, and
-  /// a panel's is read from the L2 cache as fast as it is needed.
+  /// Most words of a block of terms, a multiple of `step`: a panel, and these words of a thread's block of
+  /// rows, fit into the L2 cache.
   int block_words;
   LeftSide left_side;
   RunTile run;
