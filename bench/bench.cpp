@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 
 #include "bench/adaptive.h"
@@ -26,6 +27,7 @@
 #include "lm/program/compute.h"
 #include "lm/program/model.h"
 #include "lm/program/recipes.h"
+#include "lm/program/version.h"
 #include "tensor/gemm.h"
 #include "tensor/keys.h"
 #include "tensor/threads.h"
@@ -43,6 +45,7 @@ struct Options {
   double seconds = 2;
   bool no_products = false;
   std::vector<std::string> peers, recipes;
+  std::string log;
   std::string train, device = name_of(Device::cpu), precision = name_of(Precision::fp32);
   bool train_mixture = false, train_translation = false;
   std::vector<std::string> settings;  // for the recipe of --train
@@ -116,8 +119,8 @@ Multiplication multiplication_of(Precision precision) {
   return precision == Precision::bf16 ? fastest_multiplication_of_bf16() : multiplication_of_fp32();
 }
 
-/// All take turns.
-void compete(const Options& options, const Contestants& all) {
+/// All take turns; `row` names the line that is added to the log.
+void compete(const Options& options, const std::string& row, const Contestants& all) {
   Idleness idleness;
   for (int round = 0; round < options.rounds; ++round)
     for (const auto& it : all) {
@@ -134,8 +137,22 @@ void compete(const Options& options, const Contestants& all) {
   report_speeds(all);
   idleness.report();
   for (const auto& it : all)
-    if (it->is_lm) report_profile(*it, it->process.ask(fmt::format("profile {}", options.seconds)));
+    if (it->is_lm) {
+      const Json profile = it->process.ask(fmt::format("profile {}", options.seconds));
+      report_profile(*it, profile);
+      it->operations_a_symbol = operations_a_symbol(profile);
+    }
   std::fflush(stdout);
+  if (options.log.empty()) return;
+  std::ofstream log(options.log, std::ios::app);
+  log << Json{{"row", row},
+              {"cpu", cpu_model()},
+              {"threads", options.threads},
+              {"version", version()},
+              {"disturbed_turns", idleness.disturbed()},
+              {"contestants", records_of(all)}}
+      << std::endl;
+  check(log.good(), "{} cannot be written", options.log);
 }
 
 void bench_mixture(const Options& options) {
@@ -144,7 +161,8 @@ void bench_mixture(const Options& options) {
       "\nmixture of {} softmaxes, output layer, loss and gradients alone: {} rows, embedding {}, V {}\n",
       shape.at("experts").get<int>(), shape.at("rows").get<int>(), shape.at("embedding").get<int>(),
       shape.at("vocabulary").get<int>());
-  compete(options, contestants(options, {"--train-mixture"}, shape, {"probabilities", "logarithms"}));
+  compete(options, mixture,
+          contestants(options, {"--train-mixture"}, shape, {"probabilities", "logarithms"}));
 }
 
 void bench_translation(const Options& options) {
@@ -152,7 +170,7 @@ void bench_translation(const Options& options) {
   fmt::print("\ntranslation: attention-multi30k, V {} and {}, B {}, target symbols\n",
              shape.at("source_vocabulary").get<int>(), shape.at("target_vocabulary").get<int>(),
              shape.at("batches").at(0).at(0).size());
-  compete(options, contestants(options, {"--train-translation"}, shape, {"common"}));
+  compete(options, translation, contestants(options, {"--train-translation"}, shape, {"common"}));
 }
 
 void bench(const Options& options, const fs::path& file) {
@@ -163,9 +181,10 @@ void bench(const Options& options, const fs::path& file) {
              recipe.task.batches.batch, recipe.task.batches.chunks.length,
              name_of(recipe.trainer.optimizer.kind));
   const bool in_torch_nn = recipe.model.cell == "lstm";
-  compete(options, contestants(options, {"--train", file.string()}, model_of(recipe),
-                               in_torch_nn ? std::vector<std::string>{"common"}
-                                           : std::vector<std::string>{"common", "hoisted"}));
+  compete(options, recipe.name,
+          contestants(options, {"--train", file.string()}, model_of(recipe),
+                      in_torch_nn ? std::vector<std::string>{"common"}
+                                  : std::vector<std::string>{"common", "hoisted"}));
 }
 
 /// The interpreters that can be peers; prints a line about each.
@@ -222,6 +241,9 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", options.seconds, "of a turn, at least")
       ->check(CLI::Range(0.01, 3600.0))
       ->capture_default_str();
+  app.add_option("--log", options.log,
+                 "a file to which each training's figures are added, one JSON object a line: for "
+                 "bench/speed_table.py");
   app.add_flag("--no-products", options.no_products, "leave out the table of matrix products");
   app.add_option("--peer", options.peers, "a Python interpreter with PyTorch; may be given again")
       ->allow_extra_args(false);

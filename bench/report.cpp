@@ -8,6 +8,8 @@
 #include <map>
 
 #include "bench/machine.h"
+#include "lm/program/compute.h"
+#include "tensor/keys.h"
 
 namespace rondo {
 namespace {
@@ -82,23 +84,43 @@ void report_speeds(const std::vector<std::unique_ptr<Contestant>>& all) {
                  it->system_allocations);
 }
 
+Peer::Json records_of(const std::vector<std::unique_ptr<Contestant>>& all) {
+  Peer::Json records;
+  for (const auto& it : all) {
+    records.push_back({{"name", it->name},
+                       {"is_lm", it->is_lm},
+                       {"precision", name_of(it->precision)},
+                       {"rates", it->rates},
+                       {"peak_bytes", it->peak_bytes}});
+    if (!it->is_lm) continue;
+    records.back()["peaks"] = it->peaks;
+    records.back()["operations"] = it->operations_a_symbol;
+  }
+  return records;
+}
+
+double operations_a_symbol(const Peer::Json& profile) {
+  double operations = 0;
+  for (const auto& entry : profile.at("entries")) operations += entry.at("operations").get<double>();
+  return operations / profile.at("symbols").get<double>();
+}
+
 void report_profile(const Contestant& lm, const Peer::Json& answer) {
-  const double seconds = answer.at("seconds"), symbols = answer.at("symbols");
+  const double seconds = answer.at("seconds"), operations = operations_a_symbol(answer);
   std::map<std::string, double> share;
-  double other = 1, operations = 0;
+  double other = 1;
   for (const auto& entry : answer.at("entries")) {
     const double part = entry.at("seconds").get<double>() / seconds;
     share[entry.at("kind")] += part;
     other -= part;
-    operations += entry.at("operations").get<double>();
   }
-  const double speed = operations / symbols * median(lm.rates) / 1e9;
+  const double speed = operations * median(lm.rates) / 1e9;
   std::vector<double> of_peak;
-  for (const double ratio : ratios(lm.rates, lm.peaks)) of_peak.push_back(operations / symbols * ratio / 1e7);
+  for (const double ratio : ratios(lm.rates, lm.peaks)) of_peak.push_back(operations * ratio / 1e7);
   fmt::print(
       "  {}'s products: {:.3g} GFLOP a symbol, {:.0f} GFLOP/s of the whole step, {:.0f}% of the peak "
       "({:.0f}%)\n",
-      lm.name, operations / symbols / 1e9, speed, median(of_peak), fmt::join(of_peak, " "));
+      lm.name, operations / 1e9, speed, median(of_peak), fmt::join(of_peak, " "));
   fmt::print("  {}'s time:", lm.name);
   for (const auto& [kind, part] : share) fmt::print(" {} {:.1f}%,", kind, 100 * part);
   fmt::print(" other {:.1f}%\n", 100 * other);

@@ -24,6 +24,7 @@ struct Contestant {
   std::vector<double> rates;  // symbols per second, round by round
   std::vector<double> peaks;  // GFLOP/s of the machine in lm's precision, round by round
   double peak_bytes = 0;
+  double operations_a_symbol = 0;  // of lm's products
   int64_t system_allocations = 0;
 };
 
@@ -35,6 +36,8 @@ class Idleness {
   void end_turn(int pid);
   /// Prints a line if it was not.
   void report() const;
+  /// Turns during which others used the machine.
+  int64_t disturbed() const { return disturbed_; }
 
  private:
   double used_by_others(int pid) const;
@@ -45,6 +48,12 @@ class Idleness {
 /// Prints symbols per second and peak memory of each, the ratio of lm to the others in the same precision,
 /// and of lm in bf16 to lm in fp32, the first one.
 void report_speeds(const std::vector<std::unique_ptr<Contestant>>& all);
+
+/// What was measured, for the log.
+Peer::Json records_of(const std::vector<std::unique_ptr<Contestant>>& all);
+
+/// Of lm's products, in its answer to "profile".
+double operations_a_symbol(const Peer::Json& profile);
 
 /// Prints lm's time by kind of work and by entry, from its answer to "profile", and its GFLOP/s beside those
 /// of the machine in each round.
