@@ -69,74 +69,87 @@ struct Product {
   }
 };
 
-/// A tile of c: its rows, and the panel of its columns.
+/// The place of a tile in c.
 struct Place {
-  int64_t row, rows, panel;
+  int64_t panel, tile;
 };
 
-/// The tiles of c in the order in which they are computed: panel by panel, every second one from its last
-/// tile to its first, so that tiles of one height follow each other. Tiles are of nearly equal height.
-class TilesInOrder {
- public:
-  TilesInOrder(int64_t rows, const PanelLayout& layout) : rows_(rows) {
-    const TileKernels& kernels = *layout.kernels;
-    of_a_panel_ = (rows + kernels.rows - 1) / kernels.rows;
-    const int64_t steps = of_a_panel_ * kernels.step;
-    height_ = (rows + steps - 1) / steps * kernels.step;
-    of_a_panel_ = (rows + height_ - 1) / height_;
-    count_ = layout.panels() * of_a_panel_;
+/// How c is cut into tiles of nearly equal height, and the order in which they are computed: panel by panel,
+/// every second one from its last tile to its first, so that tiles of one height follow each other.
+struct Tiles {
+  int64_t rows, height, of_a_panel;
+
+  Tiles(int64_t all_rows, const TileKernels& kernels) : rows(all_rows) {
+    const int64_t steps = (rows + kernels.rows - 1) / kernels.rows * kernels.step;
+    height = (rows + steps - 1) / steps * kernels.step;
+    of_a_panel = (rows + height - 1) / height;
   }
-  int64_t count() const { return count_; }
-  int64_t of_a_panel() const { return of_a_panel_; }
+  /// How many tiles of its panel come before it.
+  int64_t before(const Place& it) const { return it.panel % 2 == 0 ? it.tile : of_a_panel - 1 - it.tile; }
   Place operator[](int64_t i) const {
-    const int64_t panel = i / of_a_panel_, tile = i % of_a_panel_;
-    const int64_t row = height_ * (panel % 2 == 0 ? tile : of_a_panel_ - 1 - tile);
-    return {row, std::min(height_, rows_ - row), panel};
+    const int64_t panel = i / of_a_panel;
+    return {panel, before({panel, i % of_a_panel})};
   }
-
- private:
-  int64_t rows_, height_, of_a_panel_, count_;
+  Place after(const Place& it) const {
+    if (before(it) == of_a_panel - 1) return {it.panel + 1, it.tile};
+    return {it.panel, it.tile + (it.panel % 2 == 0 ? 1 : -1)};
+  }
 };
 
-/// Tile i of this block of terms; `end`: after the last one that this thread computes.
-void run_tile(const Product& it, const LeftRows& left, const TilesInOrder& tiles, int64_t block, int64_t i,
-              int64_t end) {
-  const PanelLayout& layout = it.layout;
-  const Place tile = tiles[i], next = tiles[std::min(i + 1, end - 1)];
-  const int64_t column = tile.panel * layout.width();
-  const auto at = [&](Operand x) { return Operand{x.data + tile.row * x.row_stride + column, x.row_stride}; };
-  const Operand sum = at(it.c), start = block > 0 ? sum : it.start.data ? at(it.start) : Operand{};
-  const int64_t next_panel = std::min(tile.panel + 1, (end - 1) / tiles.of_a_panel());
-  const int64_t step = layout.width() / tiles.of_a_panel();
-  layout.kernels->run({.rows = tile.rows,
-                       .columns = std::min(layout.width(), layout.columns - column),
-                       .words = layout.words(block),
-                       .a = left.a.data + tile.row * (left.transposed ? 1 : left.a.row_stride),
-                       .a_stride = left.a.row_stride,
-                       .transposed = left.transposed,
-                       .panel = it.panels + layout.place(block, tile.panel),
-                       .start = start,
-                       .c = sum,
-                       .next_c = it.c.data + next.row * it.c.row_stride + next.panel * layout.width(),
-                       .ahead = it.panels + layout.place(block, next_panel) +
-                                i % tiles.of_a_panel() * step * layout.words(block),
-                       .ahead_step = step});
+/// A block of terms of both sides, and what its products are added to.
+struct Block {
+  LeftRows left;
+  const real* panels;
+  int64_t words;
+  Operand start;
+};
+
+/// The tile at `place`; `next` is the thread's next one, and `last_panel` its last panel.
+void run_tile(const Product& it, const Tiles& tiles, const Block& block, const Place& place,
+              const Place& next, int64_t last_panel, int64_t ahead_step) {
+  const int64_t width = it.layout.width(), panel_size = block.words * width;
+  const int64_t row = place.tile * tiles.height, column = place.panel * width;
+  const auto at = [&](Operand x) { return Operand{x.data + row * x.row_stride + column, x.row_stride}; };
+  const real* const panel = block.panels + place.panel * panel_size;
+  const real* const next_panel = place.panel < last_panel ? panel + panel_size : panel;
+  it.layout.kernels->run(
+      {.rows = std::min(tiles.height, tiles.rows - row),
+       .columns = std::min(width, it.layout.columns - column),
+       .words = block.words,
+       .a = block.left.a.data + row * (block.left.transposed ? 1 : block.left.a.row_stride),
+       .a_stride = block.left.a.row_stride,
+       .transposed = block.left.transposed,
+       .panel = panel,
+       .start = block.start.data ? at(block.start) : Operand{},
+       .c = at(it.c),
+       .next_c = it.c.data + next.tile * tiles.height * it.c.row_stride + next.panel * width,
+       .ahead = next_panel + tiles.before(place) * ahead_step * block.words,
+       .ahead_step = ahead_step});
 }
 
 /// `rows` rows: part `part` of `parts` of their tiles. If the left side is copied, `room` has space for
 /// `rows` rows of it.
 void run_rows(const Product& it, int64_t rows, int64_t part, int64_t parts, real* room) {
-  const TilesInOrder tiles(rows, it.layout);
-  const int64_t begin = tiles.count() * part / parts, end = tiles.count() * (part + 1) / parts;
+  const PanelLayout& layout = it.layout;
+  const Tiles tiles(rows, *layout.kernels);
+  const int64_t count = layout.panels() * tiles.of_a_panel;
+  const int64_t begin = count * part / parts, end = count * (part + 1) / parts;
+  if (begin == end) return;
+  const int64_t last_panel = tiles[end - 1].panel, ahead_step = layout.width() / tiles.of_a_panel;
   const SubnormalsAreZero subnormals_are_zero(it.multiplication.rounded);
-  for (int64_t block = 0; block < std::max<int64_t>(it.layout.blocks(), 1); ++block) {
-    const int64_t k = block * it.layout.block_terms();
-    LeftRows left = it.left;
-    left.a.data += k * (left.transposed ? left.a.row_stride : 1);
-    if (it.copied) left = packed_left(left, rows, it.layout.terms(block), it.multiplication, room);
-    for (int64_t i = begin; i < end; ++i) run_tile(it, left, tiles, block, i, end);
+  for (int64_t b = 0; b < std::max<int64_t>(layout.blocks(), 1); ++b) {
+    const int64_t k = b * layout.block_terms();
+    Block block{it.left, it.panels + layout.place(b, 0), layout.words(b), b > 0 ? it.c : it.start};
+    block.left.a.data += k * (it.left.transposed ? it.left.a.row_stride : 1);
+    if (it.copied) block.left = packed_left(block.left, rows, layout.terms(b), it.multiplication, room);
+    Place place = tiles[begin];
+    for (int64_t i = begin; i < end; ++i) {
+      const Place next = i + 1 < end ? tiles.after(place) : place;
+      run_tile(it, tiles, block, place, next, last_panel, ahead_step);
+      place = next;
+    }
   }
-  it.layout.kernels->release();
+  layout.kernels->release();
 }
 
 void multiply(const Product& it, int64_t rows) {
