@@ -2,8 +2,8 @@
 """Writes the generated parts of this folder's pages: `docs/tables.py LM`, from the top of the sources; `make tables`.
 
 What stands between `<!-- lm WORDS -->` and `<!-- end of lm ... -->` is replaced by what `LM WORDS` prints, and in the same way
-what stands after `<!-- gpu-bench FILE -->` by the table of FILE that bench/gpu_bench.py makes. `docs/tables.py --check LM` only
-says which pages are out of date, and then fails: a test.
+what stands after `<!-- gpu-bench FILE -->` by the table of FILE that bench/gpu_bench.py makes, and after `<!-- bench FILE -->`
+by that of bench/speed_table.py. `docs/tables.py --check LM` only says which pages are out of date, and then fails: a test.
 """
 import pathlib
 import re
@@ -12,8 +12,9 @@ import sys
 
 check, lm = sys.argv[1:-1] == ["--check"], pathlib.Path(sys.argv[-1]).resolve()
 top = pathlib.Path(__file__).resolve().parent.parent
-programs = {"lm": [lm], "gpu-bench": [sys.executable, "bench/gpu_bench.py", "table"]}
-block = re.compile(r"(<!-- (lm|gpu-bench) (.*?) -->\n).*?(<!-- end of \2)", re.DOTALL)
+programs = {"lm": [lm], "gpu-bench": [sys.executable, "bench/gpu_bench.py", "table"],
+            "bench": [sys.executable, "bench/speed_table.py"]}
+block = re.compile(rf"(<!-- ({'|'.join(programs)}) (.*?) -->\n).*?(<!-- end of \2)", re.DOTALL)
 
 
 def generated(match):
@@ -25,7 +26,7 @@ def generated(match):
 outdated = blocks = 0
 for page in sorted((top / "docs").glob("*.md")):
     text = page.read_text()
-    marks = re.findall(r"^<!-- (end of )?(?:lm|gpu-bench)\b.* -->$", text, re.MULTILINE)
+    marks = re.findall(rf"^<!-- (end of )?(?:{'|'.join(programs)})\b.* -->$", text, re.MULTILINE)
     if marks != ["", "end of "] * (len(marks) // 2):
         sys.exit(f"docs/{page.name}: a generated part does not end, or does not begin")
     new, count = block.subn(generated, text)
