@@ -137,22 +137,18 @@ void compete(const Options& options, const std::string& row, const Contestants& 
   report_speeds(all);
   idleness.report();
   for (const auto& it : all)
-    if (it->is_lm) {
-      const Json profile = it->process.ask(fmt::format("profile {}", options.seconds));
-      report_profile(*it, profile);
-      it->operations_a_symbol = operations_a_symbol(profile);
-    }
+    if (it->is_lm) report_profile(*it, it->process.ask(fmt::format("profile {}", options.seconds)));
   std::fflush(stdout);
   if (options.log.empty()) return;
   std::ofstream log(options.log, std::ios::app);
   log << Json{{"row", row},
               {"cpu", cpu_model()},
               {"threads", options.threads},
+              {"seconds_of_a_turn", options.seconds},
               {"version", version()},
               {"disturbed_turns", idleness.disturbed()},
               {"contestants", records_of(all)}}
       << std::endl;
-  check(log.good(), "{} cannot be written", options.log);
 }
 
 void bench_mixture(const Options& options) {
@@ -280,6 +276,8 @@ int main(int argc, char** argv) {
       translation_on_request();
       return 0;
     }
+    check(options.log.empty() || std::ofstream(options.log, std::ios::app).good(), "{} cannot be written",
+          options.log);
     const bool all = options.recipes.empty();
     const bool with_mixture = std::erase(options.recipes, mixture) > 0 || all;
     const bool with_adaptive = std::erase(options.recipes, adaptive) > 0 || all;

@@ -94,26 +94,22 @@ Peer::Json records_of(const std::vector<std::unique_ptr<Contestant>>& all) {
                        {"peak_bytes", it->peak_bytes}});
     if (!it->is_lm) continue;
     records.back()["peaks"] = it->peaks;
-    records.back()["operations"] = it->operations_a_symbol;
+    records.back()["operations_a_symbol"] = it->operations_a_symbol;
   }
   return records;
 }
 
-double operations_a_symbol(const Peer::Json& profile) {
-  double operations = 0;
-  for (const auto& entry : profile.at("entries")) operations += entry.at("operations").get<double>();
-  return operations / profile.at("symbols").get<double>();
-}
-
-void report_profile(const Contestant& lm, const Peer::Json& answer) {
-  const double seconds = answer.at("seconds"), operations = operations_a_symbol(answer);
+void report_profile(Contestant& lm, const Peer::Json& answer) {
+  const double seconds = answer.at("seconds"), symbols = answer.at("symbols");
   std::map<std::string, double> share;
   double other = 1;
   for (const auto& entry : answer.at("entries")) {
     const double part = entry.at("seconds").get<double>() / seconds;
     share[entry.at("kind")] += part;
     other -= part;
+    lm.operations_a_symbol += entry.at("operations").get<double>() / symbols;
   }
+  const double operations = lm.operations_a_symbol;
   const double speed = operations * median(lm.rates) / 1e9;
   std::vector<double> of_peak;
   for (const double ratio : ratios(lm.rates, lm.peaks)) of_peak.push_back(operations * ratio / 1e7);

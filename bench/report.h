@@ -36,8 +36,8 @@ class Idleness {
   void end_turn(int pid);
   /// Prints a line if it was not.
   void report() const;
-  /// Turns during which others used the machine.
-  int64_t disturbed() const { return disturbed_; }
+  /// Turns before or during which others used the machine.
+  int64_t disturbed() const { return started_busy_ + disturbed_; }
 
  private:
   double used_by_others(int pid) const;
@@ -52,11 +52,8 @@ void report_speeds(const std::vector<std::unique_ptr<Contestant>>& all);
 /// What was measured, for the log.
 Peer::Json records_of(const std::vector<std::unique_ptr<Contestant>>& all);
 
-/// Of lm's products, in its answer to "profile".
-double operations_a_symbol(const Peer::Json& profile);
-
 /// Prints lm's time by kind of work and by entry, from its answer to "profile", and its GFLOP/s beside those
-/// of the machine in each round.
-void report_profile(const Contestant& lm, const Peer::Json& profile);
+/// of the machine in each round. Sets operations_a_symbol.
+void report_profile(Contestant& lm, const Peer::Json& profile);
 
 }  // namespace rondo

@@ -84,11 +84,13 @@ struct Tiles {
     height = (rows + steps - 1) / steps * kernels.step;
     of_a_panel = (rows + height - 1) / height;
   }
+  /// Position `i` in a panel as a tile, or a tile as its position.
+  int64_t reflected(int64_t panel, int64_t i) const { return panel % 2 == 0 ? i : of_a_panel - 1 - i; }
   /// How many tiles of its panel come before it.
-  int64_t before(const Place& it) const { return it.panel % 2 == 0 ? it.tile : of_a_panel - 1 - it.tile; }
+  int64_t before(const Place& it) const { return reflected(it.panel, it.tile); }
   Place operator[](int64_t i) const {
     const int64_t panel = i / of_a_panel;
-    return {panel, before({panel, i % of_a_panel})};
+    return {panel, reflected(panel, i % of_a_panel)};
   }
   Place after(const Place& it) const {
     if (before(it) == of_a_panel - 1) return {it.panel + 1, it.tile};
@@ -96,22 +98,26 @@ struct Tiles {
   }
 };
 
-/// A block of terms of both sides, and what its products are added to.
+/// A block of terms of both sides, what its products are added to, and the last panel of this thread.
 struct Block {
   LeftRows left;
   const real* panels;
   int64_t words;
   Operand start;
+  int64_t last_panel;
 };
 
-/// The tile at `place`; `next` is the thread's next one, and `last_panel` its last panel.
+/// The tile at `place`; `next` is the thread's next one.
 void run_tile(const Product& it, const Tiles& tiles, const Block& block, const Place& place,
-              const Place& next, int64_t last_panel, int64_t ahead_step) {
+              const Place& next) {
   const int64_t width = it.layout.width(), panel_size = block.words * width;
   const int64_t row = place.tile * tiles.height, column = place.panel * width;
   const auto at = [&](Operand x) { return Operand{x.data + row * x.row_stride + column, x.row_stride}; };
   const real* const panel = block.panels + place.panel * panel_size;
-  const real* const next_panel = place.panel < last_panel ? panel + panel_size : panel;
+  // Of the next panel each tile fetches a part; after the last panel there is nothing to fetch.
+  const real* const next_panel = place.panel < block.last_panel ? panel + panel_size : panel;
+  const int64_t ahead_step = (width + tiles.of_a_panel - 1) / tiles.of_a_panel;
+  const int64_t ahead = std::min(tiles.before(place) * ahead_step, width - ahead_step);
   it.layout.kernels->run(
       {.rows = std::min(tiles.height, tiles.rows - row),
        .columns = std::min(width, it.layout.columns - column),
@@ -123,7 +129,7 @@ void run_tile(const Product& it, const Tiles& tiles, const Block& block, const P
        .start = block.start.data ? at(block.start) : Operand{},
        .c = at(it.c),
        .next_c = it.c.data + next.tile * tiles.height * it.c.row_stride + next.panel * width,
-       .ahead = next_panel + tiles.before(place) * ahead_step * block.words,
+       .ahead = next_panel + ahead * block.words,
        .ahead_step = ahead_step});
 }
 
@@ -135,17 +141,17 @@ void run_rows(const Product& it, int64_t rows, int64_t part, int64_t parts, real
   const int64_t count = layout.panels() * tiles.of_a_panel;
   const int64_t begin = count * part / parts, end = count * (part + 1) / parts;
   if (begin == end) return;
-  const int64_t last_panel = tiles[end - 1].panel, ahead_step = layout.width() / tiles.of_a_panel;
   const SubnormalsAreZero subnormals_are_zero(it.multiplication.rounded);
   for (int64_t b = 0; b < std::max<int64_t>(layout.blocks(), 1); ++b) {
     const int64_t k = b * layout.block_terms();
-    Block block{it.left, it.panels + layout.place(b, 0), layout.words(b), b > 0 ? it.c : it.start};
+    Block block{it.left, it.panels + layout.place(b, 0), layout.words(b), b > 0 ? it.c : it.start,
+                tiles[end - 1].panel};
     block.left.a.data += k * (it.left.transposed ? it.left.a.row_stride : 1);
     if (it.copied) block.left = packed_left(block.left, rows, layout.terms(b), it.multiplication, room);
     Place place = tiles[begin];
     for (int64_t i = begin; i < end; ++i) {
       const Place next = i + 1 < end ? tiles.after(place) : place;
-      run_tile(it, tiles, block, place, next, last_panel, ahead_step);
+      run_tile(it, tiles, block, place, next);
       place = next;
     }
   }
@@ -160,7 +166,7 @@ void multiply(const Product& it, int64_t rows) {
   const int64_t block_rows = block_tiles * it.layout.kernels->rows;
   const int64_t blocks =
       share_columns ? 1 : ((rows + block_rows - 1) / block_rows + parts - 1) / parts * parts;
-  const int64_t height = (rows + blocks - 1) / blocks, room_each = room_for_left(height, *it.layout.kernels);
+  const int64_t height = (rows + blocks - 1) / blocks, room_each = room_for_left(height, it.layout);
   const Tensor room = it.copied ? Tensor({parts, room_each}) : Tensor();
   real* const first = it.copied ? room.mutable_data() : nullptr;
   parallel_for(parts, !alone, [&](int64_t part) {
@@ -196,7 +202,7 @@ void packed_batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b
   const Multiplication by = multiplication();
   const int64_t N = c.shape()[0], rows = c.shape()[1];
   const PanelLayout layout(b[0], transpose_b, *by.kernels);
-  const Tensor panels({N, layout.size()}), room({N, room_for_left(rows, *by.kernels)});
+  const Tensor panels({N, layout.size()}), room({N, room_for_left(rows, layout)});
   real *const all_panels = panels.mutable_data(), *const all_room = room.mutable_data();
   const Operand left = a.read_operand(), to = c.write_operand();
   const auto matrix = [](Operand x, const Tensor& of, int64_t i) {

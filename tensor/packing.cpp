@@ -129,11 +129,10 @@ void pack_panel(const Tensor& b, Transpose transpose, int64_t width, int64_t k, 
 /// and backward, whole and gate by gate. Beyond that the oldest pack is dropped.
 constexpr int64_t max_kept = 4;
 
-/// Between the rows of a copied left side: one cache line more than a block.
-int64_t left_stride(const TileKernels& kernels) { return kernels.block_words + cache_line; }
-/// Between its words if it is transposed: so that those of a tile are in different sets of the L1 cache.
-int64_t transposed_left_stride(int64_t rows) {
-  const int64_t lines = (rows + cache_line - 1) / cache_line;
+/// From row to row of `count` numbers in the copy of a left side, or from word to word of `count` rows: an
+/// odd number of cache lines, so that those of a tile are in different sets of the L1 cache.
+int64_t left_stride(int64_t count) {
+  const int64_t lines = (count + cache_line - 1) / cache_line;
   return (lines % 2 == 0 ? lines + 1 : lines) * cache_line;
 }
 
@@ -214,15 +213,15 @@ Bf16Rows kept_bf16_rows(const Tensor& x) {
       bf16_row_stride(x)};
 }
 
-int64_t room_for_left(int64_t rows, const TileKernels& kernels) {
-  return std::max(rows * left_stride(kernels), kernels.block_words * transposed_left_stride(rows));
+int64_t room_for_left(int64_t rows, const PanelLayout& layout) {
+  return std::max(rows * left_stride(layout.block_words()), layout.block_words() * left_stride(rows));
 }
 
 LeftRows packed_left(const LeftRows& from, int64_t rows, int64_t terms, const Multiplication& multiplication,
                      real* room) {
   const TileKernels& kernels = *multiplication.kernels;
   const bool transposed = from.transposed && kernels.left_side == LeftSide::any;
-  const int64_t stride = transposed ? transposed_left_stride(rows) : left_stride(kernels);
+  const int64_t stride = left_stride(transposed ? rows : kernels.words(terms));
   with_words(multiplication, [&](auto words) {
     using Words = decltype(words);
     if (transposed)

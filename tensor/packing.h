@@ -24,7 +24,7 @@ struct PanelLayout {
         kernels(&of) {}
 
   int64_t width() const { return kernels->width; }
-  /// Blocks are about equal.
+  /// As few blocks as possible, of equal length but for the last.
   int64_t blocks() const { return (kernels->words(inner) + kernels->block_words - 1) / kernels->block_words; }
   int64_t block_words() const {
     const int64_t steps = kernels->words(inner) / kernels->step, count = std::max<int64_t>(blocks(), 1);
@@ -62,8 +62,8 @@ struct LeftRows {
   Operand a;
   bool transposed;  // term k of row i is a.data[k * a.row_stride + i]
 };
-/// Numbers that packed_left() needs for so many rows of a block.
-int64_t room_for_left(int64_t rows, const TileKernels& kernels);
+/// Numbers that packed_left() needs for so many rows of a block of the layout.
+int64_t room_for_left(int64_t rows, const PanelLayout& layout);
 /// The words of `rows` rows of a block, `terms` terms each, written to `room` with a stride that does not
 /// clash: transposed if `from` is and the kernels can read it.
 LeftRows packed_left(const LeftRows& from, int64_t rows, int64_t terms, const Multiplication& multiplication,

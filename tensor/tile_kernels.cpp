@@ -64,7 +64,7 @@ void run_tile_of(const Tile& it) {
   const auto load = [&](const real* from, int v) {
     return count(v) == Vec::size ? Vec::load(from) : Vec::load(from, count(v));
   };
-  // The rows of c are then in the cache when they are read and stored: a training is 1 to 2 % faster.
+  // The next tile's rows of c are then in the cache when they are loaded and stored.
 #pragma GCC unroll 16
   for (int i = 0; i < rows; ++i)
 #pragma GCC unroll 2
@@ -81,8 +81,9 @@ void run_tile_of(const Tile& it) {
   const real* ahead = it.ahead;
   for (int64_t k = 0; k < it.words; ++k, factors += transposed ? it.a_stride : 1, weights += width) {
     Weights w[registers];
-    // Into the L2 cache, spread over all tiles of a panel: the first of them alone would wait for memory. A
-    // training is 2 to 4 % faster.
+    // Into the L2 cache, spread over all tiles of a panel: its first tile alone would wait for memory.
+    // Measured with two threads at 32 x 2800 x 700: 280 GFLOP/s without, 324 with it and with blocks of 1024
+    // words in place of 384.
     __builtin_prefetch(ahead, 0, 2);
     ahead += it.ahead_step;
 #pragma GCC unroll 2

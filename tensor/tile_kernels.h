@@ -21,8 +21,8 @@ struct Tile {
   bool transposed;
   const real* panel;  // the words k of all columns begin at panel[k * width]
   Operand start, c;   // start.data null: zero
-  // What kernels fetch into the caches meanwhile, if they gain by it: the next tile of c, and the part of the
-  // next panel from `ahead` on, `ahead_step` numbers with each word.
+  // What kernels fetch into the caches meanwhile, if they gain by it: the next tile of c, as if it had the
+  // size of this one, and a part of the next panel from `ahead` on, `ahead_step` numbers with each word.
   const real *next_c, *ahead;
   int64_t ahead_step;
 };
@@ -38,8 +38,8 @@ struct TileKernels {
   /// Words are padded with zeros to a multiple of it. The heights of tiles are multiples of it, except for
   /// the last tile of a product.
   int step;
-  /// Most words of a block of terms, a multiple of `step`: a panel, and these words of a thread's block of
-  /// rows, fit into the L2 cache.
+  /// Most words of a block of terms, a multiple of `step`. In longer blocks sums are loaded and stored less
+  /// often; in too long ones what a tile reads leaves the caches before the next tile reads it again.
   int block_words;
   LeftSide left_side;
   RunTile run;

@@ -61,10 +61,10 @@ TEST(Gemm, AgreesWithAPlainLoop) {
                           {33, 40, 65},
                           {256, 5, 128},
                           {255, 5, 128},
-                          {300, 50, 385},
+                          {300, 50, 1025},
                           {300, 40, 1024},
                           {257, 129, 130},
-                          {460, 3, 770}})
+                          {460, 3, 2050}})
     for (Transpose transpose_a : {Transpose::no, Transpose::yes})
       for (Transpose transpose_b : {Transpose::no, Transpose::yes}) {
         const auto [m, n, k] = size;
@@ -139,7 +139,7 @@ double largest_difference(const Tensor& a, const Tensor& b) {
 TEST(WeightGemm, AgreesWithBlas) {
   for (int64_t rows : {1, 2, 5, 6, 7, 13, 14, 15, 29, 255, 256, 257})
     for (int64_t columns : {1, 15, 16, 17, 31, 32, 33, 100})
-      for (int64_t inner : {1, 40, 384, 512, 800})
+      for (int64_t inner : {1, 40, 512, 1025, 2050})
         for (Transpose transpose : {Transpose::no, Transpose::yes}) {
           const bool t = transpose == Transpose::yes;
           const Tensor x = random_block(rows, inner, inner == 512 ? 0 : 3, 1),

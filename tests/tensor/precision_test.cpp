@@ -100,10 +100,10 @@ TEST_F(Bf16, ProductsAreSumsOfRoundedOperands) {
                           {33, 40, 65},
                           {255, 5, 127},
                           {256, 5, 128},
-                          {300, 5, 385},
+                          {300, 5, 2049},
                           {300, 4, 1024},
                           {257, 40, 769},
-                          {20, 40, 769},
+                          {20, 40, 4100},
                           {30, 129, 130}})
     for (Transpose transpose_a : {Transpose::no, Transpose::yes})
       for (Transpose transpose_b : {Transpose::no, Transpose::yes})
@@ -234,7 +234,7 @@ TEST_F(Bf16, AllWaysButAmxGiveTheSameBits) {
   all.pop_back();  // as compiled: products are rounded before they are added
 #endif
   if (all.size() < 2) GTEST_SKIP() << "this CPU has one way only";
-  for (const int64_t k : {1, 2, 37, 384, 385, 1000})
+  for (const int64_t k : {1, 2, 37, 384, 385, 1000, 2049})
     for (const bool any_bits : {false, true})
       for (Transpose transpose_a : {Transpose::no, Transpose::yes})
         for (Transpose transpose_b : {Transpose::no, Transpose::yes}) {
