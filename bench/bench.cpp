@@ -149,6 +149,7 @@ void compete(const Options& options, const std::string& row, const Contestants& 
               {"disturbed_turns", idleness.disturbed()},
               {"contestants", records_of(all)}}
       << std::endl;
+  check(log.good(), "{} cannot be written", options.log);
 }
 
 void bench_mixture(const Options& options) {

@@ -82,8 +82,8 @@ void run_tile_of(const Tile& it) {
   for (int64_t k = 0; k < it.words; ++k, factors += transposed ? it.a_stride : 1, weights += width) {
     Weights w[registers];
     // Into the L2 cache, spread over all tiles of a panel: its first tile alone would wait for memory.
-    // Measured with two threads at 32 x 2800 x 700: 280 GFLOP/s without, 324 with it and with blocks of 1024
-    // words in place of 384.
+    // In a training, 32 x 700 x 2800 on a Xeon with two threads: 279 GFLOP/s without, 324 with it and with
+    // blocks of 1024 words in place of 384.
     __builtin_prefetch(ahead, 0, 2);
     ahead += it.ahead_step;
 #pragma GCC unroll 2
