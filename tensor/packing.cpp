@@ -2,6 +2,7 @@
 #include "tensor/packing.h"
 
 #include <bit>
+#include <cstring>
 #include <mutex>
 #include <utility>
 
@@ -104,6 +105,50 @@ void make_rows(const real* from, int64_t stride, int64_t terms, int64_t rows, re
     }
 }
 
+/// Rows and columns of a square of words that is transposed in registers.
+constexpr int64_t square = 8;
+typedef real SquareRow __attribute__((vector_size(square * sizeof(real))));
+
+/// Of each square of 2 `half` rows and columns, exchanges the upper right quarter with the lower left one.
+template <int half, int... column>
+inline void exchange(SquareRow* rows, std::integer_sequence<int, column...>) {
+  for (int64_t i = 0; i < square; ++i) {
+    if (i & half) continue;
+    const SquareRow upper = rows[i], lower = rows[i + half];
+    rows[i] = __builtin_shufflevector(upper, lower, (column & half ? column - half + square : column)...);
+    rows[i + half] =
+        __builtin_shufflevector(upper, lower, (column & half ? column + square : column + half)...);
+  }
+}
+
+/// A square of words in the upper left corner of `rows` rows of `terms` terms, or what there is of it,
+/// transposed.
+template <class Words>
+inline void make_square(const real* from, int64_t stride, int64_t terms, int64_t rows, real zero, real* to,
+                        int64_t to_stride) {
+  constexpr int64_t line = square * Words::terms;
+  if (terms >= line && rows >= square) {
+    SquareRow words[square];
+    for (int64_t i = 0; i < square; ++i) {
+      real row[square];
+      make_words<Words>(from + i * stride, line, zero, row);
+      std::memcpy(&words[i], row, sizeof row);
+    }
+    constexpr auto columns = std::make_integer_sequence<int, square>();
+    exchange<4>(words, columns);
+    exchange<2>(words, columns);
+    exchange<1>(words, columns);
+    for (int64_t i = 0; i < square; ++i) std::memcpy(to + i * to_stride, &words[i], sizeof words[i]);
+    return;
+  }
+  const int64_t left = std::min(line, terms);
+  real row[square];
+  for (int64_t i = 0; i < std::min(square, rows); ++i) {
+    make_words<Words>(from + i * stride, left, zero, row);
+    for (int64_t w = 0; w * Words::terms < left; ++w) to[w * to_stride + i] = row[w];
+  }
+}
+
 /// Terms [k, k + terms) of columns [p * width, ...) of op(b); the last panel is padded with zeros, as are the
 /// words of each up to `padded_words`.
 template <class Words>
@@ -114,15 +159,11 @@ void pack_panel(const Tensor& b, Transpose transpose, int64_t width, int64_t k, 
   std::fill(to + (count < width ? 0 : words * width), to + padded_words * width, right_zero);
   if (transpose == Transpose::no)
     return make_words<Words>(b.data() + k * stride + begin, stride, terms, count, right_zero, to, width);
-  constexpr int64_t line = cache_line * Words::terms;  // so many terms of each row at a time
-  real converted[cache_line];
-  for (int64_t first = 0; first < terms; first += line)
-    for (int64_t j = 0; j < count; ++j) {
-      const int64_t left = std::min(line, terms - first);
-      make_words<Words>(b.data() + (begin + j) * stride + k + first, left, right_zero, converted);
-      real* column = to + first / Words::terms * width + j;
-      for (int64_t i = 0; i * Words::terms < left; ++i) column[i * width] = converted[i];
-    }
+  const real* const from = b.data() + begin * stride + k;
+  for (int64_t word = 0; word < words; word += square)
+    for (int64_t j = 0; j < count; j += square)
+      make_square<Words>(from + j * stride + word * Words::terms, stride, terms - word * Words::terms,
+                         count - j, right_zero, to + word * width + j, width);
 }
 
 /// A storage keeps packs of up to this many times its size, which is enough for a weight that is used forward
