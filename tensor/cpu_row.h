@@ -2,6 +2,7 @@
 // Included by tensor/launch.h.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -15,8 +16,12 @@ namespace {  // because Lanes is in one: tensor/vec.h
 /// `columns` consecutive elements, processed by one thread, one register at a time.
 struct Row {
   using Lanes = Vec;  // several elements at once
-  /// Into parts of this many columns launch_elements() divides a longer row.
-  static constexpr int64_t part_columns = 16384;
+  /// Into parts of this many columns launch_elements() divides a longer row, if an element is computed from
+  /// so many others.
+  static int64_t part_columns(int64_t terms) {
+    constexpr int64_t fewest = 256, numbers = 16384;
+    return std::max(fewest, numbers / std::max<int64_t>(1, terms));
+  }
   int64_t columns;
 
   Row with_columns(int64_t count) const { return {count}; }
@@ -41,9 +46,14 @@ struct Row {
   /// to[j] += row_at(0)[j] + ... + row_at(count - 1)[j], in this order.
   template <class RowAt>
   void add_rows(real* to, int64_t count, RowAt row_at) const {
-    for (int64_t i = 0; i < count; ++i)
+    int64_t i = 0;
+    for (; i + 4 <= count; i += 4)  // the sums are then loaded and stored less often
       map(
-          to, [](auto a, auto b) { return a + b; }, to, row_at(i));
+          to, [](auto sum, auto a, auto b, auto c, auto d) { return sum + a + b + c + d; }, to, row_at(i),
+          row_at(i + 1), row_at(i + 2), row_at(i + 3));
+    for (; i < count; ++i)
+      map(
+          to, [](auto sum, auto a) { return sum + a; }, to, row_at(i));
   }
   /// The sum of f(from[j]...) over the columns.
   template <class F, class... From>

@@ -80,8 +80,8 @@ struct Larger {
 /// `columns` consecutive elements, processed by one block of threads, which take pieces in turns.
 struct Row {
   using Lanes = Scalar;
-  /// Into parts of this many columns launch_elements() divides a longer row.
-  static constexpr int64_t part_columns = Piece::size * cuda::block_threads;
+  /// Into parts of this many columns launch_elements() divides a longer row: a piece for each thread.
+  static constexpr int64_t part_columns(int64_t) { return Piece::size * cuda::block_threads; }
   int64_t columns;
 
   /// A row of another length, processed by the same threads.

@@ -47,12 +47,20 @@ void launch_rows(Extent extent, Kernel kernel) {
   launch_blocks(extent.rows, extent, OnRow<Kernel>{kernel, extent.columns});
 }
 
+/// How many numbers a kernel reads for an element that it writes: terms(), or 1 if it has no such function.
+template <class Kernel>
+int64_t terms_of(const Kernel& kernel) {
+  if constexpr (requires { kernel.terms(); })
+    return kernel.terms();
+  else
+    return 1;
+}
+
 /// Runs a kernel on blocks of columns, block by block, row by row.
 template <class Kernel>
 struct OnParts {
-  static constexpr int64_t width = Row::part_columns;
   Kernel kernel;
-  int64_t columns, blocks;
+  int64_t columns, width, blocks;
   HD void operator()(int64_t i) const {
     const int64_t begin = i % blocks * width;
     kernel(Row{columns - begin < width ? columns - begin : width}, i / blocks, begin);
@@ -62,8 +70,10 @@ struct OnParts {
 /// long row is divided into many blocks.
 template <class Kernel>
 void launch_elements(Extent extent, Kernel kernel) {
-  const int64_t blocks = (extent.columns + OnParts<Kernel>::width - 1) / OnParts<Kernel>::width;
-  launch_blocks(extent.rows * blocks, extent, OnParts<Kernel>{kernel, extent.columns, blocks});
+  const int64_t terms = terms_of(kernel), width = Row::part_columns(terms);
+  const int64_t blocks = (extent.columns + width - 1) / width;
+  launch_blocks(extent.rows * blocks, {extent.rows * terms, extent.columns},
+                OnParts<Kernel>{kernel, extent.columns, width, blocks});
 }
 
 template <class Kernel>

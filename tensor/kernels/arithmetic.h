@@ -113,6 +113,7 @@ struct ColumnSums {
   int64_t rows, height;
   bool adds;
   Operand to;
+  int64_t terms() const { return height; }
   HD void operator()(auto row, int64_t block, int64_t begin) const {
     const int64_t first = block * height, count = rows - first < height ? rows - first : height;
     real* sums = row_of(to, block) + begin;
