@@ -38,7 +38,7 @@ Tensor sum_of_biases(const std::vector<Variable>& biases, const Variable& weight
 Variable linear(const Variable& x, const Variable& weight, const std::vector<Variable>& biases) {
   check_linear(x, weight);
   const int64_t outputs = weight.shape()[0];
-  const Tensor y(x.shape().with_columns(outputs), x.value().device());
+  const Tensor y = Tensor::for_products(x.shape().with_columns(outputs), x.value().device());
   weight_gemm(x.value(), weight.value(), Transpose::yes, sum_of_biases(biases, weight), y);
   std::vector<Variable> inputs = {x, weight};
   inputs.insert(inputs.end(), biases.begin(), biases.end());
@@ -75,7 +75,8 @@ Variable add_linear(const Variable& z, const Variable& x, const Variable& weight
 
 Variable add_linear(Variable&& z, const Variable& x, const Variable& weight) {
   const bool in_place = z.value().use_count() == 1 && !z.value().shares_memory(x.value());
-  return add_linear_into(in_place ? z.value() : Tensor(z.shape(), z.value().device()), z, x, weight);
+  return add_linear_into(in_place ? z.value() : Tensor::for_products(z.shape(), z.value().device()), z, x,
+                         weight);
 }
 
 Variable matmul(const Variable& a, const Variable& b) {

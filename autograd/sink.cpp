@@ -24,7 +24,7 @@ void Sink::own() {
   if (pieces_.size() == 1 && pieces_cover_whole() && pieces_[0].tensor.use_count() == 1) {
     gradient_ = whole_of_pieces();
   } else {
-    gradient_ = Tensor(shape_, device_);
+    gradient_ = Tensor::for_products(shape_, device_);
     for (const Piece& piece : pieces_) copy(piece.tensor, part(gradient_, piece.region));
   }
   for (const Piece& piece : pieces_) written_.push_back(piece.region);

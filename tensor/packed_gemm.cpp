@@ -14,20 +14,18 @@ namespace rondo {
 namespace {
 
 /// Tiles per block of rows and thread: its rows, and those of c, fit into the L2 cache. Up to `few_rows` rows
-/// are one block for all threads, which divide its columns among them.
+/// are one block for all threads, which divide its columns among them; half as many if the left side is
+/// copied, because each thread then copies all of it.
 constexpr int64_t block_tiles = 8, few_rows = 256;
 /// Fewer multiplications do not justify waking a second thread.
 constexpr int64_t work_for_threads = 1 << 17;
 
-/// Whether the left side is better read from a copy. As rows, if their stride is a multiple of a large power
-/// of two: the cache lines that a tile reads then compete for the same few sets of the L1 cache, each of
-/// which holds `lines_of_a_place` lines. Transposed, if each term of a tile is in another page or nearly so,
-/// which the CPU does not prefetch: measured at 2800 x 700 x 3200, a quarter faster by the copy; with rows
-/// below 2 KiB it is slower.
+/// Whether the left side is better read from a copy. As rows, if they clash: a tile reads one column of
+/// several. Transposed, if each term of a tile is in another page or nearly so, which the CPU does not
+/// prefetch: measured at 2800 x 700 x 3200, a quarter faster by the copy; with rows below 2 KiB it is slower.
 bool better_copied(const Tensor& a, bool transposed) {
-  const int64_t stride = a.row_stride() * static_cast<int64_t>(sizeof(real));
-  constexpr int64_t lines_of_a_place = 8;
-  return transposed ? stride >= 2048 : a.rows() > lines_of_a_place && stride % 2048 == 0;
+  constexpr int64_t far_apart = 2048 / sizeof(real);
+  return transposed ? a.row_stride() >= far_apart : rows_clash(a.rows(), a.row_stride());
 }
 
 /// While it exists, this thread computes with subnormal numbers, below 2^-126, as with 0, as VDPBF16PS does.
@@ -161,7 +159,7 @@ void run_rows(const Product& it, int64_t rows, int64_t part, int64_t parts, real
 void multiply(const Product& it, int64_t rows) {
   const bool alone = rows * it.layout.inner * it.layout.columns < work_for_threads;
   const int64_t parts = alone ? 1 : threads();
-  const bool share_columns = alone || rows <= few_rows;
+  const bool share_columns = alone || rows <= (it.copied ? few_rows / 2 : few_rows);
   // The same number of blocks of rows for each thread, of nearly equal height.
   const int64_t block_rows = block_tiles * it.layout.kernels->rows;
   const int64_t blocks =

@@ -35,6 +35,11 @@ Storage::~Storage() {
     release(device, data, size * sizeof(real));
 }
 
+bool rows_clash(int64_t rows, int64_t row_stride) {
+  constexpr int64_t lines_of_a_set = 8, same_sets = 2048 / sizeof(real);
+  return rows > lines_of_a_set && row_stride > 0 && row_stride % same_sets == 0;
+}
+
 int64_t aligned_row_stride(const Shape& shape) {
   constexpr int64_t alignment = 16 / sizeof(real);
   const int64_t columns = shape.columns();
@@ -50,6 +55,12 @@ Tensor::Tensor(Shape shape, Device device, int64_t row_stride)
 
 Tensor::Tensor(Shape shape, Device device)
     : Tensor(shape, device, device == Device::cuda ? aligned_row_stride(shape) : shape.columns()) {}
+
+Tensor Tensor::for_products(Shape shape, Device device) {
+  if (device == Device::cuda) return Tensor(shape, device);
+  constexpr int64_t line = 64 / sizeof(real);
+  return {shape, device, shape.columns() + (rows_clash(shape.rows(), shape.columns()) ? line : 0)};
+}
 
 Tensor Tensor::dense(Shape shape, Device device) { return {shape, device, shape.columns()}; }
 

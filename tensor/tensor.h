@@ -40,6 +40,8 @@ class Tensor {
   Tensor() = default;
   /// Not initialised. On a GPU rows are aligned_row_stride() apart; only products read the pads between them.
   explicit Tensor(Shape shape, Device device = Device::cpu);
+  /// The same for the left side of products: on a CPU with gaps between rows that would clash otherwise.
+  static Tensor for_products(Shape shape, Device device);
   /// Not initialised; rows have no gaps, also on a GPU.
   static Tensor dense(Shape shape, Device device);
   static Tensor filled(Shape shape, real value, Device device = Device::cpu);
@@ -139,6 +141,9 @@ class Tensor {
 /// The row stride at which all rows start at multiples of 16 bytes, which lets a matrix product on a GPU load
 /// 16 bytes at once. A single row, and rows of one number, get no gaps.
 int64_t aligned_row_stride(const Shape& shape);
+/// Whether the cache lines at one column of these rows compete for the same few sets of a CPU's L1 cache,
+/// each of which holds 8 lines or more: their stride is a multiple of a large power of two.
+bool rows_clash(int64_t rows, int64_t row_stride);
 /// The columns of x together with the pads behind its rows, if it has_pads(). Sets these to zero if they are
 /// not: a product that includes them is the same, and can load 16 bytes at once up to the end of a row.
 int64_t zero_padded_columns(const Tensor& x);

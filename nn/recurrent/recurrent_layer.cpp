@@ -112,7 +112,7 @@ RecurrentLayer::Result RecurrentLayer::operator()(const Variable& input, const S
       return *result;
     }
   std::vector<StepInputs> inputs = cell_->project(in_order, initial, valid.of_step);
-  const Tensor sequence({T + 1, B, H}, x.value().device());
+  const Tensor sequence = Tensor::for_products({T + 1, B, H}, x.value().device());
   State state = initial;
   state.h = moved(state.h, sequence[0].as_part());
   std::vector<Variable> outputs;

@@ -75,6 +75,19 @@ TEST(Tensor, Reshapes) {
             "[reshape] [2, 3, 2] with rows 4 apart cannot become [12]; copy it first");
 }
 
+TEST(Tensor, RowsForProductsDoNotClash) {
+  constexpr int64_t apart = 2048 / sizeof(real);
+  EXPECT_TRUE(rows_clash(9, apart));
+  EXPECT_TRUE(rows_clash(9, 3 * apart));
+  EXPECT_FALSE(rows_clash(8, apart));
+  EXPECT_FALSE(rows_clash(9, apart + 1));
+  EXPECT_FALSE(rows_clash(9, 0));
+  const Tensor x = Tensor::for_products({3, 4, 2 * apart}, Device::cpu);
+  EXPECT_EQ(x.shape(), (Shape{3, 4, 2 * apart}));
+  EXPECT_FALSE(rows_clash(x.rows(), x.row_stride()));
+  EXPECT_TRUE(Tensor::for_products({12, apart + 1}, Device::cpu).contiguous());
+}
+
 TEST(Tensor, ErrorsSayWhatWasExpected) {
   const Tensor x = counting({4, 3});
   EXPECT_EQ(any_error_of([&] { (void)x.slice(2, 5); }), "[slice] [2, 5) does not lie within [4, 3]");
@@ -162,6 +175,20 @@ TEST(Arithmetic, WorksOnStridedBlocks) {
     }
     EXPECT_TRUE(contiguous(wide).shares_memory(wide));
     EXPECT_EQ(contiguous(x).to_vector(), x.to_vector());
+  }
+}
+
+// Of one row to several parts of columns, with and without rows left over.
+TEST(Arithmetic, ColumnSumsAddRowsInTheirOrder) {
+  constexpr int64_t V = 700;
+  for (const int64_t rows : {1, 3, 4, 103, 104}) {
+    Numbers values, expected(V, real(0.1));
+    for (int64_t i = 0; i < rows * V; ++i) values.push_back(std::sin(static_cast<real>(i)));
+    for (int64_t i = 0; i < rows * V; ++i)
+      expected[static_cast<size_t>(i % V)] += values[static_cast<size_t>(i)];
+    const Tensor sums = Tensor::filled({V}, real(0.1));
+    accumulate_column_sums(Tensor::from(values, {rows, V}), sums);
+    EXPECT_EQ(sums.to_vector(), expected) << rows;
   }
 }
 
