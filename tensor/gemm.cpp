@@ -47,11 +47,10 @@ struct Extents {
 
 /// BLAS cannot round operands: then every product is ours.
 bool operands_are_rounded() { return multiplication().rounded; }
-/// When the product over packed operands (tensor/packed_gemm.h) is faster than BLAS, as measured; `make
-/// bench` prints which of them computed each product. With a kept packed copy: up to this many rows.
-bool packed_copy_pays(const Extents& it) { return operands_are_rounded() || it.m <= max_rows_over_kept_pack; }
-/// With a copy for this product alone, not for few rows. BLAS is slowest, relatively, at narrow products
-/// (half its speed at 50 columns); at wide ones it is faster (by 5 %) if b must be transposed for packing.
+/// When the product over packed operands (tensor/packed_gemm.h) is faster than BLAS, as measured, if b is
+/// packed for this product alone; `make bench` prints which of them computed each product. Not for few rows.
+/// BLAS is slowest, relatively, at narrow products (half its speed at 50 columns); at wide ones both are
+/// equally fast if b must be transposed for packing.
 bool packing_pays(const Extents& it, Transpose transpose_b) {
   return operands_are_rounded() ||
          (it.m >= 256 && it.k >= 128 && (it.n <= 128 || transpose_b == Transpose::no));
@@ -221,15 +220,9 @@ void weight_gemm(const Tensor& x, const Tensor& weight, Transpose transpose, con
   const Operand from{start.defined() ? start.read_operand().data : nullptr, stride};
   if (c.device() == Device::cuda)
     return gpu_gemm(extents, x, Transpose::no, weight, transpose, Packing::kept, from, c);
-  if (packed_copy_pays(extents)) {
-    const Timed timed = timing(extents, letters(Transpose::no, transpose), name_of_packed());
-    return packed_gemm(x, Transpose::no, weight, transpose, Packing::kept, from, c);
-  }
-  if (row && c.rows() > 1)
-    broadcast_rows(start, c);
-  else if (start.defined() && start.data() != c.data())
-    copy(start, c);
-  gemm(x, Transpose::no, weight, transpose, start.defined() ? 1 : 0, c);
+  const Timed timed = timing(extents, letters(Transpose::no, transpose), name_of_packed());
+  const Packing packing = extents.m <= max_rows_over_kept_pack ? Packing::kept : Packing::once;
+  packed_gemm(x, Transpose::no, weight, transpose, packing, from, c);
 }
 
 void batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, real beta,

@@ -16,14 +16,14 @@ enum class Transpose { no, yes };
 void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b, real beta,
           const Tensor& c);
 
-/// Up to this many rows weight_gemm() is faster than gemm(); callers that can choose their number of rows
-/// choose it.
+/// Up to this many rows weight_gemm() keeps the packed copy of a weight; callers that can choose their number
+/// of rows choose it.
 constexpr int64_t max_rows_over_kept_pack = 256;
 
-/// c = start + x op(W), for a weight W that is used again before it changes: for few rows, the product uses a
-/// packed copy of W (tensor/packed_gemm.h), which its storage keeps until W is written. `start` is undefined
-/// (zero), shaped like c (or c itself), or a vector [columns] that is repeated for all rows. Throws Error
-/// like gemm().
+/// c = start + x op(W), for a weight W, on a CPU always by our own kernel (tensor/packed_gemm.h). For few
+/// rows, when packing would cost more than the product, the storage of W keeps the packed copy until W is
+/// written. `start` is undefined (zero), shaped like c (or c itself), or a vector [columns] that is repeated
+/// for all rows. Throws Error like gemm().
 void weight_gemm(const Tensor& x, const Tensor& weight, Transpose transpose, const Tensor& start,
                  const Tensor& c);
 
