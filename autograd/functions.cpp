@@ -142,11 +142,12 @@ Variable scale_rows(const Variable& x, const Tensor& factors) {
 }
 
 Variable reshape(const Variable& x, Shape shape) {
-  const Tensor y =
-      (shape.columns() == x.shape().columns() ? x.value() : contiguous(x.value())).reshaped(shape);
-  return record("reshape", y, {x},
-                [from = x.shape()](const std::vector<Tensor>& gradients, const Inputs& in) {
-                  in[0].add(contiguous(gradients[0]).reshaped(from));
+  const auto reshaped = [](const Tensor& from, const Shape& to) {  // rows of one width may keep their gaps
+    return (to.columns() == from.columns() ? from : contiguous(from)).reshaped(to);
+  };
+  return record("reshape", reshaped(x.value(), shape), {x},
+                [=, from = x.shape()](const std::vector<Tensor>& gradients, const Inputs& in) {
+                  in[0].add(reshaped(gradients[0], from));
                 });
 }
 

@@ -70,7 +70,7 @@ Variable add_linear_into(const Tensor& y, const Variable& z, const Variable& x, 
 }  // namespace
 
 Variable add_linear(const Variable& z, const Variable& x, const Variable& weight) {
-  return add_linear_into(Tensor(z.shape(), z.value().device()), z, x, weight);
+  return add_linear_into(Tensor::for_products(z.shape(), z.value().device()), z, x, weight);
 }
 
 Variable add_linear(Variable&& z, const Variable& x, const Variable& weight) {

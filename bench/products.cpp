@@ -11,7 +11,6 @@
 #include "tensor/gemm.h"
 #include "tensor/packed_gemm.h"
 #include "tensor/precision.h"
-#include "tensor/profile.h"
 #include "tensor/random.h"
 #include "tensor/threads.h"
 
@@ -42,7 +41,6 @@ double seconds_a_call(const Product& product) {
 struct Speeds {
   double packed, blas, ratio;  // GFLOP/s, and the median ratio of the turns
   double bf16, bf16_ratio;     // in bf16, and its ratio to the packed product in fp32
-  std::string taken;           // what weight_gemm() chooses in fp32
 };
 
 /// c += x op(W) by BLAS, whatever gemm() would choose.
@@ -51,14 +49,6 @@ void by_blas(const Tensor& x, const Tensor& W, Transpose transpose, const Tensor
   cblas_sgemm(CblasRowMajor, CblasNoTrans, transpose == Transpose::yes ? CblasTrans : CblasNoTrans,
               static_cast<int>(c.rows()), static_cast<int>(c.columns()), static_cast<int>(x.columns()), 1,
               x.data(), stride(x), W.data(), stride(W), 1, c.mutable_data(), stride(c));
-}
-
-std::string taken(const Tensor& x, const Tensor& W, Transpose transpose, const Tensor& c) {
-  set_profiling(true);
-  weight_gemm(x, W, transpose, c, c);
-  const std::string name = profile().front().name;
-  set_profiling(false);
-  return name.substr(name.rfind(' ') + 1);
 }
 
 /// c += x op(W), where W is [4H, H], as in the cells; forward x [rows, H] W^T, backward x [rows, 4H] W.
@@ -84,12 +74,8 @@ Speeds measure(int64_t H, int64_t rows, bool forward) {
     bf16_ratio.push_back(packed.back() / bf16.back());
   }
   const double operations = 8.0 * static_cast<double>(rows * H * H);
-  return {operations / median(packed) / 1e9,
-          operations / median(blas) / 1e9,
-          median(ratio),
-          operations / median(bf16) / 1e9,
-          median(bf16_ratio),
-          taken(x, W, as_it_lies, c)};
+  return {operations / median(packed) / 1e9, operations / median(blas) / 1e9, median(ratio),
+          operations / median(bf16) / 1e9, median(bf16_ratio)};
 }
 
 }  // namespace
@@ -98,10 +84,9 @@ void print_products() {
   openblas_set_num_threads(threads());  // it would take all that the process may have
   fmt::print(
       "\nA step's product with a recurrent weight [4H, H], GFLOP/s: over a packed copy that is kept, and by "
-      "BLAS, the weight transposed or not, whichever is faster; median ratio of {} turns; which lm takes; "
+      "BLAS, the weight transposed or not, whichever is faster; median ratio of {} turns; "
       "the packed product in bf16, and its ratio to fp32\n"
-      "     H  rows   forward  BLAS   ratio  taken     bf16   ratio   backward  BLAS   ratio  taken     bf16 "
-      "  ratio\n",
+      "     H  rows   forward    BLAS  ratio    bf16  ratio   backward    BLAS  ratio    bf16  ratio\n",
       turns);
   struct Ratios {
     std::vector<double> to_blas, of_bf16;
@@ -114,8 +99,8 @@ void print_products() {
       fmt::print("  {:>4}  {:>4}", H, rows);
       for (const bool forward : {true, false}) {
         const Speeds it = measure(H, rows, forward);
-        fmt::print("    {:6.1f}  {:6.1f}  {:4.2f}x  {:<6}  {:6.1f}  {:4.2f}x", it.packed, it.blas, it.ratio,
-                   it.taken, it.bf16, it.bf16_ratio);
+        fmt::print("    {:6.1f}  {:6.1f}  {:4.2f}x  {:6.1f}  {:4.2f}x", it.packed, it.blas, it.ratio, it.bf16,
+                   it.bf16_ratio);
         Ratios& kept = ratios[rows][forward ? 0 : 1];
         kept.to_blas.push_back(it.ratio);
         kept.of_bf16.push_back(it.bf16_ratio);

@@ -48,7 +48,8 @@ struct Extents {
 /// BLAS cannot round operands: then every product is ours.
 bool operands_are_rounded() { return multiplication().rounded; }
 /// When the product over packed operands (tensor/packed_gemm.h) is faster than BLAS, as measured, if b is
-/// packed for this product alone; `make bench` prints which of them computed each product. Not for few rows.
+/// packed for this product alone; the profile of `make bench` names which of them computed a product. Not for
+/// few rows.
 /// BLAS is slowest, relatively, at narrow products (half its speed at 50 columns); at wide ones both are
 /// equally fast if b must be transposed for packing.
 bool packing_pays(const Extents& it, Transpose transpose_b) {

@@ -14,9 +14,9 @@ namespace rondo {
 namespace {
 
 /// Tiles per block of rows and thread: its rows, and those of c, fit into the L2 cache. Up to `few_rows` rows
-/// are one block for all threads, which divide its columns among them; half as many if the left side is
-/// copied, because each thread then copies all of it.
-constexpr int64_t block_tiles = 8, few_rows = 256;
+/// are one block for all threads, which divide its columns among them. If the left side is copied, each
+/// thread would copy all of it: threads that get enough tiles of rows divide the rows.
+constexpr int64_t block_tiles = 8, few_rows = 256, enough_tiles = 4;
 /// Fewer multiplications do not justify waking a second thread.
 constexpr int64_t work_for_threads = 1 << 17;
 
@@ -159,7 +159,8 @@ void run_rows(const Product& it, int64_t rows, int64_t part, int64_t parts, real
 void multiply(const Product& it, int64_t rows) {
   const bool alone = rows * it.layout.inner * it.layout.columns < work_for_threads;
   const int64_t parts = alone ? 1 : threads();
-  const bool share_columns = alone || rows <= (it.copied ? few_rows / 2 : few_rows);
+  const bool divide_rows = it.copied && rows >= parts * enough_tiles * it.layout.kernels->rows;
+  const bool share_columns = alone || (rows <= few_rows && !divide_rows);
   // The same number of blocks of rows for each thread, of nearly equal height.
   const int64_t block_rows = block_tiles * it.layout.kernels->rows;
   const int64_t blocks =

@@ -19,13 +19,13 @@ struct Dropout : Module {
 
   Variable operator()(const Variable& x) {
     if (!training()) return x;
-    BatchSlice slice = random_state().slice;
+    const BatchSlice slice = random_state().slice;
     if (!variational) return dropout(x, probability, next_key(), slice);
-    if (!x.value().contiguous()) {  // rows of an odd width on a GPU: no copy is made
-      slice.whole = 0;
-      return dropout(x, probability, next_key(), slice);
-    }
-    const Variable drawn = mask(x.shape()[1], x.shape()[2]);
+    const int64_t B = x.shape()[1];
+    const bool rows_follow = slice.batch == B || slice.batch == slice.whole;  // in the whole batch
+    if (!x.value().contiguous() && rows_follow)  // gaps between rows: no copy is made
+      return dropout(x, probability, next_key(), {.batch = B, .first = slice.first, .whole = 0});
+    const Variable drawn = mask(B, x.shape()[2]);
     if (!drawn.defined()) return x;
     const int64_t step = drawn.value().size();  // elements of a step: x is viewed as [T, B W]
     return reshape(reshape(x, {x.shape()[0], step}) * reshape(drawn, {step}), x.shape());

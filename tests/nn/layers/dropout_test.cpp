@@ -97,5 +97,27 @@ TEST(Dropout, DropsTheSameAtAllStepsIfItIsVariational) {
   EXPECT_EQ(part_of_it, Numbers(first.begin() + 3 * W, first.begin() + 5 * W));
 }
 
+TEST(Dropout, DropsTheSameOfRowsWithGaps) {
+  struct Part : Module {
+    Part() { finalize(1); }
+    Dropout dropout{*this, "d", 0.5, true};
+  } part;
+  part.set_training(true);
+  const int64_t T = 4, B = 6, W = 5;
+  const Tensor dense = Tensor::filled({T, B, W}, 1),
+               gaps = Tensor::filled({T, B, W + 3}, 1).slice_columns(0, W);
+  ASSERT_FALSE(gaps.contiguous());
+  for (const BatchSlice slice : {BatchSlice{}, {B, 0, B}, {B, 3, 2 * B}, {2, 1, 5}}) {
+    const auto drawn = [&](const Tensor& x) {
+      part.begin_update({.seed = 2, .slice = slice});
+      return part.dropout(Variable(x)).value().to_vector();
+    };
+    const Numbers expected = drawn(dense);
+    EXPECT_EQ(drawn(gaps), expected) << slice.batch;
+    EXPECT_NE(Numbers(expected.begin(), expected.begin() + W),
+              Numbers(expected.begin() + W, expected.begin() + 2 * W));
+  }
+}
+
 }  // namespace
 }  // namespace rondo

@@ -42,6 +42,37 @@ TEST_P(CarriedState, TwoChunksGiveWhatOneGives) {
   }
 }
 
+// Rows of so many units lie apart if there are more than 8 of them (Tensor::for_products()).
+TEST(RecurrentStack, RowsWithGapsGiveWhatRowsWithoutGive) {
+  LanguageModelOptions options = small();
+  constexpr int64_t units = 2048 / sizeof(real);
+  options.embedding = units;
+  options.hidden = {units, units};
+  const int64_t T = 3, B = 4;
+  LanguageModel model(options, 11);
+  Numbers features[2];
+  const auto gradient = [&](int64_t rows, Numbers& of) {
+    fill(model.gradients(), 0);
+    for (int64_t first = 0; first < B; first += rows) {
+      std::vector<int32_t> ids, targets;
+      for (int64_t t = 0; t < T; ++t)
+        for (int64_t b = first; b < first + rows; ++b) {
+          ids.push_back(static_cast<int32_t>((t * B + b) % 11));
+          targets.push_back(static_cast<int32_t>((t * B + b + 5) % 11));
+        }
+      const auto result = model.forward({tokens(ids), T, rows}, model.initial_states(rows));
+      if (first == 0)
+        of = result.output.features.value().slice_rows((T - 1) * rows, (T - 1) * rows + 2).to_vector();
+      model.cross_entropy(result.output, tokens(targets)).total.backward();
+    }
+    return model.gradients().to_vector();
+  };
+  const Numbers with = gradient(B, features[0]), without = gradient(2, features[1]);
+  ASSERT_EQ(with.size(), without.size());
+  for (size_t i = 0; i < with.size(); ++i) ASSERT_NEAR(with[i], without[i], 1e-5) << i;
+  for (size_t i = 0; i < features[0].size(); ++i) ASSERT_NEAR(features[0][i], features[1][i], 1e-6) << i;
+}
+
 INSTANTIATE_TEST_SUITE_P(Cells, CarriedState, testing::ValuesIn(cell_names()),
                          [](const auto& instance) { return instance.param; });
 
