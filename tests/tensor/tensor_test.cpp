@@ -200,9 +200,9 @@ TEST(Arithmetic, ScaleKeepsAllBitsOfASmallFactor) {
 
 TEST(Arithmetic, SumsInDouble) {
   // In float, adding 1 to 2^24 changes nothing.
-  const int64_t count = (1 << 24) + 4096 * 3 + 5;
+  const int64_t count = (1 << 24) + 4096 * 3 + 5, twos = count / 4;
   EXPECT_EQ(sum(Tensor::filled({count}, 1)), static_cast<double>(count));
-  EXPECT_EQ(sum_of_squares(Tensor::filled({count / 4}, 2)), static_cast<double>(count / 4 * 4));
+  EXPECT_EQ(sum_of_squares(Tensor::filled({twos}, 2)), static_cast<double>(4 * twos));
   const Tensor x = counting({3, 5});
   EXPECT_EQ(sum(x.slice_columns(1, 3)), 1 + 2 + 6 + 7 + 11 + 12);
   EXPECT_EQ(sum_of_squares(x.slice_columns(1, 2)), 1 + 36 + 121);
@@ -264,7 +264,7 @@ TEST(Tensor, APartHasAVersionAndHoldersOfItsOwn) {
     EXPECT_EQ(whole.use_count(), 3);
     whole = {};
     EXPECT_EQ(first.use_count(), 1);
-    const Tensor same = second;
+    const Tensor same = second;  // NOLINT: a copy is a user
     EXPECT_EQ(first.use_count(), 1);
     EXPECT_EQ(second.use_count(), 2);
     EXPECT_TRUE(is_at_offset(first, second, 2, 0));
