@@ -16,8 +16,8 @@ namespace {  // because Lanes is in one: tensor/vec.h
 /// `columns` consecutive elements, processed by one thread, one register at a time.
 struct Row {
   using Lanes = Vec;  // several elements at once
-  /// Into parts of this many columns launch_elements() divides a longer row, if an element is computed from
-  /// so many others.
+  /// Into parts of this many columns launch_elements() divides a longer row, if an element is a sum of so
+  /// many terms.
   static int64_t part_columns(int64_t terms) {
     constexpr int64_t fewest = 256, numbers = 16384;
     return std::max(fewest, numbers / std::max<int64_t>(1, terms));

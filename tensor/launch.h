@@ -47,7 +47,8 @@ void launch_rows(Extent extent, Kernel kernel) {
   launch_blocks(extent.rows, extent, OnRow<Kernel>{kernel, extent.columns});
 }
 
-/// How many numbers a kernel reads for an element that it writes: terms(), or 1 if it has no such function.
+/// How many rows a kernel adds up for an element that it writes, which is its work: terms(), or 1 if it has
+/// no such function.
 template <class Kernel>
 int64_t terms_of(const Kernel& kernel) {
   if constexpr (requires { kernel.terms(); })

@@ -121,17 +121,17 @@ inline void exchange(SquareRow* rows, std::integer_sequence<int, column...>) {
   }
 }
 
-/// A square of words in the upper left corner of `rows` rows of `terms` terms, or what there is of it,
-/// transposed.
+/// Transposes a square of words of op(b): the upper left corner of `rows` rows of `terms` terms, which may be
+/// smaller.
 template <class Words>
-inline void make_square(const real* from, int64_t stride, int64_t terms, int64_t rows, real zero, real* to,
+inline void make_square(const real* from, int64_t stride, int64_t terms, int64_t rows, real* to,
                         int64_t to_stride) {
   constexpr int64_t line = square * Words::terms;
   if (terms >= line && rows >= square) {
     SquareRow words[square];
     for (int64_t i = 0; i < square; ++i) {
       real row[square];
-      make_words<Words>(from + i * stride, line, zero, row);
+      make_words<Words>(from + i * stride, line, right_zero, row);
       std::memcpy(&words[i], row, sizeof row);
     }
     constexpr auto columns = std::make_integer_sequence<int, square>();
@@ -144,7 +144,7 @@ inline void make_square(const real* from, int64_t stride, int64_t terms, int64_t
   const int64_t left = std::min(line, terms);
   real row[square];
   for (int64_t i = 0; i < std::min(square, rows); ++i) {
-    make_words<Words>(from + i * stride, left, zero, row);
+    make_words<Words>(from + i * stride, left, right_zero, row);
     for (int64_t w = 0; w * Words::terms < left; ++w) to[w * to_stride + i] = row[w];
   }
 }
@@ -163,7 +163,7 @@ void pack_panel(const Tensor& b, Transpose transpose, int64_t width, int64_t k, 
   for (int64_t word = 0; word < words; word += square)
     for (int64_t j = 0; j < count; j += square)
       make_square<Words>(from + j * stride + word * Words::terms, stride, terms - word * Words::terms,
-                         count - j, right_zero, to + word * width + j, width);
+                         count - j, to + word * width + j, width);
 }
 
 /// A storage keeps packs of up to this many times its size, which is enough for a weight that is used forward

@@ -40,7 +40,8 @@ class Tensor {
   Tensor() = default;
   /// Not initialised. On a GPU rows are aligned_row_stride() apart; only products read the pads between them.
   explicit Tensor(Shape shape, Device device = Device::cpu);
-  /// The same for the left side of products: on a CPU with gaps between rows that would clash otherwise.
+  /// The same for what products read row by row, as states and gradients: on a CPU with gaps between rows
+  /// that would clash otherwise (rows_clash()).
   static Tensor for_products(Shape shape, Device device);
   /// Not initialised; rows have no gaps, also on a GPU.
   static Tensor dense(Shape shape, Device device);
