@@ -76,54 +76,26 @@ Variable stack(const std::vector<Variable>& parts) {
   });
 }
 
-namespace {
-Tensor as_rows(const Tensor& x) { return x.reshaped({x.rows(), x.columns()}); }
-
-/// Calls f(begin, end) for each run of consecutive rows that are all chosen or all not chosen.
-template <class F>
-void for_runs(const std::vector<bool>& chosen, bool which, F f) {
-  for (size_t begin = 0, end; begin < chosen.size(); begin = end) {
-    for (end = begin + 1; end < chosen.size() && chosen[end] == chosen[begin];) ++end;
-    if (chosen[begin] == which) f(static_cast<int64_t>(begin), static_cast<int64_t>(end));
-  }
-}
-
-void copy_runs(const std::vector<bool>& chosen, bool which, const Tensor& from, const Tensor& to) {
-  for_runs(chosen, which, [rows = as_rows(from), into = as_rows(to)](int64_t begin, int64_t end) {
-    copy(rows.slice(begin, end), into.slice(begin, end));
-  });
-}
-
-void zero_runs(const std::vector<bool>& chosen, bool which, const Tensor& to) {
-  for_runs(chosen, which,
-           [into = as_rows(to)](int64_t begin, int64_t end) { fill(into.slice(begin, end), 0); });
-}
-}  // namespace
-
 Variable select_rows(const RowMask& chosen, const Variable& a, const Variable& b) {
   if (!chosen) return a;
-  check(static_cast<int64_t>(chosen->size()) == a.value().rows(),
-        "[select_rows] {} needs as many marks as rows, got {}", a.shape(), chosen->size());
+  check(std::ssize(*chosen) == a.value().rows(), "[select_rows] {} needs as many marks as rows, got {}",
+        a.shape(), chosen->size());
   check(!b.defined() || b.shape() == a.shape(), "[select_rows] the shapes must agree: {} and {}", a.shape(),
         b.shape());
-  const Tensor y(a.shape(), a.value().device());
-  copy_runs(*chosen, true, a.value(), y);
-  if (b.defined())
-    copy_runs(*chosen, false, b.value(), y);
-  else
-    zero_runs(*chosen, false, y);
+  const auto selected = [chosen](int32_t mark, const Tensor& from, const Tensor& otherwise) {
+    const Tensor y(from.shape(), from.device());
+    launch(y.device(), y.extent(),
+           SelectRows{chosen->on(y.device()), mark, from.read_operand(),
+                      otherwise.defined() ? otherwise.read_operand() : Operand{}, y.write_operand()});
+    return y;
+  };
   std::vector<Variable> inputs = {a};
   if (b.defined()) inputs.push_back(b);
-  return record("select_rows", y, inputs, [chosen](const std::vector<Tensor>& gradients, const Inputs& in) {
-    for (size_t i = 0; i < in.size(); ++i) {
-      if (!in[i].wanted()) continue;
-      const bool which = i == 0;
-      const Tensor dx(gradients[0].shape(), gradients[0].device());
-      copy_runs(*chosen, which, gradients[0], dx);
-      zero_runs(*chosen, !which, dx);
-      in[i].add(dx);
-    }
-  });
+  return record("select_rows", selected(1, a.value(), b.defined() ? b.value() : Tensor()), inputs,
+                [selected](const std::vector<Tensor>& gradients, const Inputs& in) {
+                  for (size_t i = 0; i < in.size(); ++i)
+                    if (in[i].wanted()) in[i].add(selected(i == 0, gradients[0], {}));
+                });
 }
 
 Variable scale_rows(const Variable& x, const Tensor& factors) {

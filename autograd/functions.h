@@ -26,8 +26,8 @@ Variable concat(const std::vector<Variable>& parts);
 /// The parts along a new first dimension: [count, ...]; their shapes must agree. A view if they are
 /// consecutive in memory, else a copy.
 Variable stack(const std::vector<Variable>& parts);
-/// Which rows of a batch are valid (not padding), shared with the graph; null: all.
-using RowMask = std::shared_ptr<const std::vector<bool>>;
+/// Which rows of a batch are valid (not padding), 1 for each that is, else 0; null: all.
+using RowMask = Tokens;
 /// Row by row: the row of a where it is chosen, else the row of b, or zeros if b is undefined. Nothing is
 /// multiplied: rows that are not chosen, even NaN, affect neither the value nor a gradient.
 Variable select_rows(const RowMask& chosen, const Variable& a, const Variable& b = {});

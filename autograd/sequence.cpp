@@ -13,15 +13,15 @@ void check_lengths(const char* name, const Lengths& lengths, int64_t rows, int64
 }
 
 RowMask rows_within(const Lengths& lengths, int64_t T, int64_t B) {
-  std::vector<bool> within;
+  std::vector<int32_t> within;
   bool all = true;
   if (!lengths.empty())
     for (int64_t t = 0; t < T; ++t)
       for (int64_t b = 0; b < B; ++b) {
         within.push_back(t < lengths[static_cast<size_t>(b)]);
-        all = all && within.back();
+        all = all && within.back() == 1;
       }
-  return all ? nullptr : std::make_shared<const std::vector<bool>>(std::move(within));
+  return all ? nullptr : tokens(std::move(within));
 }
 
 Variable gather_rows(const Variable& x, const Tokens& rows) {

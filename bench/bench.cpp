@@ -274,7 +274,7 @@ int main(int argc, char** argv) {
       return 0;
     }
     if (options.train_translation) {
-      translation_on_request();
+      translation_on_request(device);
       return 0;
     }
     check(options.log.empty() || std::ofstream(options.log, std::ios::app).good(), "{} cannot be written",

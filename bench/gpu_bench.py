@@ -39,7 +39,8 @@ rows = {"zaremba-medium": ("common",), "awd-lstm-b20": ("common",), "awd-lstm-b8
         "awd-lstm-mos-b12": ("common",),
         "char-mlstm": ("hoisted", "compiled", "compiled_step"), "char-mi-lstm": ("hoisted", "compiled", "compiled_step"),
         "char-mgru": ("hoisted", "compiled", "compiled_step"),
-        "char-mmlstm": ("common", "hoisted", "compiled", "compiled_step")}
+        "char-mmlstm": ("common", "hoisted", "compiled", "compiled_step"),
+        "translation": ("common",)}  # bench/translation.h
 persistent = {"zaremba-medium", "awd-lstm-b20", "awd-lstm-b80", "awd-lstm-mos-b12", "char-mlstm", "char-mi-lstm",
               "char-mmlstm"}  # rows whose cell has a persistent kernel: lm trains with it, too
 names = {"common": "nn.LSTM", "hoisted": "eager loop", "compiled": "compiled layer", "compiled_step": "compiled step"}
@@ -98,7 +99,8 @@ def start_peers(model, row, precision, peers):
 
 def measure(row, precision, programs, peers):
     """Measures a row; returns its data as a JSON object."""
-    command = [programs / "bench", "--train", top / f"bench/{row}.toml", "--device", device]
+    training = ["--train-translation"] if row == "translation" else ["--train", top / f"bench/{row}.toml"]
+    command = [programs / "bench", *training, "--device", device]
     command += ["--precision", precision] if precision != "fp32" else []
     lm = Contestant("lm", command)
     started, left_out = [lm], []
@@ -156,6 +158,13 @@ def measure(row, precision, programs, peers):
             it.end()
 
 
+def symbols_of_a_step(model):
+    """On average, where batches differ: of a translation, target symbols."""
+    if "batches" not in model:
+        return model["batch"] * model["length"]
+    return sum(sum(targets) for _, targets in model["batches"]) / len(model["batches"])
+
+
 def fewest_bytes(model, parameters):
     """Bytes that a step moves through memory if every number is read and written as rarely as possible: a weight is read
     forward and backward, and read and written by the update; its gradient is written, and read for its norm and the
@@ -170,10 +179,11 @@ def report(record):
     if "failed" in record:
         return say(record["failed"])
     model, parameters = record["model"], record["parameters"]
-    symbols = model["batch"] * model["length"]
-    operations, moved = record["operations"] * symbols, fewest_bytes(model, parameters)
-    say(f"{parameters / 1e6:.2f}M parameters, B {model['batch']}, T {model['length']}; a step is "
-        f"{operations / 1e9:.1f} GFLOP and {moved / 1e9:.2f} GB", end="")
+    symbols = symbols_of_a_step(model)
+    say(f"{parameters / 1e6:.2f}M parameters; a step has {symbols:.0f} symbols and is "
+        f"{record['operations'] * symbols / 1e9:.1f} GFLOP", end="")
+    if "batches" not in model:
+        say(f" and {fewest_bytes(model, parameters) / 1e9:.2f} GB", end="")
     floor = lower_bound(record)
     if floor:
         say(f", at least {1e3 * floor:.2f} ms", end="")
@@ -205,8 +215,10 @@ def lower_bound(record):
     model, ceilings = record["model"], record.get("ceilings")
     if not ceilings:
         return None
-    operations = record["operations"] * model["batch"] * model["length"]
-    return max(operations / ceilings[record["precision"]], fewest_bytes(model, record["parameters"]) / ceilings["bandwidth"])
+    of_products = record["operations"] * symbols_of_a_step(model) / ceilings[record["precision"]]
+    if "batches" in model:  # whose memory traffic is not counted
+        return of_products
+    return max(of_products, fewest_bytes(model, record["parameters"]) / ceilings["bandwidth"])
 
 
 def ratios_to(contestant, record):
@@ -223,7 +235,7 @@ def table(file):
     records = [it for it in records if "failed" not in it]
     for record in sorted(records, key=lambda it: (list(rows).index(it["row"]), it["precision"] != "fp32", it["precision"])):
         model, lm = record["model"], record["contestants"][0]
-        symbols = model["batch"] * model["length"]
+        symbols = symbols_of_a_step(model)
         seconds = {it["name"]: symbols / statistics.median(it["rates"]) for it in record["contestants"]}
         peers = [it for it in record["contestants"] if not it["name"].startswith("lm")]
         relative = ", ".join(f"{statistics.median(ratios_to(it, record)):.2f}x ({it['name'].split(',')[0]})" for it in peers)

@@ -30,6 +30,7 @@ from gpu_programs import Report, results_folder, top, usable_programs, why_no_gp
 steps = int(os.environ.get("GPU_CHECK_STEPS", 200))
 patience = float(os.environ.get("GPU_CHECK_PATIENCE", 1))
 first_losses, first_tolerance, mean_tolerance = 20, 1e-4, 0.01
+pairs_of_a_batch = 50  # train.batch of the recipe copy-reverse
 sanitized_tests = 12  # maximum for each of the sanitizer's tools
 
 
@@ -186,23 +187,25 @@ class Check:
         write_source(words, [f"w{i}" for i in range(5000)], " ", batch=20, length=35)
         write_source(characters, [chr(ord("a") + i) for i in range(26)], "", batch=32, length=64)
         runs = {}
-        for recipe, data in (("demo", characters), ("awd-mmlstm-mos-small-ptb", words)):
-            settings = {"train.epochs": 1, "train.log_every": 1, "train.eval_every": 0, "report.sample": 0}
-            if recipe == "demo":
-                settings["data.files"] = "[]"
+        text = {"train.eval_every": 0, "report.sample": 0}
+        trainings = {"demo": (["--data", characters], text | {"data.files": "[]"}),
+                     "awd-mmlstm-mos-small-ptb": (["--data", words], text),
+                     "copy-reverse": ([], {"data.generated_pairs": pairs_of_a_batch * steps})}
+        for recipe, (data, settings) in trainings.items():
+            settings |= {"train.epochs": 1, "train.log_every": 1}
             for device in ("cpu", "cuda"):
                 words_of_settings = [word for item in settings.items() for word in ("--set", "=".join(map(str, item)))]
                 runs[recipe, device] = Run(
                     self.folder / f"{recipe}.{device}.log",
-                    [self.lm[device], "train", "--recipe", recipe, "--data", data, "--device", device,
-                     "--out", self.folder / f"{recipe}.{device}", "--threads", max(1, self.cores // 4),
+                    [self.lm[device], "train", "--recipe", recipe, *data, "--device", device,
+                     "--out", self.folder / f"{recipe}.{device}", "--threads", max(1, self.cores // 6),
                      *words_of_settings])
         statuses = end_all(list(runs.values()), deadline)
         for run, status in zip(runs.values(), statuses):
             if status != 0:
                 raise Failed(f"{run.last_line()}: {run.log}")
         return "; ".join(compare(recipe, *(self.losses(recipe, device) for device in ("cpu", "cuda")))
-                         for recipe in ("demo", "awd-mmlstm-mos-small-ptb"))
+                         for recipe in trainings)
 
     def losses(self, recipe, device):
         log = self.folder / f"{recipe}.{device}" / "log.jsonl"

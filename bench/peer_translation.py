@@ -54,7 +54,7 @@ class EncoderDecoder(nn.Module):
         packed = pack_padded_sequence(self.dropout(self.source_embedding(source)), lengths, enforce_sorted=False)
         states, last = self.encoder(packed)
         states = pad_packed_sequence(states)[0].transpose(0, 1)
-        padding = (torch.arange(states.size(1)) >= lengths.unsqueeze(1)).unsqueeze(1)
+        padding = (torch.arange(states.size(1)) >= lengths.to(states.device).unsqueeze(1)).unsqueeze(1)
         first = tuple(torch.tanh(self.bridge[name](torch.cat((it[0], it[1]), 1))).unsqueeze(0)
                       for name, it in zip(("h_l0", "c_l0"), last))
         return (F.linear(states, self.attention["W_a"]), states, padding), first
@@ -77,7 +77,9 @@ class TranslationTraining:
         self.parameters = list(self.model.parameters())
         self.optimizer, self.implementation = make_optimizer(shape, self.parameters)
         self.clip, self.smoothing, self.turn = shape["clip"], shape["label_smoothing"], 0
-        self.batches = [self.random_batch(shape, *map(torch.tensor, lengths)) for lengths in shape["batches"]]
+        # Packing a sequence needs the lengths on the host.
+        self.batches = [self.random_batch(shape, torch.tensor(source, device="cpu"), torch.tensor(target))
+                        for source, target in shape["batches"]]
 
     @staticmethod
     def random_batch(shape, source_lengths, target_lengths):

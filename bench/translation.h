@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bench/peer.h"
+#include "tensor/backend.h"
 
 namespace rondo {
 
@@ -10,6 +11,6 @@ namespace rondo {
 Peer::Json translation_shape();
 
 /// Trains it on request (bench/worker.h); it counts target symbols.
-void translation_on_request();
+void translation_on_request(Device device);
 
 }  // namespace rondo

@@ -40,8 +40,9 @@ const Library& library() {
 struct Product {
   enum class Starts { at_zero, at_row, at_matrix };
 
-  int m, n, k;
+  int m, n, k, count;
   int a_stride, b_stride, start_stride, c_stride;
+  std::int64_t a_step, b_step, start_step, c_step;
   bool a_transposed, b_transposed;
   Starts starts;
   int a_alignment, b_alignment, start_alignment, c_alignment;
@@ -52,8 +53,8 @@ struct Product {
 };
 
 void check_step(cublasStatus_t status, const Product& it, const char* what) {
-  check(status == CUBLAS_STATUS_SUCCESS, "[cuda] {} for the product {}x{}x{} failed: {}", what, it.m, it.n,
-        it.k, cublasLtGetStatusString(status));
+  check(status == CUBLAS_STATUS_SUCCESS, "[cuda] {} for {} product(s) {}x{}x{} failed: {}", what, it.count,
+        it.m, it.n, it.k, cublasLtGetStatusString(status));
 }
 
 /// The descriptions of a product's matrices, and its algorithm: the first choice of the library's heuristic,
@@ -73,11 +74,14 @@ struct Plan {
       // The choice depends on how the row is aligned: this stands for any row with that alignment.
       set(it, CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<uintptr_t>(it.start_alignment));
     }
-    describe(a, it, it.factors, it.a_transposed ? it.m : it.k, it.a_transposed ? it.k : it.m, it.a_stride);
-    describe(b, it, it.factors, it.b_transposed ? it.k : it.n, it.b_transposed ? it.n : it.k, it.b_stride);
+    describe(a, it, it.factors, it.a_transposed ? it.m : it.k, it.a_transposed ? it.k : it.m, it.a_stride,
+             it.a_step);
+    describe(b, it, it.factors, it.b_transposed ? it.k : it.n, it.b_transposed ? it.n : it.k, it.b_stride,
+             it.b_step);
     const bool at_matrix = it.starts == Product::Starts::at_matrix;
-    describe(start, it, it.result, it.n, it.m, at_matrix ? it.start_stride : it.c_stride);
-    describe(c, it, it.result, it.n, it.m, it.c_stride);
+    describe(start, it, it.result, it.n, it.m, at_matrix ? it.start_stride : it.c_stride,
+             at_matrix ? it.start_step : it.c_step);
+    describe(c, it, it.result, it.n, it.m, it.c_stride, it.c_step);
 
     cublasLtMatmulPreferenceOpaque_t preference;
     check_step(cublasLtMatmulPreferenceInit(&preference), it, "describing the choice");
@@ -104,10 +108,16 @@ struct Plan {
                "describing the operation");
   }
   static void describe(cublasLtMatrixLayoutOpaque_t& to, const Product& it, cudaDataType_t type, int rows,
-                       int columns, int stride) {
+                       int columns, int stride, std::int64_t step) {
     check_step(cublasLtMatrixLayoutInit(&to, type, static_cast<uint64_t>(rows),
                                         static_cast<uint64_t>(columns), stride),
                it, "describing a matrix");
+    if (it.count == 1) return;
+    const auto set_batch = [&](cublasLtMatrixLayoutAttribute_t what, const auto& value) {
+      check_step(cublasLtMatrixLayoutSetAttribute(&to, what, &value, sizeof value), it, "describing a batch");
+    };
+    set_batch(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<int32_t>(it.count));
+    set_batch(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, step);
   }
 };
 
@@ -117,11 +127,13 @@ Plan& plan_of(const Product& it) {
   return known != plans.end() ? known->second : plans.try_emplace(it, it).first->second;
 }
 
-/// 16 bytes, as rows are aligned (aligned_row_stride() in tensor/tensor.h), or only a number. Not more, even
-/// where an address is: the algorithm would depend on where a tensor happens to lie.
+/// 16 bytes, as rows are aligned (aligned_row_stride() in tensor/tensor.h), or only a number; of all matrices
+/// of a batch. Not more, even where an address is: the algorithm would depend on where a tensor happens to
+/// lie.
 template <class Number>
-int alignment_of(const Number* data) {
-  return reinterpret_cast<uintptr_t>(data) % 16 == 0 ? 16 : static_cast<int>(sizeof(Number));
+int alignment_of(const Number* data, std::int64_t step) {
+  const bool aligned = reinterpret_cast<uintptr_t>(data) % 16 == 0 && step * sizeof(Number) % 16 == 0;
+  return aligned ? 16 : static_cast<int>(sizeof(Number));
 }
 
 template <class Number>
@@ -142,31 +154,37 @@ template <>
 constexpr cudaDataType_t type_of<Bf16> = CUDA_R_16BF;
 
 template <class Factor, class Number>
-void multiply(cublasComputeType_t compute, int m, int n, int k, Matrix<const Factor> a,
+void multiply(cublasComputeType_t compute, const ProductSize& size, Matrix<const Factor> a,
               Matrix<const Factor> b, Start<Number> start, Matrix<Number> c) {
   using enum Product::Starts;
   const auto starts = start.data == nullptr ? at_zero : start.row_stride == 0 ? at_row : at_matrix;
-  const Product product{.m = m,
-                        .n = n,
-                        .k = k,
+  check(starts != at_row || size.count == 1, "[cuda] a batch of products is not added to a row");
+  const Product product{.m = size.m,
+                        .n = size.n,
+                        .k = size.k,
+                        .count = size.count,
                         .a_stride = a.row_stride,
                         .b_stride = b.row_stride,
                         .start_stride = start.row_stride,
                         .c_stride = c.row_stride,
+                        .a_step = a.step,
+                        .b_step = b.step,
+                        .start_step = start.step,
+                        .c_step = c.step,
                         .a_transposed = a.transposed,
                         .b_transposed = b.transposed,
                         .starts = starts,
-                        .a_alignment = alignment_of(a.data),
-                        .b_alignment = alignment_of(b.data),
-                        .start_alignment = alignment_of(start.data),
-                        .c_alignment = alignment_of(c.data),
+                        .a_alignment = alignment_of(a.data, a.step),
+                        .b_alignment = alignment_of(b.data, b.step),
+                        .start_alignment = alignment_of(start.data, start.step),
+                        .c_alignment = alignment_of(c.data, c.step),
                         .factors = type_of<Factor>,
                         .result = type_of<Number>,
                         .compute = compute};
   Plan& plan = plan_of(product);
   if (!plan.found && starts == at_row) {  // it cannot add this row: a pass before does
-    launch_threads(int64_t{m} * n, RepeatRow<Number>{start.data, c, n});
-    return multiply(compute, m, n, k, a, b, {c.data, c.row_stride}, c);
+    launch_threads(int64_t{size.m} * size.n, RepeatRow<Number>{start.data, c, size.n});
+    return multiply(compute, size, a, b, {c.data, c.row_stride}, c);
   }
   check_step(plan.found ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED, product,
              "choosing an algorithm");
@@ -188,18 +206,18 @@ void prepare_products() { library(); }
 
 void set_product_precision(Precision wanted) { precision = wanted; }
 
-void gemm(int m, int n, int k, Matrix<const float> a, Matrix<const float> b, Start<float> start,
+void gemm(const ProductSize& size, Matrix<const float> a, Matrix<const float> b, Start<float> start,
           Matrix<float> c) {
-  multiply(precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, m, n, k, a, b,
+  multiply(precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, size, a, b,
            start, c);
 }
-void gemm(int m, int n, int k, Matrix<const double> a, Matrix<const double> b, Start<double> start,
+void gemm(const ProductSize& size, Matrix<const double> a, Matrix<const double> b, Start<double> start,
           Matrix<double> c) {
-  multiply(CUBLAS_COMPUTE_64F, m, n, k, a, b, start, c);
+  multiply(CUBLAS_COMPUTE_64F, size, a, b, start, c);
 }
-void gemm(int m, int n, int k, Matrix<const Bf16> a, Matrix<const Bf16> b, Start<float> start,
+void gemm(const ProductSize& size, Matrix<const Bf16> a, Matrix<const Bf16> b, Start<float> start,
           Matrix<float> c) {
-  multiply(CUBLAS_COMPUTE_32F, m, n, k, a, b, start, c);
+  multiply(CUBLAS_COMPUTE_32F, size, a, b, start, c);
 }
 
 }  // namespace rondo::cuda

@@ -20,12 +20,14 @@ void set_product_precision(Precision precision);
 /// A number rounded to bfloat16: the upper half of a float.
 enum class Bf16 : std::uint16_t {};
 
-/// A row-major matrix with rows `row_stride` numbers apart, or its transpose.
+/// A row-major matrix with rows `row_stride` numbers apart, or its transpose; of a batch the first one, the
+/// others each `step` numbers behind the one before.
 template <class Number>
 struct Matrix {
   Number* data;
   int row_stride;
   bool transposed = false;
+  std::int64_t step = 0;
 };
 
 /// What a product is added to: a matrix like the result, which may be the result itself; a row, which is
@@ -34,16 +36,22 @@ template <class Number>
 struct Start {
   const Number* data = nullptr;
   int row_stride = 0;
+  std::int64_t step = 0;  // of a batch
 };
 
-/// c [m, n] = start + a [m, k] b [k, n], where the extents, none of which is 0, are those after
-/// transposition. Throws Error if cuBLASLt cannot compute it. The same product on the same GPU gives the same
-/// bits each time.
-void gemm(int m, int n, int k, Matrix<const float> a, Matrix<const float> b, Start<float> start,
+/// The extents after transposition, none of which is 0, of each of `count` products.
+struct ProductSize {
+  int m, n, k;
+  int count = 1;
+};
+
+/// c [m, n] = start + a [m, k] b [k, n] for each of a batch. Throws Error if cuBLASLt cannot compute it. The
+/// same product on the same GPU gives the same bits each time.
+void gemm(const ProductSize& size, Matrix<const float> a, Matrix<const float> b, Start<float> start,
           Matrix<float> c);
-void gemm(int m, int n, int k, Matrix<const double> a, Matrix<const double> b, Start<double> start,
+void gemm(const ProductSize& size, Matrix<const double> a, Matrix<const double> b, Start<double> start,
           Matrix<double> c);
-void gemm(int m, int n, int k, Matrix<const Bf16> a, Matrix<const Bf16> b, Start<float> start,
+void gemm(const ProductSize& size, Matrix<const Bf16> a, Matrix<const Bf16> b, Start<float> start,
           Matrix<float> c);
 
 }  // namespace rondo::cuda

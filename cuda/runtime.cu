@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <cstring>
+#include <iterator>
 
 #include "cuda/products.h"
 #include "cuda/runtime.h"
@@ -132,8 +134,43 @@ void upload_pinned(void* to, const void* from, std::size_t bytes) {
   check(!records, "[cuda] a copy from the host cannot be recorded");  // the host may have freed it
   check_status(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream()), "copying to it");
 }
+
+namespace {
+/// Pinned memory that small uploads pass through. It is filled in turns: a block is written again when the
+/// GPU has read it. Never destroyed, like the stream.
+class UploadBuffer {
+ public:
+  static constexpr std::size_t block_bytes = std::size_t{1} << 18;
+
+  void upload(void* to, const void* from, std::size_t bytes) {
+    if (used_ + bytes > block_bytes) {
+      blocks_[current_].read.set();
+      current_ = (current_ + 1) % std::size(blocks_);
+      blocks_[current_].read.wait();
+      used_ = 0;
+    }
+    char* place = blocks_[current_].memory + used_;
+    std::memcpy(place, from, bytes);
+    upload_pinned(to, place, bytes);
+    used_ += bytes;
+  }
+
+ private:
+  struct Block {
+    char* memory = static_cast<char*>(pinned_block(block_bytes));
+    Fence read;
+  };
+  Block blocks_[4];
+  std::size_t current_ = 0, used_ = 0;
+};
+}  // namespace
+
 void upload(void* to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
+  if (bytes <= UploadBuffer::block_bytes) {
+    static auto* buffer = new UploadBuffer;
+    return buffer->upload(to, from, bytes);
+  }
   upload_pinned(to, from, bytes);
   synchronize();  // that such a copy is read before the call returns is nowhere promised
 }

@@ -42,7 +42,8 @@ void free_pinned_block(void* block);
 void poison_if_asked(void* block, std::size_t bytes);
 
 /// Copies. An upload from a block of pinned_block() is queued, and the host must not write the block before
-/// it was read (Fence); any other upload waits until it is done, and a download for all work before it.
+/// it was read (Fence). After any other upload the host may reuse its memory; if that is small, it does not
+/// wait for the GPU. A download waits for all work before it.
 void upload_pinned(void* to, const void* from, std::size_t bytes);
 void upload(void* to, const void* from, std::size_t bytes);
 void download(void* to, const void* from, std::size_t bytes);

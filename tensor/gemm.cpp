@@ -153,36 +153,42 @@ Extents with_pads(Extents it, Transpose transpose_a, Transpose transpose_b, cons
   return it;
 }
 
-/// c = start + op(a) op(b), by cuBLASLt; `start` is a matrix, a row with a row stride of 0, or nothing. In
-/// bf16 both operands are rounded by a pass before, but a weight whose rounded copy is kept only after it was
-/// written.
+/// c = start + op(a) op(b), by cuBLASLt, for each of the `count` matrices that lie below each other in a, b,
+/// c and start; `start` is like c, or a row with a row stride of 0, or nothing. In bf16 both operands are
+/// rounded by a pass before, but a weight whose rounded copy is kept only after it was written.
 void gpu_gemm(const Extents& it, const Tensor& a, Transpose transpose_a, const Tensor& b,
               Transpose transpose_b, [[maybe_unused]] Packing packing_of_b, const Operand& start,
-              const Tensor& c) {
+              const Tensor& c, int64_t count = 1) {
   if (it.k == 0)  // cuBLASLt refuses it
     return start.data ? launch(c.device(), c.extent(), Copy{start, c.write_operand()}) : fill(c, 0);
   const bool rounded = operands_are_rounded();
-  const Timed timed = timing(it, letters(transpose_a, transpose_b), rounded ? "cuBLASLt, bf16" : "cuBLASLt");
+  const Timed timed = timing({count * it.m, it.n, it.k}, letters(transpose_a, transpose_b),
+                             rounded ? "cuBLASLt, bf16" : "cuBLASLt");
+  const auto step = [count](const Tensor& x, int64_t row_stride) { return x.rows() / count * row_stride; };
   const auto multiply = [&](const auto& left, const auto& right, const auto& of_a, const auto& of_b) {
     const Extents padded = with_pads(it, transpose_a, transpose_b, of_a, of_b, start, c);
-    cuda::gemm(static_cast<int>(padded.m), static_cast<int>(padded.n), static_cast<int>(padded.k), left,
-               right, cuda::Start<real>{start.data, static_cast<int>(start.row_stride)},
-               {c.mutable_data(), row_stride_of(c)});
+    cuda::gemm({static_cast<int>(padded.m), static_cast<int>(padded.n), static_cast<int>(padded.k),
+                static_cast<int>(count)},
+               left, right,
+               cuda::Start<real>{start.data, static_cast<int>(start.row_stride), step(c, start.row_stride)},
+               {c.mutable_data(), row_stride_of(c), false, step(c, c.row_stride())});
   };
 #ifndef RONDO_DOUBLE
   if (rounded) {
-    const auto matrix = [](const Bf16Rows& x, Transpose transpose) {
+    const auto matrix = [&](const Tensor& of, const Bf16Rows& x, Transpose transpose) {
       return cuda::Matrix<const cuda::Bf16>{reinterpret_cast<const cuda::Bf16*>(x.memory.data()),
-                                            static_cast<int>(x.row_stride), transpose == Transpose::yes};
+                                            static_cast<int>(x.row_stride), transpose == Transpose::yes,
+                                            step(of, x.row_stride)};
     };
     const Bf16Rows left = bf16_rows(a),
                    right = packing_of_b == Packing::kept ? kept_bf16_rows(b) : bf16_rows(b);
     const auto stride = [](const Bf16Rows& x) { return [&x] { return x.row_stride; }; };
-    return multiply(matrix(left, transpose_a), matrix(right, transpose_b), stride(left), stride(right));
+    return multiply(matrix(a, left, transpose_a), matrix(b, right, transpose_b), stride(left), stride(right));
   }
 #endif
-  const auto matrix = [](const Tensor& x, Transpose transpose) {
-    return cuda::Matrix<const real>{x.data(), row_stride_of(x), transpose == Transpose::yes};
+  const auto matrix = [&](const Tensor& x, Transpose transpose) {
+    return cuda::Matrix<const real>{x.data(), row_stride_of(x), transpose == Transpose::yes,
+                                    step(x, x.row_stride())};
   };
   const auto padded = [](const Tensor& x) { return [&x] { return zero_padded_columns(x); }; };
   multiply(matrix(a, transpose_a), matrix(b, transpose_b), padded(a), padded(b));
@@ -235,7 +241,12 @@ void batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Trans
   if (c.size() == 0) return;
   const Extents each = checked(a[0], transpose_a, b[0], transpose_b, c[0]);
   const int64_t work = each.m * each.n * each.k;
-  if (c.device() == Device::cuda || work >= parallel_work) {  // all threads compute each
+  if (c.device() == Device::cuda) {
+    if (beta != 0 && beta != 1) scale(c, beta);
+    const Operand start = beta != 0 ? c.write_operand() : Operand{};
+    return gpu_gemm(each, a, transpose_a, b, transpose_b, Packing::once, start, c, N);
+  }
+  if (work >= parallel_work) {  // all threads compute each
     for (int64_t i = 0; i < N; ++i) gemm(a[i], transpose_a, b[i], transpose_b, beta, c[i]);
     return;
   }

@@ -25,6 +25,8 @@ class SentenceTask : public Task {
     if (staged_.share.count == 0) batch.indices.clear(), batch.parts = 0;
     return true;
   }
+  /// The batch of the last next_batch().
+  const Staged& staged() const { return staged_; }
   void divide(int64_t ranks, int64_t own) override { batches_.divide(ranks, own); }
   double share_of_epoch() const override {
     return static_cast<double>(batches_.position()) / static_cast<double>(batches_.length());

@@ -7,7 +7,7 @@ namespace rondo {
 namespace {
 
 int64_t count(const RowMask& valid, int64_t rows) {
-  return valid ? std::count(valid->begin(), valid->end(), true) : rows;
+  return valid ? std::count(valid->begin(), valid->end(), 1) : rows;
 }
 
 }  // namespace

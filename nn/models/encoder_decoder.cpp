@@ -49,9 +49,9 @@ StackOptions decoder_stack(EncoderDecoderOptions options) {
 /// The sentences that have a step t; null: all.
 RowMask valid_at(const Lengths& lengths, int64_t t) {
   if (lengths.empty()) return {};
-  std::vector<bool> valid;
+  std::vector<int32_t> valid;
   for (const int64_t length : lengths) valid.push_back(t < length);
-  return std::make_shared<const std::vector<bool>>(std::move(valid));
+  return tokens(std::move(valid));
 }
 
 Score score_of(SourceAttention attention) {

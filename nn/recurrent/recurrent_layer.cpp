@@ -29,8 +29,8 @@ Valid valid_rows(const Lengths& lengths, int64_t T, int64_t B) {
   Valid valid{rows_within(lengths, T, B), {}};
   if (!valid.all) return {};
   for (auto row = valid.all->begin(); row != valid.all->end(); row += B) {
-    const bool full = std::find(row, row + B, false) == row + B;
-    valid.of_step.push_back(full ? nullptr : std::make_shared<const std::vector<bool>>(row, row + B));
+    const bool full = std::find(row, row + B, 0) == row + B;
+    valid.of_step.push_back(full ? nullptr : tokens({row, row + B}));
   }
   return valid;
 }
@@ -213,7 +213,7 @@ State RecurrentLayer::next_state(StepInputs& inputs, const State& given) {
   const bool zones_out = zoneout_.probability > 0;  // h' is then an input of what gives h
   const Tensor place = valid || observer ? Tensor() : inputs.place_of_h();
   inputs.set_place_of_h(zones_out ? Tensor() : place);
-  if (!valid || std::find(valid->begin(), valid->end(), true) != valid->end()) {
+  if (!valid || std::find(valid->begin(), valid->end(), 1) != valid->end()) {
     next = cell_->step(inputs, seen);
     next.h = select_rows(valid, zoned_out(next.h, state.h, zoneout_, place), state.h);
     if (next.c.defined()) next.c = select_rows(valid, zoned_out(next.c, state.c, zoneout_memory_), state.c);

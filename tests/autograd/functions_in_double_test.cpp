@@ -208,8 +208,7 @@ TEST(LinearCrossEntropy, IsTheLossOfALinearLayer) {
 }
 
 TEST(Gradient, OfSelectedRows) {
-  const auto rows =
-      std::make_shared<const std::vector<bool>>(std::vector{true, false, false, true, true, false});
+  const auto rows = tokens({1, 0, 0, 1, 1, 0});
   const auto of_two = [&](const Variables& x) { return select_rows(rows, square(x[0]), square(x[1])); };
   expect_gradients(of_two, samples({{6, 4}, {6, 4}}));
   expect_gradients(of_two, samples({{2, 3, 4}, {2, 3, 4}}));
@@ -220,7 +219,7 @@ TEST(Gradient, OfSelectedRows) {
 }
 
 TEST(SelectRows, NeverLooksAtWhatIsNotChosen) {
-  const auto rows = std::make_shared<const std::vector<bool>>(std::vector{true, false});
+  const auto rows = tokens({1, 0});
   const Tensor a = Tensor::from({1, 2, NAN, NAN}, {2, 2}), b = Tensor::from({NAN, NAN, 5, 6}, {2, 2});
   EXPECT_EQ(select_rows(rows, a, b).value().to_vector(), (std::vector<real>{1, 2, 5, 6}));
   EXPECT_EQ(select_rows(rows, a).value().to_vector(), (std::vector<real>{1, 2, 0, 0}));

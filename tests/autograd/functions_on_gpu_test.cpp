@@ -1,5 +1,5 @@
 // Every function on Variables that is not pointwise, on both devices. Of the kernels of tensor/kernels.h
-// these cover Drop, ScaleRows, CumulativeSum, GatherRows, AccumulateRows, OneHot, MixtureLoss and
+// these cover Drop, ScaleRows, SelectRows, CumulativeSum, GatherRows, AccumulateRows, OneHot, MixtureLoss and
 // CrossEntropyInPlace; Moments, Softmax, LogSoftmax and LogitsCrossEntropy with their backward passes.
 // tests/tensor/tensors_on_gpu_test.cpp covers Fill, Copy, Accumulate, Scale, ColumnSums and PartialSums,
 // masks_on_gpu_test.cpp there DropoutMask.
@@ -15,9 +15,9 @@ namespace {
 using Variables = std::vector<Variable>;
 
 RowMask every_third(int64_t rows, bool but_the_third) {
-  std::vector<bool> chosen;
+  std::vector<int32_t> chosen;
   for (int64_t r = 0; r < rows; ++r) chosen.push_back((r % 3 == 1) != but_the_third);
-  return std::make_shared<const std::vector<bool>>(chosen);
+  return tokens(std::move(chosen));
 }
 
 /// Targets of `count` rows, every fifth of them ignored.

@@ -21,6 +21,10 @@ enum cublasLtMatmulDescAttributes_t {
   CUBLASLT_MATMUL_DESC_EPILOGUE,
   CUBLASLT_MATMUL_DESC_BIAS_POINTER,
 };
+enum cublasLtMatrixLayoutAttribute_t {
+  CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
+  CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+};
 enum cublasLtMatmulPreferenceAttributes_t {
   CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
   CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
@@ -38,11 +42,13 @@ struct cublasLtMatmulDescOpaque_t {
   cublasLtEpilogue_t epilogue;
   const void* bias;
 };
-/// A matrix by columns, `stride` numbers apart.
+/// A matrix by columns, `stride` numbers apart, or a batch of them.
 struct cublasLtMatrixLayoutOpaque_t {
   cudaDataType_t type;
   uint64_t rows, columns;
   int64_t stride;
+  int32_t batch_count = 1;
+  int64_t batch_offset = 0;  // from matrix to matrix
   bool operator==(const cublasLtMatrixLayoutOpaque_t&) const = default;
 };
 struct cublasLtMatmulPreferenceOpaque_t {
@@ -69,6 +75,9 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDescOpaque_t* operat
                                               std::size_t bytes);
 cublasStatus_t cublasLtMatrixLayoutInit(cublasLtMatrixLayoutOpaque_t* layout, cudaDataType_t type,
                                         uint64_t rows, uint64_t columns, int64_t stride);
+cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayoutOpaque_t* layout,
+                                                cublasLtMatrixLayoutAttribute_t what, const void* value,
+                                                std::size_t bytes);
 cublasStatus_t cublasLtMatmulPreferenceInit(cublasLtMatmulPreferenceOpaque_t* preference);
 cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreferenceOpaque_t* preference,
                                                     cublasLtMatmulPreferenceAttributes_t what,

@@ -2,6 +2,7 @@
 #include <cblas.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -82,8 +83,10 @@ bool fits(const cublasLtMatmulAlgo_t& it) {
   const auto columns = [](const auto& matrix, cublasOperation_t op) {
     return op == CUBLAS_OP_N ? matrix.columns : matrix.rows;
   };
+  const int32_t d_batch = d.batch_count;
   for (const auto& matrix : it.matrices)
-    if (matrix.rows == 0 || matrix.columns == 0 || matrix.stride < static_cast<int64_t>(matrix.rows))
+    if (matrix.rows == 0 || matrix.columns == 0 || matrix.stride < static_cast<int64_t>(matrix.rows) ||
+        matrix.batch_count != d_batch)
       return false;
   const auto [compute, scale, a_op, b_op, epilogue, bias] = it.operation;
   return rows(a, a_op) == d.rows && columns(b, b_op) == d.columns && columns(a, a_op) == rows(b, b_op) &&
@@ -151,6 +154,15 @@ cublasStatus_t cublasLtMatrixLayoutInit(cublasLtMatrixLayoutOpaque_t* layout, cu
   *layout = {type, rows, columns, stride};
   return CUBLAS_STATUS_SUCCESS;
 }
+cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayoutOpaque_t* layout,
+                                                cublasLtMatrixLayoutAttribute_t what, const void* value,
+                                                std::size_t bytes) {
+  const bool counts = what == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT;
+  void* to = counts ? static_cast<void*>(&layout->batch_count) : &layout->batch_offset;
+  if (bytes != (counts ? sizeof(int32_t) : sizeof(int64_t))) return CUBLAS_STATUS_INVALID_VALUE;
+  std::memcpy(to, value, bytes);
+  return CUBLAS_STATUS_SUCCESS;
+}
 cublasStatus_t cublasLtMatmulPreferenceInit(cublasLtMatmulPreferenceOpaque_t* preference) {
   *preference = {0, {256, 256, 256, 256}};
   return CUBLAS_STATUS_SUCCESS;
@@ -213,16 +225,16 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDescOpaque_t* oper
   const auto number = [&](const void* at) {
     return type == CUDA_R_64F ? *static_cast<const double*>(at) : *static_cast<const float*>(at);
   };
-  enqueue([=, operation = *operation, left = *a_layout, right = *b_layout, start = *c_layout,
-           result = *d_layout, alpha = number(alpha), beta = number(beta)] {
-    count_launch();
+  const auto one = [operation = *operation, left = *a_layout, right = *b_layout, start = *c_layout,
+                    result = *d_layout, type, in_place = c == d, alpha = number(alpha),
+                    beta = number(beta)](const void* a, const void* b, const void* c, void* d) {
     const int m = static_cast<int>(result.rows), n = static_cast<int>(result.columns),
               k = static_cast<int>(operation.a_op == CUBLAS_OP_N ? left.columns : left.rows);
     const auto blas = [](cublasOperation_t op) { return op == CUBLAS_OP_N ? CblasNoTrans : CblasTrans; };
     const auto stride = [](const auto& layout) { return static_cast<int>(layout.stride); };
     const auto compute = [&]<class Number>(Number* to, const Number* x, const Number* y, auto product) {
       for (int j = 0; j < n; ++j)
-        for (int i = 0; i < m && c != d && beta != 0; ++i)
+        for (int i = 0; i < m && !in_place && beta != 0; ++i)
           to[j * result.stride + i] = static_cast<const Number*>(c)[j * start.stride + i];
       product(CblasColMajor, blas(operation.a_op), blas(operation.b_op), m, n, k, static_cast<Number>(alpha),
               x, stride(left), y, stride(right), static_cast<Number>(beta), to, stride(result));
@@ -245,6 +257,16 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDescOpaque_t* oper
     compute(static_cast<float*>(d), left_read.empty() ? static_cast<const float*>(a) : left_read.data(),
             right_read.empty() ? static_cast<const float*>(b) : right_read.data(), cblas_sgemm);
     if (k > 1) perturb(static_cast<float*>(d), m, n, stride(result));
+  };
+  enqueue([=, layouts = std::array{*a_layout, *b_layout, *c_layout, *d_layout}] {
+    count_launch();
+    for (int64_t i = 0; i < layouts[3].batch_count; ++i) {
+      const auto matrix = [&](const void* first, const auto& of) {
+        return static_cast<const char*>(first) + static_cast<size_t>(i * of.batch_offset) * bytes_of(of.type);
+      };
+      one(matrix(a, layouts[0]), matrix(b, layouts[1]), matrix(c, layouts[2]),
+          const_cast<char*>(matrix(d, layouts[3])));
+    }
   });
   return CUBLAS_STATUS_SUCCESS;
 }

@@ -6,6 +6,7 @@
 
 #include "nn/cells/join.h"
 #include "tests/emulated_gpu/emulated_gpu.h"
+#include "tests/lm/tasks/reversal_training.h"
 #include "tests/lm/training/small_training.h"
 
 namespace rondo {
@@ -24,6 +25,17 @@ TEST(EmulatedGpu, AStepIsOneUploadAndOneGraphAndNoWait) {
   EXPECT_EQ(after.uploads, before.uploads + 20);
   EXPECT_EQ(after.graph_launches, before.graph_launches + 20);
   EXPECT_EQ(after.system_allocations, before.system_allocations);
+}
+
+// Sentences of different lengths: the rows that are padding are another at each step, and no step is replayed.
+TEST(EmulatedGpu, AStepOfSentencesDoesNotWait) {
+  EncoderDecoderOptions options = small_encoder_decoder();
+  options.attention = SourceAttention::general;
+  ReversalTraining training({.batches = {.order = {.batch = 20}}}, options, 600, Device::cuda);
+  training.advance(2);
+  const emulated_gpu::Counts before = emulated_gpu::counts();
+  training.advance(10);
+  EXPECT_EQ(emulated_gpu::counts().waits, before.waits + 1);  // for the loss of all ten
 }
 
 // Tensor cores load 16 bytes at once; whatever widths a model has, no product of a step is kept from it: rows

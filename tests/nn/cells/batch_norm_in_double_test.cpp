@@ -138,7 +138,7 @@ TEST(BatchNorm, RowsThatAreAllTheSameDoNotExplode) {
 
 TEST(Gradient, OfColumnMoments) {
   const auto both = [](const ColumnMoments& moments) { return concat({moments.mean, moments.variance}); };
-  const RowMask some = std::make_shared<const std::vector<bool>>(std::vector<bool>{true, false, true, true});
+  const RowMask some = tokens({1, 0, 1, 1});
   for (const RowMask& chosen : {RowMask(), some}) {
     expect_gradients([&](const std::vector<Variable>& x) { return both(column_moments(x[0], chosen)); },
                      samples({{4, 300}}));
@@ -161,7 +161,7 @@ TEST(Gradient, OfBatchNormalizationThroughItsStatistics) {
 }
 
 TEST(ColumnMoments, RefuseABatchWithoutRows) {
-  const RowMask none = std::make_shared<const std::vector<bool>>(std::vector<bool>{false, false});
+  const RowMask none = tokens({0, 0});
   EXPECT_THROW(column_moments(Variable(Tensor::zeros({2, 3})), none), Error);
   EXPECT_THROW(column_moments(Variable(Tensor::zeros({3, 3})), none), Error);
 }

@@ -170,7 +170,7 @@ struct Model : Module {
     cell->begin_chunk();
     for (int64_t t = 0; t < T; ++t) {
       const bool all = valid[t] == std::vector<bool>(B, true);
-      const RowMask rows = all ? nullptr : std::make_shared<const std::vector<bool>>(valid[t]);
+      const RowMask rows = all ? nullptr : tokens({valid[t].begin(), valid[t].end()});
       StepInputs inputs({marked(rows, projection()(x.variable()[t]))}, x, t, state.steps, rows);
       const int64_t next = state.steps + 1;
       state = cell->step(inputs, state.map([&](const Variable& v) { return marked(rows, v); }));
