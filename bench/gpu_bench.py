@@ -41,8 +41,6 @@ rows = {"zaremba-medium": ("common",), "awd-lstm-b20": ("common",), "awd-lstm-b8
         "char-mgru": ("hoisted", "compiled", "compiled_step"),
         "char-mmlstm": ("common", "hoisted", "compiled", "compiled_step"),
         "translation": ("common",)}  # bench/translation.h
-persistent = {"zaremba-medium", "awd-lstm-b20", "awd-lstm-b80", "awd-lstm-mos-b12", "char-mlstm", "char-mi-lstm",
-              "char-mmlstm"}  # rows whose cell has a persistent kernel: lm trains with it, too
 names = {"common": "nn.LSTM", "hoisted": "eager loop", "compiled": "compiled layer", "compiled_step": "compiled step"}
 
 # The Penn Treebank's training text, and the longest training of the literature on it (Merity et al. 2018).
@@ -133,20 +131,6 @@ def measure(row, precision, programs, peers):
                 it.rates.append(answer["symbols"] / answer["seconds"])
                 it.peak = answer.get("peak_bytes", 0)
                 it.launches = answer.get("launches_an_update")
-        if row in persistent:  # after the others: its blocks wait for each other, and might do so for ever
-            fused = Contestant("lm, persistent kernel", command + ["--set", "model.persistent_kernel=true"])
-            started.append(fused)
-            try:
-                if fused.answer(start_limit) is None:
-                    raise RuntimeError("did not start")
-                for _ in range(rounds):
-                    answer = fused.train(turn)
-                    fused.rates.append(answer["symbols"] / answer["seconds"])
-                fused.peak, fused.launches = answer.get("peak_bytes", 0), answer.get("launches_an_update")
-                contestants.append(fused)
-            except RuntimeError as error:
-                left_out.append({"name": fused.name, "why": str(error)})
-                fused.end()
         profile = lm.train(f"profile {turn / 4}")
         operations = sum(entry["operations"] for entry in profile["entries"]) / profile["symbols"]
         return {"parameters": introduction["parameters"], "model": introduction["model"], "operations": operations,
@@ -229,22 +213,21 @@ def ratios_to(contestant, record):
 def table(file):
     """What is in gpu-bench.jsonl, in Markdown."""
     print("| training | precision | symbols/s | ms a step | to the bound | launches | relative to PyTorch | "
-          "peak MB: lm, PyTorch | persistent kernel: ms a step | commit |")
-    print("|---|---|---:|---:|---:|---:|---|---|---:|---|")
+          "peak MB: lm, PyTorch | commit |")
+    print("|---|---|---:|---:|---:|---:|---|---|---|")
     records = [json.loads(line) for line in Path(file).read_text().splitlines()]
     records = [it for it in records if "failed" not in it]
     for record in sorted(records, key=lambda it: (list(rows).index(it["row"]), it["precision"] != "fp32", it["precision"])):
         model, lm = record["model"], record["contestants"][0]
         symbols = symbols_of_a_step(model)
-        seconds = {it["name"]: symbols / statistics.median(it["rates"]) for it in record["contestants"]}
+        seconds, bound = symbols / statistics.median(lm["rates"]), lower_bound(record)
+        # Older records have "lm, persistent kernel", too, which is no more: docs/gpu.md.
         peers = [it for it in record["contestants"] if not it["name"].startswith("lm")]
         relative = ", ".join(f"{statistics.median(ratios_to(it, record)):.2f}x ({it['name'].split(',')[0]})" for it in peers)
         memory = ", ".join(f"{it['peak_bytes'] / 1e6:.0f}" for it in [lm, *peers])
-        persistent_seconds, bound = seconds.get("lm, persistent kernel"), lower_bound(record)
-        to_bound = f"{seconds['lm'] / bound:.1f}x" if bound else "-"
-        print(f"| {record['row']} | {record['precision']} | {symbols / seconds['lm']:,.0f} | {1e3 * seconds['lm']:.2f} | "
+        to_bound = f"{seconds / bound:.1f}x" if bound else "-"
+        print(f"| {record['row']} | {record['precision']} | {symbols / seconds:,.0f} | {1e3 * seconds:.2f} | "
               f"{to_bound} | {lm['launches']} | {relative} | {memory} | "
-              f"{f'{1e3 * persistent_seconds:.2f}' if persistent_seconds else '-'} | "
               f"{record['origin'][0].removeprefix('commit ').split(',')[0]} |")
 
 

@@ -121,13 +121,13 @@ class Check:
         return "; ".join([*about, f"{self.cores} cores"])
 
     # b, c
-    def tests(self, names, shards, deadline, label="", **environment):
+    def tests(self, names, shards, deadline, **environment):
         """Runs test programs in shards, in parallel. Returns the numbers of tests by outcome."""
         runs, reports = [], []
         for name, shard in itertools.product(names, range(shards)):
-            report = self.folder / f"{name}{label}.{shard}.json"
+            report = self.folder / f"{name}.{shard}.json"
             reports.append(report)
-            runs.append(Run(self.folder / f"{name}{label}.{shard}.log",
+            runs.append(Run(self.folder / f"{name}.{shard}.log",
                             [self.programs / name, f"--gtest_output=json:{report}"], GTEST_TOTAL_SHARDS=shards,
                             GTEST_SHARD_INDEX=shard, **environment))
         statuses = end_all(runs, deadline)
@@ -164,18 +164,7 @@ class Check:
         """CPU = CUDA in float and double."""
         self.need_gpu()
         shards = min(4, max(1, self.cores // 4))
-        passed, skipped = self.tests(self.of_gpu, shards, deadline, GTEST_FILTER=f"-{self.of_persistent}",
-                                     OMP_NUM_THREADS=2, RONDO_POISON_GPU_MEMORY=1)
-        return f"{passed} passed, {skipped} skipped"
-
-    of_gpu = ["rondo_tests_cuda", "rondo_tests_cuda_double"]
-    of_persistent = "*Persistent*"
-
-    # f
-    def persistent_tests(self, deadline):
-        """The persistent kernel = the loop. Its blocks wait for each other: a hang shall cost no other part."""
-        self.need_gpu()
-        passed, skipped = self.tests(self.of_gpu, 1, deadline, label=".persistent", GTEST_FILTER=self.of_persistent,
+        passed, skipped = self.tests(["rondo_tests_cuda", "rondo_tests_cuda_double"], shards, deadline,
                                      OMP_NUM_THREADS=2, RONDO_POISON_GPU_MEMORY=1)
         return f"{passed} passed, {skipped} skipped"
 
@@ -278,8 +267,8 @@ def main():
     check = Check(usable_programs(os.environ.get("GPU_CHECK_BUILD", "build-gpu")))
     parts = [("a", "machine", check.machine, 30), ("b", "tests of the CPU", check.cpu_tests, 150),
              ("c", "CPU = CUDA", check.gpu_tests, 120), ("d", "trainings", check.trainings, 120),
-             ("e", "sanitizer", check.sanitizer, 80), ("f", "persistent", check.persistent_tests, 20)]
-    asked = os.environ.get("GPU_CHECK_PARTS", "abcdef")
+             ("e", "sanitizer", check.sanitizer, 100)]
+    asked = os.environ.get("GPU_CHECK_PARTS", "abcde")
     outcomes, begin = [], time.monotonic()
     say = Report(check.folder / "report.txt")
     for letter, name, part, limit in parts:

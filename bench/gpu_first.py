@@ -6,8 +6,6 @@ last; every part has its time limit, and results are kept if the run is stopped:
     3  lm        twenty steps of training in each precision; then steps launched one by one, and replayed
     4  check     bench/gpu_check.py: device, tests, trainings; each test that failed once more, alone
     5  bench     bench/gpu_bench.py: two models beside PyTorch, in fp32 and tf32
-    6  persistent  the persistent kernel: its tests, then steps of training with it and without, in each precision. Last,
-                 because its blocks wait for each other: should one wait for ever, nothing else is lost
 
 It needs Python and the programs of `make build-gpu`, nothing else. Results go to gpu-first/ in $OUT, or beside the programs,
 each line as it comes; gpu-first.tar.gz beside that folder has all of them at the end, without the weights, also if the call is
@@ -15,7 +13,7 @@ stopped by SIGTERM. These environment variables change what it does:
 
     GPU_FIRST_BUILD=build-gpu   other programs; with those of an ordinary build, an emulated GPU
     GPU_FIRST_SECONDS=540       time for all parts, of which each has its share
-    GPU_FIRST_PARTS=123456      only these parts
+    GPU_FIRST_PARTS=12345       only these parts
 
 The exit status is 0 only if no part failed.
 """
@@ -34,7 +32,7 @@ from pathlib import Path
 from gpu_programs import Report, results_folder, top, usable_programs, why_no_gpu
 
 total = float(os.environ.get("GPU_FIRST_SECONDS", 540))
-shares = {"device": 15, "probe": 45, "lm": 60, "check": 250, "bench": 130, "persistent": 40}  # seconds of the 540
+shares = {"device": 15, "probe": 45, "lm": 60, "check": 250, "bench": 170}  # seconds of the 540
 precisions = ("fp32", "tf32", "bf16")
 repeated_tests = 4  # that failed, at most
 
@@ -110,14 +108,9 @@ class First:
         (self.folder / "probe.txt").touch()
         self.report(part, "probe", status, start)
 
-    def text(self):
-        """A text to train on."""
-        path = self.folder / "text.txt"
-        path.write_text("".join(f"{i * i % 97} sheep and {i % 7} goats\n" for i in range(1500)))
-        return path
-
     def lm_runs(self, part, deadline):
-        text = self.text()
+        text = self.folder / "text.txt"
+        text.write_text("".join(f"{i * i % 97} sheep and {i % 7} goats\n" for i in range(1500)))
         each = (deadline - time.monotonic()) / 6
         emulated = self.lm.name == "lm_emulated"  # which is slow
         for precision in precisions:
@@ -174,30 +167,9 @@ class First:
                           PRECISIONS="fp32 tf32", GPU_BENCH_SECONDS=(deadline - start) * 0.7)
         self.report(part, "bench", status, start)
 
-    def persistent(self, part, deadline):
-        each = (deadline - time.monotonic()) / 4
-        emulated = self.lm.name == "lm_emulated"  # which is slow
-        for program in ("rondo_tests_cuda", "rondo_tests_cuda_double"):
-            start, name = time.monotonic(), f"persistent-{program}"
-            (self.folder / f"{name}.txt").touch()
-            status = self.run(name, [self.programs / program, "--gtest_brief=1", "--gtest_filter=*Persistent*"], each) \
-                if (self.programs / program).exists() else None
-            self.report(part, name, status, start)
-        text = self.text()
-        for precision in precisions:
-            for kernel in ("false", "true"):
-                start, name = time.monotonic(), f"lm-{precision}-persistent-{kernel}"
-                status = self.run(name, [self.lm, "train", "--recipe", "char-lstm", "--data", text, "--device", "cuda",
-                                         "--precision", precision, "--steps", 8 if emulated else 200,
-                                         "--out", self.folder / name, "--set", "train.log_every=1",
-                                         "--set", f"model.hidden={16 if emulated else 1000}",
-                                         "--set", f"model.persistent_kernel={kernel}", "--set", "report.sample=0"],
-                                  min(each / 3, deadline - time.monotonic()))
-                self.report(part, name, status, start)
-
     def all_parts(self, asked):
         parts = (("1", "device", self.device), ("2", "probe", self.probe), ("3", "lm", self.lm_runs),
-                 ("4", "check", self.check), ("5", "bench", self.bench), ("6", "persistent", self.persistent))
+                 ("4", "check", self.check), ("5", "bench", self.bench))
         begin = time.monotonic()
         end = begin + total
         left = [it for it in parts if it[0] in asked]
@@ -235,7 +207,7 @@ if __name__ == "__main__":
     first = First(usable_programs(os.environ.get("GPU_FIRST_BUILD", "build-gpu")))
     signal.signal(signal.SIGTERM, stop)
     try:
-        first.all_parts(os.environ.get("GPU_FIRST_PARTS", "123456"))
+        first.all_parts(os.environ.get("GPU_FIRST_PARTS", "12345"))
     except (Stopped, KeyboardInterrupt):
         first.failed.append("stopped")
         first.say("gpu-first: stopped")

@@ -84,12 +84,6 @@ std::string description() {
                      driver % 1000 / 10);
 }
 
-std::int64_t attribute(cudaDeviceAttr which) {
-  int value = 0;
-  check_status(cudaDeviceGetAttribute(&value, which, current_gpu()), "asking for its limits");
-  return value;
-}
-
 void* system_block(std::size_t bytes) {
   void* block = nullptr;
   const cudaError_t status = cudaMalloc(&block, bytes);

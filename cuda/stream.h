@@ -3,8 +3,6 @@
 
 #include <cuda_runtime.h>
 
-#include <cstdint>
-
 namespace rondo::cuda {
 
 /// The oldest major compute capability that the program is built for (CMAKE_CUDA_ARCHITECTURES).
@@ -15,9 +13,6 @@ cudaStream_t stream();
 
 /// Counts a kernel or a product that is launched or recorded.
 void count_launch();
-
-/// One of the GPU's limits.
-std::int64_t attribute(cudaDeviceAttr which);
 
 /// Throws Error with what failed and CUDA's message.
 void check_status(cudaError_t status, const char* what);

@@ -4,11 +4,9 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "autograd/pointwise.h"
-#include "cuda/runtime.h"
 #include "data/text.h"
 #include "lm/program/classification_memory.h"
 #include "lm/program/memory_estimate.h"
@@ -134,55 +132,6 @@ Memory memory_of(const Subject& subject) {
   return {training_bytes(recipe, model), evaluation_bytes(recipe, model)};
 }
 
-/// The recurrent cells of a model, and how its options run them.
-struct RecurrentCells {
-  std::vector<Cell*> cells;
-  RecurrentRegularization regularization;
-  bool persistent_kernel;
-};
-RecurrentCells recurrent_cells(const Subject& subject) {
-  const auto of = [](const auto& model, const auto& options) {
-    return RecurrentCells{model.cells(), options.regularization, options.persistent_kernel};
-  };
-  const Recipe& recipe = subject.recipe;
-  const Module* model = subject.model.get();
-  if (const auto* it = dynamic_cast<const SentenceClassifier*>(model))
-    return of(*it, recipe.classification.model);
-  if (const auto* it = dynamic_cast<const AttentiveReader*>(model))
-    return of(*it, recipe.question_answering.model);
-  if (const auto* it = dynamic_cast<const SkipThought*>(model)) return of(*it, recipe.skip_thought.model);
-  if (const auto* it = dynamic_cast<const CtcModel*>(model)) return of(*it, recipe.speech.model);
-  if (const auto* it = dynamic_cast<const EncoderDecoder*>(model)) return of(*it, recipe.translation.model);
-  if (const auto* it = dynamic_cast<const SharedEncoderDecoders*>(model))
-    return of(it->at(0), recipe.translation.model);
-  return of(dynamic_cast<const LanguageModel&>(*model), recipe.model);
-}
-
-/// For each cell why a GPU cannot compute its layer by the persistent kernel; empty: it can. Of this
-/// machine's GPU, or else of an H100.
-std::vector<std::string> why_loops(const Subject& subject) {
-  const PersistentLimits limits = cuda::unavailable().empty() ? persistent_limits() : PersistentLimits{};
-  const RecurrentCells all = recurrent_cells(subject);
-  std::vector<std::string> why;
-  for (const Cell* it : all.cells)
-    why.push_back(why_a_loop(*it, all.regularization, subject.made_by.precision, limits));
-  return why;
-}
-
-/// "the persistent kernel for 2 of 3 layers, a loop over steps for the others: of zoneout".
-std::string path_on_gpu(const Subject& subject) {
-  const std::vector<std::string> why = why_loops(subject);
-  const auto able = std::count(why.begin(), why.end(), "");
-  std::string text = fmt::format("the persistent kernel for {} of {} layers", able, why.size());
-  for (const std::string& it : why)
-    if (!it.empty()) {
-      text += fmt::format(", a loop over steps for the others: {}", it);
-      break;
-    }
-  if (recurrent_cells(subject).persistent_kernel) return text;
-  return "a loop over steps; with model.persistent_kernel=true " + text;
-}
-
 void print_shape(const LanguageModelOptions& it) {
   if (it.hidden.size() == 1)
     fmt::print("model       {} x {} {}", it.layers, it.hidden.front(), it.cell);
@@ -280,7 +229,6 @@ void print_model(const Subject& subject) {
              bytes_text(memory.evaluation));
   fmt::print("computes    on cpu, {}, {}; with --precision bf16: {}\n", counted_text(threads(), "threads"),
              kernels_text(Precision::fp32), kernels_text(Precision::bf16));
-  fmt::print("on a GPU    {}\n", path_on_gpu(subject));
 }
 
 Json model_json(const Subject& subject) {
@@ -305,8 +253,6 @@ Json model_json(const Subject& subject) {
   const Memory memory = memory_of(subject);
   json["training_bytes"] = memory.training;
   json["evaluation_bytes"] = memory.evaluation;
-  json["persistent_kernel"] = recurrent_cells(subject).persistent_kernel;
-  json["persistent_kernel_obstacles"] = why_loops(subject);
   json["device"] = "cpu";
   json["threads"] = threads();
   json["kernel"] = name_of(multiplication_of_fp32());

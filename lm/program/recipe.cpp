@@ -79,6 +79,12 @@ Keys keys_of_kind(Recipe& recipe) {
   }
 }
 
+/// Keys that only earlier versions had: their runs have them still, and must load. What they say, on which no
+/// trained model depends, goes to `unread`.
+Keys retired_keys(bool& unread) {
+  return {{"model.persistent_kernel", &unread}};  // a GPU computed all steps of a layer in one launch
+}
+
 }  // namespace
 
 Keys keys_of(Recipe& recipe) { return joined({title_keys(recipe), keys_of_kind(recipe)}); }
@@ -148,6 +154,7 @@ void read_recipe(Recipe& recipe, const std::string& text, const std::string& whe
   read_toml(text, where, title_keys(recipe), OtherKeys::ignored);
   recipe.tasks.clear();
   const bool has_tasks = recipe.kind == TaskKind::multi_task;
+  bool is_of_run = false, unread = false;
   for (const TomlSection& it : parse_toml(text, where)) {
     const bool is_task = it.name.starts_with(section_of_task(""));
     const auto& [line, column] = it.position;
@@ -157,8 +164,9 @@ void read_recipe(Recipe& recipe, const std::string& text, const std::string& whe
                 "{}:{}:{}: tasks are for recipe.task = \"multi_task\", and here it is \"{}\"", where, line,
                 column, name_of(recipe.kind));
     if (is_task) recipe.tasks.push_back({.name = it.name.substr(section_of_task("").size())});
+    is_of_run |= it.name == "made_by";
   }
-  read_toml(text, where, joined({keys_of(recipe), others}));
+  read_toml(text, where, joined({keys_of(recipe), others, is_of_run ? retired_keys(unread) : Keys()}));
 }
 
 }  // namespace rondo

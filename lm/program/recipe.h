@@ -86,8 +86,9 @@ Reading final_reading(const Recipe& recipe, std::optional<std::int32_t> line_end
 /// Every key of a recipe of its kind, bound to the members of `recipe`.
 Keys keys_of(Recipe& recipe);
 
-/// Sets a recipe from the text of a TOML file, which may have `others` as keys as well. First its kind, by
-/// recipe.task, on which the keys depend. `where` names the text in InputErrors, which are read_toml()'s.
+/// Sets a recipe from the text of a TOML file, which may have `others` as keys as well; a run's, which has a
+/// section [made_by], also keys of earlier versions. First its kind, by recipe.task, on which the keys
+/// depend. `where` names the text in InputErrors, which are read_toml()'s.
 void read_recipe(Recipe& recipe, const std::string& text, const std::string& where, const Keys& others);
 
 }  // namespace rondo

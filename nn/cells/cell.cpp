@@ -180,18 +180,13 @@ std::vector<Variable> delayed(const Variable& x, const Variable& before, int64_t
 
 }  // namespace
 
-std::vector<Variable> Cell::project_all(const Variable& x, const State& state) const {
+std::vector<StepInputs> Cell::project(const Variable& x, const State& state,
+                                      const std::vector<RowMask>& valid) const {
   std::vector<Variable> earlier;
   if (window() > 1) earlier = delayed(x, state.other("x"), window());
   std::vector<Variable> projected;
   for (const Projection* it : projections_)
     projected.push_back(it->reads() != Projection::Reads::step ? (*it)(x, earlier) : Variable());
-  return projected;
-}
-
-std::vector<StepInputs> Cell::project(const Variable& x, const State& state,
-                                      const std::vector<RowMask>& valid) const {
-  const std::vector<Variable> projected = project_all(x, state);
   std::vector<StepInputs> steps;
   for (int64_t t = 0; t < x.shape()[0]; ++t) {
     std::vector<Variable> parts;  // of one buffer, each freed separately

@@ -5,9 +5,7 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
-#include <typeindex>
 #include <vector>
 
 #include "autograd/functions.h"
@@ -174,22 +172,6 @@ class StepInputs {
   Tensor place_of_h_;
 };
 
-/// A step as a chain of stages, for the persistent kernel: which lists of nn/cells/stages.h they are, and
-/// with which weights.
-struct Recurrence {
-  struct Stage {
-    const char* join;  // the operator's name
-    int64_t gates, width;
-    const Projection* input;  // of which the stage reads the columns from `begin` on
-    const Recurrent* weight;  // of which it reads the rows from `begin` on
-    int64_t begin;
-    std::vector<Variable> vectors;  // of the join, each [gates width]
-  };
-
-  std::type_index kernel;  // StageList
-  std::vector<Stage> stages;
-};
-
 /// A part of a cell's state: its name and width.
 struct StateTensor {
   std::string name;
@@ -213,8 +195,6 @@ class Cell : public Module {
   virtual bool looks_across_rows() const { return false; }
   /// Whether a step reads previous.h: if not, recurrent dropout has no effect.
   virtual bool reads_h() const { return true; }
-  /// The stages of a step, if it consists of those of nn/cells/stages.h.
-  virtual std::optional<Recurrence> recurrence() const { return {}; }
   /// Whether it integrates CellOptions::context as a flow of its own.
   bool reads_context() const;
 
@@ -227,11 +207,8 @@ class Cell : public Module {
   State initial_state(int64_t batch) const;
   /// Computes the effective values of the recurrent weights. Call it once per chunk, before its steps.
   void begin_chunk();
-  /// The projections of x [T, B, I], one product each for all steps, in the order of Projection::index();
-  /// undefined: those that read what a step computes. `state` is the state before the first step.
-  std::vector<Variable> project_all(const Variable& x, const State& state = {}) const;
-  /// The same for each step; T entries. `valid` has the rows of each step that are not padding; empty: no
-  /// padding.
+  /// The projections of x [T, B, I], one product for all steps; T entries. `state` is the state before the
+  /// first step; `valid` has the rows of each step that are not padding; empty: no padding.
   std::vector<StepInputs> project(const Variable& x, const State& state = {},
                                   const std::vector<RowMask>& valid = {}) const;
 

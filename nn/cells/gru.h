@@ -39,13 +39,6 @@ struct Gru : Cell {
     return {pointwise_at(x.place_of_h(), GruUpdate{}, z, n, previous.h_unmasked())};
   }
 
-  std::optional<Recurrence> recurrence() const override {
-    if constexpr (std::is_same_v<RecurrentInput, PreviousState> && has_stages<Join, RecurrentInput>)
-      return recurrence_of<GruStages<typename Join::Operator>>(
-          past, {stage_of(join, W, U, 0, 2, hidden()), stage_of(join, W, U, 2 * hidden(), 1, hidden())});
-    return {};
-  }
-
   const int64_t M = RecurrentInput::width(options);
   const GateRows gates{M, hidden(), hidden()};
   Join join;

@@ -11,18 +11,12 @@
 //   (x, W, past, U, begin, end)          pre-activations of the gates in rows [begin, end) of W and U
 //   normalizes_cell_state                whether an LSTM's output uses cell_state(x, c) instead of c: lstm.h
 //   looks_across_rows                    whether a row's result depends on the other rows of its batch
-//
-// and, if it is an operator of W x, U h and vectors, for nn/cells/stages.h
-//
-//   using Operator                       that one
-//   vectors(begin, end)                  of the gates in these rows; no value: it is another sum this time
 #pragma once
 
 #include <memory>
 #include <vector>
 
 #include "nn/cells/cell.h"
-#include "nn/cells/stages.h"
 
 namespace rondo {
 
@@ -77,7 +71,6 @@ void check_has_one_bias(const Cell& cell);
 class Sum {
  public:
   using Settings = SettingsOf<GateBiasSettings>;
-  using Operator = Add;
   static constexpr bool normalizes_cell_state = false, looks_across_rows = false;
 
   Sum(Cell& cell, const StackedGates& gates) : biases_(cell, gates) {}
@@ -87,20 +80,10 @@ class Sum {
                       int64_t begin, int64_t end) const {
     return add_linear(x.take(W, begin, end), past, U.rows(begin, end));
   }
-  std::optional<std::vector<Variable>> vectors(int64_t, int64_t) const { return std::vector<Variable>(); }
 
  private:
   GateBiases biases_;
 };
-
-/// The stage whose gates are rows [begin, begin + gates width) of W and U, if the join is an operator.
-template <class Join>
-std::optional<Recurrence::Stage> stage_of(const Join& join, const Projection& W, const Recurrent& U,
-                                          int64_t begin, int64_t gates, int64_t width) {
-  std::optional<std::vector<Variable>> vectors = join.vectors(begin, begin + gates * width);
-  if (!vectors) return {};
-  return Recurrence::Stage{Join::Operator::name, gates, width, &W, &U, begin, std::move(*vectors)};
-}
 
 /// Column blocks of these widths, as views.
 std::vector<Variable> split(const Variable& x, const GateRows& widths);

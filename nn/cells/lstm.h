@@ -56,12 +56,6 @@ struct Lstm : Cell {
     }
   }
 
-  std::optional<Recurrence> recurrence() const override {
-    if constexpr (std::is_same_v<Gates, LstmGates> && has_stages<Join, RecurrentInput>)
-      return recurrence_of<LstmStages<typename Join::Operator>>(past, {stage_of(join, W, U, 0, 4, hidden())});
-    return {};
-  }
-
   const GateRows gates = GateRows(4, hidden());
   Join join;
   Projection W;

@@ -35,7 +35,6 @@ inline Keys keys_of(IntermediateSettings& it) {
 class IntermediateState {
  public:
   using Settings = SettingsOf<IntermediateSettings>;
-  using Stages = IntermediateStages;
   static constexpr auto weight_name = "weight_hm";
   static constexpr auto reads = Projection::Reads::input;
 
@@ -47,8 +46,6 @@ class IntermediateState {
   Variable operator()(StepInputs& x, const State& previous) const;
   /// Number k alone, [B, M], with the given h; in the order of k.
   Variable operator()(StepInputs& x, const Variable& h, int64_t k) const;
-  /// m = (W_mx x) (W_mh h), of one m.
-  std::vector<Recurrence::Stage> stages() const { return {{Multiply::name, 1, M_, &W_mx_, &W_mh_, 0, {}}}; }
 
  private:
   int64_t M_;

@@ -61,14 +61,6 @@ Variable Integration::operator()(const Variable& Wx, const Variable& Uh, int64_t
   return integrate({Wx, Uh}, {{part(alpha_)}, {part(beta2_), part(beta1_)}, part(*b_.input)});
 }
 
-std::optional<std::vector<Variable>> Integration::vectors(int64_t begin, int64_t end) const {
-  if (context_) return {};
-  std::vector<Variable> parts;  // in the order of MultiplicativeIntegration's arguments
-  for (const Parameter* it : {&alpha_, &beta1_, &beta2_, static_cast<const Parameter*>(b_.input.get())})
-    parts.push_back(it->variable().slice(begin, end));
-  return parts;
-}
-
 Product::Product(Cell& cell, const StackedGates& gates) : b_(cell, gates, initial_bias(cell)) {
   cell.add_kept_for_backward(2 * gates.size());
 }

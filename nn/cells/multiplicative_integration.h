@@ -53,7 +53,6 @@ Variable integrate(const std::vector<Variable>& flows, const IntegrationVectors&
 class Integration {
  public:
   using Settings = SettingsOf<GateBiasSettings, IntegrationSettings, IntegrationBiasSettings>;
-  using Operator = MultiplicativeIntegration;
   static constexpr bool normalizes_cell_state = false, looks_across_rows = false;
 
   Integration(Cell& cell, const StackedGates& gates);
@@ -63,8 +62,6 @@ class Integration {
                       int64_t begin, int64_t end) const;
   /// The same, from W x and U past, for rows [begin, end).
   Variable operator()(const Variable& Wx, const Variable& Uh, int64_t begin, int64_t end) const;
-  /// Of an integration of two flows.
-  std::optional<std::vector<Variable>> vectors(int64_t begin, int64_t end) const;
 
  private:
   /// C c, with its alphas beside W x and U h, and its beta.

@@ -33,12 +33,6 @@ struct Rnn : Cell {
     return {activation == RnnActivation::tanh ? pointwise_at(x.place_of_h(), Tanh{}, z) : z};
   }
 
-  std::optional<Recurrence> recurrence() const override {
-    if constexpr (activation == RnnActivation::tanh && has_stages<Join, RecurrentInput>)
-      return recurrence_of<RnnStages<typename Join::Operator>>(past, {stage_of(join, W, U, 0, 1, hidden())});
-    return {};
-  }
-
   const GateRows gates{hidden()};
   Join join;
   Projection W;

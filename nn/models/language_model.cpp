@@ -21,8 +21,7 @@ StackOptions stack_options(const LanguageModelOptions& options, int64_t vocabula
                      .minor_input = options.minor_input,
                      .dropout = options.hidden_dropout.value_or(options.dropout),
                      .variational = options.variational,
-                     .regularization = options.regularization,
-                     .persistent_kernel = options.persistent_kernel};
+                     .regularization = options.regularization};
   const int64_t embedding = options.embedding > 0 ? options.embedding : vocabulary_size;
   int64_t input = embedding;
   for (size_t i = 0; i < options.hidden.size(); ++i) {

@@ -76,7 +76,6 @@ Keys keys_of(LanguageModelOptions& it) {
       {"embedding_range", &it.embedding_range, at_least(0), "",
        "half width of the uniform initial embedding"},
       trained_initial_states_key(it.trained_initial_states),
-      persistent_kernel_key(it.persistent_kernel),
       {"init_all", &it.init_all, at_least(0), "",
        "half width of one uniform distribution for every parameter, biases included; 0: off"},
   };

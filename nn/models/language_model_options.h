@@ -48,7 +48,6 @@ struct LanguageModelOptions {
   CellSettings cell_settings{};         // of the cell's family
   int64_t max_time_steps = 100;         // of CellOptions
   bool trained_initial_states = false;  // h0 and c0 (Cooijmans et al. 2016)
-  bool persistent_kernel = false;       // of StackOptions
 
   // Initial values of the cells' input and recurrent weights, of the output layer's weight (not its bias),
   // which must not be tied, and of the embedding: uniform with this half width.

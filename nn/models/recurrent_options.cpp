@@ -15,7 +15,6 @@ Keys recurrent_keys(RecurrentOptions& it, const Keys& of_model) {
        "dropped from embeddings, between layers and before the output", true},
       {"variational", &it.variational, {}, "", "whether it drops the same units at all steps", true},
       trained_initial_states_key(it.trained_initial_states),
-      persistent_kernel_key(it.persistent_kernel),
       {"init_all", &it.init_all, at_least(0), "",
        "half width of one uniform distribution for every parameter, biases included; 0: PyTorch's initial "
        "values, embeddings in [-0.1, 0.1]"},
@@ -39,8 +38,7 @@ StackOptions stack_options(const RecurrentOptions& options, int64_t layers, int6
                      .bidirectional = bidirectional,
                      .dropout = options.dropout,
                      .variational = options.variational,
-                     .regularization = options.regularization,
-                     .persistent_kernel = options.persistent_kernel};
+                     .regularization = options.regularization};
   for (int64_t i = 0; i < layers; ++i) {
     CellOptions cell =
         pytorch_cell(i == 0 ? input : options.hidden, bidirectional ? options.hidden / 2 : options.hidden);

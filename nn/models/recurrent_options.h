@@ -19,7 +19,6 @@ struct RecurrentOptions {
   RecurrentRegularization regularization{};
   CellSettings cell_settings{};         // of the cell's family
   bool trained_initial_states = false;  // h0 and c0 of layers that read (Cooijmans et al. 2016)
-  bool persistent_kernel = false;       // of StackOptions
   double init_all = 0;  // half width of a uniform for all parameters; 0: PyTorch's initial values
 };
 /// Its keys but for `bidirectional`; after those of the widths, `of_model`, the keys of a model.

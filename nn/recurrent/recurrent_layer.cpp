@@ -78,7 +78,7 @@ void check_regularization(const std::string& cell, const RecurrentRegularization
 
 RecurrentLayer::RecurrentLayer(Module& parent, const std::string& cell, const std::string& suffix,
                                const CellOptions& options, const RecurrentRegularization& regularization,
-                               Direction direction, bool persistent_kernel)
+                               Direction direction)
     : Module(parent, ""),
       label_(cell + suffix),
       cell_(make_cell(cell, *this, suffix, options)),
@@ -86,8 +86,7 @@ RecurrentLayer::RecurrentLayer(Module& parent, const std::string& cell, const st
       dropout_(*this, "state_dropout" + suffix, regularization.dropout),
       zoneout_(*this, "zoneout" + suffix, regularization.zoneout),
       zoneout_memory_(*this, "zoneout_memory" + suffix, regularization.zoneout_memory),
-      weight_drop_(*this, "weight_drop" + suffix, regularization.weight_drop),
-      persistent_kernel_(persistent_kernel) {
+      weight_drop_(*this, "weight_drop" + suffix, regularization.weight_drop) {
   if (options.trained_initial_state) cell_->train_initial_state();
   if (regularization.weight_drop == 0) return;
   for (Recurrent* weight : cell_->recurrent_weights())
@@ -104,14 +103,8 @@ RecurrentLayer::Result RecurrentLayer::operator()(const Variable& input, const S
   const Valid valid = valid_rows(lengths, T, B);
   const bool reverse = direction_ == Direction::reverse;
   const Variable x = select_rows(valid.all, input);
-  const Variable in_order = reverse ? reversed(x, lengths) : x;
   begin(B);
-  if (!valid.all)
-    if (std::optional<Result> result = all_at_once(in_order, initial)) {
-      if (reverse) result->output = reversed(result->output, lengths);
-      return *result;
-    }
-  std::vector<StepInputs> inputs = cell_->project(in_order, initial, valid.of_step);
+  std::vector<StepInputs> inputs = cell_->project(reverse ? reversed(x, lengths) : x, initial, valid.of_step);
   const Tensor sequence = Tensor::for_products({T + 1, B, H}, x.value().device());
   State state = initial;
   state.h = moved(state.h, sequence[0].as_part());
@@ -127,30 +120,6 @@ RecurrentLayer::Result RecurrentLayer::operator()(const Variable& input, const S
   mask_ = {};
   const Variable output = select_rows(valid.all, stack(outputs));
   return {reverse ? reversed(output, lengths) : output, state};
-}
-
-std::string why_a_loop(const Cell& cell, const RecurrentRegularization& regularization, Precision precision,
-                       const PersistentLimits& limits) {
-  const std::optional<Recurrence> recurrence = cell.recurrence();
-  if (!recurrence) return "the kernel does not know this cell";
-  if (regularization.zoneout > 0 || regularization.zoneout_memory > 0) return "of zoneout";
-  if (!persistent_plan(*recurrence, precision, limits)) return "its weights exceed the shared memory";
-  return "";
-}
-
-std::optional<RecurrentLayer::Result> RecurrentLayer::all_at_once(const Variable& x, const State& initial) {
-  if (!persistent_kernel_ || x.value().device() == Device::cpu || step_observer() ||
-      zoneout_.probability > 0 || zoneout_memory_.probability > 0)
-    return {};
-  const std::optional<Recurrence> recurrence = cell_->recurrence();
-  if (!recurrence) return {};
-  const std::optional<PersistentPlan> plan = persistent_plan_here(*recurrence, precision());
-  if (!plan) return {};
-  const Variable mask = std::exchange(mask_, {});
-  begun_ = 0;
-  PersistentResult result =
-      run_persistent(*recurrence, *plan, cell_->project_all(x, initial), initial.h, initial.c, mask);
-  return Result{result.output, State{.h = result.h, .c = result.c, .steps = initial.steps + x.shape()[0]}};
 }
 
 void RecurrentLayer::begin(int64_t batch) {

@@ -10,7 +10,6 @@
 #include "autograd/sequence.h"
 #include "nn/cells/catalogue.h"
 #include "nn/layers/dropout.h"
-#include "nn/recurrent/persistent_layer.h"
 
 namespace rondo {
 
@@ -30,20 +29,14 @@ Keys keys_of(RecurrentRegularization& it);
 /// InputError, naming the key of section [model], for regularization that the cell cannot have.
 void check_regularization(const std::string& cell, const RecurrentRegularization& regularization);
 
-/// Why a layer's steps run one after another even if the persistent kernel is asked for, in a few words;
-/// empty: they do not.
-std::string why_a_loop(const Cell& cell, const RecurrentRegularization& regularization, Precision precision,
-                       const PersistentLimits& limits = {});
-
 enum class Direction { forward, reverse };
 
 class RecurrentLayer : public Module {
  public:
-  /// `cell` is a name that make_cell knows; the suffix is appended to the names of its parameters. With
-  /// `persistent_kernel`, a GPU computes all steps in one launch where it can: why_a_loop() says where not.
+  /// `cell` is a name that make_cell knows; the suffix is appended to the names of its parameters.
   RecurrentLayer(Module& parent, const std::string& cell, const std::string& suffix,
                  const CellOptions& options, const RecurrentRegularization& regularization = {},
-                 Direction direction = Direction::forward, bool persistent_kernel = false);
+                 Direction direction = Direction::forward);
 
   struct Result {
     Variable output;  // [T, B, H], or [B, H] of one step; zeros in the padding
@@ -66,8 +59,6 @@ class RecurrentLayer : public Module {
   void check_state(const State& state, int64_t batch);
   /// Throws Error unless a step has returned the same tensors of the state as it was given.
   void check_same_parts(const State& next, const State& state) const;
-  /// All steps by the persistent kernel; no value: they must run one after another.
-  std::optional<Result> all_at_once(const Variable& x, const State& initial);
   State next_state(StepInputs& inputs, const State& given);
   Variable zoned_out(const Variable& next, const Variable& old, Dropout& zoneout,
                      const Tensor& place = {}) const;
@@ -77,7 +68,6 @@ class RecurrentLayer : public Module {
   Direction direction_;
   Dropout dropout_, zoneout_, zoneout_memory_;
   WeightDrop weight_drop_;
-  bool persistent_kernel_;
   int64_t begun_ = 0;  // the batch size of begin(); 0: it was not called
   Variable mask_;      // of the state, after begin(); undefined: none
 };

@@ -13,16 +13,6 @@ Key trained_initial_states_key(bool& trained) {
       "begin with what they are given"};
 }
 
-Key persistent_kernel_key(bool& persistent_kernel) {
-  return {"persistent_kernel",
-          &persistent_kernel,
-          {},
-          "",
-          "whether a GPU computes all steps of a layer in one launch, where it can: `lm info` says where; "
-          "not yet tried on a GPU",
-          true};
-}
-
 RecurrentStack::RecurrentStack(Module& parent, std::string stack_name, const StackOptions& options)
     : Module(parent, std::move(stack_name)),
       between_(*this, "dropout", options.dropout, options.variational),
@@ -35,10 +25,9 @@ RecurrentStack::RecurrentStack(Module& parent, std::string stack_name, const Sta
       check(cell.input_size == given, "[{}{}] reads {} numbers a step, but is given {}", options.cell, suffix,
             cell.input_size, given);
       const auto part = [&](const std::string& full_suffix, Direction direction) {
-        parts.push_back(
-            {std::make_unique<RecurrentLayer>(*this, options.cell, full_suffix, cell, options.regularization,
-                                              direction, options.persistent_kernel),
-             reads_embedding});
+        parts.push_back({std::make_unique<RecurrentLayer>(*this, options.cell, full_suffix, cell,
+                                                          options.regularization, direction),
+                         reads_embedding});
       };
       part(suffix, Direction::forward);
       if (options.bidirectional) part(suffix + "_reverse", Direction::reverse);

@@ -36,11 +36,8 @@ struct StackOptions {
   double dropout = 0;          // between layers
   bool variational = false;    // the same mask at all steps of a chunk (Gal & Ghahramani 2016)
   RecurrentRegularization regularization{};
-  bool persistent_kernel = false;  // RecurrentLayer's
 };
 
-/// The key of a model's option that becomes StackOptions::persistent_kernel.
-Key persistent_kernel_key(bool& persistent_kernel);
 /// The key of a model's option that becomes CellOptions::trained_initial_state.
 Key trained_initial_states_key(bool& trained);
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "tests/emulated_gpu/cublasLt.h"
-#include "tests/emulated_gpu/mma.h"
 #include "tests/emulated_gpu/perturb.h"
 #include "tests/emulated_gpu/queue.h"
 
@@ -26,19 +25,13 @@ float shortened(float x, int bits) {
   std::memcpy(&x, &word, sizeof x);
   return x;
 }
-}  // namespace
-
-float in_tf32(float x) { return std::isfinite(x) ? shortened(x, 10) : x; }
-
-namespace {
-
 /// A matrix [rows, columns] by columns, as tensor cores read it.
 std::vector<float> in_tf32(const float* from, int rows, int columns, int stride) {
   std::vector<float> to(static_cast<size_t>(stride) * columns);
   for (int j = 0; j < columns; ++j)
     for (int i = 0; i < rows; ++i) {
       const size_t at = static_cast<size_t>(j) * stride + i;
-      to[at] = emulated_gpu::in_tf32(from[at]);
+      to[at] = std::isfinite(from[at]) ? shortened(from[at], 10) : from[at];
     }
   return to;
 }

@@ -12,11 +12,7 @@
 #define __device__
 #define __global__
 #define __forceinline__ inline __attribute__((always_inline))
-#define __grid_constant__
-#define __align__(n) __attribute__((aligned(n)))
-// One block at a time: where several wait for each other, its memory is exchanged for that of the next.
-#define __shared__ thread_local
-#define __launch_bounds__(...)
+#define __shared__ static  // one block at a time
 
 struct dim3 {
   unsigned x, y, z;
@@ -39,15 +35,7 @@ enum cudaError_t {
   cudaErrorInvalidValue,
   cudaErrorIllegalAddress,
   cudaErrorStreamCaptureUnsupported,
-  cudaErrorCooperativeLaunchTooLarge,
 };
-enum cudaDeviceAttr {
-  cudaDevAttrMultiProcessorCount,
-  cudaDevAttrCooperativeLaunch,
-  cudaDevAttrMaxSharedMemoryPerBlockOptin,
-};
-enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
-enum cudaLaunchAttributeID { cudaLaunchAttributeCooperative };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeRelaxed };
 enum : unsigned { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2 };
@@ -62,18 +50,9 @@ struct cudaDeviceProp {
   std::size_t totalGlobalMem;
   int major, minor;
 };
-struct cudaLaunchAttribute {
-  cudaLaunchAttributeID id;
-  struct {
-    int cooperative;
-  } val;
-};
 struct cudaLaunchConfig_t {
   dim3 gridDim, blockDim;
-  std::size_t dynamicSmemBytes;
   cudaStream_t stream;
-  cudaLaunchAttribute* attrs;
-  unsigned numAttrs;
 };
 
 const char* cudaGetErrorString(cudaError_t error);
@@ -83,7 +62,6 @@ cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDriverGetVersion(int* version);
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int device);
 
 cudaError_t cudaMalloc(void** block, std::size_t bytes);
 cudaError_t cudaFree(void* block);
@@ -114,36 +92,15 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph);
 namespace rondo::emulated_gpu {
 using Work = std::function<void()>;
 
-/// Queues `thread`, to be called once for each thread of the grid. `together`: blocks may wait for each
-/// other.
-cudaError_t launch(dim3 grid, dim3 block, std::size_t shared_bytes, bool together, Work thread);
-/// The shared memory that a kernel may be launched with: none before it was asked for (a GPU gives 48 KB), so
-/// that small models, too, show if it was not.
-int& allowed_shared_bytes(const void* kernel);
-/// How many blocks with so much shared memory can run at the same time on a multiprocessor.
-int blocks_of_multiprocessor(std::size_t shared_bytes);
+/// Queues `thread`, to be called once for each thread of the grid.
+cudaError_t launch(dim3 grid, dim3 block, Work thread);
 }  // namespace rondo::emulated_gpu
 
 /// Arguments are copied, as CUDA copies them.
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
-  const auto allowed = rondo::emulated_gpu::allowed_shared_bytes(reinterpret_cast<const void*>(kernel));
-  if (config->dynamicSmemBytes > static_cast<std::size_t>(allowed)) return cudaErrorInvalidValue;
   return rondo::emulated_gpu::launch(
-      config->gridDim, config->blockDim, config->dynamicSmemBytes,
-      config->numAttrs > 0 && config->attrs->val.cooperative,
+      config->gridDim, config->blockDim,
       [kernel, ... copies = std::decay_t<Parameters>(arguments)] { kernel(copies...); });
-}
-
-template <class... Parameters>
-cudaError_t cudaFuncSetAttribute(void (*kernel)(Parameters...), cudaFuncAttribute, int bytes) {
-  rondo::emulated_gpu::allowed_shared_bytes(reinterpret_cast<const void*>(kernel)) = bytes;
-  return cudaSuccess;
-}
-template <class... Parameters>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void (*)(Parameters...), int,
-                                                          std::size_t shared_bytes) {
-  *blocks = rondo::emulated_gpu::blocks_of_multiprocessor(shared_bytes);
-  return cudaSuccess;
 }

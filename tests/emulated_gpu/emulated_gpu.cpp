@@ -145,33 +145,13 @@ void count_ragged(int64_t factors) { state().counts.ragged += factors; }
 
 const Counts& counts() { return state().counts; }
 
-namespace {
-int multiprocessors() {
-  const char* given = setting("multiprocessors=");
-  return given ? std::atoi(given) : 3;
-}
-}  // namespace
-
-int& allowed_shared_bytes(const void* kernel) {
-  static std::map<const void*, int> of_kernel;
-  return of_kernel[kernel];
-}
-
-int blocks_of_multiprocessor(std::size_t shared_bytes) { return shared_bytes <= most_shared_bytes ? 1 : 0; }
-
-cudaError_t launch(dim3 grid, dim3 block_size, std::size_t shared_bytes, bool together, Work thread) {
+cudaError_t launch(dim3 grid, dim3 block_size, Work thread) {
   constexpr unsigned max_threads = 1024, max_blocks = 2147483647;
-  if (grid.x == 0 || grid.x > max_blocks || block_size.x == 0 || block_size.x > max_threads ||
-      shared_bytes > most_shared_bytes)
+  if (grid.x == 0 || grid.x > max_blocks || block_size.x == 0 || block_size.x > max_threads)
     return cudaErrorInvalidValue;
-  if (together && grid.x > static_cast<unsigned>(multiprocessors()))
-    return cudaErrorCooperativeLaunchTooLarge;
   return enqueue([=, thread = std::move(thread)] {
     count_launch();
-    if (together)
-      run_grid_together(grid, block_size, shared_bytes, thread);
-    else
-      run_grid(grid, block_size, thread);
+    run_grid(grid, block_size, thread);
   });
 }
 
@@ -195,8 +175,6 @@ const char* cudaGetErrorString(cudaError_t error) {
       return "an illegal memory access was encountered";
     case cudaErrorStreamCaptureUnsupported:
       return "operation not permitted when stream is capturing";
-    case cudaErrorCooperativeLaunchTooLarge:
-      return "too many blocks in cooperative launch";
   }
   return "unknown error";
 }
@@ -231,21 +209,6 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
 }
 cudaError_t cudaDriverGetVersion(int* version) {
   *version = 13000;
-  return cudaSuccess;
-}
-
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
-  switch (which) {
-    case cudaDevAttrMultiProcessorCount:
-      *value = multiprocessors();
-      break;
-    case cudaDevAttrCooperativeLaunch:
-      *value = setting("not_together") ? 0 : 1;
-      break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-      *value = static_cast<int>(most_shared_bytes);
-      break;
-  }
   return cudaSuccess;
 }
 

@@ -2,16 +2,14 @@
 // of this folder, run on the host as they would on a GPU, only slowly. So that a mistake shows here and not
 // there: work is queued and runs when somebody waits for it; memory of the GPU can be touched by kernels
 // alone, and by anything else is a segmentation fault; what cudaMalloc gives is full of NaN; threads of a
-// block run in turns from one __syncthreads() to the next, in one order and the reverse by turns, and where
-// blocks wait for each other, blocks and threads in a random order from barrier to barrier. It cannot show
-// what only real threads do, nor any speed. The environment variable RONDO_EMULATED_GPU sets up another GPU,
-// by one or several of the following, separated by commas.
+// block run in turns from one __syncthreads() to the next, in one order and the reverse by turns. It cannot
+// show what only real threads do, nor any speed. The environment variable RONDO_EMULATED_GPU sets up another
+// GPU, by one or several of the following, separated by commas.
 //
 //   perturb=SEED     numbers differ from the host's as a real GPU's may: products by a factor of
 //                    1 +- 2^-22, the results of exp, expm1, log, log1p and tanh by up to two units in the
 //                    last place, always the same for one seed, which is not 0
 //   truncate         products in TF32 cut off the digits of their factors instead of rounding them
-//   multiprocessors=3, not_together     how many blocks can wait for each other; none
 //   gpus=N           as many GPUs in the machine, for as many processes
 //   memory=BYTES, capability=7.5, absent, old_driver, fails_at=LAUNCH     a GPU that is not as it should be
 #pragma once

@@ -118,7 +118,6 @@ EachKey::Cases cases_of_model() {
   return {
       {"model.cell", {"gru"}},
       {"model.layers", {"2"}},
-      {"model.persistent_kernel", {"true", {}, &EachKey::described}},  // this machine may have no GPU
       {"model.embedding", {"5"}},
       {"model.embedding_file", {RONDO_SOURCE_DIR "/tests/lm/program/vectors.txt"}},
       {"model.hidden", {"5"}},

@@ -76,11 +76,8 @@ TEST_F(EachKey, OfTranslationShowsInWhatACommandDoes) {
   // Those of trainers and runs are read by the same code as in language modelling.
   TrainerOptions trainer;
   RunOptions run;
-  // The kernel's, on a GPU: tests/nn/recurrent/persistent_on_gpu_test.cpp.
-  bool persistent_kernel = false;
   expect_each_shows(TaskKind::translation, translation_cases(),
-                    joined({section("train", joined({keys_of(trainer), keys_of(run)})),
-                            section("model", {persistent_kernel_key(persistent_kernel)})}));
+                    section("train", joined({keys_of(trainer), keys_of(run)})));
 }
 
 TEST_F(EachKey, OfATaskAmongSeveralShowsInWhatACommandDoes) {

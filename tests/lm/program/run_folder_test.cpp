@@ -140,6 +140,28 @@ TEST(RunFolder, ConfigErrors) {
   expect_contains(error_of([&] { read_config(run); }), "config.toml:2:11: made_by.threads = -1");
 }
 
+TEST(RunFolder, ReadsRunsThatHaveAKeyOfAnEarlierVersion) {
+  const TemporaryFolder folder;
+  const RunFolder run{folder.path()};
+  const std::string model = "[model]\nhidden = 7\npersistent_kernel = ",
+                    made_by = "\n[made_by]\nversion = \"0.2.0\"\nthreads = 1\nsha256 = [\"00ff  a.txt\"]\n",
+                    unknown = "unknown key 'model.persistent_kernel'";
+  for (const char* value : {"false", "true"}) {
+    write_bytes(run.config(), model + value + made_by);
+    RunConfig config = read_config(run);
+    EXPECT_EQ(config.recipe.model.hidden, std::vector<std::int64_t>{7});
+    EXPECT_EQ(load_recipe(run.config()).model.hidden, std::vector<std::int64_t>{7}) << "it is a recipe, too";
+    write_config(run, config);
+    EXPECT_EQ(bytes_of_file(run.config()).find("persistent_kernel"), std::string::npos);
+    const std::string recipe = folder / "recipe.toml";
+    write_bytes(recipe, model + value + "\n");
+    expect_contains(error_of([&] { load_recipe(recipe); }), recipe + ":3:1: " + unknown);
+  }
+  expect_contains(
+      error_of([] { resolve_recipe("char-lstm", {parse_setting("model.persistent_kernel=true")}); }),
+      "--set model.persistent_kernel=true: " + unknown);
+}
+
 TEST(RunFolder, RefusesRunsWhoseResetGateHadAnotherEquation) {
   const TemporaryFolder folder;
   const RunFolder run{folder.path()};

@@ -138,8 +138,7 @@ TEST(LanguageModel, EachRateAloneHasMasks) {
   LanguageModelOptions options;
   EXPECT_FALSE(masks(options));
   for (const Key& key : keys_of(options)) {
-    if (!key.training_only || key.name == "variational" || key.name == "persistent_kernel") continue;
-    // The others are rates.
+    if (!key.training_only || key.name == "variational") continue;  // the others are rates
     EXPECT_TRUE(has_masks(key.name)) << key.name;
   }
   EXPECT_TRUE(has_masks("dropout", {"hidden_dropout", "output_dropout"})) << "of the embedding";
@@ -213,7 +212,6 @@ TEST(AddCell, MakesACellKnownOnce) {
     State step(StepInputs& x, const State& previous) override {  // that of Rnn writes h where it stays
       return {tanh(join(x, W, previous.h, U, 0, hidden())) + real(7)};
     }
-    std::optional<Recurrence> recurrence() const override { return {}; }
   };
   const std::vector<std::string> before = cell_names();
   EXPECT_EQ(any_error_of([] { add_cell<Mine>("lstm"); }), "[add_cell] 'lstm' is known already");
