@@ -219,8 +219,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDescOpaque_t* oper
     return type == CUDA_R_64F ? *static_cast<const double*>(at) : *static_cast<const float*>(at);
   };
   const auto one = [operation = *operation, left = *a_layout, right = *b_layout, start = *c_layout,
-                    result = *d_layout, type, in_place = c == d, alpha = number(alpha),
-                    beta = number(beta)](const void* a, const void* b, const void* c, void* d) {
+                    result = *d_layout, type, in_place = c == d, alpha = number(alpha), beta = number(beta)](
+                       const void* left_at, const void* right_at, const void* start_at, void* to_at) {
     const int m = static_cast<int>(result.rows), n = static_cast<int>(result.columns),
               k = static_cast<int>(operation.a_op == CUBLAS_OP_N ? left.columns : left.rows);
     const auto blas = [](cublasOperation_t op) { return op == CUBLAS_OP_N ? CblasNoTrans : CblasTrans; };
@@ -228,7 +228,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDescOpaque_t* oper
     const auto compute = [&]<class Number>(Number* to, const Number* x, const Number* y, auto product) {
       for (int j = 0; j < n; ++j)
         for (int i = 0; i < m && !in_place && beta != 0; ++i)
-          to[j * result.stride + i] = static_cast<const Number*>(c)[j * start.stride + i];
+          to[j * result.stride + i] = static_cast<const Number*>(start_at)[j * start.stride + i];
       product(CblasColMajor, blas(operation.a_op), blas(operation.b_op), m, n, k, static_cast<Number>(alpha),
               x, stride(left), y, stride(right), static_cast<Number>(beta), to, stride(result));
       for (int j = 0; j < n && operation.bias; ++j)
@@ -236,8 +236,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDescOpaque_t* oper
           to[j * result.stride + i] += static_cast<const Number*>(operation.bias)[i];
     };
     if (type == CUDA_R_64F)
-      return compute(static_cast<double*>(d), static_cast<const double*>(a), static_cast<const double*>(b),
-                     cblas_dgemm);
+      return compute(static_cast<double*>(to_at), static_cast<const double*>(left_at),
+                     static_cast<const double*>(right_at), cblas_dgemm);
     const auto as_read = [&](const void* from, const auto& layout) {
       const int rows = static_cast<int>(layout.rows), columns = static_cast<int>(layout.columns);
       return type == CUDA_R_16BF
@@ -246,10 +246,11 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDescOpaque_t* oper
                  ? in_tf32(static_cast<const float*>(from), rows, columns, stride(layout))
                  : std::vector<float>();
     };
-    const std::vector<float> left_read = as_read(a, left), right_read = as_read(b, right);
-    compute(static_cast<float*>(d), left_read.empty() ? static_cast<const float*>(a) : left_read.data(),
-            right_read.empty() ? static_cast<const float*>(b) : right_read.data(), cblas_sgemm);
-    if (k > 1) perturb(static_cast<float*>(d), m, n, stride(result));
+    const std::vector<float> left_read = as_read(left_at, left), right_read = as_read(right_at, right);
+    compute(static_cast<float*>(to_at),
+            left_read.empty() ? static_cast<const float*>(left_at) : left_read.data(),
+            right_read.empty() ? static_cast<const float*>(right_at) : right_read.data(), cblas_sgemm);
+    if (k > 1) perturb(static_cast<float*>(to_at), m, n, stride(result));
   };
   enqueue([=, layouts = std::array{*a_layout, *b_layout, *c_layout, *d_layout}] {
     count_launch();

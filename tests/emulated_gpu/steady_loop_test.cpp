@@ -32,7 +32,7 @@ TEST(EmulatedGpu, AStepOfSentencesDoesNotWait) {
   EncoderDecoderOptions options = small_encoder_decoder();
   options.attention = SourceAttention::general;
   ReversalTraining training({.batches = {.order = {.batch = 20}}}, options, 600, Device::cuda);
-  training.advance(2);
+  training.advance(30);  // an epoch: from now on no batch is larger than one before
   const emulated_gpu::Counts before = emulated_gpu::counts();
   training.advance(10);
   EXPECT_EQ(emulated_gpu::counts().waits, before.waits + 1);  // for the loss of all ten

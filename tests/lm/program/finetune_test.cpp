@@ -36,9 +36,9 @@ double valid_nats(const SmallData& data, const std::string& run) {
 
 TEST(Finetune, OfATrainingThatIsNotFinished) {
   const SmallData data;
-  data.trained("part", {"--epochs", "5", "--max-minutes", "0.00001"});  // one step
+  data.trained("part", {"--epochs", "5", "--max-minutes", "0.0000001"});  // one step
   expect_refused(run_lm(finetune(data, "part", "better")), "; or let it end with epoch 1, which has begun: ");
-  data.trained("other", {"--epochs", "5", "--max-minutes", "0.00001", "--seed", "2"});
+  data.trained("other", {"--epochs", "5", "--max-minutes", "0.0000001", "--seed", "2"});
   const nlohmann::json grouped =
       json_of_lm({"table", data.path("part"), data.path("other"), "--group-by", "model.layers"});
   EXPECT_EQ(grouped.at("groups").size(), 1u) << "unfinished runs have a mean, too";
