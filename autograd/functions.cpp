@@ -82,6 +82,7 @@ Variable select_rows(const RowMask& chosen, const Variable& a, const Variable& b
         a.shape(), chosen->size());
   check(!b.defined() || b.shape() == a.shape(), "[select_rows] the shapes must agree: {} and {}", a.shape(),
         b.shape());
+  if (b.defined()) check_one_device("select_rows", a.value(), b.value());
   const auto selected = [chosen](int32_t mark, const Tensor& from, const Tensor& otherwise) {
     const Tensor y(from.shape(), from.device());
     launch(y.device(), y.extent(),
@@ -117,10 +118,12 @@ Variable reshape(const Variable& x, Shape shape) {
   const auto reshaped = [](const Tensor& from, const Shape& to) {  // rows of one width may keep their gaps
     return (to.columns() == from.columns() ? from : contiguous(from)).reshaped(to);
   };
-  return record("reshape", reshaped(x.value(), shape), {x},
-                [=, from = x.shape()](const std::vector<Tensor>& gradients, const Inputs& in) {
-                  in[0].add(reshaped(gradients[0], from));
-                });
+  Variable y = record("reshape", reshaped(x.value(), shape), {x},
+                      [=, from = x.shape()](const std::vector<Tensor>& gradients, const Inputs& in) {
+                        in[0].add(reshaped(gradients[0], from));
+                      });
+  if (shape.columns() == x.shape().columns()) y.table_rows_ = x.table_rows_;
+  return y;
 }
 
 Variable sum(const Variable& x) {

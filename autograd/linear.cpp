@@ -1,6 +1,9 @@
 // Matrix products with history.
 #include "autograd/linear.h"
 
+#include "autograd/observe.h"
+#include "autograd/sequence.h"
+
 namespace rondo {
 namespace {
 
@@ -33,10 +36,23 @@ Tensor sum_of_biases(const std::vector<Variable>& biases, const Variable& weight
   return total;
 }
 
+/// The rows of a table that x still consists of; null: none, or an observer looks at the product of each row.
+const TableRows* rows_of_a_table(const Variable& x) {
+  const TableRows* of = x.table_rows();
+  const bool unchanged =
+      of && of->table.value().version() == of->table_version && x.value().version() == of->version;
+  return unchanged && !operator_observer() ? of : nullptr;
+}
+
 }  // namespace
 
 Variable linear(const Variable& x, const Variable& weight, const std::vector<Variable>& biases) {
   check_linear(x, weight);
+  if (const TableRows* of = rows_of_a_table(x)) {
+    const Variable table = x.needs_gradient() ? of->table : of->table.detached();
+    return reshape(gather_rows(linear(table, weight, biases), of->rows),
+                   x.shape().with_columns(weight.shape()[0]));
+  }
   const int64_t outputs = weight.shape()[0];
   const Tensor y = Tensor::for_products(x.shape().with_columns(outputs), x.value().device());
   weight_gemm(x.value(), weight.value(), Transpose::yes, sum_of_biases(biases, weight), y);

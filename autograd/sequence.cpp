@@ -29,11 +29,15 @@ Variable gather_rows(const Variable& x, const Tokens& rows) {
   for (size_t i = 0; i < rows->size(); ++i)
     check(0 <= (*rows)[i] && (*rows)[i] < N, "[gather_rows] row {} at {} is not in [0, {}), the rows of {}",
           (*rows)[i], i, N, x.shape());
-  const Tensor y({std::ssize(*rows), x.shape().columns()}, x.value().device());
+  const Tensor y = Tensor::for_products({std::ssize(*rows), x.shape().columns()}, x.value().device());
   gather_rows(x.value(), *rows, y);
-  return record("gather_rows", y, {x}, [rows](const std::vector<Tensor>& gradients, const Inputs& in) {
-    in[0].add_rows(rows, gradients[0]);
-  });
+  Variable gathered = record(
+      "gather_rows", y, {x},
+      [rows](const std::vector<Tensor>& gradients, const Inputs& in) { in[0].add_rows(rows, gradients[0]); });
+  if (y.device() == Device::cpu && 2 * N <= y.rows())
+    gathered.table_rows_ =
+        std::make_shared<const TableRows>(TableRows{x, rows, x.value().version(), y.version()});
+  return gathered;
 }
 
 Variable gather_steps(const Variable& x, const std::vector<int64_t>& steps) {

@@ -15,6 +15,7 @@
 namespace rondo {
 
 struct Node;
+struct TableRows;
 
 /// From a user to the value that it uses: an output of a node, or a region of it.
 struct Edge {
@@ -47,15 +48,31 @@ class Variable {
   /// The same value, as a part with its own version and reference count (Tensor::as_part).
   Variable as_part() const { return Variable(value_.as_part(), edge_); }
 
+  /// The table and the row numbers if this is gather_rows() of a small table, as an embedding of characters;
+  /// null: it is not, or not known.
+  const TableRows* table_rows() const { return table_rows_.get(); }
+
   /// Adds d(this)/d(leaf) to the gradient of every leaf. Must be a single number. Frees the graph. Passes the
   /// gradient of each leaf to `completed`, once, as soon as the last operator that uses the leaf has run.
   void backward(const std::function<void(const Tensor& gradient)>& completed = {}) const;
 
  private:
+  friend Variable gather_rows(const Variable& x, const Tokens& rows);
+  friend Variable reshape(const Variable& x, Shape shape);
   Variable view(Tensor value, int64_t row, int64_t column) const;
 
   Tensor value_;
   Edge edge_;
+  std::shared_ptr<const TableRows> table_rows_;
+};
+
+/// Rows of a table, as long as neither these nor the table are overwritten. It is kept only where linear()
+/// uses it: on a CPU, for a table that is at most half as high. (On a GPU products are fast, and the
+/// gradients of a frequent symbol would be added one after another.)
+struct TableRows {
+  Variable table;
+  Tokens rows;
+  uint64_t table_version, version;
 };
 
 /// A tensor that backward needs; detects if it was overwritten in the meantime.

@@ -2,7 +2,7 @@
 last; every part has its time limit, and results are kept if the run is stopped:
 
     1  device    driver, libraries, versions
-    2  probe     what the GPU can do: products by precision, nodes of a graph, exchanges between blocks
+    2  probe     what the GPU can do: products by precision, nodes of a graph
     3  lm        twenty steps of training in each precision; then steps launched one by one, and replayed
     4  check     bench/gpu_check.py: device, tests, trainings; each test that failed once more, alone
     5  bench     bench/gpu_bench.py: two models beside PyTorch, in fp32 and tf32

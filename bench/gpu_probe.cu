@@ -1,7 +1,6 @@
-// What a GPU can do, for the design of Rondo's kernels: matrix products by precision, nodes of a graph,
-// exchanges between blocks. Each line is one measurement, printed as it is made. Alone, without the library,
-// so that it runs where the library does not. bench/gpu_first.py calls it.
-#include <cooperative_groups.h>
+// What a GPU can do, for the design of Rondo's kernels: matrix products by precision, nodes of a graph. Each
+// line is one measurement, printed as it is made. Alone, without the library, so that it runs where the
+// library does not. bench/gpu_first.py calls it.
 #include <cublas_v2.h>
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
@@ -108,84 +107,6 @@ __global__ void nothing(float* x) {
   if (x == nullptr) x[threadIdx.x] = 0;
 }
 
-// ---- Exchanges: each of `blocks` blocks says that it has come to step t, and waits until all others have.
-
-constexpr int blocks = 128, steps = 1000;
-
-__device__ void exchange(int* flags, int t) {
-  __syncthreads();
-  if (threadIdx.x == 0)
-    asm volatile("st.release.gpu.s32 [%0], %1;" ::"l"(flags + blockIdx.x * 32), "r"(t) : "memory");
-  if (threadIdx.x < blocks) {
-    int seen;
-    do asm volatile("ld.acquire.gpu.s32 %0, [%1];" : "=r"(seen) : "l"(flags + threadIdx.x * 32) : "memory");
-    while (seen < t);
-  }
-  __syncthreads();
-}
-
-/// `words` numbers that all blocks read after each exchange, as they would the state of all units.
-__global__ void exchanges(int* flags, int first, const float4* state, int words, float* sum) {
-  float total = 0;
-  for (int t = first; t < first + steps; ++t) {
-    for (int i = threadIdx.x; i < words; i += blockDim.x) {
-      const float4 x = __ldcg(state + i);
-      total += x.x + x.y + x.z + x.w;
-    }
-    exchange(flags, t);
-  }
-  if (total == 1) *sum = total;
-}
-
-/// Blocks of a cluster read each other's shared memory after each barrier.
-__global__ void __cluster_dims__(8) of_cluster(float* sum) {
-#if __CUDA_ARCH__ >= 900
-  __shared__ float own[1024];
-  const auto cluster = cooperative_groups::this_cluster();
-  float total = 0;
-  for (int t = 0; t < steps; ++t) {
-    own[threadIdx.x] = total;
-    cluster.sync();
-    for (unsigned i = 0; i < 8; ++i) total += cluster.map_shared_rank(own, i)[threadIdx.x];
-    cluster.sync();
-  }
-  if (total == 1) *sum = total;
-#endif
-}
-
-void blocks_together() {
-  int* flags = memory<int>(blocks * 32);
-  float* sum = memory<float>(1);
-  int first = 1;
-  const auto timed = [&](const char* what, int words) {
-    float4* state = memory<float4>(static_cast<size_t>(words) + 1);
-    cudaEvent_t begin, end;
-    check(cudaEventCreate(&begin), "an event");
-    check(cudaEventCreate(&end), "an event");
-    float fastest = 1e30f;
-    for (int i = 0; i < 4; ++i) {
-      float milliseconds = 0;
-      void* arguments[] = {&flags, &first, &state, &words, &sum};
-      check(cudaEventRecord(begin, stream), "an event");
-      check(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(exchanges), dim3(blocks), dim3(256),
-                                        arguments, 0, stream),
-            "a cooperative launch");
-      check(cudaEventRecord(end, stream), "an event");
-      check(cudaEventSynchronize(end), "exchanges");
-      check(cudaEventElapsedTime(&milliseconds, begin, end), "an event");
-      if (milliseconds < fastest) fastest = milliseconds;
-      first += steps;
-    }
-    std::printf("%s: %.2f us\n", what, 1000.0 * fastest / steps);
-    std::fflush(stdout);
-  };
-  timed("exchange of flags among 128 blocks", 0);
-  timed("exchange, each block then reads 184 KB (B 80, H 1152, bf16)", 80 * 1152 * 2 / 16);
-  timed("exchange, each block then reads 28 KB (B 12, H 1152, bf16)", 12 * 1152 * 2 / 16);
-  const double each = microseconds(1, [&] { of_cluster<<<128, 1024, 0, stream>>>(sum); }) / steps;
-  std::printf("two barriers of a cluster of 8 blocks, and 4 KB of each read by all: %.2f us\n", each);
-}
-
 }  // namespace
 
 int main() {
@@ -202,6 +123,5 @@ int main() {
     std::printf("node of a graph of %d: %.2f us\n", nodes, each);
     std::fflush(stdout);
   }
-  blocks_together();
   products();
 }

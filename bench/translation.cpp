@@ -78,7 +78,7 @@ void translation_on_request(Device device) {
       trainer.next_batch();
     }
     trainer.step();
-    if (device == Device::cpu) trainer.metrics();
+    if (device == Device::cpu) trainer.metrics();  // as a training reads its loss; a GPU would be waited for
     return task.staged().scored;
   };
   answer_requests({{"parameters", model.parameter_count()}, {"model", shape}}, update, device,

@@ -114,6 +114,7 @@ void train_on_request(const std::string& recipe_file, const std::vector<std::str
     }
     training.trainer.set_replay(!profiling());  // a replayed step cannot be profiled
     training.trainer.step();
+    // As a training reads its loss; a GPU would be waited for.
     if (device == Device::cpu) training.trainer.metrics();
     return training.task.chunk().scored;
   };

@@ -123,9 +123,15 @@ bool records = false;
 }
 bool recording() { return records; }
 
+namespace {
+void check_not_recording() {
+  check(!records, "[cuda] a copy from the host cannot be recorded");  // the host may have freed it
+}
+}  // namespace
+
 void upload_pinned(void* to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
-  check(!records, "[cuda] a copy from the host cannot be recorded");  // the host may have freed it
+  check_not_recording();
   check_status(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream()), "copying to it");
 }
 
@@ -137,6 +143,7 @@ class UploadBuffer {
   static constexpr std::size_t block_bytes = std::size_t{1} << 18;
 
   void upload(void* to, const void* from, std::size_t bytes) {
+    check_not_recording();
     if (used_ + bytes > block_bytes) {
       blocks_[current_].read.set();
       current_ = (current_ + 1) % std::size(blocks_);

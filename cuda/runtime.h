@@ -42,8 +42,9 @@ void free_pinned_block(void* block);
 void poison_if_asked(void* block, std::size_t bytes);
 
 /// Copies. An upload from a block of pinned_block() is queued, and the host must not write the block before
-/// it was read (Fence). After any other upload the host may reuse its memory; if that is small, it does not
-/// wait for the GPU. A download waits for all work before it.
+/// it was read (Fence). After any other upload the host may reuse its memory. One of up to 256 KiB passes
+/// through pinned memory, and waits only if the GPU is about a megabyte of them behind; a larger one waits
+/// until it is done. A download waits for all work before it.
 void upload_pinned(void* to, const void* from, std::size_t bytes);
 void upload(void* to, const void* from, std::size_t bytes);
 void download(void* to, const void* from, std::size_t bytes);

@@ -164,7 +164,9 @@ void gpu_gemm(const Extents& it, const Tensor& a, Transpose transpose_a, const T
   const bool rounded = operands_are_rounded();
   const Timed timed = timing({count * it.m, it.n, it.k}, letters(transpose_a, transpose_b),
                              rounded ? "cuBLASLt, bf16" : "cuBLASLt");
-  const auto step = [count](const Tensor& x, int64_t row_stride) { return x.rows() / count * row_stride; };
+  const auto step = [count](const Tensor& x, int64_t row_stride) {
+    return count == 1 ? 0 : x.rows() / count * row_stride;
+  };
   const auto multiply = [&](const auto& left, const auto& right, const auto& of_a, const auto& of_b) {
     const Extents padded = with_pads(it, transpose_a, transpose_b, of_a, of_b, start, c);
     cuda::gemm({static_cast<int>(padded.m), static_cast<int>(padded.n), static_cast<int>(padded.k),

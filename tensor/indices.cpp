@@ -41,28 +41,31 @@ void Indices::to_device_layout(const std::vector<int32_t>& values, int32_t* to) 
   std::fill(starts + segment, starts + count + 1, count);
 }
 
-const int32_t* Indices::layout(Device device) const {
-  if (device == Device::cuda && placed_) return placed_;
-  if (device == Device::cuda && on_gpu_) return on_gpu_.get();
-  if (on_cpu_.empty()) {
-    on_cpu_.resize(layout_size(size()));
-    to_device_layout(values_, on_cpu_.data());
-  }
-  if (device == Device::cpu) return on_cpu_.data();
-  const std::size_t bytes = on_cpu_.size() * sizeof(int32_t);
-  on_gpu_ = {static_cast<int32_t*>(allocate(device, bytes)),
-             [device, bytes](int32_t* block) { release(device, block, bytes); }};
-  cuda::upload(on_gpu_.get(), on_cpu_.data(), bytes);
+namespace {
+std::shared_ptr<int32_t> copy_on_gpu(const std::vector<int32_t>& numbers) {
+  const std::size_t bytes = numbers.size() * sizeof(int32_t);
+  std::shared_ptr<int32_t> copy(static_cast<int32_t*>(allocate(Device::cuda, bytes)),
+                                [bytes](int32_t* block) { release(Device::cuda, block, bytes); });
+  cuda::upload(copy.get(), numbers.data(), bytes);
+  return copy;
+}
+}  // namespace
+
+const int32_t* Indices::on(Device device) const {
+  if (device == Device::cpu) return values_.data();
+  if (placed_) return placed_;
+  if (!on_gpu_) on_gpu_ = copy_on_gpu(values_);
   return on_gpu_.get();
 }
 
-const int32_t* Indices::on(Device device) const {
-  return device == Device::cpu ? values_.data() : layout(device);
-}
-
-SortedRows Indices::sorted(Device device) const {
-  const int32_t* rows = layout(device);
-  return {rows, rows + size(), rows + 2 * size()};
+SortedRows Indices::sorted_on_gpu() const {
+  if (placed_) return sorted(placed_, size());
+  if (!sorted_on_gpu_) {
+    std::vector<int32_t> layout(layout_size(size()));
+    to_device_layout(values_, layout.data());
+    sorted_on_gpu_ = copy_on_gpu(layout);
+  }
+  return sorted(sorted_on_gpu_.get(), size());
 }
 
 }  // namespace rondo

@@ -34,25 +34,26 @@ class Indices {
   auto begin() const { return values_.begin(); }
   auto end() const { return values_.end(); }
 
-  /// For a kernel of that device; the first call copies them there.
+  /// For a kernel of that device; the first call for the GPU copies them there.
   const int32_t* on(Device device) const;
-  SortedRows sorted(Device device) const;
+  SortedRows sorted_on_gpu() const;
 
-  /// Numbers in the layout of `count` indices: the indices, their order, the starts of the segments.
+  /// Numbers in the layout of `count` indices on a GPU: the indices, their order, the starts of the segments.
   static std::size_t layout_size(std::size_t count) { return 3 * count + 1; }
   /// Writes layout_size(values.size()) numbers.
   static void to_device_layout(const std::vector<int32_t>& values, int32_t* to);
+  /// What lies in such a layout.
+  static SortedRows sorted(const int32_t* layout, std::size_t count) {
+    return {layout, layout + count, layout + 2 * count};
+  }
 
  private:
-  const int32_t* layout(Device device) const;
-
   std::vector<int32_t> values_;
   const int32_t* placed_ = nullptr;
-  mutable std::vector<int32_t> on_cpu_;  // the layout, once it was needed
-  mutable std::shared_ptr<int32_t> on_gpu_;
+  mutable std::shared_ptr<int32_t> on_gpu_, sorted_on_gpu_;
 };
 
-/// Token ids or row numbers, shared between a graph and its caller.
+/// Token ids, row numbers or marks of rows, shared between a graph and its caller.
 using Tokens = std::shared_ptr<const Indices>;
 
 }  // namespace rondo

@@ -315,8 +315,12 @@ void gather_rows(const Tensor& table, const Indices& rows, const Tensor& to) {
 
 void accumulate_rows(const Tensor& x, const Indices& rows, const Tensor& table) {
   check_one_device("accumulate_rows", table, x);
+  if (table.device() == Device::cpu)
+    return launch(
+        table.device(), x.extent(),
+        AccumulateRowsInOrder{x.read_operand(), rows.on(table.device()), x.rows(), table.write_operand()});
   launch(table.device(), x.extent(),
-         AccumulateRows{x.read_operand(), rows.sorted(table.device()), table.write_operand()});
+         AccumulateRows{x.read_operand(), rows.sorted_on_gpu(), table.write_operand()});
 }
 
 namespace {

@@ -79,8 +79,8 @@ Keys keys_of_kind(Recipe& recipe) {
   }
 }
 
-/// Keys that only earlier versions had: their runs have them still, and must load. What they say, on which no
-/// trained model depends, goes to `unread`.
+/// Keys that only earlier versions had: their runs have them still, and must load. Their values are ignored:
+/// no trained model depends on them.
 Keys retired_keys(bool& unread) {
   return {{"model.persistent_kernel", &unread}};  // a GPU computed all steps of a layer in one launch
 }

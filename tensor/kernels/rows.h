@@ -18,8 +18,8 @@ struct GatherRows {
   }
 };
 
-/// table[rows[i]] += x[i], in the order of i. Launched with the size of x; rows that repeat leave some
-/// segments empty.
+/// table[rows[i]] += x[i], in the order of i, on a GPU. Launched with the size of x; rows that repeat leave
+/// some segments empty.
 struct AccumulateRows {
   static constexpr auto visit = Visit::elements;
   Operand x;
@@ -31,6 +31,22 @@ struct AccumulateRows {
     const int32_t* order = sorted.order + first;
     row.add_rows(row_of(table, sorted.rows[order[0]]) + begin, count,
                  [=, this](int64_t i) { return row_of(x, order[i]) + begin; });
+  }
+};
+
+/// The same on a CPU: reads x once, in order, and needs no sorted rows. Launched with the size of x.
+struct AccumulateRowsInOrder {
+  static constexpr auto visit = Visit::columns;
+  Operand x;
+  const int32_t* rows;
+  int64_t count;
+  Operand table;
+  HD void operator()(auto row, int64_t begin) const {
+    for (int64_t i = 0; i < count; ++i) {
+      real* to = row_of(table, rows[i]) + begin;
+      row.map(
+          to, [](auto sum, auto v) { return sum + v; }, to, row_of(x, i) + begin);
+    }
   }
 };
 
@@ -78,6 +94,7 @@ struct TransposeFirstTwo {
   }
 };
 
-using RowKernels = KernelList<GatherRows, AccumulateRows, SelectRows, OneHot, TransposeFirstTwo>;
+using RowKernels =
+    KernelList<GatherRows, AccumulateRows, AccumulateRowsInOrder, SelectRows, OneHot, TransposeFirstTwo>;
 
 }  // namespace rondo

@@ -106,6 +106,7 @@ TEST(FunctionsOnGpu, SelectRows) {
   expect_same_on_both(
       [&](const Variables& x) { return select_rows(rows, square(x[0].slice_columns(1, 30))); },
       samples({{7, 33}}));
+  EXPECT_THROW(select_rows(rows, Tensor::zeros({7, 2}, Device::cuda), Tensor::zeros({7, 2})), Error);
 }
 
 TEST(FunctionsOnGpu, ScaleRows) {

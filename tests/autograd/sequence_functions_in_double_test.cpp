@@ -7,6 +7,7 @@
 #include "autograd/operators/arithmetic.h"
 #include "autograd/operators/functions.h"
 #include "autograd/sequence.h"
+#include "tensor/profile.h"
 #include "tests/autograd/samples.h"
 #include "tests/tensor/errors.h"
 
@@ -33,6 +34,72 @@ TEST(GatherRows, TakesRowsOfASliceInAnyOrder) {
               gather_rows(x, tokens({0, 8}));
             }),
             "[gather_rows] row 8 at 1 is not in [0, 8), the rows of [4, 2, 3]");
+}
+
+/// Rows of a table of three, each used several times: a CPU multiplies the table.
+const Tokens repeated_rows = tokens({2, 0, 0, 2, 1, 2, 2, 0});
+/// Of rows without a known table.
+Variable linear_of_each(const Variable& table, const Variable& W, const Variable& b) {
+  std::vector<Variable> rows;
+  for (const int32_t row : *repeated_rows) rows.push_back(table[row]);
+  return linear(stack(rows), W, {b});
+}
+
+TEST(Gradient, OfALinearLayerOverRowsOfASmallTable) {
+  expect_gradients(
+      [](const Variables& x) {
+        const Variable rows = reshape(gather_rows(x[0], repeated_rows), {4, 2, 4});
+        return square(linear(rows, x[1], {x[2]})) + linear(tanh(rows), x[1]);
+      },
+      samples({{3, 4}, {5, 4}, {5}}));
+}
+
+TEST(Linear, MultipliesASmallTableUnlessItHasChanged) {
+  const auto x = samples({{3, 4}, {5, 4}, {8, 4}});
+  const auto rows_multiplied = [&](const Variable& rows) {
+    set_profiling(true);
+    linear(rows, x[1]);
+    const std::vector<ProfileEntry> entries = profile();
+    set_profiling(false);
+    return std::stoi(entries.at(0).name);  // "3x5x4 ..."
+  };
+  const auto gathered = [&] { return gather_rows(x[0], repeated_rows); };
+  EXPECT_EQ(rows_multiplied(gathered()), 3);
+  EXPECT_EQ(rows_multiplied(reshape(gathered(), {4, 2, 4})), 3);
+  EXPECT_EQ(rows_multiplied(reshape(gathered(), {2, 4, 4})), 3);
+  EXPECT_EQ(rows_multiplied(gathered().detached()), 8) << "what they are rows of is part of their history";
+  EXPECT_EQ(rows_multiplied(gather_rows(x[2], repeated_rows)), 8) << "a table of eight rows";
+  const Variable before = gathered(), overwritten = gathered();
+  fill(overwritten.value(), 1);
+  EXPECT_EQ(rows_multiplied(overwritten), 8);
+  fill(x[0], 7);
+  EXPECT_EQ(rows_multiplied(before), 8);
+}
+
+TEST(Linear, OverRowsOfASmallTableIsThatOverTheRows) {
+  const auto x = samples({{3, 4}, {5, 4}, {5}});
+  const Variable rows = gather_rows(x[0], repeated_rows);
+  const std::vector<real> expected = linear_of_each(x[0], x[1], x[2]).value().to_vector();
+  const auto expect_same = [&] {
+    const std::vector<real> found = linear(rows, x[1], {x[2]}).value().to_vector();
+    ASSERT_EQ(found.size(), expected.size());
+    for (size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-14) << i;
+  };
+  expect_same();
+  EXPECT_EQ(linear(reshape(rows, {2, 4, 4}), x[1], {x[2]}).shape(), (Shape{2, 4, 5}));
+  fill(x[0], 7);  // the rows are those from before
+  expect_same();
+}
+
+TEST(Linear, OverRowsWithoutHistoryLeavesTheTableWithoutGradient) {
+  Tensor gradient = Tensor::zeros({3, 4});
+  const Variable table = Variable::leaf(samples({{3, 4}})[0], gradient), W(samples({{5, 4}})[0]);
+  Variable rows;
+  {
+    const NoGradient guard;
+    rows = gather_rows(table, repeated_rows);
+  }
+  EXPECT_FALSE(linear(rows, W).needs_gradient());
 }
 
 TEST(Gradient, OfGatheredRows) {

@@ -197,7 +197,10 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDescOpaque_t* oper
   const void* const addresses[] = {a, b, c, d};
   for (int i = 0; i < 4; ++i)
     if (!(matrices[i] == algorithm->matrices[i]) ||
-        !aligned(addresses[i], algorithm->preference.alignments[i]))
+        !aligned(addresses[i], algorithm->preference.alignments[i]) ||
+        static_cast<size_t>(matrices[i].batch_offset) * bytes_of(matrices[i].type) %
+                algorithm->preference.alignments[i] !=
+            0)
       return CUBLAS_STATUS_INVALID_VALUE;
   if (!chosen_for(*algorithm, *operation) || workspace == nullptr ||
       workspace_bytes < algorithm->preference.workspace_bytes ||

@@ -23,8 +23,9 @@ TEST(Indices, AreSortedByValueAndThenByPosition) {
       std::iota(expected.begin(), expected.end(), 0);
       std::stable_sort(expected.begin(), expected.end(),
                        [&](int32_t a, int32_t b) { return values[size_t(a)] < values[size_t(b)]; });
-      const Indices indices(values);
-      const SortedRows sorted = indices.sorted(Device::cpu);
+      std::vector<int32_t> layout(Indices::layout_size(count));
+      Indices::to_device_layout(values, layout.data());
+      const SortedRows sorted = Indices::sorted(layout.data(), count);
       EXPECT_EQ(std::vector<int32_t>(sorted.order, sorted.order + count), expected) << low << " " << count;
       EXPECT_EQ(std::vector<int32_t>(sorted.rows, sorted.rows + count), values);
       size_t segment = 0;

@@ -82,6 +82,32 @@ TEST(ProductsOnGpu, AreAsExactAsTheirPrecision) {
   }
 }
 
+// Into columns of a wider tensor, whose others stay; of widths at which the second matrix of a batch begins
+// at no multiple of 16 bytes.
+TEST(ProductsOnGpu, OfABatchAreThoseOfItsMatrices) {
+  NEED_GPU();
+  constexpr int64_t N = 3;
+  for (const Precision precision : {Precision::fp32, Precision::tf32, Precision::bf16}) {
+    const WithPrecision in_force(precision);
+    for (const auto& [m, n, k] : {std::array<int64_t, 3>{4, 8, 16}, {7, 5, 9}, {1, 33, 70}, {1, 3, 3}})
+      for (const Transpose of_a : {Transpose::no, Transpose::yes})
+        for (const Transpose of_b : {Transpose::no, Transpose::yes})
+          for (const real beta : {0.0f, 1.0f, 0.5f}) {
+            const Tensor a(of_a == Transpose::yes ? Shape{N, k, m} : Shape{N, m, k}),
+                b(of_b == Transpose::yes ? Shape{N, n, k} : Shape{N, k, n}), c({N, m, n + 2});
+            fill_uniform(a, {.seed = 5, .draw = 0}, -1, 1);
+            fill_uniform(b, {.seed = 5, .draw = 1}, -1, 1);
+            fill_uniform(c, {.seed = 5, .draw = 2}, -1, 1);
+            const Tensor whole = clone(c.to(Device::cuda)), expected = clone(whole);
+            const auto middle = [&](const Tensor& it) { return it.slice_columns(1, n + 1); };
+            batched_gemm(a.to(Device::cuda), of_a, b.to(Device::cuda), of_b, beta, middle(whole));
+            for (int64_t i = 0; i < N; ++i)
+              gemm(a[i].to(Device::cuda), of_a, b[i].to(Device::cuda), of_b, beta, middle(expected)[i]);
+            expect_same(whole, expected, "a batch");
+          }
+  }
+}
+
 TEST(ProductsOnGpu, InBf16AreTheCpus) {
   NEED_GPU();
   const WithPrecision in_force(Precision::bf16);

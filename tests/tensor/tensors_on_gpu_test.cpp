@@ -117,6 +117,24 @@ TEST(TensorsOnGpu, RowsByIndex) {
   }
 }
 
+// Small copies pass through four blocks of pinned memory in turns, larger ones do not.
+TEST(TensorsOnGpu, ManyUploadsBeforeTheGpuReadsThem) {
+  NEED_GPU();
+  const auto numbers = [](int64_t which, int64_t count) {
+    std::vector<real> all;
+    for (int64_t i = 0; i < count; ++i) all.push_back(static_cast<real>((which * 31 + i) % 1009));
+    return all;
+  };
+  constexpr int64_t in_a_block = (1 << 18) / sizeof(real);
+  std::vector<int64_t> counts = {in_a_block, in_a_block + 1, 1, in_a_block - 1};
+  for (int64_t i = 0; i < 400; ++i) counts.push_back(1 + i * 37 % 4001);
+  std::vector<Tensor> there;
+  for (size_t i = 0; i < counts.size(); ++i)
+    there.push_back(Tensor::from(numbers(static_cast<int64_t>(i), counts[i]), {counts[i]}, Device::cuda));
+  for (size_t i = 0; i < counts.size(); ++i)
+    EXPECT_EQ(there[i].to_vector(), numbers(static_cast<int64_t>(i), counts[i])) << i;
+}
+
 TEST(TensorsOnGpu, WritesCount) {
   NEED_GPU();
   const Tensor x = Tensor::zeros({3}, Device::cuda);
