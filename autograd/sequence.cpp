@@ -114,7 +114,8 @@ Variable max_over_first(const Variable& x, const Lengths& lengths) {
          MaxOverFirst{x.value().read_operand(), steps->on(y.device()), B, y.write_operand()});
   auto backward = [x = Saved(x.value()), y = Saved(y), steps, T, B](const std::vector<Tensor>& gradients,
                                                                     const Inputs& in) {
-    const Tensor from = x.get("max_over_first"), dx(from.shape(), from.device());
+    const Tensor& from = x.get("max_over_first");
+    const Tensor dx(from.shape(), from.device());
     const Tensor rest = clone(gradients[0]);
     launch(dx.device(), rest.extent(),
            MaxOverFirstBackward{from.read_operand(), y.get("max_over_first").read_operand(),
