@@ -96,7 +96,7 @@ TEST(ProductsOnGpu, OfABatchAreAsExactAsTheirPrecision) {
       for (const Transpose of_a : {Transpose::no, Transpose::yes})
         for (const Transpose of_b : {Transpose::no, Transpose::yes})
           for (const real beta : {real(0), real(1), real(2)}) {
-            const auto [m, n, k] = sizes;
+            const int64_t m = sizes[0], n = sizes[1];
             Factors each(sizes, of_a, of_b);
             const Tensor a(Shape(each.a.shape()).with_leading(N)), b(Shape(each.b.shape()).with_leading(N)),
                 c({N, m, n + 2});
