@@ -17,7 +17,8 @@ void check_lengths(const char* name, const Lengths& lengths, int64_t rows, int64
 RowMask rows_within(const Lengths& lengths, int64_t T, int64_t B);
 
 /// Rows of x [.., W] by index, counted through all leading dimensions: [count, W]. x may be a slice, and a
-/// row may occur several times. Throws Error for an index out of range.
+/// row may occur several times. Throws Error for an index out of range. Of a small x the result remembers it
+/// (TableRows), for linear().
 Variable gather_rows(const Variable& x, const Tokens& rows);
 /// One step of each sequence of a batch, such as its last: x [T, B, W], B steps from 0 to T - 1; [B, W].
 Variable gather_steps(const Variable& x, const std::vector<int64_t>& steps);

@@ -1,5 +1,5 @@
-"""`make gpu-bench`: lm and PyTorch train the recipes of bench/ on this machine's GPU, in turns: symbols per second, time
-of a step beside a lower bound, memory. `gpu_bench.py table gpu-bench.jsonl` prints what it has measured as a table of
+"""`make gpu-bench`: lm and PyTorch train the recipes of bench/ and a translator on this machine's GPU, in turns: symbols
+per second, time of a step beside a lower bound, memory. `gpu_bench.py table gpu-bench.jsonl` prints what it has measured as a table of
 docs/gpu.md. It only reports. Each row is written to gpu-bench.jsonl beside the programs, or in
 $OUT where OUT is set, and a row that is there already, from the same programs and GPU, is not measured again: the next call
 continues where the time limit ended the previous one. These environment variables change what it does:
@@ -221,7 +221,7 @@ def table(file):
         model, lm = record["model"], record["contestants"][0]
         symbols = symbols_of_a_step(model)
         seconds, bound = symbols / statistics.median(lm["rates"]), lower_bound(record)
-        # Older records have "lm, persistent kernel", too, which is no more: docs/gpu.md.
+        # Not "lm, persistent kernel" of older records, which was removed: docs/gpu.md.
         peers = [it for it in record["contestants"] if not it["name"].startswith("lm")]
         relative = ", ".join(f"{statistics.median(ratios_to(it, record)):.2f}x ({it['name'].split(',')[0]})" for it in peers)
         memory = ", ".join(f"{it['peak_bytes'] / 1e6:.0f}" for it in [lm, *peers])

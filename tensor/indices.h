@@ -1,5 +1,5 @@
-// Row numbers and token ids: on the host, where they are checked, and on each device whose kernels have
-// needed them.
+// Row numbers, token ids and marks of rows: on the host, where they are checked, and on each device whose
+// kernels have needed them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Kernels that move whole rows: by index, one-hot, exchanged dimensions.
+// Kernels that move whole rows: by index, by mark, one-hot, exchanged dimensions.
 #pragma once
 
 #include "tensor/indices.h"
