@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tensor/random.h"
+#include "tensor/threads.h"
 #include "tensor/vec.h"
 
 namespace rondo {
@@ -21,6 +22,14 @@ struct Row {
   static int64_t part_columns(int64_t terms) {
     constexpr int64_t fewest = 256, numbers = 16384;
     return std::max(fewest, numbers / std::max<int64_t>(1, terms));
+  }
+  /// The width of the blocks into which launch_columns() divides `all` columns: at most 256, whole cache
+  /// lines, and about equally many for each thread.
+  static int64_t block_columns(int64_t all) {
+    constexpr int64_t line = 64 / sizeof(real);
+    const int64_t of_all_threads = 256 * threads();
+    const int64_t blocks = std::max<int64_t>(1, (all + of_all_threads - 1) / of_all_threads) * threads();
+    return std::max<int64_t>(1, (all + blocks * line - 1) / (blocks * line)) * line;
   }
   int64_t columns;
 

@@ -80,6 +80,8 @@ struct Larger {
 /// `columns` consecutive elements, processed by one block of threads, which take pieces in turns.
 struct Row {
   using Lanes = Scalar;
+  /// The width of the blocks into which launch_columns() divides all columns.
+  static constexpr int64_t block_columns(int64_t) { return 256; }
   /// Into parts of this many columns launch_elements() divides a longer row: a piece for each thread.
   static constexpr int64_t part_columns(int64_t) { return Piece::size * cuda::block_threads; }
   int64_t columns;

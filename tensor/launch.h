@@ -79,9 +79,8 @@ void launch_elements(Extent extent, Kernel kernel) {
 
 template <class Kernel>
 struct OnColumns {
-  static constexpr int64_t width = 256;
   Kernel kernel;
-  int64_t count;
+  int64_t count, width;
   HD void operator()(int64_t block) const {
     const int64_t begin = block * width;
     kernel(Row{count - begin < width ? count - begin : width}, begin);
@@ -90,8 +89,9 @@ struct OnColumns {
 /// kernel(Row{width}, begin) for blocks of columns [begin, begin + width).
 template <class Kernel>
 void launch_columns(Extent extent, Kernel kernel) {
-  const int64_t blocks = (extent.columns + OnColumns<Kernel>::width - 1) / OnColumns<Kernel>::width;
-  launch_blocks(blocks, extent, OnColumns<Kernel>{kernel, extent.columns});
+  const int64_t width = Row::block_columns(extent.columns);
+  const int64_t blocks = (extent.columns + width - 1) / width;
+  launch_blocks(blocks, extent, OnColumns<Kernel>{kernel, extent.columns, width});
 }
 
 /// Runs a kernel, given by its address, as its type says.

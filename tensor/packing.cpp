@@ -53,39 +53,45 @@ void with_words(const Multiplication& it, const Body& body) {
 // their product, -0, changes no sum, not even a -0.
 constexpr real left_zero = real(-0.0), right_zero = 0;
 
-/// to[j]: the word of first[j * step] and second[j * step], or of one term and `zero`.
-template <class Words, int64_t step>
-void make_words(const real* first, const real* second, int64_t count, real zero, real* to) {
-  if (!second) {
-    for (int64_t j = 0; j < count; ++j) to[j] = Words::word(first[j * step], zero);
-    return;
-  }
+/// Instructions that make such words; null: there are none.
+template <class Words>
+const PairKernels* instructions_for() {
   if constexpr (Words::terms == 2)
-    if (const PairKernels* const by_instruction = pair_kernels())
-      return step == 1 ? by_instruction->side_by_side(first, second, count, to)
-                       : by_instruction->in_sequence(first, count, to);
-  for (int64_t j = 0; j < count; ++j) to[j] = Words::word(first[j * step], second[j * step]);
+    return pair_kernels();
+  else
+    return nullptr;
 }
-/// Terms that follow each other in memory.
+
+/// Terms that follow each other in memory; a last one without a second makes a word with `zero`.
 template <class Words>
 void make_words(const real* from, int64_t terms, real zero, real* to) {
   const int64_t whole = terms / Words::terms;
-  make_words<Words, Words::terms>(from, from + Words::terms - 1, whole, zero, to);
+  if (const PairKernels* const by_instruction = instructions_for<Words>())
+    by_instruction->in_sequence(from, whole, to);
+  else
+    for (int64_t w = 0; w < whole; ++w)
+      to[w] = Words::word(from[w * Words::terms], from[(w + 1) * Words::terms - 1]);
   if (whole * Words::terms < terms) to[whole] = Words::word(from[terms - 1], zero);
 }
 /// Terms `stride` apart, of `count` rows or columns that lie side by side; words go `to_stride` apart.
 template <class Words>
-void make_words(const real* from, int64_t stride, int64_t terms, int64_t count, real zero, real* to,
+void make_words(const real* begin, int64_t stride, int64_t terms, int64_t count, real zero, real* to,
                 int64_t to_stride) {
-  constexpr int64_t rows_ahead = 8;  // the CPU itself does not foresee strides of more than a page
-  for (int64_t k = 0; k < terms; k += Words::terms, to += to_stride) {
-    const real* first = from + k * stride;
-    for (int64_t row = 0; row < Words::terms; ++row)
-      for (int64_t j = 0; j < count; j += cache_line)
-        __builtin_prefetch(first + (rows_ahead + row) * stride + j);
-    const bool both = k + Words::terms <= terms;
-    make_words<Words, 1>(first, both ? first + (Words::terms - 1) * stride : nullptr, count, zero, to);
-  }
+  const int64_t whole = terms / Words::terms;
+  if (const PairKernels* const by_instruction = instructions_for<Words>())
+    by_instruction->side_by_side(begin, stride, whole, count, to, to_stride);
+  else
+    for (int64_t w = 0; w < whole; ++w) {
+      constexpr int64_t rows_ahead = 8;  // the CPU itself does not foresee strides of more than a page
+      const real* const from = begin + w * Words::terms * stride;
+      for (int64_t row = rows_ahead; row < rows_ahead + Words::terms; ++row)
+        for (int64_t j = 0; j < count; j += cache_line) __builtin_prefetch(from + row * stride + j);
+      for (int64_t j = 0; j < count; ++j)
+        to[w * to_stride + j] = Words::word(from[j], from[(Words::terms - 1) * stride + j]);
+    }
+  if (whole * Words::terms == terms) return;
+  const real* const last = begin + (terms - 1) * stride;
+  for (int64_t j = 0; j < count; ++j) to[whole * to_stride + j] = Words::word(last[j], zero);
 }
 
 /// The same, but the words of each row follow each other, and rows go `to_stride` apart.

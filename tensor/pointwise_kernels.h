@@ -89,6 +89,11 @@ struct Place {
   HD void store(const Operand& x, Vec value) const {
     count == Vec::size ? value.store(pointer(x)) : value.store(pointer(x), count);
   }
+  /// Skips a repeated row, which is in the caches already.
+  template <int to_write = 0>
+  void prefetch(const Operand& x) const {
+    if (x.data && x.row_stride != 0) __builtin_prefetch(pointer(x), to_write);
+  }
 #endif
 };
 
@@ -125,6 +130,13 @@ struct Backward {
       dy[k] = output_gradients[k].data ? place.load(output_gradients[k]) : Lanes(real(0));
     contract(place, call_on_duals(op, x, InputSequence<Op>{}), dy, std::make_integer_sequence<int, N>{});
   }
+#ifndef __CUDACC__
+  void prefetch(Place place) const {
+    for (int j = 0; j < N; ++j) place.prefetch(inputs[j]);
+    for (int k = 0; k < M; ++k) place.prefetch(output_gradients[k]);
+    for (int j = 0; j < N; ++j) place.prefetch<1>(input_gradients[j]);
+  }
+#endif
   template <class Y, int... J>
   HD void contract(Place place, const Y& y, const Lanes* dy, std::integer_sequence<int, J...>) const {
     (contract_one<J>(place, y, dy, std::make_integer_sequence<int, M>{}), ...);
@@ -167,19 +179,41 @@ struct OnColumn {
     for (int64_t row = 0; row < rows; ++row) kernel(Place{row, column, 1});
   }
 };
-#else
-/// Columns [begin, end) of a row, one register at a time.
-template <class Kernel>
-void run_row(const Kernel& kernel, int64_t row, int64_t begin, int64_t end) {
-  int64_t column = begin;
-  for (; column + Vec::size <= end; column += Vec::size) kernel(Place{row, column, Vec::size});
-  if (column < end) kernel(Place{row, column, end - column});
-}
 #endif
 
 /// How a launch visits its elements: in any order; as one long row, if the rows are contiguous; or down the
 /// columns, each column by one thread in the order of the rows, so that it can be summed.
 enum class Order { any, long_row, down_columns };
+
+#ifndef __CUDACC__
+/// The place to fetch into the caches while the one at `row` and `column` is computed, because what backward
+/// reads was written long before; it may lie outside. Down the columns, two rows on, which the CPU itself
+/// does not foresee; else some registers on. The gradients of MultiplicativeIntegration, in a training on a
+/// Zen 4, 700 units, take 1.6 us a symbol with it and 2.5 without.
+inline Place place_ahead(Extent extent, Order order, int64_t row, int64_t column) {
+  if (order == Order::down_columns) return {row + 2, column, 1};
+  const int64_t later = column + 16 * Vec::size;
+  return later < extent.columns ? Place{row, later, 1} : Place{row + 1, later - extent.columns, 1};
+}
+
+/// Columns [begin, end) of rows [first, last), one register at a time. The kernel is a copy: of a reference
+/// the compiler must assume that what is written may change it.
+template <class Kernel>
+void run_block(const Kernel kernel, Extent extent, Order order, int64_t first, int64_t last, int64_t begin,
+               int64_t end) {
+  for (int64_t row = first; row < last; ++row) {
+    int64_t column = begin;
+    for (; column + Vec::size <= end; column += Vec::size) {
+      if constexpr (requires { &Kernel::prefetch; })
+        if (const Place ahead = place_ahead(extent, order, row, column);
+            ahead.row < extent.rows && ahead.column < extent.columns)
+          kernel.prefetch(ahead);
+      kernel(Place{row, column, Vec::size});
+    }
+    if (column < end) kernel(Place{row, column, end - column});
+  }
+}
+#endif
 
 /// Runs kernel(Place) over all elements. `moved` is the number of operands that are read or written.
 template <class Kernel>
@@ -199,7 +233,7 @@ void run(Extent extent, Order order, [[maybe_unused]] int moved, Kernel kernel) 
   parallel_for(tasks, extent.rows * extent.columns * moved >= parallel_elements, [&](int64_t task) {
     const int64_t first = task / blocks, begin = task % blocks * width;
     const int64_t end = begin + width < extent.columns ? begin + width : extent.columns;
-    for (int64_t row = first; row < first + rows; ++row) run_row(kernel, row, begin, end);
+    run_block(kernel, extent, order, first, first + rows, begin, end);
   });
 #endif
 }

@@ -148,27 +148,35 @@ __m512i rounded(__m512 lower, __m512 upper) {
 __mmask16 lanes(int64_t count) { return static_cast<__mmask16>(count < 16 ? (1 << count) - 1 : 0xffff); }
 
 void pairs_in_sequence(const real* from, int64_t count, real* to) {
+  constexpr int64_t numbers_ahead = 256;  // what another thread has written comes from its core's cache
   for (int64_t j = 0; j < count; j += 16) {
+    const real* const pair = from + 2 * j;
+    __builtin_prefetch(pair + numbers_ahead);
+    __builtin_prefetch(pair + numbers_ahead + 16);
     const __mmask32 numbers = count - j < 16 ? (1u << 2 * (count - j)) - 1 : ~0u;
-    const __m512i pairs =
-        rounded(_mm512_maskz_loadu_ps(static_cast<__mmask16>(numbers), from + 2 * j),
-                _mm512_maskz_loadu_ps(static_cast<__mmask16>(numbers >> 16), from + 2 * j + 16));
+    const __m512i pairs = rounded(_mm512_maskz_loadu_ps(static_cast<__mmask16>(numbers), pair),
+                                  _mm512_maskz_loadu_ps(static_cast<__mmask16>(numbers >> 16), pair + 16));
     _mm512_mask_storeu_epi32(to + j, lanes(count - j), _mm512_maskz_rol_epi32(0xffff, pairs, 16));
   }
 }
 
-void pairs_side_by_side(const real* first, const real* second, int64_t count, real* to) {
-  // Number j of `second`, below number j of `first`.
+void pairs_side_by_side(const real* from, int64_t stride, int64_t words, int64_t count, real* to,
+                        int64_t to_stride) {
+  // Number j of the second row, below number j of the first.
   alignas(64) static constexpr uint16_t places[32] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
                                                       21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,
                                                       11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
   const __m512i interleave = _mm512_load_si512(places);
-  for (int64_t j = 0; j < count; j += 16) {
-    const __mmask16 mask = lanes(count - j);
-    const __m512i halves =
-        rounded(_mm512_maskz_loadu_ps(mask, second + j), _mm512_maskz_loadu_ps(mask, first + j));
-    _mm512_mask_storeu_epi32(to + j, mask, _mm512_permutexvar_epi16(interleave, halves));
-  }
+  constexpr int64_t rows_ahead = 8;  // the CPU itself does not foresee strides of more than a page
+  for (int64_t w = 0; w < words; ++w, from += 2 * stride, to += to_stride)
+    for (int64_t j = 0; j < count; j += 16) {
+      const real *const first = from + j, *const second = first + stride;
+      __builtin_prefetch(first + rows_ahead * stride);
+      __builtin_prefetch(second + rows_ahead * stride);
+      const __mmask16 mask = lanes(count - j);
+      const __m512i halves = rounded(_mm512_maskz_loadu_ps(mask, second), _mm512_maskz_loadu_ps(mask, first));
+      _mm512_mask_storeu_epi32(to + j, mask, _mm512_permutexvar_epi16(interleave, halves));
+    }
 }
 #endif
 

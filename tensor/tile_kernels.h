@@ -60,8 +60,9 @@ struct TileKernels {
 struct PairKernels {
   /// to[j]: the pair of from[2 * j] and from[2 * j + 1].
   void (*in_sequence)(const real* from, int64_t count, real* to);
-  /// to[j]: the pair of first[j] and second[j].
-  void (*side_by_side)(const real* first, const real* second, int64_t count, real* to);
+  /// to[w * to_stride + j]: the pair of from[2 * w * stride + j] and from[(2 * w + 1) * stride + j].
+  void (*side_by_side)(const real* from, int64_t stride, int64_t words, int64_t count, real* to,
+                       int64_t to_stride);
 };
 
 extern const TileKernels kernels_as_compiled;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "tensor/allocator.h"
+#include "tensor/precision.h"
 #include "tensor/random.h"
 #include "tensor/threads.h"
 #include "tests/tensor/errors.h"
@@ -186,18 +187,30 @@ TEST(WeightGemm, KeepsPacksOfBoundedSize) {
   EXPECT_LE(largest_difference(c, by_blas(x, all.slice_rows(199, 399), Transpose::yes, {}, c)), 1e-4);
 }
 
+// Threads take tiles of each other, differently in each run; 2500 terms are several blocks.
 TEST(WeightGemm, ValuesDependNeitherOnThreadsNorOnTheOtherRows) {
-  const Tensor x = random_block(40, 300, 0, 1), weight = random_block(700, 300, 0, 2), one({40, 700}),
-               two({40, 700}), row({1, 700});
   const int before = threads();
-  set_threads(1);
-  weight_gemm(x, weight, Transpose::yes, {}, one);
-  set_threads(3);
-  weight_gemm(x, weight, Transpose::yes, {}, two);
-  weight_gemm(x.slice_rows(17, 18), weight, Transpose::yes, {}, row);
+  for (const Precision precision : {Precision::fp32, Precision::bf16})
+    for (const int64_t terms : {300, 2500}) {
+      const WithPrecision in(precision);
+      const Tensor x = random_block(40, terms, 0, 1), weight = random_block(700, terms, 0, 2),
+                   start = random_block(40, 700, 0, 3), one({40, 700}), shared({40, 700}), row({1, 700});
+      set_threads(1);
+      weight_gemm(x, weight, Transpose::yes, start, one);
+      weight_gemm(x.slice_rows(17, 18), weight, Transpose::yes, start.slice_rows(17, 18), row);
+      EXPECT_EQ(one.slice_rows(17, 18).to_vector(), row.to_vector());
+      for (const int count : {2, 3}) {
+        set_threads(count);
+        int different = 0;
+        for (int run = 0; run < 20; ++run) {
+          fill(shared, -1);
+          weight_gemm(x, weight, Transpose::yes, start, shared);
+          different += shared.to_vector() != one.to_vector();
+        }
+        EXPECT_EQ(different, 0) << name_of(multiplication()) << ", " << terms << " terms, threads: " << count;
+      }
+    }
   set_threads(before);
-  EXPECT_EQ(one.to_vector(), two.to_vector());
-  EXPECT_EQ(one.slice_rows(17, 18).to_vector(), row.to_vector());
 }
 
 TEST(WeightGemm, RefusesAStartThatDoesNotFit) {

@@ -103,6 +103,7 @@ TEST_F(Bf16, ProductsAreSumsOfRoundedOperands) {
                           {300, 5, 2049},
                           {300, 4, 1024},
                           {257, 40, 769},
+                          {2, 3, 0},
                           {20, 40, 4100},
                           {30, 129, 130}})
     for (Transpose transpose_a : {Transpose::no, Transpose::yes})

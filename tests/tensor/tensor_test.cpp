@@ -235,7 +235,9 @@ TEST(Arithmetic, DoesNotDependOnThreads) {
   const Tensor x({700, 131});
   for (int64_t i = 0; i < x.size(); ++i) x.mutable_data()[i] = std::sin(static_cast<real>(i));
   std::vector<double> sums;
-  std::vector<Numbers> columns;
+  std::vector<Numbers> columns, rows;
+  std::vector<int32_t> numbers;
+  for (int32_t i = 0; i < 700; ++i) numbers.push_back(i * i % 5);
   for (int count : {1, 2, 3}) {
     set_threads(count);
     EXPECT_EQ(threads(), count);
@@ -243,12 +245,17 @@ TEST(Arithmetic, DoesNotDependOnThreads) {
     const Tensor to = Tensor::zeros({131});
     accumulate_column_sums(x, to);
     columns.push_back(to.to_vector());
+    const Tensor table = Tensor::zeros({5, 131});
+    accumulate_rows(x, numbers, table);
+    rows.push_back(table.to_vector());
   }
   set_threads(before);
   EXPECT_EQ(sums[0], sums[1]);
   EXPECT_EQ(sums[0], sums[2]);
   EXPECT_EQ(columns[0], columns[1]);
   EXPECT_EQ(columns[0], columns[2]);
+  EXPECT_EQ(rows[0], rows[1]);
+  EXPECT_EQ(rows[0], rows[2]);
 }
 
 TEST(Tensor, APartHasAVersionAndHoldersOfItsOwn) {

@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "tensor/gemm.h"
 #include "tests/address_sanitizer.h"
 #include "tests/tensor/errors.h"
 
@@ -82,6 +83,18 @@ TEST_F(Threads, RunLoopsWithinLoops) {
   std::atomic<int> total = 0;
   parallel_for(5, true, [&](int64_t) { parallel_for(7, true, [&](int64_t) { ++total; }); });
   EXPECT_EQ(total, 35);
+}
+
+// In several blocks of terms: who takes a tile of the last one reads what another thread has written before.
+TEST_F(Threads, TakeTilesOfEachOther) {
+  set_threads(3);
+  const Tensor x = Tensor::filled({40, 2500}, 1), weight = Tensor::filled({700, 2500}, 1), sums({40, 700});
+  int wrong = 0;
+  for (int run = 0; run < 20; ++run) {
+    weight_gemm(x, weight, Transpose::yes, {}, sums);
+    wrong += sums.to_vector() != std::vector<real>(40 * 700, 2500);
+  }
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST_F(Threads, ServeSeveralCallers) {
