@@ -1,6 +1,6 @@
 """`make gpu-bench`: lm and PyTorch train the recipes of bench/ and a translator on this machine's GPU, in turns: symbols
-per second, time of a step beside a lower bound, memory. `gpu_bench.py table gpu-bench.jsonl` prints what it has measured as a table of
-docs/gpu.md. It only reports. Each row is written to gpu-bench.jsonl beside the programs, or in
+per second, time of a step beside a lower bound, memory. `gpu_bench.py table gpu-bench.jsonl` prints what it has
+measured as a table of docs/gpu.md. It only reports. Each row is written to gpu-bench.jsonl beside the programs, or in
 $OUT where OUT is set, and a row that is there already, from the same programs and GPU, is not measured again: the next call
 continues where the time limit ended the previous one. These environment variables change what it does:
 

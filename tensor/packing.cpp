@@ -82,9 +82,8 @@ void make_words(const real* begin, int64_t stride, int64_t terms, int64_t count,
     by_instruction->side_by_side(begin, stride, whole, count, to, to_stride);
   else
     for (int64_t w = 0; w < whole; ++w) {
-      constexpr int64_t rows_ahead = 8;  // the CPU itself does not foresee strides of more than a page
       const real* const from = begin + w * Words::terms * stride;
-      for (int64_t row = rows_ahead; row < rows_ahead + Words::terms; ++row)
+      for (int64_t row = packing_rows_ahead; row < packing_rows_ahead + Words::terms; ++row)
         for (int64_t j = 0; j < count; j += cache_line) __builtin_prefetch(from + row * stride + j);
       for (int64_t j = 0; j < count; ++j)
         to[w * to_stride + j] = Words::word(from[j], from[(Words::terms - 1) * stride + j]);

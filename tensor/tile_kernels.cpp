@@ -148,7 +148,9 @@ __m512i rounded(__m512 lower, __m512 upper) {
 __mmask16 lanes(int64_t count) { return static_cast<__mmask16>(count < 16 ? (1 << count) - 1 : 0xffff); }
 
 void pairs_in_sequence(const real* from, int64_t count, real* to) {
-  constexpr int64_t numbers_ahead = 256;  // what another thread has written comes from its core's cache
+  // What another thread has written comes from its core's cache: the product of h, 32 x 2800 x 700 in a
+  // training on a Zen 4, takes 97 % of the time that it takes without.
+  constexpr int64_t numbers_ahead = 256;
   for (int64_t j = 0; j < count; j += 16) {
     const real* const pair = from + 2 * j;
     __builtin_prefetch(pair + numbers_ahead);
@@ -167,12 +169,11 @@ void pairs_side_by_side(const real* from, int64_t stride, int64_t words, int64_t
                                                       21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,
                                                       11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
   const __m512i interleave = _mm512_load_si512(places);
-  constexpr int64_t rows_ahead = 8;  // the CPU itself does not foresee strides of more than a page
   for (int64_t w = 0; w < words; ++w, from += 2 * stride, to += to_stride)
     for (int64_t j = 0; j < count; j += 16) {
       const real *const first = from + j, *const second = first + stride;
-      __builtin_prefetch(first + rows_ahead * stride);
-      __builtin_prefetch(second + rows_ahead * stride);
+      __builtin_prefetch(first + packing_rows_ahead * stride);
+      __builtin_prefetch(second + packing_rows_ahead * stride);
       const __mmask16 mask = lanes(count - j);
       const __m512i halves = rounded(_mm512_maskz_loadu_ps(mask, second), _mm512_maskz_loadu_ps(mask, first));
       _mm512_mask_storeu_epi32(to + j, mask, _mm512_permutexvar_epi16(interleave, halves));

@@ -56,6 +56,9 @@ struct TileKernels {
   }
 };
 
+/// Rows that packing fetches ahead: the CPU itself does not foresee strides of more than a page.
+constexpr int64_t packing_rows_ahead = 8;
+
 /// Rounds to nearest even and fills words with pairs of bf16; numbers below 2^-126 become 0, NaN stays NaN.
 struct PairKernels {
   /// to[j]: the pair of from[2 * j] and from[2 * j + 1].
