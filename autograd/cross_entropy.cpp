@@ -99,7 +99,7 @@ struct LossGradients {
     if (wanted(of_x))
       x = rows.contiguous() ? Tensor::dense(of_rows, rows.device()) : Tensor(of_rows, rows.device());
     if (wanted(of_weight)) weight = Tensor(of_weight.shape(), rows.device());
-    if (wanted(of_bias)) bias = Tensor::zeros(of_bias.shape(), rows.device());
+    if (wanted(of_bias)) bias = Tensor(of_bias.shape(), rows.device());
   }
   bool any() const { return x.defined() || weight.defined() || bias.defined(); }
 };
@@ -124,7 +124,7 @@ void for_blocks(const char* name, const Tensor& x, const Tensor& weight, const T
       weight_gemm(dlogits, weight, Transpose::no, {}, gradients.x.slice_rows(begin, end));
     if (gradients.weight.defined())
       gemm(dlogits, Transpose::yes, block, Transpose::no, begin > 0 ? 1 : 0, gradients.weight);
-    if (gradients.bias.defined()) accumulate_column_sums(dlogits, gradients.bias);
+    if (gradients.bias.defined()) column_sums(dlogits, gradients.bias, begin > 0);
   }
 }
 
@@ -163,7 +163,7 @@ int64_t cross_entropy_block_rows(int64_t rows, int64_t V, int64_t K, Device devi
 }
 
 CrossEntropy linear_cross_entropy(const Variable& x, const Variable& weight, const Variable& bias,
-                                  const Tokens& targets, const Variable& row_weights) {
+                                  const Tokens& targets, const Variable& row_weights, double smoothing) {
   constexpr auto name = "linear_cross_entropy";
   check_inputs(name, x, 1, weight, bias, targets);
   const int64_t N = x.value().rows();
@@ -174,6 +174,7 @@ CrossEntropy linear_cross_entropy(const Variable& x, const Variable& weight, con
   LossGradients d(inputs, x, weight, bias);
   const Device device = inputs.device();
   const Tensor losses({scored.count(), 1}, device);
+  const Tensor minimised = smoothing == 0 ? losses : Tensor(losses.shape(), device);
   const Tensor weights = scored.weights.defined() ? contiguous(scored.weights) : Tensor();  // else all are 1
   const int64_t height = cross_entropy_block_rows(scored.count(), weight.shape()[0], 1, device);
   for_blocks(name, inputs, weight.value(), bias.value(), height, d,
@@ -181,16 +182,19 @@ CrossEntropy linear_cross_entropy(const Variable& x, const Variable& weight, con
                launch(device, logits.extent(),
                       CrossEntropyInPlace{logits.write_operand(), scored.targets->on(device) + begin, d.any(),
                                           weights.defined() ? weights.data() + begin : nullptr,
-                                          losses.mutable_data() + begin});
+                                          losses.mutable_data() + begin, static_cast<real>(smoothing),
+                                          smoothing == 0 ? nullptr : minimised.mutable_data() + begin});
              });
-  const Tensor weighted = scored.weights.defined() ? clone(losses) : losses;
+  const Tensor weighted = scored.weights.defined() ? clone(minimised) : minimised;
   if (scored.weights.defined())
-    launch(device, losses.extent(),
-           ScaleRows{losses.read_operand(), weights.data(), weighted.write_operand()});
+    launch(device, weighted.extent(),
+           ScaleRows{minimised.read_operand(), weights.data(), weighted.write_operand()});
   if (d.x.defined()) d.x = scored.among_zeros(d.x);
-  const Tensor each = scored.among_zeros(losses).reshaped({N});
-  return {recorded_total(name, sum_on_device(weighted), {x, weight, bias, row_weights}, std::move(d), each),
-          each};
+  const auto of_all_rows = [&](const Tensor& it) { return scored.among_zeros(it).reshaped({N}); };
+  const Tensor each = of_all_rows(losses), of_weights = smoothing == 0 ? each : of_all_rows(minimised);
+  return {
+      recorded_total(name, sum_on_device(weighted), {x, weight, bias, row_weights}, std::move(d), of_weights),
+      each};
 }
 
 CrossEntropy mixture_cross_entropy(const Variable& x, const Variable& log_prior, const Variable& weight,

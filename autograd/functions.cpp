@@ -60,20 +60,42 @@ Variable concat(const std::vector<Variable>& parts) {
   });
 }
 
+namespace {
+/// All rows of the parts, in `shape`.
+Variable rows_of_all(const char* name, const std::vector<Variable>& parts, const Shape& shape) {
+  std::vector<Tensor> values;
+  std::vector<int64_t> ends;
+  for (const Variable& part : parts) {
+    values.push_back(part.value());
+    ends.push_back((ends.empty() ? 0 : ends.back()) + part.value().rows());
+  }
+  return record(name, stacked_rows(values).reshaped(shape), parts,
+                [ends](const std::vector<Tensor>& gradients, const Inputs& in) {
+                  // As parts, so that what else flows back into one of them is added where it lies.
+                  for (size_t i = 0; i < in.size(); ++i)
+                    in[i].add(gradients[0].slice_rows(i == 0 ? 0 : ends[i - 1], ends[i]).as_part());
+                });
+}
+}  // namespace
+
 Variable stack(const std::vector<Variable>& parts) {
   check(!parts.empty(), "[stack] needs at least one part");
   const Shape& part_shape = parts[0].shape();
-  std::vector<Tensor> values;
-  for (const Variable& part : parts) {
+  for (const Variable& part : parts)
     check(part.shape() == part_shape, "[stack] the shapes must agree: {} after {}", part.shape(), part_shape);
-    values.push_back(part.value());
+  return rows_of_all("stack", parts, part_shape.with_leading(std::ssize(parts)));
+}
+
+Variable concat_rows(const std::vector<Variable>& parts) {
+  check(!parts.empty(), "[concat_rows] needs at least one part");
+  const int64_t columns = parts[0].shape().columns();
+  int64_t rows = 0;
+  for (const Variable& part : parts) {
+    check(part.shape().columns() == columns, "[concat_rows] the columns must agree: {} after {}",
+          part.shape(), parts[0].shape());
+    rows += part.value().rows();
   }
-  const auto count = static_cast<int64_t>(parts.size());
-  const Tensor y = stacked_rows(values).reshaped(part_shape.with_leading(count));
-  return record("stack", y, parts, [](const std::vector<Tensor>& gradients, const Inputs& in) {
-    // As parts, so that what else flows back into one of them is added where it lies.
-    for (size_t i = 0; i < in.size(); ++i) in[i].add(gradients[0].slice(i, i + 1).as_part());
-  });
+  return rows_of_all("concat_rows", parts, {rows, columns});
 }
 
 Variable select_rows(const RowMask& chosen, const Variable& a, const Variable& b) {

@@ -26,6 +26,8 @@ Variable concat(const std::vector<Variable>& parts);
 /// The parts along a new first dimension: [count, ...]; their shapes must agree. A view if they are
 /// consecutive in memory, else a copy.
 Variable stack(const std::vector<Variable>& parts);
+/// The rows of matrices of equal width, one matrix after the other: [sum of rows, columns]. A view as above.
+Variable concat_rows(const std::vector<Variable>& parts);
 /// Which rows of a batch are valid (not padding), 1 for each that is, else 0; null: all.
 using RowMask = Tokens;
 /// Row by row: the row of a where it is chosen, else the row of b, or zeros if b is undefined. Nothing is

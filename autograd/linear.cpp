@@ -44,6 +44,20 @@ const TableRows* rows_of_a_table(const Variable& x) {
   return unchanged && !operator_observer() ? of : nullptr;
 }
 
+/// Each bias, the inputs from the third one on, gets the column sums of dy, which are computed once.
+void add_bias_gradients(const Inputs& in, const Tensor& dy) {
+  if (in.size() == 3) return in[2].add_column_sums(dy);
+  Tensor sums;
+  for (size_t i = 2; i < in.size(); ++i) {
+    if (!in[i].wanted()) continue;
+    if (!sums.defined()) {
+      sums = Tensor({dy.columns()}, dy.device());
+      column_sums(dy, sums);
+    }
+    in[i].add(sums);
+  }
+}
+
 }  // namespace
 
 Variable linear(const Variable& x, const Variable& weight, const std::vector<Variable>& biases) {
@@ -64,7 +78,7 @@ Variable linear(const Variable& x, const Variable& weight, const std::vector<Var
                   const Tensor& dy = gradients[0];
                   add_input_gradient(in[0], dy, weight.get("linear"));
                   in[1].add_product(dy, x.get("linear"));
-                  for (size_t i = 2; i < in.size(); ++i) in[i].add_column_sums(dy);
+                  add_bias_gradients(in, dy);
                 });
 }
 

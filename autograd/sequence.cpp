@@ -40,6 +40,34 @@ Variable gather_rows(const Variable& x, const Tokens& rows) {
   return gathered;
 }
 
+RowMap::RowMap(std::vector<int32_t> from_rows, int64_t rows) {
+  std::vector<int32_t> to_rows(static_cast<size_t>(rows), -1);
+  for (size_t i = 0; i < from_rows.size(); ++i) {
+    const int32_t row = from_rows[i];
+    check(-1 <= row && row < rows, "[row map] row {} at {} is not in [-1, {})", row, i, rows);
+    if (row < 0) continue;
+    int32_t& goes_to = to_rows[static_cast<size_t>(row)];
+    check(goes_to < 0, "[row map] row {} goes to {} and to {}", row, goes_to, i);
+    goes_to = static_cast<int32_t>(i);
+  }
+  from = tokens(std::move(from_rows)), to = tokens(std::move(to_rows));
+}
+
+Variable map_rows(const Variable& x, const RowMap& map) {
+  check(x.value().rows() == std::ssize(*map.to), "[map_rows] a map of {} rows does not fit {}",
+        map.to->size(), x.shape());
+  const auto mapped = [](const Tensor& rows, const Tokens& from) {
+    const Tensor y = Tensor::for_products({std::ssize(*from), rows.columns()}, rows.device());
+    gather_rows(rows, *from, y);
+    return y;
+  };
+  return record(
+      "map_rows", mapped(x.value(), map.from), {x},
+      [mapped, to = map.to, shape = x.shape()](const std::vector<Tensor>& gradients, const Inputs& in) {
+        if (in[0].wanted()) in[0].add(mapped(gradients[0], to));
+      });
+}
+
 Variable gather_steps(const Variable& x, const std::vector<int64_t>& steps) {
   check(x.shape().dimensions() == 3 && std::ssize(steps) == x.shape()[1],
         "[gather_steps] x [T, B, W] needs B steps, got {} and {} steps", x.shape(), steps.size());
@@ -78,9 +106,7 @@ Tensor repeated(const Tensor& x, int64_t count) {
 }
 Tensor summed_over_first(const Tensor& x) {
   const Tensor y = Tensor::dense(x.shape().without_first(), x.device());
-  const Tensor flat = y.reshaped({y.size()});
-  fill(flat, 0);
-  accumulate_column_sums(contiguous(x).reshaped({x.shape()[0], y.size()}), flat);
+  column_sums(contiguous(x).reshaped({x.shape()[0], y.size()}), y.reshaped({y.size()}));
   return y;
 }
 }  // namespace

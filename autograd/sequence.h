@@ -20,6 +20,19 @@ RowMask rows_within(const Lengths& lengths, int64_t T, int64_t B);
 /// row may occur several times. Throws Error for an index out of range. Of a small x the result remembers it
 /// (TableRows), for linear().
 Variable gather_rows(const Variable& x, const Tokens& rows);
+/// Where rows go, none of them twice: row i of a result is row from[i], or zeros where that is -1; row j is
+/// row to[j] of the result, or is left out where that is -1.
+struct RowMap {
+  RowMap(std::vector<int32_t> from, int64_t rows);
+  RowMap(Tokens from_rows, Tokens to_rows) : from(std::move(from_rows)), to(std::move(to_rows)) {}
+  RowMap inverse() const { return {to, from}; }
+
+  Tokens from, to;
+};
+/// The rows of x [.., W] by a map, counted through all leading dimensions: [count, W]. What is left out has
+/// no effect, even NaN. Throws Error unless the map is of as many rows.
+Variable map_rows(const Variable& x, const RowMap& map);
+
 /// One step of each sequence of a batch, such as its last: x [T, B, W], B steps from 0 to T - 1; [B, W].
 Variable gather_steps(const Variable& x, const std::vector<int64_t>& steps);
 

@@ -48,7 +48,10 @@ Tensor Sink::whole_of_pieces() const {
 void Sink::fill_gaps() {
   int64_t covered = 0;
   for (const Region& region : written_) covered += region.size();
-  if (covered == shape_.size()) return;
+  if (covered == shape_.size()) {
+    written_ = {whole()};
+    return;
+  }
   std::vector<int64_t> edges = {0, shape_.rows()};
   for (const Region& region : written_) edges.insert(edges.end(), {region.row, region.row + region.rows});
   std::sort(edges.begin(), edges.end());
@@ -117,7 +120,10 @@ void Sink::add(const Tensor& g, const Region& region) {
 }
 
 void Sink::add_scaled(Tensor g, const Tensor& factor, const Region& region) {
-  if (bound_) return rondo::accumulate(g, part(gradient_, region), factor);
+  if (bound_) {
+    const Destination to = destination(region);
+    return to.accumulate ? rondo::accumulate(g, to.tensor, factor) : copy_scaled(g, factor, to.tensor);
+  }
   const bool is_one = factor.device() == Device::cpu && factor.item() == 1;  // do not wait for a GPU
   if (!is_one) {
     if (g.use_count() > 1) g = clone(g);

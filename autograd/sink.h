@@ -32,7 +32,7 @@ class Sink {
   Sink() = default;
   /// The sink of a value of this shape.
   Sink(Shape shape, Device device) : shape_(shape), device_(device) {}
-  /// The sink of a parameter: contributions are added to `gradient`, which outlives it.
+  /// The sink of a parameter, a bound one: contributions are added to `gradient`, which outlives it.
   explicit Sink(Tensor gradient)
       : shape_(gradient.shape()), device_(gradient.device()), gradient_(gradient), bound_(true) {
     written_ = {whole()};
@@ -66,6 +66,11 @@ class Sink {
 
   /// The gradient, complete; undefined if there was no contribution. Leaves an unbound sink empty.
   Tensor flush();
+  /// Of a bound sink: what the gradient holds counts as zero from now on, and what contributes first to a
+  /// region of it is written there, not added.
+  void begin() { written_.clear(); }
+  /// Of a bound sink: sets to zero what no contribution has written since begin().
+  void complete() { fill_gaps(); }
   /// Discards the contributions since the last flush, except those already added to a bound gradient.
   void discard();
 

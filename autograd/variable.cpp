@@ -49,6 +49,9 @@ Variable Variable::leaf(Tensor value, Tensor gradient) {
   return Variable(std::move(value), Edge{std::move(node), 0, region});
 }
 
+void Variable::begin_gradient() const { edge_.node->outputs.front().begin(); }
+void Variable::complete_gradient() const { edge_.node->outputs.front().complete(); }
+
 Variable Variable::view(Tensor value, int64_t row, int64_t column) const {
   Edge edge = edge_;
   if (edge.node) {
@@ -89,8 +92,7 @@ void InputGradient::add_rows(const Tokens& rows, const Tensor& g) const {
 void InputGradient::add_column_sums(const Tensor& g) const {
   if (!wanted()) return;
   const Sink::Destination to = destination();
-  if (!to.accumulate) fill(to.tensor, 0);
-  accumulate_column_sums(g, to.tensor);
+  column_sums(g, to.tensor, to.accumulate);
 }
 bool InputGradient::overlaps(const InputGradient& other) const {
   return wanted() && other.wanted() && edge_.node == other.edge_.node && edge_.output == other.edge_.output &&

@@ -52,6 +52,11 @@ class Variable {
   /// null: it is not, or not known.
   const TableRows* table_rows() const { return table_rows_.get(); }
 
+  /// Of a leaf: its gradient counts as zero from now on, whatever it holds; then backward need not read it.
+  void begin_gradient() const;
+  /// Of a leaf: sets to zero what no backward has written since begin_gradient().
+  void complete_gradient() const;
+
   /// Adds d(this)/d(leaf) to the gradient of every leaf. Must be a single number. Frees the graph. Passes the
   /// gradient of each leaf to `completed`, once, as soon as the last operator that uses the leaf has run.
   void backward(const std::function<void(const Tensor& gradient)>& completed = {}) const;

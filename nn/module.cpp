@@ -93,6 +93,12 @@ const Tensor& Module::gradients() const {
   check(gradients_.defined(), "[model] call finalize() first");
   return gradients_;
 }
+void Module::begin_gradients() const {
+  for (const Parameter* it : parameters_) it->variable().begin_gradient();
+}
+void Module::complete_gradients() const {
+  for (const Parameter* it : parameters_) it->variable().complete_gradient();
+}
 const std::vector<Segment>& Module::segments() const { return segments_; }
 
 Tensor Module::range_of(const Tensor& buffer) const {

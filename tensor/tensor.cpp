@@ -273,10 +273,14 @@ void accumulate(const Tensor& x, const Tensor& to, const Tensor& factor) {
 }
 
 void scale(const Tensor& to, real factor) {
-  launch(to.device(), to.extent(), Scale{to.write_operand(), factor});
+  launch(to.device(), to.extent(), Scale{to.read_operand(), to.write_operand(), factor});
 }
-void scale(const Tensor& to, const Tensor& factor) {
-  launch(to.device(), to.extent(), Scale{to.write_operand(), Deferred<real>::found_at(factor.data())});
+void scale(const Tensor& to, const Tensor& factor) { copy_scaled(to, factor, to); }
+void copy_scaled(const Tensor& x, const Tensor& factor, const Tensor& to) {
+  check_same("copy_scaled", x, to);
+  check_one_device("copy_scaled", to, x, factor);
+  launch(to.device(), to.extent(),
+         Scale{x.read_operand(), to.write_operand(), Deferred<real>::found_at(factor.data())});
 }
 
 void broadcast_rows(const Tensor& x, const Tensor& to, bool add) {
@@ -290,21 +294,21 @@ void broadcast_rows(const Tensor& x, const Tensor& to, bool add) {
     launch(to.device(), to.extent(), Copy{row, to.write_operand()});
 }
 
-void accumulate_column_sums(const Tensor& x, const Tensor& to) {
+void column_sums(const Tensor& x, const Tensor& to, bool add) {
   check(to.size() == x.columns() && to.rows() == 1, "[column_sums] needs a vector [{}], got {}", x.columns(),
         to.shape());
   check_one_device("column_sums", to, x);
-  const auto sums = [&](const Tensor& of, int64_t height, const Tensor& into, bool adds = true) {
+  const auto sums = [&](const Tensor& of, int64_t height, const Tensor& into, bool adds) {
     launch(to.device(), into.extent(),
            ColumnSums{of.read_operand(), of.rows(), height, adds, into.write_operand()});
   };
   // A GPU has more threads than there are columns: sum blocks of rows first, then add their sums.
   constexpr int64_t height = 64;
   if (to.device() == Device::cpu || x.rows() <= 2 * height)
-    return sums(x, std::max<int64_t>(1, x.rows()), to);
+    return sums(x, std::max<int64_t>(1, x.rows()), to, add);
   const Tensor blocks({(x.rows() + height - 1) / height, x.columns()}, to.device());
   sums(x, height, blocks, false);
-  sums(blocks, blocks.rows(), to);
+  sums(blocks, blocks.rows(), to, add);
 }
 
 void gather_rows(const Tensor& table, const Indices& rows, const Tensor& to) {

@@ -168,12 +168,14 @@ void accumulate(const Tensor& x, const Tensor& to, const Tensor& factor);
 /// to *= factor.
 void scale(const Tensor& to, real factor);
 void scale(const Tensor& to, const Tensor& factor);
+/// to = factor * x.
+void copy_scaled(const Tensor& x, const Tensor& factor, const Tensor& to);
 /// Each row of `to` becomes the vector x [columns]; with `add`, x is added to each row.
 void broadcast_rows(const Tensor& x, const Tensor& to, bool add = false);
-/// to[j] += sum over rows of x[r, j], in the order of the rows.
-void accumulate_column_sums(const Tensor& x, const Tensor& to);
-/// to[i] = table[rows[i]], and table[rows[i]] += x[i] in the order of i. The caller checks row
-/// indices.
+/// to[j] = sum over rows of x[r, j], in the order of the rows; with `add`, it is added to `to`.
+void column_sums(const Tensor& x, const Tensor& to, bool add = false);
+/// to[i] = table[rows[i]], or zeros where rows[i] is -1; and table[rows[i]] += x[i] in the order of i. The
+/// caller checks row indices.
 void gather_rows(const Tensor& table, const Indices& rows, const Tensor& to);
 void accumulate_rows(const Tensor& x, const Indices& rows, const Tensor& table);
 /// The sum of all elements, and of their squares, in double, in an order fixed by the shape.

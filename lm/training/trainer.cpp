@@ -198,7 +198,7 @@ std::vector<Tensor> Trainer::compute_gradients() {
       .update = gpu_ ? gpu_->update() : Deferred<uint64_t>(static_cast<uint64_t>(step_ - 1))};
   std::vector<Tensor> reported;
   model_.set_training(true);
-  optimizer_->zero_gradients();
+  model_.begin_gradients();
   const NoisyWeights noisy(model_.values(), model_.segments(), options_.weight_noise,
                            {.seed = random.seed, .update = random.update});
   if (gradient_sum_) gradient_sum_->begin();
@@ -211,6 +211,7 @@ std::vector<Tensor> Trainer::compute_gradients() {
     task_.carry_state(part);
     std::move(loss.reported.begin(), loss.reported.end(), std::back_inserter(reported));
   }
+  model_.complete_gradients();
   if (gradient_sum_)
     gradient_sum_->finish();
   else if (ranks_)

@@ -79,16 +79,15 @@ struct Accumulate {
   }
 };
 
-/// to *= factor.
+/// to = factor * x, which may be `to` itself.
 struct Scale {
   static constexpr auto visit = Visit::elements;
-  Operand to;
+  Operand x, to;
   Deferred<real> factor;
   HD void operator()(auto row, int64_t r, int64_t begin) const {
     const auto f = row.repeated(factor.now());
-    real* out = row_of(to, r) + begin;
     row.map(
-        out, [=](auto a) { return a * f; }, out);
+        row_of(to, r) + begin, [=](auto a) { return a * f; }, row_of(x, r) + begin);
   }
 };
 

@@ -6,15 +6,20 @@
 
 namespace rondo {
 
-/// to[i] = table[rows[i]].
+/// to[i] = table[rows[i]], or zeros where rows[i] is -1.
 struct GatherRows {
   static constexpr auto visit = Visit::elements;
   Operand table;
   const int32_t* rows;
   Operand to;
   HD void operator()(auto row, int64_t i, int64_t begin) const {
-    row.map(
-        row_of(to, i) + begin, [](auto v) { return v; }, row_of(table, rows[i]) + begin);
+    real* out = row_of(to, i) + begin;
+    const auto zero = row.repeated(0);
+    if (rows[i] >= 0)
+      row.map(
+          out, [](auto v) { return v; }, row_of(table, rows[i]) + begin);
+    else
+      row.map(out, [=] { return zero; });
   }
 };
 

@@ -150,7 +150,10 @@ struct LogitsCrossEntropyBackward {
 };
 
 /// loss[r] = log_sum_exp(x[r]) - x[r, target[r]], for targets >= 0. If `differentiates`, x is replaced by its
-/// gradient: x[r] = weights[r] * (softmax(x[r]) - onehot(target[r])), where no weights (null) are all 1.
+/// gradient: x[r] = weights[r] * (softmax(x[r]) - onehot(target[r])), where no weights (null) are all 1. With
+/// `smoothed`, there goes the loss whose target distribution is smoothing / columns everywhere, and 1 -
+/// smoothing more at the target: loss[r] + smoothing * (x[r, target[r]] - mean(x[r])); and the gradient is of
+/// it.
 struct CrossEntropyInPlace {
   static constexpr auto visit = Visit::rows;
   Operand x;
@@ -158,21 +161,28 @@ struct CrossEntropyInPlace {
   bool differentiates;
   const real* weights;
   real* loss;
+  real smoothing;
+  real* smoothed;
   HD void operator()(auto row, int64_t r) const {
     real* to = row_of(x, r);
     const int32_t target = targets[r];
     const real at_target = to[target];  // read before any thread writes: maximum() is a barrier
     auto logits = row.keep(to);
+    const real sum = smoothed ? logits.sum([](auto v) { return v; }) : real(0);
     const real largest = logits.maximum();
     const auto shift = row.repeated(largest);
     const auto shifted_exp = [=](auto v) { return exp(v - shift); };
     const real total = differentiates ? logits.replace_and_sum(to, shifted_exp) : logits.sum(shifted_exp);
-    if (row.first()) loss[r] = log(Scalar(total)).value + (largest - at_target);
+    const auto V = static_cast<real>(row.columns);
+    if (row.first()) {
+      loss[r] = log(Scalar(total)).value + (largest - at_target);
+      if (smoothed) smoothed[r] = loss[r] + smoothing * (at_target - sum / V);
+    }
     if (!differentiates) return;
     const real weight = weights ? weights[r] : real(1);
-    const auto factor = row.repeated(weight / total);
-    logits.map(to, [=](auto v) { return v * factor; });
-    if (row.owns(target)) to[target] -= weight;
+    const auto factor = row.repeated(weight / total), everywhere = row.repeated(weight * smoothing / V);
+    logits.map(to, [=](auto v) { return v * factor - everywhere; });
+    if (row.owns(target)) to[target] -= weight * (1 - smoothing);
   }
 };
 

@@ -36,7 +36,7 @@ struct Problem {
   CrossEntropy loss() const {
     return linear_cross_entropy(Variable::leaf(x, gradients[0]), Variable::leaf(weight, gradients[1]),
                                 Variable::leaf(bias, gradients[2]), tokens(targets),
-                                Variable::leaf(row_weights, gradients[3]));
+                                Variable::leaf(row_weights, gradients[3]), smoothing);
   }
   std::vector<Numbers> gradient_values() const {
     std::vector<Numbers> values;
@@ -50,9 +50,10 @@ struct Problem {
   Tensor x, weight, bias, row_weights;
   std::vector<Tensor> gradients;
   std::vector<int32_t> targets;
+  double smoothing = 0;
 };
 
-/// The definition as loops in double. Ignored rows are passed over.
+/// The definition as loops in double: the cross entropy to a distribution. Ignored rows are passed over.
 struct PlainLoops {
   explicit PlainLoops(const Problem& it) : each(it.targets.size(), 0) {
     const int64_t V = it.weight.rows(), H = it.weight.columns();
@@ -62,18 +63,22 @@ struct PlainLoops {
       if (it.targets[r] < 0 || row_weight == 0) continue;
       const real* x = it.x.data() + r * H;
       std::vector<double> exponentials(V);
-      double sum = 0, logit_of_target = 0;
+      const auto wanted = [&](int64_t v) {
+        return (v == it.targets[r] ? 1 - it.smoothing : 0) + it.smoothing / static_cast<double>(V);
+      };
+      double sum = 0, logit_of_target = 0, wanted_logit = 0;
       for (int64_t v = 0; v < V; ++v) {
         double logit = it.bias.data()[v];
         for (int64_t h = 0; h < H; ++h) logit += static_cast<double>(x[h]) * it.weight.data()[v * H + h];
         if (v == it.targets[r]) logit_of_target = logit;
+        wanted_logit += wanted(v) * logit;
         sum += exponentials[v] = std::exp(logit);
       }
       each[r] = std::log(sum) - logit_of_target;
-      total += row_weight * each[r];
-      gradients[3][r] = each[r];
+      gradients[3][r] = std::log(sum) - wanted_logit;
+      total += row_weight * gradients[3][r];
       for (int64_t v = 0; v < V; ++v) {
-        const double dlogit = row_weight * (exponentials[v] / sum - (v == it.targets[r] ? 1 : 0));
+        const double dlogit = row_weight * (exponentials[v] / sum - wanted(v));
         gradients[2][v] += dlogit;
         for (int64_t h = 0; h < H; ++h) {
           gradients[0][r * H + h] += dlogit * it.weight.data()[v * H + h];
@@ -102,21 +107,25 @@ void expect_near(const Tensor& actual, const std::vector<double>& expected, doub
 TEST(LinearCrossEntropy, AgreesWithPlainLoopsOverSeveralBlocks) {
   for (const auto& [N, V, H] :
        {std::tuple{1, 2, 1}, {5, 37, 3}, {130, 64, 5}, {300, 10007, 3}, {257, 3000, 4}, {6000, 50, 3}}) {
-    Problem problem(N, V, H);
-    const CrossEntropy loss = problem.loss();
-    const PlainLoops expected(problem);
-    EXPECT_NEAR(loss.total.value().item(), expected.total, tolerance * std::max(10.0, N * 1.0));
-    expect_near(loss.each, expected.each);
-    loss.total.backward();
-    for (size_t i = 0; i < 4; ++i) expect_near(problem.gradients[i], expected.gradients[i]);
-    const NoGradient guard;
-    EXPECT_EQ(problem.loss().each.to_vector(), loss.each.to_vector());
-    EXPECT_EQ(problem.loss().total.value().item(), loss.total.value().item());
+    for (const double smoothing : {0.0, 0.1}) {
+      Problem problem(N, V, H);
+      problem.smoothing = smoothing;
+      const CrossEntropy loss = problem.loss();
+      const PlainLoops expected(problem);
+      EXPECT_NEAR(loss.total.value().item(), expected.total, tolerance * std::max(10.0, N * 1.0));
+      expect_near(loss.each, expected.each);
+      loss.total.backward();
+      for (size_t i = 0; i < 4; ++i) expect_near(problem.gradients[i], expected.gradients[i]);
+      const NoGradient guard;
+      EXPECT_EQ(problem.loss().each.to_vector(), loss.each.to_vector());
+      EXPECT_EQ(problem.loss().total.value().item(), loss.total.value().item());
+    }
   }
 }
 
 TEST(LinearCrossEntropy, IgnoredRowsChangeNothingWhateverTheyHold) {
   Problem problem(300, 10007, 3);
+  problem.smoothing = 0.2;
   for (int64_t r = 0; r < 300; r += 4) {
     if (r % 8 == 0)
       problem.targets[r] = -1;

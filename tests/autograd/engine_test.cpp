@@ -1,13 +1,15 @@
 // The engine: what backward refuses, what it accumulates, long chains, and errors on the way.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <utility>
 
-#include "autograd/functions.h"
+#include "autograd/cross_entropy.h"
 #include "autograd/linear.h"
 #include "autograd/operators/arithmetic.h"
 #include "autograd/operators/functions.h"
+#include "autograd/sequence.h"
 #include "tensor/allocator.h"
 #include "tensor/random.h"
 #include "tensor/threads.h"
@@ -91,6 +93,47 @@ TEST(Engine, GradientsAccumulateOverBackwards) {
     sum(linear(x, weight)).backward();
     EXPECT_EQ(w.gradient.to_vector(),
               (Numbers{real(4 * pass), real(6 * pass), real(4 * pass), real(6 * pass)}));
+  }
+}
+
+// Each loss is one way to reach a gradient: whole, by regions that overlap or leave gaps, by rows, by
+// products.
+TEST(Engine, AGradientThatHasBegunIsWrittenNotAdded) {
+  const Tokens rows = tokens({2, 0, 2});
+  const std::vector<std::function<Variable(const Variable& w)>> losses = {
+      [](const Variable& w) { return sum(square(w)); },
+      [](const Variable& w) { return sum(square(w.slice(1, 2))); },
+      [](const Variable& w) { return sum(square(w.slice_columns(1, 2))) + sum(square(w.slice(0, 2))); },
+      [](const Variable& w) { return sum(square(w.slice(0, 1))) + sum(w.slice(1, 3)) + sum(square(w)); },
+      [&](const Variable& w) { return sum(square(gather_rows(w, rows))); },
+      [](const Variable& w) {
+        return sum(linear(Variable(Tensor::filled({2, 3}, 2)), w));
+      },
+      [](const Variable& w) {
+        const Variable x(Tensor::filled({2, 3}, 2));
+        return sum(linear(x, w)) + sum(linear(x, w.slice(1, 3))) +
+               linear_cross_entropy(x, w, {}, tokens({1, -1})).total;
+      },
+      [](const Variable& w) {
+        return linear_cross_entropy(Variable(Tensor::filled({1, 3}, 2)), w, {}, tokens({1})).total * real(3);
+      },
+      [](const Variable&) { return Variable(); }};
+  for (const auto& loss : losses) {
+    const Leaf zeroed(Tensor::filled({3, 3}, 2)), begun(Tensor::filled({3, 3}, 2));
+    const Variable expected = zeroed.variable(), actual = begun.variable();
+    const auto add = [&](const Variable& w) {
+      if (const Variable value = loss(w); value.defined()) value.backward();
+    };
+    for (int update = 0; update < 2; ++update) {
+      fill(zeroed.gradient, 0);
+      fill(begun.gradient, NAN);
+      actual.begin_gradient();
+      for (int part = 0; part <= update; ++part) add(expected), add(actual);
+      actual.complete_gradient();
+      EXPECT_EQ(begun.gradient.to_vector(), zeroed.gradient.to_vector()) << &loss - losses.data();
+    }
+    add(expected), add(actual);  // added again
+    EXPECT_EQ(begun.gradient.to_vector(), zeroed.gradient.to_vector()) << &loss - losses.data();
   }
 }
 
@@ -243,6 +286,11 @@ TEST(Operators, ErrorsNameOperatorAndShapes) {
   EXPECT_EQ(any_error_of([] { concat({}); }), "[concat] needs at least one part");
   EXPECT_EQ(any_error_of([&] { stack({a, b}); }), "[stack] the shapes must agree: [3, 2] after [2, 3]");
   EXPECT_EQ(any_error_of([] { stack({}); }), "[stack] needs at least one part");
+  EXPECT_EQ(any_error_of([&] {
+              concat_rows({a, b});
+            }),
+            "[concat_rows] the columns must agree: [3, 2] after [2, 3]");
+  EXPECT_EQ(any_error_of([] { concat_rows({}); }), "[concat_rows] needs at least one part");
   EXPECT_EQ(any_error_of([&] {
               stack({Variable(Tensor({1, 1, 1, 1}))});
             }),

@@ -49,6 +49,11 @@ TEST(Gradient, OfStack) {
   expect_gradients([](const Variables& x) { return square(stack({x[0], x[1]})); }, samples({{3, 4}, {3, 4}}));
   expect_gradients(
       [](const Variables& x) {
+        return square(concat_rows({x[0], x[1], x[0].slice(0, 2)}));
+      },
+      samples({{3, 4}, {2, 4}}));
+  expect_gradients(
+      [](const Variables& x) {
         return square(stack({x[0], x[1]}));
       },
       samples({{2, 3, 4}, {2, 3, 4}}));
@@ -159,6 +164,11 @@ TEST(Gradient, OfLinearCrossEntropy) {
                    samples({{4, 3}, {21, 3}}));
   expect_gradients(
       [&](const Variables& x) { return square(linear_cross_entropy(x[0], x[1], x[2], targets, x[3]).total); },
+      samples({{4, 3}, {21, 3}, {21}, {4}}));
+  expect_gradients(
+      [&](const Variables& x) {
+        return square(linear_cross_entropy(x[0], x[1], x[2], targets, x[3], 0.3).total);
+      },
       samples({{4, 3}, {21, 3}, {21}, {4}}));
   // Inputs that are computed, of three dimensions, views, and used twice.
   expect_gradients(

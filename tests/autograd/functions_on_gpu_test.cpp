@@ -188,6 +188,9 @@ TEST(FunctionsOnGpu, LinearCrossEntropy) {
     expect_same_loss(
         [&](const Variables& x) { return linear_cross_entropy(x[0], x[1], x[2], targets, x[3]); },
         samples({{N, H}, {V, H}, {V}, {N}}, {-1, 1}));
+    expect_same_loss(
+        [&](const Variables& x) { return linear_cross_entropy(x[0], x[1], x[2], targets, x[3], 0.3); },
+        samples({{N, H}, {V, H}, {V}, {N}}, {-1, 1}));
     // Nothing but the input needs a gradient.
     expect_same_loss(
         [&](const Variables& x) {

@@ -118,6 +118,31 @@ TEST(Gradient, OfGatheredRows) {
       samples({{5, 4}}));
 }
 
+TEST(MapRows, MovesEachRowOnceAndPutsZerosElsewhere) {
+  const Variable x(Tensor::from({1, 2, 3, 4, NAN, NAN, 5, 6}, {2, 2, 2}));
+  const RowMap map({3, -1, 0, 1}, 4);
+  EXPECT_EQ(map_rows(x, map).value().to_vector(), (std::vector<real>{5, 6, 0, 0, 1, 2, 3, 4}));
+  EXPECT_EQ(map_rows(map_rows(x, map), map.inverse()).value().to_vector(),
+            (std::vector<real>{1, 2, 3, 4, 0, 0, 5, 6}));
+  EXPECT_EQ(map_rows(x, RowMap({}, 4)).shape(), (Shape{0, 2}));
+  EXPECT_EQ(any_error_of([&] { map_rows(x.slice(0, 1), map); }),
+            "[map_rows] a map of 4 rows does not fit [1, 2, 2]");
+  EXPECT_EQ(any_error_of([] { RowMap({0, 2}, 2); }), "[row map] row 2 at 1 is not in [-1, 2)");
+  EXPECT_EQ(any_error_of([] { RowMap({-2}, 2); }), "[row map] row -2 at 0 is not in [-1, 2)");
+  EXPECT_EQ(any_error_of([] { RowMap({1, 0, 1}, 2); }), "[row map] row 1 goes to 0 and to 2");
+}
+
+TEST(Gradient, OfMappedRows) {
+  const RowMap map({4, -1, 0, 2, -1, 3}, 6);
+  expect_gradients([&](const Variables& x) { return square(map_rows(x[0], map)); }, samples({{3, 2, 4}}));
+  expect_gradients(  // of a part of something that is computed, and read besides
+      [&](const Variables& x) {
+        const Variable y = x[0] * x[0];
+        return map_rows(y.slice(1, 7).slice_columns(1, 3), map) * y.slice(2, 8).slice_columns(0, 2);
+      },
+      samples({{8, 4}}));
+}
+
 TEST(GatherSteps, TakesOneStepOfEachRow) {
   const Variable x(samples({{4, 3, 2}})[0]);
   const std::vector<int64_t> steps = {3, 0, 2};

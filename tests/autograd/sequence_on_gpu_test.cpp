@@ -34,6 +34,18 @@ TEST(SequenceOnGpu, GatherRows) {
       samples({{5, 301}}));
 }
 
+TEST(SequenceOnGpu, MapRows) {
+  NEED_GPU();
+  const RowMap map({5, -1, 0, 2}, 6);
+  for (const int64_t W : {1, 5, 257})
+    expect_same_on_both(
+        [&](const Variables& x) {
+          const Variable y = map_rows(x[0].slice(1, 4), map);
+          return square(y) + map_rows(map_rows(square(y), map.inverse()), map);
+        },
+        samples({{4, 2, W}}));
+}
+
 TEST(SequenceOnGpu, TransposeFirstTwo) {
   NEED_GPU();
   for (const int64_t W : {1, 5, 257, 2000})

@@ -7,9 +7,11 @@
 #include "autograd/functions.h"
 #include "autograd/operators/arithmetic.h"
 #include "autograd/operators/functions.h"
+#include "nn/cells/catalogue.h"
 #include "nn/layers/embedding.h"
 #include "nn/layers/linear.h"
 #include "optim/optimizer.h"
+#include "tests/nn/models/small_model.h"
 #include "tests/nn/parameters.h"
 #include "tests/tensor/errors.h"
 
@@ -106,6 +108,29 @@ TEST(Embedding, StartsAsPyTorchsUnlessToldOtherwise) {
   const double count = 500 * 8;
   EXPECT_NEAR(sum(model.values()) / count, 0, 0.1);
   EXPECT_NEAR(sum_of_squares(model.values()) / count, 1, 0.1);
+}
+
+TEST(Module, GradientsThatHaveBegunNeedNoZeros) {
+  for (const std::string& cell : cell_names()) {
+    LanguageModel model(small(cell), 11);
+    const auto add = [&] {
+      const auto result = model.forward({tokens({1, 2, 3, 4, 5, 6}), 3, 2}, model.initial_states(2));
+      model.cross_entropy(result.output, tokens({2, 3, 4, 5, 6, 7})).total.backward();
+    };
+    fill(model.gradients(), 0);
+    add(), add();
+    const Numbers expected = model.gradients().to_vector();
+    for (const Segment& segment : model.segments()) fill(part_of(model.gradients(), segment), real(NAN));
+    model.begin_gradients();
+    add(), add();
+    model.complete_gradients();
+    EXPECT_EQ(model.gradients().to_vector(), expected) << cell;
+  }
+  LanguageModel model(small(), 11);
+  for (const Segment& segment : model.segments()) fill(part_of(model.gradients(), segment), real(NAN));
+  model.begin_gradients();
+  model.complete_gradients();
+  EXPECT_EQ(model.gradients().to_vector(), Numbers(static_cast<size_t>(model.buffer_size()), 0));
 }
 
 TEST(Module, PadsStayZero) {

@@ -115,8 +115,7 @@ TEST(Tensor, ErrorsSayWhatWasExpected) {
             "[accumulate] needs equal matrices, got [4, 3] and [3, 4]");
   EXPECT_EQ(any_error_of([&] { broadcast_rows(Tensor({4}), x); }),
             "[broadcast_rows] needs a vector [3], got [4]");
-  EXPECT_EQ(any_error_of([&] { accumulate_column_sums(x, Tensor({4})); }),
-            "[column_sums] needs a vector [3], got [4]");
+  EXPECT_EQ(any_error_of([&] { column_sums(x, Tensor({4})); }), "[column_sums] needs a vector [3], got [4]");
 #ifndef RONDO_CUDA
   EXPECT_EQ(any_error_of([] { Tensor({2}, Device::cuda); }),
             "[cuda] this program was built without CUDA; use --device cpu");
@@ -135,7 +134,7 @@ TEST(Tensor, EveryWriteBumpsTheVersionOfTheStorage) {
   EXPECT_TRUE(bumps([&] { accumulate(Tensor::zeros({1, 3}), part); }));
   EXPECT_TRUE(bumps([&] { scale(part, 2); }));
   EXPECT_TRUE(bumps([&] { broadcast_rows(Tensor::zeros({3}), x); }));
-  EXPECT_TRUE(bumps([&] { accumulate_column_sums(Tensor::zeros({2, 3}), part); }));
+  EXPECT_TRUE(bumps([&] { column_sums(Tensor::zeros({2, 3}), part, true); }));
   EXPECT_TRUE(bumps([&] { accumulate_rows(Tensor::zeros({1, 3}), {2}, x); }));
   EXPECT_TRUE(bumps([&] { gather_rows(Tensor::zeros({1, 3}), {0}, part); }));
   EXPECT_TRUE(bumps([&] {
@@ -163,14 +162,16 @@ TEST(Arithmetic, WorksOnStridedBlocks) {
       ASSERT_EQ(frame.data()[r * (C + 3) + C + 1], 1);
       ASSERT_EQ(frame.data()[r * (C + 3) + C + 2], 1);
     }
-    const Tensor sums = Tensor::filled({C}, 7), vector = counting({C});
-    accumulate_column_sums(x, sums);
+    const Tensor sums = Tensor::filled({C}, 7), only_sums = Tensor::filled({C}, NAN), vector = counting({C});
+    column_sums(x, sums, true);
+    column_sums(x, only_sums);
     broadcast_rows(vector, y);
     broadcast_rows(vector, y, true);
     for (int64_t c = 0; c < C; ++c) {
       real expected = 7;
       for (int64_t r = 0; r < R; ++r) expected += at(r, c);
       ASSERT_EQ(sums.data()[c], expected);
+      ASSERT_EQ(only_sums.data()[c], expected - 7);
       for (int64_t r = 0; r < R; ++r) ASSERT_EQ(y.data()[r * (C + 3) + c], 2 * c);
     }
     EXPECT_TRUE(contiguous(wide).shares_memory(wide));
@@ -187,7 +188,7 @@ TEST(Arithmetic, ColumnSumsAddRowsInTheirOrder) {
     for (int64_t i = 0; i < rows * V; ++i)
       expected[static_cast<size_t>(i % V)] += values[static_cast<size_t>(i)];
     const Tensor sums = Tensor::filled({V}, real(0.1));
-    accumulate_column_sums(Tensor::from(values, {rows, V}), sums);
+    column_sums(Tensor::from(values, {rows, V}), sums, true);
     EXPECT_EQ(sums.to_vector(), expected) << rows;
   }
 }
@@ -195,7 +196,12 @@ TEST(Arithmetic, ColumnSumsAddRowsInTheirOrder) {
 TEST(Arithmetic, ScaleKeepsAllBitsOfASmallFactor) {
   const Tensor x = Tensor::from({3, -5, 1e20f}, {3});
   scale(x, real(1e-9));
-  EXPECT_EQ(x.to_vector(), (Numbers{real(3) * real(1e-9), real(-5) * real(1e-9), real(1e20f) * real(1e-9)}));
+  const Numbers expected{real(3) * real(1e-9), real(-5) * real(1e-9), real(1e20f) * real(1e-9)};
+  EXPECT_EQ(x.to_vector(), expected);
+  const Tensor from = Tensor::from({3, -5, 1e20f}, {3}), to = Tensor::filled({3}, NAN);
+  copy_scaled(from, Tensor::from({real(1e-9)}, {1}), to);
+  EXPECT_EQ(to.to_vector(), expected);
+  EXPECT_EQ(from.to_vector(), (Numbers{3, -5, 1e20f}));
 }
 
 TEST(Arithmetic, SumsInDouble) {
@@ -243,7 +249,7 @@ TEST(Arithmetic, DoesNotDependOnThreads) {
     EXPECT_EQ(threads(), count);
     sums.push_back(sum_of_squares(x));
     const Tensor to = Tensor::zeros({131});
-    accumulate_column_sums(x, to);
+    column_sums(x, to, true);
     columns.push_back(to.to_vector());
     const Tensor table = Tensor::zeros({5, 131});
     accumulate_rows(x, numbers, table);

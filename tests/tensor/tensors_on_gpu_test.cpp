@@ -83,9 +83,17 @@ TEST(TensorsOnGpu, PlainArithmeticOfBlocksOfColumns) {
     check("fill", [](const Tensor&, const Tensor& b, const Tensor&) { fill(b, real(0.25)); });
     const Tensor sums = Tensor::filled({columns}, 1),
                  sums_on_gpu = Tensor::filled({columns}, 1, Device::cuda);
-    accumulate_column_sums(x.on_cpu, sums);
-    accumulate_column_sums(x.on_gpu, sums_on_gpu);
+    column_sums(x.on_cpu, sums, true);
+    column_sums(x.on_gpu, sums_on_gpu, true);
+    expect_same(sums_on_gpu, sums, "column sums, added");
+    column_sums(x.on_cpu, sums);
+    column_sums(x.on_gpu, sums_on_gpu);
     expect_same(sums_on_gpu, sums, "column sums");
+    const Tensor half = Tensor::filled({1}, real(0.5)),
+                 half_on_gpu = Tensor::filled({1}, real(0.5), Device::cuda);
+    copy_scaled(x.on_cpu, half, y.on_cpu);
+    copy_scaled(x.on_gpu, half_on_gpu, y.on_gpu);
+    y.expect_same_on_both("copy_scaled");
     expect_same(contiguous(x.on_gpu), contiguous(x.on_cpu), "contiguous");
     expect_same(stacked_rows({x.on_gpu, y.on_gpu}), stacked_rows({x.on_cpu, y.on_cpu}), "stacked_rows");
   }
@@ -226,7 +234,7 @@ TEST(OnTwoDevices, OperandsAreRefused) {
   };
   expect_refused([&] { accumulate(here, there); });
   expect_refused([&] { broadcast_rows(here.slice_rows(0, 1), there); });
-  expect_refused([&] { accumulate_column_sums(here, Tensor::zeros({2}, Device::cuda)); });
+  expect_refused([&] { column_sums(here, Tensor::zeros({2}, Device::cuda)); });
   expect_refused([&] { gemm(here, Transpose::no, there, Transpose::no, 0, there); });
   expect_refused([&] { gemm(there, Transpose::no, here, Transpose::no, 0, there); });
   expect_refused([&] { gemm(there, Transpose::no, there, Transpose::no, 0, here); });
