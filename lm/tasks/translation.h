@@ -17,7 +17,7 @@ inline std::vector<std::string> names_of(TranslationFigure) { return {"nats", "b
 
 struct TranslationOptions {
   PairBatchOptions batches{};
-  double label_smoothing = 0;  // nn/output/label_smoothing.h
+  double label_smoothing = 0;  // autograd/cross_entropy.h
   TranslationFigure decides = TranslationFigure::nats;
   int64_t eval_beam = 1;  // in evaluations during training
   BleuTokenization bleu_tokenization = BleuTokenization::mteval_13a;

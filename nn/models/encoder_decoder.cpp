@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "autograd/operators/functions.h"
-#include "nn/output/label_smoothing.h"
 
 namespace rondo {
 namespace {
@@ -268,8 +267,8 @@ EncoderDecoder::Step EncoderDecoder::step(const Tokens& ids, const Position& pos
 
 CrossEntropy EncoderDecoder::cross_entropy(const Variable& readout, const Tokens& targets,
                                            double smoothing) const {
-  return smoothed_cross_entropy(readout, decoder_->output->weight, decoder_->output->bias, targets,
-                                smoothing);
+  return linear_cross_entropy(readout, decoder_->output->weight, decoder_->output->bias, targets, {},
+                              smoothing);
 }
 
 }  // namespace rondo

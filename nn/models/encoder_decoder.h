@@ -155,7 +155,7 @@ class EncoderDecoder : public Module {
   /// Logits of all target symbols, [N, V].
   Variable logits(const Variable& readout) const { return (*decoder_->output)(readout); }
   /// -log p(target) in nats, and with a smoothing > 0 the loss to minimise instead of its sum
-  /// (nn/output/label_smoothing.h). Target -1: not scored.
+  /// (autograd/cross_entropy.h). Target -1: not scored.
   CrossEntropy cross_entropy(const Variable& readout, const Tokens& targets, double smoothing = 0) const;
 
   const EncoderDecoderOptions& options() const { return options_; }
