@@ -156,27 +156,28 @@ Probed probe(SkipThought& model, const Triples& triples, const ProbeOptions& opt
     for (const int64_t sentence : {middle - 1, middle, middle + 1})
       some.sentences.add(triples.sentences[sentence]);
   }
-  // One triple at a time: decoders get no lengths, so in a batch their steps over padding would be counted.
-  TripleBatches batches({.batch = 1}, some, 1);
+  TripleBatches batches({.batch = sequences_at_once}, some, 1);
   batches.seek(0, 0);
   Probing probing(model, "the losses of the last words of both neighbours");
   for (TripleBatch batch; batches.next(batch);)
-    probing.run(1, std::max({batch.middle.steps, batch.previous.steps, batch.next.steps}), progress, [&] {
-      Variable nats;
-      for (const auto& part : model.parts()) {
-        const Variable vectors = part->encode(sentences_of(batch.middle, tokens(batch.middle.ids)));
-        const auto add = [&](RecurrentStack& decoder, const ShiftedSentences& written) {
-          const Variable states =
-              part->decode(decoder, sentences_of(written, tokens(written.inputs)), vectors);
-          const Variable end =
-              part->cross_entropy(states, last_alone(written.targets, written.lengths)).total;
-          nats = nats.defined() ? nats + end : end;
-        };
-        add(part->previous, batch.previous);
-        add(part->next, batch.next);
-      }
-      return nats;
-    });
+    probing.run(std::ssize(batch.middle.lengths),
+                std::max({batch.middle.steps, batch.previous.steps, batch.next.steps}), progress, [&] {
+                  Variable nats;
+                  for (const auto& part : model.parts()) {
+                    const Variable vectors =
+                        part->encode(sentences_of(batch.middle, tokens(batch.middle.ids)));
+                    const auto add = [&](RecurrentStack& decoder, const ShiftedSentences& written) {
+                      const Variable states =
+                          part->decode(decoder, sentences_of(written, tokens(written.inputs)), vectors);
+                      const Variable end =
+                          part->cross_entropy(states, last_alone(written.targets, written.lengths)).total;
+                      nats = nats.defined() ? nats + end : end;
+                    };
+                    add(part->previous, batch.previous);
+                    add(part->next, batch.next);
+                  }
+                  return nats;
+                });
   return probing.end();
 }
 

@@ -22,12 +22,9 @@ std::vector<double> squares_of_rows(const Tensor& x) {
   return squares;
 }
 
-bool is_counted(const RowMask& valid, int64_t row) { return !valid || (*valid)[static_cast<size_t>(row)]; }
-
-/// Adds the norm of each valid row.
-void add_norms(const std::vector<double>& squares, const RowMask& valid, int64_t step, NormsByStep& to) {
-  for (size_t b = 0; b < squares.size(); ++b)
-    if (is_counted(valid, static_cast<int64_t>(b))) to.add(step, std::sqrt(squares[b]));
+/// Adds the norm of each row.
+void add_norms(const std::vector<double>& squares, int64_t step, NormsByStep& to) {
+  for (const double it : squares) to.add(step, std::sqrt(it));
 }
 
 std::vector<std::string> split_at(const std::string& text, const std::string& separator) {
@@ -132,19 +129,19 @@ RecurrentProbe::Seen& RecurrentProbe::seen(const Cell& cell) {
   return *seen_.emplace_back(std::move(it));
 }
 
-void RecurrentProbe::begins(const Cell& cell, int64_t batch) {
+void RecurrentProbe::begins(const Cell& cell, const std::vector<int64_t>& rows) {
   Seen& it = seen(cell);
-  it.batch = batch;
+  it.rows_of_step = rows;
   it.step = 0;
 }
 
-State RecurrentProbe::observed(Seen& it, const State& state, const RowMask& valid) {
+State RecurrentProbe::observed(Seen& it, const State& state) {
   State result = state;
   const auto look = [&](const std::string& name, Variable& value) {
     NormsByStep& gradients = it.layer.gradients[name];
-    for (int64_t b = 0; b < it.batch; ++b) it.rows[name][it.step] += is_counted(valid, b);
-    value = with_observed_gradient(value, [&gradients, step = it.step, valid](const Tensor& gradient) {
-      add_norms(squares_of_rows(gradient), valid, step, gradients);
+    it.rows[name][it.step] += value.shape()[0];
+    value = with_observed_gradient(value, [&gradients, step = it.step](const Tensor& gradient) {
+      add_norms(squares_of_rows(gradient), step, gradients);
     });
   };
   look("h", result.h);
@@ -153,31 +150,27 @@ State RecurrentProbe::observed(Seen& it, const State& state, const RowMask& vali
   return result;
 }
 
-State RecurrentProbe::before_step(const Cell& cell, State state, const RowMask& valid) {
+State RecurrentProbe::before_step(const Cell& cell, State state) {
   Seen& it = seen(cell);
   stepping_ = &it;
-  valid_ = valid;
-  return it.step == 0 ? observed(it, state, {}) : state;
+  return it.step == 0 ? observed(it, state) : state;
 }
 
-State RecurrentProbe::after_step(const Cell& cell, State state, const RowMask& valid) {
+State RecurrentProbe::after_step(const Cell& cell, State state) {
   Seen& it = seen(cell);
   stepping_ = nullptr;
   ++it.step;
   for (auto& [name, by_step] : it.squares) {
     const auto now = by_step.find(it.step);
     if (now == by_step.end()) continue;
-    add_norms(now->second, valid, it.step, it.layer.products[name]);
+    add_norms(now->second, it.step, it.layer.products[name]);
     by_step.erase(now);
   }
   for (const auto& [name, value] : state.tensors()) {
-    const std::vector<real> numbers = value.value().to_vector();
     Distribution& activations = it.layer.activations[name];
-    for (size_t i = 0; i < numbers.size(); ++i)
-      if (is_counted(valid, static_cast<int64_t>(i) / value.shape().columns()))
-        activations.add(static_cast<double>(numbers[i]));
+    for (const real number : value.value().to_vector()) activations.add(static_cast<double>(number));
   }
-  return observed(it, state, valid);
+  return observed(it, state);
 }
 
 void RecurrentProbe::computed(const char* name, const std::vector<Variable>& inputs) {
@@ -203,11 +196,15 @@ void RecurrentProbe::add_product(const Tensor& x, const Tensor& weight) {
   weight_gemm(x, weight, Transpose::yes, {}, product);
   auto& by_step = it.squares[place->name.substr(it.prefix.size())];
   const std::vector<double> squares = squares_of_rows(product);
-  for (size_t i = 0; i < squares.size(); ++i) {  // a projection may be of all steps at once
-    std::vector<double>& of_step = by_step[it.step + 1 + static_cast<int64_t>(i) / it.batch];
-    of_step.resize(static_cast<size_t>(it.batch), 0);
-    of_step[i % static_cast<size_t>(it.batch)] += squares[i];
-  }
+  const auto add = [&](int64_t step, auto begin, auto end) {
+    std::vector<double>& of_step = by_step[step];
+    of_step.resize(static_cast<size_t>(end - begin), 0);
+    std::transform(begin, end, of_step.begin(), of_step.begin(), std::plus());
+  };
+  if (stepping_ || it.rows_of_step.empty()) return add(it.step + 1, squares.begin(), squares.end());
+  auto row = squares.begin();  // a projection, of all steps at once
+  for (size_t i = 0; i < it.rows_of_step.size(); ++i, row += it.rows_of_step[i - 1])
+    add(it.step + 1 + static_cast<int64_t>(i), row, row + it.rows_of_step[i]);
 }
 
 void RecurrentProbe::add_gates(const std::string& operator_name, const std::vector<Variable>& inputs) {
@@ -215,8 +212,7 @@ void RecurrentProbe::add_gates(const std::string& operator_name, const std::vect
   for (const Variable& it : inputs) values.push_back(it.value());
   for (const GateValues& gate : gates_of(operator_name, values)) {
     Distribution& gates = stepping_->layer.gates.try_emplace(gate.name, true).first->second;
-    for (size_t i = 0; i < gate.values.size(); ++i)
-      if (is_counted(valid_, static_cast<int64_t>(i) / gate.columns)) gates.add(gate.values[i]);
+    for (const double value : gate.values) gates.add(value);
   }
 }
 

@@ -70,30 +70,29 @@ class RecurrentProbe : private OperatorObserver, private StepObserver {
   struct Seen {
     ProbedLayer layer;
     const Cell* cell;
-    std::string prefix, suffix;  // of the names of its parameters
-    int64_t batch = 0, step = 0;
+    std::string prefix, suffix;           // of the names of its parameters
+    std::vector<int64_t> rows_of_step{};  // StepObserver::begins()
+    int64_t step = 0;
     /// Of each tensor of the state: the rows of each step, for those whose gradient is zero because nothing
     /// depends on them.
     std::map<std::string, std::map<int64_t, int64_t>> rows{};
-    /// Of each weight and step: the squared length of each row's product, until it is known which rows are
-    /// padding.
+    /// Of each weight and step: the squared length of each row's product, or of all its products in the step.
     std::map<std::string, std::map<int64_t, std::vector<double>>> squares{};
   };
-  void begins(const Cell& cell, int64_t batch) override;
-  State before_step(const Cell& cell, State state, const RowMask& valid) override;
-  State after_step(const Cell& cell, State state, const RowMask& valid) override;
+  void begins(const Cell& cell, const std::vector<int64_t>& rows) override;
+  State before_step(const Cell& cell, State state) override;
+  State after_step(const Cell& cell, State state) override;
   void computed(const char* name, const std::vector<Variable>& inputs) override;
 
   Seen& seen(const Cell& cell);
   /// The state with each of its tensors' gradients observed.
-  State observed(Seen& it, const State& state, const RowMask& valid);
+  State observed(Seen& it, const State& state);
   void add_product(const Tensor& x, const Tensor& weight);
   void add_gates(const std::string& operator_name, const std::vector<Variable>& inputs);
 
   Module& model_;
   std::vector<std::unique_ptr<Seen>> seen_;
   Seen* stepping_ = nullptr;  // the layer that makes a step
-  RowMask valid_{};           // its rows
 };
 
 /// The gates of an operator: what its equation writes as s(...), of sums of products of its inputs, each

@@ -7,10 +7,6 @@
 
 namespace rondo {
 
-Lengths decoder_lengths(const EncoderDecoder& model, const PairBatch& batch) {
-  return look_across_rows(model.cells()) ? batch.target_lengths : Lengths();
-}
-
 Evaluation evaluate_pairs(EncoderDecoder& model, const TranslationText& text,
                           const std::function<void(int64_t)>& progress) {
   const EvaluationMode no_dropout(model);
@@ -27,7 +23,7 @@ Evaluation evaluate_pairs(EncoderDecoder& model, const TranslationText& text,
     const int64_t B = batch.sentences;
     const auto source = model.encode({tokens(batch.source), batch.source_steps, B, batch.source_lengths});
     const auto output =
-        model.decode({tokens(batch.inputs), batch.target_steps, B, decoder_lengths(model, batch)}, source);
+        model.decode({tokens(batch.inputs), batch.target_steps, B, batch.target_lengths}, source);
     const std::vector<real> each =
         model.cross_entropy(output.readout, tokens(batch.targets)).each.to_vector();
     const std::vector<double> nats(each.begin(), each.end());

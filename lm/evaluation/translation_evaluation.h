@@ -49,8 +49,4 @@ struct TranslationScores {
 TranslationScores scores_of(const std::vector<std::string>& translations,
                             const std::vector<std::string>& references, BleuTokenization tokenization);
 
-/// The lengths of a batch's targets for the decoder; empty if no cell needs to know its padding, which is at
-/// the end and not scored.
-Lengths decoder_lengths(const EncoderDecoder& model, const PairBatch& batch);
-
 }  // namespace rondo

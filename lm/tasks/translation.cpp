@@ -45,8 +45,7 @@ Loss Translation::loss(int64_t, const std::vector<Tokens>& indices, RandomContex
   const int64_t B = staged_.sentences;
   begin_update(random);
   const auto source = model_.encode({indices[0], staged_.source_steps, B, staged_.source_lengths});
-  const auto output =
-      model_.decode({indices[1], staged_.target_steps, B, decoder_lengths(model_, staged_)}, source);
+  const auto output = model_.decode({indices[1], staged_.target_steps, B, staged_.target_lengths}, source);
   const CrossEntropy nats = model_.cross_entropy(output.readout, indices[2], options_.label_smoothing);
   return {nats.total / static_cast<real>(staged_.scored), {nats.each}};
 }

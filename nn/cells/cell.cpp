@@ -163,37 +163,55 @@ int64_t Cell::step_weights() const {
 
 namespace {
 
-/// x [T, B, I] delayed by j steps, j from 1 to window - 1; the inputs before the chunk are in `before` [B,
-/// (window - 1) I], the latest step first.
-std::vector<Variable> delayed(const Variable& x, const Variable& before, int64_t window) {
-  const int64_t T = x.shape()[0], I = x.shape()[2];
-  std::vector<Variable> steps;  // from the earliest to the latest
-  for (int64_t j = window - 1; j >= 1; --j) steps.push_back(before.slice_columns((j - 1) * I, j * I));
-  for (int64_t t = 0; t + 1 < T; ++t) steps.push_back(x[t]);
+/// Of each of `inputs`, x [B, I] of a step, x from j steps before, for its rows: of all steps, for j from 1
+/// to window - 1. The inputs before the first step are in `before` [B, (window - 1) I], the latest step
+/// first.
+std::vector<Variable> delayed(const std::vector<Variable>& inputs, const Variable& before, int64_t window) {
+  const int64_t I = inputs[0].shape().columns();
   std::vector<Variable> result;
   for (int64_t j = 1; j < window; ++j) {
-    const auto first = steps.begin() + (window - 1 - j);
-    result.push_back(stack({first, first + T}));
+    std::vector<Variable> steps;
+    for (int64_t t = 0; t < std::ssize(inputs); ++t) {
+      const int64_t back = j - t;  // steps before the first one; 1: the latest of them
+      const Variable x =
+          back > 0 ? before.slice_columns((back - 1) * I, back * I) : inputs[static_cast<size_t>(t - j)];
+      steps.push_back(x.slice(0, inputs[static_cast<size_t>(t)].shape()[0]));
+    }
+    result.push_back(concat_rows(steps));
   }
   return result;
 }
 
 }  // namespace
 
-std::vector<StepInputs> Cell::project(const Variable& x, const State& state,
-                                      const std::vector<RowMask>& valid) const {
+std::vector<StepInputs> Cell::project(const Variable& x, const State& state) const {
+  const int64_t T = x.shape()[0], B = x.shape()[1];
+  return project(reshape(x, {T * B, x.shape()[2]}), std::vector(static_cast<size_t>(T), B), state);
+}
+
+std::vector<StepInputs> Cell::project(const Variable& x, const std::vector<int64_t>& rows,
+                                      const State& state) const {
+  const auto of_steps = [&](const Variable& all) {
+    std::vector<Variable> parts;
+    for (int64_t begin = 0; const int64_t count : rows) {
+      parts.push_back(all.slice(begin, begin + count));
+      begin += count;
+    }
+    return parts;
+  };
+  const std::vector<Variable> inputs = of_steps(x);
   std::vector<Variable> earlier;
-  if (window() > 1) earlier = delayed(x, state.other("x"), window());
-  std::vector<Variable> projected;
-  for (const Projection* it : projections_)
-    projected.push_back(it->reads() != Projection::Reads::step ? (*it)(x, earlier) : Variable());
-  std::vector<StepInputs> steps;
-  for (int64_t t = 0; t < x.shape()[0]; ++t) {
-    std::vector<Variable> parts;  // of one buffer, each freed separately
-    for (const Variable& all : projected) parts.push_back(all.defined() ? all[t].as_part() : Variable());
-    steps.emplace_back(std::move(parts), x, t, state.steps + t,
-                       valid.empty() ? RowMask() : valid[static_cast<size_t>(t)]);
+  if (window() > 1) earlier = delayed(inputs, state.other("x"), window());
+  std::vector<std::vector<Variable>> projected(rows.size(), std::vector<Variable>(projections_.size()));
+  for (size_t i = 0; i < projections_.size(); ++i) {
+    if (projections_[i]->reads() == Projection::Reads::step) continue;
+    const std::vector<Variable> parts = of_steps((*projections_[i])(x, earlier));
+    for (size_t t = 0; t < rows.size(); ++t)
+      projected[t][i] = parts[t].as_part();  // of one buffer, each freed separately
   }
+  std::vector<StepInputs> steps;
+  for (size_t t = 0; t < rows.size(); ++t)
+    steps.emplace_back(std::move(projected[t]), inputs[t], state.steps + static_cast<int64_t>(t));
   return steps;
 }
 

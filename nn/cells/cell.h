@@ -130,17 +130,12 @@ class Recurrent {
 /// What a step reads: the projections of its input and, if a cell asks for it, the input itself.
 class StepInputs {
  public:
-  /// For step t of a chunk whose x is [T, B, I]; `step` counts the steps since the state was reset.
-  StepInputs(std::vector<Variable> projected, Variable all_inputs, int64_t t, int64_t step, RowMask valid)
-      : projected_(std::move(projected)),
-        taken_(projected_.size()),
-        all_inputs_(std::move(all_inputs)),
-        t_(t),
-        step_(step),
-        valid_(std::move(valid)) {}
+  /// For one step, whose x is [B, I]; `step` counts the steps since the state was reset.
+  StepInputs(std::vector<Variable> projected, Variable input, int64_t step)
+      : projected_(std::move(projected)), taken_(projected_.size()), input_(std::move(input)), step_(step) {}
 
   /// x of this step, [B, I], or what set_input() has replaced it with.
-  Variable input() const { return input_.defined() ? input_ : all_inputs_[t_]; }
+  const Variable& input() const { return input_; }
   /// Replaces x for the projections that read the step's own input (Projection::Reads::step).
   void set_input(Variable x) { input_ = std::move(x); }
 
@@ -156,19 +151,14 @@ class StepInputs {
   const Tensor& place_of_h() const { return place_of_h_; }
   void set_place_of_h(Tensor place) { place_of_h_ = std::move(place); }
 
-  /// Which rows are not padding; null: all rows. The layer sets the output of padding rows to zero and keeps
-  /// their state, so a step needs this only if it computes statistics over the rows.
-  const RowMask& valid() const { return valid_; }
   /// The number of steps since the state was reset.
   int64_t step() const { return step_; }
 
  private:
   std::vector<Variable> projected_;  // each [B, width], without the columns already taken
   std::vector<int64_t> taken_;       // number of columns taken from each
-  Variable all_inputs_;              // [T, B, I]
-  int64_t t_, step_;
   Variable input_;
-  RowMask valid_;
+  int64_t step_;
   Tensor place_of_h_;
 };
 
@@ -183,8 +173,8 @@ class Cell : public Module {
   Cell(Module& parent, const std::string& suffix, const CellOptions& cell_options)
       : Module(parent, "", suffix), options(cell_options) {}
 
-  /// One step for all rows. Recurrent weights read previous.h; a value that is carried over unchanged, as by
-  /// an update gate, is previous.h_unmasked().
+  /// One step for all rows, none of which is padding. Recurrent weights read previous.h; a value that is
+  /// carried over unchanged, as by an update gate, is previous.h_unmasked().
   virtual State step(StepInputs& x, const State& previous) = 0;
   /// The tensors of the state: "h" first, then "c" if the cell has one, then others.
   virtual std::vector<StateTensor> state_tensors() const { return {{"h", hidden()}}; }
@@ -208,9 +198,11 @@ class Cell : public Module {
   /// Computes the effective values of the recurrent weights. Call it once per chunk, before its steps.
   void begin_chunk();
   /// The projections of x [T, B, I], one product for all steps; T entries. `state` is the state before the
-  /// first step; `valid` has the rows of each step that are not padding; empty: no padding.
-  std::vector<StepInputs> project(const Variable& x, const State& state = {},
-                                  const std::vector<RowMask>& valid = {}) const;
+  /// first step.
+  std::vector<StepInputs> project(const Variable& x, const State& state = {}) const;
+  /// The same where steps have different numbers of rows, none more than the step before: x [sum of rows, I].
+  std::vector<StepInputs> project(const Variable& x, const std::vector<int64_t>& rows,
+                                  const State& state = {}) const;
 
   /// The weights that weight drop acts on: see Recurrent::transform.
   const std::vector<Recurrent*>& recurrent_weights() const { return recurrents_; }

@@ -42,14 +42,18 @@ Attention::Source Attention::prepare(const Variable& states, const Lengths& leng
         "[attention] states [S, B, {}] were expected, got {}", source_size_, states.shape());
   const int64_t S = states.shape()[0], B = states.shape()[1];
   check_lengths("attention", lengths, B, S);
-  const RowMask within = rows_within(lengths, S, B);
-  const Variable valid = select_rows(within, states);
-  const Variable values = transpose_first_two(valid);
+  std::vector<int32_t> steps;  // those of each sentence, without the padding
+  for (int64_t b = 0; b < B; ++b)
+    for (int64_t s = 0; s < S; ++s)
+      steps.push_back(lengths.empty() || s < lengths[static_cast<size_t>(b)] ? static_cast<int32_t>(s * B + b)
+                                                                             : -1);
+  const Variable values = reshape(map_rows(states, {std::move(steps), S * B}), {B, S, source_size_});
   switch (score_) {
     case Score::general:  // q . W_a s = q . (W_a s)
       return {linear(values, *W_a_), values, lengths};
     case Score::additive: {
-      const Variable keys = linear(valid, *U_a_);
+      const RowMask within = rows_within(lengths, S, B);
+      const Variable keys = linear(select_rows(within, states), *U_a_);
       return {norm_U_a_ ? (*norm_U_a_)(keys, within, 0, *b_a_) : keys, values, lengths};
     }
     default:

@@ -98,9 +98,7 @@ Variable SkipModel::decode(RecurrentStack& decoder, const Sentences& inputs, con
   if (context != SkipContext::first_state) x = concat({x, repeat(vectors, T)});
   std::vector<State> first = decoder.initial_states(B);
   if (context != SkipContext::gates) first.front().h = vectors;
-  // What stands behind the end of a sentence cannot reach back, but where a cell compares rows.
-  const Lengths seen = look_across_rows(decoder.cells()) ? lengths : Lengths();
-  const Variable h = output_dropout(decoder(x, first, seen).output);
+  const Variable h = output_dropout(decoder(x, first, lengths).output);
   return reshape(h, {T * B, h.shape().columns()});
 }
 

@@ -1,8 +1,6 @@
 // One cell along time.
 #include "nn/recurrent/recurrent_layer.h"
 
-#include <algorithm>
-
 #include "autograd/operators/arithmetic.h"
 #include "autograd/operators/functions.h"
 #include "nn/recurrent/step_observer.h"
@@ -16,35 +14,6 @@ Variable moved(const Variable& x, const Tensor& memory) {
   if (x.value().data() == memory.data()) return x;
   copy(x.value(), memory);
   return Variable(memory, x.edge());
-}
-
-/// Which rows are not padding: for all steps, [T B], and for each step. Empty if there is no padding.
-struct Valid {
-  RowMask all;
-  std::vector<RowMask> of_step;
-};
-
-Valid valid_rows(const Lengths& lengths, int64_t T, int64_t B) {
-  check_lengths("recurrent", lengths, B, T);
-  Valid valid{rows_within(lengths, T, B), {}};
-  if (!valid.all) return {};
-  for (auto row = valid.all->begin(); row != valid.all->end(); row += B) {
-    const bool full = std::find(row, row + B, 0) == row + B;
-    valid.of_step.push_back(full ? nullptr : tokens({row, row + B}));
-  }
-  return valid;
-}
-
-/// The steps of each row in reverse, without its padding; its own inverse.
-Variable reversed(const Variable& x, const Lengths& lengths) {
-  const int64_t T = x.shape()[0], B = x.shape()[1];
-  std::vector<int32_t> from;
-  for (int64_t t = 0; t < T; ++t)
-    for (int64_t b = 0; b < B; ++b) {
-      const int64_t length = lengths.empty() ? T : lengths[static_cast<size_t>(b)];
-      from.push_back(static_cast<int32_t>((t < length ? length - 1 - t : t) * B + b));
-    }
-  return reshape(gather_rows(x, tokens(std::move(from))), x.shape());
 }
 
 }  // namespace
@@ -93,54 +62,74 @@ RecurrentLayer::RecurrentLayer(Module& parent, const std::string& cell, const st
     weight->transform = [this](const Variable& trained) { return weight_drop_(trained); };
 }
 
-RecurrentLayer::Result RecurrentLayer::operator()(const Variable& input, const State& initial,
+RecurrentLayer::Result RecurrentLayer::operator()(const Variable& x, const State& initial,
                                                   const Lengths& lengths) {
-  const int64_t I = cell_->options.input_size, H = cell_->options.hidden_size;
-  check(input.shape().dimensions() == 3 && input.shape()[0] > 0 && input.shape()[2] == I,
-        "[{}] x is [T, B, {}], of one step or more, got {}", label_, I, input.shape());
-  const int64_t T = input.shape()[0], B = input.shape()[1];
+  const int64_t I = cell_->options.input_size;
+  check(x.shape().dimensions() == 3 && x.shape()[0] > 0 && x.shape()[2] == I,
+        "[{}] x is [T, B, {}], of one step or more, got {}", label_, I, x.shape());
+  const int64_t T = x.shape()[0], B = x.shape()[1];
   check_state(initial, B);
-  const Valid valid = valid_rows(lengths, T, B);
-  const bool reverse = direction_ == Direction::reverse;
-  const Variable x = select_rows(valid.all, input);
-  begin(B);
-  std::vector<StepInputs> inputs = cell_->project(reverse ? reversed(x, lengths) : x, initial, valid.of_step);
-  const Tensor sequence = Tensor::for_products({T + 1, B, H}, x.value().device());
-  State state = initial;
-  state.h = moved(state.h, sequence[0].as_part());
-  std::vector<Variable> outputs;
-  for (int64_t t = 0; t < T; ++t) {
-    const Tensor place = sequence[t + 1].as_part();
-    inputs[t].set_place_of_h(place);
-    state = next_state(inputs[t], state);
-    state.h = moved(state.h, place);
-    outputs.push_back(state.h);
-  }
+  const PackedSteps steps(lengths, T, B, direction_);
+  begin(B, steps.rows());
+  Result result = run(x, steps, initial);
   begun_ = 0;
   mask_ = {};
-  const Variable output = select_rows(valid.all, stack(outputs));
-  return {reverse ? reversed(output, lengths) : output, state};
+  return result;
 }
 
-void RecurrentLayer::begin(int64_t batch) {
+void RecurrentLayer::begin(int64_t batch) { begin(batch, {}); }
+
+void RecurrentLayer::begin(int64_t batch, const std::vector<int64_t>& rows) {
   cell_->begin_chunk();
   mask_ = dropout_.mask(batch, cell_->options.hidden_size);
   begun_ = batch;
-  if (StepObserver* observer = step_observer()) observer->begins(*cell_, batch);
+  if (StepObserver* observer = step_observer()) observer->begins(*cell_, rows);
 }
 
 RecurrentLayer::Result RecurrentLayer::step(const Variable& x, const State& state, const RowMask& valid) {
   check(direction_ == Direction::forward,
         "[{}] a reverse layer reads the whole sequence, not a step at a time", label_);
   check(begun_ > 0, "[{}] begin() comes before the first step of a chunk", label_);
-  const int64_t I = cell_->options.input_size;
-  check(x.shape() == Shape{begun_, I}, "[{}] x of a step is {}, as begin() said, got {}", label_,
-        Shape{begun_, I}, x.shape());
-  check_state(state, begun_);
-  const Variable rows = reshape(select_rows(valid, x), {1, begun_, I});
-  std::vector<StepInputs> inputs = cell_->project(rows, state, {valid});
-  const State next = next_state(inputs[0], state);
-  return {select_rows(valid, next.h), next};
+  const int64_t I = cell_->options.input_size, B = begun_;
+  check(x.shape() == Shape{B, I}, "[{}] x of a step is {}, as begin() said, got {}", label_, Shape{B, I},
+        x.shape());
+  check_state(state, B);
+  const Lengths lengths = valid ? Lengths(valid->begin(), valid->end()) : Lengths();  // 1 or 0
+  Result result = run(reshape(x, {1, B, I}), PackedSteps(lengths, 1, B, direction_), state);
+  result.output = reshape(result.output, {B, cell_->options.hidden_size});
+  return result;
+}
+
+RecurrentLayer::Result RecurrentLayer::run(const Variable& x, const PackedSteps& steps,
+                                           const State& initial) {
+  const int64_t T = x.shape()[0], B = x.shape()[1], H = cell_->options.hidden_size;
+  StateOfPacked going(steps, initial);
+  State& state = going.state;
+  std::vector<Variable> outputs;
+  if (!steps.rows().empty()) {
+    const Variable mask = mask_.defined() ? steps.sorted(mask_) : mask_;
+    const Variable packed = steps.packed(x);
+    std::vector<StepInputs> inputs = cell_->project(packed, steps.rows(), state);
+    going.keep(steps.rows()[0]);
+    int64_t row = steps.rows()[0];
+    const Tensor sequence = Tensor::for_products({row + packed.shape()[0], H}, x.value().device());
+    state.h = moved(state.h, sequence.slice_rows(0, row).as_part());
+    for (size_t t = 0; t < inputs.size(); ++t) {
+      const int64_t rows = steps.rows()[t];
+      going.keep(rows);
+      const Tensor place = sequence.slice_rows(row, row + rows).as_part();
+      inputs[t].set_place_of_h(place);
+      state = next_state(inputs[t], state, mask, steps);
+      state.h = moved(state.h, place);
+      outputs.push_back(state.h);
+      row += rows;
+    }
+  }
+  Result result{{}, going.last()};
+  result.state.steps = initial.steps + T;
+  result.output = outputs.empty() ? Variable(Tensor::zeros({T, B, H}, x.value().device()))
+                                  : steps.padded(concat_rows(outputs));
+  return result;
 }
 
 void RecurrentLayer::check_state(const State& state, int64_t batch) {
@@ -170,36 +159,33 @@ void RecurrentLayer::check_same_parts(const State& next, const State& state) con
                           label_, given));
 }
 
-State RecurrentLayer::next_state(StepInputs& inputs, const State& given) {
+State RecurrentLayer::next_state(StepInputs& inputs, const State& given, const Variable& mask,
+                                 const PackedSteps& steps) {
   StepObserver* const observer = step_observer();
-  const RowMask valid = inputs.valid();
-  State observed;
-  if (observer) observed = observer->before_step(*cell_, given, valid);
-  const State& state = observer ? observed : given;
+  const State& state = observer ? observer->before_step(*cell_, given) : given;
   State seen = state;
-  if (mask_.defined()) seen.h = state.h * mask_, seen.h_before_mask = state.h;
-  State next = state;
-  const bool zones_out = zoneout_.probability > 0;  // h' is then an input of what gives h
-  const Tensor place = valid || observer ? Tensor() : inputs.place_of_h();
-  inputs.set_place_of_h(zones_out ? Tensor() : place);
-  if (!valid || std::find(valid->begin(), valid->end(), 1) != valid->end()) {
-    next = cell_->step(inputs, seen);
-    next.h = select_rows(valid, zoned_out(next.h, state.h, zoneout_, place), state.h);
-    if (next.c.defined()) next.c = select_rows(valid, zoned_out(next.c, state.c, zoneout_memory_), state.c);
-    check_same_parts(next, state);
-    for (size_t i = 0; i < next.others.size(); ++i)
-      next.others[i].value = select_rows(valid, next.others[i].value, state.others[i].value);
+  if (mask.defined()) {
+    seen.h = state.h * mask.slice(0, state.h.shape()[0]);
+    seen.h_before_mask = state.h;
   }
+  const bool zones_out = zoneout_.probability > 0;  // h' is then an input of what gives h
+  const Tensor place = observer ? Tensor() : inputs.place_of_h();
+  inputs.set_place_of_h(zones_out ? Tensor() : place);
+  State next = cell_->step(inputs, seen);
+  next.h = zoned_out(next.h, state.h, zoneout_, steps, place);
+  if (next.c.defined()) next.c = zoned_out(next.c, state.c, zoneout_memory_, steps);
+  check_same_parts(next, state);
   next.steps = state.steps + 1;
-  if (observer) return observer->after_step(*cell_, std::move(next), valid);
-  return next;
+  return observer ? observer->after_step(*cell_, std::move(next)) : next;
 }
 
 Variable RecurrentLayer::zoned_out(const Variable& next, const Variable& old, Dropout& zoneout,
-                                   const Tensor& place) const {
+                                   const PackedSteps& steps, const Tensor& place) const {
   if (zoneout.probability == 0) return next;
-  if (training())
-    return pointwise_at(place, Zoneout{}, next, old, zoneout.mask(old.shape()[0], old.shape()[1]));
+  if (training()) {
+    const Variable mask = steps.sorted(zoneout.mask(begun_, old.shape()[1]));
+    return pointwise_at(place, Zoneout{}, next, old, mask.slice(0, old.shape()[0]));
+  }
   const auto kept = static_cast<real>(zoneout.probability);
   return old * kept + next * (1 - kept);
 }

@@ -10,6 +10,7 @@
 #include "autograd/sequence.h"
 #include "nn/cells/catalogue.h"
 #include "nn/layers/dropout.h"
+#include "nn/recurrent/packed_steps.h"
 
 namespace rondo {
 
@@ -28,8 +29,6 @@ struct RecurrentRegularization {
 Keys keys_of(RecurrentRegularization& it);
 /// InputError, naming the key of section [model], for regularization that the cell cannot have.
 void check_regularization(const std::string& cell, const RecurrentRegularization& regularization);
-
-enum class Direction { forward, reverse };
 
 class RecurrentLayer : public Module {
  public:
@@ -57,10 +56,13 @@ class RecurrentLayer : public Module {
 
  private:
   void check_state(const State& state, int64_t batch);
+  void begin(int64_t batch, const std::vector<int64_t>& rows);
+  /// The steps of x [T, B, I].
+  Result run(const Variable& x, const PackedSteps& steps, const State& initial);
   /// Throws Error unless a step has returned the same tensors of the state as it was given.
   void check_same_parts(const State& next, const State& state) const;
-  State next_state(StepInputs& inputs, const State& given);
-  Variable zoned_out(const Variable& next, const Variable& old, Dropout& zoneout,
+  State next_state(StepInputs& inputs, const State& given, const Variable& mask, const PackedSteps& steps);
+  Variable zoned_out(const Variable& next, const Variable& old, Dropout& zoneout, const PackedSteps& steps,
                      const Tensor& place = {}) const;
 
   std::string label_;  // of the cell, for errors

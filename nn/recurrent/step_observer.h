@@ -11,12 +11,13 @@ namespace rondo {
 class StepObserver {
  public:
   virtual ~StepObserver() = default;
-  /// The next steps of this cell are those of a new sequence of B rows; its projections come first.
-  virtual void begins(const Cell& cell, int64_t batch) = 0;
-  /// Before and after a step. What they return takes the state's place, and must have its values. Rows that
-  /// are not `valid` are padding; null: there is none.
-  virtual State before_step(const Cell& cell, State state, const RowMask& valid) = 0;
-  virtual State after_step(const Cell& cell, State state, const RowMask& valid) = 0;
+  /// The next steps of this cell are those of new sequences. The projections of all steps come first, and
+  /// have `rows` rows of each; none: the projections of each step come just before it.
+  virtual void begins(const Cell& cell, const std::vector<int64_t>& rows) = 0;
+  /// Before and after a step, of the sequences that have it. What they return takes the state's place, and
+  /// must have its values.
+  virtual State before_step(const Cell& cell, State state) = 0;
+  virtual State after_step(const Cell& cell, State state) = 0;
 };
 
 /// While it exists, the observer sees the steps of all layers in this thread.

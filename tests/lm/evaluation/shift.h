@@ -18,7 +18,7 @@ struct Shift : StepObserver {
   Shift(const Cell* of, int64_t step, std::string name, int64_t unit, double by)
       : cell(of), at(step), tensor(std::move(name)), j(unit), size(by) {}
 
-  void begins(const Cell& which, int64_t) override {
+  void begins(const Cell& which, const std::vector<int64_t>&) override {
     if (&which == cell) t = 0;
   }
   State shifted(State state) const {
@@ -33,10 +33,10 @@ struct Shift : StepObserver {
       if (it.name == tensor) shift(it.value);
     return state;
   }
-  State before_step(const Cell& which, State state, const RowMask&) override {
+  State before_step(const Cell& which, State state) override {
     return &which == cell && t == 0 && at == 0 ? shifted(state) : state;
   }
-  State after_step(const Cell& which, State state, const RowMask&) override {
+  State after_step(const Cell& which, State state) override {
     return &which == cell && ++t == at ? shifted(state) : state;
   }
 

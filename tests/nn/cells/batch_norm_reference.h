@@ -8,7 +8,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "autograd/functions.h"
+#include "autograd/sequence.h"
 #include "nn/cells/batch_norm.h"
 #include "nn/cells/catalogue.h"
 #include "nn/cells/lstm.h"
@@ -160,23 +160,29 @@ struct Model : Module {
     std::vector<Variable> h;
     Variable c;
   };
-  /// What is not valid is some number, in the projected input as in the state: the layer lets no NaN through.
+  /// The cell gets the valid rows alone, as a layer gives them to it.
   Result run(const Marks& valid, int64_t steps = 0) {
-    const auto marked = [&](const RowMask& rows, const Variable& v) {
-      return select_rows(rows, v, Variable(Tensor::filled(v.shape(), 77)));
-    };
     State state{h0, c0, {}, steps};
     Result result;
     cell->begin_chunk();
-    for (int64_t t = 0; t < T; ++t) {
-      const bool all = valid[t] == std::vector<bool>(B, true);
-      const RowMask rows = all ? nullptr : tokens({valid[t].begin(), valid[t].end()});
-      StepInputs inputs({marked(rows, projection()(x.variable()[t]))}, x, t, state.steps, rows);
-      const int64_t next = state.steps + 1;
-      state = cell->step(inputs, state.map([&](const Variable& v) { return marked(rows, v); }));
-      state.steps = next;
-      result.h.push_back(select_rows(rows, state.h));
-      result.c = select_rows(rows, state.c);
+    for (int64_t t = 0; t < T; ++t, ++state.steps) {
+      std::vector<int32_t> some;
+      for (int32_t b = 0; b < B; ++b)
+        if (valid[t][b]) some.push_back(b);
+      if (some.empty()) {
+        result.h.push_back(Variable(Tensor::zeros({B, H})));
+        result.c = result.h.back();
+        continue;
+      }
+      const RowMap rows(some, B);
+      const RowMask marks = tokens({valid[t].begin(), valid[t].end()});
+      const Variable input = map_rows(x.variable()[t], rows);
+      StepInputs inputs({projection()(input)}, input, state.steps);
+      const State next = cell->step(inputs, state.map([&](const Variable& v) { return map_rows(v, rows); }));
+      result.h.push_back(map_rows(next.h, rows.inverse()));
+      result.c = map_rows(next.c, rows.inverse());
+      state.h = select_rows(marks, result.h.back(), state.h);
+      state.c = select_rows(marks, result.c, state.c);
     }
     return result;
   }

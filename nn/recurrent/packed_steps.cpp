@@ -1,0 +1,83 @@
+// Sequences without padding.
+#include "nn/recurrent/packed_steps.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace rondo {
+namespace {
+
+/// None if it leaves all rows where they are.
+std::optional<RowMap> map_unless_identity(std::vector<int32_t> from, int64_t rows) {
+  bool identity = std::ssize(from) == rows;
+  for (size_t i = 0; identity && i < from.size(); ++i) identity = from[i] == static_cast<int32_t>(i);
+  if (identity) return {};
+  return RowMap(std::move(from), rows);
+}
+
+Variable mapped(const std::optional<RowMap>& map, const Variable& x) { return map ? map_rows(x, *map) : x; }
+Variable mapped_back(const std::optional<RowMap>& map, const Variable& x) {
+  return map ? map_rows(x, map->inverse()) : x;
+}
+
+}  // namespace
+
+PackedSteps::PackedSteps(const Lengths& lengths, int64_t T, int64_t B, Direction direction) : T_(T), B_(B) {
+  check_lengths("recurrent", lengths, B, T);
+  const auto length = [&](int32_t b) { return lengths.empty() ? T : lengths[static_cast<size_t>(b)]; };
+  std::vector<int32_t> order(static_cast<size_t>(B)), from;
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return length(a) > length(b); });
+  int64_t rows = B;
+  for (int64_t t = 0; t < T; ++t) {
+    while (rows > 0 && length(order[static_cast<size_t>(rows - 1)]) <= t) --rows;
+    if (rows == 0) break;
+    rows_.push_back(rows);
+    for (int64_t i = 0; i < rows; ++i) {
+      const int32_t b = order[static_cast<size_t>(i)];
+      const int64_t step = direction == Direction::reverse ? length(b) - 1 - t : t;
+      from.push_back(static_cast<int32_t>(step * B + b));
+    }
+  }
+  order_ = map_unless_identity(std::move(order), B);
+  steps_ = map_unless_identity(std::move(from), T * B);
+}
+
+Variable PackedSteps::packed(const Variable& x) const {
+  return mapped(steps_, reshape(x, {T_ * B_, x.shape().columns()}));
+}
+Variable PackedSteps::padded(const Variable& steps) const {
+  return reshape(mapped_back(steps_, steps), {T_, B_, steps.shape().columns()});
+}
+Variable PackedSteps::sorted(const Variable& x) const { return mapped(order_, x); }
+Variable PackedSteps::unsorted(const Variable& x) const { return mapped_back(order_, x); }
+
+StateOfPacked::StateOfPacked(const PackedSteps& steps, const State& initial)
+    : state(initial.map([&](const Variable& x) { return steps.sorted(x); })), steps_(steps) {}
+
+void StateOfPacked::keep(int64_t rows) {
+  const int64_t present = state.h.shape()[0];
+  if (rows == present) return;
+  const auto slice = [&](int64_t begin, int64_t end) {
+    return state.map([&](const Variable& x) { return x.slice(begin, end); });
+  };
+  ended_.push_back(slice(rows, present));
+  state = slice(0, rows);
+}
+
+State StateOfPacked::last() const {
+  if (ended_.empty()) return state;
+  const auto of_all = [&](const auto& part) {
+    std::vector<Variable> values{part(state)};
+    for (auto it = ended_.rbegin(); it != ended_.rend(); ++it) values.push_back(part(*it));
+    return steps_.unsorted(concat_rows(values));
+  };
+  State all = state;
+  all.h = of_all([](const State& it) { return it.h; });
+  if (all.c.defined()) all.c = of_all([](const State& it) { return it.c; });
+  for (size_t i = 0; i < all.others.size(); ++i)
+    all.others[i].value = of_all([i](const State& it) { return it.others[i].value; });
+  return all;
+}
+
+}  // namespace rondo

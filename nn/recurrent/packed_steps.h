@@ -1,0 +1,55 @@
+// The steps of sequences of different lengths without their padding, as PyTorch's PackedSequence has them:
+// the sequences are sorted by length, the longest one first, so that those that have a step t are the first
+// rows of step t - 1, and the rows of all steps follow one another. A layer computes nothing for padding, and
+// a cell never sees it. Next: nn/recurrent/recurrent_layer.h.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "autograd/sequence.h"
+#include "nn/cells/cell.h"
+
+namespace rondo {
+
+enum class Direction { forward, reverse };
+
+class PackedSteps {
+ public:
+  /// Of [T, B, ..]; in reverse each sequence is read from its last step to its first. Throws Error unless
+  /// lengths are empty (no padding) or B numbers from 0 to T.
+  PackedSteps(const Lengths& lengths, int64_t T, int64_t B, Direction direction);
+
+  /// How many rows each step has, of steps that have any; never more than the step before.
+  const std::vector<int64_t>& rows() const { return rows_; }
+  /// [T, B, W] to [sum of rows(), W], and back, with zeros in the padding.
+  Variable packed(const Variable& x) const;
+  Variable padded(const Variable& steps) const;
+  /// [B, W], a row for each sequence, in the order of length, and back.
+  Variable sorted(const Variable& x) const;
+  Variable unsorted(const Variable& x) const;
+
+ private:
+  int64_t T_, B_;
+  std::vector<int64_t> rows_;
+  std::optional<RowMap> order_, steps_;  // none: as they are
+};
+
+/// The state of sequences while those that end drop out.
+class StateOfPacked {
+ public:
+  /// `initial`: of the batch.
+  StateOfPacked(const PackedSteps& steps, const State& initial);
+  /// Before a step that only the first `rows` sequences have: those that it does not have have ended.
+  void keep(int64_t rows);
+  /// Of the sequences that go on.
+  State state;
+  /// Of all sequences after their last steps, in the order of the batch.
+  State last() const;
+
+ private:
+  const PackedSteps& steps_;
+  std::vector<State> ended_;  // the shortest sequences first
+};
+
+}  // namespace rondo
