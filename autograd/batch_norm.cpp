@@ -7,23 +7,14 @@
 
 namespace rondo {
 
-ColumnMoments column_moments(const Variable& x, const RowMask& chosen) {
-  const int64_t rows = x.value().rows();
-  check(!chosen || std::ssize(*chosen) == rows, "[column_moments] {} needs as many marks as rows, got {}",
-        x.shape(), chosen ? chosen->size() : 0);
-  std::vector<int32_t> listed;
-  if (chosen)
-    for (int64_t r = 0; r < rows; ++r)
-      if ((*chosen)[r]) listed.push_back(static_cast<int32_t>(r));
-  const Extent extent{chosen ? std::ssize(listed) : rows, x.shape().columns()};
-  const Tokens indices = std::make_shared<const Indices>(std::move(listed));
-  check(extent.rows > 0, "[column_moments] of {} no row is chosen", x.shape());
+ColumnMoments column_moments(const Variable& x) {
+  const Extent extent = x.value().extent();
+  check(extent.rows > 0, "[column_moments] {} has no row", x.shape());
   const Device device = x.value().device();
   const Tensor mean = Tensor::zeros({extent.columns}, device),
                variance = Tensor::zeros({extent.columns}, device);
   launch(device, extent,
-         Moments{x.value().read_operand(), chosen ? indices->on(device) : nullptr, extent.rows,
-                 mean.mutable_data(), variance.mutable_data()});
+         Moments{x.value().read_operand(), extent.rows, mean.mutable_data(), variance.mutable_data()});
   // d mean / dx = 1 / n; d variance / dx = 2 (x - mean) / n, because the mean of x - mean is 0.
   auto backward = [=, x = Saved(x.value()), mean = Saved(mean)](const std::vector<Tensor>& gradients,
                                                                 const Inputs& in) {
@@ -34,8 +25,8 @@ ColumnMoments column_moments(const Variable& x, const RowMask& chosen) {
     const Sink::Destination to = in[0].destination();
     if (!to.accumulate) fill(to.tensor, 0);
     launch(device, extent,
-           MomentsBackward{x.get("column_moments").read_operand(), chosen ? indices->on(device) : nullptr,
-                           extent.rows, mean.get("column_moments").data(), dmean.data(), dvariance.data(),
+           MomentsBackward{x.get("column_moments").read_operand(), extent.rows,
+                           mean.get("column_moments").data(), dmean.data(), dvariance.data(),
                            to.tensor.write_operand()});
   };
   const std::vector<Variable> results = record("column_moments", {mean, variance}, {x}, backward);

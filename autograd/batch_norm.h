@@ -11,9 +11,8 @@ struct ColumnMoments {
   Variable mean, variance;  // [columns]
 };
 
-/// The mean and the biased variance of each column of x over the chosen rows; other rows are not read. Throws
-/// Error if no row is chosen.
-ColumnMoments column_moments(const Variable& x, const RowMask& chosen = {});
+/// The mean and the biased variance of each column of x. Throws Error if it has no row.
+ColumnMoments column_moments(const Variable& x);
 
 /// gamma (x - mean) / sqrt(variance + 1e-5) + beta, column by column; beta is a vector, or a matrix like x.
 /// If the statistics are those of the batch, the gradient flows through them, too.

@@ -167,6 +167,7 @@ CrossEntropy linear_cross_entropy(const Variable& x, const Variable& weight, con
   constexpr auto name = "linear_cross_entropy";
   check_inputs(name, x, 1, weight, bias, targets);
   const int64_t N = x.value().rows();
+  check(0 <= smoothing && smoothing < 1, "[{}] a smoothing from 0 to 1 was expected: {}", name, smoothing);
   check(!row_weights.defined() || row_weights.shape() == Shape{N},
         "[{}] the row weights for x {} are [{}], got {}", name, x.shape(), N, row_weights.shape());
   const ScoredRows scored(targets, row_weights.value());
@@ -183,17 +184,17 @@ CrossEntropy linear_cross_entropy(const Variable& x, const Variable& weight, con
                       CrossEntropyInPlace{logits.write_operand(), scored.targets->on(device) + begin, d.any(),
                                           weights.defined() ? weights.data() + begin : nullptr,
                                           losses.mutable_data() + begin, static_cast<real>(smoothing),
-                                          smoothing == 0 ? nullptr : minimised.mutable_data() + begin});
+                                          minimised.mutable_data() + begin});
              });
-  const Tensor weighted = scored.weights.defined() ? clone(minimised) : minimised;
+  const Tensor weighted = scored.weights.defined() ? Tensor(minimised.shape(), device) : minimised;
   if (scored.weights.defined())
     launch(device, weighted.extent(),
            ScaleRows{minimised.read_operand(), weights.data(), weighted.write_operand()});
   if (d.x.defined()) d.x = scored.among_zeros(d.x);
   const auto of_all_rows = [&](const Tensor& it) { return scored.among_zeros(it).reshaped({N}); };
-  const Tensor each = of_all_rows(losses), of_weights = smoothing == 0 ? each : of_all_rows(minimised);
+  const Tensor each = of_all_rows(losses), d_weights = smoothing == 0 ? each : of_all_rows(minimised);
   return {
-      recorded_total(name, sum_on_device(weighted), {x, weight, bias, row_weights}, std::move(d), of_weights),
+      recorded_total(name, sum_on_device(weighted), {x, weight, bias, row_weights}, std::move(d), d_weights),
       each};
 }
 

@@ -23,7 +23,7 @@ struct CrossEntropy {
 /// Label smoothing, Szegedy et al. 2016 ("Rethinking the Inception Architecture"), section 7: the target
 /// distribution is 1 - e on the target y, and e, `smoothing`, spread evenly over all V. In the total
 /// (1 - e) l + e mean over v of -log softmax(z)[v]  =  l + e (z_y - mean over v of z_v)  replaces l; `each`
-/// stays l.
+/// stays l. Throws Error unless 0 <= e < 1.
 CrossEntropy linear_cross_entropy(const Variable& x, const Variable& weight, const Variable& bias,
                                   const Tokens& targets, const Variable& row_weights = {},
                                   double smoothing = 0);

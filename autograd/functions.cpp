@@ -98,29 +98,6 @@ Variable concat_rows(const std::vector<Variable>& parts) {
   return rows_of_all("concat_rows", parts, {rows, columns});
 }
 
-Variable select_rows(const RowMask& chosen, const Variable& a, const Variable& b) {
-  if (!chosen) return a;
-  check(std::ssize(*chosen) == a.value().rows(), "[select_rows] {} needs as many marks as rows, got {}",
-        a.shape(), chosen->size());
-  check(!b.defined() || b.shape() == a.shape(), "[select_rows] the shapes must agree: {} and {}", a.shape(),
-        b.shape());
-  if (b.defined()) check_one_device("select_rows", a.value(), b.value());
-  const auto selected = [chosen](int32_t mark, const Tensor& from, const Tensor& otherwise) {
-    const Tensor y(from.shape(), from.device());
-    launch(y.device(), y.extent(),
-           SelectRows{chosen->on(y.device()), mark, from.read_operand(),
-                      otherwise.defined() ? otherwise.read_operand() : Operand{}, y.write_operand()});
-    return y;
-  };
-  std::vector<Variable> inputs = {a};
-  if (b.defined()) inputs.push_back(b);
-  return record("select_rows", selected(1, a.value(), b.defined() ? b.value() : Tensor()), inputs,
-                [selected](const std::vector<Tensor>& gradients, const Inputs& in) {
-                  for (size_t i = 0; i < in.size(); ++i)
-                    if (in[i].wanted()) in[i].add(selected(i == 0, gradients[0], {}));
-                });
-}
-
 Variable scale_rows(const Variable& x, const Tensor& factors) {
   check(factors.shape() == Shape{x.value().rows()}, "[scale_rows] x {} needs factors [{}], got {}", x.shape(),
         x.value().rows(), factors.shape());

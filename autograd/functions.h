@@ -28,11 +28,6 @@ Variable concat(const std::vector<Variable>& parts);
 Variable stack(const std::vector<Variable>& parts);
 /// The rows of matrices of equal width, one matrix after the other: [sum of rows, columns]. A view as above.
 Variable concat_rows(const std::vector<Variable>& parts);
-/// Which rows of a batch are valid (not padding), 1 for each that is, else 0; null: all.
-using RowMask = Tokens;
-/// Row by row: the row of a where it is chosen, else the row of b, or zeros if b is undefined. Nothing is
-/// multiplied: rows that are not chosen, even NaN, affect neither the value nor a gradient.
-Variable select_rows(const RowMask& chosen, const Variable& a, const Variable& b = {});
 /// Each row times its factor: x [.., W] with N rows, constant factors [N].
 Variable scale_rows(const Variable& x, const Tensor& factors);
 /// The same elements in another shape.

@@ -36,14 +36,6 @@ Tensor sum_of_biases(const std::vector<Variable>& biases, const Variable& weight
   return total;
 }
 
-/// The rows of a table that x still consists of; null: none, or an observer looks at the product of each row.
-const TableRows* rows_of_a_table(const Variable& x) {
-  const TableRows* of = x.table_rows();
-  const bool unchanged =
-      of && of->table.value().version() == of->table_version && x.value().version() == of->version;
-  return unchanged && !operator_observer() ? of : nullptr;
-}
-
 /// Each bias, the inputs from the third one on, gets the column sums of dy, which are computed once.
 void add_bias_gradients(const Inputs& in, const Tensor& dy) {
   if (in.size() == 3) return in[2].add_column_sums(dy);
@@ -62,7 +54,8 @@ void add_bias_gradients(const Inputs& in, const Tensor& dy) {
 
 Variable linear(const Variable& x, const Variable& weight, const std::vector<Variable>& biases) {
   check_linear(x, weight);
-  if (const TableRows* of = rows_of_a_table(x)) {
+  const TableRows* const of = x.table_rows();
+  if (of && !operator_observer()) {  // which looks at the product of each row
     const Variable table = x.needs_gradient() ? of->table : of->table.detached();
     return reshape(gather_rows(linear(table, weight, biases), of->rows),
                    x.shape().with_columns(weight.shape()[0]));

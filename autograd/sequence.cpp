@@ -1,6 +1,8 @@
 // Operators of sequence models. Each defines its backward beside its forward.
 #include "autograd/sequence.h"
 
+#include <algorithm>
+
 #include "tensor/kernels.h"
 
 namespace rondo {
@@ -10,18 +12,6 @@ void check_lengths(const char* name, const Lengths& lengths, int64_t rows, int64
   check(std::ssize(lengths) == rows, "[{}] {} rows need as many lengths, got {}", name, rows, lengths.size());
   for (const int64_t length : lengths)
     check(0 <= length && length <= steps, "[{}] a length from 0 to {} was expected: {}", name, steps, length);
-}
-
-RowMask rows_within(const Lengths& lengths, int64_t T, int64_t B) {
-  std::vector<int32_t> within;
-  bool all = true;
-  if (!lengths.empty())
-    for (int64_t t = 0; t < T; ++t)
-      for (int64_t b = 0; b < B; ++b) {
-        within.push_back(t < lengths[static_cast<size_t>(b)]);
-        all = all && within.back() == 1;
-      }
-  return all ? nullptr : tokens(std::move(within));
 }
 
 Variable gather_rows(const Variable& x, const Tokens& rows) {
@@ -40,32 +30,47 @@ Variable gather_rows(const Variable& x, const Tokens& rows) {
   return gathered;
 }
 
-RowMap::RowMap(std::vector<int32_t> from_rows, int64_t rows) {
-  std::vector<int32_t> to_rows(static_cast<size_t>(rows), -1);
-  for (size_t i = 0; i < from_rows.size(); ++i) {
-    const int32_t row = from_rows[i];
+RowMap::RowMap(std::vector<int32_t> from, int64_t rows) {
+  std::vector<int32_t> to(static_cast<size_t>(rows), -1);
+  for (size_t i = 0; i < from.size(); ++i) {
+    const int32_t row = from[i];
     check(-1 <= row && row < rows, "[row map] row {} at {} is not in [-1, {})", row, i, rows);
     if (row < 0) continue;
-    int32_t& goes_to = to_rows[static_cast<size_t>(row)];
-    check(goes_to < 0, "[row map] row {} goes to {} and to {}", row, goes_to, i);
-    goes_to = static_cast<int32_t>(i);
+    int32_t& place = to[static_cast<size_t>(row)];
+    check(place < 0, "[row map] row {} goes to {} and to {}", row, place, i);
+    place = static_cast<int32_t>(i);
   }
-  from = tokens(std::move(from_rows)), to = tokens(std::move(to_rows));
+  from_ = tokens(std::move(from)), to_ = tokens(std::move(to));
 }
 
 Variable map_rows(const Variable& x, const RowMap& map) {
-  check(x.value().rows() == std::ssize(*map.to), "[map_rows] a map of {} rows does not fit {}",
-        map.to->size(), x.shape());
-  const auto mapped = [](const Tensor& rows, const Tokens& from) {
-    const Tensor y = Tensor::for_products({std::ssize(*from), rows.columns()}, rows.device());
-    gather_rows(rows, *from, y);
+  check(x.value().rows() == std::ssize(*map.to()), "[map_rows] a map of {} rows does not fit {}",
+        map.to()->size(), x.shape());
+  const std::vector<int32_t>& from = map.from()->values();
+  const TableRows* const of = x.table_rows();
+  if (of && std::find(from.begin(), from.end(), -1) == from.end()) {  // rows of the same table
+    std::vector<int32_t> rows;
+    for (const int32_t row : from) rows.push_back((*of->rows)[static_cast<size_t>(row)]);
+    return gather_rows(x.needs_gradient() ? of->table : of->table.detached(), tokens(std::move(rows)));
+  }
+  const auto mapped = [](const Tensor& rows, const Tokens& from_rows) {
+    const Tensor y = Tensor::for_products({std::ssize(*from_rows), rows.columns()}, rows.device());
+    gather_rows(rows, *from_rows, y);
     return y;
   };
-  return record(
-      "map_rows", mapped(x.value(), map.from), {x},
-      [mapped, to = map.to, shape = x.shape()](const std::vector<Tensor>& gradients, const Inputs& in) {
-        if (in[0].wanted()) in[0].add(mapped(gradients[0], to));
-      });
+  return record("map_rows", mapped(x.value(), map.from()), {x},
+                [mapped, to = map.to()](const std::vector<Tensor>& gradients, const Inputs& in) {
+                  in[0].add(mapped(gradients[0], to));
+                });
+}
+
+RowMap rows_within(const Lengths& lengths, int64_t T, int64_t B) {
+  std::vector<int32_t> rows;
+  for (int64_t t = 0; t < T; ++t)
+    for (int64_t b = 0; b < B; ++b)
+      if (lengths.empty() || t < lengths[static_cast<size_t>(b)])
+        rows.push_back(static_cast<int32_t>(t * B + b));
+  return {std::move(rows), T * B};
 }
 
 Variable gather_steps(const Variable& x, const std::vector<int64_t>& steps) {

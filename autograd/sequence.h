@@ -13,25 +13,29 @@ namespace rondo {
 using Lengths = std::vector<int64_t>;
 /// Throws Error, naming the operator, unless `lengths` is empty or has one length from 0 to `steps` per row.
 void check_lengths(const char* name, const Lengths& lengths, int64_t rows, int64_t steps);
-/// Which rows of [T, B, ..] are valid (no padding); null: all.
-RowMask rows_within(const Lengths& lengths, int64_t T, int64_t B);
-
 /// Rows of x [.., W] by index, counted through all leading dimensions: [count, W]. x may be a slice, and a
 /// row may occur several times. Throws Error for an index out of range. Of a small x the result remembers it
 /// (TableRows), for linear().
 Variable gather_rows(const Variable& x, const Tokens& rows);
-/// Where rows go, none of them twice: row i of a result is row from[i], or zeros where that is -1; row j is
-/// row to[j] of the result, or is left out where that is -1.
-struct RowMap {
+/// A partial one-to-one map of rows: row i of the result is row from[i], or zeros if that is -1. `to` is the
+/// inverse.
+class RowMap {
+ public:
+  /// Of so many rows. Throws Error for an index out of range, and if a row occurs twice.
   RowMap(std::vector<int32_t> from, int64_t rows);
-  RowMap(Tokens from_rows, Tokens to_rows) : from(std::move(from_rows)), to(std::move(to_rows)) {}
-  RowMap inverse() const { return {to, from}; }
+  RowMap inverse() const { return {to_, from_}; }
+  const Tokens& from() const { return from_; }
+  const Tokens& to() const { return to_; }
 
-  Tokens from, to;
+ private:
+  RowMap(Tokens from, Tokens to) : from_(std::move(from)), to_(std::move(to)) {}
+  Tokens from_, to_;
 };
 /// The rows of x [.., W] by a map, counted through all leading dimensions: [count, W]. What is left out has
 /// no effect, even NaN. Throws Error unless the map is of as many rows.
 Variable map_rows(const Variable& x, const RowMap& map);
+/// Those rows of [T, B, ..] that are no padding.
+RowMap rows_within(const Lengths& lengths, int64_t T, int64_t B);
 
 /// One step of each sequence of a batch, such as its last: x [T, B, W], B steps from 0 to T - 1; [B, W].
 Variable gather_steps(const Variable& x, const std::vector<int64_t>& steps);

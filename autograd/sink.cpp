@@ -122,7 +122,7 @@ void Sink::add(const Tensor& g, const Region& region) {
 void Sink::add_scaled(Tensor g, const Tensor& factor, const Region& region) {
   if (bound_) {
     const Destination to = destination(region);
-    return to.accumulate ? rondo::accumulate(g, to.tensor, factor) : copy_scaled(g, factor, to.tensor);
+    return to.accumulate ? rondo::accumulate(g, to.tensor, factor) : copy_scaled(g, to.tensor, factor);
   }
   const bool is_one = factor.device() == Device::cpu && factor.item() == 1;  // do not wait for a GPU
   if (!is_one) {

@@ -32,7 +32,8 @@ class Sink {
   Sink() = default;
   /// The sink of a value of this shape.
   Sink(Shape shape, Device device) : shape_(shape), device_(device) {}
-  /// The sink of a parameter, a bound one: contributions are added to `gradient`, which outlives it.
+  /// The sink of a parameter, a bound one: contributions are added to `gradient`, which outlives it; but see
+  /// begin().
   explicit Sink(Tensor gradient)
       : shape_(gradient.shape()), device_(gradient.device()), gradient_(gradient), bound_(true) {
     written_ = {whole()};

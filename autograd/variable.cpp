@@ -49,8 +49,18 @@ Variable Variable::leaf(Tensor value, Tensor gradient) {
   return Variable(std::move(value), Edge{std::move(node), 0, region});
 }
 
-void Variable::begin_gradient() const { edge_.node->outputs.front().begin(); }
-void Variable::complete_gradient() const { edge_.node->outputs.front().complete(); }
+Sink& Variable::sink_of_leaf() const {
+  check(edge_.node && edge_.node->leaf, "[begin_gradient] of a leaf, and this is none");
+  return edge_.node->outputs.front();
+}
+void Variable::begin_gradient() const { sink_of_leaf().begin(); }
+void Variable::complete_gradient() const { sink_of_leaf().complete(); }
+
+const TableRows* Variable::table_rows() const {
+  const bool unchanged = table_rows_ && table_rows_->table.value().version() == table_rows_->table_version &&
+                         value_.version() == table_rows_->version;
+  return unchanged ? table_rows_.get() : nullptr;
+}
 
 Variable Variable::view(Tensor value, int64_t row, int64_t column) const {
   Edge edge = edge_;

@@ -30,7 +30,7 @@ class Variable {
   /// A constant.
   Variable(Tensor value) : value_(std::move(value)) {}
   Variable(Tensor value, Edge edge) : value_(std::move(value)), edge_(std::move(edge)) {}
-  /// A leaf: backward adds its gradient to `gradient`, a tensor of the same shape.
+  /// A leaf: backward adds its gradient to `gradient`, a tensor of the same shape, but for begin_gradient().
   static Variable leaf(Tensor value, Tensor gradient);
 
   bool defined() const { return value_.defined(); }
@@ -48,13 +48,14 @@ class Variable {
   /// The same value, as a part with its own version and reference count (Tensor::as_part).
   Variable as_part() const { return Variable(value_.as_part(), edge_); }
 
-  /// The table and the row numbers if this is gather_rows() of a small table, as an embedding of characters;
-  /// null: it is not, or not known.
-  const TableRows* table_rows() const { return table_rows_.get(); }
+  /// The table and the row numbers if this is gather_rows() of a small table, as an embedding of characters,
+  /// and neither has been overwritten; null: it is not, or not known.
+  const TableRows* table_rows() const;
 
   /// Of a leaf: its gradient counts as zero from now on, whatever it holds; then backward need not read it.
+  /// Throws Error for another Variable.
   void begin_gradient() const;
-  /// Of a leaf: sets to zero what no backward has written since begin_gradient().
+  /// Of a leaf: sets to zero what no backward has written since begin_gradient(). Throws Error as above.
   void complete_gradient() const;
 
   /// Adds d(this)/d(leaf) to the gradient of every leaf. Must be a single number. Frees the graph. Passes the
@@ -64,6 +65,7 @@ class Variable {
  private:
   friend Variable gather_rows(const Variable& x, const Tokens& rows);
   friend Variable reshape(const Variable& x, Shape shape);
+  Sink& sink_of_leaf() const;
   Variable view(Tensor value, int64_t row, int64_t column) const;
 
   Tensor value_;
@@ -71,7 +73,7 @@ class Variable {
   std::shared_ptr<const TableRows> table_rows_;
 };
 
-/// Rows of a table, as long as neither these nor the table are overwritten. It is kept only where linear()
+/// Rows of a table. It is kept only where linear()
 /// uses it: on a CPU, for a table that is at most half as high. (On a GPU products are fast, and the
 /// gradients of a frequent symbol would be added one after another.)
 struct TableRows {

@@ -94,9 +94,11 @@ const Tensor& Module::gradients() const {
   return gradients_;
 }
 void Module::begin_gradients() const {
+  check(!parent_, "[begin_gradients] of a whole model, not of a part");
   for (const Parameter* it : parameters_) it->variable().begin_gradient();
 }
 void Module::complete_gradients() const {
+  check(!parent_, "[complete_gradients] of a whole model, not of a part");
   for (const Parameter* it : parameters_) it->variable().complete_gradient();
 }
 const std::vector<Segment>& Module::segments() const { return segments_; }

@@ -60,9 +60,10 @@ class Module {
   /// Root only, after finalize(). The padding between segments and between rows is zero in both buffers.
   const Tensor& values() const;
   const Tensor& gradients() const;
-  /// Root only, after finalize(): gradients() count as zero from now on, whatever they hold. backward() then
-  /// need not read what it would add to. After the last one complete_gradients() sets to zero the gradients
-  /// of what took no part.
+  /// Root only, after finalize(): gradients() count as zero from now on, whatever they hold, so that
+  /// backward() need not read what it would add to. After the last backward() of the update,
+  /// complete_gradients() sets to zero the gradients of what took no part. Shorter, and a pass over the
+  /// memory slower, is Optimizer::zero_gradients().
   void begin_gradients() const;
   void complete_gradients() const;
   /// Root only, after lay_out(): the place of each parameter in a buffer with the layout of values().

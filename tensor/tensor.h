@@ -169,7 +169,7 @@ void accumulate(const Tensor& x, const Tensor& to, const Tensor& factor);
 void scale(const Tensor& to, real factor);
 void scale(const Tensor& to, const Tensor& factor);
 /// to = factor * x.
-void copy_scaled(const Tensor& x, const Tensor& factor, const Tensor& to);
+void copy_scaled(const Tensor& x, const Tensor& to, const Tensor& factor);
 /// Each row of `to` becomes the vector x [columns]; with `add`, x is added to each row.
 void broadcast_rows(const Tensor& x, const Tensor& to, bool add = false);
 /// to[j] = sum over rows of x[r, j], in the order of the rows; with `add`, it is added to `to`.

@@ -210,7 +210,7 @@ std::vector<LanguageModelling::Part> LanguageModelling::own_parts_of(const Chunk
 template <class Ids, class Use>
 void LanguageModelling::forward(const Part& part, std::vector<State>& states, Ids ids, Use use) {
   // Padding is at the end of a row, is not scored, and the state after it is not used: only batch statistics
-  // need to know of it.
+  // need to know of it. With lengths the output there would be 0, a jump for temporal regularization.
   const bool across_rows = look_across_rows(model_.cells());
   for (const Chunk& piece : part.pieces) {
     auto [output, after] =

@@ -14,12 +14,12 @@ BatchNormOfGates::BatchNormOfGates(Cell& cell, const StackedGates& gates)
 }
 
 Variable BatchNormOfGates::of_input(StepInputs& x, const Projection& W, const Variable& shift) const {
-  return norm_ih_(x.take(W), {}, x.step(), shift);
+  return norm_ih_(x.take(W), x.step(), shift);
 }
 
 Variable BatchNormOfGates::of_state(StepInputs& x, const Variable& past, const Recurrent& U,
                                     const Variable& shift) const {
-  return norm_hh_(linear(past, U), {}, x.step(), shift);
+  return norm_hh_(linear(past, U), x.step(), shift);
 }
 
 void BatchNormOfGates::check_all(int64_t begin, int64_t end) const {

@@ -34,7 +34,7 @@ class BatchNormOfGates {
 
   std::vector<const Parameter*> biases_of_input() const { return {}; }
   /// BN(c) + beta_c.
-  Variable cell_state(StepInputs& x, const Variable& c) const { return norm_c_(c, {}, x.step(), beta_c_); }
+  Variable cell_state(StepInputs& x, const Variable& c) const { return norm_c_(c, x.step(), beta_c_); }
 
  protected:
   /// BN(W x) + shift, and BN(U h) + shift.

@@ -52,9 +52,11 @@ Attention::Source Attention::prepare(const Variable& states, const Lengths& leng
     case Score::general:  // q . W_a s = q . (W_a s)
       return {linear(values, *W_a_), values, lengths};
     case Score::additive: {
-      const RowMask within = rows_within(lengths, S, B);
-      const Variable keys = linear(select_rows(within, states), *U_a_);
-      return {norm_U_a_ ? (*norm_U_a_)(keys, within, 0, *b_a_) : keys, values, lengths};
+      const RowMap within = rows_within(lengths, S, B);  // no padding in the statistics
+      const Variable product = linear(lengths.empty() ? states : map_rows(states, within), *U_a_),
+                     keys = norm_U_a_ ? (*norm_U_a_)(product, 0, *b_a_) : product;
+      const Shape shape{S, B, keys.shape().columns()};
+      return {lengths.empty() ? keys : reshape(map_rows(keys, within.inverse()), shape), values, lengths};
     }
     default:
       return {values, values, lengths};
@@ -109,7 +111,7 @@ Variable Attention::scores(const Variable& query, const Source& source) const {
 Variable Attention::additive_scores(const Variable& query, const Source& source) const {
   const int64_t T = query.shape()[0];
   const int64_t S = source.keys.shape()[0], B = source.keys.shape()[1], A = source.keys.shape()[2];
-  const Variable product = linear(query, *W_a_), Wq = norm_W_a_ ? (*norm_W_a_)(product, {}, 0) : product,
+  const Variable product = linear(query, *W_a_), Wq = norm_W_a_ ? (*norm_W_a_)(product, 0) : product,
                  Us = reshape(source.keys, {S, B * A});
   std::vector<Variable> scores;
   for (int64_t t = 0; t < T; ++t) {

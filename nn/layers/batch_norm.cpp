@@ -4,14 +4,6 @@
 #include <algorithm>
 
 namespace rondo {
-namespace {
-
-int64_t count(const RowMask& valid, int64_t rows) {
-  return valid ? std::count(valid->begin(), valid->end(), 1) : rows;
-}
-
-}  // namespace
-
 BatchNorm::BatchNorm(Module& owner, const std::string& name, int64_t width, int64_t steps)
     : gamma(owner, "gamma_" + name, {width}, constant_values(0.1)),
       mean(owner, "running_mean_" + name, {steps, width}, 0),
@@ -21,12 +13,11 @@ BatchNorm::BatchNorm(Module& owner, const std::string& name, int64_t width, int6
   check(steps > 0, "[batch_norm] statistics are kept for one step or more, got {}", steps);
 }
 
-Variable BatchNorm::operator()(const Variable& x, const RowMask& valid, int64_t step,
-                               const Variable& shift) const {
+Variable BatchNorm::operator()(const Variable& x, int64_t step, const Variable& shift) const {
   const std::optional<double> rate = owner_.statistics_momentum();
-  const int64_t batch_rows = count(valid, x.value().rows());
+  const int64_t batch_rows = x.value().rows();
   const bool of_batch = rate && batch_rows >= 2;
-  const ColumnMoments statistics = of_batch ? column_moments(x, valid) : population(step);
+  const ColumnMoments statistics = of_batch ? column_moments(x) : population(step);
   if (of_batch) move(statistics, batch_rows, step, *rate);
   return batch_normalization(
       x, statistics, gamma,

@@ -27,9 +27,7 @@ class BatchNorm {
   BatchNorm(Module& owner, const std::string& name, int64_t width, int64_t steps);
 
   /// BN(x) + shift for the rows of a time step, x [B, width]; shift is a vector, a matrix like x, or nothing.
-  /// Rows that are not valid do not enter the statistics.
-  Variable operator()(const Variable& x, const RowMask& valid, int64_t step,
-                      const Variable& shift = {}) const;
+  Variable operator()(const Variable& x, int64_t step, const Variable& shift = {}) const;
 
   Parameter gamma;
   Buffer mean, variance, rows;

@@ -71,7 +71,7 @@ RecurrentStack::Result AttentiveReader::states(RecurrentStack& stack, const Inpu
 
 Variable AttentiveReader::joint_sum(const Variable& r, const Variable& u) const {
   if (!norm_rg_) return add_linear(linear(r, W_rg_), u, W_ug_);
-  return (*norm_ug_)(linear(u, W_ug_), {}, 0, (*norm_rg_)(linear(r, W_rg_), {}, 0, *b_g_));
+  return (*norm_ug_)(linear(u, W_ug_), 0, (*norm_rg_)(linear(r, W_rg_), 0, *b_g_));
 }
 
 AttentiveReader::Output AttentiveReader::operator()(const Input& document, const Input& question) {

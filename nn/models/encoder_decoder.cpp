@@ -45,12 +45,11 @@ StackOptions decoder_stack(EncoderDecoderOptions options) {
                        decoder_context(options));
 }
 
-/// The sentences that have a step t; null: all.
-RowMask valid_at(const Lengths& lengths, int64_t t) {
-  if (lengths.empty()) return {};
-  std::vector<int32_t> valid;
-  for (const int64_t length : lengths) valid.push_back(t < length);
-  return tokens(std::move(valid));
+/// For one step t: 1 for the sentences that have it, else 0; empty if all have it.
+Lengths lengths_at(const Lengths& lengths, int64_t t) {
+  Lengths at;
+  for (const int64_t length : lengths) at.push_back(t < length);
+  return std::find(at.begin(), at.end(), 0) == at.end() ? Lengths() : at;
 }
 
 Score score_of(SourceAttention attention) {
@@ -194,8 +193,10 @@ EncoderDecoder::Output EncoderDecoder::decode(const Sentences& inputs, const Sou
     begin_steps(B);
     Position position = first_position(source);
     std::vector<Variable> readouts, weights;
+    // Few steps have padding, and leaving it out of a single step costs more than computing it.
+    const Lengths lengths = look_across_rows(decoder_->stack.cells()) ? inputs.lengths : Lengths();
     for (int64_t t = 0; t < T; ++t) {
-      auto [at, next] = advance(y[t], position, source, valid_at(inputs.lengths, t));
+      auto [at, next] = advance(y[t], position, source, lengths_at(lengths, t));
       readouts.push_back(at.readout), weights.push_back(at.attention);
       position = std::move(next);
     }
@@ -246,14 +247,14 @@ EncoderDecoder::Position EncoderDecoder::select(const Position& position,
 }
 
 EncoderDecoder::Step EncoderDecoder::advance(const Variable& symbols, const Position& position,
-                                             const Source& source, const RowMask& valid) {
+                                             const Source& source, const Lengths& lengths) {
   Variable input = symbols;
   if (options_.input_feeding) input = concat({symbols, position.readout});
   if (!decoder_->attention) {
     const int64_t N = symbols.shape()[0];
     input = concat({symbols, reshape(repeat(source.context, N / source.sentences), {N, options_.hidden})});
   }
-  auto [s, states] = decoder_->stack.step(input, position.states, valid);
+  auto [s, states] = decoder_->stack.step(input, position.states, lengths);
   Step step{read_out(s, source), {std::move(states)}};
   if (options_.input_feeding) step.next.readout = step.output.readout;
   return step;

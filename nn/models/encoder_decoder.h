@@ -173,7 +173,8 @@ class EncoderDecoder : public Module {
   /// The readout before its dropout, and the attention, of decoder states [N, H] of one step or [T, B, H].
   Output read_out(const Variable& states, const Source& source) const;
   /// One step from an embedded symbol [N, E].
-  Step advance(const Variable& symbols, const Position& position, const Source& source, const RowMask& valid);
+  Step advance(const Variable& symbols, const Position& position, const Source& source,
+               const Lengths& lengths);
 
   EncoderDecoderOptions options_;
   std::unique_ptr<Decoder> own_decoder_;  // null: it is shared

@@ -52,27 +52,27 @@ Variable PackedSteps::padded(const Variable& steps) const {
 Variable PackedSteps::sorted(const Variable& x) const { return mapped(order_, x); }
 Variable PackedSteps::unsorted(const Variable& x) const { return mapped_back(order_, x); }
 
-StateOfPacked::StateOfPacked(const PackedSteps& steps, const State& initial)
-    : state(initial.map([&](const Variable& x) { return steps.sorted(x); })), steps_(steps) {}
+PackedState::PackedState(const PackedSteps& steps, const State& initial)
+    : steps_(steps), state_(initial.map([&](const Variable& x) { return steps.sorted(x); })) {}
 
-void StateOfPacked::keep(int64_t rows) {
-  const int64_t present = state.h.shape()[0];
-  if (rows == present) return;
+const State& PackedState::of_first(int64_t rows) {
+  const int64_t present = state_.h.shape()[0];
+  if (rows == present) return state_;
   const auto slice = [&](int64_t begin, int64_t end) {
-    return state.map([&](const Variable& x) { return x.slice(begin, end); });
+    return state_.map([&](const Variable& x) { return x.slice(begin, end); });
   };
   ended_.push_back(slice(rows, present));
-  state = slice(0, rows);
+  return state_ = slice(0, rows);
 }
 
-State StateOfPacked::last() const {
-  if (ended_.empty()) return state;
+State PackedState::last() const {
+  if (ended_.empty()) return state_;
   const auto of_all = [&](const auto& part) {
-    std::vector<Variable> values{part(state)};
+    std::vector<Variable> values{part(state_)};
     for (auto it = ended_.rbegin(); it != ended_.rend(); ++it) values.push_back(part(*it));
     return steps_.unsorted(concat_rows(values));
   };
-  State all = state;
+  State all = state_;
   all.h = of_all([](const State& it) { return it.h; });
   if (all.c.defined()) all.c = of_all([](const State& it) { return it.c; });
   for (size_t i = 0; i < all.others.size(); ++i)

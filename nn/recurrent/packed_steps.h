@@ -1,10 +1,11 @@
 // The steps of sequences of different lengths without their padding, as PyTorch's PackedSequence has them:
 // the sequences are sorted by length, the longest one first, so that those that have a step t are the first
-// rows of step t - 1, and the rows of all steps follow one another. A layer computes nothing for padding, and
+// rows of step t - 1, and the rows of all steps follow one another. So no step is computed for padding, and
 // a cell never sees it. Next: nn/recurrent/recurrent_layer.h.
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "autograd/sequence.h"
@@ -35,20 +36,21 @@ class PackedSteps {
   std::optional<RowMap> order_, steps_;  // none: as they are
 };
 
-/// The state of sequences while those that end drop out.
-class StateOfPacked {
+/// The state of the sequences from step to step, while those that have ended drop out.
+class PackedState {
  public:
-  /// `initial`: of the batch.
-  StateOfPacked(const PackedSteps& steps, const State& initial);
-  /// Before a step that only the first `rows` sequences have: those that it does not have have ended.
-  void keep(int64_t rows);
-  /// Of the sequences that go on.
-  State state;
+  /// Begins with that of the batch.
+  PackedState(const PackedSteps& steps, const State& initial);
+  /// That of the first `rows` sequences, which have the next step; the others have ended.
+  const State& of_first(int64_t rows);
+  /// After a step.
+  void set(State next) { state_ = std::move(next); }
   /// Of all sequences after their last steps, in the order of the batch.
   State last() const;
 
  private:
   const PackedSteps& steps_;
+  State state_;               // of those that go on
   std::vector<State> ended_;  // the shortest sequences first
 };
 

@@ -9,7 +9,8 @@ namespace rondo {
 namespace {
 
 /// The same value in `memory`, copied unless it was computed there: the states of all steps are then
-/// contiguous, so that neither stack() nor the recurrent weight's gradient has to copy them.
+/// contiguous, so that concat_rows() need not copy them, nor, where there is no padding, the gradient of the
+/// recurrent weight.
 Variable moved(const Variable& x, const Tensor& memory) {
   if (x.value().data() == memory.data()) return x;
   copy(x.value(), memory);
@@ -86,7 +87,7 @@ void RecurrentLayer::begin(int64_t batch, const std::vector<int64_t>& rows) {
   if (StepObserver* observer = step_observer()) observer->begins(*cell_, rows);
 }
 
-RecurrentLayer::Result RecurrentLayer::step(const Variable& x, const State& state, const RowMask& valid) {
+RecurrentLayer::Result RecurrentLayer::step(const Variable& x, const State& state, const Lengths& lengths) {
   check(direction_ == Direction::forward,
         "[{}] a reverse layer reads the whole sequence, not a step at a time", label_);
   check(begun_ > 0, "[{}] begin() comes before the first step of a chunk", label_);
@@ -94,7 +95,6 @@ RecurrentLayer::Result RecurrentLayer::step(const Variable& x, const State& stat
   check(x.shape() == Shape{B, I}, "[{}] x of a step is {}, as begin() said, got {}", label_, Shape{B, I},
         x.shape());
   check_state(state, B);
-  const Lengths lengths = valid ? Lengths(valid->begin(), valid->end()) : Lengths();  // 1 or 0
   Result result = run(reshape(x, {1, B, I}), PackedSteps(lengths, 1, B, direction_), state);
   result.output = reshape(result.output, {B, cell_->options.hidden_size});
   return result;
@@ -103,29 +103,29 @@ RecurrentLayer::Result RecurrentLayer::step(const Variable& x, const State& stat
 RecurrentLayer::Result RecurrentLayer::run(const Variable& x, const PackedSteps& steps,
                                            const State& initial) {
   const int64_t T = x.shape()[0], B = x.shape()[1], H = cell_->options.hidden_size;
-  StateOfPacked going(steps, initial);
-  State& state = going.state;
+  PackedState state(steps, initial);
   std::vector<Variable> outputs;
-  if (!steps.rows().empty()) {
+  if (!steps.rows().empty()) {  // else all is padding
     const Variable mask = mask_.defined() ? steps.sorted(mask_) : mask_;
     const Variable packed = steps.packed(x);
-    std::vector<StepInputs> inputs = cell_->project(packed, steps.rows(), state);
-    going.keep(steps.rows()[0]);
+    State before = state.of_first(steps.rows()[0]);
+    std::vector<StepInputs> inputs = cell_->project(packed, steps.rows(), before);
     int64_t row = steps.rows()[0];
     const Tensor sequence = Tensor::for_products({row + packed.shape()[0], H}, x.value().device());
-    state.h = moved(state.h, sequence.slice_rows(0, row).as_part());
+    before.h = moved(before.h, sequence.slice_rows(0, row).as_part());
+    state.set(std::move(before));
     for (size_t t = 0; t < inputs.size(); ++t) {
       const int64_t rows = steps.rows()[t];
-      going.keep(rows);
       const Tensor place = sequence.slice_rows(row, row + rows).as_part();
       inputs[t].set_place_of_h(place);
-      state = next_state(inputs[t], state, mask, steps);
-      state.h = moved(state.h, place);
-      outputs.push_back(state.h);
+      State next = next_state(inputs[t], state.of_first(rows), mask, steps);
+      next.h = moved(next.h, place);
+      outputs.push_back(next.h);
+      state.set(std::move(next));
       row += rows;
     }
   }
-  Result result{{}, going.last()};
+  Result result{{}, state.last()};
   result.state.steps = initial.steps + T;
   result.output = outputs.empty() ? Variable(Tensor::zeros({T, B, H}, x.value().device()))
                                   : steps.padded(concat_rows(outputs));
@@ -162,7 +162,9 @@ void RecurrentLayer::check_same_parts(const State& next, const State& state) con
 State RecurrentLayer::next_state(StepInputs& inputs, const State& given, const Variable& mask,
                                  const PackedSteps& steps) {
   StepObserver* const observer = step_observer();
-  const State& state = observer ? observer->before_step(*cell_, given) : given;
+  State observed;
+  if (observer) observed = observer->before_step(*cell_, given);
+  const State& state = observer ? observed : given;
   State seen = state;
   if (mask.defined()) {
     seen.h = state.h * mask.slice(0, state.h.shape()[0]);
@@ -176,7 +178,8 @@ State RecurrentLayer::next_state(StepInputs& inputs, const State& given, const V
   if (next.c.defined()) next.c = zoned_out(next.c, state.c, zoneout_memory_, steps);
   check_same_parts(next, state);
   next.steps = state.steps + 1;
-  return observer ? observer->after_step(*cell_, std::move(next)) : next;
+  if (observer) return observer->after_step(*cell_, std::move(next));
+  return next;
 }
 
 Variable RecurrentLayer::zoned_out(const Variable& next, const Variable& old, Dropout& zoneout,

@@ -39,18 +39,18 @@ class RecurrentLayer : public Module {
 
   struct Result {
     Variable output;  // [T, B, H], or [B, H] of one step; zeros in the padding
-    State state;      // after the last step of each row; its h is a view of all steps' memory
+    State state;      // after the last step of each row; without padding its h is a view of all steps' memory
   };
   /// x [T, B, I], T > 0. The contents of its padding, even NaN, have no effect. In reverse, each row is read
   /// from its last step before the padding to its first, and the output is in the order of x.
   Result operator()(const Variable& x, const State& initial, const Lengths& lengths = {});
 
   /// The same, one step at a time. begin() computes what all steps of a chunk share: the effective weights
-  /// and the mask of the state. step() reads x [B, I]; `valid` marks the rows that are not padding. Zoneout
-  /// is drawn by each step(). Not in reverse. After a whole sequence or an update of the weights, call
-  /// begin() again. step() throws Error before begin().
+  /// and the mask of the state. step() reads x [B, I]; `lengths` are 0 for rows that are padding, else 1.
+  /// Zoneout is drawn by each step(). Not in reverse. After a whole sequence or an update of the weights,
+  /// call begin() again. step() throws Error before begin().
   void begin(int64_t batch);
-  Result step(const Variable& x, const State& state, const RowMask& valid = {});
+  Result step(const Variable& x, const State& state, const Lengths& lengths = {});
 
   Cell& cell() const { return *cell_; }
 

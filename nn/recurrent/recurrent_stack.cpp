@@ -85,13 +85,13 @@ void RecurrentStack::begin(int64_t batch) {
 }
 
 RecurrentStack::Result RecurrentStack::step(const Variable& x, const std::vector<State>& states,
-                                            const RowMask& valid) {
+                                            const Lengths& lengths) {
   const auto between = [&](const Variable& output, size_t i) {
     if (!between_.variational) return between_(output);
     return masks_[i].defined() ? output * masks_[i] : output;
   };
   return through(x, states, between, [&](RecurrentLayer& layer, const Variable& input, const State& state) {
-    return layer.step(input, state, valid);
+    return layer.step(input, state, lengths);
   });
 }
 

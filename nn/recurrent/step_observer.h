@@ -11,8 +11,8 @@ namespace rondo {
 class StepObserver {
  public:
   virtual ~StepObserver() = default;
-  /// The next steps of this cell are those of new sequences. The projections of all steps come first, and
-  /// have `rows` rows of each; none: the projections of each step come just before it.
+  /// The next steps of this cell are those of new sequences. The projections of all steps come first, with
+  /// `rows` rows of each; if there are none, those of each step come just before it.
   virtual void begins(const Cell& cell, const std::vector<int64_t>& rows) = 0;
   /// Before and after a step, of the sequences that have it. What they return takes the state's place, and
   /// must have its values.

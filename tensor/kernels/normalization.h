@@ -5,17 +5,11 @@
 
 namespace rondo {
 
-namespace detail {
-/// Row i of the listed rows, or of all if there is no list.
-HD int64_t listed(const int32_t* rows, int64_t i) { return rows ? rows[i] : i; }
-}  // namespace detail
-
-/// The mean and the biased variance of each column over the first `count` of the listed rows, or of all rows
-/// if `rows` is null. Launched with `count` rows; mean and variance must be zero on entry.
+/// The mean and the biased variance of each column over `count` rows, which are all. Mean and variance must
+/// be zero on entry.
 struct Moments {
   static constexpr auto visit = Visit::columns;
   Operand x;
-  const int32_t* rows;
   int64_t count;
   real *mean, *variance;
   HD void operator()(auto row, int64_t begin) const {
@@ -23,34 +17,31 @@ struct Moments {
     const auto n = row.repeated(static_cast<real>(count));
     for (int64_t i = 0; i < count; ++i)
       row.map(
-          mu, [](auto a, auto b) { return a + b; }, mu, row_of(x, detail::listed(rows, i)) + begin);
+          mu, [](auto a, auto b) { return a + b; }, mu, row_of(x, i) + begin);
     row.map(
         mu, [=](auto sum) { return sum / n; }, mu);
     for (int64_t i = 0; i < count; ++i)
       row.map(
-          v, [](auto a, auto b, auto m) { return a + (b - m) * (b - m); }, v,
-          row_of(x, detail::listed(rows, i)) + begin, mu);
+          v, [](auto a, auto b, auto m) { return a + (b - m) * (b - m); }, v, row_of(x, i) + begin, mu);
     row.map(
         v, [=](auto sum) { return sum / n; }, v);
   }
 };
 
-/// dx[r, j] += (dmean[j] + 2 (x[r, j] - mean[j]) dvariance[j]) / count for those rows.
+/// dx[r, j] += (dmean[j] + 2 (x[r, j] - mean[j]) dvariance[j]) / count.
 struct MomentsBackward {
   static constexpr auto visit = Visit::columns;
   Operand x;
-  const int32_t* rows;
   int64_t count;
   const real *mean, *dmean, *dvariance;
   Operand dx;
   HD void operator()(auto row, int64_t begin) const {
     const auto n = row.repeated(static_cast<real>(count));
     for (int64_t i = 0; i < count; ++i) {
-      const int64_t r = detail::listed(rows, i);
-      real* to = row_of(dx, r) + begin;
+      real* to = row_of(dx, i) + begin;
       row.map(
           to, [=](auto d, auto v, auto m, auto dm, auto dv) { return d + (dm + 2 * (v - m) * dv) / n; }, to,
-          row_of(x, r) + begin, mean + begin, dmean + begin, dvariance + begin);
+          row_of(x, i) + begin, mean + begin, dmean + begin, dvariance + begin);
     }
   }
 };

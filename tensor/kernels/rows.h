@@ -1,4 +1,4 @@
-// Kernels that move whole rows: by index, by mark, one-hot, exchanged dimensions.
+// Kernels that move whole rows: by index, one-hot, exchanged dimensions.
 #pragma once
 
 #include "tensor/indices.h"
@@ -55,24 +55,6 @@ struct AccumulateRowsInOrder {
   }
 };
 
-/// to[i] = from[i] where marks[i] is `mark`, else otherwise[i], or zeros if there is no `otherwise`.
-struct SelectRows {
-  static constexpr auto visit = Visit::elements;
-  const int32_t* marks;
-  int32_t mark;
-  Operand from, otherwise, to;
-  HD void operator()(auto row, int64_t i, int64_t begin) const {
-    const Operand& source = marks[i] == mark ? from : otherwise;
-    real* out = row_of(to, i) + begin;
-    const auto zero = row.repeated(0);
-    if (source.data)
-      row.map(
-          out, [](auto v) { return v; }, row_of(source, i) + begin);
-    else
-      row.map(out, [=] { return zero; });
-  }
-};
-
 /// to[r, columns[r]] = 1, the rest 0.
 struct OneHot {
   static constexpr auto visit = Visit::rows;
@@ -99,7 +81,6 @@ struct TransposeFirstTwo {
   }
 };
 
-using RowKernels =
-    KernelList<GatherRows, AccumulateRows, AccumulateRowsInOrder, SelectRows, OneHot, TransposeFirstTwo>;
+using RowKernels = KernelList<GatherRows, AccumulateRows, AccumulateRowsInOrder, OneHot, TransposeFirstTwo>;
 
 }  // namespace rondo

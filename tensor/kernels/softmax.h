@@ -150,10 +150,10 @@ struct LogitsCrossEntropyBackward {
 };
 
 /// loss[r] = log_sum_exp(x[r]) - x[r, target[r]], for targets >= 0. If `differentiates`, x is replaced by its
-/// gradient: x[r] = weights[r] * (softmax(x[r]) - onehot(target[r])), where no weights (null) are all 1. With
-/// `smoothed`, there goes the loss whose target distribution is smoothing / columns everywhere, and 1 -
-/// smoothing more at the target: loss[r] + smoothing * (x[r, target[r]] - mean(x[r])); and the gradient is of
-/// it.
+/// gradient: x[r] = weights[r] * (softmax(x[r]) - onehot(target[r])), where no weights (null) are all 1.
+/// With smoothing, `smoothed` gets the loss with smoothed labels, loss[r] + smoothing * (x[r, target[r]] -
+/// mean(x[r])), and the gradient is that of this loss: onehot(target[r]) becomes (1 - smoothing) *
+/// onehot(target[r]) + smoothing / columns.
 struct CrossEntropyInPlace {
   static constexpr auto visit = Visit::rows;
   Operand x;
@@ -161,14 +161,14 @@ struct CrossEntropyInPlace {
   bool differentiates;
   const real* weights;
   real* loss;
-  real smoothing;
-  real* smoothed;
+  real smoothing;  // 0: none
+  real* smoothed;  // not used without smoothing
   HD void operator()(auto row, int64_t r) const {
     real* to = row_of(x, r);
     const int32_t target = targets[r];
     const real at_target = to[target];  // read before any thread writes: maximum() is a barrier
     auto logits = row.keep(to);
-    const real sum = smoothed ? logits.sum([](auto v) { return v; }) : real(0);
+    const real sum = smoothing > 0 ? logits.sum([](auto v) { return v; }) : real(0);
     const real largest = logits.maximum();
     const auto shift = row.repeated(largest);
     const auto shifted_exp = [=](auto v) { return exp(v - shift); };
@@ -176,7 +176,7 @@ struct CrossEntropyInPlace {
     const auto V = static_cast<real>(row.columns);
     if (row.first()) {
       loss[r] = log(Scalar(total)).value + (largest - at_target);
-      if (smoothed) smoothed[r] = loss[r] + smoothing * (at_target - sum / V);
+      if (smoothing > 0) smoothed[r] = loss[r] + smoothing * (at_target - sum / V);
     }
     if (!differentiates) return;
     const real weight = weights ? weights[r] : real(1);

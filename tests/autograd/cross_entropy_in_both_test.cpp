@@ -231,6 +231,10 @@ TEST(LinearCrossEntropy, TakesTheMemoryOfOneBlockHoweverManyRows) {
 // ---- Errors.
 
 TEST(LinearCrossEntropy, ErrorsSayWhatWasExpected) {
+  Problem smoothed(2, 3, 1);
+  smoothed.smoothing = 1;
+  EXPECT_EQ(any_error_of([&] { smoothed.loss(); }),
+            "[linear_cross_entropy] a smoothing from 0 to 1 was expected: 1");
   const Variable x(Tensor::zeros({2, 3})), weight(Tensor::zeros({5, 3})), bias(Tensor::zeros({5}));
   const auto error = [&](const Variable& a, const Variable& w, const Variable& b, std::vector<int32_t> ids,
                          const Variable& row_weights = {}) {

@@ -217,27 +217,6 @@ TEST(LinearCrossEntropy, IsTheLossOfALinearLayer) {
   for (size_t i = 0; i < actual.size(); ++i) expect_equal(actual[i], expected[i]);
 }
 
-TEST(Gradient, OfSelectedRows) {
-  const auto rows = tokens({1, 0, 0, 1, 1, 0});
-  const auto of_two = [&](const Variables& x) { return select_rows(rows, square(x[0]), square(x[1])); };
-  expect_gradients(of_two, samples({{6, 4}, {6, 4}}));
-  expect_gradients(of_two, samples({{2, 3, 4}, {2, 3, 4}}));
-  expect_gradients([&](const Variables& x) { return select_rows(rows, square(x[0])); }, samples({{3, 2, 2}}));
-  expect_gradients(
-      [&](const Variables& x) { return select_rows(rows, square(x[0].slice_columns(1, 3)), x[1]); },
-      samples({{6, 4}, {6, 2}}));
-}
-
-TEST(SelectRows, NeverLooksAtWhatIsNotChosen) {
-  const auto rows = tokens({1, 0});
-  const Tensor a = Tensor::from({1, 2, NAN, NAN}, {2, 2}), b = Tensor::from({NAN, NAN, 5, 6}, {2, 2});
-  EXPECT_EQ(select_rows(rows, a, b).value().to_vector(), (std::vector<real>{1, 2, 5, 6}));
-  EXPECT_EQ(select_rows(rows, a).value().to_vector(), (std::vector<real>{1, 2, 0, 0}));
-  EXPECT_EQ(select_rows(nullptr, b).value().to_vector()[3], 6);
-  EXPECT_THROW(select_rows(rows, Variable(Tensor::zeros({3, 2}))), Error);
-  EXPECT_THROW(select_rows(rows, a, Variable(Tensor::zeros({2, 3}))), Error);
-}
-
 TEST(Gradient, OfScaleRows) {
   const Tensor factors = Tensor::from({2, 0, -0.5}, {3});
   expect_gradients([&](const Variables& x) { return scale_rows(square(x[0]), factors); }, samples({{3, 4}}));

@@ -1,5 +1,5 @@
 // Every function on Variables that is not pointwise, on both devices. Of the kernels of tensor/kernels.h
-// these cover Drop, ScaleRows, SelectRows, CumulativeSum, GatherRows, AccumulateRows, OneHot, MixtureLoss and
+// these cover Drop, ScaleRows, CumulativeSum, GatherRows, AccumulateRows, OneHot, MixtureLoss and
 // CrossEntropyInPlace; Moments, Softmax, LogSoftmax and LogitsCrossEntropy with their backward passes.
 // tests/tensor/tensors_on_gpu_test.cpp covers Fill, Copy, Accumulate, Scale, ColumnSums and PartialSums,
 // masks_on_gpu_test.cpp there DropoutMask.
@@ -13,12 +13,6 @@ namespace rondo {
 namespace {
 
 using Variables = std::vector<Variable>;
-
-RowMask every_third(int64_t rows, bool but_the_third) {
-  std::vector<int32_t> chosen;
-  for (int64_t r = 0; r < rows; ++r) chosen.push_back((r % 3 == 1) != but_the_third);
-  return tokens(std::move(chosen));
-}
 
 /// Targets of `count` rows, every fifth of them ignored.
 Tokens some_targets(int64_t count, int64_t V) {
@@ -96,17 +90,6 @@ TEST(FunctionsOnGpu, SlicesOfSlices) {
         return sigmoid(a) * (a * b);
       },
       samples({{4, 60}}));
-}
-
-TEST(FunctionsOnGpu, SelectRows) {
-  NEED_GPU();
-  const RowMask rows = every_third(7, false);
-  expect_same_on_both([&](const Variables& x) { return select_rows(rows, square(x[0]), square(x[1])); },
-                      samples({{7, 300}, {7, 300}}));
-  expect_same_on_both(
-      [&](const Variables& x) { return select_rows(rows, square(x[0].slice_columns(1, 30))); },
-      samples({{7, 33}}));
-  EXPECT_THROW(select_rows(rows, Tensor::zeros({7, 2}, Device::cuda), Tensor::zeros({7, 2})), Error);
 }
 
 TEST(FunctionsOnGpu, ScaleRows) {
@@ -259,21 +242,19 @@ TEST(FunctionsOnGpu, MixtureCrossEntropy) {
 
 TEST(FunctionsOnGpu, BatchNorm) {
   NEED_GPU();
-  for (const int64_t columns : {3, 257, 600})
-    for (const RowMask& rows : {RowMask(), every_third(7, true)}) {
-      const auto normalized = [&](const Variables& x) {
-        const ColumnMoments statistics = column_moments(x[0], rows);
-        return batch_normalization(select_rows(rows, x[0]), statistics, x[1], x[2]);
-      };
-      expect_same_on_both(normalized, samples({{7, columns}, {columns}, {columns}}));
-      expect_same_on_both(normalized, samples({{7, columns}, {columns}, {7, columns}}));
-      // One of the statistics alone, of a block of columns.
-      expect_same_on_both(
-          [&](const Variables& x) { return column_moments(x[0].slice_columns(1, columns + 1), rows).mean; },
-          samples({{7, columns + 2}}));
-      expect_same_on_both([&](const Variables& x) { return column_moments(x[0] * x[0], rows).variance; },
-                          samples({{7, columns}}));
-    }
+  for (const int64_t columns : {3, 257, 600}) {
+    const auto normalized = [](const Variables& x) {
+      return batch_normalization(x[0], column_moments(x[0]), x[1], x[2]);
+    };
+    expect_same_on_both(normalized, samples({{7, columns}, {columns}, {columns}}));
+    expect_same_on_both(normalized, samples({{7, columns}, {columns}, {7, columns}}));
+    // One of the statistics alone, of a block of columns.
+    expect_same_on_both(
+        [&](const Variables& x) { return column_moments(x[0].slice_columns(1, columns + 1)).mean; },
+        samples({{7, columns + 2}}));
+    expect_same_on_both([](const Variables& x) { return column_moments(x[0] * x[0]).variance; },
+                        samples({{7, columns}}));
+  }
 }
 
 TEST(FunctionsOnGpu, Dropout) {

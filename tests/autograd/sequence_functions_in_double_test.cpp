@@ -132,7 +132,25 @@ TEST(MapRows, MovesEachRowOnceAndPutsZerosElsewhere) {
   EXPECT_EQ(any_error_of([] { RowMap({1, 0, 1}, 2); }), "[row map] row 1 goes to 0 and to 2");
 }
 
+TEST(MapRows, OfRowsOfASmallTableAreRowsOfTheTable) {
+  const auto x = samples({{3, 4}});
+  const Variable rows = gather_rows(x[0], repeated_rows);
+  const RowMap map({7, 1, 4, 0, 2, 3}, 8);
+  const Variable mapped = map_rows(rows, map);
+  ASSERT_NE(mapped.table_rows(), nullptr);
+  EXPECT_EQ(mapped.table_rows()->rows->values(), (std::vector<int32_t>{0, 0, 1, 2, 0, 2}));
+  EXPECT_EQ(map_rows(rows, RowMap({7, -1, 4, 0, 2, 3}, 8)).table_rows(), nullptr) << "zeros are in no table";
+  fill(rows.value(), 1);
+  EXPECT_EQ(map_rows(rows, map).table_rows(), nullptr);
+  EXPECT_EQ(map_rows(rows, map).value().to_vector(), std::vector<real>(6 * 4, 1));
+}
+
 TEST(Gradient, OfMappedRows) {
+  expect_gradients(  // of rows of a small table
+      [](const Variables& x) {
+        return square(map_rows(gather_rows(x[0], repeated_rows), RowMap({7, 1, 4, 0, 2, 3}, 8)));
+      },
+      samples({{3, 4}}));
   const RowMap map({4, -1, 0, 2, -1, 3}, 6);
   expect_gradients([&](const Variables& x) { return square(map_rows(x[0], map)); }, samples({{3, 2, 4}}));
   expect_gradients(  // of a part of something that is computed, and read besides

@@ -128,9 +128,18 @@ TEST(Module, GradientsThatHaveBegunNeedNoZeros) {
   }
   LanguageModel model(small(), 11);
   for (const Segment& segment : model.segments()) fill(part_of(model.gradients(), segment), real(NAN));
+  model.begin_gradients();  // and an error before anything has contributed
   model.begin_gradients();
   model.complete_gradients();
   EXPECT_EQ(model.gradients().to_vector(), Numbers(static_cast<size_t>(model.buffer_size()), 0));
+  Pair pair;
+  pair.finalize(1);
+  EXPECT_EQ(any_error_of([&] { pair.first.begin_gradients(); }),
+            "[begin_gradients] of a whole model, not of a part");
+  EXPECT_EQ(any_error_of([&] { pair.first.complete_gradients(); }),
+            "[complete_gradients] of a whole model, not of a part");
+  EXPECT_EQ(any_error_of([] { Variable(Tensor({1})).begin_gradient(); }),
+            "[begin_gradient] of a leaf, and this is none");
 }
 
 TEST(Module, PadsStayZero) {

@@ -199,7 +199,7 @@ TEST(Arithmetic, ScaleKeepsAllBitsOfASmallFactor) {
   const Numbers expected{real(3) * real(1e-9), real(-5) * real(1e-9), real(1e20f) * real(1e-9)};
   EXPECT_EQ(x.to_vector(), expected);
   const Tensor from = Tensor::from({3, -5, 1e20f}, {3}), to = Tensor::filled({3}, NAN);
-  copy_scaled(from, Tensor::from({real(1e-9)}, {1}), to);
+  copy_scaled(from, to, Tensor::from({real(1e-9)}, {1}));
   EXPECT_EQ(to.to_vector(), expected);
   EXPECT_EQ(from.to_vector(), (Numbers{3, -5, 1e20f}));
 }

@@ -91,8 +91,8 @@ TEST(TensorsOnGpu, PlainArithmeticOfBlocksOfColumns) {
     expect_same(sums_on_gpu, sums, "column sums");
     const Tensor half = Tensor::filled({1}, real(0.5)),
                  half_on_gpu = Tensor::filled({1}, real(0.5), Device::cuda);
-    copy_scaled(x.on_cpu, half, y.on_cpu);
-    copy_scaled(x.on_gpu, half_on_gpu, y.on_gpu);
+    copy_scaled(x.on_cpu, y.on_cpu, half);
+    copy_scaled(x.on_gpu, y.on_gpu, half_on_gpu);
     y.expect_same_on_both("copy_scaled");
     expect_same(contiguous(x.on_gpu), contiguous(x.on_cpu), "contiguous");
     expect_same(stacked_rows({x.on_gpu, y.on_gpu}), stacked_rows({x.on_cpu, y.on_cpu}), "stacked_rows");

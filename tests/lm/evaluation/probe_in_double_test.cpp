@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lm/evaluation/recurrent_probe.h"
 #include "tests/lm/evaluation/shift.h"
 
 namespace rondo::probe_test {
@@ -27,11 +28,54 @@ struct Layer {
   int64_t steps;
 };
 
+/// All sequences together are as each alone: padding is nowhere among what is counted.
+void expect_sums_of_each(Module& model, const Case& of, size_t sequences,
+                         const std::vector<ProbedLayer>& all) {
+  std::vector<std::vector<ProbedLayer>> each;
+  for (size_t i = 0; i < sequences; ++i) {
+    RecurrentProbe probe(model);
+    probe.run([&] { return of.loss(i); });
+    each.push_back(probe.layers());
+  }
+  for (size_t l = 0; l < all.size(); ++l) {
+    const auto expect_norms = [&](const std::string& name, const NormsByStep& found, auto norms_of) {
+      for (size_t t = 0; t < found.steps.size(); ++t) {
+        NormsByStep::Sums sums;
+        for (const auto& layers : each) {
+          const auto steps = norms_of(layers[l]).at(name).steps;
+          if (t < steps.size()) sums.count += steps[t].count, sums.norms += steps[t].norms;
+        }
+        EXPECT_EQ(found.steps[t].count, sums.count) << all[l].name << " " << name << ", step " << t;
+        EXPECT_NEAR(found.steps[t].norms, sums.norms, 1e-10) << all[l].name << " " << name << ", step " << t;
+      }
+    };
+    for (const auto& [name, norms] : all[l].gradients)
+      expect_norms(name, norms, [](const ProbedLayer& it) { return it.gradients; });
+    for (const auto& [name, norms] : all[l].products)
+      expect_norms(name, norms, [](const ProbedLayer& it) { return it.products; });
+    const auto expect_distribution = [&](const std::string& name, const Distribution& found, auto values_of) {
+      int64_t count = 0;
+      double total = 0;
+      for (const auto& layers : each) {
+        const Distribution values = values_of(layers[l]).at(name);
+        count += values.count(), total += values.mean() * static_cast<double>(values.count());
+      }
+      EXPECT_EQ(found.count(), count) << all[l].name << " " << name;
+      EXPECT_NEAR(found.mean() * static_cast<double>(count), total, 1e-10) << all[l].name << " " << name;
+    };
+    for (const auto& [name, values] : all[l].activations)
+      expect_distribution(name, values, [](const ProbedLayer& it) { return it.activations; });
+    for (const auto& [name, values] : all[l].gates)
+      expect_distribution(name, values, [](const ProbedLayer& it) { return it.gates; });
+  }
+}
+
 void expect_probed(Module& model, const Case& of, size_t sequences, const std::vector<Layer>& layers) {
   const std::vector<real> before = model.values().to_vector();
   const Probed one = of.probed(1), all = of.probed(100);
   EXPECT_EQ(model.values().to_vector(), before);
   EXPECT_EQ(sum_of_squares(model.gradients()), 0);
+  expect_sums_of_each(model, of, sequences, all.layers);
   const EvaluationMode mode(model);
   const NoGradient no_history;
   const auto loss = [&](size_t sequence) -> double { return of.loss(sequence).value().item(); };
@@ -48,10 +92,6 @@ void expect_probed(Module& model, const Case& of, size_t sequences, const std::v
     ASSERT_NE(seen, one.layers.end()) << layer.name;
     expect_gradients_of_differences(*seen, *layer.cell, layer.steps, [&] { return loss(0); });
   }
-  // Padding is nowhere among what is counted.
-  for (size_t i = 0; i < layers.size(); ++i)
-    for (const auto& [name, norms] : all.layers[i].gradients)
-      EXPECT_EQ(norms.steps[0].count, static_cast<int64_t>(sequences)) << name;
 }
 
 TEST(ProbeOfAReader, DifferentiatesTheLossOfTheAnswer) {

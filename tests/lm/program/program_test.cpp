@@ -24,7 +24,7 @@ class ProgramTest : public testing::Test {
   static void TearDownTestSuite() { delete data; }
 
   static std::string run() { return data->path("run"); }
-  /// RowMask of tab-separated cells.
+  /// Rows of tab-separated cells.
   static std::vector<std::vector<std::string>> rows_of(const std::string& text) {
     std::vector<std::vector<std::string>> rows;
     std::istringstream lines(text);

@@ -117,7 +117,7 @@ PlainOutputs<Number> plain(const Named<Number>& p, bool integrated, const Marks&
 // ---- The cell.
 
 inline const Marks all_valid(T, std::vector<bool>(B, true));
-/// RowMask end after 6, 2, 5 and 6 steps.
+/// Rows end after 6, 2, 5 and 6 steps.
 inline const Marks padded = [] {
   Marks marks = all_valid;
   for (int64_t t = 2; t < T; ++t) marks[t][1] = false;
@@ -166,23 +166,22 @@ struct Model : Module {
     Result result;
     cell->begin_chunk();
     for (int64_t t = 0; t < T; ++t, ++state.steps) {
-      std::vector<int32_t> some;
-      for (int32_t b = 0; b < B; ++b)
-        if (valid[t][b]) some.push_back(b);
-      if (some.empty()) {
-        result.h.push_back(Variable(Tensor::zeros({B, H})));
-        result.c = result.h.back();
-        continue;
+      std::vector<int32_t> with_step, without;
+      for (int32_t b = 0; b < B; ++b) (valid[t][b] ? with_step : without).push_back(b);
+      const RowMap rows(with_step, B), others(without, B);
+      Variable h = Variable(Tensor::zeros({B, H})), c = h;
+      if (!with_step.empty()) {
+        const Variable input = map_rows(x.variable()[t], rows);
+        StepInputs inputs({projection()(input)}, input, state.steps);
+        const State next =
+            cell->step(inputs, state.map([&](const Variable& v) { return map_rows(v, rows); }));
+        h = map_rows(next.h, rows.inverse()), c = map_rows(next.c, rows.inverse());
       }
-      const RowMap rows(some, B);
-      const RowMask marks = tokens({valid[t].begin(), valid[t].end()});
-      const Variable input = map_rows(x.variable()[t], rows);
-      StepInputs inputs({projection()(input)}, input, state.steps);
-      const State next = cell->step(inputs, state.map([&](const Variable& v) { return map_rows(v, rows); }));
-      result.h.push_back(map_rows(next.h, rows.inverse()));
-      result.c = map_rows(next.c, rows.inverse());
-      state.h = select_rows(marks, result.h.back(), state.h);
-      state.c = select_rows(marks, result.c, state.c);
+      result.h.push_back(h);
+      result.c = c;
+      const auto kept = [&](const Variable& v) { return map_rows(map_rows(v, others), others.inverse()); };
+      state.h = h + kept(state.h);
+      state.c = c + kept(state.c);
     }
     return result;
   }

@@ -429,7 +429,7 @@ TEST(RecurrentStack, HasRightGradients) {
   expect_right_gradients("mgru", structures, coarse);
 }
 
-// The layer puts zeros there, which would be seen here.
+// Whatever lies in the padding would be seen here.
 TEST(RecurrentStack, LeavesThePaddingOutOfTheStatisticsOfABatch) {
   StackModel model("bn_lstm", {.name = "", .lengths = {T, 2, 4}, .training = true});
   model.set_statistics_rate(0.05);

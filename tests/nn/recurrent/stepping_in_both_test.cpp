@@ -38,10 +38,9 @@ struct Model : Module {
     std::vector<Variable> outputs;
     stack.begin(B);
     for (int64_t t = 0; t < T; ++t) {
-      std::vector<int32_t> valid;
-      for (const int64_t length : lengths) valid.push_back(t < length);
-      const RowMask rows = lengths.empty() ? nullptr : tokens(valid);
-      auto [output, next] = stack.step(x.variable()[t], states, rows);
+      Lengths of_step;
+      for (const int64_t length : lengths) of_step.push_back(t < length);
+      auto [output, next] = stack.step(x.variable()[t], states, of_step);
       EXPECT_EQ(output.shape().dimensions(), 2);
       outputs.push_back(output);
       states = next;
