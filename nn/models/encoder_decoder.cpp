@@ -193,7 +193,7 @@ EncoderDecoder::Output EncoderDecoder::decode(const Sentences& inputs, const Sou
     begin_steps(B);
     Position position = first_position(source);
     std::vector<Variable> readouts, weights;
-    // Few steps have padding, and leaving it out of a single step costs more than computing it.
+    // A single step would move all its rows to leave some out, so only cells that compare rows are told.
     const Lengths lengths = look_across_rows(decoder_->stack.cells()) ? inputs.lengths : Lengths();
     for (int64_t t = 0; t < T; ++t) {
       auto [at, next] = advance(y[t], position, source, lengths_at(lengths, t));
