@@ -159,25 +159,25 @@ Probed probe(SkipThought& model, const Triples& triples, const ProbeOptions& opt
   TripleBatches batches({.batch = sequences_at_once}, some, 1);
   batches.seek(0, 0);
   Probing probing(model, "the losses of the last words of both neighbours");
-  for (TripleBatch batch; batches.next(batch);)
-    probing.run(std::ssize(batch.middle.lengths),
-                std::max({batch.middle.steps, batch.previous.steps, batch.next.steps}), progress, [&] {
-                  Variable nats;
-                  for (const auto& part : model.parts()) {
-                    const Variable vectors =
-                        part->encode(sentences_of(batch.middle, tokens(batch.middle.ids)));
-                    const auto add = [&](RecurrentStack& decoder, const ShiftedSentences& written) {
-                      const Variable states =
-                          part->decode(decoder, sentences_of(written, tokens(written.inputs)), vectors);
-                      const Variable end =
-                          part->cross_entropy(states, last_alone(written.targets, written.lengths)).total;
-                      nats = nats.defined() ? nats + end : end;
-                    };
-                    add(part->previous, batch.previous);
-                    add(part->next, batch.next);
-                  }
-                  return nats;
-                });
+  for (TripleBatch batch; batches.next(batch);) {
+    const int64_t steps = std::max({batch.middle.steps, batch.previous.steps, batch.next.steps});
+    probing.run(batch.middle.sentences, steps, progress, [&] {
+      Variable nats;
+      for (const auto& part : model.parts()) {
+        const Variable vectors = part->encode(sentences_of(batch.middle, tokens(batch.middle.ids)));
+        const auto add = [&](RecurrentStack& decoder, const ShiftedSentences& written) {
+          const Variable states =
+              part->decode(decoder, sentences_of(written, tokens(written.inputs)), vectors);
+          const Variable end =
+              part->cross_entropy(states, last_alone(written.targets, written.lengths)).total;
+          nats = nats.defined() ? nats + end : end;
+        };
+        add(part->previous, batch.previous);
+        add(part->next, batch.next);
+      }
+      return nats;
+    });
+  }
   return probing.end();
 }
 

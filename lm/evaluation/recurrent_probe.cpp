@@ -108,7 +108,7 @@ double RecurrentProbe::run(const std::function<Variable()>& loss) {
   }();
   value.backward();
   for (const auto& it : seen_)
-    for (const auto& [name, by_step] : it->with_state)
+    for (const auto& [name, by_step] : it->rows_of_state)
       for (const auto& [step, rows] : by_step) {
         NormsByStep& gradients = it->layer.gradients[name];
         while (gradients.at(step).count < rows) gradients.add(step, 0);
@@ -139,7 +139,7 @@ State RecurrentProbe::observed(Seen& it, const State& state) {
   State result = state;
   const auto look = [&](const std::string& name, Variable& value) {
     NormsByStep& gradients = it.layer.gradients[name];
-    it.with_state[name][it.step] += value.shape()[0];
+    it.rows_of_state[name][it.step] += value.shape()[0];
     value = with_observed_gradient(value, [&gradients, step = it.step](const Tensor& gradient) {
       add_norms(squares_of_rows(gradient), step, gradients);
     });

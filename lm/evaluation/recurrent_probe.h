@@ -75,7 +75,7 @@ class RecurrentProbe : private OperatorObserver, private StepObserver {
     int64_t step = 0;
     /// Of each tensor of the state: the rows of each step, for those whose gradient is zero because nothing
     /// depends on them.
-    std::map<std::string, std::map<int64_t, int64_t>> with_state{};
+    std::map<std::string, std::map<int64_t, int64_t>> rows_of_state{};
     /// Of each weight and step: the squared length of each row's product, or of all its products in the step.
     std::map<std::string, std::map<int64_t, std::vector<double>>> squares{};
   };
