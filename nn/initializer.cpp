@@ -120,4 +120,10 @@ std::optional<Initializer> InitialValues::initializer() const {
   throw Error("[initial values] of no kind");
 }
 
+Keys embedding_keys(InitialValues& values) {
+  return {{"embedding_init", choice(values.kind), {}, "",
+           "initial values of the embeddings; pytorch: normal, of deviation 1"},
+          {"embedding_range", &values.range, at_least(0), "", "the same for embedding_init"}};
+}
+
 }  // namespace rondo

@@ -65,8 +65,13 @@ struct InitialValues {
   /// the default of torch's log_normal_.
   std::optional<Initializer> initializer() const;
 };
+/// Of embeddings in every model that has them.
+inline constexpr InitialValues default_of_embeddings{InitialValues::Kind::uniform, 0.1};
 inline std::vector<std::string> names_of(InitialValues::Kind) {
   return {"pytorch", "uniform", "normal", "log_normal", "orthogonal"};
 }
+
+/// The keys `embedding_init` and `embedding_range`.
+Keys embedding_keys(InitialValues& values);
 
 }  // namespace rondo

@@ -9,11 +9,12 @@
 
 namespace rondo {
 
-/// A table of vectors [V, E]; ids [N] give [N, E]. The default initial values are N(0, 1), as in PyTorch.
+/// A table of vectors [V, E]; ids [N] give [N, E]. PyTorch's initial values are N(0, 1).
 struct Embedding : Module {
   Embedding(Module& parent, std::string name, int64_t vocabulary_size, int64_t size,
-            Initializer weights = normal_values(1))
-      : Module(parent, std::move(name)), weight(*this, "weight", {vocabulary_size, size}, weights) {}
+            const InitialValues& values = {})
+      : Module(parent, std::move(name)),
+        weight(*this, "weight", {vocabulary_size, size}, values.initializer().value_or(normal_values(1))) {}
 
   Variable operator()(const Tokens& ids) const { return embedding(weight, ids); }
 

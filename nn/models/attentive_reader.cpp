@@ -45,7 +45,7 @@ bool looks_across_rows(const AttentiveReaderOptions& options) {
 AttentiveReader::AttentiveReader(const AttentiveReaderOptions& options, int64_t vocabulary, int64_t entities,
                                  std::optional<uint64_t> seed, Device device)
     : options_(checked_options(options)),
-      embedding_(*this, "embedding", vocabulary, options.embedding, uniform_values(0.1)),
+      embedding_(*this, "embedding", vocabulary, options.embedding, options.embedding_init),
       embedding_dropout_(*this, "embedding_dropout", options.dropout, options.variational),
       document_(*this, "document", stack_of(options)),
       question_(*this, "question", stack_of(options)),

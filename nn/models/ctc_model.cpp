@@ -15,7 +15,7 @@ Keys keys_of(CtcModelOptions& it) {
   Keys keys = recurrent_keys(
       it, {{"layers", &it.layers, between(1, 1000), "layers", "of the network"},
            {"bidirectional", &it.bidirectional, {}, "", "read each utterance in both directions"}});
-  std::erase_if(keys, [](const Key& key) { return key.name == "embedding"; });
+  std::erase_if(keys, [](const Key& key) { return key.name.starts_with("embedding"); });
   return keys;
 }
 

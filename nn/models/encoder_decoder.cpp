@@ -70,7 +70,7 @@ Encoder::Encoder(Module& parent, std::string name, const EncoderDecoderOptions& 
     : Module(parent, std::move(name)),
       own_embedding(table ? nullptr
                           : std::make_unique<Embedding>(*this, "source_embedding", vocabulary,
-                                                        options.embedding, uniform_values(0.1))),
+                                                        options.embedding, options.embedding_init)),
       embedding(table ? *table : *own_embedding),
       dropout(*this, "source_dropout", options.dropout, options.variational),
       stack(*this, "encoder",
@@ -78,7 +78,7 @@ Encoder::Encoder(Module& parent, std::string name, const EncoderDecoderOptions& 
 
 Decoder::Decoder(Module& parent, std::string name, const EncoderDecoderOptions& options, int64_t vocabulary)
     : Module(parent, std::move(name)),
-      embedding(*this, "target_embedding", vocabulary, options.embedding, uniform_values(0.1)),
+      embedding(*this, "target_embedding", vocabulary, options.embedding, options.embedding_init),
       dropout(*this, "target_dropout", options.dropout, options.variational),
       stack(*this, "decoder", decoder_stack(options)),
       W_c(*this, "W_c", {options.readout_width(), 2 * options.hidden},

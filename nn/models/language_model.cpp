@@ -52,7 +52,7 @@ LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabu
       vocabulary_size_(vocabulary_size),
       embedding_(options.embedding > 0
                      ? std::make_unique<Embedding>(*this, "embedding", vocabulary_size, options.embedding,
-                                                   uniform_values(options.embedding_range))
+                                                   options.embedding_init)
                      : nullptr),
       embedding_dropout_(*this, "embedding_dropout", options.embedding_dropout),
       input_dropout_(*this, "input_dropout", options.input_dropout.value_or(options.dropout),
@@ -80,8 +80,9 @@ LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabu
     decoder_ = std::make_unique<Linear>(*this, "decoder", embedding_->weight, constant_values(0));
   } else {
     const Initializer pytorch = uniform_values(1 / std::sqrt(width));
-    decoder_ = std::make_unique<Linear>(*this, "decoder", width, vocabulary_size,
-                                        options.output_init.initializer().value_or(pytorch), pytorch);
+    const std::optional<Initializer> chosen = options.output_init.initializer();
+    decoder_ = std::make_unique<Linear>(*this, "decoder", width, vocabulary_size, chosen.value_or(pytorch),
+                                        chosen ? constant_values(0) : pytorch);
   }
   finalize_or_lay_out(seed, options.init_all, device);
 }

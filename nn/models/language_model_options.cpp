@@ -71,15 +71,13 @@ Keys keys_of(LanguageModelOptions& it) {
        {},
        "",
        "initial values of the output layer's weights, if they are not tied; pytorch: "
-       "U(-1/sqrt(width of its input), 1/sqrt(width of its input)), its bias too"},
+       "U(-1/sqrt(width of its input), 1/sqrt(width of its input)), its bias too, which else begins at 0"},
       {"output_range", &it.output_init.range, at_least(0), "", "the same for output_init"},
-      {"embedding_range", &it.embedding_range, at_least(0), "",
-       "half width of the uniform initial embedding"},
       trained_initial_states_key(it.trained_initial_states),
       {"init_all", &it.init_all, at_least(0), "",
        "half width of one uniform distribution for every parameter, biases included; 0: off"},
   };
-  return joined({of_model, keys_of(it.adaptive), keys_of(it.regularization), keys_of(it.cell_settings)});
+  return joined({of_model, embedding_keys(it.embedding_init), keys_of(it.adaptive), keys_of(it.regularization), keys_of(it.cell_settings)});
 }
 
 int64_t LanguageModelOptions::major_units(size_t i) const {

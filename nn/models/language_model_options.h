@@ -49,10 +49,10 @@ struct LanguageModelOptions {
   int64_t max_time_steps = 100;         // of CellOptions
   bool trained_initial_states = false;  // h0 and c0 (Cooijmans et al. 2016)
 
-  // Initial values of the cells' input and recurrent weights, of the output layer's weight (not its bias),
-  // which must not be tied, and of the embedding: uniform with this half width.
+  // Initial values of the cells' input and recurrent weights, of the output layer's weight, which must not be
+  // tied, and of the embedding. The output's bias begins at 0 unless output_init is PyTorch's.
   InitialValues input_init{}, recurrent_init{}, output_init{};
-  double embedding_range = 0.1;
+  InitialValues embedding_init = default_of_embeddings;
   double init_all = 0;  // half width of a uniform for all parameters instead; forget_bias is still added
 
   /// For options with one element per layer: the units of layer i's major cell.

@@ -17,9 +17,9 @@ Keys recurrent_keys(RecurrentOptions& it, const Keys& of_model) {
       trained_initial_states_key(it.trained_initial_states),
       {"init_all", &it.init_all, at_least(0), "",
        "half width of one uniform distribution for every parameter, biases included; 0: PyTorch's initial "
-       "values, embeddings in [-0.1, 0.1]"},
+       "values, but for embeddings"},
   };
-  return joined({widths, of_model, others, keys_of(it.regularization), keys_of(it.cell_settings)});
+  return joined({widths, of_model, others, embedding_keys(it.embedding_init), keys_of(it.regularization), keys_of(it.cell_settings)});
 }
 
 void check_recurrent(const RecurrentOptions& options) {

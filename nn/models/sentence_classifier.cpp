@@ -47,7 +47,7 @@ void check_options(const SentenceClassifierOptions& options) {
 SentenceClassifier::SentenceClassifier(const SentenceClassifierOptions& options, int64_t vocabulary,
                                        int64_t classes, std::optional<uint64_t> seed, Device device)
     : options_(checked(options)),
-      embedding_(*this, "embedding", vocabulary, options.embedding, uniform_values(0.1)),
+      embedding_(*this, "embedding", vocabulary, options.embedding, options.embedding_init),
       embedding_dropout_(*this, "embedding_dropout", options.dropout, options.variational),
       recurrent_(*this, "recurrent",
                  stack_options(options, options.layers, options.embedding, options.bidirectional)),

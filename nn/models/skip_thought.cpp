@@ -1,6 +1,8 @@
 // Skip-thought vectors.
 #include "nn/models/skip_thought.h"
 
+#include <algorithm>
+
 namespace rondo {
 namespace {
 
@@ -43,7 +45,6 @@ Keys keys_of(SkipThoughtOptions& it) {
        {},
        "",
        "where a decoder reads the sentence's vector: at the gates of each step, as its first state, or both"},
-      {"embedding_range", &it.embedding_range, at_least(0), "", "half width of the initial word vectors"},
       {"recurrent_init", choice(it.recurrent_init.kind), {}, "", "initial values of recurrent weights"},
       {"recurrent_range", &it.recurrent_init.range, at_least(0), "",
        "half width or deviation of model.recurrent_init, where it has one"},
@@ -73,7 +74,7 @@ SkipModel::SkipModel(Module& parent, std::string name, const SkipThoughtOptions&
     : Module(parent, std::move(name)),
       bidirectional(both_directions),
       context(options.context),
-      embedding(*this, "embedding", vocabulary, options.embedding, uniform_values(options.embedding_range)),
+      embedding(*this, "embedding", vocabulary, options.embedding, options.embedding_init),
       embedding_dropout(*this, "embedding_dropout", options.dropout, options.variational),
       output_dropout(*this, "output_dropout", options.dropout, options.variational),
       encoder(*this, "encoder", layer_of(options, options.cell, options.embedding, both_directions)),
@@ -94,7 +95,9 @@ Variable SkipModel::encode(const Sentences& sentences, const Variable& table) {
 
 Variable SkipModel::decode(RecurrentStack& decoder, const Sentences& inputs, const Variable& vectors) {
   const auto& [ids, T, B, lengths] = inputs;
-  Variable x = embedded(embedding.weight, inputs);
+  std::vector<real> reads(static_cast<size_t>(T * B), 1);  // nothing at the first step
+  std::fill_n(reads.begin(), B, real{0});
+  Variable x = scale_rows(embedded(embedding.weight, inputs), Tensor::from(reads, {T * B}, device()));
   if (context != SkipContext::first_state) x = concat({x, repeat(vectors, T)});
   std::vector<State> first = decoder.initial_states(B);
   if (context != SkipContext::gates) first.front().h = vectors;

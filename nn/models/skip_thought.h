@@ -12,8 +12,8 @@
 //   objective   sum_t log p(w^t_(i+1) | ..) + sum_t log p(w^t_(i-1) | ..)                  (10)
 //
 // A decoder reads [x^(t-1) ; h_i], so that its input weight is [W C]: this holds for any cell, not the GRU
-// alone. Its state begins at 0, the word before the first one is the end symbol. E and V are shared by all,
-// W, U and C are each decoder's own; b is ours. The authors' code has no C: there h_i is the first state
+// alone. Its state begins at 0, and so does x: x^0 = 0, as in the authors' code. E and V are shared by all, W, U
+// and C are each decoder's own; b is ours. The authors' code has no C: there h_i is the first state
 // (model.context = "first_state").
 //
 //   uni         h_i is the last state                                         H numbers
@@ -49,7 +49,6 @@ struct SkipThoughtOptions : RecurrentOptions {
   std::string decoder_cell = "gru";  // Wu et al. 2016: another one there brings nothing
   SkipContext context = SkipContext::gates;
   InitialValues recurrent_init{};  // of encoder and decoders
-  double embedding_range = 0.1;    // half width of the initial values of word vectors
 };
 Keys keys_of(SkipThoughtOptions& options);
 /// InputError if the options contradict each other.
@@ -65,7 +64,7 @@ struct SkipModel : Module {
   /// h_i of each sentence, [B, H]. `table`: in place of the trained E, one with more rows.
   Variable encode(const Sentences& sentences, const Variable& table = {});
   /// h^t of all steps of a decoder, [T * B, H], each after its true previous words: `inputs` are the written
-  /// sentences, one step late. `vectors` are what encode() returned.
+  /// sentences, one step late, of which the first step is not read. `vectors` are what encode() returned.
   Variable decode(RecurrentStack& decoder, const Sentences& inputs, const Variable& vectors);
   /// -log p(target) in nats. Target -1: not scored.
   CrossEntropy cross_entropy(const Variable& states, const Tokens& targets) const {

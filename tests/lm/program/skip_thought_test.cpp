@@ -331,6 +331,7 @@ TEST(SkipThoughtRun, EachKeyOfItsSectionsHasAnEffect) {
                                       {"model.context=first_state"},
                                       {"model.context=both"},
                                       {"model.embedding=5"},
+                                      {"model.embedding_init=pytorch"},
                                       {"model.embedding_range=0.5"},
                                       {"model.hidden=6"},
                                       {"model.recurrent_init=orthogonal"},
