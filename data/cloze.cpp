@@ -17,8 +17,6 @@ using Words = std::vector<std::string_view>;
 
 constexpr std::string_view opening = "\"([", closing = "\"')].,;:!?", possessive = "'s";
 
-bool ends_sentence(std::string_view word) { return word == "." || word == "!" || word == "?"; }
-
 /// The words of a line, without the punctuation around them, which becomes words of its own.
 void add_words(std::string_view line, Words& words) {
   for (std::size_t at = 0; at < line.size();) {

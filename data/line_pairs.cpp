@@ -6,18 +6,6 @@
 
 namespace rondo {
 
-namespace {
-
-/// The words of a line, which are parts of it.
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  SymbolReader reader(line, {.unit = Unit::words}, "", LastLine::goes_on);
-  while (const auto word = reader.next()) words.push_back(*word);
-  return words;
-}
-
-}  // namespace
-
 TextPair pairs_of_text(const Text& text, PairsOf pairs) {
   if (pairs == PairsOf::lines) return {text, text};
   Text source = text, target = text;

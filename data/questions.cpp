@@ -2,9 +2,12 @@
 #include "data/questions.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
+#include <set>
 
 #include "data/cloze.h"
 #include "data/file_kind.h"
@@ -46,15 +49,6 @@ QuestionText read_folder(const fs::path& folder, std::vector<FileDigest>& files)
   }
   files.push_back({folder.string(), digest.hex()});
   return text;
-}
-
-QuestionText made_from(const Text& text, const QuestionOptions& options) {
-  QuestionText questions = cloze_questions(text, options);
-  check_input(questions.size() > 0,
-              "{}: no question can be made from it: no sentence names an entity of the sentences before it "
-              "(capitalised words; data.document_words = {}, data.entities = {})",
-              text.name, options.document_words, options.entities);
-  return questions;
 }
 
 std::string first_words(std::string_view line, std::int64_t words) {
@@ -105,11 +99,90 @@ void add_question_file(QuestionText& to, std::string_view content, const std::st
 }
 
 Keys keys_of(QuestionOptions& options) {
-  return {{"document_words", &options.document_words, between(1, 100000), "words",
+  return {{"sentences", &options.sentences, at_least(0), "sentences",
+           "of a document that are read, those that match its question best; 0: all"},
+          {"merge_numbers", &options.merge_numbers, {}, "", "read every number as the one word NUM"},
+          {"document_words", &options.document_words, between(1, 100000), "words",
            "of a document: questions that are made from a text are about so many words before them; longer "
            "documents of files lose their end"},
           {"entities", &options.entities, between(2, most_entities), "",
            "markers of entities in questions that are made from a text"}};
+}
+
+namespace {
+
+/// The share of words that both have, among the different words of both.
+double match(const std::set<std::string_view>& one, const std::set<std::string_view>& other) {
+  const auto common =
+      std::count_if(one.begin(), one.end(), [&](const auto& it) { return other.contains(it); });
+  return 2 * static_cast<double>(common) / static_cast<double>(one.size() + other.size());
+}
+
+std::string best_sentences(const std::string& document, const std::string& question, std::int64_t count) {
+  std::vector<std::vector<std::string_view>> sentences(1);
+  for (const std::string_view word : words_of(document)) {
+    sentences.back().push_back(word);
+    if (ends_sentence(word)) sentences.emplace_back();
+  }
+  if (sentences.back().empty()) sentences.pop_back();
+  const auto set_of = [](const auto& words) {
+    return std::set<std::string_view>(words.begin(), words.end());
+  };
+  const auto asked = set_of(words_of(question));
+  std::vector<double> scores;
+  for (const auto& it : sentences) scores.push_back(match(asked, set_of(it)));
+  std::vector<std::size_t> best(sentences.size());
+  std::iota(best.begin(), best.end(), 0);
+  std::stable_sort(best.begin(), best.end(), [&](auto a, auto b) { return scores[a] > scores[b]; });
+  best.resize(std::min(best.size(), static_cast<std::size_t>(count)));
+  std::sort(best.begin(), best.end());
+  std::vector<std::string_view> kept;
+  for (const std::size_t i : best) kept.insert(kept.end(), sentences[i].begin(), sentences[i].end());
+  return fmt::format("{}", fmt::join(kept, " "));
+}
+
+/// "1,200" and "3.5", but not "1st".
+bool is_number(std::string_view word) {
+  return word.front() >= '0' && word.front() <= '9' && word.find_first_not_of("0123456789.,") == word.npos;
+}
+
+std::string with_merged_numbers(const std::string& line) {
+  std::vector<std::string_view> words = words_of(line);
+  std::replace_if(words.begin(), words.end(), is_number, std::string_view("NUM"));
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+QuestionText prepared(QuestionText text, const QuestionOptions& options) {
+  if (options.sentences == 0 && !options.merge_numbers) return text;
+  const std::vector<std::string_view> documents = split_lines(text.documents),
+                                      questions = split_lines(text.questions);
+  std::string all_documents, all_questions;
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    std::string document(documents[i]), question(questions[i]);
+    prepare(document, question, options);
+    all_documents += document + '\n';
+    all_questions += question + '\n';
+  }
+  text.documents = std::move(all_documents);
+  text.questions = std::move(all_questions);
+  return text;
+}
+
+QuestionText made_from(const Text& text, const QuestionOptions& options) {
+  QuestionText questions = cloze_questions(text, options);
+  check_input(questions.size() > 0,
+              "{}: no question can be made from it: no sentence names an entity of the sentences before it "
+              "(capitalised words; data.document_words = {}, data.entities = {})",
+              text.name, options.document_words, options.entities);
+  return prepared(std::move(questions), options);
+}
+
+}  // namespace
+
+void prepare(std::string& document, std::string& question, const QuestionOptions& options) {
+  if (options.sentences > 0) document = best_sentences(document, question, options.sentences);
+  if (options.merge_numbers)
+    for (std::string* it : {&document, &question}) *it = with_merged_numbers(*it);
 }
 
 const QuestionText& QuestionTexts::at(Split split) const {
@@ -154,9 +227,10 @@ QuestionTexts open_questions(const fs::path& path, const QuestionOptions& option
   if (fs::is_directory(path / "training", ignored)) {
     check_input(fs::is_directory(path / "validation", ignored),
                 "{}: a folder `validation` is missing beside `training`", printable(path.string()));
-    texts.train = read_folder(path / "training", texts.files);
-    texts.valid = read_folder(path / "validation", texts.files);
-    if (fs::is_directory(path / "test", ignored)) texts.test = read_folder(path / "test", texts.files);
+    texts.train = prepared(read_folder(path / "training", texts.files), options);
+    texts.valid = prepared(read_folder(path / "validation", texts.files), options);
+    if (fs::is_directory(path / "test", ignored))
+      texts.test = prepared(read_folder(path / "test", texts.files), options);
     for (const QuestionText* it : {&texts.train, &texts.valid, &texts.test})
       if (const std::string note = note_of_cut(*it, options.document_words); !note.empty())
         texts.notes.push_back(note);

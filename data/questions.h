@@ -48,10 +48,18 @@ struct QuestionText {
 void add_question_file(QuestionText& to, std::string_view content, const std::string& name);
 
 struct QuestionOptions {
+  std::int64_t sentences = 0;         // of a document, those that match its question best; 0: all
+  bool merge_numbers = false;         // every number becomes the word NUM
   std::int64_t document_words = 200;  // longer documents lose their end; of generated questions, the window
   std::int64_t entities = 50;         // of generated questions: the markers are @entity0 to @entity49
 };
 Keys keys_of(QuestionOptions& options);
+
+/// What a reader is to read of a document and its question: `sentences` and `merge_numbers`, as Cooijmans et
+/// al. prepare the CNN corpus (arXiv 1603.09025v4, section 5.4: "the top-4 sentences" by a "normalized score
+/// obtained with the string-match"). The score is ours, as they do not print theirs: of the different words
+/// of question and sentence, the share that both have (Dice). Sentences keep their order.
+void prepare(std::string& document, std::string& question, const QuestionOptions& options);
 
 struct QuestionTexts {
   QuestionText train, valid, test;  // test may be empty

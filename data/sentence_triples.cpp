@@ -10,8 +10,6 @@ namespace rondo {
 
 namespace {
 
-bool ends_sentence(std::string_view word) { return word == "." || word == "?" || word == "!"; }
-
 std::vector<BatchOrder::Lengths> lengths_of(const Triples& triples) {
   std::vector<BatchOrder::Lengths> lengths;
   const auto length = [&](std::int64_t i) { return triples.sentences.length(i); };
@@ -41,14 +39,7 @@ Text one_sentence_a_line(Text text, SentenceEnds ends) {
   std::string sentences;
   for (const std::string_view line : split_lines(text.content)) {
     bool begins = true;
-    for (std::size_t at = 0; at < line.size();) {
-      if (is_space(line[at])) {
-        ++at;
-        continue;
-      }
-      const std::size_t begin = at;
-      while (at < line.size() && !is_space(line[at])) ++at;
-      const std::string_view word = line.substr(begin, at - begin);
+    for (const std::string_view word : words_of(line)) {
       if (!begins) sentences += ' ';
       sentences += word;
       begins = ends_sentence(word);

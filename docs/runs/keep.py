@@ -25,4 +25,4 @@ made_by = re.sub(r'^command = "\S+', 'command = "lm', without_folders(made_by), 
 (kept / "config.toml").write_text(settings + "[made_by]" + made_by)
 (kept / "evaluations.jsonl").write_text(without_folders((run / "evaluations.jsonl").read_text()))
 log = (run / "log.jsonl").read_text().splitlines(keepends=True)
-(kept / "log.jsonl").write_text("".join(line for line in log if '"split"' in line or '"probed"' in line))
+(kept / "log.jsonl").write_text("".join(line for line in log if any(key in line for key in ('"split"', '"probed"', '"set"'))))

@@ -16,8 +16,8 @@ namespace {
 /// A line of standard input: its question without names, and the names; an empty document: an empty line.
 using Line = AnonymousQuestion;
 
-std::int64_t words_read(const OpenReader& run) {
-  return run.config.recipe.question_answering.data.questions.document_words;
+const QuestionOptions& reading_options(const OpenReader& run) {
+  return run.config.recipe.question_answering.data.questions;
 }
 
 Line read_line(const std::string& line, const std::string& name, const OpenReader& run) {
@@ -29,7 +29,9 @@ Line read_line(const std::string& line, const std::string& name, const OpenReade
   check_input(tab != text.npos, "{}: a line is a document, a tab, and a question with {}", name, placeholder);
   Line anonymized = anonymous(std::string_view(text).substr(0, tab), std::string_view(text).substr(tab + 1),
                               run.model->entities(), name);
-  const std::int64_t words = std::ranges::count(anonymized.document, ' ') + 1, read = words_read(run);
+  prepare(anonymized.document, anonymized.question, reading_options(run));
+  const std::int64_t words = std::ranges::count(anonymized.document, ' ') + 1,
+                     read = reading_options(run).document_words;
   if (words > read)
     fmt::print(
         stderr,
@@ -66,7 +68,8 @@ void answer_all(const OpenReader& run, const std::vector<Line>& lines, bool scor
     if (!it.document.empty()) text.add(it.document, it.question, entity_marker(0), "");
   std::vector<Answer> answers;
   if (text.size() > 0)
-    answers = most_probable_answers(*run.model, encode_questions(text, run.vocabulary, words_read(run)));
+    answers = most_probable_answers(
+        *run.model, encode_questions(text, run.vocabulary, reading_options(run).document_words));
   auto next = answers.begin();
   for (const Line& it : lines) {
     if (!it.document.empty()) {

@@ -131,7 +131,8 @@ double published_beside(const Measurement& it, const OpenRun& run, const CorpusT
   const bool adapts = it.how.dynamic || it.how.cache;
   const double figure = published_figure(recipe.published, !run.config.made_by.finetuned_from.empty(),
                                          it.split, it.how.dynamic.has_value(), it.how.cache.has_value());
-  if (figure == 0 || !corpus.test || !is_published_model(recipe) ||
+  if (figure == 0 || !corpus.test ||
+      !changed_keys(recipe, !run.config.made_by.finetuned_from.empty()).empty() ||
       (!adapts && it.reading.text() != published_reading(recipe)))
     return 0;
   const auto test_symbols = std::ssize(encode_text(*corpus.test, run.vocabulary, ids_folder()).ids) - 1;

@@ -56,16 +56,6 @@ void change(Recipe& recipe, const std::string& base) {
   recipe.published.trained = recipe.published.finetuned;
 }
 
-/// Whether change() sets this key.
-bool is_decided(const std::string& key) {
-  OptimizerOptions optimizer;
-  ScheduleOptions schedule;
-  const Keys whole = section("train", joined({keys_of(optimizer), keys_of(schedule)}));
-  const auto is_it = [&](const Key& it) { return it.name == key; };
-  return (std::any_of(whole.begin(), whole.end(), is_it) && key != "train.weight_decay") ||
-         key == "train.averaging" || key == "train.early_stopping" || key == "train.non_monotonic_stopping";
-}
-
 /// InputError unless a finetuning of a trained model may change this key.
 void check_may_change(const Setting& setting, const std::vector<Key>& keys) {
   const std::string& key = setting.key;
@@ -79,13 +69,23 @@ void check_may_change(const Setting& setting, const std::vector<Key>& keys) {
   for (const std::string name : {"learning_rate", "epochs"})
     check_input(key != "train." + name, "{}: cannot change in a finetuning; set finetune.{}", setting.where,
                 name);
-  check_input(!is_decided(key),
+  check_input(!is_decided_by_finetuning(key),
               "{}: cannot change in a finetuning, which is averaged SGD at a constant rate until validation "
               "no longer falls",
               setting.where);
 }
 
 }  // namespace
+
+bool is_decided_by_finetuning(const std::string& key) {
+  OptimizerOptions optimizer;
+  ScheduleOptions schedule;
+  const Keys whole = section("train", joined({keys_of(optimizer), keys_of(schedule)}));
+  const auto is_it = [&](const Key& it) { return it.name == key; };
+  return (std::any_of(whole.begin(), whole.end(), is_it) && key != "train.weight_decay") ||
+         key == "train.epochs" || key == "train.averaging" || key == "train.early_stopping" ||
+         key == "train.non_monotonic_stopping";
+}
 
 RunConfig finetuning_of(const std::string& base, const std::vector<Setting>& settings) {
   const RunFolder run = open_run_folder(base);

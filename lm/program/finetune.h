@@ -16,5 +16,7 @@ namespace rondo {
 /// `base` is not a run, has no model or is not finished (saying how to finish it), or for a setting that a
 /// trained model cannot change or that finetuning determines.
 RunConfig finetuning_of(const std::string& base, const std::vector<Setting>& settings);
+/// Whether every finetuning gives this key a value of its own.
+bool is_decided_by_finetuning(const std::string& key);
 
 }  // namespace rondo

@@ -185,7 +185,8 @@ void print_model(const Subject& subject) {
     fmt::print("run         {}, {} by version {} on {} in {} with {}\n", subject.run,
                origin_of(subject.made_by), subject.made_by.version, name_of(subject.made_by.device),
                name_of(subject.made_by.precision), counted_text(subject.made_by.threads, "threads"));
-  fmt::print("recipe      {}{}: {}\n", recipe.name, is_published_model(recipe) ? "" : ", changed from",
+  fmt::print("recipe      {}{}: {}\n", recipe.name,
+             changed_keys(recipe, !subject.made_by.finetuned_from.empty()).empty() ? "" : ", changed from",
              printable(recipe.description));
   if (!recipe.paper.empty()) fmt::print("paper       {}\n", printable(recipe.paper));
   if (recipe.kind == TaskKind::language_modelling)

@@ -149,7 +149,8 @@ bool MeasuredRun::is_of_the_papers_text() const {
 
 double MeasuredRun::published(const MeasurementKind& kind, const std::optional<Measured>& it) const {
   const bool reads_as_published = !kind.is_plain() || !it || it->read == published_reading(recipe());
-  if (kind.carried || !reads_as_published || !is_of_the_papers_text() || !is_published_model(recipe()))
+  if (kind.carried || !reads_as_published || !is_of_the_papers_text() ||
+      !changed_keys(recipe(), is_finetuned()).empty())
     return 0;
   return published_figure(recipe().published, is_finetuned(), kind.split, kind.dynamic, kind.cache);
 }

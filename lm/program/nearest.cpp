@@ -37,7 +37,7 @@ std::string_view without_dashes(std::string_view name) {
 
 namespace {
 
-std::vector<std::string_view> words_of(std::string_view name) {
+std::vector<std::string_view> parts_of(std::string_view name) {
   std::vector<std::string_view> words;
   while (!name.empty()) {
     const std::size_t end = std::min(name.find('_'), name.size());
@@ -61,7 +61,7 @@ std::string with_the_same_words(std::string_view name, const std::vector<std::st
   constexpr std::size_t longest = 64;
   const std::string_view last = last_part(name), section = name.substr(0, name.size() - last.size());
   if (last.size() > longest) return "";
-  const std::vector<std::string_view> typed = words_of(last);
+  const std::vector<std::string_view> typed = parts_of(last);
   // Words that a key of another section happens to have say nothing, if the section is known.
   const auto is_here = [&](const std::string& candidate) { return candidate.starts_with(section); };
   const bool stays = std::any_of(known.begin(), known.end(), is_here);
@@ -69,7 +69,7 @@ std::string with_the_same_words(std::string_view name, const std::vector<std::st
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
   for (const std::string& candidate : known) {
     if (stays && !is_here(candidate)) continue;
-    const std::vector<std::string_view> words = words_of(last_part(candidate));
+    const std::vector<std::string_view> words = parts_of(last_part(candidate));
     if (!has_words(words, typed) && !has_words(typed, words)) continue;
     const std::size_t others = std::max(words.size(), typed.size()) - std::min(words.size(), typed.size());
     if (others < fewest) fewest = others, best = candidate;

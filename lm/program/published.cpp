@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "lm/program/finetune.h"
 #include "lm/program/model.h"
 #include "lm/program/recipes.h"
 
@@ -31,6 +32,18 @@ Json json_of(const Figures& it) {
   if (it.valid > 0) json["valid"] = it.valid;
   if (it.test > 0) json["test"] = it.test;
   return json;
+}
+
+/// Whether the trained model depends on a key, apart from chance: not on seeds, on how a batch is divided, on
+/// what is evaluated, kept and printed meanwhile, or on the names of files.
+bool makes_the_model(const std::string& key) {
+  RunOptions watching;
+  const Keys others = section("train", keys_of(watching));
+  const auto is_it = [&](const auto& it) { return it.name == key; };
+  if (!key.starts_with("model.") && !key.starts_with("train.") && !key.starts_with("data.")) return false;
+  return std::none_of(others.begin(), others.end(), is_it) && key != "train.seed" &&
+         key != "train.micro_batch" && key != "train.eval_streams" && key != "train.final_streams" &&
+         key != "data.memory" && !key.ends_with("files");
 }
 
 std::string text_of(double figure) { return figure > 0 ? fmt::format("{}", figure) : "-"; }
@@ -59,19 +72,19 @@ std::string published_reading(Recipe recipe) {
   return final_reading(recipe, 0).text();  // any id will do
 }
 
-bool is_published_model(const Recipe& recipe) {
+std::vector<std::string> changed_keys(const Recipe& recipe, bool finetuned) {
   const auto& built_in = built_in_recipes();
   if (std::none_of(built_in.begin(), built_in.end(), [&](const auto& it) { return it.name == recipe.name; }))
-    return true;
+    return {};
   Recipe now = recipe, published = load_recipe(recipe.name);
   const std::vector<Key> keys = keys_of(now), published_keys = keys_of(published);
+  std::vector<std::string> changed;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const std::string& key = keys[i].name;
-    if (key.starts_with("model.") && !keys[i].training_only &&
-        value_text(keys[i]) != value_text(published_keys[i]))
-      return false;
+    const bool counts = makes_the_model(key) && !(finetuned && is_decided_by_finetuning(key));
+    if (counts && value_text(keys[i]) != value_text(published_keys[i])) changed.push_back(key);
   }
-  return true;
+  return changed;
 }
 
 Json published_json(const PublishedFigures& published) {

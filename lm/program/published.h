@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "lm/program/recipe.h"
 
@@ -20,9 +21,10 @@ bool may_be_the_papers(const PublishedFigures& published, std::int64_t types,
 /// How a text must be read for figures that can be compared with published ones (Reading::text()): exactly,
 /// as the recipe reads it.
 std::string published_reading(Recipe recipe);
-/// Whether the model is the one that the recipe's name stands for: false if the recipe is built in and a
-/// setting of the model other than dropout was changed.
-bool is_published_model(const Recipe& recipe);
+/// The keys of model, training and text that differ from those of the built-in recipe of this name; none if
+/// there is no such recipe. Keys that leave the trained model as it is do not count, such as the seed; of a
+/// finetuning, what it decides itself does not. With a change, published figures are not those of this run.
+std::vector<std::string> changed_keys(const Recipe& recipe, bool finetuned);
 
 /// {"valid", "test", "unit"}, null where the paper has no figure; and, if the paper has them, "finetuned",
 /// "dynamic" and "cache", each {"valid", "test"}.

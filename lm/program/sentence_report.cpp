@@ -27,22 +27,6 @@ std::string one_a_line(const std::vector<std::string>& sentences) {
   return fmt::format("{}\n", fmt::join(sentences, "\n"));
 }
 
-/// A run, its vocabulary perhaps expanded; its vectors have length 1, as those of Kiros et al.
-struct Represented {
-  OpenSkipThought run;
-  std::vector<Variable> tables{};
-
-  Sentences encode(const std::vector<std::string>& sentences, const std::string& name) const {
-    return encode_sentences(one_a_line(sentences), name, run.vocabulary);
-  }
-  Vectors vectors(const Sentences& sentences) const {
-    return of_unit_length(sentence_vectors(*run.model, sentences, tables));
-  }
-  Vectors word_means(const Sentences& sentences) const {
-    return of_unit_length(mean_word_vectors(*run.model, sentences, tables));
-  }
-};
-
 /// All sentences of the sets, each set with its name.
 std::vector<std::pair<std::string, std::string>> texts_of(const std::vector<SentenceSet>& sets) {
   std::vector<std::pair<std::string, std::string>> texts;
@@ -99,6 +83,25 @@ Json json_of(const SentenceSetFigures& it) {
           {"word_means", json_of(it.word_means)}};
 }
 
+SentenceSetFigures measure_sentences(SkipThought& model, const Vocabulary& vocabulary, const SentenceSet& set,
+                                     const std::vector<Variable>& tables, const ProgressOf& progress_of) {
+  const auto measured_by = [&](const std::string& what, const auto& vectors_of) {
+    const auto show = progress_of ? progress_of(what) : [](std::int64_t) {};
+    show(0);
+    return measure(
+        set,
+        [&](const std::vector<std::string>& sentences) {
+          return of_unit_length(vectors_of(encode_sentences(one_a_line(sentences), set.name, vocabulary)));
+        },
+        show);
+  };
+  return {set.name, set.scored(),
+          measured_by("sentence vectors",
+                      [&](const Sentences& it) { return sentence_vectors(model, it, tables); }),
+          measured_by("means of word vectors",
+                      [&](const Sentences& it) { return mean_word_vectors(model, it, tables); })};
+}
+
 namespace {
 
 SentenceFigures figures_of(const nlohmann::json& json) {
@@ -108,12 +111,12 @@ SentenceFigures figures_of(const nlohmann::json& json) {
   return figures;
 }
 
-void keep(const Represented& it, const SentenceSet& set, const SentenceSetFigures& figures,
+void keep(const RunFolder& run, const SentenceSet& set, const SentenceSetFigures& figures,
           const EvaluateOptions& options, const Compute& compute) {
   Json json = json_of(figures);
   if (!options.vectors.empty()) json["word_vectors"] = options.vectors;
-  json["model"] = sha256_hex(InputFile(it.run.folder.model()));
-  append_measurement(it.run.folder, std::move(json), compute, set.sha256);
+  json["model"] = sha256_hex(InputFile(run.model()));
+  append_measurement(run, std::move(json), compute, set.sha256);
 }
 
 }  // namespace
@@ -123,28 +126,19 @@ int evaluate_sentences(const EvaluateOptions& options) {
   check_input(options.settings.empty() && options.data.empty(),
               "--sentences measures the vectors of a run as it is: leave out --set and --data");
   const Compute compute = choose_device(options.device, options.precision, options.threads);
-  Represented it{open_skip_thought(options.run, compute.device)};
+  OpenSkipThought run = open_skip_thought(options.run, compute.device);
+  std::vector<Variable> tables;
   const std::vector<SentenceSet> sets = read_sentence_sets(options.sentences);
-  if (!options.vectors.empty()) it.tables = expand_vocabulary(it.run, options.vectors, texts_of(sets));
+  if (!options.vectors.empty()) tables = expand_vocabulary(run, options.vectors, texts_of(sets));
   Json list = Json::array();
   Progress progress(stderr);
   for (const SentenceSet& set : sets) {
-    const auto measured_with = [&](Vectors (Represented::*represent)(const Sentences&) const,
-                                   const std::string& what) {
-      const auto show = progress_of(progress, fmt::format("{}: {}", set.name, what), set.scored());
-      show(0);
-      return measure(
-          set,
-          [&](const std::vector<std::string>& sentences) {
-            return (it.*represent)(it.encode(sentences, set.name));
-          },
-          show);
-    };
-    const SentenceSetFigures figures{set.name, set.scored(),
-                                     measured_with(&Represented::vectors, "sentence vectors"),
-                                     measured_with(&Represented::word_means, "means of word vectors")};
+    const SentenceSetFigures figures =
+        measure_sentences(*run.model, run.vocabulary, set, tables, [&](const std::string& what) {
+          return progress_of(progress, fmt::format("{}: {}", set.name, what), set.scored());
+        });
     progress.erase();
-    keep_if_possible([&] { keep(it, set, figures, options, compute); });
+    keep_if_possible([&] { keep(run.folder, set, figures, options, compute); });
     list.push_back(json_of(figures));
     if (options.json) continue;
     fmt::print("{:<5} {:>6} {}  {}  (means of words: {})\n", set.name, set.scored(),

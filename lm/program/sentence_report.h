@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
@@ -11,6 +12,8 @@
 
 #include "lm/program/evaluate.h"
 #include "lm/program/run_folder.h"
+#include "lm/program/sentence_sets.h"
+#include "nn/models/skip_thought.h"
 
 namespace rondo {
 
@@ -27,6 +30,14 @@ struct SentenceSetFigures {
 
 /// {"set", "scored", "vectors", "word_means"}.
 nlohmann::ordered_json json_of(const SentenceSetFigures& it);
+
+/// Of what is measured, a function that shows the number of sentences done.
+using ProgressOf = std::function<std::function<void(std::int64_t)>(const std::string& what)>;
+
+/// Measures vectors of length 1, as those of Kiros et al. 2015, on a set. `tables`: see sentence_vectors().
+SentenceSetFigures measure_sentences(SkipThought& model, const Vocabulary& vocabulary, const SentenceSet& set,
+                                     const std::vector<Variable>& tables = {},
+                                     const ProgressOf& progress_of = {});
 
 /// Measures all sets, prints a line for each, and keeps it. Returns 0. InputError for a run of another task,
 /// and those of the sets and of the word vectors.

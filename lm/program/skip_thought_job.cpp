@@ -1,8 +1,10 @@
 // Skip-thought vectors as a job of `lm train`: triples of sentences, their vocabulary, the model.
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "lm/program/job_of.h"
 #include "lm/program/run.h"
+#include "lm/program/sentence_report.h"
 #include "lm/program/skip_thought_measurement.h"
 #include "lm/program/skip_thought_memory.h"
 
@@ -31,7 +33,9 @@ class SkipThoughtJob : public JobOf<SkipThought, SkipThoughtTask> {
         text_(passages_of(options, setup)),
         vocabulary_(vocabulary_for(text_, of_task().data, setup)),
         train_(triples_of(text_.train, vocabulary_, of_task().data.triples.max_length)),
-        valid_(triples_of(text_.valid, vocabulary_)) {
+        valid_(triples_of(text_.valid, vocabulary_)),
+        sets_(of_task().task.sentences_every > 0 ? read_sentence_sets(of_task().task.sentence_sets)
+                                                 : std::vector<SentenceSet>()) {
     if (text_.test) test_ = triples_of(*text_.test, vocabulary_);
     layout_.emplace(of_task().model, vocabulary_.size(), std::nullopt);
   }
@@ -59,6 +63,13 @@ class SkipThoughtJob : public JobOf<SkipThought, SkipThoughtTask> {
   Probed probe(const std::function<void(int64_t)>& progress) override {
     return rondo::probe(*model_, train_, {}, progress);
   }
+  int64_t measures_every() const override { return of_task().task.sentences_every; }
+  std::vector<nlohmann::ordered_json> measure_meanwhile() override {
+    std::vector<nlohmann::ordered_json> figures;
+    for (const SentenceSet& set : sets_)
+      figures.push_back(json_of(measure_sentences(*model_, vocabulary_, set)));
+    return figures;
+  }
   void conclude(Terminal& terminal, const RunFolder& run) override;
 
  private:
@@ -78,6 +89,7 @@ class SkipThoughtJob : public JobOf<SkipThought, SkipThoughtTask> {
   Vocabulary vocabulary_;
   Triples train_, valid_;
   std::optional<Triples> test_;
+  std::vector<SentenceSet> sets_;
 };
 
 void SkipThoughtJob::measure(Watch& watch, const Setup& setup, const Compute& compute) {

@@ -16,6 +16,9 @@ void validate(const SkipThoughtRecipe& recipe, const std::string& where) {
   check_section(where, "", recipe.model);
   for (const std::string& cell : {recipe.model.cell, recipe.model.decoder_cell})
     check_rows_at_once(where, traits_of(cell).looks_across_rows, "train.batch", recipe.task.batches.batch);
+  check_input(recipe.task.sentences_every == 0 || !recipe.task.sentence_sets.empty(),
+              "{}: train.sentences_every = {}: on which sets? Name folders in train.sentence_sets", where,
+              recipe.task.sentences_every);
   check_input(
       recipe.data.triples.sentences == SentenceEnds::lines || recipe.data.tokenization.unit != Unit::bytes,
       "{}: data.sentences = \"marks\" finds words, and data.unit = \"bytes\" reads a text as it is: give one "

@@ -26,8 +26,10 @@ void say_what_is_left_out(const MeasuredRuns& rows) {
   for (const MeasuredRun& row : rows) {
     const PublishedFigures& published = row.recipe().published;
     if (published_text(published).empty()) continue;
-    if (!is_published_model(row.recipe()))
-      runs_of[fmt::format("settings of the model are not those of the recipe {}", row.recipe().name)]
+    const std::vector<std::string> changed = changed_keys(row.recipe(), row.is_finetuned());
+    if (!changed.empty())
+      runs_of[fmt::format("settings are not those of the recipe {}: {}", row.recipe().name,
+                          fmt::join(changed, ", "))]
           .push_back(row.run);
     else if (!row.is_of_the_papers_text())
       runs_of[fmt::format("they are of another text (published.vocabulary = {}, here {}; "

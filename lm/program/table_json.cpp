@@ -56,7 +56,8 @@ Json json_of(const MeasuredRun& row) {
        row.config.made_by.initialized_from.empty() ? Json() : Json(row.config.made_by.initialized_from)},
       {"vocabulary_size", row.vocabulary_size},
       {"parameters", row.parameters},
-      {"published", published_json(is_published_model(recipe) ? recipe.published : PublishedFigures())}};
+      {"published", published_json(changed_keys(recipe, row.is_finetuned()).empty() ? recipe.published
+                                                                                    : PublishedFigures())}};
   for (std::size_t k = 0; k < kinds_of_measurement.size(); ++k) {
     const std::string key = key_of(kinds_of_measurement[k]);
     json[key] = json_of(row.measured[k]);

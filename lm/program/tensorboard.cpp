@@ -141,10 +141,15 @@ std::uint32_t crc32c(std::string_view bytes) {
 }
 
 EventSummary summary_of(const Json& line) {
-  const std::string of = line.contains("probed") ? "probe" : line.value("split", "train");
+  const std::string of = line.contains("probed") ? "probe"
+                         : line.contains("set")  ? line.at("set").get<std::string>()
+                                                 : line.value("split", "train");
   EventSummary summary;
   for (const auto& [name, value] : line.items())
     if (value.is_number() && name != "step")
+      summary.scalars.emplace_back(fmt::format("{}/{}", of, name), value.get<double>());
+  if (line.contains("set"))
+    for (const auto& [name, value] : line.at("vectors").items())
       summary.scalars.emplace_back(fmt::format("{}/{}", of, name), value.get<double>());
   if (line.contains("probed"))
     for (const Json& layer : line.at("layers"))

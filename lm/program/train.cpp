@@ -100,6 +100,12 @@ bool run_training(Job& job, Watch& watch, const RunOptions& options, const RunFo
     const auto evaluated = trainer.evaluated_weights();
     watch.log.probed(trainer, epochs, job.probe(watch.progress_of("probing", ProbeOptions().sequences)));
   };
+  const auto measure_meanwhile = [&] {
+    const int64_t every = job.measures_every();
+    if (every == 0 || trainer.step_count() % every != 0) return;
+    const auto evaluated = trainer.evaluated_weights();
+    for (const auto& figure : job.measure_meanwhile()) watch.log.measured_meanwhile(trainer, figure);
+  };
   // Checked before each step, so that an evaluation ended by a signal is made first when the run is resumed.
   const auto evaluation_is_due = [&] {
     const int64_t every = options.eval_every, step = trainer.step_count();
@@ -121,6 +127,7 @@ bool run_training(Job& job, Watch& watch, const RunOptions& options, const RunFo
         save();
       } else if (trainer.next_batch()) {
         trainer.step();
+        measure_meanwhile();
         if (watch.observers.is_due(trainer)) tell_metrics(job, watch);
         if (save_is_due() && !evaluation_is_due()) save();
       } else {

@@ -70,7 +70,7 @@ TrainingHistory training_history(const RunFolder& run) {
   read_json_lines(run.log(), "`lm train` writes into its log", [&](const nlohmann::json& entry) {
     if (entry.contains("probed"))
       history.probed = ProbedRun{run.path.string(), entry.at("probed"), probed_of(entry)};
-    else if (entry.value("event", "") == "stopped")
+    else if (entry.value("event", "") == "stopped" || entry.contains("set"))
       return true;
     else if (!entry.contains("split"))
       read_steps(entry, history);

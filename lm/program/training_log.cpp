@@ -67,6 +67,12 @@ void TrainingLog::probed(const Trainer& trainer, int64_t epochs, const Probed& w
   append("probe", entry);
 }
 
+void TrainingLog::measured_meanwhile(const Trainer& trainer, const Json& figure) {
+  Json entry{{"step", trainer.step_count()}, {"epoch", trainer.epoch()}};
+  entry.update(figure);
+  append("sentences", entry);
+}
+
 void TrainingLog::evaluation(const std::optional<Moment>& when, const std::string& split,
                              const Figure& figure, bool best) {
   Json entry;

@@ -36,6 +36,9 @@ class TrainingLog : public Observer {
   /// A look into the model after some epochs, 0 before the first one.
   void probed(const Trainer& trainer, int64_t epochs, const Probed& what);
 
+  /// What a job measures besides (Job::measure_meanwhile()).
+  void measured_meanwhile(const Trainer& trainer, const nlohmann::ordered_json& figure);
+
   /// The training has been stopped before its end. `unevaluated`: the model that is kept is that of this
   /// step, and not evaluated. A resumed training removes the line.
   void stopped(const Trainer& trainer, bool unevaluated);

@@ -6,7 +6,12 @@
 namespace rondo {
 
 Keys keys_of(SkipThoughtTaskOptions& options) {
-  return batch_keys(options.batches, "triples of sentences; or symbols of the longer one that is written");
+  return joined(
+      {batch_keys(options.batches, "triples of sentences; or symbols of the longer one that is written"),
+       {{"sentences_every", &options.sentences_every, at_least(0), "updates",
+         "between measurements of the vectors on train.sentence_sets; 0: never"},
+        {"sentence_sets", &options.sentence_sets, any_text(), "",
+         "folders of the sets, as those of `lm eval --sentences`"}}});
 }
 
 SkipThoughtTask::SkipThoughtTask(SkipThought& model, const SkipThoughtTaskOptions& options,

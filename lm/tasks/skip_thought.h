@@ -3,6 +3,9 @@
 // lm/evaluation/skip_thought_evaluation.h.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "lm/evaluation/skip_thought_evaluation.h"
 #include "lm/tasks/sentence_task.h"
 
@@ -10,8 +13,10 @@ namespace rondo {
 
 struct SkipThoughtTaskOptions {
   SentenceBatchOptions batches{};
+  // While training, the vectors are measured on the sets of these folders every so many updates; 0: never.
+  int64_t sentences_every = 0;
+  std::vector<std::string> sentence_sets{};
 };
-/// The keys of SentenceBatchOptions.
 Keys keys_of(SkipThoughtTaskOptions& options);
 
 class SkipThoughtTask : public SentenceTask<TripleBatches, TripleBatch> {

@@ -47,6 +47,48 @@ TEST(Questions, AreReadInTheFormatOfTheCnnCorpus) {
   EXPECT_THROW(texts.at(Split::test), InputError);
 }
 
+TEST(Questions, KeepTheSentencesThatMatchTheQuestionBest) {
+  // Scores: 2 * 2 / (3 + 3), 0, 2 * 1 / (3 + 2), 2 * 2 / (3 + 4), 2 * 1 / (3 + 4).
+  const auto read = [](std::string document, std::string question, const QuestionOptions& options) {
+    prepare(document, question, options);
+    return document + " | " + question;
+  };
+  const std::string document = "ada met . in 1815 it rained . met . ada met bob . then ada left .";
+  const std::string question = "ada met @placeholder";
+  EXPECT_EQ(read(document, question, {}), document + " | " + question) << "all of it by default";
+  EXPECT_EQ(read(document, question, {.sentences = 1}), "ada met . | " + question);
+  EXPECT_EQ(read(document, question, {.sentences = 2}), "ada met . ada met bob . | " + question);
+  EXPECT_EQ(read(document, question, {.sentences = 3}), "ada met . met . ada met bob . | " + question);
+  EXPECT_EQ(read(document, question, {.sentences = 9}), document + " | " + question);
+  EXPECT_EQ(read("he left . she left . no end", "left @placeholder", {.sentences = 1}),
+            "he left . | left @placeholder")
+      << "the first one of equal ones";
+  EXPECT_EQ(read("no end", question, {.sentences = 4}), "no end | " + question);
+}
+
+TEST(Questions, MergeNumbersOnRequest) {
+  std::string document = "1,200 men and 3.5 tons on the 1st of may 2015 .",
+              question = "@placeholder had 7 of b52s";
+  prepare(document, question, {.merge_numbers = true});
+  EXPECT_EQ(document, "NUM men and NUM tons on the 1st of may NUM .");
+  EXPECT_EQ(question, "@placeholder had NUM of b52s");
+}
+
+TEST(Questions, ArePreparedInEverySplit) {
+  const TemporaryFolder folder;
+  for (const char* split : {"training", "validation", "test"}) {
+    fs::create_directory(folder / split);
+    write_bytes(
+        folder / (split + std::string("/a.question")),
+        file_of("it rained . @entity0 met @entity1 7 times .", "@placeholder met 3 @entity1", "@entity0"));
+  }
+  const QuestionTexts texts = open_questions(folder / "", {.sentences = 1, .merge_numbers = true});
+  for (const QuestionText* it : {&texts.train, &texts.valid, &texts.test}) {
+    EXPECT_EQ(it->documents, "@entity0 met @entity1 NUM times .\n");
+    EXPECT_EQ(it->questions, "@placeholder met NUM @entity1\n");
+  }
+}
+
 TEST(Questions, WhatIsNoQuestionIsRefusedByName) {
   const auto refused = [](const std::string& content) {
     return error_of<InputError>([&] {

@@ -5,7 +5,11 @@
 #include <cmath>
 
 #include "nn/cells/join.h"
+#include "nn/models/attentive_reader.h"
+#include "nn/models/encoder_decoder.h"
 #include "nn/models/language_model.h"
+#include "nn/models/sentence_classifier.h"
+#include "nn/models/skip_thought.h"
 #include "tensor/precision.h"
 #include "tests/nn/models/small_model.h"
 #include "tests/nn/parameters.h"
@@ -50,7 +54,7 @@ TEST(Initializer, LogNormalIsEToANormal) {
   EXPECT_NEAR(square / (mean * mean) - 1, std::exp(0.09) - 1, 0.01);
 }
 
-TEST(Initializer, OfTheOutputLeavesItsBiasAndTheRestAlone) {
+TEST(Initializer, OfTheOutputSetsItsBiasToZeroAndLeavesTheRestAlone) {
   const LanguageModel plain(small(), 11);
   LanguageModelOptions options = small();
   options.output_init = {InitialValues::Kind::log_normal, 0.01};
@@ -59,12 +63,54 @@ TEST(Initializer, OfTheOutputLeavesItsBiasAndTheRestAlone) {
     const Numbers values = value_of(model, segment.name).to_vector();
     if (segment.name == "decoder.weight")
       for (const real value : values) ASSERT_NEAR(value, std::exp(1.0), 0.2);
+    else if (segment.name == "decoder.bias")
+      EXPECT_EQ(values, Numbers(11, 0));
     else
       EXPECT_EQ(values, value_of(plain, segment.name).to_vector()) << segment.name;
   }
   options.hidden = {5, 4};
   options.tied = true;
   EXPECT_NE(any_error_of([&] { LanguageModel(options, 11); }).find("model.output_init"), std::string::npos);
+}
+
+/// The deviation of the initial values of each table of symbols.
+template <class Options, class Make>
+void expect_chosen_embeddings(Options options, const Make& make) {
+  const auto expect = [&](const InitialValues& values, double expected) {
+    options.embedding = 50;
+    options.embedding_init = values;
+    const auto model = make(options);
+    int tables = 0;
+    for (const Segment& segment : model->segments()) {
+      if (segment.name.find("embedding.weight") == std::string::npos) continue;
+      double squares = 0;
+      const Numbers all = value_of(*model, segment.name).to_vector();
+      for (const real value : all) squares += double(value) * value;
+      EXPECT_NEAR(std::sqrt(squares / static_cast<double>(all.size())), expected, 0.05 * expected)
+          << segment.name;
+      ++tables;
+    }
+    EXPECT_GT(tables, 0);
+  };
+  expect(Options().embedding_init, 0.1 / std::sqrt(3));
+  expect({InitialValues::Kind::uniform, 0.6}, 0.6 / std::sqrt(3));
+  expect({InitialValues::Kind::normal, 0.3}, 0.3);
+  expect({InitialValues::Kind::pytorch, 0.3}, 1);
+}
+
+TEST(Initializer, OfEmbeddingsIsChosenInEveryModel) {
+  static constexpr int64_t V = 200;
+  expect_chosen_embeddings(LanguageModelOptions(),
+                           [](const auto& it) { return std::make_unique<LanguageModel>(it, V); });
+  expect_chosen_embeddings(EncoderDecoderOptions(),
+                           [](const auto& it) { return std::make_unique<EncoderDecoder>(it, V, V); });
+  expect_chosen_embeddings(SentenceClassifierOptions(),
+                           [](const auto& it) { return std::make_unique<SentenceClassifier>(it, V, 2); });
+  expect_chosen_embeddings(AttentiveReaderOptions(),
+                           [](const auto& it) { return std::make_unique<AttentiveReader>(it, V, 3); });
+  SkipThoughtOptions skip_thought;
+  skip_thought.hidden = 20;
+  expect_chosen_embeddings(skip_thought, [](const auto& it) { return std::make_unique<SkipThought>(it, V); });
 }
 
 TEST(Initializer, OrthogonalWithinEachBlock) {

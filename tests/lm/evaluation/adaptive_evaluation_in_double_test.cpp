@@ -33,7 +33,7 @@ LanguageModelOptions options_of(const Case& it) {
   options.dropout = 0.5;
   options.variational = true;
   options.regularization = {.dropout = 0.4};
-  options.embedding_range = 1;
+  options.embedding_init.range = 1;
   it.change(options);
   return options;
 }

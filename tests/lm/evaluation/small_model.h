@@ -9,7 +9,7 @@ inline LanguageModelOptions small_model_options() {
   LanguageModelOptions it;
   it.embedding = 6;
   it.hidden = {6, 5};
-  it.embedding_range = 1;
+  it.embedding_init.range = 1;
   it.recurrent_init = {InitialValues::Kind::uniform, 1};
   return it;
 }

@@ -30,6 +30,8 @@ EachKey::Cases translation_cases() {
 
       {"model.cell", {"gru"}},
       {"model.embedding", {"5"}},
+      {"model.embedding_init", {"normal"}},
+      {"model.embedding_range", {"0.5"}},
       {"model.hidden", {"8"}},
       {"model.encoder_layers", {"2"}},
       {"model.decoder_layers", {"2"}},

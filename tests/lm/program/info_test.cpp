@@ -13,14 +13,14 @@ using Json = nlohmann::json;
 
 TEST(Info, DescribesARecipe) {
   const Json info = json_of_lm({"info", "--recipe", "zaremba-small", "--vocab-size", "10000"});
-  EXPECT_EQ(info.at("parameters"), 10000 * 200 + 2 * (800 * 400 + 800) + 10000 * 201);
+  EXPECT_EQ(info.at("parameters"), 10000 * 200 + 2 * (800 * 400 + 1600) + 10000 * 201);
   EXPECT_EQ(
       json_of_lm({"info", "--recipe", "zaremba-small", "--set", "data.max_size=10000"}).at("parameters"),
       info.at("parameters"));
   EXPECT_EQ(info.at("modules").at("decoder"), 10000 * 201);
   // Without memory for it.
   const Json huge = json_of_lm({"info", "--recipe", "zaremba-large", "--vocab-size", "1000000000"});
-  EXPECT_EQ(huge.at("parameters"), 1'000'000'000 * int64_t{3001} + 2 * (6000 * 3000 + 6000));
+  EXPECT_EQ(huge.at("parameters"), 1'000'000'000 * int64_t{3001} + 2 * (6000 * 3000 + 12000));
   EXPECT_GT(huge.at("training_bytes"), 1e13);
 }
 

@@ -184,19 +184,21 @@ TEST(PaperRecipes, WuOnSkipThought) {
                                                  {"train.epochs", "5", "the code, train.py"}});
 }
 
-// Cooijmans et al. 2016, section 5.4, as their code has it, but for what section 3.5 changes.
+// Cooijmans et al. 2016, section 5.4 of version 4, and their code, but for what section 3.5 changes.
 TEST(PaperRecipes, WuOnQuestions) {
   expect_printed({"mi-cnn-lstm", "mi-cnn-mi-lstm", "mi-cnn-mi-lstm-bn-everywhere"},
-                 {{"data.document_words", "2000", "the code"},
+                 {{"data.sentences", "4", "5.4"},
+                  {"data.merge_numbers", "true", "5.4"},
+                  {"data.min_count", "2", "5.4, words of frequency 1 are UNK"},
                   {"model.embedding", "200", "the code"},
-                  {"model.hidden", "480", "3.5, 240 units in each direction"},
+                  {"model.hidden", "240", "3.5"},
                   {"model.layers", "1", "3.5"},
-                  {"model.bidirectional", "true", "3.5"},
+                  {"model.bidirectional", "false", "3.5"},
                   {"model.trained_initial_states", "false", "nowhere"},
                   {"train.batch", "64", "the code"},
                   {"train.optimizer", "adam", "the code"},
                   {"train.learning_rate", "8e-5", "the code"},
-                  {"train.renumber_entities", "false", "Hermann et al. 2015"}});
+                  {"train.renumber_entities", "true", "5.4"}});
   expect_printed({"mi-cnn-lstm"}, {{"model.cell", "lstm", "3.5"},
                                    {"model.batch_norm_attention", "false", "3.5"},
                                    {"train.clip", "10", "the code"}});

@@ -8,18 +8,39 @@ namespace {
 
 using Json = nlohmann::json;
 
-TEST_F(TableTest, PublishedFiguresStandBesideTheModelOfTheRecipeAlone) {
+TEST_F(TableTest, PublishedFiguresStandBesideTheModelAndTheTrainingOfTheRecipeAlone) {
   SmallData other;
-  const auto table = [&](const std::string& run, const std::string& setting) {
-    output_of_lm({"train", "--recipe", "zaremba-small", "--data", other.path("data"), "--out",
-                  other.path(run), "--epochs", "1", "--threads", "1", "--set", "published.vocabulary=0",
-                  "--set", "published.test_symbols=0", "--set", setting});
-    return run_lm({"table", "--markdown", other.path(run)});
+  int runs = 0;
+  const auto table = [&](const Words& settings) {
+    const std::string run = other.path(fmt::format("run-{}", runs++));
+    Words words{"train",
+                "--recipe",
+                "zaremba-small",
+                "--data",
+                other.path("data"),
+                "--out",
+                run,
+                "--threads",
+                "1",
+                "--set",
+                "published.vocabulary=0",
+                "--set",
+                "published.test_symbols=0"};
+    words.insert(words.end(), settings.begin(), settings.end());
+    output_of_lm(words);
+    return run_lm({"table", "--markdown", run});
   };
-  expect_contains(table("same", "model.dropout=0.1").out, "114.5 perplexity");
-  const Result changed = table("changed", "model.hidden=20");
-  EXPECT_EQ(changed.out.find("114.5"), std::string::npos);
-  expect_contains(changed.err, "settings of the model are not those of the recipe zaremba-small");
+  expect_contains(table({"--seed", "2", "--set", "train.eval_every=3"}).out, "114.5 perplexity");
+  const auto left_out = [&](const Words& settings, const std::string& named) {
+    const Result changed = table(settings);
+    EXPECT_EQ(changed.out.find("114.5"), std::string::npos) << named;
+    expect_contains(changed.err, "settings are not those of the recipe zaremba-small: " + named);
+  };
+  left_out({"--set", "model.hidden=20", "--epochs", "1"}, "model.hidden, train.epochs\n");
+  left_out({"--set", "model.dropout=0.1"}, "model.dropout\n");
+  left_out({"--set", "train.batch=10"}, "train.batch\n");
+  left_out({"--set", "train.optimizer=adam", "--set", "train.learning_rate=0.01"},
+           "train.optimizer, train.learning_rate\n");
 }
 
 TEST_F(TableTest, PublishedFiguresStandBesideTheSameTextAndKindAlone) {

@@ -40,7 +40,7 @@ TEST(Scaling, OfARecipeIsFromItsGradientsAndTheGivenTime) {
       with(of_recipe, {"--ranks", "1,4", "--step-time", "0.5", "--bandwidth", "10", "--latency", "20"});
   const nlohmann::json json = json_of_lm(words);
   const double parameters = json.at("parameters"), bytes = json.at("gradient_bytes");
-  EXPECT_EQ(parameters, 10000 * 200 + 2 * (800 * 400 + 800) + 10000 * 201);
+  EXPECT_EQ(parameters, 10000 * 200 + 2 * (800 * 400 + 1600) + 10000 * 201);
   EXPECT_GE(bytes, 4 * parameters);
   EXPECT_LT(bytes, 4.1 * parameters) << "padding";
   EXPECT_FALSE(json.at("measured"));

@@ -262,6 +262,33 @@ TEST(SkipThoughtRun, ItsVectorsAreMeasured) {
   expect_refused(run_lm({"eval", run, "--sentences", data.path("sets")}), "SICK_trial.txt: missing");
 }
 
+TEST(SkipThoughtRun, MeasuresItsVectorsWhileItTrains) {
+  Passages data;
+  data.write_sets();
+  const auto trained = [&](const std::string& name, int64_t every) {
+    output_of_lm(data.train(name, {"--steps", "10", "--set", fmt::format("train.sentences_every={}", every),
+                                   "--set", fmt::format("train.sentence_sets=[\"{}\"]", data.path("sets"))}));
+    return data.path(name);
+  };
+  std::vector<nlohmann::json> measured;
+  for (const auto& entry : log_of(trained("every-5", 5)))
+    if (entry.at("event") == "sentences") measured.push_back(entry);
+  ASSERT_EQ(measured.size(), 6u);
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(measured[i].at("step"), i < 3 ? 5 : 10);
+    EXPECT_EQ(measured[i].at("set"), (Words{"SICK", "SUBJ", "TREC"})[i % 3]);
+  }
+  EXPECT_NE(measured[0].at("vectors"), measured[3].at("vectors"));
+  EXPECT_EQ(bytes_of_file(data.path("every-5") + "/model.safetensors"),
+            bytes_of_file(trained("never", 0) + "/model.safetensors"))
+      << "to measure changes nothing";
+  const auto later =
+      json_of_lm({"eval", data.path("every-5"), "--sentences", data.path("sets"), "--threads", "1"});
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_EQ(later.at("sets")[i].at("vectors"), measured[3 + i].at("vectors")) << "the weights of step 10";
+  expect_refused(run_lm(data.train("refused", {"--set", "train.sentences_every=5"})), "train.sentence_sets");
+}
+
 TEST(SkipThoughtRun, ResumesToTheSameBytes) {
   Passages data;
   const Words combined{"--epochs", "8", "--set", "model.encoder=combine", "--set", "model.cell=mi_gru"};

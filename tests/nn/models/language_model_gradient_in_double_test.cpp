@@ -20,7 +20,7 @@ TEST_P(LanguageModelGradient, OfTheLoss) {
     LanguageModelOptions options;
     options.cell = GetParam();
     options.embedding = 3;
-    options.embedding_range = 1;  // layer normalisation of small rows is too steep for differences
+    options.embedding_init.range = 1;  // layer normalisation of small rows is too steep for differences
     options.hidden = {4, 3};
     options.dropout = 0.3;
     change(options);

@@ -132,7 +132,7 @@ struct PlainSkip {
     if (context != SkipContext::gates) h = vector;
     double sum = 0;
     for (size_t t = 0; t < sentence.size(); ++t) {
-      Numbers x = word(t == 0 ? 0 : sentence[t - 1]);
+      Numbers x = t == 0 ? Numbers(E, 0.0) : word(sentence[t - 1]);
       if (context != SkipContext::first_state) x.insert(x.end(), vector.begin(), vector.end());
       h = gru.step(x, h);
       double total = 0, of_target = 0;
