@@ -32,15 +32,17 @@ TEST_F(TableTest, PublishedFiguresStandBesideTheModelAndTheTrainingOfTheRecipeAl
   };
   expect_contains(table({"--seed", "2", "--set", "train.eval_every=3"}).out, "114.5 perplexity");
   const auto left_out = [&](const Words& settings, const std::string& named) {
-    const Result changed = table(settings);
+    Words words{"--epochs", "1"};
+    for (const std::string& it : settings) words.insert(words.end(), {"--set", it});
+    const Result changed = table(words);
     EXPECT_EQ(changed.out.find("114.5"), std::string::npos) << named;
     expect_contains(changed.err, "settings are not those of the recipe zaremba-small: " + named);
   };
-  left_out({"--set", "model.hidden=20", "--epochs", "1"}, "model.hidden, train.epochs\n");
-  left_out({"--set", "model.dropout=0.1"}, "model.dropout\n");
-  left_out({"--set", "train.batch=10"}, "train.batch\n");
-  left_out({"--set", "train.optimizer=adam", "--set", "train.learning_rate=0.01"},
-           "train.optimizer, train.learning_rate\n");
+  left_out({"model.hidden=20"}, "model.hidden, train.epochs\n");
+  left_out({"model.dropout=0.1"}, "model.dropout, train.epochs\n");
+  left_out({"train.batch=10"}, "train.epochs, train.batch\n");
+  left_out({"train.optimizer=adam", "train.learning_rate=0.01"},
+           "train.epochs, train.optimizer, train.learning_rate\n");
 }
 
 TEST_F(TableTest, PublishedFiguresStandBesideTheSameTextAndKindAlone) {
