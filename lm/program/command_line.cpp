@@ -18,9 +18,7 @@
 #include "data/input_file.h"
 #include "data/text.h"
 #include "lm/program/help.h"
-#include "lm/program/manual.h"
 #include "lm/program/nearest.h"
-#include "lm/program/option_list.h"
 #include "lm/program/options.h"
 #include "lm/program/other_names.h"
 #include "lm/program/progress.h"
@@ -99,8 +97,7 @@ void check_leftovers(const CLI::App& command) {
     check_input(!reads_input || !file_is_there(word),
                 "{}: unexpected argument '{}'; it reads standard input: {} < {}", command.get_name(), word,
                 command_with({command.get_name(), "RUN"}), shell_command({word}));
-    const std::string meant = command.get_name() == "man" ? command_with({"help", word})
-                                                          : with_options(command.remaining(), command);
+    const std::string meant = with_options(command.remaining(), command);
     throw InputError(fmt::format(
         "{}: unexpected argument '{}'; {}", command.get_name(), word,
         meant.empty() ? "see " + command_with({command.get_name(), "--help"}) : "did you mean: " + meant));
@@ -301,12 +298,6 @@ Command parse_command_line(int argc, const char* const* argv) {
   const std::string first = command.get_name();
   if (typed != first) fmt::print(stderr, "lm: {} is called {} here\n", typed, first);
   if (first == "help") return help_command(parser);
-  if (first == "completion") {
-    check_input(parser.shell.has_value(), "completion: for which shell? As in: {} completion bash",
-                this_program());
-    return Help{completion_script(parser.app, *parser.shell)};
-  }
-  if (first == "man") return Help{manual_page(parser.app)};
   if (first == "train") return train_command(parser, argc, argv);
   if (first == "sweep") return sweep_command(parser, argc, argv);
   if (first == "finetune") {

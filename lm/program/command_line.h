@@ -29,7 +29,7 @@
 
 namespace rondo {
 
-/// `--help` or `--version`, a manual page, a completion: only a text, for stdout. Without any word, the help
+/// `--help` or `--version`: only a text, for stdout. Without any word, the help
 /// is for stderr.
 struct Help {
   std::string text;

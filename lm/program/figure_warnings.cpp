@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "data/file_kind.h"
 #include "data/long_text.h"
@@ -130,58 +129,6 @@ std::string warning_of_same_texts(const CorpusText& texts) {
 
 namespace {
 
-/// The first lines of a text, whole ones if it has several.
-std::vector<std::string_view> first_lines(std::string_view text) {
-  constexpr std::size_t most_bytes = 1 << 16, most_lines = 20;
-  std::vector<std::string_view> lines = split_lines(text.substr(0, most_bytes));
-  if (lines.size() > 1 && text.size() > most_bytes) lines.pop_back();
-  if (lines.size() > most_lines) lines.resize(most_lines);
-  return lines;
-}
-
-bool are_json(const std::vector<std::string_view>& lines) {
-  const auto is_object = [](std::string_view line) {
-    return stripped(line).starts_with('{') && nlohmann::json::accept(line);
-  };
-  return !lines.empty() && std::all_of(lines.begin(), lines.end(), is_object);
-}
-
-/// "a page of HTML", "a picture in SVG", or nothing, by the tag that the text begins with.
-std::string_view kind_of_markup(std::string_view text) {
-  std::string begin(text.substr(0, 1000));
-  for (char& letter : begin)
-    letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter;
-  const std::string_view first = stripped(begin);
-  if (first.starts_with("<!doctype html") || first.starts_with("<html")) return "a page of HTML";
-  const bool is_svg =
-      first.starts_with("<svg") || (first.starts_with("<?xml") && first.find("<svg") != first.npos);
-  return is_svg ? "a picture in SVG" : "";
-}
-
-std::string warning_of_table(const std::vector<std::string_view>& lines, const std::string& name) {
-  constexpr std::size_t fewest = 5;
-  if (lines.size() < fewest) return "";
-  for (const char separator : {',', '\t'}) {
-    const auto count = [&](std::string_view line) {
-      bool in_quotes = false;
-      std::int64_t found = 0;
-      for (const char letter : line) {
-        if (letter == '"') in_quotes = !in_quotes;
-        found += letter == separator && !in_quotes;
-      }
-      return found;
-    };
-    const std::int64_t columns = count(lines.front());
-    const auto has_them = [&](std::string_view line) { return count(line) == columns; };
-    if (columns == 0 || !std::all_of(lines.begin(), lines.end(), has_them)) continue;
-    return fmt::format(
-        "{} looks like a table of {} columns: its separators, quotes and header are read as text, too; write "
-        "the column with the text to a file of its own",
-        name, columns + 1);
-  }
-  return "";
-}
-
 /// Words may be any bytes, but those of other encodings are probably a mistake.
 std::string warning_of_encoding(std::string_view text, const std::string& name) {
   constexpr std::size_t most_bytes = 1 << 20;
@@ -206,13 +153,6 @@ std::string warning_of_content(std::string_view text, const std::string& name, U
   if (unit != Unit::bytes && text.find('\0') != text.npos)
     return fmt::format("{} has NUL bytes, which text does not have: is it another kind of file, or UTF-16?",
                        name);
-  constexpr const char* remedy = "is read as text, too; write the text itself to a file of its own";
-  const std::vector<std::string_view> lines = first_lines(text);
-  if (are_json(lines))
-    return fmt::format("{} looks like lines of JSON: what is around the text {}", name, remedy);
-  if (const std::string_view kind = kind_of_markup(text); !kind.empty())
-    return fmt::format("{} looks like {}: its markup {}", name, kind, remedy);
-  if (const std::string warning = warning_of_table(lines, name); !warning.empty()) return warning;
   return unit == Unit::words ? warning_of_encoding(text, name) : "";
 }
 

@@ -51,9 +51,8 @@ std::string advice_after_divergence(const std::string& section);
 /// A warning if two of the texts are the same, so that a figure is no measure of new text; else empty.
 std::string warning_of_same_texts(const CorpusText& texts);
 
-/// A warning if a text is more than text, or none: if it has NUL bytes, except as bytes; if it looks like
-/// lines of JSON, a page of HTML, a picture in SVG, or a table of comma- or tab-separated values; if words
-/// are not UTF-8; else empty. `name` begins the line.
+/// A warning if a text has NUL bytes, except as bytes, or if words are not UTF-8; else empty. `name` begins
+/// the line.
 std::string warning_of_content(std::string_view text, const std::string& name, Unit unit);
 
 }  // namespace rondo

@@ -5,13 +5,55 @@
 
 #include <algorithm>
 #include <memory>
+#include <sstream>
 
 #include "data/text.h"
-#include "lm/program/option_list.h"
 #include "lm/program/progress.h"
 
 namespace rondo {
 namespace {
+
+/// CLI11 writes choices behind the type: "NAME:{cpu,cuda}".
+std::vector<std::string> choices_in(const std::string& type) {
+  std::vector<std::string> choices;
+  const std::size_t begin = type.find('{'), end = type.find('}');
+  if (begin == std::string::npos || end == std::string::npos) return choices;
+  std::istringstream in(type.substr(begin + 1, end - begin - 1));
+  for (std::string choice; std::getline(in, choice, ',');) choices.push_back(choice);
+  return choices;
+}
+
+/// What stands for the value in a usage line.
+std::string value_of(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const std::string value = type.substr(0, type.find(':'));
+  const bool takes_several = option.get_expected_max() == CLI::detail::expected_max_vector_size;
+  return takes_several && !value.ends_with("...") ? value + "..." : value;
+}
+
+/// An option's description, with its default and the options that it cannot stand beside.
+std::string explained(const CLI::Option& option) {
+  std::vector<std::string> notes, excluded;
+  if (!option.get_default_str().empty()) notes.push_back("default: " + option.get_default_str());
+  for (const CLI::Option* other : option.get_excludes()) excluded.push_back(other->get_name());
+  std::sort(excluded.begin(), excluded.end());  // CLI11 sorts them by their addresses
+  if (!excluded.empty()) notes.push_back(fmt::format("not with {}", fmt::join(excluded, ", ")));
+  std::string what = option.get_description();
+  if (notes.empty()) return what;
+  const std::size_t last = what.rfind(" (default: ");
+  if (last == std::string::npos || !what.ends_with(')'))
+    return fmt::format("{} ({})", what, fmt::join(notes, "; "));
+  what.pop_back();
+  return fmt::format("{}; {})", what, fmt::join(notes, "; "));
+}
+
+/// "-n, --prompt"; of a pure positional argument nothing.
+std::string names_of(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
 
 class WrappingFormatter : public CLI::Formatter {
  public:
@@ -26,21 +68,23 @@ class WrappingFormatter : public CLI::Formatter {
     std::string usage = "Usage: " + name + (app->get_subcommands({}).empty() ? "" : " COMMAND");
     for (const CLI::Option* option : app->get_options({})) {
       if (!option->get_positional()) continue;
-      const std::string word = listed(*option).value;
+      const std::string word = value_of(*option);
       const bool is_optional = option->get_description().find("(default: ") != std::string::npos;
       usage += is_optional ? " [" + word + "]" : " " + word;
     }
     return usage + " [OPTIONS]\n";
   }
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
-    const ListedOption it = listed(*option);
-    const bool is_choice = !is_positional && !it.choices.empty();
-    const std::string value = is_choice ? fmt::format("{}", fmt::join(it.choices, "|")) : it.value;
-    const std::string names = is_positional ? "" : fmt::format("{} ", fmt::join(it.names, ", "));
+    const std::vector<std::string> choices = choices_in(option->get_type_name());
+    const bool is_flag = option->get_items_expected_max() == 0,
+               is_choice = !is_positional && !choices.empty();
+    const std::string value = is_flag     ? ""
+                              : is_choice ? fmt::format("{}", fmt::join(choices, "|"))
+                                          : value_of(*option);
+    const std::string names = is_positional ? "" : names_of(*option) + " ";
+    const bool has_name = is_positional && option->nonpositional();
+    const std::string what = has_name ? "the same as " + names_of(*option) : explained(*option);
     std::stringstream out;
-    const std::string what = is_positional && option->nonpositional()
-                                 ? fmt::format("the same as {}", fmt::join(it.names, ", "))
-                                 : it.what;
     CLI::detail::format_help(out, names + value, beside_names(what), get_column_width());
     return out.str();
   }
@@ -105,6 +149,10 @@ std::string wrapped(const std::string& text, int width) {
   end_paragraph();
   if (!all.empty()) all.pop_back();  // the last newline
   return all;
+}
+
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
 void wrap_help(CLI::App& app, int width) {

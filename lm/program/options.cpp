@@ -98,15 +98,6 @@ void Options::add_help() {
   command("help", "explain a command, as its --help does", "lm help train")
       .add_option("command", explained, "one of those that lm --help lists (default: all of them)")
       ->type_name("COMMAND");
-  CLI::App& completion_command =
-      command("completion", "print a script that completes commands, options and their values in a shell",
-              "source <(lm completion bash)");
-  completion_command.footer(
-      "make install puts both scripts where shells look for them. Else add the line of the example to "
-      "~/.bashrc, or the same with zsh to ~/.zshrc, after compinit.\n" +
-      completion_command.get_footer());
-  add_choice<Shell>(completion_command, "shell", shell, "bash or zsh")->type_name("SHELL");
-  command("man", "print the manual page, for man or groff", "lm man | man -l -");
 }
 
 void Options::add_train() {

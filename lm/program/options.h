@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "lm/program/command_line.h"
-#include "lm/program/completion.h"
 
 namespace rondo {
 
@@ -41,7 +40,6 @@ struct Options {
   std::vector<std::string> train_sets, sweep_sets, eval_sets, import_sets, info_sets;
   std::string epochs, steps, seed;  // as text: they are parsed as settings of the recipe
   std::string explained;            // `lm help`: a command; empty: all
-  std::optional<Shell> shell;       // `lm completion`
 
   Options();
 

@@ -199,7 +199,6 @@ TEST(CommandLine, WordsInTheWrongPlace) {
             "train: unexpected argument 'demo'; did you mean: " +
                 command_with({"train", "--recipe", "demo", "--data", text}));
   expect_contains(usage_error({"ngram", text.c_str()}), command_with({"ngram", "--data", text}));
-  expect_contains(usage_error({"man", "train"}), command_with({"help", "train"}));
   expect_contains(usage_error({"generate", run.c_str(), "The king"}),
                   command_with({"generate", "RUN", "--prompt", "The king"}));
   expect_contains(usage_error({"translate", run.c_str(), text.c_str()}),

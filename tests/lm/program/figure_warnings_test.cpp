@@ -22,32 +22,9 @@ TEST(FigureWarnings, ATinyText) {
   EXPECT_EQ(warning_of_size(24'221'600, 929'589), "") << "AWD-LSTM on the Penn Treebank";
 }
 
-TEST(FigureWarnings, ATable) {
-  std::string table = "id,text,label\n", prose, tabs;
-  for (int i = 0; i < 9; ++i) {
-    table += fmt::format("{},\"so, it is\",good\n", i);
-    tabs += fmt::format("{}\tgood\n", i);
-    prose += i % 2 ? "It was, in short, so.\n" : "And that was all.\n";
-  }
-  const auto warning = [](const std::string& text) { return warning_of_content(text, "t", Unit::words); };
-  expect_contains(warning(table), "t looks like a table of 3 columns");
-  expect_contains(warning(tabs), "2 columns");
-  EXPECT_EQ(warning(prose), "");
-  EXPECT_EQ(warning(""), "");
-}
-
-TEST(FigureWarnings, WhatIsMoreThanText) {
-  const auto warning = [](const std::string& text) {
-    return warning_of_content(text, "t", Unit::characters);
-  };
-  expect_contains(warning("{\"text\": \"so\"}\n{\"text\": \"it is\"}\n"), "t looks like lines of JSON");
-  EXPECT_EQ(warning("{so}\n{it is}\n"), "");
-  expect_contains(warning("<svg xmlns='..'>\n</svg>\n"), "a picture in SVG");
-  expect_contains(warning("<?xml version='1.0'?>\n<svg>\n"), "a picture in SVG");
-  expect_contains(warning("\n<!DOCTYPE HTML>\n<p>so"), "a page of HTML");
-  EXPECT_EQ(warning("<mediawiki>\n<page>\n"), "") << "enwik8 begins so";
+TEST(FigureWarnings, WhatIsNoText) {
   const std::string nul("a b\0\nc\n", 7);
-  expect_contains(warning(nul), "NUL");
+  expect_contains(warning_of_content(nul, "t", Unit::characters), "NUL");
   EXPECT_EQ(warning_of_content(nul, "t", Unit::bytes), "");
   const std::string latin_1 = "so\ngr\xfc\xdf Gott\n";
   expect_contains(warning_of_content(latin_1, "t", Unit::words), "t: line 2: the byte 0xfc is not UTF-8");

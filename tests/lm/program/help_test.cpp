@@ -1,21 +1,12 @@
-// The help, the manual page and the completion of shells, which all come from the parser.
+// The help, which comes from the parser.
 #include "lm/program/help.h"
 
-#include <sys/wait.h>
-
-#include <cstdlib>
-
-#include "lm/program/option_list.h"
 #include "lm/program/options.h"
 #include "lm/program/progress.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {
 namespace {
-
-bool has_program(const std::string& name) {
-  return std::system(("command -v " + name + " >/dev/null 2>&1").c_str()) == 0;
-}
 
 std::vector<std::string> commands() {
   const Options parser;
@@ -43,7 +34,7 @@ TEST(Help, OfEachCommandFitsAndEndsWithAnExample) {
       if (!line.starts_with("  lm ")) {
         EXPECT_LE(columns_of(line), 80) << name << ": " << line;
       }
-    EXPECT_TRUE(last.starts_with("  lm ") || name == "completion") << name << ": " << last;
+    EXPECT_TRUE(last.starts_with("  lm ")) << name << ": " << last;
     expect_contains(help, "Example:\n");
     EXPECT_EQ(output_of_lm({"help", name}), help);
   }
@@ -57,69 +48,6 @@ TEST(Help, OfEachCommandFitsAndEndsWithAnExample) {
       EXPECT_EQ(output_of_lm({name, "--help"}).find(word), std::string::npos) << name;
   EXPECT_EQ(output_of_lm({"help"}), output_of_lm({"--help"}));
   expect_refused(run_lm({"help", "trian"}), "did you mean 'train'?");
-}
-
-TEST(Help, TheManualPageHasEveryOption) {
-  const std::string page = output_of_lm({"man"});
-  EXPECT_TRUE(page.starts_with(".TH LM 1 "));
-  const Options parser;
-  for (const CLI::App* command : commands_of(parser.app)) {
-    expect_contains(page, ".SS lm " + command->get_name() + "\n");
-    for (const ListedOption& option : options_of(*command))
-      for (const std::string& name : option.names) {
-        std::string escaped;
-        for (const char letter : name) escaped += letter == '-' ? std::string("\\-") : std::string(1, letter);
-        expect_contains(page, "\\fB" + escaped + "\\fR");
-      }
-  }
-  if (!has_program("groff")) GTEST_SKIP() << "there is no groff";
-  const TemporaryFolder folder;
-  write_bytes(folder / "lm.1", page);
-  const std::string command = "groff -man -Tascii -ww " + (folder / "lm.1").string() + " > " +
-                              (folder / "shown").string() + " 2> " + (folder / "warnings").string();
-  EXPECT_EQ(std::system(command.c_str()), 0);
-  EXPECT_EQ(bytes_of_file(folder / "warnings"), "");
-  expect_contains(bytes_of_file(folder / "shown"), "lm train --recipe char-lstm");
-}
-
-/// What bash offers for the last of these words.
-std::string offered(const TemporaryFolder& folder, const std::vector<std::string>& words) {
-  std::string script = "source '" + (folder / "lm.bash").string() + "'; COMP_WORDS=(";
-  for (const std::string& word : words) script += " '" + word + "'";
-  script += fmt::format("); COMP_CWORD={}; _lm; printf '%s ' \"${{COMPREPLY[@]}}\"", words.size() - 1);
-  write_bytes(folder / "ask.bash", script);
-  const std::string out = (folder / "out").string();
-  EXPECT_EQ(std::system(("cd '" + (folder / "").string() + "' && bash ask.bash > '" + out + "'").c_str()), 0);
-  return bytes_of_file(out);
-}
-
-TEST(Help, BashCompletes) {
-  if (!has_program("bash")) GTEST_SKIP() << "there is no bash";
-  const TemporaryFolder folder;
-  write_bytes(folder / "lm.bash", output_of_lm({"completion", "bash"}));
-  EXPECT_EQ(offered(folder, {"lm", "gen"}), "generate ");
-  EXPECT_EQ(offered(folder, {"lm", "train", "--rec"}), "--recipe ");
-  EXPECT_EQ(offered(folder, {"lm", "train", "--recipe", "zaremba-s"}), "zaremba-small ");
-  EXPECT_EQ(offered(folder, {"lm", "generate", "runs/a", "--device", ""}), "cpu cuda ");
-  EXPECT_EQ(offered(folder, {"lm", "train", "--set", "train.learning_r"}), "train.learning_rate= ");
-  EXPECT_EQ(offered(folder, {"lm", "help", "boo"}), " ");
-  EXPECT_EQ(offered(folder, {"lm", "help", "swe"}), "sweep ");
-  std::filesystem::create_directory(folder / "runs");
-  EXPECT_EQ(offered(folder, {"lm", "score", "ru"}), "runs ");
-}
-
-TEST(Help, ZshHasEveryOption) {
-  const std::string script = output_of_lm({"completion", "zsh"});
-  EXPECT_TRUE(script.starts_with("#compdef lm\n"));
-  const Options parser;
-  for (const CLI::App* command : commands_of(parser.app))
-    for (const ListedOption& option : options_of(*command))
-      for (const std::string& name : option.names) expect_contains(script, name + "[");
-  expect_contains(script, ":NAME:(fp32 tf32 bf16)");
-  if (!has_program("zsh")) GTEST_SKIP() << "there is no zsh";
-  const TemporaryFolder folder;
-  write_bytes(folder / "_lm", script);
-  EXPECT_EQ(std::system(("zsh -n '" + (folder / "_lm").string() + "'").c_str()), 0);
 }
 
 }  // namespace

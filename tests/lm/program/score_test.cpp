@@ -101,7 +101,6 @@ TEST_F(ScoreTest, FilesThatAreNoText) {
     return run_lm({"score", path("a")}, {.input = input}).err;
   };
   expect_contains(warning(std::string("the cat\0\n", 9)), "standard input has NUL bytes");
-  expect_contains(warning("{\"the\": 1}\n"), "standard input looks like lines of JSON");
 }
 
 TEST_F(ScoreTest, Totals) {
