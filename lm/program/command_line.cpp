@@ -250,11 +250,8 @@ Command info_command(Options& parser) {
               "info: --keys lists the settings of recipes; those of this run: {}", config.string());
   check_input(asked == 1, "info: give {}one of: a run, --recipe NAME, --operators, --keys, --cells",
               asked > 1 ? "only " : "");
-  const bool scales = !info.scaling.ranks.empty(), describes = !info.run.empty() || only_recipe;
-  check_input(!scales || (describes && !info.verify), "info: --ranks goes with a run or with --recipe");
-  check_input(!info.markdown || info.cells || scales, "info: --markdown is for --cells and --ranks");
+  check_input(!info.markdown || info.cells, "info: --markdown is for --cells");
   info.settings = parse_settings(parser.info_sets);
-  check_input(!info.verify || !info.run.empty(), "info: --verify goes with a run");
   check_input(
       !info.recipe.empty() || (info.settings.empty() && info.vocabulary_size == 0 && info.data.empty()),
       "info: --set, --vocab-size and --data go with --recipe");

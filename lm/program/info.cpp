@@ -21,7 +21,6 @@
 #include "lm/program/terminal.h"
 #include "lm/program/training_history.h"
 #include "lm/program/translation_memory.h"
-#include "lm/program/verify.h"
 #include "nn/cells/catalogue.h"
 #include "nn/models/language_model.h"
 #include "nn/models/shared_encoder_decoders.h"
@@ -262,31 +261,6 @@ Json model_json(const Subject& subject) {
   return json;
 }
 
-/// Seconds of a step of the run, on average.
-double measured_step(const Subject& subject) {
-  check_input(subject.made_by.ranks == 1,
-              "{}: trained by {} ranks, so the time of a step includes what is to be projected: give "
-              "--step-time",
-              subject.run, subject.made_by.ranks);
-  const std::vector<LoggedSteps> steps = training_history(RunFolder{subject.run}).steps;
-  const bool knows = !steps.empty() && steps.back().when.seconds > 0;
-  check_input(knows, "{}: its log has no time of steps: give --step-time", subject.run);
-  return steps.back().when.seconds / static_cast<double>(steps.back().when.step);
-}
-
-Scaled scaled(const Subject& subject, const ScalingOptions& options) {
-  check_input(
-      options.step_time || !subject.run.empty(),
-      "info --ranks: the time of a step is unknown; give --step-time SECONDS, as one process measures "
-      "it with the share of a rank as its batch; or, instead of --recipe, a run that did");
-  const Module& model = *subject.model;
-  return {.name = subject.recipe.name,
-          .parameters = model.parameter_count(),
-          .bytes = model.buffer_size() * static_cast<std::int64_t>(sizeof(real)),
-          .one = options.step_time ? *options.step_time : measured_step(subject),
-          .is_measured = !options.step_time};
-}
-
 void print_operators(bool as_json) {
   Json list = Json::array();
   for (const PointwiseOperator& it : pointwise_operators()) {
@@ -342,7 +316,6 @@ void print_keys(const InfoOptions& options) {
 }  // namespace
 
 int info(const InfoOptions& options) {
-  if (options.verify) return verify(options.run, options.json);
   if (options.operators) {
     print_operators(options.json);
   } else if (options.keys) {
@@ -351,9 +324,7 @@ int info(const InfoOptions& options) {
     print_cells(options);
   } else {
     const Subject subject = subject_of(options);
-    if (!options.scaling.ranks.empty())
-      print_scaling(scaled(subject, options.scaling), options.scaling, options.json, options.markdown);
-    else if (options.json)
+    if (options.json)
       print_json(model_json(subject));
     else
       print_model(subject);

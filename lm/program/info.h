@@ -1,5 +1,4 @@
-// `lm info`: the model of a run or a recipe, and how its training would scale; or the lists of operators,
-// settings and cells.
+// `lm info`: the model of a run or a recipe; or the lists of operators, settings and cells.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +6,6 @@
 #include <vector>
 
 #include "lm/program/recipe.h"
-#include "lm/program/scaling.h"
 
 namespace rondo {
 
@@ -22,13 +20,11 @@ struct InfoOptions {
   std::vector<Setting> settings;     // they override the recipe's
   std::int64_t vocabulary_size = 0;  // with recipe; 0: the recipe's data.max_size
   std::string data;                  // with recipe, of language models: its vocabulary is counted
-  bool verify = false;               // with run: check its files instead
   bool json = false;
-  bool markdown = false;     // with cells: the table of docs/cells.md; with scaling: those of docs/scale.md
-  ScalingOptions scaling{};  // with a run or a recipe: instead of the model
+  bool markdown = false;  // with cells: the table of docs/cells.md
 };
 
-/// Prints on stdout. Returns 0, or 2 if --verify finds a broken file.
+/// Prints on stdout. Returns 0.
 int info(const InfoOptions& options);
 
 }  // namespace rondo

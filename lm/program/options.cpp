@@ -309,46 +309,12 @@ void Options::add_info() {
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->take_all();
-  info_command.add_flag("--verify", info.verify,
-                        "with RUN: find damage in all its files and its text, by their SHA-256 where they "
-                        "have one, and what is missing, one per line; exit status 2 if there is any. Files "
-                        "swapped between runs and edited settings are no damage");
   info_command.add_flag("--operators", info.operators, "list the pointwise operators");
   info_command.add_flag("--keys", info.keys,
                         "list the settings of language models, with defaults; with --recipe, its settings, "
                         "and the defaults that it changes");
   info_command.add_flag("--cells", info.cells, "list the recurrent cells and their settings");
-  CLI::Option* ranks =
-      info_command
-          .add_option("--ranks", info.scaling.ranks,
-                      "with a run or a recipe: what a step by N processes (mpirun) would take, an estimate; "
-                      "several N: 2,4,8")
-          ->delimiter(',')
-          ->allow_extra_args(false)  // what follows is a run
-          ->check(integer(1, 1'000'000))
-          ->type_name("N,...");
-  const auto positive = in_range(1e-9, 1e9, "a number above 0");
-  info_command
-      .add_option("--bandwidth", info.scaling.gigabytes,
-                  "of the network between ranks, in each direction, with --ranks (default: 1.25)")
-      ->check(positive)
-      ->needs(ranks)
-      ->type_name("GB/S");
-  info_command
-      .add_option("--latency", info.scaling.microseconds,
-                  "of a message between ranks, in microseconds, with --ranks (default: 50)")
-      ->check(in_range(0.0, 1e9, "a number, 0 or above"))
-      ->needs(ranks)
-      ->type_name("US");
-  info_command
-      .add_option("--step-time", info.scaling.step_time,
-                  "seconds of a step of one process that computes what a rank would, with --ranks (default: "
-                  "the run's)")
-      ->check(positive)
-      ->needs(ranks)
-      ->type_name("SECONDS");
-  info_command.add_flag("--markdown", info.markdown,
-                        "print --cells or --ranks as a table for a page on GitHub");
+  info_command.add_flag("--markdown", info.markdown, "print --cells as a table for a page on GitHub");
   info_command.add_flag("--json", info.json, "print one JSON object");
 }
 

@@ -17,7 +17,7 @@ class GradientSum {
   /// Pieces of whole parameters, with `least` elements or more, except perhaps the last one to begin. They
   /// depend on the model alone, and so are the same on all ranks. The model and the ranks outlive this.
   GradientSum(const Module& model, Ranks& ranks, int64_t least);
-  /// At most four: each costs a message's latency 2 (N - 1) times (lm/program/scaling.h). None has fewer than
+  /// At most four: each costs a message's latency 2 (N - 1) times (docs/scale.md). None has fewer than
   /// 4 million numbers: the sum of a small model is short.
   GradientSum(const Module& model, Ranks& ranks);
 

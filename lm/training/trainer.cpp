@@ -323,12 +323,6 @@ bool is_finished(const TrainerOptions& options, const std::filesystem::path& sta
   return at_the_end(options, step, epoch, early_stopping, trigger);
 }
 
-bool has_best(const std::filesystem::path& state) {
-  EarlyStopping early_stopping(0);
-  early_stopping.load(StateFile(state));
-  return early_stopping.has_best();
-}
-
 void Trainer::save(const std::filesystem::path& path, int64_t log_position) const {
   check(pending_steps_.empty(), "[save] steps whose end is not known: ask for metrics() before");
   check(!is_staged_, "[save] the staged batch waits for its step(): a resumed training would miss it");

@@ -158,7 +158,5 @@ class Trainer {
 
 /// Whether the training that saved this state was finished. InputErrors of Trainer::load().
 bool is_finished(const TrainerOptions& options, const std::filesystem::path& state);
-/// Whether it had a best model, as Trainer::has_best() says.
-bool has_best(const std::filesystem::path& state);
 
 }  // namespace rondo

@@ -154,9 +154,8 @@ TEST(ClassificationRun, IsDescribedVerifiedAndShown) {
   EXPECT_EQ(json_of_lm({"table", run}).at("runs")[0].at("valid").at("accuracy"), accuracy);
   EXPECT_EQ(json_of_lm({"table", run}).at("runs")[0].at("vocabulary_size"), 10) << "words, not classes";
   expect_contains(output_of_lm({"table", run}), "accuracy");
-  EXPECT_EQ(output_of_lm({"info", run, "--verify"}).find("broken"), std::string::npos);
   write_bytes(run + "/labels.txt", "0\n2\n");
-  expect_contains(run_lm({"info", run, "--verify"}).out, "broken");
+  expect_refused(run_lm({"eval", run}), "labels.txt");
 }
 
 // So small that the weights are rounded to 0.

@@ -171,66 +171,6 @@ TEST_F(DamageTest, OfTheBestModelIsFoundBeforeARunGoesOn) {
   EXPECT_EQ(bytes_of_file(run / "log.jsonl"), log);
 }
 
-// ---- lm info --verify ----
-
-TEST_F(DamageTest, VerifyNamesWhatIsBroken) {
-  const fs::path run = fresh();
-  const std::string good = output_of_lm({"info", run, "--verify"});
-  for (const char* file : {"config.toml", "vocab.txt", "model.safetensors", "state.safetensors", "log.jsonl",
-                           "evaluations.jsonl"})
-    expect_contains(good, std::string("good        ") + file);
-  expect_contains(good, "good        " + data->path("data") + ": 3 files of text");
-  for (const std::string file : {"config.toml", "vocab.txt", "model.safetensors", "state.safetensors",
-                                 "log.jsonl", "evaluations.jsonl"}) {
-    const fs::path broken = fresh();
-    std::string bytes = bytes_of_file(broken / file);
-    bytes[bytes.size() / 2] = '\1';
-    write_bytes(broken / file, bytes);
-    const Result result = run_lm({"info", broken, "--verify", "--json"});
-    EXPECT_EQ(result.status, 2) << file;
-    const auto findings = nlohmann::json::parse(result.out).at("files");
-    for (const auto& it : findings) EXPECT_EQ(it.at("condition") == "broken", it.at("file") == file) << it;
-  }
-  expect_refused(run_lm({"info", "--keys", "--verify"}), "--verify goes with a run");
-}
-
-TEST_F(DamageTest, VerifyNamesWhatIsMissing) {
-  const auto verified = [](const fs::path& run) { return run_lm({"info", run, "--verify"}); };
-  for (const std::string file : {"vocab.txt", "model.safetensors", "state.safetensors", "log.jsonl"}) {
-    const fs::path run = fresh();
-    fs::remove(run / file);
-    const Result result = verified(run);
-    EXPECT_EQ(result.status, 2) << file;
-    expect_contains(result.out, "missing     " + file);
-  }
-  const fs::path text = *data / "data", elsewhere = *data / "elsewhere";
-  fs::rename(text, elsewhere);
-  const Result result = verified(fresh());
-  fs::rename(elsewhere, text);
-  EXPECT_EQ(result.status, 2);
-  expect_contains(result.out, "missing     " + text.string());
-  // Killed before its first step, a run has no more than this.
-  const fs::path run = fresh();
-  for (const std::string file :
-       {"vocab.txt", "model.safetensors", "state.safetensors", "log.jsonl", "evaluations.jsonl"})
-    fs::remove(run / file);
-  EXPECT_EQ(verified(run).status, 0);
-}
-
-// Killed before its first evaluation, it has no model.
-TEST_F(DamageTest, VerifyMissesNoModelThatWasNeverThere) {
-  data->trained("begun", {"--epochs", "1"});
-  const fs::path run = *data / "begun";
-  for (const std::string file : {"model.safetensors", "evaluations.jsonl"}) fs::remove(run / file);
-  const std::vector<int32_t> ids = some_ids();
-  const Recipe recipe = small_recipe("lstm");
-  Training training(recipe, 11, ids);
-  advance(training, 3);
-  training.trainer.save(run / "state.safetensors", 0);
-  EXPECT_FALSE(has_best(run / "state.safetensors"));
-  expect_contains(run_lm({"info", run, "--verify"}).out, "absent      model.safetensors");
-}
-
 TEST_F(DamageTest, FilesWithoutDigestsAreReadWithOneWarning) {
   const fs::path run = fresh();
   for (const std::string name : {"model.safetensors", "state.safetensors"}) {
@@ -247,7 +187,6 @@ TEST_F(DamageTest, FilesWithoutDigestsAreReadWithOneWarning) {
   EXPECT_EQ(result.status, 0) << result.err;
   expect_contains(result.err, "lm: warning: " + run.string() + "/model.safetensors: written without SHA-256");
   EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-  expect_contains(output_of_lm({"info", run, "--verify"}), "unverified  model.safetensors");
   const Result resumed = run_lm(data->resume("copy", {"--epochs", "3"}));
   EXPECT_EQ(resumed.status, 0) << resumed.err;
   expect_contains(resumed.err, "state.safetensors: written without SHA-256");

@@ -80,7 +80,6 @@ TEST_F(TranslatorTest, TrainsTranslatesAndIsMeasured) {
   EXPECT_EQ(json_of_lm({"info", path("run")}).at("source_vocabulary_size"),
             lines_of(path("run") + "/vocab.source.txt"));
   expect_contains(output_of_lm({"info", path("run")}), "general attention");
-  EXPECT_EQ(output_of_lm({"info", path("run"), "--verify"}).find("broken"), std::string::npos);
 }
 
 TEST_F(TranslatorTest, PrintsSeveralTranslationsWithScoresAndAttention) {
@@ -169,33 +168,6 @@ TEST_F(TranslatorTest, RefusesInOneLine) {
   refuses({"translate", path("run")}, "not the vocabulary");
 }
 
-TEST_F(TranslatorTest, VerifyReportsADamagedVocabularyOnceAndNothingOfABrokenConfiguration) {
-  trained("run");
-  const auto findings = [&](const std::string& condition, int status) {
-    const Result result = run_lm({"info", path("run"), "--verify", "--json"});
-    EXPECT_EQ(result.status, status);
-    std::vector<std::string> files;
-    const Json found = Json::parse(result.out);
-    for (const Json& it : found.at("files"))
-      if (it.at("condition") == condition) files.push_back(it.at("file"));
-    return files;
-  };
-  using Files = std::vector<std::string>;
-  EXPECT_EQ(findings("broken", 0), Files{});
-  const fs::path target = path("run/vocab.target.txt"), config = path("run/config.toml");
-  const std::string symbols = bytes_of_file(target);
-  write_bytes(target, symbols + "more\n");
-  EXPECT_EQ(findings("broken", 2), Files{"vocab.source.txt and vocab.target.txt"}) << "they have one SHA-256";
-  fs::remove(target);
-  EXPECT_EQ(findings("missing", 2), Files{"vocab.target.txt"});
-  EXPECT_EQ(findings("broken", 2), Files{});
-  EXPECT_EQ(findings("unverified", 2), Files{"vocab.source.txt"});
-  write_bytes(target, symbols);
-  write_bytes(config, "no configuration\n");
-  EXPECT_EQ(findings("broken", 2), Files{"config.toml"});
-  EXPECT_EQ(findings("missing", 2), Files{}) << "it would say which files there are";
-}
-
 TEST_F(TranslatorTest, SaysThatItsTextHasChanged) {
   trained("run");
   const std::string said = "has changed since this run was made";
@@ -260,7 +232,7 @@ TEST_F(TranslatorTest, OfAFixedContextHasNoAttentionToShow) {
   EXPECT_EQ(lines_in(output_of_lm({"translate", path("run")}, "a b\nc\n")).size(), 2u);
 }
 
-// Without data, and again the same text for `lm eval`, `lm train --resume` and `lm info --verify`.
+// Without data, and again the same text for `lm eval` and `lm train --resume`.
 TEST_F(TranslatorTest, LearnsFromGeneratedText) {
   output_of_lm({"train", "--recipe", "copy-reverse", "--out", path("run"), "--threads", "1", "--epochs", "1",
                 "--set", "data.generated_pairs=300"});
@@ -270,7 +242,6 @@ TEST_F(TranslatorTest, LearnsFromGeneratedText) {
   EXPECT_EQ(eval.err.find("has changed"), std::string::npos) << eval.err;
   EXPECT_EQ(Json::parse(eval.out).at("sentences"), 30);
   output_of_lm({"train", "--out", path("run"), "--resume", "--epochs", "2"});
-  expect_contains(output_of_lm({"info", path("run"), "--verify"}), "6 files of text");
   expect_contains(output_of_lm({"info", path("run")}), "of generated text");
 
   // As of a version that generated another one.
@@ -279,8 +250,6 @@ TEST_F(TranslatorTest, LearnsFromGeneratedText) {
   char& digit = config.at(config.find(before) + before.size());
   digit = digit == '0' ? '1' : '0';
   write_bytes(path("run/config.toml"), config);
-  expect_contains(run_lm({"info", path("run"), "--verify"}).out,
-                  "broken      generated text: the text has changed since this run was made");
   expect_contains(run_lm({"eval", path("run")}).err, "generated text has changed since this run was made");
   expect_refused(run_lm({"train", "--out", path("run"), "--resume", "--epochs", "3"}),
                  "generated text: the text has changed");
