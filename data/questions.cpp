@@ -101,7 +101,11 @@ void add_question_file(QuestionText& to, std::string_view content, const std::st
 Keys keys_of(QuestionOptions& options) {
   return {{"sentences", &options.sentences, at_least(0), "sentences",
            "of a document that are read, those that match its question best; 0: all"},
-          {"merge_numbers", &options.merge_numbers, {}, "", "read every number as the one word NUM"},
+          {"merge_numbers",
+           &options.merge_numbers,
+           {},
+           "",
+           "read every number, a word of digits, points and commas, as the one word NUM"},
           {"document_words", &options.document_words, between(1, 100000), "words",
            "of a document: questions that are made from a text are about so many words before them; longer "
            "documents of files lose their end"},

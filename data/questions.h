@@ -49,7 +49,7 @@ void add_question_file(QuestionText& to, std::string_view content, const std::st
 
 struct QuestionOptions {
   std::int64_t sentences = 0;         // of a document, those that match its question best; 0: all
-  bool merge_numbers = false;         // every number becomes the word NUM
+  bool merge_numbers = false;         // words of digits, points and commas become NUM
   std::int64_t document_words = 200;  // longer documents lose their end; of generated questions, the window
   std::int64_t entities = 50;         // of generated questions: the markers are @entity0 to @entity49
 };

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "tensor/error.h"
 #include "tensor/gemm.h"
 #include "tensor/precision.h"
 
@@ -120,10 +121,24 @@ std::optional<Initializer> InitialValues::initializer() const {
   throw Error("[initial values] of no kind");
 }
 
+void check_embeddings(const InitialValues& values, double init_all) {
+  const bool are_chosen =
+      values.kind != default_of_embeddings.kind || values.range != default_of_embeddings.range;
+  check_input(init_all == 0 || !are_chosen,
+              "model.init_all = {} sets every parameter: leave out model.embedding_init and "
+              "model.embedding_range, or "
+              "set model.init_all = 0",
+              init_all);
+}
+
 Keys embedding_keys(InitialValues& values) {
-  return {{"embedding_init", choice(values.kind), {}, "",
+  return {{"embedding_init",
+           choice(values.kind),
+           {},
+           "",
            "initial values of the embeddings; pytorch: normal, of deviation 1"},
-          {"embedding_range", &values.range, at_least(0), "", "the same for embedding_init"}};
+          {"embedding_range", &values.range, at_least(0), "",
+           "half width of the uniform, deviation of the normal, or of the log_normal's logarithm"}};
 }
 
 }  // namespace rondo

@@ -30,6 +30,10 @@ Line read_line(const std::string& line, const std::string& name, const OpenReade
   Line anonymized = anonymous(std::string_view(text).substr(0, tab), std::string_view(text).substr(tab + 1),
                               run.model->entities(), name);
   prepare(anonymized.document, anonymized.question, reading_options(run));
+  const std::vector<std::string_view> kept = words_of(anonymized.document);
+  check_input(std::any_of(kept.begin(), kept.end(), [](auto it) { return entity_number(it) >= 0; }),
+              "{}: none of the sentences that match the question best (data.sentences = {}) names an entity",
+              name, reading_options(run).sentences);
   const std::int64_t words = std::ranges::count(anonymized.document, ' ') + 1,
                      read = reading_options(run).document_words;
   if (words > read)

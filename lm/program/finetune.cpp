@@ -6,6 +6,7 @@
 #include "data/input_file.h"
 #include "lm/program/model.h"
 #include "lm/program/paths.h"
+#include "lm/program/published.h"
 #include "lm/program/recipe_validation.h"
 #include "lm/program/shell_command.h"
 #include "lm/training/checkpoint.h"
@@ -97,6 +98,7 @@ RunConfig finetuning_of(const std::string& base, const std::vector<Setting>& set
     apply_setting(setting, keys);  // first, as it knows what is no key at all
     check_may_change(setting, keys);
   }
+  if (!changed_keys(config.recipe, false).empty()) config.recipe.published = {};  // of another base
   change(config.recipe, base);
   validate(config.recipe, base);
   config.made_by.finetuned_from = absolute_path(run.path).string();

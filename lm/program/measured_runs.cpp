@@ -166,6 +166,8 @@ Recipe without_seed(const MeasuredRun& run) {
   recipe.run.probe_every = defaults.run.probe_every;
   recipe.run.save_every = defaults.run.save_every;
   recipe.run.tensorboard = defaults.run.tensorboard;
+  recipe.skip_thought.task.sentences_every = 0;
+  recipe.skip_thought.task.sentence_sets = {};
   return recipe;
 }
 

@@ -64,9 +64,7 @@ Options::Options() {
   app.set_help_flag("-h,--help", "print this help");
   app.set_version_flag("--version", "lm (Rondo) " + version(), "print the version");
   app.footer(
-      "lm COMMAND --help and lm help COMMAND have details and an example; so has man lm, where it is "
-      "installed."
-      "\n\n"
+      "lm COMMAND --help and lm help COMMAND have details and an example.\n\n"
       "Exit status: 0 done, 1 failed while running, 2 bad input or usage,\n"
       "130, 143, 129 or 141 stopped by Ctrl-C, SIGTERM, SIGHUP or a closed pipe; a training has saved its\n"
       "state.");

@@ -43,7 +43,8 @@ bool makes_the_model(const std::string& key) {
   if (!key.starts_with("model.") && !key.starts_with("train.") && !key.starts_with("data.")) return false;
   return std::none_of(others.begin(), others.end(), is_it) && key != "train.seed" &&
          key != "train.micro_batch" && key != "train.eval_streams" && key != "train.final_streams" &&
-         key != "data.memory" && !key.ends_with("files");
+         key != "train.sentences_every" && key != "train.sentence_sets" && key != "data.memory" &&
+         !key.ends_with("files");
 }
 
 std::string text_of(double figure) { return figure > 0 ? fmt::format("{}", figure) : "-"; }
@@ -81,7 +82,9 @@ std::vector<std::string> changed_keys(const Recipe& recipe, bool finetuned) {
   std::vector<std::string> changed;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const std::string& key = keys[i].name;
-    const bool counts = makes_the_model(key) && !(finetuned && is_decided_by_finetuning(key));
+    const bool counts =
+        finetuned ? (makes_the_model(key) && !is_decided_by_finetuning(key)) || key.starts_with("finetune.")
+                  : makes_the_model(key);
     if (counts && value_text(keys[i]) != value_text(published_keys[i])) changed.push_back(key);
   }
   return changed;

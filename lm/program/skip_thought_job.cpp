@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "lm/program/job_of.h"
+#include "lm/program/paths.h"
 #include "lm/program/run.h"
 #include "lm/program/sentence_report.h"
 #include "lm/program/skip_thought_measurement.h"
@@ -12,6 +13,8 @@ namespace rondo {
 namespace {
 
 CorpusText passages_of(const TrainOptions& options, Setup& setup) {
+  for (std::string& folder : setup.config.recipe.skip_thought.task.sentence_sets)
+    folder = absolute_path(folder).string();
   const bool is_given = setup.place_data(options.data, false);
   const std::string& path = setup.config.made_by.data;
   check_input(!path.empty(), "which text? give --data a folder with train.txt, or a text file");

@@ -78,7 +78,7 @@ void add_figures(TextTable& columns, const std::vector<MeasuredRuns>& lines, std
   const bool shows_per_byte = !have_same_symbols(lines);
   for (const MeasuredRuns& line : lines) {
     const MeasuredRun& first = line.front();
-    const double figure = first.published(kind, first.measured[k]);
+    const double figure = first.finished ? first.published(kind, first.measured[k]) : 0;
     figures.cells.push_back(figure > 0 ? fmt::format("{}", figure) : dash);
     units.cells.push_back(figure > 0 ? name_of(first.recipe().published.unit) : dash);
     paper.cells.push_back(figure > 0 ? fmt::format("{} {}", figure, units.cells.back()) : dash);

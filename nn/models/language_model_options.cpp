@@ -77,7 +77,8 @@ Keys keys_of(LanguageModelOptions& it) {
       {"init_all", &it.init_all, at_least(0), "",
        "half width of one uniform distribution for every parameter, biases included; 0: off"},
   };
-  return joined({of_model, embedding_keys(it.embedding_init), keys_of(it.adaptive), keys_of(it.regularization), keys_of(it.cell_settings)});
+  return joined({of_model, embedding_keys(it.embedding_init), keys_of(it.adaptive),
+                 keys_of(it.regularization), keys_of(it.cell_settings)});
 }
 
 int64_t LanguageModelOptions::major_units(size_t i) const {
@@ -134,6 +135,7 @@ void check_options(const LanguageModelOptions& given) {
               given.layers);
   const LanguageModelOptions options = layer_by_layer(given);
   check_settings(options.cell, options.cell_settings, "model.");
+  check_embeddings(options.embedding_init, options.init_all);
   check_input(
       !options.bidirectional,
       "bidirectional layers read what a left-to-right language model has to predict; they are for encoders");

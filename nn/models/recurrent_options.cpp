@@ -19,12 +19,14 @@ Keys recurrent_keys(RecurrentOptions& it, const Keys& of_model) {
        "half width of one uniform distribution for every parameter, biases included; 0: PyTorch's initial "
        "values, but for embeddings"},
   };
-  return joined({widths, of_model, others, embedding_keys(it.embedding_init), keys_of(it.regularization), keys_of(it.cell_settings)});
+  return joined({widths, of_model, others, embedding_keys(it.embedding_init), keys_of(it.regularization),
+                 keys_of(it.cell_settings)});
 }
 
 void check_recurrent(const RecurrentOptions& options) {
   check_settings(options.cell, options.cell_settings, "model.");
   check_regularization(options.cell, options.regularization);
+  check_embeddings(options.embedding_init, options.init_all);
   check_input(
       !options.bidirectional || options.hidden % 2 == 0,
       "model.hidden = {}: a bidirectional layer has half of it in each direction; give an even number",

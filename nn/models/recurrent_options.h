@@ -17,7 +17,7 @@ struct RecurrentOptions {
   double dropout = 0;         // on embeddings, between layers, and before the output (Zaremba et al. 2014)
   bool variational = false;   // the same masks at all steps (Gal & Ghahramani 2016)
   RecurrentRegularization regularization{};
-  CellSettings cell_settings{};         // of the cell's family
+  CellSettings cell_settings{};  // of the cell's family
   InitialValues embedding_init = default_of_embeddings;
   bool trained_initial_states = false;  // h0 and c0 of layers that read (Cooijmans et al. 2016)
   double init_all = 0;  // half width of a uniform for all parameters; 0: PyTorch's initial values

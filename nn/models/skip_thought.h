@@ -12,8 +12,8 @@
 //   objective   sum_t log p(w^t_(i+1) | ..) + sum_t log p(w^t_(i-1) | ..)                  (10)
 //
 // A decoder reads [x^(t-1) ; h_i], so that its input weight is [W C]: this holds for any cell, not the GRU
-// alone. Its state begins at 0, and so does x: x^0 = 0, as in the authors' code. E and V are shared by all, W, U
-// and C are each decoder's own; b is ours. The authors' code has no C: there h_i is the first state
+// alone. Its state begins at 0, and so does x: x^0 = 0, as in the authors' code. E and V are shared by all,
+// W, U and C are each decoder's own; b is ours. The authors' code has no C: there h_i is the first state
 // (model.context = "first_state").
 //
 //   uni         h_i is the last state                                         H numbers

@@ -37,10 +37,9 @@ TEST_F(TableTest, SaysWhatIsUnfinished) {
     EXPECT_TRUE(row.at("training_seconds").is_null());
     EXPECT_GT(row.at("parameters"), 0);
     const auto cells = cells_of(output_of_lm({"table", "--markdown", run}));
-    const std::vector<std::string> expected{
-        "`small (copy)`", cells[2][1], "4.25 perplexity", "-", "-", "5.5 perplexity", "-", "-", "-",
-        "unfinished",     "-"};
-    EXPECT_EQ(cells[2], expected);
+    const std::vector<std::string> expected{"`small (copy)`", cells[2][1], "-", "-", "-", "-", "-",
+                                            "unfinished",     "-"};
+    EXPECT_EQ(cells[2], expected) << "no published figure beside it";
   }
 }
 

@@ -96,6 +96,7 @@ TEST(PaperRecipes, Luchetta) {
                   {"train.beta1", "0.9", "the code, main.py"},
                   {"train.beta2", "0.99", "the code, main.py"},
                   {"train.schedule", "constant", "the code, main.py"},
+                  {"train.eval_streams", "10", "the code, main.py"},
                   {"train.optimizer", "adam", "4"},
                   {"train.learning_rate", "0.001", "Table 1"},
                   {"train.clip", "0.35", "Table 1"}});

@@ -86,5 +86,36 @@ TEST_F(TableTest, PublishedFiguresStandBesideTheSameTextAndKindAlone) {
   EXPECT_EQ(rows[3][2], "4 bits");
 }
 
+TEST_F(TableTest, PublishedFiguresOfFinetuningAreThoseOfTheRecipesBase) {
+  SmallData other;
+  const auto table = [&](const std::string& name, const Words& of_training, const Words& of_finetuning) {
+    Words train{"train",
+                "--recipe",
+                "zaremba-small",
+                "--data",
+                other.path("data"),
+                "--out",
+                other.path(name),
+                "--threads",
+                "1",
+                "--set",
+                "published.vocabulary=0",
+                "--set",
+                "published.test_symbols=0",
+                "--set",
+                "published.finetuned_test=99"};
+    train.insert(train.end(), of_training.begin(), of_training.end());
+    output_of_lm(train);
+    Words finetune{"finetune", other.path(name), "--out", other.path(name + "-tuned"), "--threads", "1"};
+    finetune.insert(finetune.end(), of_finetuning.begin(), of_finetuning.end());
+    output_of_lm(finetune);
+    return output_of_lm({"table", "--markdown", other.path(name + "-tuned")});
+  };
+  expect_contains(table("same", {}, {}), "99 perplexity");
+  EXPECT_EQ(table("other-base", {"--epochs", "1"}, {}).find("99 perplexity"), std::string::npos);
+  EXPECT_EQ(table("other-rate", {}, {"--set", "finetune.learning_rate=0.5"}).find("99 perplexity"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace rondo

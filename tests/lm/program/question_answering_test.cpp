@@ -38,7 +38,10 @@ class Meetings : public ToyTraining {
     for (int i = 0; i < articles; ++i) {
       const std::string &who = people[next(5)], &whom = people[next(5)];
       written += " = Meeting = \nToday " + who + " met " + whom + " . Then " + whom +
-                 (i % 7 == 0 ? " quietly" : "") + " left and " + who + " slept . Later " + who + " rose .\n";
+                 (i % 7 == 0   ? " at 7"
+                  : i % 7 == 3 ? " at 8"
+                               : "") +
+                 " left and " + who + " slept . Later " + who + " rose .\n";
     }
     return written;
   }
@@ -190,12 +193,27 @@ TEST(QuestionAnsweringRun, OtherCommandsRefuseIt) {
 TEST(QuestionAnsweringRun, EachKeyOfItsSectionsHasAnEffect) {
   Meetings data;
   const std::string plain = data.digest_of_log({});
-  for (const char* setting :
-       {"data.document_words=8", "data.entities=7", "data.min_count=1000", "data.max_size=18",
-        "model.cell=gru", "model.embedding=7", "model.hidden=6", "model.layers=2",
-        "model.bidirectional=false", "model.dropout=0.4", "model.init_all=0.2", "model.weight_drop=0.3",
-        "model.forget_bias=1", "model.trained_initial_states=true", "model.batch_norm_attention=true",
-        "train.batch=8", "train.renumber_entities=false"})
+  for (const char* setting : {"data.document_words=8",
+                              "data.entities=7",
+                              "data.sentences=1",
+                              "data.merge_numbers=true",
+                              "data.min_count=1000",
+                              "data.max_size=18",
+                              "model.cell=gru",
+                              "model.embedding=7",
+                              "model.embedding_init=normal",
+                              "model.embedding_range=0.5",
+                              "model.hidden=6",
+                              "model.layers=2",
+                              "model.bidirectional=false",
+                              "model.dropout=0.4",
+                              "model.init_all=0.2",
+                              "model.weight_drop=0.3",
+                              "model.forget_bias=1",
+                              "model.trained_initial_states=true",
+                              "model.batch_norm_attention=true",
+                              "train.batch=8",
+                              "train.renumber_entities=false"})
     EXPECT_NE(data.digest_of_log({setting}), plain) << setting;
   EXPECT_EQ(data.digest_of_log({}), plain) << "else any setting would pass";
 }
