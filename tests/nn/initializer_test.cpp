@@ -98,19 +98,23 @@ void expect_chosen_embeddings(Options options, const Make& make) {
   expect({InitialValues::Kind::pytorch, 0.3}, 1);
 }
 
+constexpr int64_t symbols = 200;
+
 TEST(Initializer, OfEmbeddingsIsChosenInEveryModel) {
-  static constexpr int64_t V = 200;
   expect_chosen_embeddings(LanguageModelOptions(),
-                           [](const auto& it) { return std::make_unique<LanguageModel>(it, V); });
-  expect_chosen_embeddings(EncoderDecoderOptions(),
-                           [](const auto& it) { return std::make_unique<EncoderDecoder>(it, V, V); });
-  expect_chosen_embeddings(SentenceClassifierOptions(),
-                           [](const auto& it) { return std::make_unique<SentenceClassifier>(it, V, 2); });
+                           [](const auto& it) { return std::make_unique<LanguageModel>(it, symbols); });
+  expect_chosen_embeddings(EncoderDecoderOptions(), [](const auto& it) {
+    return std::make_unique<EncoderDecoder>(it, symbols, symbols);
+  });
+  expect_chosen_embeddings(SentenceClassifierOptions(), [](const auto& it) {
+    return std::make_unique<SentenceClassifier>(it, symbols, 2);
+  });
   expect_chosen_embeddings(AttentiveReaderOptions(),
-                           [](const auto& it) { return std::make_unique<AttentiveReader>(it, V, 3); });
+                           [](const auto& it) { return std::make_unique<AttentiveReader>(it, symbols, 3); });
   SkipThoughtOptions skip_thought;
   skip_thought.hidden = 20;
-  expect_chosen_embeddings(skip_thought, [](const auto& it) { return std::make_unique<SkipThought>(it, V); });
+  expect_chosen_embeddings(skip_thought,
+                           [](const auto& it) { return std::make_unique<SkipThought>(it, symbols); });
 }
 
 TEST(Initializer, OrthogonalWithinEachBlock) {

@@ -185,6 +185,23 @@ TEST(PaperRecipes, WuOnSkipThought) {
                                                  {"train.epochs", "5", "the code, train.py"}});
 }
 
+// The tutorial "Demystifying Neural Language Models" has c = h_T of one network.
+TEST(PaperRecipes, SequenceToSequence) {
+  expect_printed({"seq2seq-multi30k"}, {{"model.attention", "none", "Encoder-Decoder, one vector c"},
+                                        {"model.bidirectional", "false", "Encoder-Decoder, c = h_T"},
+                                        {"model.bridge", "copy", "Cho et al. 2014, the first state is c"}});
+}
+
+// Section 5.1 counts 5.1M, 400K and 450K characters, with the spaces at both ends of the lines.
+TEST(PaperRecipes, MaupomeOnTheRawPennTreebank) {
+  Recipe raw = load_recipe("maupome-ptb-mgru-raw"), stripped = load_recipe("maupome-ptb-mgru");
+  EXPECT_FALSE(raw.data.tokenization.strip_lines);
+  EXPECT_TRUE(stripped.data.tokenization.strip_lines);
+  stripped.data.tokenization.strip_lines = false;
+  stripped.name = raw.name, stripped.description = raw.description;
+  EXPECT_EQ(write_toml(keys_of(raw)), write_toml(keys_of(stripped))) << "else the same";
+}
+
 // Cooijmans et al. 2016, section 5.4 of version 4, and their code, but for what section 3.5 changes.
 TEST(PaperRecipes, WuOnQuestions) {
   expect_printed({"mi-cnn-lstm", "mi-cnn-mi-lstm", "mi-cnn-mi-lstm-bn-everywhere"},
