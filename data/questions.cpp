@@ -115,7 +115,7 @@ Keys keys_of(QuestionOptions& options) {
 
 namespace {
 
-/// The share of words that both have, among the different words of both.
+/// Dice's coefficient of two sets of words: 1 if they are equal, 0 if they have no word in common.
 double match(const std::set<std::string_view>& one, const std::set<std::string_view>& other) {
   const auto common =
       std::count_if(one.begin(), one.end(), [&](const auto& it) { return other.contains(it); });

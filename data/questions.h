@@ -55,10 +55,10 @@ struct QuestionOptions {
 };
 Keys keys_of(QuestionOptions& options);
 
-/// What a reader is to read of a document and its question: `sentences` and `merge_numbers`, as Cooijmans et
-/// al. prepare the CNN corpus (arXiv 1603.09025v4, section 5.4: "the top-4 sentences" by a "normalized score
-/// obtained with the string-match"). The score is ours, as they do not print theirs: of the different words
-/// of question and sentence, the share that both have (Dice). Sentences keep their order.
+/// Reduces a document and its question to what is read of them, by `sentences` and `merge_numbers`, as
+/// Cooijmans et al. prepare the CNN corpus (arXiv 1603.09025v4, section 5.4: "the top-4 sentences" by a
+/// "normalized score obtained with the string-match"). They do not print their score; ours is Dice's
+/// coefficient of the two sets of words. Sentences keep their order.
 void prepare(std::string& document, std::string& question, const QuestionOptions& options);
 
 struct QuestionTexts {

@@ -111,7 +111,7 @@ constexpr bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 /// A line without the white space around it.
 std::string_view stripped(std::string_view line);
 
-/// The words of a text: what stands between white space.
+/// Splits a text at white space.
 std::vector<std::string_view> words_of(std::string_view text);
 /// Whether a word ends the sentence that it stands in: `.`, `?` or `!`.
 inline bool ends_sentence(std::string_view word) { return word == "." || word == "?" || word == "!"; }

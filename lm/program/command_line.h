@@ -29,8 +29,7 @@
 
 namespace rondo {
 
-/// `--help` or `--version`: only a text, for stdout. Without any word, the help
-/// is for stderr.
+/// `--help` and `--version` print only a text, on stdout. Without any word, the help goes to stderr.
 struct Help {
   std::string text;
   int exit_status = 0;

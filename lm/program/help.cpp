@@ -23,7 +23,7 @@ std::vector<std::string> choices_in(const std::string& type) {
   return choices;
 }
 
-/// What stands for the value in a usage line.
+/// The word that a usage line shows in place of the value.
 std::string value_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const std::string value = type.substr(0, type.find(':'));

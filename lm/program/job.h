@@ -70,7 +70,8 @@ class Job {
   /// Looks into the model's recurrent layers while it reads some of the training text; of a multi-task
   /// training, that of the first task.
   virtual Probed probe(const std::function<void(int64_t)>& progress) = 0;
-  /// What is measured besides every so many updates, 0: nothing; an object of log.jsonl for each figure.
+  /// A training calls measure_meanwhile() after every so many updates, 0: never, and writes each object that
+  /// it returns into log.jsonl.
   virtual int64_t measures_every() const { return 0; }
   virtual std::vector<nlohmann::ordered_json> measure_meanwhile() { return {}; }
   /// Replaces drawn values of a new model by those that the recipe names, if any.

@@ -34,8 +34,8 @@ Json json_of(const Figures& it) {
   return json;
 }
 
-/// Whether the trained model depends on a key, apart from chance: not on seeds, on how a batch is divided, on
-/// what is evaluated, kept and printed meanwhile, or on the names of files.
+/// Whether the trained model depends on a key. Seeds, the division of a batch, names of files, and what is
+/// evaluated, kept and printed during the training do not count.
 bool makes_the_model(const std::string& key) {
   RunOptions watching;
   const Keys others = section("train", keys_of(watching));

@@ -31,7 +31,7 @@ struct SentenceSetFigures {
 /// {"set", "scored", "vectors", "word_means"}.
 nlohmann::ordered_json json_of(const SentenceSetFigures& it);
 
-/// Of what is measured, a function that shows the number of sentences done.
+/// Returns, for the name of what is measured, a function that shows how many sentences are done.
 using ProgressOf = std::function<std::function<void(std::int64_t)>(const std::string& what)>;
 
 /// Measures vectors of length 1, as those of Kiros et al. 2015, on a set. `tables`: see sentence_vectors().
