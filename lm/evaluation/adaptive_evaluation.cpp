@@ -52,7 +52,6 @@ Evaluation evaluate_adaptively(LanguageModel& model, std::span<const int32_t> id
       for (size_t i = 0; i < nats.size(); ++i) nats[i] = mixed_nats(nats[i], cached[i], how.cache->lambda);
     }
     result.add(read.chunk.targets, nats, unknown_id);
-    result.add_positions(read.chunk.targets, nats, read.chunk.streams, read.steps);
     progress(result.symbols);
   });
   result.seconds = seconds_since(start);

@@ -15,28 +15,11 @@ void Evaluation::add(const std::vector<int32_t>& targets, const std::vector<doub
     if (targets[i] == Chunk::ignore_index) continue;
     nats_sum += nats[i];
     ++symbols;
-    const auto id = static_cast<size_t>(targets[i]);
-    if (id >= by_symbol.size()) by_symbol.resize(id + 1);
-    by_symbol[id] += {nats[i], 1};
     if (targets[i] == unknown_id)
       ++unknowns;
     else
       known_nats_sum += nats[i];
   }
-}
-
-void Evaluation::add_positions(const std::vector<int32_t>& targets, const std::vector<double>& nats,
-                               int64_t streams, int64_t steps) {
-  for (size_t i = 0; i < targets.size(); ++i)
-    if (targets[i] != Chunk::ignore_index)
-      by_position.add(steps + static_cast<int64_t>(i) / streams + 1, {nats[i], 1});
-}
-
-LossBreakdown Evaluation::breakdown(const std::vector<int64_t>& training_counts,
-                                    std::optional<int32_t> unknown_id) const {
-  LossBreakdown it{.by_position = by_position.bands()};
-  if (!training_counts.empty()) it.by_frequency = by_frequency(by_symbol, training_counts, unknown_id);
-  return it;
 }
 
 double Evaluation::bits() const { return nats() / std::numbers::ln2; }
@@ -101,14 +84,12 @@ void read_chunks(LanguageModel& model, const std::function<bool(Chunk&)>& next,
                  const std::function<void(const ChunkResult&)>& use) {
   const EvaluationMode mode(model);
   std::vector<State> states;
-  int64_t steps = 0;
-  for (Chunk chunk; next(chunk); steps += chunk.steps) {
+  for (Chunk chunk; next(chunk);) {
     const bool begins = states.empty() || chunk.from_zero_state;
-    if (begins) steps = 0;
     states = begins ? model.initial_states(chunk.streams) : streams_of(states, 0, chunk.streams);
     const auto [output, after] = model.forward({tokens(chunk.inputs), chunk.steps, chunk.streams}, states);
     states = detached(after);
-    use({chunk, output, model.cross_entropy(output, tokens(chunk.targets)), steps});
+    use({chunk, output, model.cross_entropy(output, tokens(chunk.targets))});
   }
 }
 
@@ -117,11 +98,8 @@ Evaluation evaluate_ids(LanguageModel& model, std::span<const int32_t> ids, cons
   const auto start = Clock::now();
   const NoGradient guard;
   Evaluation result;
-  if (!reading.carries_state()) result.by_position = LossBands(single_positions);
   read_chunks(model, chunks_of(ids, reading), [&](const ChunkResult& read) {
-    const std::vector<double> nats = read.nats();
-    result.add(read.chunk.targets, nats, unknown_id);
-    result.add_positions(read.chunk.targets, nats, read.chunk.streams, read.steps);
+    result.add(read.chunk.targets, read.nats(), unknown_id);
     progress(result.symbols);
   });
   result.seconds = seconds_since(start);

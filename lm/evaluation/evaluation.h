@@ -14,7 +14,6 @@
 #include "data/ids.h"
 #include "data/streams.h"
 #include "data/vocabulary.h"
-#include "lm/evaluation/loss_bands.h"
 #include "nn/models/language_model.h"
 
 namespace rondo {
@@ -27,19 +26,10 @@ struct Evaluation {
   int64_t unknowns = 0;
   double seconds = 0;
   int64_t bytes = 0;  // of the text of the scored symbols, with what separates them; 0: not known
-  std::vector<LossSum> by_symbol{};  // of each id, up to the largest one
-  LossBands by_position{};           // by the symbols read since the initial state: 1 for the first target
 
   /// Adds the loss of each target; targets that are not scored do not count.
   void add(const std::vector<int32_t>& targets, const std::vector<double>& nats,
            std::optional<int32_t> unknown_id);
-  /// Adds the same losses, [T, B] in B streams, to the bands of their positions; `steps` were read before
-  /// them.
-  void add_positions(const std::vector<int32_t>& targets, const std::vector<double>& nats, int64_t streams,
-                     int64_t steps = 0);
-  /// The sums by position, and by the counts of the training text by id; empty: they are not known.
-  LossBreakdown breakdown(const std::vector<int64_t>& training_counts,
-                          std::optional<int32_t> unknown_id) const;
 
   double nats() const { return nats_sum / static_cast<double>(symbols); }
   double bits() const;
@@ -83,7 +73,6 @@ struct ChunkResult {
   const Chunk& chunk;
   const LanguageModel::Output& output;
   const CrossEntropy& loss;
-  int64_t steps;  // read before it since the initial state
 
   /// -log p of each target.
   std::vector<double> nats() const;
@@ -93,9 +82,6 @@ struct ChunkResult {
 /// from the initial state. Runs in evaluation mode; gradient recording is left as the caller set it.
 void read_chunks(LanguageModel& model, const std::function<bool(Chunk&)>& next,
                  const std::function<void(const ChunkResult&)>& use);
-
-/// Positions that have a band of their own where a text is read in lines or sequences; streams have none.
-constexpr int64_t single_positions = 32;
 
 /// The number of rows of a chunk, where it can be chosen: enough for products at full speed, with little
 /// memory.

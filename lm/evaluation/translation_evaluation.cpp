@@ -17,7 +17,6 @@ Evaluation evaluate_pairs(EncoderDecoder& model, const TranslationText& text,
                       text.pairs, 1);
   batches.seek(0, 0);
   Evaluation result;
-  result.by_position = LossBands(single_positions);
   int64_t done = 0;
   for (PairBatch batch; batches.next(batch);) {
     const int64_t B = batch.sentences;
@@ -26,9 +25,7 @@ Evaluation evaluate_pairs(EncoderDecoder& model, const TranslationText& text,
         model.decode({tokens(batch.inputs), batch.target_steps, B, batch.target_lengths}, source);
     const std::vector<real> each =
         model.cross_entropy(output.readout, tokens(batch.targets)).each.to_vector();
-    const std::vector<double> nats(each.begin(), each.end());
-    result.add(batch.targets, nats, text.target->unknown_id());
-    result.add_positions(batch.targets, nats, B);
+    result.add(batch.targets, {each.begin(), each.end()}, text.target->unknown_id());
     if (progress) progress(done += B);
   }
   result.seconds = seconds_since(begin);

@@ -180,7 +180,6 @@ void refuse_options_of_language_models(const EvaluateOptions& options, const std
               "models, translators and classifiers, and for {} RUN < FILE",
               options.text, options.run, what,
               command_with({command_for(read_config(open_run_folder(options.run)).recipe.kind)}));
-  refused(!options.by.empty(), "--by");
 }
 
 void refuse_options_and_settings(const EvaluateOptions& options, const std::string& what) {
@@ -235,9 +234,7 @@ int evaluate(const EvaluateOptions& options) {
   for (const Setting& setting : options.settings) apply_setting(setting, keys_of(recipe));
   Measurement measurement = planned(options, run);
   std::optional<CorpusText> corpus;
-  const bool counts =
-      std::find(options.by.begin(), options.by.end(), LossesBy::frequency) != options.by.end();
-  if (options.text.empty() || options.dynamic || options.tune || counts) corpus = corpus_of(options, run);
+  if (options.text.empty() || options.dynamic || options.tune) corpus = corpus_of(options, run);
   const Text text = options.text.empty()
                         ? corpus->at(split_from_string(options.split))
                         : open_other_text(recipe.data, file_to_read(options.text), reading_progress(stderr));
@@ -251,17 +248,13 @@ int evaluate(const EvaluateOptions& options) {
 
   Progress progress(stderr);
   GradientStatistics statistics;
-  std::vector<int64_t> training_counts;  // by id; empty without the run's text
-  if (corpus) {
+  if (options.dynamic) {
     const EncodedText train = encoded(corpus->train, run);
-    training_counts = occurrences(train.ids, run.vocabulary.size());
-    if (options.dynamic) {
-      if (!options.json) print_statistics(recipe.dynamic, train.ids);
-      statistics = gradient_statistics(
-          *run.model, train.ids, recipe.dynamic,
-          progress_of(progress, "statistics of the training text", std::ssize(train.ids) - 1));
-      measurement.how.statistics = &statistics;
-    }
+    if (!options.json) print_statistics(recipe.dynamic, train.ids);
+    statistics = gradient_statistics(
+        *run.model, train.ids, recipe.dynamic,
+        progress_of(progress, "statistics of the training text", std::ssize(train.ids) - 1));
+    measurement.how.statistics = &statistics;
   }
   if (options.tune) {
     measurement.tuned = tuned_on(encoded(corpus->valid, run), run, measurement.how, measurement.budget,
@@ -275,7 +268,6 @@ int evaluate(const EvaluateOptions& options) {
                            ? evaluate_adaptively(*run.model, ids.ids, measurement.how, unknown, show)
                            : evaluate_ids(*run.model, ids.ids, measurement.reading, unknown, show);
   measurement.result.bytes = scored_bytes(measurement.reading, ids.counts);
-  measurement.breakdown = measurement.result.breakdown(training_counts, unknown);
   progress.erase();
   keep_if_possible([&] {
     keep(run.folder, measurement, compute,
@@ -283,9 +275,9 @@ int evaluate(const EvaluateOptions& options) {
   });
   warn(measurement, run);
   if (options.json)
-    print_json(measurement, options.by);
+    print_json(measurement);
   else
-    print_text(measurement, options.by);
+    print_text(measurement);
   return 0;
 }
 

@@ -13,11 +13,6 @@
 
 namespace rondo {
 
-/// What a loss is broken down by: how many symbols were read since the initial state, or how many times the
-/// training text has the symbol.
-enum class LossesBy { position, frequency };
-inline std::vector<std::string> names_of(LossesBy) { return {"position", "frequency"}; }
-
 struct EvaluateOptions {
   std::string run;
   std::string split = "valid";          // train, valid or test of the run's data; ignored if text is given
@@ -31,7 +26,6 @@ struct EvaluateOptions {
   std::vector<Setting> settings;        // of [dynamic] and [cache], on top of the run's
   bool tune = false;                    // first search for these settings on the validation text
   std::optional<std::int64_t> budget;   // of symbols that the search may score
-  std::vector<LossesBy> by;             // what is printed beside the total
   bool json = false;
   std::optional<int> threads;
   Device device = Device::cpu;

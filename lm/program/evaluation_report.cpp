@@ -82,31 +82,6 @@ Json json_of(const Tuned& tuned, int64_t budget) {
   return json;
 }
 
-bool has(const std::vector<LossesBy>& by, LossesBy it) {
-  return std::find(by.begin(), by.end(), it) != by.end();
-}
-
-/// A row for each band, and one for `<unk>`.
-TextTable table_of(const std::string& name, const std::vector<LossBand>& bands,
-                   const std::optional<LossSum>& unknown = {}) {
-  TextTable table{{name, false, {}},
-                  {"symbols", false, {}},
-                  {"nats", false, {}},
-                  {"bits", false, {}},
-                  {"perplexity", false, {}}};
-  const auto add = [&](const std::string& band, const LossSum& it) {
-    const double nats = it.nats();
-    const std::string cells[] = {band, fmt::format("{}", it.symbols), fmt::format("{:.4f}", nats),
-                                 fmt::format("{:.4f}", nats / std::numbers::ln2),
-                                 fmt::format("{:.2f}", std::exp(nats))};
-    for (std::size_t i = 0; i < table.size(); ++i) table[i].cells.push_back(cells[i]);
-  };
-  for (const LossBand& it : bands)
-    add(it.from == it.to ? fmt::format("{}", it.from) : fmt::format("{}-{}", it.from, it.to), it.loss);
-  if (unknown) add(std::string(unknown_symbol), *unknown);
-  return table;
-}
-
 }  // namespace
 
 void print_figures(const std::string& text, const Evaluation& it) {
@@ -122,22 +97,8 @@ void print_figures(const std::string& text, const Evaluation& it) {
   fmt::print("\n");
 }
 
-void print_losses(const LossBreakdown& breakdown, const std::vector<LossesBy>& by) {
-  if (has(by, LossesBy::position))
-    fmt::print("\n{}", text_of(table_of("position from the initial state", breakdown.by_position)));
-  if (has(by, LossesBy::frequency))
-    fmt::print("\n{}", text_of(table_of("occurrences in the training text", breakdown.by_frequency.known,
-                                        breakdown.by_frequency.unknown)));
-}
-
-void keep_losses(Json& json, const std::vector<LossesBy>& by) {
-  if (!has(by, LossesBy::position)) json.erase(position_key);
-  if (!has(by, LossesBy::frequency)) json.erase(frequency_key);
-}
-
-void print_json(const Measurement& measurement, const std::vector<LossesBy>& by) {
+void print_json(const Measurement& measurement) {
   Json json = json_of(measurement);
-  keep_losses(json, by);
   if (measurement.tuned) json["tuning"] = json_of(*measurement.tuned, measurement.budget);
   print_json(json);
 }
@@ -161,9 +122,9 @@ void print_adaptation(const Adaptation& how) {
   std::fflush(stdout);
 }
 
-void print_text(const Measurement& measurement, const std::vector<LossesBy>& by) {
+void print_text(const Measurement& measurement) {
   const auto& [run, name, model, cell, seed, types, vocabulary_size, parameters, split, reading, how, tuned,
-               budget, it, breakdown, published, published_unit] = measurement;
+               budget, it, published, published_unit] = measurement;
   print_figures(name, it);
   fmt::print("read in {}{}\n", reading.text(),
              reading.line_end ? "" : "; the first symbol is context only; means over those scored");
@@ -173,7 +134,6 @@ void print_text(const Measurement& measurement, const std::vector<LossesBy>& by)
                how.dynamic ? " with dynamic evaluation"
                : how.cache ? " with a cache"
                            : "");
-  print_losses(breakdown, by);
 }
 
 void print_trial(const Trial& trial) {

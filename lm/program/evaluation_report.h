@@ -12,18 +12,13 @@ namespace rondo {
 
 /// The figures of any model on a text.
 void print_figures(const std::string& text, const Evaluation& it);
-/// Prints the losses by what `by` names, a table each.
-void print_losses(const LossBreakdown& breakdown, const std::vector<LossesBy>& by);
-/// Takes from JSON the losses that `by` does not name.
-void keep_losses(nlohmann::ordered_json& json, const std::vector<LossesBy>& by);
-/// Both with the losses by what `by` names.
-void print_json(const Measurement& measurement, const std::vector<LossesBy>& by);
+void print_json(const Measurement& measurement);
 /// Before the text is read: what an adaptive evaluation reads of the training text, and its settings.
 void print_statistics(const DynamicOptions& dynamic, std::span<const std::int32_t> training_ids);
 void print_adaptation(const Adaptation& how);
 
 /// The figures.
-void print_text(const Measurement& measurement, const std::vector<LossesBy>& by);
+void print_text(const Measurement& measurement);
 
 /// A trial of a search, and the result of the search.
 void print_trial(const Trial& trial);

@@ -213,7 +213,6 @@ void LanguageModellingJob::measure_best(Watch& watch, const Setup& setup, const 
   estimate_statistics(watch, run);
   const std::string model = sha256_hex(InputFile(run.model()));
   const std::optional<int32_t> unknown = vocabulary_.unknown_id();
-  const std::vector<int64_t> training_counts = occurrences(corpus_.train.ids, vocabulary_.size());
   const auto evaluate = [&](const std::string& split, const EncodedText& text, const Reading& reading,
                             const std::optional<Evaluation>& known = {}) {
     Measurement it;
@@ -227,7 +226,6 @@ void LanguageModellingJob::measure_best(Watch& watch, const Setup& setup, const 
                       : evaluate_ids(best_model, text.ids, reading, unknown,
                                      watch.progress_of("evaluating " + split, std::ssize(text.ids)));
     it.result.bytes = scored_bytes(reading, text.counts);
-    it.breakdown = it.result.breakdown(training_counts, unknown);
     watch.observers.measured(split, figure_of(it.result, reading));
     keep(run, it, compute, setup.config.made_by.sha256);
     return it.result.nats();

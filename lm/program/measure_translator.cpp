@@ -7,14 +7,13 @@
 
 namespace rondo {
 
-void measure_translator(EncoderDecoder& model, const TranslationRecipe& recipe, const Text& train_target,
-                        const TranslationText& valid, const std::optional<TranslationText>& test,
-                        Watch& watch, const Setup& setup, const Compute& compute) {
+void measure_translator(EncoderDecoder& model, const TranslationRecipe& recipe, const TranslationText& valid,
+                        const std::optional<TranslationText>& test, Watch& watch, const Setup& setup,
+                        const Compute& compute) {
   const auto measure_on = [&](const std::string& split, const TranslationText& text) {
     TranslationMeasurement it = measure(model, text, recipe.decoding, recipe.task.bleu_tokenization,
                                         watch.progress_of("translating " + split, text.pairs.size()));
     it.split = split;
-    it.breakdown = breakdown_of(it.nats, *text.target, train_target);
     watch.observers.measured(
         split, figure_of(recipe.task.decides, it.nats, *it.scores, it.sentences, it.search.beam, it.seconds));
     keep(setup.run, it, model, compute, setup.config.made_by.sha256);

@@ -9,10 +9,9 @@
 
 namespace rondo {
 
-/// Measures, shows and records the figures of a translator on its validation and test text; `train_target` is
-/// the training text of the language that it writes.
-void measure_translator(EncoderDecoder& model, const TranslationRecipe& recipe, const Text& train_target,
-                        const TranslationText& valid, const std::optional<TranslationText>& test,
-                        Watch& watch, const Setup& setup, const Compute& compute);
+/// Measures, shows and records the figures of a translator on its validation and test text.
+void measure_translator(EncoderDecoder& model, const TranslationRecipe& recipe, const TranslationText& valid,
+                        const std::optional<TranslationText>& test, Watch& watch, const Setup& setup,
+                        const Compute& compute);
 
 }  // namespace rondo

@@ -90,8 +90,8 @@ void take_measurements(const std::vector<KeptMeasurement>& kept, MeasuredRun& ro
       std::optional<Measured>& into = row.measured[k];
       if (into && kind.is_plain() && into->read == preferred && it.read != preferred) continue;
       const double least = into ? std::min(into->least_nats, it.nats) : it.nats;
-      into = Measured{it.nats,   it.bits,      it.perplexity,    it.symbols,  it.read, it.settings,
-                      it.scores, it.breakdown, it.bits_per_byte, it.unknowns, least};
+      into = Measured{it.nats,     it.bits,   it.perplexity,    it.symbols,  it.read,
+                      it.settings, it.scores, it.bits_per_byte, it.unknowns, least};
     }
   }
 }

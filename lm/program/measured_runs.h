@@ -21,8 +21,7 @@ struct Measured {
   std::int64_t symbols = 0;                    // 0: the log does not say
   std::string read, settings;                  // how the text was read; the settings of adaptive methods
   TaskScores scores{};
-  LossBreakdown breakdown{};               // of evaluations.jsonl alone
-  std::optional<double> bits_per_byte{};   // likewise; none if symbols were unknown
+  std::optional<double> bits_per_byte{};   // of evaluations.jsonl alone; none if symbols were unknown
   std::optional<std::int64_t> unknowns{};  // likewise: of the symbols
   double least_nats = nats;                // of all measurements of this kind, whatever their settings
 };

@@ -23,45 +23,6 @@ Json json_of(const CacheOptions& it) {
   return {{"window", it.window}, {"theta", it.theta}, {"lambda", it.lambda}};
 }
 
-Json json_of(const LossSum& it) { return {{"symbols", it.symbols}, {"nats", it.nats()}}; }
-Json json_of(const std::vector<LossBand>& bands) {
-  Json list = Json::array();
-  for (const LossBand& band : bands) {
-    list.push_back({{"from", band.from}, {"to", band.to}});
-    list.back().update(json_of(band.loss));
-  }
-  return list;
-}
-Json json_of(const FrequencyBands& it) {
-  Json list = json_of(it.known);
-  if (!it.unknown) return list;
-  list.push_back({{"unknown", true}});
-  list.back().update(json_of(*it.unknown));
-  return list;
-}
-
-LossSum loss_at(const nlohmann::json& entry) {
-  const std::int64_t symbols = integer_at(entry, "symbols");
-  check_input(symbols > 0, "symbols must be above 0");
-  return {figure_at(entry, "nats") * static_cast<double>(symbols), symbols};
-}
-std::vector<LossBand> bands_at(const nlohmann::json& entry, const std::string& key) {
-  std::vector<LossBand> bands;
-  for (const nlohmann::json& it : entry.value(key, nlohmann::json::array())) {
-    if (it.contains("unknown")) continue;
-    bands.push_back({integer_at(it, "from"), integer_at(it, "to"), loss_at(it)});
-    check_input(bands.back().from >= 0 && bands.back().to >= bands.back().from,
-                "{}: a band from {} to {} is none", key, bands.back().from, bands.back().to);
-  }
-  return bands;
-}
-LossBreakdown breakdown_at(const nlohmann::json& entry) {
-  LossBreakdown it{bands_at(entry, position_key), {bands_at(entry, frequency_key), {}}};
-  for (const nlohmann::json& band : entry.value(frequency_key, nlohmann::json::array()))
-    if (band.contains("unknown")) it.by_frequency.unknown = loss_at(band);
-  return it;
-}
-
 /// The settings of adaptive methods, without counts.
 std::string settings_of(const nlohmann::json& entry) {
   nlohmann::json settings = nlohmann::json::object();
@@ -93,8 +54,7 @@ KeptMeasurement measurement_of(const nlohmann::json& entry) {
       .parameters = integer_at(entry, "parameters"),
       .unknowns = entry.contains("unknowns") ? std::optional(integer_at(entry, "unknowns")) : std::nullopt,
       .sha256 = entry.at("sha256"),
-      .scores = task_scores_of(entry),
-      .breakdown = breakdown_at(entry)};
+      .scores = task_scores_of(entry)};
 }
 
 }  // namespace
@@ -113,13 +73,6 @@ Json json_of(const Adaptation& how) {
   return json;
 }
 
-Json json_of(const LossBreakdown& it) {
-  Json json = Json::object();
-  if (!it.by_position.empty()) json[position_key] = json_of(it.by_position);
-  if (Json bands = json_of(it.by_frequency); !bands.empty()) json[frequency_key] = std::move(bands);
-  return json;
-}
-
 Json json_of(const Evaluation& it) {
   Json json{
       {"symbols", it.symbols}, {"nats", it.nats()}, {"bits", it.bits()}, {"perplexity", it.perplexity()}};
@@ -133,7 +86,7 @@ Json json_of(const Evaluation& it) {
 
 Json json_of(const Measurement& measurement) {
   const auto& [run, text, model, cell, seed, types, vocabulary_size, parameters, split, reading, how, tuned,
-               budget, it, breakdown, published, published_unit] = measurement;
+               budget, it, published, published_unit] = measurement;
   Json json{{"run", run}, {"cell", cell}, {"seed", seed}, {"text", text}};
   if (!split.empty()) json["split"] = split;
   json["read"] = reading.text();
@@ -150,7 +103,6 @@ Json json_of(const Measurement& measurement) {
   }
   if (published > 0) json["published"] = {{"figure", published}, {"unit", name_of(published_unit)}};
   json.update(json_of(it));
-  json.update(json_of(breakdown));
   return json;
 }
 

@@ -18,9 +18,6 @@
 
 namespace rondo {
 
-/// Where JSON has the losses by position and by frequency.
-inline const std::string position_key = "by_position", frequency_key = "by_frequency";
-
 struct Measurement {
   std::string run, text;
   std::string model;  // SHA-256 of model.safetensors as it was read
@@ -32,21 +29,17 @@ struct Measurement {
   std::optional<Tuned> tuned;
   std::int64_t budget = 0;  // of the search
   Evaluation result;
-  LossBreakdown breakdown;
   double published = 0;  // the paper's figure for the same kind of model, text and reading; 0: none
   PublishedUnit published_unit = PublishedUnit::perplexity;
 };
 
-/// {"run", "text", "split", "read", the settings of adaptive methods, "symbols", "nats", ..., "by_position",
-/// "by_frequency"}: the output of `lm eval --json`, which has the last two if they are asked for.
+/// {"run", "text", "split", "read", the settings of adaptive methods, "symbols", "nats", ...}: the output of
+/// `lm eval --json`.
 nlohmann::ordered_json json_of(const Measurement& measurement);
 /// The figures of any model on a text.
 nlohmann::ordered_json json_of(const Evaluation& it);
 /// The settings of adaptive methods.
 nlohmann::ordered_json json_of(const Adaptation& how);
-/// {"by_position": [{"from", "to", "symbols", "nats"}], "by_frequency": the same, with {"unknown": true,
-/// "symbols", "nats"} for `<unk>`}, without what is empty.
-nlohmann::ordered_json json_of(const LossBreakdown& it);
 
 /// Appends a measurement of the run's model to evaluations.jsonl, with the version of the program, the
 /// device, and the SHA-256 of the model and of the text. Error if it cannot be written.
@@ -79,7 +72,6 @@ struct KeptMeasurement {
   std::optional<std::int64_t> unknowns{};
   std::vector<std::string> sha256;  // "HEX  FILE" of the text
   TaskScores scores{};
-  LossBreakdown breakdown{};  // empty in files of older versions
 };
 /// The stored measurements of the run's present model, in the order of measurement; those of its earlier
 /// models are left out. (Without model.safetensors: of the model that was measured last.) InputError, naming

@@ -99,9 +99,8 @@ class MultiTaskJob : public JobOf<SharedEncoderDecoders, MultiTask> {
     task_.emplace(*model_, std::move(tasks), seed_of_part(0));
   }
   void measure(Watch& watch, const Setup& setup, const Compute& compute) override {
-    measure_translator(model_->at(0), recipe_.translation,
-                       text_of_task(text_, recipe_.tasks.front(), Split::train).target, parts_.front()->valid,
-                       test_, watch, setup, compute);
+    measure_translator(model_->at(0), recipe_.translation, parts_.front()->valid, test_, watch, setup,
+                       compute);
   }
 
   /// The data of a task, and the task.

@@ -448,9 +448,7 @@ void Options::add_plot() {
       ->type_name("FOLDER")
       ->check(not_empty);
   plot_command
-      .add_option("--csv", plot.csv,
-                  "a folder for the curves as numbers: training.csv, validation.csv, "
-                  "loss_by_position.csv, loss_by_frequency.csv")
+      .add_option("--csv", plot.csv, "a folder for the curves as numbers: training.csv, validation.csv")
       ->type_name("FOLDER")
       ->check(not_empty);
   add_sweep_plot(plot_command, plot.drawn);

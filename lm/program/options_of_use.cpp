@@ -84,21 +84,6 @@ void Options::add_eval() {
                       default_tuning_budget))
       ->check(integer(1))
       ->type_name("N");
-  eval_command
-      .add_option_function<std::vector<std::string>>(
-          "--by",
-          [this](const std::vector<std::string>& names) {
-            for (const std::string& name : names) evaluate.by.push_back(*value_named<LossesBy>(name));
-          },
-          "of a language model or translator: print the loss also by position, which is the number of "
-          "symbols "
-          "read since the initial state, or by frequency, how many times the training text has the symbol; "
-          "can be "
-          "repeated")
-      ->transform(CLI::IsMember(names_of(LossesBy()), CLI::ignore_case))
-      ->type_name("NAME")
-      ->expected(1)
-      ->take_all();
   add_device(eval_command, evaluate);
   eval_command.add_flag("--json", evaluate.json, "print one JSON object");
   eval_command.footer(

@@ -82,7 +82,6 @@ constexpr std::array other_options{
     OtherOption{"eval", "batch", "streams"},
     OtherOption{"eval", "lr", "dynamic --set dynamic.learning_rate=X"},
     OtherOption{"eval", "learning-rate", "dynamic --set dynamic.learning_rate=X"},
-    OtherOption{"eval", "per-symbol", "by position, or lm score --per-symbol"},
     OtherOption{"ngram", "n", "order"},
     OtherOption{"score", "bits", "totals, with nats; lm eval has bits"},
     OtherOption{"score", "perplexity", "totals"},

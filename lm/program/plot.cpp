@@ -13,7 +13,6 @@
 #include "data/input_file.h"
 #include "lm/program/alignment.h"
 #include "lm/program/json_lines.h"
-#include "lm/program/loss_band_plots.h"
 #include "lm/program/output_file.h"
 #include "lm/program/plot_page.h"
 #include "lm/program/probe_pictures.h"
@@ -55,15 +54,6 @@ void add_curves(std::vector<PageSection>& sections, const std::vector<PlottedRun
   for (const auto& [name, plot] : curves_of(runs, options))
     figures.push_back({name, svg_of(plot), name == "loss" ? loss_caption(runs, plot) : ""});
   add_section(sections, "Training", std::move(figures));
-}
-
-void add_loss_bands(std::vector<PageSection>& sections, const std::vector<PlottedRun>& runs,
-                    const CurveOptions& options) {
-  std::vector<PageFigure> figures;
-  for (const auto& [name, plots] : loss_band_plots_of(runs, options))
-    figures.push_back(
-        {name, svg_of(plots), "Above: the loss of the symbols of a band; below: their number."});
-  add_section(sections, "Losses of the best model by position and by frequency", std::move(figures));
 }
 
 void add_probes(std::vector<PageSection>& sections, const std::vector<PlottedRun>& runs) {
@@ -171,7 +161,6 @@ int plot(const PlotOptions& options) {
   std::size_t drawn = 0;
   for (const std::string& sweep : sweeps) add_sweep(page.sections, sweep, drawn, options.drawn);
   add_curves(page.sections, runs, options.curves);
-  add_loss_bands(page.sections, runs, options.curves);
   add_probes(page.sections, runs);
   add_attention(page.sections, options.attention);
   page.table = table_of(measured);
@@ -181,11 +170,7 @@ int plot(const PlotOptions& options) {
   for (const PageSection& section : page.sections)
     for (const PageFigure& figure : section.figures) pictures.emplace_back(figure.name + ".svg", figure.svg);
   if (!options.svg.empty()) write_files("--svg", options.svg, pictures);
-  if (!options.csv.empty()) {
-    std::vector<std::pair<std::string, std::string>> files = csv_of(runs);
-    for (auto& file : loss_band_csv_of(runs)) files.push_back(std::move(file));
-    write_files("--csv", options.csv, files);
-  }
+  if (!options.csv.empty()) write_files("--csv", options.csv, csv_of(runs));
   write_atomically(out, html_of(page));
   fmt::print("{}\n", name);
   say_what_is_left_out(measured);
@@ -198,7 +183,6 @@ std::string training_page(const RunFolder& run, bool running) {
   const std::vector<PlottedRun> runs = plotted(measured);
   Page page{.title = title_of(names_of_runs({run.path.string()})), .table = table_of(measured)};
   add_curves(page.sections, runs, {});
-  add_loss_bands(page.sections, runs, {});
   add_probes(page.sections, runs);
   if (page.sections.empty()) page.notes.emplace_back("Nothing has been logged yet.");
   if (running) {

@@ -1,6 +1,6 @@
 // `lm plot`: the course of trainings, sweeps, probes and attention as a page of diagrams, as pictures and as
 // CSV; and the page of a training that is running. Everything comes from the folders of the runs. The
-// diagrams: lm/program/training_curves.h, lm/program/loss_band_plots.h, lm/program/sweep_report.h,
+// diagrams: lm/program/training_curves.h, lm/program/sweep_report.h,
 // lm/program/probe_pictures.h, lm/program/alignment.h; the page: lm/program/plot_page.h.
 #pragma once
 

@@ -101,7 +101,7 @@ class TranslationJob : public JobOf<EncoderDecoder, Translation> {
 };
 
 void TranslationJob::measure(Watch& watch, const Setup& setup, const Compute& compute) {
-  measure_translator(*model_, of_task(), text_.train.target, valid_, test_, watch, setup, compute);
+  measure_translator(*model_, of_task(), valid_, test_, watch, setup, compute);
 }
 
 void TranslationJob::conclude(Terminal& terminal, const RunFolder& run) {

@@ -50,13 +50,6 @@ TranslationMeasurement measure(EncoderDecoder& model, const TranslationText& tex
   return it;
 }
 
-LossBreakdown breakdown_of(const Evaluation& references, const Vocabulary& target,
-                           const std::optional<Text>& train_target) {
-  std::vector<std::int64_t> counts;
-  if (train_target) counts = occurrences(target.encode(*train_target).ids, target.size());
-  return references.breakdown(counts, target.unknown_id());
-}
-
 Json json_of(const TranslationMeasurement& it) {
   Json json{{"run", it.run}, {"text", it.text}};
   if (!it.split.empty()) json["split"] = it.split;
@@ -74,7 +67,6 @@ Json json_of(const TranslationMeasurement& it) {
   }
   json.update(json_of(it.nats));
   json["seconds"] = it.seconds;
-  json.update(json_of(it.breakdown));
   return json;
 }
 
@@ -114,11 +106,10 @@ MeasuredPairs pairs_of_split(const OpenTranslator& run, const std::string& folde
   const TranslationRecipe& recipe = run.config.recipe.translation;
   if (run.task) {
     const MultiTaskText text = open_multi_task_text(folder, run.config.recipe.tasks, recipe);
-    return {text_of_task(text, *run.task, split), text.languages.at(run.task->target).at(Split::train),
-            sha256_lines(text.files)};
+    return {text_of_task(text, *run.task, split), sha256_lines(text.files)};
   }
   const ParallelText text = open_parallel_text(folder, recipe.data.files, recipe.data.tokenization.unit);
-  return {text.at(split), text.train.target, sha256_lines(text.files)};
+  return {text.at(split), sha256_lines(text.files)};
 }
 
 namespace {
@@ -147,28 +138,20 @@ MeasuredPairs pairs_of_files(const OpenTranslator& run, const std::string& prefi
   const auto side = [&](const std::string& language) { return text.languages.at(language).at(Split::test); };
   TextPair pairs = run.task ? text_of_task(text, *run.task, Split::test)
                             : TextPair(side(data.files.source_language), side(data.files.target_language));
-  return {std::move(pairs), std::nullopt, sha256_lines(text.files)};
+  return {std::move(pairs), sha256_lines(text.files)};
 }
 
-/// The text that the options name; the training text, too, if losses by frequency are asked for.
+/// The text that the options name.
 MeasuredPairs pairs_to_measure(const EvaluateOptions& options, const OpenTranslator& run) {
   const ParallelOptions& files = run.config.recipe.translation.data.files;
   const std::string& folder = options.data.empty() ? run.config.made_by.data : options.data;
-  const auto of_run = [&] {
-    check_generated_has_no_folder(files, options.data);
-    MeasuredPairs text =
-        pairs_of_split(run, folder, options.text.empty() ? split_from_string(options.split) : Split::train);
-    check_text_of_run(
-        options.data, folder, run.config.made_by.sha256, text.sha256,
-        fmt::format("; to measure other pairs: {} NAME, which stands for NAME.{}",
-                    command_with({"eval", options.run}), fmt::join(languages_of(run), " and NAME.")));
-    return text;
-  };
-  if (options.text.empty()) return of_run();
-  MeasuredPairs text = pairs_of_files(run, options.text);
-  const bool counts =
-      std::find(options.by.begin(), options.by.end(), LossesBy::frequency) != options.by.end();
-  if (counts) text.train_target = of_run().train_target;
+  if (!options.text.empty()) return pairs_of_files(run, options.text);
+  check_generated_has_no_folder(files, options.data);
+  MeasuredPairs text = pairs_of_split(run, folder, split_from_string(options.split));
+  check_text_of_run(
+      options.data, folder, run.config.made_by.sha256, text.sha256,
+      fmt::format("; to measure other pairs: {} NAME, which stands for NAME.{}",
+                  command_with({"eval", options.run}), fmt::join(languages_of(run), " and NAME.")));
   return text;
 }
 
@@ -184,7 +167,7 @@ void warn_of_unknowns(const TextPair& text, const Pairs& pairs, const PairVocabu
 
 int evaluate_translator(const EvaluateOptions& options) {
   EvaluateOptions others = options;
-  others.by.clear(), others.text.clear();  // these are for translators, too
+  others.text.clear();  // is for translators, too
   refuse_options_of_language_models(others, "a translator");
   const Compute compute = choose_device(options.device, options.precision, options.threads);
   OpenTranslator run = open_translator(options.run, compute.device, options.task);
@@ -211,17 +194,12 @@ int evaluate_translator(const EvaluateOptions& options) {
   it.run = options.run, it.text = text.pairs.target.name;
   if (options.text.empty()) it.split = options.split;
   if (run.task) it.task = run.task->name;
-  it.breakdown = breakdown_of(it.nats, run.vocabularies.target, text.train_target);
   keep_if_possible([&] { keep(run.folder, it, *run.model, compute, text.sha256); });
   print_warning(warning_of_empty(it.empty, it.sentences));
-  if (options.json) {
-    Json json = json_of(it);
-    keep_losses(json, options.by);
-    print_json(json);
-  } else {
+  if (options.json)
+    print_json(json_of(it));
+  else
     print_text(it);
-    print_losses(it.breakdown, options.by);
-  }
   return 0;
 }
 

@@ -25,7 +25,6 @@ struct TranslationMeasurement {
   std::optional<TranslationScores> scores;  // none: of a task without a source
   std::int64_t empty = 0;                   // translations
   double seconds = 0;
-  LossBreakdown breakdown{};  // of the references
 };
 
 /// Translates a text and scores it. `progress` gets the number of sentences done.
@@ -33,12 +32,8 @@ TranslationMeasurement measure(EncoderDecoder& model, const TranslationText& tex
                                BleuTokenization tokenization,
                                const std::function<void(std::int64_t)>& progress);
 
-/// The losses of references; by frequency only with the training text of their language.
-LossBreakdown breakdown_of(const Evaluation& references, const Vocabulary& target,
-                           const std::optional<Text>& train_target);
-
 /// {"run", "text", "split", "sentences", "beam", ..., "bleu", "chrf", "nats", ...}: the output of
-/// `lm eval --json`, which has the losses by position and by frequency if they are asked for.
+/// `lm eval --json`.
 nlohmann::ordered_json json_of(const TranslationMeasurement& it);
 
 /// Appends a measurement to evaluations.jsonl, as keep() of lm/program/measurement.h does.
@@ -48,8 +43,7 @@ void keep(const RunFolder& run, const TranslationMeasurement& it, const EncoderD
 /// Pairs of a run, or of the task that it was opened with.
 struct MeasuredPairs {
   TextPair pairs;
-  std::optional<Text> train_target;  // the training text of its target's language, if it was read
-  std::vector<std::string> sha256;   // of all files
+  std::vector<std::string> sha256;  // of all files
 };
 MeasuredPairs pairs_of_split(const OpenTranslator& run, const std::string& folder, Split split);
 

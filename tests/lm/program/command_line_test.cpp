@@ -174,7 +174,6 @@ TEST(CommandLine, NamesOfOtherPrograms) {
   for (const auto& [value, here] : {Pair("dev", "valid"), Pair("val", "valid")})
     expect_contains(usage_error({"eval", "r", "--split", value}), fmt::format("; here it is '{}'", here));
   expect_contains(usage_error({"eval", "r", "--device", "gpu"}), "not in {cpu,cuda}; here it is 'cuda'");
-  expect_contains(usage_error({"eval", "r", "--by", "freq"}), "; here it is 'frequency'");
   expect_contains(usage_error({"export", "r", "--format", "torch"}), "; here it is 'pytorch'");
   expect_contains(usage_error({"plot", "r", "--unit", "ppl"}), "; here it is 'perplexity'");
   expect_contains(usage_error({"ngram", "--unit", "chars"}), "; here it is 'characters'");

@@ -135,48 +135,6 @@ TEST_F(PlottedRuns, BySteps) {
   EXPECT_TRUE(has_text(*figure_of(page({"--x", "time"}), "loss"), "training time (seconds)"));
 }
 
-TEST_F(PlottedRuns, HaveTheirLossesByPositionAndByFrequency) {
-  const XmlElement whole = page({"--csv", data->path("csv"), "--unit", "nats"});
-  for (const char* name : {"loss_by_position", "loss_by_frequency"}) {
-    SCOPED_TRACE(name);
-    const XmlElement* figure = figure_of(whole, name);
-    ASSERT_NE(figure, nullptr);
-    for (const std::string text : {"loss (nats per symbol)", "symbols", "Number of symbols", "other: test"})
-      EXPECT_TRUE(has_text(*figure, text)) << text;
-  }
-  EXPECT_TRUE(has_text(*figure_of(whole, "loss_by_position"), "position (symbols since the initial state)"));
-  EXPECT_TRUE(has_text(*figure_of(whole, "loss_by_frequency"), "occurrences in the training text"));
-  // The bands of a run's test text are those that were kept, and a point each.
-  Json test;
-  std::istringstream kept(bytes_of_file(*data / "other/evaluations.jsonl"));
-  for (std::string line; std::getline(kept, line);)
-    if (const Json entry = Json::parse(line); entry.at("split") == "test") test = entry;
-  for (const std::string key : {"position", "frequency"}) {
-    const std::string by = key == "frequency" ? "0," : "";
-    const std::vector<std::string> points = figure_of(whole, "loss_by_" + key)->texts("title");
-    for (const Json& band : test.at("by_" + key)) {
-      const double from = band.at("from"), to = band.at("to"), nats = band.at("nats");
-      expect_contains(bytes_of_file(*data / fmt::format("csv/loss_by_{}.csv", key)),
-                      fmt::format("{},test,{}{},{},{},", data->path("other"), by, from, to,
-                                  band.at("symbols").get<std::int64_t>()));
-      const std::string point = fmt::format("{:.6g}: {:.6g}", std::sqrt(from * to), nats);
-      EXPECT_NE(std::find(points.begin(), points.end(), point), points.end()) << point;
-    }
-  }
-}
-
-TEST_F(PlottedRuns, HaveALevelForUnknownSymbols) {
-  const SmallData other;
-  write_bytes(other / "data/test.txt", "the cat sat\nthe zebra and the cat\n");
-  other.trained("run", {"--epochs", "1"});
-  output_of_lm({"plot", other.path("run")});
-  const XmlElement whole = expect_readable(other.path("run/plot.html"));
-  const XmlElement* figure = figure_of(whole, "loss_by_frequency");
-  ASSERT_NE(figure, nullptr);
-  EXPECT_TRUE(has_text(*figure, "<unk>"));
-  EXPECT_TRUE(has_text(*figure, "test"));
-}
-
 TEST_F(PlottedRuns, HaveTheProbesOfTheirLogs) {
   const XmlElement whole = page();
   const std::set<std::string> names = names_of_figures(whole);
