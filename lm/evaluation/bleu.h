@@ -1,6 +1,6 @@
 // BLEU (Papineni et al. 2002), as sacreBLEU 2.6 computes it (Post 2018): how many n-grams of translations are
 // in reference translations. Text is UTF-8, a sentence is one line. Read next: lm/evaluation/chrf.h, the same
-// for characters; lm/program/bleu.cpp, which uses both.
+// for characters; lm/commands/bleu.cpp, which uses both.
 #pragma once
 
 #include <array>

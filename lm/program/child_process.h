@@ -1,4 +1,4 @@
-// This program once more, as another process that is watched: for `lm sweep`. Next: lm/program/sweep.h.
+// This program once more, as another process that is watched: for `lm sweep`. Next: lm/commands/sweep.cpp.
 #pragma once
 
 #include <sys/types.h>

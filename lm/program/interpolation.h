@@ -1,4 +1,4 @@
-// The models of `lm score`, whose probabilities are interpolated. Next: lm/program/score.cpp.
+// The models of `lm score`, whose probabilities are interpolated. Next: lm/commands/score.cpp.
 #pragma once
 
 #include <memory>

@@ -9,11 +9,11 @@
 #include "data/text.h"
 #include "lm/decoding/sampling.h"
 #include "lm/evaluation/evaluation.h"
+#include "lm/evaluation/probe.h"
 #include "lm/program/job.h"
 #include "lm/program/measurement.h"
 #include "lm/program/memory_estimate.h"
 #include "lm/program/model.h"
-#include "lm/program/probe.h"
 #include "lm/program/run.h"
 #include "lm/program/shell_command.h"
 #include "lm/tasks/self_test.h"
@@ -142,7 +142,8 @@ class LanguageModellingJob : public Job {
   void set_initial_values() override;
   void test_model() override { check_gradients_reach_all(training_->model); }
   Probed probe(const std::function<void(int64_t)>& progress) override {
-    return rondo::probe(training_->model, corpus_.train.ids, probe_options(recipe_), progress);
+    return rondo::probe(training_->model, corpus_.train.ids, {.steps = recipe_.task.batches.chunks.length},
+                        progress);
   }
 
   void keep_best(const RunFolder& run) override {

@@ -12,10 +12,8 @@ namespace rondo {
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The known name that needs the fewest edits, at most two fifths of the length of the longer name, or that
-/// begins so; else one, of the same section if there is such a section, whose words, between underscores, the
-/// name has all, or the other way round: "reserve_unknown" is near "unknown"; "" if there is none. Dashes
-/// before names do not count. Of dotted names the last part is compared: "dropout" and "train.dropout" are
-/// near "model.dropout", "train.lr" is near nothing.
+/// begins so; "" if there is none. Dashes before names do not count. Of dotted names the last part is
+/// compared: "dropout" and "train.dropout" are near "model.dropout", "train.lr" is near nothing.
 std::string nearest(std::string_view name, const std::vector<std::string>& known);
 
 /// The end of an error text: "; did you mean 'x'?", or "; known: a, b, c" if no name is near.

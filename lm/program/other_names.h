@@ -1,5 +1,5 @@
-// Names that other programs use for a setting or an option of this one: for error messages that give the
-// right name.
+// Names that other programs use for a setting, an option, a command or a value of this one: for error texts
+// that give the right name.
 #pragma once
 
 #include <string>
@@ -8,21 +8,17 @@
 
 namespace rondo {
 
-/// The key of a setting that others call so ("lr", "train.lr", "batch_size", "batch-size"), if `name`
-/// has no section or the key's; "dynamic.lr" is the key of that section with the same last part; empty: none.
+/// The key of a setting that others call so ("lr", "train.lr", "batch-size"); empty: none.
 std::string setting_called(std::string_view name);
-
 /// The key of language models with this last word ("hidden", "weight-decay"), the first if there are several,
 /// and none of published figures; empty: none.
 std::string setting_ending_in(std::string_view word);
 
-/// The command that others call so ("test"), with what follows it; empty: none.
+/// The command that others call so ("test"); empty: none.
 std::string command_called(std::string_view name);
 
-/// The option of `command`, which has these `flags`, that others call so ("--temp"), without its dashes, and
-/// what follows it ("device cuda"); empty: none.
-std::string option_called(std::string_view command, std::string_view name,
-                          const std::vector<std::string>& flags);
+/// The option, one of `flags`, that others call so ("gpu"), and its value ("--device cuda"); empty: none.
+std::string option_called(std::string_view name, const std::vector<std::string>& flags);
 
 /// The end of an error text for a value that is none of these choices: the choice that others call so
 /// ("gpu"), else the nearest one; else empty.

@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 
+#include "data/text.h"
 #include "lm/program/mpi_ranks.h"
 
 namespace rondo {
@@ -49,6 +50,25 @@ int columns_of(std::string_view text) {
   return static_cast<int>(std::count_if(text.begin(), text.end(), [](char it) {
     return (static_cast<unsigned char>(it) & 0xc0) != 0x80;  // not the middle of a character
   }));
+}
+
+std::string wrapped(const std::string& text, int width) {
+  std::string all;
+  for (std::string_view rest : split_lines(text)) {
+    const bool stays = rest.starts_with(' ');
+    while (!stays && columns_of(rest) > width) {
+      // The space before the first word that does not fit; of a longer word the space after it.
+      const std::size_t fitting = cut(std::string(rest), width + 1).size();
+      std::size_t end = rest.rfind(' ', fitting - 1);
+      if (end == rest.npos) end = rest.find(' ');
+      if (end == rest.npos) break;
+      all += fmt::format("{}\n", rest.substr(0, end));
+      rest.remove_prefix(end + 1);
+    }
+    all += fmt::format("{}\n", rest);
+  }
+  if (!all.empty()) all.pop_back();  // the last newline
+  return all;
 }
 
 Progress::Progress(std::FILE* file) : Progress(file, is_terminal(fileno(file))) {}

@@ -22,6 +22,9 @@ bool is_terminal(int file);
 int terminal_columns(int file);
 /// The columns that a text takes: of UTF-8 its characters.
 int columns_of(std::string_view text);
+/// The text with its lines broken at spaces, so that they have at most `width` columns; a longer word has a
+/// line of its own. Lines that begin with a space stay.
+std::string wrapped(const std::string& text, int width);
 
 class Progress {
  public:

@@ -47,7 +47,7 @@ bool makes_the_model(const std::string& key) {
          !key.ends_with("files");
 }
 
-std::string text_of(double figure) { return figure > 0 ? fmt::format("{}", figure) : "-"; }
+std::string figure_or_dash(double figure) { return figure > 0 ? fmt::format("{}", figure) : "-"; }
 
 }  // namespace
 
@@ -102,10 +102,11 @@ Json published_json(const PublishedFigures& published) {
 std::string published_text(const PublishedFigures& published) {
   const auto further = further_figures(published);
   if (!has_any(published.trained) && further.empty()) return "";
-  std::string text = fmt::format("{}: valid {}, test {}", name_of(published.unit),
-                                 text_of(published.trained.valid), text_of(published.trained.test));
+  std::string text =
+      fmt::format("{}: valid {}, test {}", name_of(published.unit), figure_or_dash(published.trained.valid),
+                  figure_or_dash(published.trained.test));
   for (const auto& [name, figures] : further)
-    text += fmt::format("; {} {}, {}", name, text_of(figures.valid), text_of(figures.test));
+    text += fmt::format("; {} {}, {}", name, figure_or_dash(figures.valid), figure_or_dash(figures.test));
   return text;
 }
 

@@ -2,21 +2,15 @@
 #include "lm/program/recipes.h"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
-#include <functional>
-#include <nlohmann/json.hpp>
 
 #include "data/text.h"
 #include "lm/program/embedded_files.h"
 #include "lm/program/nearest.h"
-#include "lm/program/output.h"
 #include "lm/program/paths.h"
 #include "lm/program/provenance.h"
-#include "lm/program/published.h"
 #include "lm/program/recipe_validation.h"
 #include "lm/program/run_folder.h"
 #include "lm/program/shell_command.h"
@@ -33,46 +27,6 @@ Recipe read_recipe(const std::string& text, const std::string& where) {
   Provenance ignored;
   read_recipe(recipe, text, where, section("made_by", keys_of(ignored)));
   return recipe;
-}
-
-void print_json(const std::vector<Recipe>& recipes) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const Recipe& it : recipes)
-    list.push_back({{"name", it.name},
-                    {"description", it.description},
-                    {"paper", it.paper},
-                    {"published", published_json(it.published)}});
-  rondo::print_json(nlohmann::ordered_json{{"recipes", list}});
-}
-
-void print_markdown(const std::vector<Recipe>& recipes) {
-  const auto table = [&](const char* title, auto belongs) {
-    fmt::print("{}\n\n| recipe | description | paper | published |\n|---|---|---|---|\n", title);
-    const auto or_none = [](const std::string& cell) { return cell.empty() ? "none" : cell; };
-    for (const Recipe& it : recipes)
-      if (belongs(it))
-        fmt::print("| `{}` | {} | {} | {} |\n", it.name, it.description, or_none(it.paper),
-                   or_none(published_text(it.published)));
-  };
-  const auto models_language = [](const Recipe& it) { return it.kind == TaskKind::language_modelling; };
-  const auto on_words = [](const Recipe& it) { return it.data.tokenization.unit == Unit::words; };
-  table("Language models on words:", [&](const Recipe& it) { return models_language(it) && on_words(it); });
-  fmt::print("\n");
-  table("Language models on characters and bytes:",
-        [&](const Recipe& it) { return models_language(it) && !on_words(it); });
-  fmt::print("\n");
-  table("Other tasks:", std::not_fn(models_language));
-}
-
-void print_text(const std::vector<Recipe>& recipes) {
-  std::size_t width = 0;
-  for (const Recipe& it : recipes) width = std::max(width, it.name.size());
-  for (const Recipe& it : recipes) {
-    fmt::print("{:<{}} {}\n", it.name, width, it.description);
-    if (!it.paper.empty()) fmt::print("{:<{}} {}\n", "", width, it.paper);
-    if (const std::string published = published_text(it.published); !published.empty())
-      fmt::print("{:<{}} published {}\n", "", width, published);
-  }
 }
 
 }  // namespace
@@ -131,28 +85,6 @@ Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting
     if (!file->empty()) *file = absolute_path(*file).string();
   validate(recipe, name_or_file);
   return recipe;
-}
-
-int list_recipes(const RecipesOptions& options) {
-  std::vector<Recipe> recipes;
-  for (const auto& [name, text] : built_in_recipes()) {
-    Recipe recipe = read_recipe(std::string(text), std::string(name));
-    const auto has_it = [&](const std::string& in) {
-      return fnmatch(("*" + options.pattern + "*").c_str(), in.c_str(), FNM_CASEFOLD) == 0;
-    };
-    if (has_it(recipe.name) || has_it(recipe.description) || has_it(recipe.paper))
-      recipes.push_back(std::move(recipe));
-  }
-  check_input(!recipes.empty(),
-              "no recipe has '{}' in its name, its description or its paper; `{} recipes` lists them all",
-              options.pattern, this_program());
-  if (options.json)
-    print_json(recipes);
-  else if (options.markdown)
-    print_markdown(recipes);
-  else
-    print_text(recipes);
-  return 0;
 }
 
 }  // namespace rondo

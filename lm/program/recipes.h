@@ -28,12 +28,4 @@ Recipe resolve_recipe(const std::string& name_or_file, const std::vector<Setting
 /// after the steps that the recipe had before; but settings of train.steps come first.
 void let_given_epochs_end(Recipe& recipe, const std::vector<Setting>& settings);
 
-struct RecipesOptions {
-  std::string pattern{};  // of a shell; part of a name, a description or a paper; empty: all recipes
-  bool json = false;
-  bool markdown = false;  // the tables of docs/recipes.md
-};
-/// `lm recipes`: prints name, description, paper and published figures on stdout. Returns 0.
-int list_recipes(const RecipesOptions& options);
-
 }  // namespace rondo

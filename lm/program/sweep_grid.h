@@ -1,5 +1,5 @@
 // The runs of a sweep, from its lists of settings: every combination of their values, each with as many
-// seeds as asked for. Training them: lm/program/sweep.h.
+// seeds as asked for. Training them: lm/commands/sweep.cpp.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@
 
 #include "data/files.h"
 #include "data/input_file.h"
-#include "lm/program/command_line.h"
+#include "lm/program/cli.h"
 #include "lm/program/compared_settings.h"
 #include "lm/program/nearest.h"
 #include "lm/program/output.h"

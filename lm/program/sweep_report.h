@@ -1,6 +1,6 @@
 // What a sweep has found: the runs in its folder, a row for each setting, with means over seeds; as a table,
 // as JSON and as a diagram. Everything is read from the runs (lm/program/measured_runs.h), so that it can be
-// shown at any time. Training them: lm/program/sweep.h.
+// shown at any time. Training them: lm/commands/sweep.cpp.
 #pragma once
 
 #include <filesystem>

@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-#include "lm/program/command_line.h"
+#include "lm/program/cli.h"
 #include "lm/program/compared_settings.h"
 #include "lm/program/output.h"
 #include "lm/program/published.h"

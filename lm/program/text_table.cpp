@@ -13,7 +13,6 @@
 #include <string_view>
 #include <tuple>
 
-#include "lm/program/help.h"
 #include "lm/program/progress.h"
 #include "lm/program/svg_plot.h"
 #include "tensor/error.h"

@@ -9,7 +9,7 @@
 #include "data/input_file.h"
 #include "data/text.h"
 #include "lm/program/agreement.h"
-#include "lm/program/command_line.h"
+#include "lm/program/cli.h"
 #include "lm/program/job.h"
 #include "lm/program/mpi_ranks.h"
 #include "lm/program/recipes.h"

@@ -1,5 +1,5 @@
 // A run whose task is translation: its vocabularies and texts, and the run opened for use. Next:
-// lm/program/translate.h, lm/program/translation_job.cpp.
+// lm/commands/translate.cpp, lm/program/translation_job.cpp.
 #pragma once
 
 #include <memory>

@@ -129,7 +129,6 @@ TEST_F(AdaptiveTest, Refuses) {
   refused({"--cache", "--set", "model.layers=3"},
           "--set model.layers=3: a run is evaluated as it was trained");
   refused({"--cache", "--set", "cache.thta=3"}, "did you mean 'cache.theta'");
-  refused({"--cache", "--set", "cache.size=3"}, "here it is 'cache.window'");
   refused({"--cache", "--set", "lambda=0.1"}, "did you mean 'cache.lambda'?");
   refused({"--cache", "--set", "cache.lambda=1.5"}, "0 to 1");
   refused({"--cache", "--set", "cache.window=1000000000"}, "are available; ");

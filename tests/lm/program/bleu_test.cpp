@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "lm/program/command_line.h"
 #include "lm/program/version.h"
 #include "tests/golden/translation_golden.h"
 #include "tests/lm/program/program.h"

@@ -24,17 +24,6 @@ TEST(Nearest, NamesTheNearest) {
   EXPECT_EQ(nearest("zzzzzz", known), "");
 }
 
-TEST(Nearest, NamesWhatHasTheSameWords) {
-  const std::vector<std::string> known = {"data.unknown", "model.hidden", "train.max_size", "data.max_size",
-                                          "train.weight_decay"};
-  EXPECT_EQ(nearest("data.reserve_unknown", known), "data.unknown");
-  EXPECT_EQ(nearest("hidden_units", known), "model.hidden");
-  EXPECT_EQ(nearest("data.size", known), "data.max_size") << "of the same section";
-  EXPECT_EQ(nearest("train.l2_weight_decay", known), "train.weight_decay");
-  EXPECT_EQ(nearest("model.size", known), "") << "the section is there, and has no such word";
-  EXPECT_EQ(nearest("train.of_it", {"train.steps_of", "train.it"}), "") << "short words say nothing";
-}
-
 TEST(Nearest, NamesNothingThatIsFar) {
   EXPECT_EQ(nearest("--lr", {"--help", "--recipe"}), "");
   EXPECT_EQ(nearest("sample", {"table", "train"}), "");

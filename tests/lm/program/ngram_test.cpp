@@ -7,7 +7,6 @@
 #include <sstream>
 #include <string>
 
-#include "lm/program/command_line.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {
@@ -187,7 +186,7 @@ TEST(LmNgram, Refusals) {
   expect_refused(run_lm({"ngram", "--data", folder, "--out", data.path("a.arpa.gz")}),
                  "the file is written as text; leave out the ending");
   output_of_lm({"ngram", "--data", folder, "--out", data.path("a.arpa")});
-  expect_refused(run_lm({"score", data.path("a.arpa"), folder + "/test.txt"}), "it is an n-gram model, for ");
+  expect_refused(run_lm({"score", data.path("a.arpa"), folder + "/test.txt"}), "the run comes first");
   expect_refused(
       run_lm({"ngram", "--data", folder, "--text", folder + "/test.txt", "--out", folder + "/test.txt"}),
       "is read by this command");

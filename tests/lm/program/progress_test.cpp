@@ -23,6 +23,15 @@ std::string shown(bool terminal, int columns, std::chrono::milliseconds interval
   return bytes_of_file(folder / "out");
 }
 
+TEST(Wrapped, BreaksLinesAtSpaces) {
+  EXPECT_EQ(wrapped("one two three", 7), "one two\nthree");
+  EXPECT_EQ(wrapped("one\n\ntwo", 80), "one\n\ntwo");
+  EXPECT_EQ(wrapped("Example:\n  lm train --recipe demo", 10), "Example:\n  lm train --recipe demo");
+  EXPECT_EQ(wrapped("a verylongword b", 6), "a\nverylongword\nb");
+  EXPECT_EQ(wrapped("\xc3\xa4\xc3\xb6 \xc3\xbc", 4), "\xc3\xa4\xc3\xb6 \xc3\xbc") << "columns, not bytes";
+  EXPECT_EQ(wrapped("", 9), "");
+}
+
 TEST(Window, ItsSpeedIsThatOfTheStepsAlone) {
   Window window;
   EXPECT_TRUE(window.is_empty());

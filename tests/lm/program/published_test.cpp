@@ -7,6 +7,7 @@ namespace rondo {
 namespace {
 
 using Json = nlohmann::json;
+using Words = std::vector<std::string>;
 
 TEST_F(TableTest, PublishedFiguresStandBesideTheModelAndTheTrainingOfTheRecipeAlone) {
   SmallData other;

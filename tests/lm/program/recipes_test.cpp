@@ -12,7 +12,7 @@
 #include "nn/cells/deep_transition.h"
 #include "nn/cells/multiplicative.h"
 #include "nn/cells/multiplicative_integration.h"
-#include "tests/temporary_folder.h"
+#include "tests/lm/program/program.h"
 
 namespace rondo {
 namespace {
@@ -471,38 +471,31 @@ TEST(Recipes, SettingsReachTheSchedule) {
 }
 
 TEST(Recipes, Listing) {
-  testing::internal::CaptureStdout();
-  EXPECT_EQ(list_recipes({.json = false}), 0);
-  const std::string text = testing::internal::GetCapturedStdout();
+  const std::string text = output_of_lm({"recipes"});
   for (const auto& [name, ignored] : built_in_recipes()) expect_contains(text, std::string(name));
   expect_contains(text, "published perplexity: valid 85.6, test -");
-  testing::internal::CaptureStdout();
-  EXPECT_EQ(list_recipes({.json = true}), 0);
-  const std::string json = testing::internal::GetCapturedStdout();
+  const std::string json = output_of_lm({"recipes", "--json"});
   expect_contains(json, "\"valid\": 120.7");
   EXPECT_EQ(json.front(), '{');
 }
 
 TEST(Recipes, AreFoundByAPattern) {
   const auto names = [](const std::string& pattern) {
-    testing::internal::CaptureStdout();
-    EXPECT_EQ(list_recipes({.pattern = pattern, .json = true}), 0);
-    const auto json = nlohmann::json::parse(testing::internal::GetCapturedStdout());
+    const nlohmann::json json = json_of_lm({"recipes", pattern});
     std::vector<std::string> found;
-    for (const auto& recipe : json.at("recipes")) found.push_back(recipe.at("name"));
+    for (const auto& recipe : json.at("recipes"))
+      found.push_back(recipe.at("name"));
     return found;
   };
   EXPECT_EQ(names("Zaremba-S"), std::vector<std::string>{"zaremba-small"}) << "in any case";
   EXPECT_EQ(names("zaremba*large"), std::vector<std::string>{"zaremba-large"});
   EXPECT_GT(names("Luong et al.").size(), 1u) << "a paper";
-  expect_contains(error_of<InputError>([] { list_recipes({.pattern = "nothing"}); }),
-                  "no recipe has 'nothing' in its name, its description or its paper; `");
+  expect_refused(run_lm({"recipes", "nothing"}),
+                 "no recipe has 'nothing' in its name, its description or its paper; `");
 }
 
 TEST(Recipes, MarkdownHasARowForEach) {
-  testing::internal::CaptureStdout();
-  EXPECT_EQ(list_recipes({.markdown = true}), 0);
-  const std::string printed = testing::internal::GetCapturedStdout();
+  const std::string printed = output_of_lm({"recipes", "--markdown"});
   for (const auto& [name, text] : built_in_recipes()) {
     expect_contains(printed, fmt::format("| `{}` | ", name));
     const Recipe recipe = load_recipe(std::string(name));

@@ -1,7 +1,5 @@
 // `lm translate` and what it is given: options, lines that come one by one or are refused, signals, the file
 // of --attention.
-#include "lm/program/translate.h"
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,0 +1,170 @@
+// `lm bleu`: translations compared with references, by BLEU (lm/evaluation/bleu.h) and chrF
+// (lm/evaluation/chrf.h). What it prints has sacreBLEU's form, so that a script that reads the one reads the
+// other.
+#include "lm/evaluation/bleu.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/text.h"
+#include "data/unicode.h"
+#include "lm/commands/options.h"
+#include "lm/evaluation/chrf.h"
+#include "lm/program/output.h"
+#include "lm/program/progress.h"
+#include "lm/program/shell_command.h"
+#include "lm/program/version.h"
+#include "tensor/error.h"
+
+namespace rondo {
+namespace {
+
+struct BleuCommandOptions {
+  std::vector<std::string> references;  // files, at least one
+  BleuTokenization tokenization = BleuTokenization::mteval_13a;
+  bool lower_case = false;
+  bool json = false;
+};
+
+using Json = nlohmann::ordered_json;
+
+/// Sentences, one per line.
+struct TextFile {
+  std::string name;
+  std::vector<std::string> lines;
+};
+
+TextFile sentences_of(const std::string& name, std::string bytes) {
+  std::vector<std::string> notes;
+  const std::string text = normalise_text(std::move(bytes), name, notes);
+  for (const std::string& note : notes) fmt::print(stderr, "lm: {}\n", note);
+  check_input(!text.empty(), "{}: empty, where one sentence per line is expected", name);
+  TextFile result{name, {}};
+  for (const std::string_view line : split_lines(text)) {
+    result.lines.emplace_back(line);
+    code_points(line, fmt::format("{}, line {}", name, result.lines.size()));  // refuses what is not UTF-8
+  }
+  return result;
+}
+
+std::string read_standard_input() {
+  std::string bytes;
+  std::array<char, 1 << 16> buffer;
+  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), stdin))
+    bytes.append(buffer.data(), count);
+  check_input(!std::ferror(stdin), "standard input: cannot be read");
+  return bytes;
+}
+
+void print_text(const BleuStatistics& counts, const Bleu& it, const std::string& signature) {
+  const double ratio = counts.reference_length == 0 ? 0
+                                                    : static_cast<double>(counts.hypothesis_length) /
+                                                          static_cast<double>(counts.reference_length);
+  fmt::print("BLEU|{} = {:.2f} {:.1f} (BP = {:.3f} ratio = {:.3f} hyp_len = {} ref_len = {})\n", signature,
+             it.score, fmt::join(it.precisions, "/"), it.brevity_penalty, ratio, counts.hypothesis_length,
+             counts.reference_length);
+}
+
+Json json_of(const BleuStatistics& counts, const Bleu& it, const std::string& signature) {
+  return {{"score", it.score},
+          {"signature", signature},
+          {"precisions", it.precisions},
+          {"matches", counts.matches},
+          {"totals", counts.totals},
+          {"brevity_penalty", it.brevity_penalty},
+          {"hypothesis_length", counts.hypothesis_length},
+          {"reference_length", counts.reference_length}};
+}
+
+/// Reads translations, one per line, from stdin; prints their figures on stdout. InputError for a file that
+/// cannot be read, is empty or not UTF-8, and for different numbers of lines. Returns 0.
+int print_bleu(const BleuCommandOptions& options) {
+  std::vector<TextFile> references;
+  for (const std::string& file : options.references)
+    references.push_back(sentences_of(file, read_file(file)));
+  if (is_terminal(STDIN_FILENO))
+    fmt::print(stderr, "lm: reading the translations from the terminal, up to Ctrl-D; from a file: < FILE\n");
+  const TextFile translations = sentences_of("standard input", read_standard_input());
+  const std::size_t count = translations.lines.size();
+  for (const TextFile& it : references)
+    check_input(it.lines.size() == count, "{} has {} lines, {} {}: line N must be the same sentence in both",
+                translations.name, count, it.name, it.lines.size());
+
+  const auto has_capitals = [](const TextFile& file) {
+    return std::any_of(file.lines.begin(), file.lines.end(), [](const std::string_view line) {
+      return std::any_of(line.begin(), line.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+    });
+  };
+  if (!options.lower_case && !has_capitals(translations) && has_capitals(references.front()))
+    fmt::print(
+        stderr,
+        "lm: warning: the translations have no capital letters, and {} has: --lowercase compares without "
+        "regard to case\n",
+        references.front().name);
+
+  const BleuOptions bleu_options{.tokenization = options.tokenization, .lower_case = options.lower_case};
+  const ChrfOptions chrf_options{.lower_case = options.lower_case};
+  BleuStatistics bleu_counts;
+  ChrfStatistics chrf_counts;
+  std::vector<std::string_view> expected(references.size());
+  for (std::size_t line = 0; line < count; ++line) {
+    for (std::size_t i = 0; i < references.size(); ++i) expected[i] = references[i].lines[line];
+    bleu_counts += bleu_statistics(translations.lines[line], expected, bleu_options);
+    chrf_counts += chrf_statistics(translations.lines[line], expected, chrf_options);
+  }
+
+  const Bleu figure = bleu(bleu_counts, bleu_options);
+  const std::string program = signature_version();
+  const std::string signature = bleu_signature(bleu_options, references.size(), program);
+  const std::string chrf_form = chrf_signature(chrf_options, references.size(), program);
+  if (options.json) {
+    const Json json{
+        {"sentences", count},
+        {"bleu", json_of(bleu_counts, figure, signature)},
+        {"chrf",
+         {{"name", chrf_name(chrf_options)}, {"score", chrf(chrf_counts)}, {"signature", chrf_form}}}};
+    print_json(json);
+    return 0;
+  }
+  print_text(bleu_counts, figure, signature);
+  fmt::print("{}|{} = {:.2f}\n", chrf_name(chrf_options), chrf_form, chrf(chrf_counts));
+  return 0;
+}
+
+}  // namespace
+
+Command add_bleu(CommandLine& line) {
+  const auto options = std::make_shared<BleuCommandOptions>();
+  CLI::App& app = add_command(
+      line, "bleu", "compare translations on standard input with references: BLEU, chrF",
+      "lm bleu reference.en < translations.en",
+      "A line is a sentence; line N of each reference translates the same sentence as line N of the input. "
+      "BLEU is that of the corpus, n-grams up to 4, smoothed exponentially; chrF2 counts n-grams of up to 6 "
+      "characters. The figures are those of sacreBLEU 2.6, and printed in its form. Text that is tokenized, "
+      "as models print it, needs --tokenize none and a tokenized reference. Figures with the same signature, "
+      "but for the version, are comparable; the version is that of this program.");
+  add_text(app, "references", options->references, "REFERENCE", "files of reference translations");
+  add_choice<BleuTokenization>(app, "--tokenize", options->tokenization,
+                               "words of BLEU: 13a, as in WMT; none, at white space; char, characters")
+      ->default_str(name_of(options->tokenization));
+  app.add_flag("--lowercase", options->lower_case, "compare without regard to case");
+  app.add_flag("--json", options->json, "print one JSON object");
+  return {&app, [options] {
+            check_input(!options->references.empty(),
+                        "bleu: no reference given; as in: {} bleu reference.txt < translations.txt",
+                        this_program());
+            return print_bleu(*options);
+          }};
+}
+
+}  // namespace rondo

@@ -1,0 +1,272 @@
+// `lm ngram`: an n-gram model as a baseline, estimated (data/kneser_ney.h) or read (data/arpa.h).
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "data/arpa.h"
+#include "data/corpus.h"
+#include "data/files.h"
+#include "data/kneser_ney.h"
+#include "data/symbols.h"
+#include "data/text.h"
+#include "lm/commands/options.h"
+#include "lm/evaluation/evaluation.h"
+#include "lm/program/evaluation_report.h"
+#include "lm/program/figure_warnings.h"
+#include "lm/program/output.h"
+#include "lm/program/output_file.h"
+#include "lm/program/paths.h"
+#include "lm/program/progress.h"
+#include "lm/program/shell_command.h"
+#include "lm/program/signals.h"
+
+namespace rondo {
+namespace {
+
+struct NgramOptions {
+  std::string data;  // a corpus; empty: none, with `arpa` and `text`
+  std::string text;  // a file to measure in place of the validation and the test text; "-": standard input
+  Tokenization tokenization{};
+
+  int order = 5;            // of the estimate, from 1
+  std::string arpa;         // a model to read instead of estimating one
+  std::string out;          // an ARPA file to write; empty: none
+  bool per_symbol = false;  // print a row for each symbol of `text` alone
+  bool json = false;
+};
+
+using Json = nlohmann::ordered_json;
+
+/// The text of the model, and other texts that are measured.
+struct Texts {
+  std::optional<CorpusText> corpus;
+  std::optional<Text> other;
+};
+
+Texts texts_of(const NgramOptions& options) {
+  const Unit unit = options.tokenization.unit;
+  Texts texts;
+  try {
+    if (!options.data.empty()) texts.corpus = open_corpus(options.data, unit);
+    if (!options.text.empty())
+      texts.other = open_text_file(file_to_read(options.text), unit, Pipes::accepted, {});
+    return texts;
+  } catch (const NotUtf8& error) {
+    throw InputError(fmt::format("{}, or give --unit bytes", error.what()));
+  }
+}
+
+/// A model, and where it comes from.
+struct Source {
+  Vocabulary vocabulary;
+  NgramModel model;
+  std::vector<KneserNey::Discounts> discounts;  // empty: of an ARPA file
+  double seconds = 0;                           // to estimate or read it
+};
+
+Source source_of(const NgramOptions& options, const Texts& texts) {
+  const auto start = Clock::now();
+  const Tokenization tokenization = options.tokenization;
+  if (!options.arpa.empty()) {
+    auto [vocabulary, model] = read_arpa(options.arpa, tokenization);
+    return {std::move(vocabulary), std::move(model), {}, seconds_since(start)};
+  }
+  const Text& train = texts.corpus->train;
+  Vocabulary vocabulary(train, tokenization);
+  auto [discounts, model] =
+      kneser_ney(vocabulary.encode(train).ids, vocabulary.size(), vocabulary.line_end_id(), options.order);
+  return {std::move(vocabulary), std::move(model), std::move(discounts), seconds_since(start)};
+}
+
+/// -log p of each symbol.
+std::vector<double> nats_of(const Source& source, const Encoded& encoded, const Text& text) {
+  check_input(!encoded.ids.empty(), "{}: no symbols to score", text.name);
+  std::vector<double> nats = log_probabilities(source.model, encoded.ids, source.vocabulary.line_end_id());
+  for (double& it : nats) it = -it;
+  check_input(std::all_of(nats.begin(), nats.end(), [](double it) { return it > -1e-6; }),
+              "{}: the model gives a symbol a probability above 1; its back-off weights are wrong",
+              text.name);
+  return nats;
+}
+
+/// A row for each symbol, as `lm score --per-symbol` has them.
+void print_symbols(const Source& source, const Text& text) {
+  const Encoded encoded = source.vocabulary.encode(text);
+  const std::vector<double> nats = nats_of(source, encoded, text);
+  const std::string written = source.vocabulary.to_text();
+  const std::vector<std::string_view> symbols = split_lines(written);
+  const std::optional<std::int32_t> line_end = source.vocabulary.line_end_id();
+  std::int64_t line = 1;
+  for (std::size_t i = 0; i < nats.size(); ++i) {
+    print_symbol(fmt::format("{}", line), symbols[static_cast<std::size_t>(encoded.ids[i])], nats[i]);
+    if (encoded.ids[i] == line_end) ++line;
+  }
+  flush_output();
+}
+
+Evaluation evaluate_text(const Source& source, const Text& text) {
+  const auto start = Clock::now();
+  const Encoded encoded = source.vocabulary.encode(text);
+  const std::vector<double> nats = nats_of(source, encoded, text);
+  Evaluation result;
+  result.add(encoded.ids, nats, source.vocabulary.unknown_id());
+  result.seconds = seconds_since(start);
+  result.bytes = encoded.bytes;
+  print_warning(warning_of_unknowns({text.name, encoded.unknowns, std::ssize(encoded.ids)}));
+  if (std::isinf(result.nats_sum))
+    fmt::print(stderr, "lm: warning: {}: {} symbols have probability 0 in this model\n", text.name,
+               std::count(nats.begin(), nats.end(), INFINITY));
+  return result;
+}
+
+std::vector<std::int64_t> sizes_of(const NgramModel& model) {
+  std::vector<std::int64_t> sizes;
+  for (int order = 1; order <= model.order(); ++order) sizes.push_back(model.ngrams(order));
+  return sizes;
+}
+
+void print_model(const NgramOptions& options, const Source& source) {
+  const NgramModel& model = source.model;
+  fmt::print("{}, order {}, a vocabulary of {} {}; {} in {:.1f} s\n",
+             options.arpa.empty() ? "modified Kneser-Ney, interpolated" : options.arpa, model.order(),
+             model.symbols(), name_of(options.tokenization.unit), options.arpa.empty() ? "estimated" : "read",
+             source.seconds);
+  for (int order = 1; order <= model.order(); ++order) {
+    fmt::print("{:>10} {}-grams", model.ngrams(order), order);
+    if (!source.discounts.empty()) {
+      const auto& [of, estimated] = source.discounts[static_cast<std::size_t>(order - 1)];
+      fmt::print(", discounts {:.4f}{}", fmt::join(of, " "),
+                 estimated ? "" : ": fixed ones, since the counts of counts give none");
+    }
+    fmt::print("\n");
+  }
+}
+
+Json json_of(const NgramOptions& options, const Source& source) {
+  Json json{{"model", options.arpa.empty() ? "kneser-ney" : options.arpa},
+            {"data", options.data.empty() ? Json() : Json(options.data)},
+            {"unit", name_of(options.tokenization.unit)},
+            {"order", source.model.order()},
+            {"vocabulary", source.model.symbols()},
+            {"ngrams", sizes_of(source.model)}};
+  if (!source.discounts.empty()) json["discounts"] = Json::array();
+  for (const auto& [of, estimated] : source.discounts)
+    json["discounts"].push_back({{"of", of}, {"estimated", estimated}});
+  json["seconds"] = source.seconds;
+  return json;
+}
+
+/// The file that `--out` names. InputErrors of file_to_write().
+std::filesystem::path arpa_to_write(const NgramOptions& options, const Texts& texts) {
+  check_input(!options.out.ends_with(".gz") && !options.out.ends_with(".zst"),
+              "--out {}: the file is written as text; leave out the ending, and pack it afterwards",
+              options.out);
+  std::vector<std::string> read{options.arpa, options.text};
+  if (texts.corpus)
+    for (const FileDigest& file : texts.corpus->files) read.push_back(file.path);
+  return file_to_write("--out", options.out, Pipes::refused, read);
+}
+
+/// After a signal no partial file is left.
+void write_model(const std::filesystem::path& out, const Source& source) {
+  const StopSignals signals;
+  write_atomically(out, [&](const WritePiece& write) {
+    write_arpa(source.model, source.vocabulary, [&](std::string_view piece) {
+      signals.throw_if_received();
+      write(piece);
+    });
+  });
+  signals.throw_if_received();
+}
+
+/// Prints how well the model predicts the validation and the test text, or the other text, or each symbol of
+/// that, on stdout. Returns 0.
+int ngram(const NgramOptions& options) {
+  const Texts texts = texts_of(options);
+  const auto say_notes = [](const std::vector<std::string>& notes) {
+    for (const std::string& note : notes) fmt::print(stderr, "lm: {}\n", note);
+  };
+  if (texts.corpus) say_notes(texts.corpus->notes);
+  if (texts.other) say_notes(texts.other->notes);
+  const std::filesystem::path out = arpa_to_write(options, texts);
+  const Source source = source_of(options, texts);
+  if (!out.empty()) write_model(out, source);
+  if (options.per_symbol) {
+    print_symbols(source, *texts.other);
+    return 0;
+  }
+
+  Json json = json_of(options, source);
+  if (!options.json) print_model(options, source);
+  const auto measure = [&](const std::string& key, const Text& text) {
+    const Evaluation it = evaluate_text(source, text);
+    if (!options.json) print_figures(text.name, it);
+    json[key] = Json{{"text", text.name}};
+    json[key].update(json_of(it));
+  };
+  if (texts.other) {
+    measure("text", *texts.other);
+  } else {
+    measure("valid", texts.corpus->valid);
+    if (texts.corpus->test) measure("test", *texts.corpus->test);
+  }
+  if (options.json) print_json(json);
+  return 0;
+}
+
+}  // namespace
+
+Command add_ngram(CommandLine& line) {
+  const auto options = std::make_shared<NgramOptions>();
+  CLI::App& app = add_command(
+      line, "ngram", "estimate and measure an n-gram model: Kneser-Ney, or an ARPA file",
+      "lm ngram --data ptb --order 5 --out ptb.arpa",
+      "The estimate is modified Kneser-Ney, interpolated, of the training text (Chen & Goodman 1998), all "
+      "n-grams kept. Each line is read from its beginning (<s>): all its symbols are scored, its end too, "
+      "and "
+      "no context crosses it. A symbol that the training text lacks is read as <unk>; if the training text "
+      "has no <unk> itself, that gets the probability that is left for one unseen symbol. In ARPA files of "
+      "characters and bytes a space is <space>, and what else is not visible is escaped as in vocab.txt.");
+  add_text(app, "--data", options->data, "DIR|FILE", data_text);
+  CLI::Option* text =
+      add_text(app, "--text", options->text, "FILE",
+               "a text file to measure in place of the validation and the test text; -: standard input");
+  CLI::Option* order =
+      add_value(app, "--order", options->order, "N", integer(1, 100), "of the longest n-grams")
+          ->capture_default_str();
+  CLI::Option* out = add_text(app, "--out", options->out, "FILE.arpa", "an ARPA file to write");
+  add_text(app, "--arpa", options->arpa, "FILE.arpa",
+           "measure this model, of any toolkit, in place of estimating one")
+      ->excludes(order)
+      ->excludes(out);
+  add_choice<Unit>(
+      app, "--unit", options->tokenization.unit,
+      "what a symbol is: words, characters or bytes; an ARPA file has no place for the model of pieces",
+      {name_of(Unit::words), name_of(Unit::characters), name_of(Unit::bytes)})
+      ->default_str(name_of(options->tokenization.unit));
+  app.add_flag("--strip-lines", options->tokenization.strip_lines,
+               "drop the white space around each line, as data.strip_lines does");
+  CLI::Option* json = app.add_flag("--json", options->json, "print one JSON object");
+  app.add_flag("--per-symbol", options->per_symbol,
+               "print a row for each symbol of --text alone, as `lm score --per-symbol` does")
+      ->needs(text)
+      ->excludes(json);
+  return {&app, [options] {
+            const bool is_only_measured = !options->arpa.empty() && !options->text.empty();
+            check_input(!options->data.empty() || is_only_measured,
+                        "ngram: which text? As in: {} ngram --data ptb --order 5", this_program());
+            return ngram(*options);
+          }};
+}
+
+}  // namespace rondo

@@ -1,0 +1,102 @@
+// What the options of several commands have in common: see options.h.
+#include "lm/commands/options.h"
+
+#include <filesystem>
+#include <limits>
+
+#include "lm/program/run_folder.h"
+#include "lm/program/shell_command.h"
+
+namespace rondo {
+
+CLI::App& add_command(CommandLine& line, const std::string& name, const std::string& what,
+                      const std::string& example, const std::string& about) {
+  CLI::App& command = *line.app.add_subcommand(name, what);
+  command.group("Commands");
+  command.footer(about + (about.empty() ? "" : "\n\n") + "Example:\n  " + example);
+  command.allow_extras();  // leftover words get an error text of our own
+  return command;
+}
+
+CLI::Validator integer(std::int64_t least, std::int64_t most) {
+  return in_range(least, most, fmt::format("an integer, {} to {}", least, most));
+}
+CLI::Validator integer(std::int64_t least) {
+  return in_range(least, std::numeric_limits<std::int64_t>::max(),
+                  fmt::format("an integer, at least {}", least));
+}
+CLI::Validator not_negative() {
+  return in_range(0.0, std::numeric_limits<double>::max(), "a number, 0 or above");
+}
+CLI::Validator not_empty() {
+  return CLI::Validator(
+      [](std::string& text) -> std::string { return text.empty() ? "'': expected a value" : ""; }, "");
+}
+
+CLI::Option* add_list(CLI::App& to, const std::string& name, std::vector<std::string>& into,
+                      const std::string& type, const std::string& what) {
+  return to.add_option(name, into, what)->type_name(type)->expected(1)->take_all();
+}
+
+void add_steps(CLI::App& to, std::string& steps) {
+  add_value(to, "--steps", steps, "N", integer(0),
+            "end after this many updates of the weights, whatever --epochs says; 0: epochs end it");
+}
+
+void add_training(CLI::App& to, TrainingWords& words) {
+  add_steps(to, words.steps);
+  add_value(to, "--max-minutes", words.train.max_minutes, "M",
+            in_range(std::numeric_limits<double>::min(), 1e9, "a number above 0"),
+            "end after this many minutes: save the state, evaluate, keep the best model; --resume continues");
+  to.add_flag("--quiet", words.train.quiet,
+              "print nothing but the run's folder at the end, warnings and errors");
+  add_device(to, words.train);
+}
+
+TrainOptions training_options(const TrainingWords& words, const std::string& section,
+                              const CommandLine& line) {
+  TrainOptions train = words.train;
+  train.settings = parse_settings(words.sets);
+  const auto add = [&](const std::string& flag, const std::string& key, const std::string& value) {
+    if (!value.empty()) train.settings.push_back({flag + " " + value, key, value});
+  };
+  add("--epochs", section + ".epochs", words.epochs);
+  add("--steps", "train.steps", words.steps);
+  add("--seed", "train.seed", words.seed);
+  train.command = shell_command(line.words);
+  return train;
+}
+
+void add_sweep_plot(CLI::App& to, SweepPlotOptions& options) {
+  add_text(to, "--over", options.over, "KEY",
+           "the x axis of a sweep's diagram: a setting, or parameters (default: the setting that varies, if "
+           "there is one and its values are numbers)");
+  add_value(to, "--band", options.band, "W", in_range(0.0, 1e6, "a number, 0 or above"),
+            fmt::format("mark figures within W of the recipe's own settings, or of the best; 0: none "
+                        "(default: {} for perplexity, else none)",
+                        default_band));
+}
+
+std::vector<Setting> parse_settings(const std::vector<std::string>& texts) {
+  std::vector<Setting> settings;
+  for (const std::string& text : texts) settings.push_back(parse_setting(text));
+  return settings;
+}
+
+void check_run_given(const CLI::App& command, const std::string& run, const std::string& example) {
+  check_input(!run.empty(), "{}: no run given; as in: {} {} {}", command.get_name(), this_program(),
+              command.get_name(), example);
+}
+void check_run_given(const CLI::App& command, const std::vector<std::string>& runs) {
+  check_run_given(command, runs.empty() ? "" : runs.front());
+}
+
+void check_run_comes_first(const CLI::App& command, const std::string& run, const std::string& file) {
+  const std::filesystem::path path = run;
+  const bool is_text = std::filesystem::is_regular_file(path) &&
+                       path.filename() != RunFolder().model().filename() && path.extension() != ".toml";
+  check_input(!is_text, "{}: no run at {}: it is a file, and the run comes first: {}", command.get_name(),
+              run, command_with({command.get_name(), file.empty() ? "RUN" : file, run}));
+}
+
+}  // namespace rondo

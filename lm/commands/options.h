@@ -1,0 +1,118 @@
+// What the options of several commands have in common. All that includes CLI11, which is slow to compile, are
+// the files of this folder and lm/program/cli.cpp.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "lm/commands/commands.h"
+#include "lm/program/cli.h"
+#include "lm/program/compute.h"
+#include "lm/program/settings.h"
+#include "lm/program/sweep_report.h"
+#include "lm/program/train.h"
+#include "tensor/error.h"
+#include "tensor/keys.h"
+#include "tensor/threads.h"
+
+namespace rondo {
+
+/// Adds a command. Its help ends with `about`, in paragraphs, and an example.
+CLI::App& add_command(CommandLine& line, const std::string& name, const std::string& what,
+                      const std::string& example, const std::string& about = "");
+
+/// Accepts a text that is entirely a `Number` from `least` to `most`.
+template <class Number>
+CLI::Validator in_range(Number least, Number most, const std::string& accepted) {
+  return CLI::Validator(
+      [=](std::string& text) -> std::string {
+        std::istringstream in(text);
+        Number value{};
+        const bool good = in >> value && in.peek() == EOF && value >= least && value <= most;
+        return good ? "" : fmt::format("'{}': expected {}", text, accepted);
+      },
+      "");
+}
+CLI::Validator integer(std::int64_t least, std::int64_t most);
+CLI::Validator integer(std::int64_t least);
+CLI::Validator not_negative();  // a number
+/// Refuses an empty value, as from an unset shell variable: it is not the same as leaving the option out.
+CLI::Validator not_empty();
+
+/// An option whose value, called `type` in the help, passes `check`.
+template <class Into>
+CLI::Option* add_value(CLI::App& to, const std::string& name, Into& into, const std::string& type,
+                       const CLI::Validator& check, const std::string& what) {
+  return to.add_option(name, into, what)->type_name(type)->check(check);
+}
+/// An option with a value that is not empty.
+template <class Into>
+CLI::Option* add_text(CLI::App& to, const std::string& name, Into& into, const std::string& type,
+                      const std::string& what) {
+  return add_value(to, name, into, type, not_empty(), what);
+}
+/// An option that can be repeated, each time with one value.
+CLI::Option* add_list(CLI::App& to, const std::string& name, std::vector<std::string>& into,
+                      const std::string& type, const std::string& what);
+
+/// One of the names of an enum, or only of those given, in any case.
+template <class Enum, class Into>
+CLI::Option* add_choice(CLI::App& to, const std::string& name, Into& into, const std::string& what,
+                        const std::vector<std::string>& names = names_of(Enum())) {
+  const auto read = [&into](const std::string& text) { into = value_named<Enum>(text).value_or(Enum()); };
+  return to.add_option_function<std::string>(name, read, what)
+      ->transform(CLI::IsMember(names, CLI::ignore_case))
+      ->type_name("NAME");
+}
+
+/// Where and how a command computes.
+template <class Options>
+void add_device(CLI::App& to, Options& options) {
+  add_choice<Device>(to, "--device", options.device, "where to compute: cpu or cuda (default: cpu)");
+  add_choice<Precision>(
+      to, "--precision", options.precision,
+      "how matrices are multiplied: fp32, or rounded and faster, bf16 or, on a GPU, tf32 (default: fp32)");
+  add_value(to, "--threads", options.threads, "N", integer(1, max_threads),
+            "threads of the CPU (default: OMP_NUM_THREADS, else one per core; waiting threads sleep, so that "
+            "they cost other programs little)");
+}
+
+inline const std::string data_text =
+    "a folder with train.txt, valid.txt and perhaps test.txt; or one text file, split into 90 % train, 5 % "
+    "valid, 5 % test";
+
+void add_steps(CLI::App& to, std::string& steps);
+
+/// The options that `train` and `finetune` share, and what becomes settings: these are texts, because the
+/// recipe reads them.
+struct TrainingWords {
+  TrainOptions train;
+  std::vector<std::string> sets;
+  std::string epochs, steps, seed;
+};
+void add_training(CLI::App& to, TrainingWords& words);
+/// The options of a training; `section` of its recipe has the epochs. The named flags come after every --set,
+/// so that they win.
+TrainOptions training_options(const TrainingWords& words, const std::string& section,
+                              const CommandLine& line);
+
+/// The options of diagrams of sweeps.
+void add_sweep_plot(CLI::App& to, SweepPlotOptions& options);
+
+std::vector<Setting> parse_settings(const std::vector<std::string>& texts);
+
+/// InputError, with an example of the words that follow the command, if no run is given.
+void check_run_given(const CLI::App& command, const std::string& run,
+                     const std::string& example = "runs/char-lstm-1");
+/// The same for a list of runs.
+void check_run_given(const CLI::App& command, const std::vector<std::string>& runs);
+/// InputError if a command that reads files beside a run got a file in place of the run.
+void check_run_comes_first(const CLI::App& command, const std::string& run, const std::string& file);
+
+}  // namespace rondo

@@ -1,0 +1,423 @@
+// `lm sweep`: trains every combination of settings with several seeds. Each run is one that `lm train` makes
+// with these settings, by a process of its own, in a folder that is named after them. Finished runs are not
+// trained again, and stopped ones are resumed. Next: lm/program/sweep_grid.h, lm/program/sweep_report.h.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "data/files.h"
+#include "data/input_file.h"
+#include "data/unpacked_file.h"
+#include "lm/commands/options.h"
+#include "lm/program/child_process.h"
+#include "lm/program/compute.h"
+#include "lm/program/figure_warnings.h"
+#include "lm/program/output_file.h"
+#include "lm/program/progress.h"
+#include "lm/program/shell_command.h"
+#include "lm/program/signals.h"
+#include "lm/program/sweep_grid.h"
+#include "lm/program/sweep_report.h"
+#include "lm/program/text_files.h"
+#include "lm/program/train_setup.h"
+#include "tensor/threads.h"
+
+namespace rondo {
+namespace {
+
+struct SweepOptions {
+  std::string recipe;  // a name or a file
+  std::string data;    // as in TrainOptions
+  std::string out;     // the folder of the runs; empty: runs/RECIPE-sweep
+  std::vector<SweptSettings> settings;
+  std::optional<int64_t> seeds;  // none: one
+  int jobs = 1;                  // runs at a time
+  std::optional<int> threads;    // of all of them together; none: threads.h
+  std::optional<Device> device{};
+
+  std::optional<Precision> precision{};
+  bool json = false;
+  SweepPlotOptions drawn{};
+  std::vector<std::string> words;  // of the command line
+};
+
+namespace fs = std::filesystem;
+
+/// Whether the text of a run has a test split.
+bool has_test(const RunConfig& config) {
+  const Recipe& recipe = config.recipe;
+  const Provenance& made_by = config.made_by;
+  const ParallelOptions& pairs = recipe.translation.data.files;
+  const auto any = [&](const auto& is_test) {
+    return std::any_of(made_by.sha256.begin(), made_by.sha256.end(), [&](const std::string& line) {
+      return is_test(unpacked_name(line));  // "HEX  FILE"
+    });
+  };
+  const auto is_called = [&](const std::string& file) {
+    return any([&](const std::string& name) { return name == fs::path(file).filename(); });
+  };
+  switch (recipe.kind) {
+    case TaskKind::translation:
+    case TaskKind::multi_task: {
+      const std::string begin = fs::path(pairs.test).filename().string() + ".";
+      return pairs.generated_pairs > 0 ||
+             any([&](const std::string& name) { return begin.size() > 1 && name.starts_with(begin); });
+    }
+    case TaskKind::classification:
+      return is_called(recipe.classification.data.files.test);
+    case TaskKind::speech:
+      return recipe.speech.data.corpus.source == SpeechSource::digits || is_called("test.tsv");
+    case TaskKind::question_answering:  // files of questions are one folder for each split
+      return made_by.sha256.size() == 1 || is_called("test.txt") || is_called("test");
+    default:
+      return recipe.data.files.empty() && (made_by.sha256.size() == 1 || is_called("test.txt"));
+  }
+}
+
+/// Whether a run has nothing left to do: it may have been killed between its training and its test.
+bool is_complete(const MeasuredRun& run) {
+  return run.finished && (!has_test(run.config) || run.measured[test_kind]);
+}
+
+/// Whether a run can be trained on until it is as long as the sweep wants it. By epochs: after `--steps` a
+/// run is evaluated where a longer one is not, and the evaluation may change its learning rate.
+bool is_shorter(const Recipe& there, const Recipe& planned) {
+  const TrainerOptions &before = there.trainer, &now = planned.trainer;
+  return before.steps == 0 && now.steps == 0 && now.epochs > before.epochs;
+}
+
+/// InputError if the run in `folder` has other settings than the sweep would give it, except that it may be
+/// shorter.
+void check_same_settings(const RunFolder& folder, const Recipe& expected) {
+  Recipe there = read_config(folder).recipe, planned = expected;
+  const auto length_of = [](const Recipe& recipe) {
+    const TrainerOptions& it = recipe.trainer;
+    return it.steps > 0 ? counted_text(it.steps, "steps") : counted_text(it.epochs, "epochs");
+  };
+  check_input(is_shorter(there, planned) || length_of(there) == length_of(planned),
+              "{}: this run is one of {}, and those of the sweep have {}: give another --out; only a larger "
+              "number of epochs trains runs on",
+              folder.path.string(), length_of(there), length_of(planned));
+  there.trainer.epochs = planned.trainer.epochs;
+  const Keys of_there = keys_of(there), of_planned = keys_of(planned);
+  for (std::size_t i = 0; i < std::min(of_there.size(), of_planned.size()); ++i)
+    check_input(
+        of_there[i].name == of_planned[i].name && value_text(of_there[i]) == value_text(of_planned[i]),
+        "{}: this run has {} = {}, and the sweep {} = {}: give another --out", folder.path.string(),
+        of_there[i].name, value_text(of_there[i]), of_planned[i].name, value_text(of_planned[i]));
+}
+
+/// What a training with the sweep's data would record. InputErrors of files_of_text(), such as for a folder
+/// that is not there.
+Provenance provenance_of(const SweepOptions& options, const SweepRun& run) {
+  TrainOptions training;
+  training.recipe = options.recipe;
+  training.settings = run.settings;
+  training.data = options.data;
+  Setup setup(training);
+  setup.place_data(options.data, !run.recipe.data.files.empty());
+  Provenance& made_by = setup.config.made_by;
+  made_by.sha256 = sha256_lines(files_of_text(run.recipe, made_by.data));
+  return made_by;
+}
+
+/// Before anything is trained: InputError if the runs that are in the sweep's folder already are of another
+/// recipe or text, if their settings are not those of the sweep, or if the report could not be drawn.
+void check_beside_others(const SweepOptions& options, const std::vector<SweepRun>& runs) {
+  const fs::path out = options.out;
+  MeasuredRuns all;
+  for (const SweepRun& run : runs) all.emplace_back().config.recipe = run.recipe;
+  const auto others = runs_in(out);
+  for (const fs::path& other : others) {
+    all.emplace_back().config = read_config({other});
+    check_input(all.back().recipe().name == runs.front().recipe.name,
+                "{}: is a run of the recipe {}, and the sweep's is {}: give another --out", other.string(),
+                all.back().recipe().name, runs.front().recipe.name);
+  }
+  for (const SweepRun& run : runs)
+    if (file_is_there(RunFolder{out / run.name}.config())) check_same_settings({out / run.name}, run.recipe);
+  check_plot(all, options.drawn);
+  ComparedTexts texts;
+  for (const SweepRun& run : runs)
+    if (!texts.has(run.recipe)) texts.add("this sweep", run.recipe, provenance_of(options, run), "");
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    const auto& [recipe, made_by] = all[runs.size() + i].config;
+    texts.add(others[i].string(), recipe, made_by, "give another --out");
+  }
+}
+
+class Sweep {
+ public:
+  Sweep(const SweepOptions& options, std::vector<SweepRun> runs)
+      : options_(options), runs_(std::move(runs)), progress_(options.json ? stderr : stdout) {}
+
+  /// The exit status.
+  int train_all() {
+    const StopSignals signals;
+    while (next_ < runs_.size() || !running_.empty()) {
+      while (signals.received() == 0 && next_ < runs_.size() && std::ssize(running_) < options_.jobs)
+        begin_next();
+      if (running_.empty()) break;  // stopped, or nothing was left to do
+      wait_for_output();
+      if (signals.received() != 0 && !stopping_) {
+        stopping_ = true;
+        for (const Running& it : running_) it.process->stop(SIGINT);
+      }
+      std::erase_if(running_, [&](const Running& it) {
+        const bool goes_on = it.process->read();
+        relay_warnings(it);
+        if (!goes_on) conclude(it);
+        return !goes_on;
+      });
+      show_progress();
+    }
+    progress_.erase();
+    if (const int signal = signals.received()) {
+      progress_.line(fmt::format("stopped: {} of {} runs are finished; to go on: {}", finished_, runs_.size(),
+                                 shell_command(options_.words)));
+      return 128 + signal;
+    }
+    if (failed_ > 0)
+      progress_.line(fmt::format("{} of {} runs failed; to try them again: {}", failed_, runs_.size(),
+                                 shell_command(options_.words)));
+    return failed_ > 0 ? 1 : 0;
+  }
+
+ private:
+  struct Running {
+    std::size_t index;
+    std::unique_ptr<ChildProcess> process;
+    Clock::time_point begin;
+  };
+
+  fs::path folder_of(const SweepRun& run) const { return fs::path(options_.out) / run.name; }
+  std::string title_of(std::size_t index) const {
+    return fmt::format("{} of {}  {}", index + 1, runs_.size(), runs_[index].name);
+  }
+
+  /// As a user would type it.
+  std::vector<std::string> words_of(const SweepRun& run, const std::optional<Recipe>& there) const {
+    std::vector<std::string> words = {options_.words.front(), "train"};
+    const auto add = [&](const char* flag, const std::string& value) {
+      words.emplace_back(flag), words.push_back(value);
+    };
+    if (!there) add("--recipe", options_.recipe);
+    if (!options_.data.empty()) add("--data", options_.data);
+    add("--out", folder_of(run).string());
+    if (there) {
+      words.emplace_back("--resume");
+      if (is_shorter(*there, run.recipe)) add("--epochs", fmt::format("{}", run.recipe.trainer.epochs));
+    } else {
+      for (const Setting& it : run.settings) add("--set", fmt::format("{}={}", it.key, it.value));
+      add("--seed", fmt::format("{}", run.seed));
+    }
+    if (options_.device) add("--device", name_of(*options_.device));
+    if (options_.precision) add("--precision", name_of(*options_.precision));
+    if (options_.threads || options_.jobs > 1)
+      add("--threads", fmt::format("{}", std::max(1, options_.threads.value_or(threads()) / options_.jobs)));
+    return words;
+  }
+
+  void begin_next() {
+    const std::size_t index = next_++;
+    const fs::path folder = folder_of(runs_[index]);
+    std::optional<Recipe> there;  // of a run in this folder
+    if (file_is_there(RunFolder{folder}.config())) {
+      const std::optional<MeasuredRun> measured = measured_or_failed(index);
+      if (!measured) return;
+      there = measured->recipe();
+      if (is_complete(*measured) && !is_shorter(*there, runs_[index].recipe)) {
+        ++finished_;
+        return progress_.line(fmt::format("{}  {}  finished before", title_of(index), found_text(*measured)));
+      }
+    } else if (const std::optional<MeasuredRun> twin = finished_twin(runs_[index])) {
+      ++finished_;
+      return progress_.line(fmt::format("{}  {}  finished before, as {}", title_of(index), found_text(*twin),
+                                        fs::path(twin->run).filename().string()));
+    }
+    if (!is_terminal(fileno(options_.json ? stderr : stdout)))  // a terminal has a progress line
+      progress_.line(fmt::format("{}  {}", title_of(index), there ? "goes on" : "begins"));
+    running_.push_back({index, std::make_unique<ChildProcess>(words_of(runs_[index], there)), Clock::now()});
+  }
+
+  /// A finished run with these settings that an earlier sweep named after other ones; computed in the same
+  /// way, on the same text, as all runs of the folder are.
+  std::optional<MeasuredRun> finished_twin(const SweepRun& planned) const {
+    Recipe recipe = planned.recipe;
+    const std::string settings = write_toml(keys_of(recipe));
+    for (const fs::path& other : runs_in(options_.out)) {
+      RunConfig config = read_config({other});
+      if (write_toml(keys_of(config.recipe)) != settings ||
+          config.made_by.device != options_.device.value_or(Device::cpu) ||
+          config.made_by.precision != options_.precision.value_or(Precision::fp32))
+        continue;
+      if (MeasuredRun run = measured_run(other.string()); is_complete(run)) return run;
+    }
+    return std::nullopt;
+  }
+
+  void wait_for_output() const {
+    std::vector<pollfd> files;
+    for (const Running& it : running_) files.push_back({it.process->output(), POLLIN, 0});
+    constexpr int milliseconds = 500;
+    poll(files.data(), files.size(), milliseconds);  // a signal ends it
+  }
+
+  /// Each text once, since most concern all runs.
+  void relay_warnings(const Running& it) {
+    for (const std::string& warning : it.process->take_warnings())
+      if (warned_.insert(warning).second) progress_.line(fmt::format("{}  {}", title_of(it.index), warning));
+  }
+
+  void conclude(const Running& it) {
+    const int status = it.process->wait();
+    if (status == 0) {
+      if (const std::optional<MeasuredRun> measured = measured_or_failed(it.index)) {
+        ++finished_;
+        progress_.line(fmt::format("{}  {}  in {}", title_of(it.index), found_text(*measured),
+                                   duration_text(seconds_since(it.begin))));
+      }
+    } else if (!stopping_) {
+      const std::string& line = it.process->last_line();
+      constexpr std::string_view program = "lm: ";
+      fail(it.index, status > 128                ? fmt::format("ended by signal {}", status - 128)
+                     : line.starts_with(program) ? line.substr(program.size())
+                                                 : line);
+    }
+  }
+  void fail(std::size_t index, const std::string& why) {
+    ++failed_;
+    progress_.line(fmt::format("{}  failed: {}", title_of(index), why));
+  }
+  /// None, and the run has failed, if its files cannot be read, or if the figure that decides is no number.
+  std::optional<MeasuredRun> measured_or_failed(std::size_t index) {
+    try {
+      MeasuredRun run = measured_run(folder_of(runs_[index]).string());
+      const DecisiveFigure figure = decisive_figure(run.recipe());
+      const std::optional<double> found = run.valid() ? figure.value(*run.valid()) : std::nullopt;
+      check_input(!found || std::isfinite(*found), "{}: {} on valid is not finite; {}", run.run, figure.name,
+                  advice_after_divergence("train"));
+      return run;
+    } catch (const InputError& error) {
+      fail(index, error.what());
+      return std::nullopt;
+    }
+  }
+
+  static std::string found_text(const MeasuredRun& run) {
+    const DecisiveFigure figure = decisive_figure(run.recipe());
+    std::vector<std::string> texts;
+    for (const std::size_t kind : {valid_kind, test_kind})
+      texts.push_back(fmt::format("{} {} {}", kinds_of_measurement[kind].name,
+                                  mean_text({run}, kind, figure.value, figure.digits), figure.name));
+    return fmt::format("{}", fmt::join(texts, "  "));
+  }
+
+  void show_progress() {
+    if (!progress_.due()) return;
+    std::vector<std::string> texts;
+    for (const Running& it : running_)
+      if (const std::string& line = it.process->last_line(); !line.empty())
+        texts.push_back(fmt::format("{}  {}", title_of(it.index), line));
+    if (!texts.empty()) progress_.status(fmt::format("{}", fmt::join(texts, "  |  ")));
+  }
+
+  const SweepOptions& options_;
+  std::vector<SweepRun> runs_;
+  Progress progress_;
+  std::vector<Running> running_;
+  std::set<std::string> warned_;
+  std::size_t next_ = 0, finished_ = 0, failed_ = 0;
+  bool stopping_ = false;
+};
+
+/// Prints a line for each run, then the report, and writes the diagram to OUT/sweep.svg. Returns 0, 1 if runs
+/// have failed, or 128 + the signal that stopped it, once all running trainings have saved their state.
+int sweep(const SweepOptions& given) {
+  std::vector<SweepRun> runs = runs_of_sweep(given.recipe, given.settings, given.seeds);
+  SweepOptions options = given;
+  // The same one at each call, so that the same command goes on.
+  if (options.out.empty()) options.out = (fs::path("runs") / (runs.front().recipe.name + "-sweep")).string();
+  const fs::path out = options.out;
+  check_input(!file_is_there(RunFolder{out}.config()),
+              "--out {}: is a run; give the folder in which the sweep's runs are to be", out.string());
+  check_input(!fs::exists(out) || fs::is_directory(out), "--out {}: is a file; give a folder", out.string());
+  check_input(options.data.empty() || fs::exists(options.data), "--data {}: there is no such file or folder",
+              options.data);
+  check_input(!fs::is_other(options.data), "--data {}: every run reads it anew: give a file or a folder",
+              options.data);
+  check_beside_others(options, runs);
+  std::error_code error;
+  fs::create_directories(out, error);
+  check(!error, "cannot make the folder {}: {}", out.string(), error.message());
+  const FolderLock lock(out, "sweeps here");
+  const std::string plot = (out / "sweep.svg").string();
+  file_to_write("--out", plot);  // rather refused now than after the trainings
+  const int status = Sweep(options, std::move(runs)).train_all();
+  if (holds_runs(out))
+    print_sweep(out, {.json = options.json, .plot = plot, .plot_option = "--out", .drawn = options.drawn});
+  return status;
+}
+
+}  // namespace
+
+Command add_sweep(CommandLine& line) {
+  struct Words {
+    SweepOptions options;
+    std::vector<std::string> sets;
+    std::string epochs, steps;  // texts, because they become settings
+  };
+  const auto words = std::make_shared<Words>();
+  SweepOptions& options = words->options;
+  CLI::App& app = add_command(
+      line, "sweep", "train every combination of settings, with several seeds",
+      "lm sweep --recipe char-lstm --data book.txt --epochs 5 --set model.hidden=128,256,512 --seeds 3 --out "
+      "runs/sizes",
+      "Each run is that of lm train with these settings, in a folder of --out that is named after them. At "
+      "the end comes a table: mean and standard deviation over seeds, and the best on valid; and sweep.svg "
+      "in "
+      "--out shows it. Ctrl-C stops, and the same command continues: finished runs are kept, stopped ones "
+      "resumed. lm table FOLDER shows the table again.");
+  add_text(app, "--recipe", options.recipe, "NAME|FILE", "a name from `lm recipes`, or a TOML file");
+  add_text(app, "--data", options.data, "DIR|FILE", data_text);
+  add_text(app, "--out", options.out, "FOLDER",
+           "the folder to make, or to continue in (default: runs/RECIPE-sweep)");
+  add_list(app, "--set", words->sets, "KEY=VALUE,...",
+           "a setting with one or several values, can be repeated; a list is a value in [ ]. Settings that "
+           "vary together: --set model.hidden:model.dropout=650:0.5,1500:0.65");
+  add_text(app, "--epochs", words->epochs, "N",
+           "times that each run reads the training text (default: the recipe's)");
+  add_steps(app, words->steps);
+  add_value(app, "--seeds", options.seeds, "N", integer(1, 10000),
+            "runs of each setting, from train.seed on (default: 1)");
+  add_value(app, "--jobs", options.jobs, "N", integer(1, max_threads),
+            "trainings at a time; they share the threads")
+      ->capture_default_str();
+  add_sweep_plot(app, options.drawn);
+  add_device(app, options);
+  app.add_flag("--json", options.json, "print one JSON object; the progress goes to stderr");
+  return {&app, [words, &line] {
+            SweepOptions& given = words->options;
+            check_input(!given.recipe.empty(),
+                        "sweep: no recipe given; `{} recipes` lists them, as in --recipe char-lstm",
+                        this_program());
+            for (const std::string& text : words->sets) given.settings.push_back(parse_swept(text));
+            for (const auto& [flag, value] :
+                 {std::pair{"epochs", words->epochs}, std::pair{"steps", words->steps}})
+              if (!value.empty())
+                given.settings.push_back(
+                    {fmt::format("--{} {}", flag, value), {fmt::format("train.{}", flag)}, {{value}}});
+            given.words = line.words;
+            return sweep(given);
+          }};
+}
+
+}  // namespace rondo

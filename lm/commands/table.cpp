@@ -1,0 +1,48 @@
+// `lm table`: its options. The table: lm/program/table.cpp.
+#include "lm/program/table.h"
+
+#include "lm/commands/options.h"
+
+namespace rondo {
+
+Command add_table(CommandLine& line) {
+  const auto options = std::make_shared<TableOptions>();
+  CLI::App& app = add_command(
+      line, "table", "compare runs: measured figures beside published ones", "lm table runs/* --markdown",
+      "Nats, bits and perplexity are per symbol, for the best model: the figures at the end of the training, "
+      "and the last ones measured by `lm eval`: plain, with dynamic evaluation, with a cache, with both. "
+      "Finished runs that differ only in their seed share a row: mean, standard deviation. Settings that "
+      "differ between rows are columns; so is the text, if it differs: its name, and the beginning of a "
+      "SHA-256 of its files' digests. A published figure is shown beside the same kind of model on the same "
+      "text, read in the same way. Training time is that of the updates, without evaluations. A dash: no "
+      "such figure.");
+  app.add_option("runs", options->runs,
+                 "run folders, and folders of sweeps; a sweep alone has a table of its own")
+      ->type_name("RUN");
+  add_list(app, "--group-by", options->group_by, "KEY",
+           "a setting, can be repeated: runs on one text with the same value share a row, finished and "
+           "unfinished ones apart, with mean, standard deviation and number, whatever other settings differ")
+      ->check(not_empty());
+  add_text(app, "--sort", options->sort, "COLUMN",
+           "a column, by its name or a part of it: rows in its order, what has no figure last");
+  CLI::Option* json = app.add_flag("--json", options->json, "print one JSON object");
+  CLI::Option* markdown =
+      app.add_flag("--markdown", options->markdown, "print a table for a page on GitHub")->excludes(json);
+  CLI::Option* csv = app.add_flag("--csv", options->csv, "print comma-separated values, one number per cell")
+                         ->excludes(json)
+                         ->excludes(markdown);
+  app.add_flag("--full", options->full,
+               "print all columns, as --markdown and --csv do, also those of details and of what all rows "
+               "have in common")
+      ->excludes(json)
+      ->excludes(markdown)
+      ->excludes(csv);
+  add_text(app, "--plot", options->plot, "FILE.svg", "draw a sweep");
+  add_sweep_plot(app, options->drawn);
+  return {&app, [options, &app] {
+            check_run_given(app, options->runs);
+            return table(*options);
+          }};
+}
+
+}  // namespace rondo

@@ -1,0 +1,67 @@
+// `lm train`: its options. The training: lm/program/train.cpp.
+#include "lm/program/train.h"
+
+#include "data/files.h"
+#include "lm/commands/options.h"
+#include "lm/program/run_folder.h"
+#include "lm/program/shell_command.h"
+
+namespace rondo {
+namespace {
+
+/// InputError unless the options of a new training, or of one that is resumed, go together.
+void check_training(const TrainOptions& train) {
+  if (!train.resume && !train.init_from.empty()) {
+    check_input(train.recipe.empty(), "train --init-from: leave out --recipe; the run has its own");
+    return;
+  }
+  if (!train.resume) {
+    check_input(!train.recipe.empty() || train.out.empty() || !file_is_there(RunFolder{train.out}.config()),
+                "train: {} holds a run; to continue it: {}", train.out, resume_command(train.out));
+    check_input(!train.recipe.empty(),
+                "train: no recipe given; `{} recipes` lists them, as in --recipe char-lstm", this_program());
+    return;
+  }
+  check_input(train.init_from.empty(),
+              "train --resume: leave out --init-from; the run knows what it began with");
+  check_input(!train.out.empty(), "train --resume: which run? As in: {}", resume_command("runs/char-lstm-1"));
+  check_input(train.recipe.empty(), "train --resume: leave out --recipe; the run knows its own");
+  for (const Setting& setting : train.settings)
+    check_input(
+        setting.key == "train.epochs" || setting.key == "train.steps",
+        "{}: cannot change in a resumed run; only --epochs, --steps, --max-minutes, --device, --precision, "
+        "--threads and --data may; to begin a new run with its best weights: {}",
+        setting.where,
+        command_with({"train", "--init-from", train.out, "--data", "FILE", "--set",
+                      setting.key + "=" + setting.value}));
+}
+
+}  // namespace
+
+Command add_train(CommandLine& line) {
+  const auto words = std::make_shared<TrainingWords>();
+  TrainOptions& options = words->train;
+  CLI::App& app =
+      add_command(line, "train", "train a model", "lm train --recipe char-lstm --data book.txt --epochs 5");
+  add_text(app, "--recipe", options.recipe, "NAME|FILE", "a name from `lm recipes`, or a TOML file");
+  add_text(app, "--data", options.data, "DIR|FILE", data_text);
+  add_text(app, "--out", options.out, "RUN", "the run folder to make (default: runs/RECIPE-N)");
+  add_text(app, "--init-from", options.init_from, "RUN",
+           "begin with the best weights of this run, on the text of --data: its settings, its vocabulary, "
+           "not its text; in place of --recipe");
+  add_text(app, "--epochs", words->epochs, "N", "times to read the training text (default: the recipe's)");
+  add_text(app, "--seed", words->seed, "N", "of weights and dropout (default: the recipe's, else 1)");
+  add_list(app, "--set", words->sets, "KEY=VALUE",
+           "any setting of the recipe, can be repeated; `lm info --keys --recipe NAME` lists them");
+  add_training(app, *words);
+  app.add_flag("--resume", options.resume,
+               "continue the run at --out; only --epochs, --steps, --max-minutes, --device, --precision, "
+               "--threads and where --data lies may change");
+  return {&app, [words, &line] {
+            const TrainOptions train = training_options(*words, "train", line);
+            check_training(train);
+            return rondo::train(train);
+          }};
+}
+
+}  // namespace rondo

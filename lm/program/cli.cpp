@@ -1,0 +1,237 @@
+// The command line, built on CLI11: see cli.h.
+#include "lm/program/cli.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <new>
+#include <system_error>
+
+#include "data/input_file.h"
+#include "data/text.h"
+#include "lm/program/nearest.h"
+#include "lm/program/other_names.h"
+#include "lm/program/output.h"
+#include "lm/program/progress.h"
+#include "lm/program/shell_command.h"
+#include "lm/program/signals.h"
+#include "lm/program/version.h"
+#include "tensor/error.h"
+
+namespace rondo {
+namespace {
+
+constexpr int usage = 2;  // the exit status
+
+/// If a standard stream is closed, the first opened file must not take its place, and reading from it must be
+/// an error; an exceeded file-size limit must be an error, not a signal that kills.
+void prepare_process() {
+  for (int stream = 0; stream <= 2; ++stream)
+    if (fcntl(stream, F_GETFD) < 0) open("/dev/null", O_WRONLY);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+/// Breaks the lines of the help, which CLI11 leaves as they are, to the width of the terminal.
+void wrap_help(CLI::App& app) {
+  constexpr int widest = 100, names = 28, narrowest = 30;  // columns; lines that are longer are hard to read
+  const int width = std::min(terminal_columns(STDOUT_FILENO), widest);
+  const int beside_names = std::max(narrowest, width - names);
+  app.get_formatter()->column_width(names);
+  app.get_formatter()->label("Usage", "\nUsage");
+  app.get_formatter()->label("Positionals", "Arguments");
+  app.footer(wrapped(app.get_footer(), width));
+  for (CLI::Option* option : app.get_options())
+    option->description(wrapped(option->get_description(), beside_names));
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    command->description(wrapped(command->get_description(), beside_names));
+    wrap_help(*command);
+  }
+}
+
+/// The names by which options are given: "--recipe", "-n".
+std::vector<std::string> flags_of(const CLI::App& command) {
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) flags.push_back("-" + name);
+  }
+  return flags;
+}
+
+bool is_flag(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
+
+/// The end of an error text: what another program's flag is called here, else the nearest one.
+std::string instead_of(const std::string& flag, const CLI::App& command) {
+  const std::vector<std::string> flags = flags_of(command);
+  const std::string name = flag.substr(std::min(flag.find_first_not_of('-'), flag.size()));
+  if (const std::string option = option_called(name, flags); !option.empty())
+    return fmt::format("; here it is {}", option);
+  const bool trains = command.get_option_no_throw("--recipe") && command.get_option_no_throw("--epochs");
+  const std::string called = setting_called(name), key = called.empty() ? setting_ending_in(name) : called;
+  if (trains && !key.empty()) return fmt::format("; here it is a setting: --set {}=VALUE", key);
+  return did_you_mean(flag, flags, fmt::format("; see {}", command_with({command.get_name(), "--help"})));
+}
+
+/// The end of an error text for a word that no option took: the option that it seems to be of.
+std::string option_for(const std::string& word, const CLI::App& command) {
+  const bool is_file = std::filesystem::exists(word);
+  const auto has = [&](const char* option) { return command.get_option_no_throw(option) != nullptr; };
+  const std::string option = is_file && has("--data")      ? "--data "
+                             : !is_file && has("--recipe") ? "--recipe "
+                             : !is_file && has("--prompt") ? "--prompt "
+                             : is_file                     ? "< "  // many commands read standard input
+                                                           : "";
+  if (option.empty()) return "; see " + command_with({command.get_name(), "--help"});
+  return fmt::format("; did you mean {}{}?", option, shell_command({word}));
+}
+
+/// Refuses what no option took.
+void check_leftovers(const CLI::App& command) {
+  const CLI::Option* resume = command.get_option_no_throw("--resume");
+  for (const std::string& word : command.remaining()) {
+    const std::string flag = word.substr(0, word.find('='));
+    check_input(!is_flag(word), "{}: unknown option {}{}", command.get_name(), flag,
+                instead_of(flag, command));
+    check_input(!resume || resume->count() == 0, "{}: unexpected argument '{}'; the run goes to --out: {}",
+                command.get_name(), word, resume_command(word));
+    throw InputError(
+        fmt::format("{}: unexpected argument '{}'{}", command.get_name(), word, option_for(word, command)));
+  }
+}
+
+/// CLI11's error text for an option that is given twice, without its value or with none of its choices, in
+/// plain words.
+std::string plain_text(const std::string& text) {
+  const std::string name = text.substr(0, text.find(':'));
+  const std::string missing = " missing", one = ": 1 required ", no_choice = " not in {";
+  if (const std::size_t at = text.find(no_choice); at != std::string::npos && text.ends_with('}')) {
+    const std::size_t begin = name.size() + 2;
+    const std::string choices = text.substr(at + no_choice.size(), text.size() - at - no_choice.size() - 1);
+    return text + instead_of_value(text.substr(begin, at - begin), CLI::detail::split(choices, ','));
+  }
+  if (text.starts_with(name + ": At Most 1 required")) return name + " is given twice";
+  if (!text.starts_with(name + one) || !text.ends_with(missing)) return text;
+  const std::size_t begin = name.size() + one.size();
+  const std::string value = text.substr(begin, text.size() - missing.size() - begin);
+  return fmt::format("{} needs {}{}", name, value,
+                     value == "KEY=VALUE" ? ", as in --set model.layers=2" : "");
+}
+
+/// InputError unless the first word is a command, or an option of the program itself.
+void check_first_word(const std::string& typed, const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+    for (const std::string& alias : command->get_aliases()) names.push_back(alias);
+  }
+  const std::vector<std::string> flags = flags_of(app);
+  const auto is_among = [&](const std::vector<std::string>& known) {
+    return std::find(known.begin(), known.end(), typed) != known.end();
+  };
+  check_input(!typed.empty(), "no command given; {} --help lists them", this_program());
+  const std::string here = is_among(names) ? "" : command_called(typed);
+  check_input(here.empty(), "unknown command '{}'; here it is {}", typed, here);
+  check_input(is_among(names) || is_flag(typed), "unknown command '{}'{}", typed,
+              did_you_mean(typed, names, fmt::format("; {} --help lists them", this_program())));
+  check_input(!is_flag(typed) || is_among(flags), "unknown option {}{}", typed, did_you_mean(typed, flags));
+}
+
+/// Reads the words and runs their command.
+int run_words(const CommandLine& line, const std::vector<Command>& commands) {
+  CLI::App& app = line.app;
+  if (line.words.size() < 2) {
+    std::fputs(app.help().c_str(), stderr);
+    return usage;
+  }
+  const std::string& typed = line.words[1];
+  check_first_word(typed, app);
+  try {
+    std::vector<std::string> words(line.words.rbegin(), line.words.rend() - 1);  // CLI11 takes the last first
+    app.parse(words);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return 0;
+  } catch (const CLI::CallForVersion&) {
+    fmt::print("{}\n", app.version());
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    throw InputError(fmt::format("{}: {}", typed, plain_text(error.what())));
+  }
+  const CLI::App* given = app.get_subcommands().at(0);
+  check_leftovers(*given);
+  if (typed != given->get_name()) fmt::print(stderr, "lm: {} is called {} here\n", typed, given->get_name());
+  return std::find_if(commands.begin(), commands.end(), [&](const Command& it) { return it.app == given; })
+      ->run();
+}
+
+/// Prints one line about the exception being handled; returns the exit status.
+int report_failure() {
+  const Failure failure = current_failure();
+  std::fflush(stdout);
+  std::fprintf(stderr, "%s\n", failure.line.c_str());
+  return failure.exit_status;
+}
+
+}  // namespace
+
+int run_program(int argc, const char* const* argv, const std::vector<AddCommand*>& commands) {
+  prepare_process();
+  try {
+    CLI::App app(
+        "Trains, evaluates and uses recurrent models of language: language models, translators,\n"
+        "classifiers, readers, sentence encoders, speech recognisers.\n"
+        "A text in, a model out: lm train --recipe char-lstm --data FILE, then lm generate RUN.",
+        "lm");
+    app.require_subcommand(0, 1);
+    app.set_help_flag("-h,--help", "print this help");
+    app.set_version_flag("--version", "lm (Rondo) " + version(), "print the version");
+    app.footer(
+        "lm COMMAND --help and lm help COMMAND have details and an example.\n\n"
+        "Exit status: 0 done, 1 failed while running, 2 bad input or usage, 130, 143, 129 or 141 stopped by "
+        "Ctrl-C, SIGTERM, SIGHUP or a closed pipe; a training has saved its state.");
+    CommandLine line{app, {argv, argv + argc}};
+    std::vector<Command> added;
+    for (AddCommand* add : commands) added.push_back(add(line));
+    wrap_help(app);
+    const int status = run_words(line, added);
+    if (status == 0) flush_output();  // not after a stop: a closed terminal takes no more lines
+    return status;
+  } catch (const Stopped& stopped) {
+    return stopped.exit_status;
+  } catch (const std::system_error& error) {
+    return error.code() == std::errc::broken_pipe ? 128 + SIGPIPE
+                                                  : report_failure();  // where that is ignored
+  } catch (...) {
+    return report_failure();
+  }
+}
+
+Failure current_failure() {
+  const auto failure = [](const std::string& text, int exit_status) {
+    std::string line = text;
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    return Failure{"lm: " + printable(line), exit_status};
+  };
+  try {
+    throw;
+  } catch (const InputError& error) {
+    return failure(error.what(), usage);
+  } catch (const std::filesystem::filesystem_error& error) {  // what a path names cannot be looked at
+    return failure(fmt::format("{}: {}", error.path1().string(), error.code().message()), usage);
+  } catch (const std::bad_alloc&) {
+    return failure(
+        "not enough memory: use a smaller model, train.batch or train.length, or set train.micro_batch", 1);
+  } catch (const std::exception& error) {
+    return failure(error.what(), 1);
+  } catch (...) {
+    return failure("an unknown failure", 1);
+  }
+}
+
+}  // namespace rondo
