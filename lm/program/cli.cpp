@@ -82,11 +82,11 @@ std::string instead_of(const std::string& flag, const CLI::App& command) {
 std::string option_for(const std::string& word, const CLI::App& command) {
   const bool is_file = std::filesystem::exists(word);
   const auto has = [&](const char* option) { return command.get_option_no_throw(option) != nullptr; };
-  const std::string option = is_file && has("--data")      ? "--data "
-                             : !is_file && has("--recipe") ? "--recipe "
-                             : !is_file && has("--prompt") ? "--prompt "
-                             : is_file                     ? "< "  // many commands read standard input
-                                                           : "";
+  std::string option;
+  if (is_file)  // commands that use a run read standard input, or a text of their own
+    option = !has("--data") ? "< " : has("run") ? "" : "--data ";
+  else
+    option = has("--recipe") ? "--recipe " : has("--prompt") ? "--prompt " : "";
   if (option.empty()) return "; see " + command_with({command.get_name(), "--help"});
   return fmt::format("; did you mean {}{}?", option, shell_command({word}));
 }
