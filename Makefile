@@ -1,5 +1,7 @@
 # The front end; CMake (CMakeLists.txt) does the work. `make help` lists the targets. Variables:
 #   DEPS=no      do not install missing packages
+#   WITH="PACKAGE ..."   optional libraries to install first: libsentencepiece-dev, "libsndfile1-dev libkissfft-dev",
+#                libopenmpi-dev, zlib1g-dev, libzstd-dev; what is installed is used
 #   BUILD=DIR    where to build (default: build); to use another compiler, give it its own: CXX=clang++ BUILD=build-clang
 #   JOBS=N       parallel compilations (default: one per core)
 #   SECONDS=60 TARGETS="settings ..."   for `make fuzz`: seconds for each target
@@ -30,7 +32,7 @@ compile = cmake --build $(1) --parallel $(JOBS) --target $(2)
 # One more at a time than there are cores: many tests wait for the disk or for other processes.
 run_tests = ctest --test-dir $(1) --output-on-failure --no-tests=error --parallel $$(($(JOBS) + 1))
 
-.PHONY: all help deps run everything test install bench check check-format check-tidy check-cuda check-sanitize \
+.PHONY: all help deps deps-test run everything test install bench check check-format check-tidy check-cuda check-sanitize \
         check-threads format docs tables clean build-gpu gpu-first gpu-check gpu-bench gpu-registers fuzz faults
 
 all: deps  ## build the program: build/bin/lm
@@ -40,7 +42,7 @@ all: deps  ## build the program: build/bin/lm
 run: all  ## train the demo on Rondo's own sources, then sample from it: a minute or two
 	$(BUILD)/bin/lm train --recipe demo
 
-everything: deps  ## build everything that `make test` runs
+everything: deps-test  ## build everything that `make test` runs
 	@$(call configure,$(BUILD))
 	@$(call compile,$(BUILD),all)
 
@@ -64,17 +66,17 @@ check-format:
 	@if [ -z "$(CLANG_FORMAT)" ]; then echo 'format: skipped, needs clang-format 14 (others differ)'; \
 	 else $(SOURCES) | xargs -r $(CLANG_FORMAT) --dry-run -Werror && echo 'format: clean'; fi
 
-check-tidy: deps
+check-tidy: deps-test
 	@[ "$(DEPS)" = no ] || .ci/dependencies --check
 	@.ci/tidy $(JOBS)
 
-check-cuda: deps
+check-cuda: deps-test
 	@$(call configure,$(BUILD))
 	@$(call compile,$(BUILD),rondo_cuda)
 
 # By clang if there is one, so that both compilers compile everything.
 sanitize = -DRONDO_CUDA=OFF -DRONDO_SANITIZE=$(1) -DCMAKE_CXX_COMPILER=$(or $(CLANG),$(CXX))
-check-sanitize: deps
+check-sanitize: deps-test
 	@[ "$(DEPS)" = no ] || .ci/dependencies --check
 	@$(call configure,$(SANITIZED),$(call sanitize,address$(,)undefined))
 	@$(call compile,$(SANITIZED),all)
@@ -82,14 +84,14 @@ check-sanitize: deps
 
 # The tests of threads, except those that fork, which this sanitizer does not support; of long texts, which threads read;
 # and of a training on two threads, of a model so large that they share its loops and products.
-check-threads: deps
+check-threads: deps-test
 	@[ "$(DEPS)" = no ] || .ci/dependencies --check
 	@$(call configure,$(BUILD)-threads,$(call sanitize,thread))
 	@$(call compile,$(BUILD)-threads,threads_test)
 	@$(BUILD)-threads/bin/threads_test --gtest_brief=1 --gtest_filter=-*Forked*:*SystemGives
 
 # The corpus stays in build-fuzz/corpus, and the next call continues from it.
-fuzz: deps  ## search for inputs that break a reader, for SECONDS=60 each; needs clang and its libFuzzer
+fuzz: deps-test  ## search for inputs that break a reader, for SECONDS=60 each; needs clang and its libFuzzer
 	@[ "$(DEPS)" = no ] || .ci/dependencies --fuzz
 	@echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' | \
 	 $(or $(CLANG),clang++) -x c++ -fsanitize=fuzzer,address - -o /dev/null 2>/dev/null || \
@@ -98,7 +100,7 @@ fuzz: deps  ## search for inputs that break a reader, for SECONDS=60 each; needs
 	@$(call compile,$(FUZZ_BUILD),fuzz)
 	@python3 tests/fuzz/fuzz.py $(FUZZ_BUILD)/bin/fuzz $(SECONDS) $(FUZZ_BUILD) $(TARGETS)
 
-faults: deps  ## every fault at every I/O call, random kills, thousands of damaged files: some minutes
+faults: deps-test  ## every fault at every I/O call, random kills, thousands of damaged files: some minutes
 	@$(call configure,$(BUILD))
 	@$(call compile,$(BUILD),lm faults)
 	@python3 tests/faults/sweep.py $(BUILD)/bin/lm $(BUILD)/tests/libfaults.so
@@ -107,7 +109,7 @@ faults: deps  ## every fault at every I/O call, random kills, thousands of damag
 	@python3 tests/mutations/hostile.py $(BUILD)/bin/lm
 
 # For a machine with a GPU but without the packages. The programs run from the top of a copy of the sources.
-build-gpu: deps  ## pack the programs of gpu-first, -check and -bench for another machine: build-gpu/
+build-gpu: deps-test  ## pack the programs of gpu-first, -check and -bench for another machine: build-gpu/
 	@$(call configure,$(CUDA_BUILD),-DRONDO_CUDA=ON -DRONDO_PORTABLE=ON)
 	@$(call compile,$(CUDA_BUILD),$(GPU_PROGRAMS))
 	@python3 bench/gpu_programs.py $(CUDA_BUILD) build-gpu $(GPU_PROGRAMS)
@@ -141,7 +143,10 @@ tables: all  ## update the generated tables of docs/*.md
 	@docs/tables.py $(BUILD)/bin/lm
 
 deps:  ## install missing packages (DEPS=no skips this)
-	@[ "$(DEPS)" = no ] || .ci/dependencies
+	@[ "$(DEPS)" = no ] || .ci/dependencies $(WITH)
+
+deps-test:  # what the tests need, and the optional libraries as well
+	@[ "$(DEPS)" = no ] || .ci/dependencies --test
 
 clean:  ## remove all build folders
 	rm -rf $(BUILD) $(SANITIZED) $(BUILD)-threads $(CUDA_BUILD) $(FUZZ_BUILD) build-gpu

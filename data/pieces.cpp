@@ -20,9 +20,7 @@
 namespace rondo {
 
 void throw_no_sentencepiece() {
-  throw InputError(
-      "data.unit = \"pieces\" needs the library sentencepiece, which this program was built without: install "
-      "the package libsentencepiece-dev, and build again");
+  throw_built_without("sentencepiece", "data.unit = \"pieces\"", "libsentencepiece-dev");
 }
 
 std::size_t word_length(std::string_view text, std::size_t at) {

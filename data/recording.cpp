@@ -18,9 +18,7 @@
 namespace rondo {
 
 void throw_no_audio() {
-  throw InputError(
-      "speech needs the libraries libsndfile and kissfft, which this program was built without: install the "
-      "packages libsndfile1-dev and libkissfft-dev, and build again");
+  throw_built_without("libsndfile and kissfft", "speech", "libsndfile1-dev libkissfft-dev");
 }
 
 #ifndef RONDO_AUDIO

@@ -90,27 +90,19 @@ class Zstandard : public Unpacker {
 };
 #endif
 
-[[noreturn, maybe_unused]] void throw_no_library(const std::filesystem::path& path, const char* library,
-                                                 const char* package, const char* program) {
-  throw InputError(
-      fmt::format("{}: this program was built without {}, which unpacks such files: install {} and build it "
-                  "again, or unpack the file, as by: {} < FILE > NEW",
-                  printable(path.string()), library, package, program));
-}
-
 std::unique_ptr<Unpacker> unpacker_for(const std::filesystem::path& path) {
   if (path.extension() == ".gz") {
 #ifdef RONDO_ZLIB
     return std::make_unique<Gzip>();
 #else
-    throw_no_library(path, "zlib", "zlib1g-dev", "gunzip");
+    throw_built_without("zlib", printable(path.string()), "zlib1g-dev");
 #endif
   }
   if (path.extension() == ".zst") {
 #ifdef RONDO_ZSTD
     return std::make_unique<Zstandard>();
 #else
-    throw_no_library(path, "libzstd", "libzstd-dev", "unzstd");
+    throw_built_without("libzstd", printable(path.string()), "libzstd-dev");
 #endif
   }
   return nullptr;

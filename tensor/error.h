@@ -45,4 +45,15 @@ void check_input(bool ok, fmt::format_string<Arguments...> text, Arguments&&... 
   if (!ok) detail::raise<InputError>(text, fmt::make_format_args(arguments...));
 }
 
+/// Throws InputError about an optional library: what needs it, and the Debian packages with which it is
+/// built.
+[[noreturn]] inline void throw_built_without(const std::string& library, const std::string& needs,
+                                             const std::string& packages) {
+  throw InputError(
+      fmt::format("{} needs {}, which this program was built without: make WITH=\"{}\" installs the packages "
+                  "and builds it "
+                  "again",
+                  needs, library, packages));
+}
+
 }  // namespace rondo

@@ -23,7 +23,7 @@
 #include "lm/program/skip_thought_memory.h"
 #include "lm/program/speech_memory.h"
 #include "lm/program/terminal.h"
-#include "lm/program/training_history.h"
+#include "lm/program/text_table.h"
 #include "lm/program/translation_memory.h"
 #include "nn/cells/catalogue.h"
 #include "nn/models/language_model.h"
@@ -294,7 +294,7 @@ void print_operators(bool as_json) {
 
 void print_cells(const InfoOptions& options) {
   Json list = Json::array();
-  if (options.markdown) fmt::print("| `model.cell` | description | settings |\n|---|---|---|\n");
+  TextTable table{{"`model.cell`", true}, {"description", true}, {"settings", true}};
   for (const std::string& name : cell_names()) {
     CellSettings settings;
     std::vector<std::string> keys;
@@ -302,12 +302,13 @@ void print_cells(const InfoOptions& options) {
     if (options.json)
       list.push_back({{"name", name}, {"description", description_of(name)}, {"settings", keys}});
     else if (options.markdown)
-      fmt::print("| `{}` | {} | {} |\n", name, description_of(name), fmt::join(keys, ", "));
+      add_row(table, {name, description_of(name), fmt::format("{}", fmt::join(keys, ", "))});
     else
       fmt::print("{:<16} {}{}{}\n", name, description_of(name),
                  keys.empty() ? "" : "\n                   model.", fmt::join(keys, ", model."));
   }
   if (options.json) print_json(Json{{"cells", list}});
+  if (options.markdown) fmt::print("{}", markdown_of(table));
 }
 
 /// The settings of a recipe; without one, those of language modelling.

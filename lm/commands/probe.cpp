@@ -159,19 +159,11 @@ Probed probe_run(const std::string& path, TaskKind kind, const ProbeCommandOptio
 nlohmann::ordered_json json_of(const std::vector<ProbedRun>& runs) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const ProbedRun& it : runs) {
-    nlohmann::ordered_json entry{{"run", it.run}, {"probed", it.split}};
+    nlohmann::ordered_json entry{{"run", it.run->path}, {"probed", it.split}};
     entry.update(json_of(it.probed));
     list.push_back(entry);
   }
   return {{"runs", list}};
-}
-
-void write_pictures(const std::vector<ProbedRun>& runs, const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  check(!error, "--svg {}: cannot make the folder: {}", folder, error.message());
-  for (const auto& [name, picture] : pictures_of(runs))
-    write_atomically(file_to_write("--svg", folder + "/" + name), picture);
 }
 
 /// Prints a table of each run on stdout. Returns 0.
@@ -188,14 +180,14 @@ int probe_runs(const ProbeCommandOptions& options) {
     Progress progress(stderr);
     const auto show =
         progress_of(progress, "probing " + path, options.sequences.value_or(ProbeOptions().sequences));
-    runs.push_back(
-        {path, options.split, probe_run(path, kind, options, compute.device, show), history_of(folder)});
+    Probed probed = probe_run(path, kind, options, compute.device, show);
+    runs.push_back({std::make_shared<const RunRecord>(read_log(path)), options.split, std::move(probed)});
     progress.erase();
-    if (!options.json) fmt::print("{}", table_of(runs.back()));
+    if (!options.json) fmt::print("{}", table_of(path, options.split, runs.back().probed));
   }
   if (options.json) print_json(json_of(runs));
   flush_output();
-  if (!options.svg.empty()) write_pictures(runs, options.svg);
+  if (!options.svg.empty()) write_files("--svg", options.svg, pictures_of(runs));
   return 0;
 }
 

@@ -99,12 +99,9 @@ class Scorer {
         written_(mixture.vocabulary().to_text()),
         symbols_(split_lines(written_)) {}
 
-  /// Prints the rows of a file's lines, or adds them up. `file_name` is that of the file, and `file` begins
-  /// the ids of its lines; empty: there is only one.
-  Totals score(InputLines& lines, const std::string& file_name, const std::string& file) {
-    const Unit unit = mixture_.vocabulary().tokenization().unit;
-    constexpr std::size_t longest_head = 1 << 16;
-    std::string head;                                 // of the file
+  /// Prints the rows of a file's lines, or adds them up. `file` begins the ids of its lines; empty: there is
+  /// only one.
+  Totals score(InputLines& lines, const std::string& file) {
     constexpr std::size_t symbols_at_once = 1 << 20;  // with few lines; bounds the memory
     Totals totals;
     context_ = mixture_.vocabulary().line_end_id();
@@ -113,7 +110,6 @@ class Scorer {
     answer_lines(
         lines,
         [&](const std::string& line, const std::string& name) {
-          if (head.size() < longest_head) head += line + '\n';
           Item item = read(line, name, fmt::format("{}{}{}", file, file.empty() ? "" : ":", lines.number()));
           symbols += item.ids.size();
           return item;
@@ -125,7 +121,6 @@ class Scorer {
           symbols = 0;
         },
         [&](const auto& items) { return items.size() == batch_ || symbols >= symbols_at_once; });
-    print_warning(warning_of_content(head, file_name, unit));
     return totals;
   }
 
@@ -210,8 +205,7 @@ int score(const ScoreOptions& options) {
   const std::vector<std::string> files =
       options.files.empty() ? std::vector<std::string>{standard_input} : options.files;
   const auto take = [&](InputLines& lines, const std::string& file) {
-    const Totals totals = scorer.score(lines, file == standard_input ? "standard input" : printable(file),
-                                       files.size() > 1 ? printable(file) : "");
+    const Totals totals = scorer.score(lines, files.size() > 1 ? printable(file) : "");
     all.add(totals);
     if (options.totals) totals.print(printable(file));
   };

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -83,7 +84,7 @@ bool has_test(const RunConfig& config) {
 }
 
 /// Whether a run has nothing left to do: it may have been killed between its training and its test.
-bool is_complete(const MeasuredRun& run) {
+bool is_complete(const RunRecord& run) {
   return run.finished && (!has_test(run.config) || run.measured[test_kind]);
 }
 
@@ -133,25 +134,26 @@ Provenance provenance_of(const SweepOptions& options, const SweepRun& run) {
 /// recipe or text, if their settings are not those of the sweep, or if the report could not be drawn.
 void check_beside_others(const SweepOptions& options, const std::vector<SweepRun>& runs) {
   const fs::path out = options.out;
-  MeasuredRuns all;
-  for (const SweepRun& run : runs) all.emplace_back().config.recipe = run.recipe;
-  const auto others = runs_in(out);
-  for (const fs::path& other : others) {
-    all.emplace_back().config = read_config({other});
-    check_input(all.back().recipe().name == runs.front().recipe.name,
+  Runs all;
+  const auto add = [&](const std::string& path, RunConfig config) {
+    all.push_back(std::make_shared<const RunRecord>(RunRecord{.path = path, .config = std::move(config)}));
+  };
+  std::map<std::string, Provenance> texts;  // by the settings of data: each text is read once
+  for (const SweepRun& run : runs) {
+    const auto [text, is_new] = texts.try_emplace(data_settings(run.recipe));
+    if (is_new) text->second = provenance_of(options, run);
+    add("this sweep", {run.recipe, text->second});
+  }
+  for (const fs::path& other : runs_in(out)) {
+    add(other.string(), read_config({other}));
+    check_input(all.back()->recipe().name == runs.front().recipe.name,
                 "{}: is a run of the recipe {}, and the sweep's is {}: give another --out", other.string(),
-                all.back().recipe().name, runs.front().recipe.name);
+                all.back()->recipe().name, runs.front().recipe.name);
   }
   for (const SweepRun& run : runs)
     if (file_is_there(RunFolder{out / run.name}.config())) check_same_settings({out / run.name}, run.recipe);
   check_plot(all, options.drawn);
-  ComparedTexts texts;
-  for (const SweepRun& run : runs)
-    if (!texts.has(run.recipe)) texts.add("this sweep", run.recipe, provenance_of(options, run), "");
-  for (std::size_t i = 0; i < others.size(); ++i) {
-    const auto& [recipe, made_by] = all[runs.size() + i].config;
-    texts.add(others[i].string(), recipe, made_by, "give another --out");
-  }
+  check_same_texts(all, "give another --out");
 }
 
 class Sweep {
@@ -231,17 +233,17 @@ class Sweep {
     const fs::path folder = folder_of(runs_[index]);
     std::optional<Recipe> there;  // of a run in this folder
     if (file_is_there(RunFolder{folder}.config())) {
-      const std::optional<MeasuredRun> measured = measured_or_failed(index);
+      const std::optional<RunRecord> measured = measured_or_failed(index);
       if (!measured) return;
       there = measured->recipe();
       if (is_complete(*measured) && !is_shorter(*there, runs_[index].recipe)) {
         ++finished_;
         return progress_.line(fmt::format("{}  {}  finished before", title_of(index), found_text(*measured)));
       }
-    } else if (const std::optional<MeasuredRun> twin = finished_twin(runs_[index])) {
+    } else if (const std::optional<RunRecord> twin = finished_twin(runs_[index])) {
       ++finished_;
       return progress_.line(fmt::format("{}  {}  finished before, as {}", title_of(index), found_text(*twin),
-                                        fs::path(twin->run).filename().string()));
+                                        fs::path(twin->path).filename().string()));
     }
     if (!is_terminal(fileno(options_.json ? stderr : stdout)))  // a terminal has a progress line
       progress_.line(fmt::format("{}  {}", title_of(index), there ? "goes on" : "begins"));
@@ -250,7 +252,7 @@ class Sweep {
 
   /// A finished run with these settings that an earlier sweep named after other ones; computed in the same
   /// way, on the same text, as all runs of the folder are.
-  std::optional<MeasuredRun> finished_twin(const SweepRun& planned) const {
+  std::optional<RunRecord> finished_twin(const SweepRun& planned) const {
     Recipe recipe = planned.recipe;
     const std::string settings = write_toml(keys_of(recipe));
     for (const fs::path& other : runs_in(options_.out)) {
@@ -259,7 +261,7 @@ class Sweep {
           config.made_by.device != options_.device.value_or(Device::cpu) ||
           config.made_by.precision != options_.precision.value_or(Precision::fp32))
         continue;
-      if (MeasuredRun run = measured_run(other.string()); is_complete(run)) return run;
+      if (RunRecord run = read_run(other.string()); is_complete(run)) return run;
     }
     return std::nullopt;
   }
@@ -280,7 +282,7 @@ class Sweep {
   void conclude(const Running& it) {
     const int status = it.process->wait();
     if (status == 0) {
-      if (const std::optional<MeasuredRun> measured = measured_or_failed(it.index)) {
+      if (const std::optional<RunRecord> measured = measured_or_failed(it.index)) {
         ++finished_;
         progress_.line(fmt::format("{}  {}  in {}", title_of(it.index), found_text(*measured),
                                    duration_text(seconds_since(it.begin))));
@@ -298,12 +300,14 @@ class Sweep {
     progress_.line(fmt::format("{}  failed: {}", title_of(index), why));
   }
   /// None, and the run has failed, if its files cannot be read, or if the figure that decides is no number.
-  std::optional<MeasuredRun> measured_or_failed(std::size_t index) {
+  std::optional<RunRecord> measured_or_failed(std::size_t index) {
     try {
-      MeasuredRun run = measured_run(folder_of(runs_[index]).string());
-      const DecisiveFigure figure = decisive_figure(run.recipe());
-      const std::optional<double> found = run.valid() ? figure.value(*run.valid()) : std::nullopt;
-      check_input(!found || std::isfinite(*found), "{}: {} on valid is not finite; {}", run.run, figure.name,
+      RunRecord run = read_run(folder_of(runs_[index]).string());
+      const ScoreStyle& score = decisive_score(run.recipe());
+      const std::optional<Measured>& valid = run.measured[valid_kind];
+      const bool is_measured = valid && valid->scores.contains(score.key);
+      check_input(!is_measured || std::isfinite(score_in(valid->scores, score.key)),
+                  "{}: {} on valid is not finite; {}", run.path, score.name,
                   advice_after_divergence("train"));
       return run;
     } catch (const InputError& error) {
@@ -312,12 +316,13 @@ class Sweep {
     }
   }
 
-  static std::string found_text(const MeasuredRun& run) {
-    const DecisiveFigure figure = decisive_figure(run.recipe());
+  static std::string found_text(const RunRecord& run) {
+    const ScoreStyle& score = decisive_score(run.recipe());
     std::vector<std::string> texts;
     for (const std::size_t kind : {valid_kind, test_kind})
       texts.push_back(fmt::format("{} {} {}", kinds_of_measurement[kind].name,
-                                  mean_text({run}, kind, figure.value, figure.digits), figure.name));
+                                  score_cell({std::make_shared<const RunRecord>(run)}, kind, score).text,
+                                  score.name));
     return fmt::format("{}", fmt::join(texts, "  "));
   }
 

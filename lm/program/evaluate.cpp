@@ -243,8 +243,6 @@ int evaluate(const EvaluateOptions& options) {
   measurement.published_unit = recipe.published.unit;
   const EncodedText ids = encoded(text, run);
   say_notes(text, ids, run);
-  if (!options.text.empty())
-    print_warning(warning_of_content(text.content, text.name, recipe.data.tokenization.unit));
 
   Progress progress(stderr);
   GradientStatistics statistics;

@@ -3,13 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
-#include "data/file_kind.h"
 #include "data/long_text.h"
 #include "data/symbols.h"
-#include "data/text.h"
 
 namespace rondo {
 
@@ -43,16 +40,13 @@ std::string warning_of_unknowns(const UnknownShare& it, bool unknown_is_trained)
         "learns it",
         share_text(it), unknown_symbol);
   if (it.percent() <= (it.is_predicted ? large : large_read)) return "";
-  if (!it.is_predicted)
-    return fmt::format(
-        "{}, and are all read as the same symbol. Is the text in the language of the training text, and "
-        "written like it (case, tokenization)? A model of data.unit=pieces has no unknown words",
-        share_text(it));
   return fmt::format(
-      "{}, and are predicted as {} alone: the figures do not compare with those of other vocabularies. Is "
-      "the text in the language of the training text, and written like it (case, tokenization)? A model of "
-      "data.unit=pieces or characters spells such words",
-      share_text(it), unknown_symbol);
+      "{}, and are {}. Is the text in the language of the training text, and written like it (case, "
+      "tokenization)? A model of data.unit=pieces has no unknown words",
+      share_text(it),
+      it.is_predicted
+          ? "predicted as <unk> alone: the figures do not compare with those of other vocabularies"
+          : "all read as the same symbol");
 }
 
 std::string warning_of_empty(std::int64_t empty, std::int64_t translations) {
@@ -61,15 +55,6 @@ std::string warning_of_empty(std::int64_t empty, std::int64_t translations) {
       "{} of {} translations are empty: the model has not learnt enough, or a wide beam prefers short ones: "
       "decoding.beam=1, or a decoding.length_penalty",
       empty, translations);
-}
-
-std::string warning_of_size(std::int64_t parameters, std::int64_t symbols) {
-  constexpr std::int64_t many = 100;  // parameters of a symbol; those of AWD-LSTM on the Penn Treebank: 26
-  if (symbols <= 0 || parameters / many <= symbols) return "";
-  return fmt::format(
-      "the training text has {} symbols for {} parameters, and will be memorised: take a longer text "
-      "or a smaller model",
-      symbols, parameters);
 }
 
 bool is_worse_than_uniform(double nats, std::int64_t vocabulary_size) {
@@ -125,35 +110,6 @@ std::string warning_of_same_texts(const CorpusText& texts) {
   if (are_same(*texts.test, texts.valid))
     return warning(*texts.test, texts.valid, "the model is chosen by it, so that figures on it are too good");
   return "";
-}
-
-namespace {
-
-/// Words may be any bytes, but those of other encodings are probably a mistake.
-std::string warning_of_encoding(std::string_view text, const std::string& name) {
-  constexpr std::size_t most_bytes = 1 << 20;
-  text = text.substr(0, text.size() > most_bytes ? text.find_last_of('\n', most_bytes) : text.size());
-  std::int64_t line = 1;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = utf8_length(text, at);
-    if (length == 0)
-      return fmt::format(
-          "{}: line {}: the byte 0x{:02x} is not UTF-8: words are taken as the bytes that they "
-          "are; {}",
-          name, line, static_cast<unsigned char>(text[at]), conversion_to_utf8(text));
-    line += text[at] == '\n';
-    at += length;
-  }
-  return "";
-}
-
-}  // namespace
-
-std::string warning_of_content(std::string_view text, const std::string& name, Unit unit) {
-  if (unit != Unit::bytes && text.find('\0') != text.npos)
-    return fmt::format("{} has NUL bytes, which text does not have: is it another kind of file, or UTF-16?",
-                       name);
-  return unit == Unit::words ? warning_of_encoding(text, name) : "";
 }
 
 }  // namespace rondo

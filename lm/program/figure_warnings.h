@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "data/corpus.h"
 #include "data/pairs.h"
@@ -35,9 +34,6 @@ std::string warning_of_unknowns(const UnknownShare& it, bool unknown_is_trained 
 /// If more than half of the translations of a text are empty.
 std::string warning_of_empty(std::int64_t empty, std::int64_t translations);
 
-/// A warning if the training text is tiny beside the model; else empty.
-std::string warning_of_size(std::int64_t parameters, std::int64_t symbols);
-
 /// Whether a language model costs more than equal probabilities for all symbols of its vocabulary.
 bool is_worse_than_uniform(double nats, std::int64_t vocabulary_size);
 /// A warning if it does, which says why that may be; else empty.
@@ -50,9 +46,5 @@ std::string advice_after_divergence(const std::string& section);
 
 /// A warning if two of the texts are the same, so that a figure is no measure of new text; else empty.
 std::string warning_of_same_texts(const CorpusText& texts);
-
-/// A warning if a text has NUL bytes, except as bytes, or if words are not UTF-8; else empty. `name` begins
-/// the line.
-std::string warning_of_content(std::string_view text, const std::string& name, Unit unit);
 
 }  // namespace rondo

@@ -13,11 +13,11 @@
 
 #include "lm/evaluation/probe.h"
 #include "lm/program/figure_warnings.h"
+#include "lm/program/plot_page.h"
 #include "lm/program/signals.h"
 #include "lm/program/terminal.h"
 #include "lm/program/train_setup.h"
 #include "lm/program/training_log.h"
-#include "lm/program/training_page.h"
 #include "lm/training/checkpoint.h"
 #include "lm/training/trainer.h"
 

@@ -5,42 +5,13 @@
 
 #include <ctime>
 #include <limits>
-#include <string_view>
 
 #include "data/files.h"
 #include "data/input_file.h"
 #include "tensor/error.h"
 
 namespace rondo {
-namespace {
-
-/// The maximum depth: our lines have lists and objects of plain values. Copying JSON is recursive, and deep
-/// nesting would overflow the stack.
-constexpr int deepest = 6;
-
-bool is_too_deep(std::string_view line) {
-  int depth = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char letter = line[i];
-    if (in_string && letter == '\\')
-      ++i;
-    else if (letter == '"')
-      in_string = !in_string;
-    else if (!in_string && (letter == '{' || letter == '['))
-      ++depth;
-    else if (!in_string && (letter == '}' || letter == ']'))
-      --depth;
-    if (depth > deepest) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
-bool is_json_object(std::string_view line) {
-  return line.starts_with('{') && !is_too_deep(line) && nlohmann::json::accept(line);
-}
+bool is_json_object(std::string_view line) { return line.starts_with('{') && nlohmann::json::accept(line); }
 
 // nlohmann::json is a map; ordered_json would search all keys for each access.
 void read_json_lines(const std::filesystem::path& path, const std::string& writer,
@@ -52,8 +23,13 @@ void read_json_lines(const std::filesystem::path& path, const std::string& write
     ++number;
     std::string why;
     try {
-      check_input(!is_too_deep(line), "nested too deeply");
-      if (use(nlohmann::json::parse(line))) return;
+      // Copying JSON is recursive, and deep nesting would overflow the stack. Our lines are not deep.
+      constexpr int deepest = 6;
+      const auto check_depth = [](int depth, nlohmann::json::parse_event_t, const nlohmann::json&) {
+        check_input(depth <= deepest, "nested too deeply");
+        return true;
+      };
+      if (use(nlohmann::json::parse(line, check_depth))) return;
     } catch (const nlohmann::json::exception&) {  // not JSON, or without what belongs there
     } catch (const InputError& reason) {
       why = fmt::format(" ({})", reason.what());

@@ -11,7 +11,7 @@
 
 namespace rondo {
 
-/// Whether a line is complete: one JSON object, not nested deeper than those that lm writes.
+/// Whether a line is complete: one JSON object.
 bool is_json_object(std::string_view line);
 
 /// Calls `use` with each line; never if the file does not exist. An incomplete last line, which a killed

@@ -109,13 +109,8 @@ class LanguageModellingJob : public Job {
     return shares;
   }
   std::vector<std::string> warnings() const override {
-    std::vector<std::string> warnings;
-    for (std::string& it : std::vector{
-             warning_of_size(layout_->parameter_count(), std::ssize(corpus_.train.ids)),
-             warning_of_content(text_.train.content, text_.train.name, vocabulary_.tokenization().unit),
-             warning_of_same_texts(text_)})
-      if (!it.empty()) warnings.push_back(std::move(it));
-    return warnings;
+    const std::string warning = warning_of_same_texts(text_);
+    return warning.empty() ? std::vector<std::string>() : std::vector{warning};
   }
   std::string warning_of(const Figure& figure, const RunFolder& run) const override {
     return warning_of_cost(figure.value, vocabulary_.size(),

@@ -33,7 +33,7 @@ struct Sizes {
 
 double to_double(std::int64_t number) { return static_cast<double>(number); }
 
-double sum_of(const std::vector<std::int64_t>& widths) {
+double total_width(const std::vector<std::int64_t>& widths) {
   return std::accumulate(widths.begin(), widths.end(), 0.0);
 }
 
@@ -41,9 +41,9 @@ Sizes::Sizes(const Recipe& recipe, const LanguageModelOptions& options, const La
     : P(to_double(model.parameter_count())),
       cells(model.cells()),
       V(model.vocabulary_size()),
-      H(sum_of(options.hidden)),
+      H(total_width(options.hidden)),
       widest(to_double(*std::max_element(options.hidden.begin(), options.hidden.end()))),
-      W(sum_of(options.output_layers)),
+      W(total_width(options.output_layers)),
       K(options.experts),
       logits(model.logits_at_once()) {
   has_minor_cells = std::ssize(model.cells()) > std::ssize(options.hidden);

@@ -4,14 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
+#include <exception>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "cuda/all_reduce.h"
 #include "cuda/runtime.h"
+#include "lm/program/signals.h"
 #include "tensor/error.h"
 
 #ifdef RONDO_MPI
@@ -117,13 +121,47 @@ void abort_ranks(int exit_status) {
 }
 #else
 std::unique_ptr<Ranks> meet_ranks() {
-  check_input(
-      started_together() < 2,
-      "started by mpirun, but this lm was built without MPI: install libopenmpi-dev and build it again");
+  if (started_together() > 1) throw_built_without("MPI", "a start by mpirun", "libopenmpi-dev openmpi-bin");
   return nullptr;
 }
 
 void abort_ranks(int exit_status) { std::exit(exit_status); }
 #endif
+
+/// Ends a silent rank. With another status than 0, mpirun would kill the others at once, and the line that
+/// says why might be lost.
+static Stopped silent_end() { return {0}; }
+
+void prepare_together(Ranks& ranks, const std::function<void()>& prepare) {
+  std::exception_ptr error;
+  try {
+    prepare();
+  } catch (const InputError& it) {
+    error = ranks.leads()
+                ? std::current_exception()
+                : std::make_exception_ptr(InputError(fmt::format("rank {}: {}", ranks.own(), it.what())));
+  } catch (...) {
+    error = std::current_exception();
+  }
+  std::vector<double> failed(static_cast<std::size_t>(ranks.count()));
+  failed[static_cast<std::size_t>(ranks.own())] = error ? 1 : 0;
+  ranks.add_up(failed);
+  const auto first = std::find(failed.begin(), failed.end(), 1.0);
+  if (first - failed.begin() == ranks.own()) std::rethrow_exception(error);
+  if (first != failed.end()) throw silent_end();
+}
+
+void check_same_digest(Ranks& ranks, const std::string& digest) {
+  std::string of_leader = digest;
+  ranks.send(std::as_writable_bytes(std::span(of_leader)));
+  std::array<double, 1> others = {digest == of_leader ? 0.0 : 1.0};
+  ranks.add_up(others);
+  if (others[0] > 0 && !ranks.leads()) throw silent_end();
+  check_input(
+      others[0] == 0,
+      "{} of {} ranks have other settings, another text or other weights than rank 0: give all of them "
+      "the same command and the same files",
+      others[0], ranks.count());
+}
 
 }  // namespace rondo

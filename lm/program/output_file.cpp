@@ -5,6 +5,7 @@
 
 #include <system_error>
 
+#include "data/files.h"
 #include "lm/program/paths.h"
 #include "lm/program/run_folder.h"
 #include "tensor/error.h"
@@ -47,6 +48,15 @@ void check_folder_to_write(const std::string& option, const std::string& folder)
               there.string());
   check_input(access(there.c_str(), W_OK) == 0, "{} {}: {} cannot be written to; give another folder", option,
               folder, there.string());
+}
+
+void write_files(const std::string& option, const std::string& folder,
+                 const std::vector<std::pair<std::string, std::string>>& files) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  check(!error, "{} {}: cannot make the folder: {}", option, folder, error.message());
+  for (const auto& [name, content] : files)
+    write_atomically(file_to_write(option, folder + "/" + name), content);
 }
 
 }  // namespace rondo

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/corpus.h"
@@ -21,5 +22,10 @@ std::filesystem::path file_to_write(const std::string& option, const std::string
 /// InputError, naming the option, unless `folder` is one that can be written to, or can be made. Creates
 /// nothing.
 void check_folder_to_write(const std::string& option, const std::string& folder);
+
+/// Writes files of these names and contents into a folder, which is made if need be. InputErrors of
+/// file_to_write(); Error if it cannot be made.
+void write_files(const std::string& option, const std::string& folder,
+                 const std::vector<std::pair<std::string, std::string>>& files);
 
 }  // namespace rondo

@@ -1,13 +1,10 @@
 // `lm plot`: the course of trainings, sweeps, probes and attention as a page of diagrams, as pictures and as
-// CSV; and the page of a training that is running. Everything comes from the folders of the runs. The
-// diagrams: lm/program/training_curves.h, lm/program/sweep_report.h,
-// lm/program/probe_pictures.h, lm/program/alignment.h; the page: lm/program/plot_page.h.
+// CSV. Everything comes from the folders of the runs. The page: lm/program/plot_page.h.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "lm/program/run_folder.h"
 #include "lm/program/sweep_report.h"
 #include "lm/program/training_curves.h"
 
@@ -25,8 +22,5 @@ struct PlotOptions {
 /// Writes the page and prints its name on stdout. Returns 0, or 2 if a run was left out, which a line on
 /// stderr names.
 int plot(const PlotOptions& options);
-
-/// The page of a training, as its log is now; while it is `running`, the page reloads itself.
-std::string training_page(const RunFolder& run, bool running);
 
 }  // namespace rondo

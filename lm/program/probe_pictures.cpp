@@ -4,22 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
-#include "lm/program/svg_plot.h"
+#include "lm/program/paths.h"
+#include "lm/program/svg.h"
 
 namespace rondo {
 namespace {
 
-/// The name of a run in a legend: that of its folder.
-std::string short_name(const ProbedRun& run) {
-  const std::filesystem::path path(run.run);
-  return (path.has_filename() ? path : path.parent_path()).filename().string();
-}
-
-/// Of a run's layer; the layer's name only where the run has several.
+/// The names of a run and its layer in a legend; the layer's only where the run has several.
 std::string legend_of(const ProbedRun& run, const ProbedLayer& layer) {
-  return run.probed.layers.size() == 1 ? short_name(run) : fmt::format("{} {}", short_name(run), layer.name);
+  const std::string name = last_name(run.run->path);
+  return run.probed.layers.size() == 1 ? name : fmt::format("{} {}", name, layer.name);
 }
 
 /// Calls `use` with each layer of each run.
@@ -37,14 +32,20 @@ std::string gradient_title(const std::vector<ProbedRun>& runs) {
   return "Gradient of " + (is_same ? loss : "the loss");
 }
 
+/// A curve of values of `count` steps, from step `first` on.
+template <class Value>
+PlotCurve curve_of(const std::string& label, std::size_t first, std::size_t count, Value value) {
+  PlotCurve curve{.label = label, .dots = false};
+  for (std::size_t t = first; t < count; ++t) curve.points.push_back({static_cast<double>(t), value(t)});
+  return curve;
+}
+
 Plot gradients_plot(const std::vector<ProbedRun>& runs) {
   Plot plot{.title = gradient_title(runs), .x = {.label = "step t"}, .y = {.label = "ln |dC/dh_t|"}};
   for_each_layer(runs, [&](const ProbedRun& run, const ProbedLayer& layer) {
-    PlotCurve curve{.label = legend_of(run, layer), .dots = false};
     const NormsByStep& norms = layer.gradients.at("h");
-    for (std::size_t t = 0; t < norms.steps.size(); ++t)
-      curve.points.push_back({static_cast<double>(t), norms.mean_log(t)});
-    plot.curves.push_back(std::move(curve));
+    plot.curves.push_back(curve_of(legend_of(run, layer), 0, norms.steps.size(),
+                                   [&](std::size_t t) { return norms.mean_log(t); }));
   });
   return plot;
 }
@@ -54,47 +55,59 @@ Plot epochs_plot(const std::vector<ProbedRun>& runs) {
             .x = {.label = "epochs"},
             .y = {.label = "ln |dC/dh_t|"}};
   for_each_layer(runs, [&](const ProbedRun& run, const ProbedLayer& layer) {
-    const auto history = run.history.gradients.find(layer.name);
-    if (history == run.history.gradients.end()) return;
     for (const std::size_t t : {0, 5, 10}) {  // as Figure 1 (a)
       PlotCurve curve{.label = fmt::format("{}, t = {}", legend_of(run, layer), t),
                       .dashed = &run != &runs.front()};
-      for (const auto& [epoch, log_norms] : history->second)
-        if (t < log_norms.size()) curve.points.push_back({static_cast<double>(epoch), log_norms[t]});
-      plot.curves.push_back(std::move(curve));
+      for (const ProbeOfEpoch& probe : run.run->probes)
+        for (const ProbedLayer& then : probe.probed.layers)
+          if (const NormsByStep& norms = then.gradients.at("h");
+              then.name == layer.name && t < norms.steps.size())
+            curve.points.push_back({static_cast<double>(probe.epoch), norms.mean_log(t)});
+      if (!run.run->probes.empty()) plot.curves.push_back(std::move(curve));
     }
   });
   return plot;
 }
 
+/// The score that the validation plot shows of a run; empty if there is none.
+std::string validation_score(const ProbedRun& run) {
+  std::string found;
+  for (const char* key : {"bits", "accuracy", "bleu", "cer"})
+    if (run.run->last_evaluation().scores.contains(key)) found = key;
+  return found;
+}
+
 Plot validation_plot(const std::vector<ProbedRun>& runs) {
-  Plot plot{
-      .title = "Validation text", .x = {.label = "epochs"}, .y = {.label = runs.front().history.figure}};
+  const std::string score = validation_score(runs.front());
+  Plot plot{.title = "Validation text", .x = {.label = "epochs"}, .y = {.label = score}};
   for (const ProbedRun& run : runs) {
-    if (run.history.figure != runs.front().history.figure) continue;
-    PlotCurve curve{.label = short_name(run)};
-    for (const auto& [epoch, figure] : run.history.evaluations) curve.points.push_back({epoch, figure});
-    if (!curve.points.empty()) plot.curves.push_back(std::move(curve));
+    if (score.empty() || validation_score(run) != score) continue;
+    PlotCurve curve{.label = last_name(run.run->path)};
+    for (const LoggedEvaluation& it : run.run->evaluations)
+      curve.points.push_back({static_cast<double>(it.epoch), score_in(it.scores, score)});
+    plot.curves.push_back(std::move(curve));
   }
   return plot;
 }
 
-/// A histogram for each entry of `distributions(layer)`.
-template <class Distributions>
-std::vector<Plot> histograms(const std::vector<ProbedRun>& runs, Distributions distributions) {
+/// A histogram for each entry of `distributions` of a layer.
+std::vector<Plot> histograms(const std::vector<ProbedRun>& runs,
+                             std::map<std::string, Distribution> ProbedLayer::*distributions) {
   std::vector<Plot> plots;
   for_each_layer(runs, [&](const ProbedRun& run, const ProbedLayer& layer) {
-    for (const auto& [name, it] : distributions(layer)) {
-      PlotBars bars;
-      for (std::int64_t i = 0; i <= Distribution::bins; ++i)
-        bars.edges.push_back(it.from() + (it.to() - it.from()) * static_cast<double>(i) /
-                                             static_cast<double>(Distribution::bins));
-      for (const std::int64_t count : it.counts())
-        bars.heights.push_back(static_cast<double>(count) / static_cast<double>(it.count()));
+    for (const auto& [name, it] : layer.*distributions) {
+      const double width = (it.to() - it.from()) / static_cast<double>(Distribution::bins);
+      PlotCurve bars{.points = {{it.from(), 0}}, .dots = false, .filled = true};
+      for (const std::int64_t count : it.counts()) {
+        const double x = bars.points.back().x,
+                     share = static_cast<double>(count) / static_cast<double>(it.count());
+        bars.points.insert(bars.points.end(), {{x, share}, {x + width, share}});
+      }
+      bars.points.push_back({it.to(), 0});
       plots.push_back({.title = fmt::format("{}: {}, {} text", legend_of(run, layer), name, run.split),
                        .x = {.label = name},
                        .y = {.label = "share"},
-                       .bars = {std::move(bars)}});
+                       .curves = {std::move(bars)}});
     }
   });
   return plots;
@@ -105,12 +118,10 @@ Plot products_plot(const std::vector<ProbedRun>& runs) {
             .x = {.label = "step t"},
             .y = {.label = "norm", .logarithmic = true}};
   for_each_layer(runs, [&](const ProbedRun& run, const ProbedLayer& layer) {
-    for (const auto& [name, norms] : layer.products) {
-      PlotCurve curve{.label = fmt::format("{}: {}", legend_of(run, layer), name), .dots = false};
-      for (std::size_t t = 1; t < norms.steps.size(); ++t)
-        curve.points.push_back({static_cast<double>(t), norms.mean(t)});
-      plot.curves.push_back(std::move(curve));
-    }
+    for (const auto& [name, norms] : layer.products)
+      plot.curves.push_back(curve_of(fmt::format("{}: {}", legend_of(run, layer), name), 1,
+                                     norms.steps.size(),
+                                     [&of = norms](std::size_t t) { return of.mean(t); }));
   });
   return plot;
 }
@@ -121,9 +132,9 @@ Plot singular_values_plot(const std::vector<ProbedRun>& runs) {
             .y = {.label = "singular value"}};
   for_each_layer(runs, [&](const ProbedRun& run, const ProbedLayer& layer) {
     for (const auto& [name, values] : layer.singular_values) {
-      PlotCurve curve{.label = fmt::format("{}: {}", legend_of(run, layer), name), .dots = false};
-      for (std::size_t i = 0; i < values.size(); ++i)
-        curve.points.push_back({static_cast<double>(i) / static_cast<double>(values.size()), values[i]});
+      PlotCurve curve = curve_of(fmt::format("{}: {}", legend_of(run, layer), name), 0, values.size(),
+                                 [&of = values](std::size_t i) { return of[i]; });
+      for (PlotPoint& it : curve.points) it.x /= static_cast<double>(values.size());
       plot.curves.push_back(std::move(curve));
     }
   });
@@ -134,19 +145,17 @@ Plot singular_values_plot(const std::vector<ProbedRun>& runs) {
 
 std::vector<std::pair<std::string, std::string>> pictures_of(const std::vector<ProbedRun>& runs) {
   std::vector<std::pair<std::string, std::string>> pictures;
-  const auto add = [&](const std::string& name, const Plot& plot) {
-    if (has_points(plot)) pictures.emplace_back(name, svg_of(plot));
+  const auto add = [&](const std::string& name, const std::vector<Plot>& plots) {
+    if (!plots.empty() && has_points(plots.front()))
+      pictures.emplace_back(name + ".svg", svg_of(plots, std::min<std::size_t>(2, plots.size())));
   };
-  const auto add_all = [&](const std::string& name, const std::vector<Plot>& plots) {
-    if (!plots.empty()) pictures.emplace_back(name, svg_of(plots, std::min<std::size_t>(2, plots.size())));
-  };
-  add("gradients.svg", gradients_plot(runs));
-  add("gradients_by_epoch.svg", epochs_plot(runs));
-  add("validation.svg", validation_plot(runs));
-  add_all("activations.svg", histograms(runs, [](const ProbedLayer& it) { return it.activations; }));
-  add_all("gates.svg", histograms(runs, [](const ProbedLayer& it) { return it.gates; }));
-  add("products.svg", products_plot(runs));
-  add("singular_values.svg", singular_values_plot(runs));
+  add("gradients", {gradients_plot(runs)});
+  add("gradients_by_epoch", {epochs_plot(runs)});
+  add("validation", {validation_plot(runs)});
+  add("activations", histograms(runs, &ProbedLayer::activations));
+  add("gates", histograms(runs, &ProbedLayer::gates));
+  add("products", {products_plot(runs)});
+  add("singular_values", {singular_values_plot(runs)});
   return pictures;
 }
 

@@ -180,34 +180,11 @@ Probed probed_of(const nlohmann::json& json) {
   return probed;
 }
 
-ProbeHistory history_of(const RunFolder& run) {
-  ProbeHistory history;
-  read_json_lines(run.log(), "lm train writes", [&](const nlohmann::json& entry) {
-    if (entry.contains("probed")) {
-      for (const nlohmann::json& layer : entry.at("layers")) {
-        ProbeHistory::Gradients it{integer_at(entry, "epoch")};
-        for (const nlohmann::json& value : layer.at("gradients").at("h").at("log_norm"))
-          it.log_norms.push_back(value.is_null() ? std::numeric_limits<double>::quiet_NaN()
-                                                 : value.get<double>());
-        history.gradients[layer.at("layer")].push_back(std::move(it));
-      }
-    } else if (entry.contains("epoch") && entry.value("split", "") == "valid") {
-      for (const char* figure : {"bits", "accuracy", "bleu", "cer"})
-        if (entry.contains(figure)) history.figure = figure;
-      if (!history.figure.empty())
-        history.evaluations.emplace_back(integer_at(entry, "epoch"), figure_at(entry, history.figure));
-    }
-    return true;
-  });
-  return history;
-}
-
-std::string table_of(const ProbedRun& run) {
-  const Probed& it = run.probed;
+std::string table_of(const std::string& run, const std::string& split, const Probed& probed) {
   std::string text = fmt::format(
       "{}: {} sequences of the {} text, up to {} steps each, from the initial state; C, {}, is {:.4f} nats\n",
-      run.run, it.sequences, run.split, it.steps, it.loss, it.nats);
-  for (const ProbedLayer& layer : it.layers) text += layer_text(layer);
+      run, probed.sequences, split, probed.steps, probed.loss, probed.nats);
+  for (const ProbedLayer& layer : probed.layers) text += layer_text(layer);
   return text;
 }
 

@@ -1,14 +1,11 @@
 // What a probe has seen, as a table for the terminal and as JSON. As pictures: lm/program/probe_pictures.h.
 #pragma once
 
-#include <map>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "lm/evaluation/probe.h"
-#include "lm/program/run_folder.h"
 
 namespace rondo {
 
@@ -21,25 +18,13 @@ nlohmann::ordered_json json_of(const Probed& probed);
 /// nlohmann::json, and InputErrors, for what is not such an object.
 Probed probed_of(const nlohmann::json& json);
 
-/// What log.jsonl has of a training: what its probes saw, by epoch, and its evaluations.
-struct ProbeHistory {
-  struct Gradients {
-    std::int64_t epoch = 0;
-    std::vector<double> log_norms{};  // of h, by step from 0; NaN where it is null
-  };
-  std::map<std::string, std::vector<Gradients>> gradients{};  // by layer
-  std::string figure{};                                       // "bits", "accuracy", ...
-  std::vector<std::pair<double, double>> evaluations{};       // by epoch
-};
-/// InputError, naming the line, for a log that is broken.
-ProbeHistory history_of(const RunFolder& run);
-
-struct ProbedRun {
-  std::string run, split;
+/// A probe during a training, of the model after so many epochs.
+struct ProbeOfEpoch {
+  std::int64_t epoch = 0;
   Probed probed;
-  ProbeHistory history{};
 };
-/// A few lines for each layer.
-std::string table_of(const ProbedRun& run);
+
+/// A few lines for each layer; `split` is the text of the run that was read.
+std::string table_of(const std::string& run, const std::string& split, const Probed& probed);
 
 }  // namespace rondo

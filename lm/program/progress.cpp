@@ -71,18 +71,13 @@ std::string wrapped(const std::string& text, int width) {
   return all;
 }
 
-Progress::Progress(std::FILE* file) : Progress(file, is_terminal(fileno(file))) {}
-
-Progress::Progress(std::FILE* file, bool terminal)
-    : Progress(file, terminal, std::nullopt, terminal ? 100ms : 1min) {}
-
-Progress::Progress(std::FILE* file, bool terminal, std::optional<int> columns,
-                   std::chrono::milliseconds interval)
+Progress::Progress(std::FILE* file, std::optional<bool> terminal, std::optional<int> columns,
+                   std::optional<std::chrono::milliseconds> interval)
     : file_(file),
-      terminal_(terminal),
+      terminal_(terminal ? *terminal : is_terminal(fileno(file))),
       columns_(columns),
-      interval_(interval),
-      last_(terminal ? Clock::now() - interval : Clock::now()) {}
+      interval_(interval.value_or(terminal_ ? 100ms : std::chrono::milliseconds(1min))),
+      last_(terminal_ ? Clock::now() - interval_ : Clock::now()) {}
 
 Progress::~Progress() { erase(); }
 

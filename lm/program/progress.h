@@ -29,10 +29,9 @@ std::string wrapped(const std::string& text, int width);
 class Progress {
  public:
   /// On a terminal a status is shown at most every 0.1 s, in lines as wide as the terminal is at that time;
-  /// elsewhere every minute, the first after one.
-  explicit Progress(std::FILE* file);
-  /// All properties given by the caller; `columns` is the terminal's width.
-  Progress(std::FILE* file, bool terminal, std::optional<int> columns, std::chrono::milliseconds interval);
+  /// elsewhere every minute, the first after one. What is given counts in place of what the file is.
+  explicit Progress(std::FILE* file, std::optional<bool> terminal = {}, std::optional<int> columns = {},
+                    std::optional<std::chrono::milliseconds> interval = {});
   /// Removes a status that is still on the terminal.
   ~Progress();
   Progress(const Progress&) = delete;
@@ -51,7 +50,6 @@ class Progress {
   void erase();
 
  private:
-  Progress(std::FILE* file, bool terminal);
   void write(const std::string& text);
   int columns() const { return columns_ ? *columns_ : terminal_columns(fileno(file_)); }
 

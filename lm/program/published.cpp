@@ -1,17 +1,42 @@
-// Published figures in words and in JSON.
+// Published figures.
 #include "lm/program/published.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
 #include "lm/program/finetune.h"
 #include "lm/program/model.h"
+#include "lm/program/recipe.h"
 #include "lm/program/recipes.h"
 
 namespace rondo {
+
+Keys keys_of(PublishedFigures& it) {
+  return {
+      {"valid", &it.trained.valid, at_least(0), "", "the paper's figure on valid.txt; 0: none"},
+      {"test", &it.trained.test, at_least(0), "", "the paper's figure on test.txt; 0: none"},
+      {"unit", choice(it.unit), {}, "", "the unit of the published figures; bits and nats are per symbol"},
+      {"finetuned_valid", &it.finetuned.valid, at_least(0), "",
+       "the same as published.valid, of the model that `lm finetune` makes"},
+      {"finetuned_test", &it.finetuned.test, at_least(0), "", "the same on test.txt"},
+      {"dynamic_valid", &it.dynamic.valid, at_least(0), "",
+       "the same as published.valid, with dynamic evaluation of the paper's best model"},
+      {"dynamic_test", &it.dynamic.test, at_least(0), "", "the same on test.txt"},
+      {"cache_valid", &it.cache.valid, at_least(0), "",
+       "the same as published.valid, with a neural cache over the paper's best model"},
+      {"cache_test", &it.cache.test, at_least(0), "", "the same on test.txt"},
+      {"vocabulary", &it.vocabulary, at_least(0), "symbols",
+       "number of types in the paper's text; for a text with another number, no published figure "
+       "is shown; 0: not known"},
+      {"test_symbols", &it.test_symbols, at_least(0), "symbols",
+       "the same, for the length of the paper's test text"},
+  };
+}
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -68,9 +93,10 @@ bool may_be_the_papers(const PublishedFigures& published, std::int64_t types,
   return context_only == 0 || context_only == 1;
 }
 
-std::string published_reading(Recipe recipe) {
-  recipe.task.final_streams = 1;
-  return final_reading(recipe, 0).text();  // any id will do
+std::string published_reading(const Recipe& recipe) {
+  Recipe exact = recipe;
+  exact.task.final_streams = 1;
+  return final_reading(exact, 0).text();  // any id will do
 }
 
 std::vector<std::string> changed_keys(const Recipe& recipe, bool finetuned) {

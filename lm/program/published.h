@@ -1,14 +1,32 @@
-// The figures that a paper reports for a recipe's model, as shown beside measured figures.
+// The figures that a paper reports for a recipe's model: the recipe's section [published], and where they are
+// shown beside measured figures.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "lm/program/recipe.h"
+#include "tensor/keys.h"
 
 namespace rondo {
+
+struct Recipe;
+
+enum class PublishedUnit { perplexity, bits, nats };  // bits and nats are per symbol
+inline std::vector<std::string> names_of(PublishedUnit) { return {"perplexity", "bits", "nats"}; }
+
+/// 0 where the paper has no figure.
+struct PublishedFigures {
+  struct Splits {
+    double valid = 0, test = 0;
+  };
+  Splits trained{}, finetuned{}, dynamic{}, cache{};
+  PublishedUnit unit = PublishedUnit::perplexity;
+  std::int64_t vocabulary = 0, test_symbols = 0;  // of the paper's text; 0: not known
+};
+Keys keys_of(PublishedFigures& published);
 
 /// The paper's figure on a split, "valid" or "test", for a model that is finetuned or not and adapts to the
 /// text or not; 0: none. Figures with adaptation are those of the finetuned model if the paper has one. (In
@@ -20,7 +38,7 @@ bool may_be_the_papers(const PublishedFigures& published, std::int64_t types,
                        std::optional<std::int64_t> test_symbols_scored);
 /// How a text must be read for figures that can be compared with published ones (Reading::text()): exactly,
 /// as the recipe reads it.
-std::string published_reading(Recipe recipe);
+std::string published_reading(const Recipe& recipe);
 /// The keys of model, training and text that differ from those of the built-in recipe of this name; none if
 /// there is no such recipe. Keys that leave the trained model as it is do not count, such as the seed; of a
 /// finetuning, what it decides itself does not. With a change, published figures are not those of this run.

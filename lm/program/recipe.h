@@ -12,7 +12,7 @@
 #include "lm/evaluation/neural_cache.h"
 #include "lm/program/classification_recipe.h"
 #include "lm/program/multi_task_recipe.h"
-#include "lm/program/published_figures.h"
+#include "lm/program/published.h"
 #include "lm/program/question_answering_recipe.h"
 #include "lm/program/recipe_text.h"
 #include "lm/program/run_options.h"

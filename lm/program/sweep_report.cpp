@@ -5,43 +5,24 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "data/files.h"
 #include "data/input_file.h"
 #include "lm/program/cli.h"
-#include "lm/program/compared_settings.h"
 #include "lm/program/nearest.h"
 #include "lm/program/output.h"
 #include "lm/program/output_file.h"
 #include "lm/program/recipes.h"
+#include "lm/program/run_table.h"
 #include "lm/program/shell_command.h"
 #include "lm/program/sweep_grid.h"
 
 namespace rondo {
-namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-using Row = SweepReport::Row;
 
-std::optional<Mean> measured_mean(const MeasuredRuns& runs, std::size_t kind, const Value& value) {
-  const std::optional<Mean> mean = mean_of(runs, kind, value);
-  return mean && mean->n > 0 ? mean : std::nullopt;
-}
-
-std::string row_title(const SweepReport& report, const Row& row) {
-  std::vector<std::string> texts;
-  for (std::size_t k = 0; k < row.values.size(); ++k)
-    texts.push_back(fmt::format("{} {}", shown_name(report.keys[k], report.keys), row.values[k]));
-  return fmt::format("{}", fmt::join(texts, ", "));
-}
-
-}  // namespace
-
-std::string ComparedTexts::data_settings(Recipe recipe) {
+std::string data_settings(Recipe recipe) {
   std::string text;
   for (const Key& key : keys_of(recipe))
     if (key.name.starts_with("data.") || key.name.starts_with("tasks."))
@@ -49,31 +30,26 @@ std::string ComparedTexts::data_settings(Recipe recipe) {
   return text;
 }
 
-void ComparedTexts::add(const std::string& run, const Recipe& recipe, const Provenance& made_by,
-                        const std::string& advice) {
-  const auto [it, is_new] =
-      texts_.try_emplace(data_settings(recipe), Text{run, made_by.data, made_by.sha256});
-  const Text& other = it->second;
-  check_input(is_same_data(other.sha256, made_by.sha256) || is_same_data(made_by.sha256, other.sha256),
-              "{}: has another text, {}, than {} with {}: {}", run, name_of_text(made_by.data), other.run,
-              name_of_text(other.data), advice);
+void check_same_texts(const Runs& runs, const std::string& advice) {
+  std::map<std::string, const RunRecord*> first;  // by the settings of data
+  for (const auto& run : runs) {
+    const RunRecord& other = *first.try_emplace(data_settings(run->recipe()), run.get()).first->second;
+    const Provenance &its = run->config.made_by, &others = other.config.made_by;
+    check_input(is_same_data(others.sha256, its.sha256) || is_same_data(its.sha256, others.sha256),
+                "{}: has another text, {}, than {} with {}: {}", run->path, name_of_text(its.data),
+                other.path, name_of_text(others.data), advice);
+  }
 }
 
 bool holds_runs(const fs::path& folder) {
   return fs::is_directory(folder) && !file_is_there(RunFolder{folder}.config()) && !runs_in(folder).empty();
 }
 
-namespace {
-
-/// Diagrams, pages and tables that `lm` writes beside runs, and "SWEEP/*" names as well.
-bool is_written_beside_runs(const fs::path& path) {
-  const fs::path ending = path.extension();
-  return fs::is_regular_file(path) && (ending == ".svg" || ending == ".html" || ending == ".csv");
-}
-
-}  // namespace
-
 std::vector<std::string> runs_among(const std::vector<std::string>& paths) {
+  const auto is_written_beside_runs = [](const fs::path& path) {
+    const fs::path ending = path.extension();
+    return fs::is_regular_file(path) && (ending == ".svg" || ending == ".html" || ending == ".csv");
+  };
   std::vector<std::string> runs;
   for (const std::string& path : paths) {
     if (paths.size() > 1 && is_written_beside_runs(path)) continue;
@@ -85,143 +61,163 @@ std::vector<std::string> runs_among(const std::vector<std::string>& paths) {
   return runs;
 }
 
-SweepReport report_of_sweep(const fs::path& folder) {
-  MeasuredRuns runs, finished;
-  for (const fs::path& path : runs_in(folder)) try {
-      runs.push_back(measured_run(path.string()));
-    } catch (const InputError&) {  // only this run is left out
-      fmt::print(stderr, "{}\n", current_failure().line);
+std::pair<Runs, int> read_runs(const std::vector<std::string>& paths) {
+  Runs runs;
+  int status = 0;
+  for (const std::string& path : paths) try {
+      runs.push_back(std::make_shared<const RunRecord>(read_run(path)));
+    } catch (const InputError&) {
+      const Failure failure = current_failure();
+      fmt::print(stderr, "{}\n", failure.line);
+      status = failure.exit_status;
     }
+  return {std::move(runs), status};
+}
+
+namespace {
+
+using Row = SweepReport::Row;
+
+/// Whether one row of values comes before another: numbers by their size, then texts.
+bool is_before(const Row& a, const Row& b) {
+  return std::lexicographical_compare(a.values.begin(), a.values.end(), b.values.begin(), b.values.end(),
+                                      [](const std::string& x, const std::string& y) {
+                                        const std::optional<double> of_x = number_of(x), of_y = number_of(y);
+                                        if (of_x && of_y && *of_x != *of_y) return *of_x < *of_y;
+                                        return of_x.has_value() != of_y.has_value() ? of_x.has_value()
+                                                                                    : x < y;
+                                      });
+}
+
+/// The mean of the score that decides; none: not measured.
+std::optional<Mean> decisive_mean(const SweepReport& report, const Row& row, std::size_t kind) {
+  const std::optional<Mean> mean = mean_score(row.runs, kind, report.score.key);
+  return mean && mean->n > 0 ? mean : std::nullopt;
+}
+
+std::optional<std::size_t> best_row(const SweepReport& report) {
+  std::optional<std::size_t> best;
+  double least = 0;
+  for (std::size_t i = 0; i < report.rows.size(); ++i) {
+    const RunRecord &run = *report.rows[i].runs.front(), &first = *report.rows.front().runs.front();
+    if (run.types != first.types && has_perplexity(first.recipe().kind))
+      return std::nullopt;  // no comparison
+    const std::optional<Mean> mean = decisive_mean(report, report.rows[i], valid_kind);
+    if (!mean) continue;
+    const double loss = report.score.higher_is_better ? -mean->value : mean->value;
+    if (!best || loss < least) best = i, least = loss;
+  }
+  return best;
+}
+
+}  // namespace
+
+SweepReport report_of_sweep(const fs::path& folder) {
+  const Runs runs = read_runs(runs_among({folder.string()})).first;
   check_input(!runs.empty(), "{}: holds no run", folder.string());
   SweepReport report;
-  report.recipe = runs.front().recipe().name;
-  report.figure = decisive_figure(runs.front().recipe());
-  if (runs.front().recipe().kind == TaskKind::speech) report.scored = "characters";
-  ComparedTexts texts;
+  report.recipe = runs.front()->recipe().name;
+  report.score = decisive_score(runs.front()->recipe());
   const std::string advice =
       fmt::format("give the runs, as in {}/*", command_with({"table", folder.string()}));
-  for (const MeasuredRun& run : runs) {
-    check_input(run.recipe().name == report.recipe, "{}: holds runs of several recipes, {} and {}: {}",
-                folder.string(), report.recipe, run.recipe().name, advice);
-    texts.add(run.run, run.recipe(), run.config.made_by, advice);
-    if (run.finished)
+  Runs finished;
+  for (const auto& run : runs) {
+    check_input(run->recipe().name == report.recipe, "{}: holds runs of several recipes, {} and {}: {}",
+                folder.string(), report.recipe, run->recipe().name, advice);
+    if (run->finished)
       finished.push_back(run);
     else
-      report.unfinished.push_back(run.run);
+      report.unfinished.push_back(run->path);
   }
+  check_same_texts(runs, advice);
   report.keys = differing_keys(runs);
-  for (MeasuredRuns& line : lines_of(finished)) {
-    Row row{values_of(line.front().recipe(), report.keys), {}, {}, {}};
-    row.valid = measured_mean(line, valid_kind, report.figure.value);
-    row.test = measured_mean(line, test_kind, report.figure.value);
-    row.runs = std::move(line);
-    report.rows.push_back(std::move(row));
+  for (Runs& group : group_by_settings(finished)) {
+    std::vector<std::string> values = values_of(group.front()->recipe(), report.keys);
+    report.rows.push_back({std::move(values), std::move(group)});
   }
-  std::stable_sort(report.rows.begin(), report.rows.end(),
-                   [](const Row& a, const Row& b) { return is_before(a.values, b.values); });
-  const auto recipes = built_in_recipes();
-  const bool is_built_in = std::any_of(recipes.begin(), recipes.end(),
-                                       [&](const BuiltInRecipe& it) { return it.name == report.recipe; });
-  const auto standard =
-      is_built_in ? values_of(load_recipe(report.recipe), report.keys) : std::vector<std::string>();
-  for (std::size_t i = 0; i < report.rows.size(); ++i) {
-    const Row& row = report.rows[i];
-    if (is_built_in && row.values == standard) report.standard = i;
-    if (!row.valid) continue;
-    const auto loss = [&](const Row& it) {
-      return report.figure.higher_is_better ? -it.valid->mean : it.valid->mean;
-    };
-    if (!report.best || loss(row) < loss(report.rows[*report.best])) report.best = i;
-  }
-  const bool compares = std::all_of(report.rows.begin(), report.rows.end(), [&](const Row& row) {
-    return row.runs.front().types == report.rows.front().runs.front().types;
-  });
-  if (!compares && has_perplexity(report.rows.front().runs.front().recipe().kind)) report.best.reset();
+  std::stable_sort(report.rows.begin(), report.rows.end(), is_before);
+  report.best = best_row(report);
+  const auto& recipes = built_in_recipes();
+  if (std::none_of(recipes.begin(), recipes.end(), [&](const auto& it) { return it.name == report.recipe; }))
+    return report;
+  const std::vector<std::string> standard = values_of(load_recipe(report.recipe), report.keys);
+  for (std::size_t i = 0; i < report.rows.size(); ++i)
+    if (report.rows[i].values == standard) report.standard = i;
   return report;
 }
 
+namespace {
+
 TextTable table_of(const SweepReport& report) {
-  TextTable table;
-  for (const std::string& key : report.keys) table.push_back({shown_name(key, report.keys), false, {}});
-  if (table.empty()) table.push_back({"recipe", true, {}});
-  TextColumn runs{"runs", false, {}}, parameters{"parameters", false, {}}, best{"best on valid", true, {}};
-  for (std::size_t i = 0; i < report.rows.size(); ++i) {
-    const Row& row = report.rows[i];
-    for (std::size_t k = 0; k < report.keys.size(); ++k) {
-      table[k].is_text |= !number_of(row.values[k]);
-      table[k].cells.push_back(row.values[k]);
-    }
-    if (report.keys.empty()) table[0].cells.push_back(report.recipe);
-    runs.cells.push_back(fmt::format("{}", row.runs.size()));
-    parameters.cells.push_back(fmt::format("{}", row.runs.front().parameters));
-    best.cells.emplace_back(report.best == i ? "best" : "");
-  }
-  table.push_back(runs);
-  table.push_back(parameters);
+  std::vector<Runs> groups;
+  for (const Row& row : report.rows) groups.push_back(row.runs);
+  GroupTable rows{groups};
+  const auto always = ColumnShown::always;
+  for (const std::string& key : report.keys) rows.add_setting(shown_name(key, report.keys), key, always);
+  if (report.keys.empty())
+    rows.add_texts("recipe", always, [&](const RunRecord&) -> TableCell { return report.recipe; });
+  rows.add_of_groups("runs", always, [](const Runs& group) { return count_cell(std::ssize(group)); });
+  rows.add("parameters", always, [](const RunRecord& run) { return count_cell(run.parameters); });
+  const bool is_of_speech = groups.front().front()->recipe().kind == TaskKind::speech;
   for (const std::size_t kind : {valid_kind, test_kind}) {
     const std::string& split = kinds_of_measurement[kind].name;
-    TextColumn figures{split + " " + report.figure.name, false, {}},
-        scored{split + " " + report.scored, false, {}};
-    for (const Row& row : report.rows) {
-      const std::optional<Measured>& first = row.runs.front().measured[kind];
-      figures.cells.push_back(mean_text(row.runs, kind, report.figure.value, report.figure.digits));
-      scored.cells.push_back(first && first->symbols > 0 ? fmt::format("{}", first->symbols) : dash);
-    }
-    if (is_empty(figures)) continue;
-    table.push_back(figures);
-    if (!is_empty(scored)) table.push_back(scored);
+    rows.add_of_groups(split + " " + report.score.name, always,
+                       [&](const Runs& group) { return score_cell(group, kind, report.score); });
+    rows.add_symbols(split + (is_of_speech ? " characters" : " symbols"), always, kind);
+    rows.remove_if_empty(2);
+    rows.remove_if_empty();
   }
-  if (report.rows.size() > 1) table.push_back(best);
-  return table;
+  if (report.rows.size() > 1)
+    rows.add_of_groups("best on valid", always,
+                       [&](const Runs& group) -> TableCell {
+                         return {report.best && group == groups[*report.best] ? "best" : ""};
+                       })
+        .is_text = true;
+  return rows.table;
 }
 
-Json json_of(const SweepReport& report) {
+nlohmann::ordered_json json_of(const SweepReport& report) {
+  using Json = nlohmann::ordered_json;
   Json rows = Json::array();
   for (std::size_t i = 0; i < report.rows.size(); ++i) {
     const Row& row = report.rows[i];
     Json settings = Json::object(), runs = Json::array(), seeds = Json::array();
     for (std::size_t k = 0; k < report.keys.size(); ++k)
       settings[report.keys[k]] = json_of_value(row.values[k]);
-    for (const MeasuredRun& run : row.runs)
-      runs.push_back(run.run), seeds.push_back(run.recipe().trainer.seed);
-    const auto mean_json = [&](const std::optional<Mean>& it, std::size_t kind) {
-      if (!it) return Json();
-      return Json{{"mean", it->mean},
-                  {"deviation", it->n > 1 ? Json(it->deviation) : Json()},
-                  {"n", it->n},
-                  {"symbols", row.runs.front().measured[kind]->symbols}};
+    for (const auto& run : row.runs) runs.push_back(run->path), seeds.push_back(run->recipe().trainer.seed);
+    const auto mean_json = [&](std::size_t kind) {
+      const std::optional<Mean> mean = decisive_mean(report, row, kind);
+      if (!mean) return Json();
+      Json json = json_of(*mean);
+      json["symbols"] = row.runs.front()->measured[kind]->symbols;
+      return json;
     };
     rows.push_back({{"settings", settings},
-                    {"parameters", row.runs.front().parameters},
-                    {"valid", mean_json(row.valid, valid_kind)},
-                    {"test", mean_json(row.test, test_kind)},
+                    {"parameters", row.runs.front()->parameters},
+                    {"valid", mean_json(valid_kind)},
+                    {"test", mean_json(test_kind)},
                     {"best", report.best == i},
                     {"runs", runs},
                     {"seeds", seeds}});
   }
   return {{"recipe", report.recipe},
-          {"figure", report.figure.name},
+          {"figure", report.score.name},
           {"rows", rows},
           {"unfinished", report.unfinished}};
 }
 
-namespace {
-
 /// What the x axis shows: the index of a key, or none for the number of parameters.
 std::optional<std::size_t> plotted_key(const SweepReport& report, const std::string& over) {
   if (over == "parameters") return std::nullopt;
-  const auto is_number = [&](std::size_t k) {
-    return std::all_of(report.rows.begin(), report.rows.end(),
-                       [&](const Row& row) { return number_of(row.values[k]).has_value(); });
-  };
   std::vector<std::size_t> numeric;
-  for (std::size_t k = 0; k < report.keys.size(); ++k)
-    if (is_number(k)) numeric.push_back(k);
-  if (over.empty()) return numeric.size() == 1 ? std::optional(numeric.front()) : std::nullopt;
   std::vector<std::string> known = {"parameters"};
-  for (const std::size_t k : numeric) known.push_back(report.keys[k]);
-  for (const std::size_t k : numeric)
-    if (report.keys[k] == over) return k;
+  for (std::size_t k = 0; k < report.keys.size(); ++k)
+    if (std::all_of(report.rows.begin(), report.rows.end(),
+                    [&](const Row& row) { return number_of(row.values[k]).has_value(); })) {
+      if (report.keys[k] == over) return k;
+      numeric.push_back(k), known.push_back(report.keys[k]);
+    }
+  if (over.empty()) return numeric.size() == 1 ? std::optional(numeric.front()) : std::nullopt;
   throw InputError(
       fmt::format("--over {}: no key of numbers that the sweep varies{}", over, did_you_mean(over, known)));
 }
@@ -235,57 +231,62 @@ bool changes_parameters(const SweepReport& report, std::size_t k) {
   };
   for (const Row& a : report.rows)
     for (const Row& b : report.rows)
-      if (others(a) == others(b) && a.runs.front().parameters != b.runs.front().parameters) return true;
+      if (others(a) == others(b) && a.runs.front()->parameters != b.runs.front()->parameters) return true;
   return false;
 }
 
-constexpr std::size_t most_ticks = 8;  // of an axis whose ticks are the values of a key
+/// "hidden 96, layers 2": the values of the keys with these indices.
+std::string values_text(const SweepReport& report, const Row& row, const std::vector<std::size_t>& keys) {
+  std::vector<std::string> texts;
+  for (const std::size_t k : keys)
+    texts.push_back(fmt::format("{} {}", shown_name(report.keys[k], report.keys), row.values[k]));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
 
-/// The diagram of one split; one curve for each combination of the other keys.
-Plot plot_of(const SweepReport& report, std::optional<std::size_t> key, std::optional<Mean> Row::*split,
-             const std::string& split_name, double band) {
-  Plot plot{.title = fmt::format("{}: {} of the {} text", report.recipe, report.figure.name, split_name)};
-  plot.x.label = key ? report.keys[*key] : "parameters";
-  plot.y.label = report.figure.name;
-  std::map<std::string, PlotCurve> curves;
-  std::vector<double> all_x;
+/// The diagram of one text; one curve for each combination of the keys that the x axis does not show.
+Plot plot_of(const SweepReport& report, std::optional<std::size_t> key, std::size_t kind, double band) {
+  Plot plot{.title = fmt::format("{}: {} of the {} text", report.recipe, report.score.name,
+                                 kind == valid_kind ? "validation" : "test"),
+            .x = {.label = key ? report.keys[*key] : "parameters"},
+            .y = {.label = report.score.name}};
+  std::vector<std::pair<double, std::size_t>> order;  // of the rows, by x
   for (std::size_t i = 0; i < report.rows.size(); ++i) {
     const Row& row = report.rows[i];
-    const std::optional<Mean>& mean = row.*split;
-    if (!mean) continue;
-    const double x = key ? *number_of(row.values[*key]) : static_cast<double>(row.runs.front().parameters);
-    std::vector<std::string> others;
-    for (std::size_t k = 0; k < report.keys.size(); ++k)
-      if (key ? k != *key : !number_of(row.values[k]) || !changes_parameters(report, k))
-        others.push_back(fmt::format("{} {}", shown_name(report.keys[k], report.keys), row.values[k]));
-    PlotCurve& curve = curves[fmt::format("{}", fmt::join(others, ", "))];
-    if (report.best == i) curve.ringed = curve.points.size();
-    curve.points.push_back({x, mean->mean, mean->deviation});
-    all_x.push_back(x);
+    if (decisive_mean(report, row, kind))
+      order.emplace_back(
+          key ? *number_of(row.values[*key]) : static_cast<double>(row.runs.front()->parameters), i);
   }
-  if (all_x.empty()) return plot;
-  std::sort(all_x.begin(), all_x.end());
-  plot.x.logarithmic = all_x.front() > 0 && all_x.back() >= 20 * all_x.front();
-  all_x.erase(std::unique(all_x.begin(), all_x.end()), all_x.end());
-  if (key && all_x.size() <= most_ticks) plot.x.ticks = all_x;
+  if (order.empty()) return plot;
+  std::sort(order.begin(), order.end());
+  plot.x.logarithmic = order.front().first > 0 && order.back().first >= 20 * order.front().first;
+  std::map<std::string, PlotCurve> curves;
+  for (const auto& [x, i] : order) {
+    const Row& row = report.rows[i];
+    std::vector<std::size_t> others;
+    for (std::size_t k = 0; k < report.keys.size(); ++k)
+      if (key ? k != *key : !number_of(row.values[k]) || !changes_parameters(report, k)) others.push_back(k);
+    PlotCurve& curve = curves[values_text(report, row, others)];
+    if (report.best == i) curve.ringed = curve.points.size();
+    const Mean mean = *decisive_mean(report, row, kind);
+    curve.points.push_back({x, mean.value, mean.deviation});
+    if (plot.x.ticks.empty() || plot.x.ticks.back() != x) plot.x.ticks.push_back(x);
+  }
+  constexpr std::size_t most_ticks = 8;  // that are the values of a key
+  if (!key || plot.x.ticks.size() > most_ticks) plot.x.ticks.clear();
   for (auto& [label, curve] : curves) {
-    const std::optional<std::size_t> ringed = curve.ringed;
-    const double at = ringed ? curve.points[*ringed].x : 0;
-    std::sort(curve.points.begin(), curve.points.end(),
-              [](const PlotPoint& a, const PlotPoint& b) { return a.x < b.x; });
-    for (std::size_t i = 0; ringed && i < curve.points.size(); ++i)
-      if (curve.points[i].x == at) curve.ringed = i;
     const bool has_seeds = std::any_of(curve.points.begin(), curve.points.end(),
                                        [](const PlotPoint& it) { return it.deviation > 0; });
     curve.label = !label.empty() ? label : has_seeds ? "mean and standard deviation over seeds" : "one seed";
     plot.curves.push_back(std::move(curve));
   }
   const std::optional<std::size_t> middle = report.standard ? report.standard : report.best;
-  if (band > 0 && middle && report.rows[*middle].*split) {
-    const double mean = (report.rows[*middle].*split)->mean;
-    plot.bands.push_back({fmt::format("within {} of {}", band, row_title(report, report.rows[*middle])),
-                          {{0, mean - band, mean + band}}});
-  }
+  if (!middle || band <= 0) return plot;
+  std::vector<std::size_t> all_keys(report.keys.size());
+  for (std::size_t k = 0; k < all_keys.size(); ++k) all_keys[k] = k;
+  if (const std::optional<Mean> mean = decisive_mean(report, report.rows[*middle], kind))
+    plot.levels.push_back(
+        {fmt::format("within {} of {}", band, values_text(report, report.rows[*middle], all_keys)),
+         mean->value - band, mean->value + band});
   return plot;
 }
 
@@ -293,46 +294,40 @@ Plot plot_of(const SweepReport& report, std::optional<std::size_t> key, std::opt
 
 std::vector<Plot> plots_of(const SweepReport& report, const SweepPlotOptions& options) {
   const std::optional<std::size_t> key = plotted_key(report, options.over);
-  const double band = options.band.value_or(report.figure.name == "perplexity" ? default_band : 0);
+  const double band = options.band.value_or(report.score.key == "perplexity" ? default_band : 0);
   std::vector<Plot> plots;
-  for (const auto& [split, name] : {std::pair(&Row::valid, "validation"), std::pair(&Row::test, "test")})
-    if (const Plot plot = plot_of(report, key, split, name, band); !plot.curves.empty())
-      plots.push_back(plot);
+  for (const std::size_t kind : {valid_kind, test_kind})
+    if (const Plot plot = plot_of(report, key, kind, band); !plot.curves.empty()) plots.push_back(plot);
   return plots;
 }
 
-std::string svg_of(const SweepReport& report, const SweepPlotOptions& options) {
-  const std::vector<Plot> plots = plots_of(report, options);
-  return plots.empty() ? "" : svg_of(plots);
-}
-
-void check_plot(const MeasuredRuns& runs, const SweepPlotOptions& options) {
+void check_plot(const Runs& runs, const SweepPlotOptions& options) {
   SweepReport report;
   report.keys = differing_keys(runs);
-  for (const MeasuredRun& run : runs)
-    report.rows.push_back({values_of(run.recipe(), report.keys), {}, {}, {}});
+  for (const auto& run : runs) report.rows.push_back({values_of(run->recipe(), report.keys), {}});
   plotted_key(report, options.over);
 }
 
 void print_sweep(const fs::path& folder, const SweepReportOptions& options) {
-  const fs::path plot = file_to_write(options.plot_option, options.plot);
+  const fs::path file = file_to_write(options.plot_option, options.plot);
   const SweepReport report = report_of_sweep(folder);
-  check_input(options.plot.empty() || plot.extension() == ".svg",
+  check_input(options.plot.empty() || file.extension() == ".svg",
               "{} {}: it writes SVG; give a name that ends with .svg", options.plot_option, options.plot);
-  std::string drawn;
-  if (!options.plot.empty()) drawn = svg_of(report, options.drawn);
-  if (!drawn.empty()) write_atomically(plot, drawn);
+  std::vector<Plot> plots;
+  if (!options.plot.empty()) plots = plots_of(report, options.drawn);
+  if (!plots.empty()) write_atomically(file, svg_of(plots));
   if (options.json) {
-    Json json = json_of(report);
-    json["plot"] = drawn.empty() ? Json() : Json(options.plot);
+    nlohmann::ordered_json json = json_of(report);
+    json["plot"] = nullptr;
+    if (!plots.empty()) json["plot"] = options.plot;
     print_json(json);
   } else if (!report.rows.empty()) {
     fmt::print("{}", options.markdown ? markdown_of(table_of(report)) : text_of(table_of(report)));
   }
-  MeasuredRuns all;
+  Runs all;
   for (const Row& row : report.rows) all.insert(all.end(), row.runs.begin(), row.runs.end());
-  say_what_misleads(all);
-  say_what_does_not_compare(all);
+  warn_misleading(all);
+  warn_incomparable(all);
   for (const std::string& run : report.unfinished) fmt::print(stderr, "lm: {}: not finished\n", run);
 }
 

@@ -1,11 +1,9 @@
-// `lm table`: measured figures beside published ones. All of them come from the folders of the runs:
-// config.toml, vocab.txt, log.jsonl, evaluations.jsonl, and the SHA-256 of model.safetensors. Nothing is
-// measured here; `lm eval` does that (evaluate.h). Runs become rows in lm/program/table_rows.h, and JSON in
-// lm/program/table_json.h.
+// `lm table`: what was measured of runs, beside published results. All of it comes from the folders of the
+// runs (lm/program/run_record.h); nothing is measured here, `lm eval` does that (evaluate.h). Its rows:
+// lm/program/run_table.h; of the folder of a sweep: lm/program/sweep_report.h.
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "lm/program/sweep_report.h"
@@ -23,15 +21,8 @@ struct TableOptions {
 };
 
 /// Prints a row for each run on stdout, in the order given, or the report of a sweep if `runs` is its folder
-/// alone (lm/program/sweep_report.h), and returns 0. A folder that is not a run, or has
-/// a broken file, is left out: a line on stderr names the file and the line of the log, and the command
-/// returns 2.
+/// alone, and returns 0. A folder that is not a run, or has a broken file, is left out: a line on stderr
+/// names the file and the line of the log, and the command returns 2.
 int table(const TableOptions& options);
-
-/// Prints on stderr why a run's row has no published figures.
-void say_what_is_left_out(const MeasuredRuns& runs);
-/// The runs at these paths; one that is not a run, or has a broken file, is left out, with a line on stderr
-/// and an exit status that is not 0.
-std::pair<MeasuredRuns, int> readable_runs(const std::vector<std::string>& paths);
 
 }  // namespace rondo

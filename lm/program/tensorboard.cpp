@@ -21,40 +21,69 @@ using Json = nlohmann::ordered_json;
 // ---- The messages, with the field numbers of tensorboard/compat/proto: event.proto, summary.proto,
 // histogram.proto.
 
-/// HistogramProto. The sum of squares is that of the middles of the bins.
-ProtobufMessage histogram_message(const EventHistogram& it) {
-  double count = 0, sum = 0, squares = 0;
-  std::size_t first = it.counts.size(), last = 0;
-  for (std::size_t i = 0; i < it.counts.size(); ++i) {
-    const double middle = (it.edges[i] + it.edges[i + 1]) / 2;
-    count += it.counts[i], sum += it.counts[i] * middle, squares += it.counts[i] * middle * middle;
-    if (it.counts[i] > 0) first = std::min(first, i), last = i;
+/// HistogramProto of a distribution in the log. The sum of squares is that of the middles of the bins.
+ProtobufMessage histogram_message(const Json& distribution) {
+  const double from = distribution.at("from"), to = distribution.at("to");
+  const auto counts = distribution.at("counts").get<std::vector<double>>();
+  std::vector<double> ends;  // of the bins
+  const double width = (to - from) / static_cast<double>(counts.size());
+  double count = 0, sum = 0, squares = 0, least = to, most = from;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const double begin = from + width * static_cast<double>(i), middle = begin + width / 2;
+    ends.push_back(begin + width);
+    count += counts[i], sum += counts[i] * middle, squares += counts[i] * middle * middle;
+    if (counts[i] > 0) least = std::min(least, begin), most = begin + width;
   }
-  if (count == 0) first = 0;
   ProtobufMessage message;
-  const double numbers[] = {it.edges[first], it.edges[last + 1], count, sum, squares};
+  const double numbers[] = {least, most, count, sum, squares};
   for (int i = 0; i < 5; ++i) message.add_double(i + 1, numbers[i]);
-  message.add_doubles(6, {it.edges.begin() + 1, it.edges.end()});
-  message.add_doubles(7, it.counts);
+  message.add_doubles(6, ends);
+  message.add_doubles(7, counts);
   return message;
 }
 
-/// Summary.
-ProtobufMessage summary_message(const EventSummary& summary) {
-  ProtobufMessage message;
-  for (const auto& [tag, number] : summary.scalars) {
+/// A Summary in the making.
+struct EventSummary {
+  ProtobufMessage message{};
+
+  void add(const std::string& tag, double number) {
     ProtobufMessage value;
     value.add(1, tag);
     value.add_float(2, static_cast<float>(number));
     message.add(1, value);
   }
-  for (const auto& [tag, histogram] : summary.histograms) {
+  void add(const std::string& tag, const ProtobufMessage& histogram) {
     ProtobufMessage value;
     value.add(1, tag);
-    value.add(5, histogram_message(histogram));
+    value.add(5, histogram);
     message.add(1, value);
   }
-  return message;
+  void add_numbers(const std::string& prefix, const Json& object) {
+    for (const auto& [name, value] : object.items())
+      if (value.is_number() && name != "step") add(prefix + name, value.get<double>());
+  }
+};
+
+/// Summary of a line of the log.
+ProtobufMessage summary_message(const Json& line) {
+  const std::string of = line.contains("probed") ? "probe"
+                         : line.contains("set")  ? line.at("set").get<std::string>()
+                                                 : line.value("split", "train");
+  EventSummary summary;
+  summary.add_numbers(of + "/", line);
+  if (line.contains("set")) summary.add_numbers(of + "/", line.at("vectors"));
+  if (!line.contains("probed")) return summary.message;
+  for (const Json& layer : line.at("layers")) {
+    const std::string prefix = fmt::format("probe/{}/", layer.at("layer").get<std::string>());
+    const Json& norms = layer.at("gradients").at("h").at("log_norm");
+    for (const std::size_t t : {0, 5, 10})  // as Figure 1 (a) of Wu et al. 2016
+      if (t < norms.size() && norms[t].is_number())
+        summary.add(fmt::format("{}log_gradient_norm/h_{}", prefix, t), norms[t].get<double>());
+    for (const std::string kind : {"activations", "gates"})
+      for (const auto& [name, distribution] : layer.at(kind).items())
+        summary.add(prefix + kind + "/" + name, histogram_message(distribution));
+  }
+  return summary.message;
 }
 
 /// Event, with the content of one of its fields.
@@ -104,26 +133,6 @@ std::filesystem::path next_file(const std::filesystem::path& folder) {
   return folder / fmt::format("{}{:010}.rondo", begin, time);
 }
 
-EventHistogram histogram_of(const Json& distribution) {
-  EventHistogram it;
-  const double from = distribution.at("from"), to = distribution.at("to");
-  it.counts = distribution.at("counts").get<std::vector<double>>();
-  const auto bins = static_cast<double>(it.counts.size());
-  for (std::size_t i = 0; i <= it.counts.size(); ++i)
-    it.edges.push_back(from + (to - from) * static_cast<double>(i) / bins);
-  return it;
-}
-
-void add_layer(const Json& layer, const std::string& prefix, EventSummary& summary) {
-  const Json& norms = layer.at("gradients").at("h").at("log_norm");
-  for (const std::size_t t : {0, 5, 10})  // as Figure 1 (a) of Wu et al. 2016
-    if (t < norms.size() && norms[t].is_number())
-      summary.scalars.emplace_back(fmt::format("{}log_gradient_norm/h_{}", prefix, t), norms[t]);
-  for (const char* kind : {"activations", "gates"})
-    for (const auto& [name, distribution] : layer.at(kind).items())
-      summary.histograms.emplace_back(fmt::format("{}{}/{}", prefix, kind, name), histogram_of(distribution));
-}
-
 }  // namespace
 
 std::uint32_t crc32c(std::string_view bytes) {
@@ -138,23 +147,6 @@ std::uint32_t crc32c(std::string_view bytes) {
   std::uint32_t crc = ~0u;
   for (const char it : bytes) crc = crc >> 8 ^ table[(crc ^ static_cast<unsigned char>(it)) & 0xff];
   return ~crc;
-}
-
-EventSummary summary_of(const Json& line) {
-  const std::string of = line.contains("probed") ? "probe"
-                         : line.contains("set")  ? line.at("set").get<std::string>()
-                                                 : line.value("split", "train");
-  EventSummary summary;
-  for (const auto& [name, value] : line.items())
-    if (value.is_number() && name != "step")
-      summary.scalars.emplace_back(fmt::format("{}/{}", of, name), value.get<double>());
-  if (line.contains("set"))
-    for (const auto& [name, value] : line.at("vectors").items())
-      summary.scalars.emplace_back(fmt::format("{}/{}", of, name), value.get<double>());
-  if (line.contains("probed"))
-    for (const Json& layer : line.at("layers"))
-      add_layer(layer, fmt::format("probe/{}/", layer.at("layer").get<std::string>()), summary);
-  return summary;
 }
 
 TensorBoardLog::TensorBoardLog(const RunFolder& run, std::int64_t step)
@@ -172,7 +164,7 @@ TensorBoardLog::TensorBoardLog(const RunFolder& run, std::int64_t step)
 
 void TensorBoardLog::add(const Json& line) {
   step_ = line.value("step", step_);
-  write(event_message(step_, 5, summary_message(summary_of(line))));
+  write(event_message(step_, 5, summary_message(line)));
 }
 
 void TensorBoardLog::write(const std::string& event) {

@@ -9,32 +9,17 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "lm/program/run_folder.h"
 
 namespace rondo {
 
-/// Bin i reaches from edges[i] to edges[i + 1].
-struct EventHistogram {
-  std::vector<double> edges, counts;
-};
-
-/// What an event shows, by tag.
-struct EventSummary {
-  std::vector<std::pair<std::string, double>> scalars{};
-  std::vector<std::pair<std::string, EventHistogram>> histograms{};
-};
-
-/// A line of log.jsonl: its numbers as train/KEY, or valid/KEY, test/KEY, ... for evaluations; of probes as
-/// probe/KEY, with ln |dC/dh_t| of steps 0, 5 and 10, and histograms of activations and gates.
-EventSummary summary_of(const nlohmann::ordered_json& line);
-
 /// CRC-32C (Castagnoli), as of iSCSI: RFC 3720, B.4.
 std::uint32_t crc32c(std::string_view bytes);
 
-/// The event file of a training, beside its log.
+/// The event file of a training, beside its log. A line of log.jsonl has its numbers as train/KEY, or
+/// valid/KEY, test/KEY, ... for evaluations; of probes as probe/KEY, with ln |dC/dh_t| of steps 0, 5 and 10,
+/// and histograms of activations and gates.
 class TensorBoardLog {
  public:
   /// Makes a new file for a training that begins, or goes on, after `step` updates. Of what earlier files

@@ -1,55 +1,79 @@
-// A table of texts, for a terminal and for a page. Its users: lm/program/table_rows.cpp,
-// lm/program/sweep_report.cpp, lm/program/plot.cpp.
+// A table: columns of cells, printed as text for a terminal, as Markdown, as comma-separated values and as
+// HTML. Of runs: lm/program/run_table.h, lm/program/sweep_report.h; of cells: lm/program/info.cpp.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace rondo {
 
-/// Stands for a missing figure.
+/// Stands for a missing value.
 inline const std::string dash = "-";
 /// Stands between a mean and its deviation.
 inline const std::string plus_minus = " ± ";
 
-/// Which tables of a terminal have a column; Markdown and CSV have all. One that differs stands in a line
-/// above the table where all its cells are the same. So does a detail, which a short table leaves out else.
-enum class ColumnShown { always, if_it_differs, as_a_detail };
+/// A mean over those of a group that have a value.
+struct Mean {
+  std::size_t n = 0, of = 0;        // how many have one, of how many
+  double value = 0, deviation = 0;  // sample standard deviation (n - 1); 0 for one
+};
+Mean mean_of(const std::vector<double>& values, std::size_t of);
+
+struct TableCell {
+  TableCell(std::string shown = dash, std::optional<Mean> its_number = {})
+      : text(std::move(shown)), number(its_number) {}
+  TableCell(std::string shown, double its_number) : TableCell(std::move(shown), Mean{1, 1, its_number}) {}
+
+  std::string text;
+  std::optional<Mean> number;  // where the text is not a number alone: what it says as one
+};
+
+/// Which tables have a column. A terminal shows one that differs in a line above the table where all its
+/// cells are the same; a detail likewise, and a short table leaves it out where they are not.
+enum class ColumnShown { always, if_it_differs, as_a_detail, in_csv_alone };
 
 struct TextColumn {
   std::string name;
   bool is_text = false;            // aligned left; numbers are aligned right
-  std::vector<std::string> cells;  // one per row
-  /// What stands for it as comma-separated values and when rows are sorted, if its cells are more than a
-  /// number each; empty: itself.
-  std::vector<TextColumn> in_csv = {};
+  std::vector<TableCell> cells{};  // one per row
   ColumnShown shown = ColumnShown::always;
+  std::string csv_name{};  // empty: the same
 };
 bool is_empty(const TextColumn& column);
+inline TableCell count_cell(std::int64_t count) {
+  return {std::to_string(count), static_cast<double>(count)};
+}
 
 /// All columns have as many cells.
 using TextTable = std::vector<TextColumn>;
+/// Adds a cell to each column.
+void add_row(TextTable& table, const std::vector<TableCell>& cells);
 /// The columns of the terminal on stdout; 120 if it is none.
 int table_width();
 /// In lines. The header has two of them: in one it would be wider than the numbers. Columns beyond `width`
 /// follow below, each part of the table with the first column.
-std::string text_of(const TextTable& columns, int width = table_width());
+std::string text_of(const TextTable& table, int width = table_width());
 /// The same without empty columns and details. Above the table stands what all rows have in common, below it
 /// which details are left out, and how to see them.
-std::string short_text_of(const TextTable& columns, const std::string& how, int width = table_width());
-/// A number, alone or before a deviation or a count of runs; none: it is a text.
-std::optional<double> number_of(const std::string& text);
+std::string short_text_of(const TextTable& table, const std::string& how, int width = table_width());
+/// For a page on GitHub.
+std::string markdown_of(const TextTable& table);
+/// For a page of lm/program/plot_page.h.
+std::string html_of(const TextTable& table);
+/// Comma-separated values, one number a field, a dash as an empty one. Where deviations differ from 0, or
+/// some of a group have no value, columns of their own have the deviation and the number of those that have.
+std::string csv_of(const TextTable& table);
 /// A field of comma-separated values (RFC 4180), quoted if needed; empty for a dash.
 std::string csv_field(const std::string& text);
-/// Comma-separated values, a dash as an empty cell.
-std::string csv_of(const TextTable& columns);
+
+/// A number; none: the text is not a number alone.
+std::optional<double> number_of(const std::string& text);
 /// Sorts the rows by a column, numbers by their size, dashes last. InputError, with the columns, unless
 /// `name` is a column's name, or a part of it.
-void sort_rows(TextTable& columns, const std::string& name);
-/// For a page on GitHub.
-std::string markdown_of(const TextTable& columns);
-/// For a page of lm/program/plot_page.h.
-std::string html_of(const TextTable& columns);
+void sort_rows(TextTable& table, const std::string& name);
 
 }  // namespace rondo

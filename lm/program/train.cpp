@@ -1,6 +1,6 @@
 // `lm train` and `lm finetune`. The loop is run_training(). Before it: lm/program/train_setup.h; after it:
 // the final figures, which the job measures (lm/program/job.h). Terminal, log and page:
-// lm/program/terminal.h, lm/program/training_log.h, lm/program/training_page.h.
+// lm/program/terminal.h, lm/program/training_log.h, lm/program/plot_page.h.
 #include "lm/program/train.h"
 
 #include <algorithm>
@@ -8,7 +8,6 @@
 #include "cuda/all_reduce.h"
 #include "data/input_file.h"
 #include "data/text.h"
-#include "lm/program/agreement.h"
 #include "lm/program/cli.h"
 #include "lm/program/job.h"
 #include "lm/program/mpi_ranks.h"

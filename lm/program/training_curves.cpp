@@ -2,17 +2,15 @@
 #include "lm/program/training_curves.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <iterator>
-#include <map>
 #include <numbers>
 #include <set>
 
+#include "lm/program/measurement.h"
 #include "lm/program/paths.h"
-#include "lm/program/text_table.h"
 #include "tensor/error.h"
 
 namespace rondo {
@@ -22,15 +20,31 @@ constexpr std::size_t most_points = 600, most_dots = 25;  // of a curve
 constexpr double training_width = 1.25;                   // of a line, in pixels
 constexpr std::size_t smoothed_from = 20;                 // points; fewer are drawn as they are
 
+/// A loss in this unit.
+double converted(double nats, PublishedUnit unit) {
+  return unit == PublishedUnit::perplexity ? std::exp(nats)
+         : unit == PublishedUnit::bits     ? nats / std::numbers::ln2
+                                           : nats;
+}
 double nats_of(double figure, PublishedUnit unit) {
   return unit == PublishedUnit::perplexity ? std::log(figure)
          : unit == PublishedUnit::bits     ? figure * std::numbers::ln2
                                            : figure;
 }
 
-PublishedUnit usual_unit(const Recipe& recipe) {
-  if (!has_perplexity(recipe.kind)) return PublishedUnit::nats;
-  return tokenization_of(recipe).unit == Unit::words ? PublishedUnit::perplexity : PublishedUnit::bits;
+/// The unit of the losses: that which was asked for, else the usual one of all runs, else nats.
+PublishedUnit unit_of(const Runs& runs, const std::optional<PublishedUnit>& asked) {
+  std::set<PublishedUnit> usual;
+  for (const auto& run : runs) {
+    const Recipe& recipe = run->recipe();
+    check_input(!asked || asked == PublishedUnit::nats || has_perplexity(recipe.kind),
+                "--unit {}: {} is of the task {}, whose loss is in nats",
+                name_of(asked.value_or(PublishedUnit())), run->path, name_of(recipe.kind));
+    usual.insert(!has_perplexity(recipe.kind)                  ? PublishedUnit::nats
+                 : tokenization_of(recipe).unit == Unit::words ? PublishedUnit::perplexity
+                                                               : PublishedUnit::bits);
+  }
+  return asked.value_or(usual.size() == 1 ? *usual.begin() : PublishedUnit::nats);
 }
 
 /// The mean over the lines so far, whose weights fall exponentially into the past.
@@ -51,10 +65,9 @@ std::vector<PlotPoint> thinned(const std::vector<PlotPoint>& points) {
   if (group <= 1) return points;
   std::vector<PlotPoint> result;
   for (std::size_t i = 0; i < points.size(); i += group) {
-    const std::size_t end = std::min(points.size(), i + group);
     PlotPoint sum;
     double known = 0;
-    for (std::size_t k = i; k < end; ++k)
+    for (std::size_t k = i; k < std::min(points.size(), i + group); ++k)
       if (std::isfinite(points[k].y)) sum.x += points[k].x, sum.y += points[k].y, ++known;
     if (known > 0) result.push_back({sum.x / known, sum.y / known});
   }
@@ -62,68 +75,56 @@ std::vector<PlotPoint> thinned(const std::vector<PlotPoint>& points) {
 }
 
 struct CurveDrawing {
-  CurveDrawing(const std::vector<PlottedRun>& of, const CurveOptions& options)
+  CurveDrawing(const Runs& of, const CurveOptions& options)
       : runs(of), unit(unit_of(of, options.unit)), axis(options.x) {
     std::vector<std::string> paths;
-    for (const PlottedRun& run : runs) paths.push_back(run.measured.run);
+    for (const auto& run : runs) paths.push_back(run->path);
     names = names_of_runs(paths);
-    if (axis != CurveAxis::time) return;
-    double longest = 0;
-    for (const PlottedRun& run : runs) {
-      for (const LoggedSteps& it : run.history.steps) longest = std::fmax(longest, it.when.seconds);
-      for (const LoggedEvaluation& it : run.history.evaluations)
-        longest = std::fmax(longest, it.when.seconds);
-    }
-    if (longest > 2 * 60) seconds_per_unit = 60, time_unit = "minutes";
-    if (longest > 2 * 3600) seconds_per_unit = 3600, time_unit = "hours";
   }
 
   double x_of(const LoggedMoment& it) const {
     return axis == CurveAxis::step    ? static_cast<double>(it.step)
            : axis == CurveAxis::epoch ? it.epochs
-                                      : it.seconds / seconds_per_unit;
+                                      : it.seconds / 60;
   }
-  PlotAxis x_axis() const {
-    return {.label = axis == CurveAxis::step    ? "steps (updates)"
-                     : axis == CurveAxis::epoch ? "epochs"
-                                                : "training time (" + time_unit + ")",
-            .from = 0};
+  Plot empty_plot(const std::string& title, const std::string& label) const {
+    const std::string along = axis == CurveAxis::step    ? "steps (updates)"
+                              : axis == CurveAxis::epoch ? "epochs"
+                                                         : "training time (minutes)";
+    return {.title = title, .x = {.label = along, .from = 0}, .y = {.label = label}};
   }
 
-  /// `value` of each line of steps.
+  /// Adds `value` of each line of steps: as logged, pale, and smoothed.
   template <class Value>
-  std::vector<PlotPoint> step_points(const PlottedRun& run, Value value) const {
+  void add_steps(Plot& plot, std::size_t run, const std::string& label, Value value) const {
     std::vector<PlotPoint> points;
-    for (const LoggedSteps& it : run.history.steps) points.push_back({x_of(it.when), value(it)});
-    return points;
+    for (const LoggedSteps& it : runs[run]->steps) points.push_back({x_of(it.when), value(it)});
+    const bool smooths = points.size() >= smoothed_from;
+    const PlotCurve raw{
+        .label = label, .points = thinned(points), .dots = false, .colour = run, .width = training_width};
+    plot.curves.push_back(raw);
+    if (!smooths) return;
+    PlotCurve& pale = plot.curves.back();
+    pale.label = "", pale.width = 1, pale.opacity = 0.3;
+    plot.curves.push_back(raw);
+    plot.curves.back().points = thinned(smoothed(points));
   }
   template <class Value>
-  PlotCurve evaluation_curve(const PlottedRun& run, std::size_t colour, Value value) const {
-    PlotCurve curve{.label = names[colour], .colour = colour};
-    for (const LoggedEvaluation& it : run.history.evaluations) {
+  Plot of_steps(const std::string& title, const std::string& label, Value value) const {
+    Plot plot = empty_plot(title, label);
+    for (std::size_t i = 0; i < runs.size(); ++i) add_steps(plot, i, names[i], value);
+    return plot;
+  }
+  /// Adds `value` of each evaluation.
+  template <class Value>
+  void add_evaluations(Plot& plot, std::size_t run, Value value) const {
+    PlotCurve curve{.label = names[run], .colour = run};
+    for (const LoggedEvaluation& it : runs[run]->evaluations) {
       if (it.best && runs.size() == 1) curve.ringed = curve.points.size();
       curve.points.push_back({x_of(it.when), value(it)});
     }
     curve.dots = curve.points.size() <= most_dots;
-    return curve;
-  }
-  /// As logged, pale, and smoothed.
-  void add_steps(Plot& plot, std::vector<PlotPoint> points, const std::string& label,
-                 std::size_t colour) const {
-    const bool smooths = points.size() >= smoothed_from;
-    PlotCurve raw{.label = smooths ? "" : label,
-                  .points = thinned(points),
-                  .dots = false,
-                  .colour = colour,
-                  .width = smooths ? 1 : training_width,
-                  .opacity = smooths ? 0.3 : 1};
-    plot.curves.push_back(std::move(raw));
-    if (smooths)
-      plot.curves.push_back({.label = label,
-                             .points = thinned(smoothed(points)),
-                             .dots = false,
-                             .colour = colour,
-                             .width = training_width});
+    plot.curves.push_back(std::move(curve));
   }
 
   /// The first steps are far above all that follows: the diagram begins where the rest of it is legible.
@@ -131,7 +132,7 @@ struct CurveDrawing {
     double first = HUGE_VAL, last = -HUGE_VAL, low = HUGE_VAL, high = -HUGE_VAL;
     for (const PlotCurve& curve : plot.curves)
       for (const PlotPoint& it : curve.points) first = std::fmin(first, it.x), last = std::fmax(last, it.x);
-    for (const PlotLevel& it : plot.levels) low = std::min(low, it.y), high = std::max(high, it.y);
+    for (const PlotLevel& it : plot.levels) low = std::min(low, it.low), high = std::max(high, it.high);
     for (const PlotCurve& curve : plot.curves)
       for (const PlotPoint& it : curve.points) {
         if (!std::isfinite(it.y)) continue;
@@ -146,15 +147,17 @@ struct CurveDrawing {
   }
 
   Plot loss() const {
-    Plot plot{.x = x_axis(), .y = {.label = loss_label(runs, unit)}};
+    const auto has_symbols = [](const auto& run) { return has_perplexity(run->recipe().kind); };
+    const std::string per = std::all_of(runs.begin(), runs.end(), has_symbols) ? " per symbol" : "";
+    const bool is_perplexity = unit == PublishedUnit::perplexity;
+    Plot plot = empty_plot("", is_perplexity ? "perplexity" : "loss (" + name_of(unit) + per + ")");
     bool trains = false, evaluates = false;
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      const auto value = [&](const auto& it) { return converted(it.nats, unit); };
-      const PlottedRun& run = runs[i];
-      trains |= !run.history.steps.empty(), evaluates |= !run.history.evaluations.empty();
-      add_steps(plot, step_points(run, value), "", i);
-      plot.curves.push_back(evaluation_curve(run, i, value));
-      add_published(plot, run, i);
+      trains |= !runs[i]->steps.empty(), evaluates |= !runs[i]->evaluations.empty();
+      add_steps(plot, i, "", [&](const LoggedSteps& it) { return converted(it.nats, unit); });
+      add_evaluations(
+          plot, i, [&](const LoggedEvaluation& it) { return converted(score_in(it.scores, "nats"), unit); });
+      add_published(plot, i);
     }
     if (trains && evaluates) {
       const bool has_dots = std::any_of(plot.curves.begin(), plot.curves.end(),
@@ -163,53 +166,42 @@ struct CurveDrawing {
           {.label = "training", .dots = false, .colour = no_colour, .width = training_width});
       plot.curves.push_back({.label = "validation", .dots = has_dots, .colour = no_colour});
     }
-    plot.title = fmt::format("{} on the {} text", unit == PublishedUnit::perplexity ? "Perplexity" : "Loss",
+    plot.title = fmt::format("{} on the {} text", is_perplexity ? "Perplexity" : "Loss",
                              trains && evaluates ? "training and validation"
                              : trains            ? "training"
                                                  : "validation");
     choose_range(plot);
     return plot;
   }
-  void add_published(Plot& plot, const PlottedRun& run, std::size_t colour) const {
-    const MeasuredRun& of = run.measured;
-    if (!has_perplexity(of.recipe().kind)) return;
+  void add_published(Plot& plot, std::size_t i) const {
+    const RunRecord& run = *runs[i];
+    if (!has_perplexity(run.recipe().kind)) return;
     for (const std::size_t kind : {valid_kind, test_kind}) {
-      const MeasurementKind& it = kinds_of_measurement[kind];
-      const double figure = of.published(it, of.measured[kind]);
+      const double figure = run.published(kind);
       if (figure <= 0) continue;
-      const std::string label = fmt::format("published, {}: {} {} ({})", of.recipe().name, figure,
-                                            name_of(of.recipe().published.unit), it.name);
-      const double y = converted(nats_of(figure, of.recipe().published.unit), unit);
+      const PublishedUnit its_unit = run.recipe().published.unit;
+      const std::string label = fmt::format("published, {}: {} {} ({})", run.recipe().name, figure,
+                                            name_of(its_unit), kinds_of_measurement[kind].name);
+      const double y = converted(nats_of(figure, its_unit), unit);
       const bool is_there = std::any_of(plot.levels.begin(), plot.levels.end(),
                                         [&](const PlotLevel& level) { return level.label == label; });
-      if (!is_there) plot.levels.push_back({label, y, runs.size() == 1 ? no_colour : colour});
+      if (!is_there) plot.levels.push_back({label, y, y, runs.size() == 1 ? no_colour : i});
     }
   }
 
   Plot score(const std::string& key, const std::string& name) const {
-    Plot plot{.title = name + " of the validation text", .x = x_axis(), .y = {.label = name}};
     const bool is_share = key == "accuracy" || key == "cer" || key == "wer";
-    if (is_share) plot.y.label += " (%)";
+    Plot plot = empty_plot(name + " of the validation text", name + (is_share ? " (%)" : ""));
     for (std::size_t i = 0; i < runs.size(); ++i)
-      plot.curves.push_back(evaluation_curve(runs[i], i, [&](const LoggedEvaluation& it) {
-        const auto found = it.scores.find(key);
-        return found == it.scores.end() ? std::nan("") : found->second;
-      }));
-    return plot;
-  }
-
-  template <class Value>
-  Plot of_steps(const std::string& title, const std::string& label, Value value) const {
-    Plot plot{.title = title, .x = x_axis(), .y = {.label = label}};
-    for (std::size_t i = 0; i < runs.size(); ++i) add_steps(plot, step_points(runs[i], value), names[i], i);
+      add_evaluations(plot, i, [&](const LoggedEvaluation& it) { return score_in(it.scores, key); });
     return plot;
   }
   Plot learning_rate() const {
-    Plot plot{.title = "Learning rate", .x = x_axis(), .y = {.label = "learning rate"}};
+    Plot plot = empty_plot("Learning rate", "learning rate");
     double low = HUGE_VAL, high = 0;
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      PlotCurve curve{.label = names[i], .dots = runs[i].history.steps.size() == 1, .colour = i};
-      for (const LoggedSteps& it : runs[i].history.steps) {
+      PlotCurve curve{.label = names[i], .dots = runs[i]->steps.size() == 1, .colour = i};
+      for (const LoggedSteps& it : runs[i]->steps) {
         curve.points.push_back({x_of(it.when), it.learning_rate});
         low = std::fmin(low, it.learning_rate), high = std::fmax(high, it.learning_rate);
       }
@@ -229,59 +221,22 @@ struct CurveDrawing {
     return plot;
   }
   Plot speed() const {
-    const auto& scored = runs.front().history.scored;
-    const bool is_common = std::all_of(runs.begin(), runs.end(), [&](const PlottedRun& run) {
-      return run.history.steps.empty() || run.history.scored == scored;
-    });
-    Plot plot = of_steps("Speed", (is_common ? scored : "scored items") + " per second",
+    std::set<std::string> scored;
+    for (const auto& run : runs)
+      if (!run->steps.empty()) scored.insert(run->scored);
+    Plot plot = of_steps("Speed", (scored.size() == 1 ? *scored.begin() : "scored items") + " per second",
                          [](const LoggedSteps& it) { return it.per_second; });
     plot.y.from = 0;
     return plot;
   }
 
-  const std::vector<PlottedRun>& runs;
+  const Runs& runs;
   PublishedUnit unit;
   CurveAxis axis;
-  double seconds_per_unit = 1;
-  std::string time_unit = "seconds";
   std::vector<std::string> names{};
 };
 
-std::string csv_number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
-
 }  // namespace
-
-double converted(double nats, PublishedUnit unit) {
-  return unit == PublishedUnit::perplexity ? std::exp(nats)
-         : unit == PublishedUnit::bits     ? nats / std::numbers::ln2
-                                           : nats;
-}
-
-PublishedUnit unit_of(const std::vector<PlottedRun>& runs, const std::optional<PublishedUnit>& asked) {
-  const auto recipe = [](const PlottedRun& run) -> const Recipe& { return run.measured.recipe(); };
-  for (const PlottedRun& run : runs)
-    if (asked && asked != PublishedUnit::nats && !has_perplexity(recipe(run).kind))
-      throw InputError(fmt::format("--unit {}: {} is of the task {}, whose loss is in nats", name_of(*asked),
-                                   run.measured.run, name_of(recipe(run).kind)));
-  const PublishedUnit first = usual_unit(recipe(runs.front()));
-  const bool is_common = std::all_of(runs.begin(), runs.end(),
-                                     [&](const PlottedRun& run) { return usual_unit(recipe(run)) == first; });
-  return asked.value_or(is_common ? first : PublishedUnit::nats);
-}
-
-std::string loss_label(const std::vector<PlottedRun>& runs, PublishedUnit unit) {
-  const std::string per =
-      std::all_of(runs.begin(), runs.end(),
-                  [](const PlottedRun& run) { return has_perplexity(run.measured.recipe().kind); })
-          ? " per symbol"
-          : "";
-  return unit == PublishedUnit::perplexity ? "perplexity" : "loss (" + name_of(unit) + per + ")";
-}
-
-PlottedRun plotted_run(MeasuredRun run) {
-  TrainingHistory history = training_history({run.run});
-  return {std::move(run), std::move(history)};
-}
 
 std::vector<std::string> names_of_runs(const std::vector<std::string>& paths) {
   std::vector<std::string> names;
@@ -289,42 +244,35 @@ std::vector<std::string> names_of_runs(const std::vector<std::string>& paths) {
   return std::set<std::string>(names.begin(), names.end()).size() == names.size() ? names : paths;
 }
 
-std::vector<std::pair<std::string, Plot>> curves_of(const std::vector<PlottedRun>& runs,
-                                                    const CurveOptions& options) {
+std::vector<std::pair<std::string, Plot>> curves_of(const Runs& runs, const CurveOptions& options) {
   const CurveDrawing drawing(runs, options);
-  std::vector<std::pair<std::string, Plot>> plots;
-  const auto add = [&](const std::string& name, const Plot& plot) {
-    if (has_points(plot)) plots.emplace_back(name, plot);
-  };
-  add("loss", drawing.loss());
-  for (const auto& [key, name] : task_scores) add(key, drawing.score(key, name));
-  add("learning_rate", drawing.learning_rate());
-  add("gradient_norm", drawing.gradient_norm());
-  add("speed", drawing.speed());
+  std::vector<std::pair<std::string, Plot>> plots{{"loss", drawing.loss()}};
+  for (const auto& [key, name] : task_scores) plots.emplace_back(key, drawing.score(key, name));
+  plots.emplace_back("learning_rate", drawing.learning_rate());
+  plots.emplace_back("gradient_norm", drawing.gradient_norm());
+  plots.emplace_back("speed", drawing.speed());
+  std::erase_if(plots, [](const auto& it) { return !has_points(it.second); });
   return plots;
 }
 
-std::vector<std::pair<std::string, std::string>> csv_of(const std::vector<PlottedRun>& runs) {
+std::vector<std::pair<std::string, std::string>> csv_of(const Runs& runs) {
   std::string training = "run,step,epochs,seconds,nats,learning_rate,gradient_norm,per_second\n",
               validation = "run,step,epochs,seconds,nats,best";
   for (const auto& [key, name] : task_scores) validation += "," + key;
   validation += '\n';
-  const auto when = [](const PlottedRun& run, const LoggedMoment& it) {
-    return fmt::format("{},{},{},{}", csv_field(run.measured.run), it.step, csv_number(it.epochs),
-                       csv_number(it.seconds));
+  const auto line = [](const RunRecord& run, const LoggedMoment& when, const std::vector<double>& numbers) {
+    std::string text = fmt::format("{},{}", csv_field(run.path), when.step);
+    for (const double it : numbers) text += std::isfinite(it) ? fmt::format(",{}", it) : ",";
+    return text + '\n';
   };
-  for (const PlottedRun& run : runs) {
-    for (const LoggedSteps& it : run.history.steps)
+  for (const auto& run : runs) {
+    for (const auto& [when, nats, learning_rate, gradient_norm, per_second] : run->steps)
       training +=
-          fmt::format("{},{},{},{},{}\n", when(run, it.when), csv_number(it.nats),
-                      csv_number(it.learning_rate), csv_number(it.gradient_norm), csv_number(it.per_second));
-    for (const LoggedEvaluation& it : run.history.evaluations) {
-      validation += fmt::format("{},{},{}", when(run, it.when), csv_number(it.nats), it.best ? 1 : 0);
-      for (const auto& [key, name] : task_scores) {
-        const auto found = it.scores.find(key);
-        validation += "," + (found == it.scores.end() ? "" : csv_number(found->second));
-      }
-      validation += '\n';
+          line(*run, when, {when.epochs, when.seconds, nats, learning_rate, gradient_norm, per_second});
+    for (const auto& [when, epoch, scores, best] : run->evaluations) {
+      std::vector<double> numbers{when.epochs, when.seconds, score_in(scores, "nats"), best ? 1.0 : 0.0};
+      for (const auto& [key, name] : task_scores) numbers.push_back(score_in(scores, key));
+      validation += line(*run, when, numbers);
     }
   }
   return {{"training.csv", training}, {"validation.csv", validation}};

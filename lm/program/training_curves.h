@@ -1,5 +1,5 @@
 // The course of one or several trainings as diagrams: loss, scores, learning rate, norm of the gradients,
-// speed. Where the numbers come from: lm/program/training_history.h, lm/program/measured_runs.h.
+// speed. Where the numbers come from: lm/program/run_record.h.
 #pragma once
 
 #include <optional>
@@ -7,9 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "lm/program/measured_runs.h"
-#include "lm/program/svg_plot.h"
-#include "lm/program/training_history.h"
+#include "lm/program/run_groups.h"
+#include "lm/program/svg.h"
 
 namespace rondo {
 
@@ -21,32 +20,16 @@ struct CurveOptions {
   std::optional<PublishedUnit> unit{};  // none: the usual one of the runs, else nats
 };
 
-struct PlottedRun {
-  MeasuredRun measured;
-  TrainingHistory history;
-};
-/// Reads the log of a run.
-PlottedRun plotted_run(MeasuredRun run);
-
-/// The unit of a diagram of these runs' losses: that which was asked for, else the usual one of all, else
-/// nats. InputError if a run has no figure in this unit.
-PublishedUnit unit_of(const std::vector<PlottedRun>& runs, const std::optional<PublishedUnit>& asked);
-/// A loss in this unit.
-double converted(double nats, PublishedUnit unit);
-/// The name of their axis: "loss (bits per symbol)", "perplexity".
-std::string loss_label(const std::vector<PlottedRun>& runs, PublishedUnit unit);
-
 /// Names that tell runs apart: their folders' names or, if two are the same, the whole paths.
 std::vector<std::string> names_of_runs(const std::vector<std::string>& paths);
 
 /// Diagrams by the names of their files, without ".svg"; none of what no run has logged. Every run has one
 /// colour in all of them, and an entry in each legend. InputError if `options` do not fit the runs.
 ///   loss, one for each score such as bleu or accuracy, learning_rate, gradient_norm, speed
-std::vector<std::pair<std::string, Plot>> curves_of(const std::vector<PlottedRun>& runs,
-                                                    const CurveOptions& options);
+std::vector<std::pair<std::string, Plot>> curves_of(const Runs& runs, const CurveOptions& options);
 
 /// Two files for other programs, by their names: training.csv, all lines of steps, and validation.csv, all
 /// evaluations during the training. Losses are in nats.
-std::vector<std::pair<std::string, std::string>> csv_of(const std::vector<PlottedRun>& runs);
+std::vector<std::pair<std::string, std::string>> csv_of(const Runs& runs);
 
 }  // namespace rondo

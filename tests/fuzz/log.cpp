@@ -1,5 +1,4 @@
 // log.jsonl and evaluations.jsonl, as `lm table` and `lm plot` read them; the first byte chooses which.
-#include "lm/program/measured_runs.h"
 #include "lm/program/training_curves.h"
 #include "tensor/error.h"
 #include "tests/fuzz/target.h"
@@ -30,11 +29,11 @@ void run_log(std::string_view lines) {
   const bool is_log = take_choice(lines) % 2 == 0;
   scratch("run/log.jsonl", is_log ? lines : "");
   scratch("run/evaluations.jsonl", is_log ? "" : lines);
-  const MeasuredRun measured = measured_run(folder);
-  demand(lines_of({measured, measured}).size() <= 2, "more lines than runs");
+  const auto run = std::make_shared<const RunRecord>(read_run(folder));
+  demand(group_by_settings({run, run}).size() <= 2, "more groups than runs");
   for (size_t kind = 0; kind < kinds_of_measurement.size(); ++kind)
-    mean_of({measured, measured}, kind, &Measured::perplexity);
-  curves_of({plotted_run(measured)}, {});
+    mean_score({run, run}, kind, "perplexity");
+  curves_of({run}, {});
 }
 
 }  // namespace

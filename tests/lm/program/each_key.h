@@ -17,9 +17,9 @@
 #include "data/reversal_task.h"
 #include "lm/decoding/translate.h"
 #include "lm/program/evaluate.h"
-#include "lm/program/measured_runs.h"
 #include "lm/program/published.h"
 #include "lm/program/recipes.h"
+#include "lm/program/run_record.h"
 #include "lm/program/train.h"
 #include "lm/program/translator.h"
 #include "tensor/threads.h"
@@ -223,16 +223,14 @@ log_every = 1
   }
   /// What `lm table` shows beside a model of 12 types that was measured on a test text of 100 symbols.
   std::string compared(const Words& settings) {
-    MeasuredRun row;
-    row.config.recipe = resolve_recipe(data_.path("tiny.toml"), settings_of(settings));
-    row.types = 12;
-    Measured measured;
-    measured.symbols = 100;
-    measured.read = published_reading(row.recipe());
-    row.test() = measured;
-    std::string told = published_json(row.recipe().published).dump();
-    for (const MeasurementKind& kind : kinds_of_measurement)
-      told += fmt::format(" {}", row.published(kind, kind.is_plain() ? row.test() : std::nullopt));
+    RunRecord run;
+    run.config.recipe = resolve_recipe(data_.path("tiny.toml"), settings_of(settings));
+    run.types = 12;
+    run.finished = true;
+    run.measured[test_kind] = Measured{.symbols = 100, .read = published_reading(run.recipe())};
+    std::string told = published_json(run.recipe().published).dump();
+    for (std::size_t kind = 0; kind < kinds_of_measurement.size(); ++kind)
+      told += fmt::format(" {}", run.published(kind));
     return told;
   }
 

@@ -79,9 +79,10 @@ TEST(Probe, PrintsATableJsonAndPictures) {
   EXPECT_NE(bytes_of_file(pictures + "/gradients_by_epoch.svg").find("run rnn.l1, t = 5"), std::string::npos);
 
   // An evaluation of a model that diverged.
-  write_bytes(run + "/log.jsonl", bytes_of_file(run + "/log.jsonl") +
-                                      R"({"step":9,"epoch":2,"split":"valid","nats":null,"bits":null})"
-                                      "\n");
+  write_bytes(run + "/log.jsonl",
+              bytes_of_file(run + "/log.jsonl") +
+                  R"({"step":9,"epoch":2,"split":"valid","nats":null,"bits":null,"best":false})"
+                  "\n");
   EXPECT_EQ(run_lm({"probe", run, "--steps", "4", "--svg", pictures}).status, 0);
   EXPECT_TRUE(bytes_of_file(pictures + "/validation.svg").starts_with("<svg "));
 

@@ -4,6 +4,8 @@
 #include "tests/lm/program/table_test.h"
 
 namespace rondo {
+using Words = std::vector<std::string>;
+
 namespace {
 
 using Json = nlohmann::json;

@@ -97,10 +97,6 @@ TEST_F(ScoreTest, FilesThatAreNoText) {
   expect_refused(run_lm({"score", path("a"), path("one.txt.packed")}),
                  "one.txt.packed: looks like a gzip file; unpack it first, as by: gunzip < FILE > NEW");
   expect_refused(run_lm({"score", path("a")}, {.input = packed}), "standard input: looks like a gzip file");
-  const auto warning = [&](const std::string& input) {
-    return run_lm({"score", path("a")}, {.input = input}).err;
-  };
-  expect_contains(warning(std::string("the cat\0\n", 9)), "standard input has NUL bytes");
 }
 
 TEST_F(ScoreTest, Totals) {

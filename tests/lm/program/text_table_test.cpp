@@ -8,7 +8,9 @@ namespace {
 
 TextColumn column(const std::string& name, const std::vector<std::string>& cells,
                   ColumnShown shown = ColumnShown::always) {
-  return {.name = name, .cells = cells, .shown = shown};
+  TextColumn it{.name = name, .shown = shown};
+  for (const std::string& cell : cells) it.cells.emplace_back(cell);
+  return it;
 }
 
 TEST(TextTables, ColumnsThatDoNotFitFollowBelow) {
@@ -51,6 +53,19 @@ TEST(TextTables, AShortOneSaysOnceWhatAllRowsShareAndNamesWhatItLacks) {
             "  b     1     y\n"
             "\n"
             "left out: nats; ask\n");
+}
+
+TEST(TextTables, CsvHasANumberAFieldAndDeviationsInColumnsOfTheirOwn) {
+  TextTable table{column("run", {"a, \"b\"", "c"}), column("bits", {"1.50 ± 0.50 (2)", "several settings"}),
+                  column("n", {"3", dash})};
+  table[0].is_text = true;
+  table[1].cells[0].number = mean_of({1, 2}, 3);
+  EXPECT_EQ(csv_of(table),
+            "run,bits,bits deviation,bits n,n\n"
+            "\"a, \"\"b\"\"\",1.5,0.7071067811865476,2,3\n"
+            "c,,,0,\n");
+  sort_rows(table, "n");
+  EXPECT_EQ(table[0].cells[0].text, "a, \"b\"") << "dashes last";
 }
 
 }  // namespace

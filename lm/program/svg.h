@@ -1,5 +1,5 @@
-// Diagrams as SVG documents: curves, points with error bars, shaded bands and histograms. They need no other
-// file and no script, and can be read on a light and on a dark page. Alignments: lm/program/alignment.h.
+// Pictures as SVG documents: curves with error bars, histograms, and heat maps. They need no other file and
+// no script, and can be read on a light and on a dark page.
 #pragma once
 
 #include <cstddef>
@@ -29,49 +29,46 @@ constexpr std::size_t no_colour = static_cast<std::size_t>(-1);
 struct PlotCurve {
   std::string label{};  // in the legend; empty: not there
   std::vector<PlotPoint> points{};
-  bool connected = true, dots = true, dashed = false;
+  bool dots = true, dashed = false;
+  bool filled = false;  // down to 0, without a line: a histogram, of which these are the corners
   std::optional<std::size_t> ringed{};  // a point to point out
-  std::optional<std::size_t> colour{};  // none: by the order of what is drawn
+  std::optional<std::size_t> colour{};  // none: by the order of the curves
   double width = 2, opacity = 1;
 };
 
-/// The area between two curves.
-struct PlotBand {
-  std::string label{};
-  struct Range {
-    double x = 0, lower = 0, upper = 0;
-  };
-  std::vector<Range> ranges{};  // from left to right; a single one: as wide as the diagram
-};
-
-/// A value to compare curves with: a dashed line as wide as the diagram.
+/// What curves are compared with, as wide as the diagram: a value, as a dashed line, or a shaded range.
 struct PlotLevel {
   std::string label{};
-  double y = 0;
+  double low = 0, high = low;
   std::size_t colour = no_colour;
-};
-
-/// A histogram: bar i reaches from edges[i] to edges[i + 1]. Several histograms lie on top of each other.
-struct PlotBars {
-  std::string label{};
-  std::vector<double> edges{}, heights{};
 };
 
 struct Plot {
   std::string title{};
   PlotAxis x{}, y{};
-  std::vector<PlotBand> bands{};
-  std::vector<PlotBars> bars{};
   std::vector<PlotCurve> curves{};
   std::vector<PlotLevel> levels{};
 };
-
 /// Whether a curve has a point that can be drawn.
 bool has_points(const Plot& plot);
 
-/// Diagrams in rows of `columns`. Colours go by the order of bands, bars and curves. A label that is too long
-/// for the legend is cut. Throws Error for one that has nothing to draw.
+/// values[row][column], from 0 to 1: the larger, the stronger the colour of a square.
+struct HeatMap {
+  std::vector<std::string> columns, rows;
+  std::vector<std::vector<float>> values;
+};
+
+/// Round numbers from `from` to `to`: multiples of 1, 2 or 5 times a power of ten, two to seven of them; on a
+/// logarithmic axis powers of ten, at most nine of them, and between two of them 2 and 5 times, where that
+/// gives three or more. `from` is less than `to`, and above 0 on a logarithmic axis.
+std::vector<double> round_ticks(double from, double to, bool logarithmic = false);
+/// "0.25", "12.5k", "3M", "1e-05".
+std::string tick_text(double tick);
+
+/// Pictures in rows of `columns`. A label that is too long for the legend is cut. Throws Error for one that
+/// has nothing to draw.
 std::string svg_of(const std::vector<Plot>& plots, std::size_t columns = 1);
+std::string svg_of(const std::vector<HeatMap>& maps);
 inline std::string svg_of(const Plot& plot) { return svg_of(std::vector<Plot>{plot}); }
 
 /// A text as part of an SVG document, in an attribute, too.

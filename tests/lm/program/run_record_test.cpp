@@ -1,6 +1,6 @@
 // What `lm table` knows of a run: its log and its measurements, of finished, stopped, imported and older
 // runs.
-#include "lm/program/measured_runs.h"
+#include "lm/program/run_record.h"
 
 #include <filesystem>
 #include <sstream>
@@ -40,6 +40,8 @@ TEST_F(TableTest, SaysWhatIsUnfinished) {
     const std::vector<std::string> expected{"`small (copy)`", cells[2][1], "-", "-", "-", "-", "-",
                                             "unfinished",     "-"};
     EXPECT_EQ(cells[2], expected) << "no published figure beside it";
+    EXPECT_FALSE(row.at("valid").contains("published"));
+    expect_contains(run_lm({"table", run}).err, "an unfinished run is not compared with them");
   }
 }
 
@@ -98,8 +100,7 @@ TEST_F(TableTest, HasWhatEvalMeasured) {
   EXPECT_TRUE(row().at("test_cache").at("nats").is_null());
   EXPECT_EQ(run_lm({"table", run}).err.find("different settings of"), std::string::npos);
   eval({"--dynamic", "--set", "dynamic.decay=0.5"});
-  expect_contains(run_lm({"table", run}).err,
-                  "test dynamic and test dynamic+cache were measured with different settings of [dynamic]");
+  expect_contains(run_lm({"table", run}).err, "test was measured with different settings of [dynamic]");
   eval({"--dynamic"});
   const auto cells = cells_of(output_of_lm({"table", "--markdown", run}));
   const std::vector<std::string> begin{"recipe",

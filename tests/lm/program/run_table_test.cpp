@@ -1,5 +1,5 @@
-// Which runs share a row of `lm table`, and its columns: lm/program/table_rows.h.
-#include "lm/program/table_rows.h"
+// Which runs share a row of `lm table`, and its columns.
+#include "lm/program/run_table.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,12 +1,11 @@
 // Diagrams: where values are drawn, by the ticks beside them, and whether what is written is SVG.
-#include "lm/program/svg_plot.h"
+#include "lm/program/svg.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <regex>
 
-#include "lm/program/plot_ticks.h"
 #include "tests/lm/program/svg_document.h"
 #include "tests/temporary_folder.h"
 
@@ -16,27 +15,24 @@ namespace {
 using Numbers = std::vector<double>;
 using Texts = std::vector<std::string>;
 
+Texts texts_of(const Numbers& ticks) {
+  Texts texts;
+  for (const double tick : ticks) texts.push_back(tick_text(tick));
+  return texts;
+}
+
 TEST(PlotTicks, AreRound) {
   EXPECT_EQ(round_ticks(0, 6), (Numbers{0, 1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(round_ticks(512, 1199), (Numbers{600, 800, 1000}));
-  EXPECT_EQ(tick_texts(round_ticks(1.31, 1.388)), (Texts{"1.32", "1.34", "1.36", "1.38"}));
+  EXPECT_EQ(texts_of(round_ticks(1.31, 1.388)), (Texts{"1.32", "1.34", "1.36", "1.38"}));
   EXPECT_EQ(round_ticks(-1, 1), (Numbers{-1, -0.5, 0, 0.5, 1}));
   EXPECT_EQ(round_ticks(1e-3, 20, true).size(), 5u) << "powers of ten";
-  EXPECT_EQ(tick_texts(round_ticks(1e-130, 20, true)),
+  EXPECT_EQ(texts_of(round_ticks(1e-130, 20, true)),
             (Texts{"1e-120", "1e-100", "1e-80", "1e-60", "1e-40", "1e-20", "1"}));
   EXPECT_LE(round_ticks(1e-300, 1e300, true).size(), 9u);
-  EXPECT_EQ(tick_texts(round_ticks(30, 700, true)), (Texts{"50", "100", "200", "500"}));
+  EXPECT_EQ(texts_of(round_ticks(30, 700, true)), (Texts{"50", "100", "200", "500"}));
   EXPECT_EQ(round_ticks(12, 18, true), (Numbers{12, 13, 14, 15, 16, 17, 18})) << "no power of ten in between";
-}
-
-TEST(PlotTicks, HaveTheDigitsThatTellThemApart) {
-  EXPECT_EQ(tick_texts({0, 0.25, 0.5}), (Texts{"0", "0.25", "0.50"}));
-  EXPECT_EQ(tick_texts({12500, 15000}), (Texts{"12.5k", "15.0k"}));
-  EXPECT_EQ(tick_texts({0, 2e6, 4e6}), (Texts{"0", "2M", "4M"}));
-  EXPECT_EQ(tick_texts({1e-7, 1e-3, 10}), (Texts{"1e-07", "0.001", "10"}));
-  EXPECT_EQ(tick_texts({2e-9, 4e-9}), (Texts{"2e-09", "4e-09"}));
-  EXPECT_EQ(tick_texts({10, 1000, 10000, 2e6}), (Texts{"10", "1000", "10k", "2M"}));
-  EXPECT_EQ(tick_texts({1e9, 2e9}), (Texts{"1e+09", "2e+09"}));
+  EXPECT_EQ(texts_of({0, 12500, 3e6, 1e-5, 1e9}), (Texts{"0", "12.5k", "3M", "1e-05", "1e+09"}));
 }
 
 /// The numbers of the first match of `pattern`, a regular expression.
@@ -73,8 +69,8 @@ TEST(SvgPlot, DrawsValuesBesideTheirTicks) {
   const std::string svg =
       svg_of({.x = {.label = "units"},
               .y = {.label = "bits"},
-              .bands = {{"near", {{0, 12, 17}}}},
-              .curves = {{"valid", {{200, 31}, {430, 18, 4}, {600, 12}}, true, true, false, 2}}});
+              .curves = {{.label = "valid", .points = {{200, 31}, {430, 18, 4}, {600, 12}}, .ringed = 2}},
+              .levels = {{"near", 12, 17}}});
   expect_well_formed(svg);
   const auto x = [&](double value) { return between(svg, "x", "middle", value, 200, 600); };
   const auto y = [&](double value) { return between(svg, "y", "end", value, 10, 30); };
@@ -85,30 +81,44 @@ TEST(SvgPlot, DrawsValuesBesideTheirTicks) {
   EXPECT_LT(curve[1], curve[5]) << "y goes up";
   const Numbers bar =
       numbers_at(svg, "<line x1='" + number + "' y1='" + number + "' x2='" + number + "' y2='" + number +
-                          "' stroke='#d9822b' stroke-width='2'/>\n<path[^>]*><title>430");
+                          "' stroke='#2b7bd9' stroke-width='2'/>\n<path[^>]*><title>430");
   EXPECT_NEAR(bar[0], x(430), 0.2);
   EXPECT_NEAR(bar[1], y(14), 0.2);
   EXPECT_NEAR(bar[3], y(22), 0.2);
   const Numbers ring = numbers_at(svg, "<circle cx='" + number + "' cy='" + number + "'");
   EXPECT_NEAR(ring[0], x(600), 0.2);
-  const Numbers band = numbers_at(svg, "<polygon points='" + number + "," + number + " " + number + "," +
-                                           number + " " + number + "," + number);
+  const Numbers band =
+      numbers_at(svg.substr(svg.find("<svg x=")), "<rect x='" + number + "' y='" + number + "' width='" +
+                                                      number + "' height='" + number + "'");
   EXPECT_NEAR(band[1], y(17), 0.2);
-  EXPECT_NEAR(band[5], y(12), 0.2);
+  EXPECT_NEAR(band[1] + band[3], y(12), 0.2);
   EXPECT_LE(band[0], x(200)) << "as wide as the diagram";
-  EXPECT_GE(band[2], x(600));
+  EXPECT_GE(band[0] + band[2], x(600));
 }
 
 TEST(SvgPlot, DrawsHistogramsFromZero) {
-  const std::string svg = svg_of({.y = {.label = "share"}, .bars = {{"h", {-10, 0, 10}, {30, 10}}}});
+  const std::string svg = svg_of(
+      {.y = {.label = "share"},
+       .curves = {{.points = {{-10, 0}, {-10, 30}, {0, 30}, {0, 10}, {10, 10}, {10, 0}}, .filled = true}}});
   expect_well_formed(svg);
-  const Numbers bar = numbers_at(svg, "</text>\n<svg[^>]*>\n<rect x='" + number + "' y='" + number +
-                                          "' width='" + number + "' height='" + number + "'");
+  const Numbers corners = numbers_at(svg, "<path d='M" + number + "," + number + "L" + number + "," + number +
+                                              "L" + number + "," + number + "L");
   const double x0 = between(svg, "x", "middle", 0, -10, 10), y10 = between(svg, "y", "end", 10, 10, 30),
                y30 = between(svg, "y", "end", 30, 10, 30);
-  EXPECT_NEAR(bar[0] + bar[2], x0, 0.2);
-  EXPECT_NEAR(bar[1], y30, 0.2);
-  EXPECT_NEAR(bar[3], 1.5 * (y10 - y30), 0.2);
+  EXPECT_NEAR(corners[1] - corners[3], 1.5 * (y10 - y30), 0.2);
+  EXPECT_NEAR(corners[3], y30, 0.2);
+  EXPECT_NEAR(corners[4], x0, 0.2);
+}
+
+TEST(HeatMaps, HaveStrongerSquaresForLargerValues) {
+  const XmlElement picture =
+      xml_of(svg_of(std::vector<HeatMap>{{{"a", "<b>"}, {"the long name"}, {{0.25f, 1}}}}));
+  const auto squares = picture.all("rect");
+  ASSERT_EQ(squares.size(), 2u);
+  EXPECT_EQ(squares[0]->at("fill-opacity"), "0.25");
+  EXPECT_EQ(squares[1]->at("fill-opacity"), "1");
+  EXPECT_EQ(picture.texts("text"), (Texts{"a", "<b>", "the long name"}));
+  expect_texts_apart(picture);
 }
 
 TEST(SvgPlot, LogarithmicAxesAreStraightInDecades) {
@@ -142,7 +152,7 @@ TEST(SvgPlot, ASinglePointWithoutDotsIsADash) {
 }
 
 TEST(SvgPlot, LevelsAreAsWideAsTheDiagram) {
-  const std::string svg = svg_of({.curves = {{"a", {{1, 10}, {2, 30}}}}, .levels = {{"published", 40}}});
+  const std::string svg = svg_of({.curves = {{"a", {{1, 10}, {2, 30}}}}, .levels = {{"published", 40, 40}}});
   expect_well_formed(svg);
   const std::string drawing = svg.substr(svg.find("<svg x="));
   const Numbers level = numbers_at(drawing, "<line x1='" + number + "' y1='" + number + "' x2='" + number +
@@ -185,7 +195,7 @@ TEST(SvgPlot, TextsLieApart) {
   expect_texts_apart(picture);
   const std::vector<std::string> texts = picture.texts("text");
   EXPECT_EQ(std::count(texts.begin(), texts.end(), "10.5"), 0) << "no room beside 10";
-  EXPECT_EQ(std::count(texts.begin(), texts.end(), "200.0"), 1);
+  EXPECT_EQ(std::count(texts.begin(), texts.end(), "200"), 1);
   EXPECT_EQ(
       std::count_if(texts.begin(), texts.end(), [](const std::string& it) { return it.ends_with("…"); }), 1)
       << "what is too long for the legend";
@@ -215,10 +225,6 @@ TEST(SvgPlot, HugeAndEqualValuesEnd) {
 TEST(SvgPlot, RefusesWhatCannotBeDrawn) {
   expect_contains(error_of<Error>([] { svg_of({.x = {.label = "units"}}); }),
                   "nothing to draw along the axis 'units'");
-  expect_contains(error_of<Error>([] {
-                    svg_of({.bars = {{"", {0, 1}, {1, 2}}}});
-                  }),
-                  "2 bars have 3 edges, not 2");
   expect_contains(error_of<Error>([] {
                     svg_of({.x = {.from = 2, .to = 1}, .curves = {{"", {{1, 1}}}}});
                   }),

@@ -1,0 +1,274 @@
+// Groups of runs that are compared.
+#include "lm/program/run_groups.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "lm/program/figure_warnings.h"
+#include "lm/program/published.h"
+#include "lm/program/sweep_grid.h"
+
+namespace rondo {
+namespace {
+
+/// The settings of a run that affect its measurements, and the seed as 0.
+Recipe without_seed(const RunRecord& run) {
+  const Recipe defaults;
+  Recipe recipe = run.recipe();
+  recipe.trainer.seed = 0;
+  recipe.description = recipe.paper = "";
+  recipe.published = defaults.published;
+  recipe.report = defaults.report;
+  recipe.run.log_every = defaults.run.log_every;
+  recipe.run.probe_every = defaults.run.probe_every;
+  recipe.run.save_every = defaults.run.save_every;
+  recipe.run.tensorboard = defaults.run.tensorboard;
+  recipe.skip_thought.task.sentences_every = 0;
+  recipe.skip_thought.task.sentence_sets = {};
+  return recipe;
+}
+
+/// Groups runs of which `identity` gives the same text, in the order of each group's first run. `admits` says
+/// whether a group may have another run.
+template <class Identity, class Admits>
+std::vector<Runs> grouped(const Runs& runs, Identity identity, Admits admits) {
+  std::vector<Runs> groups;
+  std::vector<std::string> identities;
+  for (const auto& run : runs) {
+    const std::string its = identity(*run);
+    std::size_t at = 0;
+    while (at < groups.size() && (identities[at] != its || !admits(groups[at], *run))) ++at;
+    if (at == groups.size()) identities.push_back(its), groups.emplace_back();
+    groups[at].push_back(run);
+  }
+  return groups;
+}
+
+/// The settings of a recipe, as shown, by their keys.
+std::map<std::string, std::string> shown_settings(Recipe recipe) {
+  std::map<std::string, std::string> settings;
+  for (const Key& key : keys_of(recipe)) settings[key.name] = shown_value(key);
+  return settings;
+}
+
+}  // namespace
+
+std::vector<Runs> group_by_settings(const Runs& runs) {
+  const auto identity = [](const RunRecord& run) {
+    Recipe recipe = without_seed(run);
+    const Provenance& made_by = run.config.made_by;
+    return fmt::format("{}\n{} {} {} {} {} {}", write_toml(keys_of(recipe)), run.is_finetuned(),
+                       made_by.initialized_from, run.vocabulary_size, name_of(made_by.device),
+                       name_of(made_by.precision), fmt::join(digests_of(made_by.sha256), " "));
+  };
+  return grouped(runs, identity, [](const Runs& group, const RunRecord& run) {
+    return run.finished && std::all_of(group.begin(), group.end(), [&](const auto& other) {
+             return other->finished && other->recipe().trainer.seed != run.recipe().trainer.seed;
+           });
+  });
+}
+
+std::vector<Runs> group_by_keys(const Runs& runs, const std::vector<std::string>& keys) {
+  const auto identity = [&](const RunRecord& run) {
+    const Provenance& made_by = run.config.made_by;
+    return fmt::format("{}\n{} {} {} {} {}", fmt::join(values_of(run.recipe(), keys), "\n"),
+                       run.recipe().name, run.finished, run.is_finetuned(), made_by.initialized_from.empty(),
+                       fmt::join(digests_of(made_by.sha256), " "));
+  };
+  return grouped(runs, identity, [](const Runs&, const RunRecord&) { return true; });
+}
+
+std::vector<std::string> differing_keys(const Runs& runs) {
+  std::set<std::string> differing;
+  const auto first = shown_settings(without_seed(*runs.front()));
+  for (const auto& run : runs)
+    for (const auto& [key, value] : shown_settings(without_seed(*run)))
+      if (const auto found = first.find(key); found == first.end() || found->second != value)
+        differing.insert(key);
+  // Without pieces their settings say nothing; their defaults have changed between versions. Settings of
+  // finetuning say nothing about a run that was not finetuned.
+  const bool any_has_pieces = std::any_of(runs.begin(), runs.end(), [](const auto& run) {
+    return tokenization_of(run->recipe()).unit == Unit::pieces;
+  });
+  const bool all_are_finetuned =
+      std::all_of(runs.begin(), runs.end(), [](const auto& run) { return run->is_finetuned(); });
+  std::vector<std::string> keys;
+  Recipe recipe = runs.front()->recipe();
+  for (const Key& key : keys_of(recipe))
+    if (differing.contains(key.name) && (any_has_pieces || !key.name.starts_with("data.pieces")) &&
+        (all_are_finetuned || !key.name.starts_with("finetune.")))
+      keys.push_back(key.name);
+  return keys;
+}
+
+std::vector<std::string> values_of(const Recipe& recipe, const std::vector<std::string>& keys) {
+  const auto settings = shown_settings(recipe);
+  std::vector<std::string> values;
+  for (const std::string& key : keys) {
+    const auto found = settings.find(key);
+    values.push_back(found == settings.end() ? dash : found->second);
+  }
+  return values;
+}
+
+std::optional<Mean> mean_score(const Runs& group, std::size_t kind, const std::string& key) {
+  std::vector<double> figures;
+  std::set<std::string> settings;
+  for (const auto& run : group) {
+    const std::optional<Measured>& measured = run->measured[kind];
+    if (!measured) continue;
+    settings.insert(measured->settings);
+    if (const double figure = score_in(measured->scores, key); std::isfinite(figure))
+      figures.push_back(figure);
+  }
+  if (settings.size() > 1) return std::nullopt;
+  return mean_of(figures, group.size());
+}
+
+TableCell score_cell(const Runs& group, std::size_t kind, const ScoreStyle& style) {
+  const std::optional<Mean> mean = mean_score(group, kind, style.key);
+  if (!mean) return {"several settings"};
+  if (mean->n == 0) return {dash, mean};
+  std::string text = fmt::format("{:.{}f}", mean->value, style.digits);
+  if (mean->n > 1) text += fmt::format("{}{:.{}f}", plus_minus, mean->deviation, style.digits);
+  return {mean->n == group.size() ? text : fmt::format("{} ({})", text, mean->n), mean};
+}
+
+const ScoreStyle& decisive_score(const Recipe& recipe) {
+  switch (recipe.kind) {
+    case TaskKind::translation:
+    case TaskKind::multi_task:
+      if (const TranslationFigure it = recipe.translation.task.decides; it != TranslationFigure::nats)
+        return score_style(name_of(it));
+      break;
+    case TaskKind::classification:
+    case TaskKind::question_answering:
+      return score_style("accuracy");
+    case TaskKind::speech:
+      return score_style("cer");
+    case TaskKind::skip_thought:
+    case TaskKind::language_modelling:
+      break;
+  }
+  return score_style(tokenization_of(recipe).unit == Unit::words ? "perplexity" : "bits");
+}
+
+void warn_omitted_published(const Runs& runs) {
+  std::map<std::string, Runs> runs_of;  // by reason
+  for (const auto& run : runs) {
+    const PublishedFigures& published = run->recipe().published;
+    if (published_text(published).empty()) continue;
+    const std::vector<std::string> changed = changed_keys(run->recipe(), run->is_finetuned());
+    if (!changed.empty())
+      runs_of[fmt::format("settings are not those of the recipe {}: {}", run->recipe().name,
+                          fmt::join(changed, ", "))]
+          .push_back(run);
+    else if (!run->is_of_the_papers_text())
+      runs_of[fmt::format("they are of another text (published.vocabulary = {}, here {}; "
+                          "published.test_symbols = {}, here {}; 0: not known)",
+                          published.vocabulary, run->types, published.test_symbols,
+                          run->measured[test_kind] ? run->measured[test_kind]->symbols : 0)]
+          .push_back(run);
+    else if (!run->finished)
+      runs_of["an unfinished run is not compared with them"].push_back(run);
+  }
+  for (const auto& [reason, group] : runs_of)
+    fmt::print(stderr, "lm: {}{}: published figures are left out: {}\n", group.front()->path,
+               group.size() > 1 ? fmt::format(" and {} more", group.size() - 1) : "", reason);
+}
+
+namespace {
+
+/// Measurements of one text with a method, alone or together with another, compare only if its settings are
+/// the same.
+void warn_differing_methods(const RunRecord& run) {
+  std::map<std::pair<std::string, std::string>, std::set<std::string>> settings;  // by split and method
+  for (std::size_t k = 0; k < kinds_of_measurement.size(); ++k) {
+    if (!run.measured[k] || run.measured[k]->settings.empty()) continue;
+    const auto methods = nlohmann::json::parse(run.measured[k]->settings);
+    for (const auto& [method, values] : methods.items())
+      settings[{kinds_of_measurement[k].split, method}].insert(values.dump());
+  }
+  for (const auto& [of, different] : settings)
+    if (different.size() > 1)
+      fmt::print(stderr, "lm: {}: {} was measured with different settings of [{}], which --json shows\n",
+                 run.path, of.first, of.second);
+}
+
+}  // namespace
+
+void warn_misleading(const Runs& runs) {
+  for (const auto& run : runs) {
+    warn_differing_methods(*run);
+    if (!run->measured[valid_kind] && !run->steps.empty())
+      fmt::print(
+          stderr,
+          "lm: {}: not evaluated yet; at step {}, after {:.2f} epochs, the training loss is {:.4f} nats\n",
+          run->path, run->steps.back().when.step, run->steps.back().when.epochs, run->steps.back().nats);
+    for (const SentenceSetFigures& it : run->sentences)
+      if (it.replaces_others)
+        fmt::print(
+            stderr,
+            "lm: {}: {} was measured on different files or word vectors: the figures are of the last ones\n",
+            run->path, it.set);
+    for (std::size_t kind = 0; kind < kinds_of_measurement.size(); ++kind) {
+      const std::optional<Measured>& it = run->measured[kind];
+      if (!it) continue;
+      const MeasurementKind& of = kinds_of_measurement[kind];
+      const double nats = score_in(it->scores, "nats");
+      if (it->least_nats < nats && !it->settings.empty())
+        fmt::print(
+            stderr,
+            "lm: {}: {}: the figures are of the last evaluation; one with other settings was better, and "
+            "is in {}\n",
+            run->path, of.name, RunFolder{run->path}.evaluations().string());
+      if (run->recipe().kind == TaskKind::language_modelling && (kind == test_kind || kind == valid_kind) &&
+          is_worse_than_uniform(nats, run->vocabulary_size))
+        fmt::print(stderr, "lm: warning: {}: the figures on {} are worse than those of equal probabilities\n",
+                   run->path, of.split);
+    }
+  }
+}
+
+void warn_incomparable(const Runs& runs) {
+  std::vector<std::string> know_little;
+  std::map<std::vector<std::string>, std::set<std::int64_t>> types;  // of runs of one text
+  for (const auto& run : runs) {
+    if (!has_perplexity(run->recipe().kind)) continue;
+    if (const auto& it = run->measured[run->measured[test_kind] ? test_kind : valid_kind]) {
+      const UnknownShare share{"", it->unknowns.value_or(0), it->symbols};
+      if (!warning_of_unknowns(share).empty())
+        know_little.push_back(fmt::format("{} ({:.1f} %)", run->path, share.percent()));
+    }
+    if (const auto& sha256 = run->config.made_by.sha256; !sha256.empty() && run->types > 0)
+      types[digests_of(sha256)].insert(run->types);
+  }
+  if (!know_little.empty())
+    fmt::print(stderr,
+               "lm: warning: many symbols of the test or validation text are unknown to {}: easy to predict, "
+               "so that the figures do not compare with those of other runs\n",
+               fmt::join(know_little, ", "));
+  for (const auto& [text, sizes] : types)
+    if (sizes.size() > 1)
+      fmt::print(
+          stderr,
+          "lm: warning: runs of one text have vocabularies of {} symbols: bits and perplexity per symbol do "
+          "not compare, since <unk> is easy to predict and symbols differ in length\n",
+          fmt::join(sizes, ", "));
+}
+
+void warn_mixed_groups(const std::vector<Runs>& groups, const std::vector<std::string>& keys) {
+  std::set<std::string> mixed;
+  for (const Runs& group : groups)
+    for (const std::string& key : differing_keys(group))
+      if (std::find(keys.begin(), keys.end(), key) == keys.end()) mixed.insert(key);
+  if (!mixed.empty())
+    fmt::print(stderr,
+               "lm: the runs of a group also differ in {}: means and deviations are over these, too\n",
+               fmt::join(mixed, ", "));
+}
+
+}  // namespace rondo

@@ -1,0 +1,217 @@
+// The record of a run.
+#include "lm/program/run_record.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "data/input_file.h"
+#include "lm/decoding/beam_search.h"
+#include "lm/program/json_lines.h"
+#include "lm/program/measurement.h"
+#include "lm/program/model.h"
+#include "lm/program/published.h"
+#include "lm/program/run.h"
+#include "lm/training/trainer.h"
+
+namespace rondo {
+
+double score_in(const ScoreMap& scores, const std::string& key) {
+  const auto found = scores.find(key);
+  return found == scores.end() ? not_known : found->second;
+}
+
+const std::vector<ScoreStyle>& score_styles() {
+  static const std::vector<ScoreStyle> styles = {{"bleu", "BLEU", 2, true},
+                                                 {"chrf", "chrF2", 2, true},
+                                                 {"pearson", "r", 4},
+                                                 {"spearman", "rho", 4},
+                                                 {"mse", "MSE", 4},
+                                                 {"accuracy", "accuracy", 2, true},
+                                                 {"f1", "F1", 2},
+                                                 {"cer", "CER"},
+                                                 {"wer", "WER"},
+                                                 {"nats", "nats", 4},
+                                                 {"bits", "bits", 4},
+                                                 {"perplexity", "perplexity", 2},
+                                                 {"bits_per_byte", "bits/byte", 4}};
+  return styles;
+}
+
+const ScoreStyle& score_style(const std::string& key) {
+  return *std::find_if(score_styles().begin(), score_styles().end(),
+                       [&](const ScoreStyle& it) { return it.key == key; });
+}
+
+namespace {
+
+ScoreMap logged_scores(const nlohmann::json& entry) {
+  ScoreMap scores{{"nats", figure_at(entry, "nats")}};
+  for (const ScoreStyle& it : score_styles())
+    if (entry.contains(it.key)) scores[it.key] = figure_at(entry, it.key);
+  return scores;
+}
+
+LoggedMoment logged_moment(const nlohmann::json& entry) {
+  return {entry.contains("step") ? integer_at(entry, "step") : 0,
+          optional_figure_at(entry, "epochs_trained").value_or(not_known),
+          optional_figure_at(entry, "training_seconds").value_or(not_known)};
+}
+
+void read_steps(const nlohmann::json& entry, RunRecord& run) {
+  const auto figure = [&](const char* key) { return optional_figure_at(entry, key).value_or(not_known); };
+  entry.at("step");  // which every line has
+  LoggedSteps steps{logged_moment(entry), figure("nats"), figure("learning_rate"), figure("gradient_norm")};
+  const std::string end = "_per_second";
+  for (const auto& [key, value] : entry.items())
+    if (key.ends_with(end)) {
+      run.scored = key.substr(0, key.size() - end.size());
+      steps.per_second = figure_at(entry, key);
+    }
+  run.steps.push_back(steps);
+}
+
+/// Reads one line of log.jsonl; false if it is not one.
+bool read_log_line(const nlohmann::json& entry, RunRecord& run) {
+  if (entry.value("event", "") == "stopped") {
+    run.finished = false;
+    run.has_unevaluated_model = !entry.at("model_is_evaluated").get<bool>();
+    return true;
+  }
+  if (entry.contains("set")) return entry.at("step").is_number();  // vectors measured during the training
+  if (entry.contains("probed")) {
+    run.probes.push_back({integer_at(entry, "epoch"), probed_of(entry)});
+    return true;
+  }
+  if (!entry.contains("split")) {
+    read_steps(entry, run);
+    return true;
+  }
+  const std::string split = entry.at("split");
+  if (split == "speakers") return true;  // a recogniser's; it is in evaluations.jsonl, too
+  if (split != "valid" && split != "test") return false;
+  // Logs of version 0.1 do not say how a text was read: as in evaluations during training.
+  const Measured measured{.scores = logged_scores(entry),
+                          .symbols = entry.contains("symbols") ? integer_at(entry, "symbols") : 0,
+                          .read = entry.value("read", validation_reading(run.recipe(), 0).text())};
+  std::optional<Measured>&test = run.measured[test_kind], &valid = run.measured[valid_kind];
+  if (split == "test") {
+    if (!test) test = measured;  // later lines are of another reading
+    run.finished = true;
+    return true;
+  }
+  const bool best = entry.at("best");
+  if (best) {
+    valid = measured;
+    if (entry.contains("step")) run.keeps_base = entry.at("step") == 0;
+  }
+  if (!entry.contains("epoch")) return true;  // the best model, measured again
+  test.reset();                               // the training was continued
+  run.finished = false;
+  LoggedEvaluation it{logged_moment(entry), integer_at(entry, "epoch"), measured.scores, best};
+  if (std::isnan(it.when.epochs)) it.when.epochs = static_cast<double>(it.epoch);
+  run.evaluations.push_back(it);
+  return true;
+}
+
+/// Estimates what lines of steps lack in logs of older versions.
+void estimate_moments(RunRecord& run) {
+  const LoggedMoment last = run.last_evaluation().when;
+  for (double LoggedMoment::*member : {&LoggedMoment::epochs, &LoggedMoment::seconds})
+    for (LoggedSteps& it : run.steps)
+      if (std::isnan(it.when.*member))
+        it.when.*member = last.*member * static_cast<double>(it.when.step) / static_cast<double>(last.step);
+}
+
+bool translates(const Recipe& recipe) {
+  return recipe.kind == TaskKind::translation || recipe.kind == TaskKind::multi_task;
+}
+
+/// Takes the last measurement of each kind on the run's own text, in the run's precision or fp32. A text read
+/// as published, or by translators with the run's beam, takes precedence over other readings.
+void take_measurements(const std::vector<KeptMeasurement>& kept, RunRecord& run) {
+  const Recipe& recipe = run.recipe();
+  const Provenance& made_by = run.config.made_by;
+  const std::string preferred =
+      translates(recipe) ? search_text(recipe.translation.decoding.beam) : published_reading(recipe);
+  const bool begins_anew = !final_reading(recipe, 0).carries_state();
+  for (const KeptMeasurement& it : kept) {
+    if (digests_of(it.sha256) != digests_of(made_by.sha256)) continue;
+    if (it.precision != Precision::fp32 && it.precision != made_by.precision) continue;
+    const bool carried = !it.dynamic && !it.cache && begins_anew && it.read == Reading{}.text();
+    const auto kind = std::find_if(kinds_of_measurement.begin(), kinds_of_measurement.end(),
+                                   [&](const MeasurementKind& of) {
+                                     return of.split == it.split && of.dynamic == it.dynamic &&
+                                            of.cache == it.cache && of.carried == carried;
+                                   });
+    if (kind == kinds_of_measurement.end()) continue;
+    std::optional<Measured>& into =
+        run.measured[static_cast<std::size_t>(kind - kinds_of_measurement.begin())];
+    if (into && kind->is_plain() && into->read == preferred && it.read != preferred) continue;
+    Measured now{it.scores, it.symbols, it.unknowns, it.read, it.settings, it.nats};
+    now.scores["nats"] = it.nats;
+    if (it.bits) now.scores["bits"] = *it.bits;
+    if (it.perplexity) now.scores["perplexity"] = *it.perplexity;
+    if (it.bits_per_byte) now.scores["bits_per_byte"] = *it.bits_per_byte;
+    if (into) now.least_nats = std::fmin(into->least_nats, it.nats);
+    into = std::move(now);
+  }
+}
+
+}  // namespace
+
+RunRecord read_log(const std::string& path) {
+  const RunFolder folder = open_run_folder(path);
+  RunRecord run{.path = path, .config = read_config(folder)};
+  read_json_lines(folder.log(), "`lm train` writes into its log",
+                  [&](const nlohmann::json& entry) { return read_log_line(entry, run); });
+  estimate_moments(run);
+  return run;
+}
+
+RunRecord read_run(const std::string& path, bool is_training) {
+  RunRecord run = read_log(path);
+  const RunFolder folder{path};
+  const Recipe& recipe = run.recipe();
+  std::vector<KeptMeasurement> kept = kept_measurements(folder);
+  std::erase_if(kept, [&](const KeptMeasurement& it) {  // of multi-task runs, the first task has the row
+    return !it.task.empty() && (recipe.tasks.empty() || it.task != recipe.tasks.front().name);
+  });
+  if (file_is_there(vocabulary_paths(folder, recipe).back()) || kept.empty()) {
+    const std::vector<SymbolTable> tables = symbol_tables(folder, run.config);
+    const SymbolTable& shown = tables.at(translates(recipe) ? 1 : 0);  // of translators the target's
+    run.vocabulary_size = shown.size;
+    run.types = shown.types;
+    run.parameters = make_layout(recipe, sizes_of(tables))->parameter_count();
+  } else {
+    run.vocabulary_size = kept.back().vocabulary_size;
+    run.types = kept.back().types;
+    run.parameters = kept.back().parameters;
+  }
+  take_measurements(kept, run);
+  const bool is_valid = run.measured[valid_kind].has_value();
+  if (is_valid) run.has_unevaluated_model = false;  // `lm eval` has measured it since
+  if (!has_perplexity(recipe.kind))                 // earlier versions kept bits of them, too
+    for (std::optional<Measured>& it : run.measured)
+      if (it) it->scores.erase("bits"), it->scores.erase("perplexity");
+  run.sentences = kept_sentence_figures(folder);
+  if (!is_training && !run.finished && is_valid && file_is_there(folder.state()))  // without a test text
+    run.finished = is_finished(recipe.trainer, folder.state());
+  return run;
+}
+
+bool RunRecord::is_of_the_papers_text() const {
+  const auto& test = measured[test_kind];
+  return may_be_the_papers(recipe().published, types, test ? std::optional(test->symbols) : std::nullopt);
+}
+
+double RunRecord::published(std::size_t kind) const {
+  const MeasurementKind& of = kinds_of_measurement[kind];
+  const bool is_read_as_published =
+      !of.is_plain() || !measured[kind] || measured[kind]->read == published_reading(recipe());
+  if (!finished || of.carried || !is_read_as_published || !is_of_the_papers_text() ||
+      !changed_keys(recipe(), is_finetuned()).empty())
+    return 0;
+  return published_figure(recipe().published, is_finetuned(), of.split, of.dynamic, of.cache);
+}
+
+}  // namespace rondo
