@@ -34,8 +34,10 @@ struct ScoredRows {
     const bool every_target =
         std::all_of(all_targets->begin(), all_targets->end(), [](int32_t id) { return id >= 0; });
     if (every_target && !row_weights.defined()) return;
-    const std::vector<real> all_weights =
-        row_weights.defined() ? row_weights.to_vector() : std::vector<real>();
+    std::vector<real> all_weights;
+    if (row_weights.defined()) all_weights = row_weights.to_vector();
+    if (row_weights.defined() && !has_memory(row_weights.device()))
+      all_weights.assign(all_weights.size(), 1);  // zeros there leave out no row
     std::vector<int32_t> rows, some_targets;
     std::vector<real> some_weights;
     for (size_t r = 0; r < all_targets->size(); ++r) {
@@ -154,9 +156,9 @@ Variable recorded_total(const char* name, const Tensor& total, const std::vector
 
 int64_t cross_entropy_block_rows(int64_t rows, int64_t V, int64_t K, Device device) {
   const int64_t row_bytes = std::max<int64_t>(1, V) * static_cast<int64_t>(sizeof(real));
-  const int64_t highest = device == Device::cpu
-                              ? std::max(block_rows, block_bytes / row_bytes)
-                              : std::max(block_rows, std::min(gpu_block_rows, gpu_block_bytes / row_bytes));
+  const int64_t highest = is_gpu(device)
+                              ? std::max(block_rows, std::min(gpu_block_rows, gpu_block_bytes / row_bytes))
+                              : std::max(block_rows, block_bytes / row_bytes);
   const int64_t most = std::max<int64_t>(1, highest / K);
   const int64_t groups = rows / K, blocks = std::max<int64_t>(1, (groups + most - 1) / most);
   return (groups + blocks - 1) / blocks * K;  // of nearly equal height

@@ -31,12 +31,6 @@ std::deque<PointwiseOperator>& registry() {
   return *known;
 }
 
-const PointwiseLaunchers& launchers(const PointwiseOperator& op, Device device) {
-  const PointwiseLaunchers& chosen = device == Device::cpu ? op.cpu : op.cuda;
-  check(chosen.forward != nullptr, "[{}] was not built for this device", op.name);
-  return chosen;
-}
-
 /// What backward needs: the operator's bytes and its inputs.
 struct Recorded {
   const PointwiseOperator* op;
@@ -85,8 +79,8 @@ struct Recorded {
       if (output_gradients[k].defined()) dy[k] = output_gradients[k].read_operand();
     {
       const Timed timed("pointwise", [&] { return op->name + " backward"; });
-      launchers(*op, device)
-          .backward(bytes.data(), extent, x.data(), dy.data(), dx.data(), accumulates.data());
+      op->launchers(device).backward(bytes.data(), extent, x.data(), dy.data(), dx.data(),
+                                     accumulates.data());
     }
     for (const size_t j : reused) gradients[j].add(*values[j]);
     for (const auto& [j, gradient] : temporaries) gradients[j].add(gradient);
@@ -163,7 +157,7 @@ std::vector<Variable> apply(const PointwiseOperator& op, const void* bytes,
   }
   {
     const Timed timed("pointwise", [&] { return op.name; });
-    launchers(op, device).forward(bytes, recorded.extent, x.data(), y.data());
+    op.launchers(device).forward(bytes, recorded.extent, x.data(), y.data());
   }
   if (recording()) {
     const auto* first = static_cast<const std::byte*>(bytes);

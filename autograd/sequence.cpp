@@ -24,7 +24,7 @@ Variable gather_rows(const Variable& x, const Tokens& rows) {
   Variable gathered = record(
       "gather_rows", y, {x},
       [rows](const std::vector<Tensor>& gradients, const Inputs& in) { in[0].add_rows(rows, gradients[0]); });
-  if (y.device() == Device::cpu && 2 * N <= y.rows())
+  if (!is_gpu(y.device()) && 2 * N <= y.rows())
     gathered.table_rows_ =
         std::make_shared<const TableRows>(TableRows{x, rows, x.value().version(), y.version()});
   return gathered;

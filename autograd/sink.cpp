@@ -124,7 +124,7 @@ void Sink::add_scaled(Tensor g, const Tensor& factor, const Region& region) {
     const Destination to = destination(region);
     return to.accumulate ? rondo::accumulate(g, to.tensor, factor) : copy_scaled(g, to.tensor, factor);
   }
-  const bool is_one = factor.device() == Device::cpu && factor.item() == 1;  // do not wait for a GPU
+  const bool is_one = !is_gpu(factor.device()) && factor.item() == 1;  // do not wait for a GPU
   if (!is_one) {
     if (g.use_count() > 1) g = clone(g);
     scale(g, factor);

@@ -49,7 +49,7 @@ int64_t parameters_of(const std::string& cell, int64_t width) {
   std::vector<Setting> settings;
   for (const std::string& text : settings_of(cell, width)) settings.push_back(parse_setting(text));
   const Recipe recipe = resolve_recipe(base, settings);
-  return LanguageModel(model_options(recipe), vocabulary_size(recipe), std::nullopt).parameter_count();
+  return LanguageModel(model_options(recipe), vocabulary_size(recipe), 1, Device::meta).parameter_count();
 }
 
 /// The width whose number of parameters is nearest to `parameters`.

@@ -51,6 +51,8 @@ class PairBatches {
   /// Goes to batch `position` of an epoch. Epoch 0, for evaluation: all pairs sorted by length, the longest
   /// first. Error outside [0, length()].
   void seek(std::int64_t epoch, std::int64_t position) { order_.seek(epoch, position); }
+  /// As BatchOrder::seek_extreme().
+  void seek_extreme(Extreme extreme) { order_.seek_extreme(extreme); }
   /// As BatchOrder::divide().
   void divide(std::int64_t ranks, std::int64_t own) { order_.divide(ranks, own); }
   std::int64_t position() const { return order_.position(); }

@@ -107,6 +107,20 @@ void BatchOrder::seek(std::int64_t epoch, std::int64_t position) {
   position_ = position;
 }
 
+void BatchOrder::seek_extreme(Extreme extreme) {
+  const auto symbols_of = [&](const Range& batch) {
+    Lengths longest;
+    for (std::size_t i = batch.begin; i < batch.end; ++i)
+      longest = {std::max(longest.first, lengths(order_[i]).first),
+                 std::max(longest.second, lengths(order_[i]).second)};
+    return static_cast<std::int64_t>(batch.end - batch.begin) * (longest.first + longest.second);
+  };
+  const auto [least, most] =
+      std::minmax_element(batches_.begin(), batches_.end(),
+                          [&](const Range& a, const Range& b) { return symbols_of(a) < symbols_of(b); });
+  position_ = (extreme == Extreme::largest ? most : least) - batches_.begin();
+}
+
 std::span<const std::int64_t> BatchOrder::next() {
   if (position_ == length()) return {};
   const auto [begin, end] = batches_[static_cast<std::size_t>(position_++)];

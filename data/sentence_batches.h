@@ -94,6 +94,8 @@ class BatchOrder {
   /// Goes to batch `position` of an epoch. Epoch 0, for evaluation: all sentences sorted by length, the
   /// longest first. Error outside [0, length()].
   void seek(std::int64_t epoch, std::int64_t position);
+  /// Goes to the batch of this epoch that has the most symbols, padding included, or the fewest.
+  void seek_extreme(Extreme extreme);
   std::int64_t position() const { return position_; }
   /// Batches of this epoch.
   std::int64_t length() const { return static_cast<std::int64_t>(batches_.size()); }

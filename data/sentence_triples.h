@@ -64,6 +64,8 @@ class TripleBatches {
 
   /// As BatchOrder::seek().
   void seek(std::int64_t epoch, std::int64_t position) { order_.seek(epoch, position); }
+  /// As BatchOrder::seek_extreme().
+  void seek_extreme(Extreme extreme) { order_.seek_extreme(extreme); }
   /// As BatchOrder::divide().
   void divide(std::int64_t ranks, std::int64_t own) { order_.divide(ranks, own); }
   std::int64_t position() const { return order_.position(); }

@@ -56,15 +56,6 @@ std::int64_t Sequences::scored() const {
   return sum;
 }
 
-std::int64_t Sequences::longest(std::int64_t count) const {
-  std::vector<Sequence> sorted = sequences_;
-  std::sort(sorted.begin(), sorted.end(), longer);
-  sorted.resize(std::min(sorted.size(), static_cast<std::size_t>(count)));
-  std::int64_t sum = 0;
-  for (const Sequence& sequence : sorted) sum += sequence.length;
-  return sum;
-}
-
 void Sequences::seek(std::uint64_t seed, std::int64_t epoch, std::int64_t position) {
   std::mt19937_64 random = epoch_generator(seed, epoch);
   if (crop_ > 0) {
@@ -81,6 +72,20 @@ void Sequences::seek(std::uint64_t seed, std::int64_t epoch, std::int64_t positi
   check(position >= 0 && position <= length(), "[sequences] a position from 0 to {} was expected: {}",
         length(), position);
   position_ = position;
+}
+
+void Sequences::seek_extreme(Extreme extreme, bool with_padding) {
+  std::vector<std::int64_t> symbols;  // of each chunk
+  for (std::int64_t begin = 0; begin < std::ssize(sequences_); begin += batch_) {
+    std::int64_t longest = 0, sum = 0;
+    for (std::int64_t i = begin; i < std::min(begin + batch_, std::ssize(sequences_)); ++i) {
+      longest = std::max(longest, sequences_[static_cast<std::size_t>(i)].length);
+      sum += sequences_[static_cast<std::size_t>(i)].length;
+    }
+    symbols.push_back(with_padding ? longest : sum);
+  }
+  const auto [least, most] = std::minmax_element(symbols.begin(), symbols.end());
+  position_ = (extreme == Extreme::largest ? most : least) - symbols.begin();
 }
 
 bool Sequences::next(Chunk& chunk) {

@@ -34,14 +34,14 @@ class Sequences {
   /// Goes to chunk `position` of an epoch. The epoch's number determines the order; 0: the order of the text.
   /// Error outside [0, length()].
   void seek(std::uint64_t seed, std::int64_t epoch, std::int64_t position);
+  /// Goes to the chunk of this epoch that has the most symbols, with padding or without, or the fewest.
+  void seek_extreme(Extreme extreme, bool with_padding);
   /// The next chunk; false, and no chunk, at the end.
   bool next(Chunk& chunk);
 
   std::int64_t length() const;  // chunks of an epoch
   std::int64_t position() const { return position_; }
   std::int64_t scored() const;  // targets of an epoch
-  /// The total number of targets of the `count` longest sequences.
-  std::int64_t longest(std::int64_t count) const;
 
  private:
   struct Sequence {

@@ -21,6 +21,9 @@ struct Chunk {
   bool from_zero_state = false;       // else its streams continue the first B of the previous chunk
 };
 
+/// Which batch of an epoch is sought: to measure memory (lm/training/memory.h).
+enum class Extreme { largest, smallest };
+
 /// Steps [begin, end) of streams [first, first + count).
 Chunk part_of(const Chunk& chunk, std::int64_t begin, std::int64_t end, std::int64_t first,
               std::int64_t count);

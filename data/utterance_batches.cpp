@@ -56,20 +56,4 @@ bool UtteranceBatches::next(UtteranceBatch& batch) {
   return true;
 }
 
-UtteranceBatchSize UtteranceBatches::largest() {
-  order_.seek(1, 0);
-  UtteranceBatchSize largest;
-  for (auto chosen = order_.next(); !chosen.empty(); chosen = order_.next()) {
-    UtteranceBatchSize size{std::ssize(chosen)};
-    for (const std::int64_t i : chosen) {
-      const auto at = static_cast<std::size_t>(i);
-      size.steps = std::max(size.steps, steps_of(utterances_.frames[at].size(), frames_));
-      size.labels = std::max<std::int64_t>(size.labels, std::ssize(utterances_.labels[at]));
-    }
-    if (size.utterances * size.steps > largest.utterances * largest.steps) largest = size;
-  }
-  order_.seek(1, 0);
-  return largest;
-}
-
 }  // namespace rondo

@@ -23,11 +23,6 @@ struct UtteranceBatch {
 /// The steps of some utterances, maybe of none, without labels.
 UtteranceBatch batch_of(const std::vector<const Frames*>& utterances, const FrameOptions& options);
 
-/// The size of a batch, padding included.
-struct UtteranceBatchSize {
-  std::int64_t utterances = 0, steps = 0, labels = 0;  // B, T, and of the longest transcript
-};
-
 /// The utterances of an epoch, each once, in the order of BatchOrder. Holds a view of the utterances, which
 /// must outlive it.
 class UtteranceBatches {
@@ -41,13 +36,13 @@ class UtteranceBatches {
 
   /// As BatchOrder::seek().
   void seek(std::int64_t epoch, std::int64_t position) { order_.seek(epoch, position); }
+  /// As BatchOrder::seek_extreme().
+  void seek_extreme(Extreme extreme) { order_.seek_extreme(extreme); }
   /// As BatchOrder::divide().
   void divide(std::int64_t ranks, std::int64_t own) { order_.divide(ranks, own); }
   std::int64_t position() const { return order_.position(); }
   std::int64_t length() const { return order_.length(); }  // batches of this epoch
   std::int64_t utterances() const { return utterances_.size(); }
-  /// Of the first epoch, to whose begin it goes.
-  UtteranceBatchSize largest();
 
  private:
   const Utterances& utterances_;

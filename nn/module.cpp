@@ -43,7 +43,7 @@ void Module::lay_out() {
 int64_t Module::buffer_size() const { return segments().empty() ? 0 : end_of(segments().back()); }
 
 void Module::allocate(Device device) {
-  check(!values_.defined(), "[allocate] this model has memory already");
+  check(!values_.defined() || !has_memory(device_), "[allocate] this model has memory already");
   const int64_t size = buffer_size();
   device_ = device;
   values_ = Tensor::zeros({size}, device);
@@ -61,28 +61,27 @@ void Module::allocate(Device device) {
   for (Buffer* buffer : buffers_) buffer->tensor_ = Tensor::filled(buffer->shape_, buffer->initial_, device);
 }
 
-void Module::finalize(uint64_t seed, const Initializer* every, Device device) {
+void Module::finalize(uint64_t seed, double init_all, Device device) {
   lay_out();
   allocate(device);
+  if (has_memory(device)) draw(seed, init_all);
+}
+
+void Module::draw(uint64_t seed, double init_all) {
+  const Initializer every = uniform_values(init_all);
   for (Parameter* parameter : parameters_) {
     if (parameter->tied_) continue;
     Tensor initial(parameter->shape_);
     const RandomKey key{.seed = seed, .name = hash_of(parameter->name_)};
     Initializer initializer = parameter->initializer_;
-    if (every) {  // an offset, the forget bias, remains
-      initializer.kind = every->kind;
-      initializer.size = every->size;
-      initializer.mean = every->mean;
+    if (init_all > 0) {  // an offset, the forget bias, remains
+      initializer.kind = every.kind;
+      initializer.size = every.size;
+      initializer.mean = every.mean;
     }
     initializer.fill(initial, key);
     copy(initial, parameter->variable_.value());
   }
-}
-
-void Module::finalize_or_lay_out(std::optional<uint64_t> seed, double init_all, Device device) {
-  if (!seed) return lay_out();
-  const Initializer every = uniform_values(init_all);
-  finalize(*seed, init_all > 0 ? &every : nullptr, device);
 }
 
 const Tensor& Module::values() const {

@@ -40,19 +40,15 @@ class Module {
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
-  /// Root only: gives each parameter its place in the buffer, but no memory; names, shapes and counts are
-  /// known afterwards. InputError for more parameters than any machine can hold.
-  void lay_out();
-  /// Root only, once, after lay_out(): allocates values and gradients, all zero. For values that are then
-  /// read from a file; otherwise use finalize().
+  /// Root only, once, at the end of a model's constructor: gives each parameter its place in the buffers,
+  /// allocates these and draws the initial values, unless the device is a meta device: then there are only
+  /// names, shapes and counts. With `init_all`, all parameters are drawn from one uniform distribution of
+  /// this half width instead of their own initialisers; a forget bias is still added. InputError for more
+  /// parameters than any machine can hold; throws Error if called twice or on a part.
+  void finalize(uint64_t seed, double init_all = 0, Device device = Device::cpu);
+  /// Root only: gives a model on a meta device its memory, all zero, for values that are then read from a
+  /// file.
   void allocate(Device device);
-  /// Root only, once: lays out, allocates and draws the initial values. With `every`, all parameters are
-  /// drawn from it instead of their own initialisers; a forget bias is still added. Throws Error if called
-  /// twice or on a part.
-  void finalize(uint64_t seed, const Initializer* every = nullptr, Device device = Device::cpu);
-  /// How the constructor of a model ends: with a seed by finalize(), all parameters from one uniform
-  /// distribution of half width `init_all` unless that is 0; without one by lay_out().
-  void finalize_or_lay_out(std::optional<uint64_t> seed, double init_all, Device device);
 
   /// The device that computes the model; known after finalize().
   Device device() const { return root().device_; }
@@ -66,9 +62,9 @@ class Module {
   /// memory slower, is Optimizer::zero_gradients().
   void begin_gradients() const;
   void complete_gradients() const;
-  /// Root only, after lay_out(): the place of each parameter in a buffer with the layout of values().
+  /// Root only, after finalize(): the place of each parameter in a buffer with the layout of values().
   const std::vector<Segment>& segments() const;
-  /// Root only, after lay_out(): elements of values() and of gradients(), padding included.
+  /// Root only, after finalize(): elements of values() and of gradients(), padding included.
   int64_t buffer_size() const;
   /// The part of such a buffer that holds the parameters of this module and its parts, as a vector: for an
   /// optimizer that trains this module only. Throws Error if there are none, or if other parameters lie
@@ -111,6 +107,8 @@ class Module {
  private:
   friend class Parameter;
   friend class Buffer;
+  void lay_out();
+  void draw(uint64_t seed, double init_all);
   /// Root only. Throws Error if the model has been laid out, or has a tensor of this name.
   void take_name(const std::string& name);
   const Module& root() const { return parent_ ? parent_->root() : *this; }

@@ -57,10 +57,8 @@ void detail::apply_update(const char* name, const void* update, const std::vecto
     check_flat(outputs[k]);
     y[k] = outputs[k].write_operand();
   }
-  const PointwiseLaunchers& launchers = first.device() == Device::cpu ? entry.cpu : entry.cuda;
-  check(launchers.forward != nullptr, "[{}] was not built for this device", name);
   const Timed timed("optimizer", [&] { return entry.name; });
-  launchers.forward(update, first.extent(), x.data(), y.data());
+  entry.launchers(first.device()).forward(update, first.extent(), x.data(), y.data());
 }
 
 }  // namespace rondo

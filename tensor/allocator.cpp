@@ -7,6 +7,8 @@
 #endif
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <bit>
 #include <cstdlib>
 #include <map>
@@ -33,8 +35,8 @@ struct Pool {
 
 /// Never destroyed: tensors in static storage may outlive any other static object.
 Pool& pool_of(Device device) {
-  static Pool *cpu = new Pool, *cuda = new Pool;
-  return device == Device::cpu ? *cpu : *cuda;
+  static auto* pools = new std::array<Pool, 4>;
+  return (*pools)[static_cast<size_t>(device)];
 }
 
 size_t size_class(size_t bytes) {
@@ -55,20 +57,29 @@ void* host_block(size_t bytes) {
   return block;
 }
 
+/// An address that no other block has, and that no access survives; null after an exbibyte.
+void* address_without_memory(size_t bytes) {
+  constexpr size_t first = size_t{1} << 62, all = size_t{1} << 60;
+  static std::atomic<size_t> used = 0;
+  if (bytes > all - std::min<size_t>(used, all)) return nullptr;
+  return reinterpret_cast<void*>(first + used.fetch_add(bytes));
+}
+
 void* system_block(Device device, size_t bytes) {
+  if (!has_memory(device)) return address_without_memory(bytes);
   return device == Device::cpu ? host_block(bytes) : cuda::system_block(bytes);
 }
 void free_system_block(Device device, void* block) {
   if (device == Device::cpu)
     std::free(block);
-  else
+  else if (device == Device::cuda)
     cuda::free_system_block(block);
 }
 
 /// A block from the system; null if it has no memory left.
 void* new_block(Device device, Pool& pool, size_t bytes) {
   void* block = system_block(device, bytes);
-  const bool frees = device == Device::cpu || !cuda::recording();  // no driver frees while it records
+  const bool frees = device != Device::cuda || !cuda::recording();  // no driver frees while it records
   if (block == nullptr && frees) {  // returning free blocks of other sizes may help
     for (auto& [size, blocks] : pool.free_blocks) {
       for (void* free_block : blocks) free_system_block(device, free_block);

@@ -69,7 +69,7 @@ std::optional<int64_t> available_memory() {
 }
 
 std::optional<int64_t> available_memory(Device device) {
-  if (device == Device::cpu) return available_memory();
+  if (!is_gpu(device)) return available_memory();
   return std::max<int64_t>(0, static_cast<int64_t>(cuda::memory().free) - cuda::workspace_bytes);
 }
 

@@ -22,9 +22,18 @@ using real = double;
 using real = float;
 #endif
 
-enum class Device { cpu, cuda };
+/// A meta device has shapes and no memory: it counts the bytes that a CPU would allocate, or a GPU; it
+/// computes nothing, and all numbers read from it are 0. So it tells what a computation would take
+/// (lm/training/memory.h), whatever its size.
+enum class Device { cpu, cuda, meta, meta_gpu };
 /// The name that users write.
 const char* name_of(Device device);
+
+constexpr bool has_memory(Device device) { return device == Device::cpu || device == Device::cuda; }
+/// Whether memory is laid out as on a GPU.
+constexpr bool is_gpu(Device device) { return device == Device::cuda || device == Device::meta_gpu; }
+/// The device that counts what this one would allocate.
+constexpr Device meta_of(Device device) { return is_gpu(device) ? Device::meta_gpu : Device::meta; }
 
 /// A matrix in memory as kernels see it: row r starts at data + r * row_stride. Stride 0 repeats one row.
 struct Operand {

@@ -114,6 +114,7 @@ void blas_gemm(const Extents& it, const Tensor& a, Transpose transpose_a, const 
   const int64_t extent = by_rows ? it.m : it.n, granules = (extent + granule - 1) / granule;
   const bool worth_it = it.m * it.n * it.k >= parallel_work;
   const int64_t blocks = worth_it ? std::min<int64_t>(threads(), granules) : 1;
+  if (!has_memory(c.device())) return;
   take_blas_buffers(static_cast<int>(blocks));
   real* const to = c.mutable_data();
   parallel_for(blocks, worth_it, [&](int64_t block) {
@@ -168,6 +169,7 @@ void gpu_gemm(const Extents& it, const Tensor& a, Transpose transpose_a, const T
     return count == 1 ? 0 : x.rows() / count * row_stride;
   };
   const auto multiply = [&](const auto& left, const auto& right, const auto& of_a, const auto& of_b) {
+    if (!has_memory(c.device())) return;
     const Extents padded = with_pads(it, transpose_a, transpose_b, of_a, of_b, start, c);
     cuda::gemm({static_cast<int>(padded.m), static_cast<int>(padded.n), static_cast<int>(padded.k),
                 static_cast<int>(count)},
@@ -204,7 +206,7 @@ void gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose tra
   if (m == 0 || n == 0) return;
   const bool scaled = beta != 0 && beta != 1;
   const Operand start = beta != 0 ? Operand{c.mutable_data(), row_stride_of(c)} : Operand{};
-  if (c.device() == Device::cuda) {
+  if (is_gpu(c.device())) {
     if (scaled) scale(c, beta);
     return gpu_gemm({m, n, k}, a, transpose_a, b, transpose_b, Packing::once, start, c);
   }
@@ -227,7 +229,7 @@ void weight_gemm(const Tensor& x, const Tensor& weight, Transpose transpose, con
         "[gemm] a start {}: its row stride is too large", start.shape());
   const int64_t stride = !start.defined() || (row && c.rows() > 1) ? 0 : row_stride_of(start);
   const Operand from{start.defined() ? start.read_operand().data : nullptr, stride};
-  if (c.device() == Device::cuda)
+  if (is_gpu(c.device()))
     return gpu_gemm(extents, x, Transpose::no, weight, transpose, Packing::kept, from, c);
   const Timed timed = timing(extents, letters(Transpose::no, transpose), name_of_packed());
   const Packing packing = extents.m <= max_rows_over_kept_pack ? Packing::kept : Packing::once;
@@ -243,7 +245,7 @@ void batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Trans
   if (c.size() == 0) return;
   const Extents each = checked(a[0], transpose_a, b[0], transpose_b, c[0]);
   const int64_t work = each.m * each.n * each.k;
-  if (c.device() == Device::cuda) {
+  if (is_gpu(c.device())) {
     if (beta != 0 && beta != 1) scale(c, beta);
     const Operand start = beta != 0 ? c.write_operand() : Operand{};
     return gpu_gemm(each, a, transpose_a, b, transpose_b, Packing::once, start, c, N);
@@ -259,6 +261,7 @@ void batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Trans
     if (beta != 0 && beta != 1) scale(c, beta);
     return packed_batched_gemm(a, transpose_a, b, transpose_b, beta != 0, c);
   }
+  if (!has_memory(c.device())) return;
   const auto step = [](const Tensor& x) { return x.shape()[1] * x.row_stride(); };  // from matrix to matrix
   real* const to = c.mutable_data();
   parallel_for(N, N * work >= parallel_work, [&](int64_t i) {

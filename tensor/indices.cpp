@@ -42,28 +42,28 @@ void Indices::to_device_layout(const std::vector<int32_t>& values, int32_t* to) 
 }
 
 namespace {
-std::shared_ptr<int32_t> copy_on_gpu(const std::vector<int32_t>& numbers) {
+std::shared_ptr<int32_t> copy_on(Device gpu, const std::vector<int32_t>& numbers) {
   const std::size_t bytes = numbers.size() * sizeof(int32_t);
-  std::shared_ptr<int32_t> copy(static_cast<int32_t*>(allocate(Device::cuda, bytes)),
-                                [bytes](int32_t* block) { release(Device::cuda, block, bytes); });
-  cuda::upload(copy.get(), numbers.data(), bytes);
+  std::shared_ptr<int32_t> copy(static_cast<int32_t*>(allocate(gpu, bytes)),
+                                [gpu, bytes](int32_t* block) { release(gpu, block, bytes); });
+  if (has_memory(gpu)) cuda::upload(copy.get(), numbers.data(), bytes);
   return copy;
 }
 }  // namespace
 
 const int32_t* Indices::on(Device device) const {
-  if (device == Device::cpu) return values_.data();
+  if (!is_gpu(device)) return values_.data();
   if (placed_) return placed_;
-  if (!on_gpu_) on_gpu_ = copy_on_gpu(values_);
+  if (!on_gpu_) on_gpu_ = copy_on(device, values_);
   return on_gpu_.get();
 }
 
-SortedRows Indices::sorted_on_gpu() const {
+SortedRows Indices::sorted_on(Device gpu) const {
   if (placed_) return sorted(placed_, size());
   if (!sorted_on_gpu_) {
     std::vector<int32_t> layout(layout_size(size()));
     to_device_layout(values_, layout.data());
-    sorted_on_gpu_ = copy_on_gpu(layout);
+    sorted_on_gpu_ = copy_on(gpu, layout);
   }
   return sorted(sorted_on_gpu_.get(), size());
 }

@@ -36,7 +36,7 @@ class Indices {
 
   /// For a kernel of that device; the first call for the GPU copies them there.
   const int32_t* on(Device device) const;
-  SortedRows sorted_on_gpu() const;
+  SortedRows sorted_on(Device gpu) const;
 
   /// Numbers in the layout of `count` indices on a GPU: the indices, their order, the starts of the segments.
   static std::size_t layout_size(std::size_t count) { return 3 * count + 1; }

@@ -205,7 +205,7 @@ void run_rows(const Product& it, int64_t rows, int64_t part, std::span<SharedTil
   layout.kernels->release();
 }
 
-void multiply(const Product& it, int64_t rows) {
+void multiply(const Product& it, int64_t rows, Device device) {
   const bool alone = rows * it.layout.inner * it.layout.columns < work_for_threads;
   const int64_t parts = alone ? 1 : threads();
   const bool divide_rows = it.copied && rows >= parts * enough_tiles * it.layout.kernels->rows;
@@ -215,7 +215,8 @@ void multiply(const Product& it, int64_t rows) {
   const int64_t blocks =
       share_columns ? 1 : ((rows + block_rows - 1) / block_rows + parts - 1) / parts * parts;
   const int64_t height = (rows + blocks - 1) / blocks, room_each = room_for_left(height, it.layout);
-  const Tensor room = it.copied ? Tensor({parts, room_each}) : Tensor();
+  const Tensor room = it.copied ? Tensor({parts, room_each}, device) : Tensor();
+  if (!has_memory(device)) return;
   real* const first = it.copied ? room.mutable_data() : nullptr;
   std::vector<SharedTiles> shared(static_cast<size_t>(share_columns && parts > 1 ? parts : 0));
   std::atomic<int64_t> next_block = 0;
@@ -243,7 +244,7 @@ void packed_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transp
             panels.data(),
             start,
             c.write_operand()},
-           c.rows());
+           c.rows(), c.device());
 }
 
 void packed_batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
@@ -251,7 +252,8 @@ void packed_batched_gemm(const Tensor& a, Transpose transpose_a, const Tensor& b
   const Multiplication by = multiplication();
   const int64_t N = c.shape()[0], rows = c.shape()[1];
   const PanelLayout layout(b[0], transpose_b, *by.kernels);
-  const Tensor panels({N, layout.size()}), room({N, room_for_left(rows, layout)});
+  const Tensor panels({N, layout.size()}, c.device()), room({N, room_for_left(rows, layout)}, c.device());
+  if (!has_memory(c.device())) return;
   real *const all_panels = panels.mutable_data(), *const all_room = room.mutable_data();
   const Operand left = a.read_operand(), to = c.write_operand();
   const auto matrix = [](Operand x, const Tensor& of, int64_t i) {

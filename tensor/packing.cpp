@@ -185,6 +185,7 @@ int64_t left_stride(int64_t count) {
 }  // namespace
 
 void pack(const Tensor& b, Transpose transpose, const Multiplication& it, real* to) {
+  if (!has_memory(b.device())) return;
   const PanelLayout layout(b, transpose, *it.kernels);
   with_words(it, [&](auto words) {
     parallel_for(layout.blocks() * layout.panels(), layout.size() >= parallel_packing, [&](int64_t i) {
@@ -197,7 +198,7 @@ void pack(const Tensor& b, Transpose transpose, const Multiplication& it, real* 
 }
 
 Tensor packed(const Tensor& b, Transpose transpose, const Multiplication& multiplication) {
-  Tensor panels({PanelLayout(b, transpose, *multiplication.kernels).size()});
+  Tensor panels({PanelLayout(b, transpose, *multiplication.kernels).size()}, b.device());
   pack(b, transpose, multiplication, panels.mutable_data());
   return panels;
 }

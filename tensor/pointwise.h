@@ -74,6 +74,10 @@ struct PointwiseOperator {
   std::vector<KnownValue> known;   // two or more, for the tests
   std::vector<std::byte> example;  // a default-constructed operator, for the tests
   PointwiseLaunchers cpu, cuda;
+
+  /// Those of a device; they do nothing where there is no memory. Throws Error if it was not built for the
+  /// device.
+  const PointwiseLaunchers& launchers(Device device) const;
 };
 
 /// Adds the launchers of the CUDA pass to a list; both lists have the same operators in the same order.

@@ -8,11 +8,19 @@
 #include "tensor/allocator.h"
 #include "tensor/kernels.h"
 #include "tensor/one_device.h"
+#include "tensor/pointwise.h"
 
 namespace rondo {
 
-// The only place where a device is chosen; here, because it is a tensor that has a device.
+// The only places where a device is chosen; here, because it is a tensor that has a device. The launchers of
+// a meta device do nothing.
 const KernelLaunchers& kernel_launchers(Device device) {
+  static constexpr KernelLaunchers of_nothing = [] {
+    KernelLaunchers all{};
+    all.fill([](const void*, Extent) {});
+    return all;
+  }();
+  if (!has_memory(device)) return of_nothing;
 #ifdef RONDO_CUDA
   if (device == Device::cuda) return cuda::kernel_launchers;
 #endif
@@ -20,7 +28,20 @@ const KernelLaunchers& kernel_launchers(Device device) {
   return cpu::kernel_launchers;
 }
 
-const char* name_of(Device device) { return device == Device::cpu ? "cpu" : "cuda"; }
+const PointwiseLaunchers& PointwiseOperator::launchers(Device device) const {
+  static constexpr PointwiseLaunchers of_nothing{
+      [](const void*, Extent, const Operand*, const Operand*) {},
+      [](const void*, Extent, const Operand*, const Operand*, const Operand*, const bool*) {}};
+  if (!has_memory(device)) return of_nothing;
+  const PointwiseLaunchers& chosen = device == Device::cpu ? cpu : cuda;
+  check(chosen.forward != nullptr, "[{}] was not built for this device", name);
+  return chosen;
+}
+
+const char* name_of(Device device) {
+  constexpr const char* names[] = {"cpu", "cuda", "meta", "meta_gpu"};
+  return names[static_cast<size_t>(device)];
+}
 
 Storage::Storage(Device where, int64_t count)
     : device(where), size(count), data(static_cast<real*>(allocate(where, count * sizeof(real)))) {}
@@ -54,10 +75,10 @@ Tensor::Tensor(Shape shape, Device device, int64_t row_stride)
       pads_(row_stride > shape.columns()) {}
 
 Tensor::Tensor(Shape shape, Device device)
-    : Tensor(shape, device, device == Device::cuda ? aligned_row_stride(shape) : shape.columns()) {}
+    : Tensor(shape, device, is_gpu(device) ? aligned_row_stride(shape) : shape.columns()) {}
 
 Tensor Tensor::for_products(Shape shape, Device device) {
-  if (device == Device::cuda) return Tensor(shape, device);
+  if (is_gpu(device)) return Tensor(shape, device);
   constexpr int64_t line = 64 / sizeof(real);
   return {shape, device, shape.columns() + (rows_clash(shape.rows(), shape.columns()) ? line : 0)};
 }
@@ -174,6 +195,7 @@ real Tensor::item() const {
 
 std::vector<real> Tensor::to_vector() const {
   const Tensor flat = rondo::contiguous(*this);
+  if (!has_memory(device())) return std::vector<real>(static_cast<size_t>(size()));
   if (device() == Device::cpu) return {flat.data(), flat.data() + flat.size()};
   std::vector<real> values(static_cast<size_t>(size()));
   cuda::download(values.data(), flat.data(), values.size() * sizeof(real));
@@ -188,7 +210,7 @@ void Tensor::set(const real* values) const {
   }
   if (device() == Device::cpu)
     std::copy(values, values + size(), mutable_data());
-  else
+  else if (device() == Device::cuda)
     cuda::upload(mutable_data(), values, static_cast<size_t>(size()) * sizeof(real));
 }
 
@@ -304,8 +326,7 @@ void column_sums(const Tensor& x, const Tensor& to, bool add) {
   };
   // A GPU has more threads than there are columns: sum blocks of rows first, then add their sums.
   constexpr int64_t height = 64;
-  if (to.device() == Device::cpu || x.rows() <= 2 * height)
-    return sums(x, std::max<int64_t>(1, x.rows()), to, add);
+  if (!is_gpu(to.device()) || x.rows() <= 2 * height) return sums(x, std::max<int64_t>(1, x.rows()), to, add);
   const Tensor blocks({(x.rows() + height - 1) / height, x.columns()}, to.device());
   sums(x, height, blocks, false);
   sums(blocks, blocks.rows(), to, add);
@@ -319,27 +340,29 @@ void gather_rows(const Tensor& table, const Indices& rows, const Tensor& to) {
 
 void accumulate_rows(const Tensor& x, const Indices& rows, const Tensor& table) {
   check_one_device("accumulate_rows", table, x);
-  if (table.device() == Device::cpu)
+  if (!is_gpu(table.device()))
     return launch(
         table.device(), x.extent(),
         AccumulateRowsInOrder{x.read_operand(), rows.on(table.device()), x.rows(), table.write_operand()});
   launch(table.device(), x.extent(),
-         AccumulateRows{x.read_operand(), rows.sorted_on_gpu(), table.write_operand()});
+         AccumulateRows{x.read_operand(), rows.sorted_on(table.device()), table.write_operand()});
 }
 
 namespace {
 /// Sums of blocks: sums in float stay short, the rest is added in double. A block of threads of a GPU adds up
 /// more, in as many sums as it has threads.
 Tensor partial_sums(const Tensor& x, bool squares) {
-  const int64_t block = x.device() == Device::cpu ? 4096 : 16384;
+  const int64_t block = is_gpu(x.device()) ? 16384 : 4096;
   const Tensor flat = contiguous(x), sums({(flat.size() + block - 1) / block}, x.device());
   launch(x.device(), {sums.size(), block},
          PartialSums{flat.data(), flat.size(), squares, sums.mutable_data()});
   return sums;
 }
 double blocked_sum(const Tensor& x, bool squares) {
+  const Tensor partials = partial_sums(x, squares);
+  if (!has_memory(x.device())) return 0;  // a meta tensor may have more of them than the host can hold
   double sum = 0;
-  for (real partial : partial_sums(x, squares).to_vector()) sum += partial;
+  for (real partial : partials.to_vector()) sum += partial;
   return sum;
 }
 Tensor blocked_total(const Tensor& x, bool squares) {
@@ -351,14 +374,14 @@ Tensor blocked_total(const Tensor& x, bool squares) {
 }  // namespace
 
 Tensor sum_on_device(const Tensor& x) {
-  if (x.device() == Device::cuda) return blocked_total(x, false);
+  if (is_gpu(x.device())) return blocked_total(x, false);
   double total = 0;
   for (const real value : x.to_vector()) total += value;
-  return Tensor::filled({1}, static_cast<real>(total));
+  return Tensor::filled({1}, static_cast<real>(total), x.device());
 }
 Tensor sum_of_squares_on_device(const Tensor& x) {
-  if (x.device() == Device::cuda) return blocked_total(x, true);
-  return Tensor::filled({1}, static_cast<real>(sum_of_squares(x)));
+  if (is_gpu(x.device())) return blocked_total(x, true);
+  return Tensor::filled({1}, static_cast<real>(sum_of_squares(x)), x.device());
 }
 
 double sum(const Tensor& x) { return blocked_sum(x, false); }

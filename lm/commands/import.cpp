@@ -94,7 +94,7 @@ int import_weights(const ImportOptions& given) {
   const Vocabulary vocabulary = read_vocabulary(options.vocabulary, recipe.data.tokenization);
   const ForeignWeights weights(options.weights, names);
   check_rows(weights, vocabulary, options.vocabulary);
-  LanguageModel model(model_options(recipe), vocabulary.size(), std::nullopt);
+  LanguageModel model(model_options(recipe), vocabulary.size(), 1, Device::meta);
   try {
     weights.check_layout(model);
   } catch (const NamesDiffer& error) {

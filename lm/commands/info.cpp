@@ -1,5 +1,5 @@
 // `lm info`: the modules and shapes of a model of a run or a recipe, and the lists of operators, settings and
-// cells. Nothing is trained or measured: memory is an estimate.
+// cells. Nothing is trained: memory is measured on a device without any (lm/training/memory.h).
 #include <fmt/ranges.h>
 
 #include <cstdint>
@@ -10,21 +10,17 @@
 #include "autograd/pointwise.h"
 #include "data/text.h"
 #include "lm/commands/options.h"
-#include "lm/program/classification_memory.h"
-#include "lm/program/memory_estimate.h"
+#include "lm/program/assumed_data.h"
 #include "lm/program/model.h"
 #include "lm/program/output.h"
 #include "lm/program/published.h"
-#include "lm/program/question_answering_memory.h"
 #include "lm/program/recipe.h"
 #include "lm/program/recipes.h"
 #include "lm/program/run.h"
 #include "lm/program/shell_command.h"
-#include "lm/program/skip_thought_memory.h"
-#include "lm/program/speech_memory.h"
 #include "lm/program/terminal.h"
 #include "lm/program/text_table.h"
-#include "lm/program/translation_memory.h"
+#include "lm/training/memory.h"
 #include "nn/cells/catalogue.h"
 #include "nn/models/language_model.h"
 #include "nn/models/shared_encoder_decoders.h"
@@ -112,42 +108,20 @@ std::vector<std::pair<std::string, std::int64_t>> counts_by_module(const Module&
   return counts;
 }
 
-/// Bytes of tensors, estimated.
-struct Memory {
-  std::int64_t training, evaluation;
-};
-Memory memory_of(const Subject& subject) {
-  const Recipe& recipe = subject.recipe;
-  if (const auto* classifier = dynamic_cast<const SentenceClassifier*>(subject.model.get())) {
-    const SentenceBatchSize size = assumed_size(recipe.classification);
-    return {classification_training_bytes(recipe, *classifier, size),
-            classification_evaluation_bytes(*classifier, size)};
-  }
-  if (const auto* reader = dynamic_cast<const AttentiveReader*>(subject.model.get())) {
-    const QuestionBatchSize size = assumed_size(recipe.question_answering);
-    return {question_answering_training_bytes(recipe, *reader, size),
-            question_answering_evaluation_bytes(*reader, size)};
-  }
-  if (const auto* of_sentences = dynamic_cast<const SkipThought*>(subject.model.get())) {
-    const TripleSize size = assumed_size(recipe.skip_thought);
-    return {skip_thought_training_bytes(recipe, *of_sentences, size),
-            skip_thought_evaluation_bytes(*of_sentences, size)};
-  }
-  if (const auto* recogniser = dynamic_cast<const CtcModel*>(subject.model.get())) {
-    const UtteranceBatchSize size = assumed_size(recipe.speech);
-    return {speech_training_bytes(recipe, *recogniser, size), speech_evaluation_bytes(*recogniser, size)};
-  }
-  const auto* translator = dynamic_cast<const EncoderDecoder*>(subject.model.get());
-  if (const auto* shared = dynamic_cast<const SharedEncoderDecoders*>(subject.model.get()))
-    translator = &shared->at(0);
-  if (translator) {
-    const PairSize size = assumed_size(recipe.translation);
-    const std::int64_t P = subject.model->parameter_count();
-    return {translation_training_bytes(recipe, *translator, size, P),
-            translation_evaluation_bytes(*translator, size, P)};
-  }
-  const auto& model = dynamic_cast<const LanguageModel&>(*subject.model);
-  return {training_bytes(recipe, model), evaluation_bytes(recipe, model)};
+/// What a training and an evaluation of made-up data take on a CPU.
+TrainingMemory memory_of(const Subject& subject) {
+  AssumedData data(subject.recipe, subject.vocabulary_sizes);
+  return measure_training_memory(
+      Device::cpu, subject.recipe.trainer,
+      [&](Device) { return make_layout(subject.recipe, subject.vocabulary_sizes); },
+      [&](Module& model) { return data.make_task(model); });
+}
+
+/// The number of values that a model saves but does not train.
+std::int64_t statistics_of(const Module& model) {
+  std::int64_t count = 0;
+  for (const Buffer* buffer : model.buffers()) count += buffer->shape().size();
+  return count;
 }
 
 void print_shape(const LanguageModelOptions& it) {
@@ -197,6 +171,7 @@ std::string origin_of(const Provenance& made_by) {
 }
 
 void print_model(const Subject& subject) {
+  const TrainingMemory memory = memory_of(subject);  // first, for it may refuse the recipe
   const Recipe& recipe = subject.recipe;
   const Module& model = *subject.model;
   if (!subject.run.empty())
@@ -243,7 +218,6 @@ void print_model(const Subject& subject) {
   fmt::print("{:<42} {:>14} parameters\n\n", "in all", model.parameter_count());
   if (const std::int64_t kept = statistics_of(model); kept > 0)
     fmt::print("statistics  {} numbers, saved but not trained\n", kept);
-  const Memory memory = memory_of(subject);
   fmt::print("memory      about {} in tensors to train, {} to evaluate\n", bytes_text(memory.training),
              bytes_text(memory.evaluation));
   fmt::print("computes    on cpu, {}, {}; with --precision bf16: {}\n", counted_text(threads(), "threads"),
@@ -269,7 +243,7 @@ Json model_json(const Subject& subject) {
     json["tensors"].push_back({{"name", segment.name}, {"shape", shape}, {"aliases", segment.aliases}});
   }
   json["statistics"] = statistics_of(model);
-  const Memory memory = memory_of(subject);
+  const TrainingMemory memory = memory_of(subject);
   json["training_bytes"] = memory.training;
   json["evaluation_bytes"] = memory.evaluation;
   json["device"] = "cpu";

@@ -30,7 +30,7 @@ struct TranslateOptions {
   bool allow_unknown = false;
   bool scores = false;           // print them before the translations; with n_best > 1 they are there
   bool replace_unknown = false;  // by the source word that was attended to most
-  std::string attention;         // a file for lm/program/alignment.h, a picture if .svg; empty: none
+  std::string attention;         // a file for lm/program/attention_file.h, a picture if .svg; empty: none
   std::optional<int> threads;
   Device device = Device::cpu;
   std::optional<Precision> precision{};

@@ -49,7 +49,7 @@ struct SpeechScores {
 SpeechScores scores_of(const Recognised& recognised, const Utterances& utterances,
                        const Vocabulary& vocabulary, const SpeechDecoder& decode);
 
-/// Both of them.
+/// Both of them, batch by batch.
 SpeechScores evaluate_recogniser(CtcModel& model, const Utterances& utterances, const FrameOptions& frames,
                                  const Vocabulary& vocabulary, const SpeechDecoder& decode,
                                  const std::function<void(std::int64_t)>& progress = {});

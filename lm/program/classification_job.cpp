@@ -2,7 +2,6 @@
 #include <optional>
 
 #include "lm/program/classification_measurement.h"
-#include "lm/program/classification_memory.h"
 #include "lm/program/job_of.h"
 #include "lm/program/run.h"
 #include "lm/tasks/classification.h"
@@ -40,7 +39,7 @@ class ClassificationJob : public JobOf<SentenceClassifier, Classification> {
         train_(encoded(texts_.train)),
         valid_(encoded(texts_.valid)) {
     if (texts_.test) test_ = encoded(*texts_.test);
-    layout_.emplace(of_task().model, vocabulary_.size(), labels_.size(), std::nullopt);
+    layout_ = make_model(Device::meta);
   }
 
   std::vector<std::string> sha256_lines() const override { return rondo::sha256_lines(texts_.files); }
@@ -67,13 +66,12 @@ class ClassificationJob : public JobOf<SentenceClassifier, Classification> {
   void conclude(Terminal& terminal, const RunFolder& run) override;
 
  private:
-  void check_fits_into(int64_t available) const override {
-    check_classification_fits(recipe_, *layout_, largest_batch(of_task().task.batches, train_, seed()),
-                              available);
+  std::unique_ptr<SentenceClassifier> make_model(Device device) const override {
+    return std::make_unique<SentenceClassifier>(of_task().model, vocabulary_.size(), labels_.size(), seed(),
+                                                device);
   }
-  void make_model_and_task(Device device) override {
-    model_.emplace(of_task().model, vocabulary_.size(), labels_.size(), seed(), device);
-    task_.emplace(*model_, of_task().task, train_, valid_, seed());
+  std::unique_ptr<Classification> make_task(SentenceClassifier& model) override {
+    return std::make_unique<Classification>(model, of_task().task, train_, valid_, seed());
   }
   void measure(Watch& watch, const Setup& setup, const Compute& compute) override;
 

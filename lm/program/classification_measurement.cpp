@@ -25,7 +25,7 @@ OpenClassifier open_classifier(const std::string& path, Device device) {
   Vocabulary vocabulary = std::move(read_vocabularies(folder, config).front());
   Labels labels = read_labels(folder);
   auto model =
-      std::make_unique<SentenceClassifier>(recipe.model, vocabulary.size(), labels.size(), std::nullopt);
+      std::make_unique<SentenceClassifier>(recipe.model, vocabulary.size(), labels.size(), 1, Device::meta);
   check_has_model(folder, *model);
   model->allocate(device);
   load_model(folder.model(), *model);

@@ -12,7 +12,6 @@
 #include "lm/program/classification_measurement.h"
 #include "lm/program/evaluation_report.h"
 #include "lm/program/figure_warnings.h"
-#include "lm/program/memory_estimate.h"
 #include "lm/program/model.h"
 #include "lm/program/nearest.h"
 #include "lm/program/paths.h"
@@ -26,6 +25,7 @@
 #include "lm/program/speech_measurement.h"
 #include "lm/program/terminal.h"
 #include "lm/program/translation_measurement.h"
+#include "lm/training/memory.h"
 #include "tensor/available_memory.h"
 
 namespace rondo {
@@ -93,6 +93,26 @@ Tuned tuned_on(const EncodedText& valid, OpenRun& run, const Adaptation& start, 
   return tuned;
 }
 
+/// InputError if the gradient statistics of dynamic evaluation would take more memory than there is; the
+/// evaluation itself takes less.
+void check_dynamic_fits(const OpenRun& run, std::span<const int32_t> train_ids) {
+  const DynamicOptions& dynamic = run.config.recipe.dynamic;
+  const Device meta = meta_of(run.model->device());
+  const auto available = available_memory(run.model->device());
+  if (!available) return;
+  const std::int64_t chunk = dynamic.statistics_streams * dynamic.length + 1;
+  const std::int64_t wanted = measure_peak_bytes(meta, [&] {
+    LanguageModel model(model_options(run.config.recipe), run.vocabulary.size(), 1, meta);
+    gradient_statistics(model, train_ids.first(std::min(train_ids.size(), static_cast<size_t>(chunk))),
+                        dynamic, [](int64_t) {});
+  });
+  check_input(
+      wanted <= *available,
+      "dynamic.statistics_streams = {}, dynamic.length = {}: the statistics would take about {}, and {} are "
+      "available; make one of them smaller",
+      dynamic.statistics_streams, dynamic.length, bytes_text(wanted), bytes_text(*available));
+}
+
 /// The settings of a measurement: those of the run and those of the options.
 Measurement planned(const EvaluateOptions& options, const OpenRun& run) {
   const Recipe& recipe = run.config.recipe;
@@ -114,11 +134,7 @@ Measurement planned(const EvaluateOptions& options, const OpenRun& run) {
       options.dynamic ? "dynamic" : "cache");
   if (options.cache) NeuralCache::check_fits(recipe.cache.window, run.model->options().hidden.back());
   if (adapts || options.streams) plan.reading = {.streams = options.streams.value_or(1)};
-  if (options.dynamic) {
-    plan.how.dynamic = recipe.dynamic;
-    if (const auto available = available_memory(run.model->device()))
-      check_dynamic_fits(recipe, *run.model, *available);
-  }
+  if (options.dynamic) plan.how.dynamic = recipe.dynamic;
   if (options.cache) plan.how.cache = recipe.cache;
   plan.budget = options.budget.value_or(default_tuning_budget);
   if (options.tune) check_budget(plan.how, plan.budget);
@@ -248,6 +264,7 @@ int evaluate(const EvaluateOptions& options) {
   GradientStatistics statistics;
   if (options.dynamic) {
     const EncodedText train = encoded(corpus->train, run);
+    check_dynamic_fits(run, train.ids);
     if (!options.json) print_statistics(recipe.dynamic, train.ids);
     statistics = gradient_statistics(
         *run.model, train.ids, recipe.dynamic,

@@ -59,8 +59,9 @@ class Job {
 
   /// The model's names and shapes, without memory.
   virtual const Module& layout() const = 0;
-  /// InputError if the training would not fit into the available memory.
-  virtual void check_memory(Device device) const = 0;
+  /// InputError if the training would not fit into the available memory; Error if its shapes do not fit
+  /// together.
+  virtual void check_memory(Device device) = 0;
 
   /// Allocates the model, and makes task and trainer, which the functions below need.
   virtual void begin(Device device) = 0;

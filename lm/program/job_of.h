@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -13,21 +14,27 @@
 #include "lm/program/shell_command.h"
 #include "lm/tasks/self_test.h"
 #include "lm/training/checkpoint.h"
+#include "lm/training/memory.h"
 #include "tensor/available_memory.h"
 
 namespace rondo {
 
-/// A derived class makes layout_ when it has read the data, and in make_model_and_task() model_, then task_.
+/// A derived class makes layout_ on Device::meta when it has read the data.
 template <class Model, class Task>
 class JobOf : public Job {
  public:
   const Module& layout() const final { return *layout_; }
-  void check_memory(Device device) const final {
-    if (const auto available = available_memory(device)) check_fits_into(*available);
+  void check_memory(Device device) final {
+    const TrainingMemory memory = measure_training_memory(
+        device, recipe_.trainer, [this](Device meta) { return make_model(meta); },
+        [this](Module& model) { return make_task(static_cast<Model&>(model)); });
+    if (const auto available = available_memory(device))
+      check_training_fits(recipe_.name, memory, *available);
   }
 
   void begin(Device device) final {
-    make_model_and_task(device);
+    model_ = make_model(device);
+    task_ = make_task(*model_);
     trainer_.emplace(*task_, recipe_.trainer);
   }
   Module& model() final { return *model_; }
@@ -42,10 +49,8 @@ class JobOf : public Job {
  protected:
   explicit JobOf(const Recipe& recipe) : recipe_(recipe) {}
 
-  /// InputError if the training would take more memory than `available` bytes.
-  virtual void check_fits_into(std::int64_t available) const = 0;
-  /// Allocates the model.
-  virtual void make_model_and_task(Device device) = 0;
+  virtual std::unique_ptr<Model> make_model(Device device) const = 0;
+  virtual std::unique_ptr<Task> make_task(Model& model) = 0;
   /// Measures and records the figures of the model, which has the best weights.
   virtual void measure(Watch& watch, const Setup& setup, const Compute& compute) = 0;
 
@@ -68,8 +73,8 @@ class JobOf : public Job {
   }
 
   const Recipe& recipe_;
-  std::optional<Model> layout_, model_;
-  std::optional<Task> task_;
+  std::unique_ptr<Model> layout_, model_;
+  std::unique_ptr<Task> task_;
 
  private:
   std::optional<Trainer> trainer_;

@@ -12,12 +12,12 @@
 #include "lm/evaluation/probe.h"
 #include "lm/program/job.h"
 #include "lm/program/measurement.h"
-#include "lm/program/memory_estimate.h"
 #include "lm/program/model.h"
 #include "lm/program/run.h"
 #include "lm/program/shell_command.h"
 #include "lm/tasks/self_test.h"
 #include "lm/training/checkpoint.h"
+#include "lm/training/memory.h"
 #include "lm/training/word_vectors.h"
 #include "tensor/available_memory.h"
 
@@ -92,7 +92,7 @@ class LanguageModellingJob : public Job {
     check_streams(validation_reading(recipe_, line_end), std::ssize(corpus_.valid.ids));
     check_streams(last, std::ssize(corpus_.valid.ids));
     if (corpus_.test) check_streams(last, std::ssize(corpus_.test->ids));
-    layout_.emplace(model_options(recipe_), vocabulary_.size(), std::nullopt);
+    layout_.emplace(model_options(recipe_), vocabulary_.size(), 1, Device::meta);
     record_embedding_file(setup);
   }
 
@@ -126,7 +126,7 @@ class LanguageModellingJob : public Job {
   int64_t validation_size() const override { return std::ssize(corpus_.valid.ids); }
 
   const Module& layout() const override { return *layout_; }
-  void check_memory(Device device) const override;
+  void check_memory(Device device) override;
 
   void begin(Device device) override {
     training_.emplace(recipe_, vocabulary_.size(), corpus_.train.ids, vocabulary_.line_end_id(), device,
@@ -149,6 +149,8 @@ class LanguageModellingJob : public Job {
   void conclude(Terminal& terminal, const RunFolder& run) override;
 
  private:
+  /// Of a training with this train.micro_batch.
+  TrainingMemory memory_with(int64_t micro_batch, Device device) const;
   void estimate_statistics(Watch& watch, const RunFolder& run);
   /// Says where the ids of texts are that are not held in memory.
   void note_long_texts();
@@ -173,13 +175,38 @@ void LanguageModellingJob::note_long_texts() {
                                    ids_path(*text, vocabulary_, ids_folder()).string()));
 }
 
-void LanguageModellingJob::check_memory(Device device) const {
+TrainingMemory LanguageModellingJob::memory_with(int64_t micro_batch, Device device) const {
+  LanguageModellingOptions options = recipe_.task;
+  options.micro_batch = micro_batch;
+  return measure_training_memory(
+      device, recipe_.trainer,
+      [&](Device meta) {
+        return std::make_unique<LanguageModel>(model_options(recipe_), vocabulary_.size(), 1, meta);
+      },
+      [&](Module& model) {
+        return std::make_unique<LanguageModelling>(
+            static_cast<LanguageModel&>(model), options, corpus_.train.ids, corpus_.valid.ids,
+            vocabulary_.line_end_id(), static_cast<uint64_t>(recipe_.trainer.seed));
+      });
+}
+
+/// Names a train.micro_batch with which the training would fit.
+void LanguageModellingJob::check_memory(Device device) {
+  TrainingMemory wanted = memory_with(recipe_.task.micro_batch, device);
   const auto available = available_memory(device);
-  if (!available) return;
-  const Batches batches(recipe_.task.batches, corpus_.train.ids, vocabulary_.line_end_id());
-  check_fits(recipe_, *layout_, *available, [&](int64_t streams) {
-    return batches.max_size(streams, !leaves_out_padding(layout_->options(), device));
-  });
+  if (!available || wanted.training <= *available) return;
+  const int64_t batch = recipe_.task.batches.batch;
+  const int64_t at_once = recipe_.task.micro_batch > 0 ? recipe_.task.micro_batch : batch;
+  const int64_t least = traits_of(recipe_.model.cell).looks_across_rows ? 2 : 1;
+  wanted.remedy = "no train.micro_batch makes it fit: " + wanted.remedy;
+  for (int64_t streams = at_once - 1; streams >= least; --streams) {
+    if (batch % streams != 0) continue;
+    const int64_t bytes = memory_with(streams, device).training;
+    if (bytes > *available) continue;
+    wanted.remedy = fmt::format("set train.micro_batch={}, with about {}", streams, bytes_text(bytes));
+    break;
+  }
+  check_training_fits(recipe_.name, wanted, *available);
 }
 
 void LanguageModellingJob::set_initial_values() {

@@ -24,27 +24,27 @@ std::unique_ptr<Module> make_layout(const Recipe& recipe, const std::vector<int6
   const EncoderDecoderOptions& translator = recipe.translation.model;
   switch (recipe.kind) {
     case TaskKind::translation:
-      return std::make_unique<EncoderDecoder>(translator, size(0), size(1), std::nullopt);
+      return std::make_unique<EncoderDecoder>(translator, size(0), size(1), 1, Device::meta);
     case TaskKind::multi_task: {
       std::map<std::string, std::int64_t> sizes;
       for (const std::string& language : languages_of(recipe.tasks))
         sizes.emplace(language, size(sizes.size()));
-      return std::make_unique<SharedEncoderDecoders>(translator, sizes, routes_of(recipe.tasks),
-                                                     std::nullopt);
+      return std::make_unique<SharedEncoderDecoders>(translator, sizes, routes_of(recipe.tasks), 1,
+                                                     Device::meta);
     }
     case TaskKind::classification:
-      return std::make_unique<SentenceClassifier>(recipe.classification.model, size(0), size(1),
-                                                  std::nullopt);
+      return std::make_unique<SentenceClassifier>(recipe.classification.model, size(0), size(1), 1,
+                                                  Device::meta);
     case TaskKind::question_answering:
-      return std::make_unique<AttentiveReader>(recipe.question_answering.model, size(0), size(1),
-                                               std::nullopt);
+      return std::make_unique<AttentiveReader>(recipe.question_answering.model, size(0), size(1), 1,
+                                               Device::meta);
     case TaskKind::skip_thought:
-      return std::make_unique<SkipThought>(recipe.skip_thought.model, size(0), std::nullopt);
+      return std::make_unique<SkipThought>(recipe.skip_thought.model, size(0), 1, Device::meta);
     case TaskKind::speech:
-      return std::make_unique<CtcModel>(recipe.speech.model, width_of(recipe.speech.data.frames), size(0),
-                                        std::nullopt);
+      return std::make_unique<CtcModel>(recipe.speech.model, width_of(recipe.speech.data.frames), size(0), 1,
+                                        Device::meta);
     default:
-      return std::make_unique<LanguageModel>(model_options(recipe), size(0), std::nullopt);
+      return std::make_unique<LanguageModel>(model_options(recipe), size(0), 1, Device::meta);
   }
 }
 

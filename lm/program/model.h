@@ -15,7 +15,7 @@ namespace rondo {
 
 LanguageModelOptions model_options(const Recipe& recipe);
 
-/// The model of a recipe of any kind, without memory, for the sizes of its vocabularies: in translation the
+/// The model of a recipe of any kind, on Device::meta, for the sizes of its vocabularies: in translation the
 /// source's and the target's, in multi-task learning those of its languages, in classification that of the
 /// words and the number of classes, else one.
 std::unique_ptr<Module> make_layout(const Recipe& recipe, const std::vector<int64_t>& vocabulary_sizes);

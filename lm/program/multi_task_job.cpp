@@ -8,7 +8,6 @@
 #include "lm/program/measure_translator.h"
 #include "lm/program/multi_task_text.h"
 #include "lm/program/run.h"
-#include "lm/program/translation_memory.h"
 #include "lm/program/translator.h"
 #include "lm/tasks/multi_task.h"
 #include "lm/tasks/translation.h"
@@ -44,7 +43,7 @@ class MultiTaskJob : public JobOf<SharedEncoderDecoders, MultiTask> {
     for (const MixedTaskOptions& task : recipe_.tasks) parts_.push_back(part_of(task));
     Part& first = *parts_.front();
     if (text_.has_test) test_ = evaluated(recipe_.tasks.front(), Split::test, first.vocabularies);
-    layout_.emplace(model_options(), sizes(), routes(), std::nullopt);
+    layout_ = make_model(Device::meta);
   }
 
   std::vector<std::string> sha256_lines() const override { return rondo::sha256_lines(text_.files); }
@@ -81,22 +80,18 @@ class MultiTaskJob : public JobOf<SharedEncoderDecoders, MultiTask> {
   }
 
  private:
-  void check_fits_into(int64_t available) const override {
-    for (size_t i = 0; i < parts_.size(); ++i)
-      check_translation_fits(
-          recipe_, layout_->at(i),
-          largest_batch(recipe_.translation.task.batches, parts_[i]->train, seed_of_part(i)),
-          layout_->parameter_count(), available);
+  std::unique_ptr<SharedEncoderDecoders> make_model(Device device) const override {
+    return std::make_unique<SharedEncoderDecoders>(model_options(), sizes(), routes(), seed_of_part(0),
+                                                   device);
   }
-  void make_model_and_task(Device device) override {
-    model_.emplace(model_options(), sizes(), routes(), seed_of_part(0), device);
+  std::unique_ptr<MultiTask> make_task(SharedEncoderDecoders& model) override {
     std::vector<MixedTask> tasks;
     for (size_t i = 0; i < parts_.size(); ++i) {
       Part& part = *parts_[i];
-      part.task.emplace(model_->at(i), recipe_.translation.task, part.train, part.valid, seed_of_part(i));
+      part.task.emplace(model.at(i), recipe_.translation.task, part.train, part.valid, seed_of_part(i));
       tasks.push_back({recipe_.tasks[i].name, recipe_.tasks[i].ratio, &*part.task});
     }
-    task_.emplace(*model_, std::move(tasks), seed_of_part(0));
+    return std::make_unique<MultiTask>(model, std::move(tasks), seed_of_part(0));
   }
   void measure(Watch& watch, const Setup& setup, const Compute& compute) override {
     measure_translator(model_->at(0), recipe_.translation, parts_.front()->valid, test_, watch, setup,

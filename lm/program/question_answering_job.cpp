@@ -3,7 +3,6 @@
 
 #include "lm/program/job_of.h"
 #include "lm/program/question_answering_measurement.h"
-#include "lm/program/question_answering_memory.h"
 #include "lm/program/run.h"
 #include "lm/tasks/question_answering.h"
 
@@ -37,7 +36,7 @@ class QuestionAnsweringJob : public JobOf<AttentiveReader, QuestionAnswering> {
         train_(encoded(texts_.train)),
         valid_(encoded(texts_.valid)) {
     if (texts_.test.size() > 0) test_ = encoded(texts_.test);
-    layout_.emplace(of_task().model, vocabulary_.size(), entities(), std::nullopt);
+    layout_ = make_model(Device::meta);
   }
 
   std::vector<std::string> sha256_lines() const override { return rondo::sha256_lines(texts_.files); }
@@ -56,13 +55,11 @@ class QuestionAnsweringJob : public JobOf<AttentiveReader, QuestionAnswering> {
   void conclude(Terminal& terminal, const RunFolder& run) override;
 
  private:
-  void check_fits_into(int64_t available) const override {
-    check_question_answering_fits(recipe_, *layout_, largest_batch(of_task().task.batches, train_, seed()),
-                                  available);
+  std::unique_ptr<AttentiveReader> make_model(Device device) const override {
+    return std::make_unique<AttentiveReader>(of_task().model, vocabulary_.size(), entities(), seed(), device);
   }
-  void make_model_and_task(Device device) override {
-    model_.emplace(of_task().model, vocabulary_.size(), entities(), seed(), device);
-    task_.emplace(*model_, of_task().task, train_, valid_, seed());
+  std::unique_ptr<QuestionAnswering> make_task(AttentiveReader& model) override {
+    return std::make_unique<QuestionAnswering>(model, of_task().task, train_, valid_, seed());
   }
   void measure(Watch& watch, const Setup& setup, const Compute& compute) override;
 

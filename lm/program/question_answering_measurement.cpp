@@ -22,7 +22,7 @@ OpenReader open_reader(const std::string& path, Device device) {
   check_kind(folder, config, TaskKind::question_answering);
   Vocabulary vocabulary = std::move(read_vocabularies(folder, config).front());
   auto model = std::make_unique<AttentiveReader>(config.recipe.question_answering.model, vocabulary.size(),
-                                                 std::ssize(markers_of(vocabulary)), std::nullopt);
+                                                 std::ssize(markers_of(vocabulary)), 1, Device::meta);
   check_has_model(folder, *model);
   model->allocate(device);
   load_model(folder.model(), *model);

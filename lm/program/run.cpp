@@ -158,7 +158,8 @@ OpenRun open_run_without_weights(const std::string& path) {
   RunConfig config = read_config(folder);
   check_kind(folder, config, TaskKind::language_modelling);
   Vocabulary vocabulary = std::move(read_vocabularies(folder, config).front());
-  auto model = std::make_unique<LanguageModel>(model_options(config.recipe), vocabulary.size(), std::nullopt);
+  auto model =
+      std::make_unique<LanguageModel>(model_options(config.recipe), vocabulary.size(), 1, Device::meta);
   check_has_model(folder, *model);
   return {std::move(folder), std::move(config), std::move(vocabulary), std::move(model)};
 }

@@ -7,7 +7,6 @@
 #include "lm/program/run.h"
 #include "lm/program/sentence_report.h"
 #include "lm/program/skip_thought_measurement.h"
-#include "lm/program/skip_thought_memory.h"
 
 namespace rondo {
 namespace {
@@ -40,7 +39,7 @@ class SkipThoughtJob : public JobOf<SkipThought, SkipThoughtTask> {
         sets_(of_task().task.sentences_every > 0 ? read_sentence_sets(of_task().task.sentence_sets)
                                                  : std::vector<SentenceSet>()) {
     if (text_.test) test_ = triples_of(*text_.test, vocabulary_);
-    layout_.emplace(of_task().model, vocabulary_.size(), std::nullopt);
+    layout_ = make_model(Device::meta);
   }
 
   std::vector<std::string> sha256_lines() const override { return rondo::sha256_lines(text_.files); }
@@ -76,13 +75,11 @@ class SkipThoughtJob : public JobOf<SkipThought, SkipThoughtTask> {
   void conclude(Terminal& terminal, const RunFolder& run) override;
 
  private:
-  void check_fits_into(int64_t available) const override {
-    check_skip_thought_fits(recipe_, *layout_, largest_batch(of_task().task.batches, train_, seed()),
-                            available);
+  std::unique_ptr<SkipThought> make_model(Device device) const override {
+    return std::make_unique<SkipThought>(of_task().model, vocabulary_.size(), seed(), device);
   }
-  void make_model_and_task(Device device) override {
-    model_.emplace(of_task().model, vocabulary_.size(), seed(), device);
-    task_.emplace(*model_, of_task().task, train_, valid_, seed());
+  std::unique_ptr<SkipThoughtTask> make_task(SkipThought& model) override {
+    return std::make_unique<SkipThoughtTask>(model, of_task().task, train_, valid_, seed());
   }
   void measure(Watch& watch, const Setup& setup, const Compute& compute) override;
 

@@ -24,7 +24,7 @@ OpenSkipThought open_skip_thought(const std::string& path, Device device) {
   check_kind(folder, config, TaskKind::skip_thought);
   Vocabulary vocabulary = std::move(read_vocabularies(folder, config).front());
   auto model =
-      std::make_unique<SkipThought>(config.recipe.skip_thought.model, vocabulary.size(), std::nullopt);
+      std::make_unique<SkipThought>(config.recipe.skip_thought.model, vocabulary.size(), 1, Device::meta);
   check_has_model(folder, *model);
   model->allocate(device);
   load_model(folder.model(), *model);

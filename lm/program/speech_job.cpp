@@ -8,7 +8,6 @@
 #include "lm/program/job_of.h"
 #include "lm/program/run.h"
 #include "lm/program/speech_measurement.h"
-#include "lm/program/speech_memory.h"
 #include "lm/tasks/speech.h"
 
 namespace rondo {
@@ -58,7 +57,7 @@ class SpeechJob : public JobOf<CtcModel, SpeechRecognition> {
     for (std::size_t i = 0; i < valid().frames.size(); ++i)
       any_fits |= fits_into(valid().labels[i], steps_of(valid().frames[i].size(), frames()));
     check_input(any_fits, "{}: all utterances are too short for their transcripts", corpus_.at("valid").name);
-    layout_.emplace(of_task().model, width_of(frames()), vocabulary_.size(), std::nullopt);
+    layout_ = make_model(Device::meta);
     SpeechDecoder(of_task().decoding, vocabulary_);  // before the training: what it reads at the end
   }
 
@@ -94,14 +93,13 @@ class SpeechJob : public JobOf<CtcModel, SpeechRecognition> {
   void conclude(Terminal& terminal, const RunFolder& run) override;
 
  private:
-  void check_fits_into(int64_t available) const override {
-    check_speech_fits(recipe_, *layout_,
-                      UtteranceBatches(of_task().task.batches, frames(), train_, seed()).largest(),
-                      available);
+  std::unique_ptr<CtcModel> make_model(Device device) const override {
+    return std::make_unique<CtcModel>(of_task().model, width_of(frames()), vocabulary_.size(), seed(),
+                                      device);
   }
-  void make_model_and_task(Device device) override {
-    model_.emplace(of_task().model, width_of(frames()), vocabulary_.size(), seed(), device);
-    task_.emplace(*model_, of_task().task, frames(), vocabulary_, train_, valid(), seed());
+  std::unique_ptr<SpeechRecognition> make_task(CtcModel& model) override {
+    return std::make_unique<SpeechRecognition>(model, of_task().task, frames(), vocabulary_, train_, valid(),
+                                               seed());
   }
   void measure(Watch& watch, const Setup& setup, const Compute& compute) override;
 

@@ -27,7 +27,7 @@ OpenRecogniser open_recogniser(const std::string& path, Device device) {
   if (frames.normalized_by == NormalizedBy::corpus)
     statistics = FrameStatistics::from_text(read_vocabulary_file(folder.frames()), folder.frames().string(),
                                             width_of(frames.filterbank));
-  auto model = std::make_unique<CtcModel>(recipe.model, width_of(frames), vocabulary.size(), std::nullopt);
+  auto model = std::make_unique<CtcModel>(recipe.model, width_of(frames), vocabulary.size(), 1, Device::meta);
   check_has_model(folder, *model);
   model->allocate(device);
   load_model(folder.model(), *model);

@@ -1,5 +1,5 @@
 // A table: columns of cells, printed as text for a terminal, as Markdown, as comma-separated values and as
-// HTML. Of runs: lm/program/run_table.h, lm/program/sweep_report.h; of cells: lm/program/info.cpp.
+// HTML. Of runs: lm/program/run_table.h, lm/program/sweep_report.h; of cells: lm/commands/info.cpp.
 #pragma once
 
 #include <cstddef>

@@ -4,7 +4,6 @@
 #include "lm/program/job_of.h"
 #include "lm/program/measure_translator.h"
 #include "lm/program/run.h"
-#include "lm/program/translation_memory.h"
 #include "lm/program/translator.h"
 #include "lm/tasks/translation.h"
 
@@ -42,7 +41,7 @@ class TranslationJob : public JobOf<EncoderDecoder, Translation> {
     train_ = training_pairs(text_.train, vocabularies_, of_task().data.pairs.max_length);
     valid_ = encoded(text_.valid);
     if (text_.test) test_ = encoded(*text_.test);
-    layout_.emplace(of_task().model, vocabularies_.source.size(), vocabularies_.target.size(), std::nullopt);
+    layout_ = make_model(Device::meta);
   }
 
   std::vector<std::string> sha256_lines() const override { return rondo::sha256_lines(text_.files); }
@@ -77,14 +76,12 @@ class TranslationJob : public JobOf<EncoderDecoder, Translation> {
   void conclude(Terminal& terminal, const RunFolder& run) override;
 
  private:
-  void check_fits_into(int64_t available) const override {
-    const PairBatchOptions& batches = of_task().task.batches;
-    check_translation_fits(recipe_, *layout_, largest_batch(batches, train_, seed()),
-                           layout_->parameter_count(), available);
+  std::unique_ptr<EncoderDecoder> make_model(Device device) const override {
+    return std::make_unique<EncoderDecoder>(of_task().model, vocabularies_.source.size(),
+                                            vocabularies_.target.size(), seed(), device);
   }
-  void make_model_and_task(Device device) override {
-    model_.emplace(of_task().model, vocabularies_.source.size(), vocabularies_.target.size(), seed(), device);
-    task_.emplace(*model_, of_task().task, train_, valid_, seed());
+  std::unique_ptr<Translation> make_task(EncoderDecoder& model) override {
+    return std::make_unique<Translation>(model, of_task().task, train_, valid_, seed());
   }
   void measure(Watch& watch, const Setup& setup, const Compute& compute) override;
 

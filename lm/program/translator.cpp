@@ -67,7 +67,7 @@ OpenTranslator open_multi_task(RunFolder folder, RunConfig config, Device device
   const std::map<std::string, Vocabulary> vocabularies =
       by_language(tasks, read_vocabularies(folder, config));
   const auto all = std::make_shared<SharedEncoderDecoders>(
-      config.recipe.translation.model, sizes_of(vocabularies), routes_of(tasks), std::nullopt);
+      config.recipe.translation.model, sizes_of(vocabularies), routes_of(tasks), 1, Device::meta);
   allocate_and_load(folder, *all, device);
   const MixedTaskOptions task = tasks[index];
   PairVocabularies of_task = vocabularies_of(task, vocabularies);
@@ -88,7 +88,7 @@ OpenTranslator open_translator(const std::string& path, Device device, const std
   std::vector<Vocabulary> read = read_vocabularies(folder, config);
   PairVocabularies vocabularies{std::move(read[0]), std::move(read[1])};
   auto model = std::make_shared<EncoderDecoder>(config.recipe.translation.model, vocabularies.source.size(),
-                                                vocabularies.target.size(), std::nullopt);
+                                                vocabularies.target.size(), 1, Device::meta);
   allocate_and_load(folder, *model, device);
   return {std::move(folder), std::move(config), std::move(vocabularies), std::move(model)};
 }

@@ -49,6 +49,19 @@ bool Batches::next(Chunk& chunk) {
   return std::get<Sequences>(batches_).next(chunk);
 }
 
+void Batches::find(Extreme extreme, bool with_padding, Chunk& chunk) {
+  seek(1, 0);
+  if (auto* sequences = std::get_if<Sequences>(&batches_)) {
+    sequences->seek_extreme(extreme, with_padding);
+    next(chunk);
+    return;
+  }
+  auto& streams = std::get<Streams>(batches_);
+  const std::int64_t longest = longest_chunk(options_.chunks);
+  if (extreme == Extreme::smallest) streams.seek((length() - 1) / longest * longest);
+  streams.next(longest, chunk);
+}
+
 void Batches::seek(std::int64_t epoch, std::int64_t position) {
   epoch_ = epoch;
   if (auto* streams = std::get_if<Streams>(&batches_))
@@ -65,15 +78,6 @@ std::int64_t Batches::length() const {
 }
 std::int64_t Batches::symbols() const {
   return std::visit([](const auto& it) { return it.scored(); }, batches_);
-}
-
-ChunkSize Batches::max_size(std::int64_t streams, bool with_padding) const {
-  if (carries_state()) return {streams * longest_chunk(options_.chunks)};
-  const auto& sequences = std::get<Sequences>(batches_);
-  const std::int64_t longest = sequences.longest(1), padded = streams * longest;
-  const std::int64_t rows = sequences.longest(streams);
-  if (with_padding || rows == padded) return {padded};
-  return {rows, (longest + piece_steps - 1) / piece_steps};
 }
 
 }  // namespace rondo

@@ -19,11 +19,6 @@ namespace rondo {
 /// Steps of each piece into which a chunk is divided to leave out padding (data/sequences.h).
 constexpr std::int64_t piece_steps = 16;
 
-struct ChunkSize {
-  std::int64_t rows = 0;    // steps times streams: rows of activations
-  std::int64_t pieces = 1;  // consecutive in time
-};
-
 enum class Batching { streams, lines, crops };
 inline std::vector<std::string> names_of(Batching) { return {"streams", "lines", "crops"}; }
 /// A key of section [data], not [train].
@@ -47,6 +42,9 @@ class Batches {
 
   /// The next chunk of the epoch; false at its end.
   bool next(Chunk& chunk);
+  /// The largest chunk of the first epoch: of streams a longest one, of lines that with the most symbols,
+  /// with padding or without; or the smallest chunk: of streams the last one.
+  void find(Extreme extreme, bool with_padding, Chunk& chunk);
   bool carries_state() const { return std::holds_alternative<Streams>(batches_); }
   /// Goes to a position in an epoch (from 1): from 0 to length(), counted in steps for streams, else in
   /// chunks.
@@ -55,8 +53,6 @@ class Batches {
   std::int64_t length() const;
   /// Scored symbols of an epoch.
   std::int64_t symbols() const;
-  /// The maximum size of a chunk of `streams` streams, lines or crops.
-  ChunkSize max_size(std::int64_t streams, bool with_padding) const;
 
  private:
   BatchOptions options_;

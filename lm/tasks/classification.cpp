@@ -23,6 +23,14 @@ Loss Classification::loss(int64_t, const std::vector<Tokens>& indices, RandomCon
   return {nats.total / static_cast<real>(staged_.share.whole), {nats.each}};
 }
 
+std::string Classification::remedy_for_memory() const {
+  return fmt::format(
+      "make train.batch, model.hidden or the longest sentences smaller; the largest batch has {} sentences "
+      "of "
+      "{} symbols",
+      staged_.sentences.sentences, staged_.sentences.steps);
+}
+
 Figure Classification::evaluate(const std::function<void(int64_t)>& progress) {
   return figure_of(evaluate_classifier(model_, valid_, progress));
 }

@@ -23,6 +23,7 @@ class Classification : public SentenceTask<LabelledBatches, LabelledBatch> {
   Module& model() override { return model_; }
   /// The mean over the batch's sentences is minimised.
   Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override;
+  std::string remedy_for_memory() const override;
   int64_t scored_per_epoch() const override { return batches_.sentences(); }
   std::string scored_items() const override { return "sentences"; }
   /// The accuracy on the validation text, nats beside. `progress` gets the number of sentences done.

@@ -42,12 +42,6 @@ void copy_states(const std::vector<State>& from, const std::vector<State>& to, i
 
 }  // namespace
 
-// Not on a GPU, where a step needs a fixed number of launches; nor with masks, which are drawn once for a
-// whole chunk.
-bool leaves_out_padding(const LanguageModelOptions& options, Device device) {
-  return device == Device::cpu && !masks(options);
-}
-
 std::vector<std::pair<std::string, Tensor>> named_tensors(const std::vector<State>& states) {
   std::vector<std::pair<std::string, Tensor>> named;
   for (size_t layer = 0; layer < states.size(); ++layer) {
@@ -160,6 +154,18 @@ void LanguageModelling::begin_epoch(int64_t epoch) {
 
 bool LanguageModelling::next_batch(Batch& batch) {
   if (!batches_.next(chunk_)) return false;
+  stage(batch);
+  return true;
+}
+
+bool LanguageModelling::stage_extreme(Batch& batch, size_t number) {
+  if (number > 1) return false;
+  batches_.find(number == 0 ? Extreme::largest : Extreme::smallest, !leaves_out_padding(), chunk_);
+  stage(batch);
+  return true;
+}
+
+void LanguageModelling::stage(Batch& batch) {
   parts_ = own_parts_of(chunk_);
   batch.parts = std::ssize(parts_);
   for (const Part& part : parts_)
@@ -180,19 +186,17 @@ bool LanguageModelling::next_batch(Batch& batch) {
       model_.buffers().empty() && !look_across_rows(model_.cells()) &&
       chunk_.scored == chunk_.steps * chunk_.streams)
     batch.kind = chunk_.steps;
-  return true;
 }
 
 std::vector<LanguageModelling::Part> LanguageModelling::parts_of(const Chunk& chunk) const {
-  const bool may_cut = !carries_state() && leaves_out_padding(model_.options(), model_.device());
   std::vector<Part> parts;
   size_t index = 0;
   for (int64_t first = 0; first < chunk.streams; first += options_.micro_batch) {
     const Chunk streams = streams_of(chunk, first, options_.micro_batch);
     const bool is_padded = streams.scored < streams.steps * streams.streams;
-    parts.push_back(
-        {first, index,
-         may_cut && is_padded ? pieces_without_padding(streams, piece_steps) : std::vector{streams}});
+    parts.push_back({first, index,
+                     leaves_out_padding() && is_padded ? pieces_without_padding(streams, piece_steps)
+                                                       : std::vector{streams}});
     index += 2 * parts.back().pieces.size();
   }
   return parts;
@@ -276,6 +280,12 @@ Variable LanguageModelling::penalized(Variable loss, const LanguageModel::Output
 
 double LanguageModelling::share_of_epoch() const {
   return static_cast<double>(batches_.position()) / static_cast<double>(batches_.length());
+}
+
+std::string LanguageModelling::remedy_for_memory() const {
+  return fmt::format("make model.hidden, model.embedding or {}", options_.batches.batching == Batching::lines
+                                                                     ? "the longest lines of the text shorter"
+                                                                     : "train.length smaller");
 }
 
 Figure LanguageModelling::evaluate(const std::function<void(int64_t)>& progress) {

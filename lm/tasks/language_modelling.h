@@ -63,7 +63,10 @@ class LanguageModelling : public Task {
   Module& model() override { return model_; }
   void begin_epoch(int64_t epoch) override;
   bool next_batch(Batch& batch) override;
+  /// The largest batch, and the smallest: products of few rows keep packed weights (tensor/gemm.h).
+  bool stage_extreme(Batch& batch, size_t number) override;
   Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override;
+  std::string remedy_for_memory() const override;
   void carry_state(int64_t part) override;
   void end_batch(int64_t step) override;
   double share_of_epoch() const override;
@@ -93,6 +96,13 @@ class LanguageModelling : public Task {
     std::vector<Chunk> pieces;
   };
   std::vector<Part> parts_of(const Chunk& chunk) const;
+  /// Whether lines and crops are computed without their padding: not on a GPU, where a step needs a fixed
+  /// number of launches; nor with masks, which are drawn once for a whole chunk.
+  bool leaves_out_padding() const {
+    return !carries_state() && !is_gpu(model_.device()) && !masks(model_.options());
+  }
+  /// Tells the trainer what it must know of chunk_.
+  void stage(Batch& batch);
   /// This rank's.
   std::vector<Part> own_parts_of(const Chunk& chunk) const;
   /// Runs a part from `states`, which are then the states at its end; calls use(output, piece) for each
@@ -130,9 +140,6 @@ class LanguageModelling : public Task {
 
 /// Nats per symbol.
 Figure figure_of(const Evaluation& evaluation, const Reading& reading);
-
-/// Whether a training computes lines and crops without their padding.
-bool leaves_out_padding(const LanguageModelOptions& options, Device device);
 
 /// All defined tensors of `states`, with their names in files: "state.0.h", "state.0.c", ...
 std::vector<std::pair<std::string, Tensor>> named_tensors(const std::vector<State>& states);

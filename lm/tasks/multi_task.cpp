@@ -83,6 +83,15 @@ bool MultiTask::next_batch(Batch& batch) {
   return true;
 }
 
+/// Those of the first task, then those of the second, and so on.
+bool MultiTask::stage_extreme(Batch& batch, size_t number) {
+  for (now_ = 0; now_ < tasks_.size(); ++now_)
+    for (size_t i = 0; tasks_[now_].task->stage_extreme(batch, i); ++i, batch = {})
+      if (number-- == 0) return true;
+  now_ = 0;
+  return false;
+}
+
 Loss MultiTask::loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) {
   return tasks_[now_].task->loss(part, indices, random);
 }

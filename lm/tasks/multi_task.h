@@ -38,6 +38,8 @@ class MultiTask : public Task {
   /// Of the reference; the others continue where they are.
   void begin_epoch(int64_t epoch) override;
   bool next_batch(Batch& batch) override;
+  bool stage_extreme(Batch& batch, size_t number) override;
+  std::string remedy_for_memory() const override { return tasks_[now_].task->remedy_for_memory(); }
   Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override;
   void carry_state(int64_t part) override { tasks_[now_].task->carry_state(part); }
   void end_batch(int64_t step) override;

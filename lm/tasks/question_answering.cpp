@@ -26,6 +26,13 @@ Loss QuestionAnswering::loss(int64_t, const std::vector<Tokens>& indices, Random
   return {nats.total / static_cast<real>(staged_.share.whole), {nats.each}};
 }
 
+std::string QuestionAnswering::remedy_for_memory() const {
+  return fmt::format(
+      "make train.batch, model.hidden or data.document_words smaller; the largest batch has {} documents of "
+      "{} words",
+      staged_.documents.sentences, staged_.documents.steps);
+}
+
 Figure QuestionAnswering::evaluate(const std::function<void(int64_t)>& progress) {
   return figure_of(evaluate_reader(model_, valid_, progress));
 }

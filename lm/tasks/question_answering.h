@@ -23,6 +23,7 @@ class QuestionAnswering : public SentenceTask<QuestionBatches, QuestionBatch> {
   Module& model() override { return model_; }
   /// The mean over the batch's questions is minimised.
   Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override;
+  std::string remedy_for_memory() const override;
   int64_t scored_per_epoch() const override { return batches_.questions(); }
   std::string scored_items() const override { return "questions"; }
   /// The accuracy on the validation questions, nats beside. `progress` gets the number of questions done.

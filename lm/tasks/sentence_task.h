@@ -25,6 +25,13 @@ class SentenceTask : public Task {
     if (staged_.share.count == 0) batch.indices.clear(), batch.parts = 0;
     return true;
   }
+  /// The largest batch, and the smallest: products of few rows keep packed weights (tensor/gemm.h).
+  bool stage_extreme(Batch& batch, size_t number) final {
+    if (number > 1) return false;
+    batches_.seek(1, 0);
+    batches_.seek_extreme(number == 0 ? Extreme::largest : Extreme::smallest);
+    return next_batch(batch);
+  }
   /// The batch of the last next_batch().
   const Staged& staged() const { return staged_; }
   void divide(int64_t ranks, int64_t own) override { batches_.divide(ranks, own); }

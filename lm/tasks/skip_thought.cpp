@@ -39,6 +39,13 @@ Loss SkipThoughtTask::loss(int64_t part, const std::vector<Tokens>& indices, Ran
   return {(previous.total + next.total) / static_cast<real>(staged_.scored), {previous.each, next.each}};
 }
 
+std::string SkipThoughtTask::remedy_for_memory() const {
+  return fmt::format(
+      "make train.batch, model.hidden or data.max_length smaller; the largest batch has {} triples of {}, {} "
+      "and {} symbols",
+      staged_.middle.sentences, staged_.previous.steps, staged_.middle.steps, staged_.next.steps);
+}
+
 Figure SkipThoughtTask::evaluate(const std::function<void(int64_t)>& progress) {
   return figure_of_triples(evaluate_triples(model_, valid_, {}, progress));
 }

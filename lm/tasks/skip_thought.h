@@ -29,6 +29,7 @@ class SkipThoughtTask : public SentenceTask<TripleBatches, TripleBatch> {
   Module& model() override { return model_; }
   /// The mean over the symbols of both written sentences is minimised.
   Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override;
+  std::string remedy_for_memory() const override;
   int64_t scored_per_epoch() const override { return batches_.scored() * parts(); }
   /// Nats per symbol of the validation text. `progress` gets the number of triples done.
   Figure evaluate(const std::function<void(int64_t)>& progress = {}) override;

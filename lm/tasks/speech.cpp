@@ -28,6 +28,13 @@ Loss SpeechRecognition::loss(int64_t, const std::vector<Tokens>&, RandomContext 
   return {sum(nats) / static_cast<real>(staged_.share.whole), {nats.value()}};
 }
 
+std::string SpeechRecognition::remedy_for_memory() const {
+  return fmt::format(
+      "make train.batch, model.hidden or the longest utterances smaller, or data.stack larger; the largest "
+      "batch has {} utterances of {} steps",
+      staged_.utterances, staged_.steps);
+}
+
 Figure SpeechRecognition::evaluate(const std::function<void(int64_t)>& progress) {
   return figure_of(evaluate_recogniser(model_, valid_, frames_, vocabulary_, decode_, progress),
                    decode_.text());

@@ -24,6 +24,7 @@ class SpeechRecognition : public SentenceTask<UtteranceBatches, UtteranceBatch> 
   Module& model() override { return model_; }
   /// The mean over the batch's utterances is minimised.
   Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override;
+  std::string remedy_for_memory() const override;
   int64_t scored_per_epoch() const override { return characters_; }
   std::string scored_items() const override { return "characters"; }
   /// The character error rate of greedy decoding on the validation utterances; word errors and nats beside.

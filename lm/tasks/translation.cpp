@@ -50,12 +50,21 @@ Loss Translation::loss(int64_t, const std::vector<Tokens>& indices, RandomContex
   return {nats.total / static_cast<real>(staged_.scored), {nats.each}};
 }
 
+std::string Translation::remedy_for_memory() const {
+  return fmt::format(
+      "make train.batch, model.hidden or data.max_length smaller; the largest batch has {} sentences of {} "
+      "and {} symbols",
+      staged_.sentences, staged_.source_steps, staged_.target_steps);
+}
+
 Figure Translation::evaluate(const std::function<void(int64_t)>& progress) {
   const auto begin = Clock::now();
   const Evaluation nats = evaluate_pairs(model_, valid_);
   if (valid_.references.empty())
     return {.value = nats.nats(), .count = nats.symbols, .read = "sentences", .seconds = nats.seconds};
-  const BeamOptions options{.beam = options_.eval_beam};
+  BeamOptions options{.beam = options_.eval_beam};
+  // There no probability ends a hypothesis, and further steps take the same memory.
+  if (!has_memory(model_.device())) options.max_length = 2;
   const TranslationScores scores = scores_of(translations(model_, valid_, options, progress),
                                              valid_.references, options_.bleu_tokenization);
   return figure_of(options_.decides, nats, scores, valid_.pairs.size(), options.beam, seconds_since(begin));

@@ -36,6 +36,7 @@ class Translation : public SentenceTask<PairBatches, PairBatch> {
 
   Module& model() override { return model_; }
   Loss loss(int64_t part, const std::vector<Tokens>& indices, RandomContext random) override;
+  std::string remedy_for_memory() const override;
   int64_t scored_per_epoch() const override { return batches_.scored(); }
   /// The deciding figure on the validation text, the others beside it; if that has no references, the nats
   /// alone. `progress` gets the number of sentences done.

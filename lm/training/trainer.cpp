@@ -150,6 +150,11 @@ bool Trainer::next_batch() {
   return is_staged_ = task_.next_batch(batch_);
 }
 
+bool Trainer::stage_extreme(size_t number) {
+  batch_ = {};
+  return is_staged_ = task_.stage_extreme(batch_, number);
+}
+
 void Trainer::step() {
   check(std::exchange(is_staged_, false), "[trainer] step() is for the batch that next_batch() has staged");
   const auto start = Clock::now();

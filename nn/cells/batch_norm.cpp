@@ -8,10 +8,7 @@ BatchNormOfGates::BatchNormOfGates(Cell& cell, const StackedGates& gates)
       norm_ih_(cell, "ih", width_, cell.options.max_time_steps),
       norm_hh_(cell, "hh", width_, cell.options.max_time_steps),
       norm_c_(cell, "c", cell.hidden(), cell.options.max_time_steps),
-      beta_c_(cell, "beta_c", {cell.hidden()}, constant_values(0)) {
-  // W x and U h, normalised and not, and a gradient, which cannot overwrite what the statistics still need.
-  cell.add_kept_for_backward(4 * width_);
-}
+      beta_c_(cell, "beta_c", {cell.hidden()}, constant_values(0)) {}
 
 Variable BatchNormOfGates::of_input(StepInputs& x, const Projection& W, const Variable& shift) const {
   return norm_ih_(x.take(W), x.step(), shift);

@@ -43,7 +43,6 @@ Projection::Projection(Cell& cell, const std::string& weight_name, const GateRow
                                                            weight_.shape(),
                                                            cell.options.input_weights.per_gate(rows)));
   cell.projections_.push_back(this);
-  cell.add_kept_for_backward(sum_of(rows));
 }
 
 Variable Projection::operator()(const Variable& all, const std::vector<Variable>& earlier) const {
@@ -144,21 +143,6 @@ State Cell::initial_state(int64_t batch) const {
 
 void Cell::begin_chunk() {
   for (Recurrent* recurrent : recurrents_) recurrent->begin_chunk();
-}
-
-int64_t Cell::projected_width() const {
-  int64_t width = (window() - 1) * options.input_size;
-  for (const Projection* it : projections_)
-    if (it->reads() != Projection::Reads::step) width += it->weight_shape()[0];
-  return width;
-}
-
-int64_t Cell::step_weights() const {
-  int64_t numbers = 0;
-  for (const Recurrent* it : recurrents_) numbers += it->weight.shape().size();
-  for (const Projection* it : projections_)
-    if (it->reads() == Projection::Reads::step) numbers += it->weight_shape().size();
-  return numbers;
 }
 
 namespace {

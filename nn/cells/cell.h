@@ -83,7 +83,6 @@ class Projection {
 
   int64_t index() const { return index_; }
   Reads reads() const { return reads_; }
-  Shape weight_shape() const { return weight_.shape(); }
   /// [.., I] to [.., rows]; `earlier[j - 1]` is x from j steps before.
   Variable operator()(const Variable& x, const std::vector<Variable>& earlier = {}) const;
 
@@ -206,14 +205,6 @@ class Cell : public Module {
 
   /// The weights that weight drop acts on: see Recurrent::transform.
   const std::vector<Recurrent*>& recurrent_weights() const { return recurrents_; }
-  /// About how many numbers each row of a step stores for the backward pass, besides its state.
-  int64_t kept_for_backward() const { return kept_for_backward_; }
-  /// How many numbers of each row project() computes and copies before the steps.
-  int64_t projected_width() const;
-  /// How many numbers all weights have that each step multiplies by.
-  int64_t step_weights() const;
-  /// For the parts of a cell: adds to kept_for_backward(). Projections count themselves.
-  void add_kept_for_backward(int64_t numbers) { kept_for_backward_ += numbers; }
 
   const CellOptions options;
   int64_t hidden() const { return options.hidden_size; }
@@ -228,7 +219,6 @@ class Cell : public Module {
   std::vector<const Projection*> projections_;
   std::vector<Recurrent*> recurrents_;
   std::vector<std::unique_ptr<Parameter>> initial_;  // of each of state_tensors(); empty, or null: zeros
-  int64_t kept_for_backward_ = 0;
 };
 
 /// Whether one of them does: such a model must be told which rows are padding.

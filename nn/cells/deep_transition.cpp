@@ -7,9 +7,7 @@ namespace rondo {
 
 Layers::Layer::Layer(Cell& cell, int64_t number, int64_t from, int64_t to)
     : V(cell, fmt::format("weight_{}", number), {to}, from),
-      b(cell, fmt::format("bias_{}", number), {to}, cell.options.biases) {
-  cell.add_kept_for_backward(2 * to);  // before and after tanh
-}
+      b(cell, fmt::format("bias_{}", number), {to}, cell.options.biases) {}
 
 Layers::Layers(Cell& cell, int64_t from, const std::vector<int64_t>& sizes, int64_t first) {
   for (const int64_t to : sizes) {
@@ -36,7 +34,6 @@ DeepTransitionRnn::DeepTransitionRnn(Module& parent, const std::string& suffix,
       V(*this, fmt::format("weight_{}", sizes.size() + 1), {hidden()}, sizes.back()),
       b_last(*this, fmt::format("bias_{}", sizes.size() + 1), {hidden()}, options.biases) {
   check_has_one_bias(*this);
-  add_kept_for_backward(sizes.front() + 2 * hidden());  // u_1, and the last layer before and after tanh
 }
 
 Variable DeepTransitionRnn::last(StepInputs& x, const State& previous) {

@@ -22,9 +22,7 @@ FastSlowLstm::Part::Part(FastSlowLstm& cell, const std::string& name, int64_t un
       of_computed(reads == Reads::computed
                       ? std::make_unique<Recurrent>(cell, "weight_ih_" + name, GateRows(4, units), width)
                       : nullptr),
-      U(cell, "weight_hh_" + name, GateRows(4, units), recurrent) {
-  if (!of_x) cell.add_kept_for_backward(6 * units);  // the gates, h and c
-}
+      U(cell, "weight_hh_" + name, GateRows(4, units), recurrent) {}
 
 FastSlowLstm::FastSlowLstm(Module& parent, const std::string& suffix, const CellOptions& cell_options)
     : Cell(parent, suffix, cell_options) {

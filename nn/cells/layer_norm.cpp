@@ -11,11 +11,9 @@ LayerNormSum::LayerNormSum(Cell& cell, const StackedGates& gates)
     : gamma_ih_(cell, "gamma_ih", {gates.size()}, constant_values(1)),
       gamma_hh_(cell, "gamma_hh", {gates.size()}, constant_values(1)),
       shifts_(cell, gates, 2, constant_values(0)) {
-  cell.add_kept_for_backward(2 * gates.size());  // W x and U h, normalised
   if (gates.forget_gate < 0) return;
   gamma_c_ = std::make_unique<Parameter>(cell, "gamma_c", Shape{cell.hidden()}, constant_values(1));
   beta_c_ = std::make_unique<Parameter>(cell, "beta_c", Shape{cell.hidden()}, constant_values(0));
-  cell.add_kept_for_backward(2 * cell.hidden());
 }
 
 Variable LayerNormSum::operator()(StepInputs& x, const Projection& W, const Variable& past,

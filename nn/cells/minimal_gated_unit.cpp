@@ -25,9 +25,7 @@ MinimalGatedUnit::MinimalGatedUnit(Module& parent, const std::string& suffix, co
       biases(*this, {of_x}),
       b_f(bias_of_gate(*this, variant)),
       W(*this, "weight_ih", of_x, biases.all()),
-      U(*this, "weight_hh", of_h, hidden()) {
-  if (variant == MguGate::mgu1 || variant == MguGate::mgu2) add_kept_for_backward(hidden());  // f, beside W x
-}
+      U(*this, "weight_hh", of_h, hidden()) {}
 
 Variable MinimalGatedUnit::forget_gate(StepInputs& x, const Variable& h) const {
   if (variant == MguGate::mgu3) return *b_f;

@@ -8,7 +8,6 @@ namespace rondo {
 Mogrifier::Map::Map(Cell& cell, const std::string& name, int64_t to, int64_t from) {
   const auto add = [&](const std::string& full_name, int64_t rows, int64_t columns) {
     factors.push_back(std::make_unique<Recurrent>(cell, full_name, GateRows{rows}, columns));
-    cell.add_kept_for_backward(rows);
   };
   const int64_t rank = cell.settings<MogrifierSettings>().mogrifier_rank;
   if (rank == 0) {
@@ -31,7 +30,6 @@ Mogrifier::Mogrifier(Cell& cell) {
     const bool scales_input = i % 2 == 1;
     rounds_.push_back(scales_input ? std::make_unique<Map>(cell, fmt::format("weight_q_{}", i), I, H)
                                    : std::make_unique<Map>(cell, fmt::format("weight_r_{}", i), H, I));
-    cell.add_kept_for_backward(scales_input ? I : H);
   }
 }
 

@@ -32,16 +32,13 @@ Integration::Context::Context(Cell& cell, const StackedGates& gates)
       alpha_x(cell, "alpha_cx", {gates.size()}, constant_values(cell.settings<IntegrationSettings>().alpha)),
       alpha_h(cell, "alpha_ch", {gates.size()}, constant_values(cell.settings<IntegrationSettings>().alpha)),
       beta(cell, "beta_context", {gates.size()},
-           constant_values(cell.settings<IntegrationSettings>().beta2)) {
-  cell.add_kept_for_backward(2 * gates.size());  // z before each of the two operators
-}
+           constant_values(cell.settings<IntegrationSettings>().beta2)) {}
 
 Integration::Integration(Cell& cell, const StackedGates& gates)
     : alpha_(cell, "alpha", {gates.size()}, constant_values(cell.settings<IntegrationSettings>().alpha)),
       beta1_(cell, "beta1", {gates.size()}, constant_values(cell.settings<IntegrationSettings>().beta1)),
       beta2_(cell, "beta2", {gates.size()}, constant_values(cell.settings<IntegrationSettings>().beta2)),
       b_(cell, gates, initial_bias(cell)) {
-  cell.add_kept_for_backward(2 * gates.size());  // W x and U h remain beside z
   if (cell.options.context > 0) context_ = std::make_unique<Context>(cell, gates);
 }
 
@@ -61,9 +58,7 @@ Variable Integration::operator()(const Variable& Wx, const Variable& Uh, int64_t
   return integrate({Wx, Uh}, {{part(alpha_)}, {part(beta2_), part(beta1_)}, part(*b_.input)});
 }
 
-Product::Product(Cell& cell, const StackedGates& gates) : b_(cell, gates, initial_bias(cell)) {
-  cell.add_kept_for_backward(2 * gates.size());
-}
+Product::Product(Cell& cell, const StackedGates& gates) : b_(cell, gates, initial_bias(cell)) {}
 
 Variable Product::operator()(StepInputs& x, const Projection& W, const Variable& past, const Recurrent& U,
                              int64_t begin, int64_t end) const {

@@ -10,9 +10,7 @@ QuasiRecurrentNetwork::QuasiRecurrentNetwork(Module& parent, const std::string& 
                                              const CellOptions& cell_options)
     : Cell(parent, suffix, cell_options),
       b(*this, "bias_ih", {sum_of(gates)}, options.biases),
-      W(*this, "weight_ih", gates, {&b}, Projection::Reads::input, window()) {
-  add_kept_for_backward((window() - 1) * options.input_size);
-}
+      W(*this, "weight_ih", gates, {&b}, Projection::Reads::input, window()) {}
 
 std::vector<StateTensor> QuasiRecurrentNetwork::state_tensors() const {
   std::vector<StateTensor> tensors = {{"h", hidden()}, {"c", hidden()}};

@@ -19,10 +19,8 @@ std::vector<std::unique_ptr<Parameter>> RecurrentHighwayNetwork::biases_of_layer
 RecurrentHighwayNetwork::RecurrentHighwayNetwork(Module& parent, const std::string& suffix,
                                                  const CellOptions& cell_options)
     : Cell(parent, suffix, cell_options), b(biases_of_layers()), W(*this, "weight_ih", gates, {b[0].get()}) {
-  for (size_t l = 1; l <= b.size(); ++l) {
+  for (size_t l = 1; l <= b.size(); ++l)
     R.push_back(std::make_unique<Recurrent>(*this, fmt::format("weight_hh_{}", l), gates, hidden()));
-    if (l > 1) add_kept_for_backward(3 * hidden());  // the gates, and the state
-  }
 }
 
 State RecurrentHighwayNetwork::step(StepInputs& x, const State& previous) {

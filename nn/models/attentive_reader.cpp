@@ -43,7 +43,7 @@ bool looks_across_rows(const AttentiveReaderOptions& options) {
 }
 
 AttentiveReader::AttentiveReader(const AttentiveReaderOptions& options, int64_t vocabulary, int64_t entities,
-                                 std::optional<uint64_t> seed, Device device)
+                                 uint64_t seed, Device device)
     : options_(checked_options(options)),
       embedding_(*this, "embedding", vocabulary, options.embedding, options.embedding_init),
       embedding_dropout_(*this, "embedding_dropout", options.dropout, options.variational),
@@ -61,7 +61,7 @@ AttentiveReader::AttentiveReader(const AttentiveReaderOptions& options, int64_t 
     norm_ug_.emplace(*this, "ug", options.hidden, 1);
     b_g_.emplace(*this, "b_g", Shape{options.hidden}, constant_values(0));
   }
-  finalize_or_lay_out(seed, options.init_all, device);
+  finalize(seed, options.init_all, device);
 }
 
 RecurrentStack::Result AttentiveReader::states(RecurrentStack& stack, const Input& text) {

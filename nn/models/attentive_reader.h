@@ -46,10 +46,10 @@ bool looks_across_rows(const AttentiveReaderOptions& options);
 
 class AttentiveReader : public Module {
  public:
-  /// Lays the parameters out and draws their initial values; without a seed they have names and shapes, but
-  /// no memory. InputErrors of check_options(); Error for fewer than two entities.
+  /// Lays the parameters out and draws their initial values (Module::finalize()). InputErrors of
+  /// check_options(); Error for fewer than two entities.
   AttentiveReader(const AttentiveReaderOptions& options, int64_t vocabulary, int64_t entities,
-                  std::optional<uint64_t> seed = 1, Device device = Device::cpu);
+                  uint64_t seed = 1, Device device = Device::cpu);
 
   /// The symbols of B texts, step by step: ids[t * B + b].
   struct Input {

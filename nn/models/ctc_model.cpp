@@ -24,15 +24,15 @@ void check_options(const CtcModelOptions& options) {
   check_recurrent(options);
 }
 
-CtcModel::CtcModel(const CtcModelOptions& options, int64_t width, int64_t symbols,
-                   std::optional<uint64_t> seed, Device device)
+CtcModel::CtcModel(const CtcModelOptions& options, int64_t width, int64_t symbols, uint64_t seed,
+                   Device device)
     : options_(checked(options)),
       width_(width),
       recurrent_(*this, "recurrent", stack_options(options, options.layers, width, options.bidirectional)),
       states_dropout_(*this, "states_dropout", options.dropout, options.variational),
       output_(*this, "output", options.hidden, symbols) {
   check(symbols >= 2, "[recogniser] {} symbols: the blank and another one are needed", symbols);
-  finalize_or_lay_out(seed, options.init_all, device);
+  finalize(seed, options.init_all, device);
 }
 
 Variable CtcModel::scores(const Variable& frames, const Lengths& lengths) {

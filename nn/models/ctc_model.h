@@ -33,10 +33,9 @@ void check_options(const CtcModelOptions& options);
 
 class CtcModel : public Module {
  public:
-  /// Lays the parameters out and draws their initial values; without a seed they have names and shapes, but
-  /// no memory. `width` numbers are a step; `symbols` counts the blank, too. InputErrors of check_options();
-  /// Error for fewer than two symbols.
-  CtcModel(const CtcModelOptions& options, int64_t width, int64_t symbols, std::optional<uint64_t> seed = 1,
+  /// Lays the parameters out and draws their initial values (Module::finalize()). `width` numbers are a step;
+  /// `symbols` counts the blank, too. InputErrors of check_options(); Error for fewer than two symbols.
+  CtcModel(const CtcModelOptions& options, int64_t width, int64_t symbols, uint64_t seed = 1,
            Device device = Device::cpu);
 
   /// W h_t^L + b of all steps, [T, B, V], for frames [T, B, F]. Of the padding they have no meaning.

@@ -104,7 +104,7 @@ Decoder::Decoder(Module& parent, std::string name, const EncoderDecoderOptions& 
 }
 
 EncoderDecoder::EncoderDecoder(const EncoderDecoderOptions& options, int64_t source_vocabulary,
-                               int64_t target_vocabulary, std::optional<uint64_t> seed, Device device)
+                               int64_t target_vocabulary, uint64_t seed, Device device)
     : options_(checked(options, source_vocabulary, target_vocabulary)),
       own_decoder_(std::make_unique<Decoder>(*this, "", options, target_vocabulary)),
       own_encoder_(
@@ -112,7 +112,7 @@ EncoderDecoder::EncoderDecoder(const EncoderDecoderOptions& options, int64_t sou
                                     options.tied == TiedTables::all ? &own_decoder_->embedding : nullptr)),
       decoder_(own_decoder_.get()),
       encoder_(own_encoder_.get()) {
-  finalize_or_lay_out(seed, options.init_all, device);
+  finalize(seed, options.init_all, device);
 }
 
 EncoderDecoder::EncoderDecoder(Module& root, const EncoderDecoderOptions& options, Encoder* encoder,

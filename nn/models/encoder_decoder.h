@@ -102,11 +102,10 @@ struct Decoder : Module {
 /// several encoder-decoders share them (nn/models/shared_encoder_decoders.h).
 class EncoderDecoder : public Module {
  public:
-  /// A model of its own: lays the parameters out and draws their initial values; without a seed they have
-  /// names and shapes, but no memory. InputErrors of check_options(), and for tables that are to be one but
-  /// differ in their size.
+  /// A model of its own: lays the parameters out and draws their initial values (Module::finalize()).
+  /// InputErrors of check_options(), and for tables that are to be one but differ in their size.
   EncoderDecoder(const EncoderDecoderOptions& options, int64_t source_vocabulary, int64_t target_vocabulary,
-                 std::optional<uint64_t> seed = 1, Device device = Device::cpu);
+                 uint64_t seed = 1, Device device = Device::cpu);
   /// Of parts of `root`, which must outlive it; it adds no parameters. Without an encoder it is a language
   /// model: whatever the source, s_0 = 0 and c_t = 0.
   EncoderDecoder(Module& root, const EncoderDecoderOptions& options, Encoder* encoder, Decoder& decoder);

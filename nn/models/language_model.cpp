@@ -46,8 +46,8 @@ Variable as_rows(const Variable& x) { return reshape(x, {x.shape().rows(), x.sha
 
 }  // namespace
 
-LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabulary_size,
-                             std::optional<uint64_t> seed, Device device)
+LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabulary_size, uint64_t seed,
+                             Device device)
     : options_(checked(options)),
       vocabulary_size_(vocabulary_size),
       embedding_(options.embedding > 0
@@ -84,7 +84,7 @@ LanguageModel::LanguageModel(const LanguageModelOptions& options, int64_t vocabu
     decoder_ = std::make_unique<Linear>(*this, "decoder", width, vocabulary_size, chosen.value_or(pytorch),
                                         chosen ? constant_values(0) : pytorch);
   }
-  finalize_or_lay_out(seed, options.init_all, device);
+  finalize(seed, options.init_all, device);
 }
 
 LanguageModel::Result LanguageModel::forward(const Input& input, const std::vector<State>& states) {

@@ -16,10 +16,10 @@ namespace rondo {
 
 class LanguageModel : public Module {
  public:
-  /// Lays the parameters out and draws their initial values; without a seed they have names and shapes, but
-  /// no memory. Throws InputError if the options contradict each other or the vocabulary's size.
-  LanguageModel(const LanguageModelOptions& options, int64_t vocabulary_size,
-                std::optional<uint64_t> seed = 1, Device device = Device::cpu);
+  /// Lays the parameters out and draws their initial values (Module::finalize()). Throws InputError if the
+  /// options contradict each other or the vocabulary's size.
+  LanguageModel(const LanguageModelOptions& options, int64_t vocabulary_size, uint64_t seed = 1,
+                Device device = Device::cpu);
 
   /// Consecutive symbols of B streams, step by step: ids[t * B + b].
   struct Input {
@@ -57,10 +57,6 @@ class LanguageModel : public Module {
   /// The options, with one element per layer in each list, and with the cutoffs of an adaptive softmax.
   const LanguageModelOptions& options() const { return options_; }
   int64_t vocabulary_size() const { return vocabulary_size_; }
-  /// How many logits a row has in each softmax that is computed at once: V; or AdaptiveSoftmax::logits().
-  std::vector<int64_t> logits_at_once() const {
-    return adaptive_ ? adaptive_->logits() : std::vector<int64_t>{vocabulary_size_};
-  }
 
  private:
   LanguageModelOptions options_;

@@ -45,7 +45,7 @@ void check_options(const SentenceClassifierOptions& options) {
 }
 
 SentenceClassifier::SentenceClassifier(const SentenceClassifierOptions& options, int64_t vocabulary,
-                                       int64_t classes, std::optional<uint64_t> seed, Device device)
+                                       int64_t classes, uint64_t seed, Device device)
     : options_(checked(options)),
       embedding_(*this, "embedding", vocabulary, options.embedding, options.embedding_init),
       embedding_dropout_(*this, "embedding_dropout", options.dropout, options.variational),
@@ -54,7 +54,7 @@ SentenceClassifier::SentenceClassifier(const SentenceClassifierOptions& options,
       summary_dropout_(*this, "summary_dropout", options.dropout),
       output_(*this, "output", options.hidden, classes) {
   check(classes >= 2, "[classifier] {} classes: 2 or more are needed", classes);
-  finalize_or_lay_out(seed, options.init_all, device);
+  finalize(seed, options.init_all, device);
 }
 
 RecurrentStack::Result SentenceClassifier::states(const Input& input) {

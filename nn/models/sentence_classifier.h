@@ -39,10 +39,10 @@ void check_options(const SentenceClassifierOptions& options);
 
 class SentenceClassifier : public Module {
  public:
-  /// Lays the parameters out and draws their initial values; without a seed they have names and shapes, but
-  /// no memory. InputErrors of check_options(); Error for fewer than two classes.
+  /// Lays the parameters out and draws their initial values (Module::finalize()). InputErrors of
+  /// check_options(); Error for fewer than two classes.
   SentenceClassifier(const SentenceClassifierOptions& options, int64_t vocabulary, int64_t classes,
-                     std::optional<uint64_t> seed = 1, Device device = Device::cpu);
+                     uint64_t seed = 1, Device device = Device::cpu);
 
   /// The symbols of B sentences, step by step: ids[t * B + b].
   struct Input {

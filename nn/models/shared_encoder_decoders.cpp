@@ -5,8 +5,7 @@ namespace rondo {
 
 SharedEncoderDecoders::SharedEncoderDecoders(const EncoderDecoderOptions& options,
                                              const std::map<std::string, int64_t>& vocabularies,
-                                             const std::vector<Route>& routes, std::optional<uint64_t> seed,
-                                             Device device)
+                                             const std::vector<Route>& routes, uint64_t seed, Device device)
     : routes_(routes) {
   check_options(options);
   check_input(options.tied != TiedTables::all,
@@ -25,7 +24,7 @@ SharedEncoderDecoders::SharedEncoderDecoders(const EncoderDecoderOptions& option
       decoder = std::make_unique<Decoder>(*this, route.target, options, vocabularies.at(route.target));
     models_.push_back(std::make_unique<EncoderDecoder>(*this, options, encoder, *decoder));
   }
-  finalize_or_lay_out(seed, options.init_all, device);
+  finalize(seed, options.init_all, device);
 }
 
 }  // namespace rondo

@@ -28,11 +28,11 @@ struct Route {
 
 class SharedEncoderDecoders : public Module {
  public:
-  /// `vocabularies` has the number of symbols of each language. Without a seed the parameters have names and
-  /// shapes, but no memory. InputErrors of check_options(), and for tables that all are to be one.
+  /// `vocabularies` has the number of symbols of each language. InputErrors of check_options(), and for
+  /// tables that all are to be one.
   SharedEncoderDecoders(const EncoderDecoderOptions& options,
                         const std::map<std::string, int64_t>& vocabularies, const std::vector<Route>& routes,
-                        std::optional<uint64_t> seed = 1, Device device = Device::cpu);
+                        uint64_t seed = 1, Device device = Device::cpu);
 
   const std::vector<Route>& routes() const { return routes_; }
   /// That of route `index`.

@@ -105,8 +105,7 @@ Variable SkipModel::decode(RecurrentStack& decoder, const Sentences& inputs, con
   return reshape(h, {T * B, h.shape().columns()});
 }
 
-SkipThought::SkipThought(const SkipThoughtOptions& options, int64_t vocabulary, std::optional<uint64_t> seed,
-                         Device device)
+SkipThought::SkipThought(const SkipThoughtOptions& options, int64_t vocabulary, uint64_t seed, Device device)
     : options_(checked(options)) {
   const auto add = [&](const std::string& name, bool both_directions) {
     parts_.push_back(std::make_unique<SkipModel>(*this, name, options, both_directions, vocabulary));
@@ -117,7 +116,7 @@ SkipThought::SkipThought(const SkipThoughtOptions& options, int64_t vocabulary, 
   } else {
     add("", options.encoder == SkipEncoder::bi);
   }
-  finalize_or_lay_out(seed, options.init_all, device);
+  finalize(seed, options.init_all, device);
 }
 
 Variable SkipThought::encode(const SkipModel::Sentences& sentences, const std::vector<Variable>& tables) {

@@ -84,11 +84,10 @@ struct SkipModel : Module {
 
 class SkipThought : public Module {
  public:
-  /// Lays the parameters out and draws their initial values; without a seed they have names and shapes, but
-  /// no memory. InputErrors of check_options(). Names of parameters: embedding.weight, encoder.weight_ih_l0,
-  /// previous.weight_ih_l0, next.weight_ih_l0, output.weight; of a combination uni.embedding.weight and so
-  /// on.
-  SkipThought(const SkipThoughtOptions& options, int64_t vocabulary, std::optional<uint64_t> seed = 1,
+  /// Lays the parameters out and draws their initial values (Module::finalize()). InputErrors of
+  /// check_options(). Names of parameters: embedding.weight, encoder.weight_ih_l0, previous.weight_ih_l0,
+  /// next.weight_ih_l0, output.weight; of a combination uni.embedding.weight and so on.
+  SkipThought(const SkipThoughtOptions& options, int64_t vocabulary, uint64_t seed = 1,
               Device device = Device::cpu);
 
   /// One model, or of a combination the uni-skip and the bi-skip one.

@@ -94,12 +94,6 @@ AdaptiveSoftmax::AdaptiveSoftmax(Module& parent, std::string softmax_name, int64
   }
 }
 
-std::vector<int64_t> AdaptiveSoftmax::logits() const {
-  std::vector<int64_t> counts = {head_.shape()[0]};
-  for (const auto& cluster : tail_) counts.push_back(cluster->weight.shape()[0]);
-  return counts;
-}
-
 CrossEntropy AdaptiveSoftmax::cross_entropy(const Variable& x, const Tokens& targets) const {
   check(targets != nullptr, "[adaptive_softmax] there are no targets");
   std::vector<int32_t> in_head = targets->values();

@@ -52,8 +52,6 @@ class AdaptiveSoftmax : public Module {
 
   /// The first symbol of each cluster of the tail.
   const std::vector<int64_t>& cutoffs() const { return cutoffs_; }
-  /// The number of logits of the head, and of each cluster of the tail.
-  std::vector<int64_t> logits() const;
 
  private:
   struct Cluster : Module {

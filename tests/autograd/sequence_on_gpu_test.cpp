@@ -129,7 +129,7 @@ struct Model : Module {
                  .regularization = {.dropout = 0.2, .zoneout = 0.3, .weight_drop = 0.2}}),
         attention(*this, "attention", score, 2 * H, 2 * H, 3),
         x(*this, "x", {S, B, I}, uniform_values(1)) {
-    finalize(3, nullptr, device);
+    finalize(3, 0, device);
     set_training(true);
   }
   std::vector<real> run() {

@@ -51,29 +51,25 @@ TEST(Module, LaysParametersOutOnceAndInTwoBuffers) {
   EXPECT_TRUE(model.first.weight.variable().value().shares_memory(model.values()));
 }
 
-// As the constructors of models do.
-TEST(Module, IsFinalizedWithASeedAndLaidOutWithoutOne) {
-  Pair own, seeded, uniform, without;
-  own.finalize(3);
-  seeded.finalize_or_lay_out(3, 0, Device::cpu);
-  EXPECT_EQ(seeded.values().to_vector(), own.values().to_vector());
-  uniform.finalize_or_lay_out(3, 0.001, Device::cpu);
+TEST(Module, DrawsAllParametersFromOneDistribution) {
+  Pair uniform;
+  uniform.finalize(3, 0.001);
   real largest = 0;
   for (const real x : uniform.values().to_vector()) largest = std::max(largest, std::abs(x));
   EXPECT_LE(largest, real(0.001));
   EXPECT_GT(largest, real(0.0005)) << "of 32 values";
-  without.finalize_or_lay_out({}, 0.001, Device::cpu);
-  EXPECT_EQ(without.segments().size(), own.segments().size());
-  EXPECT_EQ(any_error_of([&] { (void)without.values(); }), "[model] call finalize() first");
 }
 
 TEST(Module, HasItsNamesAndShapesBeforeItsMemory) {
   Pair model, drawn;
-  drawn.finalize(1);
-  model.lay_out();
-  EXPECT_EQ(model.segments().size(), drawn.segments().size());
   EXPECT_EQ(any_error_of([&] { (void)model.values(); }), "[model] call finalize() first");
+  drawn.finalize(1);
+  model.finalize(1, 0, Device::meta);
+  EXPECT_EQ(model.segments().size(), drawn.segments().size());
+  EXPECT_EQ(model.values().size(), drawn.values().size());
+  EXPECT_EQ(model.device(), Device::meta);
   model.allocate(Device::cpu);
+  EXPECT_EQ(model.device(), Device::cpu);
   EXPECT_EQ(model.values().to_vector(), Numbers(drawn.values().size(), 0)) << "to be read from a file";
   EXPECT_TRUE(model.first.weight.variable().value().shares_memory(model.values()));
   EXPECT_EQ(any_error_of([&] { model.allocate(Device::cpu); }), "[allocate] this model has memory already");

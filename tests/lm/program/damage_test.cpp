@@ -48,7 +48,7 @@ TEST(Damage, EveryFlippedBitIsNoticed) {
   const fs::path model = folder / "model", state = folder / "state";
   save_model(model, training.model);
   training.trainer.save(state, 42);
-  const LanguageModel layout(training.model.options(), 11, std::nullopt);
+  const LanguageModel layout(training.model.options(), 11, 1, Device::meta);
   constexpr int flips = 500;
   EXPECT_EQ(noticed(model, flips, [&] { load_model(model, training.model); }), flips);
   EXPECT_EQ(noticed(model, flips, [&] { check_model(model, layout); }), flips);

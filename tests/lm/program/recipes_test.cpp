@@ -21,13 +21,13 @@ Setting setting(const std::string& text) { return parse_setting(text); }
 
 /// Of a recipe's model of V symbols.
 int64_t parameters(const std::string& name, int64_t V) {
-  return LanguageModel(model_options(load_recipe(name)), V, std::nullopt).parameter_count();
+  return LanguageModel(model_options(load_recipe(name)), V, 1, Device::meta).parameter_count();
 }
 double millions(const std::string& name, int64_t V) { return static_cast<double>(parameters(name, V)) / 1e6; }
 double millions_with(const std::string& name, int64_t V, const std::vector<std::string>& texts) {
   std::vector<Setting> settings;
   for (const std::string& text : texts) settings.push_back(parse_setting(text));
-  const LanguageModel model(model_options(resolve_recipe(name, settings)), V, std::nullopt);
+  const LanguageModel model(model_options(resolve_recipe(name, settings)), V, 1, Device::meta);
   return static_cast<double>(model.parameter_count()) / 1e6;
 }
 
@@ -483,8 +483,7 @@ TEST(Recipes, AreFoundByAPattern) {
   const auto names = [](const std::string& pattern) {
     const nlohmann::json json = json_of_lm({"recipes", pattern});
     std::vector<std::string> found;
-    for (const auto& recipe : json.at("recipes"))
-      found.push_back(recipe.at("name"));
+    for (const auto& recipe : json.at("recipes")) found.push_back(recipe.at("name"));
     return found;
   };
   EXPECT_EQ(names("Zaremba-S"), std::vector<std::string>{"zaremba-small"}) << "in any case";

@@ -5,8 +5,6 @@
 
 #include "data/text.h"
 #include "lm/program/recipes.h"
-#include "lm/program/skip_thought_memory.h"
-#include "tensor/allocator.h"
 #include "tests/lm/program/program.h"
 
 namespace rondo {
@@ -369,53 +367,6 @@ TEST(SkipThoughtRun, EachKeyOfItsSectionsHasAnEffect) {
                                       {"train.batch_by=symbols"}};
   for (const Words& settings : changes) EXPECT_NE(data.digest_of_log(settings), plain) << settings.front();
   EXPECT_EQ(data.digest_of_log({}), plain) << "else any setting would pass";
-}
-
-TEST(MemoryOfSkipThought, IsWithinAQuarterOfTheEstimate) {
-  std::string content;
-  for (int i = 0; i < 300; ++i) {
-    for (int j = 0; j < 15 + i % 6; ++j) content += fmt::format("w{} ", (i * 37 + j * 101) % 1500);
-    content += '\n';
-  }
-  const Text text{"text", content, "", {}};
-  const Vocabulary vocabulary(text, Tokenization());
-  const Triples triples = triples_of(text, vocabulary);
-  for (const Words& settings :
-       std::vector<Words>{{},
-                          {"model.encoder=combine"},
-                          {"model.encoder=bi", "model.dropout=0.3"},
-                          {"model.cell=mi_gru", "model.context=first_state"},
-                          {"model.cell=lstm", "train.batch=600", "train.batch_by=symbols"}}) {
-    std::vector<Setting> parsed;
-    for (const char* it : {"model.embedding=64", "model.hidden=128", "train.batch=32", "data.max_size=0"})
-      parsed.push_back(parse_setting(it));
-    for (const std::string& it : settings) parsed.push_back(parse_setting(it));
-    const Recipe recipe = resolve_recipe("skip-thought", parsed);
-    const SkipThoughtRecipe& it = recipe.skip_thought;
-    const TripleSize size = largest_batch(it.task.batches, triples, 1);
-    const SkipThought layout(it.model, vocabulary.size(), std::nullopt);
-    const auto estimated = static_cast<double>(skip_thought_training_bytes(recipe, layout, size));
-    const std::string which = settings.empty() ? "default" : settings.front();
-
-    const size_t before = memory_statistics(Device::cpu).bytes_in_use;
-    const auto peak = [&] { return static_cast<double>(memory_statistics(Device::cpu).peak_bytes - before); };
-    {
-      reset_peak_bytes(Device::cpu);
-      SkipThought model(it.model, vocabulary.size());
-      evaluate_triples(model, triples);
-      EXPECT_NEAR(peak() / static_cast<double>(skip_thought_evaluation_bytes(layout, size)), 1, 0.25)
-          << which;
-    }
-    reset_peak_bytes(Device::cpu);
-    SkipThought model(it.model, vocabulary.size());
-    SkipThoughtTask task(model, it.task, triples, triples);
-    Trainer trainer(task, recipe.trainer);
-    while (trainer.next_batch()) trainer.step();
-    EXPECT_NEAR(peak() / estimated, 1, 0.25) << which;
-    expect_contains(
-        error_of([&] { check_skip_thought_fits(recipe, layout, size, static_cast<int64_t>(estimated) - 1); }),
-        "train.batch");
-  }
 }
 
 }  // namespace

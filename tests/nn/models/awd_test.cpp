@@ -17,7 +17,7 @@ int64_t parameters(int64_t V, int64_t embedding, std::vector<int64_t> hidden, in
   options.experts = experts;
   options.major_ratio = std::move(major_ratio);
   options.tied = true;
-  return LanguageModel(options, V, std::nullopt).parameter_count();
+  return LanguageModel(options, V, 1, Device::meta).parameter_count();
 }
 
 constexpr int64_t ptb = 10000, wt2 = 33278;

@@ -103,7 +103,7 @@ TEST(CtcModel, RefusesOptionsThatContradictEachOther) {
   odd.hidden = 5;
   expect_contains(error_of([&] { CtcModel(odd, F, V); }), "model.hidden = 5");
   odd.bidirectional = false;
-  EXPECT_EQ(CtcModel(odd, F, V, std::nullopt).symbols(), V);
+  EXPECT_EQ(CtcModel(odd, F, V, 1, Device::meta).symbols(), V);
   expect_contains(error_of<Error>([&] { CtcModel(odd, F, 1); }), "1 symbols");
 }
 

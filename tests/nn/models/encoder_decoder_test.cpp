@@ -113,7 +113,7 @@ TEST(EncoderDecoder, HasABridgeForEachPartOfEachState) {
 TEST(EncoderDecoder, WithoutASeedHasTheSameLayoutAndNoMemory) {
   EncoderDecoderOptions options;
   options.embedding = options.hidden = 4;
-  const EncoderDecoder model(options, 5, 7), layout(options, 5, 7, std::nullopt);
+  const EncoderDecoder model(options, 5, 7), layout(options, 5, 7, 1, Device::meta);
   EXPECT_EQ(layout.parameter_count(), model.parameter_count());
   ASSERT_EQ(layout.segments().size(), model.segments().size());
   for (size_t i = 0; i < model.segments().size(); ++i) {

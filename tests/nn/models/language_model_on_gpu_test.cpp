@@ -206,7 +206,7 @@ TEST(LanguageModelOnGpu, DrawsTheSameMasks) {
   struct Dropouts : Module {
     Dropouts(Device device, bool variational)
         : dropout(*this, "dropout", 0.5, variational), weight(*this, "w", {3}, constant_values(1)) {
-      finalize(1, nullptr, device);
+      finalize(1, 0, device);
       set_training(true);
       begin_update({.seed = 8, .update = 5, .slice = {2, 2, 6}});
     }

@@ -34,7 +34,7 @@ class PlainLanguageModel {
   std::vector<PlainState> start() const {
     std::vector<PlainState> states;
     constexpr int64_t any_vocabulary = 100;
-    const LanguageModel sizes(options_, any_vocabulary, std::nullopt);
+    const LanguageModel sizes(options_, any_vocabulary, 1, Device::meta);
     for (const Cell* cell : sizes.cells()) {
       PlainState& state = states.emplace_back();
       for (const StateTensor& it : cell->state_tensors())

@@ -148,7 +148,7 @@ TEST(SentenceClassifier, RefusesOptionsThatContradictEachOther) {
   odd.hidden = 5;
   expect_contains(error_of([&] { SentenceClassifier(odd, V, K); }), "model.hidden = 5");
   odd.bidirectional = false;
-  EXPECT_EQ(SentenceClassifier(odd, V, K, std::nullopt).classes(), K);
+  EXPECT_EQ(SentenceClassifier(odd, V, K, 1, Device::meta).classes(), K);
   expect_contains(error_of<Error>([&] { SentenceClassifier(odd, V, 1); }), "1 classes");
   SentenceClassifierOptions other = options_of(Summary::last, true, "gru");
   other.regularization.zoneout_memory = 0.1;  // a GRU has no memory c

@@ -40,22 +40,22 @@ std::vector<std::string> names_of(const Module& model) {
 }
 
 TEST(SharedEncoderDecoders, HaveOneEncoderAndOneDecoderOfALanguage) {
-  SharedEncoderDecoders model(small_options(SourceAttention::general), vocabularies, routes, std::nullopt);
+  SharedEncoderDecoders model(small_options(SourceAttention::general), vocabularies, routes, 1, Device::meta);
   const std::vector<std::string> names = names_of(model);
   for (const char* name :
        {"de.source_embedding.weight", "de.encoder.weight_ih_l0_reverse", "de.target_embedding.weight",
         "de.decoder.weight_hh_l0", "en.encoder.weight_ih_l0", "en.target_embedding.weight", "en.W_c",
         "en.attention.W_a", "en.bridge.h_l0.weight", "en.output.bias"})
     EXPECT_EQ(std::count(names.begin(), names.end(), name), 1) << name;
-  SharedEncoderDecoders one_way(small_options(SourceAttention::general), vocabularies, {routes[0]},
-                                std::nullopt);
+  SharedEncoderDecoders one_way(small_options(SourceAttention::general), vocabularies, {routes[0]}, 1,
+                                Device::meta);
   SharedEncoderDecoders many_to_one(small_options(SourceAttention::general), vocabularies,
-                                    {routes[0], routes[2]}, std::nullopt);
+                                    {routes[0], routes[2]}, 1, Device::meta);
   EXPECT_EQ(names_of(many_to_one), names_of(one_way)) << "a language model has nothing of its own";
   EXPECT_EQ(
       model.parameter_count(),
-      EncoderDecoder(small_options(SourceAttention::general), 7, 6, std::nullopt).parameter_count() +
-          EncoderDecoder(small_options(SourceAttention::general), 6, 7, std::nullopt).parameter_count());
+      EncoderDecoder(small_options(SourceAttention::general), 7, 6, 1, Device::meta).parameter_count() +
+          EncoderDecoder(small_options(SourceAttention::general), 6, 7, 1, Device::meta).parameter_count());
   EncoderDecoderOptions tied = small_options(SourceAttention::general);
   tied.tied = TiedTables::all;
   EXPECT_THROW(SharedEncoderDecoders(tied, vocabularies, routes), InputError);

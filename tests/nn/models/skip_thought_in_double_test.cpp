@@ -236,7 +236,7 @@ TEST(SkipThought, CountsItsParameters) {
   SkipThoughtOptions options;
   const int64_t H = 2400, words = 20000;
   const int64_t gru = 3 * H * (620 + H) + 6 * H, decoder = 3 * H * (620 + H + H) + 6 * H;
-  EXPECT_EQ(SkipThought(options, words, std::nullopt).parameter_count(),
+  EXPECT_EQ(SkipThought(options, words, 1, Device::meta).parameter_count(),
             words * 620 + gru + 2 * decoder + words * H + words);
 }
 

@@ -20,7 +20,7 @@ struct Stack : Module {
                .dropout = 0.3,
                .regularization = {.dropout = 0.2, .zoneout = 0.3}}),
         x(*this, "x", {T, B, I}, uniform_values(1)) {
-    finalize(3, nullptr, device);
+    finalize(3, 0, device);
     set_training(true);
   }
   /// The output, from a zero state; its gradients are added up in gradients().

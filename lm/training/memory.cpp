@@ -1,0 +1,73 @@
+// The memory that a training takes: see memory.h.
+#include "lm/training/memory.h"
+
+#include <optional>
+
+#include "tensor/allocator.h"
+#include "tensor/available_memory.h"
+
+namespace rondo {
+namespace {
+
+/// Evaluates a few batches: they take the most, for they begin with the longest sentences.
+void begin_to_evaluate(Task& task) {
+  constexpr int enough = 8;
+  struct Enough {};
+  try {
+    task.evaluate([batches = 0](std::int64_t) mutable {
+      if (++batches == enough) throw Enough();
+    });
+  } catch (const Enough&) {
+  }
+}
+
+void train_on_extremes(Trainer& trainer, Device meta) {
+  for (size_t number = 0; trainer.stage_extreme(number); ++number) {
+    std::optional<StepMemory> of_gpu;
+    if (is_gpu(meta)) of_gpu.emplace(meta);
+    trainer.step();
+  }
+}
+
+}  // namespace
+
+std::int64_t measure_peak_bytes(Device meta, const std::function<void()>& work) {
+  check(!has_memory(meta), "[memory] measured on a meta device, not on {}", name_of(meta));
+  const size_t before = memory_statistics(meta).bytes_in_use;
+  reset_peak_bytes(meta);
+  work();
+  return static_cast<std::int64_t>(memory_statistics(meta).peak_bytes - before);
+}
+
+TrainingMemory measure_training_memory(Device device, const TrainerOptions& options,
+                                       const MakeModel& make_model, const MakeTask& make_task) {
+  const Device meta = meta_of(device);
+  TrainingMemory memory;
+  memory.evaluation = measure_peak_bytes(meta, [&] {
+    const std::unique_ptr<Module> model = make_model(meta);
+    begin_to_evaluate(*make_task(*model));
+  });
+  memory.training = measure_peak_bytes(meta, [&] {
+    const std::unique_ptr<Module> model = make_model(meta);
+    const std::unique_ptr<Task> task = make_task(*model);
+    TrainerOptions with_average = options;
+    if (options.averaging != Averaging::never) with_average.averaging = Averaging::always;
+    Trainer trainer(*task, with_average);
+    train_on_extremes(trainer, meta);
+    {
+      const auto evaluated = trainer.evaluated_weights();
+      begin_to_evaluate(*task);
+    }
+    train_on_extremes(trainer, meta);  // beside what the first steps and the evaluation have left
+    trainer.stage_extreme(0);
+    memory.remedy = task->remedy_for_memory();
+  });
+  return memory;
+}
+
+void check_training_fits(const std::string& name, const TrainingMemory& memory, std::int64_t available) {
+  check_input(memory.training <= available, "{}: training would take about {}, and {} are available: {}",
+              name, bytes_text(memory.training), bytes_text(available), memory.remedy);
+}
+
+}  // namespace rondo

@@ -1,0 +1,36 @@
+// The memory that a training takes, measured on a device without memory (tensor/backend.h: Device::meta)
+// before any is allocated. The memory of the machine: tensor/available_memory.h.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "lm/training/trainer.h"
+
+namespace rondo {
+
+/// The most bytes that `work` holds at one time of a meta device, of tensors and of what products pack.
+std::int64_t measure_peak_bytes(Device meta, const std::function<void()>& work);
+
+/// Bytes at the peak.
+struct TrainingMemory {
+  std::int64_t training = 0;    // of steps and of the evaluations between them
+  std::int64_t evaluation = 0;  // of an evaluation without a training
+  std::string remedy;           // Task::remedy_for_memory()
+};
+
+using MakeModel = std::function<std::unique_ptr<Module>(Device device)>;
+using MakeTask = std::function<std::unique_ptr<Task>(Module& model)>;
+
+/// Measures what a training would take on `device`: makes the model and its task on the meta device, and runs
+/// steps of the largest and the smallest batch and the beginning of an evaluation. Throws the Errors of a
+/// model whose shapes do not fit together.
+TrainingMemory measure_training_memory(Device device, const TrainerOptions& options,
+                                       const MakeModel& make_model, const MakeTask& make_task);
+
+/// InputError, with what to make smaller, if the training called `name` takes more than `available` bytes.
+void check_training_fits(const std::string& name, const TrainingMemory& memory, std::int64_t available);
+
+}  // namespace rondo

@@ -1,0 +1,229 @@
+// Small trainings of all tasks, on data of different lengths: what they are said to take, beside what they
+// take.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "lm/program/model.h"
+#include "lm/program/multi_task_text.h"
+#include "lm/program/recipes.h"
+#include "lm/tasks/multi_task.h"
+#include "lm/training/memory.h"
+#include "nn/models/shared_encoder_decoders.h"
+#include "tensor/allocator.h"
+
+namespace rondo {
+
+/// Sentences for each task: a third of them for a GPU, which may be an emulated one.
+class SomeTexts {
+ public:
+  static constexpr int64_t V = 300, classes = 3, entities = 9;
+
+  explicit SomeTexts(Device device = Device::cpu) {
+    const int parts = is_gpu(device) ? 3 : 1;
+    for (int64_t i = 0; i < V; ++i) vocabulary.add(i == 0 ? "<eos>" : fmt::format("w{}", i));
+    for (int i = 0; i < 2000 / parts; ++i) ids.push_back(1 + below(V - 1));
+    for (int i = 0; i < 150 / parts; ++i) add(lines, 5, 20);
+    for (int i = 0; i < 99 / parts; ++i) {
+      text.pairs.source.add(sentence(8, 14));
+      text.pairs.target.add(sentence(8, 14));
+      text.references.emplace_back("w1 w2");
+      labelled.sentences.add(sentence(8, 14));
+      labelled.labels.push_back(below(classes));
+      questions.documents.add(sentence(30, 40));
+      questions.questions.add(sentence(6, 9));
+      questions.answers.push_back(below(entities));
+      triples.sentences.add(sentence(8, 14));
+      if (i > 1) triples.middles.push_back(i - 1);
+    }
+    text.target = &vocabulary;
+    for (int32_t i = 0; i < entities; ++i) questions.markers.push_back(i + 1);
+    for (int32_t i = 0; i < V; ++i) questions.entity_of.push_back(i >= 1 && i <= entities ? i - 1 : -1);
+    for (int i = 0; i < 40 / parts; ++i) {
+      constexpr std::int64_t width = 10;
+      std::vector<float> numbers(static_cast<size_t>(width * (30 + below(10))), 0.1F);
+      utterances.frames.push_back({width, numbers});
+      utterances.labels.push_back(sentence(4, 6));
+      utterances.labels.back().pop_back();
+      utterances.transcripts.emplace_back("w1");
+    }
+  }
+
+  Vocabulary vocabulary{{.unit = Unit::words}};
+  std::vector<int32_t> ids, lines;
+  TranslationText text;
+  LabelledSentences labelled;
+  Questions questions;
+  Triples triples;
+  Utterances utterances;
+
+ private:
+  int32_t below(int64_t limit) { return static_cast<int32_t>(engine_() % static_cast<std::uint64_t>(limit)); }
+  void add(std::vector<int32_t>& to, int64_t least, int64_t most) {
+    for (int64_t n = least + below(most - least); n > 0; --n) to.push_back(1 + below(V - 1));
+    to.push_back(0);
+  }
+  std::vector<int32_t> sentence(int64_t least, int64_t most) {
+    std::vector<int32_t> made;
+    add(made, least, most);
+    return made;
+  }
+  std::mt19937 engine_{1};
+};
+
+struct SmallTraining {
+  std::string recipe;
+  std::vector<std::string> settings;
+};
+
+inline std::vector<SmallTraining> small_trainings() {
+  const std::string E = "model.embedding=24", H = "model.hidden=32", B = "train.batch=8",
+                    T = "train.length=16";
+  return {{"zaremba-small", {E, H, B, T}},
+          {"zaremba-small", {E, H, B, T, "data.batching=lines", "model.dropout=0", "model.layers=1"}},
+          {"char-lstm", {H, "model.embedding=0", B, T, "train.micro_batch=4"}},
+          {"qrnn-ptb-char", {H, E, B, T, "model.layers=2"}},
+          {"mogrifier-lstm-ptb-char", {H, E, B, T}},
+          {"cooijmans-ptb-bn-lstm", {H, B, T}},
+          {"awd-lstm-ptb",
+           {E, "model.hidden=[32, 32, 24]", B, T, "train.length_deviation=1", "train.eval_streams=4",
+            "train.weight_noise=0.01"}},
+          {"awd-lstm-mos-ptb",
+           {E, "model.hidden=[32, 32, 20]", "model.experts=3", B, T, "train.length_deviation=0",
+            "train.eval_streams=4", "train.micro_batch=0"}},
+          {"lstm-adaptive-small-wt2", {E, H, B, T, "train.eval_streams=4"}},
+          {"attention-multi30k", {E, H, "model.readout=24", B}},
+          {"seq2seq-multi30k", {E, H, "model.readout=24", "train.batch=150", "train.batch_by=symbols"}},
+          {"multi-task-one-to-many-multi30k", {E, H, "model.readout=24", B}},
+          {"classify-trec", {E, H, B}},
+          {"attentive-reader", {E, H, B, "train.averaging=always"}},
+          {"skip-thought", {E, H, B}},
+          {"speech-digits", {H, B, "data.filters=10", "data.stack=1", "data.deltas=0"}}};
+}
+
+inline Recipe recipe_of(const SmallTraining& it) {
+  std::vector<Setting> settings;
+  for (const std::string& setting : it.settings) settings.push_back(parse_setting(setting));
+  return resolve_recipe(it.recipe, settings);
+}
+
+inline std::unique_ptr<Module> make_model(const Recipe& recipe, Device device) {
+  constexpr int64_t V = SomeTexts::V;
+  const EncoderDecoderOptions& translator = recipe.translation.model;
+  switch (recipe.kind) {
+    case TaskKind::translation:
+      return std::make_unique<EncoderDecoder>(translator, V, V, 1, device);
+    case TaskKind::multi_task: {
+      std::map<std::string, int64_t> sizes;
+      for (const std::string& language : languages_of(recipe.tasks)) sizes.emplace(language, V);
+      return std::make_unique<SharedEncoderDecoders>(translator, sizes, routes_of(recipe.tasks), 1, device);
+    }
+    case TaskKind::classification:
+      return std::make_unique<SentenceClassifier>(recipe.classification.model, V, SomeTexts::classes, 1,
+                                                  device);
+    case TaskKind::question_answering:
+      return std::make_unique<AttentiveReader>(recipe.question_answering.model, V, SomeTexts::entities, 1,
+                                               device);
+    case TaskKind::skip_thought:
+      return std::make_unique<SkipThought>(recipe.skip_thought.model, V, 1, device);
+    case TaskKind::speech:
+      return std::make_unique<CtcModel>(recipe.speech.model, width_of(recipe.speech.data.frames), V, 1,
+                                        device);
+    default:
+      return std::make_unique<LanguageModel>(model_options(recipe), V, 1, device);
+  }
+}
+
+/// The tasks of a multi-task training, which outlive it.
+using Mixed = std::vector<std::unique_ptr<Task>>;
+
+inline std::unique_ptr<Task> make_task(const Recipe& recipe, const SomeTexts& texts, Mixed& mixed,
+                                       Module& model) {
+  switch (recipe.kind) {
+    case TaskKind::translation:
+      return std::make_unique<Translation>(dynamic_cast<EncoderDecoder&>(model), recipe.translation.task,
+                                           texts.text.pairs, texts.text);
+    case TaskKind::multi_task: {
+      auto& models = dynamic_cast<SharedEncoderDecoders&>(model);
+      std::vector<MixedTask> tasks;
+      for (size_t i = 0; i < recipe.tasks.size(); ++i) {
+        mixed.push_back(std::make_unique<Translation>(models.at(i), recipe.translation.task, texts.text.pairs,
+                                                      texts.text));
+        tasks.push_back({recipe.tasks[i].name, 1, mixed.back().get()});
+      }
+      return std::make_unique<MultiTask>(model, tasks);
+    }
+    case TaskKind::classification:
+      return std::make_unique<Classification>(dynamic_cast<SentenceClassifier&>(model),
+                                              recipe.classification.task, texts.labelled, texts.labelled);
+    case TaskKind::question_answering:
+      return std::make_unique<QuestionAnswering>(dynamic_cast<AttentiveReader&>(model),
+                                                 recipe.question_answering.task, texts.questions,
+                                                 texts.questions);
+    case TaskKind::skip_thought:
+      return std::make_unique<SkipThoughtTask>(dynamic_cast<SkipThought&>(model), recipe.skip_thought.task,
+                                               texts.triples, texts.triples);
+    case TaskKind::speech:
+      return std::make_unique<SpeechRecognition>(dynamic_cast<CtcModel&>(model), recipe.speech.task,
+                                                 recipe.speech.data.frames, texts.vocabulary,
+                                                 texts.utterances, texts.utterances);
+    default: {
+      const bool lines = recipe.task.batches.batching == Batching::lines;
+      const std::vector<int32_t>& ids = lines ? texts.lines : texts.ids;
+      return std::make_unique<LanguageModelling>(dynamic_cast<LanguageModel&>(model), recipe.task, ids, ids,
+                                                 0);
+    }
+  }
+}
+
+/// An epoch, an evaluation and an epoch.
+inline void train_and_evaluate(Task& task, TrainerOptions options) {
+  if (options.averaging != Averaging::never) options.averaging = Averaging::always;
+  Trainer trainer(task, options);
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    while (trainer.next_batch()) trainer.step();
+    trainer.metrics();
+    if (epoch == 0) {
+      const auto evaluated = trainer.evaluated_weights();
+      task.evaluate({});
+    }
+    trainer.begin_next_epoch();
+  }
+}
+
+inline void expect_estimates_near_peaks(Device device) {
+  const SomeTexts texts(device);
+  for (const SmallTraining& it : small_trainings()) {
+    const Recipe recipe = recipe_of(it);
+    Mixed mixed, mixed_on_meta;
+    const TrainingMemory estimated = measure_training_memory(
+        device, recipe.trainer, [&](Device meta) { return make_model(recipe, meta); },
+        [&](Module& model) { return make_task(recipe, texts, mixed_on_meta, model); });
+    const size_t before = memory_statistics(device).bytes_in_use;
+    const auto peak = [&] { return static_cast<double>(memory_statistics(device).peak_bytes - before); };
+    reset_peak_bytes(device);
+    double evaluation = 0;
+    {
+      const auto model = make_model(recipe, device);
+      const auto task = make_task(recipe, texts, mixed, *model);
+      task->evaluate({});
+      evaluation = peak();
+    }
+    reset_peak_bytes(device);
+    const auto model = make_model(recipe, device);
+    const auto task = make_task(recipe, texts, mixed, *model);
+    train_and_evaluate(*task, recipe.trainer);
+    const std::string which = fmt::format("{} {}", it.recipe, fmt::join(it.settings, " "));
+    const double of_training = static_cast<double>(estimated.training) / peak(),
+                 of_evaluation = static_cast<double>(estimated.evaluation) / evaluation;
+    if (std::getenv("RONDO_PRINT_MEMORY"))
+      fmt::print("| {} | {} | {:.0f} | {:.3f} | {} | {:.0f} | {:.3f} |\n", which, estimated.training, peak(),
+                 of_training, estimated.evaluation, evaluation, of_evaluation);
+    EXPECT_NEAR(of_training, 1, 0.1) << which;
+    EXPECT_NEAR(of_evaluation, 1, 0.1) << "evaluation: " << which;
+  }
+}
+
+}  // namespace rondo

@@ -1,0 +1,41 @@
+// What trainings are said to take (lm/training/memory.h), beside what they take; and the refusal of what does
+// not fit.
+#include "tests/lm/program/measured_memory.h"
+#include "tests/temporary_folder.h"
+
+namespace rondo {
+namespace {
+
+TEST(Memory, OfTrainingsIsWhatIsMeasuredWithout) { expect_estimates_near_peaks(Device::cpu); }
+
+TEST(Memory, IsRefusedWithARemedy) {
+  const SomeTexts texts;
+  for (const SmallTraining& it : small_trainings()) {
+    const Recipe recipe = recipe_of(it);
+    Mixed mixed;
+    const TrainingMemory memory = measure_training_memory(
+        Device::cpu, recipe.trainer, [&](Device meta) { return make_model(recipe, meta); },
+        [&](Module& model) { return make_task(recipe, texts, mixed, model); });
+    EXPECT_NO_THROW(check_training_fits(recipe.name, memory, memory.training));
+    const std::string refusal =
+        error_of([&] { check_training_fits(recipe.name, memory, memory.training - 1); });
+    expect_contains(refusal, recipe.name + ": training would take about ");
+    expect_contains(refusal, "model.hidden");
+    const bool of_text = recipe.kind == TaskKind::language_modelling;
+    expect_contains(refusal, of_text ? "model.embedding or " : "; the largest batch has ");
+  }
+}
+
+TEST(Memory, LeavesNothing) {
+  const size_t before = memory_statistics(Device::meta).bytes_in_use;
+  const SomeTexts texts;
+  const Recipe recipe = recipe_of(small_trainings().front());
+  Mixed mixed;
+  measure_training_memory(
+      Device::cpu, recipe.trainer, [&](Device meta) { return make_model(recipe, meta); },
+      [&](Module& model) { return make_task(recipe, texts, mixed, model); });
+  EXPECT_EQ(memory_statistics(Device::meta).bytes_in_use, before);
+}
+
+}  // namespace
+}  // namespace rondo
