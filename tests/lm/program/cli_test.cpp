@@ -81,7 +81,7 @@ TEST(CommandLine, NamesOfOtherPrograms) {
   for (const auto& [text, key] :
        {Pair("lr=1", "train.learning_rate"), Pair("dynamic.lr=1", "dynamic.learning_rate"),
         Pair("model.hidden_size=8", "model.hidden")})
-    expect_contains(error_of([&] { resolve_recipe("demo", {parse_setting(text)}); }),
+    expect_contains(error_of([&, setting = text] { resolve_recipe("demo", {parse_setting(setting)}); }),
                     fmt::format("; here it is '{}'", key));
   const Result sample = run_lm({"sample", "no run"});
   EXPECT_EQ(sample.status, 2);
