@@ -176,7 +176,8 @@ std::string csv_of(const TextTable& table) {
     };
     if (any([](const Mean& it) { return it.deviation > 0; }))
       add(column, " deviation", [&](const TableCell& cell) {
-        return number_text(cell.number && cell.number->n > 1, cell.number->deviation);
+        const Mean it = cell.number.value_or(Mean());
+        return number_text(it.n > 1, it.deviation);
       });
     if (any([](const Mean& it) { return it.n > 0 && it.n < it.of; }))
       add(column, " n",
